@@ -41,10 +41,11 @@ $(READY): pyproject.toml
 test: $(READY)  ## all tests (ARGS="-k word" to choose)
 	$(PYTEST) -n $(WORKERS) --dist worksteal $(ARGS)
 
-lint: $(READY)  ## style: ruff check and format; words and sentences that people read (ARGS=--list: where)
+lint: $(READY)  ## style: ruff check and format; words, sentences and figures of documents (ARGS=--list: the words)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/python -m tests.words $(ARGS)
+	$(PYTEST) -q tests/figures.py
 
 format: $(READY)  ## let ruff repair what it can
 	$(BIN)/ruff check --fix .

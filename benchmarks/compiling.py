@@ -54,7 +54,7 @@ def compiles() -> Iterator[Compile]:
         try:
             yield _timed(name, source, special_tokens)
         except TplcError:
-            continue  # what does not compile is told by `make coverage`
+            continue  # what does not compile is reported by `make coverage`
 
 
 def _templates() -> Iterator[tuple[str, str, dict[str, str]]]:

@@ -185,7 +185,7 @@ def seconds(hostile: Hostile, size: int, chunk: int) -> float:
 
 
 def peak_bytes(hostile: Hostile, size: int, chunk: int) -> int:
-    """The most memory that is taken for the output, beside the text itself."""
+    """The most memory that is taken for the output, next to the text itself."""
     text = hostile.text(size)
     module_of(hostile.example)
     tracemalloc.start()

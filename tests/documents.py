@@ -12,6 +12,7 @@
     <!-- file: chat.jinja -->     saves the next block under that name
     <!-- not run: why -->         leaves the next block alone
     <!-- needs: package -->       the document runs where this package is installed
+    <!-- uses: hut.jinja -->      the folder holds this file of docs/
 
 A line of `...` in what is printed stands for any lines.
 """
@@ -90,7 +91,7 @@ def run_document(text: str, folder: Path) -> Iterator[Step]:
     namespace: dict[str, Any] = {"__name__": "document"}
     blocks = read_blocks(text)
     known = set(sys.modules)
-    with _inside(folder):
+    with inside(folder):
         sys.path.insert(0, str(folder))
         try:
             for block, behind in zip_longest(blocks, blocks[1:]):
@@ -182,7 +183,7 @@ def _run_python(block: Block, output: Block | None, namespace: dict[str, Any]) -
 
 
 @contextlib.contextmanager
-def _inside(folder: Path) -> Iterator[None]:
+def inside(folder: Path) -> Iterator[None]:
     before = Path.cwd()
     os.chdir(folder)
     try:

@@ -11,10 +11,11 @@ from __future__ import annotations
 import json
 from html import escape
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from tests.conftest import ROOT
-from tests.documents import Block, read_blocks
+from tests.documents import inside, read_blocks, run_shell
 
 FOLDER = ROOT / "docs" / "pictures"
 WIDTH, HEIGHT = 200, 60
@@ -85,9 +86,15 @@ _COLUMNS, _ROW = 118, 19
 
 
 def recording() -> str:
-    """Returns the first commands of the README and their output as an SVG that shows one line after the other."""
+    """Runs the first commands of the README; returns an SVG that shows them and their output line by line."""
     blocks = read_blocks((ROOT / "README.md").read_text(encoding="utf-8"))
-    lines = [line for block in blocks if _is_shown(block) for line in block.text.splitlines()]
+    block = next(block for block in blocks if block.language == "console" and not block.not_run)
+    lines: list[str] = []
+    with TemporaryDirectory() as folder:
+        (Path(folder) / "examples").symlink_to(ROOT / "examples")
+        with inside(Path(folder)):
+            for command in (line[2:] for line in block.text.splitlines() if line.startswith("$ ")):
+                lines += [f"$ {command}", *run_shell(command).splitlines()]
     height = _ROW * (len(lines) + 1)
     shown = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 920 {height}" role="img">',
@@ -104,10 +111,6 @@ def recording() -> str:
         delay = f'style="animation-delay:{seconds:.2f}s"'
         shown.append(f'<text{kind} {delay} x="14" y="{_ROW * number + 4}" xml:space="preserve">{escape(text)}</text>')
     return "\n".join([*shown, "</svg>"]) + "\n"
-
-
-def _is_shown(block: Block) -> bool:
-    return block.language == "console" and not block.not_run and "tplc compile" in block.text
 
 
 def main() -> None:

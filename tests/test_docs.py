@@ -22,6 +22,7 @@ LINK = re.compile(r"\]\((?!https?:)([^)#\s]+)")
 
 
 NEEDS = re.compile(r"^<!-- needs: (\w+) -->$", re.MULTILINE)
+USES = re.compile(r"^<!-- uses: ([\w.]+) -->$", re.MULTILINE)
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
@@ -31,6 +32,8 @@ def test_document_runs(path: Path, tmp_path: Path, update: bool) -> None:
     if missing:
         pytest.skip(f"{path.name} needs {', '.join(missing)}, which is not installed")
     (tmp_path / "examples").symlink_to(ROOT / "examples")
+    for name in USES.findall(text):
+        (tmp_path / name).write_bytes((ROOT / "docs" / name).read_bytes())
     steps = list(run_document(text, tmp_path))
     assert [step.source for step in steps if "Traceback (most recent call last)" in step.actual] == []
     if update:
@@ -92,9 +95,32 @@ def test_ir_reference_is_current(golden: Callable[[Path, str], None]) -> None:
     golden(REFERENCE, ir_reference())
 
 
-def test_readme_tells_every_command() -> None:
-    told = re.findall(r"^\| `tplc (\w+)", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
-    assert told == [command.name for command in app.registered_commands]
+def test_one_page_lists_every_command() -> None:
+    listed = re.findall(r"^\| `tplc (\w+)", (ROOT / "docs" / "commands.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert listed == [command.name for command in app.registered_commands]
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_every_page_has_the_same_hut(path: Path) -> None:
+    """A reader follows several pages in one folder: a file of one name has one content."""
+    text = path.read_text(encoding="utf-8")
+    shown = [block.text for block in read_blocks(text) if block.file == "hut.jinja"]
+    assert shown in ([], [(ROOT / "docs" / "hut.jinja").read_text(encoding="utf-8")])
+    assert bool(shown) + ("<!-- uses: hut.jinja -->" in text) <= 1
+
+
+def test_the_readme_is_short() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 120
+
+
+PAGES_OF_FIGURES = {"coverage.md", "hostile.md", "ir.md", "performance.md", "reference.md", "targets.md"}
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "docs").glob("*.md")), ids=lambda path: path.name)
+def test_every_page_says_who_it_is_for(path: Path) -> None:
+    if path.name not in PAGES_OF_FIGURES:
+        below = re.split(r"^# .+\n\n", path.read_text(encoding="utf-8"), maxsplit=1, flags=re.MULTILINE)[1]
+        assert re.match(r"For (?:people|everyone|developers|maintainers|programs|projects)\b", below)
 
 
 def test_hooks_and_action_run_what_there_is() -> None:

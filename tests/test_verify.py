@@ -601,7 +601,7 @@ def test_what_tplc_generated_is_damaged_and_no_file_of_others() -> None:
     whole = driver.generate(learned(PLAIN), "python")
     lines = whole.splitlines(keepends=True)
     cut = next(at for at, line in enumerate(lines) if line.startswith("    def ")) + 1
-    anew = "\n    make it anew: tplc compile t -o parser.py"
+    anew = "\n    regenerate it: tplc compile t -o parser.py"
     what = "a.py: is damaged, for tplc generated it and it "
     for text, told in (
         (

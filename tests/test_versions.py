@@ -36,7 +36,7 @@ def test_commands_take_a_parser_of_then(folder: Path, run: Run, tmp_path: Path) 
     assert (result.code, result.out.startswith("verified ")) == (0, True)
     assert run("try", parser, stdin=output.text).code == 0
     result = run("parse", parser, "--continue-final-message", stdin=output.text)
-    problem = "an older tplc made it, without --continue-final-message: generate it anew"
+    problem = "made by an older tplc, without --continue-final-message: generate it again"
     assert (result.code, result.err) == (2, f"tplc: {parser}: {problem}\n")
 
 

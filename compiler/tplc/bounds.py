@@ -1,10 +1,10 @@
-"""What this process may take while it works on a stranger's template: time by the clock, and memory.
+"""Limit the time and memory that this process takes while it works on an untrusted template.
 
     with bounded("hut.jinja", Limits(total_seconds=5)):
         …   LimitExceeded: hut.jinja: limit exceeded: total_seconds (5), wherever it is after five seconds
 
-For commands alone (`enforce`): timers and limits of a process are its owner's.  Whoever watches the command is told
-when the work has to be over, for one that does not come back to Python to hear of it.
+Only commands do this (`enforce`): timers and limits of a process belong to its owner.  The process that watches a
+command learns its deadline, because a command that never returns to Python can't stop itself.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def bounded(name: str, limits: Limits) -> Iterator[None]:
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """Where what is taken has to be given back, whole: a limit that is met in here is heard of behind it."""
+    """Delays a limit that is exceeded in this block until its end, where resources must be released completely."""
     global _undisturbed, _late
     if not _hears_signals():
         yield

@@ -15,10 +15,10 @@ _ours: set[Any] = set()
 def start_ray(address: str | None = None, jobs: int | None = None) -> Any:
     """The module `ray`, connected to the cluster at `address`, or to one of this machine with so many workers."""
     import ray
-    import ray.data  # it sets up its log when it is imported, so the level is set behind it
+    import ray.data  # it sets up its log when it is imported, so the level is set after it
 
     if not ray.is_initialized():
-        # Ray would exit where it is told to end; who has means of their own against that keeps them.
+        # Ray would exit if it is asked to end; a caller's own signal handlers are kept.
         usual = signal.getsignal(signal.SIGTERM)
         quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
         try:

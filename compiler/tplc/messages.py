@@ -38,7 +38,7 @@ def text_content(text: str, *, parts: bool) -> Json:
 
 
 def question(text: str, *, parts: bool, system: str | None = None) -> list[Message]:
-    """The words of a user, behind those of the system."""
+    """The words of a user, after those of the system."""
     before: list[Message] = [] if system is None else [{"role": "system", "content": text_content(system, parts=parts)}]
     return [*before, {"role": "user", "content": text_content(text, parts=parts)}]
 

@@ -44,7 +44,7 @@ def check_native(path: str, asked: str = "--native") -> None:
 
 
 def extension_of(path: str) -> str:
-    """The file beside a parser that this Python imports in its place."""
+    """The file next to a parser that this Python imports in its place."""
     return path.removesuffix(".py") + EXTENSION_SUFFIXES[0]
 
 

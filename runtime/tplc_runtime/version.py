@@ -13,7 +13,7 @@ def require_runtime(version: str, parser: str) -> None:
     if version != RUNTIME_VERSION:
         raise ImportError(
             f"{parser} was generated for the runtime of tplc {version}, and {__name__} is of {RUNTIME_VERSION}: "
-            "generate it anew with `tplc compile` or `tplc build`"
+            "generate it again with `tplc compile` or `tplc build`"
         )
 
 
@@ -23,5 +23,5 @@ def __getattr__(name: str) -> object:
     # Instead of "cannot import name", which says neither what is wrong nor what to do.
     raise ImportError(
         f"{__name__} is the runtime of tplc {RUNTIME_VERSION} and has no {name}: the parser that wants it is of "
-        "another version; generate it anew with `tplc compile` or `tplc build`"
+        "another version; generate it again with `tplc compile` or `tplc build`"
     )

@@ -132,7 +132,7 @@ def test_a_parser_of_an_older_version() -> None:
     old = "def parse(): ...\ndef StreamParser(): ...\nTEMPLATE_SHA256 = ''\nparse, StreamParser\n"
     with pytest.raises(NotAParser) as caught:
         RowParser({"": old}, Columns("text"))(pa.table({"text": ["Hi."]}))
-    assert str(caught.value) == "the parser: an older tplc made it, without parse_many: generate it anew"
+    assert str(caught.value) == "the parser: made by an older tplc, without parse_many: generate it again"
 
 
 # Files
@@ -183,7 +183,7 @@ def test_a_second_run_does_the_rest(rows: Path, tmp_path: Path) -> None:
         plan(read, Engine("pyarrow"), str(rows), str(out), force=False, resume=False)
     assert (
         str(caught.value)
-        == f"{out}/b.parquet is there (and 1 more): --resume leaves what is whole, --force writes anew"
+        == f"{out}/b.parquet already exists (and 1 more): --resume skips complete files, --force overwrites them"
     )
     assert len(plan(read, Engine("pyarrow"), str(rows), str(out), force=False, resume=True).parts) == 1
     plan(read, Engine("pyarrow"), str(rows), str(out), force=False, resume=True).run()
@@ -202,7 +202,7 @@ def test_addresses_are_looked_at_like_paths(rows: Path, tmp_path: Path) -> None:
         plan(read, Engine("pyarrow"), place, out, force=False, resume=False)
     assert (
         str(caught.value)
-        == f"{out}/b.parquet is there (and 1 more): --resume leaves what is whole, --force writes anew"
+        == f"{out}/b.parquet already exists (and 1 more): --resume skips complete files, --force overwrites them"
     )
     job = plan(read, Engine("pyarrow"), place, out, force=False, resume=True)
     assert [part.output for part in job.parts] == [f"{out}/a.parquet"]

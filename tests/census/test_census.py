@@ -170,5 +170,5 @@ def test_the_command(run: Run, folder: Path, tmp_path: Path) -> None:  # noqa: F
     result = run("census", "models", "-o", "one.jsonl")
     assert (result.code, result.err) == (
         2,
-        "tplc: one.jsonl: is there, and would be overwritten: give --force to do so\n",
+        "tplc: one.jsonl: already exists; use --force to overwrite it\n",
     )

@@ -196,7 +196,7 @@ def test_reports_and_manifests_are_not_written_through_links(run: Run, clone: Pa
     assert (refused.code, refused.err) == (2, "tplc: hut.d: is a link\n    name the file itself\n")
     (clone / "tplc.toml").unlink()
     (clone / "tplc.toml").symlink_to(home / "start" / "run.sh")
-    assert run("init").err == "tplc: tplc.toml: is there already: give --force to write it anew\n"
+    assert run("init").err == "tplc: tplc.toml: already exists; use --force to overwrite it\n"
     assert run("init", "--force").err == "tplc: tplc.toml: is a link\n    name the file itself\n"
     assert inside(home) == before
 

@@ -194,7 +194,7 @@ def test_what_is_wrong_comes_before_what_is_missing(run: Run, tmp_path: Path, mo
     for output, column, told in (
         ("out.txt", "text", "out.txt: rows are written to .parquet, .jsonl, .ndjson, or to a folder (a new one with "
          "a dot in its name ends with /)"),
-        ("there.jsonl", "text", "there.jsonl is there: --resume leaves what is whole, --force writes anew"),
+        ("there.jsonl", "text", "there.jsonl already exists: --resume skips complete files, --force overwrites them"),
         ("out.jsonl", "no", "in.jsonl: there is no column no: there are text"),
         ("out.jsonl", "text", "a column of outputs, of JSON lines too, needs a package that is not installed: "
          "pip install 'tplc[batch]'"),

@@ -86,7 +86,7 @@ MARKERS = (
             2,
             "no layout is called 'jsn': there are json, parameters, keywords, channels",
         ),
-        (("new", "full"), 2, "full: is there already"),
+        (("new", "full"), 2, "full: already exists"),
         (("new", "-x-"), 2, None),
         (("new", "ä"), 2, "ä: a model's name has ASCII letters, digits, '-', '_' and '.', no '.' or '-' first"),
         (("lint", "none.jinja"), 2, "none.jinja: there is no such file or folder"),

@@ -286,7 +286,7 @@ def test_a_past_that_is_written_anew() -> None:
         past = [*ASKED, {"role": "assistant", "content": "Hello."}]
         added = template.format_single(past, {"role": "user", "content": "Hello."})
     assert str(caught.value) == (
-        "request: messages: the template writes the past anew when a message comes: there is no difference to add"
+        "request: messages: the template rewrites earlier turns if a message follows, so there is no difference to add"
     )
     assert added == "\n<user>Hello.<end>\n<assistant>"
 

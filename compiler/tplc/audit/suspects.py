@@ -3,8 +3,8 @@
     {% if "deploy now" in m.content %}{% include "x" %}
     →  phrases [("deploy now", 1:7)], reaches [(1:39, "includes another template")]
 
-Phrases decide nothing by themselves: `warnings` tries each of them.  What a template reaches for is told even when no
-render comes there.
+Phrases decide nothing by themselves: `warnings` tries each of them.  What a template accesses is reported even if no
+render reaches that code.
 """
 
 from __future__ import annotations

@@ -212,7 +212,7 @@ def make_folder(folder: str) -> None:
 
 
 class PendingFile:
-    """A file that is there when all of it is: until then the rows stand in one with a name of its own beside it.
+    """Writes a file atomically: rows go to a temporary file in the same folder, which is renamed at the end.
 
     That name begins with a dot: those who read whole folders leave such files out.
     """

@@ -4,7 +4,7 @@ r"""JSON lines as tables: text stays text, the types are those of all rows, and 
 {"id": [1, "a"]}, {"id": 5}                   →  id: string, the JSON text of each value, known as such (`is_json_text`)
 {"id"                                         →  a row of nulls, with the line and what is wrong with it in `UNREAD`
 
-A file is read twice: for its types first.  So they are the same whoever reads it, in batches of whatever size.
+A file is read twice: for its types first.  So they are the same readers of it, in batches of whatever size.
 """
 
 from __future__ import annotations
@@ -264,7 +264,7 @@ class _Reader:
     def __init__(self, schema: pa.Schema, columns: Columns | None, place: str) -> None:
         self._schema, self._place = schema, place
         self._output = columns.output if columns else None
-        # Names of parsers and tools may be anything: whoever reads them says what is wrong.
+        # Names of parsers and tools may be anything: their reader reports what is wrong.
         self._lenient = (columns.parser, columns.tools) if columns else ()
         self._fit = {one.name: _fit_of(one) for one in schema if one.name not in (UNREAD, OTHERS)}
 

@@ -70,7 +70,7 @@ class RowParser:
         self._decode = None
 
     def __call__(self, table: pa.Table) -> pa.Table:
-        """The table with the message's columns behind its own; as many rows, in the same order."""
+        """The table with the message's columns after its own; as many rows, in the same order."""
         import pyarrow as pa
 
         self.columns.check(table.schema, ids=self.tokenizer is not None)
@@ -147,7 +147,9 @@ class RowParser:
         if key not in _MODULES:
             module = read_parser(text, name or "parser.py", runtime=self.runtime)
             if not hasattr(module, "parse_many"):
-                raise NotAParser(f"{name or 'the parser'}: an older tplc made it, without parse_many: generate it anew")
+                raise NotAParser(
+                    f"{name or 'the parser'}: made by an older tplc, without parse_many: generate it again"
+                )
             _MODULES[key] = module
         return _MODULES[key]
 

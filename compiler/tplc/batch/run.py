@@ -66,7 +66,7 @@ def plan(read: RowParser, engine: Engine, rows: str, output: str, *, force: bool
 
 def is_there(output: str, others: int = 0) -> UsageError:
     more = f" (and {others} more)" if others else ""
-    return UsageError(f"{output} is there{more}: --resume leaves what is whole, --force writes anew")
+    return UsageError(f"{output} already exists{more}: --resume skips complete files, --force overwrites them")
 
 
 def _check_apart(parts: Sequence[PartFile], rows: str, output: str) -> None:

@@ -113,7 +113,7 @@ class Summary:
         return (counts for key, counts in self.cells.items() if key[place] == value)
 
     def merge(self, other: Summary) -> None:
-        """Behind these rows those of another."""
+        """After these rows those of another."""
         self.rows += other.rows
         for (name, length), counts in other.cells.items():
             self._cell(name, length).merge(counts)

@@ -33,9 +33,9 @@ from tplc.version import VERSION
 
 app = typer.Typer(
     name="tplc",
-    help="Compile chat templates into parsers and grammars for what the model answers.",
+    help="Compile chat templates into parsers and grammars for the model's output.",
     epilog="Exit code 1: the template or the artifact is not right.  Exit code 2: wrong usage, or input that cannot be "
-    "read.  Colours and progress are for terminals only; NO_COLOR is minded.",
+    "read.  Colours and progress are shown on terminals only, and colours not if NO_COLOR is set.",
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -68,7 +68,7 @@ def _root(
 ) -> None: ...
 
 
-@command("compile", short_help="A template to a parser or a grammar, verified.")
+@command("compile", short_help="Compile a template to a parser or a grammar, and verify it.")
 def compile_(options: CompileOptions) -> None:
     """Compile a template into a parser, a grammar, or its format as JSON, and verify it.
 
@@ -87,7 +87,7 @@ def compile_(options: CompileOptions) -> None:
         compile_command(options)
 
 
-@command("mask", short_help="Conversations to token ids and training masks.")
+@command("mask", short_help="Make token ids and training masks of conversations.")
 def mask_(options: MaskOptions) -> None:
     """Write token ids and masks of conversations: which tokens a model generates.
 
@@ -99,7 +99,7 @@ def mask_(options: MaskOptions) -> None:
     mask_command(options)
 
 
-@command("inspect", short_help="The format of a template: modes, markers, sample turns.")
+@command("inspect", short_help="Show a template's format: modes, markers, sample turns.")
 def inspect_(
     source: Annotated[
         str,
@@ -112,7 +112,7 @@ def inspect_(
     variants: Variants = NO_VARIANTS,
     limits: LimitOption = (),
     as_json: Annotated[bool, typer.Option("--json", help="The format as JSON.")] = False,
-    as_text: Annotated[bool, typer.Option("--text", help="The format as lines of text, one fact a line.")] = False,
+    as_text: Annotated[bool, typer.Option("--text", help="The format as text, one fact per line.")] = False,
     as_peg: Annotated[bool, typer.Option("--peg", help="The format as a parsing expression grammar.")] = False,
     as_states: Annotated[
         bool, typer.Option("--states", help="The states of a parser: what counts in each, and where it leads.")
@@ -136,7 +136,7 @@ def inspect_(
     )
 
 
-@command("parse", short_help="A model's output to a message.")
+@command("parse", short_help="Parse a model's output into a message.")
 def parse_(
     source: Annotated[
         str,
@@ -149,21 +149,23 @@ def parse_(
     file: Annotated[
         str,
         typer.Argument(
-            help="The model's output; - is standard input.  Or a file of rows (.parquet, .jsonl), or a folder of such."
+            help="The model's output; - is standard input.  Or a file of rows (.parquet, .jsonl), or a folder of them."
         ),
     ] = "-",
     tools: ToolsOption = None,
     prompt: Annotated[
         str | None, typer.Option("--prompt", metavar="FILE", help="The prompt that the output continues.")
     ] = None,
-    stream: Annotated[bool, typer.Option("--stream", help="Print deltas, a JSON line each, as they come.")] = False,
+    stream: Annotated[bool, typer.Option("--stream", help="Print deltas as they arrive, one JSON line each.")] = False,
     reasoning: Annotated[
-        bool, typer.Option("--reasoning/--no-reasoning", help="Whether reasoning is told from content.")
+        bool, typer.Option("--reasoning/--no-reasoning", help="Separate reasoning from content, or leave it there.")
     ] = True,
     tool_calls: Annotated[
-        bool, typer.Option("--tool-calls/--no-tool-calls", help="Whether calls are told from content.")
+        bool, typer.Option("--tool-calls/--no-tool-calls", help="Separate calls from content, or leave them there.")
     ] = True,
-    echo: Annotated[bool, typer.Option("--echo", help="Put what the prompt prefills into the message.")] = False,
+    echo: Annotated[
+        bool, typer.Option("--echo", help="Put the part of the answer that the prompt contains into the message.")
+    ] = False,
     continued: Annotated[
         bool, typer.Option("--continue-final-message", help="The prompt ends with the beginning of this answer.")
     ] = False,
@@ -173,7 +175,7 @@ def parse_(
             "--engine",
             metavar="ENGINE",
             autocompletion=complete.row_engines,
-            help="parser, or peg for the grammar's reading; of rows: ray, datasets or pyarrow, the first installed.",
+            help="parser or peg; for rows: ray, datasets or pyarrow (default: the first one installed).",
         ),
     ] = None,
     template_name: Name = None,
@@ -218,21 +220,20 @@ def parse_(
         typer.Option("--tokenizer", metavar="FILE", help="A tokenizer.json, for token ids.", rich_help_panel=ROWS),
     ] = None,
     struct: Annotated[
-        bool, typer.Option("--struct", help="Write one column, message, with all of it.", rich_help_panel=ROWS)
+        bool, typer.Option("--struct", help="Write one column, message, instead of five.", rich_help_panel=ROWS)
     ] = False,
     address: Annotated[
-        str | None, typer.Option("--address", metavar="ADDRESS", help="Of a Ray cluster.", rich_help_panel=ROWS)
+        str | None,
+        typer.Option("--address", metavar="ADDRESS", help="The address of a Ray cluster.", rich_help_panel=ROWS),
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option("-j", "--jobs", metavar="N", min=1, help="Workers.", rich_help_panel=ROWS)
+        int | None, typer.Option("-j", "--jobs", metavar="N", min=1, help="Number of workers.", rich_help_panel=ROWS)
     ] = None,
     batch_size: Annotated[
-        int, typer.Option("--batch-size", metavar="N", min=1, help="Rows at once.", rich_help_panel=ROWS)
+        int, typer.Option("--batch-size", metavar="N", min=1, help="Rows per batch.", rich_help_panel=ROWS)
     ] = BATCH_SIZE,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Leave the files that are there; do the others.", rich_help_panel=ROWS)
-    ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Write anew what is there.", rich_help_panel=ROWS)] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Skip existing files.", rich_help_panel=ROWS)] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.", rich_help_panel=ROWS)] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="The summary as JSON, on standard output.", rich_help_panel=ROWS)
     ] = False,
@@ -240,11 +241,11 @@ def parse_(
     html: Annotated[
         str | None,
         typer.Option(
-            "--html", metavar="FILE", help="Write the summary as a page, with rows to look at.", rich_help_panel=ROWS
+            "--html", metavar="FILE", help="Write the summary as a page, with sample rows.", rich_help_panel=ROWS
         ),
     ] = None,
 ) -> None:
-    """Parse a model's output into a message, printed as JSON.  What was odd about it goes to standard error.
+    """Parse a model's output into a message, printed as JSON.  Diagnostics go to standard error.
 
     With --column: parse a column of outputs in files of rows, and write the rows with their messages.
     """
@@ -330,7 +331,7 @@ def parse_(
     )
 
 
-@command("verify", short_help="Check an artifact that is there against a template.")
+@command("verify", short_help="Verify an existing artifact against a template.")
 def verify_(
     source: Source,
     artifact: Annotated[str, typer.Argument(help="The parser to verify, or an IR as JSON.", show_default=False)],
@@ -359,7 +360,7 @@ def verify_(
     )
 
 
-@command("render", short_help="Messages to a prompt.")
+@command("render", short_help="Render messages into a prompt.")
 def render_(
     source: Source,
     messages: Annotated[
@@ -368,7 +369,10 @@ def render_(
     ] = "-",
     tools: ToolsOption = None,
     generation_prompt: Annotated[
-        bool, typer.Option("--generation-prompt/--no-generation-prompt", help="Whether the model answers next.")
+        bool,
+        typer.Option(
+            "--generation-prompt/--no-generation-prompt", help="End with the generation prompt, or without it."
+        ),
     ] = True,
     variables: Variables = (),
     template_name: Name = None,
@@ -390,44 +394,47 @@ def render_(
     )
 
 
-@command("prepare", short_help="A request to prompt, grammar, stops and keywords.")
+@command("prepare", short_help="Turn a request into prompt, grammar, stops, parser options.")
 def prepare_(
     source: Source,
     request: Annotated[
         str, typer.Argument(help="A JSON file: the body of a chat-completions request; - is standard input.")
     ] = "-",
     ir: Annotated[
-        str | None, typer.Option("--ir", metavar="FILE", help="The template's IR; without it, it is learned anew.")
+        str | None,
+        typer.Option(
+            "--ir", metavar="FILE", help="The template's IR; otherwise the format is learned from the template."
+        ),
     ] = None,
     template_name: Name = None,
     special_tokens: Tokens = (),
     variants: Variants = NO_VARIANTS,
     limits: LimitOption = (),
 ) -> None:
-    """Print what a server needs for a request: prompt, grammar, stops, and the parser's keywords, as JSON."""
+    """Print what a server needs for a request: prompt, grammar, stop texts and parser options, as JSON."""
     from tplc.cli.prepare import prepare_command
 
     prepare_command(source, request, ir, template_name, special_tokens, variants, limits)
 
 
-@command("explain", short_help="How a format is learned, comparison by comparison.")
+@command("explain", short_help="Show how a format is learned, comparison by comparison.")
 def explain_(
     source: Source,
     html: Annotated[str | None, typer.Option("--html", metavar="FILE", help="Write a page instead.")] = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="The comparisons as JSON; with -v, all that was asked as well.")
+        bool, typer.Option("--json", help="The comparisons as JSON; with -v, all questions too.")
     ] = False,
     step: Annotated[bool, typer.Option("--step", help="Wait after each comparison.")] = False,
     verbose: Annotated[
-        int, typer.Option("-v", "--verbose", count=True, help="All that was asked (-v), with whole renders (-vv).")
+        int, typer.Option("-v", "--verbose", count=True, help="Show all questions (-v), with whole renders (-vv).")
     ] = 0,
     template_name: Name = None,
     special_tokens: Tokens = (),
     examples: Examples = (),
     limits: LimitOption = (),
-    force: Annotated[bool, typer.Option("--force", help="Overwrite a page that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing page.")] = False,
 ) -> None:
-    """Show how a format is learned: which conversations are compared, how their renders differ, what that tells."""
+    """Show how a format is learned: which conversations are compared, how their renders differ, and what follows."""
     from tplc.cli.explain import explain_command
 
     explain_command(
@@ -444,7 +451,7 @@ def explain_(
     )
 
 
-@command("try", short_help="Paste an output: its parts, and its deltas.")
+@command("try", short_help="Show the parts and deltas of an output that you paste.")
 def try_(
     source: Annotated[
         str,
@@ -460,7 +467,7 @@ def try_(
         str | None, typer.Option("--prompt", metavar="FILE", help="The prompt that the output continues.")
     ] = None,
     chunk: Annotated[
-        int | None, typer.Option("--chunk", metavar="N", min=1, help="Characters at a time; else about a token's.")
+        int | None, typer.Option("--chunk", metavar="N", min=1, help="Characters per chunk; by default about a token.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Parts, deltas and message as JSON.")] = False,
     template_name: Name = None,
@@ -492,7 +499,7 @@ def try_(
     )
 
 
-@command("doctor", short_help="What to set where a model is served.")
+@command("doctor", short_help="List what to set on the server of a model.")
 def doctor_(
     source: Source,
     template_name: Name = None,
@@ -500,37 +507,37 @@ def doctor_(
     limits: LimitOption = (),
     as_json: Annotated[bool, typer.Option("--json", help="The advice as JSON.")] = False,
 ) -> None:
-    """Say in one page what vLLM, SGLang, llama.cpp and transformers have to be told of this model's format.
+    """List the settings that vLLM, SGLang, llama.cpp and transformers need for this model's format.
 
-    Which markers are tokens of the model's own is read from its tokenizer, where the source has one.
+    If the source has a tokenizer, the list shows which markers are tokens of the model.
     """
     from tplc.cli.doctor import doctor_command
 
     doctor_command(source, template_name, special_tokens, limits, as_json=as_json)
 
 
-@command("lint", short_help="What a format cannot say, for its designer.")
+@command("lint", short_help="Report what a format loses or confuses.")
 def lint_(
     source: Source,
     template_name: Name = None,
     special_tokens: Tokens = (),
     limits: LimitOption = (),
-    strict: Annotated[bool, typer.Option("--strict", help="Exit code 1 when there is anything to remark.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 if there is a remark.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The remarks as JSON.")] = False,
 ) -> None:
-    """Write messages in a template's format, read them back, and say what the format loses or confuses.
+    """Write messages in a template's format, read them back, and report what the format loses or confuses.
 
-    Verification asks whether a parser is right about a template.  This asks whether the format is a good one: which
-    values, keys and texts do not come back, what cannot be told apart, and what would be better.
+    Verification checks whether a parser is right about a template.  This checks whether the format is a good one: which
+    values, keys and texts do not come back, what is ambiguous, and what would be better.
     """
     from tplc.cli.design import lint_command
 
     lint_command(source, template_name, special_tokens, limits, strict=strict, as_json=as_json)
 
 
-@command("new", short_help="Start a template of a chosen layout, with its tests.")
+@command("new", short_help="Start a template with a chosen layout and tests.")
 def new_(
-    folder: Annotated[str, typer.Argument(help="The folder to make; its name is the model's.", show_default=False)],
+    folder: Annotated[str, typer.Argument(help="The folder to create; its name is the model's.", show_default=False)],
     layout: Annotated[
         str,
         typer.Option(
@@ -541,9 +548,9 @@ def new_(
         ),
     ] = "json",
 ) -> None:
-    """Start a chat template: with a manifest, outputs in its format, and a test that reads them.
+    """Start a chat template, with a manifest, outputs in its format, and a test that reads them.
 
-    What is made compiles, verifies and passes its test; change the markers, then tplc build and tplc lint tell.
+    The result compiles, verifies and passes its test.  Change the markers, then run tplc build and tplc lint.
     """
     from tplc.cli.design import new_command
 
@@ -553,17 +560,20 @@ def new_(
 Models = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="MODEL", autocompletion=complete.models, help="Models of the manifest; all, when none is named."
+        metavar="MODEL", autocompletion=complete.models, help="Models of the manifest; all of them by default."
     ),
 ]
 ManifestFile = Annotated[
     str | None,
     typer.Option(
-        "-m", "--manifest", metavar="FILE", help="tplc.toml, or a pyproject.toml with [tool.tplc]; the nearest above."
+        "-m",
+        "--manifest",
+        metavar="FILE",
+        help="tplc.toml, or a pyproject.toml with [tool.tplc]; by default the nearest one, upwards.",
     ),
 ]
 Jobs = Annotated[
-    int | None, typer.Option("-j", "--jobs", metavar="N", help="Models at a time; as many as there are processors.")
+    int | None, typer.Option("-j", "--jobs", metavar="N", help="Models at a time; by default one per processor.")
 ]
 StrictModels = Annotated[
     bool,
@@ -575,21 +585,23 @@ StrictModels = Annotated[
 ]
 
 
-@command("build", short_help="Build what the manifest lists and is not current.")
+@command("build", short_help="Build the outdated files of a manifest.")
 def build_(
     models: Models = None,
     manifest: ManifestFile = None,
     jobs: Jobs = None,
     engine: SpreadEngine = "processes",
-    address: Annotated[str | None, typer.Option("--address", metavar="ADDRESS", help="Of a Ray cluster.")] = None,
+    address: Annotated[
+        str | None, typer.Option("--address", metavar="ADDRESS", help="The address of a Ray cluster.")
+    ] = None,
     force: Annotated[
         bool,
-        typer.Option("--force", help="Build what is current or failed before, too, and overwrite files of others."),
+        typer.Option("--force", help="Also build current models and earlier failures, and overwrite foreign files."),
     ] = False,
     strict: StrictModels = False,
     as_json: Annotated[bool, typer.Option("--json", help="The outcomes as JSON.")] = False,
 ) -> None:
-    """Build what the manifest lists, where it is not current.
+    """Build the files of a manifest that are not current.
 
     Exit code 1: a model's template is not right (the others are built nevertheless).  Exit code 2: the manifest is
     wrong, or what a model is made from cannot be read.
@@ -601,7 +613,7 @@ def build_(
     )
 
 
-@command("check", short_help="For CI: are all outputs what would be built?")
+@command("check", short_help="Check in CI that all files of a manifest are current.")
 def check_(
     models: Models = None,
     manifest: ManifestFile = None,
@@ -616,7 +628,7 @@ def check_(
     junit: Annotated[str | None, typer.Option("--junit", metavar="FILE", help="Write a JUnit report as well.")] = None,
     strict: StrictModels = False,
 ) -> None:
-    """Make anew what the manifest lists, and say whether what is there is that; nothing is written.
+    """Build the manifest's files in memory and compare them with the existing ones.  Nothing is written.
 
     Exit code 1: an output is missing, stale, edited or unverified, or a model's template is not right.  Exit code 2:
     the manifest is wrong, or what a model is made from cannot be read.
@@ -633,7 +645,7 @@ def init_(
         list[str] | None, typer.Argument(metavar="SOURCE", help="Templates to list (as for compile).")
     ] = None,
     output: Annotated[str, typer.Option("-o", "--output", metavar="FILE", help="Where to write.")] = "tplc.toml",
-    force: Annotated[bool, typer.Option("--force", help="Overwrite a manifest that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing manifest.")] = False,
 ) -> None:
     """Start a manifest."""
     from tplc.cli.build import init_command
@@ -641,20 +653,22 @@ def init_(
     init_command(sources or [], output, force=force)
 
 
-@command("schema", short_help="JSON schemas of tplc's files, for editors.")
+@command("schema", short_help="Print JSON schemas of tplc's files, for editors.")
 def schema_(
     name: Annotated[
         str | None,
-        typer.Argument(help="Which; without it they are listed.", show_default=False, autocompletion=complete.schemas),
+        typer.Argument(
+            help="The schema's name; without it, list the names.", show_default=False, autocompletion=complete.schemas
+        ),
     ] = None,
 ) -> None:
-    """Print the JSON schema of a kind of file: manifests, tolerance files, entries of a catalogue, what tplc writes."""
+    """Print the JSON schema of a kind of file: manifests, tolerance files, catalogue entries, output of --json."""
     from tplc.cli.schema import schema_command
 
     schema_command(name)
 
 
-@command("census", short_help="A collection of templates at once: what each is compiled to.")
+@command("census", short_help="Compile a collection of templates and compare runs.")
 def census_(
     place: Annotated[
         str,
@@ -665,18 +679,20 @@ def census_(
     ] = None,
     html: Annotated[str | None, typer.Option("--html", metavar="FILE", help="Write a page as well.")] = None,
     against: Annotated[
-        str | None, typer.Option("--against", metavar="FILE", help="The table of an earlier census: tell what changed.")
+        str | None, typer.Option("--against", metavar="FILE", help="The table of an earlier census, to report changes.")
     ] = None,
     engine: SpreadEngine = "processes",
-    address: Annotated[str | None, typer.Option("--address", metavar="ADDRESS", help="Of a Ray cluster.")] = None,
+    address: Annotated[
+        str | None, typer.Option("--address", metavar="ADDRESS", help="The address of a Ray cluster.")
+    ] = None,
     jobs: Annotated[int | None, typer.Option("-j", "--jobs", metavar="N", min=1, help="Processes.")] = None,
     limits: LimitOption = (),
-    force: Annotated[bool, typer.Option("--force", help="Overwrite a table that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing table.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Entries and changes as JSON.")] = False,
 ) -> None:
-    """Compile all templates of a collection and say what came of each: formats, verification, warnings, time.
+    """Compile all templates of a collection and report on each: formats, verification, warnings, time.
 
-    Exit code 1: with --against, when a template that verified no longer does.
+    Exit code 1: with --against, if a template that verified no longer does.
     """
     from tplc.cli.census import CensusOptions, census_command
 
@@ -696,7 +712,7 @@ def census_(
     )
 
 
-@command("diff", short_help="What changed between two formats; does it matter?")
+@command("diff", short_help="Show what changed between two formats, and if it matters.")
 def diff_(
     first: Annotated[
         str,
@@ -704,39 +720,39 @@ def diff_(
             help="A template (as for compile), an IR (.json), or a generated parser or grammar.", show_default=False
         ),
     ],
-    second: Annotated[str, typer.Argument(help="The one after it.", show_default=False)],
+    second: Annotated[str, typer.Argument(help="The later one.", show_default=False)],
     template_name: Name = None,
     special_tokens: Tokens = (),
     limits: LimitOption = (),
     as_json: Annotated[bool, typer.Option("--json", help="The result as JSON.")] = False,
 ) -> None:
-    """Say what changed between two formats, and whether a parser of the first reads what the second writes.
+    """Show what changed between two formats, and whether a parser of the first reads what the second writes.
 
-    A parser is run as it is; a grammar's format is the IR (.json) of the same template beside it.
+    A parser is run; a grammar's format is the IR (.json) of the same template, in the same folder.
 
-    Exit code 0: it does, whatever changed.  Exit code 1: it does not.
+    Exit code 0: it reads all of it.  Exit code 1: it does not.
     """
     from tplc.cli.diff import diff_command
 
     diff_command(first, second, template_name, special_tokens, limits, as_json=as_json)
 
 
-@command("catalogue", short_help="The observed variants that tplc knows of.")
+@command("catalogue", short_help="List the observed variants that tplc knows.")
 def catalogue_(
     catalogue: CatalogueFolders = (),
     no_catalogue: NoCatalogue = False,
     as_json: Annotated[bool, typer.Option("--json", help="The entries as JSON.")] = False,
 ) -> None:
-    """List the catalogue: which markers an entry is for, what it adds to formats that have them, where that was seen.
+    """List the catalogue: the markers of each entry, the variants it adds to formats with them, and the source.
 
-    An entry applies to any template that has its markers; --no-catalogue of the other commands leaves all of them out.
+    An entry applies to any template that has its markers.  --no-catalogue of other commands disables all entries.
     """
     from tplc.cli.catalogue import catalogue_command
 
     catalogue_command(Variants(catalogue=catalogue, no_catalogue=no_catalogue), as_json=as_json)
 
 
-@command("observe", short_help="Recorded outputs: what is odd, what would mend it.")
+@command("observe", short_help="Check recorded outputs and propose tolerances.")
 def observe_(
     source: Annotated[
         str,
@@ -751,27 +767,27 @@ def observe_(
         ),
     ],
     tools: ToolsOption = None,
-    try_it: Annotated[bool, typer.Option("--try", help="Show what the proposed tolerances would change.")] = False,
+    try_it: Annotated[bool, typer.Option("--try", help="Show the effect of the proposed tolerances.")] = False,
     write: Annotated[
         str | None, typer.Option("--write", metavar="FILE", help="Write the proposed tolerances, for --tolerances.")
     ] = None,
     html: Annotated[str | None, typer.Option("--html", metavar="FILE", help="Write a page as well.")] = None,
     fail_above: Annotated[
         float | None,
-        typer.Option("--fail-above", metavar="PERCENT", min=0, max=100, help="Exit code 1 if more outputs are odd."),
+        typer.Option("--fail-above", metavar="PERCENT", min=0, max=100, help="Exit with 1 if more outputs are odd."),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="All of it as JSON.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="The report as JSON.")] = False,
     template_name: Name = None,
     special_tokens: Tokens = (),
     variants: Variants = NO_VARIANTS,
     limits: LimitOption = (),
 ) -> None:
-    """Read recorded outputs with the parser of a template: which are clean, which are odd, and in what way.
+    """Read recorded outputs with the parser of a template: which are clean, which are odd, and why.
 
-    Odd is an output that ends too early, about which the parser has something to say, that holds what looks like a
-    marker in its content or reasoning, that calls a tool there is not, or whose arguments the tool's schema does not
-    allow.  Proposed tolerances are markers with what stood in their place.
+    An output is odd if it is truncated, if the parser reports a diagnostic, if its content or reasoning contains
+    something like a marker, if it calls an unknown tool, or if arguments do not match the tool's schema.  A proposed
+    tolerance names a marker and the text that occurs in its place.
     """
     from tplc.cli.observe import ObserveOptions, observe_command
 

@@ -141,7 +141,7 @@ def init_command(sources: Sequence[str], path: str, *, force: bool) -> None:
     from tplc.sources.folder import TEMPLATE_FILE
 
     if os.path.lexists(path) and not force:
-        raise UsageError(f"{path}: is there already: give --force to write it anew")
+        raise UsageError(f"{path}: already exists; use --force to overwrite it")
     check_report(path)
     named: dict[str, str] = {}
     for source in sources:
@@ -193,7 +193,7 @@ def _check_source(source: str) -> None:
     from tplc.sources import check_name
 
     if source == "-":
-        raise UsageError("-: standard input cannot be listed: a manifest names what every build reads anew")
+        raise UsageError("-: standard input cannot be listed: a manifest names files that every build reads again")
     check_name(source)
 
 
@@ -236,7 +236,7 @@ def _for_workflow(text: str, codes: Sequence[tuple[str, str]]) -> str:
 
 def _check_junit(path: str) -> None:
     """A check changes no file."""
-    problem = f"{path}: is there already, and no report of tests: name another file"
+    problem = f"{path}: already exists and is not a test report; name another file"
     check_earlier(path, _JUNIT, UsageError(problem))
 
 

@@ -52,7 +52,7 @@ def census_command(options: CensusOptions) -> None:
         check_place(options.output)
         need_arrow(options.output)
         if os.path.exists(options.output) and not options.force:
-            raise UsageError(f"{options.output}: is there, and would be overwritten: give --force to do so")
+            raise UsageError(f"{options.output}: already exists; use --force to overwrite it")
     if options.html is not None:
         check_output(options.html, force=options.force)
     sources = sources_in(options.place)

@@ -37,7 +37,7 @@ Source = Annotated[
 ]
 Name = Annotated[
     str | None,
-    typer.Option("--template-name", metavar="NAME", help="Which template, where the source has several."),
+    typer.Option("--template-name", metavar="NAME", help="The template's name, if the source has several."),
     AS_TYPED,
 ]
 Tokens = Annotated[
@@ -46,7 +46,7 @@ Tokens = Annotated[
         "--token",
         "--special-token",
         metavar="NAME=TEXT",
-        help="A special token, such as eos_token=TEXT; or a tokenizer's file or folder that has them.",
+        help="A special token, such as eos_token=TEXT, or a tokenizer's file or folder.",
     ),
     AS_PATH_OR_PAIR,
 ]
@@ -56,21 +56,25 @@ LimitOption = Annotated[
         "--limit",
         metavar="NAME=VALUE",
         autocompletion=complete.limits,
-        help="A limit on what the template may take, such as memory_mb=512.",
+        help="A limit on the template's resources, such as memory_mb=512.",
     ),
     AS_TYPED,
 ]
 CatalogueFolders = Annotated[
     tuple[str, ...],
-    typer.Option("--catalogue", metavar="DIR", help="A folder of observed variants, beside those that ship with tplc."),
+    typer.Option(
+        "--catalogue", metavar="DIR", help="A folder of observed variants, in addition to those that ship with tplc."
+    ),
     AS_PATH,
 ]
 NoCatalogue = Annotated[
-    bool, typer.Option("--no-catalogue", help="Leave out the observed variants that ship with tplc."), AS_TYPED
+    bool, typer.Option("--no-catalogue", help="Ignore the observed variants that ship with tplc."), AS_TYPED
 ]
 Examples = Annotated[
     tuple[str, ...],
-    typer.Option("--example", metavar="FILE", help="Pairs of message and text, one a line, for what no render shows."),
+    typer.Option(
+        "--example", metavar="FILE", help="Pairs of message and text, one per line, for formats that no render shows."
+    ),
     AS_PATH,
 ]
 ToolsOption = Annotated[
@@ -80,11 +84,11 @@ ToolsOption = Annotated[
 SpreadEngine = Annotated[
     str,
     typer.Option(
-        "--engine", metavar="ENGINE", autocompletion=complete.census_engines, help="processes of this machine, or ray."
+        "--engine", metavar="ENGINE", autocompletion=complete.census_engines, help="processes (on this machine) or ray."
     ),
 ]
-Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Seed of the random messages and cuts.")]
-Thorough = Annotated[bool, typer.Option("--thorough", help="Verify with ten times as many messages and cuts.")]
+Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Seed of the random messages and chunks.")]
+Thorough = Annotated[bool, typer.Option("--thorough", help="Verify with ten times as many messages and chunks.")]
 Variables = Annotated[
     tuple[str, ...],
     typer.Option("--var", metavar="NAME=VALUE", help="A variable for the template; the value is JSON, or text."),
@@ -98,7 +102,9 @@ class Variants:
     tolerances: Annotated[
         tuple[str, ...],
         typer.Option(
-            "--tolerances", metavar="FILE", help="A tolerance file: how real output differs from the template."
+            "--tolerances",
+            metavar="FILE",
+            help="A tolerance file, which declares how real output differs from the template.",
         ),
         AS_PATH,
     ] = ()
@@ -138,7 +144,7 @@ class CompileOptions:
             metavar="TARGET",
             autocompletion=complete.targets,
             help="python, peg, gbnf, json, response_template, structural_tag, lark, vllm, sglang, or training (the "
-            "template with generation tags); by default the output's suffix tells.",
+            "template with generation tags); by default the output's suffix decides.",
         ),
     ] = None
     template_name: Name = None
@@ -159,13 +165,13 @@ class CompileOptions:
     ] = "auto"
     parallel: Annotated[
         bool | None,
-        typer.Option("--parallel/--no-parallel", help="whether a turn may hold several calls."),
+        typer.Option("--parallel/--no-parallel", help="allow several calls in a turn, or only one."),
         A_REQUEST,
         AS_TYPED,
     ] = None
     any_order: Annotated[
         bool,
-        typer.Option("--any-order", help="take properties in any order, not only the schema's."),
+        typer.Option("--any-order", help="accept properties in any order, not only the schema's."),
         A_REQUEST,
         AS_TYPED,
     ] = False
@@ -203,7 +209,7 @@ class CompileOptions:
         typer.Option(
             "--into",
             metavar="FILE",
-            help="put it into this tokenizer_config.json, which is kept but for that key.",
+            help="put it into this tokenizer_config.json, and keep all other keys.",
         ),
         For(("response_template",)),
     ] = None
@@ -236,7 +242,7 @@ class CompileOptions:
     ] = None
     main: Annotated[
         bool,
-        typer.Option("--main/--no-main", help="a command line in the parser, python PARSER < OUTPUT, or none."),
+        typer.Option("--main/--no-main", help="add a command line to the parser (python PARSER < OUTPUT), or none."),
         PARSERS,
         AS_TYPED,
     ] = True
@@ -252,7 +258,7 @@ class CompileOptions:
             "--name",
             metavar="NAME",
             show_default=False,
-            help="what the server's options call the parsers; by default that of the output, or of the source.",
+            help="the name of the parsers in the server's options; by default that of the output or the source.",
         ),
         For(PLUGINS),
         AS_TYPED,
@@ -263,7 +269,7 @@ class CompileOptions:
             "--runtime",
             metavar="WHERE",
             autocompletion=complete.runtimes,
-            help="standalone (in the file), shared (in _tplc_runtime.py beside it), or installed.",
+            help="standalone (in the file), shared (in _tplc_runtime.py in the same folder), or installed.",
         ),
         PARSERS,
         AS_TYPED,
@@ -304,7 +310,7 @@ class CompileOptions:
     force: Annotated[bool, typer.Option("--force", help="Overwrite a file that tplc did not generate.")] = False
     allow_unverified: Annotated[
         bool,
-        typer.Option("--allow-unverified", help="Write also what failed verification, and mark it."),
+        typer.Option("--allow-unverified", help="Write files that failed verification too, with a mark."),
         AS_TYPED,
     ] = False
     seed: Seed = 0
@@ -312,13 +318,13 @@ class CompileOptions:
     limits: LimitOption = ()
     depfile: Annotated[
         str | None,
-        typer.Option("--depfile", metavar="FILE", help="Write a rule for Make or Ninja: which files were used."),
+        typer.Option("--depfile", metavar="FILE", help="Write a rule for Make or Ninja that lists the files used."),
     ] = None
     as_json: Annotated[bool, typer.Option("--json", help="The report as JSON, on standard error.")] = False
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No report: warnings and failures only.")] = False
-    watch: Annotated[
-        bool, typer.Option("--watch", help="Compile again whenever a file that is read changes, until Ctrl-C.")
-    ] = False
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Print only warnings and failures.")] = False
+    watch: Annotated[bool, typer.Option("--watch", help="Compile again each time an input changes, until Ctrl-C.")] = (
+        False
+    )
 
 
 @dataclass(frozen=True, slots=True)

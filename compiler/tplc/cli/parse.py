@@ -59,7 +59,9 @@ def parse_command(options: ParseOptions) -> None:
     parser = parser_of(options)
     assert parser.stream is not None
     if not keywords.keys() <= signature(parser.stream).parameters.keys():
-        raise UsageError(f"{options.source}: an older tplc made it, without --continue-final-message: generate it anew")
+        raise UsageError(
+            f"{options.source}: made by an older tplc, without --continue-final-message: generate it again"
+        )
     stream: Any = parser.stream(**keywords)
     if options.stream:
         for chunk in _chunks(options.file):

@@ -1,4 +1,4 @@
-"""`tplc verify`: a template against an artifact that is there already."""
+"""`tplc verify`: verify an existing artifact against a template."""
 
 from __future__ import annotations
 

@@ -213,7 +213,7 @@ def _kept(place: str, markers: Sequence[MarkerTokens]) -> Iterator[Advice]:
 
 
 def _inexpressible(ir: TemplateIR) -> str | None:
-    """Why a response template cannot say the format; None when it can, as far as can be told without running it."""
+    """Why a response template cannot say the format; None when it can, as far as can be known without running it."""
     try:
         response_template(ir)
     except CannotExpress as error:

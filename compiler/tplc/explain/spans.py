@@ -3,7 +3,7 @@
     "<r>Hm</r>Hi"  →  marker "<r>", reasoning "Hm", marker "</r>", content "Hi"
 
 A parser says what a text means, not where it read it.  Its deltas come in the order of the text, so each is looked for
-behind the one before: what is passed over is marker text.  Arguments may have been rewritten (a raw value becomes a
+after the one before: what is passed over is marker text.  Arguments may have been rewritten (a raw value becomes a
 JSON string): then their words are looked for, and if those changed too, all that was read since counts as arguments.
 """
 
@@ -46,7 +46,7 @@ def spans(text: str, fed: Sequence[tuple[int, Sequence[dict[str, Any]]]]) -> lis
 
 
 def _as_written(pieces: list[tuple[Kind, str]], text: str, at: int, read: int) -> list[tuple[Kind, str]]:
-    """Arguments that stand before their name are told behind it, all at once."""
+    """Arguments that come before their name are reported after it, all at once."""
     kinds = [kind for kind, _ in pieces]
     if "name" not in kinds or kinds[-1] != "arguments" or kinds.count("name") > 1:
         return pieces

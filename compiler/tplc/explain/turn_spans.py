@@ -79,7 +79,7 @@ def marked(ir: TemplateIR, text: str, before: Part | None, after: Part | None) -
     at = 0
     for match in _markers(ir).finditer(text):
         if match.start() > at:
-            # White space behind a marker is that marker's.
+            # White space after a marker is that marker's.
             yield other, at, match.start()
         part = next(name for name, found in match.groupdict().items() if found is not None)
         yield _PARTS[part], match.start(), match.end()

@@ -1,1 +1,1 @@
-"""Many models at once: the manifest, building what it names, and checking that what is there is current."""
+"""Many models at once: the manifest, building what it names, and checking that what exists is current."""

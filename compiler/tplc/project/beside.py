@@ -1,4 +1,4 @@
-"""The format of an artifact, from the IR that was written beside it.
+"""The format of an artifact, from the IR that was written next to it.
 
 parsers/hut.py, made from the template with SHA-256 9f2c…  →  parsers/hut.json, made from the same one
 """

@@ -158,7 +158,7 @@ def parsers_of(model: Model) -> list[Output]:
 
 
 def extensions_of(model: Model) -> list[str]:
-    """What lies beside the parsers of a model that is native."""
+    """What lies next to the parsers of a model that is native."""
     return [extension_of(output.path) for output in parsers_of(model)]
 
 
@@ -234,7 +234,7 @@ def note(cache: Cache, model: Model, made: Made) -> None:
 
 
 def _make(model: Model, inputs: str, warnings: list[TemplateWarning]) -> Made:
-    """`warnings` are told as they are found: also those of a template that fails after it."""
+    """`warnings` are reported as they are found: also those of a template that fails after it."""
     from tplc.audit.unfinished import IN_MANIFEST, require_stops, unfinished_warnings
 
     warnings += map(_misnamed, filter(lambda output: output.meant, model.outputs))

@@ -4,9 +4,9 @@
     {"hut": {"inputs": "9f2c…", "outputs": {"hut.py": "41d0…"}, "verified": true},
      "inn": {"inputs": "03ab…", "error": "inn.jinja: …"}}
 
-The warnings of a template are noted beside either.
+The warnings of a template are noted next to either.
 
-It only saves time: without it everything is made anew.  It lies in a folder that may be anybody's, so what was not
+It only saves time: without it everything is made again.  It lies in a folder that may be anybody's, so what was not
 noted by this user is not believed: `.tplc_cache/signature` is made with a key that lies outside (`tplc.project.key`).
 """
 
@@ -92,7 +92,7 @@ class Cache:
             if key is not None:
                 self._tree.write(_SIGNATURE, _signature(key, text.encode("ascii")) + "\n")
         except TplcError:
-            # A folder that may not be written to, or a link: the next run does everything anew.
+            # A folder that may not be written to, or a link: the next run does everything again.
             return
 
     def _load(self) -> dict[str, Any]:

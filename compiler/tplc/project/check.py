@@ -1,4 +1,4 @@
-"""Checking in CI that what is there is what would be built now, without writing anything.
+"""Checking in CI that what exists is what would be built now, without writing anything.
 
 parsers/hut.py: stale: the template changed (it is 3f2a90…, the file was
 made from 9f2c41…): a build would add 12, remove 3 lines
@@ -54,7 +54,7 @@ def check(
     strict: bool = False,
     progress: Callable[[str], None] = lambda _: None,
 ) -> list[OutputState]:
-    """All is made anew: what an earlier run noted lies in the tree that is checked, and may be anybody's."""
+    """All is made again: what an earlier run noted lies in the tree that is checked, and may be anybody's."""
     manifest = manifest.made_strict() if strict else manifest
     models = {model.name: model for model in manifest.chosen(names)}
     found: dict[str, list[OutputState]] = {}
@@ -62,7 +62,7 @@ def check(
         findings = _findings(manifest, models[made.model], made)
         found[made.model] = [replace(finding, warnings=made.warnings) for finding in findings]
         progress(made.model)
-    # What models share is told once.
+    # What models share is reported once.
     distinct: dict[tuple[str, str], OutputState] = {}
     for finding in (finding for name in models for finding in found[name]):
         distinct.setdefault((finding.path, finding.message), finding)

@@ -39,7 +39,7 @@ def read_declared(files: Sequence[str], folders: Sequence[str], *, shipped: bool
 
 @contextmanager
 def telling_places(declared: Declared) -> Iterator[None]:
-    """A tolerance that does nothing is told with its file."""
+    """A tolerance that does nothing is reported with its file."""
     try:
         yield
     except ToleranceError as error:

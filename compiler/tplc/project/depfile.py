@@ -7,7 +7,7 @@
     a\\ b.jinja:
     tools.json:
 
-The rules without prerequisites let Make go on when a file that was used is no longer there: then it is made anew.
+The rules without prerequisites let Make go on when a file that was used is no longer there: then it is made again.
 """
 
 from __future__ import annotations

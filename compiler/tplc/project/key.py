@@ -2,7 +2,7 @@
 
     ~/.cache/tplc/key, or under $XDG_CACHE_HOME: 32 random bytes that the user alone may read
 
-It protects nothing but the time that notes save: whoever cannot keep one makes everything anew.
+It protects nothing but the time that notes save: whoever cannot keep one makes everything again.
 """
 
 from __future__ import annotations

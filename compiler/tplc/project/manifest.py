@@ -83,7 +83,7 @@ class Model:
 
     @property
     def command(self) -> str:
-        """What makes its files anew, in the manifest's folder."""
+        """What makes its files again, in the manifest's folder."""
         named = [] if self.manifest == NAME else ["-m", self.manifest]
         return shlex.join(["tplc", "build", *named, self.name])
 

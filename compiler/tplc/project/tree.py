@@ -40,7 +40,7 @@ class Tree:
         self._parts(name)
 
     def write(self, name: str, text: str) -> None:
-        """Whole or not at all; a file that is there is replaced, and keeps its mode."""
+        """Whole or not at all; a file that exists is replaced, and keeps its mode."""
         self.write_bytes(name, text.encode("utf-8"))
 
     def write_bytes(self, name: str, data: bytes) -> None:

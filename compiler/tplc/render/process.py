@@ -1,10 +1,10 @@
-"""The process that renders, as its parent sees it: forked from one that has Jinja imported, or started by itself.
+"""The process that renders, from its parent's side: forked from a process that has imported Jinja, or started alone.
 
     process = start()  →  process.stdin, process.stdout; process.wait(2), process.end(), process.returncode
 
-Python and Jinja take longer to start than most templates to compile, so that is done once: children are forked from a
-process that has imported what they need and never saw a template.  A child is told of no other, and gives nothing back
-but its answers.  Where there is no fork, each process is started anew.
+Python and Jinja take longer to start than most templates to compile, so they start once: children are forked from a
+process that has imported what they need and has never read a template.  Children don't share anything and return only
+their answers.  Without fork, each process is started separately.
 """
 
 from __future__ import annotations

@@ -60,7 +60,7 @@ class Trace:
         return "".join(text for _, text in self.pieces)
 
     def line_at(self, at: int) -> int:
-        """Of the piece that holds a character of the text; 0 behind its end."""
+        """Of the piece that holds a character of the text; 0 after its end."""
         ends = accumulate(len(text) for _, text in self.pieces)
         return next((line for (line, _), end in zip(self.pieces, ends, strict=True) if at < end), 0)
 

@@ -200,7 +200,7 @@ def _running_line(template: Template) -> int:
 
 @lru_cache(maxsize=10_000)
 def _line_of(template: Template, line: int) -> int:
-    """The template's line for one of its code.  Jinja reads the whole list of them anew whenever it is asked."""
+    """The template's line for one of its code.  Jinja reads the whole list of them again whenever it is asked."""
     return int(template.get_corresponding_lineno(line))
 
 

@@ -1,10 +1,10 @@
-"""What a render has behind the past that an engine holds.
+"""What a render has after the past that an engine holds.
 
     past      "<u>Hi<end><a>Hello"
     render    "<u>Hi<end><a>Hello<end><u>Look!<end><a>"
     →         "<end><u>Look!<end><a>"
 
-A template may write the past anew once a message follows, or write something behind it as long as none does.  So the
+A template may write the past again once a message follows, or write something after it as long as none does.  So the
 end of the last answer is found by a mark put there.
 """
 
@@ -24,13 +24,13 @@ MARK = "zqendofanswer0x"
 def added(past: str, render: str) -> str:
     if not render.startswith(past):
         raise RequestError(
-            "messages", "the template writes the past anew when a message comes: there is no difference to add"
+            "messages", "the template rewrites earlier turns if a message follows, so there is no difference to add"
         )
     return render[len(past) :]
 
 
 def marked_at_its_end(message: Message) -> Message | None:
-    """The answer with a mark behind its text; None where it has none."""
+    """The answer with a mark after its text; None where it has none."""
     content: Any = message.get("content")
     if isinstance(content, str) and content.strip():
         return {**message, "content": content.rstrip() + MARK}

@@ -177,7 +177,7 @@ class ChatTemplate:
         A message that is not the assistant's adds the generation prompt, too.  After an answer, the engine holds what
         the model wrote, with the marker that ended it; what follows the marker is what is added.  With `ended=False`
         it holds the answer alone (it was cut off, or markers are not kept), so the marker is added as well.
-        Where a template writes the past anew (it drops old reasoning), the engine keeps what it has, and what is added
+        Where a template writes the past again (it drops old reasoning), the engine keeps what it has, and what is added
         is what follows the answer.
         """
         whole = read_messages([*past, message])

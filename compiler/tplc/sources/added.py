@@ -1,4 +1,4 @@
-"""The tokens that a tokenizer was given beside its vocabulary, for grammars that are made of tokens.
+"""The tokens that a tokenizer was given in addition to its vocabulary, for grammars that are made of tokens.
 
 tokenizer.json       {"added_tokens": [{"id": 7, "content": "<call>", "special": false}]}
 →  AddedToken("<call>", 7, apart=True)

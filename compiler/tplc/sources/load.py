@@ -50,7 +50,7 @@ def load(source: str, *, template_name: str | None = None, prefer_tools: bool = 
 
 def load_tokens(source: str) -> Offer:
     """The tokens of a tokenizer: a model's folder, one of its JSON files, or a GGUF file.  What stands in the files
-    beside tokenizer.json is taken with it: it has no names."""
+    next to tokenizer.json is taken with it: it has no names."""
     path = Path(source)
     if path.is_dir():
         return read_tokens(path, source)
@@ -101,7 +101,7 @@ def _only(name: str, text: str, origin: str, template_name: str | None) -> Templ
 
 
 def _in_a_folder_here(source: str) -> bool:
-    """`models/chat` beside a folder `models`; with a revision it is an id all the same."""
+    """`models/chat` next to a folder `models`; with a revision it is an id all the same."""
     return "@" not in source and os.path.isdir(Path(source).parts[0])
 
 

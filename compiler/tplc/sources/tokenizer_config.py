@@ -1,4 +1,4 @@
-"""Read the JSON files beside a model.
+"""Read the JSON files next to a model.
 
 {"chat_template": [{"name": "default", "template": "…"}], "eos_token": {"content": "<end>"}}
 →  templates {"default": "…"}, special tokens {"eos_token": "<end>"}

@@ -89,7 +89,7 @@ def _is_generated(text: str) -> bool:
 
 def _damaged(text: str, name: str, how: str) -> Damaged:
     command = next((line for line in text.split("\n", 2)[1:2] if line.startswith(_COMMAND)), _COMMAND)
-    hint = f"\n    make it anew: {command.removeprefix(_COMMAND)}" if command != _COMMAND else ""
+    hint = f"\n    regenerate it: {command.removeprefix(_COMMAND)}" if command != _COMMAND else ""
     return Damaged(f"{name}: is damaged, for tplc generated it and it {how}{hint}")
 
 

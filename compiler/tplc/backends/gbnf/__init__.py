@@ -1,4 +1,4 @@
-"""Grammars that constrain a model's answer to what the parser reads: GBNF, for whoever reads that dialect."""
+"""Grammars that constrain a model's answer to what the parser reads: GBNF, for readers of that dialect."""
 
 from tplc.backends.gbnf.build import grammar
 from tplc.backends.gbnf.result import Grammar

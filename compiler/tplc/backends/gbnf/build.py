@@ -40,7 +40,7 @@ def grammar(
     strict: bool = False,
     most_characters: int = MOST_CHARACTERS,
 ) -> Grammar:
-    """The grammar of one request; what it may ask for is told at `Request`."""
+    """Returns the grammar of one request; see `Request` for what it can ask for."""
     given.instance("ir", ir, TemplateIR, "a TemplateIR, as compile_template gives it")
     given.tools(tools)
     request = Request(

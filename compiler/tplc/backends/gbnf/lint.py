@@ -14,7 +14,7 @@ from tplc.grammars.regular.repetitions import LARGEST_PRODUCT
 
 _NAME = re.compile(r"[a-z][a-z0-9-]*\Z")
 _TOKEN = re.compile(r' +|"(?:[^"\\\n]|\\.)*"|\[(?:[^\]\\\n]|\\.)*\]|[*+?]|\{\d+(?:,\d*)?\}|[()|]|[A-Za-z0-9_-]+')
-# A hexadecimal digit behind \\xHH is taken for more of the number by one engine.
+# A hexadecimal digit after \\xHH is taken for more of the number by one engine.
 _LITERAL_ESCAPE = re.compile(r'\\(?:[nrt"\\]|x[0-9A-F]{2}(?![0-9A-Fa-f]))|[^\\]')
 _SET_ESCAPE = re.compile(r"\\(?:[nrt\\\]]|x[0-9A-F]{2}(?![0-9A-Fa-f]))|[^\\\]]")
 _DEEPEST = 60

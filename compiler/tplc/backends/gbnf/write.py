@@ -66,7 +66,7 @@ def literal(text: str) -> str:
 
 
 def literals(text: str) -> list[str]:
-    """One literal, or several: one engine reads hexadecimal digits behind \\xHH as more of the number."""
+    """One literal, or several: one engine reads hexadecimal digits after \\xHH as more of the number."""
     if _PLAIN.fullmatch(text):
         return [literal(text)]
     return [literal(part) for part in _BETWEEN_NUMBER_AND_DIGIT.split(text)]
@@ -93,7 +93,7 @@ def character_class(ranges: Ranges) -> str:
 def _members(ranges: Ranges) -> str:
     """The class in an order that every engine reads alike.
 
-    A hyphen stands for itself only at the end, a caret anywhere but at the beginning, and behind \\xHH no hexadecimal
+    A hyphen stands for itself only at the end, a caret anywhere but at the beginning, and after \\xHH no hexadecimal
     digit may come: one engine takes it for more of the number.
     """
     apart = {ord("-"), ord("^")} & {code for pair in ranges for code in pair}

@@ -3,7 +3,7 @@
     start: "<call>" name body           where a token of the tokenizer stands in it:
     →  start: <call> PART               PART: NAME BODY
 
-A terminal is read as far as it goes, so the more of a text is in one terminal, the less there is to tell apart: all
+A terminal is read as far as it goes, so the more of a text is in one terminal, the less there is to distinguish: all
 that is regular and stands together becomes one.  Text that is said with "and" and "not" is one by itself: in a larger
 one the engine would look through all that follows at every step.
 """
@@ -135,7 +135,7 @@ class _Arrangement:
         return self._choice(expr) if isinstance(expr, Alt) else expr
 
     def _spread(self, expr: Seq) -> Expr | None:
-        """Text before alternatives taken into each of them: one that is text at first is told by all of it."""
+        """Text before alternatives taken into each of them: one that is text at first is recognised by all of it."""
         runs = self._runs(expr)
         for place, run in enumerate(runs[1:], 1):
             choice = run[0]

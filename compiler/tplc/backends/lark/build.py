@@ -95,7 +95,7 @@ def _finished(made: RequestRules, spelling: LarkSpelling) -> dict[str, Expr]:
 
 
 def _check_openers(made: RequestRules, spelling: LarkSpelling) -> None:
-    """Free text is told from calls by a text or by tokens of their own, and not by several of both in a row."""
+    """Free text is distinguished from calls by a text or by tokens, not by several of both in a row."""
     name, acceptor = made.ir.provenance.name, lower(made.ir)
     starts = [marker.text for marker in (*acceptor.reasoning_starts, *acceptor.content_starts)]
     others = (*starts, *acceptor.reasoning_ends, *acceptor.content_ends)

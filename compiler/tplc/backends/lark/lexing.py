@@ -1,9 +1,9 @@
 """Where the longest match would be the wrong one.
 
-    start: A "b"        A: "a" | "ab" "c"       →  [("A", "A")]: behind "a", the "b" of "ab" is taken for A's own
+    start: A "b"        A: "a" | "ab" "c"       →  [("A", "A")]: after "a", the "b" of "ab" is taken for A's own
 
 The engine reads the terminal that goes furthest, and never turns back.  So a terminal may end only where nothing that
-is read beside it goes on with a character that may follow.  The check takes in every pair of places that the same
+is read next to it goes on with a character that may follow.  The check takes in every pair of places that the same
 text leads to.
 """
 
@@ -144,7 +144,7 @@ class _Check:
         return isinstance(place.symbol, Ref) and place.symbol.name in self._made.rules
 
     def _behind(self) -> dict[int, list[_Position | None]]:
-        """What may come behind each place, rules entered and left."""
+        """What may come after each place, rules entered and left."""
         returns: dict[str, list[_Position | None]] = {name: [] for name in self._made.rules}
         returns[ROOT] = [None]
         enders: dict[int, list[str]] = {}
@@ -263,7 +263,7 @@ class _Check:
         return self._shared[key]
 
     def _beyond(self, one: Expr, other: Expr) -> Ranges:
-        """The characters by which the second goes on behind a text of the first."""
+        """The characters by which the second goes on after a text of the first."""
         key = (one, other)
         if key not in self._going_on:
             self._going_on[key] = _beyond(self._automaton(one), self._automaton(other))

@@ -1,6 +1,6 @@
 """Terminals of which the longest match is the right one.
 
-    start: WORD "!" | WORD_2      WORD: "a"      WORD_2: /a[!?]/       behind "a", "!" is taken for that of WORD_2
+    start: WORD "!" | WORD_2      WORD: "a"      WORD_2: /a[!?]/       after "a", "!" is taken for that of WORD_2
 
 As they come, most are.  Where they would not be, rules are written where they are used and free text as an expression,
 so that more is one terminal; then all of the answer, if it can be; else what is left is read one character at a time.
@@ -29,11 +29,11 @@ PairList = list[tuple[Expr, Expr]]
 
 
 class SchemasMeet(Exception):
-    """Two schemas may begin at the same place, where only our own rules can be told apart."""
+    """Two schemas may begin at the same place, where only our own rules can be distinguished."""
 
 
 def disambiguated(name: str, finished: Mapping[str, Expr], spelling: LarkSpelling) -> Arranged:
-    """The rules as terminals and what is left to rules.  Raises SchemasMeet, and NoLark for what cannot be told."""
+    """The rules as terminals and what is left to rules.  Raises SchemasMeet, and NoLark for what cannot be known."""
     bodies = without_spare_space({rule: rewritten(body, spelling.in_tokens) for rule, body in finished.items()})
     found: PairList = []
     larger = bodies
@@ -85,7 +85,7 @@ def _in_pairs(found: PairList) -> set[Expr]:
 
 
 def _rules_with(apart: set[Expr], made: Arranged) -> set[str]:
-    """The rules that name these terminals, and those that stand beside them."""
+    """The rules that name these terminals, and those that stand next to them."""
     naming = {name for name, body in made.rules.items() if any(node in apart for node in walk(body))}
     return {rule for name in naming for rule in (name, *names(made.rules[name])) if rule in made.rules and rule != ROOT}
 

@@ -48,7 +48,7 @@ class CannotExpress(TplcError):
 
 @dataclass(frozen=True, slots=True)
 class CallField:
-    """`open` and `close` are patterns; `rest` what is left behind the calls, to be dropped."""
+    """`open` and `close` are patterns; `rest` what is left after the calls, to be dropped."""
 
     open: str
     close: str
@@ -307,7 +307,7 @@ class _Calls:
         return "{id}" if self.ids and (self.composed() or "id" in kinds) else ""
 
     def starts(self, *, before: str, cut: str = "") -> str:
-        """What opens a call, in the section and outside; `before` are slots behind it."""
+        """What opens a call, in the section and outside; `before` are slots after it."""
         prefix = self.id_prefix()
         if not self.form.openers:
             return _LINE_START + before
@@ -326,7 +326,7 @@ class _Calls:
         return any_of(patterns) + before
 
     def counts(self, text: str) -> bool:
-        """Whether a text opens a call wherever it stands."""
+        """Whether a text opens a call anywhere."""
         if is_distinctive(text):
             return True
         return self.form.where == "anywhere" and any(item in text for item in self.form.openers if item.strip())
@@ -339,7 +339,7 @@ class _Calls:
         return f"(?!{any_of(map(marker, clashes))})" if clashes else ""
 
     def inside(self) -> str:
-        """Nothing but punctuation opens the next call: it has to stand in an open section, or right behind a call."""
+        """Nothing but punctuation opens the next call: it has to stand in an open section, or right after a call."""
         section, end = self.form.section_start.strip(), self.form.section_end.strip()
         if self.plain:
             return ""

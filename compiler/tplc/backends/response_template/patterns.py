@@ -29,7 +29,7 @@ def marker(text: str) -> str:
 
 
 def end(text: str) -> str:
-    """The end of a turn takes all white space behind it: nothing of the answer follows."""
+    """The end of a turn takes all white space after it: nothing of the answer follows."""
     lead, core, _ = split(text)
     return _lead(lead) + spaced(core) + r"\s*"
 
@@ -73,7 +73,7 @@ def _hides(core: str, other: str) -> bool:
 
 
 def spaced(core: str) -> str:
-    """White space inside a marker stands for any, and for none beside what is no word."""
+    """White space inside a marker stands for any, and for none next to what is no word."""
     pattern, before = "", ""
     for piece in core.split():
         if before:
@@ -105,7 +105,7 @@ def optional(pattern: str) -> str:
 
 
 def _lead(space: str) -> str:
-    """`ab` → (?:a?b)?, for the end of the white space is what stands beside the core."""
+    """`ab` → (?:a?b)?, for the end of the white space is what stands next to the core."""
     pattern = ""
     for char in space:
         pattern = optional(pattern) + escaped(char)

@@ -20,7 +20,7 @@ from tplc.grammars.regular.until import SPACE
 from tplc.lower import Following
 from tplc.lower.bounds import NOT_IN_KEYS
 
-# What a key may hold, so that it is known for one behind a value.
+# What a key may hold, so that it is known for one after a value.
 KEY_CHARACTERS = codepoints.complement(codepoints.union(SPACE, codepoints.of(NOT_IN_KEYS)))
 _WORD = Chars(KEY_CHARACTERS)
 _SPACE = rep(Chars(SPACE), 0, None)
@@ -42,7 +42,7 @@ class Around:
 
 
 def text_before(following: Following, around: Around) -> Automaton:
-    """Texts behind which either the next pair or the end of the arguments is the first thing that ends a value."""
+    """Texts after which either the next pair or the end of the arguments is the first thing that ends a value."""
     ending = from_expr(_ending(following, around.keys))
     real = tuple(_real_ends(around))
 
@@ -95,7 +95,7 @@ def _ending(following: Following, keys: tuple[str, ...] | None) -> Expr:
         ends.append(_spaced(*pieces))
     if following.lead != "blank":
         return seq(_SPACE if following.lead == "free" else EMPTY, alt(pair, *ends))
-    # What ends the turn does so on any line, also behind the call's closer.
+    # What ends the turn does so on any line, also after the call's closer.
     at_once = [lit(text) for text in following.turn_ends]
     at_once += [_spaced(*pieces, lit(text)) for text in following.turn_ends if following.closes]
     if following.blank != "\n":

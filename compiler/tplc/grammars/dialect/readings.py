@@ -2,7 +2,7 @@
 
     {"anyOf": [{"type": "string"}, {"type": "integer", "maximum": 10}]}    "42" would be read as a number, and not fit
 
-Where a schema allows text beside other types, a parser tries the others first.  What it could read as a type that the
+Where a schema allows text next to other types, a parser tries the others first.  What it could read as a type that the
 schema restricts is then no text.
 """
 
@@ -33,7 +33,7 @@ _WORDS = {"boolean": ("true", "false", "True", "False"), "null": ("null", "None"
 
 @dataclass(frozen=True, slots=True)
 class WordSpelling:
-    """How a dialect writes what is not text, beside what all parsers know: its words, what opens elements."""
+    """How a dialect writes what is not text, in addition to what all parsers know: its words, what opens elements."""
 
     words: tuple[tuple[str, str], ...]
     item_open: str = ""

@@ -91,7 +91,7 @@ class Values:
         self._making: dict[object, str | None] = {}
         self._depth = 0
         self._name = ""
-        # What may come behind a string: nested, and as the value of a pair.
+        # What may come after a string: nested, and as the value of a pair.
         self._behind_nested = codepoints.of(",]}):")
         self._behind_top = self._behind_nested
 
@@ -106,7 +106,7 @@ class Values:
         return self._once(("arguments", sub), sub or (-1,), lambda: self._value(shapes, sub, "object"))
 
     def pair_arguments(self, sub: Sub, pairs: PairForm, calls: CallForm, after: tuple[str, ...]) -> Expr:
-        """arguments = start pair (separator pair)* end | empty;  `after`: what may come behind the call."""
+        """arguments = start pair (separator pair)* end | empty;  `after`: what may come after the call."""
         self._pairs = pairs
         self._call_closer = pairs.end + text_behind(calls.call, "arguments")
         self._after_call = after
@@ -250,7 +250,7 @@ class Values:
         return seq(lit(opened.strip()), space, body, lit(closed.strip()))
 
     def _after(self, text: str, style: ValueStyle) -> Expr:
-        """A separator, and the white space behind it where white space is free."""
+        """A separator, and the white space after it where white space is free."""
         return seq(lit(text.strip()), self._space()) if self._relaxed(style) else lit(text)
 
     def _relaxed(self, style: ValueStyle) -> bool:
@@ -314,7 +314,7 @@ class Values:
             return in_order(self._rules, hint, replace(members, low=0, high=None))
 
     def _can_be_written(self, name: str, styles: tuple[StringStyle, ...]) -> bool:
-        """Whether a parser can tell where the name ends."""
+        """Whether a parser knows where the name ends."""
         if not styles:
             stop = self._key_stop().strip()
             if self._is_bare() and not (
@@ -702,7 +702,7 @@ _WHITE_SPACE = opt(alt(lit(" "), seq(lit("\n"), rep(Chars(codepoints.of("\t ")),
 
 
 def _firsts(texts: tuple[str, ...]) -> codepoints.Ranges:
-    """Characters that raw text must do without so that what follows it can be told: of each text, its first."""
+    """Characters that raw text must do without so that what follows it can be known: of each text, its first."""
     return codepoints.of("".join((text.strip() or text)[:1] for text in texts) + "\n")
 
 

@@ -108,7 +108,7 @@ def begun(automaton: Automaton, character: str) -> Automaton | None:
 
 
 def minimal(automaton: Automaton) -> Automaton:
-    """Join states that can't be told apart (Moore)."""
+    """Join states that can't be distinguished (Moore)."""
     trimmed = _trimmed(automaton)
     block = [int(state in trimmed.accepting) for state in range(len(trimmed.edges))]
     count = len(set(block))
@@ -182,7 +182,7 @@ class _Steps:
         return len(self.edges) - 1
 
     def add(self, expr: Expr, start: int) -> int:
-        """Read `expr` from `start`; the state behind it."""
+        """Read `expr` from `start`; the state after it."""
         if isinstance(expr, Lit):
             for character in expr.text:
                 start = self._read(codepoints.of(character), start)

@@ -121,7 +121,7 @@ class Rules:
 def _productive(bodies: dict[str, Expr]) -> dict[str, Expr]:
     """Leave out alternatives that can't end, such as an object that must hold itself."""
     good: set[str] = set()
-    # What a rule waits for; it is looked at again when that is there, not at everything else that it names.
+    # What a rule waits for; it is looked at again once that can end, not after everything else that it names.
     waiting: dict[str, list[str]] = {}
     # Rules are mostly made after those they use.
     todo = list(reversed(bodies))

@@ -71,7 +71,7 @@ def quoted_loosely(close: str, followers: Ranges) -> Automaton:
         codepoints.complement(codepoints.union(codepoints.of(close), SPACE, followers)),
     )
 
-    # "text": anywhere; "quote": behind a quote; "space": behind a quote and white space.
+    # "text": anywhere; "quote": after a quote; "space": after a quote and white space.
     def edges(state: str) -> Iterable[tuple[Ranges, str]]:
         yield quote, "quote"
         yield others, "text"

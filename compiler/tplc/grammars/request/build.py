@@ -155,7 +155,7 @@ class RequestRules:
 
 
 def _continued(rules: Rules, ir: TemplateIR, turn: Expr, prompt: GenerationPrompt) -> Expr:
-    """The turn behind what the prompt already holds of it."""
+    """The turn after what the prompt already holds of it."""
     rest = after(rules, turn, prompt.head)
     # A head that is no beginning of such a turn (it opens plain content) leaves the turn to begin afresh; so may one
     # that closes reasoning.

@@ -63,7 +63,7 @@ class TurnRules:
         end = lit(markers.end.rstrip())
         closer = markers.call[-1] if markers.call else None
         if isinstance(closer, Text) and all(any(map(str.isalpha, text)) for text in (closer.text, markers.end)):
-            # Every call has closed with a marker of its own, so the one behind them all may be left out at the end of
+            # Every call has closed with a marker of its own, so the one after them all may be left out at the end of
             # the turn, as some templates do; what only closes a bracket may not.
             end = opt(end)
         following = rep(seq(lit(markers.next), self._call(calls, _COUNT)), 0, None) if parallel else EMPTY
@@ -161,7 +161,7 @@ class TurnRules:
         return not rest.startswith(start) and not start.startswith(rest)
 
     def _content_before(self, tail: Expr, *, first: bool) -> list[Expr]:
-        """Content, and the section behind it."""
+        """Content, and the section after it."""
         content, later = self._ir.content, self._markers.later.lstrip()
         wrapped = content.mode == "always_wrapped"
         opened = (
@@ -172,7 +172,7 @@ class TurnRules:
         if wrapped and self._content_end:
             text = raw_through(self._rules, "content", Free(0, None), Stop("", self._content_end))
             return [seq(opened, text, self._between(), lit(later), tail)]
-        # Nothing closes the content but what opens the calls.  White space behind a marker is the template's, and a
+        # Nothing closes the content but what opens the calls.  White space after a marker is the template's, and a
         # parser does without it; a marker that any text may hold counts at the start of a line.
         bare = self._markers.bare
         found = later if bare else mark(later) or later

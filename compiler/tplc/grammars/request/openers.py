@@ -21,7 +21,7 @@ _PROSE = frozenset(".,;:!?'\"()-–—…")
 class CallMarkers:
     """The texts around calls, with the white space that neighbours share written once.
 
-    `first` comes before the first call at the beginning of a turn, `later` before the first call behind something
+    `first` comes before the first call at the beginning of a turn, `later` before the first call after something
     else, `next` before each further call, `end` after the last; `call` is the layout of a call without the literal
     text that opens it.
     """

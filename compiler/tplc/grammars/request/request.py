@@ -1,4 +1,4 @@
-"""What a grammar is asked for: tools and which of them, or a response format, behind one of the format's prompts.
+"""What a grammar is asked for: tools and which of them, or a response format, after one of the format's prompts.
 
 Request(tools=[{"type": "function", "function": {"name": "f", …}}], tool_choice="required")
 """

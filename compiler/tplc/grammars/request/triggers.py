@@ -2,7 +2,7 @@ r"""When a lazy grammar takes over.
 
     "<calls>"                                a word: the first part of the opener that no prose holds
     (?:[\s\S]*?(?:\n|</r>))?\s*(\{"name": "(?:f|g)"[\s\S]*)      where the opener is nothing but JSON: at the start of a
-                                             line, or behind the reasoning, and with a tool's name
+                                             line, or after the reasoning, and with a tool's name
 
     ">>>f\n"                                 words with the tools' names, where the opener has no letters
 
@@ -31,12 +31,12 @@ class Trigger:
 
 @dataclass(frozen=True, slots=True)
 class Takeover:
-    """Where calls begin, with any one of the texts: "word", wherever it stands; "start", at the beginning of the
-    answer, behind white space; "line", also at the start of a line, or right behind one of the texts `before`."""
+    """Where calls begin, with any one of the texts: "word", anywhere; "start", at the beginning of the
+    answer, after white space; "line", also at the start of a line, or right after one of the texts `before`."""
 
     kind: Literal["word", "start", "line"]
     opener: str
-    names: tuple[str, ...] = ()  # with what stands behind a name
+    names: tuple[str, ...] = ()  # with what stands after a name
     before: tuple[str, ...] = ()
 
     @property

@@ -3,8 +3,8 @@
     {"$ref": "#/$defs/a~1b"}  →  the schema under "$defs", "a/b", and its path "#/$defs/a~1b"
 
 The library `referencing` follows them: through embedded resources (`$id`) and anchors, and never out of the document.
-What it is told here is where schemas stand, in any draft and in documents that are no good schemas.  Up to draft 7
-nothing beside `$ref` counts; `$schema` says which draft it is, and without it a later one is taken.
+What it learns here is where schemas stand, in any draft and in documents that are no good schemas.  Up to draft 7
+nothing next to `$ref` counts; `$schema` says which draft it is, and without it a later one is taken.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Unresolved(Exception):
 class Subschema:
     """A schema of the document, the path to it, and what its references are resolved by.
 
-    `around` resolves them without the schema's own `$id`; `ref_alone`: nothing beside `$ref` counts.
+    `around` resolves them without the schema's own `$id`; `ref_alone`: nothing next to `$ref` counts.
     """
 
     schema: Json
@@ -127,7 +127,7 @@ class Document:
         return inner.schema is not outer.schema
 
 
-# What the library is told of schemas
+# What the library has to know about schemas
 
 
 def _resource(

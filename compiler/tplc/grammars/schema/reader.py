@@ -98,7 +98,7 @@ class SchemaReader:
         return "#"
 
     def schema(self, sub: Sub) -> Json:
-        """The one schema behind a number; None where there are several, or it is none of the document's."""
+        """The one schema after a number; None where there are several, or it is none of the document's."""
         node = self._nodes[sub[0]] if len(sub) == 1 else None
         return node.schema if isinstance(node, Subschema) else None
 

@@ -172,7 +172,7 @@ def quoted(
 ) -> Expr:
     """The texts between quotes; each of the dialect's quotings will do.
 
-    `followers`: what may come behind a string.  Where nothing is escaped it tells a quote inside from the last one;
+    `followers`: what may come after a string.  Where nothing is escaped it tells a quote inside from the last one;
     None: there can't be any quote inside.
     """
     styles = tuple(styles)
@@ -211,7 +211,7 @@ def _within(rules: Rules, hint: str, texts: Language, allowed: Automaton) -> Exp
         automaton = whole if isinstance(whole, Automaton) else from_expr(whole)
         return to_expr(rules, hint, both(automaton, allowed), chars)
     except TooLarge:
-        # Without quotes inside there is nothing to tell apart.
+        # Without quotes inside there is nothing to distinguish.
         low, high = (texts.low, texts.high) if isinstance(texts, Free) else (0, None)
         return rep(Chars(codepoints.complement(codepoints.of("'\""))), low, high)
 
@@ -276,7 +276,7 @@ def _raw_through(rules: Rules, hint: str, texts: Language, stop: Stop, forbidden
 
 
 def _up_to_token(rules: Rules, hint: str, texts: Language, stop: Stop, forbidden: tuple[str, ...], before: str) -> Expr:
-    """As above, where the stop has a token behind `before`: text ends there by itself, and may not spell the stop."""
+    """As above, where the stop has a token after `before`: text ends there by itself, and may not spell the stop."""
     excluded = (stop.core, *forbidden)
     if texts == Free(0, None):
         return seq(rules.spelling.without(rules, hint, excluded, before), lit(stop.text[len(before) :]))
@@ -291,7 +291,7 @@ def _up_to_token(rules: Rules, hint: str, texts: Language, stop: Stop, forbidden
 
 
 def _ends_behind(text: str, stop: Stop, forbidden: tuple[str, ...]) -> bool:
-    """Whether the stop behind the text is the first one."""
+    """Whether the stop after the text is the first one."""
     whole = text + stop.text
     return whole.find(stop.core) == len(whole) - len(stop.core) and not any(one in whole[:-1] for one in forbidden)
 

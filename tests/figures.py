@@ -1,5 +1,7 @@
-"""The figures of the README and of docs/limits.md are those that `make coverage` wrote into docs/coverage.md, what
-`make bench` measured (docs/performance.md), and what the examples are."""
+"""`make lint`: the figures of README.md and docs/limits.md are current.
+
+They come from docs/coverage.md (`make coverage`), docs/performance.md (`make bench`) and the examples.
+"""
 
 from __future__ import annotations
 
@@ -25,20 +27,20 @@ def figures(label: str) -> tuple[str, ...]:
 def test_templates() -> None:
     good, seen, *_ = figures("templates that the compiler was built against, compiled and verified")
     right, unseen, *_ = figures("templates that it was not built against")
-    assert f"Of {seen} templates of real models that it was built against, {good} compile and verify; " in README
-    assert f"of {unseen} that it was not built against, {right}. " in README
+    assert f"Of {seen} templates of real models that it was built against, {good} compile and verify. " in README
+    assert f"Of {unseen} others, {right} do. " in README
 
 
 def test_outputs() -> None:
     first, of_first = figures("outputs of llamacpp.jsonl equal to what is expected")
     second, of_second = figures("outputs of vllm.jsonl equal to what is expected")
-    assert f"Of {of_first} and {of_second} outputs of real models with an answer recorded for them" in README
-    assert f"what plain `tplc compile` writes reads {first} and {second} so" in README
+    counts = f"{first} of {of_first} and {second} of {of_second} outputs"
+    assert f"The default parsers reproduce the recorded answer for {counts} of real models." in README
 
 
 def test_messages() -> None:
     least, most, _ = figures("messages that a template is verified with")
-    assert f"Messages of every kind that the template can write, {least} to {most} of them," in README
+    assert f"A template is verified with {least} to {most} messages." in README
 
 
 def test_there_is_nothing_that_went_wrong() -> None:
@@ -58,22 +60,22 @@ def test_speed() -> None:
     least, most = measured(["content", "content, this project's documents"])
     arguments = ("one long string", "source code")
     calls = measured([f"{kind} call, {held}" for kind in ("JSON", "tagged") for held in arguments])
-    content = f"takes {least} to {most} µs for 1,000 characters of content"
-    assert f"{content} and {calls[0]} to {calls[1]} µs for those of a call" in README
+    content = f"takes {least} to {most} µs per 1,000 characters of content"
+    assert f"{content} and {calls[0]} to {calls[1]} µs for calls with long arguments" in README
 
 
 def test_the_time_of_a_compile() -> None:
     speed = " ".join(SPEED.split())
-    told = re.search(r"(\d+) templates took a median of ([\d.]+) s .*?\(the slowest ([\d.]+) s", speed)
-    assert told is not None
-    many, median, slowest = told.groups()
+    shown = re.search(r"(\d+) templates took a median of ([\d.]+) s .*?\(the slowest ([\d.]+) s", speed)
+    assert shown is not None
+    many, median, slowest = shown.groups()
     assert f"a median of {median} s of processor time, {slowest} s for the slowest of {many} real templates" in LIMITS
 
 
 def test_the_size_of_parsers() -> None:
     sizes = sorted(len(standalone_parser(example.name).encode()) for example in load_examples())
-    told = re.search(r"The parsers of the examples are (\d+) to (\d+) kB of Python", LIMITS)
-    assert told is not None
+    shown = re.search(r"The parsers of the examples are (\d+) to (\d+) kB of Python", LIMITS)
+    assert shown is not None
     # As near as a reader cares for.
-    assert abs(sizes[0] / 1000 - int(told[1])) < 5
-    assert abs(sizes[-1] / 1000 - int(told[2])) < 5
+    assert abs(sizes[0] / 1000 - int(shown[1])) < 5
+    assert abs(sizes[-1] / 1000 - int(shown[2])) < 5
