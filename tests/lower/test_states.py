@@ -42,7 +42,7 @@ def said(reading: Reading) -> tuple[Any, ...]:
 def test_the_parser_reads_as_the_interpreter(name: str) -> None:
     form = named(name)
     acceptor, writer = lower(form.ir), Writer(form, random.Random(f"states {name}"))
-    for _ in range(40):
+    for _ in range(20):
         _, text = writer.output()
         # Of reasoning that a prompt opened, its marker is content where reasoning is not parsed.
         parse_reasoning = bool(acceptor.heads[0]) or writer.rng.random() < 0.7
