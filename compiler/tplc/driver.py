@@ -478,9 +478,33 @@ def _tag(ir: TemplateIR, options: GrammarOptions) -> dict[str, Json]:
     from tplc.targets.structural_tag import tag_of
 
     parallel = options.parallel_tool_calls
+    by_tokens = _tag_of_tokens(ir, options) if ir.tokens and options.json_schema is None else None
+    if by_tokens is not None:
+        return by_tokens
     return tag_of(
         ir, lambda constrained: make_grammar(constrained, options), reasoning=options.reasoning, parallel=parallel
     )
+
+
+def _tag_of_tokens(ir: TemplateIR, options: GrammarOptions) -> dict[str, Json] | None:
+    """The tag by which calls are opened by a special token only, if the format has one for that."""
+    from tplc.targets.structural_tag import token_tag
+
+    choice, tools = options.tool_choice, options.tools
+    if choice == "none" or not tools:
+        return None
+    if choice not in ("auto", "required"):
+        tools = tuple(tool for tool in tools if _name_of(tool) == choice)
+        if not tools:
+            return None  # what is wrong with the choice is reported where a grammar is made for it
+    parallel = ir.tools.parallel if options.parallel_tool_calls is None else options.parallel_tool_calls
+    lazy = make_grammar(ir, replace(options, tools=tools, tool_choice="auto"))
+    return token_tag(ir, lazy, parallel=parallel, required=choice != "auto")
+
+
+def _name_of(tool: Mapping[str, Json]) -> Json:
+    function = tool.get("function", tool)
+    return function.get("name") if isinstance(function, Mapping) else None
 
 
 def _lark(ir: TemplateIR, options: GrammarOptions) -> str:

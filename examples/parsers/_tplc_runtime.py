@@ -232,6 +232,9 @@ class Parameters(dict):  # type: ignore[type-arg]
     """The schema of each tool's parameters, by the tool's name; parsers take it in place of the tools."""
 
 
+NESTED = frozenset(["array", "object", "null"])
+
+
 def parameters_of(tools: object) -> Parameters:
     if isinstance(tools, Parameters):
         return tools
@@ -332,6 +335,17 @@ def keys_of(schema: object, root: object) -> set[str] | None:
     return keys or None
 
 
+def typed_as(types: frozenset[str] | None, stated: frozenset[str]) -> frozenset[str]:
+    """The types that a value may have, of those that the schema gives and those that are written next to it.
+
+    What is written wins.  The schema says more where text goes by the same word, and where text cannot be meant: it
+    gives lists or objects alone.
+    """
+    if types and "string" in stated and (types & stated or types <= NESTED):
+        return types & stated or types
+    return stated
+
+
 NUMBER = Pattern(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 LOOSE_NUMBER = Pattern(r"([+-]?)([0-9][0-9_]*)?(?:(\.)([0-9_]*))?([eE][+-]?[0-9]+)?")
 HEX_NUMBER = Pattern(r"0[xX][0-9a-fA-F]{1,16}")
@@ -340,6 +354,8 @@ PART_OF_ESCAPE = Pattern(r"\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?|U[0-9a-fA-F]{0,7
 WORD = Pattern(r"[^,\n\]}]+")
 SPACE = Pattern(r"[^\S \t\n\r]")  # none of the four kinds that JSON knows
 JSON_WORDS = ("true", "false", "null")
+# No number or literal word goes on so: it ends by itself, whatever that is.
+AFTER_LITERAL = Pattern(rf"\s{{0,{MOST_SPACE}}}[,;)\]}}<>|]")
 JSON_WORD = Pattern(r"[\w.+-]+")
 JSON_LITERAL = Pattern(rf"(?:true|false|null|{NUMBER.pattern})(?=[,\]}} \n\r\t])")
 LONGEST_SIGN = 256  # more than any sign is long
@@ -686,7 +702,7 @@ class Reader(Copied):
         elif self.FOLLOWED and not self.stack:
             # Where nothing stands between arguments, a number or a literal word ends where its own syntax does.
             own = self.style.literal.match(buf, pos)
-            if own and self.follow[final].match(buf, own.end()):
+            if own and (self.follow[final].match(buf, own.end()) or AFTER_LITERAL.match(buf, own.end())):
                 end = own.end()
             else:
                 follow = self.follow[final].search(buf, pos)
@@ -2603,8 +2619,7 @@ class RawPairs(Pairs):
         schema = self._schema()
         types = types_of(member_of(schema, schema, key), schema) if schema else None
         if self.TYPE_WORDS and word in self.TYPE_WORDS:
-            stated = frozenset(self.TYPE_WORDS[word])
-            types = (types or stated) & stated or types or stated
+            types = typed_as(types, frozenset(self.TYPE_WORDS[word]))
         if self.VALUE_CLOSE:
             return self._begin_raw(types, Closer(key.join(self.VALUE_CLOSE)))
         return self._begin_raw(types, self._ends or self.AFTER_VALUE)
@@ -2712,6 +2727,9 @@ class RawPairs(Pairs):
 
 JSON_TYPES = frozenset(["array", "object", "number", "integer", "boolean", "null", "string"])
 QUOTES = "'\""
+KEY_GROUP = "(?P<key>"
+# A key that holds what no key does that is looked for without a schema.
+ODD_KEY = Pattern(rf"(?=.*[\s=:,(){{}}\[\]])\S(?:[^\n]{{0,{LONGEST_KEY - 2}}}\S)?|")
 
 
 class Guess:
@@ -2725,9 +2743,16 @@ class Guess:
         self.keys: Collection[str] | None = None
 
     def before(self, keys: Collection[str] | None) -> Guess:
-        twin = Guess(self.end.pattern, self.start.pattern)  # re keeps what it has compiled
+        # A key that is no word is looked for as it is; `re` keeps what it has compiled.
+        odd = [key for key in sorted(keys or (), key=len, reverse=True) if ODD_KEY.fullmatch(key) is not None]
+        among = "".join(re.escape(key) + "|" for key in odd[:MOST_KEYS])
+        twin = Guess(self.end.pattern.replace(KEY_GROUP, KEY_GROUP + among), self.start.pattern)
         twin.keys = keys
         return twin
+
+    def ends_at(self, buf: str, pos: int) -> bool:
+        """Whether a value may end here, whatever the next key is."""
+        return self.end.match(buf, pos) is not None
 
     def find(self, buf: str, pos: int) -> Match | None:
         for match in self.end.finditer(buf, pos):
@@ -2758,6 +2783,24 @@ class GuessedPairs(RawPairs):
 
     def _read_as(self, text: str) -> str:
         return "quoted" if text[:1] and text[0] in self._quotes else super()._read_as(text)
+
+    def _value(self) -> bool:
+        # A string in quotes ends by itself before anything that may follow a value, also a key that no schema has.
+        if self._quotes and not self._quoted and not self._out.texts["value"]:
+            self._skip_space()
+            buf, pos = self._buf, self._pos
+            start = NON_SPACE.search(buf, pos).start()
+            literal = PYTHON.match(buf, start) if buf[start : start + 1] in (*self._quotes,) else None
+            end = len(buf) if literal is None or literal[1] is None else literal.end()
+            if not self._final and (start == len(buf) or (literal and self._end.partial_match(buf, end) == end)):
+                return False
+            if literal is not None and literal[1] and self._end.ends_at(buf, end):
+                self._as, self._pos = "quoted", end
+                self._out.texts["value"].append(literal[1])
+                self._end_value()
+                self._state = type(self)._pairs
+                return True
+        return super()._value()
 
     def _end_value(self) -> None:
         literal = PYTHON.fullmatch("".join(self._out.texts["value"]).strip()) if self._as == "quoted" else None
@@ -3539,7 +3582,7 @@ def require_runtime(version: str, parser: str) -> None:
     if version != RUNTIME_VERSION:
         raise ImportError(
             f"{parser} was generated for the runtime of tplc {version}, and {__name__} is of {RUNTIME_VERSION}: "
-            "generate it again with `tplc compile` or `tplc build`"
+            "generate it anew with `tplc compile` or `tplc build`"
         )
 
 
@@ -3549,5 +3592,5 @@ def __getattr__(name: str) -> object:
     # Instead of "cannot import name", which says neither what is wrong nor what to do.
     raise ImportError(
         f"{__name__} is the runtime of tplc {RUNTIME_VERSION} and has no {name}: the parser that wants it is of "
-        "another version; generate it again with `tplc compile` or `tplc build`"
+        "another version; generate it anew with `tplc compile` or `tplc build`"
     )

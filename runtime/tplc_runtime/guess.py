@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import re
 
-from .pattern import LOOK_BACK
-from .raw import PYTHON, RawPairs, string_in
+from .machine import NON_SPACE
+from .pattern import LONGEST_KEY, LOOK_BACK, Pattern
+from .raw import MOST_KEYS, PYTHON, RawPairs, string_in
 from .scanner import Match
 from .schema import keys_of
 
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from .raw import End
 
 QUOTES = "'\""
+KEY_GROUP = "(?P<key>"
+# A key that holds what no key does that is looked for without a schema.
+ODD_KEY = Pattern(rf"(?=.*[\s=:,(){{}}\[\]])\S(?:[^\n]{{0,{LONGEST_KEY - 2}}}\S)?|")
 
 
 class Guess:
@@ -36,9 +40,16 @@ class Guess:
         self.keys: Collection[str] | None = None
 
     def before(self, keys: Collection[str] | None) -> Guess:
-        twin = Guess(self.end.pattern, self.start.pattern)  # re keeps what it has compiled
+        # A key that is no word is looked for as it is; `re` keeps what it has compiled.
+        odd = [key for key in sorted(keys or (), key=len, reverse=True) if ODD_KEY.fullmatch(key) is not None]
+        among = "".join(re.escape(key) + "|" for key in odd[:MOST_KEYS])
+        twin = Guess(self.end.pattern.replace(KEY_GROUP, KEY_GROUP + among), self.start.pattern)
         twin.keys = keys
         return twin
+
+    def ends_at(self, buf: str, pos: int) -> bool:
+        """Whether a value may end here, whatever the next key is."""
+        return self.end.match(buf, pos) is not None
 
     def find(self, buf: str, pos: int) -> Match | None:
         for match in self.end.finditer(buf, pos):
@@ -69,6 +80,24 @@ class GuessedPairs(RawPairs):
 
     def _read_as(self, text: str) -> str:
         return "quoted" if text[:1] and text[0] in self._quotes else super()._read_as(text)
+
+    def _value(self) -> bool:
+        # A string in quotes ends by itself before anything that may follow a value, also a key that no schema has.
+        if self._quotes and not self._quoted and not self._out.texts["value"]:
+            self._skip_space()
+            buf, pos = self._buf, self._pos
+            start = NON_SPACE.search(buf, pos).start()
+            literal = PYTHON.match(buf, start) if buf[start : start + 1] in (*self._quotes,) else None
+            end = len(buf) if literal is None or literal[1] is None else literal.end()
+            if not self._final and (start == len(buf) or (literal and self._end.partial_match(buf, end) == end)):
+                return False
+            if literal is not None and literal[1] and self._end.ends_at(buf, end):
+                self._as, self._pos = "quoted", end
+                self._out.texts["value"].append(literal[1])
+                self._end_value()
+                self._state = type(self)._pairs
+                return True
+        return super()._value()
 
     def _end_value(self) -> None:
         literal = PYTHON.fullmatch("".join(self._out.texts["value"]).strip()) if self._as == "quoted" else None

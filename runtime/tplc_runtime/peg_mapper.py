@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Protocol
 from .elements import EMPTY, LIST, in_list
 from .pattern import Pattern
 from .raw import MOST_KEYS, PYTHON, WHOLE_ARGUMENTS, string_in
-from .schema import item_of, keys_of, member_of, parameters_of, types_by_items, types_of
+from .schema import item_of, keys_of, member_of, parameters_of, typed_as, types_by_items, types_of
 from .signs import Signs
 from .transcript import Transcript
 from .values import ESCAPE, FollowedReader, Reader, Style, escaped, literal_of, text_of, unwrapped
@@ -424,7 +424,7 @@ class _Mapper:
         schema = member_of(parent, root, name)
         types, stated = types_by(schema, root), self.stated(word)
         if stated is not None:
-            types = types & stated or types if types else stated
+            types = typed_as(types, stated)
         return escaped(name), self.argument(value, types, schema, root), types_of(schema, root)
 
     def stated(self, word: Optional[Node]) -> Types:

@@ -12,7 +12,7 @@ import re
 from .pairs import Pairs
 from .pattern import Pattern
 from .scanner import Match, Scanner, trailing_overlap
-from .schema import keys_of, member_of, types_of
+from .schema import keys_of, member_of, typed_as, types_of
 from .values import escaped, json_end, literal_of
 
 TYPE_CHECKING = False
@@ -168,8 +168,7 @@ class RawPairs(Pairs):
         schema = self._schema()
         types = types_of(member_of(schema, schema, key), schema) if schema else None
         if self.TYPE_WORDS and word in self.TYPE_WORDS:
-            stated = frozenset(self.TYPE_WORDS[word])
-            types = (types or stated) & stated or types or stated
+            types = typed_as(types, frozenset(self.TYPE_WORDS[word]))
         if self.VALUE_CLOSE:
             return self._begin_raw(types, Closer(key.join(self.VALUE_CLOSE)))
         return self._begin_raw(types, self._ends or self.AFTER_VALUE)

@@ -25,6 +25,9 @@ class Parameters(dict):  # type: ignore[type-arg]
     """The schema of each tool's parameters, by the tool's name; parsers take it in place of the tools."""
 
 
+NESTED = frozenset(["array", "object", "null"])
+
+
 def parameters_of(tools: object) -> Parameters:
     if isinstance(tools, Parameters):
         return tools
@@ -123,3 +126,14 @@ def keys_of(schema: object, root: object) -> set[str] | None:
             return None
         keys.update(properties)
     return keys or None
+
+
+def typed_as(types: frozenset[str] | None, stated: frozenset[str]) -> frozenset[str]:
+    """The types that a value may have, of those that the schema gives and those that are written next to it.
+
+    What is written wins.  The schema says more where text goes by the same word, and where text cannot be meant: it
+    gives lists or objects alone.
+    """
+    if types and "string" in stated and (types & stated or types <= NESTED):
+        return types & stated or types
+    return stated

@@ -730,6 +730,7 @@ def test_prepare(run: Run, template: Path, tmp_path: Path) -> None:
         "grammar_lazy": False,
         "grammar_triggers": [],
         "preserved_tokens": ["</call>", "</why>", "<call>", "<end>", "<why>"],
+        "stop_token_ids": [],
         "stop": ["<end>"],
         "parser": {"tools": None, "prompt": "<user>Hi<end><assistant>", "parse_tool_calls": False},
     }

@@ -7,10 +7,12 @@ from pathlib import Path
 
 from tests.conftest import ROOT
 from tplc import compile_template
+from tplc.doctor.advice import advise
 from tplc.driver import load_ir, tolerate
 from tplc.ir.nodes import Token, Tolerance
 from tplc.ir.serialize import dumps
 from tplc.ir.tokens import tokens_in
+from tplc.serving.template import ChatTemplate
 from tplc.sources import load
 
 TEMPLATE = (ROOT / "examples" / "tagged-json" / "template.jinja").read_text(encoding="utf-8")
@@ -31,6 +33,16 @@ def test_tokens_that_stand_in_markers_or_end_an_answer() -> None:
     assert [token.text for token in ir.tokens] == ["</fn>", "<fn>", "<|end of text|>", "<~/~>"]
     assert set(ir.tokens) < set(TOKENS)
     assert load_ir(dumps(ir)) == ir
+
+
+def test_stops_are_known_by_their_numbers() -> None:
+    request = {"messages": [{"role": "user", "content": "Hi."}]}
+    with ChatTemplate(TEMPLATE, added_tokens=TOKENS) as ready:
+        assert ready.prepare(request).stop_token_ids == (3, 9)
+    ir = compile_template(TEMPLATE, added_tokens=TOKENS)
+    advice = [(one.place, one.what, one.text) for one in advise(ir, "m", [token.text for token in TOKENS])]
+    assert ("format", "stop ids", "3, 9") in advice
+    assert [place for place, what, _ in advice if what == "tokens"] == ["vLLM", "SGLang"]
 
 
 def test_texts_alone_are_tokens_without_a_number() -> None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from tplc.backends.response_template import CannotExpress, response_template
 from tplc.ir.nodes import TemplateIR
 from tplc.ir.stand_ins import names_stood_for
-from tplc.ir.tokens import MarkerTokens, marker_tokens
+from tplc.ir.tokens import MarkerTokens, marker_tokens, stop_token_ids
 from tplc.lower import lower
 from tplc.lower.stops import known_stops, stops
 from tplc.targets.plugins import Server, default_name
@@ -72,6 +72,9 @@ def _format(ir: TemplateIR, markers: Sequence[MarkerTokens], *, known: bool) -> 
         yield Advice(
             place, "stop", f"the {name}, which is not given here: --token {name}=TEXT, or name the model's folder"
         )
+    numbers = stop_token_ids(ir, known_ends)
+    if numbers:
+        yield Advice(place, "stop ids", ", ".join(map(str, numbers)))
     yield Advice(place, "preserve", *_listed(ir.preserved_tokens))
     if _inexpressible(ir) is None and not _is_plain(ir):
         yield Advice(
@@ -101,6 +104,13 @@ def _vllm(ir: TemplateIR, source: str, name: str, markers: Sequence[MarkerTokens
     plugged += [f"--reasoning-parser-plugin {file} --reasoning-parser {name}"] * reasons
     yield from _served(ir, source, place, " ".join(built_in), "vllm", f"-o {file}", " ".join(plugged))
     yield from _kept(place, markers)
+    if any(marker.tokens for marker in markers):
+        yield Advice(
+            place,
+            "tokens",
+            "the plug-in reads the ids of streamed text: text that spells a token is text, and calls that are required "
+            "open with the token alone. Whole answers come without ids, and are read by their text",
+        )
     if ir.tools.format != "none":
         if any(marker.tokens for marker in markers):
             yield Advice(
@@ -131,6 +141,10 @@ def _sglang(ir: TemplateIR, source: str, name: str, markers: Sequence[MarkerToke
     plugged = f"{launched(name)}, with the file in an installed package (docs/servers.md): no option takes it"
     yield from _served(ir, source, place, launched("response_template"), "sglang", f"-o {name}_sglang.py", plugged)
     yield from _kept(place, markers)
+    if any(marker.tokens for marker in markers):
+        yield Advice(
+            place, "tokens", "its parsers are given text alone: text that spells a token can't be distinguished"
+        )
     if ir.tools.format != "none":
         yield Advice(place, "grammar", f"tplc prepare {source} gives it: ebnf, unless it is lazy")
 

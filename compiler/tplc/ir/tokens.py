@@ -60,6 +60,13 @@ def tokens_in(texts: Iterable[str], tokens: Iterable[Token], *, ends: bool = Fal
     return tuple(sorted(kept, key=lambda token: token.text))
 
 
+def stop_token_ids(ir: TemplateIR, stops: Iterable[str]) -> tuple[int, ...]:
+    """The numbers of the tokens that end an answer, as the tokenizer says or as the template has it, in order."""
+    ends = {*stops}
+    found = {token.id for token in ir.tokens if token.ends or token.text in ends}
+    return tuple(sorted(number for number in found if number is not None))
+
+
 def texts_in(node: object) -> Iterator[str]:
     """All texts that a node holds, at any depth."""
     if isinstance(node, str):

@@ -37,7 +37,15 @@ def calls_of(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
         in_reasoning=form.in_reasoning or ("line start" if _end_reasoning(ir) else None),
         plain=form.plain if whole else (),
         whole=whole,
-        breaks=breaks_of([*form.closers, *form.openers, *ir.turn.ends, ir.turn.header]),
+        breaks=breaks_of(
+            [
+                *form.closers,
+                *((form.tail[0],) if form.tail is not None else ()),
+                *form.openers,
+                *ir.turn.ends,
+                ir.turn.header,
+            ]
+        ),
         ends_turn=form.ends_turn and ir.content.with_calls != "after",
     )
 

@@ -23,6 +23,7 @@ from tplc.conversations.extend import ExtendedPrompt, PromptExtender, PromptSett
 from tplc.errors import RenderFailed, RequestError, TemplateRaised, UsageError
 from tplc.ir.nodes import Captured, GenerationPrompt, Json, TemplateIR, Token, Tolerance
 from tplc.ir.stand_ins import without_stand_ins
+from tplc.ir.tokens import stop_token_ids
 from tplc.serving.added import added, behind_mark, marked_at_its_end
 from tplc.serving.messages import messages_for
 from tplc.serving.request import ChatRequest, Message, read_messages, read_request
@@ -53,6 +54,7 @@ class Prepared:
     """`grammar` is "" when nothing is constrained; `grammar_triggers` are (type, value) pairs that a lazy one
     waits for.  Members are called as requests and engines call them; `stops` and `triggers` are their names in 0.1.
 
+    `stop_token_ids` are the tokens that end an answer, by their numbers; none if the tokenizer is not known.
     `parser` holds the keywords of `parse` and `StreamParser`.
     """
 
@@ -63,6 +65,7 @@ class Prepared:
     preserved_tokens: tuple[str, ...]
     stop: tuple[str, ...]
     parser: dict[str, Any]
+    stop_token_ids: tuple[int, ...] = ()
 
     @property
     def stops(self) -> tuple[str, ...]:
@@ -80,6 +83,7 @@ class Prepared:
             "grammar_triggers": [{"type": kind, "value": value} for kind, value in self.grammar_triggers],
             "preserved_tokens": list(self.preserved_tokens),
             "stop": list(self.stop),
+            "stop_token_ids": list(self.stop_token_ids),
             "parser": self.parser,
         }
 
@@ -161,6 +165,7 @@ class ChatTemplate:
                 **self._head_keywords(request, prompt),
                 "parse_tool_calls": calls,
             },
+            stop_token_ids=stop_token_ids(self.ir, self._stops),
         )
 
     def format_single(

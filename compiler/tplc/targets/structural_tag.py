@@ -23,6 +23,7 @@ from tplc.grammars.request.openers import mark
 from tplc.ir.nodes import Json, Reasoning, Slot, TemplateIR, Text
 from tplc.lower import CallForm, lower
 from tplc.lower.layouts import text_at
+from tplc.lower.special import special_tokens
 
 TARGET = "structural_tag"
 _ROOT = re.compile(r'root ::= "((?:[^"\\]|\\.)*)"')
@@ -87,6 +88,50 @@ def tag_of(
     constrained = ir if reasoning == "inside" else without_reasoning(ir)
     several = ir.tools.parallel if parallel is None else parallel
     return structural_tag(constrained, grammar_of(constrained), parallel=several)
+
+
+def token_tag(ir: TemplateIR, grammar: Grammar, *, parallel: bool, required: bool) -> dict[str, Json] | None:
+    """The tag for a format whose calls open with a token of a known number: then they open with that token only, and
+    text that spells it opens none.  `grammar` is that of the request if calls may come; `required`: one has to come.
+
+    None for other formats: text is all that opens their calls.
+    """
+    numbers = {token.text: token.id for token in special_tokens(ir, lower(ir)).markers if token.id is not None}
+    rules = "\n".join(line for line in grammar.text.split("\n") if line and not line.startswith("#")) + "\n"
+    tags: list[Json] = []
+    triggers: list[Json] = []
+    for trigger in grammar.triggers if grammar.lazy else ():
+        opens = [token for token in numbers if trigger.type == "word" and trigger.value.startswith(token)]
+        token = max(opens, key=len, default="")
+        if not token or numbers[token] in triggers:
+            return None
+        content: Json = {"type": "grammar", "grammar": _in_tokens(_behind(ir, rules, token), numbers)}
+        begin: Json = {"type": "token", "token": numbers[token]}
+        tags.append({"type": "tag", "begin": begin, "content": content, "end": ""})
+        triggers.append(numbers[token])
+    if not tags:
+        return None
+    calls: dict[str, Json] = {"type": "token_triggered_tags", "trigger_tokens": triggers, "tags": tags}
+    calls |= {"stop_after_first": True} if not parallel else {}
+    if not required:
+        return _tag(calls)
+    text: Json = {"type": "any_tokens", "exclude_tokens": triggers}
+    return _tag({"type": "sequence", "elements": [text, {**calls, "at_least_one": True}]})
+
+
+def _in_tokens(rules: str, numbers: Mapping[str, int]) -> str:
+    """The rules with Token(NUMBER) for each token in their literals."""
+    cut = re.compile("(" + "|".join(map(re.escape, sorted(numbers, key=len, reverse=True))) + ")")
+
+    def written(match: re.Match[str]) -> str:
+        parts = cut.split(_unquoted(match[1])) if match[1] is not None else []
+        if len(parts) < 2:
+            return match[0]
+        # At odd places stand what it was cut at.
+        found = [f"Token({numbers[part]})" if place % 2 else _quoted(part) for place, part in enumerate(parts) if part]
+        return f"({' '.join(found)})"
+
+    return re.sub(r'"((?:[^"\\]|\\.)*)"|\[(?:[^\]\\]|\\.)*\]', written, rules)
 
 
 def legacy_tag(

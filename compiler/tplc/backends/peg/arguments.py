@@ -27,7 +27,9 @@ from tplc.lower import PairForm
 from tplc.lower.bounds import KEY
 from tplc.lower.following import after_quoted, pattern_of
 from tplc.lower.lexemes import exact, group
+from tplc.lower.pairs import QUOTES
 from tplc_runtime.raw import MOST_KEYS
+from tplc_runtime.values import AFTER_LITERAL
 
 KEY_LIMIT = 512
 LOOSE_LIST = "loose_list_for_argument"
@@ -119,12 +121,12 @@ class PairRules:
                 *self.argument_rules(own_end, keys),
                 rule(f"argument_value{own_end}", f"typed_value{own_end}", f"raw_text{own_end}"),
                 rule(f"typed_value{own_end}", self.typed_value(close)),
-                rule(f"raw_text{own_end}", leaf(rf".*?(?={close}|\Z)")),
+                rule(f"raw_text{own_end}", leaf(self.own_string() + rf".*?(?={close}|\Z)")),
             ]
             rules += [] if self.guessed else [rule(f"next_argument{own_end}", leaf(self.next_pair(keys)))]
         for parameter in parameters:
             key = f"argument_key_for_{parameter.rule}"
-            text = self.raw and parameter.types == frozenset({"string"}) and not self.dialect.wrap
+            text = self.raw and parameter.types == frozenset({"string"}) and not (self.dialect.wrap or self.typed)
             value = (self.text if text else "argument_value") + own_end
             rules += [
                 rule(f"argument_for_{parameter.rule}", self.pair(key, value, own_end)),
@@ -141,6 +143,7 @@ class PairRules:
             return [rule(name, pair)]
         place = f"{own_end}_for_bare"
         follow = f"(?={pattern_of(self.pairs.bare, over=True, key=one_of(keys), quote=exact)})"
+        any_key = pattern_of(self.pairs.bare, over=True, quote=exact)
         last = self.pairs.slots[-1].suffixes[-1]
         return [
             rule(
@@ -150,7 +153,7 @@ class PairRules:
             rule("key_end_for_bare", leaf(rf"\s*+{marker(last.lstrip())}")),
             rule(f"argument_value{place}", f"typed_value{place}", f"raw_text{place}"),
             rule(f"typed_value{place}", self.typed_value(follow)),
-            rule(f"raw_text{place}", leaf(rf".*?(?={follow}|\Z)")),
+            rule(f"raw_text{place}", leaf(string_before(QUOTES, any_key) + rf".*?(?={follow}|\Z)")),
         ]
 
     def pair(self, key: str, value: str, own_end: str = "") -> str:
@@ -378,7 +381,11 @@ class PairRules:
             # The closing marker is the one with the same key.
             opened = self.key_before()
             return rule(name, leaf(rf"{opened}.*?(?={marker(self.closer)}\1{marker_core(self.rest)}|\Z)"))
-        return rule(name, leaf(rf".*?(?={self.close_pattern()}|\Z)"))
+        return rule(name, leaf(self.own_string() + rf".*?(?={self.close_pattern()}|\Z)"))
+
+    def own_string(self) -> str:
+        """A string in quotes that a value is, up to anything that may follow it, also a key that no schema has."""
+        return string_before(self.pairs.literals, self.punctuation()) if self.guessed else ""
 
     def space_before_close(self, close: str = "") -> str:
         return leaf(rf"[ \t\r\n]*?(?={close or self.close_pattern()}|\Z)")
@@ -418,7 +425,7 @@ class PairRules:
             rule("argument_value", f"{spaces} ({' / '.join([*firm, 'firm_word', *loose])})", "no_value"),
             *values[1:],
             rule("firm_word", f"({' / '.join(words)}) value_end"),
-            rule("value_end", leaf(rf"(?={follow})")),
+            rule("value_end", leaf(rf"(?={follow}|{AFTER_LITERAL.pattern})")),
             rule("loose_string_for_argument", leaf(string_pattern(style, follow=follow))),
             rule("loose_word_for_argument", leaf(top_word_pattern(style, follow))),
             rule("no_value", leaf(r"\s*+")),
@@ -434,9 +441,15 @@ class PairRules:
         return [*rules, *(loose_rules(in_list, apart) if apart else [])]
 
 
+def string_before(quotes: Sequence[str], follow: str) -> str:
+    """The choice of a string in one of the quotes, before this; "" if there are no quotes."""
+    strings = [rf"{quote}[^{quote}\\]*+(?:\\.[^{quote}\\]*+)*+{quote}" for quote in quotes]
+    return rf"\s*+(?:{either(strings)})(?={follow})|" if strings else ""
+
+
 def one_of(keys: Sequence[str]) -> str:
     """The pattern of one of the keys; of any, where none is known."""
-    return group(either([exact(key) for key in keys])) or KEY
+    return group(either([exact(key) or "(?:)" for key in sorted(keys, key=len, reverse=True)])) or KEY
 
 
 def cores(texts: Sequence[str]) -> str:

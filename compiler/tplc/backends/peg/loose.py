@@ -15,7 +15,7 @@ from tplc.backends.peg.patterns import any_of, either, leaf, literal, none_of
 from tplc.backends.peg.rules import Rule, rule
 from tplc.backends.peg.styles import BoundedStyle
 from tplc.lower.lexemes import exact
-from tplc_runtime.values import NUMBER
+from tplc_runtime.values import AFTER_LITERAL, NUMBER
 
 VALUES = ("loose_object", "loose_list", "loose_string", "loose_word")
 IN_LIST = "_for_item"
@@ -190,7 +190,7 @@ def top_word_pattern(style: BoundedStyle, follow: str) -> str:
     """A word that stands in no brackets: up to what may follow the value."""
     signs = either([exact(text) for text, token in style.tokens.items() if token in ",:]}[{"])
     words = [exact(word) for word in sorted(style.words, key=len, reverse=True)]
-    literal_word = f"(?:{either([*words, NUMBER.pattern])})(?={follow})"
+    literal_word = f"(?:{either([*words, NUMBER.pattern])})(?={follow}|{AFTER_LITERAL.pattern})"
     return rf"(?!{signs})(?:{literal_word}|(?!{follow}).+?(?={follow}|\Z))"
 
 
