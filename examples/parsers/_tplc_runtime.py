@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         {"role": str, "content": "str | None", "reasoning_content": "str | None", "tool_calls": "list[ToolCall]"},
     )
     Delta = dict[str, Any]
-    Marker = tuple[str, str, str, str, bool]
+    Marker = tuple[str, str, str, str, int]
     End = Any  # what ends a value: it has `find`, `partial_match` and `safe_prefix_end`, as scanners have
     Row = dict[str, Any]
 else:
@@ -99,11 +99,11 @@ class Match:
 
 class Scanner:
     """The markers that count in one place: for each its kind, its core with a space where white space may be, the white
-    space before and after it, and whether it is ambiguous.
+    space before and after it, and whether it may be part of a longer one (1) or its beginning (2).
 
     `find` has a group for each of them; `near` matches where one may begin.  `width`: so far from the end a truncated
     marker may begin.  `leads` holds their leading white space.  `word`, of a slot: a plain word up to the text's end or
-    to a marker that is not ambiguous; `trails` is the white space after those, None for one that is not of the slot.
+    to a marker that no other begins with; `trails` is the white space after each, None for what is not of the slot.
     `first`: what markers begin with; `wordless`: none begins with a character of words.
     """
 
@@ -130,7 +130,7 @@ class Scanner:
         if match is None:
             return None
         kind, _, lead, trail, ambiguous = self.markers[match.lastindex - 1]
-        return Match(kind, match.start(), match.end(), lead, trail, ambiguous)
+        return Match(kind, match.start(), match.end(), lead, trail, ambiguous > 0)
 
     def match(self, buf: str, pos: int) -> Match | None:
         """The longest marker at `pos`."""
@@ -138,14 +138,21 @@ class Scanner:
         if match is None:
             return None
         kind, _, lead, trail, ambiguous = self.markers[match.lastindex - 1]
-        return Match(kind, pos, match.end(), lead, trail, ambiguous)
+        return Match(kind, pos, match.end(), lead, trail, ambiguous > 1)
 
-    def is_prefix(self, buf: str, pos: int) -> bool:
-        """Whether the text from `pos` to the end could become a marker."""
+    def prefix_of(self, buf: str, pos: int) -> str:
+        """A marker that the text from `pos` to the end could become; "" if there is none."""
         if len(buf) - pos > self.width or self._near.match(buf, pos) is None:
-            return False
+            return ""
         tail = buf[pos:]
-        return any(is_truncated(core, tail) for _, core, _, _, _ in self.markers)
+        for marker in self.markers:
+            core = marker[1]
+            if core.startswith(tail):
+                if core != tail:
+                    return core
+            elif " " in core and is_truncated(core, tail):
+                return core
+        return ""
 
     def is_truncated(self, buf: str, pos: int, kinds: Sequence[str], least: int = 1) -> bool:
         """Whether a marker of these kinds is truncated at the output's end: at least so many characters are there."""
@@ -155,18 +162,24 @@ class Scanner:
 
     def partial_match(self, buf: str, pos: int) -> int:
         """Where text begins that could still become a marker, or be white space that belongs to one."""
-        for near in self._near.finditer(buf, max(pos, len(buf) - self.width)):
-            if self.is_prefix(buf, near.start()):
-                return self.with_lead(buf, pos, near.start())
+        near = self._near.search(buf, max(pos, len(buf) - self.width))
+        while near is not None:
+            start = near.start()
+            if self.prefix_of(buf, start):
+                return self.with_lead(buf, pos, start)
+            near = self._near.search(buf, start + 1)
         return self.with_lead(buf, pos, len(buf))
 
     def safe_prefix_end(self, text: str) -> int:
         """As `partial_match`; -1 if there may be a whole marker, which takes a closer look."""
-        for near in self._near.finditer(text):
-            if self.is_prefix(text, near.start()):
-                return self.with_lead(text, 0, near.start())
-            if self._find.match(text, near.start()):
+        near = self._near.search(text)
+        while near is not None:
+            start = near.start()
+            if self.prefix_of(text, start):
+                return self.with_lead(text, 0, start)
+            if self._find.match(text, start):
                 return -1
+            near = self._near.search(text, start + 1)
         return self.with_lead(text, 0, len(text)) if text[-1:] in self.leads else len(text)
 
     def with_lead(self, buf: str, pos: int, start: int) -> int:
@@ -201,8 +214,6 @@ class ExpectedText:
 def is_truncated(core: str, text: str) -> bool:
     """Whether the text is the beginning of a marker, but not all of it.  A space in `core` is any white space or none;
     at its end the marker is a word, of which the next character shows whether it goes on."""
-    if " " not in core:
-        return core.startswith(text) and core != text
     at = end = 0
     for piece in core.split(" "):
         if not piece:
@@ -521,7 +532,7 @@ class Reader(Copied):
         text: str = match.group()
         end: int = match.end()
         if text[0] in self.first and self.stack:
-            if not final and self.breaks.is_prefix(buf, pos):
+            if not final and self.breaks.prefix_of(buf, pos):
                 return -1
             if self.breaks.match(buf, pos):
                 self._repaired("missing closing bracket")
@@ -1563,7 +1574,7 @@ class Machine(Copied):
         mark = self.AFTER_CALL.match(self._buf, start)
         if mark is not None and mark.kind in CLOSER_KINDS:
             return ""
-        if begun or self.AFTER_CALL.is_prefix(self._buf, start):
+        if begun or self.AFTER_CALL.prefix_of(self._buf, start):
             return "" if self._final else "more"
         return what
 
@@ -1716,7 +1727,7 @@ class Machine(Copied):
         if mark.kind == "last":
             return None
         behind = marks.match(buf, at)
-        if not self._final and marks.is_prefix(buf, at):
+        if not self._final and marks.prefix_of(buf, at):
             return mark
         apart = behind is not None and (behind.kind != "line" or "\n" in buf[mark.end : at])
         if behind is not None and apart and behind.kind not in ("last", "sign"):
@@ -1737,16 +1748,24 @@ class Machine(Copied):
                 if text.is_incomplete(buf, start):
                     self._undecided, self._undecided_from = text.is_incomplete, start
                     return None
-            if marks.is_prefix(buf, start):
-                self._undecided, self._undecided_from = marks.is_prefix, start
-                return None
             if start == len(buf):
+                return None
+            core = marks.prefix_of(buf, start)
+            if core:
+                self._leave_open(start, core)
                 return None
         if mark is None:
             return ""
         self._mark = mark
         self._skip = mark.end - self._pos
         return str(mark.kind)
+
+    def _leave_open(self, start: int, core: str) -> None:
+        """The text from `start` on is the beginning of this marker: until all of it has come, nothing is decided."""
+        if " " in core:
+            self._undecided, self._undecided_from = lambda buf, at: is_truncated(core, buf[at:]), start
+        else:
+            self._undecided, self._undecided_from = (self._buf[self._pos : start] + core[:-1]).startswith, self._pos
 
     def _skip_space(self) -> None:
         while self._space and self._pos < len(self._buf):
@@ -1942,7 +1961,7 @@ class Machine(Copied):
             at = next_char(buf, pos + len(name)) if buf.startswith(name, pos) else -1
             if at >= 0 and ends.match(buf, at) is not None:
                 return len(name)
-            left = at == len(buf) or ends.is_prefix(buf, at) if at >= 0 else name.startswith(buf[pos:])
+            left = at == len(buf) or ends.prefix_of(buf, at) != "" if at >= 0 else name.startswith(buf[pos:])
             if left and not self._final:
                 return -1
         return 0
@@ -2321,7 +2340,7 @@ class UsualObjects(CallObjects):
 
     def _may_break(self, pos: int) -> bool:
         """Does a marker begin here, or could one, that ends the call where it is?"""
-        return self.BREAKS.is_prefix(self._buf, pos) or self.BREAKS.match(self._buf, pos) is not None
+        return self.BREAKS.prefix_of(self._buf, pos) != "" or self.BREAKS.match(self._buf, pos) is not None
 
     def _object(self) -> bool:
         reader = self._reader
@@ -2363,7 +2382,7 @@ class Pairs(Machine):
             return ""
         if start == len(buf):
             return "" if self._final else "more"
-        return self._lack_of("an argument", start, self.BETWEEN.is_prefix(buf, start))
+        return self._lack_of("an argument", start, self.BETWEEN.prefix_of(buf, start) != "")
 
     def _pairs(self) -> bool:
         # arguments = (pair | separator)* end
@@ -2533,7 +2552,7 @@ class KnownPairs:
     def _is_prefix(self, buf: str, pos: int) -> bool:
         rest = buf[pos:]
         return any(
-            key.startswith(rest) or (rest.startswith(key) and self.key_end.is_prefix(buf, pos + len(key)))
+            key.startswith(rest) or (rest.startswith(key) and self.key_end.prefix_of(buf, pos + len(key)) != "")
             for key in self.keys
         )
 
@@ -3582,7 +3601,7 @@ def require_runtime(version: str, parser: str) -> None:
     if version != RUNTIME_VERSION:
         raise ImportError(
             f"{parser} was generated for the runtime of tplc {version}, and {__name__} is of {RUNTIME_VERSION}: "
-            "generate it anew with `tplc compile` or `tplc build`"
+            "generate it again with `tplc compile` or `tplc build`"
         )
 
 
@@ -3592,5 +3611,5 @@ def __getattr__(name: str) -> object:
     # Instead of "cannot import name", which says neither what is wrong nor what to do.
     raise ImportError(
         f"{__name__} is the runtime of tplc {RUNTIME_VERSION} and has no {name}: the parser that wants it is of "
-        "another version; generate it anew with `tplc compile` or `tplc build`"
+        "another version; generate it again with `tplc compile` or `tplc build`"
     )

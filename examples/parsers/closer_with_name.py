@@ -56,27 +56,24 @@ class StreamParser(Objects):
     REASONS = True
     # reasoning = text ("}reflect\\" content | "\\begin{" call)
     IN_REASONING = Scanner(
-        ("line", "\\begin{", "\n", "", False), ("end", "\\stop\\", " ", "\n", False),
-        ("reasoning_end", "}reflect\\", "", "\n", False), find=r"\\(?:(begin\{)|(stop\\))|\}(reflect\\)",
+        ("line", "\\begin{", "\n", "", 0), ("end", "\\stop\\", " ", "\n", 0),
+        ("reasoning_end", "}reflect\\", "", "\n", 0), find=r"\\(?:(begin\{)|(stop\\))|\}(reflect\\)",
         near=r"\\(?=[bs]|\Z)|\}(?=[r]|\Z)", width=10, leads="\n\x00 ",
     )
     # content = (text | "\\stop\\")* ("\\reflect{" reasoning | "\\begin{" call)?
     IN_CONTENT = Scanner(
-        ("header", "\\assistant\\", "", " ", False), ("reasoning", "\\reflect{", "", "", False),
-        ("call", "\\begin{", "\n", "", False), ("end", "\\stop\\", " ", "\n", False),
-        ("stray", "}reflect\\", "", "\n", False),
+        ("header", "\\assistant\\", "", " ", 0), ("reasoning", "\\reflect{", "", "", 0),
+        ("call", "\\begin{", "\n", "", 0), ("end", "\\stop\\", " ", "\n", 0), ("stray", "}reflect\\", "", "\n", 0),
         find=r"\\(?:(assistant\\)|(reflect\{)|(begin\{)|(stop\\))|\}(reflect\\)", near=r"\\(?=[abrs]|\Z)|\}(?=[r]|\Z)",
         width=12, leads="\n\x00 ",
     )
-    OPENERS = Scanner(
-        ("call", "\\begin{", "\n", "", False), find=r"\\(begin\{)", near=r"\\(?=[b]|\Z)", width=8, leads="\n"
-    )
+    OPENERS = Scanner(("call", "\\begin{", "\n", "", 0), find=r"\\(begin\{)", near=r"\\(?=[b]|\Z)", width=8, leads="\n")
     # call = name "}" arguments
     HEADER = (
         (
             "name",
             Scanner(
-                ("bare", "{", "", "", False), ("suffix", "}", "", "", False), find=r"\{()|\}()", near=r"\{|\}", width=2,
+                ("bare", "{", "", "", 0), ("suffix", "}", "", "", 0), find=r"\{()|\}()", near=r"\{|\}", width=2,
                 word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\}())", trails=("",),
             ),
             "",
@@ -84,15 +81,15 @@ class StreamParser(Objects):
     )
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "\\assistant\\", "", "", False), ("mark", "\\begin{", "", "", False),
-        ("mark", "\\stop\\", "", "", False), ("mark", "\\end{", "", "", False),
-        find=r"\\(?:(assistant\\)|(begin\{)|(stop\\)|(end\{))", near=r"\\(?=[abes]|\Z)", width=12, first="\\",
+        ("mark", "\\assistant\\", "", "", 0), ("mark", "\\begin{", "", "", 0), ("mark", "\\stop\\", "", "", 0),
+        ("mark", "\\end{", "", "", 0), find=r"\\(?:(assistant\\)|(begin\{)|(stop\\)|(end\{))", near=r"\\(?=[abes]|\Z)",
+        width=12, first="\\",
     )
     TAIL = (
         (
             "name",
             Scanner(
-                ("suffix", "}", "", "", False), find=r"\}()", near=r"\}", width=2,
+                ("suffix", "}", "", "", 0), find=r"\}()", near=r"\}", width=2,
                 word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\}())", trails=("",),
             ),
             "",
@@ -101,14 +98,14 @@ class StreamParser(Objects):
     CLOSED = True
     # after_call = ("}")* (("\\begin{" | "\\begin{") call | content)
     AFTER_CALL = Scanner(
-        ("header", "\\assistant\\", "", " ", False), ("reasoning", "\\reflect{", "", "", False),
-        ("call", "\\begin{", "", "", False), ("end", "\\stop\\", " ", "\n", False), ("tail", "\\end{", "", "", False),
-        ("stray", "}reflect\\", "", "\n", False), ("close", "}", "", "", True),
+        ("header", "\\assistant\\", "", " ", 0), ("reasoning", "\\reflect{", "", "", 0),
+        ("call", "\\begin{", "", "", 0), ("end", "\\stop\\", " ", "\n", 0), ("tail", "\\end{", "", "", 0),
+        ("stray", "}reflect\\", "", "\n", 0), ("close", "}", "", "", 2),
         find=r"\\(?:(assistant\\)|(reflect\{)|(begin\{)|(stop\\)|(end\{))|\}(?:(reflect\\)|())",
         near=r"\\(?=[abers]|\Z)|\}", width=12, leads=" ",
     )
     AFTER_TURN = Scanner(
-        ("header", "\\assistant\\ \\begin{", "", "", False), ("call", "\\begin{", "\n", "", True),
+        ("header", "\\assistant\\ \\begin{", "", "", 0), ("call", "\\begin{", "\n", "", 1),
         find=r"\\(?:(assistant\\\s{0,64}\\begin\{)|(begin\{))", near=r"\\(?=[ab]|\Z)", width=84, leads="\n",
     )
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         {"role": str, "content": "str | None", "reasoning_content": "str | None", "tool_calls": "list[ToolCall]"},
     )
     Delta = dict[str, Any]
-    Marker = tuple[str, str, str, str, bool]
+    Marker = tuple[str, str, str, str, int]
     Row = dict[str, Any]
 else:
     Delta = Function = Marker = Message = Row = ToolCall = dict  # as what they describe is
@@ -109,11 +109,11 @@ class Match:
 
 class Scanner:
     """The markers that count in one place: for each its kind, its core with a space where white space may be, the white
-    space before and after it, and whether it is ambiguous.
+    space before and after it, and whether it may be part of a longer one (1) or its beginning (2).
 
     `find` has a group for each of them; `near` matches where one may begin.  `width`: so far from the end a truncated
     marker may begin.  `leads` holds their leading white space.  `word`, of a slot: a plain word up to the text's end or
-    to a marker that is not ambiguous; `trails` is the white space after those, None for one that is not of the slot.
+    to a marker that no other begins with; `trails` is the white space after each, None for what is not of the slot.
     `first`: what markers begin with; `wordless`: none begins with a character of words.
     """
 
@@ -140,7 +140,7 @@ class Scanner:
         if match is None:
             return None
         kind, _, lead, trail, ambiguous = self.markers[match.lastindex - 1]
-        return Match(kind, match.start(), match.end(), lead, trail, ambiguous)
+        return Match(kind, match.start(), match.end(), lead, trail, ambiguous > 0)
 
     def match(self, buf: str, pos: int) -> Match | None:
         """The longest marker at `pos`."""
@@ -148,14 +148,21 @@ class Scanner:
         if match is None:
             return None
         kind, _, lead, trail, ambiguous = self.markers[match.lastindex - 1]
-        return Match(kind, pos, match.end(), lead, trail, ambiguous)
+        return Match(kind, pos, match.end(), lead, trail, ambiguous > 1)
 
-    def is_prefix(self, buf: str, pos: int) -> bool:
-        """Whether the text from `pos` to the end could become a marker."""
+    def prefix_of(self, buf: str, pos: int) -> str:
+        """A marker that the text from `pos` to the end could become; "" if there is none."""
         if len(buf) - pos > self.width or self._near.match(buf, pos) is None:
-            return False
+            return ""
         tail = buf[pos:]
-        return any(is_truncated(core, tail) for _, core, _, _, _ in self.markers)
+        for marker in self.markers:
+            core = marker[1]
+            if core.startswith(tail):
+                if core != tail:
+                    return core
+            elif " " in core and is_truncated(core, tail):
+                return core
+        return ""
 
     def is_truncated(self, buf: str, pos: int, kinds: Sequence[str], least: int = 1) -> bool:
         """Whether a marker of these kinds is truncated at the output's end: at least so many characters are there."""
@@ -165,18 +172,24 @@ class Scanner:
 
     def partial_match(self, buf: str, pos: int) -> int:
         """Where text begins that could still become a marker, or be white space that belongs to one."""
-        for near in self._near.finditer(buf, max(pos, len(buf) - self.width)):
-            if self.is_prefix(buf, near.start()):
-                return self.with_lead(buf, pos, near.start())
+        near = self._near.search(buf, max(pos, len(buf) - self.width))
+        while near is not None:
+            start = near.start()
+            if self.prefix_of(buf, start):
+                return self.with_lead(buf, pos, start)
+            near = self._near.search(buf, start + 1)
         return self.with_lead(buf, pos, len(buf))
 
     def safe_prefix_end(self, text: str) -> int:
         """As `partial_match`; -1 if there may be a whole marker, which takes a closer look."""
-        for near in self._near.finditer(text):
-            if self.is_prefix(text, near.start()):
-                return self.with_lead(text, 0, near.start())
-            if self._find.match(text, near.start()):
+        near = self._near.search(text)
+        while near is not None:
+            start = near.start()
+            if self.prefix_of(text, start):
+                return self.with_lead(text, 0, start)
+            if self._find.match(text, start):
                 return -1
+            near = self._near.search(text, start + 1)
         return self.with_lead(text, 0, len(text)) if text[-1:] in self.leads else len(text)
 
     def with_lead(self, buf: str, pos: int, start: int) -> int:
@@ -199,8 +212,6 @@ NO_MARKERS = Scanner()
 def is_truncated(core: str, text: str) -> bool:
     """Whether the text is the beginning of a marker, but not all of it.  A space in `core` is any white space or none;
     at its end the marker is a word, of which the next character shows whether it goes on."""
-    if " " not in core:
-        return core.startswith(text) and core != text
     at = end = 0
     for piece in core.split(" "):
         if not piece:
@@ -444,7 +455,7 @@ class Reader(Copied):
         text: str = match.group()
         end: int = match.end()
         if text[0] in self.first and self.stack:
-            if not final and self.breaks.is_prefix(buf, pos):
+            if not final and self.breaks.prefix_of(buf, pos):
                 return -1
             if self.breaks.match(buf, pos):
                 self._repaired("missing closing bracket")
@@ -1363,16 +1374,24 @@ class Machine(Copied):
                 if text.is_incomplete(buf, start):
                     self._undecided, self._undecided_from = text.is_incomplete, start
                     return None
-            if marks.is_prefix(buf, start):
-                self._undecided, self._undecided_from = marks.is_prefix, start
-                return None
             if start == len(buf):
+                return None
+            core = marks.prefix_of(buf, start)
+            if core:
+                self._leave_open(start, core)
                 return None
         if mark is None:
             return ""
         self._mark = mark
         self._skip = mark.end - self._pos
         return str(mark.kind)
+
+    def _leave_open(self, start: int, core: str) -> None:
+        """The text from `start` on is the beginning of this marker: until all of it has come, nothing is decided."""
+        if " " in core:
+            self._undecided, self._undecided_from = lambda buf, at: is_truncated(core, buf[at:]), start
+        else:
+            self._undecided, self._undecided_from = (self._buf[self._pos : start] + core[:-1]).startswith, self._pos
 
     def _skip_space(self) -> None:
         while self._space and self._pos < len(self._buf):
@@ -1552,7 +1571,7 @@ class Machine(Copied):
             at = next_char(buf, pos + len(name)) if buf.startswith(name, pos) else -1
             if at >= 0 and ends.match(buf, at) is not None:
                 return len(name)
-            left = at == len(buf) or ends.is_prefix(buf, at) if at >= 0 else name.startswith(buf[pos:])
+            left = at == len(buf) or ends.prefix_of(buf, at) != "" if at >= 0 else name.startswith(buf[pos:])
             if left and not self._final:
                 return -1
         return 0
@@ -1840,32 +1859,29 @@ class StreamParser(QuotedPairs):
     AT_LINES = True
     # reasoning = text ("<./mind.>" content | "<.code.>[" call)
     IN_REASONING = Scanner(
-        ("reasoning_end", "<./mind.>", "", "", False), ("line", "<.code.> [", "", "", False),
-        ("end", "<./.>", "", "\n", False), find=r"<(?:(\./mind\.>)|(\.code\.>\s{0,64}\[)|(\./\.>))",
-        near=r"<(?=[.]|\Z)", width=74,
+        ("reasoning_end", "<./mind.>", "", "", 0), ("line", "<.code.> [", "", "", 0), ("end", "<./.>", "", "\n", 0),
+        find=r"<(?:(\./mind\.>)|(\.code\.>\s{0,64}\[)|(\./\.>))", near=r"<(?=[.]|\Z)", width=74,
     )
     # content = (text | "<./.>")* ("<.mind.>" reasoning | "<.code.>[" call)?
     IN_CONTENT = Scanner(
-        ("empty", "<.code.> [ )] <./code.>", "", "", False), ("empty", "<.code.> [ ] <./code.>", "", "", False),
-        ("empty", "<.code.> )] <./code.>", "", "", False), ("empty", "<.code.> ] <./code.>", "", "", False),
-        ("empty", "<.code.> <./code.>", "", "", False), ("header", "<.assistant.>", "", "", False),
-        ("call", "<.code.> [", "", "", True), ("stray", "<./mind.>", "", "", False),
-        ("reasoning", "<.mind.>", "", "", False), ("end", "<./.>", "", "\n", False),
+        ("empty", "<.code.> [ )] <./code.>", "", "", 0), ("empty", "<.code.> [ ] <./code.>", "", "", 0),
+        ("empty", "<.code.> )] <./code.>", "", "", 0), ("empty", "<.code.> ] <./code.>", "", "", 0),
+        ("empty", "<.code.> <./code.>", "", "", 0), ("header", "<.assistant.>", "", "", 0),
+        ("call", "<.code.> [", "", "", 2), ("stray", "<./mind.>", "", "", 0), ("reasoning", "<.mind.>", "", "", 0),
+        ("end", "<./.>", "", "\n", 0),
         find=(
             r"<(?:(\.code\.>\s{0,64}\[\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}\]\s{0,64}<\./code"
             r"\.>)|(\.code\.>\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,"
             r"64}<\./code\.>)|(\.assistant\.>)|(\.code\.>\s{0,64}\[)|(\./mind\.>)|(\.mind\.>)|(\./\.>))"
         ), near=r"<(?=[.]|\Z)", width=214,
     )
-    OPENERS = Scanner(
-        ("call", "<.code.> [", "", "", False), find=r"<(\.code\.>\s{0,64}\[)", near=r"<(?=[.]|\Z)", width=74
-    )
+    OPENERS = Scanner(("call", "<.code.> [", "", "", 0), find=r"<(\.code\.>\s{0,64}\[)", near=r"<(?=[.]|\Z)", width=74)
     # call = name "(" arguments
     HEADER = (
         (
             "name",
             Scanner(
-                ("suffix", "(", "", "", False), find=r"\(()", near=r"\(", width=2,
+                ("suffix", "(", "", "", 0), find=r"\(()", near=r"\(", width=2,
                 word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\(())", trails=("",),
             ),
             "",
@@ -1873,8 +1889,8 @@ class StreamParser(QuotedPairs):
     )
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "<.assistant.>", "", "", False), ("mark", "<./code.>", "", "", True),
-        ("mark", "<.code.> [", "", "", False), ("mark", "] <./code.>", "", "", False),
+        ("mark", "<.assistant.>", "", "", 0), ("mark", "<./code.>", "", "", 1), ("mark", "<.code.> [", "", "", 0),
+        ("mark", "] <./code.>", "", "", 0),
         find=r"<(?:(\.assistant\.>)|(\./code\.>)|(\.code\.>\s{0,64}\[))|\](\s{0,64}<\./code\.>)",
         near=r"<(?=[.]|\Z)|\]", width=75, first="<]",
     )
@@ -1884,16 +1900,16 @@ class StreamParser(QuotedPairs):
         (
             "key",
             Scanner(
-                ("suffix", "=", "", "", False), find="=()", near="=", width=2,
-                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:=())", trails=("",),
+                ("suffix", "=", "", "", 0), find="=()", near="=", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:=())",
+                trails=("",),
             ),
             "",
         ),
     )
     BETWEEN = Scanner(
-        ("next", ")", "", "", False), ("skip", ",", "", " ", False), ("next", "<./code.>", "", "", True),
-        ("next", "<.code.> [", "", "", False), ("next", "<./.>", "", "\n", False),
-        ("next", "] <./code.>", "", "", False), ("next", "]", "", "", True),
+        ("next", ")", "", "", 0), ("skip", ",", "", " ", 0), ("next", "<./code.>", "", "", 1),
+        ("next", "<.code.> [", "", "", 0), ("next", "<./.>", "", "\n", 0), ("next", "] <./code.>", "", "", 0),
+        ("next", "]", "", "", 2),
         find=r"\)()|,()|<(?:(\./code\.>)|(\.code\.>\s{0,64}\[)|(\./\.>))|\](?:(\s{0,64}<\./code\.>)|())",
         near=r"\)|,|<(?=[.]|\Z)|\]", width=75,
     )
@@ -1908,13 +1924,12 @@ class StreamParser(QuotedPairs):
     )
     # after_call = (")" | ",")* ("<.code.>[" call | content)
     AFTER_CALL = Scanner(
-        ("closed", ")", "", "", True), ("separator", ",", "", " ", False),
-        ("empty", "<.code.> [ )] <./code.>", "", "", False), ("empty", "<.code.> [ ] <./code.>", "", "", False),
-        ("empty", "<.code.> )] <./code.>", "", "", False), ("empty", "<.code.> ] <./code.>", "", "", False),
-        ("empty", "<.code.> <./code.>", "", "", False), ("header", "<.assistant.>", "", "", False),
-        ("call", "<.code.> [", "", "", True), ("closed", "<./code.>", "", "", True),
-        ("stray", "<./mind.>", "", "", False), ("reasoning", "<.mind.>", "", "", False),
-        ("end", "<./.>", "", "\n", False), ("closed", "] <./code.>", "", "", True), ("closed", "]", "", "", True),
+        ("closed", ")", "", "", 1), ("separator", ",", "", " ", 0), ("empty", "<.code.> [ )] <./code.>", "", "", 0),
+        ("empty", "<.code.> [ ] <./code.>", "", "", 0), ("empty", "<.code.> )] <./code.>", "", "", 0),
+        ("empty", "<.code.> ] <./code.>", "", "", 0), ("empty", "<.code.> <./code.>", "", "", 0),
+        ("header", "<.assistant.>", "", "", 0), ("call", "<.code.> [", "", "", 2), ("closed", "<./code.>", "", "", 1),
+        ("stray", "<./mind.>", "", "", 0), ("reasoning", "<.mind.>", "", "", 0), ("end", "<./.>", "", "\n", 0),
+        ("closed", "] <./code.>", "", "", 1), ("closed", "]", "", "", 2),
         find=(
             r"\)()|,()|<(?:(\.code\.>\s{0,64}\[\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}\]\s{0,64}"
             r"<\./code\.>)|(\.code\.>\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\]\s{0,64}<\./code\.>)|(\.code"
@@ -1923,7 +1938,7 @@ class StreamParser(QuotedPairs):
         ), near=r"\)|,|<(?=[.]|\Z)|\]", width=214,
     )
     AFTER_TURN = Scanner(
-        ("header", "<.assistant.> <.code.> [", "", "", False), ("call", "<.code.> [", "", "", True),
+        ("header", "<.assistant.> <.code.> [", "", "", 0), ("call", "<.code.> [", "", "", 1),
         find=r"<(?:(\.assistant\.>\s{0,64}<\.code\.>\s{0,64}\[)|(\.code\.>\s{0,64}\[))", near=r"<(?=[.]|\Z)", width=152,
     )
 
