@@ -13,7 +13,7 @@ from tests.fuzz.formats import Format, formats
 from tests.fuzz.outputs import Writer, random_chunks
 from tplc.backends.peg.engine import PegEngine
 from tplc.lower import lower
-from tplc.lower.interpret import Reading, interpret
+from tplc.lower.interpret import Interpretation, interpret
 from tplc.lower.printed_states import printed_states, states_graph
 
 CASES = Path(__file__).resolve().parent.parent / "cases" / "states"
@@ -34,7 +34,7 @@ def test_states_are_a_graph(golden: Golden) -> None:
     golden(CASES / "tagged-json.dot", states_graph(lower(named("tagged-json").ir)))
 
 
-def said(reading: Reading) -> tuple[Any, ...]:
+def said(reading: Interpretation) -> tuple[Any, ...]:
     return reading.message, reading.incomplete, reading.trailing, reading.diagnostics
 
 

@@ -25,8 +25,6 @@ from tplc.ir.printed import lines, printed
 from tplc.ir.serialize import dumps
 from tplc.ir.visible import shown
 from tplc.ir.write import write_parts
-from tplc.lower import lower
-from tplc.lower.printed_states import printed_states, states_graph
 from tplc.project.beside import is_ir
 from tplc.project.declared import telling_places
 
@@ -88,7 +86,7 @@ def inspect_command(
         sys.stdout.write(driver.generate(ir, "peg"))
         return
     if as_states or as_dot:
-        sys.stdout.write((printed_states if as_states else states_graph)(lower(ir)))
+        sys.stdout.write(driver.print_states(ir, as_graph=as_dot))
         return
     console = new_console(soft_wrap=False)
     for table in _tables(ir):

@@ -1,6 +1,6 @@
 r"""Interpret the states of a turn: the plain definition of what a parser does with text, for tests to compare with.
 
-    interpret(acceptor, "<r>Hm.</r>Yes.<end>")  →  Reading(content="Yes.", reasoning_content="Hm.", …)
+    interpret(acceptor, "<r>Hm.</r>Yes.<end>")  →  Interpretation(content="Yes.", reasoning_content="Hm.", …)
 
 It reads whole outputs only, and slowly.  Calls stay in the content as they came, as with `parse_tool_calls=False`.
 """
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from tplc.lower.acceptor import Acceptor
 from tplc.lower.lexemes import Lexeme
-from tplc.lower.states import Choice, StateName, TurnState, is_unopened, starts_with_closer, states
+from tplc.lower.states import OptionChoice, StateName, TurnState, is_unopened, starts_with_closer, states
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Found:
 
 
 @dataclass
-class Reading:
+class Interpretation:
     content: str = ""
     reasoning_content: str = ""
     trailing: str = ""
@@ -44,7 +44,7 @@ class Reading:
         return not (self.content or self.reasoning_content or self.trailing or self.pending)
 
 
-def interpret(acceptor: Acceptor, output: str, *, parse_reasoning: bool = True) -> Reading:
+def interpret(acceptor: Acceptor, output: str, *, parse_reasoning: bool = True) -> Interpretation:
     return _Interpreter(acceptor, output, parse_reasoning).read()
 
 
@@ -52,14 +52,14 @@ class _Interpreter:
     def __init__(self, acceptor: Acceptor, output: str, parse_reasoning: bool) -> None:
         self.acceptor, self.parse_reasoning = acceptor, parse_reasoning
         self.head = acceptor.heads[0]
-        self.text, self.pos, self.reading = self.head + output, 0, Reading()
+        self.text, self.pos, self.reading = self.head + output, 0, Interpretation()
         self.states = {state.name: state for state in states(acceptor)}
         self.space = acceptor.content_space  # white space of the template that may still come
         self.is_fresh = True  # nothing but white space has come in this part
         self.at_line_start = True
         self.in_reasoning = self.after_kept_call = False
 
-    def read(self) -> Reading:
+    def read(self) -> Interpretation:
         state: StateName = "content"
         if self.parse_reasoning and is_unopened(self.acceptor):
             state = "pending"
@@ -95,7 +95,7 @@ class _Interpreter:
     def _follow(self, state: TurnState, found: Found) -> StateName:
         lookup = dict(state.on) | dict(self.states["before_content"].on if "before_content" in self.states else ())
         transition = lookup.get(found.kind) or dict(state.on)[{"end": "last", "content_end": "sign"}[found.kind]]
-        if isinstance(transition, Choice):
+        if isinstance(transition, OptionChoice):
             on = transition.option == "parse_reasoning" and self.parse_reasoning
             transition = transition.on if on else transition.off
         if self._is_name_end(found):

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from tplc.ir.printed import quoted
 from tplc.ir.visible import one_line
 from tplc.lower.acceptor import Acceptor
-from tplc.lower.states import Choice, Transition, TurnState, states
+from tplc.lower.states import OptionChoice, Transition, TurnState, states
 
 
 def printed_states(acceptor: Acceptor) -> str:
@@ -28,8 +28,8 @@ def _state(state: TurnState) -> Iterator[str]:
             yield f"  {kind:16}{quoted(text)}  {_transition(transition)}"
 
 
-def _transition(found: Transition | Choice) -> str:
-    if isinstance(found, Choice):
+def _transition(found: Transition | OptionChoice) -> str:
+    if isinstance(found, OptionChoice):
         return f"if {found.option}: {_transition(found.on)}; else {_transition(found.off)}"
     note = f"note {quoted(found.note)}" + " after text" * found.only_after_text if found.note else ""
     return f"{', '.join([*filter(None, [note]), *found.actions]) or 'leave'} → {found.next}"
@@ -41,7 +41,7 @@ def states_graph(acceptor: Acceptor) -> str:
     for state in states(acceptor):
         edges: dict[str, list[str]] = {}
         for kind, found in state.on:
-            transitions = (found.on, found.off) if isinstance(found, Choice) else (found,)
+            transitions = (found.on, found.off) if isinstance(found, OptionChoice) else (found,)
             for transition in transitions:
                 kinds = edges.setdefault(transition.next, [])
                 kinds += [kind] if kind not in kinds else []

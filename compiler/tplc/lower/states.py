@@ -53,7 +53,7 @@ class Transition:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class OptionChoice:
     """A transition that depends on an option of the caller."""
 
     option: Option
@@ -66,7 +66,7 @@ class TurnState:
     name: StateName
     text: TextKind | None  # None: no text is expected here; other text leads to `otherwise`
     kinds: Kinds
-    on: tuple[tuple[str, Transition | Choice], ...]
+    on: tuple[tuple[str, Transition | OptionChoice], ...]
     otherwise: StateName | None = None
 
     @cached_property
@@ -115,25 +115,25 @@ def _state(name: StateName, kinds: Kinds) -> TurnState:
     return TurnState(name, _TEXT[name], kinds, on, _OTHERWISE.get(name))
 
 
-def _transition(state: StateName, kind: str) -> Transition | Choice:
+def _transition(state: StateName, kind: str) -> Transition | OptionChoice:
     here: StateName = "content" if state == "before_content" else state
     keep = Transition(("keep",), "content" if state == "reasoning" else here)
     if state == "over":
-        return Choice("parse_tool_calls", Transition((), "content"), Transition((), "over"))
+        return OptionChoice("parse_tool_calls", Transition((), "content"), Transition((), "over"))
     if state == "after_call" and kind not in OF_CALLS:
         return Transition((), "content")
     if kind in CALLS:
-        return Choice("parse_tool_calls", Transition(("open call",), "call"), keep)
+        return OptionChoice("parse_tool_calls", Transition(("open call",), "call"), keep)
     if state == "start":
         found = Transition(("drop",), "start", UNOPENED)
         return found if kind == "reasoning_end" else Transition((), "content")
     if kind == "reasoning":
         keep = Transition(("keep",), "pending" if state == "pending" else "reasoning")
         dropped = Transition(("drop",), "pending" if state == "pending" else "reasoning")
-        return Choice("parse_reasoning", dropped, keep)
+        return OptionChoice("parse_reasoning", dropped, keep)
     if kind == "reasoning_end":
         released: tuple[Action, ...] = ("pending is reasoning",) if state == "pending" else ()
-        return Choice("parse_reasoning", Transition((*released, "drop"), "content"), keep)
+        return OptionChoice("parse_reasoning", Transition((*released, "drop"), "content"), keep)
     if kind in ("end", "last"):
         ended: tuple[Action, ...] = ("pending is content",) if state == "pending" else ()
         return Transition((*ended, "drop"), "over")
@@ -145,9 +145,9 @@ def _transition(state: StateName, kind: str) -> Transition | Choice:
     if kind == "header":
         return Transition(("drop",), here, ANOTHER_TURN, only_after_text=True)
     if kind == "stray":
-        return Choice("parse_reasoning", Transition(("drop and go on",), here, UNOPENED), keep)
+        return OptionChoice("parse_reasoning", Transition(("drop and go on",), here, UNOPENED), keep)
     if kind == "empty":
-        return Choice("parse_tool_calls", Transition(("drop and go on",), here, EMPTY_CALL), keep)
+        return OptionChoice("parse_tool_calls", Transition(("drop and go on",), here, EMPTY_CALL), keep)
     return Transition(("drop",), "after_call")
 
 
