@@ -23,7 +23,7 @@ OF_SERVERS = torch==2.13.0 transformers==5.19.0 xgrammar==0.2.8 'llguidance<1.8'
 	partial-json-parser regex ijson mistral-common IPython orjson numpy pytest pytest-timeout \
 	trl==1.16.0
 
-.PHONY: help setup test slow lint format types golden golden-check examples bench hostile coverage lines random random-wild mutations round-trip kept prose special round-trip-tokens docs pictures grammars hand-written lark targets engines servers servers-wild million native schema-suite llama-checker agreement cuts fuzz demo check dist clean
+.PHONY: help setup test slow lint format types golden golden-check examples bench hostile coverage lines random random-wild mutations round-trip excused kept prose special round-trip-tokens docs pictures grammars hand-written lark targets engines servers servers-wild million native schema-suite llama-checker agreement cuts fuzz demo check dist clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -87,6 +87,9 @@ mutations: $(READY)  ## the templates in ../shared with other marks, the rate by
 
 round-trip: $(READY)  ## the templates in ../shared rendered by plain Jinja, and read by their parsers (ARGS="--every 5 --only WORD")
 	$(BIN)/python -m tests.independent $(ARGS)
+
+excused: $(READY)  ## messages that verification excuses, each beside the one it was read as, by plain Jinja (ARGS="--every 5 --only WORD")
+	$(BIN)/python -m tests.excused $(ARGS)
 
 kept: $(READY)  ## words of markers in the templates in ../shared, and markers in prompts: nothing lost, nothing steered (ARGS="--only WORD --every 10")
 	$(BIN)/python -m tests.kept.sweep $(ARGS)

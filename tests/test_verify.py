@@ -110,7 +110,7 @@ def test_the_cause_comes_before_the_failures(calls: str, cause: str) -> None:
     [
         pairs("'<tool:'", "' ' ~ k ~ '=' ~ v | tojson", "'/>'"),
         pairs("'(tool '", "' (' ~ k ~ ' ' ~ v | tojson ~ ')'", "')'"),
-        pairs("'run '", "' ' ~ k ~ ' ' ~ v | tojson", r"'\n'"),
+        pairs(r"'\nrun '", "' ' ~ k ~ ' ' ~ v | tojson", r"'\n'"),
     ],
     ids=["attributes", "lists", "words"],
 )
@@ -211,7 +211,7 @@ def test_words_are_those_of_the_template_and_the_seed() -> None:
 
 
 def test_the_question_is_found_with_what_stands_before_it() -> None:
-    words = Words("first", "second", "found", "", "", "", (), "Tell me of ")
+    words = Words("first", "second", "found", "", "", "", (), before_question="Tell me of ")
     assert words.question_at("<user>Tell me of first<end>") == 6
     assert words.question_at("<user>TELL ME OF first<end>") == 17
 
@@ -222,12 +222,13 @@ def test_the_question_is_found_with_what_stands_before_it() -> None:
         (
             "{% for m in messages %}{% set known = ' ' not in m.content or m.role == 'user' %}"
             "{{ m.role ~ ': ' ~ (m.content if known else 'no') }}{% endfor %}",
-            'only 1 of 27 messages show what was in them; text: expected "The answer is here.", got "no"',
+            "content after a tool's result: content, after a tool's result never comes back: expected "
+            '"The answer is here.", got "no"; rendered "assistant: no"',
         ),
         (
             "{% for m in messages %}{% if m.role == 'assistant' and ' ' in m.content %}"
             "{{ raise_exception('not this one') }}{% endif %}{{ m.role ~ ': ' ~ m.content }}{% endfor %}",
-            "only 1 of 27 messages show what was in them; the template refuses content: not this one",
+            "only 1 of 28 messages show what was in them; the template refuses content: not this one",
         ),
     ],
     ids=["lost", "refused"],
@@ -262,7 +263,7 @@ def test_a_variable_that_must_be_set_is_set_in_verification() -> None:
 
 def test_a_template_without_calls() -> None:
     assert learned(PLAIN).verification == Verification(
-        verified=True, messages=27, passed=27, chunkings=28, not_shown=("reasoning", "calls")
+        verified=True, messages=28, passed=28, chunkings=29, not_shown=("reasoning", "calls")
     )
 
 
@@ -405,7 +406,7 @@ def test_a_parser_that_raises_fails() -> None:
         raise KeyError(text[:3])
 
     result = run(PLAIN, learned(PLAIN), Artifact(parse, None))
-    assert (result.verified, result.messages, result.passed, result.chunkings) == (False, 27, 0, 0)
+    assert (result.verified, result.messages, result.passed, result.chunkings) == (False, 28, 0, 0)
     assert first_failure(result) == (
         "content: the parser raised KeyError: 'The'; rendered \"The answer is here.<end>\""
     )
@@ -432,14 +433,31 @@ def test_a_parser_that_takes_calls_for_text_fails_though_the_render_is_the_same(
     """All of a turn as content renders as the same turn: that alone excuses nothing."""
 
     def parse(text: str, **keywords: Any) -> Mapping[str, Any]:
-        return {"content": text.removesuffix("<end>"), "reasoning_content": None, "tool_calls": []}
+        return {"content": text.rpartition("<end>")[0], "reasoning_content": None, "tool_calls": []}
 
     ir = learned(RAW)
     result = run(RAW, ir, Artifact(parse, None))
     assert not result.verified
     call = "<call call_0><city>Oslo</city><unit>degrees</unit></call>"
-    failure = f'one call: calls never came back: expected "", got "{call}"; rendered "{call}<end>"'
-    assert result.failures == (f"cause: {failure}", failure)
+    failure = f'one call: one call never comes back: expected "", got "{call}"; rendered "{call}<end>"'
+    assert result.failures[:2] == (f"cause: {failure}", failure)
+    lost = [found.split(" never comes back")[0].partition(": ")[2] for found in result.failures[1:]]
+    assert lost == [
+        "one call",
+        "content and one call",
+        "two calls",
+        "content and two calls",
+        "three calls",
+        "content and three calls",
+        "one call without arguments",
+        "content and one call without arguments",
+        "one call, after a tool's result",
+        "content and one call, after a tool's result",
+        "one call without arguments, after a tool's result",
+    ]
+    assert [
+        (one.message["tool_calls"] != [], one.other["content"] + "<end>" == one.render) for one in result.excused
+    ] == [(True, True)] * len(result.excused)
 
 
 def test_no_message_is_no_proof() -> None:

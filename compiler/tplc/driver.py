@@ -341,10 +341,11 @@ def _verified(
     from tplc.verify.examples import verify_examples
 
     artifact = artifact_of(ir, target, parser)
-    result, tried = try_messages(ir, artifact, renderer, seed=seed, thorough=thorough)
+    trial = try_messages(ir, artifact, renderer, seed=seed, thorough=thorough)
+    result = trial.verification
     if examples:
         result = verify_examples(ir, artifact, examples, result)
-    return replace(ir, verification=result), tried
+    return replace(ir, verification=result), trial.tried
 
 
 def failing(result: Verification) -> tuple[bool, int, int]:

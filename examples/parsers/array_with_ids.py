@@ -75,8 +75,7 @@ class StreamParser(UsualObjects):
         near=r"\{(?=[{]|\Z)", width=139, leads=" ",
     )
     OPENERS = Scanner(
-        ("call", "{{DO}} [ {", " ", "", 0), find=r"\{(\{DO\}\}\s{0,64}\[\s{0,64}\{)", near=r"\{(?=[{]|\Z)", width=138,
-        leads=" ",
+        ("call", "{{DO}} [ {", "", "", 0), find=r"\{(\{DO\}\}\s{0,64}\[\s{0,64}\{)", near=r"\{(?=[{]|\Z)", width=138
     )
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {

@@ -63,9 +63,7 @@ class StreamParser(Wraps):
         find=r'<(?:(act\s{1,64}name="\s{0,64}</act>)|(-assistant->)|(act\s{1,64}name=")|(/quiet>)|(quiet>)|(-/->))',
         near=r"<(?=[\-/aq]|\Z)", width=147, leads="\n",
     )
-    OPENERS = Scanner(
-        ("call", '<act name="', "\n", "", 0), find=r'<(act\s{1,64}name=")', near=r"<(?=[a]|\Z)", width=76, leads="\n"
-    )
+    OPENERS = Scanner(("call", '<act name="', "", "", 0), find=r'<(act\s{1,64}name=")', near=r"<(?=[a]|\Z)", width=76)
     # call = name '">' arguments
     HEADER = (
         (

@@ -44,7 +44,7 @@ TEMPLATE_SHA256 = "375eeff8919c7f1c6cc768aa9942aafecc14a5cf95e1a5ade4e30686b3fc5
 TPLC_VERSION = "0.2.0"
 IR_VERSION = 2
 VERIFIED = True
-STOP = ("{done}",)
+STOP = ("{done}", "{start}user{body}")
 PRESERVED_TOKENS = ("{body}", "{channel}", "{done}", "{invoke}", "{start}", "{stop}", "{to}")
 GENERATION_PROMPTS = ("{start}assistant",)
 require_runtime(TPLC_VERSION, __name__)
@@ -68,11 +68,11 @@ class StreamParser(Objects):
     # reasoning = text ("{stop}" content | "{to}fn." call)
     IN_REASONING = Scanner(
         ("line", "{channel}reply{to}fn.", "", "", 0), ("line", "{channel}notes{to}fn.", "", "", 0),
-        ("line", "{channel}work{to}fn.", "", "", 0), ("line", "{to}fn.", "", "", 1),
-        ("reasoning_end", "{stop}", "", "", 0), ("end", "{done}", "", "", 0),
+        ("line", "{channel}work{to}fn.", "", "", 0), ("end", "{start}user{body}", "", "", 0),
+        ("line", "{to}fn.", "", "", 1), ("reasoning_end", "{stop}", "", "", 0), ("end", "{done}", "", "", 0),
         find=(
-            r"\{(?:(channel\}reply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|(channel\}work\{to\}fn\.)|(to\}fn\.)|(stop\})"
-            r"|(done\}))"
+            r"\{(?:(channel\}reply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|(channel\}work\{to\}fn\.)|(start\}user\{body"
+            r"\})|(to\}fn\.)|(stop\})|(done\}))"
         ), near=r"\{(?=[cdst]|\Z)", width=22,
     )
     # content = (text | "{channel}reply{body}" | "{done}")* ("{channel}notes{body}" reasoning | "{to}fn." call)?
@@ -80,13 +80,13 @@ class StreamParser(Objects):
         ("call", "{channel}reply{to}fn.", "", "", 0), ("call", "{channel}notes{to}fn.", "", "", 0),
         ("reasoning", "{channel}notes{body}", "", "", 0), ("content", "{channel}reply{body}", "", "", 0),
         ("call", "{channel}work{to}fn.", "", "", 0), ("content", "{channel}work{body}", "", "", 0),
-        ("header", "{start}assistant", "", "", 0), ("empty", "{to}fn. {invoke}", "", "", 0),
-        ("empty", "{to} {invoke}", "", "", 0), ("call", "{to}fn.", "", "", 2), ("end", "{done}", "", "", 0),
-        ("stray", "{stop}", "", "", 0),
+        ("end", "{start}user{body}", "", "", 0), ("header", "{start}assistant", "", "", 0),
+        ("empty", "{to}fn. {invoke}", "", "", 0), ("empty", "{to} {invoke}", "", "", 0), ("call", "{to}fn.", "", "", 2),
+        ("end", "{done}", "", "", 0), ("stray", "{stop}", "", "", 0),
         find=(
             r"\{(?:(channel\}reply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|(channel\}notes\{body\})|(channel\}reply\{bod"
-            r"y\})|(channel\}work\{to\}fn\.)|(channel\}work\{body\})|(start\}assistant)|(to\}fn\.\s{0,64}\{invoke\})|("
-            r"to\}\s{0,64}\{invoke\})|(to\}fn\.)|(done\})|(stop\}))"
+            r"y\})|(channel\}work\{to\}fn\.)|(channel\}work\{body\})|(start\}user\{body\})|(start\}assistant)|(to\}fn"
+            r"\.\s{0,64}\{invoke\})|(to\}\s{0,64}\{invoke\})|(to\}fn\.)|(done\})|(stop\}))"
         ), near=r"\{(?=[cdst]|\Z)", width=81,
     )
     OPENERS = Scanner(
@@ -115,11 +115,12 @@ class StreamParser(Objects):
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
         ("mark", "{channel}reply{to}fn.", "", "", 0), ("mark", "{channel}notes{to}fn.", "", "", 0),
-        ("mark", "{channel}work{to}fn.", "", "", 0), ("mark", "{start}assistant", "", "", 0),
-        ("mark", "{invoke}", "", "", 0), ("mark", "{to}fn.", "", "", 1), ("mark", "{done}", "", "", 0),
+        ("mark", "{channel}work{to}fn.", "", "", 0), ("mark", "{start}user{body}", "", "", 0),
+        ("mark", "{start}assistant", "", "", 0), ("mark", "{invoke}", "", "", 0), ("mark", "{to}fn.", "", "", 1),
+        ("mark", "{done}", "", "", 0),
         find=(
-            r"\{(?:(channel\}reply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|(channel\}work\{to\}fn\.)|(start\}assistant)|"
-            r"(invoke\})|(to\}fn\.)|(done\}))"
+            r"\{(?:(channel\}reply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|(channel\}work\{to\}fn\.)|(start\}user\{body"
+            r"\})|(start\}assistant)|(invoke\})|(to\}fn\.)|(done\}))"
         ), near=r"\{(?=[cdist]|\Z)", width=22, first="{",
     )
     USUAL_NEXT = (ExpectedText("{invoke}{start}assistant{to}fn."), ExpectedText("{start}assistant{to}fn."))
@@ -133,16 +134,17 @@ class StreamParser(Objects):
         ("call", "{channel}reply{to}fn.", "", "", 1), ("call", "{channel}notes{to}fn.", "", "", 1),
         ("call", "{channel}work{to}fn.", "", "", 1), ("reasoning", "{channel}notes{body}", "", "", 0),
         ("content", "{channel}reply{body}", "", "", 0), ("content", "{channel}work{body}", "", "", 0),
-        ("separator", "{start}assistant", "", "", 0), ("empty", "{to}fn. {invoke}", "", "", 0),
-        ("empty", "{to} {invoke}", "", "", 0), ("closed", "{invoke}", "", "", 1), ("call", "{to}fn.", "", "", 2),
-        ("end", "{done}", "", "", 0), ("stray", "{stop}", "", "", 0),
+        ("end", "{start}user{body}", "", "", 0), ("separator", "{start}assistant", "", "", 0),
+        ("empty", "{to}fn. {invoke}", "", "", 0), ("empty", "{to} {invoke}", "", "", 0),
+        ("closed", "{invoke}", "", "", 1), ("call", "{to}fn.", "", "", 2), ("end", "{done}", "", "", 0),
+        ("stray", "{stop}", "", "", 0),
         find=(
             r",(?:(\s{0,64}\{channel\}reply\{to\}fn\.)|(\s{0,64}\{channel\}notes\{to\}fn\.)|(\s{0,64}\{channel\}work\{"
             r"to\}fn\.)|(\s{0,64}\{to\}fn\.))|;(?:(\s{0,64}\{channel\}reply\{to\}fn\.)|(\s{0,64}\{channel\}notes\{to\}"
             r"fn\.)|(\s{0,64}\{channel\}work\{to\}fn\.)|(\s{0,64}\{to\}fn\.))|\{(?:(channel\}reply\{to\}fn\.)|(channel"
             r"\}notes\{to\}fn\.)|(channel\}work\{to\}fn\.)|(channel\}notes\{body\})|(channel\}reply\{body\})|(channel"
-            r"\}work\{body\})|(start\}assistant)|(to\}fn\.\s{0,64}\{invoke\})|(to\}\s{0,64}\{invoke\})|(invoke\})|(to"
-            r"\}fn\.)|(done\})|(stop\}))"
+            r"\}work\{body\})|(start\}user\{body\})|(start\}assistant)|(to\}fn\.\s{0,64}\{invoke\})|(to\}\s{0,64}\{inv"
+            r"oke\})|(invoke\})|(to\}fn\.)|(done\})|(stop\}))"
         ), near=r",|;|\{(?=[cdist]|\Z)", width=88,
     )
     AFTER_TURN = Scanner(

@@ -67,7 +67,7 @@ class StreamParser(Objects):
         find=r"\\(?:(assistant\\)|(reflect\{)|(begin\{)|(stop\\))|\}(reflect\\)", near=r"\\(?=[abrs]|\Z)|\}(?=[r]|\Z)",
         width=12, leads="\n\x00 ",
     )
-    OPENERS = Scanner(("call", "\\begin{", "\n", "", 0), find=r"\\(begin\{)", near=r"\\(?=[b]|\Z)", width=8, leads="\n")
+    OPENERS = Scanner(("call", "\\begin{", "", "", 0), find=r"\\(begin\{)", near=r"\\(?=[b]|\Z)", width=8)
     # call = name "}" arguments
     HEADER = (
         (

@@ -81,7 +81,7 @@ class StreamParser(CallObjects):
             r"\]))"
         ), near=r"\[(?=[\[]|\Z)", width=81, leads=" ",
     )
-    OPENERS = Scanner(("call", "[[call ", "", " ", 2), find=r"\[(\[call(?!\w))", near=r"\[(?=[\[]|\Z)", width=7)
+    OPENERS = Scanner(("call", "[[call", "", "", 0), find=r"\[(\[call)", near=r"\[(?=[\[]|\Z)", width=7)
     # call = index "]] {" object
     HEADER = (
         (

@@ -62,9 +62,7 @@ class StreamParser(RawPairs):
         find=r"\[(?:(ability\]\s{0,64}\[/ability\])|(ability\])|(@user@\])|(@bot@\])|(/mull\])|(mull\]))",
         near=r"\[(?=[/@am]|\Z)", width=85, leads="\n",
     )
-    OPENERS = Scanner(
-        ("call", "[ability]", "\n", "", 0), find=r"\[(ability\])", near=r"\[(?=[a]|\Z)", width=10, leads="\n"
-    )
+    OPENERS = Scanner(("call", "[ability]", "", "", 0), find=r"\[(ability\])", near=r"\[(?=[a]|\Z)", width=10)
     # call = name arguments
     HEADER = (
         (

@@ -67,8 +67,8 @@ class StreamParser(RawPairs):
         ), near=r"<(?=[/:dm]|\Z)", width=218, leads="\n\n",
     )
     OPENERS = Scanner(
-        ("call", "<deed> <do=", "\n\n", "", 0), ("call", "<do=", "", "", 1), find=r"<(?:(deed>\s{0,64}<do=)|(do=))",
-        near=r"<(?=[d]|\Z)", width=76, leads="\n\n",
+        ("call", "<deed> <do=", "", "", 0), ("call", "<do=", "", "", 1), find=r"<(?:(deed>\s{0,64}<do=)|(do=))",
+        near=r"<(?=[d]|\Z)", width=76,
     )
     # call = name ">" arguments
     HEADER = (

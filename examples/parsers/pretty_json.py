@@ -76,9 +76,9 @@ class StreamParser(UsualObjects):
         ), near=r"<(?=[FS]|\Z)|S(?=[t]|\Z)|`(?=[`]|\Z)", width=279, leads="\n",
     )
     OPENERS = Scanner(
-        ("call", "Steps: ```json [ {", "\n", "", 0), ("call", "```json [ {", "", "", 1),
+        ("call", "Steps: ```json [ {", "", "", 0), ("call", "```json [ {", "", "", 1),
         find=r"S(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|`(``json\s{0,64}\[\s{0,64}\{)",
-        near=r"S(?=[t]|\Z)|`(?=[`]|\Z)", width=215, leads="\n",
+        near=r"S(?=[t]|\Z)|`(?=[`]|\Z)", width=215,
     )
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {("step",): "name", ("with",): "arguments"}

@@ -69,7 +69,7 @@ class StreamParser(Objects):
         ("call", "==>", "", " ", 2), find=r"#(:assistant(?!\w))|:(#)|=(?:(=>\s{0,64}everyone(?!\w))|(=>))",
         near=r"#(?=[:]|\Z)|:(?=[#]|\Z)|=(?=[=]|\Z)", width=77,
     )
-    OPENERS = Scanner(("call", "==>", "", " ", 0), find="=(=>)", near=r"=(?=[=]|\Z)", width=4)
+    OPENERS = Scanner(("call", "==>", "", "", 0), find="=(=>)", near=r"=(?=[=]|\Z)", width=4)
     # call = name arguments
     HEADER = (
         (

@@ -70,9 +70,8 @@ class StreamParser(RawPairs):
         ), near=r"⟨(?=[/ps]|\Z)|⟪(?=[s]|\Z)", width=294, leads="\n\n",
     )
     OPENERS = Scanner(
-        ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", 0), ("call", '⟨step name="', "", "", 1),
+        ("call", '⟨steps⟩ ⟨step name="', "", "", 0), ("call", '⟨step name="', "", "", 1),
         find=r'⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name="))', near=r"⟨(?=[s]|\Z)", width=149,
-        leads="\n\n",
     )
     # call = name '"⟩' arguments
     HEADER = (

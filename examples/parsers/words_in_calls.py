@@ -71,7 +71,7 @@ class StreamParser(QuotedPairs):
         ("end", "⟪stop⟫", "", "", 0), find=r"⟨(?:(do\s{0,64}⟩)|(do(?!\w)))|⟪(?:(assistant⟫)|(stop⟫))",
         near=r"⟨(?=[d]|\Z)|⟪(?=[as]|\Z)", width=70,
     )
-    OPENERS = Scanner(("call", "⟨do ", "", " ", 2), find=r"⟨(do(?!\w))", near=r"⟨(?=[d]|\Z)", width=4)
+    OPENERS = Scanner(("call", "⟨do", "", "", 0), find="⟨(do)", near=r"⟨(?=[d]|\Z)", width=4)
     # call = name arguments
     HEADER = (
         (

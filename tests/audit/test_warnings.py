@@ -1,4 +1,4 @@
-"""What is told of a template that hides something, and that nothing is told of one that does not."""
+"""What is reported of a template that hides something, and that nothing is reported of one that does not."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def test_a_turn_with_everything() -> None:
 
 
 def test_arguments_before_the_name() -> None:
-    """A parser tells them behind it."""
+    """A parser reports them after it."""
     assert parts("tagged-json", '<fn>{"arguments":{"at":"look"},"name":"look"}</fn>Hi.') == [
         ("call", '<fn>{"arguments":'),
         ("arguments", '{"at":"look"}'),

@@ -1,4 +1,4 @@
-"""The parsers that are fuzzed: one for each example, from the IR beside it (or learned, where there is none yet).
+"""The parsers that are fuzzed: one for each example, from the IR next to it (or learned, where there is none yet).
 
 formats()  →  Format("tagged-json", ir, <its parser>, outputs=("<call>…", …), tools=[…]), …
 """

@@ -51,7 +51,7 @@ FOUND = [
         ("f", "{}"),
         ["repeated field id"],
     ),
-    # White space that JSON does not know: what became of the white space beside it depended on the chunks.
+    # White space that JSON does not know: what became of the white space next to it depended on the chunks.
     ("pretty-json", '```json[{"step": "f", "with": {\n\u2029}}]```', None, ("f", "{\n }"), []),
     # A second name that is another one was dropped in silence; so was one in the closing tag.
     (

@@ -1,4 +1,4 @@
-"""xgrammar behind two functions; tests that need it are skipped where it is not installed.
+"""xgrammar with an interface of two functions; tests that need it are skipped where it is not installed.
 
 accepts('root ::= "a"', "a")     →  True
 refused('root ::= ', …)          →  what the engine says of a grammar that it can't read; None when it can

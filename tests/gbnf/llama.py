@@ -1,4 +1,4 @@
-"""llama.cpp's engine behind the same two functions as `engine`; `make llama-checker` builds it.
+"""llama.cpp's engine with the interface of `engine`; `make llama-checker` builds it.
 
 accepts('root ::= "a"', "a")     →  True
 refused('root ::= ', …)          →  "refused"; None for a grammar that it reads

@@ -122,7 +122,7 @@ def check_walk(name: str, made: Grammar, text: str) -> None:
     held = formats()[name]
     prompt = made.generation_prompt
     if made.lazy and held.ir.turn.prompts[0].head and text.startswith(held.ir.turn.prompts[0].head):
-        # The prompt begins the first opener; this text is what triggers behind content.
+        # The prompt begins the first opener; this text is what triggers after content.
         prompt = prompt.removesuffix(held.ir.turn.prompts[0].head)
     message: Any = held.parser.parse(text, tools=list(ALL), prompt=prompt)
     assert message["tool_calls"], text

@@ -79,7 +79,7 @@ def test_takes_what_the_lint_takes(text: str) -> None:
     assert refused(text) is None
 
 
-# Bounds the wrong way round, and recursion behind what may be empty, keep the engine busy until no memory is left.
+# Bounds the wrong way round, and recursion after what may be empty, keep the engine busy until no memory is left.
 @pytest.mark.parametrize(("text", "problems"), [case for case in BAD if not re.search(r"\{3,1\}|ws y", case[0])])
 def test_refuses_what_the_lint_refuses(text: str, problems: list[str]) -> None:
     assert (refused(text) is None) is all(any(taken in problem for taken in TAKEN) for problem in problems)

@@ -1,4 +1,4 @@
-"""A sample of `tests.gbnf.renders` over the templates beside this project, where there are any."""
+"""A sample of `tests.gbnf.renders` over the templates next to this project, where there are any."""
 
 from __future__ import annotations
 

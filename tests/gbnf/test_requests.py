@@ -215,7 +215,7 @@ def test_many_tools_in_time() -> None:
     ]
     started = time.process_time()
     made = grammar(JSON_CALLS, tools=tools)
-    # Two seconds on a quiet machine; tests run beside others.
+    # Two seconds on a quiet machine; tests run next to others.
     assert time.process_time() - started < 6
     assert lint(made.text) == []
 

@@ -1,4 +1,4 @@
-"""Text beside other types in dialects without quotes: what the grammar takes, the parser reads as a valid value."""
+"""Text next to other types in dialects without quotes: what the grammar takes, the parser reads as a valid value."""
 
 from __future__ import annotations
 

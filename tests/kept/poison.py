@@ -32,7 +32,7 @@ ANSWER = "So it is: 7 degrees."
 
 
 def poisons(ir: TemplateIR, *, cuts: int) -> list[str]:
-    """The format's markers and heads, and a call cut at so many places, alone and behind what a turn starts with."""
+    """The format's markers and heads, and a call cut at so many places, alone and after what a turn starts with."""
     texts = [*markers_of(ir), *ir.turn.heads]
     if ir.tools.format != "none":
         called = {"name": "look", "arguments": {"q": "Oslo"}}

@@ -29,14 +29,14 @@ def words_of(ir: TemplateIR) -> list[str]:
 
 
 def fragments_of(ir: TemplateIR) -> list[str]:
-    """Pieces that are no marker: words with the signs beside them, and markers that lack a sign."""
+    """Pieces that are no marker: words with the signs next to them, and markers that lack a sign."""
     markers = _markers(ir)
     pieces = [piece for marker in markers for one in pieces_of(marker) for piece in (one, *parts_of(one))]
     whole = [piece for piece in [*pieces, *(marker.strip() for marker in markers)] if not could_be_prose(piece)]
     cut = [token for marker in markers for token in marker.split()]
     cut += [part for piece in whole for part in (piece[1:], piece[:-1], *re.findall(r"\w+\W|\W\w+", piece))]
     fragments = [text.strip() for text in cut if any(map(str.isalnum, text)) and len(text) <= 60]
-    fragments = [text for text in fragments if text[0] not in ")]}"]  # right behind a call they close it
+    fragments = [text for text in fragments if text[0] not in ")]}"]  # right after a call they close it
     signs = [marker.strip() for marker in markers if not is_word(marker) and len(marker.strip()) > 1]
     never = [*whole, *signs, *marks_of(ir), "{", "["]
     return list(dict.fromkeys(text for text in fragments if not any(piece in text for piece in never)))[:MOST_WORDS]

@@ -84,7 +84,7 @@ def test_what_only_markers_are(marker: str) -> None:
     assert not could_be_prose(marker)
 
 
-# What opens content is words, behind reasoning and before calls.
+# What opens content is words, after reasoning and before calls.
 OPENED = """
 {%- for m in messages %}
 {%- if m.role == 'assistant' %}

@@ -1,4 +1,4 @@
-"""llguidance behind two functions; tests that need it are skipped where it is not installed.
+"""llguidance with an interface of two functions; tests that need it are skipped where it is not installed.
 
 accepts('%llguidance {}\\nstart: "a"', "a")     →  True
 accepts(text, rendered, of(["<call>"]))         with a tokenizer that has a token of its own for the marker

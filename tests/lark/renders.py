@@ -75,7 +75,7 @@ def check_template(path: Path, *, every: int) -> Outcome | None:
         grammars = Grammars(shown.ir, tokens)
         try:
             for feed in shown.feeds[::every]:
-                # A value that holds a token is no text: which of both a model writes, its tokens alone can tell.
+                # A value that holds a token is no text: which of both a model writes, its tokens alone knows.
                 if tokens is not None and _holds_token(shown, feed):
                     found.counts["with a token inside of a value"] += 1
                 else:

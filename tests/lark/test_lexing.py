@@ -44,7 +44,7 @@ def two(first: Expr, second: Expr, *more: Expr) -> Arranged:
         (Arranged({ROOT: alt(Seq((lit("a"), lit("bx"))), Seq((lit("ab"), lit("cy"))))}), "abx", False),
         (Arranged({ROOT: alt(Seq((lit("a"), lit("x"))), Seq((lit("ab"), lit("cy"))))}), "ax", True),
         (two(rep(lit("-"), 0, 1), lit("-x"), lit("x")), "-x", False),
-        # Behind a line end the same terminal may go on: it may be empty, and is not here.
+        # After a line end the same terminal may go on: it may be empty, and is not here.
         (two(rep(seq(WORD, lit("\n")), 0, None), WORD), "ab\ncd", False),
     ],
 )

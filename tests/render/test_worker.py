@@ -1,4 +1,4 @@
-"""The worker process: its limits, and that it is never left behind."""
+"""The worker process: its limits, and that it never keeps running."""
 
 from __future__ import annotations
 

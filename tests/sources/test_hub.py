@@ -119,7 +119,7 @@ def test_a_folder_here_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_a_folder_here_that_has_no_such_model(cache: Path) -> None:
-    """A model beside others here was looked for here; with a revision it is the hub's."""
+    """A model next to others here was looked for here; with a revision it is the hub's."""
     (cache / "maker" / "smile").mkdir(parents=True)
     hub = "maker is a folder here, so the hub was not asked: maker/small@main asks it"
     assert run(cache, "maker/small") == (

@@ -52,6 +52,7 @@ SECTIONS = {
     "verification": "verification",
     "not shown": "verification",
     "ambiguity": "verification",
+    "excused": "verification",
     "failure": "verification",
 }
 

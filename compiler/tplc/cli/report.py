@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from tplc.catalogue import applied_entries
 from tplc.cli.console import is_plain, new_console
-from tplc.ir.nodes import Ambiguity, Captured, Json, TemplateIR, Verification
+from tplc.ir.nodes import Ambiguity, Captured, Excused, Json, TemplateIR, Verification
 from tplc.ir.printed import printed_layout, quoted
 from tplc.ir.serialize import to_dict
 from tplc.ir.stand_ins import stand_in
@@ -77,6 +77,7 @@ def _coloured(label: str, text: str) -> Text:
         "NOT VERIFIED": "bold red",
         "failed": "red",
         "ambiguous": "yellow",
+        "excused": "yellow",
         "warning": "bold yellow",
         "held fixed": "yellow",
         "not expressed": "yellow",
@@ -207,6 +208,8 @@ def verification_rows(result: Verification) -> Iterator[tuple[str, str]]:
     yield from _more(len(result.not_shown), "not shown")
     for ambiguity in result.ambiguities:
         yield "ambiguous", _ambiguity(ambiguity)
+    for excused in result.excused:
+        yield "excused", _excused(excused)
     for failure in result.failures[:MOST_LINES]:
         yield "failed", failure
     yield from _more(len(result.failures), "failed")
@@ -219,6 +222,12 @@ def chunkings_of(result: Verification) -> str:
 
 def _ambiguity(ambiguity: Ambiguity) -> str:
     return f"{ambiguity.kind}: {_short(ambiguity.first)} and {_short(ambiguity.second)} have one render"
+
+
+def _excused(excused: Excused) -> str:
+    """In full: whoever doubts it renders both messages."""
+    message, other = (json.dumps(one, ensure_ascii=False) for one in (excused.message, excused.other))
+    return f"{excused.title}: {message} is read as {other}; both are rendered {quoted(excused.render)}"
 
 
 def _short(text: str) -> str:

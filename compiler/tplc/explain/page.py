@@ -69,7 +69,7 @@ def _turns(ir: TemplateIR) -> str:
 def _format(ir: TemplateIR) -> str:
     facts: dict[str, list[str]] = {}
     for line in lines(ir):
-        if not line.startswith(("ir ", "verification", "not shown", "ambiguity", "failure")):
+        if not line.startswith(("ir ", "verification", "not shown", "ambiguity", "excused", "failure")):
             fact, _, value = line.partition(" = ")
             facts.setdefault(fact, []).append(f"<code>{escape(value)}</code>")
     rows = "".join(f"<tr><th>{escape(fact)}</th><td>{''.join(values)}</td></tr>" for fact, values in facts.items())
@@ -87,6 +87,14 @@ def _verification(ir: TemplateIR) -> str:
         *(
             ("ambiguous", f"{found.kind}: {found.first} and {found.second} both render to {json.dumps(found.render)}")
             for found in result.ambiguities
+        ),
+        *(
+            (
+                "excused",
+                f"{found.title}: {json.dumps(found.message, ensure_ascii=False)} is read as "
+                f"{json.dumps(found.other, ensure_ascii=False)}; both render to {json.dumps(found.render)}",
+            )
+            for found in result.excused
         ),
         *(("failed", text) for text in result.failures),
     ]

@@ -413,8 +413,27 @@ class Ambiguity:
 
 
 @dataclass(frozen=True, slots=True)
+class Excused:
+    """A message that came back as another one, where the template renders both as the same text.
+
+    `message` and `other` are given as the template was given them, `render` is the text of both turns.  `kind` names
+    what the render does not distinguish.
+    """
+
+    title: str
+    kind: str
+    message: Json
+    other: Json
+    render: str
+
+
+@dataclass(frozen=True, slots=True)
 class Verification:
-    """What was rendered and what came back.  `not_shown` lists what the template cannot show."""
+    """What was rendered and what came back.  `not_shown` lists what the template cannot show.
+
+    `excused` lists every message that did not come back without failing the verification; it is counted in neither
+    `messages` nor `passed`.
+    """
 
     verified: bool = False
     messages: int = 0
@@ -424,6 +443,7 @@ class Verification:
     not_shown: tuple[str, ...] = ()
     ambiguities: tuple[Ambiguity, ...] = ()
     failures: tuple[str, ...] = ()
+    excused: tuple[Excused, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

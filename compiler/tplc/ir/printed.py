@@ -220,6 +220,9 @@ def _verification(result: Verification) -> Iterator[str]:
         yield f"not shown = {text}"
     for ambiguity in result.ambiguities:
         yield f"ambiguity ({ambiguity.kind}): {ambiguity.first} | {ambiguity.second} | {quoted(ambiguity.render)}"
+    for excused in result.excused:
+        message, other = (json.dumps(one, ensure_ascii=False) for one in (excused.message, excused.other))
+        yield f"excused ({excused.kind}) {excused.title}: {message} | {other} | {quoted(excused.render)}"
     for failure in result.failures:
         yield f"failure = {failure}"
 

@@ -30,7 +30,11 @@ ARGUMENT_KINDS: dict[str, type[ObjectArguments] | type[PairArguments]] = {
 
 
 def dumps(ir: TemplateIR) -> str:
-    return visible(json.dumps(to_dict(ir), ensure_ascii=False, indent=2)) + "\n"
+    """Write an IR as the text of a file.  Excused messages are left out: they belong to the report of a verification,
+    and may be longer than all of the format."""
+    data = to_dict(ir)
+    data["verification"].pop("excused")
+    return visible(json.dumps(data, ensure_ascii=False, indent=2)) + "\n"
 
 
 def loads(text: str) -> TemplateIR:

@@ -23,7 +23,7 @@ from tplc.learn.captured import captured_tokens, find_captured
 from tplc.learn.content import learn_content, split_end_before_calls, split_end_of_content
 from tplc.learn.contexts import contexts_that_matter
 from tplc.learn.conversation import base_setup, call_setup
-from tplc.learn.ends import learn_ends
+from tplc.learn.ends import learn_ends, learn_other_ends
 from tplc.learn.examples import calls_from_examples, reasoning_from_examples
 from tplc.learn.forms import forms_of_shared_opener
 from tplc.learn.header import learn_header
@@ -93,6 +93,8 @@ def learn(
         left_out=left_out if reasoning.mode == "none" else (),
     )
     ir = replace(ir, forms=forms_of_shared_opener(ir))
+    others = learn_other_ends(prober, base, called.setup if called else None, ir)
+    ir = replace(ir, turn=replace(ir.turn, ends=(*ir.turn.ends, *others)))
     check_sizes(ir, renderer.limits)
     check_slots(ir)
     check_all_is_learned(prober, base, ir)

@@ -7,14 +7,33 @@ answered                     "{bot}zqcontent0x{end}"
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from itertools import product
+from typing import Any, get_args
 
+from tplc.ir.forms import texts_of
 from tplc.ir.markers import common_prefix, common_suffix
+from tplc.ir.nodes import FormMarker, TemplateIR, Text
+from tplc.ir.write import write_message
 from tplc.learn.align import cut_left, cut_right, token_spans
-from tplc.learn.probe import Prober, Setup, after_content, asks
+from tplc.learn.probe import (
+    CONTENT,
+    REASONING,
+    Prober,
+    Refusal,
+    Setup,
+    after_content,
+    asks,
+    assistant,
+    id_of,
+    sentinel_call,
+)
 from tplc.learn.turn import TURN, TurnFacts, cut_common, user_header
+from tplc.messages import Call, Follow, Message
 
 _LONG_END = 64
+_FOLLOWS: tuple[Follow, ...] = ("none", "user")
 
 
 @asks("turn", TURN)
@@ -43,10 +62,84 @@ def learn_ends(prober: Prober, base: Setup, turn: TurnFacts) -> tuple[str, ...]:
         own = next_user[: _header_at(next_user, before_user)]
         if not own.strip() and not last.strip():
             own = next_user.rstrip() or next_user
-        own = _first_mark(own)
+        own = _first_mark(own) if own.strip() else _opening_mark(next_user)
         if own.strip() and own not in ends:
             ends.append(own)
     return tuple(ends)
+
+
+@asks("turn", TURN)
+def learn_other_ends(prober: Prober, base: Setup, called: Setup | None, ir: TemplateIR) -> tuple[str, ...]:
+    """The ends that turns of other shapes than plain content have, where none of the known ones is behind their last
+    part."""
+    before_user = user_header(prober, base)
+    found: list[str] = []
+    for setup, message, case in _shapes(base, called, ir):
+        for follow in _FOLLOWS:
+            rest = _behind(prober, replace(setup, follow=follow), message, case, ir)
+            if not rest.strip() or any(end.strip() in rest for end in (*ir.turn.ends, *found)):
+                continue
+            own = rest[: _header_at(rest, before_user)] if follow == "user" else rest
+            own = _first_mark(own) if own.strip() else _opening_mark(rest)
+            # A mark that other markers hold says nothing alone: the text around it does.
+            ends = [end for end in (own, rest.rstrip()) if end.strip() and not _is_in_marker(ir, end.strip())]
+            found += ends[:1]
+    return tuple(found)
+
+
+def _is_in_marker(ir: TemplateIR, text: str) -> bool:
+    calls = (item.text for item in ir.tools.call if isinstance(item, Text))
+    roles = (marker_text for role in get_args(FormMarker) if role != "turn.end" for marker_text in texts_of(ir, role))
+    return any(text in marker for marker in (ir.turn.header, *ir.turn.anchors, ir.tools.separator, *calls, *roles))
+
+
+def _shapes(base: Setup, called: Setup | None, ir: TemplateIR) -> Iterator[tuple[Setup, Message, tuple[Call, ...]]]:
+    """One message of each shape, how to render it, and its calls."""
+    key = ir.reasoning.key
+    calls = () if called is None or ir.tools.format == "none" else (sentinel_call(0),)
+    for setup, made in ((base, ()), *([(called, calls)] if called is not None and calls else ())):
+        for content, reasoning in product((CONTENT, ""), (REASONING, "") if key else ("",)):
+            if content or reasoning or made:
+                pair = (key, reasoning) if reasoning else None
+                yield setup, assistant(setup, content=content or None, reasoning=pair, calls=made), made
+
+
+def _behind(prober: Prober, setup: Setup, message: Message, calls: tuple[Call, ...], ir: TemplateIR) -> str:
+    """What a render has behind all that the format writes of a message; "" where it does not show that."""
+    tail = prober.tail([message], setup, calls=calls)
+    if isinstance(tail, Refusal):
+        return ""
+    if not calls and message.get("content"):
+        return tail.partition(CONTENT)[2]
+    if not calls:
+        closed = tail.partition(REASONING)[2].lstrip()
+        end = ir.reasoning.end.strip()
+        return closed.removeprefix(end) if end and closed.startswith(end) else ""
+    last = str(calls[-1].arguments[-1][1])
+    if last not in tail:
+        return ""
+    rest = tail[tail.rindex(last) + len(last) :]
+    for section_end in (ir.tools.section_end, ""):  # it may close several calls only
+        form = replace(ir, turn=replace(ir.turn, ends=()), tools=replace(ir.tools, section_end=section_end))
+        closing = write_message(form, _as_read(setup, calls)).rpartition(last)[2].rstrip()
+        if closing and rest.startswith(closing):
+            return rest[len(closing) :]
+    return ""
+
+
+def _as_read(setup: Setup, calls: tuple[Call, ...]) -> dict[str, Any]:
+    made = [
+        {"id": id_of(i, setup), "function": {"name": call.name, "arguments": dict(call.arguments)}}
+        for i, call in enumerate(calls)
+    ]
+    return {"content": "", "reasoning_content": "", "tool_calls": made}
+
+
+def _opening_mark(text: str) -> str:
+    """The mark that a text begins with, else the text."""
+    space = len(text) - len(text.lstrip())
+    spans = token_spans(text)
+    return text[: spans[0][1]] if spans and spans[0][0] == space else text.rstrip()
 
 
 def _first_mark(end: str) -> str:

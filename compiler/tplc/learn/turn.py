@@ -44,6 +44,9 @@ class TurnFacts:
             return tail[len(self.header) :]
         if self.header.strip() and stripped.startswith(self.header.lstrip()):
             return stripped[len(self.header.lstrip()) :]
+        if self.header.strip() and stripped.startswith(self.header.strip()):
+            # The white space behind a header may be written in turns of some shapes only.
+            return stripped[len(self.header.strip()) :].lstrip()
         return tail
 
     def with_header_until(self, size: int) -> TurnFacts:

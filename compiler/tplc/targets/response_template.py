@@ -50,7 +50,11 @@ def verify_response_template(
     """
     made = response_template(ir, profile)
     expectations = Expectations(
-        excuse=lambda case: _excuse(ir, made, case), ids=made.ids, untyped="" if made.typed else UNTYPED, cuts=CUTS
+        excuse=lambda case: _excuse(ir, made, case),
+        ids=made.ids,
+        untyped="" if made.typed else UNTYPED,
+        cuts=CUTS,
+        ends=False,
     )
     artifact = response_artifact(
         made.template, made.reasoning_key, ir.turn.prompts[0].text, events_only=profile == "servers"

@@ -1,6 +1,6 @@
 """The proof that an artifact inverts its template."""
 
 from tplc.verify.artifact import Artifact, load_artifact
-from tplc.verify.verify import try_messages, verify
+from tplc.verify.verify import Pair, Trial, try_messages, verify
 
-__all__ = ["Artifact", "load_artifact", "try_messages", "verify"]
+__all__ = ["Artifact", "Pair", "Trial", "load_artifact", "try_messages", "verify"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tplc.ir.markers import could_be_prose, is_distinctive, pieces_of
 from tplc.ir.nodes import Json, PairArguments, Reasoning, Slot, TemplateIR, Text
@@ -33,14 +33,29 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Case:
+    """A message to render.  `after_result`: a call and a tool's result stand before its turn."""
+
     title: str
     reasoning: str = ""
     content: str = ""
     calls: tuple[Call, ...] = ()
+    after_result: bool = False
 
     @property
     def shape(self) -> Shape:
         return Shape(bool(self.reasoning), bool(self.content), len(self.calls))
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the case is the one for its shape: with words alone."""
+        return self.title in (str(self.shape), _after_result(str(self.shape)))
+
+    def words(self) -> Iterator[str]:
+        """The texts that a render of a plain case has to hold."""
+        yield from filter(None, (self.reasoning, self.content))
+        for call in self.calls:
+            yield call.name
+            yield from (str(value) for _, value in call.arguments)
 
 
 CONTENT = "The answer is here."
@@ -156,6 +171,17 @@ def _signs(reasoning: Reasoning) -> Iterator[tuple[str, str]]:
             yield f"the sign {sign!r} in it", f"x {sign} 2"
 
 
+def after_results() -> Iterator[Case]:
+    """Turns of the shapes that may follow a tool's result."""
+    for case in _shapes():
+        if len(case.calls) < 2:
+            yield replace(case, title=_after_result(case.title), after_result=True)
+
+
+def _after_result(title: str) -> str:
+    return f"{title} after a tool's result"
+
+
 def _shapes() -> Iterator[Case]:
     for shape in SHAPES:
         yield Case(
@@ -255,7 +281,9 @@ def _random_value(rng: random.Random, depth: int) -> Json:
 
 
 def id_of(ir: TemplateIR, call: Call, index: int) -> str:
-    """An id in the shape the template demands: nine alphanumerics where it demands none."""
+    """The call's own id, else one in the shape the template demands: nine alphanumerics where it demands none."""
+    if call.id is not None:
+        return call.id
     layout = ir.tools.call_id.layout
     if layout and Slot("id") not in layout:
         slots = {"name": call.name, "index": str(ir.tools.index_base + index)}

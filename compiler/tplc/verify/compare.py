@@ -33,8 +33,8 @@ class Difference:
         return f"{self.where}: expected {self.expected}, got {self.got}"
 
 
-def difference(ir: TemplateIR, case: Case, message: Mapping[str, Any]) -> Difference | None:
-    """The first difference; None when the message came back."""
+def difference(ir: TemplateIR, case: Case, message: Mapping[str, Any], *, earlier: int = 0) -> Difference | None:
+    """The first difference; None when the message came back.  So many calls are `earlier` in the conversation."""
     for name, expected in (("reasoning_content", case.reasoning), ("content", case.content)):
         got = message.get(name) or ""
         if got != expected:
@@ -44,7 +44,7 @@ def difference(ir: TemplateIR, case: Case, message: Mapping[str, Any]) -> Differ
     if len(calls) != len(case.calls):
         return Difference("tool_calls", f"{len(case.calls)} calls", f"{len(calls)} calls", "number of calls")
     for index, (call, got) in enumerate(zip(case.calls, calls, strict=True)):
-        found = _call_difference(ir, call, got, index)
+        found = _call_difference(ir, call, got, earlier + index)
         if found is not None:
             return found
     return None
@@ -126,17 +126,18 @@ def as_message(ir: TemplateIR, case: Case) -> dict[str, Any]:
     return {"content": case.content, "reasoning_content": case.reasoning, "tool_calls": calls}
 
 
-def as_case(title: str, message: Mapping[str, Any]) -> Case | None:
-    """What came back as a case that can be rendered again; None when its arguments are no object."""
+def as_case(title: str, message: Mapping[str, Any], *, ids: bool = False) -> Case | None:
+    """What came back as a case that can be rendered again; None when its arguments are no object.  `ids`: with the ids
+    that were read, which every call has to have."""
     calls: list[Call] = []
     for got in message.get("tool_calls") or []:
         try:
             arguments = json.loads(got["function"]["arguments"])
         except json.JSONDecodeError:
             return None
-        if not isinstance(arguments, dict):
+        if not isinstance(arguments, dict) or (ids and got.get("id") is None):
             return None
-        calls.append(Call(got["function"]["name"], tuple(arguments.items())))
+        calls.append(Call(got["function"]["name"], tuple(arguments.items()), got.get("id") if ids else None))
     return Case(title, message.get("reasoning_content") or "", message.get("content") or "", tuple(calls))
 
 

@@ -40,6 +40,7 @@ class Setting:
     parts: bool = False
     system: bool = False
     tools: bool = True
+    after_result: bool = False
 
 
 def settings(ir: TemplateIR) -> Iterator[Setting]:
@@ -60,15 +61,27 @@ def settings(ir: TemplateIR) -> Iterator[Setting]:
         yield Setting(follow, arguments, empty, parts, system, tools)  # type: ignore[arg-type]
 
 
-def opening(setting: Setting, words: Words) -> list[Message]:
-    return question(words.asked, parts=setting.parts, system=words.system if setting.system else None)
+def opening(ir: TemplateIR, setting: Setting, words: Words) -> list[Message]:
+    """What is said before the turn: a question, and where `after_result` is set, a call and its result."""
+    asked = question(words.asked, parts=setting.parts, system=words.system if setting.system else None)
+    if not setting.after_result:
+        return asked
+    name, key, value, result = words.earlier
+    call = Call(name, ((key, value),))
+    case = Case("earlier", calls=(call,))
+    identifier = id_of(ir, call, 0)
+    return [*asked, assistant(ir, case, setting), tool_result(result, parts=setting.parts, name=name, id=identifier)]
 
 
-def conversation(ir: TemplateIR, case: Case, setting: Setting, words: Words) -> list[Message]:
-    return [*opening(setting, words), _answer(ir, case, setting), *_following(ir, case, setting, words)]
+def conversation(
+    ir: TemplateIR, case: Case, setting: Setting, words: Words, *, followed: Case | None = None
+) -> list[Message]:
+    """`followed`: the case whose tools' results follow the turn, if it is another one."""
+    after = _following(ir, followed or case, setting, words)
+    return [*opening(ir, setting, words), assistant(ir, case, setting), *after]
 
 
-def _answer(ir: TemplateIR, case: Case, setting: Setting) -> Message:
+def assistant(ir: TemplateIR, case: Case, setting: Setting) -> Message:
     return answer(
         case.content or None,
         parts=setting.parts,

@@ -23,7 +23,8 @@ class TurnFrame:
     """What the renders of one setting and context have around a turn.
 
     `asked` and `prompt` are whole renders of the conversation that ends with the user, without and with a generation
-    prompt; `trailing` is what follows a turn, the same whatever the message.
+    prompt; `trailing` is what follows a turn, the same whatever the message.  `after_result`: the conversation before
+    the turn ends with a tool's result.
     """
 
     turn: Turn
@@ -31,6 +32,10 @@ class TurnFrame:
     prompt: str
     words: Words
     trailing: str = ""
+    after_result: bool = False
+
+    def asks(self, full: str) -> bool:
+        return self.words.question in full
 
     def turn_text(self, full: str) -> str | None:
         """The turn in a full render; None when it cannot be told where it starts."""
@@ -46,7 +51,14 @@ class TurnFrame:
         return None if start is None else self._before_next(self._after_question(full)[start:])
 
     def _start(self, tail: str) -> int | None:
-        """Where the turn starts in what follows the user's text."""
+        """Where the turn starts in what follows the user's text, or a result.  White space behind a result is what
+        stands for a header, as it is the header's behind one."""
+        start = self._start_behind_header(tail)
+        if start is None or not self.after_result:
+            return start
+        return len(tail) - len(tail[start:].lstrip())
+
+    def _start_behind_header(self, tail: str) -> int | None:
         asked, header = self._after_question(self.asked), self.turn.header
         if header and tail.startswith(asked) and tail.startswith(header, len(asked)):
             return len(asked) + len(header)
@@ -64,8 +76,16 @@ class TurnFrame:
             rest = tail[len(asked) :]
             space = len(rest) - len(rest.lstrip())
             # History may have other white space before the header than the prompt, or no header at all.
-            found = bool(header.strip()) and rest.lstrip().startswith(header.lstrip())
+            bare = rest.lstrip()
+            if header.strip() and bare.startswith(header.strip()) and not bare.startswith(header.lstrip()):
+                # Nor need a turn of every shape have the white space behind it.
+                behind = bare[len(header.strip()) :]
+                return len(tail) - len(behind.lstrip())
+            found = bool(header.strip()) and bare.startswith(header.lstrip())
             return len(asked) + (space + len(header.lstrip()) if found else 0)
+        behind_header = _behind_but_space(tail, asked + header)
+        if behind_header is not None:
+            return behind_header
         shared = _out_of_brackets(tail, len(common_prefix(asked, tail)))
         # What closes the user's message may be left out, or differ, when an answer follows.
         at = tail.find(header, max(0, shared - len(header))) if header else shared
@@ -77,6 +97,31 @@ class TurnFrame:
     def _before_next(self, text: str) -> str:
         ends = [text.index(mark) for mark in (self.words.result, self.words.next_question) if mark in text]
         return text[: min(ends)] if ends else text
+
+    def with_next(self, full: str) -> str | None:
+        """The turn, and all that a render has behind it, up to the next question: without what is in every render,
+        answered or not."""
+        tail = self._after_question(full)
+        start = self._start(tail)
+        if start is None:
+            return None
+        mark = self.words.next_question
+        if mark in tail:
+            return tail[start : tail.index(mark)]
+        return tail[start:].removesuffix(self._always_there(full))
+
+    def _always_there(self, full: str) -> str:
+        """What stands at the end of every render: a prompt that is written whether asked for or not, or a text that an
+        answer is put before."""
+        if len(self.prompt) <= len(self.asked):
+            asked = self._after_question(self.asked)
+            found = [asked[asked.rfind(anchor) :] for anchor in self.turn.anchors if anchor and anchor in asked]
+            return max(found, key=len, default=asked)
+        if full.startswith(self.asked):
+            return ""
+        shared = common_suffix(full, self.asked)
+        known = [shared.index(end) + len(end) for end in self.turn.ends if end in shared]
+        return shared[max(known, default=0) :]
 
     def prompt_tail(self) -> str:
         """What the generation prompt adds to the question."""
@@ -111,6 +156,19 @@ def trailing_of(frame: TurnFrame, full: str, last: str) -> str:
         return prompt
     words = frame.words
     return common_suffix(rest, frame.asked[: words.question_at(frame.asked)]) if words.next_question in full else ""
+
+
+def _behind_but_space(text: str, start: str) -> int | None:
+    """Where `text` goes on behind `start`, whatever the white space in both; None where it begins otherwise."""
+    signs = [sign for sign in start if not sign.isspace()]
+    at = 0
+    for sign in signs:
+        while at < len(text) and text[at].isspace():
+            at += 1
+        if text[at : at + 1] != sign:
+            return None
+        at += 1
+    return at if signs else None
 
 
 def _out_of_brackets(text: str, at: int) -> int:

@@ -8,7 +8,7 @@ Every part is a word that can be found again; a part whose word does not occur i
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tplc.errors import RenderFailed, TemplateRaised
@@ -16,7 +16,7 @@ from tplc.ir.nodes import Json, TemplateIR
 from tplc.messages import Call, Follow, Message
 from tplc.render import Renderer
 from tplc.verify.battery import Case, Shape
-from tplc.verify.conversation import Setting, conversation, offered_tools, opening, settings
+from tplc.verify.conversation import Setting, assistant, conversation, offered_tools, opening, settings
 from tplc.verify.cut import TurnFrame, trailing_of
 from tplc.verify.words import Words, words_of
 
@@ -34,10 +34,12 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class NotShown:
-    """`parts` are those that are dropped; `refusal` is the template's own reason, if it raised."""
+    """`parts` are those that are dropped; `refusal` is the template's own reason, if it raised; `why` says what is
+    shown in their place."""
 
     parts: tuple[str, ...]
     refusal: str = ""
+    why: str = ""
 
 
 class Stage:
@@ -50,33 +52,47 @@ class Stage:
         self._ir = ir
         self._renderer = renderer
         self._context = dict(context)
-        self._tools = offered_tools([*calls, *_words(Shape(False, False, 3), self.words).calls])
+        self._tools = offered_tools([*calls, *_words(Shape(False, False, 3), self.words).calls, _earlier(self.words)])
         self._frames: dict[Setting, TurnFrame | None] = {}
         self._trailing: dict[Setting, str | None] = {}
 
-    def render(self, case: Case, setting: Setting) -> str:
+    @property
+    def context(self) -> Context:
+        return tuple(self._context.items())
+
+    def tools(self, setting: Setting) -> list[dict[str, Json]] | None:
+        return self._tools if setting.tools else None
+
+    def answer(self, case: Case, setting: Setting) -> Message:
+        return assistant(self._ir, case, setting)
+
+    def conversation(self, case: Case, setting: Setting, *, followed: Case | None = None) -> list[Message]:
+        """`followed`: the case whose tools' results follow the turn, if it is another one."""
+        return conversation(self._ir, case, setting, self.words, followed=followed)
+
+    def render(self, case: Case, setting: Setting, *, followed: Case | None = None) -> str:
         """The whole render; raises TemplateRaised or RenderFailed when the template refuses the case."""
-        return self._render(conversation(self._ir, case, setting, self.words), setting, prompt=False)
+        return self._render(self.conversation(case, setting, followed=followed), setting, prompt=False)
 
     def frame(self, setting: Setting) -> TurnFrame | None:
         """None when this setting does not render at all."""
-        key = Setting(parts=setting.parts, system=setting.system, tools=setting.tools)
+        key = replace(setting, follow="none")
+        if not setting.after_result:
+            key = Setting(parts=setting.parts, system=setting.system, tools=setting.tools)
         if key not in self._frames:
             self._frames[key] = self._new_frame(key)
         return self._frames[key]
 
     def _new_frame(self, setting: Setting) -> TurnFrame | None:
-        messages = opening(setting, self.words)
+        messages = opening(self._ir, setting, self.words)
         try:
             asked = self._render(messages, setting, prompt=False)
             prompt = self._render(messages, setting, prompt=True)
         except (TemplateRaised, RenderFailed):
             return None
-        there = self.asks(asked) and self.asks(prompt)
-        return TurnFrame(self._ir.turn, asked, prompt, self.words) if there else None
-
-    def asks(self, render: str) -> bool:
-        return self.words.question in render
+        words = self.words.after_result() if setting.after_result else self.words
+        there = words.question in asked and words.question in prompt
+        return TurnFrame(self._ir.turn, asked, prompt, words, after_result=setting.after_result) if there else None
 
     def content_trailing(self, setting: Setting) -> str | None:
         """What follows a turn of content alone; None where that does not show.
@@ -98,7 +114,7 @@ class Stage:
                 full = self.render(words, there)
             except (TemplateRaised, RenderFailed):
                 continue
-            text = frame.with_trailing(full) if frame is not None and self.asks(full) else None
+            text = frame.with_trailing(full) if frame is not None and frame.asks(full) else None
             if text is not None and words.content in text:
                 found.append(text[text.rindex(words.content) + len(words.content) :])
         return found
@@ -111,12 +127,24 @@ class Stage:
             full = self.render(words, setting)
         except (TemplateRaised, RenderFailed):
             return None
-        turn = frame.with_trailing(full) if self.asks(full) else None
+        turn = frame.with_trailing(full) if frame.asks(full) else None
         return trailing_of(frame, full, words.content) if turn is not None and words.content in turn else None
 
+    def leaves_reasoning_open(self, case: Case, turn: str) -> bool:
+        """Whether the turn begins with a mark that opens reasoning, the case has none, and nothing closes it: text is
+        reasoning until something does, and no content is shown."""
+        start, end = self._ir.reasoning.start.strip(), self._ir.reasoning.end.strip()
+        return bool(start) and not case.reasoning and turn.lstrip().startswith(start) and end not in turn
+
+    def is_written_as_reasoning(self, shape: Shape, place: Shown) -> bool:
+        """Whether the template writes content between the marks of reasoning."""
+        start, end = self._ir.reasoning.start.strip(), self._ir.reasoning.end.strip()
+        words = _words(shape, self.words)
+        before, _, after = (place.frame.with_trailing(self.render(words, place.setting)) or "").partition(words.content)
+        return bool(start and end) and before.rstrip().endswith(start) and after.lstrip().startswith(end)
+
     def _render(self, messages: list[Message], setting: Setting, *, prompt: bool) -> str:
-        tools = self._tools if setting.tools else None
-        return self._renderer.render(messages, tools=tools, add_generation_prompt=prompt, **self._context)
+        return self._renderer.render(messages, tools=self.tools(setting), add_generation_prompt=prompt, **self._context)
 
 
 def shown(stage: Stage, shape: Shape, tried: Sequence[Setting]) -> Shown | NotShown:
@@ -146,6 +174,20 @@ def usual_settings(ir: TemplateIR, stage: Stage) -> tuple[Setting, ...]:
     return tuple(dict.fromkeys([*reversed(found), *variants]))
 
 
+def without_content_as_reasoning(
+    stage: Stage, results: Mapping[Shape, Shown | NotShown]
+) -> dict[Shape, Shown | NotShown]:
+    """Content that is written as reasoning, where no message with that reasoning is, is not shown: there is no message
+    that it could be taken for."""
+    found = dict(results)
+    for shape, result in results.items():
+        other = results.get(Shape(True, False, shape.calls))
+        lone = shape.content and not shape.reasoning and isinstance(other, NotShown)
+        if lone and isinstance(result, Shown) and stage.is_written_as_reasoning(shape, result):
+            found[shape] = NotShown(("content",), why="it is written between the marks of reasoning")
+    return found
+
+
 def silence(stage: Stage, tried: Sequence[Setting]) -> str:
     """Why a message of content does not show, in the template's own words."""
     words = _words(Shape(False, True, 0), stage.words)
@@ -159,8 +201,8 @@ def silence(stage: Stage, tried: Sequence[Setting]) -> str:
         frame = stage.frame(setting)
         if frame is None:
             return "the user's text is not in the render of a question, so no turn can be told from what is before it"
-        if not stage.asks(full) or words.content not in full:
-            missing = "the question" if not stage.asks(full) else "the answer's text"
+        if not frame.asks(full) or words.content not in full:
+            missing = "the question" if not frame.asks(full) else "the answer's text"
             return f"the render of a question and its answer is without {missing}: {_quoted(full)}"
         asked, answered = (text.rpartition(stage.words.question)[2] for text in (frame.prompt, full))
         return (
@@ -192,17 +234,24 @@ def _shown_in(stage: Stage, words: Case, setting: Setting) -> Shown | NotShown:
         full = stage.render(words, setting)
     except (TemplateRaised, RenderFailed) as error:
         return NotShown(_part_names(words), error.message)
-    turn = frame.with_trailing(full) if stage.asks(full) else None
+    turn = frame.with_trailing(full) if frame.asks(full) else None
     if turn is None:
         return NotShown(_part_names(words), "the turn does not follow the question")
     missing = [name for name, word in _parts(words) if word not in turn]
     if missing:
         return NotShown(tuple(dict.fromkeys(missing)))
+    if stage.leaves_reasoning_open(words, turn):
+        return NotShown(("content",), why="it follows a mark that opens reasoning, which nothing closes")
     last = max((word for _, word in _parts(words)), key=turn.rindex)
     trailing = stage.content_trailing(setting) if "tool" not in setting.follow else None
     if trailing is None or not turn.endswith(trailing):
         trailing = trailing_of(frame, full, last)
     return Shown(setting, replace(frame, trailing=trailing))
+
+
+def _earlier(words: Words) -> Call:
+    name, key, value, _ = words.earlier
+    return Call(name, ((key, value),))
 
 
 def _words(shape: Shape, words: Words) -> Case:
@@ -242,8 +291,10 @@ def summary(results: dict[Shape, Shown | NotShown]) -> tuple[str, ...]:
         for part in absent or [_dropped(shape, result)]:
             # A refusal of several parts at once does not say which of them it is about.
             alone = shape.reasoning + shape.content + (shape.calls > 0) == 1 or not absent
-            lines[part] = lines.get(part) or (result.refusal if alone else "")
-    return tuple(f"{line} (refused: {reason})" if reason else line for line, reason in lines.items())
+            refused = f" (refused: {result.refusal})" if result.refusal else ""
+            because = f" ({result.why})" if result.why else refused
+            lines[part] = lines.get(part) or (because if alone else "")
+    return tuple(line + because for line, because in lines.items())
 
 
 _PARTS: dict[str, Callable[[Shape], bool]] = {

@@ -15,15 +15,27 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tplc.errors import RenderFailed, TemplateRaised
-from tplc.ir.nodes import Ambiguity, CallId, Json, TemplateIR, Verification
+from tplc.ir.markers import ends_in_text
+from tplc.ir.nodes import Ambiguity, CallId, Excused, Json, TemplateIR, Verification
+from tplc.messages import Follow, Message
 from tplc.render import Renderer
 from tplc.verify.artifact import Artifact, load_artifact
-from tplc.verify.battery import SHAPES, Case, Shape, battery, random_cases
+from tplc.verify.battery import SHAPES, Case, Shape, after_results, battery, random_cases
 from tplc.verify.causes import Tried, explained
 from tplc.verify.compare import ID, Difference, as_case, as_message, difference, fits, same_untyped
 from tplc.verify.conversation import fitting_tools
+from tplc.verify.coverage import Coverage, kind_of
 from tplc.verify.cut import TurnFrame
-from tplc.verify.shown import Context, Shown, Stage, shown, silence, summary, usual_settings
+from tplc.verify.shown import (
+    Context,
+    Shown,
+    Stage,
+    shown,
+    silence,
+    summary,
+    usual_settings,
+    without_content_as_reasoning,
+)
 
 RANDOM_MESSAGES = 20
 MOST_FAILURES = 1000  # a bound for memory: reports show a few, --json all
@@ -52,6 +64,35 @@ class Feed:
     tools: Sequence[Mapping[str, Json]] | None
 
 
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """An excused message with all that both were rendered with: two conversations with one render."""
+
+    excused: Excused
+    conversation: Sequence[Message]
+    other: Sequence[Message]
+    tools: Sequence[Mapping[str, Json]] | None
+    context: Context
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What came of trying messages: the result, the messages, and the conversations of those that are excused."""
+
+    verification: Verification
+    tried: tuple[Tried, ...]
+    pairs: tuple[Pair, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _OneRender:
+    """A message came back as `other`, which has the same render."""
+
+    ambiguity: Ambiguity
+    other: Case
+    pair: Pair
+
+
 @dataclass(slots=True)
 class _Tally:
     messages: int = 0
@@ -60,10 +101,8 @@ class _Tally:
     not_shown: dict[str, None] = field(default_factory=dict)
     refused: dict[str, list[str]] = field(default_factory=dict)
     ambiguities: dict[str, Ambiguity] = field(default_factory=dict)
-    ambiguous: int = 0
-    # Of the parts that the format marks: those that came back, and the first that came back as mere text.
-    parts: set[str] = field(default_factory=set)
-    as_text: dict[str, str] = field(default_factory=dict)
+    pairs: list[Pair] = field(default_factory=list)
+    coverage: Coverage = field(default_factory=Coverage)
     failures: list[str] = field(default_factory=list)
     tried: list[Tried] = field(default_factory=list)
     later: list[Tried] = field(default_factory=list)  # in other contexts than the first
@@ -75,19 +114,22 @@ class Expectations:
 
     `excuse` names why a message need not come back, "" when it has to; the first message that did not is noted in
     `shown`, and how many there were in `excused`.  `untyped` names why types need not come back where no tools are
-    given.  `cuts` are lengths of chunks, tried for every message.
+    given.  `cuts` are lengths of chunks, tried for every message.  `ends`: the artifact ends a turn itself.
     """
 
     excuse: Callable[[Case], str] = lambda _: ""
     ids: bool = True
     untyped: str = ""
     cuts: tuple[int, ...] = ()
-    shown: dict[str, Excused] = field(default_factory=dict)
+    ends: bool = True
+    shown: dict[str, NotAsked] = field(default_factory=dict)
     excused: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Excused:
+class NotAsked:
+    """A message that shows what an artifact is known not to express."""
+
     case: Case
     turn: str
     problem: str
@@ -105,7 +147,8 @@ def verify(
 ) -> Verification:
     """`artifact` is a generated parser, or its text.  `thorough`: ten times the random messages, and every message
     also one character at a time.  `cases`: these messages in place of the battery and the random ones."""
-    return try_messages(ir, artifact, renderer, seed=seed, thorough=thorough, expectations=expectations, cases=cases)[0]
+    trial = try_messages(ir, artifact, renderer, seed=seed, thorough=thorough, expectations=expectations, cases=cases)
+    return trial.verification
 
 
 def try_messages(
@@ -117,7 +160,7 @@ def try_messages(
     thorough: bool = False,
     expectations: Expectations | None = None,
     cases: Sequence[Case] = (),
-) -> tuple[Verification, tuple[Tried, ...]]:
+) -> Trial:
     """The same, with the messages that were tried."""
     parser = load_artifact(artifact) if isinstance(artifact, str) else artifact
     trip = _RoundTrip(ir, parser, renderer, seed, thorough, expectations or Expectations(), tuple(cases))
@@ -126,7 +169,7 @@ def try_messages(
         trip.run(tuple(json.loads(context).items()), first=number == 0)
     tally = trip.tally
     tally.failures += trip.lost()
-    tally.failures += [found for part, found in tally.as_text.items() if part not in tally.parts]
+    tally.failures += tally.coverage.failures()
     tally.failures += trip.too_little() if not tally.failures else ()
     reasons: tuple[str, ...] = ()
     if tally.failures:
@@ -142,8 +185,9 @@ def try_messages(
         not_shown=(*tally.not_shown, *_refusals(tally.refused)),
         ambiguities=tuple(tally.ambiguities.values()),
         failures=(*reasons, *tally.failures[:MOST_FAILURES]),
+        excused=tuple(pair.excused for pair in tally.pairs),
     )
-    return result, tuple(tally.tried)
+    return Trial(result, tuple(tally.tried), tuple(tally.pairs))
 
 
 class _RoundTrip:
@@ -179,7 +223,7 @@ class _RoundTrip:
         named = [call for case in [*cases, *random_cases(self._seed, count, SHAPES)] for call in case.calls]
         stage = Stage(self.ir, self.renderer, context, named, seed=self._seed)
         tried = usual_settings(self.ir, stage)
-        results = {shape: shown(stage, shape, tried) for shape in SHAPES}
+        results = without_content_as_reasoning(stage, {shape: shown(stage, shape, tried) for shape in SHAPES})
         self.tally.not_shown.update(dict.fromkeys(_in_context(summary(results), context, first=first)))
         shapes = [shape for shape in SHAPES if isinstance(results[shape], Shown)]
         self._shown.update(shapes)
@@ -194,6 +238,11 @@ class _RoundTrip:
             result = results[case.shape]
             if isinstance(result, Shown):
                 self._check(case, stage, result, context, first=first)
+        behind = [replace(setting, after_result=True) for setting in tried]
+        for case in () if self._given else after_results():
+            after = shown(stage, case.shape, behind) if case.shape in shapes else None
+            if isinstance(after, Shown):
+                self._check(case, stage, after, context, first=first)
 
     def lost(self) -> Iterator[str]:
         """What renders have shown to the learner, they show here too, unless the template changes the words of it."""
@@ -210,10 +259,10 @@ class _RoundTrip:
         """A template that refuses messages, or writes what says nothing of them, proves nothing by the few others."""
         tally = self.tally
         refused = sum(map(len, tally.refused.values()))
-        if tally.messages and tally.messages * LEAST_SHARE < refused + tally.ambiguous:
+        if tally.messages and tally.messages * LEAST_SHARE < refused + len(tally.pairs):
             reasons = [f"the template refuses {titles[0]}: {reason}" for reason, titles in tally.refused.items()]
             reasons += [f"{one.kind}: expected {one.first}, got {one.second}" for one in tally.ambiguities.values()]
-            asked = tally.messages + refused + tally.ambiguous
+            asked = tally.messages + refused + len(tally.pairs)
             yield f"only {tally.messages} of {asked} messages show what was in them; {reasons[0]}"
 
     def _check_end(self, rests: Sequence[str]) -> None:
@@ -239,53 +288,42 @@ class _RoundTrip:
         if first:
             self._note_render(case, turn)
         problem = self._trip(case, stage, place, turn, first=first)
-        if not isinstance(problem, Ambiguity):
+        if problem is None and case.is_plain and self.expectations.ends:
+            problem = self._check_next(case, stage, place)
+        kind = kind_of(case, _place(context))
+        if not isinstance(problem, _OneRender):
             (self.tally.tried if first else self.tally.later).append(Tried(case, turn, problem or ""))
         if problem is None:
             self.tally.messages += 1
             self.tally.passed += 1
-            self.tally.parts.update(self._marked(case))
-        elif isinstance(problem, Ambiguity):
-            self._note_text(case, context, turn, problem)
-            self.tally.ambiguities.setdefault(problem.kind, problem)
-            self.tally.ambiguous += 1
+            self.tally.coverage.came_back.add(kind)
+        elif isinstance(problem, _OneRender):
+            found = problem.ambiguity
+            lost = f"{kind.parts} never comes back: expected {found.first}, got {found.second}"
+            failure = self._failure(case, context, turn, lost)
+            self.tally.coverage.note_lost(case, problem.other, _place(context), failure)
+            self.tally.ambiguities.setdefault(found.kind, found)
+            self.tally.pairs.append(problem.pair)
         else:
             self.tally.messages += 1
             excuse = self.expectations.excuse(case)
             if excuse:
                 self.expectations.excused += 1
-                self.expectations.shown.setdefault(excuse, Excused(case, turn, problem))
+                self.expectations.shown.setdefault(excuse, NotAsked(case, turn, problem))
             else:
                 self._fail(case, context, turn, problem)
 
-    def _marked(self, case: Case) -> tuple[str, ...]:
-        """The parts of a case that the format has markers for."""
-        reasoning = bool(case.reasoning) and self.ir.reasoning.mode != "none"
-        calls = bool(case.calls) and self.ir.tools.format != "none"
-        return (*(["reasoning"] if reasoning else []), *(["calls"] if calls else []))
-
-    def _note_text(self, case: Case, context: Context, turn: str, found: Ambiguity) -> None:
-        """Whatever markers a parser misses, all of the turn as content has the same render.  So a part for which that
-        is the only excuse, in every message with it, has not been read at all."""
-        for part in self._marked(case):
-            self.tally.as_text.setdefault(
-                part,
-                self._failure(
-                    case, context, turn, f"{part} never came back: expected {found.first}, got {found.second}"
-                ),
-            )
-
-    def _trip(self, case: Case, stage: Stage, place: Shown, turn: str, *, first: bool) -> str | Ambiguity | None:
+    def _trip(self, case: Case, stage: Stage, place: Shown, turn: str, *, first: bool) -> str | _OneRender | None:
         """None when the case came back from every way of feeding it; else the first problem."""
         tools = fitting_tools(case)
         feed = feed_of(place.frame, turn, tools)
         try:
             message = self._parse(feed)
-            found = difference(self.compared, case, message)
+            found = self._difference(case, message)
             if found is not None:
                 return self._explain(case, stage, place, turn, message, found)
             problem = self._check_streams(case, feed, message)
-            if problem is None and first and feed.prompt == place.frame.prompt:
+            if problem is None and first and feed.prompt == place.frame.prompt and not case.after_result:
                 problem = self._check_default_prompt(case, feed)
             if problem is None and first and case.calls and not _schemas_needed(self.ir):
                 problem = self._check_untyped(case, feed)
@@ -293,38 +331,36 @@ class _RoundTrip:
             return f"the parser raised {type(error).__name__}: {error}"
         return problem
 
+    def _difference(self, case: Case, message: Mapping[str, Any]) -> Difference | None:
+        found = difference(self.compared, case, message)
+        if found is not None and found.kind == ID and case.after_result:
+            # Where ids are numbers, the first call of this turn may be the second of the conversation.
+            return difference(self.compared, case, message, earlier=1)
+        return found
+
     def _parse(self, feed: Feed) -> Mapping[str, Any]:
         return self.parser.parse(feed.text, tools=feed.tools, prompt=feed.prompt)
 
     def _explain(
         self, case: Case, stage: Stage, place: Shown, turn: str, message: Mapping[str, Any], found: Difference
-    ) -> str | Ambiguity:
-        """A wrong message with the same render as the right one is the format's fault, unless the schemas told."""
-        if self._leaves_reasoning_open(turn) or self._is_written_as_reasoning(case, message):
-            return Ambiguity("content or reasoning", found.expected, found.got, _excerpt(turn))
-        other = as_case(case.title, message)
-        # Ids are made anew for a render, so that one cannot speak for a wrong id.
-        if other is not None and found.kind != ID and fits(other, fitting_tools(case)):
-            try:
-                same_render = place.frame.turn_text(stage.render(other, place.setting)) == turn
-            except (TemplateRaised, RenderFailed):
-                same_render = False
-            if same_render:
-                return Ambiguity(found.kind, found.expected, found.got, _excerpt(turn))
-        return str(found)
-
-    def _leaves_reasoning_open(self, turn: str) -> bool:
-        """History opens reasoning before content and never closes it, and no message carries reasoning: nothing in
-        the render says which of the two the text is."""
-        reasoning = self.ir.reasoning
-        opened = turn.lstrip().startswith(reasoning.start.strip()) if reasoning.start.strip() else False
-        return opened and not reasoning.key and reasoning.end.strip() not in turn
-
-    def _is_written_as_reasoning(self, case: Case, message: Mapping[str, Any]) -> bool:
-        """Beside calls the template writes content between the markers in which it writes reasoning elsewhere."""
-        read = (message.get("reasoning_content") or "", message.get("content") or "")
-        beside = bool(case.calls) and not case.reasoning and bool(self.ir.reasoning.key)
-        return beside and read == (case.content, "") and len(message.get("tool_calls") or ()) == len(case.calls)
+    ) -> str | _OneRender:
+        """A wrong message is excused if the template renders it to the identical text, unless the schemas told which of
+        the two it is.  Nothing else is an excuse."""
+        other = as_case(case.title, message, ids=self.compared.tools.call_id.position != "none")
+        # A wrong id is in the render of no other message.
+        if other is None or found.kind == ID or not fits(other, fitting_tools(case)):
+            return str(found)
+        other = replace(other, after_result=case.after_result)
+        try:
+            if stage.render(other, place.setting, followed=case) != stage.render(case, place.setting):
+                return str(found)
+        except (TemplateRaised, RenderFailed):
+            return str(found)
+        first, second = (stage.answer(one, place.setting) for one in (case, other))
+        excused = Excused(case.title, found.kind, first, second, turn)
+        asked, read = (stage.conversation(one, place.setting, followed=case) for one in (case, other))
+        pair = Pair(excused, asked, read, stage.tools(place.setting), stage.context)
+        return _OneRender(Ambiguity(found.kind, found.expected, found.got, _excerpt(turn)), other, pair)
 
     def _note_render(self, case: Case, turn: str) -> None:
         """Two cases of the battery with one render: schemas may tell them apart, the text does not."""
@@ -334,6 +370,31 @@ class _RoundTrip:
             if found is not None:
                 ambiguity = Ambiguity(found.kind, found.expected, found.got, _excerpt(turn))
                 self.tally.ambiguities.setdefault(found.kind, ambiguity)
+
+    def _check_next(self, case: Case, stage: Stage, place: Shown) -> str | None:
+        """Nothing that the template writes behind a turn, at the end and up to the next question, is read as part of
+        it."""
+        follows: tuple[Follow, ...] = ("none", "user")
+        for follow in follows:
+            setting = replace(place.setting, follow=follow)
+            try:
+                full = stage.render(case, setting)
+            except (TemplateRaised, RenderFailed):
+                continue
+            text = place.frame.with_next(full) if place.frame.asks(full) else None
+            if text is None or not all(part in text for part in case.words()):
+                continue
+            if stage.leaves_reasoning_open(case, text):
+                continue
+            last = max(text.rindex(part) + len(part) for part in case.words())
+            if not text[last:].strip():
+                continue  # nothing but white space could end it
+            text = text[:last] + _up_to_weak_end(self.ir, text[last:])
+            message = self._parse(feed_of(place.frame, text, fitting_tools(case)))
+            found = self._difference(case, message)
+            if found is not None:
+                return f"with all that is rendered behind it, {_shown(text)}, {found}"
+        return None
 
     def _check_streams(self, case: Case, feed: Feed, whole: Mapping[str, Any]) -> str | None:
         if self.parser.stream is None:
@@ -379,7 +440,7 @@ class _RoundTrip:
         if other is not None and same_untyped(self.ir, case, other):
             return None
         if self.expectations.untyped:
-            self.expectations.shown.setdefault(self.expectations.untyped, Excused(case, feed.text, str(found)))
+            self.expectations.shown.setdefault(self.expectations.untyped, NotAsked(case, feed.text, str(found)))
             return None
         return f"without tools: {found}"
 
@@ -387,8 +448,20 @@ class _RoundTrip:
         self.tally.failures.append(self._failure(case, context, text, problem))
 
     def _failure(self, case: Case, context: Context, text: str, problem: str) -> str:
-        place = f" with {json.dumps(dict(context), ensure_ascii=False)}" if context else ""
-        return f"{case.title}{place}: {problem}; rendered {_shown(text)}"
+        return f"{case.title}{_place(context)}: {problem}; rendered {_shown(text)}"
+
+
+def _place(context: Context) -> str:
+    return f" with {json.dumps(dict(context), ensure_ascii=False)}" if context else ""
+
+
+def _up_to_weak_end(ir: TemplateIR, rest: str) -> str:
+    """What stands behind a turn, up to an end that answers may hold as well: such an end counts where the output ends,
+    for whoever generates stops there."""
+    found = [rest.index(end.strip()) + len(end.strip()) for end in ir.turn.ends if end.strip() in rest]
+    at = min(found, default=len(rest))
+    weak = any(ends_in_text(end) and rest[:at].endswith(end.strip()) for end in ir.turn.ends)
+    return rest[:at] if weak else rest
 
 
 def _schemas_needed(ir: TemplateIR) -> bool:

@@ -9,7 +9,7 @@ words other markers than it shows everybody is found out: what it shows here doe
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 _ASKED = (
     "Tell me more about",
@@ -54,7 +54,8 @@ _SYLLABLES = 4
 @dataclass(frozen=True, slots=True)
 class Words:
     """`question`, `next_question` and `result` are words that mark where a message stands in a render: the last of what
-    the user asks first, the first of what comes behind the turn.  `calls`: name, key and value of each."""
+    the user asks first, the first of what comes behind the turn.  `calls`: name, key and value of each.  `earlier`: the
+    same of a call before the turn, and its result."""
 
     question: str
     next_question: str
@@ -63,9 +64,14 @@ class Words:
     reasoning: str
     content: str
     calls: tuple[tuple[str, str, str], ...]
+    earlier: tuple[str, str, str, str] = ("", "", "", "")
     before_question: str = ""
     behind_next: str = ""
     behind_result: str = ""
+
+    def after_result(self) -> Words:
+        """The words of turns that follow a tool's result: it marks where they stand, as a question does elsewhere."""
+        return replace(self, question=self.earlier[3], before_question="")
 
     @property
     def asked(self) -> str:
@@ -88,14 +94,21 @@ def words_of(sha256: str, seed: int, source: str) -> Words:
             found.append(word)
     calls = tuple((found[at], found[at + 1], found[at + 2]) for at in range(5, len(found), 3))
     asked, statement, more = rng.choice(_ASKED), *rng.sample(_STATEMENTS, 2)
+    system = rng.choice(_INSTRUCTIONS)
+    earlier: list[str] = []
+    while len(earlier) < 4:
+        word = _word(rng)
+        if word not in known and word not in found and word not in earlier:
+            earlier.append(word)
     return Words(
         question=found[0],
         next_question=found[1],
         result=found[2],
-        system=rng.choice(_INSTRUCTIONS),
+        system=system,
         reasoning=found[3],
         content=found[4],
         calls=calls,
+        earlier=(earlier[0], earlier[1], earlier[2], earlier[3]),
         before_question=f"{asked} ",
         behind_next=f" {statement}",
         behind_result=f" {more}",

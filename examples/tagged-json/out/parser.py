@@ -1815,9 +1815,7 @@ class StreamParser(UsualObjects):
         find=r"<(?:(~assistant~>)|(fn>\s{0,64}</fn>)|(/musing>)|(musing>)|(fn>\s{0,64}\{)|(~/~>))",
         near=r"<(?=[/fm\~]|\Z)", width=75, leads="\n",
     )
-    OPENERS = Scanner(
-        ("call", "<fn> {", "\n", "", 0), find=r"<(fn>\s{0,64}\{)", near=r"<(?=[f]|\Z)", width=71, leads="\n"
-    )
+    OPENERS = Scanner(("call", "<fn> {", "", "", 0), find=r"<(fn>\s{0,64}\{)", near=r"<(?=[f]|\Z)", width=71)
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
         ("name",): "name",

@@ -1,0 +1,53 @@
+"""Which kinds of turns came back, and as what did the others come back?
+
+    content and one call: every message of it was read as content alone    →  a failure: the calls are lost
+    content and one call: each text was read as reasoning, and reasoning and one call comes back    →  none: one render
+
+All of a turn is content to a parser that misses its markers, and rendered as content it is the same text.  So an
+identical render excuses one message, and never a whole kind of them, unless the template writes another kind the same
+way and that one comes back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from tplc.verify.battery import Case
+
+
+@dataclass(frozen=True, slots=True)
+class CoveredKind:
+    """What the turns of some messages have in common: their parts, where they stand, and the context of the template
+    they are rendered in."""
+
+    parts: str
+    context: str = ""
+
+    def __str__(self) -> str:
+        return self.parts + self.context
+
+
+def kind_of(case: Case, context: str = "") -> CoveredKind:
+    after = ", after a tool's result" if case.after_result else ""
+    bare = " without arguments" if len(case.calls) == 1 and not case.calls[0].arguments else ""
+    return CoveredKind(f"{case.shape}{bare}{after}", context)
+
+
+@dataclass(slots=True)
+class Coverage:
+    """`lost` has the first message of a kind that did not come back, by what it was read as: None for a message with
+    other texts than its own, where markers or calls became text."""
+
+    came_back: set[CoveredKind] = field(default_factory=set)
+    lost: dict[CoveredKind, dict[CoveredKind | None, str]] = field(default_factory=dict)
+
+    def note_lost(self, case: Case, other: Case, context: str, failure: str) -> None:
+        moved = sorted((case.reasoning, case.content)) == sorted((other.reasoning, other.content))
+        read_as = kind_of(other, context) if moved and len(case.calls) == len(other.calls) else None
+        self.lost.setdefault(kind_of(case, context), {}).setdefault(read_as, failure)
+
+    def failures(self) -> Iterator[str]:
+        for kind, found in self.lost.items():
+            if kind not in self.came_back:
+                yield from (failure for read_as, failure in found.items() if read_as not in self.came_back)

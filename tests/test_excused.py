@@ -1,0 +1,142 @@
+"""A message is excused if it came back as another one with the same render; nothing else excuses it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.excused import check_pairs, templates
+from tplc import driver
+from tplc.errors import TplcError
+from tplc.ir.nodes import TemplateIR, Verification
+from tplc.verify import Artifact, load_artifact, verify
+
+# What a call of the template below is, and whether it writes reasoning.
+TURNS = (
+    "{%- for m in messages %}{%- if m.role == 'assistant' %}{{- '<|a|>' }}"
+    "{%- if m.tool_calls %}{{- BEFORE }}{%- for c in m.tool_calls %}CALL{%- endfor %}"
+    "{%- else %}REASONING{{- m.content or '' }}{%- endif %}{{- '<|e|>' }}"
+    "{%- else %}{{- '<|' + m.role + '|>' + m.content + '<|e|>' }}{%- endif %}{%- endfor %}"
+    "{%- if add_generation_prompt %}{{- '<|a|>' }}{%- endif %}"
+)
+REASONING = "{%- if m.reasoning_content %}{{- '<think>' + m.reasoning_content + '</think>' }}{%- endif %}"
+PAIRS = (
+    "{{- '<call name=\"' ~ c.function.name ~ '\">' }}{%- for k, v in c.function.arguments.items() %}"
+    "{{- '<arg name=\"' ~ k ~ '\">' ~ VALUE ~ '</arg>' }}{%- endfor %}{{- '</call>' }}"
+)
+
+
+def template(value: str, *, reasoning: bool, before: str = "''", call: str = PAIRS) -> str:
+    text = TURNS.replace("CALL", call).replace("VALUE", value).replace("BEFORE", before)
+    return text.replace("REASONING", REASONING if reasoning else "")
+
+
+@pytest.mark.parametrize("reasoning", [False, True], ids=["without reasoning", "with reasoning"])
+@pytest.mark.parametrize(
+    "value", ["((v if v is string else v | tojson) | replace('4', '44'))", "((v | tojson) | replace('1', '11'))"]
+)
+def test_reasoning_excuses_no_wrong_arguments(value: str, *, reasoning: bool) -> None:
+    """Messages that have calls and no text are neither content nor reasoning."""
+    result = driver.compile_template(template(value, reasoning=reasoning), name="hole.jinja").verification
+    assert not result.verified
+    assert result.messages > result.passed
+
+
+def run(source: str, parse: Any) -> tuple[TemplateIR, Verification]:
+    ir = driver.compile_template(source, name="pairs.jinja")
+    with driver.open_renderer(source, name="pairs.jinja") as renderer:
+        return ir, verify(ir, Artifact(parse, None), renderer)
+
+
+def test_no_kind_of_turn_is_excused_as_a_whole() -> None:
+    """A parser that takes calls behind content for text reads messages of the same render, and never such a turn."""
+    source = template("(v | tojson)", reasoning=False, before="(m.content or '')")
+    good = load_artifact(driver.generate(driver.compile_template(source, name="pairs.jinja"), "python"))
+
+    def parse(text: str, **keywords: Any) -> Mapping[str, Any]:
+        message = good.parse(text, **keywords)
+        if message["content"] and message["tool_calls"]:
+            return {**message, "content": text.partition("<|e|>")[0], "tool_calls": []}
+        return message
+
+    ir, result = run(source, parse)
+    assert ir.verification.verified
+    assert not result.verified
+    titles = [found.split(":")[0] for found in result.failures[1:]]
+    assert [title for title in titles if not title.startswith("random")] == [
+        "content and one call",
+        "content and two calls",
+        "content and three calls",
+        "content and one call after a tool's result",
+    ]
+    for excused in result.excused:
+        assert excused.message["tool_calls"]
+        assert excused.other["content"] + "<|e|>" == excused.render
+
+
+def test_every_excused_message_is_listed_with_the_other_and_the_render() -> None:
+    """The template trims content, so that white space around it is in no render."""
+    source = (
+        "{%- for m in messages %}{{- '<|' + m.role + '|>' + m.content | trim + '<|e|>' }}{%- endfor %}"
+        "{%- if add_generation_prompt %}{{- '<|assistant|>' }}{%- endif %}"
+    )
+    ir = driver.compile_template(source, name="trimmed.jinja")
+    good = load_artifact(driver.generate(ir, "python"))
+
+    def parse(text: str, **keywords: Any) -> Mapping[str, Any]:
+        message = good.parse(text, **keywords)
+        return {**message, "content": message["content"] + " "} if message["content"] == "42" else message
+
+    with driver.open_renderer(source, name="trimmed.jinja") as renderer:
+        result = verify(ir, Artifact(parse, None), renderer)
+    assert result.verified
+    assert (result.messages, result.passed) == (ir.verification.messages - 1, ir.verification.passed - 1)
+    (excused,) = result.excused
+    assert (excused.title, excused.kind) == ("content: a number", "outer white space")
+    assert excused.message == {"role": "assistant", "content": "42"}
+    assert excused.other == {"role": "assistant", "content": "42 "}
+    assert excused.render == "42<|e|>"
+
+
+ENDS = (
+    "{%- for m in messages %}{%- if m.role == 'assistant' %}{{- '<|a|>' }}"
+    "{%- if m.tool_calls %}{%- for c in m.tool_calls %}{{- '<act>' ~ c.function.name ~ ' ' ~ "
+    "(c.function.arguments | tojson) ~ '</act>' }}{%- endfor %}CALLS_END"
+    "{%- else %}{{- '<say>' + m.content + '</say>' }}{%- endif %}"
+    "{%- else %}{{- '<|' + m.role + '|>' + m.content + '<|e|>' }}{%- endif %}{%- endfor %}"
+    "{%- if add_generation_prompt %}{{- '<|a|>' }}{%- endif %}"
+)
+
+
+@pytest.mark.parametrize(("calls_end", "end"), [("{{- '<|stop|>' }}", "<|stop|>"), ("", "<|user|>")])
+def test_the_ends_of_all_shapes_are_learned(calls_end: str, end: str) -> None:
+    """Turns of calls end otherwise than turns of content; where nothing ends them, the next header does."""
+    ir = driver.compile_template(ENDS.replace("CALLS_END", calls_end), name="ends.jinja")
+    assert ir.verification.failures == ()
+    assert ir.turn.ends == ("</say>", end)
+    parser = load_artifact(driver.generate(ir, "python"))
+    message = parser.parse(f'<act>f {{"a": 1}}</act>{end}<|user|>more')
+    assert (message["content"], len(message["tool_calls"])) == (None, 1)
+
+
+def test_an_end_that_is_not_known_is_read_as_content_and_found_out() -> None:
+    source = ENDS.replace("CALLS_END", "{{- '<|stop|>' }}")
+    ir = driver.compile_template(source, name="ends.jinja")
+    blind = replace(ir, turn=replace(ir.turn, ends=ir.turn.ends[:1]))
+    with driver.open_renderer(source, name="ends.jinja") as renderer:
+        result = verify(blind, driver.generate(blind, "python"), renderer)
+    assert not result.verified
+    assert result.failures[1].startswith('one call: one call never comes back: expected "", got "<|stop|>"; ')
+
+
+@pytest.mark.parametrize("path", templates(every=37), ids=lambda path: path.stem)
+def test_plain_jinja_renders_every_pair_alike(path: Path) -> None:
+    try:
+        checked = check_pairs(path.read_bytes().decode("utf-8"), path.stem)
+    except TplcError as error:
+        pytest.skip(str(error))
+    assert checked.different == ()
