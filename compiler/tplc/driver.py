@@ -437,6 +437,14 @@ def generate(ir: TemplateIR, target: Target, options: GrammarOptions | None = No
     return dumps(ir)
 
 
+def print_states(ir: TemplateIR, *, as_graph: bool = False) -> str:
+    """Print the states of a parser for this format, as text or as a graph for Graphviz."""
+    from tplc.lower import lower
+    from tplc.lower.printed_states import printed_states, states_graph
+
+    return (states_graph if as_graph else printed_states)(lower(ir))
+
+
 def stops(ir: TemplateIR) -> tuple[str, ...]:
     """The texts that a model's answer ends with, for what stops it."""
     from tplc.lower import lower

@@ -157,6 +157,6 @@ def test_patterns() -> None:
     assert marker("\n\n<a>\n\n") == r"(?:\n?\n)?<a>(?:\n\n?)?"
     assert marker(" </a>\n</b> ") == r" ?</a>\s{0,64}</b> ?"
     assert marker("end of") == r"end\s{1,64}of"
-    assert markers(["<a>", "\n<a>", "<a>x", "<b><a>x"]) == [r"<a>x", "<b><a>x"]
+    assert markers(["<a>", "\n<a>", "<a>x", "<b><a>x"]) == ["<a>x", r"<b>\s{0,64}<a>x"]
     assert (any_of(["a", "a"]), any_of(["a", "b"]), any_of([])) == ("a", "(?:a|b)", "")
     assert (optional("a"), optional(r"\n"), optional("ab"), optional("")) == ("a?", r"\n?", "(?:ab)?", "")

@@ -114,6 +114,10 @@ def inspect_(
     as_json: Annotated[bool, typer.Option("--json", help="The format as JSON.")] = False,
     as_text: Annotated[bool, typer.Option("--text", help="The format as text, one fact per line.")] = False,
     as_peg: Annotated[bool, typer.Option("--peg", help="The format as a parsing expression grammar.")] = False,
+    as_states: Annotated[
+        bool, typer.Option("--states", help="The states of a parser: what counts in each, and where it leads.")
+    ] = False,
+    as_dot: Annotated[bool, typer.Option("--dot", help="The states as a graph, for Graphviz.")] = False,
 ) -> None:
     """Show the format of a template: modes, markers, and a sample turn with its parts coloured."""
     from tplc.cli.inspect import inspect_command
@@ -127,6 +131,8 @@ def inspect_(
         as_json=as_json,
         as_text=as_text,
         as_peg=as_peg,
+        as_states=as_states,
+        as_dot=as_dot,
     )
 
 

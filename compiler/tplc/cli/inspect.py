@@ -67,8 +67,11 @@ def inspect_command(
     as_json: bool,
     as_text: bool,
     as_peg: bool,
+    as_states: bool,
+    as_dot: bool,
 ) -> None:
-    forms = [name for name, asked in (("--json", as_json), ("--text", as_text), ("--peg", as_peg)) if asked]
+    asked = {"--json": as_json, "--text": as_text, "--peg": as_peg, "--states": as_states, "--dot": as_dot}
+    forms = [name for name, wanted in asked.items() if wanted]
     if len(forms) > 1:
         raise UsageError(f"{forms[0]} and {forms[1]} are two forms: one of them")
     warnings: list[TemplateWarning] = []
@@ -82,6 +85,9 @@ def inspect_command(
         return
     if as_peg:
         sys.stdout.write(driver.generate(ir, "peg"))
+        return
+    if as_states or as_dot:
+        sys.stdout.write(driver.print_states(ir, as_graph=as_dot))
         return
     console = new_console(soft_wrap=False)
     for table in _tables(ir):

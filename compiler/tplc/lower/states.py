@@ -1,9 +1,11 @@
-r"""What counts in each state of a turn: its lexemes by kind, in order of priority.
+r"""The states of a turn: the lexemes that count in each, what kind of text lies between them, and where each leads.
 
 reasoning "<r>" … "</r>", call "<call>", end "<end>"
-→  content    text content          reasoning "<r>", call "<call>", end "<end>", stray "</r>"
-   reasoning  text reasoning        reasoning_end "</r>", end "<end>", line "<call>"
-   …
+→  content    text content
+     reasoning      "<r>"     drop                                    → reasoning
+     call           "<call>"  open call                               → call
+     stray          "</r>"    note "reasoning ends that was not open", drop and go on → content
+     …
 """
 
 from __future__ import annotations
@@ -26,13 +28,50 @@ StateName = Literal[
     "over",  # after the end of the turn
 ]
 Kinds = tuple[tuple[str, tuple[str, ...]], ...]
+TextKind = Literal["content", "reasoning_content", "pending", "trailing"]
+Action = Literal[
+    "drop",  # the marker, and the white space around it: a part of the turn ends or begins here
+    "drop opener",  # the same, but white space that follows is the model's
+    "drop and go on",  # the same, within a part
+    "keep",  # the marker is text
+    "open call",  # it may turn out to be none: then the marker is text
+    "pending is reasoning",
+    "pending is content",
+]
+Option = Literal["parse_reasoning", "parse_tool_calls"]
+UNOPENED, EMPTY_CALL, ANOTHER_TURN = "reasoning ends that was not open", "an empty call", "another turn begins"
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """What a lexeme does.  `note` is reported, `only_after_text` if something of the part has come."""
+
+    actions: tuple[Action, ...]
+    next: StateName | Literal["call"]
+    note: str = ""
+    only_after_text: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class OptionChoice:
+    """A transition that depends on an option of the caller."""
+
+    option: Option
+    on: Transition
+    off: Transition
 
 
 @dataclass(frozen=True)
 class TurnState:
     name: StateName
+    text: TextKind | None  # None: no text is expected here; other text leads to `otherwise`
     kinds: Kinds
+<<<<<<< HEAD
     respelled: tuple[str, ...] = ()  # the kinds whose markers may be in other case, or have other separators
+=======
+    on: tuple[tuple[str, Transition | OptionChoice], ...]
+    otherwise: StateName | None = None
+>>>>>>> table
 
     @cached_property
     def lexemes(self) -> Lexemes:
@@ -60,6 +99,7 @@ def states(acceptor: Acceptor) -> tuple[TurnState, ...]:
         found.append(("after_call", (*_after_call(calls), *opens, *(pair for pair in content if pair[0] not in CALLS))))
         if calls.openers and calls.where == "anywhere":
             found.append(("over", (("call", calls.openers), ("header", acceptor.further))))
+<<<<<<< HEAD
     alike = respelled_kinds(acceptor)
     return tuple(
         TurnState(name, tuple(kind for kind in kinds if kind[1]), alike if name != "over" else ())
@@ -74,6 +114,66 @@ def respelled_kinds(acceptor: Acceptor) -> tuple[str, ...]:
 
 CALLS = ("call", "line", "plain")
 RESPELLED_KINDS = tuple("tail both call separator section closed close line pair end skip next suffix".split())
+=======
+    return tuple(_state(name, tuple(kind for kind in kinds if kind[1])) for name, kinds in found)
+
+
+_TEXT: dict[StateName, TextKind | None] = {
+    "start": None,
+    "pending": "pending",
+    "reasoning": "reasoning_content",
+    "before_content": None,
+    "content": "content",
+    "after_call": None,
+    "over": "trailing",
+}
+_OTHERWISE: dict[StateName, StateName] = {"start": "content", "before_content": "content", "after_call": "content"}
+
+
+def _state(name: StateName, kinds: Kinds) -> TurnState:
+    on = tuple((kind, _transition(name, kind)) for kind, _ in kinds)
+    return TurnState(name, _TEXT[name], kinds, on, _OTHERWISE.get(name))
+
+
+def _transition(state: StateName, kind: str) -> Transition | OptionChoice:
+    here: StateName = "content" if state == "before_content" else state
+    keep = Transition(("keep",), "content" if state == "reasoning" else here)
+    if state == "over":
+        return OptionChoice("parse_tool_calls", Transition((), "content"), Transition((), "over"))
+    if state == "after_call" and kind not in OF_CALLS:
+        return Transition((), "content")
+    if kind in CALLS:
+        return OptionChoice("parse_tool_calls", Transition(("open call",), "call"), keep)
+    if state == "start":
+        found = Transition(("drop",), "start", UNOPENED)
+        return found if kind == "reasoning_end" else Transition((), "content")
+    if kind == "reasoning":
+        keep = Transition(("keep",), "pending" if state == "pending" else "reasoning")
+        dropped = Transition(("drop",), "pending" if state == "pending" else "reasoning")
+        return OptionChoice("parse_reasoning", dropped, keep)
+    if kind == "reasoning_end":
+        released: tuple[Action, ...] = ("pending is reasoning",) if state == "pending" else ()
+        return OptionChoice("parse_reasoning", Transition((*released, "drop"), "content"), keep)
+    if kind in ("end", "last"):
+        ended: tuple[Action, ...] = ("pending is content",) if state == "pending" else ()
+        return Transition((*ended, "drop"), "over")
+    if kind == "content":
+        opened: tuple[Action, ...] = ("pending is content",) if state == "pending" else ()
+        return Transition((*opened, "drop opener"), "content")
+    if kind in ("content_end", "sign"):
+        return Transition(("drop",), here)
+    if kind == "header":
+        return Transition(("drop",), here, ANOTHER_TURN, only_after_text=True)
+    if kind == "stray":
+        return OptionChoice("parse_reasoning", Transition(("drop and go on",), here, UNOPENED), keep)
+    if kind == "empty":
+        return OptionChoice("parse_tool_calls", Transition(("drop and go on",), here, EMPTY_CALL), keep)
+    return Transition(("drop",), "after_call")
+
+
+CALLS = ("call", "line", "plain")
+OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close")
+>>>>>>> table
 
 
 def _opening(acceptor: Acceptor) -> Kinds:

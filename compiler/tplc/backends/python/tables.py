@@ -193,7 +193,8 @@ def _of_calls(calls: CallForm, facts: Acceptor) -> list[str]:
     if calls.where == "line start":
         lines.append("    DISTINCT = False")
     elif calls.openers:
-        lines += _scanner("OPENERS", lexemes_of([("call", calls.openers)]))
+        # A whole opener is not a truncated one, whatever would follow it.
+        lines += _scanner("OPENERS", lexemes_of([("call", [text.strip() for text in calls.openers])]))
     if calls.fields:
         lines += _of_objects(calls, respelled_kinds(facts))
     elif calls.header:

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 
 from tplc.backends.response_template.calls import CallField, CannotExpress, call_field
 from tplc.backends.response_template.limits import Limit, ids_are_lost
-from tplc.backends.response_template.patterns import any_of, ends, escaped, marker, markers, turn_ends
+from tplc.backends.response_template.patterns import any_of, ends, marker, markers, turn_ends
 from tplc.ir.nodes import Json, TemplateIR
 from tplc.ir.profiles import PROFILES, Profile
 from tplc.lower import Acceptor, lower
 from tplc.lower.acceptor import Marker
+from tplc.lower.lexemes import exact
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,7 @@ def _anchor(ir: TemplateIR, acceptor: Acceptor) -> dict[str, Json]:
         return {"start_anchor": anchors[0] if len(anchors) == 1 else anchors}
     # Nothing shows where a turn starts: only what the prompts end with of it is kept of a prompt.
     heads = sorted({prompt.head for prompt in ir.turn.prompts if prompt.head}, key=len, reverse=True)
-    return {"start_anchor_pattern": rf"(?={any_of(map(escaped, heads))}\Z)" if heads else r"\Z"}
+    return {"start_anchor_pattern": rf"(?={any_of(map(exact, heads))}\Z)" if heads else r"\Z"}
 
 
 def _reasoning(acceptor: Acceptor, calls: CallField | None, *, servers: bool) -> dict[str, Json]:
@@ -91,7 +92,7 @@ def _content(acceptor: Acceptor, calls: CallField | None, *, servers: bool) -> d
     dropped += calls.rest if calls is not None else ()
     patterns = [*ends(turn_ends(acceptor)), *markers(text for text in dropped if text.strip() not in ending)]
     patterns += [_placed(marker) for marker in placed if marker.where != "anywhere"]
-    patterns += [rf"\A{escaped(acceptor.content_space)}"] if acceptor.content_space else []
+    patterns += [rf"\A{exact(acceptor.content_space)}"] if acceptor.content_space else []
     found: dict[str, Json] = {"close_pattern": any_of(patterns)} if patterns else {}
     return {**found, **_text(servers)}
 

@@ -19,12 +19,13 @@ from tplc.backends.response_template.limits import (
     of_pairs,
     value_closed_early,
 )
-from tplc.backends.response_template.patterns import any_of, end, escaped, marker, markers, spaced, split, turn_ends
+from tplc.backends.response_template.patterns import any_of, end, marker, markers, split, turn_ends
 from tplc.errors import TplcError
 from tplc.ir.markers import is_distinctive
 from tplc.ir.nodes import Json, Layout, Slot, TemplateIR, Text, Tools
 from tplc.ir.write import write_message
 from tplc.lower import Acceptor, CallForm, PairForm, SlotEnd
+from tplc.lower.lexemes import core_pattern, exact
 
 _LONGEST = 128  # characters of a name or key: what is looked through for each place where one may begin
 _KEY = rf"[^\s=:,(){{}}\[\]\"']{{1,{_LONGEST}}}"
@@ -146,7 +147,7 @@ class _Calls:
 
     def named_by_key(self) -> CallField:
         """{"NAME": {…}}: the object's own brackets belong to the markers."""
-        opened = escaped(self.form.object_open)
+        opened = exact(self.form.object_open)
         name = rf"\s{{0,64}}\"(?P<name>[^\"\\\n]{{1,{_LONGEST}}})\"\s{{0,64}}:\s{{0,64}}(?=\{{)"
         open_ = self.starts(before="", cut=self.form.object_open) + opened + name
         follow = self.close_or_next()
@@ -169,8 +170,8 @@ class _Calls:
         paths = [path for path, _ in self.form.fields if path in (*self.paths.values(), *constants)]
         keys = dict.fromkeys(path[0] for path in paths if path and path[0] != "*")
         style = self.dialect.in_object
-        quoted = "|".join(escaped(style.key_open + key + style.key_close) for key in keys)
-        return rf"{escaped(self.form.object_open)}\s{{0,64}}(?:{quoted})\s{{0,64}}{escaped(style.colon.strip() or ':')}"
+        quoted = "|".join(exact(style.key_open + key + style.key_close) for key in keys)
+        return rf"{exact(self.form.object_open)}\s{{0,64}}(?:{quoted})\s{{0,64}}{exact(style.colon.strip() or ':')}"
 
     def object_limits(self) -> Iterator[Limit]:
         yield from of_object(self.dialect.in_object)
@@ -188,7 +189,7 @@ class _Calls:
 
     def arguments(self) -> CallField:
         style = self.dialect.in_object
-        open_ = self.starts(before=self.header()) + rf"(?={escaped(self.form.object_open)})"
+        open_ = self.starts(before=self.header()) + rf"(?={exact(self.form.object_open)})"
         close = self.close()
         return CallField(
             open=open_,
@@ -244,7 +245,7 @@ class _Calls:
             ends = any_of(map(marker, form.value_ends))
             if form.wrap is None:
                 return f"(?P<value>.*?){ends}"
-            wrapped = f"{escaped(form.wrap[0])}(?P<value>.*?){escaped(form.wrap[1])}"
+            wrapped = f"{exact(form.wrap[0])}(?P<value>.*?){exact(form.wrap[1])}"
             return f"(?:{wrapped}|(?P<value>.*?)){ends}"
         follow = marker(form.separator) + any_of(map(marker, form.opens)) + _KEY
         key_end = any_of(map(marker, form.slots[-1].suffixes)) if form.slots else ""
@@ -255,9 +256,9 @@ class _Calls:
         found = []
         for style in (self.dialect.top, self.dialect.in_list, self.dialect.in_object):
             for string in style.strings:
-                close = escaped(string.close)
+                close = exact(string.close)
                 inside = rf"(?:\\.|(?!{close})[^\\])*" if string.escape != "none" else ".*?"
-                found.append(escaped(string.open) + inside + close)
+                found.append(exact(string.open) + inside + close)
         return "|".join(dict.fromkeys(found))
 
     # What stands around
@@ -280,9 +281,9 @@ class _Calls:
                 part = inner
             suffixes = slot.suffixes
             if id_slots and slot.kind == id_slots[0]:
-                part = f"(?P<id>{escaped(shape.id_prefix)}{part}"
+                part = f"(?P<id>{exact(shape.id_prefix)}{part}"
             if id_slots and slot.kind == id_slots[-1]:
-                part = f"{part}{escaped(shape.id_suffix)})"
+                part = f"{part}{exact(shape.id_suffix)})"
                 suffixes = tuple(suffix.removeprefix(shape.id_suffix) for suffix in suffixes)
             if id_slots and i + 1 < len(slots) and slots[i + 1].kind == id_slots[0]:
                 suffixes = tuple(suffix.removesuffix(shape.id_prefix) for suffix in suffixes)
@@ -344,9 +345,9 @@ class _Calls:
         if self.plain:
             return ""
         if is_distinctive(section):
-            return f"(?<={spaced(section)}(?:(?!{spaced(end) or '(?!)'}).)*)"
+            return f"(?<={core_pattern(section)}(?:(?!{core_pattern(end) or '(?!)'}).)*)"
         last = self.last_text()
-        return f"(?<={escaped(last)})" if last else ""
+        return f"(?<={exact(last)})" if last else ""
 
     def last_text(self) -> str:
         layout = self.form.call
@@ -368,7 +369,7 @@ class _Calls:
             return marker(text)
         # Nothing but punctuation: it ends what ends like arguments, or has to be followed by what may follow a call.
         if self.form.pairs is None:
-            closing = escaped(self.dialect.in_object.object_close.strip())
+            closing = exact(self.dialect.in_object.object_close.strip())
             return ("" if self.plain else f"(?<={closing})") + marker(text)
         return marker(text) + self.close_or_next()
 
@@ -399,7 +400,7 @@ class _Calls:
         found = [*section, *map(end, turn_ends(self.acceptor))]
         if self.tools.parallel:
             behind = self.form.pairs is None and not self.plain and not is_distinctive(self.form.separator)
-            ended = rf"(?<={escaped(self.dialect.in_object.object_close.strip())})\s{{0,64}}" if behind else ""
+            ended = rf"(?<={exact(self.dialect.in_object.object_close.strip())})\s{{0,64}}" if behind else ""
             found.insert(0, f"{ended}(?={_unnamed(again)})")
         return any_of(found)
 
@@ -450,7 +451,7 @@ def _transform(name: str, arguments: str, identifier: str) -> Json:
 
 def _lookahead(text: str) -> str:
     core = text.strip()
-    return rf"\s{{0,64}}(?={spaced(core)})" if is_distinctive(core) else ""
+    return rf"\s{{0,64}}(?={core_pattern(core)})" if is_distinctive(core) else ""
 
 
 def _unnamed(pattern: str) -> str:

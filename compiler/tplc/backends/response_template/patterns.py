@@ -11,27 +11,19 @@ import re
 from collections.abc import Iterable
 
 from tplc.lower import Acceptor
-
-_SPECIAL = frozenset("\\.^$*+?{}[]|()")
-_NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
-_GAP = r"\s{0,64}"
-_BETWEEN_WORDS = r"\s{1,64}"
-
-
-def escaped(text: str) -> str:
-    return "".join(_NAMED.get(char, f"\\{char}" if char in _SPECIAL else char) for char in text)
+from tplc.lower.lexemes import core_pattern, exact
 
 
 def marker(text: str) -> str:
     """A marker with its outer white space, all or part of it, and any white space where it has some inside."""
     lead, core, trail = split(text)
-    return _lead(lead) + spaced(core) + _trail(trail)
+    return _lead(lead) + core_pattern(core) + _trail(trail)
 
 
 def end(text: str) -> str:
     """The end of a turn takes all white space after it: nothing of the answer follows."""
     lead, core, _ = split(text)
-    return _lead(lead) + spaced(core) + r"\s*"
+    return _lead(lead) + core_pattern(core) + r"\s*"
 
 
 def turn_ends(acceptor: Acceptor) -> tuple[str, ...]:
@@ -72,17 +64,6 @@ def _hides(core: str, other: str) -> bool:
     return core != other and core in other[:-1]
 
 
-def spaced(core: str) -> str:
-    """White space inside a marker stands for any, and for none next to what is no word."""
-    pattern, before = "", ""
-    for piece in core.split():
-        if before:
-            pattern += _BETWEEN_WORDS if before.isalnum() and piece[0].isalnum() else _GAP
-        pattern += escaped(piece)
-        before = piece[-1]
-    return pattern
-
-
 def split(text: str) -> tuple[str, str, str]:
     core = text.strip()
     if not core:
@@ -108,12 +89,12 @@ def _lead(space: str) -> str:
     """`ab` → (?:a?b)?, for the end of the white space is what stands next to the core."""
     pattern = ""
     for char in space:
-        pattern = optional(pattern) + escaped(char)
+        pattern = optional(pattern) + exact(char)
     return optional(pattern)
 
 
 def _trail(space: str) -> str:
     pattern = ""
     for char in reversed(space):
-        pattern = escaped(char) + optional(pattern)
+        pattern = exact(char) + optional(pattern)
     return optional(pattern)

@@ -1,0 +1,250 @@
+r"""Interpret the states of a turn: the plain definition of what a parser does with text, for tests to compare with.
+
+    interpret(acceptor, "<r>Hm.</r>Yes.<end>")  →  Interpretation(content="Yes.", reasoning_content="Hm.", …)
+
+It reads whole outputs only, and slowly.  Calls stay in the content as they came, as with `parse_tool_calls=False`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from tplc.lower.acceptor import Acceptor
+from tplc.lower.lexemes import Lexeme
+from tplc.lower.states import OptionChoice, StateName, TurnState, is_unopened, starts_with_closer, states
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A lexeme in the text, as the kind that it counts as there."""
+
+    lexeme: Lexeme
+    kind: str
+    start: int
+    end: int
+
+
+@dataclass
+class Interpretation:
+    content: str = ""
+    reasoning_content: str = ""
+    trailing: str = ""
+    pending: str = ""
+    incomplete: bool = False
+    diagnostics: list[tuple[int, str]] = field(default_factory=list)
+
+    @property
+    def message(self) -> dict[str, object]:
+        reasoning = self.reasoning_content or None
+        content = None if not self.content and reasoning else self.content
+        return {"role": "assistant", "content": content, "reasoning_content": reasoning, "tool_calls": []}
+
+    def is_silent(self) -> bool:
+        return not (self.content or self.reasoning_content or self.trailing or self.pending)
+
+
+def interpret(acceptor: Acceptor, output: str, *, parse_reasoning: bool = True) -> Interpretation:
+    return _Interpreter(acceptor, output, parse_reasoning).read()
+
+
+class _Interpreter:
+    def __init__(self, acceptor: Acceptor, output: str, parse_reasoning: bool) -> None:
+        self.acceptor, self.parse_reasoning = acceptor, parse_reasoning
+        self.head = acceptor.heads[0]
+        self.text, self.pos, self.reading = self.head + output, 0, Interpretation()
+        self.states = {state.name: state for state in states(acceptor)}
+        self.space = acceptor.content_space  # white space of the template that may still come
+        self.is_fresh = True  # nothing but white space has come in this part
+        self.at_line_start = True
+        self.in_reasoning = self.after_kept_call = False
+
+    def read(self) -> Interpretation:
+        state: StateName = "content"
+        if self.parse_reasoning and is_unopened(self.acceptor):
+            state = "pending"
+        elif self.parse_reasoning and starts_with_closer(self.acceptor):
+            state = "start"
+        while self.pos < len(self.text) and state != "over":
+            state = self._step(state)
+        if self.pos < len(self.text):
+            self._over()
+        self._release("content")
+        if self.in_reasoning and self.parse_reasoning:
+            self.reading.incomplete = True
+            self._note("the output ends inside the reasoning")
+        return self.reading
+
+    def _step(self, name: StateName) -> StateName:
+        """Read up to the next lexeme that counts, and follow its transition."""
+        self._skip_space()
+        state = self.states[name]
+        if state.text is None:
+            found = self._next(state)
+            if found is None:
+                return state.otherwise or name
+        else:
+            first = self._first_of_content() if self.is_fresh and name in ("content", "pending") else None
+            found = first or self._find(state)
+            text = state.text if self.parse_reasoning or name != "reasoning" else "content"
+            self._emit_before(found, text)
+            if found is None:
+                return name
+        return self._follow(state, found)
+
+    def _follow(self, state: TurnState, found: Found) -> StateName:
+        lookup = dict(state.on) | dict(self.states["before_content"].on if "before_content" in self.states else ())
+        transition = lookup.get(found.kind) or dict(state.on)[{"end": "last", "content_end": "sign"}[found.kind]]
+        if isinstance(transition, OptionChoice):
+            on = transition.option == "parse_reasoning" and self.parse_reasoning
+            transition = transition.on if on else transition.off
+        if self._is_name_end(found):
+            self._keep(found, state.text or "content")
+            return state.name
+        if transition.note and not (transition.only_after_text and self.is_fresh):
+            self._note(transition.note)
+        for action in transition.actions:
+            if action == "keep":
+                self._keep(found, "content" if state.name == "reasoning" else state.text or "content")
+            elif action == "pending is reasoning":
+                self._release("reasoning_content")
+            elif action == "pending is content":
+                self._release("content")
+            elif action != "open call":
+                self._drop(found, action)
+        next_state = transition.next
+        if found.kind in ("reasoning", "reasoning_end", "line", "end") and state.name != "pending":
+            self.in_reasoning = next_state == "reasoning"
+        return "content" if next_state == "call" else next_state
+
+    # Lexemes
+
+    def _matches(self, state: TurnState, pos: int) -> Found | None:
+        match = re.compile(state.lexemes.find, re.DOTALL).search(self.text, pos)
+        if match is None or match.lastindex is None:
+            return None
+        lexeme = state.lexemes.all[match.lastindex - 1]
+        return Found(lexeme, lexeme.kind, match.start(), match.end())
+
+    def _next(self, state: TurnState) -> Found | None:
+        """The lexeme that comes next, apart from white space."""
+        start = len(self.text) - len(self.text[self.pos :].lstrip())
+        found = self._matches(state, start)
+        return found if found is not None and found.start == start else None
+
+    def _first_of_content(self) -> Found | None:
+        """What opens reasoning or content before any text only."""
+        state = self.states.get("before_content")
+        found = self._next(state) if state is not None else None
+        starts = (("reasoning", self.acceptor.reasoning_starts), ("content", self.acceptor.content_starts))
+        first = [kind for kind, markers in starts if any(each.where == "before content" for each in markers)]
+        return found if found is not None and found.kind in first else None
+
+    def _find(self, state: TurnState) -> Found | None:
+        """The first lexeme that counts where it stands."""
+        found, at_line_start, seen, outer = self._matches(state, self.pos), self.at_line_start, self.pos, None
+        while found is not None and found.kind in ("line", "last", "sign"):
+            if found.kind == "line":
+                at_line_start, seen = _ends_at_line_start(self.text[seen : found.start], at_line_start), found.start
+                # One of which a later piece stands at a line's start counts as a whole.
+                if at_line_start:
+                    return outer if outer is not None and found.start < outer.end else found
+                outer = found if outer is None or found.start >= outer.end else outer
+            elif (kind := self._kind_at_end(state, found)) is not None:
+                return Found(found.lexeme, kind, found.start, found.end)
+            found = self._matches(state, found.start + 1)
+        return found
+
+    def _kind_at_end(self, state: TurnState, found: Found) -> str | None:
+        """As what a lexeme counts that people write as well: at the output's end, or before another lexeme."""
+        at = len(self.text) - len(self.text[found.end :].lstrip())
+        if at == len(self.text):
+            return "end" if found.kind == "last" else "content_end"
+        after = self._matches(state, at)
+        if found.kind == "last" or after is None or after.start != at:
+            return None
+        if after.kind == "last":
+            return "content_end" if not self.text[after.end :].strip() else None
+        counts = after.kind != "sign" and (after.kind != "line" or "\n" in self.text[found.end : at])
+        return "content_end" if counts else None
+
+    def _is_name_end(self, found: Found) -> bool:
+        """Whether what opens a message may end the name of a call that is kept."""
+        return self.acceptor.headers_alike and self.after_kept_call and found.kind in ("reasoning", "content")
+
+    def _is_text(self, found: Found) -> bool:
+        if found.kind in ("call", "line", "empty"):
+            return found.kind == "empty"
+        return self._is_name_end(found) or (
+            not self.parse_reasoning and found.kind in ("stray", "reasoning", "reasoning_end")
+        )
+
+    # Text
+
+    def _emit_before(self, found: Found | None, kind: str) -> None:
+        end = len(self.text) if found is None else found.start
+        between = self.text[self.pos : end]
+        is_blank = self.is_fresh and not between.strip()
+        self.is_fresh = is_blank
+        silent = self.reading.is_silent()
+        if found is None:
+            if not is_blank or silent:
+                self._emit(kind, end)
+            self.pos = end
+            return
+        # White space alone is the answer if the turn ends after it.
+        alone = found.kind == "end" and kind == "content" and silent
+        is_text = self._is_text(found)
+        lead = 0 if is_text else len(between) if is_blank and not alone else _overlap(between, found.lexeme.lead)
+        if not is_blank or is_text or alone:
+            self._emit(kind, end - lead)
+        self.pos = end - lead if found.kind in ("call", "line") else end
+
+    def _emit(self, kind: str, end: int) -> None:
+        text = self.text[self.pos : end]
+        self.at_line_start = _ends_at_line_start(text, self.at_line_start)
+        new = text[max(0, len(self.head) - self.pos) :]
+        setattr(self.reading, kind, getattr(self.reading, kind) + new)
+        self.pos = end
+
+    def _keep(self, found: Found, kind: str) -> None:
+        self._emit(kind, found.end)
+        self.is_fresh = False
+        self.after_kept_call = found.kind in ("call", "line")
+
+    def _drop(self, found: Found, action: str) -> None:
+        self.pos, self.space = found.end, found.lexeme.trail
+        self.after_kept_call = False
+        is_fresh = self.is_fresh if action == "drop and go on" else action == "drop"
+        self.is_fresh = is_fresh
+        self.at_line_start = self.at_line_start or is_fresh or found.kind == "content"
+
+    def _skip_space(self) -> None:
+        while self.space and self.pos < len(self.text):
+            comes = self.text[self.pos] == self.space[0]
+            self.pos, self.space = self.pos + comes, self.space[1:] if comes else ""
+
+    def _release(self, kind: str) -> None:
+        pending, self.reading.pending = self.reading.pending, ""
+        if pending.strip() or kind == "content":
+            setattr(self.reading, kind, getattr(self.reading, kind) + pending)
+
+    def _over(self) -> None:
+        self.pos = len(self.text) - len(self.text[self.pos :].lstrip())
+        if self.pos < len(self.text):
+            self._note("text after the end of the turn")
+            self._emit("trailing", len(self.text))
+
+    def _note(self, text: str) -> None:
+        if self.pos >= len(self.head):
+            self.reading.diagnostics.append((self.pos - len(self.head), text))
+
+
+def _overlap(text: str, lead: str) -> int:
+    """How many characters at the end of the text are white space of the marker after it."""
+    return next((size for size in range(min(len(text), len(lead)), 0, -1) if text.endswith(lead[-size:])), 0)
+
+
+def _ends_at_line_start(text: str, before: bool) -> bool:
+    _, newline, line = text.rpartition("\n")
+    return (bool(newline) or before) and not line.strip()

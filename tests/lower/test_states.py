@@ -1,0 +1,66 @@
+"""The states of a turn: their printed form, and the interpreter that defines what they mean against parser and PEG."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.fuzz.formats import Format, formats
+from tests.fuzz.outputs import Writer, random_chunks
+from tplc.backends.peg.engine import PegEngine
+from tplc.lower import lower
+from tplc.lower.interpret import Interpretation, interpret
+from tplc.lower.printed_states import printed_states, states_graph
+
+CASES = Path(__file__).resolve().parent.parent / "cases" / "states"
+NAMES = [form.name for form in formats()]
+Golden = Callable[[Path, str], None]
+
+
+def named(name: str) -> Format:
+    return next(form for form in formats() if form.name == name)
+
+
+@pytest.mark.parametrize("name", ["plain-chat", "tagged-json", "forced-open", "wrapped-content"])
+def test_states_are_printed(name: str, golden: Golden) -> None:
+    golden(CASES / f"{name}.txt", printed_states(lower(named(name).ir)))
+
+
+def test_states_are_a_graph(golden: Golden) -> None:
+    golden(CASES / "tagged-json.dot", states_graph(lower(named("tagged-json").ir)))
+
+
+def said(reading: Interpretation) -> tuple[Any, ...]:
+    return reading.message, reading.incomplete, reading.trailing, reading.diagnostics
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_parser_reads_as_the_interpreter(name: str) -> None:
+    form = named(name)
+    acceptor, writer = lower(form.ir), Writer(form, random.Random(f"states {name}"))
+    for _ in range(20):
+        _, text = writer.output()
+        # Of reasoning that a prompt opened, its marker is content where reasoning is not parsed.
+        parse_reasoning = bool(acceptor.heads[0]) or writer.rng.random() < 0.7
+        expected = said(interpret(acceptor, text, parse_reasoning=parse_reasoning))
+        for chunks in ([text], random_chunks(text, writer.rng)):
+            stream = form.parser.StreamParser(parse_tool_calls=False, parse_reasoning=parse_reasoning)
+            for chunk in chunks:
+                stream.feed(chunk)
+            stream.finish()
+            diagnostics = [tuple(diagnostic) for diagnostic in stream.diagnostics]
+            assert (stream.message, stream.incomplete, stream.trailing, diagnostics) == expected, (text, chunks)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_peg_reads_as_the_interpreter(name: str) -> None:
+    form = named(name)
+    engine, acceptor = PegEngine(form.ir), lower(form.ir)
+    for text in form.outputs:
+        read = engine.read(text, parse_tool_calls=False)
+        reading = interpret(acceptor, text)
+        assert (dict(read.message), read.incomplete) == (reading.message, reading.incomplete), text
