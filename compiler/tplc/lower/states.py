@@ -66,12 +66,9 @@ class TurnState:
     name: StateName
     text: TextKind | None  # None: no text is expected here; other text leads to `otherwise`
     kinds: Kinds
-<<<<<<< HEAD
-    respelled: tuple[str, ...] = ()  # the kinds whose markers may be in other case, or have other separators
-=======
     on: tuple[tuple[str, Transition | OptionChoice], ...]
     otherwise: StateName | None = None
->>>>>>> table
+    respelled: tuple[str, ...] = ()  # the kinds whose markers may be in other case, or have other separators
 
     @cached_property
     def lexemes(self) -> Lexemes:
@@ -99,23 +96,15 @@ def states(acceptor: Acceptor) -> tuple[TurnState, ...]:
         found.append(("after_call", (*_after_call(calls), *opens, *(pair for pair in content if pair[0] not in CALLS))))
         if calls.openers and calls.where == "anywhere":
             found.append(("over", (("call", calls.openers), ("header", acceptor.further))))
-<<<<<<< HEAD
     alike = respelled_kinds(acceptor)
     return tuple(
-        TurnState(name, tuple(kind for kind in kinds if kind[1]), alike if name != "over" else ())
-        for name, kinds in found
+        _state(name, tuple(kind for kind in kinds if kind[1]), alike if name != "over" else ()) for name, kinds in found
     )
 
 
 def respelled_kinds(acceptor: Acceptor) -> tuple[str, ...]:
-    """The kinds of markers that may be in other case, or have other separators: of calls, where they cost no text."""
+    """Return the kinds of markers that may be in other case, or have other separators: those of calls."""
     return RESPELLED_KINDS if "marker_spelling" in acceptor.tolerances else ()
-
-
-CALLS = ("call", "line", "plain")
-RESPELLED_KINDS = tuple("tail both call separator section closed close line pair end skip next suffix".split())
-=======
-    return tuple(_state(name, tuple(kind for kind in kinds if kind[1])) for name, kinds in found)
 
 
 _TEXT: dict[StateName, TextKind | None] = {
@@ -130,9 +119,9 @@ _TEXT: dict[StateName, TextKind | None] = {
 _OTHERWISE: dict[StateName, StateName] = {"start": "content", "before_content": "content", "after_call": "content"}
 
 
-def _state(name: StateName, kinds: Kinds) -> TurnState:
+def _state(name: StateName, kinds: Kinds, respelled: tuple[str, ...]) -> TurnState:
     on = tuple((kind, _transition(name, kind)) for kind, _ in kinds)
-    return TurnState(name, _TEXT[name], kinds, on, _OTHERWISE.get(name))
+    return TurnState(name, _TEXT[name], kinds, on, _OTHERWISE.get(name), respelled)
 
 
 def _transition(state: StateName, kind: str) -> Transition | OptionChoice:
@@ -173,7 +162,7 @@ def _transition(state: StateName, kind: str) -> Transition | OptionChoice:
 
 CALLS = ("call", "line", "plain")
 OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close")
->>>>>>> table
+RESPELLED_KINDS = tuple("tail both call separator section closed close line pair end skip next suffix".split())
 
 
 def _opening(acceptor: Acceptor) -> Kinds:
