@@ -256,6 +256,9 @@ class Parameters(dict):  # type: ignore[type-arg]
     """The schema of each tool's parameters, by the tool's name; parsers take it in place of the tools."""
 
 
+NESTED = frozenset(["array", "object", "null"])
+
+
 def tool_named(name: str, tools: Parameters) -> str:
     """The tool that a name means: the name itself, or it without quotes, without a namespace, or with other separators.
 
@@ -380,6 +383,17 @@ def keys_of(schema: object, root: object) -> set[str] | None:
     return keys or None
 
 
+def typed_as(types: frozenset[str] | None, stated: frozenset[str]) -> frozenset[str]:
+    """The types that a value may have, of those that the schema gives and those that are written next to it.
+
+    What is written wins.  The schema says more where text goes by the same word, and where text cannot be meant: it
+    gives lists or objects alone.
+    """
+    if types and "string" in stated and (types & stated or types <= NESTED):
+        return types & stated or types
+    return stated
+
+
 NUMBER = Pattern(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 LOOSE_NUMBER = Pattern(r"([+-]?)([0-9][0-9_]*)?(?:(\.)([0-9_]*))?([eE][+-]?[0-9]+)?")
 HEX_NUMBER = Pattern(r"0[xX][0-9a-fA-F]{1,16}")
@@ -388,6 +402,8 @@ PART_OF_ESCAPE = Pattern(r"\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?|U[0-9a-fA-F]{0,7
 WORD = Pattern(r"[^,\n\]}]+")
 SPACE = Pattern(r"[^\S \t\n\r]")  # none of the four kinds that JSON knows
 JSON_WORDS = ("true", "false", "null")
+# No number or literal word goes on so: it ends by itself, whatever that is.
+AFTER_LITERAL = Pattern(rf"\s{{0,{MOST_SPACE}}}[,;)\]}}<>|]")
 JSON_WORD = Pattern(r"[\w.+-]+")
 JSON_LITERAL = Pattern(rf"(?:true|false|null|{NUMBER.pattern})(?=[,\]}} \n\r\t])")
 COMMENT = Pattern(r"//[^\n]*(?:\n|\Z)|/\*.*?\*/")
@@ -787,7 +803,7 @@ class Reader(Copied):
         elif self.FOLLOWED and not self.stack:
             # Where nothing stands between arguments, a number or a literal word ends where its own syntax does.
             own = self.style.literal.match(buf, pos)
-            if own and self.follow[final].match(buf, own.end()):
+            if own and (self.follow[final].match(buf, own.end()) or AFTER_LITERAL.match(buf, own.end())):
                 end = own.end()
             else:
                 follow = self.follow[final].search(buf, pos)
@@ -954,6 +970,18 @@ def calls_in(text: str, tools: Parameters) -> list[tuple[str, str]]:
         if found and None not in found:
             return [call for call in found if call is not None]
     return []
+
+
+def arguments_of(name: str, text: str, tools: Parameters) -> str | None:
+    """The arguments of a tool that an object of JSON holds; None where they are not this tool's."""
+    found = _with_arguments(name, {"arguments": json.loads(text)}, tools)
+    return None if found is None else found[1]
+
+
+def calls_of(text: str, tools: Parameters) -> list[tuple[str, str]]:
+    """The call that JSON means, in a list; none where it means none."""
+    found = _call_of(json.loads(text), tools)
+    return [] if found is None else [found]
 
 
 def _candidates(text: str) -> Iterator[str]:
@@ -1808,7 +1836,8 @@ class Machine(Copied):
     def _may_go_on(self, pos: int) -> bool:
         """Does what comes next begin one of the texts of a header?"""
         rest = self._buf[pos : pos + NAME_LIMIT]
-        return any(len(text) > len(rest) and text.startswith(rest) for text in self.HEADER_PARTS)
+        begun = any(len(text) > len(rest) and text.startswith(rest) for text in self.HEADER_PARTS)
+        return begun or self.AFTER_CALL.prefix_of(self._buf, pos) != ""
 
     def _arguments_begin(self, pos: int) -> bool:
         """Do the arguments of a call begin here, or does the call end?"""
@@ -2381,6 +2410,12 @@ class Machine(Copied):
             self._cut("a call")
 
 
+FENCE_OPEN = Pattern(r"```[\w-]*\s*")
+PART_OF_FENCE = Pattern(r"`{1,3}[\w-]*\s*")
+FIRST_KEY = Pattern(r"""\{\s*["'](\w{1,64})["']""")
+PART_OF_FIRST_KEY = Pattern(r"""\{\s*(?:["']\w*)?""")
+
+
 class Objects(Machine):
     CALLS: ClassVar[bool] = True
     ODD_NAMES: ClassVar[bool] = True
@@ -2408,6 +2443,11 @@ class Objects(Machine):
         if self._reader is None:
             self._skip_space()
             start = next_char(self._buf, self._pos)
+            if self.READ_AGAIN and self._buf[start : start + 1] in ("`", "{", ""):
+                other = self._otherwise(start)
+                if other is not None:
+                    return other
+                start = next_char(self._buf, self._pos)
             match = self.STYLES[0].token.match(self._buf, start)
             begins = match is not None and match.lastindex == 3 and self._buf[start:] in self.STYLES[0].begins
             if match is None or (begins and not self._final):
@@ -2425,6 +2465,33 @@ class Objects(Machine):
         elif not reader.want:
             self._emit_arguments(reader.take())
         return self._value_is_over(reader) and self._close_call()
+
+    def _otherwise(self, start: int) -> bool | None:
+        """A fence around the arguments, or a whole call in their place; None where neither is."""
+        buf = self._buf
+        rest = buf[start : start + 64]
+        fence = FENCE_OPEN.match(buf, start)
+        if not self._final and (PART_OF_FENCE.fullmatch(rest) or PART_OF_FIRST_KEY.fullmatch(rest)):
+            return False
+        if fence is not None:
+            self._note("a fence around the arguments")
+            self._text("trailing", fence.end())
+            return True
+        name, key = self._out.calls[-1][0], FIRST_KEY.match(buf, start)
+        keys = keys_of(self._tools.get(name), self._tools.get(name))
+        if key is None or keys is None or key[1] in keys or key[1] not in (*NAME_KEYS, *ARGUMENT_KEYS, *OTHER_KEYS):
+            return None
+        reader = Reader(self.STYLES, self.BREAKS)
+        end = reader.read(buf, start, self._final)
+        if reader.want and not self._final:
+            return False
+        [found] = calls_of(reader.close(), self._tools) or [("", "")]
+        if found[0] != name:
+            return None
+        self._note("a whole call in the place of its arguments")
+        self._pos = end
+        self._out.emit("arguments", found[1])
+        return self._close_call()
 
     def _finish(self) -> None:
         super()._finish()
@@ -2791,6 +2858,9 @@ class Pairs(Machine):
             return "" if self._final else "more"
         return self._lack_of("an argument", start, self.BETWEEN.prefix_of(buf, start) != "")
 
+    def _may_go_on(self, pos: int) -> bool:
+        return super()._may_go_on(pos) or self.BETWEEN.prefix_of(self._buf, pos) != ""
+
     def _opens_arguments(self, pos: int) -> bool:
         return self.BETWEEN.match(self._buf, pos) is not None
 
@@ -2810,11 +2880,32 @@ class Pairs(Machine):
             and self.BETWEEN.is_truncated(self._buf, next_char(self._buf, self._pos), PAIR_KINDS)
         ):
             return self._cut_off()
+        if self.READ_AGAIN and self._count == 0 and self._tools and kind in ("", "pair"):
+            other = self._object_for_pairs()
+            if other is not None:
+                return other
         if kind in ("end", "next"):
             return self._end_pairs(kind)
         if self.PAIR_OPENS and kind != "pair":
             return self._no_pair()
         return self._pair(self._mark.end if self.PAIR_OPENS else self._pos, ", " if self._count else "{")
+
+    def _object_for_pairs(self) -> bool | None:
+        """An object of JSON in the place of all pairs; None where there is none."""
+        buf, start, name = self._buf, next_char(self._buf, self._pos), self._out.calls[-1][0]
+        if not buf.startswith("{", start) or name not in self._tools:
+            return None
+        reader = Reader(STYLES)
+        end = reader.read(buf, start, self._final)
+        if reader.want and not self._final:
+            return False
+        arguments = arguments_of(name, reader.close(), self._tools)
+        if arguments is None:
+            return None
+        self._note("an object in the place of arguments")
+        self._pos, self._space = end, ""
+        self._out.emit("arguments", arguments)
+        return self._close_call()
 
     def _pair(self, start: int, comma: str) -> bool:
         # pair = PAIR_START key KEY_END (value)
@@ -3008,7 +3099,61 @@ def nested_json(text: str) -> str | None:
     return None
 
 
+class Synchronized:
+    """The end of a raw value, or what closes the call with what may follow that, where the value's own end is missing.
+
+    `close` matches that, `begun` what may turn out to be that at the end of what has come.
+    """
+
+    def __init__(self, end: End, close: Pattern, begun: Pattern) -> None:
+        self.end, self.close, self.begun = end, close, begun
+
+    def find(self, buf: str, pos: int) -> Match | None:
+        mark: Match | None = self.end.find(buf, pos)
+        match = self.close.search(buf, pos, len(buf) if mark is None else mark.start)
+        if match is None:
+            return mark
+        lead = "\n" if buf[match.start() - 1 : match.start()] == "\n" else ""
+        return Match("next", match.start(), match.start(), lead)
+
+    def partial_match(self, buf: str, pos: int) -> int:
+        match = self.begun.search(buf, max(pos, len(buf) - LOOK_BACK))
+        partial: int = self.end.partial_match(buf, pos)
+        if match is None or match.start() >= partial:
+            return partial
+        start = int(match.start())
+        return start - (start > pos and buf[start - 1] == "\n")
+
+    def safe_prefix_end(self, text: str) -> int:
+        held = self.begun.search(text) or self.close.search(text)
+        return -1 if held else self.end.safe_prefix_end(text)
+
+
+def coerced(text: str, types: frozenset[str] | None) -> str | None:
+    """A value in another form than its schema's types are written in, as JSON: in quotes, escaped, 1 for true."""
+    bare = text.strip()
+    if types is None or "string" in types or not bare:
+        return None
+    quoted = len(bare) > 1 and bare[0] == bare[-1] and bare[0] in "'\""
+    for inside in ([bare[1:-1]] if quoted else []) + [bare]:
+        plain = inside.replace('\\"', '"').strip()
+        word = OTHER_WORDS.get(plain.lower())
+        if word is not None and ("boolean" if word != "null" else "null") in types and not NUMBER_TYPES & types:
+            return word
+        literal = nested_json(plain) if plain[:1] and plain[0] in "[{" else literal_of(plain, {})
+        kind = {"[": "array", "{": "object", '"': ""}.get((literal or '"')[0], "number")
+        if literal is not None and (kind in types or (kind == "number" and "integer" in types)):
+            return literal
+    return None
+
+
+OTHER_WORDS = {"true": "true", "false": "false", "1": "true", "0": "false", "null": "null", "none": "null"}
+NUMBER_TYPES = frozenset(["number", "integer"])
+
+
 class RawPairs(Pairs):
+    CALL_CLOSES: ClassVar[tuple[Pattern, Pattern] | None] = None  # what ends a value that has no end of its own
+    RETYPED: ClassVar[bool] = False  # by the schema a value in another form is what it means
     WORDS: ClassVar[ValueWords]
     AFTER_VALUE: ClassVar[End]
     VALUE_CLOSE: ClassVar[tuple[str, ...]] = ()  # before and after the key, where the closing marker repeats it
@@ -3016,6 +3161,8 @@ class RawPairs(Pairs):
     # The end of a value, or the text before the key of a pair that begins a line, and the text after that key: a pair
     # that the schema knows ends a value whose own end is missing.
     NEXT_PAIR: ClassVar[tuple[Scanner, ...]] = ()
+    NEXT_PAIR_OPENER: ClassVar[str] = ""  # the text that such a pair begins with
+    LINES: ClassVar[bool] = True  # it begins a line
     _end: End
     _in_value = False
     _ends: KnownPairs | None = None
@@ -3050,11 +3197,9 @@ class RawPairs(Pairs):
         schema = self._schema()
         types = types_of(member_of(schema, schema, key), schema) if schema else None
         if self.TYPE_WORDS and word in self.TYPE_WORDS:
-            stated = frozenset(self.TYPE_WORDS[word])
-            types = (types or stated) & stated or types or stated
-        if self.VALUE_CLOSE:
-            return self._begin_raw(types, Closer(key.join(self.VALUE_CLOSE)))
-        return self._begin_raw(types, self._ends or self.AFTER_VALUE)
+            types = typed_as(types, frozenset(self.TYPE_WORDS[word]))
+        end: End = Closer(key.join(self.VALUE_CLOSE)) if self.VALUE_CLOSE else self._ends or self.AFTER_VALUE
+        return self._begin_raw(types, Synchronized(end, *self.CALL_CLOSES) if self.CALL_CLOSES else end)
 
     def _begin_raw(self, types: frozenset[str] | None, end: End) -> None:
         self._types, self._end = types, end
@@ -3074,7 +3219,7 @@ class RawPairs(Pairs):
         buf, pos = self._buf, self._pos
         mark = self._end.find(buf, pos)
         if self.NEXT_PAIR:
-            while mark is not None and mark.kind == "next" and (mark.start == pos or buf[mark.start - 1] != "\n"):
+            while mark is not None and mark.kind == "next" and not self._ends_here(mark.start):
                 mark = self._end.find(buf, mark.start + 1)
         partial = (
             len(buf) if self._final or (mark is not None and not mark.ambiguous) else self._end.partial_match(buf, pos)
@@ -3090,10 +3235,19 @@ class RawPairs(Pairs):
         self._pos = end  # wherever the chunks ended, what is emitted of the value is emitted here
         self._end_value()
         self._pos = mark.start if mark.kind == "next" else mark.end
-        if self.NEXT_PAIR and mark.kind == "next":
+        if (self.NEXT_PAIR or self.CALL_CLOSES) and mark.kind == "next":
             self._note("an argument is not closed")
+            self.incomplete = True
         self._state = type(self)._pairs
         return True
+
+    def _ends_here(self, start: int) -> bool:
+        """Does what opens a pair of the schema end a value that is not closed?  Not where a value quotes a call."""
+        buf, pos = self._buf, self._pos
+        if not buf.startswith(self.NEXT_PAIR_OPENER, start):  # what closes the call
+            return True
+        begins_line = start > pos and buf[start - 1] == "\n"
+        return (begins_line or not self.LINES) and self.BREAKS.find(buf, pos, stop=start) is None
 
     def _piece(self, text: str) -> None:
         """More of a value.  It is pending only while it could be something else than a string."""
@@ -3113,10 +3267,12 @@ class RawPairs(Pairs):
         fits = {"array", "object", "number", "integer", "boolean", "null"} & (self._types or frozenset(JSON_TYPES))
         if not text or text in self.WORDS.begun:
             return "word" if text else ""
+        # What can be no string waits for its end.
+        other = "json" if self.RETYPED and self._types is not None and "string" not in self._types else "string"
         if text[0] in "[{":
-            return "json" if ("array" if text[0] == "[" else "object") in fits else "string"
-        number = text[0] in "+-.0123456789" and NUMBER_PART.fullmatch(text) and fits & {"number", "integer"}
-        return "number" if number else "string"
+            return "json" if ("array" if text[0] == "[" else "object") in fits else other
+        number = text[0] in "+-.0123456789" and NUMBER_PART.fullmatch(text) and fits & NUMBER_TYPES
+        return "number" if number else other
 
     def _end_value(self) -> None:
         self._in_value = False
@@ -3141,7 +3297,13 @@ class RawPairs(Pairs):
         fits = kind in types or (kind == "number" and "integer" in types)
         if self._types is None and kind == "number" and literal != text.strip():
             fits = False  # 007 is a number only where the schema says so
-        if literal is None or literal[0] == '"' or not fits:
+        fits = fits and literal is not None and literal[0] != '"'
+        if self.RETYPED and not fits and text.strip():
+            literal = coerced(text, self._types)
+            fits = literal is not None
+            if fits or (self._types is not None and "string" not in self._types):
+                self._note("an argument is not written as its type is")
+        if literal is None or not fits:
             self._as = "string"
             self._piece(text)
             literal = '"'
@@ -3159,6 +3321,9 @@ class RawPairs(Pairs):
 
 JSON_TYPES = frozenset(["array", "object", "number", "integer", "boolean", "null", "string"])
 QUOTES = "'\""
+KEY_GROUP = "(?P<key>"
+# A key that holds what no key does that is looked for without a schema.
+ODD_KEY = Pattern(rf"(?=.*[\s=:,(){{}}\[\]])\S(?:[^\n]{{0,{LONGEST_KEY - 2}}}\S)?|")
 
 
 class Guess:
@@ -3172,9 +3337,16 @@ class Guess:
         self.keys: Collection[str] | None = None
 
     def before(self, keys: Collection[str] | None) -> Guess:
-        twin = Guess(self.end.pattern, self.start.pattern)  # re keeps what it has compiled
+        # A key that is no word is looked for as it is; `re` keeps what it has compiled.
+        odd = [key for key in sorted(keys or (), key=len, reverse=True) if ODD_KEY.fullmatch(key) is not None]
+        among = "".join(re.escape(key) + "|" for key in odd[:MOST_KEYS])
+        twin = Guess(self.end.pattern.replace(KEY_GROUP, KEY_GROUP + among), self.start.pattern)
         twin.keys = keys
         return twin
+
+    def ends_at(self, buf: str, pos: int) -> bool:
+        """Whether a value may end here, whatever the next key is."""
+        return self.end.match(buf, pos) is not None
 
     def find(self, buf: str, pos: int) -> Match | None:
         for match in self.end.finditer(buf, pos):
@@ -3205,6 +3377,24 @@ class GuessedPairs(RawPairs):
 
     def _read_as(self, text: str) -> str:
         return "quoted" if text[:1] and text[0] in self._quotes else super()._read_as(text)
+
+    def _value(self) -> bool:
+        # A string in quotes ends by itself before anything that may follow a value, also a key that no schema has.
+        if self._quotes and not self._quoted and not self._out.texts["value"]:
+            self._skip_space()
+            buf, pos = self._buf, self._pos
+            start = NON_SPACE.search(buf, pos).start()
+            literal = PYTHON.match(buf, start) if buf[start : start + 1] in (*self._quotes,) else None
+            end = len(buf) if literal is None or literal[1] is None else literal.end()
+            if not self._final and (start == len(buf) or (literal and self._end.partial_match(buf, end) == end)):
+                return False
+            if literal is not None and literal[1] and self._end.ends_at(buf, end):
+                self._as, self._pos = "quoted", end
+                self._out.texts["value"].append(literal[1])
+                self._end_value()
+                self._state = type(self)._pairs
+                return True
+        return super()._value()
 
     def _end_value(self) -> None:
         literal = PYTHON.fullmatch("".join(self._out.texts["value"]).strip()) if self._as == "quoted" else None
@@ -3986,7 +4176,7 @@ def require_runtime(version: str, parser: str) -> None:
     if version != RUNTIME_VERSION:
         raise ImportError(
             f"{parser} was generated for the runtime of tplc {version}, and {__name__} is of {RUNTIME_VERSION}: "
-            "generate it anew with `tplc compile` or `tplc build`"
+            "generate it again with `tplc compile` or `tplc build`"
         )
 
 
@@ -3996,5 +4186,5 @@ def __getattr__(name: str) -> object:
     # Instead of "cannot import name", which says neither what is wrong nor what to do.
     raise ImportError(
         f"{__name__} is the runtime of tplc {RUNTIME_VERSION} and has no {name}: the parser that wants it is of "
-        "another version; generate it anew with `tplc compile` or `tplc build`"
+        "another version; generate it again with `tplc compile` or `tplc build`"
     )

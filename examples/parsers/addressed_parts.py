@@ -158,6 +158,14 @@ class StreamParser(RawPairs):
         ),
         Scanner(("end", '">', "", "", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3),
     )
+    NEXT_PAIR_OPENER = '<given name="'
+    RETYPED = True
+    CALL_CLOSES = (
+        Pattern(
+            '</run>\\s{0,16}(?:(?:<:over:>|\\Z)|<:more:><:from\\ assistant\\s{0,16}to\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}:><run\\ name=")'
+        ),
+        Pattern("(?s:</run>.{0,160}\\Z|<(?:/(?:r(?:u(?:n(?:>)?)?)?)?)?\\Z)"),
+    )
     # after_call = ("</run>" | "<:more:><:from assistant")* (("to" | "to") call | content)
     AFTER_CALL = Scanner(
         ("last", "#top#", "", "", 0), ("call", ", to ", "", " ", 2), ("call", "; to ", "", " ", 2),

@@ -167,6 +167,11 @@ class StreamParser(Wraps):
     )
     AFTER_VALUE = Scanner(("end", "</arg>", "", "", 0), find="<(/arg>)", near=r"<(?=[/]|\Z)", width=7)
     WRAP = ("<[RAW[", "]RAW]>")
+    RETYPED = True
+    CALL_CLOSES = (
+        Pattern('</act>\\s{0,16}(?:(?:<\\-/\\->|\\Z)|<act\\ name="\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}">)'),
+        Pattern("(?s:</act>.{0,160}\\Z|<(?:/(?:a(?:c(?:t(?:>)?)?)?)?)?\\Z)"),
+    )
     # after_call = ("</act>")* (('<act name="' | '<act name="') call | content)
     AFTER_CALL = Scanner(
         ("call", ', <act name=" <act name="', "", "", 0), ("call", ', <act name="', "", "", 2),

@@ -46,7 +46,7 @@ TEMPLATE_SHA256 = "375eeff8919c7f1c6cc768aa9942aafecc14a5cf95e1a5ade4e30686b3fc5
 TPLC_VERSION = "0.2.0"
 IR_VERSION = 2
 VERIFIED = True
-STOP = ("{done}",)
+STOP = ("{done}", "{start}user{body}")
 PRESERVED_TOKENS = ("{body}", "{channel}", "{done}", "{invoke}", "{start}", "{stop}", "{to}")
 GENERATION_PROMPTS = ("{start}assistant",)
 require_runtime(TPLC_VERSION, __name__)
@@ -72,11 +72,13 @@ class StreamParser(Objects):
     IN_REASONING = Scanner(
         ("line", "```json {to}fn.", "", "", 0), ("line", "``` {to}fn.", "", "", 0),
         ("line", "{channel}reply{to}fn.", "", "", 0), ("line", "{channel}notes{to}fn.", "", "", 0),
-        ("line", "{channel}work{to}fn.", "", "", 0), ("line", "{to}fn. {to}fn.", "", "", 0),
-        ("line", "{to}fn.", "", "", 2), ("reasoning_end", "{stop}", "", "", 0), ("end", "{done}", "", "", 0),
+        ("line", "{channel}work{to}fn.", "", "", 0), ("end", "{start}user{body}", "", "", 0),
+        ("line", "{to}fn. {to}fn.", "", "", 0), ("line", "{to}fn.", "", "", 2), ("reasoning_end", "{stop}", "", "", 0),
+        ("end", "{done}", "", "", 0),
         find=(
             r"`(?:(``json\s{0,64}\{to\}fn\.)|(``\s{0,64}\{to\}fn\.))|\{(?:(channel\}reply\{to\}fn\.)|(channel\}notes\{"
-            r"to\}fn\.)|(channel\}work\{to\}fn\.)|(to\}fn\.\s{0,64}\{to\}fn\.)|(to\}fn\.)|(stop\})|(done\}))"
+            r"to\}fn\.)|(channel\}work\{to\}fn\.)|(start\}user\{body\})|(to\}fn\.\s{0,64}\{to\}fn\.)|(to\}fn\.)|(stop"
+            r"\})|(done\}))"
         ), near=r"`(?=[`]|\Z)|\{(?=[cdst]|\Z)", width=80,
     )
     # content = (text | "{channel}reply{body}" | "{done}")* ("{channel}notes{body}" reasoning | "{to}fn." call)?
@@ -85,14 +87,15 @@ class StreamParser(Objects):
         ("call", "{channel}reply{to}fn.", "", "", 0), ("call", "{channel}notes{to}fn.", "", "", 0),
         ("reasoning", "{channel}notes{body}", "", "", 0), ("content", "{channel}reply{body}", "", "", 0),
         ("call", "{channel}work{to}fn.", "", "", 0), ("content", "{channel}work{body}", "", "", 0),
-        ("header", "{start}assistant", "", "", 0), ("empty", "{to}fn. {invoke}", "", "", 0),
-        ("call", "{to}fn. {to}fn.", "", "", 0), ("empty", "{to} {invoke}", "", "", 0), ("call", "{to}fn.", "", "", 2),
-        ("end", "{done}", "", "", 0), ("stray", "{stop}", "", "", 0),
+        ("end", "{start}user{body}", "", "", 0), ("header", "{start}assistant", "", "", 0),
+        ("empty", "{to}fn. {invoke}", "", "", 0), ("call", "{to}fn. {to}fn.", "", "", 0),
+        ("empty", "{to} {invoke}", "", "", 0), ("call", "{to}fn.", "", "", 2), ("end", "{done}", "", "", 0),
+        ("stray", "{stop}", "", "", 0),
         find=(
             r"`(?:(``json\s{0,64}\{to\}fn\.)|(``\s{0,64}\{to\}fn\.))|\{(?:(channel\}reply\{to\}fn\.)|(channel\}notes\{"
             r"to\}fn\.)|(channel\}notes\{body\})|(channel\}reply\{body\})|(channel\}work\{to\}fn\.)|(channel\}work\{bo"
-            r"dy\})|(start\}assistant)|(to\}fn\.\s{0,64}\{invoke\})|(to\}fn\.\s{0,64}\{to\}fn\.)|(to\}\s{0,64}\{invoke"
-            r"\})|(to\}fn\.)|(done\})|(stop\}))"
+            r"dy\})|(start\}user\{body\})|(start\}assistant)|(to\}fn\.\s{0,64}\{invoke\})|(to\}fn\.\s{0,64}\{to\}fn\.)"
+            r"|(to\}\s{0,64}\{invoke\})|(to\}fn\.)|(done\})|(stop\}))"
         ), near=r"`(?=[`]|\Z)|\{(?=[cdst]|\Z)", width=81,
     )
     OPENERS = Scanner(
@@ -130,11 +133,13 @@ class StreamParser(Objects):
     BREAKS = Scanner(
         ("mark", "```json {to}fn.", "", "", 0), ("mark", "``` {to}fn.", "", "", 0),
         ("mark", "{channel}reply{to}fn.", "", "", 0), ("mark", "{channel}notes{to}fn.", "", "", 0),
-        ("mark", "{channel}work{to}fn.", "", "", 0), ("mark", "{start}assistant", "", "", 0),
-        ("mark", "{invoke}", "", "", 0), ("mark", "{to}fn.", "", "", 1), ("mark", "{done}", "", "", 0),
+        ("mark", "{channel}work{to}fn.", "", "", 0), ("mark", "{start}user{body}", "", "", 0),
+        ("mark", "{start}assistant", "", "", 0), ("mark", "{invoke}", "", "", 0), ("mark", "{to}fn.", "", "", 1),
+        ("mark", "{done}", "", "", 0),
         find=(
             r"`(?:(``json\s{0,64}\{to\}fn\.)|(``\s{0,64}\{to\}fn\.))|\{(?:(channel\}reply\{to\}fn\.)|(channel\}notes\{"
-            r"to\}fn\.)|(channel\}work\{to\}fn\.)|(start\}assistant)|(invoke\})|(to\}fn\.)|(done\}))"
+            r"to\}fn\.)|(channel\}work\{to\}fn\.)|(start\}user\{body\})|(start\}assistant)|(invoke\})|(to\}fn\.)|(done"
+            r"\}))"
         ), near=r"`(?=[`]|\Z)|\{(?=[cdist]|\Z)", width=80, first="`{",
     )
     LEFT_OVER = Scanner(("call", "{to}fn.", "", "", 0), find=r"\{(to\}fn\.)", near=r"\{(?=[t]|\Z)", width=8)
@@ -154,18 +159,18 @@ class StreamParser(Objects):
         ("call", "{channel}reply{to}fn.", "", "", 1), ("call", "{channel}notes{to}fn.", "", "", 1),
         ("call", "{channel}work{to}fn.", "", "", 1), ("reasoning", "{channel}notes{body}", "", "", 0),
         ("content", "{channel}reply{body}", "", "", 0), ("content", "{channel}work{body}", "", "", 0),
-        ("separator", "{start}assistant", "", "", 0), ("empty", "{to}fn. {invoke}", "", "", 0),
-        ("call", "{to}fn. {to}fn.", "", "", 1), ("empty", "{to} {invoke}", "", "", 0),
-        ("closed", "{invoke}", "", "", 1), ("call", "{to}fn.", "", "", 2), ("end", "{done}", "", "", 0),
-        ("stray", "{stop}", "", "", 0),
+        ("end", "{start}user{body}", "", "", 0), ("separator", "{start}assistant", "", "", 0),
+        ("empty", "{to}fn. {invoke}", "", "", 0), ("call", "{to}fn. {to}fn.", "", "", 1),
+        ("empty", "{to} {invoke}", "", "", 0), ("closed", "{invoke}", "", "", 1), ("call", "{to}fn.", "", "", 2),
+        ("end", "{done}", "", "", 0), ("stray", "{stop}", "", "", 0),
         find=(
             r",(?:(\s{0,64}\{channel\}reply\{to\}fn\.)|(\s{0,64}\{channel\}notes\{to\}fn\.)|(\s{0,64}\{channel\}work\{"
             r"to\}fn\.)|(\s{0,64}\{to\}fn\.\s{0,64}\{to\}fn\.)|(\s{0,64}\{to\}fn\.))|;(?:(\s{0,64}\{channel\}reply\{to"
             r"\}fn\.)|(\s{0,64}\{channel\}notes\{to\}fn\.)|(\s{0,64}\{channel\}work\{to\}fn\.)|(\s{0,64}\{to\}fn\.\s{0"
             r",64}\{to\}fn\.)|(\s{0,64}\{to\}fn\.))|`(?:(``json\s{0,64}\{to\}fn\.)|(``\s{0,64}\{to\}fn\.))|\{(?:(chann"
             r"el\}reply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|(channel\}work\{to\}fn\.)|(channel\}notes\{body\})|(chan"
-            r"nel\}reply\{body\})|(channel\}work\{body\})|(start\}assistant)|(to\}fn\.\s{0,64}\{invoke\})|(to\}fn\.\s{"
-            r"0,64}\{to\}fn\.)|(to\}\s{0,64}\{invoke\})|(invoke\})|(to\}fn\.)|(done\})|(stop\}))"
+            r"nel\}reply\{body\})|(channel\}work\{body\})|(start\}user\{body\})|(start\}assistant)|(to\}fn\.\s{0,64}\{"
+            r"invoke\})|(to\}fn\.\s{0,64}\{to\}fn\.)|(to\}\s{0,64}\{invoke\})|(invoke\})|(to\}fn\.)|(done\})|(stop\}))"
         ), near=r",|;|`(?=[`]|\Z)|\{(?=[cdist]|\Z)", width=146,
     )
     AFTER_TURN = Scanner(

@@ -99,9 +99,9 @@ class StreamParser(Objects):
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
         ("mark", "\\assistant\\", "", "", 0), ("mark", "\\begin{", "", "", 1), ("mark", "\\stop\\", "", "", 0),
-        ("mark", "```json \\begin{", "", "", 0), ("mark", "``` \\begin{", "", "", 0),
-        find=r"\\(?:(assistant\\)|(begin\{)|(stop\\))|`(?:(``json\s{0,64}\\begin\{)|(``\s{0,64}\\begin\{))",
-        near=r"\\(?=[abs]|\Z)|`(?=[`]|\Z)", width=80, first="\\`",
+        ("mark", "\\end{", "", "", 0), ("mark", "```json \\begin{", "", "", 0), ("mark", "``` \\begin{", "", "", 0),
+        find=r"\\(?:(assistant\\)|(begin\{)|(stop\\)|(end\{))|`(?:(``json\s{0,64}\\begin\{)|(``\s{0,64}\\begin\{))",
+        near=r"\\(?=[abes]|\Z)|`(?=[`]|\Z)", width=80, first="\\`",
     )
     LEFT_OVER = Scanner(("call", "\\begin{", "", "", 0), find=r"\\(begin\{)", near=r"\\(?=[b]|\Z)", width=8)
     TAIL = (

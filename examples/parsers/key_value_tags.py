@@ -174,6 +174,12 @@ class StreamParser(RawPairs):
         ),
         Scanner(("end", "[/k] [v]", "", "", 0), find=r"\[(/k\]\s{0,64}\[v\])", near=r"\[(?=[/]|\Z)", width=73),
     )
+    NEXT_PAIR_OPENER = "[k]"
+    RETYPED = True
+    CALL_CLOSES = (
+        Pattern("\\[/ability\\]\\s{0,16}(?:(?:\\[@user@\\]|\\Z)|\\[ability\\])"),
+        Pattern("(?s:\\[/ability\\].{0,160}\\Z|\\[(?:/(?:a(?:b(?:i(?:l(?:i(?:t(?:y(?:\\])?)?)?)?)?)?)?)?)?\\Z)"),
+    )
     # after_call = ("[/ability]")* (("[ability]" | "[ability]") call | content)
     AFTER_CALL = Scanner(
         ("call", ", [ability] [ability]", "", "", 0), ("call", ", [ability]", "", "", 2),

@@ -177,6 +177,13 @@ class StreamParser(ElementPairs):
         find=r"\^(?:(<each>)|(</)|(<))", near=r"\^(?=[<]|\Z)", width=8,
     )
     AFTER_ITEM = "^</each>"
+    RETYPED = True
+    CALL_CLOSES = (
+        Pattern(
+            '\\^</job>\\s{0,16}(?:(?:\\^</jobs>\\s{0,16})?(?:\\^\\[\\.\\]\\^|\\Z)|\\^<job\\ of="\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}">)'
+        ),
+        Pattern("(?s:\\^</job>.{0,160}\\Z|\\^(?:<(?:/(?:j(?:o(?:b(?:>)?)?)?)?)?)?\\Z)"),
+    )
     # after_call = ("^</job>")* (('^<job of="' | '^<jobs>\n^<job of="') call | content)
     AFTER_CALL = Scanner(
         ("call", ', ^<job of=" ^<job of="', "", "", 0), ("call", ', ^<job of="', "", "", 2),

@@ -179,6 +179,14 @@ class StreamParser(RawPairs):
         ),
         Scanner(("end", ">", "", "\n", 0), find=">()", near=">", width=2),
     )
+    NEXT_PAIR_OPENER = "<with="
+    RETYPED = True
+    CALL_CLOSES = (
+        Pattern(
+            "</do>\\s{0,16}</deed>\\s{0,16}(?:(?:<:>|\\Z)|<deed>\\\n<do=\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}>)"
+        ),
+        Pattern("(?s:</do>.{0,160}\\Z|<(?:/(?:d(?:o(?:>)?)?)?)?\\Z)"),
+    )
     # after_call = ("</do>\n</deed>")* (("<deed>\n<do=" | "<deed>\n<do=") call | content)
     AFTER_CALL = Scanner(
         ("call", ", <deed> <do= <deed> <do=", "", "", 0), ("call", ", <deed> <do=", "", "", 2),

@@ -201,10 +201,18 @@ class StreamParser(RawPairs):
         ),
         Scanner(("end", '" text="', "", "", 0), find=r'"(\s{0,64}text=")', near='"', width=73),
     )
+    NEXT_PAIR_OPENER = '⟨arg name="'
     TYPE_WORDS: ClassVar[Mapping[str, Sequence[str]]] = {
         "yes": ("string",),
         "no": ("integer", "number", "boolean", "null", "array", "object"),
     }
+    RETYPED = True
+    CALL_CLOSES = (
+        Pattern(
+            '⟨/step⟩\\s{0,16}(?:(?:⟨/steps⟩\\s{0,16})?(?:⟪stop⟫|\\Z)|⟨step\\ name="\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}"⟩)'
+        ),
+        Pattern("(?s:⟨/step⟩.{0,160}\\Z|⟨(?:/(?:s(?:t(?:e(?:p(?:⟩)?)?)?)?)?)?\\Z)"),
+    )
     # after_call = ("⟨/step⟩")* (('⟨step name="' | '⟨steps⟩\n⟨step name="') call | content)
     AFTER_CALL = Scanner(
         ("call", ', ⟨step name=" ⟨step name="', "", "", 0), ("call", ', ⟨step name="', "", "", 2),

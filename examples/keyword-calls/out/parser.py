@@ -341,6 +341,8 @@ PART_OF_ESCAPE = Pattern(r"\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?|U[0-9a-fA-F]{0,7
 WORD = Pattern(r"[^,\n\]}]+")
 SPACE = Pattern(r"[^\S \t\n\r]")  # none of the four kinds that JSON knows
 JSON_WORDS = ("true", "false", "null")
+# No number or literal word goes on so: it ends by itself, whatever that is.
+AFTER_LITERAL = Pattern(rf"\s{{0,{MOST_SPACE}}}[,;)\]}}<>|]")
 JSON_WORD = Pattern(r"[\w.+-]+")
 JSON_LITERAL = Pattern(rf"(?:true|false|null|{NUMBER.pattern})(?=[,\]}} \n\r\t])")
 COMMENT = Pattern(r"//[^\n]*(?:\n|\Z)|/\*.*?\*/")
@@ -735,7 +737,7 @@ class Reader(Copied):
         elif self.FOLLOWED and not self.stack:
             # Where nothing stands between arguments, a number or a literal word ends where its own syntax does.
             own = self.style.literal.match(buf, pos)
-            if own and self.follow[final].match(buf, own.end()):
+            if own and (self.follow[final].match(buf, own.end()) or AFTER_LITERAL.match(buf, own.end())):
                 end = own.end()
             else:
                 follow = self.follow[final].search(buf, pos)
@@ -894,6 +896,12 @@ def calls_in(text: str, tools: Parameters) -> list[tuple[str, str]]:
         if found and None not in found:
             return [call for call in found if call is not None]
     return []
+
+
+def arguments_of(name: str, text: str, tools: Parameters) -> str | None:
+    """The arguments of a tool that an object of JSON holds; None where they are not this tool's."""
+    found = _with_arguments(name, {"arguments": json.loads(text)}, tools)
+    return None if found is None else found[1]
 
 
 def _candidates(text: str) -> Iterator[str]:
@@ -1546,7 +1554,8 @@ class Machine(Copied):
     def _may_go_on(self, pos: int) -> bool:
         """Does what comes next begin one of the texts of a header?"""
         rest = self._buf[pos : pos + NAME_LIMIT]
-        return any(len(text) > len(rest) and text.startswith(rest) for text in self.HEADER_PARTS)
+        begun = any(len(text) > len(rest) and text.startswith(rest) for text in self.HEADER_PARTS)
+        return begun or self.AFTER_CALL.prefix_of(self._buf, pos) != ""
 
     def _arguments_begin(self, pos: int) -> bool:
         """Do the arguments of a call begin here, or does the call end?"""
@@ -2017,6 +2026,9 @@ class Pairs(Machine):
         self._count = 0
         self._state = type(self)._pairs
 
+    def _may_go_on(self, pos: int) -> bool:
+        return super()._may_go_on(pos) or self.BETWEEN.prefix_of(self._buf, pos) != ""
+
     def _opens_arguments(self, pos: int) -> bool:
         return self.BETWEEN.match(self._buf, pos) is not None
 
@@ -2036,11 +2048,32 @@ class Pairs(Machine):
             and self.BETWEEN.is_truncated(self._buf, next_char(self._buf, self._pos), PAIR_KINDS)
         ):
             return self._cut_off()
+        if self._count == 0 and self._tools and kind in ("", "pair"):
+            other = self._object_for_pairs()
+            if other is not None:
+                return other
         if kind in ("end", "next"):
             return self._end_pairs(kind)
         if self.PAIR_OPENS and kind != "pair":
             return self._no_pair()
         return self._pair(self._mark.end if self.PAIR_OPENS else self._pos, ", " if self._count else "{")
+
+    def _object_for_pairs(self) -> bool | None:
+        """An object of JSON in the place of all pairs; None where there is none."""
+        buf, start, name = self._buf, next_char(self._buf, self._pos), self._out.calls[-1][0]
+        if not buf.startswith("{", start) or name not in self._tools:
+            return None
+        reader = Reader(STYLES)
+        end = reader.read(buf, start, self._final)
+        if reader.want and not self._final:
+            return False
+        arguments = arguments_of(name, reader.close(), self._tools)
+        if arguments is None:
+            return None
+        self._note("an object in the place of arguments")
+        self._pos, self._space = end, ""
+        self._out.emit("arguments", arguments)
+        return self._close_call()
 
     def _pair(self, start: int, comma: str) -> bool:
         # pair = PAIR_START key KEY_END (value)
