@@ -35,6 +35,14 @@ else:
 Diagnostic = namedtuple("Diagnostic", "offset text")
 
 
+def checked_text(name: str, value: object) -> str:
+    """Return the text, also that of a subclass; raise TypeError for anything else, with the argument's name."""
+    if isinstance(value, str):
+        return str(value)
+    hint = ": decode the bytes first" if isinstance(value, bytes) else ""
+    raise TypeError(f"{name}: expected text (str), got {'None' if value is None else type(value).__name__}{hint}")
+
+
 class Copied:
     """A copy has lists, and parts that can be copied, of its own."""
 
@@ -1335,6 +1343,7 @@ CUT_KINDS = ("end", "reasoning_end", "content_end")
 LEFT_SIGNS = Pattern(r"[}\])]|`{1,3}")
 MOST_ODD = 64  # of names that hold what ends names, so many are looked for
 LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
+LATE = "text after the output was finished"
 NO_MATCH = Match("", 0, 0)
 
 
@@ -1466,7 +1475,7 @@ class Machine(Copied):
         self._plain_value = self._plain_text = False
         self._plain_to: Callable[[str], int] = len
         self._passed: list[str] = []
-        self._consume_head(prompt, continue_final_message)
+        self._consume_head(None if prompt is None else checked_text("prompt", prompt), continue_final_message)
 
     @classmethod
     def parse(
@@ -1495,7 +1504,7 @@ class Machine(Copied):
             json_content=json_content,
             continue_final_message=continue_final_message,
         )
-        parser.feed(text, special=special)
+        parser.feed(checked_text("text", text), special=special)
         parser.finish()
         return parser.message
 
@@ -1512,6 +1521,15 @@ class Machine(Copied):
         `prompts` and `tools` (also as JSON text): one for all, or a list with one for each text.  None gives None.
         """
         return rows_of(cls, texts, prompts, tools)
+
+    def __copy__(self) -> Any:
+        return self.copy()
+
+    def __deepcopy__(self, memo: object) -> Any:
+        return self.copy()
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a parser cannot be pickled: keep the text that it was fed, and feed that to a new one")
 
     # The prompt
 
@@ -1569,6 +1587,8 @@ class Machine(Copied):
 
     def _more(self, chunk: str) -> list[Delta]:
         """A chunk that is not plain: where it only goes on with the text, that is passed on without any state."""
+        if self._final:
+            return self._late(chunk)
         if self.CALLS and self._through is not None:
             return self._through(self, chunk)
         if self._undecided is not None:
@@ -1594,6 +1614,13 @@ class Machine(Copied):
         if self.CALLS and kind == "arguments":
             return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": self._json(text)}}]}]
         return [{kind: text}]
+
+    def _late(self, chunk: str) -> list[Delta]:
+        """What is fed after `finish` is no part of the answer; nothing of it is lost."""
+        if chunk and (not self.diagnostics or self.diagnostics[-1].text != LATE):
+            self._note(LATE)
+        self._out.texts["trailing"].append(chunk)
+        return []
 
     def _regular(self, chunk: str) -> list[Delta]:
         """More of arguments in JSON as it should be: no state has to look at it."""
@@ -1652,9 +1679,6 @@ class Machine(Copied):
         self._out.emit("arguments", "{}" if inside is None else inside)
 
     def _advance(self, chunk: str) -> list[Delta]:
-        if self._final and chunk:
-            self._note("text after the output was finished")
-            return []
         if self._passed:
             self._settle()
         self._within, self._undecided, self._through = "", None, None
@@ -3125,8 +3149,8 @@ class Synchronized:
         return start - (start > pos and buf[start - 1] == "\n")
 
     def safe_prefix_end(self, text: str) -> int:
-        held = self.begun.search(text) or self.close.search(text)
-        return -1 if held else self.end.safe_prefix_end(text)
+        partial = self.begun.search(text) or self.close.search(text)
+        return -1 if partial else self.end.safe_prefix_end(text)
 
 
 def coerced(text: str, types: frozenset[str] | None) -> str | None:
@@ -3616,7 +3640,7 @@ class Wraps(RawPairs):
         return True
 
 
-GUARD = "\udfff"  # a lone surrogate: no decoder gives one
+GUARD = chr(0xDFFF)  # a lone surrogate: no decoder gives one, and mypyc takes no literal of one
 LONGEST_SHOWN = 64  # characters of a special token that a diagnostic shows
 MOST_NOTES = 100
 NOT_PROSE = ("arguments", "value", "trailing")
@@ -3650,7 +3674,7 @@ class Guard(Copied):
         self.delayed = 0  # so many characters of it are not passed on: a token that ends the answer may begin with them
         self.special = False  # whether the last character was of a special token,
         self.run = 0  # and so many of the tail's last characters
-        self.rest: str | None = None  # what follows the token that ended the answer
+        self.ended, self.rest = False, ""  # whether a token ended the answer, and what follows it
         self.seen = self.passed = 0  # characters that came, and that were passed on with guards
         self.places: list[int] = []
         self.notes: list[Diagnostic] = []  # of special tokens that are no markers, to be taken
@@ -3678,7 +3702,8 @@ class Guard(Copied):
         self._note_unknown(text, before, runs, known, stop)
         self._keep_tail(text, runs)
         if end is not None:
-            self.rest, self.tail, self.delayed, self.special = text[end[1] :], "", 0, False
+            self.ended, self.rest = True, text[end[1] :]
+            self.tail, self.delayed, self.special = "", 0, False
         return self._passed_on(text, start, stop - self.delayed, breaks)
 
     def finished(self) -> str:
@@ -3692,6 +3717,10 @@ class Guard(Copied):
         self.tail, self.special = "", False
         self.passed += len(text)
         return text
+
+    def has_ended(self) -> bool:
+        """Whether a token ended the answer; asked again after more has come, where a type checker knows no better."""
+        return self.ended
 
     def _runs(self, special: Sequence[Sequence[int]], old: int, stop: int) -> list[tuple[int, int]]:
         """The special ranges, in the text with the tail before it."""
@@ -3794,7 +3823,8 @@ class Guard(Copied):
 class GuardedTranscript(Transcript):
     """`guarded`: what is emitted may hold guards.  `spells_tokens`: text of the answer spells a token."""
 
-    guarded = spells_tokens = False
+    guarded = False
+    spells_tokens = False
 
     def emit(self, kind: str, text: str) -> None:
         if self.guarded and GUARD in text:
@@ -3809,7 +3839,8 @@ class GuardedTranscript(Transcript):
 class GuardedPendingTranscript(PendingTranscript):
     """As GuardedTranscript, for nested elements."""
 
-    guarded = spells_tokens = False
+    guarded = False
+    spells_tokens = False
 
     def emit(self, kind: str, text: str) -> None:
         if self.guarded and GUARD in text:
@@ -3834,7 +3865,7 @@ class SpecialTokens(Machine):
             guard = self._guard = Guard(self.KNOWN_TOKENS)
             out: Any = self._out
             out.guarded = True
-        if guard.rest is not None:
+        if guard.ended:
             return self._behind_end(chunk)
         if not self._parts:  # chunks were passed on since, perhaps, which the guard has not seen
             self._settle()
@@ -3843,7 +3874,7 @@ class SpecialTokens(Machine):
         text = guard.guarded(chunk, special)
         self._take_notes(guard)
         deltas = self._more_guarded(text)
-        if guard.rest is not None:
+        if guard.has_ended():
             return deltas + self.finish() + self._behind_end(guard.rest)
         if guard.tail or guard.special:
             self._plain_text = self._plain_value = False
@@ -3938,13 +3969,15 @@ def rows_of(
     read: dict[str, tuple[Parameters, str]] = {}
     usual = tools_of(tools if rows is None else None, read)
     found: list[Row | None] = []
+    if isinstance(texts, (str, bytes)):
+        raise TypeError(f"texts: expected a list of texts, got {type(texts).__name__}")
     for at, text in enumerate(texts):
         if text is None:
             found.append(None)
             continue
         known, problem = usual if rows is None else tools_of(rows[at], read)
         stream = parser(tools=known, prompt=prompts if prompts is None or isinstance(prompts, str) else prompts[at])
-        stream.feed(text)
+        stream.feed(checked_text(f"texts[{at}]", text) if text.__class__ is not str else text)
         stream.finish()
         found.append(_row(stream, problem))
     return found
@@ -3989,6 +4022,7 @@ class Completion:
         self.created = int(time.time())
         self.model = model
         self.usage: Mapping[str, Any] | None = None
+        self.error: dict[str, Any] | None = None  # what the engine reported, or what is wrong with its events
         self._stream = stream
         self._include_usage = include_usage
         self._reasoning_key = reasoning_key
@@ -3996,7 +4030,17 @@ class Completion:
         self._choices: dict[int, Choice] = {}
 
     def read(self, event: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """The chunks for an event of the engine's completions; those with `choices: []` bring usage."""
+        """The chunks for an event of the engine's completions; those with `choices: []` bring usage.
+
+        An error, of the engine or in its event, is passed on as `{"error": …}`, at which clients raise.  Nothing
+        follows it.
+        """
+        if self.error is not None:
+            return []
+        problem = error_in(event)
+        if problem is not None:
+            self.error = problem
+            return [{"error": problem}]
         self.usage = event.get("usage") or self.usage
         chunks: list[dict[str, Any]] = []
         for part in event.get("choices") or ():
@@ -4013,13 +4057,15 @@ class Completion:
         """The chunks for a piece of text of one choice; `special` as parsers take it."""
         new = index not in self._choices
         choice = self._choices.setdefault(index, Choice(self.PARSER(**self._keywords), self._stream))
-        deltas: list[Delta] = [{"role": "assistant", "content": ""}] if new else []
+        deltas: list[Delta] = [{"role": "assistant", "content": None}] if new else []
         if text and choice.finish_reason is None:
             deltas += choice.shown(choice.parser.feed(text, special=special), self._reasoning_key)
         return [self._chunk(index, delta) for delta in deltas]
 
     def finish(self) -> list[dict[str, Any]]:
         """The last chunks, of the choices that the engine gave no reason for, and the usage where it is asked for."""
+        if self.error is not None:
+            return []
         if not self._choices:
             self._choices[0] = Choice(self.PARSER(**self._keywords), self._stream)
         chunks = [chunk for index in sorted(self._choices) for chunk in self._ended(index, None)]
@@ -4030,6 +4076,8 @@ class Completion:
     def response(self) -> dict[str, Any]:
         """The whole answer, finished if it is not."""
         self.finish()
+        if self.error is not None:
+            return {"error": self.error}
         choices = [
             {
                 "index": index,
@@ -4109,6 +4157,39 @@ class Choice:
         return written
 
 
+def error_in(event: Any) -> dict[str, Any] | None:
+    """The error that an event of an engine reports, or what is wrong with the event, as clients expect it."""
+    problem = ""
+    if not isinstance(event, dict):
+        problem = f"expected an event with choices, got {type(event).__name__}"
+    elif event.get("error"):
+        error = event["error"]
+        return dict(error) if isinstance(error, dict) and "message" in error else engine_error(str(error))
+    elif not isinstance(event.get("choices") or [], (list, tuple)):
+        problem = f"choices: expected a list, got {type(event['choices']).__name__}"
+    else:
+        for place, part in enumerate(event.get("choices") or ()):
+            problem = problem or wrong_part(f"choices[{place}]", part)
+    return engine_error(problem) if problem else None
+
+
+def wrong_part(place: str, part: Any) -> str:
+    """What is wrong with one of an event's choices; "" if nothing is."""
+    if not isinstance(part, dict):
+        return f"{place}: expected an object, got {type(part).__name__}"
+    if "text" not in part and ("delta" in part or "message" in part):
+        return f"{place}: has no text: this is an event of chat completions; ask the engine for text completions"
+    if not isinstance(part.get("text") or "", str):
+        return f"{place}.text: expected text, got {type(part['text']).__name__}"
+    if not isinstance(part.get("index") or 0, int):
+        return f"{place}.index: expected a whole number, got {type(part['index']).__name__}"
+    return ""
+
+
+def engine_error(message: str) -> dict[str, Any]:
+    return {"message": message, "type": "engine_error", "param": None, "code": None}
+
+
 def call_id() -> str:
     return "call_" + uuid.uuid4().hex[:24]
 
@@ -4136,12 +4217,7 @@ def run_command(parser: Callable[..., Any]) -> None:
     )
     arguments.add_argument("--stream", action="store_true", help="print the deltas of each line instead of the message")
     options = arguments.parse_args()
-    try:
-        from signal import SIG_DFL, SIGPIPE, signal
-
-        signal(SIGPIPE, SIG_DFL)  # whoever reads may have read enough, as `head` does
-    except ImportError:  # there is none on Windows
-        pass
+    end_with_the_reader()
     tools = prompt = None
     try:
         if options.tools:
@@ -4153,19 +4229,40 @@ def run_command(parser: Callable[..., Any]) -> None:
     except (OSError, ValueError, RecursionError) as error:
         arguments.error(f"{options.tools if tools is None and options.tools else options.prompt}: {error}")
     stream = parser(tools=tools, prompt=prompt, continue_final_message=options.continue_final_message)
-
-    def show(deltas: list[Delta]) -> None:
-        for delta in deltas if options.stream else ():
-            print(json.dumps(delta), flush=True)
-
-    with open(0, encoding="utf-8", errors="surrogateescape", newline="", closefd=False) as output:
-        for line in output:
-            show(stream.feed(line))
-    show(stream.finish())
-    if not options.stream:
-        print(json.dumps(stream.message, indent=2))
+    if sys.stdout is None:
+        arguments.error("standard output is closed")
+    try:
+        with open(0, encoding="utf-8", newline="", closefd=False) as output:
+            for deltas in all_deltas(stream, output):
+                for delta in deltas if options.stream else ():
+                    print(json.dumps(delta), flush=True)
+        if not options.stream:
+            print(json.dumps(stream.message, indent=2))
+        sys.stdout.flush()
+    except UnicodeError:
+        arguments.error("standard input: this is not UTF-8 text")
+    except OSError as error:
+        sys.stdout = None  # what is left in it would be tried again at the end
+        arguments.error(f"standard input or standard output: {error.strerror}")
     for diagnostic in stream.diagnostics:
         print(f"{diagnostic.offset}: {diagnostic.text}", file=sys.stderr)
+
+
+def all_deltas(stream: Any, lines: Iterable[str]) -> Iterator[list[Delta]]:
+    """Feed lines to a parser; yield what is new with each of them, and at the end."""
+    for line in lines:
+        yield stream.feed(line)
+    yield stream.finish()
+
+
+def end_with_the_reader() -> None:
+    """End quietly if whoever reads standard output has read enough, as `head` does."""
+    try:
+        from signal import SIG_DFL, SIGPIPE, signal
+
+        signal(SIGPIPE, SIG_DFL)
+    except ImportError:  # there is none on Windows
+        pass
 
 
 RUNTIME_VERSION = "0.2.0"

@@ -20,6 +20,7 @@ if __package__:
         Scanner,
         Style,
         UsualObjects,
+        checked_text,
         require_runtime,
         run_command,
     )
@@ -33,6 +34,7 @@ else:
         Scanner,
         Style,
         UsualObjects,
+        checked_text,
         require_runtime,
         run_command,
     )
@@ -85,14 +87,14 @@ class StreamParser(UsualObjects):
     )
     OPENERS = Scanner(
         ("call", "```json {{DO}} [ {", "", "", 0), ("call", "``` {{DO}} [ {", "", "", 0),
-        ("call", "{{DO}} [ {{DO}} [ {", " ", "", 0), ("call", "{{DO}} ```json {", " ", "", 0),
-        ("call", "{{DO}} ``` {", " ", "", 0), ("call", "{{DO}} [ {", " ", "", 2), ("call", "{{DO}} [ {", " ", "", 2),
-        ("call", "{{DO}} {", " ", "", 0),
+        ("call", "{{DO}} [ {{DO}} [ {", "", "", 0), ("call", "{{DO}} ```json {", "", "", 0),
+        ("call", "{{DO}} ``` {", "", "", 0), ("call", "{{DO}} [ {", "", "", 2), ("call", "{{DO}} [ {", "", "", 2),
+        ("call", "{{DO}} {", "", "", 0),
         find=(
             r"`(?:(``json\s{0,64}\{\{DO\}\}\s{0,64}\[\s{0,64}\{)|(``\s{0,64}\{\{DO\}\}\s{0,64}\[\s{0,64}\{))|\{(?:(\{D"
             r"O\}\}\s{0,64}\[\s{0,64}\{\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{DO\}\}\s{0,64}```json\s{0,64}\{)|(\{DO\}\}\s{0"
             r",64}```\s{0,64}\{)|(\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{DO\}\}\s{0,64}\{))"
-        ), near=r"`(?=[`]|\Z)|\{(?=[{]|\Z)", width=275, leads=" ",
+        ), near=r"`(?=[`]|\Z)|\{(?=[{]|\Z)", width=275,
     )
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
@@ -167,6 +169,8 @@ class StreamParser(UsualObjects):
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""
+        if chunk.__class__ is not str:
+            chunk = checked_text("chunk", chunk)
         # Most chunks are passed on as they came: no character of them could begin or end anything.
         if self._plain_value:
             if '"' not in chunk and "\\" not in chunk and chunk.isprintable() and chunk != "":

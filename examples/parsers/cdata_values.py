@@ -21,6 +21,7 @@ if __package__:
         Scanner,
         ValueWords,
         Wraps,
+        checked_text,
         require_runtime,
         run_command,
     )
@@ -33,6 +34,7 @@ else:
         Scanner,
         ValueWords,
         Wraps,
+        checked_text,
         require_runtime,
         run_command,
     )
@@ -90,12 +92,12 @@ class StreamParser(Wraps):
         ), near=r"<(?=[\t\n\r \-/A_aq▁]|\Z)|`(?=[`]|\Z)", width=216, leads="\n",
     )
     OPENERS = Scanner(
-        ("call", '<act name=" <act name="', "\n", "", 0), ("call", '<act name="', "\n", "", 2),
+        ("call", '<act name=" <act name="', "", "", 0), ("call", '<act name="', "", "", 2),
         ("call", '```json <act name="', "", "", 0), ("call", '``` <act name="', "", "", 0),
         find=(
             r'<(?:(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name="))|`(?:(``json\s{0,64}<act\s{1,64}na'
             r'me=")|(``\s{0,64}<act\s{1,64}name="))'
-        ), near=r"<(?=[a]|\Z)|`(?=[`]|\Z)", width=216, leads="\n",
+        ), near=r"<(?=[a]|\Z)|`(?=[`]|\Z)", width=216,
     )
     # call = name '">' arguments
     HEADER = (
@@ -208,6 +210,8 @@ class StreamParser(Wraps):
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""
+        if chunk.__class__ is not str:
+            chunk = checked_text("chunk", chunk)
         # Most chunks are passed on as they came: no character of them could begin or end anything.
         if self._plain_value:
             if "<" not in chunk and "]" not in chunk and chunk != "":

@@ -11,7 +11,18 @@ call      = name "}" arguments "\\end{" name "}" "}"
 from __future__ import annotations
 
 if __package__:
-    from ._tplc_runtime import IN_STRING, Delta, Message, Objects, Pattern, Scanner, Style, require_runtime, run_command
+    from ._tplc_runtime import (
+        IN_STRING,
+        Delta,
+        Message,
+        Objects,
+        Pattern,
+        Scanner,
+        Style,
+        checked_text,
+        require_runtime,
+        run_command,
+    )
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
@@ -21,6 +32,7 @@ else:
         Pattern,
         Scanner,
         Style,
+        checked_text,
         require_runtime,
         run_command,
     )
@@ -78,10 +90,10 @@ class StreamParser(Objects):
         ), near=r"\\(?=[abrs]|\Z)|`(?=[`]|\Z)|\}(?=[r]|\Z)", width=80, leads="\n\x00 ",
     )
     OPENERS = Scanner(
-        ("call", "\\begin{ \\begin{", "\n", "", 0), ("call", "\\begin{", "\n", "", 2),
+        ("call", "\\begin{ \\begin{", "", "", 0), ("call", "\\begin{", "", "", 2),
         ("call", "```json \\begin{", "", "", 0), ("call", "``` \\begin{", "", "", 0),
         find=r"\\(?:(begin\{\s{0,64}\\begin\{)|(begin\{))|`(?:(``json\s{0,64}\\begin\{)|(``\s{0,64}\\begin\{))",
-        near=r"\\(?=[b]|\Z)|`(?=[`]|\Z)", width=80, leads="\n",
+        near=r"\\(?=[b]|\Z)|`(?=[`]|\Z)", width=80,
     )
     # call = name "}" arguments
     HEADER = (
@@ -143,6 +155,8 @@ class StreamParser(Objects):
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""
+        if chunk.__class__ is not str:
+            chunk = checked_text("chunk", chunk)
         # Most chunks are passed on as they came: no character of them could begin or end anything.
         if self._plain_value:
             if '"' not in chunk and "\\" not in chunk and chunk.isprintable() and chunk != "":

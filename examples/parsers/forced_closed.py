@@ -19,6 +19,7 @@ if __package__:
         Message,
         Scanner,
         Style,
+        checked_text,
         require_runtime,
         run_command,
     )
@@ -31,6 +32,7 @@ else:
         Message,
         Scanner,
         Style,
+        checked_text,
         require_runtime,
         run_command,
     )
@@ -94,12 +96,10 @@ class StreamParser(CallObjects):
         ), near=r"\[(?=[\t\n\r \-\[_▁]|\Z)|`(?=[`]|\Z)", width=81, leads=" ",
     )
     OPENERS = Scanner(
-        ("call", "[[call [[call ", "", " ", 2), ("call", "[[call ", "", " ", 2),
-        ("call", "```json [[call ", "", " ", 2), ("call", "``` [[call ", "", " ", 2),
-        find=(
-            r"\[(?:(\[call\s{0,64}\[\[call(?!\w))|(\[call(?!\w)))|`(?:(``json\s{0,64}\[\[call(?!\w))|(``\s{0,64}\[\[ca"
-            r"ll(?!\w)))"
-        ), near=r"\[(?=[\[]|\Z)|`(?=[`]|\Z)", width=79,
+        ("call", "[[call [[call", "", "", 0), ("call", "[[call", "", "", 2), ("call", "```json [[call", "", "", 0),
+        ("call", "``` [[call", "", "", 0),
+        find=r"\[(?:(\[call\s{0,64}\[\[call)|(\[call))|`(?:(``json\s{0,64}\[\[call)|(``\s{0,64}\[\[call))",
+        near=r"\[(?=[\[]|\Z)|`(?=[`]|\Z)", width=79,
     )
     # call = index "]] {" object
     HEADER = (
@@ -165,6 +165,8 @@ class StreamParser(CallObjects):
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""
+        if chunk.__class__ is not str:
+            chunk = checked_text("chunk", chunk)
         # Most chunks are passed on as they came: no character of them could begin or end anything.
         if self._plain_value:
             if '"' not in chunk and "\\" not in chunk and chunk.isprintable() and chunk != "":

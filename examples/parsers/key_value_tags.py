@@ -21,6 +21,7 @@ if __package__:
         RawPairs,
         Scanner,
         ValueWords,
+        checked_text,
         require_runtime,
         run_command,
     )
@@ -33,6 +34,7 @@ else:
         RawPairs,
         Scanner,
         ValueWords,
+        checked_text,
         require_runtime,
         run_command,
     )
@@ -91,12 +93,12 @@ class StreamParser(RawPairs):
         ), near=r"\[(?=[\t\n\r \-/@A_am▁]|\Z)|`(?=[`]|\Z)", width=96, leads="\n",
     )
     OPENERS = Scanner(
-        ("call", "[ability] [ability]", "\n", "", 0), ("call", "[ability]", "\n", "", 2),
+        ("call", "[ability] [ability]", "", "", 0), ("call", "[ability]", "", "", 2),
         ("call", "```json [ability]", "", "", 0), ("call", "``` [ability]", "", "", 0),
         find=(
             r"\[(?:(ability\]\s{0,64}\[ability\])|(ability\]))|`(?:(``json\s{0,64}\[ability\])|(``\s{0,64}\[ability\])"
             ")"
-        ), near=r"\[(?=[a]|\Z)|`(?=[`]|\Z)", width=84, leads="\n",
+        ), near=r"\[(?=[a]|\Z)|`(?=[`]|\Z)", width=84,
     )
     # call = name arguments
     HEADER = (
@@ -213,6 +215,8 @@ class StreamParser(RawPairs):
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""
+        if chunk.__class__ is not str:
+            chunk = checked_text("chunk", chunk)
         # Most chunks are passed on as they came: no character of them could begin or end anything.
         if self._plain_value:
             if "[" not in chunk and chunk != "":

@@ -21,6 +21,7 @@ if __package__:
         RawPairs,
         Scanner,
         ValueWords,
+        checked_text,
         require_runtime,
         run_command,
     )
@@ -33,6 +34,7 @@ else:
         RawPairs,
         Scanner,
         ValueWords,
+        checked_text,
         require_runtime,
         run_command,
     )
@@ -92,12 +94,12 @@ class StreamParser(RawPairs):
         ), near=r"<(?=[\t\n\r \-/:D_dm▁]|\Z)|`(?=[`]|\Z)", width=218, leads="\n\n",
     )
     OPENERS = Scanner(
-        ("call", "<deed> <do= <deed> <do=", "\n\n", "", 0), ("call", "<deed> <do=", "\n\n", "", 2),
-        ("call", "<do=", "", "", 1), ("call", "```json <deed> <do=", "", "", 0), ("call", "``` <deed> <do=", "", "", 0),
+        ("call", "<deed> <do= <deed> <do=", "", "", 0), ("call", "<deed> <do=", "", "", 2), ("call", "<do=", "", "", 1),
+        ("call", "```json <deed> <do=", "", "", 0), ("call", "``` <deed> <do=", "", "", 0),
         find=(
             r"<(?:(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(deed>\s{0,64}<do=)|(do=))|`(?:(``json\s{0,64}<deed>\s"
             r"{0,64}<do=)|(``\s{0,64}<deed>\s{0,64}<do=))"
-        ), near=r"<(?=[d]|\Z)|`(?=[`]|\Z)", width=216, leads="\n\n",
+        ), near=r"<(?=[d]|\Z)|`(?=[`]|\Z)", width=216,
     )
     # call = name ">" arguments
     HEADER = (
@@ -229,6 +231,8 @@ class StreamParser(RawPairs):
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""
+        if chunk.__class__ is not str:
+            chunk = checked_text("chunk", chunk)
         # Most chunks are passed on as they came: no character of them could begin or end anything.
         if self._plain_value:
             if "<" not in chunk and chunk != "":

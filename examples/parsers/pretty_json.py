@@ -20,6 +20,7 @@ if __package__:
         Scanner,
         Style,
         UsualObjects,
+        checked_text,
         require_runtime,
         run_command,
     )
@@ -33,6 +34,7 @@ else:
         Scanner,
         Style,
         UsualObjects,
+        checked_text,
         require_runtime,
         run_command,
     )
@@ -85,9 +87,9 @@ class StreamParser(UsualObjects):
         ), near=r"<(?=[\t\n\r \-FS_f▁]|\Z)|S(?=[t]|\Z)|`(?=[`]|\Z)", width=424, leads="\n",
     )
     OPENERS = Scanner(
-        ("call", "Steps: ```json [ Steps: ```json [ {", "\n", "", 0), ("call", "Steps: ```json ```json {", "\n", "", 0),
-        ("call", "Steps: ```json [ {", "\n", "", 2), ("call", "Steps: ```json ``` {", "\n", "", 0),
-        ("call", "Steps: ```json [ {", "\n", "", 2), ("call", "Steps: ```json {", "\n", "", 0),
+        ("call", "Steps: ```json [ Steps: ```json [ {", "", "", 0), ("call", "Steps: ```json ```json {", "", "", 0),
+        ("call", "Steps: ```json [ {", "", "", 2), ("call", "Steps: ```json ``` {", "", "", 0),
+        ("call", "Steps: ```json [ {", "", "", 2), ("call", "Steps: ```json {", "", "", 0),
         ("call", "```json Steps: ```json [ {", "", "", 0), ("call", "``` Steps: ```json [ {", "", "", 0),
         ("call", "```json [ {", "", "", 1),
         find=(
@@ -96,7 +98,7 @@ class StreamParser(UsualObjects):
             r"`\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\{))|`(?:(``json\s{"
             r"1,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(``\s{0,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(`"
             r"`json\s{0,64}\[\s{0,64}\{))"
-        ), near=r"S(?=[t]|\Z)|`(?=[`]|\Z)", width=424, leads="\n",
+        ), near=r"S(?=[t]|\Z)|`(?=[`]|\Z)", width=424,
     )
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {("step",): "name", ("with",): "arguments"}
@@ -174,6 +176,8 @@ class StreamParser(UsualObjects):
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""
+        if chunk.__class__ is not str:
+            chunk = checked_text("chunk", chunk)
         # Most chunks are passed on as they came: no character of them could begin or end anything.
         if self._plain_value:
             if '"' not in chunk and "\\" not in chunk and chunk.isprintable() and chunk != "":

@@ -20,6 +20,7 @@ if __package__:
         Pattern,
         Scanner,
         Style,
+        checked_text,
         require_runtime,
         run_command,
     )
@@ -33,6 +34,7 @@ else:
         Pattern,
         Scanner,
         Style,
+        checked_text,
         require_runtime,
         run_command,
     )
@@ -73,7 +75,7 @@ class StreamParser(Objects):
         find=r"#(?:(:assistant(?!\w))|(top#))|:(#)|=(?:(=>\s{0,64}everyone(?!\w))|(=>))",
         near=r"#(?=[:t]|\Z)|:(?=[#]|\Z)|=(?=[=]|\Z)", width=77,
     )
-    OPENERS = Scanner(("call", "==>", "", " ", 0), find="=(=>)", near=r"=(?=[=]|\Z)", width=4)
+    OPENERS = Scanner(("call", "==>", "", "", 0), find="=(=>)", near=r"=(?=[=]|\Z)", width=4)
     # call = name arguments
     HEADER = (
         (
@@ -108,6 +110,8 @@ class StreamParser(Objects):
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""
+        if chunk.__class__ is not str:
+            chunk = checked_text("chunk", chunk)
         # Most chunks are passed on as they came: no character of them could begin or end anything.
         if self._plain_value:
             if '"' not in chunk and "\\" not in chunk and chunk.isprintable() and chunk != "":

@@ -20,6 +20,7 @@ if __package__:
         Pattern,
         Scanner,
         Style,
+        checked_text,
         require_runtime,
         run_command,
     )
@@ -33,6 +34,7 @@ else:
         Pattern,
         Scanner,
         Style,
+        checked_text,
         require_runtime,
         run_command,
     )
@@ -141,6 +143,8 @@ class StreamParser(Objects):
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""
+        if chunk.__class__ is not str:
+            chunk = checked_text("chunk", chunk)
         # Most chunks are passed on as they came: no character of them could begin or end anything.
         if self._plain_value:
             if '"' not in chunk and "\\" not in chunk and chunk.isprintable() and chunk != "":

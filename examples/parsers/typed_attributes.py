@@ -21,6 +21,7 @@ if __package__:
         RawPairs,
         Scanner,
         ValueWords,
+        checked_text,
         require_runtime,
         run_command,
     )
@@ -33,6 +34,7 @@ else:
         RawPairs,
         Scanner,
         ValueWords,
+        checked_text,
         require_runtime,
         run_command,
     )
@@ -97,15 +99,14 @@ class StreamParser(RawPairs):
     OPENERS = Scanner(
         ("call", '```json ⟨steps⟩ ⟨step name="', "", "", 0), ("call", '``` ⟨steps⟩ ⟨step name="', "", "", 0),
         ("call", '```json ⟨step name="', "", "", 0), ("call", '``` ⟨step name="', "", "", 0),
-        ("call", '⟨steps⟩ ⟨step name=" ⟨step name="', "\n\n", "", 0),
-        ("call", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", 0), ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", 2),
-        ("call", '⟨step name="', "", "", 1),
+        ("call", '⟨steps⟩ ⟨step name=" ⟨step name="', "", "", 0), ("call", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "", "", 0),
+        ("call", '⟨steps⟩ ⟨step name="', "", "", 2), ("call", '⟨step name="', "", "", 1),
         find=(
             r'`(?:(``json\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(`'
             r'`json\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨step\s{1,64}name="))|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name='
             r'"\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{'
             r'1,64}name=")|(step\s{1,64}name="))'
-        ), near=r"`(?=[`]|\Z)|⟨(?=[s]|\Z)", width=290, leads="\n\n",
+        ), near=r"`(?=[`]|\Z)|⟨(?=[s]|\Z)", width=290,
     )
     # call = name '"⟩' arguments
     HEADER = (
@@ -253,6 +254,8 @@ class StreamParser(RawPairs):
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""
+        if chunk.__class__ is not str:
+            chunk = checked_text("chunk", chunk)
         # Most chunks are passed on as they came: no character of them could begin or end anything.
         if self._plain_value:
             if "⟨" not in chunk and chunk != "":

@@ -21,6 +21,7 @@ if __package__:
         QuotedPairs,
         Scanner,
         Style,
+        checked_text,
         require_runtime,
         run_command,
     )
@@ -34,6 +35,7 @@ else:
         QuotedPairs,
         Scanner,
         Style,
+        checked_text,
         require_runtime,
         run_command,
     )
@@ -77,9 +79,8 @@ class StreamParser(QuotedPairs):
         ), near=r"`(?=[`]|\Z)|⟨(?=[d]|\Z)|⟪(?=[as]|\Z)", width=76,
     )
     OPENERS = Scanner(
-        ("call", "```json ⟨do ", "", " ", 2), ("call", "``` ⟨do ", "", " ", 2), ("call", "⟨do ⟨do ", "", " ", 2),
-        ("call", "⟨do ", "", " ", 2),
-        find=r"`(?:(``json\s{0,64}⟨do(?!\w))|(``\s{0,64}⟨do(?!\w)))|⟨(?:(do\s{0,64}⟨do(?!\w))|(do(?!\w)))",
+        ("call", "```json ⟨do", "", "", 0), ("call", "``` ⟨do", "", "", 0), ("call", "⟨do ⟨do", "", "", 0),
+        ("call", "⟨do", "", "", 2), find=r"`(?:(``json\s{0,64}⟨do)|(``\s{0,64}⟨do))|⟨(?:(do\s{0,64}⟨do)|(do))",
         near=r"`(?=[`]|\Z)|⟨(?=[d]|\Z)", width=76,
     )
     # call = name arguments
@@ -153,6 +154,8 @@ class StreamParser(QuotedPairs):
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""
+        if chunk.__class__ is not str:
+            chunk = checked_text("chunk", chunk)
         # Most chunks are passed on as they came: no character of them could begin or end anything.
         if self._plain_value:
             if '"' not in chunk and "\\" not in chunk and chunk.isprintable() and chunk != "":

@@ -49,6 +49,14 @@ GENERATION_PROMPTS = ("<.assistant.>",)
 Diagnostic = namedtuple("Diagnostic", "offset text")
 
 
+def checked_text(name: str, value: object) -> str:
+    """Return the text, also that of a subclass; raise TypeError for anything else, with the argument's name."""
+    if isinstance(value, str):
+        return str(value)
+    hint = ": decode the bytes first" if isinstance(value, bytes) else ""
+    raise TypeError(f"{name}: expected text (str), got {'None' if value is None else type(value).__name__}{hint}")
+
+
 class Copied:
     """A copy has lists, and parts that can be copied, of its own."""
 
@@ -1138,6 +1146,7 @@ CUT_KINDS = ("end", "reasoning_end", "content_end")
 LEFT_SIGNS = Pattern(r"[}\])]|`{1,3}")
 MOST_ODD = 64  # of names that hold what ends names, so many are looked for
 LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
+LATE = "text after the output was finished"
 NO_MATCH = Match("", 0, 0)
 
 
@@ -1231,7 +1240,7 @@ class Machine(Copied):
         self._plain_value = self._plain_text = False
         self._plain_to: Callable[[str], int] = len
         self._passed: list[str] = []
-        self._consume_head(prompt, continue_final_message)
+        self._consume_head(None if prompt is None else checked_text("prompt", prompt), continue_final_message)
 
     @classmethod
     def parse(
@@ -1260,7 +1269,7 @@ class Machine(Copied):
             json_content=json_content,
             continue_final_message=continue_final_message,
         )
-        parser.feed(text, special=special)
+        parser.feed(checked_text("text", text), special=special)
         parser.finish()
         return parser.message
 
@@ -1277,6 +1286,15 @@ class Machine(Copied):
         `prompts` and `tools` (also as JSON text): one for all, or a list with one for each text.  None gives None.
         """
         return rows_of(cls, texts, prompts, tools)
+
+    def __copy__(self) -> Any:
+        return self.copy()
+
+    def __deepcopy__(self, memo: object) -> Any:
+        return self.copy()
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a parser cannot be pickled: keep the text that it was fed, and feed that to a new one")
 
     # The prompt
 
@@ -1332,6 +1350,8 @@ class Machine(Copied):
 
     def _more(self, chunk: str) -> list[Delta]:
         """A chunk that is not plain: where it only goes on with the text, that is passed on without any state."""
+        if self._final:
+            return self._late(chunk)
         if self._through is not None:
             return self._through(self, chunk)
         if self._undecided is not None:
@@ -1357,6 +1377,13 @@ class Machine(Copied):
         if kind == "arguments":
             return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": self._json(text)}}]}]
         return [{kind: text}]
+
+    def _late(self, chunk: str) -> list[Delta]:
+        """What is fed after `finish` is no part of the answer; nothing of it is lost."""
+        if chunk and (not self.diagnostics or self.diagnostics[-1].text != LATE):
+            self._note(LATE)
+        self._out.texts["trailing"].append(chunk)
+        return []
 
     def _regular(self, chunk: str) -> list[Delta]:
         """More of arguments in JSON as it should be: no state has to look at it."""
@@ -1407,9 +1434,6 @@ class Machine(Copied):
         return True
 
     def _advance(self, chunk: str) -> list[Delta]:
-        if self._final and chunk:
-            self._note("text after the output was finished")
-            return []
         if self._passed:
             self._settle()
         self._within, self._undecided, self._through = "", None, None
@@ -2168,13 +2192,15 @@ def rows_of(
     read: dict[str, tuple[Parameters, str]] = {}
     usual = tools_of(tools if rows is None else None, read)
     found: list[Row | None] = []
+    if isinstance(texts, (str, bytes)):
+        raise TypeError(f"texts: expected a list of texts, got {type(texts).__name__}")
     for at, text in enumerate(texts):
         if text is None:
             found.append(None)
             continue
         known, problem = usual if rows is None else tools_of(rows[at], read)
         stream = parser(tools=known, prompt=prompts if prompts is None or isinstance(prompts, str) else prompts[at])
-        stream.feed(text)
+        stream.feed(checked_text(f"texts[{at}]", text) if text.__class__ is not str else text)
         stream.finish()
         found.append(_row(stream, problem))
     return found
@@ -2205,12 +2231,7 @@ def run_command(parser: Callable[..., Any]) -> None:
     )
     arguments.add_argument("--stream", action="store_true", help="print the deltas of each line instead of the message")
     options = arguments.parse_args()
-    try:
-        from signal import SIG_DFL, SIGPIPE, signal
-
-        signal(SIGPIPE, SIG_DFL)  # whoever reads may have read enough, as `head` does
-    except ImportError:  # there is none on Windows
-        pass
+    end_with_the_reader()
     tools = prompt = None
     try:
         if options.tools:
@@ -2222,19 +2243,40 @@ def run_command(parser: Callable[..., Any]) -> None:
     except (OSError, ValueError, RecursionError) as error:
         arguments.error(f"{options.tools if tools is None and options.tools else options.prompt}: {error}")
     stream = parser(tools=tools, prompt=prompt, continue_final_message=options.continue_final_message)
-
-    def show(deltas: list[Delta]) -> None:
-        for delta in deltas if options.stream else ():
-            print(json.dumps(delta), flush=True)
-
-    with open(0, encoding="utf-8", errors="surrogateescape", newline="", closefd=False) as output:
-        for line in output:
-            show(stream.feed(line))
-    show(stream.finish())
-    if not options.stream:
-        print(json.dumps(stream.message, indent=2))
+    if sys.stdout is None:
+        arguments.error("standard output is closed")
+    try:
+        with open(0, encoding="utf-8", newline="", closefd=False) as output:
+            for deltas in all_deltas(stream, output):
+                for delta in deltas if options.stream else ():
+                    print(json.dumps(delta), flush=True)
+        if not options.stream:
+            print(json.dumps(stream.message, indent=2))
+        sys.stdout.flush()
+    except UnicodeError:
+        arguments.error("standard input: this is not UTF-8 text")
+    except OSError as error:
+        sys.stdout = None  # what is left in it would be tried again at the end
+        arguments.error(f"standard input or standard output: {error.strerror}")
     for diagnostic in stream.diagnostics:
         print(f"{diagnostic.offset}: {diagnostic.text}", file=sys.stderr)
+
+
+def all_deltas(stream: Any, lines: Iterable[str]) -> Iterator[list[Delta]]:
+    """Feed lines to a parser; yield what is new with each of them, and at the end."""
+    for line in lines:
+        yield stream.feed(line)
+    yield stream.finish()
+
+
+def end_with_the_reader() -> None:
+    """End quietly if whoever reads standard output has read enough, as `head` does."""
+    try:
+        from signal import SIG_DFL, SIGPIPE, signal
+
+        signal(SIGPIPE, SIG_DFL)
+    except ImportError:  # there is none on Windows
+        pass
 
 
 STYLE = PlainStyle(
@@ -2388,6 +2430,8 @@ class StreamParser(QuotedPairs):
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""
+        if chunk.__class__ is not str:
+            chunk = checked_text("chunk", chunk)
         # Most chunks are passed on as they came: no character of them could begin or end anything.
         if self._plain_value:
             if '"' not in chunk and "\\" not in chunk and chunk.isprintable() and chunk != "":
