@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -325,7 +326,7 @@ class _RoundTrip:
             problem = self._check_streams(case, feed, message)
             if problem is None and first and feed.prompt == place.frame.prompt and not case.after_result:
                 problem = self._check_default_prompt(case, feed)
-            if problem is None and first and case.calls and not _schemas_needed(self.ir):
+            if problem is None and first and _names_are_usual(case) and not _schemas_needed(self.ir):
                 problem = self._check_untyped(case, feed)
         except _RAISED as error:
             return f"the parser raised {type(error).__name__}: {error}"
@@ -464,6 +465,12 @@ class _RoundTrip:
 
 def _place(context: Context) -> str:
     return f" with {json.dumps(dict(context), ensure_ascii=False)}" if context else ""
+
+
+def _names_are_usual(case: Case) -> bool:
+    """Whether the case has calls, of names that servers allow.  With other signs a name can't be told from text unless
+    the tools are given."""
+    return bool(case.calls) and all(re.fullmatch(r"[\w.-]+", call.name) for call in case.calls)
 
 
 def _up_to_weak_end(ir: TemplateIR, rest: str) -> str:
