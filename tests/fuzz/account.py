@@ -167,6 +167,7 @@ class Markers:
 
     def __init__(self, module: ModuleType, ir: TemplateIR) -> None:
         self._squeezed = {"".join(text.split()) for text in (*_texts(module), *_lexemes(ir), "")}
+        self._alike = {squeezed(text) for text in self._squeezed if text}
         self._around_key = getattr(module.StreamParser, "VALUE_CLOSE", ())
         # An object's own bracket stands at the end of its call's opener.
         opening = getattr(module.StreamParser, "STYLES", None)
