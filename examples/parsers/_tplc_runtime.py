@@ -2947,11 +2947,22 @@ class Pairs(Machine):
         key = values["key"]
         if self.KEY_SIGNS:
             key = self.KEY_SIGNS.plain(key)
+        if self.READ_AGAIN and self._tools and key[:1] in ("'", '"'):
+            key = self._without_quotes(key)
         self._pos = end
         self._count += 1
         self._out.emit("arguments", self._key_of(comma, key))
         self._begin_value(key, values.get("type", ""))
         return True
+
+    def _without_quotes(self, key: str) -> str:
+        """A key that the schema has without the quotes that stand around it; else the key."""
+        schema, bare = self._tools.get(self._out.calls[-1][0]), key.strip("'\"")
+        keys = properties_of(schema)
+        if key in keys or bare not in keys:
+            return key
+        self._note(f"the argument {bare} is written in quotes")
+        return bare
 
     def _no_pair(self) -> bool:
         if self.RESUMES:
@@ -3149,8 +3160,8 @@ class Synchronized:
         return start - (start > pos and buf[start - 1] == "\n")
 
     def safe_prefix_end(self, text: str) -> int:
-        partial = self.begun.search(text) or self.close.search(text)
-        return -1 if partial else self.end.safe_prefix_end(text)
+        found = self.begun.search(text) or self.close.search(text)
+        return -1 if found else self.end.safe_prefix_end(text)
 
 
 def coerced(text: str, types: frozenset[str] | None) -> str | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from .machine import Machine, next_char
 from .pattern import Pattern
 from .scanner import NO_MARKERS, Match, Scanner
+from .schema import properties_of
 from .second import STYLES, arguments_of
 from .values import FollowedReader, Reader, escaped
 
@@ -113,11 +114,22 @@ class Pairs(Machine):
         key = values["key"]
         if self.KEY_SIGNS:
             key = self.KEY_SIGNS.plain(key)
+        if self.READ_AGAIN and self._tools and key[:1] in ("'", '"'):
+            key = self._without_quotes(key)
         self._pos = end
         self._count += 1
         self._out.emit("arguments", self._key_of(comma, key))
         self._begin_value(key, values.get("type", ""))
         return True
+
+    def _without_quotes(self, key: str) -> str:
+        """A key that the schema has without the quotes that stand around it; else the key."""
+        schema, bare = self._tools.get(self._out.calls[-1][0]), key.strip("'\"")
+        keys = properties_of(schema)
+        if key in keys or bare not in keys:
+            return key
+        self._note(f"the argument {bare} is written in quotes")
+        return bare
 
     def _no_pair(self) -> bool:
         if self.RESUMES:

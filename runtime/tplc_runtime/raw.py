@@ -152,8 +152,8 @@ class Synchronized:
         return start - (start > pos and buf[start - 1] == "\n")
 
     def safe_prefix_end(self, text: str) -> int:
-        partial = self.begun.search(text) or self.close.search(text)
-        return -1 if partial else self.end.safe_prefix_end(text)
+        found = self.begun.search(text) or self.close.search(text)
+        return -1 if found else self.end.safe_prefix_end(text)
 
 
 def coerced(text: str, types: frozenset[str] | None) -> str | None:

@@ -39,6 +39,7 @@ from tplc.ir.nodes import TemplateIR
 from tplc.lower import lower
 from tplc.lower.states import states
 from tplc.verify.artifact import load_module
+from tplc_runtime.scanner import squeezed
 
 TEXT_STATES = ("_start", "_content", "_reasoning")
 VALUE_STATES = ("_arguments", "_object", "_value")
@@ -166,6 +167,7 @@ class Markers:
 
     def __init__(self, module: ModuleType, ir: TemplateIR) -> None:
         self._squeezed = {"".join(text.split()) for text in (*_texts(module), *_lexemes(ir), "")}
+        self._alike = {squeezed(text) for text in self._squeezed if text}
         self._around_key = getattr(module.StreamParser, "VALUE_CLOSE", ())
         # An object's own bracket stands at the end of its call's opener.
         opening = getattr(module.StreamParser, "STYLES", None)
@@ -178,8 +180,12 @@ class Markers:
 
     def fits(self, text: str) -> bool:
         """White space or a marker."""
-        squeezed = "".join(text.split())
-        return squeezed in self._squeezed or any(squeezed + opening in self._squeezed for opening in self._openings)
+        found = "".join(text.split())
+        # In other case, or with other separators.
+        alike = squeezed(text)
+        return any(found + opening in self._squeezed for opening in ("", *self._openings)) or any(
+            alike + squeezed(opening) in self._alike for opening in ("", *self._openings)
+        )
 
     def add_closer(self, key: str) -> None:
         """The marker after a value whose key it repeats."""
@@ -280,11 +286,11 @@ def _watch_emit(method: Method) -> Method:
 
 def _watch_slots(method: Method) -> Method:
     def slots(self: Any, pos: int, wanted: Any, name: str | None = None) -> Any:
-        trace, notes = self._trace, len(self.diagnostics)
+        trace = self._trace
         found = method(self, pos, wanted, name)
         if not found[2]:
             trace.slots, trace.order = found[0], tuple(slot for slot, _, _ in wanted)
-            trace.again = [note.text.partition(" comes again as ")[2] for note in self.diagnostics[notes:]]
+            trace.again = [other.partition(" comes again as ")[2] for other in self._others]
             trace.known = () if name is None else ("name",)
         return found
 

@@ -2111,11 +2111,22 @@ class Pairs(Machine):
         if self._others:
             self._note_others()
         key = values["key"]
+        if self._tools and key[:1] in ("'", '"'):
+            key = self._without_quotes(key)
         self._pos = end
         self._count += 1
         self._out.emit("arguments", self._key_of(comma, key))
         self._begin_value(key, values.get("type", ""))
         return True
+
+    def _without_quotes(self, key: str) -> str:
+        """A key that the schema has without the quotes that stand around it; else the key."""
+        schema, bare = self._tools.get(self._out.calls[-1][0]), key.strip("'\"")
+        keys = properties_of(schema)
+        if key in keys or bare not in keys:
+            return key
+        self._note(f"the argument {bare} is written in quotes")
+        return bare
 
     def _no_pair(self) -> bool:
         return self._end_pairs("")
