@@ -28,7 +28,8 @@ def guide() -> dict[str, str]:
     """The files of the guide, and the parser that it makes."""
     blocks = read_blocks((ROOT / "docs" / "vendoring.md").read_text(encoding="utf-8"))
     files = {block.file: block.text for block in blocks if block.file}
-    files["hut_parser.py"] = tplc.generate(tplc.compile_template(files["hut.jinja"], name="hut.jinja"), "python")
+    hut = (ROOT / "docs" / "hut.jinja").read_text(encoding="utf-8")
+    files["hut_parser.py"] = tplc.generate(tplc.compile_template(hut, name="hut.jinja"), "python")
     return files
 
 

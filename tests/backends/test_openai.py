@@ -145,7 +145,7 @@ class LateId:
         "tool_calls": [{"id": "late", "type": "function", "function": {"name": "look", "arguments": "{}"}}],
     }
 
-    def feed(self, chunk: str) -> list[dict[str, Any]]:
+    def feed(self, chunk: str, *, special: object = None) -> list[dict[str, Any]]:
         head = {"index": 0, "id": None, "type": "function", "function": {"name": "look", "arguments": ""}}
         rest = [{"index": 0, "function": {"arguments": "{}"}}, {"index": 0, "id": "late"}]
         return [{"tool_calls": [call]} for call in [head, *rest]]
@@ -188,7 +188,8 @@ def serving(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
     guide = (ROOT / "docs" / "vendoring.md").read_text(encoding="utf-8")
     files = dict(re.findall(r"<!-- file: (\S+) -->\n```\w*\n(.*?)\n```", guide, re.DOTALL))
-    ir = tplc.compile_template(files["hut.jinja"] + "\n", name="hut.jinja")
+    hut = (ROOT / "docs" / "hut.jinja").read_text(encoding="utf-8")
+    ir = tplc.compile_template(hut, name="hut.jinja")
     made = generate(ir, "python", GrammarOptions(parser=ParserOptions(openai=True)))
     modules = {"hut_parser": load_module(made)}
     for name in ("proxy", "engine"):
@@ -198,7 +199,7 @@ def serving(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     servers = [ThreadingHTTPServer(("127.0.0.1", 0), handler) for handler in handlers]
     proxy: Any = handlers[1]
     proxy.engine = f"http://127.0.0.1:{servers[0].server_port}/v1/completions"
-    proxy.template = tplc.ChatTemplate(files["hut.jinja"] + "\n", ir=ir)
+    proxy.template = tplc.ChatTemplate(hut, ir=ir)
     for server in servers:
         Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{servers[1].server_port}/v1"
