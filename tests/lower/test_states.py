@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.backends.parsers import parser_for
 from tests.fuzz.formats import Format, formats
 from tests.fuzz.outputs import Writer, random_chunks
 from tplc.backends.peg.engine import PegEngine
+from tplc.ir.nodes import Tolerance
 from tplc.lower import lower
 from tplc.lower.interpret import Interpretation, interpret
 from tplc.lower.printed_states import printed_states, states_graph
@@ -41,14 +44,17 @@ def said(reading: Interpretation) -> tuple[Any, ...]:
 @pytest.mark.parametrize("name", NAMES)
 def test_the_parser_reads_as_the_interpreter(name: str) -> None:
     form = named(name)
-    acceptor, writer = lower(form.ir), Writer(form, random.Random(f"states {name}"))
+    # The interpreter doesn't know truncated markers of the turn yet.
+    ir = replace(form.ir, tolerances=(*form.ir.tolerances, Tolerance("cut_markers", enabled=False)))
+    parser = parser_for(ir)
+    acceptor, writer = lower(ir), Writer(form, random.Random(f"states {name}"))
     for _ in range(20):
         _, text = writer.output()
         # Of reasoning that a prompt opened, its marker is content where reasoning is not parsed.
         parse_reasoning = bool(acceptor.heads[0]) or writer.rng.random() < 0.7
         expected = said(interpret(acceptor, text, parse_reasoning=parse_reasoning))
         for chunks in ([text], random_chunks(text, writer.rng)):
-            stream = form.parser.StreamParser(parse_tool_calls=False, parse_reasoning=parse_reasoning)
+            stream = parser.StreamParser(parse_tool_calls=False, parse_reasoning=parse_reasoning)
             for chunk in chunks:
                 stream.feed(chunk)
             stream.finish()

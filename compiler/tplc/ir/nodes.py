@@ -11,7 +11,7 @@ the concatenation of a layout is exactly what the template renders (`ir/write.py
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, Union
 
 IR_VERSION = 2
@@ -429,8 +429,8 @@ class Excused:
 
     title: str
     kind: str
-    message: Json
-    other: Json
+    message: Json = field(hash=False)
+    other: Json = field(hash=False)
     render: str
 
 
