@@ -294,7 +294,7 @@ ONE_CALL = """
 
 
 def test_what_closes_the_only_call_of_a_turn_stops_a_server() -> None:
-    assert set(case(ONE_CALL).engines.parser.STOP) == {"<end>", "<go>"}
+    assert set(case(ONE_CALL).engines.parser.STOP) == {"<end>", "<go>", "[user]"}
     case(ONE_CALL).output('<to look>{"days": 2}').expect(calls=[("look", {"days": 2})])
 
 

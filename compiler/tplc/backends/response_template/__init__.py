@@ -8,16 +8,19 @@ Two profiles: `transformers` uses all there is, `servers` what serving engines t
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tplc.backends.response_template.calls import CallField, CannotExpress, call_field
 from tplc.backends.response_template.limits import Limit, ids_are_lost
 from tplc.backends.response_template.patterns import any_of, ends, marker, markers, turn_ends
-from tplc.ir.nodes import Json, TemplateIR
+from tplc.ir.nodes import Json, TemplateIR, Tolerance
 from tplc.ir.profiles import PROFILES, Profile
 from tplc.lower import Acceptor, lower
 from tplc.lower.acceptor import Marker
 from tplc.lower.lexemes import exact
+
+# Each part of a response template has one regular expression, which can't express these tolerances.
+INEXPRESSIBLE = ("repeated_markers", "end_tokens", "marker_spelling", "cut_markers", "other_forms")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +40,9 @@ class ResponseTemplate:
 
 
 def response_template(ir: TemplateIR, profile: Profile = "transformers") -> ResponseTemplate:
-    acceptor = lower(ir)
+    acceptor = lower(
+        replace(ir, tolerances=(*ir.tolerances, *(Tolerance(kind, enabled=False) for kind in INEXPRESSIBLE)))
+    )
     servers = profile == "servers"
     has_ids = acceptor.calls is not None and acceptor.calls.has_ids
     calls = call_field(ir, acceptor, ids=not servers) if acceptor.calls is not None else None
