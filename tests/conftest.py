@@ -53,7 +53,6 @@ def resident_megabytes() -> float:
     return pages * os.sysconf("SC_PAGE_SIZE") / 1024 / 1024
 
 
-
 @pytest.fixture(scope="session")
 def update(request: pytest.FixtureRequest) -> bool:
     return bool(request.config.getoption("--update"))
