@@ -192,6 +192,11 @@ def _of_calls(calls: CallForm, facts: Acceptor) -> list[str]:
     lines = []
     if calls.where == "line start":
         lines.append("    DISTINCT = False")
+    elif calls.openers:
+        # A whole opener is not a truncated one, whatever would follow it.
+        openers = lexemes_of([("call", [text.strip() for text in calls.truncatable])]).all
+        spelled = Bracketed("", tuple(literal(lexeme.spelled) for lexeme in openers), packed=True)
+        lines += assignment("OPENERS", spelled, INDENT)
     if calls.fields:
         lines += _of_objects(calls, respelled_kinds(facts))
     elif calls.header:
