@@ -1422,6 +1422,7 @@ class Machine(Copied):
     REPEATED: ClassVar[bool] = False  # what is left over behind a call is dropped
     CUT_MARKERS: ClassVar[bool] = False  # a part of a marker at the output's end is no text
     COUNTED: ClassVar[bool] = False  # calls are written with an index
+    OPENERS: ClassVar[tuple[str, ...]] = ()  # of calls: the beginning of one at the output's end is no text
     # What the states look for, each in its text.
     AT_START: ClassVar[Scanner] = NO_MARKERS
     IN_REASONING: ClassVar[Scanner] = NO_MARKERS
@@ -2257,9 +2258,7 @@ class Machine(Copied):
         rest = "".join(self._buf[pos:].split())
         if len(rest) < LEAST_CUT or rest.isalnum() or self._literal or not (self._calls_on and self.DISTINCT):
             return False
-        text = self._buf[next_char(self._buf, pos) :]
-        openers = [core for kind, core, _, _, _ in self.IN_CONTENT.markers if kind == "call" and core[0] != RESPELLED]
-        return truncated_core(tuple(openers), text) != ""
+        return truncated_core(self.OPENERS, self._buf[next_char(self._buf, pos) :]) != ""
 
     def _is_cut(self, marks: Scanner, pos: int) -> bool:
         """Is what is left, where the output ends, the beginning of a call, or of what ends the turn or a part of it?"""

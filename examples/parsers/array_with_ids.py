@@ -85,6 +85,7 @@ class StreamParser(UsualObjects):
             r",64}\{)|(\{DO\}\}\s{0,64}\{)|(\{DO\}\}\s{0,64}\])|(\{END\}\})|(\{TOP\}\}))"
         ), near=r"`(?=[`]|\Z)|\{(?=[{]|\Z)", width=275, leads=" ",
     )
+    OPENERS = ("{{DO}} [ {{DO}} [ {", "{{DO}} ```json {", "{{DO}} ``` {", "{{DO}} [ {", "{{DO}} [ {", "{{DO}} {")
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
         ("name",): "name",

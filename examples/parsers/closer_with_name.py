@@ -89,6 +89,7 @@ class StreamParser(Objects):
             r"\{)|(``\s{0,64}\\begin\{))|\}(reflect\\)"
         ), near=r"\\(?=[abrs]|\Z)|`(?=[`]|\Z)|\}(?=[r]|\Z)", width=80, leads="\n\x00 ",
     )
+    OPENERS = ("\\begin{ \\begin{", "\\begin{")
     # call = name "}" arguments
     HEADER = (
         (

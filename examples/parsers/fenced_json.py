@@ -107,6 +107,10 @@ class StreamParser(Objects):
             r"(一个〕function〔名〕)|(调用〕\s{0,64}〔/调用〕)|(/思考〕)|(思考〕)|(助手〕)|(完〕)|(始〕))"
         ), near=r"`(?=[`]|\Z)|〔(?=[/一助始完思调]|\Z)", width=100,
     )
+    OPENERS = (
+        "〔调用〕〔一个〕function〔名〕 〔一个〕function〔名〕", "〔调用〕 〔调用〕〔一个〕function〔名〕",
+        "〔调用〕〔一个〕function〔名〕", "〔一个〕function〔名〕",
+    )
     # call = name "```json" arguments
     HEADER = (
         (

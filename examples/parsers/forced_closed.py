@@ -94,6 +94,7 @@ class StreamParser(CallObjects):
             r"(\s{0,4}\[\s{0,4}(?ai:call)))|`(?:(``json\s{0,64}\[\[call(?!\w))|(``\s{0,64}\[\[call(?!\w)))"
         ), near=r"\[(?=[\t\n\r \-\[_▁]|\Z)|`(?=[`]|\Z)", width=81, leads=" ",
     )
+    OPENERS = ("[[call [[call", "[[call")
     # call = index "]] {" object
     HEADER = (
         (

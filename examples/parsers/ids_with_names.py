@@ -94,6 +94,10 @@ class StreamParser(Objects):
             r"s\.)|(``json\s{0,64}\[=one=\]functions\.)|(``\s{0,64}\[=one=\]functions\.))"
         ), near=r"#(?=[t]|\Z)|\[(?=[\t\n\r \-=_▁]|\Z)|`(?=[`]|\Z)", width=224,
     )
+    OPENERS = (
+        "[=ask=] [=ask=] [=one=]functions.", "[=ask=] [=one=] [=one=]functions.", "[=ask=] [=one=]functions.",
+        "[=one=]functions.",
+    )
     # call = name ":" index "[=given=]" arguments
     HEADER = (
         (

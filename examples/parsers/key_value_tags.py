@@ -91,6 +91,7 @@ class StreamParser(RawPairs):
             r",64}\[ability\]))"
         ), near=r"\[(?=[\t\n\r \-/@A_am▁]|\Z)|`(?=[`]|\Z)", width=96, leads="\n",
     )
+    OPENERS = ("[ability] [ability]", "[ability]")
     # call = name arguments
     HEADER = (
         (

@@ -92,6 +92,10 @@ class StreamParser(UsualObjects):
             r"64}\{)|(``\s{0,64}\[=request=\]\s{0,64}\{))"
         ), near=r"\[(?=[\t\n\r \-=_▁]|\Z)|`(?=[`]|\Z)", width=153,
     )
+    OPENERS = (
+        "[=request=] [=request=] {", "[=request=] ```json {", "[=request=] ``` {", "[=request=] [ {", "[=request=] {",
+        "[=request=] {",
+    )
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {("function",): "name", ("input",): "arguments"}
     OPENED = "{"

@@ -86,6 +86,10 @@ class StreamParser(UsualObjects):
             r"n\s{0,64}\[\s{0,64}\{))"
         ), near=r"<(?=[\t\n\r \-FS_f▁]|\Z)|S(?=[t]|\Z)|`(?=[`]|\Z)", width=424, leads="\n",
     )
+    OPENERS = (
+        "Steps: ```json [ Steps: ```json [ {", "Steps: ```json ```json {", "Steps: ```json [ {", "Steps: ```json ``` {",
+        "Steps: ```json [ {", "Steps: ```json {",
+    )
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {("step",): "name", ("with",): "arguments"}
     OPENED = "{"

@@ -82,6 +82,7 @@ class StreamParser(Objects):
             r"0,64}\{'callable':\s{0,64}'))"
         ), near=r"<(?=[\[]|\Z)|\[(?=[\t\n\r \-R_ar▁]|\Z)|`(?=[`]|\Z)", width=360,
     )
+    OPENERS = ("[run] {'callable': ' [run] {'callable': '", "[run] {'callable': '")
     # call = name "', 'kwargs':" arguments
     HEADER = (
         (

@@ -75,6 +75,7 @@ class StreamParser(Objects):
         find=r"#(?:(:assistant(?!\w))|(top#))|:(#)|=(?:(=>\s{0,64}everyone(?!\w))|(=>))",
         near=r"#(?=[:t]|\Z)|:(?=[#]|\Z)|=(?=[=]|\Z)", width=77,
     )
+    OPENERS = ("==>",)
     # call = name arguments
     HEADER = (
         (

@@ -92,6 +92,10 @@ class StreamParser(Objects):
             r"\.)|(``json\s{0,64}<!call!>tools\.)|(``\s{0,64}<!call!>tools\.))"
         ), near=r"<(?=[\t\n\r !\-_▁]|\Z)|`(?=[`]|\Z)", width=230,
     )
+    OPENERS = (
+        "<!calls!> <!calls!> <!call!>tools.", "<!calls!> <!call!> <!call!>tools.", "<!calls!> <!call!>tools.",
+        "<!call!>tools.",
+    )
     # call = name ":" index "<!args!>" arguments
     HEADER = (
         (

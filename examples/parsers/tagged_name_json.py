@@ -86,6 +86,7 @@ class StreamParser(Objects):
             "call§)|(end§))"
         ), near=r"`(?=[`]|\Z)|§(?=[/acem]|\Z)", width=79,
     )
+    OPENERS = ("§call§ §call§", "§call§")
     # call = name "§with§" arguments
     HEADER = (
         (

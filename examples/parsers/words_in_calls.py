@@ -78,6 +78,7 @@ class StreamParser(QuotedPairs):
             "|⟪(?:(assistant⟫)|(stop⟫))"
         ), near=r"`(?=[`]|\Z)|⟨(?=[d]|\Z)|⟪(?=[as]|\Z)", width=76,
     )
+    OPENERS = ("⟨do ⟨do", "⟨do")
     # call = name arguments
     HEADER = (
         (
