@@ -128,7 +128,7 @@ def test_a_key_that_nothing_ends_is_told() -> None:
 
 
 def first_failure(result: Verification) -> str:
-    """Behind the causes, and what would help."""
+    """After the causes, and what would help."""
     return next(line for line in result.failures if not line.startswith(("cause: ", "help: ")))
 
 

@@ -64,12 +64,12 @@ def _step(layout: Layout, index: int, pairs: PairForm | None, tools: Tools) -> C
     assert kind in ("name", "id", "index")
     none = pairs.empty + text_at(layout, index + 2) if pairs is not None and not text_at(layout, index + 1) else ""
     if none.strip():
-        # A call without arguments goes on at once.  The steps that follow ask for more than the first sign.
-        return CallStep(kind, f"{NAME}(?={_first_sign(behind)}|{_first_sign(none)})")
+        # A call without arguments goes on at once.  The steps that follow ask for the rest.
+        return CallStep(kind, f"{NAME}(?={_first_character(behind)}|{_first_character(none)})")
     return CallStep(kind, f"{NAME}(?={pattern_of(behind)})", "".join(behind.split()))
 
 
-def _first_sign(text: str) -> str:
+def _first_character(text: str) -> str:
     core = text.lstrip()
     return pattern_of(text[: len(text) - len(core) + 1])
 

@@ -241,9 +241,9 @@ class _RoundTrip:
             result = results[case.shape]
             if isinstance(result, Shown):
                 self._check(case, stage, result, context, first=first)
-        behind = [replace(setting, after_result=True) for setting in tried]
+        with_result = [replace(setting, after_result=True) for setting in tried]
         for case in () if self._given else after_results():
-            after = shown(stage, case.shape, behind) if case.shape in shapes else None
+            after = shown(stage, case.shape, with_result) if case.shape in shapes else None
             if isinstance(after, Shown):
                 self._check(case, stage, after, context, first=first)
         for case in self.tally.coverage.plain_cases(_place(context)):
@@ -379,7 +379,7 @@ class _RoundTrip:
                 self.tally.ambiguities.setdefault(found.kind, ambiguity)
 
     def _check_next(self, case: Case, stage: Stage, place: Shown) -> str | None:
-        """Nothing that the template writes behind a turn, at the end and up to the next question, is read as part of
+        """Nothing that the template writes after a turn, at the end and up to the next question, is read as part of
         it."""
         follows: tuple[Follow, ...] = ("none", "user")
         for follow in follows:
@@ -470,7 +470,7 @@ class _RoundTrip:
             return False
 
     def _is_known_by_its_tool(self, case: Case, message: Mapping[str, Any]) -> bool:
-        """Whether calls right behind the content are text as long as no tool of that name is known, and only they."""
+        """Whether calls right after the content are text as long as no tool of that name is known, and only they."""
         from tplc.lower import lower
 
         calls = lower(self.ir).calls
@@ -480,8 +480,8 @@ class _RoundTrip:
         if not in_lines or missing <= 0 or not case.content or not text.startswith(case.content):
             return False
         known = replace(case, content=text, calls=case.calls[missing:])
-        behind = text[len(case.content) :]
-        is_text = all(call.name in behind for call in case.calls[:missing])
+        rest = text[len(case.content) :]
+        is_text = all(call.name in rest for call in case.calls[:missing])
         return is_text and difference(self.compared, known, message, earlier=missing) is None
 
     def _fail(self, case: Case, context: Context, text: str, problem: str) -> None:
