@@ -149,7 +149,7 @@ def _empty(form: CallForm, closing: str) -> tuple[str, ...]:
 
 
 def _in_reasoning(openers: Openers, tolerated: Tolerated) -> Where | None:
-    """Calls that count at the start of a line only could be reasoning, unless their opener begins a line and is no word."""
+    """Calls that count at a line start only could be reasoning, unless an opener begins a line and is no word."""
     lines = [text for text in openers.outside if "\n" in _lead(text) and is_telling(text) and only_punctuation(text)]
     ends = (openers.where == "anywhere" or lines) and "call_ends_reasoning" in tolerated.kinds
     return "line start" if ends else None
