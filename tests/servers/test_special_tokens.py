@@ -87,6 +87,18 @@ def ours(ids: list[int], size: int, **options: Any) -> tuple[str, str, list[Any]
     return streamed(parser, parser.adjust_request(request), ids, size, **options)
 
 
+def ours_whole(ids: list[int], *, stripped: bool = False) -> tuple[str, str, list[Any]]:
+    """What the server sends of the ids as a whole answer."""
+    request = request_of(TOOLS)
+    parser = parser_class(name(), MARKERS)(tokenizer(), request.tools, chat_template_kwargs={})
+    parser.set_prompt_token_ids(ids_of("<|im_start|>assistant\n", spelled=False))
+    text = tokenizer().decode(ids, skip_special_tokens=stripped)
+    reasoning, content, calls = parser.parse(
+        text, parser.adjust_request(request), enable_auto_tools=True, model_output_token_ids=ids
+    )
+    return reasoning or "", content or "", [(call.name, call.arguments) for call in calls or []]
+
+
 def theirs(tool_parser: str, ids: list[int], size: int = 1) -> tuple[str, str, list[Any]]:
     from vllm.parser.parser_manager import ParserManager
 
@@ -112,6 +124,55 @@ def test_tokens_make_one(size: int, stripped: bool) -> None:
     ids = [*ids_of("<think>", spelled=False), *ids_of("\nHm, <think> a.\n", spelled=True)]
     ids += ids_of(text[text.index("</think>") :], spelled=False)
     assert ours(ids, size, stripped=stripped) == ("Hm, <think> a.", "So.", [("look", '{"at": "it"}')])
+
+
+def test_whole_answers_go_by_ids() -> None:
+    assert ours_whole(ids_of(PROSE, spelled=True)) == ("", PROSE, [])
+    assert ours_whole(ids_of(CALL, spelled=False)) == ("", "", [("look", '{"at": "it"}')])
+    ids = [*ids_of(f"{PROSE}\n", spelled=True), *ids_of(CALL, spelled=False)]
+    assert ours_whole(ids) == ("", PROSE, [("look", '{"at": "it"}')])
+
+
+@pytest.mark.parametrize("stripped", [False, True])
+def test_whole_answers_with_reasoning_go_by_ids(stripped: bool) -> None:
+    thought = "It ends with </think> and <tool_call> follows."
+    ids = [*ids_of("<think>", spelled=False), *ids_of(f"\n{thought}\n", spelled=True)]
+    ids += ids_of("</think>\n\n", spelled=False) + ids_of(f"{PROSE}\n", spelled=True)
+    ids += ids_of(f"{CALL}<|im_end|>", spelled=False)
+    assert ours_whole(ids, stripped=stripped) == (thought, PROSE, [("look", '{"at": "it"}')])
+
+
+def test_a_whole_answer_without_ids_is_read_by_its_text() -> None:
+    request = request_of(TOOLS)
+    parser = parser_class(name(), MARKERS)(tokenizer(), request.tools, chat_template_kwargs={})
+    _, _, calls = parser.parse(PROSE, parser.adjust_request(request), enable_auto_tools=True)
+    assert [call.name for call in calls] == ["look"]
+
+
+def test_the_tool_parser_alone_goes_by_ids() -> None:
+    from vllm.parser.parser_manager import ParserManager
+
+    parser_class(name(), MARKERS)  # registers it
+    made = ParserManager.get_parser(name(), None, True, "model", tokenizer=tokenizer())
+    request = request_of(TOOLS)
+    parser = made(tokenizer(), request.tools, chat_template_kwargs={})
+    for spelled, count in ((True, 0), (False, 1)):
+        ids = ids_of(CALL, spelled=spelled)
+        _, content, calls = parser.parse(
+            CALL, parser.adjust_request(request), enable_auto_tools=True, model_output_token_ids=ids
+        )
+        assert len(calls or []) == count
+        assert (content or "") == (CALL if spelled else "")
+
+
+def test_classes_of_the_server_are_left_as_they_are() -> None:
+    from vllm.parser.abstract_parser import DelegatingParser
+    from vllm.parser.parser_manager import ParserManager
+
+    parser_class(name(), MARKERS)
+    theirs = ParserManager.get_parser("hermes", None, True, "model", tokenizer=tokenizer())
+    assert "parse" not in vars(theirs)
+    assert DelegatingParser.parse.__module__ == "vllm.parser.abstract_parser"
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7])
