@@ -373,7 +373,7 @@ def test_the_tokens_of_a_tokenizer(run: Run, project: Path) -> None:
     )
     (project / "tplc.toml").write_text(manifest)
     assert run("build").code == 0
-    assert "TOKENS = {'</call>': 8, '<call>': 7}" in (project / "hut.py").read_text().replace('"', "'")
+    assert '"<call>": 7' in (project / "hut.py").read_text()
     assert "<[7]>" in (project / "hut.gbnf").read_text()
     assert run("build").out.startswith("current")
     (project / "model" / "tokenizer.json").write_text(json.dumps(TOKENIZER).replace("7", "9"))
@@ -498,14 +498,16 @@ def test_a_manifest_above(run: Run, project: Path, monkeypatch: pytest.MonkeyPat
             '[models.a]\nsource = "a"\n  output = [\n    "a.py"]\n',
             "tplc.toml:3:3: models.a: no such key: output (did you mean outputs?); there are source, template-name, "
             "outputs, special-tokens, tolerances, catalogue, no-catalogue, examples, tools, json-schema, tool-choice, "
-            "profile, openai, main, runtime, native, limits, seed, thorough, allow-unverified, strict, tokenizer, token-literals, on-incomplete",
+            "profile, openai, main, runtime, native, limits, seed, thorough, allow-unverified, strict, tokenizer, "
+            "token-literals, on-incomplete",
         ),
         (
             'models.a = {source = "a", output = "b"}\n',
             "tplc.toml:1:8: models.a: no such key: output (did you mean "
             "outputs?); there are source, template-name, "
             "outputs, special-tokens, tolerances, catalogue, no-catalogue, examples, tools, json-schema, tool-choice, "
-            "profile, openai, main, runtime, native, limits, seed, thorough, allow-unverified, strict, tokenizer, token-literals, on-incomplete",
+            "profile, openai, main, runtime, native, limits, seed, thorough, allow-unverified, strict, tokenizer, "
+            "token-literals, on-incomplete",
         ),
         (
             '[options]\nlimits = {patience = 3}\n[models.a]\nsource = "a"\noutputs = ["a.py"]\n',

@@ -50,27 +50,28 @@ def name() -> str:
 
 
 @cache
-def tokenizer() -> Any:
+def tiny() -> Any:
     return tiny_tokenizer(MARKERS)
 
 
 def ids_of(text: str, *, spelled: bool) -> list[int]:
     """The ids of a text; spelled: none of them is a marker's own."""
     if spelled:
-        return [number for char in text for number in tokenizer().encode(char, add_special_tokens=False)]
-    found: list[int] = tokenizer().encode(text, add_special_tokens=False)
+        return [number for char in text for number in tiny().encode(char, add_special_tokens=False)]
+    found: list[int] = tiny().encode(text, add_special_tokens=False)
     return found
 
 
 def streamed(
-    parser: Any, request: Any, ids: list[int], size: int, *, stripped: bool = False
+    parser: Any, request: Any, ids: list[int], size: int, *, stripped: bool = False, tokenizer: Any = None
 ) -> tuple[str, str, list[Any]]:
     """What the server sends of the ids, so many at a time; stripped: it leaves special tokens out of the text."""
-    prompt = ids_of("<|im_start|>assistant\n", spelled=False)
+    known = tokenizer or tiny()
+    prompt = known.encode("<|im_start|>assistant\n", add_special_tokens=False)
     reasoning, content, calls = "", "", {}
     for at in range(0, len(ids), size):
         some = ids[at : at + size]
-        text = tokenizer().decode(some, skip_special_tokens=stripped)
+        text = known.decode(some, skip_special_tokens=stripped)
         delta = parser.parse_delta(text, some, request, prompt_token_ids=prompt, finished=at + size >= len(ids))
         if delta is None:
             continue
@@ -83,16 +84,16 @@ def streamed(
 
 def ours(ids: list[int], size: int, **options: Any) -> tuple[str, str, list[Any]]:
     request = request_of(TOOLS)
-    parser = parser_class(name(), MARKERS)(tokenizer(), request.tools, chat_template_kwargs={})
+    parser = parser_class(name(), MARKERS)(tiny(), request.tools, chat_template_kwargs={})
     return streamed(parser, parser.adjust_request(request), ids, size, **options)
 
 
 def ours_whole(ids: list[int], *, stripped: bool = False) -> tuple[str, str, list[Any]]:
     """What the server sends of the ids as a whole answer."""
     request = request_of(TOOLS)
-    parser = parser_class(name(), MARKERS)(tokenizer(), request.tools, chat_template_kwargs={})
+    parser = parser_class(name(), MARKERS)(tiny(), request.tools, chat_template_kwargs={})
     parser.set_prompt_token_ids(ids_of("<|im_start|>assistant\n", spelled=False))
-    text = tokenizer().decode(ids, skip_special_tokens=stripped)
+    text = tiny().decode(ids, skip_special_tokens=stripped)
     reasoning, content, calls = parser.parse(
         text, parser.adjust_request(request), enable_auto_tools=True, model_output_token_ids=ids
     )
@@ -103,8 +104,8 @@ def theirs(tool_parser: str, ids: list[int], size: int = 1) -> tuple[str, str, l
     from vllm.parser.parser_manager import ParserManager
 
     request = request_of(TOOLS)
-    made = ParserManager.get_parser(tool_parser, None, True, "model", tokenizer=tokenizer())
-    parser = made(tokenizer(), request.tools, chat_template_kwargs={})
+    made = ParserManager.get_parser(tool_parser, None, True, "model", tokenizer=tiny())
+    parser = made(tiny(), request.tools, chat_template_kwargs={})
     return streamed(parser, parser.adjust_request(request), ids, size)
 
 
@@ -144,7 +145,7 @@ def test_whole_answers_with_reasoning_go_by_ids(stripped: bool) -> None:
 
 def test_a_whole_answer_without_ids_is_read_by_its_text() -> None:
     request = request_of(TOOLS)
-    parser = parser_class(name(), MARKERS)(tokenizer(), request.tools, chat_template_kwargs={})
+    parser = parser_class(name(), MARKERS)(tiny(), request.tools, chat_template_kwargs={})
     _, _, calls = parser.parse(PROSE, parser.adjust_request(request), enable_auto_tools=True)
     assert [call.name for call in calls] == ["look"]
 
@@ -153,9 +154,9 @@ def test_the_tool_parser_alone_goes_by_ids() -> None:
     from vllm.parser.parser_manager import ParserManager
 
     parser_class(name(), MARKERS)  # registers it
-    made = ParserManager.get_parser(name(), None, True, "model", tokenizer=tokenizer())
+    made = ParserManager.get_parser(name(), None, True, "model", tokenizer=tiny())
     request = request_of(TOOLS)
-    parser = made(tokenizer(), request.tools, chat_template_kwargs={})
+    parser = made(tiny(), request.tools, chat_template_kwargs={})
     for spelled, count in ((True, 0), (False, 1)):
         ids = ids_of(CALL, spelled=spelled)
         _, content, calls = parser.parse(
@@ -170,7 +171,7 @@ def test_classes_of_the_server_are_left_as_they_are() -> None:
     from vllm.parser.parser_manager import ParserManager
 
     parser_class(name(), MARKERS)
-    theirs = ParserManager.get_parser("hermes", None, True, "model", tokenizer=tokenizer())
+    theirs = ParserManager.get_parser("hermes", None, True, "model", tokenizer=tiny())
     assert "parse" not in vars(theirs)
     assert DelegatingParser.parse.__module__ == "vllm.parser.abstract_parser"
 
@@ -191,7 +192,7 @@ def test_a_call_behind_text_that_spells_one(size: int) -> None:
 
 def test_ids_that_do_not_fit_the_text_leave_it_to_the_text() -> None:
     request = request_of(TOOLS)
-    parser = parser_class(name(), MARKERS)(tokenizer(), request.tools, chat_template_kwargs={})
+    parser = parser_class(name(), MARKERS)(tiny(), request.tools, chat_template_kwargs={})
     parser.adjust_request(request)
     delta = parser.parse_delta(CALL, [0], request, prompt_token_ids=[], finished=True)
     assert [call.function.name for call in delta.tool_calls if call.function.name] == ["look"]
