@@ -155,7 +155,7 @@ def compiler() -> Any:
 
 
 def takes(tag: str, ids: list[int]) -> bool:
-    """Whether an answer of these tokens may end behind them."""
+    """Whether an answer of these tokens may end after them."""
     import xgrammar
 
     matcher = xgrammar.GrammarMatcher(compiler().compile_structural_tag(tag))
@@ -179,7 +179,7 @@ def test_ours_makes_none(theirs: str, size: int) -> None:
 
 @EACH
 @pytest.mark.parametrize("size", [0, 1, 2, 5, 1000])
-def test_ours_reads_the_call_behind_an_explanation(theirs: str, size: int) -> None:
+def test_ours_reads_the_call_after_an_explanation(theirs: str, size: int) -> None:
     call = FORMATS[theirs][1]
     prose = f"I write {call} for it."
     assert read(plugged_in(theirs), [*spelled(f"{prose}\n"), *in_tokens(call)], size) == (prose, CALLED)
