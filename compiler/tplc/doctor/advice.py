@@ -110,8 +110,8 @@ def _vllm(ir: TemplateIR, source: str, name: str, markers: Sequence[MarkerTokens
         yield Advice(
             place,
             "tokens",
-            "the plug-in reads the ids of answers, streamed and whole: text that spells a token is text, and calls that "
-            "are required open with the token alone",
+            "the plug-in reads the ids of answers, streamed and whole: text that spells a token is text, and calls "
+            "that are required open with the token alone",
         )
     if ir.tools.format != "none":
         if any(marker.tokens for marker in markers):
@@ -149,8 +149,8 @@ def _sglang(ir: TemplateIR, source: str, name: str, markers: Sequence[MarkerToke
         yield Advice(
             place,
             "tokens",
-            "its parsers are given text alone: text that spells a token can't be distinguished, except by a client that "
-            "asks for the ids (return_output_ids_in_sglext). Calls that are required open with the token alone",
+            "its parsers are given text alone: text that spells a token can't be distinguished, except by a client "
+            "that asks for the ids (return_output_ids_in_sglext). Calls that are required open with the token alone",
         )
     if ir.tools.format != "none":
         yield Advice(place, "grammar", f"tplc prepare {source} gives it: ebnf, unless it is lazy")
