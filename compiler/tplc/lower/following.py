@@ -114,8 +114,18 @@ def _behind_a_name(next_call: Sequence[str | None], tools: Tools, after: Sequenc
     return unique([*after, *(text for text in next_call[:1] if text)])
 
 
-def pattern_of(following: Following, *, over: bool, key: str = KEY, quote: Callable[[str], str] = re.escape) -> str:
-    """The regular expression; `over`: also where the output ends.  `quote` spells texts, `key` matches a key."""
+def pattern_of(
+    following: Following,
+    *,
+    over: bool,
+    key: str = KEY,
+    names: tuple[str, str] = (KEY, KEY),
+    quote: Callable[[str], str] = re.escape,
+) -> str:
+    """The regular expression; `over`: also where the output ends.
+
+    `quote` spells texts, `key` matches a key, `names` the name of a further call, with arguments and without.
+    """
 
     def spelled(parts: Sequence[str | None], word: str) -> str:
         return SPACE.join(word if part is None else quote(part) for part in parts)
@@ -123,10 +133,10 @@ def pattern_of(following: Following, *, over: bool, key: str = KEY, quote: Calla
     first, *rest = [quote(piece) for piece in following.closer] or [""]
     end = first + "".join(f"(?:{SPACE}{text})?" for text in rest)
     after = [quote(text) for text in following.after]
-    after += [spelled(following.next_call, KEY)] if following.next_call else []
+    after += [spelled(following.next_call, names[0])] if following.next_call else []
     if following.next_empty:
         behind = "|".join([*map(quote, following.next_empty), *([r"\Z"] if over else [])])
-        after.append(f"{spelled(following.next_call[:-1], KEY)}{SPACE}(?:{behind})")
+        after.append(f"{spelled(following.next_call[:-1], names[1])}{SPACE}(?:{behind})")
     pair = spelled(following.pair, rf"(?<=[^\S\n]){key}" if following.indented else key)
     choices = []
     if after:
