@@ -130,7 +130,8 @@ def test_a_manifest(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.slow
 @pytest.mark.parametrize("name", KINDS if os.environ.get("TPLC_NATIVE") else KINDS[1:2])
 def test_it_says_the_same(name: str, tmp_path: Path) -> None:
-    native = compiled(generate(ir_of(name), openai=True), tmp_path, f"native_{name.replace('-', '_')}")
+    made = generate(ir_of(name), openai=True, responses=True, messages=True)
+    native = compiled(made, tmp_path, f"native_{name.replace('-', '_')}")
     plain = parser_of(name)
     assert native.Diagnostic is not plain.Diagnostic
     texts = list(outputs(name))
@@ -143,6 +144,11 @@ def test_it_says_the_same(name: str, tmp_path: Path) -> None:
     completion = native.ChatCompletion("hut")
     completion.feed(everything[0])
     assert completion.response()["choices"][0]["finish_reason"] in ("stop", "tool_calls", "length")
+    answer, message = native.OpenAIResponse("hut"), native.AnthropicMessage("hut")
+    assert next(event["type"] for event in answer.feed(everything[0])) == "response.created"
+    assert next(event["type"] for event in message.feed(everything[0])) == "message_start"
+    assert answer.response()["status"] in ("completed", "incomplete")
+    assert message.response()["stop_reason"] in ("end_turn", "tool_use", "max_tokens")
 
 
 def compiled(text: str, folder: Path, name: str) -> ModuleType:

@@ -452,14 +452,16 @@ def test_a_manifest_above(run: Run, project: Path, monkeypatch: pytest.MonkeyPat
             '[models.a]\nsource = "a"\n  output = [\n    "a.py"]\n',
             "tplc.toml:3:3: models.a: no such key: output (did you mean outputs?); there are source, template-name, "
             "outputs, special-tokens, tolerances, catalogue, no-catalogue, examples, tools, json-schema, tool-choice, "
-            "profile, openai, main, runtime, native, limits, seed, thorough, allow-unverified, strict, on-incomplete",
+            "profile, openai, responses, messages, main, runtime, native, limits, seed, thorough, allow-unverified, "
+            "strict, on-incomplete",
         ),
         (
             'models.a = {source = "a", output = "b"}\n',
             "tplc.toml:1:8: models.a: no such key: output (did you mean "
             "outputs?); there are source, template-name, "
             "outputs, special-tokens, tolerances, catalogue, no-catalogue, examples, tools, json-schema, tool-choice, "
-            "profile, openai, main, runtime, native, limits, seed, thorough, allow-unverified, strict, on-incomplete",
+            "profile, openai, responses, messages, main, runtime, native, limits, seed, thorough, allow-unverified, "
+            "strict, on-incomplete",
         ),
         (
             '[options]\nlimits = {patience = 3}\n[models.a]\nsource = "a"\noutputs = ["a.py"]\n',
