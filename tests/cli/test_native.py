@@ -111,7 +111,7 @@ def test_a_manifest(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("tplc.project.build.check_native", lambda path, asked: None)
     monkeypatch.setattr("tplc.project.build.compile_native", lambda text, path: b"TPLC_VERSION of " + path.encode())
     extension = Path(extension_of("hut.py"))
-    built = f"built    hut: hut.py, {extension} (99 of 99 messages)\n1 model: 1 built, 0 current, 0 failed\n"
+    built = f"built    hut: hut.py, {extension} (all messages)\n1 model: 1 built, 0 current, 0 failed\n"
     assert run("build").out == built
     assert run("build").out == "current  hut\n1 model: 0 built, 1 current, 0 failed\n"
     assert run("check").out == "hut.py: current\n"
