@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from .machine import next_char
 from .pairs import Pairs
 from .pattern import LOOK_BACK, Pattern
 from .scanner import Match, Scanner, trailing_overlap
@@ -245,12 +246,22 @@ class RawPairs(Pairs):
             self._skip_space()
         buf, pos = self._buf, self._pos
         mark = self._end.find(buf, pos)
-        if self.NEXT_PAIR:
-            while mark is not None and mark.kind == "next" and not self._ends_here(mark.start):
-                mark = self._end.find(buf, mark.start + 1)
+        held = len(buf)
+        while mark is not None and mark.kind in ("next", "alike"):
+            if mark.kind == "next" and (not self.NEXT_PAIR or self._ends_here(mark.start)):
+                break
+            if mark.kind == "alike":
+                at = next_char(buf, mark.end)
+                if self.BETWEEN.match(buf, at) is not None:
+                    break
+                if not self._final and (at == len(buf) or self.BETWEEN.prefix_of(buf, at)):
+                    held = max(pos, mark.start - len(mark.lead))
+                    break
+            mark = self._end.find(buf, mark.start + 1)
         partial = (
             len(buf) if self._final or (mark is not None and not mark.ambiguous) else self._end.partial_match(buf, pos)
         )
+        partial = min(partial, held)
         if mark is None or partial <= mark.start:
             self._piece(buf[pos:partial])
             self._pos = partial
@@ -330,6 +341,8 @@ class RawPairs(Pairs):
             fits = literal is not None
             if fits or (self._types is not None and "string" not in self._types):
                 self._note("an argument is not written as its type is")
+                # What has lines may hold more of the call than this value.
+                self.incomplete = self.incomplete or (not fits and "\n" in text.strip())
         if literal is None or not fits:
             self._as = "string"
             self._piece(text)
