@@ -233,7 +233,7 @@ class CallForm:
             self.shape.id_prefix,
         ]
         texts += [text for slot in self.header for text in slot.suffixes]
-        return _words_of(texts)
+        return _words_of(part for text in texts for part in text.split(AGAIN))
 
     @property
     def truncatable(self) -> tuple[str, ...]:
