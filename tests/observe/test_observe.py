@@ -51,7 +51,7 @@ def test_the_place_of_a_finding() -> None:
     assert judged.main == Finding("marker in content", "<fnn>", WRITTEN.index("<fn>"), WRITTEN.index("<fn>") + 5)
 
 
-@pytest.mark.parametrize("text", ["<fnn>", "<call>", "<FN>", "<fn/>"])
+@pytest.mark.parametrize("text", ["<fnn>", "< fn >", "<call>", "<FN>", "<fn/>"])
 def test_what_stood_in_a_markers_place_is_proposed(text: str) -> None:
     changed = WRITTEN.replace("<fn>", text)
     found = observe(ir_of("tagged-json"), recorded(WRITTEN, changed), source="out.jsonl")
@@ -62,7 +62,7 @@ def test_what_stood_in_a_markers_place_is_proposed(text: str) -> None:
 @pytest.mark.parametrize(
     ("name", "marker", "text"),
     [
-        ("tagged-json", "</fn>", "</fnn>"),
+        ("tagged-json", "</fn>", "</ fn >"),
         ("parameter-tags", "<with=", "<withs="),
         ("key-value-tags", "[k]", "[keys]"),
     ],

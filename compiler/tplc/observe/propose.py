@@ -55,13 +55,12 @@ class Proposal:
 def propose(ir: TemplateIR, judge: Judge, groups: Sequence[Group], step: Callable[[int], None]) -> list[Proposal]:
     """Told after each group; the most frequent first."""
     targets = _targets(ir)
-    own = {"".join(text.split()) for text in targets}
     found: Counter[tuple[str, str]] = Counter()
     for group in groups:
         shortest = sorted(group.members, key=lambda judged: len(judged.output.text))[:_EXAMPLES]
         for judged in shortest:
-            # A marker of the format stands for itself, wherever it stands.
-            found.update(pair for pair in {*_mended(judge, judged, targets)} if "".join(pair[0].split()) not in own)
+            # A marker of the format stands for itself.
+            found.update(pair for pair in {*_mended(judge, judged, targets)} if pair[0] not in targets)
         step(1)
     texts = [judged.output.text for group in groups for judged in group.members]
     of_calls = {text for text, marker in found if targets[marker].startswith("tools.")}
