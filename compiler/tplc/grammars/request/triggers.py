@@ -56,7 +56,7 @@ def takeovers(
     acceptor: Acceptor, markers: CallMarkers, names: Iterable[str], head: str, before: Iterable[str]
 ) -> tuple[Takeover, ...]:
     """`head`: what the prompt holds of the turn; where that begins an opener, the rest of it triggers.  `before`:
-    texts that may stand right before calls, besides the format's own."""
+    texts that may stand right before calls, with the format's own."""
     begun = opener_begun(markers, head)
     opener = markers.first.lstrip()
     if markers.mark is not None and len(begun) < len(markers.mark) and not begun:
