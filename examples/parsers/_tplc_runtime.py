@@ -279,7 +279,7 @@ def tool_named(name: str, tools: Parameters) -> str:
     """
     if name in tools or not tools:
         return name
-    bare = name.strip().strip("\"'`“”").strip()
+    bare = name.strip().strip("\"'`“”/").strip()
     shorts: tuple[str, str] = (bare, str(NAMESPACE.sub("", bare)))
     for short in filter(bare_name, shorts):
         if short in tools:
@@ -953,6 +953,7 @@ def literal_of(text: str, words: Mapping[str, str]) -> str | None:
 NAME_KEYS = ("name", "tool_name", "function_name", "function", "tool", "recipient_name")
 ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "params", "kwargs")
 OTHER_KEYS = ("id", "type", "index", "call_id", "tool_call_id")
+KNOWN_KEYS = NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS
 FENCE = Pattern(r"\s*```[\w-]*[^\S\n]*\n|\n?[^\S\n]*```\s*\Z")
 INFINITY = float("inf")
 BETWEEN_CALLS = Pattern(r"[\s,;)\]}]*")
@@ -972,7 +973,7 @@ def may_be_calls(text: str, tools: Parameters, keys: tuple[str, ...]) -> bool:
     """Does the text begin as calls might: with brackets and quotes, then a key of calls or the name of a tool?"""
     at = AT_ONCE.match(text).end()
     rest = text[at : at + 64]
-    known = (*keys, *NAME_KEYS, *ARGUMENT_KEYS, *OTHER_KEYS, *tools)
+    known = [*keys, *KNOWN_KEYS, *tools]
     return not rest or any(rest.startswith(word) or word.startswith(rest) for word in known)
 
 
@@ -1367,14 +1368,18 @@ def _text(step: Any, buf: str, pos: int, final: bool, names: Collection[str]) ->
 
 NON_SPACE = Pattern(r"\S|\Z")
 ONE_WORD = Pattern(r"[\w.:/-]+")
+NEVER_IN_NAMES = frozenset("<>{}[]()\"'“”,;=|\n")  # characters of markup, which stand in no name but in a tool's
 NAME_LIMIT = 512  # a longer name is no name
 PENDING_LIMIT = 1024  # more than this much pending text is looked at again only when it has doubled
 CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
 OPENER_KINDS = ("call", "line", "whole")
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
+AT_END_KINDS = ("last", "sign", "alike")  # what counts at the output's end, or before another marker
+ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "last")
 CUT_KINDS = ("end", "reasoning_end", "content_end")
-LEFT_SIGNS = Pattern(r"[}\])]|`{1,3}")
+LEFT_SIGNS = Pattern(r"[\"']?[}\])]|`{1,3}")
 MOST_ODD = 64  # of names that hold what ends names, so many are looked for
+MOST_ENDS = 4  # so many ends of the turn in a row are one
 LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
 LATE = "text after the output was finished"
 NO_MATCH = Match("", 0, 0)
@@ -1402,6 +1407,7 @@ class Machine(Copied):
     CALLS: ClassVar[bool] = False  # there are some
     AT_LINES: ClassVar[bool] = False  # some markers count at a line's start alone,
     WHOLE: ClassVar[Any] = None  # what is like any text opens a call where one comes as the template writes it
+    SHORT_OPENERS: ClassVar[Sequence[str]] = ()  # what opens only calls of tools that are known
     LONE_OPENERS: ClassVar[Sequence[str]] = ()  # what opens calls so at a line's start alone, as its section is missing
     AT_ENDS: ClassVar[bool] = False  # and some at the output's end, or before another marker
     REASONS: ClassVar[bool] = False  # something opens reasoning
@@ -1420,12 +1426,14 @@ class Machine(Copied):
     _once = False  # the second reading of this call found none
     LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may stand in the place of a closer
     REPEATED: ClassVar[bool] = False  # what is left over behind a call is dropped
+    REPEATED_REASONING: ClassVar[bool] = False  # and what opens reasoning twice
     CUT_MARKERS: ClassVar[bool] = False  # a part of a marker at the output's end is no text
     COUNTED: ClassVar[bool] = False  # calls are written with an index
     OPENERS: ClassVar[tuple[str, ...]] = ()  # of calls: the beginning of one at the output's end is no text
     # What the states look for, each in its text.
     AT_START: ClassVar[Scanner] = NO_MARKERS
     IN_REASONING: ClassVar[Scanner] = NO_MARKERS
+    REASONING_AGAIN: ClassVar[Scanner] = NO_MARKERS  # what opens it, where it has just been opened
     BEFORE_CONTENT: ClassVar[Scanner] = NO_MARKERS
     IN_CONTENT: ClassVar[Scanner] = NO_MARKERS
     AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
@@ -1451,6 +1459,7 @@ class Machine(Copied):
     _reader: Reader | None = None  # and what reads one
     _written = ""  # what the arguments begin with
     _in_word = False  # the text before ends with a word
+    _reasoning_to = 0  # where the reasoning that is open is closed, as far as that was looked for
     _alone = False  # the section of the last call is missing
     _kept = False  # the name of a call that stays text comes, and the rest of its header
     ENDS_TURN: ClassVar[bool] = False  # a call's closer may be what ends the turn, so that it may be cut off
@@ -1708,7 +1717,7 @@ class Machine(Copied):
         """Arguments may be written as a string that holds an object; any other text is none, so it is content."""
         inside = text if self._written == "{" else unwrapped(text, self.STYLES)
         if inside is None and text not in ("null", '""'):
-            self._note("the arguments are not an object")
+            self._lost("the arguments are not an object")
             self._out.emit("content", text)
         self._out.emit("arguments", "{}" if inside is None else inside)
 
@@ -1795,6 +1804,14 @@ class Machine(Copied):
     def _reasoning(self) -> bool:
         # reasoning = text (REASONING_END content | CALL_START call)
         text = "reasoning_content" if self._reasoning_on else "content"
+        if self.REPEATED_REASONING and self._fresh and self._reasoning_on:
+            again = self._next(self.REASONING_AGAIN)
+            if again is None:
+                return False
+            if again:
+                self._note("reasoning is opened twice")
+                self._pos, self._space = self._mark.end, self._mark.trail
+                return True
         kind = self._until(self.IN_REASONING, text)
         if self.AT_LINES and kind == "line":
             return self._try_call(text) if self._calls_on else self._keep_call()
@@ -1826,6 +1843,15 @@ class Machine(Copied):
             values["name"] = tool_named(written, self._tools)
         if self.ONLY_TOOLS and not expected and (self.FAINT or not self._skip) and not self._is_tool(values["name"]):
             expected = "the name of a tool"
+        if (
+            self._tools
+            and not expected
+            and values["name"] not in self._tools
+            and not NEVER_IN_NAMES.isdisjoint(values["name"])
+        ):
+            expected = "the name of a tool"
+        if self.SHORT_OPENERS and not expected and values["name"] not in self._tools and self._is_short():
+            expected = "the name of a tool"
         if self.ARGUMENTS_OPEN and not expected and values["name"] not in self._tools:
             expected = self._lack_of_arguments(end)
         if self.READ_AGAIN and self._tools and (expected or values["name"] not in self._tools):
@@ -1843,6 +1869,10 @@ class Machine(Copied):
         self._open_call(values["name"], self.CALL_ID.format_map({**values, "name": written}) if self.CALL_ID else None)
         self._begin_arguments()
         return True
+
+    def _is_short(self) -> bool:
+        """Does the opener lack its last words, so that only a tool's name makes a call?"""
+        return "".join(self._buf[self._mark.start : self._mark.end].split()) in self.SHORT_OPENERS
 
     # A second reading
 
@@ -2001,7 +2031,7 @@ class Machine(Copied):
         mark = self.AFTER_CALL.match(buf, at)
         if mark is None and not self._final and (at == len(buf) or self.AFTER_CALL.prefix_of(buf, at)):
             return "more"
-        ends = mark is not None and mark.kind in (*CALL_KINDS, "end", "last") and not (mark.kind == kind == "call")
+        ends = mark is not None and mark.kind in ENDS_OF_CALLS and not (mark.kind == kind == "call")
         if not ends and (at < len(buf) or kind == "call"):
             return "no"
         self._note(f"{buf[start:end].strip()} is left over behind a call")
@@ -2050,9 +2080,9 @@ class Machine(Copied):
             mark = self._counting(marks, mark)
         clear = mark is not None and not mark.ambiguous  # nothing before its end can be undecided
         partial = stop if clear else marks.partial_match(buf, pos) if mark is None or not self._final else stop
-        if self.WHOLE and mark is not None and mark.kind == "plain" and not self._final:
+        if self.AT_LINES and mark is not None and mark.kind == "plain" and not self._final:
             partial = min(partial, marks.with_lead(buf, pos, mark.start))
-        if self.AT_ENDS and mark is not None and mark.kind in ("last", "sign") and not self._final:
+        if self.AT_ENDS and mark is not None and mark.kind in AT_END_KINDS and not self._final:
             partial = min(partial, marks.with_lead(buf, pos, mark.start))
         if self._final and not self._is_cut(marks, partial):
             partial = stop
@@ -2091,7 +2121,7 @@ class Machine(Copied):
         One whose later pieces stand at a line's start counts as a whole.
         """
         buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
-        while mark is not None and mark.kind in ("line", "last", "sign", "plain"):
+        while mark is not None and mark.kind in ("line", "plain", *AT_END_KINDS):
             if self.AT_ENDS and mark.kind != "line" and mark.kind != "plain":
                 counting = self._at_end(marks, mark)
                 if counting is not None:
@@ -2104,9 +2134,29 @@ class Machine(Copied):
                         return counting
                 if line_start and mark.kind == "line":
                     return outer if outer is not None and outer.kind == "line" and mark.start < outer.end else mark
+                if self.DISTINCT and self._tools and mark.kind == "line":
+                    counting = self._without_closer(marks, mark)
+                    if counting is not None:
+                        return counting
                 outer = mark if outer is None or mark.start >= outer.end else outer
             mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of what is none here
         return mark
+
+    def _without_closer(self, marks: Scanner, mark: Match) -> Match | None:
+        """The mark as one that opens a call inside of a line of reasoning, where a tool is named and nothing closes the
+        reasoning any more; "plain" as long as that is not decided."""
+        buf, undecided = self._buf, None if self._final else mark.of_kind("plain")
+        if self._base + mark.start < self._reasoning_to:
+            return None
+        if not any(name in buf[mark.end : mark.end + NAME_LIMIT] for name in self._tools):
+            return undecided if len(buf) - mark.end < NAME_LIMIT else None
+        end = marks.find(buf, mark.end)
+        while end is not None and end.kind not in ("reasoning_end", "end"):
+            end = marks.find(buf, end.start + 1)
+        if end is None or end.kind == "end":
+            return mark if end is not None else undecided or mark
+        self._reasoning_to = self._base + end.start
+        return None
 
     def _as_whole_call(self, mark: Match) -> Match | None:
         """The mark as one that opens a call where a whole one stands; "plain" as long as that is not decided."""
@@ -2119,20 +2169,32 @@ class Machine(Copied):
 
     def _at_end(self, marks: Scanner, mark: Match) -> Match | None:
         """The mark as what it counts for at the end, or before another; as it is where that is not decided."""
-        buf, at = self._buf, next_char(self._buf, mark.end)
-        if at == len(buf):
-            return mark.of_kind("end" if mark.kind == "last" else "content_end") if self._final else mark
-        if mark.kind == "last":
-            return None
-        behind = marks.match(buf, at)
+        buf, at, behind = self._buf, next_char(self._buf, mark.end), None
+        if mark.kind == "alike" and "\n" in buf[mark.end : at]:
+            # Where the template ends a line with it, or writes it in one of its own.
+            begun = at_line_start(buf[self._pos : mark.start], self._line_start)
+            if begun or ("\n" in mark.trail and "\n" not in mark.lead):
+                return mark.of_kind("reasoning_end")
+        for _ in range(MOST_ENDS):
+            if at == len(buf):
+                return mark.of_kind(self._counted(mark)) if self._final else mark
+            behind = marks.match(buf, at)
+            if mark.kind != "last" or behind is None or behind.kind != "last":
+                break
+            at = next_char(buf, behind.end)
         if not self._final and marks.prefix_of(buf, at):
             return mark
-        apart = behind is not None and (behind.kind != "line" or "\n" in buf[mark.end : at])
+        if mark.kind == "last":
+            return None
+        apart = behind is not None and (behind.kind != "line" or mark.kind == "alike" or "\n" in buf[mark.end : at])
         if behind is not None and apart and behind.kind not in ("last", "sign"):
-            return mark.of_kind("content_end")
+            return mark.of_kind(self._counted(mark))
         if behind is not None and behind.kind == "last" and next_char(buf, behind.end) == len(buf):
-            return mark.of_kind("content_end") if self._final else mark
+            return mark.of_kind(self._counted(mark)) if self._final else mark
         return None
+
+    def _counted(self, mark: Match) -> str:
+        return {"last": "end", "sign": "content_end"}.get(mark.kind, "reasoning_end")
 
     def _next(self, marks: Scanner, usual: Sequence[ExpectedText] = ()) -> str | None:
         """The kind of the marker that comes next, white space apart, "" for other text; None: more input is needed.
@@ -2285,6 +2347,11 @@ class Machine(Copied):
         self._text("trailing", len(self._buf))
         return False
 
+    def _lost(self, text: str) -> None:
+        """Text of a call was not read as its arguments: no caller should run it."""
+        self._note(text)
+        self.incomplete = True
+
     def _cut(self, what: str) -> None:
         if not self.incomplete:
             self._note("the output ends inside " + what)
@@ -2366,6 +2433,8 @@ class Machine(Copied):
             return Match("next", stop, stop), ""
         if mark is not None and pending_from > mark.start:
             return mark, ""
+        if self._final and partial < len(buf) and buf[pos:partial].strip() in self._tools:
+            return Match("next", partial, partial), ""  # a truncated marker comes after the whole name
         text = buf[pos : min(partial, pos + NAME_LIMIT)].strip()
         parts = text.split(joint) if slot == "index" and joint else [text]
         wait = end - pos < NAME_LIMIT and (self._long_names or not any("\n" in part.strip() for part in parts))
@@ -2544,7 +2613,7 @@ class Objects(Machine):
             return True
         name, key = self._out.calls[-1][0], FIRST_KEY.match(buf, start)
         keys = keys_of(self._tools.get(name), self._tools.get(name))
-        if key is None or keys is None or key[1] in keys or key[1] not in (*NAME_KEYS, *ARGUMENT_KEYS, *OTHER_KEYS):
+        if key is None or keys is None or key[1] in keys or key[1] not in KNOWN_KEYS:
             return None
         reader = Reader(self.STYLES, self.BREAKS)
         end = reader.read(buf, start, self._final)
@@ -2684,6 +2753,7 @@ class CallObjects(Machine):
         self._pos, self._space = end, ""
         self._written = ""
         self._named = self._beside = False  # and arguments that stand beside the name
+        self._unknown = False  # fields may hold the arguments
         self._early: str | None = None  # arguments that came before the name
         self._call_id: str | None = None
         self._reader = reader = CallReader(self.STYLES, self.BREAKS)
@@ -2736,6 +2806,7 @@ class CallObjects(Machine):
             self._early, self._written = text, "done"
         elif event != "key":
             self._note(("unknown" if event == "other" else "repeated") + " field " + reader.path[-1])
+            self._unknown = self._unknown or text not in ("null", '""')
         return True
 
     def _is_argument(self, reader: CallReader) -> bool:
@@ -2768,15 +2839,27 @@ class CallObjects(Machine):
         self._open_call(name, self._call_id)
         if self._early:
             self._written = self._early[0]
-            self._emit_arguments(self._early)
+            self._emit_arguments(self._without_call(name, self._early))
             self._written = "done"
         return True
+
+    def _without_call(self, name: str, text: str) -> str:
+        """The arguments of a tool; of a whole call in their place, that call's."""
+        keys = keys_of(self._tools.get(name), self._tools.get(name)) if self.READ_AGAIN and text[:1] == "{" else None
+        if keys is None or keys.intersection(found := json.loads(text)) or not found:
+            return text
+        inner = calls_of(text, self._tools)
+        if not inner or inner[0][0] != name:
+            self._lost("the arguments are not those of " + name)
+            return text
+        self._note("a whole call in the place of its arguments")
+        return inner[0][1]
 
     def _again(self, expected: str) -> None:
         """Go back to where the object began, for a second reading."""
         raw = "".join(self._raw)
         self._buf, self._base = raw + self._buf[self._pos :], self._raw_base
-        self._pos, self._skip = 0, len(raw) if not self._object_at else self._object_at
+        self._pos, self._skip = 0, self._object_at
         self._failed = (expected, len(raw))
         self._reader, self._state = None, type(self)._second_reading
 
@@ -2818,6 +2901,7 @@ class CallObjects(Machine):
             return self._no_object("a name")
         if self._early is None:
             self._out.emit("arguments", self._no_arguments())
+            self.incomplete = self.incomplete or (self._unknown and not self._beside)
         if reader.repair:
             self._note("call: " + reader.repair)
         self._reader = None
@@ -2904,6 +2988,7 @@ class Pairs(Machine):
     RESUMES: ClassVar[bool] = False  # and that says by itself, after text that is no pair, that one begins
     KEY_SIGNS: ClassVar[Any] = None  # what is written in keys for other signs
     ODD_NAMES: ClassVar[bool] = True
+    AROUND_KEY: ClassVar[Any] = ()  # the texts before a key and after it, of which some may be missing
     _count = 0
 
     def _begin_value(self, key: str, word: str) -> None:
@@ -2925,7 +3010,7 @@ class Pairs(Machine):
         return super()._may_go_on(pos) or self.BETWEEN.prefix_of(self._buf, pos) != ""
 
     def _opens_arguments(self, pos: int) -> bool:
-        return self.BETWEEN.match(self._buf, pos) is not None
+        return self.BETWEEN.match(self._buf, pos) is not None or self._buf.startswith("{", pos)
 
     def _pairs(self) -> bool:
         # arguments = (pair | separator)* end
@@ -2950,7 +3035,8 @@ class Pairs(Machine):
         if kind in ("end", "next"):
             return self._end_pairs(kind)
         if self.PAIR_OPENS and kind != "pair":
-            return self._no_pair()
+            other = self._pair_otherwise() if self.AROUND_KEY and self._tools else None
+            return self._no_pair() if other is None else other
         return self._pair(self._mark.end if self.PAIR_OPENS else self._pos, ", " if self._count else "{")
 
     def _object_for_pairs(self) -> bool | None:
@@ -2977,6 +3063,9 @@ class Pairs(Machine):
             return False
         if self.RESUMES and expected == "end" and self._after_no_pair():
             return self._no_pair()
+        other = self._pair_otherwise() if self.AROUND_KEY and self._tools and expected else None
+        if other is not None:
+            return other
         if expected == "end":
             return self._cut_off()
         if expected:
@@ -2992,6 +3081,34 @@ class Pairs(Machine):
         self._count += 1
         self._out.emit("arguments", self._key_of(comma, key))
         self._begin_value(key, values.get("type", ""))
+        return True
+
+    def _pair_otherwise(self) -> bool | None:
+        """A pair whose opener, or the end of whose key, is missing or other than it should be: the schema knows the
+        key.  None where there is none."""
+        buf, start = self._buf, next_char(self._buf, self._pos)
+        keys = properties_of(self._tools.get(self._out.calls[-1][0]))
+        head, behind, width = self.AROUND_KEY
+        longest = max(map(len, keys), default=0)
+        for pos in dict.fromkeys([start, next_char(buf, head.match(buf, start).end())]):
+            if not self._final and len(buf) - pos < width + longest:
+                return False
+            key = max((key for key in keys if key and buf.startswith(key, pos)), key=len, default="")
+            end = behind.match(buf, pos + len(key)).end()
+            if key and not self._final and len(buf) - end < width:
+                return False
+            if key and (end > pos + len(key) or (pos > start and buf[end : end + 1] == "\n")):
+                break
+        else:
+            return None
+        if pos == start:
+            self._lost(f"the argument {key} is not opened")
+        else:
+            self._note(f"the argument {key} is not written as the template does")
+        self._pos, self._space = end, self.PAIR[-1][1].markers[0][3]
+        self._count += 1
+        self._out.emit("arguments", self._key_of(", " if self._count > 1 else "{", key))
+        self._begin_value(key, "")
         return True
 
     def _without_quotes(self, key: str) -> str:
@@ -3013,7 +3130,7 @@ class Pairs(Machine):
         start, mark = next_char(self._buf, self._pos), self._after_no_pair()
         if mark is None:
             return self._final and self._end_pairs("")
-        self._note(NO_PAIR)
+        self._lost(NO_PAIR)
         self._pos, self._space = start, ""
         self._text("content", start + len(self._buf[start : mark.start].rstrip()))
         return True
@@ -3035,6 +3152,7 @@ class Pairs(Machine):
             return False
         if not kind:
             self._note(NO_PAIR)
+            self.incomplete = self.incomplete or not self._count
         self._out.emit("arguments", "}" if self._count else "{}")
         return self._close_call()
 
@@ -3292,12 +3410,21 @@ class RawPairs(Pairs):
             self._skip_space()
         buf, pos = self._buf, self._pos
         mark = self._end.find(buf, pos)
-        if self.NEXT_PAIR:
-            while mark is not None and mark.kind == "next" and not self._ends_here(mark.start):
-                mark = self._end.find(buf, mark.start + 1)
+        held = None
+        while mark is not None and mark.kind in ("next", "alike"):
+            if mark.kind == "alike":
+                ends = self._followed(mark)
+                held = None if ends else mark
+                if ends is not False:
+                    break
+            elif not self.NEXT_PAIR or self._ends_here(mark.start):
+                break
+            mark = self._end.find(buf, mark.start + 1)
         partial = (
             len(buf) if self._final or (mark is not None and not mark.ambiguous) else self._end.partial_match(buf, pos)
         )
+        if held is not None and mark is held:
+            partial = mark.start - trailing_overlap(buf[pos : mark.start], mark.lead)
         if mark is None or partial <= mark.start:
             self._piece(buf[pos:partial])
             self._pos = partial
@@ -3308,12 +3435,20 @@ class RawPairs(Pairs):
         self._piece(buf[pos:end])
         self._pos = end  # wherever the chunks ended, what is emitted of the value is emitted here
         self._end_value()
-        self._pos = mark.end if mark.kind == "end" else mark.start
-        if mark.kind != "end" and (self.NEXT_PAIR or self.CALL_CLOSES):
-            self._note("an argument is not closed")
-            self.incomplete = self.incomplete or mark.kind == "lost"
+        over = mark.kind in ("end", "alike")
+        self._pos = mark.end if over else mark.start
+        if not over and (self.NEXT_PAIR or self.CALL_CLOSES):
+            self._lost("an argument is not closed")
         self._state = type(self)._pairs
         return True
+
+    def _followed(self, mark: Match) -> bool | None:
+        """Does a closer in another spelling come before a pair or the end of the call?  None: more input is needed."""
+        at = next_char(self._buf, mark.end)
+        if self.BETWEEN.match(self._buf, at) is not None:
+            return True
+        begun = at == len(self._buf) or self.BETWEEN.prefix_of(self._buf, at) != ""
+        return None if begun and not self._final else False
 
     def _ends_here(self, start: int) -> bool:
         """Does what opens a pair of the schema end a value that is not closed?  Not where a value quotes a call."""
@@ -3377,6 +3512,8 @@ class RawPairs(Pairs):
             fits = literal is not None
             if fits or (self._types is not None and "string" not in self._types):
                 self._note("an argument is not written as its type is")
+                # What has lines may hold more of the call than this value.
+                self.incomplete = self.incomplete or (not fits and "\n" in text.strip())
         if literal is None or not fits:
             self._as = "string"
             self._piece(text)
@@ -3458,7 +3595,7 @@ class GuessedPairs(RawPairs):
             self._skip_space()
             buf, pos = self._buf, self._pos
             start = NON_SPACE.search(buf, pos).start()
-            literal = PYTHON.match(buf, start) if buf[start : start + 1] in (*self._quotes,) else None
+            literal = PYTHON.match(buf, start) if buf[start : start + 1] in tuple(self._quotes) else None
             end = len(buf) if literal is None or literal[1] is None else literal.end()
             if not self._final and (start == len(buf) or (literal and self._end.partial_match(buf, end) == end)):
                 return False
