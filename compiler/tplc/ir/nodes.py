@@ -289,9 +289,12 @@ class CallId:
 
 @dataclass(frozen=True, slots=True)
 class Replaced:
-    """A sign of a name or a key, and the text that is written for it: `&` as `&amp;`."""
+    """A character of a name, a key or a raw value, and the text that is written for it: `&` as `&amp;`.
 
-    slot: Literal["name", "key"]
+    If `%` is written `%25` in values, all characters beyond ASCII are percent-encoded.
+    """
+
+    slot: Literal["name", "key", "value"]
     sign: str
     text: str
 
@@ -318,7 +321,7 @@ class Tools:
     parallel: bool = False
     replaced: tuple[Replaced, ...] = ()
 
-    def signs(self, slot: Literal["name", "key"]) -> tuple[tuple[str, str], ...]:
+    def signs(self, slot: Literal["name", "key", "value"]) -> tuple[tuple[str, str], ...]:
         """What stands in a name or a key for another sign, and that sign."""
         return tuple((replaced.text, replaced.sign) for replaced in self.replaced if replaced.slot == slot)
 

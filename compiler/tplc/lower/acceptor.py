@@ -112,6 +112,7 @@ class PairForm:
     next_pair: tuple[str, str] | None = None
     literals: str = ""  # a raw value that is one string in such quotes of Python is that string
     replaced: tuple[tuple[str, str], ...] = ()  # what stands in a key for another sign, and that sign
+    escapes: tuple[tuple[str, str], ...] = ()  # the same for all the text of a raw value
     resumes: bool = False  # after text that is no pair, what opens one says by itself that a pair begins there
 
     @property
