@@ -229,7 +229,7 @@ PAIRS = typing.cast(PairArguments, TAGGED.arguments)
         ({"tools": replace(TOOLS, call=(Text("a"), Text(""), Slot("key"), Slot("value")))},
          ["tools.call[1]: is an empty text",
           "tools.call[1]: is a text after a text; neighbours are joined",
-          "tools.call[3]: is a slot right after a slot; nothing tells where one ends",
+          "tools.call[3]: follows another slot directly; no marker separates them",
           'tools.call: the slot "arguments" stands 0 times, expected once',
           'tools.call: the slot "name" is missing',
           'tools.call: the slot "key" does not belong in a call',

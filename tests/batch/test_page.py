@@ -50,21 +50,21 @@ def figures(html: str) -> list[str]:
 def test_rates_by_tool_diagnostic_and_length() -> None:
     texts = ["Hi.", None, CALL, CALL.replace("look", "peek"), CALL.replace("5", '"Oslo"'), CALL[:-9], "x" * 200]
     found = sections(page_of(RowParser(ONE, Columns("text"), tools=TOOLS), text=texts))
-    assert found["In all"] == [
-        ["what", "how many", "share"],
+    assert found["Totals"] == [
+        ["figure", "count", "share"],
         ["rows", "7", ""],
         ["null", "1", "14.3%"],
         ["with calls", "4", "57.1%"],
         ["incomplete", "1", "14.3%"],
-        ["diagnosed", "2", "28.6%"],
+        ["with diagnostics", "2", "28.6%"],
         ["not read", "0", "0%"],
         ["calls", "4", ""],
         ["calls of tools not given", "1", "25.0%"],
-        ["calls against the tool's schema", "2", "50.0%"],
-        ["calls not judged", "0", "0%"],
+        ["calls violating the tool's schema", "2", "50.0%"],
+        ["calls not checked", "0", "0%"],
     ]
     assert found["By tool"] == [
-        ["tool", "calls", "of all", "violating", "not judged"],
+        ["tool", "calls", "of all", "schema violations", "not checked"],
         ["look", "3", "75.0%", "2", "0"],
         ["peek", "1", "25.0%", "0", "0"],
     ]

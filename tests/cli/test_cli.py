@@ -183,7 +183,7 @@ def test_compile_a_grammar(run: Run, template: Path, tmp_path: Path) -> None:
     assert "root ::= " in text
     again = run("compile", "chat.jinja", "-o", "chat.gbnf", "--tools", "tools.json", "--tool-choice", "required")
     assert again.code == 0
-    assert "grammar      from the prompt's end" in again.err
+    assert "grammar      applies from the end of the prompt" in again.err
     none = run("compile", "chat.jinja", "-o", "chat.gbnf", "--tools", "tools.json", "--tool-choice", "none")
     assert "grammar      none: nothing is constrained\nwrote " in none.err
     assert (tmp_path / "chat.gbnf").read_text().splitlines()[1:] == [
@@ -201,7 +201,7 @@ def test_compile_a_grammar(run: Run, template: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
-        (["-o", "x.txt"], "x.txt: cannot tell the target from the name: end it in .response_template.json, "
+        (["-o", "x.txt"], "x.txt: the name does not determine the target; end it in .response_template.json, "
          ".structural_tag.json, .py, .peg, .gbnf, .lark, .json, or give --target"),
         (["-t", "java"], "no target is called 'java': there are python, peg, gbnf, json, response_template, "
          "structural_tag, lark, vllm, sglang"),
@@ -355,7 +355,7 @@ def test_inspect(run: Run, template: Path, golden: Callable[[Path, str], None]) 
 def test_inspect_shows_one_form(run: Run, template: Path) -> None:
     for options, told in ((["--json", "--peg"], "--json and --peg"), (["--peg", "--text"], "--text and --peg")):
         result = run("inspect", "chat.jinja", *options)
-        assert (result.code, result.err) == (2, f"tplc: {told} are two forms: one of them\n")
+        assert (result.code, result.err) == (2, f"tplc: {told} exclude each other; give one of them\n")
 
 
 SNEAKY = "{% for m in messages %}[{{ m.role }}]{% if 'go' in m.content %}!{% endif %}{{ m.content }}[end]{% endfor %}"
@@ -382,8 +382,8 @@ HELD = """{%- for m in messages %}{{ '<' ~ m.role ~ '>' ~ (m.content or '') }}
 {{- '<end>' }}
 {%- endfor %}
 {%- if add_generation_prompt %}{{ '<assistant>' }}{% endif -%}"""
-HELD_ROWS = """held fixed   the variable verb: "call" in tools.call "<call>{\\"name\\": \\""
-held fixed   the turn's place in the conversation: "2" in tools.section_start "<calls turn=2>"
+HELD_ROWS = """assumed      the variable verb: "call" in tools.call "<call>{\\"name\\": \\""
+assumed      the turn's place in the conversation: "2" in tools.section_start "<calls turn=2>"
 """
 
 

@@ -40,7 +40,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ),
         (
             "compile hut.jinja --runtime shared -o _tplc_runtime.py",
-            "_tplc_runtime.py: is what the runtime beside the parser is called: name the parser otherwise",
+            "_tplc_runtime.py: is the name of the shared runtime; give the parser another name",
         ),
         (
             "compile hut.jinja -o tokenizer.json -t lark --tools tools.json --tokenizer tokenizer.json --force",

@@ -440,7 +440,7 @@ def test_a_manifest_above(run: Run, project: Path, monkeypatch: pytest.MonkeyPat
         ),
         (
             '[models.a]\nsource = "a"\noutputs = ["a.txt"]\n',
-            "tplc.toml:1:9: models.a: outputs: a.txt: cannot tell the target from the name: end it in "
+            "tplc.toml:1:9: models.a: outputs: a.txt: the name does not determine the target; end it in "
             ".response_template.json, .structural_tag.json, .py, .peg, .gbnf, .lark, .json, or give {path = …, "
             "target = …}",
         ),
@@ -537,7 +537,7 @@ def test_a_name_that_says_another_target(run: Run, project: Path) -> None:
     (project / "tplc.toml").write_text(manifest.format('"hut_vllm.py"'))
     told = (
         "hut_vllm.py: the suffix makes this a python artifact, though the name says vllm: "
-        '{path = "hut_vllm.py", target = "vllm"} or target = "python" tells which'
+        '{path = "hut_vllm.py", target = "vllm"} or target = "python" decides'
     )
     assert run("build").out.splitlines()[1] == f"warning  hut: {told}"
     assert run("build").out.splitlines()[1] == f"warning  hut: {told}"
@@ -548,7 +548,7 @@ def test_a_name_that_says_another_target(run: Run, project: Path) -> None:
     compiled = run("compile", "hut.jinja", "-o", "hut_vllm.py")
     assert compiled.err.splitlines()[-2:] == [
         "warning      hut_vllm.py: the suffix makes this a python artifact, though the name says vllm: -t vllm or "
-        "-t python tells which",
+        "-t python decides",
         "wrote        hut_vllm.py",
     ]
     assert "warning" not in run("compile", "hut.jinja", "-o", "hut_vllm.py", "-t", "vllm").err

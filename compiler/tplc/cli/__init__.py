@@ -21,7 +21,7 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command.  Every mistake of the user's is one message on standard error, and an exit code."""
     for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:  # closed by whoever started it: `tplc … >&-`
+        if getattr(sys, name) is None:  # the caller closed it: `tplc … >&-`
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - as long as the process
     try:
         try:
@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         raise SystemExit(2) from None
     else:
         return
-    # Whoever reads has read enough (`tplc explain … | head`).
+    # The reader closed the pipe early (`tplc explain … | head`).
     _drop_what_is_left()
     raise SystemExit(CLOSED_PIPE) from None
 

@@ -75,7 +75,7 @@ def read_parser(text: str, name: str, *, runtime: str | None = None, code: CodeT
     if not {"parse", "StreamParser"} <= set(code.co_names):
         raise NotAParser(f"{name}: is not a parser made by tplc: it has no parse and StreamParser")
     if runtime is None and RUNTIME in code.co_names:
-        raise NotAParser(f"{name}: has no runtime of its own, and there is no {RUNTIME_FILE} beside it")
+        raise NotAParser(f"{name}: has no runtime of its own, and there is no {RUNTIME_FILE} next to it")
     try:
         return _run(code, _shared(runtime))
     except _WRONG_CODE as error:

@@ -196,7 +196,7 @@ def _fraction(low: str | None, high: str | None, low_inclusive: bool, high_inclu
 
 
 def _tail(low: str | None, high: str | None, low_inclusive: bool, high_inclusive: bool, *, first: bool) -> Expr:
-    """Digits after the point that stay within the bounds; None: that bound is kept whatever follows."""
+    """Return the digits after the point that stay within the bounds; a bound that is None holds for all digits."""
     if low == "" and low_inclusive:
         low = None
     if low is None and high is None:
