@@ -93,11 +93,7 @@ class StreamParser(Wraps):
     )
     OPENERS = Scanner(
         ("call", '<act name=" <act name="', "", "", 0), ("call", '<act name="', "", "", 2),
-        ("call", '```json <act name="', "", "", 0), ("call", '``` <act name="', "", "", 0),
-        find=(
-            r'<(?:(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name="))|`(?:(``json\s{0,64}<act\s{1,64}na'
-            r'me=")|(``\s{0,64}<act\s{1,64}name="))'
-        ), near=r"<(?=[a]|\Z)|`(?=[`]|\Z)", width=216,
+        find=r'<(?:(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name="))', near=r"<(?=[a]|\Z)", width=216,
     )
     # call = name '">' arguments
     HEADER = (

@@ -101,14 +101,13 @@ class StreamParser(Objects):
         ), near=r"`(?=[`]|\Z)|\{(?=[cdst]|\Z)", width=81,
     )
     OPENERS = Scanner(
-        ("call", "```json {to}fn.", "", "", 0), ("call", "``` {to}fn.", "", "", 0),
         ("call", "{channel}reply{to}fn.", "", "", 0), ("call", "{channel}notes{to}fn.", "", "", 0),
         ("call", "{channel}work{to}fn.", "", "", 0), ("call", "{to}fn. {to}fn.", "", "", 0),
         ("call", "{to}fn.", "", "", 2),
         find=(
-            r"`(?:(``json\s{0,64}\{to\}fn\.)|(``\s{0,64}\{to\}fn\.))|\{(?:(channel\}reply\{to\}fn\.)|(channel\}notes\{"
-            r"to\}fn\.)|(channel\}work\{to\}fn\.)|(to\}fn\.\s{0,64}\{to\}fn\.)|(to\}fn\.))"
-        ), near=r"`(?=[`]|\Z)|\{(?=[ct]|\Z)", width=80,
+            r"\{(?:(channel\}reply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|(channel\}work\{to\}fn\.)|(to\}fn\.\s{0,64}\{"
+            r"to\}fn\.)|(to\}fn\.))"
+        ), near=r"\{(?=[ct]|\Z)", width=80,
     )
     # call = name "{channel}work{body}" arguments
     HEADER = (

@@ -91,9 +91,7 @@ class StreamParser(Objects):
     )
     OPENERS = Scanner(
         ("call", "\\begin{ \\begin{", "", "", 0), ("call", "\\begin{", "", "", 2),
-        ("call", "```json \\begin{", "", "", 0), ("call", "``` \\begin{", "", "", 0),
-        find=r"\\(?:(begin\{\s{0,64}\\begin\{)|(begin\{))|`(?:(``json\s{0,64}\\begin\{)|(``\s{0,64}\\begin\{))",
-        near=r"\\(?=[b]|\Z)|`(?=[`]|\Z)", width=80,
+        find=r"\\(?:(begin\{\s{0,64}\\begin\{)|(begin\{))", near=r"\\(?=[b]|\Z)", width=80,
     )
     # call = name "}" arguments
     HEADER = (

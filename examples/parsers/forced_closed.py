@@ -96,10 +96,8 @@ class StreamParser(CallObjects):
         ), near=r"\[(?=[\t\n\r \-\[_▁]|\Z)|`(?=[`]|\Z)", width=81, leads=" ",
     )
     OPENERS = Scanner(
-        ("call", "[[call [[call", "", "", 0), ("call", "[[call", "", "", 2), ("call", "```json [[call", "", "", 0),
-        ("call", "``` [[call", "", "", 0),
-        find=r"\[(?:(\[call\s{0,64}\[\[call)|(\[call))|`(?:(``json\s{0,64}\[\[call)|(``\s{0,64}\[\[call))",
-        near=r"\[(?=[\[]|\Z)|`(?=[`]|\Z)", width=79,
+        ("call", "[[call [[call", "", "", 0), ("call", "[[call", "", "", 2),
+        find=r"\[(?:(\[call\s{0,64}\[\[call)|(\[call))", near=r"\[(?=[\[]|\Z)", width=78,
     )
     # call = index "]] {" object
     HEADER = (

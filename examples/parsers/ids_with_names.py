@@ -98,15 +98,11 @@ class StreamParser(Objects):
     OPENERS = Scanner(
         ("call", "[=ask=] [=ask=] [=one=]functions.", "", "", 0),
         ("call", "[=ask=] [=one=] [=one=]functions.", "", "", 0), ("call", "[=ask=] [=one=]functions.", "", "", 1),
-        ("call", "[=one=]functions.", "", "", 1), ("call", "```json [=ask=] [=one=]functions.", "", "", 0),
-        ("call", "``` [=ask=] [=one=]functions.", "", "", 0), ("call", "```json [=one=]functions.", "", "", 0),
-        ("call", "``` [=one=]functions.", "", "", 0),
+        ("call", "[=one=]functions.", "", "", 1),
         find=(
             r"\[(?:(=ask=\]\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(=ask=\]\s{0,64}\[=one=\]\s{0,64}\[=one=\]fu"
-            r"nctions\.)|(=ask=\]\s{0,64}\[=one=\]functions\.)|(=one=\]functions\.))|`(?:(``json\s{0,64}\[=ask=\]\s{0,"
-            r"64}\[=one=\]functions\.)|(``\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``json\s{0,64}\[=one=\]funct"
-            r"ions\.)|(``\s{0,64}\[=one=\]functions\.))"
-        ), near=r"\[(?=[=]|\Z)|`(?=[`]|\Z)", width=161,
+            r"nctions\.)|(=ask=\]\s{0,64}\[=one=\]functions\.)|(=one=\]functions\.))"
+        ), near=r"\[(?=[=]|\Z)", width=161,
     )
     # call = name ":" index "[=given=]" arguments
     HEADER = (

@@ -116,15 +116,13 @@ class StreamParser(UsualObjects):
         ), near=r"`(?=[`]|\Z)|«(?=[\t\n\r \-/W_aw▁]|\Z)", width=277,
     )
     OPENERS = Scanner(
-        ("call", "```json «wishes» [ {", "", "", 0), ("call", "``` «wishes» [ {", "", "", 0),
         ("call", "«wishes» [ «wishes» [ {", "", "", 0), ("call", "«wishes» ```json {", "", "", 0),
         ("call", "«wishes» ``` {", "", "", 0), ("call", "«wishes» [ {", "", "", 2), ("call", "«wishes» [ {", "", "", 2),
         ("call", "«wishes» {", "", "", 0),
         find=(
-            r"`(?:(``json\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{))|«(?:(wishes»"
-            r"\s{0,64}\[\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}```json\s{0,64}\{)|(wishes»\s{0,64}```\s"
-            r"{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\{))"
-        ), near=r"`(?=[`]|\Z)|«(?=[w]|\Z)", width=277,
+            r"«(?:(wishes»\s{0,64}\[\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}```json\s{0,64}\{)|(wishes»"
+            r"\s{0,64}```\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\{))"
+        ), near=r"«(?=[w]|\Z)", width=277,
     )
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {

@@ -94,11 +94,7 @@ class StreamParser(RawPairs):
     )
     OPENERS = Scanner(
         ("call", "[ability] [ability]", "", "", 0), ("call", "[ability]", "", "", 2),
-        ("call", "```json [ability]", "", "", 0), ("call", "``` [ability]", "", "", 0),
-        find=(
-            r"\[(?:(ability\]\s{0,64}\[ability\])|(ability\]))|`(?:(``json\s{0,64}\[ability\])|(``\s{0,64}\[ability\])"
-            ")"
-        ), near=r"\[(?=[a]|\Z)|`(?=[`]|\Z)", width=84,
+        find=r"\[(?:(ability\]\s{0,64}\[ability\])|(ability\]))", near=r"\[(?=[a]|\Z)", width=84,
     )
     # call = name arguments
     HEADER = (

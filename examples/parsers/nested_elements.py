@@ -99,14 +99,10 @@ class StreamParser(ElementPairs):
     OPENERS = Scanner(
         ("call", '^<jobs> ^<job of=" ^<job of="', "", "", 0), ("call", '^<jobs> ^<jobs> ^<job of="', "", "", 0),
         ("call", '^<jobs> ^<job of="', "", "", 2), ("call", '^<job of="', "", "", 1),
-        ("call", '```json ^<jobs> ^<job of="', "", "", 0), ("call", '``` ^<jobs> ^<job of="', "", "", 0),
-        ("call", '```json ^<job of="', "", "", 0), ("call", '``` ^<job of="', "", "", 0),
         find=(
             r'\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of="\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job'
-            r'\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<job\s{1,64}of="))|`(?:(``json\s{0,64}\^<jobs>\s{0,64}'
-            r'\^<job\s{1,64}of=")|(``\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``json\s{0,64}\^<job\s{1,64}of=")|(`'
-            r'`\s{0,64}\^<job\s{1,64}of="))'
-        ), near=r"\^(?=[<]|\Z)|`(?=[`]|\Z)", width=286,
+            r'\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<job\s{1,64}of="))'
+        ), near=r"\^(?=[<]|\Z)", width=286,
     )
     # call = name '">' arguments
     HEADER = (

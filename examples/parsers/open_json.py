@@ -97,12 +97,10 @@ class StreamParser(UsualObjects):
         ("call", "[=request=] [=request=] {", "", "", 0), ("call", "[=request=] ```json {", "", "", 0),
         ("call", "[=request=] ``` {", "", "", 0), ("call", "[=request=] [ {", "", "", 0),
         ("call", "[=request=] {", "", "", 2), ("call", "[=request=] {", "", "", 2),
-        ("call", "```json [=request=] {", "", "", 0), ("call", "``` [=request=] {", "", "", 0),
         find=(
             r"\[(?:(=request=\]\s{0,64}\[=request=\]\s{0,64}\{)|(=request=\]\s{0,64}```json\s{0,64}\{)|(=request=\]\s{"
-            r"0,64}```\s{0,64}\{)|(=request=\]\s{0,64}\[\s{0,64}\{)|(=request=\]\s{0,64}\{)|(=request=\]\s{0,64}\{))|`"
-            r"(?:(``json\s{0,64}\[=request=\]\s{0,64}\{)|(``\s{0,64}\[=request=\]\s{0,64}\{))"
-        ), near=r"\[(?=[=]|\Z)|`(?=[`]|\Z)", width=153,
+            r"0,64}```\s{0,64}\{)|(=request=\]\s{0,64}\[\s{0,64}\{)|(=request=\]\s{0,64}\{)|(=request=\]\s{0,64}\{))"
+        ), near=r"\[(?=[=]|\Z)", width=153,
     )
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {("function",): "name", ("input",): "arguments"}

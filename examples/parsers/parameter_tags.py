@@ -95,11 +95,8 @@ class StreamParser(RawPairs):
     )
     OPENERS = Scanner(
         ("call", "<deed> <do= <deed> <do=", "", "", 0), ("call", "<deed> <do=", "", "", 2), ("call", "<do=", "", "", 1),
-        ("call", "```json <deed> <do=", "", "", 0), ("call", "``` <deed> <do=", "", "", 0),
-        find=(
-            r"<(?:(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(deed>\s{0,64}<do=)|(do=))|`(?:(``json\s{0,64}<deed>\s"
-            r"{0,64}<do=)|(``\s{0,64}<deed>\s{0,64}<do=))"
-        ), near=r"<(?=[d]|\Z)|`(?=[`]|\Z)", width=216,
+        find=r"<(?:(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(deed>\s{0,64}<do=)|(do=))", near=r"<(?=[d]|\Z)",
+        width=216,
     )
     # call = name ">" arguments
     HEADER = (

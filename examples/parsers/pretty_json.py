@@ -90,15 +90,11 @@ class StreamParser(UsualObjects):
         ("call", "Steps: ```json [ Steps: ```json [ {", "", "", 0), ("call", "Steps: ```json ```json {", "", "", 0),
         ("call", "Steps: ```json [ {", "", "", 2), ("call", "Steps: ```json ``` {", "", "", 0),
         ("call", "Steps: ```json [ {", "", "", 2), ("call", "Steps: ```json {", "", "", 0),
-        ("call", "```json Steps: ```json [ {", "", "", 0), ("call", "``` Steps: ```json [ {", "", "", 0),
-        ("call", "```json [ {", "", "", 1),
         find=(
             r"S(?:(teps:\s{0,64}```json\s{0,64}\[\s{0,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```j"
             r"son\s{0,64}```json\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}``"
-            r"`\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\{))|`(?:(``json\s{"
-            r"1,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(``\s{0,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(`"
-            r"`json\s{0,64}\[\s{0,64}\{))"
-        ), near=r"S(?=[t]|\Z)|`(?=[`]|\Z)", width=424,
+            r"`\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\{))"
+        ), near=r"S(?=[t]|\Z)", width=424,
     )
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {("step",): "name", ("with",): "arguments"}

@@ -84,12 +84,10 @@ class StreamParser(Objects):
     )
     OPENERS = Scanner(
         ("call", "[run] {'callable': ' [run] {'callable': '", "", "", 0), ("call", "[run] {'callable': '", "", "", 2),
-        ("call", "```json [run] {'callable': '", "", "", 0), ("call", "``` [run] {'callable': '", "", "", 0),
         find=(
             r"\[(?:(run\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(run\]\s{0,64}\{"
-            r"'callable':\s{0,64}'))|`(?:(``json\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(``\s{0,64}\[run\]\s{0,"
-            r"64}\{'callable':\s{0,64}'))"
-        ), near=r"\[(?=[r]|\Z)|`(?=[`]|\Z)", width=360,
+            r"'callable':\s{0,64}'))"
+        ), near=r"\[(?=[r]|\Z)", width=360,
     )
     # call = name "', 'kwargs':" arguments
     HEADER = (

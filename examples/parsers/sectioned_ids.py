@@ -96,15 +96,11 @@ class StreamParser(Objects):
     OPENERS = Scanner(
         ("call", "<!calls!> <!calls!> <!call!>tools.", "", "", 0),
         ("call", "<!calls!> <!call!> <!call!>tools.", "", "", 0), ("call", "<!calls!> <!call!>tools.", "", "", 1),
-        ("call", "<!call!>tools.", "", "", 1), ("call", "```json <!calls!> <!call!>tools.", "", "", 0),
-        ("call", "``` <!calls!> <!call!>tools.", "", "", 0), ("call", "```json <!call!>tools.", "", "", 0),
-        ("call", "``` <!call!>tools.", "", "", 0),
+        ("call", "<!call!>tools.", "", "", 1),
         find=(
             r"<(?:(!calls!>\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(!calls!>\s{0,64}<!call!>\s{0,64}<!call!>tools\.)"
-            r"|(!calls!>\s{0,64}<!call!>tools\.)|(!call!>tools\.))|`(?:(``json\s{0,64}<!calls!>\s{0,64}<!call!>tools\."
-            r")|(``\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``json\s{0,64}<!call!>tools\.)|(``\s{0,64}<!call!>tools"
-            r"\.))"
-        ), near=r"<(?=[!]|\Z)|`(?=[`]|\Z)", width=162,
+            r"|(!calls!>\s{0,64}<!call!>tools\.)|(!call!>tools\.))"
+        ), near=r"<(?=[!]|\Z)", width=162,
     )
     # call = name ":" index "<!args!>" arguments
     HEADER = (

@@ -87,10 +87,8 @@ class StreamParser(Objects):
         ), near=r"`(?=[`]|\Z)|§(?=[/acem]|\Z)", width=79,
     )
     OPENERS = Scanner(
-        ("call", "```json §call§", "", "", 0), ("call", "``` §call§", "", "", 0), ("call", "§call§ §call§", "", "", 0),
-        ("call", "§call§", "", "", 2),
-        find=r"`(?:(``json\s{0,64}§call§)|(``\s{0,64}§call§))|§(?:(call§\s{0,64}§call§)|(call§))",
-        near=r"`(?=[`]|\Z)|§(?=[c]|\Z)", width=79,
+        ("call", "§call§ §call§", "", "", 0), ("call", "§call§", "", "", 2), find=r"§(?:(call§\s{0,64}§call§)|(call§))",
+        near=r"§(?=[c]|\Z)", width=78,
     )
     # call = name "§with§" arguments
     HEADER = (

@@ -95,10 +95,8 @@ class StreamParser(Objects):
         ), near=r"\[(?=[\t\n\r \-/ENPT_en▁]|\Z)|`(?=[`]|\Z)", width=79,
     )
     OPENERS = Scanner(
-        ("call", "[NEED] [NEED]", "", "", 0), ("call", "[NEED]", "", "", 2), ("call", "```json [NEED]", "", "", 0),
-        ("call", "``` [NEED]", "", "", 0),
-        find=r"\[(?:(NEED\]\s{0,64}\[NEED\])|(NEED\]))|`(?:(``json\s{0,64}\[NEED\])|(``\s{0,64}\[NEED\]))",
-        near=r"\[(?=[N]|\Z)|`(?=[`]|\Z)", width=79,
+        ("call", "[NEED] [NEED]", "", "", 0), ("call", "[NEED]", "", "", 2),
+        find=r"\[(?:(NEED\]\s{0,64}\[NEED\])|(NEED\]))", near=r"\[(?=[N]|\Z)", width=78,
     )
     # call = name "[GIVEN]" arguments
     HEADER = (

@@ -97,16 +97,12 @@ class StreamParser(RawPairs):
         ), near=r"`(?=[`]|\Z)|⟨(?=[/ps]|\Z)|⟪(?=[s]|\Z)", width=294, leads="\n\n",
     )
     OPENERS = Scanner(
-        ("call", '```json ⟨steps⟩ ⟨step name="', "", "", 0), ("call", '``` ⟨steps⟩ ⟨step name="', "", "", 0),
-        ("call", '```json ⟨step name="', "", "", 0), ("call", '``` ⟨step name="', "", "", 0),
         ("call", '⟨steps⟩ ⟨step name=" ⟨step name="', "", "", 0), ("call", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "", "", 0),
         ("call", '⟨steps⟩ ⟨step name="', "", "", 2), ("call", '⟨step name="', "", "", 1),
         find=(
-            r'`(?:(``json\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(`'
-            r'`json\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨step\s{1,64}name="))|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name='
-            r'"\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{'
-            r'1,64}name=")|(step\s{1,64}name="))'
-        ), near=r"`(?=[`]|\Z)|⟨(?=[s]|\Z)", width=290,
+            r'⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨steps⟩\s{0,64}⟨step\s'
+            r'{1,64}name=")|(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name="))'
+        ), near=r"⟨(?=[s]|\Z)", width=290,
     )
     # call = name '"⟩' arguments
     HEADER = (

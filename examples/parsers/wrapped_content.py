@@ -116,12 +116,10 @@ class StreamParser(UsualObjects):
     OPENERS = Scanner(
         ("call", "<#acts#> <#acts#> {", "", "", 0), ("call", "<#acts#> ```json {", "", "", 0),
         ("call", "<#acts#> ``` {", "", "", 0), ("call", "<#acts#> [ {", "", "", 0), ("call", "<#acts#> {", "", "", 1),
-        ("call", "```json <#acts#> {", "", "", 0), ("call", "``` <#acts#> {", "", "", 0),
         find=(
             r"<(?:(#acts#>\s{0,64}<#acts#>\s{0,64}\{)|(#acts#>\s{0,64}```json\s{0,64}\{)|(#acts#>\s{0,64}```\s{0,64}\{"
-            r")|(#acts#>\s{0,64}\[\s{0,64}\{)|(#acts#>\s{0,64}\{))|`(?:(``json\s{0,64}<#acts#>\s{0,64}\{)|(``\s{0,64}<"
-            r"#acts#>\s{0,64}\{))"
-        ), near=r"<(?=[#]|\Z)|`(?=[`]|\Z)", width=148,
+            r")|(#acts#>\s{0,64}\[\s{0,64}\{)|(#acts#>\s{0,64}\{))"
+        ), near=r"<(?=[#]|\Z)", width=148,
     )
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {("tool",): "name", ("input",): "arguments"}

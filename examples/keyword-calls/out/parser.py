@@ -2337,11 +2337,8 @@ class StreamParser(QuotedPairs):
     )
     OPENERS = Scanner(
         ("call", "<.code.> [ <.code.> [", "", "", 0), ("call", "<.code.> [", "", "", 2),
-        ("call", "```json <.code.> [", "", "", 0), ("call", "``` <.code.> [", "", "", 0),
-        find=(
-            r"<(?:(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|(\.code\.>\s{0,64}\[))|`(?:(``json\s{0,64}<\.code"
-            r"\.>\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,64}\[))"
-        ), near=r"<(?=[.]|\Z)|`(?=[`]|\Z)", width=212,
+        find=r"<(?:(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|(\.code\.>\s{0,64}\[))", near=r"<(?=[.]|\Z)",
+        width=212,
     )
     # call = name "(" arguments
     HEADER = (

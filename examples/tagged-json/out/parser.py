@@ -2254,12 +2254,11 @@ class StreamParser(UsualObjects):
     )
     OPENERS = Scanner(
         ("call", "<fn> ```json {", "", "", 0), ("call", "<fn> <fn> {", "", "", 0), ("call", "<fn> ``` {", "", "", 0),
-        ("call", "<fn> [ {", "", "", 0), ("call", "<fn> {", "", "", 1), ("call", "```json <fn> {", "", "", 0),
-        ("call", "``` <fn> {", "", "", 0),
+        ("call", "<fn> [ {", "", "", 0), ("call", "<fn> {", "", "", 1),
         find=(
             r"<(?:(fn>\s{0,64}```json\s{0,64}\{)|(fn>\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}```\s{0,64}\{)|(fn>\s{0,64}\["
-            r"\s{0,64}\{)|(fn>\s{0,64}\{))|`(?:(``json\s{0,64}<fn>\s{0,64}\{)|(``\s{0,64}<fn>\s{0,64}\{))"
-        ), near=r"<(?=[f]|\Z)|`(?=[`]|\Z)", width=143,
+            r"\s{0,64}\{)|(fn>\s{0,64}\{))"
+        ), near=r"<(?=[f]|\Z)", width=143,
     )
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {

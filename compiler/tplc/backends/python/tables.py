@@ -194,7 +194,7 @@ def _of_calls(calls: CallForm, facts: Acceptor) -> list[str]:
         lines.append("    DISTINCT = False")
     elif calls.openers:
         # A whole opener is not a truncated one, whatever would follow it.
-        lines += _scanner("OPENERS", lexemes_of([("call", [text.strip() for text in calls.openers])]))
+        lines += _scanner("OPENERS", lexemes_of([("call", [text.strip() for text in calls.truncatable])]))
     if calls.fields:
         lines += _of_objects(calls, respelled_kinds(facts))
     elif calls.header:
