@@ -35,7 +35,7 @@ WORDS = {
     r"whoever|whatever|wherever": "the caller, any, if",
     r"loosely|loose": "error-tolerant, approximately",
     r"(?:that|which|what) (?:is|are) there": "existing",
-    r"(?:that|which|what) (?:is|are) none": "invalid",
+    r"(?:that|which|what) (?:is|are) (?-i:none)": "invalid",
     r"minds|minded": "depends on, respects",
     r"otherwise than|other than by": "differently from",
 }

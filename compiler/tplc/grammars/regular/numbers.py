@@ -245,7 +245,7 @@ def multiples(step: Fraction) -> Automaton:
 def _multiple_automaton(step: int, places: int) -> Automaton:
     """Numbers whose digits up to so many decimals, taken as an integer, are a multiple of `step`; then zeros."""
 
-    # (phase, remainder, decimals): phases are sign, first digit, "0", digits, point, decimals.
+    # (phase, remainder, decimals): phases are sign, first digit, "0", digits, point, decimals.  words: allowed
     def edges(state: tuple[str, int, int]) -> Iterable[tuple[Ranges, tuple[str, int, int]]]:
         phase, remainder, decimals_read = state
         if phase == "sign":
