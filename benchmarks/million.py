@@ -1,4 +1,5 @@
-"""A million rows of all examples, through one process and through Ray: equal, in flat memory, whatever is killed.
+"""Run a million rows of all examples through one process and through Ray: equal, in flat memory, even if workers are
+killed.
 
     make million ARGS="--rows 10000"
 

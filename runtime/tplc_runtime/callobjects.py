@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 NO_FLOOR = sys.maxsize
-NO_NAME = frozenset('"{},:“”')  # signs that show that a quote or a bracket is missing
+NO_NAME = frozenset('"{},:“”')  # characters that show that a quote or a bracket is missing
 COMMAS = (",", ";")
 OBJECT_END = Pattern(r"\s*\}")
 
@@ -114,7 +114,7 @@ class CallObjects(Machine):
         return True
 
     _failed = ("", 0)  # what was expected of an object, and how much of it had come
-    _object_at = 0  # where it began, behind its opener
+    _object_at = 0  # where it began, after its opener
 
     def _left_over(self, kind: str) -> str:
         if self.READ_AGAIN and kind == "" and self._unclosed:
@@ -140,7 +140,7 @@ class CallObjects(Machine):
         self._object_at = end - self._pos
         self._pos, self._space = end, ""
         self._written = ""
-        self._named = self._beside = False  # and arguments that stand beside the name
+        self._named = self._beside = False  # and arguments next to the name
         self._early: str | None = None  # arguments that came before the name
         self._call_id: str | None = None
         self._reader = reader = CallReader(self.STYLES, self.BREAKS)
@@ -196,13 +196,13 @@ class CallObjects(Machine):
         return True
 
     def _is_argument(self, reader: CallReader) -> bool:
-        """Is a member beside the name one of the arguments?"""
+        """Return whether a member next to the name is one of the arguments."""
         if not self._named or self._early is not None or len(reader.path) != 1:
             return False
         schema = self._tools.get(self._out.calls[-1][0])
         found = reader.path[0] in (keys_of(schema, schema) or ())
         if found and not self._beside:
-            self._note("the arguments stand beside the name")
+            self._note("the arguments are next to the name")
         return found
 
     def _no_arguments(self) -> str:

@@ -62,7 +62,7 @@ def all_deltas(stream: Any, lines: Iterable[str]) -> Iterator[list[Delta]]:
 
 
 def end_with_the_reader() -> None:
-    """End quietly if whoever reads standard output has read enough, as `head` does."""
+    """End quietly if the reader of standard output has closed it, as `head` does."""
     try:
         from signal import SIG_DFL, SIGPIPE, signal
 

@@ -48,7 +48,7 @@ class Guess:
         return twin
 
     def ends_at(self, buf: str, pos: int) -> bool:
-        """Whether a value may end here, whatever the next key is."""
+        """Return whether a value may end here, before any next key."""
         return self.end.match(buf, pos) is not None
 
     def find(self, buf: str, pos: int) -> Match | None:

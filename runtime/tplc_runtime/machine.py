@@ -68,7 +68,7 @@ class Machine(Copied):
     LONE_OPENERS: ClassVar[Sequence[str]] = ()  # what opens calls so at a line's start alone, as its section is missing
     AT_ENDS: ClassVar[bool] = False  # and some at the output's end, or before another marker
     REASONS: ClassVar[bool] = False  # something opens reasoning
-    PENDING_TEXT: ClassVar[bool] = False  # nothing does: of which kind text is, its end tells
+    PENDING_TEXT: ClassVar[bool] = False  # none: the end of a text decides of which kind it is
     CLOSED_FIRST: ClassVar[bool] = False  # reasoning may end where the turn begins, though nothing opened it
     FIRST: ClassVar[Sequence[str]] = ()  # kinds of what counts before content begins only
     KEEPS_PENDING: ClassVar[bool] = False  # `feed` looks after what is pending inside of text
@@ -82,7 +82,7 @@ class Machine(Copied):
     _others: Sequence[str] = ()  # diagnostics of slots that come again
     _once = False  # the second reading of this call found none
     LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may stand in the place of a closer
-    REPEATED: ClassVar[bool] = False  # what is left over behind a call is dropped
+    REPEATED: ClassVar[bool] = False  # superfluous brackets and openers after a call are dropped
     CUT_MARKERS: ClassVar[bool] = False  # a part of a marker at the output's end is no text
     COUNTED: ClassVar[bool] = False  # calls are written with an index
     OPENERS: ClassVar[Scanner] = NO_MARKERS  # of calls
@@ -97,16 +97,18 @@ class Machine(Copied):
     DISTINCT: ClassVar[bool] = True  # what opens calls is like nothing else, so what follows is a call
     BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that no name holds, and no value outside of a string
     USUAL_NEXT: ClassVar[Sequence[Any]] = ()  # what usually comes after a call
-    HEADER: ClassVar[Sequence[Any]] = ()  # slots of a call: the kind, what ends it, and signs that do
-    NAME_SIGNS: ClassVar[Any] = None  # what is written in names for other signs
+    HEADER: ClassVar[Sequence[Any]] = ()  # slots of a call: the kind, what ends it, and characters that do
+    NAME_SIGNS: ClassVar[Any] = None  # texts that stand for characters in names
     CALL_ID: ClassVar[str] = ""  # an id that is made of slots: "{name}:{index}"
-    ARGUMENTS_OPEN: ClassVar[bool] = False  # with a sign or a marker, so that other text is none, and makes no call
+    ARGUMENTS_OPEN: ClassVar[bool] = (
+        False  # with a character or a marker; other text is not arguments and makes no call
+    )
     ONLY_TOOLS: ClassVar[bool] = False  # calls look like text, so that only a tool's name makes one,
     FAINT: ClassVar[bool] = True  # what opens them is like text as well
     SEPARATED: ClassVar[bool] = False  # a separator opens the next call
     UNMARKED: ClassVar[bool] = False  # nothing opens it
     BOTH: ClassVar[bool] = False  # what closes a call opens the next as well
-    TAIL: ClassVar[Sequence[Any]] = ()  # slots behind a call
+    TAIL: ClassVar[Sequence[Any]] = ()  # slots after a call
     TURN_CLOSED: ClassVar[bool] = False  # what closes a call ends the turn
     CLOSED: ClassVar[bool] = False  # calls have a closer of their own
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
@@ -545,7 +547,7 @@ class Machine(Copied):
             text = buf[pos:end]
             if part is None or part.end() < end:
                 tool = tool_named(text, self._tools)
-                if tool not in self._tools:  # an index may stand behind it
+                if tool not in self._tools:  # an index may follow it
                     tool = tool_named(text.rpartition(":")[0], self._tools)
                 if not tool or tool not in self._tools or name not in ("", tool):
                     break
@@ -593,7 +595,8 @@ class Machine(Copied):
         return True
 
     def _lack_of_arguments(self, pos: int) -> str:
-        """What was expected behind a name that is no tool's and comes to nothing; "more": more input is needed."""
+        """Return what was expected after a name that is no tool's and has no arguments; "more": more input is
+        needed."""
         raise NotImplementedError
 
     def _lack_of(self, what: str, start: int, begun: bool) -> str:
@@ -647,7 +650,7 @@ class Machine(Copied):
         return True
 
     def _left_over(self, kind: str) -> str:
-        """Behind a call: a bracket too many, or an opener in the place of a closer, where the calls end.
+        """Skip a superfluous bracket after a call, or an opener in the place of a closer, at the end of the calls.
 
         "no": it is none; "more": more input is needed; else it was "dropped".
         """
@@ -666,7 +669,7 @@ class Machine(Copied):
         ends = mark is not None and mark.kind in (*CALL_KINDS, "end", "last") and not (mark.kind == kind == "call")
         if not ends and (at < len(buf) or kind == "call"):
             return "no"
-        self._note(f"{buf[start:end].strip()} is left over behind a call")
+        self._note(f"{buf[start:end].strip()} is left over after a call")
         if kind == "call":
             self._pos = end
         else:
@@ -734,7 +737,7 @@ class Machine(Copied):
             elif self._final:
                 self._pos = end
             return ""
-        # White space alone is the answer where the turn ends behind it, and holds nothing else.
+        # If the whole turn is white space, that white space is the content.
         alone = mark.kind == "end" and kind == "content" and self._out.is_silent()
         literal = self._is_text(mark)
         lead = 0 if literal else end - pos if blank and not alone else trailing_overlap(buf[pos:end], mark.lead)
@@ -747,8 +750,8 @@ class Machine(Copied):
         return str(mark.kind)
 
     def _counting(self, marks: Scanner, mark: Match | None) -> Match | None:
-        """The mark, or the first after it, that counts where it stands: "line" at a line's start, "last" at the end,
-        "sign" before the end or before another mark.
+        """Return the mark, or the first after it, that counts at its place: "line" at a line's start, "last" at the
+        end, "sign" before the end or before another mark.
 
         One whose later pieces stand at a line's start counts as a whole.
         """
@@ -767,7 +770,7 @@ class Machine(Copied):
                 if line_start and mark.kind == "line":
                     return outer if outer is not None and outer.kind == "line" and mark.start < outer.end else mark
                 outer = mark if outer is None or mark.start >= outer.end else outer
-            mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of what is none here
+            mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of one that doesn't count here
         return mark
 
     def _as_whole_call(self, mark: Match) -> Match | None:
@@ -950,9 +953,10 @@ class Machine(Copied):
     def _slots(self, pos: int, slots: Sequence[Any], name: str | None = None) -> tuple[dict[str, str], int, str]:
         """Slots with the markers that end them: values, the end, and what was expected instead.
 
-        "more": more input is needed, "end": it was, but the output has ended.
-        A marker of the kind "next" belongs to what follows the slot, as "bare" does after one word; white space
-        that comes with the markers is as good.  What comes again (the `name` is known) says the same, or is told.
+        Besides a text, the result may be "more" (more input is needed) or "end" (it was needed, but the output has
+        ended). A marker of the kind "next" belongs to the text after the slot, as "bare" does after one word; white
+        space in place of the markers' own is accepted.  A repeated name (if `name` is known) must be equal, or a
+        diagnostic is added.
         """
         values: dict[str, str] = {} if name is None else {"name": name}
         buf, others, earlier = self._buf, [], ("", pos, "")  # the slot before, where it starts, what ends it
@@ -1112,7 +1116,7 @@ class Machine(Copied):
     def _next_of_calls(self, marks: Scanner) -> str | None:
         """As `_next`; a part of a marker of the calls, where the output ends, is no text."""
         kind, buf = self._next(marks, self.USUAL_NEXT), self._buf
-        # What goes on behind a piece of a closer may be as much as there is of the whole.
+        # The text after a piece of a closer may be all that the output has of the rest.
         part = kind == "" or (kind in ("close", "closed") and next_char(buf, self._mark.end) < len(buf))
         least = 1 if self._unclosed and kind == "" else LEAST_CUT
         if part and self._final and marks.is_truncated(buf, next_char(buf, self._pos), CALL_KINDS, least):

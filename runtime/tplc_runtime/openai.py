@@ -25,8 +25,8 @@ STOP_REASONS = ("stop", "eos", "eos_token", "word", "stop_sequence", "stop_token
 class Completion:
     """One request: `read` each event of the engine, `finish` at its end, both give chunks; `response` is the whole.
 
-    `stream` says which of the two is sent: an id that a model writes behind a call's arguments comes too late for a
-    stream.  `include_usage` as in `stream_options`.  What else is given, the parsers are made with.
+    `stream` chooses the form: an id that a model writes after a call's arguments comes too late for a stream.
+    `include_usage` is as in `stream_options`.  Other keyword arguments are passed to the parsers.
     """
 
     PARSER: Callable[..., Any]

@@ -30,7 +30,7 @@ class Pairs(Machine):
     PAIR_OPENS: ClassVar[bool] = True  # a pair begins with a marker of its own
     RESUMES: ClassVar[bool] = False  # and that says by itself, after text that is no pair, that one begins
     RESUMING: ClassVar[Scanner] = NO_MARKERS  # what may come after such text
-    KEY_SIGNS: ClassVar[Any] = None  # what is written in keys for other signs
+    KEY_SIGNS: ClassVar[Any] = None  # texts that stand for characters in keys
     ODD_NAMES: ClassVar[bool] = True
     _count = 0
 
@@ -147,7 +147,7 @@ class Pairs(Machine):
         return True
 
     def _after_no_pair(self) -> Match | None:
-        """The next pair, or the end of the call, behind what is no pair."""
+        """Return the next pair, or the end of the call, after text that is no pair."""
         buf, marks, start = self._buf, self.RESUMING, next_char(self._buf, self._pos) + 1
         mark = marks.find(buf, start)
         decided = mark is not None and (self._final or mark.start < marks.partial_match(buf, start))

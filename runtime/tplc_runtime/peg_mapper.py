@@ -134,8 +134,8 @@ def map_tree(
 ) -> Mapped:
     """The message of a tree; what is prefilled is left out.
 
-    `literals`: a raw value that is one whole string in such quotes is that string.  `name_signs` and `key_signs` are
-    what is written in names and keys for other signs.  `names_alike`: tools may be called with a namespace, or with
+    `literals`: a raw value that is a whole string in such quotes is that string.  `name_signs` and `key_signs` are the
+    texts that stand for characters in names and keys.  `names_alike`: tools may be called with a namespace, or with
     other separators.
     """
     transcript = Transcript(json_content)
@@ -231,7 +231,7 @@ class _Mapper:
     def end_content(self, *, final: bool = False, kept: bool = False) -> None:
         """Content ends where a marker stands; white space alone between markers is none, but where it is all there is.
 
-        `final`: the turn ends.  `kept`: what comes now is content whatever it is.
+        `final`: the turn ends.  `kept`: the following text is content in any case.
         """
         if not self.blank or (final and self.transcript.is_silent()):
             self.transcript.emit("content", "".join(self.run))
@@ -239,7 +239,7 @@ class _Mapper:
         self.blank = not kept
 
     def keep(self, text: str) -> None:
-        """This is content, whatever it looks like."""
+        """Add text as content, even if it looks like something else."""
         self.run.append(text)
         self.blank = self.blank and not text
 
@@ -347,8 +347,8 @@ class _Mapper:
         return "{}" if inside is None else inside
 
     def read(self, text: str, *, whole: bool = False, over: bool = False) -> str:
-        """A loose value, repaired as the generated parsers do it.  `whole`: nothing follows a value; `over`: the output
-        goes on behind it."""
+        """Return a value, repaired as the generated parsers do it.  `whole`: nothing follows the value; `over`: the
+        output continues after it."""
         reader = FollowedReader(self.styles) if whole else Reader(self.styles)
         reader.follow = WHOLE
         literal, closing = read_whole(reader, text)
@@ -359,7 +359,7 @@ class _Mapper:
     # Values as JSON
 
     def json(self, node: Node) -> str:
-        """A strict value: its signs, texts and words in JSON's spelling, and white space as it came."""
+        """Return a strict value: its punctuation, texts and words in JSON's spelling, and its own white space."""
         out: list[str] = []
         waiting = [node]
         while waiting:

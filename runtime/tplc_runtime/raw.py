@@ -259,7 +259,7 @@ class RawPairs(Pairs):
             return False
         end = mark.start - trailing_overlap(buf[pos : mark.start], mark.lead)
         self._piece(buf[pos:end])
-        self._pos = end  # wherever the chunks ended, what is emitted of the value is emitted here
+        self._pos = end  # the rest of the value is emitted here, in any chunking
         self._end_value()
         self._pos = mark.start if mark.kind == "next" else mark.end
         if (self.NEXT_PAIR or self.CALL_CLOSES) and mark.kind == "next":

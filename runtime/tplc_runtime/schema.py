@@ -98,7 +98,7 @@ def _target(reference: str, root: object) -> object:
 
 
 def types_of(schema: object, root: object) -> frozenset[str] | None:
-    """The JSON types a value may have; None when the schema does not tell."""
+    """Return the JSON types that a value may have; None if the schema doesn't determine them."""
     types: set[str] = set()
     for variant in variants(schema, root):
         stated, values = variant.get("type"), variant.get("enum", [variant["const"]] if "const" in variant else [])
@@ -140,13 +140,13 @@ def types_by_items(schema: object, root: object) -> frozenset[str] | None:
 
 
 def properties_of(schema: object) -> list[str]:
-    """The keys that a schema names, whatever else it allows."""
+    """Return the keys that a schema names, even if it allows others."""
     named = (variant.get("properties") for variant in variants(schema, schema))
     return [key for properties in named if isinstance(properties, dict) for key in properties if isinstance(key, str)]
 
 
 def keys_of(schema: object, root: object) -> set[str] | None:
-    """The keys that an object may have; None when the schema does not tell."""
+    """Return the keys that an object may have; None if the schema doesn't determine them."""
     keys: set[str] = set()
     for variant in variants(schema, root):
         properties = variant.get("properties")

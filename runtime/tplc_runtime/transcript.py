@@ -1,4 +1,4 @@
-"""The message so far, and the deltas that tell of it.
+"""Keep the message so far, and the deltas that describe its changes.
 
     emit("content", "Hm."), open_call("f", None), emit("arguments", "{}")
     →  {"content": "Hm.", "tool_calls": [{"id": None, "function": {"name": "f", "arguments": "{}"}, …}], …}
@@ -83,7 +83,7 @@ class Transcript(Copied):
                 self.emit(kind, pending)
 
     def announce(self) -> None:
-        """A delta tells that the last call begins."""
+        """Add a delta for the beginning of the last call."""
         self.flush()
         name, call_id, _ = self.calls[-1]
         function = {"name": name, "arguments": ""}
@@ -101,7 +101,7 @@ class Transcript(Copied):
         self.announce()
 
     def set_id(self, call_id: str) -> None:
-        """The last call's, where it comes behind the name; one that the prompt holds gets none."""
+        """Set the id of the last call if it comes after the name; a call that the prompt contains gets none."""
         if not self.calls:
             return
         self.flush()

@@ -1,6 +1,6 @@
 """Which runtime this is, for parsers that are generated without one of their own.
 
-A parser and the runtime beside it are of one version of tplc: what the one calls, the other has.
+A parser and a shared runtime are of one version of tplc: the runtime has everything that the parser calls.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ def test_keys_of_the_schema(name: str) -> None:
     one, between = CALLS[name]
     for key in KEYS:
         if name == "bare-keyword-calls" and key in ("", "[k]"):
-            continue  # nothing tells these from the code and the lists that answers hold
+            continue  # these can't be distinguished from code and lists in answers
         given = case(name).tools(tools("look", "p", key, "r", "a"))
         given.output(one.replace("{key}", key)).expect(calls=[("look", {key: "Oslo"})])
         if between:
@@ -119,7 +119,7 @@ def test_signs_of_names_that_are_written_otherwise(known: bool) -> None:
     ["replace('&', '_')", "replace('<', '-') | replace('>', '-')", "replace('&', 'and')", "replace('\"', \"'\")"],
 )
 def test_signs_that_stand_for_several_are_not_read_back(written: str) -> None:
-    """What is written for them is a word or a sign that names hold as well."""
+    """The escaped text is a word or a character that names contain as well."""
     path = ROOT / "tests" / "cases" / "learn" / "signs-of-names-written-otherwise.jinja"
     own = "replace('&', '&amp;') | replace('\"', '&quot;')"
     source = path.read_text("utf-8").replace(own, written)

@@ -278,13 +278,13 @@ BAD_TEMPLATES: dict[str, tuple[str | bytes, int, str]] = {
     "raises": (
         "{{ raise_exception('never') }}",
         1,
-        "bad.jinja: no conversation of a user and an assistant shows the assistant's text, whatever the form of the "
+        "bad.jinja: no conversation of a user and an assistant shows the assistant's text, in any form of the "
         "messages: bad.jinja:1: the template refused: never\n",
     ),
     "no assistant": (
         "{% for m in messages %}{% if m.role == 'user' %}{{ m.content }}{% endif %}{% endfor %}",
         1,
-        "bad.jinja: no conversation of a user and an assistant shows the assistant's text, whatever the form of the "
+        "bad.jinja: no conversation of a user and an assistant shows the assistant's text, in any form of the "
         "messages\n",
     ),
     "no template": (
@@ -483,7 +483,7 @@ def test_parse_a_file_with_prompt_and_tools(run: Run, template: Path, tmp_path: 
     (tmp_path / "prompt.txt").write_text("<user>Well?<end><assistant><why>So: ")
     (tmp_path / "tools.json").write_text('{"tools": []}')
     arguments = ["parse", "chat.jinja", "out.txt", "--prompt", "prompt.txt", "--tools", "tools.json"]
-    # What stands behind the generation prompt counts where the caller says that an answer is continued.
+    # Text after the generation prompt counts if the caller declares that an answer is continued.
     message = json.loads(run(*arguments).out)
     assert (message["reasoning_content"], message["content"]) == (None, "Hm.Sure.")
     arguments.append("--continue-final-message")
@@ -756,7 +756,7 @@ def test_prepare(run: Run, template: Path, tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_prepare_with_a_wrong_request(run: Run, tmp_path: Path, request_text: str, error: str) -> None:
-    """It is told before a template is learned: none is there."""
+    """It is reported before a template is learned: there is none."""
     (tmp_path / "request.json").write_text(request_text)
     result = run("prepare", "chat.jinja", "request.json")
     assert (result.code, result.out, result.err) == (2, "", f"tplc: request.json: {error}\n")

@@ -1,6 +1,6 @@
 """A cloned repository that means ill: `tplc build`, `check` and `init` in it run no code, and touch nothing outside it.
 
-Beside the repository lies a home with the files that it aims at; after each command the home is as it was.
+Next to the repository is a home folder with the files that it aims at; after each command the home is unchanged.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`tplc observe`: what is told of recorded outputs, the files it writes, exit codes."""
+"""`tplc observe`: the report on recorded outputs, the files it writes, exit codes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nothing that is read is written, and nothing of others, whatever options name it."""
+"""No command overwrites its inputs or files that tplc didn't write, with any options."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def test_it_compiles_again(tmp_path: Path) -> None:
         template.write_text(source.replace("fn>", "do>"))
         assert watching.until("wrote") == "wrote        hut.py"
         assert '"<do>' in (tmp_path / "hut.py").read_text()
-        # What is not right is told, and the file stays as it was.
+        # A wrong template is reported, and the file stays as it was.
         template.write_text(source + "{% if %}")
         assert watching.until("tplc: ").startswith("tplc: hut.jinja")
         template.write_text(source)

@@ -111,7 +111,7 @@ def test_a_template_that_is_refused() -> None:
     found = explain("{{ raise_exception('not today') }}", name="no.jinja")
     assert found.ir is None
     assert found.refused == (
-        "no.jinja: no conversation of a user and an assistant shows the assistant's text, whatever the form of the "
+        "no.jinja: no conversation of a user and an assistant shows the assistant's text, in any form of the "
         "messages: no.jinja:1: the template refused: not today"
     )
     assert [question.name for question in found.questions] == ["conversation"]

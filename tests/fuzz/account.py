@@ -9,9 +9,9 @@ space.  Then, by state:
 text (content, reasoning, text that is pending)
     Exactly: what is not passed on as text, character by character, is white space or one whole marker of the parser
     (white space inside it apart).
-call headers, and what stands after a call
+call headers, and slots after a call
     Exactly: values of slots with a marker or white space between them; the name and the id reached the message, and
-    what comes again says the same, or a diagnostic tells it.
+    repetitions are equal, or a diagnostic reports them.
 objects that turn out to be no call
     Exactly: all that was consumed since the opener is given back as text.
 arguments

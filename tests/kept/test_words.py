@@ -148,7 +148,7 @@ def can_be_written(ir: TemplateIR, case: Case) -> bool:
 def read_back(form: Format, case: Case) -> Any:
     text = write_message(form.ir, as_message(form.ir, case))
     head, prompt = form.ir.turn.prompts[0].head, None
-    if not text.startswith(head):  # history is written otherwise than an answer begins
+    if not text.startswith(head):  # history is written differently from an answer's beginning
         head, prompt = "", "".join(form.ir.turn.anchors[:1])
     return form.parser.parse(text[len(head) :], tools=fitting_tools(case), prompt=prompt)
 

@@ -36,9 +36,9 @@ def namespace(rng: random.Random, marks: Markers) -> Calls:
 
 
 def word_behind_content(rng: random.Random, marks: Markers) -> Calls:
-    """`fn:look {"q": "a"};` right behind the content."""
+    """Return calls such as `fn:look {"q": "a"};` directly after the content."""
     one = text(rng.choice(["fn:", "call:", "tool="])) + NAME + text(" ") + JSON + text(";")
-    return Calls("word behind content", one)
+    return Calls("word after content", one)
 
 
 def sign_and_number(rng: random.Random, marks: Markers) -> Calls:

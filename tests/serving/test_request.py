@@ -1,4 +1,4 @@
-"""Reading requests: what is wrong with one is told, with the member's name."""
+"""Reading requests: an error names the member."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ def test_by_the_library_from_where_on_a_tag_holds() -> None:
     inside, outside = tplc.structural_tag(ir, **asked), tplc.structural_tag(ir, reasoning="outside", **asked)
     assert accepts(inside, f"Hm.</sketch>{call}") and not accepts(inside, "Hm.</sketch>Hello.")
     assert accepts(outside, call) and not accepts(outside, "Hello.")
-    # Behind a prompt that opens no reasoning, the answer may.
+    # After a prompt that opens no reasoning, the answer may open it.
     closed = tplc.structural_tag(ir, head="", **asked)
     assert accepts(closed, call) and accepts(closed, f"<sketch>\nHm.</sketch>{call}")
 

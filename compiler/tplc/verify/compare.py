@@ -88,7 +88,7 @@ def _difference(where: str, expected: object, got: object) -> Difference:
 
 
 def _kind(first: object, second: object) -> str:
-    """What can't be told apart, if these two have one render."""
+    """Return what differs between two values that have the same render."""
     if first is _ABSENT or second is _ABSENT:
         return " or ".join(sorted({_type(first), _type(second)}))
     if isinstance(first, str) and isinstance(second, str):
@@ -142,7 +142,8 @@ def as_case(title: str, message: Mapping[str, Any], *, ids: bool = False) -> Cas
 
 
 def same_untyped(ir: TemplateIR, case: Case, untyped: Case) -> bool:
-    """Whether two cases are the same but for types that the dialect does not tell: text that reads as a number, …"""
+    """Return whether two cases differ only in types that the dialect doesn't distinguish: text that reads as a number,
+    …"""
     if (case.reasoning, case.content, len(case.calls)) != (untyped.reasoning, untyped.content, len(untyped.calls)):
         return False
     return all(
@@ -161,7 +162,7 @@ def _same_untyped(ir: TemplateIR, typed: Sequence[tuple[str, Json]], untyped: Se
     )
 
 
-# Words that parsers take for these values where no schema says that they are text, whatever the dialect's own are.
+# Words that parsers read as these values in every dialect, if no schema declares them as text.
 _WORDS: dict[str, Json] = {"True": True, "False": False, "None": None}
 
 

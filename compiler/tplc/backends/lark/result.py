@@ -17,8 +17,8 @@ TARGET = "lark"
 class LarkGrammar:
     """`text` is "" when nothing is constrained.  It holds from the end of `generation_prompt` on, free text included.
 
-    Of the tokens that a format is made of, `tokens` are written as tokens, `texts` as text: a tokenizer that has one of
-    these as a token of its own could never match it.  `known`: whether the tokenizer was there to tell.
+    `tokens` are the format's special tokens that are written as tokens, `texts` those written as text.  A tokenizer
+    that has one of `texts` as a token of its own would never match it.  `known`: whether the tokenizer was known.
     """
 
     text: str

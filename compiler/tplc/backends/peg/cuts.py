@@ -117,7 +117,7 @@ def _object_rules(facts: Facts, style: BoundedStyle) -> list[Rule]:
 
 def cuts_after(facts: Facts) -> list[str]:
     calls = facts.calls
-    # A separator alone opens no call: it is dropped, whatever comes.
+    # A separator alone opens no call: it is dropped in any case.
     separated = "" if facts.call_open or facts.calls.fields else "call_separator gap "
     names = [separated + _next_cut(facts)] if _opens_next(facts) else []
     names += ["trailing_for_tail"] if calls.tail is not None else []
@@ -172,7 +172,7 @@ def _markers_after(calls: CallForm) -> list[str]:
 
 
 def _after_turn(facts: Facts) -> str:
-    """What is no part of a turn, behind a call that is all of it."""
+    """Return the rule for text after a call that is the whole turn."""
     calls = facts.calls
     last = either([marker_core(text) for text in calls.turn_closers])
     marks = [*_markers_after(calls), *calls.closers, *_markers_of_turn(facts.acceptor), *facts.acceptor.content_ends]

@@ -61,7 +61,7 @@ class Facts:
     stray: str
     # An opener of calls and its closer, with nothing between.
     empty: str
-    # Nothing but JSON's signs opens a call: it counts only where a line begins.
+    # Only JSON's punctuation opens a call, so the opener counts only at the start of a line.
     bare: bool
     call_lead: str
     call_cores: str
@@ -188,7 +188,7 @@ class _Analysis:
             content_space=acceptor.content_space,
             content_open=self.before_calls(texts_at(acceptor.content_starts, "anywhere")),
             content_open_first=self.alone(texts_at(acceptor.content_starts, "before content")),
-            content_close="",  # told by what follows it
+            content_close="",  # determined by what follows it
             section_open=self.before_parts(sections, self.opener(sections)) + no_opener,
             object_start="" if opened or sections else ahead,
             section_close=self.closer(calls.section_closers),

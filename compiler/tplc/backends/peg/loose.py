@@ -4,9 +4,9 @@
     loose_member  = loose_key loose_sign* loose_value?
     …
 
-They say where such a value ends; the mapper repairs what is in it, as the generated parsers do.  Quotes and opening
-brackets count wherever they stand, commas and colons may be missing or too many.  A closing bracket closes the
-innermost bracket of its kind with all that is open inside; where none is open it is no more than a stray sign.
+The rules find the end of such a value; the mapper repairs its inside, as the generated parsers do.  Quotes and opening
+brackets count anywhere; commas and colons may be missing or superfluous.  A closing bracket closes the innermost open
+bracket of its kind, with everything that is open inside.  If none is open, the bracket is ignored.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ OTHER_NUMBERS = (
 
 
 def loose_rules(style: BoundedStyle, place: str = "") -> list[Rule]:
-    """`loose_object` and `loose_list` for what stands inside an object; `place` tells styles apart."""
+    """Return `loose_object` and `loose_list` for values inside an object; `place` distinguishes styles."""
     item = IN_LIST + place
     return [
         *_object(style, place, place),
@@ -72,7 +72,7 @@ def open_rules(style: BoundedStyle, end: str) -> list[Rule]:
 
 
 def loose_top_list(style: BoundedStyle, place: str, name: str) -> list[Rule]:
-    """A list that stands in no object: what closes an object is a stray sign in it."""
+    """Return the rule of a list outside of objects: a bracket that closes objects is ignored in it."""
     own = "_for_top" + place
     inside = f"(loose_sign{own} / loose_object{IN_LIST}{place} / {name} / loose_string{place} / loose_word{place})"
     return [

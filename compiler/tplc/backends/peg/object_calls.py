@@ -126,7 +126,7 @@ def fields_of(calls: CallForm) -> Field:
 
 def object_rules(name: str, fields: Field, stop: str, bare: bool) -> list[Rule]:
     """An object that holds the name, after and before other fields; `stop`: what no value holds."""
-    # None in an object beside the name: it holds the arguments alone.
+    # There is none in an object next to the name: that object holds the arguments alone.
     named = next((each for each in fields.inner if each.holds("name")), None)
     others = [each.rule for each in fields.inner if each is not named]
     field_rule = "field" if name != "inner_object" else "inner_object_field"

@@ -1,4 +1,4 @@
-"""The dialect as the runtime's reader of values takes it: quotes, words, signs.
+"""Describe the dialect as the runtime's reader of values needs it: quotes, words, punctuation.
 
 styles_of(acceptor)  →  (at the top, inside lists, inside objects)
 """
