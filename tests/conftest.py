@@ -77,7 +77,7 @@ def golden(update: bool) -> Callable[[Path, str], None]:
 def shared() -> Path:
     """The folder with collected templates and outputs, which is no part of this project."""
     if not SHARED.is_dir():
-        pytest.skip(f"no folder {SHARED.name} beside the project")
+        pytest.skip(f"no folder {SHARED.name} next to the project")
     return SHARED
 
 

@@ -951,9 +951,9 @@ class Machine(Copied):
     # Calls
 
     def _slots(self, pos: int, slots: Sequence[Any], name: str | None = None) -> tuple[dict[str, str], int, str]:
-        """Slots with the markers that end them: values, the end, and what was expected instead.
+        """Read slots with the markers that end them; return values, the end, and what was expected instead.
 
-        Besides a text, the result may be "more" (more input is needed) or "end" (it was needed, but the output has
+        The third result is a text, or "more" (more input is needed) or "end" (it was needed, but the output has
         ended). A marker of the kind "next" belongs to the text after the slot, as "bare" does after one word; white
         space in place of the markers' own is accepted.  A repeated name (if `name` is known) must be equal, or a
         diagnostic is added.

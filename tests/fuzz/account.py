@@ -1,4 +1,4 @@
-"""Whether every character of an output is accounted for.
+"""Check that every character of an output is accounted for.
 
     "Hi <call>f{\"a\": 1} x</call>"  →  "Hi" content, " <call>" marker, "f" name, "{…}" arguments, "x" content, …
 
@@ -18,7 +18,7 @@ arguments
     Markers around keys and raw values: exactly, as in headers.  Keys and values are rewritten as JSON, so they are
     compared as bags of characters: what was consumed is contained in what the call and the content were given.  Not
     compared are white space, syntax and quotes of JSON and of the dialect, escapes, words such as True (which become
-    others), and what numbers lose (signs, underscores, zeros, hexadecimal ones).  Exempt is what a diagnostic speaks
+    others), and what numbers lose (plus, underscores, zeros, hexadecimal ones).  Exempt is what a diagnostic speaks
     about: members of a call's object that have no meaning, comments, headers and calls that are not as the template has
     them; and the name of a member that the output's end cut off.
 """

@@ -177,13 +177,13 @@ def closed(content: tuple[str, str], end: str) -> str:
     ],
 )
 @pytest.mark.parametrize(
-    "text", ["It is SIGN, or SIGNs.", "So:\n- SIGN one\nSIGN two\nand x SIGN y SIGN z", "SIGN SIGN x"]
+    "text", ["It is END, or ENDs.", "So:\n- END one\nEND two\nand x END y END z", "END END x"]
 )
 def test_ends_that_people_write_as_well(content: tuple[str, str], end: str, text: str) -> None:
     """They end content before the turn's end, a call or the output's end; before other text they are text."""
     one = case(closed(content, end))
     start, stop, over = content[0], content[1], end.replace("\\n", "\n")
-    text = text.replace("SIGN", (stop or over).strip())
+    text = text.replace("END", (stop or over).strip())
     call = '<do>look\n{"q": "Oslo"}</do>'
     one.output(start + text + stop + over).expect(text)
     one.output(start + text + stop).expect(text)

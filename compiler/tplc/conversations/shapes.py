@@ -18,7 +18,7 @@ from typing import Any, Literal
 from tplc.ir.nodes import Json
 from tplc.messages import REASONING_KEYS
 
-# How names and ids are replaced.  `apart`: a different word in each place.  `linked`: one word wherever the same one
+# How names and ids are replaced.  `apart`: a different word in each place.  `linked`: one word for all places of the same one
 # occurs, for templates that look calls up by their ids.  `kept`: names, ids and arguments stay, for templates that look
 # into ids.
 Identifiers = Literal["apart", "linked", "kept"]
