@@ -176,9 +176,7 @@ def closed(content: tuple[str, str], end: str) -> str:
         (("", ""), " ==\\n"),
     ],
 )
-@pytest.mark.parametrize(
-    "text", ["It is END, or ENDs.", "So:\n- END one\nEND two\nand x END y END z", "END END x"]
-)
+@pytest.mark.parametrize("text", ["It is END, or ENDs.", "So:\n- END one\nEND two\nand x END y END z", "END END x"])
 def test_ends_that_people_write_as_well(content: tuple[str, str], end: str, text: str) -> None:
     """They end content before the turn's end, a call or the output's end; before other text they are text."""
     one = case(closed(content, end))

@@ -1,4 +1,4 @@
-"""The words of the conversations of a round trip: drawn for each template, so that none knows them beforehand.
+"""Draw the words of the conversations of a round trip: drawn for each template, so that none knows them beforehand.
 
     words_of("9f2c…", 0, source)  →  Words(question="belumarot", asked="Tell me more about belumarot", …)
 
