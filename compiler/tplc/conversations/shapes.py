@@ -18,9 +18,9 @@ from typing import Any, Literal
 from tplc.ir.nodes import Json
 from tplc.messages import REASONING_KEYS
 
-# How names and ids are replaced.  `apart`: a different word in each place.  `linked`: one word for all places of the same
-# name or id, for templates that look calls up by their ids.  `kept`: names, ids and arguments stay, for templates that
-# look into ids.
+# How names and ids are replaced.  `apart`: a different word in each place.  `linked`: one word for all places of a name
+# or id, for templates that look calls up by their ids.  `kept`: names, ids and arguments stay, for templates that look
+# into ids.
 Identifiers = Literal["apart", "linked", "kept"]
 SlotKind = Literal["content", "reasoning", "name", "id", "key", "argument"]
 # Members of a message that are names for something: equal texts stay equal.

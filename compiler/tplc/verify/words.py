@@ -1,6 +1,6 @@
 """Draw the words of the conversations of a round trip for each template, so that no template knows them beforehand.
 
-    words_of("9f2c…", 0, source)  →  Words(question="belumarot", asked="Tell me more about belumarot", …)  words: allowed
+    words_of("9f2c…", 0, source)  →  Words(question="belumarot", asked="What about belumarot?", …)
 
 The learner's probes are single words (see `render/disguise.py`); these are sentences.  A template that shows single
 words other markers than it shows everybody is found out: what it shows here does not come back.
