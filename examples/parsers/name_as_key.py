@@ -115,11 +115,7 @@ class StreamParser(CallObjects):
             r",64}\(use\s{0,64}\[\s{0,64}\{))"
         ), near=r"%(?=[%a]|\Z)|\((?=[su]|\Z)|`(?=[`]|\Z)", width=271,
     )
-    OPENERS = Scanner(
-        ("call", "(use [ (use [ {", "", "", 0), ("call", "(use [ {", "", "", 1),
-        find=r"\((?:(use\s{0,64}\[\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(use\s{0,64}\[\s{0,64}\{))", near=r"\((?=[u]|\Z)",
-        width=271,
-    )
+    OPENERS = ("(use [ (use [ {", "(use [ {")
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {("*",): "arguments"}
     OPENED = "{"

@@ -86,10 +86,7 @@ class StreamParser(Objects):
             "call§)|(end§))"
         ), near=r"`(?=[`]|\Z)|§(?=[/acem]|\Z)", width=79,
     )
-    OPENERS = Scanner(
-        ("call", "§call§ §call§", "", "", 0), ("call", "§call§", "", "", 2), find=r"§(?:(call§\s{0,64}§call§)|(call§))",
-        near=r"§(?=[c]|\Z)", width=78,
-    )
+    OPENERS = ("§call§ §call§", "§call§")
     # call = name "§with§" arguments
     HEADER = (
         (

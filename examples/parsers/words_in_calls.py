@@ -78,10 +78,7 @@ class StreamParser(QuotedPairs):
             "|⟪(?:(assistant⟫)|(stop⟫))"
         ), near=r"`(?=[`]|\Z)|⟨(?=[d]|\Z)|⟪(?=[as]|\Z)", width=76,
     )
-    OPENERS = Scanner(
-        ("call", "⟨do ⟨do", "", "", 0), ("call", "⟨do", "", "", 2), find=r"⟨(?:(do\s{0,64}⟨do)|(do))",
-        near=r"⟨(?=[d]|\Z)", width=72,
-    )
+    OPENERS = ("⟨do ⟨do", "⟨do")
     # call = name arguments
     HEADER = (
         (

@@ -213,7 +213,8 @@ class CallForm:
             self.shape.id_prefix,
         ]
         texts += [text for slot in self.header for text in slot.suffixes]
-        pieces = [part for text in texts for piece in pieces_of(text) for part in (piece, *parts_of(piece))]
+        known = [part for text in texts for part in text.split(AGAIN)]
+        pieces = [part for text in known for piece in pieces_of(text) for part in (piece, *parts_of(piece))]
         words = [word for piece in pieces for word in WORD_OR_SIGNS.findall(piece)]
         return tuple(sorted({*pieces, *words} - {""}, key=lambda text: (-len(text), text)))
 

@@ -38,7 +38,7 @@ class Grammar:
 
 
 def with_comments(grammar: Grammar) -> Grammar:
-    """Return the grammar with all its other facts as comments at the head of the text, for readers of the file alone."""
+    """Return the grammar with its other facts as comments at the head of the text, for readers of the file alone."""
     if not grammar.text:
         return grammar
     lines = [
