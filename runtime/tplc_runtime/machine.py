@@ -750,8 +750,8 @@ class Machine(Copied):
         return str(mark.kind)
 
     def _counting(self, marks: Scanner, mark: Match | None) -> Match | None:
-        """Return the mark, or the first after it, that counts at its place: "line" at a line's start, "last" at the
-        end, "sign" before the end or before another mark.
+        """Return the mark, or the first after it, that counts at its place: `line` at a line's start, `last` at the
+        end, `sign` before the end or before another mark.
 
         One whose later pieces stand at a line's start counts as a whole.
         """

@@ -1,6 +1,6 @@
 """Decode escaped characters of names and keys.
 
-Signs({"&amp;": "&"}).plain("a&amp;b")  →  "a&b"
+`Signs({"&amp;": "&"}).plain("a&amp;b")`  →  "a&b"
 """
 
 from __future__ import annotations
