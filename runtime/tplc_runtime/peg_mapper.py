@@ -1,4 +1,4 @@
-r"""The message of a parse tree that a PEG grammar of tplc's making gave.
+r"""Turn the parse tree of a generated PEG into a message.
 
     turn
       content    "I look.\n"
@@ -6,9 +6,9 @@ r"""The message of a parse tree that a PEG grammar of tplc's making gave.
         name       "f"            →  {"content": "I look.\n", "tool_calls": [… "f" … '{"a": 1}'], …}
         arguments  {"a": 1}
 
-Only a node's `expr_name`, `start`, `end`, `children` and `full_text` are used.  A rule's name says what it captures;
-one that goes on with `_for_…` captures the same in another place.  What is no strict value of the dialect has a
-`loose_…` rule, and is repaired as the generated parsers repair it.
+Only a node's `expr_name`, `start`, `end`, `children` and `full_text` are used.  A rule's name says what it captures; a
+name with `_for_…` captures the same in another place.  An irregular value has a `loose_…` rule, and is repaired as the
+generated parsers repair it.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ TYPES = {"object": "object", "list": "array", "string": "string", "true": "boole
 
 
 class Node(Protocol):
-    """What the mapper uses of a node."""
+    """The attributes of a node that the mapper uses."""
 
     expr_name: str
     full_text: str
@@ -85,7 +85,7 @@ class Node(Protocol):
 
 
 class Place(NamedTuple):
-    """Where a call starts, its arguments begin and end, and all of it is read."""
+    """The positions at which a call starts, its arguments begin and end, and the call is read completely."""
 
     start: int
     begins: int
@@ -94,7 +94,8 @@ class Place(NamedTuple):
 
 
 class Mapped(NamedTuple):
-    """`in_call`: the text stops inside a call.  `trailing`: a call that was cut before it had a name."""
+    """The message of a tree.  `in_call`: the text stops inside a call.  `trailing`: a call that was truncated before
+    its name."""
 
     message: Message
     incomplete: bool
@@ -104,7 +105,8 @@ class Mapped(NamedTuple):
 
 
 class Prefilled(NamedTuple):
-    """What the prompt holds already: characters of the text, whole calls, and arguments of the call after them."""
+    """The part of the answer in the prompt: characters of the text, whole calls, and arguments of the call after
+    them."""
 
     size: int = 0
     calls: int = 0
@@ -115,7 +117,7 @@ NOT_PREFILLED = Prefilled()
 NO_SIGNS = Signs({})
 Styles = tuple[Style, Style, Style]
 Types = Optional[frozenset[str]]
-TypesBy = Callable[[object, object], Types]  # of a schema, the second is its root
+TypesBy = Callable[[object, object], Types]  # called with a schema and its root
 
 
 def map_tree(
@@ -132,7 +134,7 @@ def map_tree(
     key_signs: Signs = NO_SIGNS,
     names_alike: bool = True,
 ) -> Mapped:
-    """The message of a tree; what is prefilled is left out.
+    """Return the message of a tree, without its prefilled part.
 
     `literals`: a raw value that is a whole string in such quotes is that string.  `name_signs` and `key_signs` are the
     texts that stand for characters in names and keys.  `names_alike`: tools may be called with a namespace, or with
@@ -152,7 +154,7 @@ def kind_of(node: Node) -> str:
 
 
 def captures(node: Node, *kinds: str) -> Iterator[Node]:
-    """The outermost nodes of these kinds below `node`, in the order of the text."""
+    """Yield the outermost nodes of these kinds below `node`, in the order of the text."""
     waiting = list(reversed(node.children))
     while waiting:
         found = waiting.pop()
@@ -185,7 +187,7 @@ class _Mapper:
         self.parse_tool_calls = parse_tool_calls
         self.styles = styles
         self.run: list[str] = []  # content since the last marker
-        self.blank = True  # and whether it is white space alone, together with what is prefilled
+        self.blank = True  # whether it is only white space, together with the prefilled part
         self.places: list[Place] = []
         self.incomplete = self.in_call = False
         self.literals = ""
@@ -201,7 +203,7 @@ class _Mapper:
         return self.text[node.start : node.end]
 
     def after_prefill(self, node: Node) -> str:
-        """The text of a node, but for what of it is prefilled."""
+        """Return the text of a node without its prefilled part."""
         return self.text[max(node.start, self.prefilled_size) : node.end]
 
     # The turn
@@ -229,7 +231,7 @@ class _Mapper:
             self.end_content(final=kind == "turn_end", kept=kind == "content_open")
 
     def end_content(self, *, final: bool = False, kept: bool = False) -> None:
-        """Content ends where a marker stands; white space alone between markers is none, but where it is all there is.
+        """End the content at a marker; white space alone between markers is dropped, unless it is the whole turn.
 
         `final`: the turn ends.  `kept`: the following text is content in any case.
         """
@@ -267,12 +269,12 @@ class _Mapper:
                 self.turn(part)
                 continue
             self.call(part)
-            for inner in captures(part, "content", "trailing"):  # content: what is no argument
+            for inner in captures(part, "content", "trailing"):  # content: text that is no argument
                 self.turn(inner)
                 self.end_content()
 
     def cut_off(self, node: Node) -> None:
-        """The text ends in a call that has no name yet: what there is of it is no part of the message."""
+        """Handle a text that ends in a call without a name: the call is no part of the message."""
         self.incomplete = True
         if kind_of(node) == "trailing":
             self.end_content()
@@ -308,17 +310,17 @@ class _Mapper:
         self.transcript.emit("arguments", arguments)
 
     def is_cut(self, node: Node) -> bool:
-        """Whether the text stops inside a field's value."""
+        """Return whether the text stops inside a field's value."""
         value = first(node, *LOOSE)
         if value is None or value.end < len(self.text):
             return False
         return bool(read_whole(Reader(self.styles), self.of(value))[1])
 
     def plain(self, node: Node) -> str:
-        """The text of a slot: inside quotes where it has some."""
+        """Return the text of a slot, without its quotes if it has some."""
         gaps = [*captures(node, "gap")]
         if gaps:
-            # A composed id has none of the white space between its slots.
+            # A composed id doesn't include the white space between its slots.
             ends = [(end.start, end.end - len(self.of(end).lstrip())) for end in captures(node, "name_end")]
             spaces = sorted([*((gap.start, gap.end) for gap in gaps), *ends])
             edges = [node.start, *(edge for space in spaces for edge in space), node.end]
@@ -384,7 +386,7 @@ class _Mapper:
         return kind if kind in WORDS else None
 
     def string(self, node: Node) -> str:
-        """Text in quotes, or a bare key."""
+        """Return the JSON of a string in quotes, or of a bare key."""
         inside = node if kind_of(node) in TEXTS else first(node, *TEXTS)
         if inside is None:
             text = self.of(node)
@@ -414,7 +416,7 @@ class _Mapper:
         return [self.pair(argument, parent, root, types_by) for argument in captures(node, "argument")]
 
     def gathered(self, node: Node, parent: object, root: object) -> str:
-        """What comes again, one right after the other, is a list, where the schema allows one."""
+        """Return a member; consecutive repetitions of a key become a list if the schema allows one."""
         found: list[tuple[str, Types, list[str]]] = []
         for key, value, types in self.members(node, parent, root, types_by_items):
             if (types is None or "array" in types) and found and found[-1][0] == key:
@@ -424,7 +426,7 @@ class _Mapper:
         return ", ".join(f'"{key}": {listed(values, types)}' for key, types, values in found)
 
     def pair(self, node: Node, parent: object, root: object, types_by: TypesBy) -> tuple[str, str, Types]:
-        """The key and the value as JSON writes them, and the types that the schema allows."""
+        """Return the key and the value as JSON, and the types that the schema allows."""
         key, value, word = first(node, "argument_key"), first(node, "argument_value", *RAW), first(node, "type")
         name = self.key_signs.plain(self.of(key).strip()) if key is not None else ""
         schema = member_of(parent, root, name)
@@ -434,7 +436,7 @@ class _Mapper:
         return escaped(name), self.argument(value, types, schema, root), types_of(schema, root)
 
     def stated(self, word: Optional[Node]) -> Types:
-        """The types that a type word stands for: the name of its rule lists them."""
+        """Return the types that a type word stands for, from the name of its rule."""
         named = next((child.expr_name for child in word.children), "") if word is not None else ""
         return frozenset(named[len("type_") :].split("_")) if named.startswith("type_") else None
 
@@ -468,7 +470,7 @@ class _Mapper:
         return '"' + escaped(text) + '"'
 
     def element(self, node: Node, choice: Optional[Node], types: Types, schema: object, root: object) -> str:
-        """A value whose lists and objects are written as elements."""
+        """Return a value whose lists and objects are written as elements."""
         text, kind = self.of(node), "" if choice is None else kind_of(choice)
         if choice is not None and kind == "list_of_items" and (types is None or "array" in types):
             inner = item_of(schema, root)
@@ -490,7 +492,7 @@ class _Mapper:
         return '"' + escaped(text) + '"'
 
     def typed(self, node: Node, types: Types) -> Optional[str]:
-        """A raw value that reads as something else than text, where the schema allows that."""
+        """Return a raw value that reads as something other than text, if the schema allows that."""
         value = first(node, "object", "list", *WORDS, "scalar")
         if value is None:
             return None
@@ -499,7 +501,7 @@ class _Mapper:
             literal = literal_of(self.of(value), {})
             if literal is None or literal[0] == '"':
                 return None
-            # Without a schema nothing says that 007 or 1_000 is a number: only what JSON itself calls one is.
+            # Without a schema, 007 and 1_000 aren't known to be numbers: only JSON's own numbers are.
             fits = literal == self.of(value) if types is None else "number" in types or "integer" in types
             return literal if fits else None
         if types is not None and TYPES[kind] not in types:
@@ -508,20 +510,20 @@ class _Mapper:
 
 
 def read_whole(reader: Reader, text: str) -> tuple[str, str]:
-    """A value that ends with the text, and what closes it where it was cut off."""
+    """Return a value that ends with the text, and what closes it if it was truncated."""
     reader.read(text, 0, True)
     return reader.take(), reader.close()
 
 
 def listed(values: Sequence[str], types: Types) -> str:
-    """Values of one key, one after the other: a list, also of one value where the schema wants a list."""
+    """Return consecutive values of one key as a list; also a single value if the schema wants a list."""
     if len(values) == 1:
         return in_list(values[0]) if types == LIST else values[0]
     return f"[{', '.join(values)}]"
 
 
 def json_escapes(text: str) -> str:
-    """The inside of a Python string as the inside of a JSON string."""
+    """Return the inside of a Python string as the inside of a JSON string."""
     out, at = [], 0
     while at < len(text):
         found = ESCAPE.match(text, at)

@@ -25,8 +25,8 @@ def test_without_a_tokenizer(run: Run, tmp_path: Path) -> None:
     assert result.code == 0
     assert result.err == (
         'text markers "</call>" "</why>" "<call>" "<end>" "<why>": if one of these is a special token of the model, '
-        "the grammar never matches it; give the tokenizer with --tokenizer tokenizer.json, or"
-        "  name the model's folder as the source\n"
+        "the grammar never matches it; give the tokenizer with --tokenizer tokenizer.json, or "
+        "name the model's folder as the source\n"
     )
     lines = (tmp_path / "chat.lark").read_text().splitlines()
     assert lines[0] == "%llguidance {}"
