@@ -337,13 +337,13 @@ def _target(reference: str, root: object) -> object:
 
 
 def properties_of(schema: object) -> list[str]:
-    """The keys that a schema names, whatever else it allows."""
+    """Return the keys that a schema names, even if it allows others."""
     named = (variant.get("properties") for variant in variants(schema, schema))
     return [key for properties in named if isinstance(properties, dict) for key in properties if isinstance(key, str)]
 
 
 def keys_of(schema: object, root: object) -> set[str] | None:
-    """The keys that an object may have; None when the schema does not tell."""
+    """Return the keys that an object may have; None if the schema doesn't determine them."""
     keys: set[str] = set()
     for variant in variants(schema, root):
         properties = variant.get("properties")
@@ -361,15 +361,15 @@ PART_OF_ESCAPE = Pattern(r"\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?|U[0-9a-fA-F]{0,7
 WORD = Pattern(r"[^,\n\]}]+")
 SPACE = Pattern(r"[^\S \t\n\r]")  # none of the four kinds that JSON knows
 JSON_WORDS = ("true", "false", "null")
-# No number or literal word goes on so: it ends by itself, whatever that is.
+# A number or literal word can't continue with these, so it ends by itself, in any format.
 AFTER_LITERAL = Pattern(rf"\s{{0,{MOST_SPACE}}}[,;)\]}}<>|]")
 JSON_WORD = Pattern(r"[\w.+-]+")
 JSON_LITERAL = Pattern(rf"(?:true|false|null|{NUMBER.pattern})(?=[,\]}} \n\r\t])")
 COMMENT = Pattern(r"//[^\n]*(?:\n|\Z)|/\*.*?\*/")
-# A key with its quotes and its colon, which is the group, or the beginning of that; one without the quote behind it.
+# A key with its quotes and its colon (the group), or its beginning; also a key without the second quote.
 KEY = Pattern(r'"[^"\\\x00-\x1f]{0,64}(?:"[ \t\r\n]{0,16}(?:(:)|\Z)|\Z)')
 OPEN_KEY = Pattern(r'"(\w{1,64})\s{0,4}:(?=\s{0,16}(?:["\[{0-9-]|(?:true|false|null)\b))')
-LONGEST_SIGN = 256  # more than any sign is long
+LONGEST_SIGN = 256  # longer than any separator
 
 
 def body_of(quote: str, escape: str) -> Pattern:
@@ -619,7 +619,8 @@ class Reader(Copied):
         return -1 if key is None or self.waits else int(key.end())
 
     def _no_word(self, buf: str, pos: int, final: bool) -> int:
-        """The end of a comment, or of a sign in the place of a colon; `pos` where there is none, -1: more is needed."""
+        """Return the end of a comment, or of a text in the place of a colon; `pos` if there is none, -1 if more input
+        is needed."""
         if buf[pos] == "=":
             if self.want != "colon":
                 return pos
@@ -890,7 +891,7 @@ FENCE = Pattern(r"\s*```[\w-]*[^\S\n]*\n|\n?[^\S\n]*```\s*\Z")
 INFINITY = float("inf")
 BETWEEN_CALLS = Pattern(r"[\s,;)\]}]*")
 AT_ONCE = Pattern(r"""[\s({\[\\"'“`]*(?:json\b[\s({\[\\"'“]*)?""")
-# A quote that is missing behind a key, behind a value before the next key.
+# A missing quote after a key, or after a value before the next key.
 KEY_LEFT_OPEN = Pattern(r'(?<=[{,\s])"(\w+):(?=\s*["\[{\w-])')
 NAME_LEFT_OPEN = Pattern(r':\s*"(\w+)\s*,(?=\s*"\w+"\s*:)')
 STYLES = (
@@ -1102,7 +1103,7 @@ class Transcript(Copied):
         self.flush()
 
     def announce(self) -> None:
-        """A delta tells that the last call begins."""
+        """Add a delta for the beginning of the last call."""
         self.flush()
         name, call_id, _ = self.calls[-1]
         function = {"name": name, "arguments": ""}
@@ -1146,7 +1147,7 @@ class Transcript(Copied):
 
 
 def known_head(prompt: str, heads: Sequence[str], anchors: Sequence[str]) -> str:
-    """The longest known head that the prompt ends with, behind an anchor; "" where it ends with none."""
+    """Return the longest known head with which the prompt ends after an anchor; "" if there is none."""
     found = ""
     for anchor in anchors or ("",):
         for head in heads:
@@ -1225,7 +1226,7 @@ class Machine(Copied):
     BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that no name holds, and no value outside of a string
     USUAL_NEXT: ClassVar[Sequence[ExpectedText]] = ()  # what usually comes after a call,
     USUAL_PAIR: ClassVar[Sequence[ExpectedText]] = ()  # and after an argument
-    HEADER: ClassVar[Sequence[Any]] = ()  # slots of a call: the kind, what ends it, and signs that do
+    HEADER: ClassVar[Sequence[Any]] = ()  # slots of a call: the kind, what ends it, and characters that do
     CALL_ID: ClassVar[str] = ""  # an id that is made of slots: "{name}:{index}"
     CLOSED: ClassVar[bool] = False  # calls have a closer of their own
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
@@ -1608,7 +1609,7 @@ class Machine(Copied):
             text = buf[pos:end]
             if part is None or part.end() < end:
                 tool = tool_named(text, self._tools)
-                if tool not in self._tools:  # an index may stand behind it
+                if tool not in self._tools:  # an index may follow it
                     tool = tool_named(text.rpartition(":")[0], self._tools)
                 if not tool or tool not in self._tools or name not in ("", tool):
                     break
@@ -1678,7 +1679,7 @@ class Machine(Copied):
         return True
 
     def _left_over(self, kind: str) -> str:
-        """Behind a call: a bracket too many, or an opener in the place of a closer, where the calls end.
+        """Skip a superfluous bracket after a call, or an opener in the place of a closer, at the end of the calls.
 
         "no": it is none; "more": more input is needed; else it was "dropped".
         """
@@ -1697,7 +1698,7 @@ class Machine(Copied):
         ends = mark is not None and mark.kind in (*CALL_KINDS, "end", "last") and not (mark.kind == kind == "call")
         if not ends and (at < len(buf) or kind == "call"):
             return "no"
-        self._note(f"{buf[start:end].strip()} is left over behind a call")
+        self._note(f"{buf[start:end].strip()} is left over after a call")
         if kind == "call":
             self._pos = end
         else:
@@ -1740,7 +1741,7 @@ class Machine(Copied):
             elif self._final:
                 self._pos = end
             return ""
-        # White space alone is the answer where the turn ends behind it, and holds nothing else.
+        # If the whole turn is white space, that white space is the content.
         alone = mark.kind == "end" and kind == "content" and self._out.is_silent()
         literal = self._is_text(mark)
         lead = 0 if literal else end - pos if blank and not alone else trailing_overlap(buf[pos:end], mark.lead)
@@ -1753,8 +1754,8 @@ class Machine(Copied):
         return str(mark.kind)
 
     def _counting(self, marks: Scanner, mark: Match | None) -> Match | None:
-        """The mark, or the first after it, that counts where it stands: "line" at a line's start, "last" at the end,
-        "sign" before the end or before another mark.
+        """Return the mark, or the first after it, that counts at its place: `line` at a line's start, `last` at the
+        end, `sign` before the end or before another mark.
 
         One whose later pieces stand at a line's start counts as a whole.
         """
@@ -1765,7 +1766,7 @@ class Machine(Copied):
                 if line_start and mark.kind == "line":
                     return outer if outer is not None and outer.kind == "line" and mark.start < outer.end else mark
                 outer = mark if outer is None or mark.start >= outer.end else outer
-            mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of what is none here
+            mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of one that doesn't count here
         return mark
 
     def _next(self, marks: Scanner, usual: Sequence[ExpectedText] = ()) -> str | None:
@@ -1906,11 +1907,12 @@ class Machine(Copied):
     # Calls
 
     def _slots(self, pos: int, slots: Sequence[Any], name: str | None = None) -> tuple[dict[str, str], int, str]:
-        """Slots with the markers that end them: values, the end, and what was expected instead.
+        """Read slots with the markers that end them; return values, the end, and what was expected instead.
 
-        "more": more input is needed, "end": it was, but the output has ended.
-        A marker of the kind "next" belongs to what follows the slot, as "bare" does after one word; white space
-        that comes with the markers is as good.  What comes again (the `name` is known) says the same, or is told.
+        The third result is a text, or "more" (more input is needed) or "end" (it was needed, but the output has
+        ended). A marker of the kind "next" belongs to the text after the slot, as "bare" does after one word; white
+        space in place of the markers' own is accepted.  A repeated name (if `name` is known) must be equal, or a
+        diagnostic is added.
         """
         values: dict[str, str] = {} if name is None else {"name": name}
         buf, others, earlier = self._buf, [], ("", pos, "")  # the slot before, where it starts, what ends it
@@ -2053,7 +2055,7 @@ class Machine(Copied):
     def _next_of_calls(self, marks: Scanner) -> str | None:
         """As `_next`; a part of a marker of the calls, where the output ends, is no text."""
         kind, buf = self._next(marks, self.USUAL_NEXT), self._buf
-        # What goes on behind a piece of a closer may be as much as there is of the whole.
+        # The text after a piece of a closer may be all that the output has of the rest.
         part = kind == "" or (kind in ("close", "closed") and next_char(buf, self._mark.end) < len(buf))
         least = 1 if self._unclosed and kind == "" else LEAST_CUT
         if part and self._final and marks.is_truncated(buf, next_char(buf, self._pos), CALL_KINDS, least):
@@ -2317,7 +2319,7 @@ def all_deltas(stream: Any, lines: Iterable[str]) -> Iterator[list[Delta]]:
 
 
 def end_with_the_reader() -> None:
-    """End quietly if whoever reads standard output has read enough, as `head` does."""
+    """End quietly if the reader of standard output has closed it, as `head` does."""
     try:
         from signal import SIG_DFL, SIGPIPE, signal
 
@@ -2333,7 +2335,7 @@ STYLE = PlainStyle(
 
 
 class StreamParser(QuotedPairs):
-    """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
+    """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
     HEADS = ("",)
     ANCHORS = ("<.assistant.>",)

@@ -374,7 +374,7 @@ class Transcript(Copied):
 
 
 def known_head(prompt: str, heads: Sequence[str], anchors: Sequence[str]) -> str:
-    """The longest known head that the prompt ends with, behind an anchor; "" where it ends with none."""
+    """Return the longest known head with which the prompt ends after an anchor; "" if there is none."""
     found = ""
     for anchor in anchors or ("",):
         for head in heads:
@@ -702,7 +702,7 @@ class Machine(Copied):
             elif self._final:
                 self._pos = end
             return ""
-        # White space alone is the answer where the turn ends behind it, and holds nothing else.
+        # If the whole turn is white space, that white space is the content.
         alone = mark.kind == "end" and kind == "content" and self._out.is_silent()
         literal = self._is_text(mark)
         lead = 0 if literal else end - pos if blank and not alone else trailing_overlap(buf[pos:end], mark.lead)
@@ -890,7 +890,7 @@ def all_deltas(stream: Any, lines: Iterable[str]) -> Iterator[list[Delta]]:
 
 
 def end_with_the_reader() -> None:
-    """End quietly if whoever reads standard output has read enough, as `head` does."""
+    """End quietly if the reader of standard output has closed it, as `head` does."""
     try:
         from signal import SIG_DFL, SIGPIPE, signal
 
@@ -900,7 +900,7 @@ def end_with_the_reader() -> None:
 
 
 class StreamParser(Machine):
-    """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
+    """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
     HEADS = ("",)
     ANCHORS = ("--- answer ---\n",)

@@ -340,7 +340,7 @@ def _target(reference: str, root: object) -> object:
 
 
 def keys_of(schema: object, root: object) -> set[str] | None:
-    """The keys that an object may have; None when the schema does not tell."""
+    """Return the keys that an object may have; None if the schema doesn't determine them."""
     keys: set[str] = set()
     for variant in variants(schema, root):
         properties = variant.get("properties")
@@ -361,10 +361,10 @@ JSON_WORDS = ("true", "false", "null")
 JSON_WORD = Pattern(r"[\w.+-]+")
 JSON_LITERAL = Pattern(rf"(?:true|false|null|{NUMBER.pattern})(?=[,\]}} \n\r\t])")
 COMMENT = Pattern(r"//[^\n]*(?:\n|\Z)|/\*.*?\*/")
-# A key with its quotes and its colon, which is the group, or the beginning of that; one without the quote behind it.
+# A key with its quotes and its colon (the group), or its beginning; also a key without the second quote.
 KEY = Pattern(r'"[^"\\\x00-\x1f]{0,64}(?:"[ \t\r\n]{0,16}(?:(:)|\Z)|\Z)')
 OPEN_KEY = Pattern(r'"(\w{1,64})\s{0,4}:(?=\s{0,16}(?:["\[{0-9-]|(?:true|false|null)\b))')
-LONGEST_SIGN = 256  # more than any sign is long
+LONGEST_SIGN = 256  # longer than any separator
 
 
 def body_of(quote: str, escape: str) -> Pattern:
@@ -602,7 +602,8 @@ class Reader(Copied):
         return -1 if key is None or self.waits else int(key.end())
 
     def _no_word(self, buf: str, pos: int, final: bool) -> int:
-        """The end of a comment, or of a sign in the place of a colon; `pos` where there is none, -1: more is needed."""
+        """Return the end of a comment, or of a text in the place of a colon; `pos` if there is none, -1 if more input
+        is needed."""
         if buf[pos] == "=":
             if self.want != "colon":
                 return pos
@@ -845,7 +846,7 @@ FENCE = Pattern(r"\s*```[\w-]*[^\S\n]*\n|\n?[^\S\n]*```\s*\Z")
 INFINITY = float("inf")
 BETWEEN_CALLS = Pattern(r"[\s,;)\]}]*")
 AT_ONCE = Pattern(r"""[\s({\[\\"'“`]*(?:json\b[\s({\[\\"'“]*)?""")
-# A quote that is missing behind a key, behind a value before the next key.
+# A missing quote after a key, or after a value before the next key.
 KEY_LEFT_OPEN = Pattern(r'(?<=[{,\s])"(\w+):(?=\s*["\[{\w-])')
 NAME_LEFT_OPEN = Pattern(r':\s*"(\w+)\s*,(?=\s*"\w+"\s*:)')
 STYLES = (
@@ -1051,7 +1052,7 @@ class Transcript(Copied):
         self.flush()
 
     def announce(self) -> None:
-        """A delta tells that the last call begins."""
+        """Add a delta for the beginning of the last call."""
         self.flush()
         name, call_id, _ = self.calls[-1]
         function = {"name": name, "arguments": ""}
@@ -1069,7 +1070,7 @@ class Transcript(Copied):
         self.announce()
 
     def set_id(self, call_id: str) -> None:
-        """The last call's, where it comes behind the name; one that the prompt holds gets none."""
+        """Set the id of the last call if it comes after the name; a call that the prompt contains gets none."""
         if not self.calls:
             return
         self.flush()
@@ -1104,7 +1105,7 @@ class Transcript(Copied):
 
 
 def known_head(prompt: str, heads: Sequence[str], anchors: Sequence[str]) -> str:
-    """The longest known head that the prompt ends with, behind an anchor; "" where it ends with none."""
+    """Return the longest known head with which the prompt ends after an anchor; "" if there is none."""
     found = ""
     for anchor in anchors or ("",):
         for head in heads:
@@ -1545,7 +1546,7 @@ class Machine(Copied):
         return True
 
     def _left_over(self, kind: str) -> str:
-        """Behind a call: a bracket too many, or an opener in the place of a closer, where the calls end.
+        """Skip a superfluous bracket after a call, or an opener in the place of a closer, at the end of the calls.
 
         "no": it is none; "more": more input is needed; else it was "dropped".
         """
@@ -1564,7 +1565,7 @@ class Machine(Copied):
         ends = mark is not None and mark.kind in (*CALL_KINDS, "end", "last") and not (mark.kind == kind == "call")
         if not ends and (at < len(buf) or kind == "call"):
             return "no"
-        self._note(f"{buf[start:end].strip()} is left over behind a call")
+        self._note(f"{buf[start:end].strip()} is left over after a call")
         if kind == "call":
             self._pos = end
         else:
@@ -1607,7 +1608,7 @@ class Machine(Copied):
             elif self._final:
                 self._pos = end
             return ""
-        # White space alone is the answer where the turn ends behind it, and holds nothing else.
+        # If the whole turn is white space, that white space is the content.
         alone = mark.kind == "end" and kind == "content" and self._out.is_silent()
         literal = self._is_text(mark)
         lead = 0 if literal else end - pos if blank and not alone else trailing_overlap(buf[pos:end], mark.lead)
@@ -1620,8 +1621,8 @@ class Machine(Copied):
         return str(mark.kind)
 
     def _counting(self, marks: Scanner, mark: Match | None) -> Match | None:
-        """The mark, or the first after it, that counts where it stands: "line" at a line's start, "last" at the end,
-        "sign" before the end or before another mark.
+        """Return the mark, or the first after it, that counts at its place: `line` at a line's start, `last` at the
+        end, `sign` before the end or before another mark.
 
         One whose later pieces stand at a line's start counts as a whole.
         """
@@ -1632,7 +1633,7 @@ class Machine(Copied):
                 if line_start and mark.kind == "line":
                     return outer if outer is not None and outer.kind == "line" and mark.start < outer.end else mark
                 outer = mark if outer is None or mark.start >= outer.end else outer
-            mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of what is none here
+            mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of one that doesn't count here
         return mark
 
     def _next(self, marks: Scanner, usual: Sequence[ExpectedText] = ()) -> str | None:
@@ -1805,7 +1806,7 @@ class Machine(Copied):
     def _next_of_calls(self, marks: Scanner) -> str | None:
         """As `_next`; a part of a marker of the calls, where the output ends, is no text."""
         kind, buf = self._next(marks, self.USUAL_NEXT), self._buf
-        # What goes on behind a piece of a closer may be as much as there is of the whole.
+        # The text after a piece of a closer may be all that the output has of the rest.
         part = kind == "" or (kind in ("close", "closed") and next_char(buf, self._mark.end) < len(buf))
         least = 1 if self._unclosed and kind == "" else LEAST_CUT
         if part and self._final and marks.is_truncated(buf, next_char(buf, self._pos), CALL_KINDS, least):
@@ -1822,7 +1823,7 @@ class Machine(Copied):
 
 
 NO_FLOOR = sys.maxsize
-NO_NAME = frozenset('"{},:“”')  # signs that show that a quote or a bracket is missing
+NO_NAME = frozenset('"{},:“”')  # characters that show that a quote or a bracket is missing
 COMMAS = (",", ";")
 OBJECT_END = Pattern(r"\s*\}")
 
@@ -1903,7 +1904,7 @@ class CallObjects(Machine):
         return True
 
     _failed = ("", 0)  # what was expected of an object, and how much of it had come
-    _object_at = 0  # where it began, behind its opener
+    _object_at = 0  # where it began, after its opener
 
     def _left_over(self, kind: str) -> str:
         if kind == "" and self._unclosed:
@@ -1929,7 +1930,7 @@ class CallObjects(Machine):
         self._object_at = end - self._pos
         self._pos, self._space = end, ""
         self._written = ""
-        self._named = self._beside = False  # and arguments that stand beside the name
+        self._named = self._beside = False  # and arguments next to the name
         self._early: str | None = None  # arguments that came before the name
         self._call_id: str | None = None
         self._reader = reader = CallReader(self.STYLES, self.BREAKS)
@@ -1985,13 +1986,13 @@ class CallObjects(Machine):
         return True
 
     def _is_argument(self, reader: CallReader) -> bool:
-        """Is a member beside the name one of the arguments?"""
+        """Return whether a member next to the name is one of the arguments."""
         if not self._named or self._early is not None or len(reader.path) != 1:
             return False
         schema = self._tools.get(self._out.calls[-1][0])
         found = reader.path[0] in (keys_of(schema, schema) or ())
         if found and not self._beside:
-            self._note("the arguments stand beside the name")
+            self._note("the arguments are next to the name")
         return found
 
     def _no_arguments(self) -> str:
@@ -2242,7 +2243,7 @@ def all_deltas(stream: Any, lines: Iterable[str]) -> Iterator[list[Delta]]:
 
 
 def end_with_the_reader() -> None:
-    """End quietly if whoever reads standard output has read enough, as `head` does."""
+    """End quietly if the reader of standard output has closed it, as `head` does."""
     try:
         from signal import SIG_DFL, SIGPIPE, signal
 
@@ -2258,7 +2259,7 @@ STYLE = Style(
 
 
 class StreamParser(UsualObjects):
-    """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
+    """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
     HEADS = ("", "<musing>\n\n</musing>\n\n")
     ANCHORS = ("<~assistant~>\n",)
