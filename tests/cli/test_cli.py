@@ -278,14 +278,13 @@ BAD_TEMPLATES: dict[str, tuple[str | bytes, int, str]] = {
     "raises": (
         "{{ raise_exception('never') }}",
         1,
-        "bad.jinja: no conversation of a user and an assistant shows the assistant's text, in any form of the "
-        "messages: bad.jinja:1: the template refused: never\n",
+        "bad.jinja: none of the conversations that were tried renders the assistant's text: "
+        "bad.jinja:1: the template refused: never\n",
     ),
     "no assistant": (
         "{% for m in messages %}{% if m.role == 'user' %}{{ m.content }}{% endif %}{% endfor %}",
         1,
-        "bad.jinja: no conversation of a user and an assistant shows the assistant's text, in any form of the "
-        "messages\n",
+        "bad.jinja: none of the conversations that were tried renders the assistant's text\n",
     ),
     "no template": (
         "Just a text.",

@@ -60,7 +60,7 @@ def base_setup(prober: Prober, found: Candidates, name: str) -> Setup:
         )
     raise UnsupportedTemplate(
         name,
-        "no conversation of a user and an assistant shows the assistant's text, in any form of the messages" + reason,
+        "none of the conversations that were tried renders the assistant's text" + reason,
     )
 
 
