@@ -250,7 +250,7 @@ PAIRS = typing.cast(PairArguments, TAGGED.arguments)
         ({"tools": replace(TAGGED, dialect=replace(TAGGED.dialect, wrap=nodes.StringStyle("|\n", "", "none")))},
          ["tools.dialect.wrap: a string needs what opens and what closes it"]),
         ({"tools": replace(TOOLS, call_id=nodes.CallId("post_args", (Text("#"), Slot("id")), "["))},
-         ["tools.call_id.pattern: is no regular expression: unterminated character set at position 0",
+         ["tools.call_id.pattern: is not a regular expression: unterminated character set at position 0",
           "tools.call_id.layout: its items do not stand in a row in tools.call"]),
         ({"tolerances": (Tolerance("kindness"), Tolerance("variant", text="x"))},
          ["tolerances[0].kind: no tolerance is called kindness",

@@ -226,7 +226,7 @@ def test_compile_a_grammar(run: Run, template: Path, tmp_path: Path) -> None:
         (["--limit", "memory_mb"], "--limit memory_mb: expected NAME=VALUE"),
         (["--special-token", "=x"], "--token =x: expected NAME=VALUE"),
         (["--tolerances", "t.json"], "t.json: there is no such file"),
-        (["-o", "x.gbnf", "--json-schema", "list.json"], "list.json: is no JSON schema: expected an object, or true or "
+        (["-o", "x.gbnf", "--json-schema", "list.json"], "list.json: is not a JSON schema: expected an object, or true or "
          "false"),
     ],
 )  # fmt: skip
@@ -540,7 +540,7 @@ def test_parse_a_stream_that_is_no_text(template: Path, tmp_path: Path) -> None:
          '"function": {"name": …, "parameters": {…}}}'),
         (["--tools", "nameless.json"], "nameless.json: [1]: has no function with a name\n"
          '    expected {"type": "function", "function": {"name": …, "parameters": {…}}}'),
-        (["--tools", "schema.json"], "schema.json: [0].function.parameters: is no JSON schema (of f)"),
+        (["--tools", "schema.json"], "schema.json: [0].function.parameters: is not a JSON schema (of f)"),
     ],
 )  # fmt: skip
 def test_parse_usage(run: Run, template: Path, tmp_path: Path, arguments: list[str], error: str) -> None:
@@ -681,7 +681,7 @@ def test_render_shows_what_the_template_refuses(run: Run, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("text", "error"),
     [
-        ("[]", 't.json: is no tolerance file: expected {"tolerances": [{"kind": …}, …]}'),
+        ("[]", 't.json: is not a tolerance file: expected {"tolerances": [{"kind": …}, …]}'),
         ('{"tolerances": [1]}', "t.json: tolerances[0]: expected an object"),
         ('{"tolerances": [{"king": "x"}]}', "t.json: tolerances[0].king: no such member; there are kind, enabled, "
          "marker, text, reason, source"),
@@ -741,8 +741,8 @@ def test_prepare(run: Run, template: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("request_text", "error"),
     [
-        ("[]", 'holds no request\n    expected {"messages": […], …}'),
-        ("3", 'holds no request\n    expected {"messages": […], …}'),
+        ("[]", 'contains no request\n    expected {"messages": […], …}'),
+        ("3", 'contains no request\n    expected {"messages": […], …}'),
         ("{", "is not JSON: Expecting property name enclosed in double quotes at line 1, column 2"),
         ("{}", 'messages: expected a list of {"role": …, "content": …}, not empty, got nothing'),
         ('{"messages": 3}', 'messages: expected a list of {"role": …, "content": …}, not empty, got 3'),

@@ -51,7 +51,7 @@ class Answer:
         return ((self.text[at : at + size], at == starts[-1]) for at in starts)
 
 
-# Templates of elsewhere, for which there is no folder of an example.
+# Templates from elsewhere, without a folder in examples.
 _learned: dict[str, TemplateIR] = {}
 
 

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 def watch_command(options: CompileOptions, arguments: Sequence[str]) -> None:
     """`arguments`: the command's own, without --watch."""
     if options.source == "-" or is_elsewhere(options.source):
-        raise UsageError(f"--watch: {options.source} is no file that changes: name one")
+        raise UsageError(f"--watch: {options.source} is not a file that changes: name one")
     watch(["compile", *arguments], lambda: _watched(options))
 
 

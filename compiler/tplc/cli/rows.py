@@ -185,7 +185,7 @@ def _parsers(options: RowOptions) -> dict[str, str]:
     if not found:
         raise SourceError(
             options.source,
-            "holds no parsers",
+            "contains no parsers",
             "--parser-column needs a folder with NAME.py for each name in the column",
         )
     return found

@@ -190,7 +190,7 @@ def _check_call_id(tools: Tools) -> Iterator[Violation]:
         try:
             re.compile(call_id.pattern)
         except re.error as error:
-            yield Violation("tools.call_id.pattern", f"is no regular expression: {error}")
+            yield Violation("tools.call_id.pattern", f"is not a regular expression: {error}")
     yield from _check_layout("tools.call_id.layout", call_id.layout)
     if call_id.layout and not _holds(tools.call, call_id.layout):
         yield Violation("tools.call_id.layout", "its items do not stand in a row in tools.call")

@@ -311,7 +311,7 @@ def load_source(model: Model) -> TemplateSource:
     path = model.resolve(model.source)
     named = model.source if is_elsewhere(model.source) and not os.path.exists(path) else path
     if os.path.exists(named) and not os.path.isfile(named) and not os.path.isdir(named):
-        raise SourceError(named, "is no regular file")
+        raise SourceError(named, "is not a regular file")
     template = load(named, template_name=model.template_name)
     return replace(template, special_tokens={**template.special_tokens, **dict(model.special_tokens)})
 
