@@ -226,8 +226,8 @@ def test_compile_a_grammar(run: Run, template: Path, tmp_path: Path) -> None:
         (["--limit", "memory_mb"], "--limit memory_mb: expected NAME=VALUE"),
         (["--special-token", "=x"], "--token =x: expected NAME=VALUE"),
         (["--tolerances", "t.json"], "t.json: there is no such file"),
-        (["-o", "x.gbnf", "--json-schema", "list.json"], "list.json: is not a JSON schema: expected an object, or true or "
-         "false"),
+        (["-o", "x.gbnf", "--json-schema", "list.json"], "list.json: is not a JSON schema: expected an object, or true "
+         "or false"),
     ],
 )  # fmt: skip
 def test_compile_usage(run: Run, template: Path, tmp_path: Path, arguments: list[str], error: str) -> None:
