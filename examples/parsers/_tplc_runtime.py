@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from typing import Any, ClassVar, TypedDict
 
-    # Calls, as mypyc has no classes inside of blocks.
+    # Not nested, because mypyc doesn't support classes inside of blocks.
     Function = TypedDict("Function", {"name": str, "arguments": str})
     ToolCall = TypedDict("ToolCall", {"id": "str | None", "type": str, "function": Function})
     Message = TypedDict(
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     )
     Delta = dict[str, Any]
     Marker = tuple[str, str, str, str, int]
-    End = Any  # what ends a value: it has `find`, `partial_match` and `safe_prefix_end`, as scanners have
+    End = Any  # the end of a value, with `find`, `partial_match` and `safe_prefix_end` like scanners
     Row = dict[str, Any]
 else:
     Delta = End = Function = Marker = Message = Row = ToolCall = dict  # as what they describe is
@@ -45,10 +45,10 @@ def checked_text(name: str, value: object) -> str:
 
 
 class Copied:
-    """A copy has lists, and parts that can be copied, of its own."""
+    """An object whose copy has its own lists and nested objects of this class."""
 
     def copy(self) -> Any:
-        """Another one that stands where this one does, and goes on by itself."""
+        """Return a copy in the same state, which continues independently."""
         twin = self._new()
         # A class that mypyc compiled has no __dict__.
         for name in getattr(self, "__mypyc_attrs__", None) or self.__dict__:
@@ -61,15 +61,15 @@ class Copied:
         return type(self)()
 
 
-# How far is looked at most, in characters, so that the work for each of them is bounded.
-MOST_SPACE = 16  # white space between the marks that show where a value ends
-LONGEST_KEY = 64  # a key, or the name of a further call, that shows where a value ends
-LONGEST_FOLLOW = 160  # all that shows where a value ends, from its first character on
+# Limits of lookahead, in characters, so that the work per character is bounded.
+MOST_SPACE = 16  # white space between the markers that show the end of a value
+LONGEST_KEY = 64  # a key, or the name of a further call, that shows the end of a value
+LONGEST_FOLLOW = 160  # the whole text that shows the end of a value
 LOOK_BACK = LONGEST_FOLLOW + MOST_SPACE + 4  # the same with the white space before it
 
 
 class Pattern:
-    """Compiled at its first use: importing a parser should take no longer than it must.  A dot is any character."""
+    """Compiled at its first use, because importing a parser should be fast.  A dot matches any character."""
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
@@ -88,14 +88,14 @@ class Pattern:
 
 JOINTS = Pattern(r"[\s_▁-]+")
 IN_ANY_CASE = {**{upper: upper + 32 for upper in range(65, 91)}, ord("｜"): ord("|")}
-RESPELLED = "\0"  # before the core of a marker that is in other case, or has other separators
+RESPELLED = "\0"  # before the core of a marker in other case or with other separators
 PLAIN_WORD = Pattern(r"[\w.-]{0,64}")
 NOTHING = "(?!)"
 
 
 class Match:
     """A marker in a text.  `lead` and `trail` are the white space that the template writes around it; `ambiguous`: it
-    may be part of a longer one."""
+    may be part of a longer marker."""
 
     __slots__ = ("ambiguous", "end", "kind", "lead", "start", "trail")
 
@@ -110,13 +110,13 @@ class Match:
 
 
 class Scanner:
-    """The markers that count in one place: for each its kind, its core with a space where white space may be, the white
-    space before and after it, and whether it may be part of a longer one (1) or its beginning (2).
+    """The markers that count in one place.  Each has its kind, its core (with a space for optional white space), the
+    white space before and after it, and whether it may be part of a longer one (1) or its beginning (2).
 
-    `find` has a group for each of them; `near` matches where one may begin.  `width`: so far from the end a truncated
-    marker may begin.  `leads` holds their leading white space.  `word`, of a slot: a plain word up to the text's end or
-    to a marker that no other begins with; `trails` is the white space after each, None for what is not of the slot.
-    `first`: what markers begin with; `wordless`: none begins with a character of words.
+    `find` has a group for each marker; `near` matches at their possible beginnings.  `width`: the length of the longest
+    truncated marker at the end.  `leads` is their leading white space.  `word`, of a slot: a plain word up to the
+    text's end or to an unambiguous marker; `trails` is the white space after each, None for markers that don't belong
+    to the slot. `first`: the first characters of markers; `wordless`: none of them is a character of words.
     """
 
     def __init__(
@@ -132,13 +132,13 @@ class Scanner:
         wordless: bool = True,
     ) -> None:
         self.markers, self.width, self.leads = markers, width, leads
-        self.cores: tuple[str, ...] = ()  # the same, made when the first is asked for
+        self.cores: tuple[str, ...] = ()  # the same, computed when it is first needed
         self._find, self._near = Pattern(find), Pattern(near)
         self.word, self.trails = Pattern(word), trails
         self.first, self.wordless = first, wordless
 
     def find(self, buf: str, pos: int, stop: int = sys.maxsize) -> Match | None:
-        """The leftmost and longest marker from `pos` on."""
+        """Return the leftmost and longest marker from `pos` on."""
         match = self._find.search(buf, pos, stop)
         if match is None:
             return None
@@ -146,7 +146,7 @@ class Scanner:
         return Match(kind, match.start(), match.end(), lead, trail, ambiguous > 0)
 
     def match(self, buf: str, pos: int) -> Match | None:
-        """The longest marker at `pos`."""
+        """Return the longest marker at `pos`."""
         match = self._find.match(buf, pos)
         if match is None:
             return None
@@ -154,7 +154,7 @@ class Scanner:
         return Match(kind, pos, match.end(), lead, trail, ambiguous > 1)
 
     def prefix_of(self, buf: str, pos: int) -> str:
-        """A marker that the text from `pos` to the end could become; "" if there is none."""
+        """Return a marker that the text from `pos` to the end could become; "" if there is none."""
         if len(buf) - pos > self.width or self._near.match(buf, pos) is None:
             return ""
         if self.cores == ():
@@ -162,13 +162,13 @@ class Scanner:
         return truncated_core(self.cores, buf[pos:])
 
     def is_truncated(self, buf: str, pos: int, kinds: Sequence[str], least: int = 1) -> bool:
-        """Whether a marker of these kinds is truncated at the output's end: at least so many characters are there."""
+        """Return whether a marker of these kinds is truncated at the output's end, with at least so many characters."""
         tail = buf[pos:] if len(buf) - pos <= self.width else ""
         enough = len("".join(tail.split())) >= least
         return enough and any(is_truncated(core, tail) for kind, core, _, _, _ in self.markers if kind in kinds)
 
     def partial_match(self, buf: str, pos: int) -> int:
-        """Where text begins that could still become a marker, or be white space that belongs to one."""
+        """Return where text begins that could still become a marker, or white space of one."""
         near = self._near.search(buf, max(pos, len(buf) - self.width))
         while near is not None:
             start = near.start()
@@ -178,7 +178,7 @@ class Scanner:
         return self.with_lead(buf, pos, len(buf))
 
     def safe_prefix_end(self, text: str) -> int:
-        """As `partial_match`; -1 if there may be a whole marker, which takes a closer look."""
+        """Return the same as `partial_match`; -1 if the text may contain a whole marker."""
         near = self._near.search(text)
         while near is not None:
             start = near.start()
@@ -190,7 +190,7 @@ class Scanner:
         return self.with_lead(text, 0, len(text)) if text[-1:] in self.leads else len(text)
 
     def with_lead(self, buf: str, pos: int, start: int) -> int:
-        """Where the white space begins that may belong to a marker at `start`."""
+        """Return where the white space begins that may belong to a marker at `start`."""
         leads = self.leads
         if start == pos or buf[start - 1] not in leads:
             return start
@@ -213,19 +213,19 @@ class ExpectedText:
         self.text = text
 
     def is_incomplete(self, buf: str, start: int) -> bool:
-        """Whether there is no more from `start` on than a part of it, or all of it and a plain word."""
+        """Return whether the text from `start` on is the beginning of it, or all of it and a plain word."""
         text, size = buf[start:], len(self.text)
         return self.text.startswith(text) or (text[:size] == self.text and bool(PLAIN_WORD.fullmatch(text, size)))
 
 
 def squeezed(text: str) -> str:
-    """A text without white space, `_`, `-` and their like, in lower case, with `|` for `｜`."""
+    """Return a text in lower case, without white space, `_`, `-` and similar separators, with `|` for `｜`."""
     return str(JOINTS.sub("", text)).translate(IN_ANY_CASE)
 
 
 @lru_cache(maxsize=1024)
 def truncated_core(cores: tuple[str, ...], text: str) -> str:
-    """The first of these markers that the text is the beginning of; "" if there is none."""
+    """Return the first of these markers of which the text is the beginning; "" if there is none."""
     for core in cores:
         if is_truncated(core, text):
             return core
@@ -233,8 +233,8 @@ def truncated_core(cores: tuple[str, ...], text: str) -> str:
 
 
 def is_truncated(core: str, text: str) -> bool:
-    """Whether the text is the beginning of a marker, but not all of it.  A space in `core` is any white space or none;
-    at its end the marker is a word, of which the next character shows whether it goes on."""
+    """Return whether the text is the beginning of a marker, but not all of it.  A space in `core` is any white space or
+    none; at its end, the marker is a word whose end only the next character shows."""
     if core[0] == RESPELLED:
         start = squeezed(text)
         return text[:1] == core[1] and len(start) < len(core) - 1 and core.startswith(start, 1)
@@ -250,32 +250,33 @@ def is_truncated(core: str, text: str) -> bool:
 
 
 def trailing_overlap(text: str, lead: str) -> int:
-    """How many characters at the end of `text` are white space of the marker after it."""
+    """Return how many characters at the end of `text` are white space of the marker after it."""
     if text.endswith(lead):
         return len(lead)
     return next((n for n in range(min(len(text), len(lead)), 0, -1) if text.endswith(lead[-n:])), 0)
 
 
 NAMES = {"str": "string", "int": "integer", "float": "number", "bool": "boolean", "NoneType": "null", "list": "array"}
-# What some write for a type of JSON Schema.
+# Other names for the types of JSON Schema.
 ALIASES = {**NAMES, "dict": "object", "None": "null", "tuple": "array", "double": "number", "long": "integer"}
-MOST_VARIANTS = 4096  # a schema with more to look at says nothing
+MOST_VARIANTS = 4096  # a larger schema is ignored
 NULL = {"type": "null"}
 NAMESPACE = Pattern(r".*[.:/](?=[^.:/]+\Z)")
 SEPARATORS = Pattern(r"[\s_.-]+")
 
 
 class Parameters(dict):  # type: ignore[type-arg]
-    """The schema of each tool's parameters, by the tool's name; parsers take it in place of the tools."""
+    """The schema of each tool's parameters, by the tool's name; parsers accept it in place of the tools."""
 
 
 NESTED = frozenset(["array", "object", "null"])
 
 
 def tool_named(name: str, tools: Parameters) -> str:
-    """The tool that a name means: the name itself, or it without quotes, without a namespace, or with other separators.
+    """Return the tool that a name means: the name itself, or it without quotes, without a namespace, or with other
+    separators.
 
-    A name that means no tool, or more than one, is returned as it is.
+    A name that means no tool, or several, is returned unchanged.
     """
     if name in tools or not tools:
         return name
@@ -292,7 +293,7 @@ def tool_named(name: str, tools: Parameters) -> str:
 
 
 def bare_name(name: str) -> str:
-    """A name without what its words are joined with."""
+    """Return a name without the separators between its words."""
     return str(SEPARATORS.sub("", name)).lower()
 
 
@@ -308,7 +309,7 @@ def parameters_of(tools: object) -> Parameters:
 
 
 def variants(schema: object, root: object) -> list[dict[str, Any]]:
-    """The schemas a value may have: unions and references opened, each once.  Too many say nothing."""
+    """Return the schemas that a value may have, with unions and references resolved; too many are ignored."""
     found: list[dict[str, Any]] = []
     waiting, seen = [(schema, 0)], set()
     for _ in range(MOST_VARIANTS):
@@ -354,7 +355,7 @@ def types_of(schema: object, root: object) -> frozenset[str] | None:
 
 
 def member_of(schema: object, root: object, key: str) -> object:
-    """The schema of one member of an object."""
+    """Return the schema of one member of an object."""
     for variant in variants(schema, root):
         properties = variant.get("properties")
         member = properties.get(key) if isinstance(properties, dict) else None
@@ -364,14 +365,14 @@ def member_of(schema: object, root: object, key: str) -> object:
 
 
 def item_of(schema: object, root: object) -> object:
-    """The schema of a list's items."""
+    """Return the schema of a list's items."""
     return next(
         (variant["items"] for variant in variants(schema, root) if isinstance(variant.get("items"), dict)), None
     )
 
 
 def types_by_items(schema: object, root: object) -> frozenset[str] | None:
-    """As types_of, where a list may also come item by item."""
+    """Return the same as types_of, for a list whose items may come one by one."""
     types = types_of(schema, root)
     if types is None or "array" not in types:
         return types
@@ -397,10 +398,10 @@ def keys_of(schema: object, root: object) -> set[str] | None:
 
 
 def typed_as(types: frozenset[str] | None, stated: frozenset[str]) -> frozenset[str]:
-    """The types that a value may have, of those that the schema gives and those that are written next to it.
+    """Return the types that a value may have, from its schema and from the type that is written next to it.
 
-    What is written wins.  The schema says more where text goes by the same word, and where text cannot be meant: it
-    gives lists or objects alone.
+    The written type wins.  The schema is more specific if text has the same type word, or if it allows only lists or
+    objects.
     """
     if types and "string" in stated and (types & stated or types <= NESTED):
         return types & stated or types
@@ -413,7 +414,7 @@ HEX_NUMBER = Pattern(r"0[xX][0-9a-fA-F]{1,16}")
 ESCAPE = Pattern(r"\\(?:([\"\\/bfnrt]|u[0-9a-fA-F]{4})|(?:x([0-9a-fA-F]{2})|U([0-9a-fA-F]{8})|([0-7]{1,3})|(.)))")
 PART_OF_ESCAPE = Pattern(r"\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?|U[0-9a-fA-F]{0,7}|[0-7]{1,2})?\Z")
 WORD = Pattern(r"[^,\n\]}]+")
-SPACE = Pattern(r"[^\S \t\n\r]")  # none of the four kinds that JSON knows
+SPACE = Pattern(r"[^\S \t\n\r]")  # none of JSON's four kinds
 JSON_WORDS = ("true", "false", "null")
 # A number or literal word can't continue with these, so it ends by itself, in any format.
 AFTER_LITERAL = Pattern(rf"\s{{0,{MOST_SPACE}}}[,;)\]}}<>|]")
@@ -427,15 +428,15 @@ LONGEST_SIGN = 256  # longer than any separator
 
 
 def body_of(quote: str, escape: str) -> Pattern:
-    """What stays as it is inside a string that this quote ends: plain text, and escapes that JSON has too."""
+    """Return a pattern for the plain run of a string with this quote: text, and escapes that JSON has too."""
     plain = rf'[^"\\{re.escape(quote)}\x00-\x1f]*'
-    # Bounded: each repetition takes memory while the pattern is matched.
+    # Bounded, because each repetition takes memory while the pattern is matched.
     escapes = r'(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})' + plain + "){0,99}" if escape != "none" else ""
     return Pattern(plain + escapes)
 
 
 def rest_of(close: str, escape: str) -> Pattern:
-    """What needs no look at it inside a string that this ends: no escape, and nothing that could begin the end."""
+    """Return a pattern for the text of a string up to its possible end, with no escape in it."""
     first, second = re.escape(close[0]), re.escape(close[1:2])
     escapes = "\\\\" * (escape != "none")
     plain = f"[^{first}{escapes}]*"
@@ -444,21 +445,21 @@ def rest_of(close: str, escape: str) -> Pattern:
 
 
 def escaped(text: str) -> str:
-    """The inside of a JSON string."""
+    """Return a text escaped as the inside of a JSON string."""
     return encode_basestring(text)[1:-1]
 
 
 def text_of(string: str) -> str:
-    """The text of a JSON string."""
+    """Return the text of a JSON string."""
     return str(json.loads(string, strict=False)) if "\\" in string else string[1:-1]
 
 
-# Numbers stay text: a number of 10,000 digits is no int.  Nor are NaN and Infinity, which JSON has not.
+# Numbers stay text: int() refuses 10,000 digits.  NaN and Infinity are refused, because JSON doesn't have them.
 decoder = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=int)
 
 
 def json_end(buf: str, pos: int) -> int:
-    """The end of the JSON value that begins here, 0 where there is none: the fastest way to read one that is whole."""
+    """Return the end of the JSON value that begins here, 0 if there is none: the fastest way to read a whole one."""
     try:
         return decoder.raw_decode(buf, pos)[1]
     except (ValueError, RecursionError):
@@ -469,14 +470,15 @@ IN_STRING = body_of('"', "json")
 
 
 class Quoting:
-    """How a string goes on and ends: `body` stays as it is, `rest` only needs the escapes of JSON."""
+    """How a string continues and ends: `body` is passed on unchanged, `rest` only needs JSON's escapes."""
 
     def __init__(self, close: str, escape: str) -> None:
         self.close, self.escape = close, escape
         self.body, self.rest = body_of(close[0], escape), rest_of(close, escape)
 
     def plain(self, text: str) -> int:
-        """The end of what is in the string and stays as it is; -1 when more than a part of an escape follows that."""
+        """Return the end of the text in the string that is passed on unchanged; -1 if more than a partial escape
+        follows."""
         end: int = self.body.match(text).end()
         if end == len(text) or (text[end] == "\\" and self.escape != "none" and PART_OF_ESCAPE.match(text, end)):
             return end
@@ -484,8 +486,8 @@ class Quoting:
 
 
 class Style:
-    """How values are written: `strings` as (open, close, escape), `words` for true, false and null, `signs` in the
-    places of JSON's `[ , ] { : , }`."""
+    """How values are written: `strings` as (open, close, escape), `words` for true, false and null, and `signs` for
+    JSON's `[ , ] { : , }`."""
 
     PLAIN: ClassVar[bool] = False
 
@@ -504,14 +506,14 @@ class Style:
         ordered = sorted(self.tokens, key=len, reverse=True)
         either = "|".join(map(re.escape, ordered))
         self.token = Pattern(rf"(\s+)|({either})|(.)")
-        # Searched for: a pattern that steps through a word takes a hundred bytes of memory for each character.
+        # Searched for, because a pattern that steps through a word takes a hundred bytes of memory per character.
         self.word_end = Pattern(rf"\s|{either}|\Z")
         self.begins = {sign[:n] for sign in ordered for n in range(1, len(sign))}
         is_json = '"' in self.strings and self.strings['"'].escape == "json" and "".join(signs) == "[,]{:,}"
         is_json = is_json and all(words.get(word) == word for word in JSON_WORDS)
         self.is_json = is_json and '"' not in self.begins and self.usual == '"' and not bare_keys
         if self.PLAIN:
-            # A plain key without quotes, a plain value, or both: most tokens of a dialect with quotes of its own.
+            # A plain key without quotes, a plain value, or both: most tokens of a dialect with custom quotes.
             key = rf"([^\W\d]\w{{0,{LONGEST_KEY - 1}}}):" if bare_keys else "((?!))"
             value = rf"({'|'.join(filter(str.isalnum, words)) or '(?!)'}|{NUMBER.pattern})(?=[,\]}}])"
             self.plain = Pattern(f"{key}(?:{value})?|{value}" if "".join(signs) == "[,]{:,}" else "(?!)")
@@ -522,15 +524,15 @@ class Style:
 
 
 class PlainStyle(Style):
-    """One whose keys or words JSON has not, so that they are read a whole token at a time."""
+    """A style with keys or words that JSON doesn't have, so they are read one token at a time."""
 
     PLAIN: ClassVar[bool] = True
 
 
 class Reader(Copied):
-    """Reads one value; `styles` are those at the top, inside a top-level list, inside a top-level object.
+    """Reads one value; `styles` are those at the top, inside a top-level list, and inside a top-level object.
 
-    `breaks`: markers that stand in no value but inside a string; they close what is open.
+    `breaks`: markers that occur in values only inside a string; they close everything that is open.
     """
 
     FOLLOWED: ClassVar[bool] = False
@@ -541,16 +543,16 @@ class Reader(Copied):
         self.styles, self.style = styles, styles[0]
         self.want = "value"  # … item, key, member (a key after a comma), colon, comma; "" at the end
         self.stack: list[str] = []
-        self.lists = 0  # how many lists are open
+        self.lists = 0  # the number of open lists
         self.twice: list[int] = []  # the depths at which braces are doubled
-        self.string: Quoting | None = None  # the kind of string that is read
+        self.string: Quoting | None = None  # the open string
         self.out: list[str] = []
-        self.comma: list[str] = []  # a comma, and white space after it, until something follows
-        self.repair = ""  # the first thing that had to be repaired
+        self.comma: list[str] = []  # a comma with the white space after it, until something follows
+        self.repair = ""  # the first repair
         self.pause = False
-        self.waits = False  # what is left of regular JSON is decided by what comes
-        self.wanted = 0  # so many characters have to come before anything is decided
-        self.floor = 0  # what is deeper is read for its text alone
+        self.waits = False  # the rest of regular JSON depends on the following text
+        self.wanted = 0  # so many characters are needed before anything is decided
+        self.floor = 0  # deeper values are read only for their text
 
     def _new(self) -> Any:
         return type(self)(self.styles)
@@ -561,7 +563,7 @@ class Reader(Copied):
         return text
 
     def read(self, buf: str, pos: int, final: bool) -> int:
-        """Consume `buf` from `pos` on, to the value's end or to where more input is needed."""
+        """Consume `buf` from `pos` on, up to the value's end or to text that needs more input."""
         stop, self.wanted = len(buf), 0
         while pos < stop and self.want and not self.pause:
             if len(self.stack) > self.floor and self.style.is_json:
@@ -580,7 +582,7 @@ class Reader(Copied):
         return pos
 
     def _token(self, buf: str, pos: int, final: bool) -> int:
-        """The end of the token that begins here; -1 where more input is needed."""
+        """Return the end of the token that begins here; -1 if more input is needed."""
         if self.style.PLAIN and len(self.stack) > self.floor and (plain := self._plain(buf, pos)) > pos:
             return plain
         match = self.style.token.match(buf, pos)
@@ -623,8 +625,8 @@ class Reader(Copied):
         return whole or end
 
     def regular(self, buf: str, pos: int, stop: int) -> int:
-        """The end of JSON as it should be: up to what is not, or takes a closer look, or closes what is read.  A comma
-        waits for what follows it; `waits`: so does all that is left."""
+        """Return the end of regular JSON: before something irregular, or before the end of what is read.  A comma waits
+        for the text after it; `waits`: so does the whole rest."""
         stack, want, string, quoting = self.stack, self.want, self.string, self.style.strings['"']
         comma, self.waits = -1, False
         if self.comma or self.twice or string not in (None, quoting):
@@ -652,7 +654,7 @@ class Reader(Copied):
             elif sign in "]}":
                 opened = want in ("comma", "item", "key") and len(stack) > self.floor + 1 and stack[-1]
                 if opened != ("[" if sign == "]" else "{"):
-                    self.waits = pos + 1 == stop and self.floor > 0  # what is around it mostly ends at once
+                    self.waits = pos + 1 == stop and self.floor > 0  # the text around it usually ends at once
                     break
                 want, self.lists = "comma", self.lists - (stack.pop() == "[")
             elif want not in ("value", "item"):
@@ -672,7 +674,7 @@ class Reader(Copied):
         return pos if comma < 0 else comma
 
     def _end_of_key(self, buf: str, pos: int) -> int:
-        """The end of a key with its colon; -1 where more of it is needed, or it takes a closer look."""
+        """Return the end of a key with its colon; -1 if more input is needed, or if the key is irregular."""
         key = KEY.match(buf, pos)
         self.waits = key is not None and key.lastindex is None
         return -1 if key is None or self.waits else int(key.end())
@@ -704,7 +706,7 @@ class Reader(Copied):
         return end
 
     def _plain(self, buf: str, pos: int) -> int:
-        """The end of a plain key with its colon, of a plain value, or of both, where one stands and may stand."""
+        """Return the end of a plain key with its colon, of a plain value, or of both, if one is here and allowed."""
         want = self.want
         comma = want == "comma" and buf[pos] == "," and "," not in self.first
         if comma:
@@ -729,7 +731,7 @@ class Reader(Copied):
         return not self.stack
 
     def _whole(self, buf: str, pos: int) -> int:
-        """The end of all that is read, where it is JSON as it should be, and all of it has come; 0 otherwise."""
+        """Return the end of the whole value, if it is regular JSON and complete; otherwise 0."""
         end = json_end(buf, pos) if self.style.is_json and self._at_top() else 0
         if end:
             self._begin()
@@ -747,7 +749,7 @@ class Reader(Copied):
         return pos
 
     def _begin(self) -> None:
-        """A value or a key begins: write what must stand before it."""
+        """Begin a value or a key: write the text that must precede it."""
         if self.want in ("colon", "comma"):
             self._repaired("missing " + self.want)
             self.out.append(": " if self.want == "colon" else ", ")
@@ -809,20 +811,20 @@ class Reader(Copied):
         self._end()
 
     def _word(self, buf: str, pos: int, end: int, final: bool) -> int:
-        """A word: a literal, a key without quotes, or else a string without quotes; -1: more input is needed."""
+        """Read a word: a literal, a key without quotes, or a string without quotes; -1 if more input is needed."""
         bare_key = self.want in ("key", "member") or (self.want == "comma" and self.stack[-1] == "{")
         if bare_key:
             key_end = self.style.key_end.search(buf, pos).start()
             end = key_end if key_end > pos else end
         elif self.FOLLOWED and not self.stack:
-            # Where nothing stands between arguments, a number or a literal word ends where its own syntax does.
+            # If nothing separates arguments, a number or a literal word ends at the end of its own syntax.
             own = self.style.literal.match(buf, pos)
             if own and (self.follow[final].match(buf, own.end()) or AFTER_LITERAL.match(buf, own.end())):
                 end = own.end()
             else:
                 follow = self.follow[final].search(buf, pos)
                 end = follow.start() if follow else len(buf)
-                # What comes may show that it ends before that.
+                # The following text may show that it ends earlier.
                 if not final and len(buf) - end < LONGEST_FOLLOW:
                     return -1
         breaks = self.stack and not (bare_key and self.style.bare_keys)
@@ -848,14 +850,14 @@ class Reader(Copied):
         return end
 
     def _before_break(self, buf: str, pos: int, end: int, final: bool) -> int:
-        """Where the word ends; `pos` where more input is needed."""
+        """Return where the word ends; `pos` if more input is needed."""
         mark = self.breaks.find(buf, pos, stop=end + self.breaks.width)
         if mark is not None and mark.start < end:
             return int(mark.start)
         return pos if not final and self.breaks.partial_match(buf, pos) < end else end
 
     def _inside(self, buf: str, pos: int, final: bool, string: Quoting) -> int:
-        """Text of a string, up to something that is not plain."""
+        """Read text of a string, up to something that is not plain."""
         close, escape = string.close, string.escape
         end: int = string.body.match(buf, pos).end()
         if end > pos:
@@ -867,7 +869,7 @@ class Reader(Copied):
             return end
         after = end + len(close)
         if buf.startswith(close, end):
-            # Where quotes inside are not escaped, one ends the string only before what may follow.
+            # If quotes inside are not escaped, one ends the string only before a text that may follow.
             guess = escape == "none" and len(close) < 3
             if guess and not final and len(buf) - after < LONGEST_FOLLOW:
                 self.wanted = LONGEST_FOLLOW - (len(buf) - after)
@@ -896,7 +898,7 @@ class Reader(Copied):
         return int(match.end())
 
     def close(self) -> str:
-        """What is not taken yet of a value that was cut off, and what closes it."""
+        """Return the rest of a truncated value, and what closes it."""
         if self.string is not None:
             self.string = None
             self.out.append('"')
@@ -910,13 +912,13 @@ class Reader(Copied):
 
 
 class FollowedReader(Reader):
-    """What may follow the value says where it ends, for that is not obvious."""
+    """A reader for values whose end is shown only by the text after it."""
 
     FOLLOWED: ClassVar[bool] = True
 
 
 def unwrapped(text: str, styles: tuple[Style, Style, Style]) -> str | None:
-    """The object that a JSON string holds; None where it holds none."""
+    """Return the object in a JSON string; None if there is none."""
     inside, reader = text_of(text) if text[:1] == '"' else "", Reader(styles)
     if inside.lstrip()[:1] == "{" and not inside[reader.read(inside, 0, True) :].strip():
         return reader.close()
@@ -924,7 +926,7 @@ def unwrapped(text: str, styles: tuple[Style, Style, Style]) -> str | None:
 
 
 def unescaped(match: re.Match[str]) -> str:
-    """An escape of Python's as JSON writes that character."""
+    """Return one of Python's escapes as JSON writes that character."""
     _, two, eight, octal, other = match.groups()
     code = int(two or eight, 16) if two or eight else int(octal, 8) if octal else -1
     if 0 <= code < 0x110000:
@@ -934,7 +936,7 @@ def unescaped(match: re.Match[str]) -> str:
 
 
 def literal_of(text: str, words: Mapping[str, str]) -> str | None:
-    """A word or a number as JSON writes it (nan and inf, which JSON lacks, as strings); None for anything else."""
+    """Return a word or a number as JSON (nan and inf, which JSON lacks, as strings); None for anything else."""
     if text in words:
         return words[text]
     if NUMBER.fullmatch(text):
@@ -970,7 +972,7 @@ STYLES = (
 
 
 def may_be_calls(text: str, tools: Parameters, keys: tuple[str, ...]) -> bool:
-    """Does the text begin as calls might: with brackets and quotes, then a key of calls or the name of a tool?"""
+    """Return whether the text begins like a call: brackets and quotes, then a key of calls or the name of a tool."""
     at = AT_ONCE.match(text).end()
     rest = text[at : at + 64]
     known = (*keys, *NAME_KEYS, *ARGUMENT_KEYS, *OTHER_KEYS, *tools)
@@ -978,7 +980,7 @@ def may_be_calls(text: str, tools: Parameters, keys: tuple[str, ...]) -> bool:
 
 
 def calls_in(text: str, tools: Parameters) -> list[tuple[str, str]]:
-    """The calls that a text holds, with their arguments as JSON; none where it holds anything else."""
+    """Return the calls in a text, with their arguments as JSON; none if the text contains anything else."""
     text = FENCE.sub("", text).strip()
     for candidate in dict.fromkeys(_candidates(text)):
         found = [_call_of(value, tools) for value in _values(candidate)]
@@ -988,19 +990,19 @@ def calls_in(text: str, tools: Parameters) -> list[tuple[str, str]]:
 
 
 def arguments_of(name: str, text: str, tools: Parameters) -> str | None:
-    """The arguments of a tool that an object of JSON holds; None where they are not this tool's."""
+    """Return the arguments of a tool in an object of JSON; None if they are not this tool's."""
     found = _with_arguments(name, {"arguments": loaded(text)}, tools)
     return None if found is None else found[1]
 
 
 def calls_of(text: str, tools: Parameters) -> list[tuple[str, str]]:
-    """The call that JSON means, in a list; none where it means none."""
+    """Return the call that a JSON text means, in a list; an empty list if there is none."""
     found = _call_of(loaded(text), tools)
     return [] if found is None else [found]
 
 
 def loaded(text: str) -> Any:
-    """The value of a text in JSON; None if it is nested too deeply, or holds a number that is too large."""
+    """Return the value of a JSON text; None if it is nested too deeply, or contains a number that is too large."""
     try:
         return json.loads(text, parse_float=finite)
     except (ValueError, RecursionError):
@@ -1008,7 +1010,7 @@ def loaded(text: str) -> Any:
 
 
 def finite(text: str) -> float:
-    """A number; raises ValueError if it is too large for one."""
+    """Return a number; raise ValueError if it is too large."""
     number = float(text)
     if number in (INFINITY, -INFINITY):
         raise ValueError(text)
@@ -1016,7 +1018,7 @@ def finite(text: str) -> float:
 
 
 def _candidates(text: str) -> Iterator[str]:
-    """The text, and as it may have been meant."""
+    """Yield the text, and repaired forms of it."""
     yield text
     if '\\"' in text:
         yield text.replace('\\"', '"')
@@ -1029,7 +1031,7 @@ DOUBLED = Pattern(r"([{}])\s*\1")
 
 
 def _values(text: str) -> list[Any]:
-    """The objects in a row, also those in lists; one that is None where there is anything else."""
+    """Return consecutive objects, also those in lists; with a None in the list if there is anything else."""
     found: list[Any] = []
     pos = BETWEEN_CALLS.match(text, 0).end()
     while pos < len(text) and len(found) < 1000:
@@ -1044,7 +1046,7 @@ def _values(text: str) -> list[Any]:
 
 
 def _call_of(value: Any, tools: Parameters) -> tuple[str, str] | None:
-    """The call that an object means."""
+    """Return the call that an object means."""
     value = _innermost(value)
     if value is None:
         return None
@@ -1061,7 +1063,7 @@ def _call_of(value: Any, tools: Parameters) -> tuple[str, str] | None:
 
 
 def _innermost(value: Any) -> dict[str, Any] | None:
-    """The object itself, or the one that it holds in the place of a name; None for what is no object."""
+    """Return the object, or the one that it contains in the place of a name; None if it is no object."""
     while isinstance(value, dict):
         inner = [value[key] for key in NAME_KEYS if isinstance(value.get(key), dict)]
         if len(inner) != 1 or any(isinstance(value.get(key), str) for key in NAME_KEYS):
@@ -1099,7 +1101,7 @@ class Signs:
 
 OPENING = Pattern(r"\s*```[^\n`]*\n")
 PART_OF_OPENING = Pattern(r"\s*(?:`{0,2}|```[^\n`]*)")
-FENCE_LIMIT = 256  # more white space than this, or a longer line, is no fence
+FENCE_LIMIT = 256  # longer white space, or a longer line, isn't a fence
 
 
 class Fence(Copied):
@@ -1107,7 +1109,7 @@ class Fence(Copied):
         self._state, self._pending = "start", ""
 
     def more(self, text: str) -> str:
-        """The part of the content that is known to be inside the fence, or that no fence is around."""
+        """Return the part of the content that is known to be inside the fence, or to have none around it."""
         pending = self._pending + text
         if self._state == "start":
             opening = OPENING.match(pending[:FENCE_LIMIT])
@@ -1118,22 +1120,22 @@ class Fence(Copied):
         if self._state == "none":
             self._pending = ""
             return pending
-        # White space and backticks at the end may be the closing of the fence.
+        # White space and backticks at the end may close the fence.
         before = pending.rstrip().rstrip("`").rstrip()
         end = max(len(before), len(pending) - FENCE_LIMIT)
         self._pending = pending[end:]
         return pending[:end]
 
     def end(self) -> str:
-        """What is pending, unless it closes the fence."""
+        """Return the pending text, unless it closes the fence."""
         pending, self._pending = self._pending, ""
         closes = self._state == "inside" and pending.strip() in ("", "```")
         return "" if closes else pending
 
 
 class Transcript(Copied):
-    """Kinds of text: content, reasoning_content and arguments (of the last call) are the message's; pending is text
-    whose kind is not known yet, value one of a value, and trailing is what is no part of the message."""
+    """Keeps text by kind: content, reasoning_content and arguments (of the last call) belong to the message; pending is
+    text of a kind that isn't known yet, value is text of a value, and trailing is no part of the message."""
 
     def __init__(self, json_content: bool = False) -> None:
         self.texts: dict[str, list[str]] = {"content": [], "reasoning_content": [], "arguments": []}
@@ -1141,8 +1143,8 @@ class Transcript(Copied):
         self.calls: list[tuple[str, str | None, str]] = []  # name, id, arguments (those of the last are in texts)
         self.index = -1  # of the last call
         self.fence = Fence() if json_content else None
-        self.waiting: list[Delta] = []  # not given yet
-        self._pieces: list[str] = []  # what goes into the next delta, and of which kind it is
+        self.waiting: list[Delta] = []  # not returned yet
+        self._pieces: list[str] = []  # the text of the next delta, and its kind
         self._kind = ""
 
     def copy(self) -> Any:
@@ -1161,7 +1163,7 @@ class Transcript(Copied):
         self._pieces.append(text)
 
     def flush(self) -> None:
-        """One delta of what was emitted since the last."""
+        """Make one delta of the text emitted since the last."""
         if not self._pieces:
             return
         kind, text = self._kind, "".join(self._pieces)
@@ -1173,21 +1175,21 @@ class Transcript(Copied):
             self.waiting.append({kind: text})
 
     def deltas(self) -> list[Delta]:
-        """What was emitted since the last time."""
+        """Return the deltas since the last call of this method."""
         if self._pieces:
             self.flush()
         self.waiting, deltas = [], self.waiting
         return deltas
 
     def end_content(self) -> None:
-        """No more content comes."""
+        """Note that no more content follows."""
         fence, self.fence = self.fence, None
         if fence is not None:
             self.emit("content", fence.end())
         self.flush()
 
     def release(self, kind: str) -> None:
-        """The pending text is of this kind."""
+        """Give the pending text this kind."""
         self.flush()
         if self.texts["pending"]:
             pending = "".join(self.texts["pending"])
@@ -1204,7 +1206,7 @@ class Transcript(Copied):
         self.waiting.append({"tool_calls": [call]})
 
     def open_call(self, name: str, call_id: str | None) -> None:
-        """Arguments are this call's from here on."""
+        """Open a call, to which the following arguments belong."""
         self.flush()
         if self.calls:
             self.calls[-1] = (*self.calls[-1][:2], "".join(self.texts["arguments"]))
@@ -1223,7 +1225,7 @@ class Transcript(Copied):
         self.waiting.append({"tool_calls": [{"index": self.index, "id": call_id}]})
 
     def forget(self, calls: int) -> None:
-        """All of it is prefilled, but for so many calls, which go on."""
+        """Treat everything as prefilled, except so many calls, which continue."""
         self.texts.update(content=[], reasoning_content=[], arguments=[])
         self.calls, self.waiting = self.calls[len(self.calls) - calls :], []
         self.index = len(self.calls) - 1
@@ -1253,7 +1255,7 @@ def known_head(prompt: str, heads: Sequence[str], anchors: Sequence[str]) -> str
     found = ""
     for anchor in anchors or ("",):
         for head in heads:
-            # White space before an anchor may be another one where no question was written last.
+            # The white space before an anchor may differ if the last message is not a question.
             text = (anchor.lstrip() or anchor) + head
             ends = prompt.endswith(text) or (len(prompt) >= len(head) and text.endswith(prompt))
             found = head if ends and len(head) > len(found) else found
@@ -1261,8 +1263,8 @@ def known_head(prompt: str, heads: Sequence[str], anchors: Sequence[str]) -> str
 
 
 def continued_head(prompt: str, anchors: Sequence[str], reasoning: tuple[Sequence[str], Sequence[str]]) -> str:
-    """What follows the last anchor, and from an earlier one on where only reasoning stands between; all of a prompt
-    that holds no anchor.  `reasoning` are the texts that open and close it."""
+    """Return the text after the last anchor, or after an earlier one if only reasoning is between them; the whole
+    prompt if it has no anchor.  `reasoning` are the texts that open and close reasoning."""
     ordered = sorted(anchors, key=len, reverse=True)
     found = [match.span() for match in re.finditer("|".join(map(re.escape, ordered)) or "(?!)", prompt)]
     if not found:
@@ -1278,11 +1280,11 @@ def continued_head(prompt: str, anchors: Sequence[str], reasoning: tuple[Sequenc
     return prompt[start:]
 
 
-NO, MORE = -1, -2  # no whole call stands here; more input is needed to say that
+NO, MORE = -1, -2  # no whole call is here; more input is needed to decide
 NAME_PART = Pattern(r"[\w.:/-]{0,64}")
 KEY_PART = Pattern(r"[^\s=:,(){}\[\]]{0,64}")
 LITERAL_WORD = Pattern(r"[-+\w.]*")
-LONGEST_TEXT = 512  # what is no longer than that on its line may still go on
+LONGEST_TEXT = 512  # a longer rest of a line is not examined
 
 
 class WholeCall:
@@ -1292,7 +1294,7 @@ class WholeCall:
         self.steps, self.styles = steps, styles
 
     def end(self, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
-        """Where the call that begins here ends.  `names`: those of the tools; any, if there are none."""
+        """Return where the call that begins here ends.  `names`: those of the tools; any name if there are none."""
         return self._row(self.steps, buf, pos, final, names)
 
     def _row(self, steps: Any, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
@@ -1340,7 +1342,7 @@ def _value(kind: str, buf: str, pos: int, final: bool, styles: tuple[Style, ...]
 
 
 def _literal(buf: str, pos: int, final: bool, style: Style) -> int:
-    """A number or a word for true, false or null ends where its syntax does."""
+    """Return the end of a number or a word for true, false or null, by its own syntax."""
     word = LITERAL_WORD.match(buf, pos).end()
     if word == len(buf) and not final:
         return MORE if word - pos < LONGEST_TEXT else NO
@@ -1368,21 +1370,21 @@ def _text(step: Any, buf: str, pos: int, final: bool, names: Collection[str]) ->
 
 NON_SPACE = Pattern(r"\S|\Z")
 ONE_WORD = Pattern(r"[\w.:/-]+")
-NAME_LIMIT = 512  # a longer name is no name
-PENDING_LIMIT = 1024  # more than this much pending text is looked at again only when it has doubled
+NAME_LIMIT = 512  # a longer text is not a name
+PENDING_LIMIT = 1024  # more pending text than this is examined again only after it has doubled
 CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
 OPENER_KINDS = ("call", "line", "whole")
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
 CUT_KINDS = ("end", "reasoning_end", "content_end")
 LEFT_SIGNS = Pattern(r"[}\])]|`{1,3}")
-MOST_ODD = 64  # of names that hold what ends names, so many are looked for
+MOST_ODD = 64  # the most names with unusual characters that are searched for
 LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
 LATE = "text after the output was finished"
 NO_MATCH = Match("", 0, 0)
 
 
 def at_line_start(text: str, before: bool) -> bool:
-    """Is there nothing but white space on the line after `text`?  `before`: was there, before it?"""
+    """Return whether only white space is on the line after `text`; `before`: the same before it."""
     _, newline, line = text.rpartition("\n")
     return (bool(newline) or before) and not line.strip()
 
@@ -1392,7 +1394,7 @@ def is_word(char: str) -> bool:
 
 
 def next_char(buf: str, pos: int) -> int:
-    """Where the next character stands that is no white space."""
+    """Return the position of the next character that is not white space."""
     return int(NON_SPACE.search(buf, pos).start())
 
 
@@ -1400,62 +1402,64 @@ class Machine(Copied):
     TRANSCRIPT: ClassVar[type[Transcript]] = Transcript
     HEADS: ClassVar[Sequence[str]] = ("",)
     ANCHORS: ClassVar[Sequence[str]] = ()
-    CALLS: ClassVar[bool] = False  # there are some
-    AT_LINES: ClassVar[bool] = False  # some markers count at a line's start alone,
-    WHOLE: ClassVar[Any] = None  # what is like any text opens a call where one comes as the template writes it
-    LONE_OPENERS: ClassVar[Sequence[str]] = ()  # what opens calls so at a line's start alone, as its section is missing
+    CALLS: ClassVar[bool] = False  # the format has calls
+    AT_LINES: ClassVar[bool] = False  # some markers count only at a line's start,
+    WHOLE: ClassVar[Any] = None  # an ordinary text opens a call only where a whole call follows
+    LONE_OPENERS: ClassVar[
+        Sequence[str]
+    ] = ()  # openers that count only at a line's start, because their section is missing
     AT_ENDS: ClassVar[bool] = False  # and some at the output's end, or before another marker
-    REASONS: ClassVar[bool] = False  # something opens reasoning
-    PENDING_TEXT: ClassVar[bool] = False  # none: the end of a text decides of which kind it is
-    CLOSED_FIRST: ClassVar[bool] = False  # reasoning may end where the turn begins, though nothing opened it
-    FIRST: ClassVar[Sequence[str]] = ()  # kinds of what counts before content begins only
-    KEEPS_PENDING: ClassVar[bool] = False  # `feed` looks after what is pending inside of text
-    SPACE: ClassVar[str] = ""  # what the template writes before the content
+    REASONS: ClassVar[bool] = False  # reasoning has an opener
+    PENDING_TEXT: ClassVar[bool] = False  # the kind of a text is decided by its end
+    CLOSED_FIRST: ClassVar[bool] = False  # reasoning without an opener may end where the turn begins
+    FIRST: ClassVar[Sequence[str]] = ()  # kinds of markers that count only before content begins
+    KEEPS_PENDING: ClassVar[bool] = False  # `feed` handles pending text
+    SPACE: ClassVar[str] = ""  # the white space that the template writes before the content
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
-    ODD_NAMES: ClassVar[bool] = False  # names that hold what ends others are looked for
-    NAMES_ALIKE: ClassVar[bool] = False  # names of tools may be written with a namespace, or with other separators
-    READ_AGAIN: ClassVar[bool] = False  # calls that failed are read by the tools' names
-    HEADER_PARTS: ClassVar[Sequence[str]] = ()  # the texts that headers are made of
+    ODD_NAMES: ClassVar[bool] = False  # names that contain ends of names are searched for
+    NAMES_ALIKE: ClassVar[bool] = False  # tools may be called with a namespace, or with other separators
+    READ_AGAIN: ClassVar[bool] = False  # failed calls are read again, by the tools' names
+    HEADER_PARTS: ClassVar[Sequence[str]] = ()  # the texts of which headers consist
     HEADER_TEXTS: ClassVar[Pattern] = Pattern("(?!)")
-    _others: Sequence[str] = ()  # diagnostics of slots that come again
+    _others: Sequence[str] = ()  # diagnostics of repeated slots
     _once = False  # the second reading of this call found none
-    LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may stand in the place of a closer
+    LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may be in the place of a closer
     REPEATED: ClassVar[bool] = False  # superfluous brackets and openers after a call are dropped
-    CUT_MARKERS: ClassVar[bool] = False  # a part of a marker at the output's end is no text
+    CUT_MARKERS: ClassVar[bool] = False  # a truncated marker at the output's end is not text
     COUNTED: ClassVar[bool] = False  # calls are written with an index
-    OPENERS: ClassVar[tuple[str, ...]] = ()  # of calls: the beginning of one at the output's end is no text
-    # What the states look for, each in its text.
+    OPENERS: ClassVar[tuple[str, ...]] = ()  # of calls: the beginning of one at the output's end is not text
+    # The markers that count in each state.
     AT_START: ClassVar[Scanner] = NO_MARKERS
     IN_REASONING: ClassVar[Scanner] = NO_MARKERS
     BEFORE_CONTENT: ClassVar[Scanner] = NO_MARKERS
     IN_CONTENT: ClassVar[Scanner] = NO_MARKERS
     AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
-    AFTER_TURN: ClassVar[Scanner] = NO_MARKERS  # a call right after the end of the turn is one of its calls
-    HEADERS_ALIKE: ClassVar[bool] = False  # what ends the name of a call may open a message as well
-    DISTINCT: ClassVar[bool] = True  # what opens calls is like nothing else, so what follows is a call
-    BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that no name holds, and no value outside of a string
-    USUAL_NEXT: ClassVar[Sequence[ExpectedText]] = ()  # what usually comes after a call,
+    AFTER_TURN: ClassVar[Scanner] = NO_MARKERS  # a call directly after the end of the turn is one of its calls
+    HEADERS_ALIKE: ClassVar[bool] = False  # the end of a call's name may also open a message
+    DISTINCT: ClassVar[bool] = True  # the opener of calls is distinctive, so a call follows
+    BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that never occur in names, or in values outside of a string
+    USUAL_NEXT: ClassVar[Sequence[ExpectedText]] = ()  # the usual text after a call,
     USUAL_PAIR: ClassVar[Sequence[ExpectedText]] = ()  # and after an argument
     HEADER: ClassVar[Sequence[Any]] = ()  # slots of a call: the kind, what ends it, and characters that do
     NAME_SIGNS: ClassVar[Any] = None  # texts that stand for characters in names
-    CALL_ID: ClassVar[str] = ""  # an id that is made of slots: "{name}:{index}"
+    CALL_ID: ClassVar[str] = ""  # an id that consists of slots: "{name}:{index}"
     ARGUMENTS_OPEN: ClassVar[bool] = False  # with a character or a marker: other text makes no call
     ONLY_TOOLS: ClassVar[bool] = False  # calls look like text, so that only a tool's name makes one,
-    FAINT: ClassVar[bool] = True  # what opens them is like text as well
+    FAINT: ClassVar[bool] = True  # even their openers look like text
     SEPARATED: ClassVar[bool] = False  # a separator opens the next call
-    UNMARKED: ClassVar[bool] = False  # nothing opens it
-    BOTH: ClassVar[bool] = False  # what closes a call opens the next as well
+    UNMARKED: ClassVar[bool] = False  # no marker opens it
+    BOTH: ClassVar[bool] = False  # the closer of a call opens the next as well
     TAIL: ClassVar[Sequence[Any]] = ()  # slots after a call
-    TURN_CLOSED: ClassVar[bool] = False  # what closes a call ends the turn
-    CLOSED: ClassVar[bool] = False  # calls have a closer of their own
+    TURN_CLOSED: ClassVar[bool] = False  # the closer of a call ends the turn
+    CLOSED: ClassVar[bool] = False  # calls have a closer
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
-    _reader: Reader | None = None  # and what reads one
-    _written = ""  # what the arguments begin with
+    _reader: Reader | None = None  # and the reader of one
+    _written = ""  # the beginning of the arguments
     _in_word = False  # the text before ends with a word
     _alone = False  # the section of the last call is missing
-    _kept = False  # the name of a call that stays text comes, and the rest of its header
-    ENDS_TURN: ClassVar[bool] = False  # a call's closer may be what ends the turn, so that it may be cut off
-    _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that hold what ends others
+    _kept = False  # the header of a call that stays text is being read
+    ENDS_TURN: ClassVar[bool] = False  # a call's closer may also end the turn, so it may be missing
+    _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that contain ends of names
 
     def __init__(
         self,
@@ -1473,16 +1477,16 @@ class Machine(Copied):
         self._tools = parameters_of(tools)
         self._reasoning_on, self._calls_on, self._echo = parse_reasoning, parse_tool_calls, echo
         self._out = self.TRANSCRIPT(json_content)
-        # Input: _buf from _pos on is not consumed; _base is its offset, negative for what the prompt holds.
+        # Input: _buf from _pos on is not consumed; _base is its offset, negative for the text of the prompt.
         self._buf, self._pos, self._base = "", 0, 0
-        self._parts: list[str] = []  # text that is not looked at before _wanted characters of it have come
+        self._parts: list[str] = []  # text that isn't examined before _wanted characters of it have arrived
         self._wanted = 0
-        # Whether the buffer, from there on, still leaves open what comes: while it does, no state has to look at it.
+        # Whether the buffer, from there on, is still undecided: while it is, no state has to examine it.
         self._undecided: Callable[[str, int], object] | None = None
         self._undecided_from = 0
-        self._through: Callable[[Any, str], list[Delta]] | None = None  # reads JSON that is emitted as it comes
+        self._through: Callable[[Any, str], list[Delta]] | None = None  # reads JSON that is emitted as it arrives
         self._final = False
-        # Where in the turn the machine is.
+        # The state of the turn.
         self._state: Callable[[Any], bool] = type(self)._content
         if self.PENDING_TEXT and parse_reasoning:
             self._state = type(self)._pending_text
@@ -1492,20 +1496,20 @@ class Machine(Copied):
         self._skip = 0  # its length, and that of the white space before it
         self._open = False  # the last call is not complete
         if self.CALLS:
-            self._closed = False  # its closing marker has come
-            self._unclosed = False  # its arguments have ended, the last of its closers has not come
-            # Where to go on when a call turns out to be none.
+            self._closed = False  # its closing marker was read
+            self._unclosed = False  # its arguments have ended, the last of its closers was not read
+            # The state to return to if a call turns out to be text.
             self._back: Callable[[Any], bool] = self._state
             self._back_kind = "content"
             self._long_names = "\n" in "".join(self._tools)
         self._space = self.SPACE  # white space of the template that may still come
-        self._fresh = True  # nothing but white space has come in this part
+        self._fresh = True  # only white space was read in this part so far
         self._line_start = True
-        self._literal = False  # after a call that was none: its closers are text
-        self._opener = ""  # of the reasoning that the text is in
-        # The kind of text that the output is in the middle of, and how to find what could end it: up to where a text
-        # is plain, -1 where that takes a closer look.  Where nothing is pending, most chunks can be passed on as they
-        # come, in a value or in other text; _passed are those that were.
+        self._literal = False  # after a failed call: its closers are text
+        self._opener = ""  # of the reasoning that is open
+        # The kind of text that is open, and how to find its possible end: the end of the safe prefix, -1 if a state
+        # must decide. If nothing is pending, most chunks of a value or another text can be passed on as they are;
+        # _passed are those that were.
         self._within = ""
         self._plain_value = self._plain_text = False
         self._plain_to: Callable[[str], int] = len
@@ -1526,7 +1530,7 @@ class Machine(Copied):
         continue_final_message: bool = False,
         special: Sequence[Sequence[int]] | None = None,
     ) -> Message:
-        """The message that the model's output means.
+        """Returns the message of a model's output.
 
         `json_content` drops a Markdown fence around the content.  `continue_final_message`: the prompt ends with the
         beginning of this answer.  `special`: the (start, end) ranges of the text that came from special tokens."""
@@ -1551,7 +1555,8 @@ class Machine(Copied):
         prompts: str | Sequence[str | None] | None = None,
         tools: object = None,
     ) -> list[Row | None]:
-        """A row for each text: content, reasoning_content, tool_calls (id, name, arguments), incomplete, diagnostics.
+        """Returns a row for each text: content, reasoning_content, tool_calls (id, name, arguments), incomplete,
+        diagnostics.
 
         `prompts` and `tools` (also as JSON text): one for all, or a list with one for each text.  None gives None.
         """
@@ -1587,7 +1592,7 @@ class Machine(Copied):
                 self._out.emit("content", self._opener)
                 self._out.flush()
         if self._out.waiting:
-            self._goes_on("")  # they go out with the first feed
+            self._goes_on("")  # they are returned by the first feed
             self._wanted = 0
 
     # Input and output
@@ -1596,7 +1601,7 @@ class Machine(Copied):
         raise NotImplementedError
 
     def finish(self) -> list[Delta]:
-        """The output has ended: what is new with that."""
+        """Ends the output; returns the remaining deltas."""
         if self._final:
             return []
         self._final = True
@@ -1609,7 +1614,7 @@ class Machine(Copied):
         return deltas + self._out.deltas()
 
     def _settle(self) -> None:
-        """Account for the chunks that were passed on as they came."""
+        """Account for the chunks that were passed on unchanged."""
         text, kind = "".join(self._passed), self._within
         self._passed.clear()
         if text:
@@ -1621,7 +1626,7 @@ class Machine(Copied):
             self._out.texts[kind].append(self._json(text) if kind == "arguments" else text)
 
     def _more(self, chunk: str) -> list[Delta]:
-        """A chunk that is not plain: where it only goes on with the text, that is passed on without any state."""
+        """Handle a chunk that may contain more than plain text; if it only continues the text, no state is needed."""
         if self._final:
             return self._late(chunk)
         if self.CALLS and self._through is not None:
@@ -1636,7 +1641,7 @@ class Machine(Copied):
         kind = self._within
         if not kind:
             return self._advance(chunk)
-        text = self._buf + chunk  # little is pending inside of text
+        text = self._buf + chunk  # inside of text, little is pending
         stop = self._plain_to(text)
         if stop < 0:
             return self._advance(chunk)
@@ -1651,14 +1656,14 @@ class Machine(Copied):
         return [{kind: text}]
 
     def _late(self, chunk: str) -> list[Delta]:
-        """What is fed after `finish` is no part of the answer; nothing of it is lost."""
+        """Add text that is fed after `finish` to the trailing text; nothing of it is lost."""
         if chunk and (not self.diagnostics or self.diagnostics[-1].text != LATE):
             self._note(LATE)
         self._out.texts["trailing"].append(chunk)
         return []
 
     def _regular(self, chunk: str) -> list[Delta]:
-        """More of arguments in JSON as it should be: no state has to look at it."""
+        """Read more of arguments in regular JSON, without a state."""
         reader = self._reader
         if reader is None:
             return self._advance(chunk)
@@ -1676,17 +1681,17 @@ class Machine(Copied):
         return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": text}}]}]
 
     def _json(self, text: str) -> str:
-        """Plain text of a value, inside of the string that it becomes."""
+        """Return the plain text of a value, escaped for the string that it becomes."""
         return text
 
     def _goes_on(self, kind: str, plain_to: Callable[[str], int] = len) -> None:
-        """The next chunk may go on with the text of this kind, none for ""."""
+        """Declare that the next chunk may continue text of this kind, "" for none."""
         self._within, self._plain_to, self._undecided, self._through = kind, plain_to, None, None
         self._plain_value = kind == "arguments"
         self._plain_text = kind not in ("", "arguments", "value")
 
     def _in_string(self, reader: Reader) -> None:
-        """Most of a value that is written as the template does is passed on as it came."""
+        """Prepare to pass on the next chunks of a value that is written as the template does."""
         string = reader.string
         if string is not None and string.close == reader.style.usual and not reader.out:
             self._goes_on("arguments", string.plain)
@@ -1696,7 +1701,7 @@ class Machine(Copied):
             self._within, self._through = "arguments", type(self)._regular
 
     def _value_is_over(self, reader: Reader) -> bool:
-        """Has the value come to its end?  If not, what comes may go on with a string of it."""
+        """Return whether the value has ended; if it hasn't, the next chunk may continue a string of it."""
         if reader.want:
             self._in_string(reader)
             return False
@@ -1706,7 +1711,7 @@ class Machine(Copied):
         return True
 
     def _emit_arguments(self, text: str) -> None:
-        """Arguments may be written as a string that holds an object; any other text is none, so it is content."""
+        """Emit arguments that are a string with an object in it; any other string is content."""
         inside = text if self._written == "{" else unwrapped(text, self.STYLES)
         if inside is None and text not in ("null", '""'):
             self._note("the arguments are not an object")
@@ -1740,17 +1745,17 @@ class Machine(Copied):
 
     @property
     def message(self) -> Message:
-        """All that has come, as chat servers write a message."""
+        """The message so far, as chat servers write it."""
         self._settle()
         return self._out.to_message()
 
     @property
     def trailing(self) -> str:
-        """What is no part of the message: a call that was cut before it had a name."""
+        """Text that is no part of the message, such as a call that was truncated before its name."""
         return "".join(self._out.texts["trailing"])
 
     def _text(self, kind: str, end: int) -> None:
-        """Emit the text up to `end`, but for what of it is prefilled."""
+        """Emit the text up to `end`, without the part that is prefilled."""
         text = self._buf[self._pos : end]
         if self.AT_LINES:
             self._line_start = at_line_start(text, self._line_start)
@@ -1848,7 +1853,7 @@ class Machine(Copied):
     # A second reading
 
     def _call_otherwise(self) -> bool | None:
-        """A call whose header is not as it should be; None: it is none."""
+        """Read a call whose header differs from the template's; None if it is no call."""
         other = self._header_otherwise()
         if other is None:
             return False
@@ -1864,9 +1869,9 @@ class Machine(Copied):
         return True
 
     def _header_otherwise(self) -> tuple[str, int] | None:
-        """The tool that a header names which is not as it should be, and where its arguments begin.
+        """Return the tool that an irregular header names, and where its arguments begin.
 
-        ("", 0): it names none; None: more input is needed.
+        ("", 0) if it names none; None if more input is needed.
         """
         buf, name, start = self._buf, "", self._pos + self._skip
         pos = next_char(buf, start)
@@ -1893,13 +1898,13 @@ class Machine(Copied):
         return (name, len(buf)) if name and self._final and pos == len(buf) else ("", 0)
 
     def _may_go_on(self, pos: int) -> bool:
-        """Does what comes next begin one of the texts of a header?"""
+        """Return whether the following text begins one of the texts of a header."""
         rest = self._buf[pos : pos + NAME_LIMIT]
         begun = any(len(text) > len(rest) and text.startswith(rest) for text in self.HEADER_PARTS)
         return begun or self.AFTER_CALL.prefix_of(self._buf, pos) != ""
 
     def _arguments_begin(self, pos: int) -> bool:
-        """Do the arguments of a call begin here, or does the call end?"""
+        """Return whether the arguments of a call begin here, or the call ends."""
         mark = self.AFTER_CALL.match(self._buf, pos)
         return (mark is not None and mark.kind in CLOSER_KINDS) or self._opens_arguments(pos)
 
@@ -1907,7 +1912,7 @@ class Machine(Copied):
         raise NotImplementedError
 
     def _second_reading(self) -> bool:
-        """Read what opens as a call does, up to the end of that call, as a whole."""
+        """Read a text that opens like a call up to the end of that call, as a whole."""
         buf, start = self._buf, self._pos + self._skip
         if not may_be_calls(buf[start : start + NAME_LIMIT], self._tools, ()):
             return self._read_once()
@@ -1927,7 +1932,7 @@ class Machine(Copied):
         return True
 
     def _read_once(self) -> bool:
-        """The second reading found no call: what the first one found stands."""
+        """Return to the result of the first reading: the second found no call."""
         self._once, self._state = True, type(self)._call
         return True
 
@@ -1937,7 +1942,8 @@ class Machine(Copied):
         raise NotImplementedError
 
     def _lack_of(self, what: str, start: int, begun: bool) -> str:
-        """The same where no arguments begin: what ends the call, all calls or the turn may come in their place."""
+        """Return what was expected if no arguments begin; the end of the call, of all calls or of the turn may replace
+        them."""
         mark = self.AFTER_CALL.match(self._buf, start)
         if mark is not None and mark.kind in CLOSER_KINDS:
             return ""
@@ -1952,7 +1958,7 @@ class Machine(Copied):
             return False
         if self.LONE_OPENERS and self._alone and kind == "call":
             mark = self._mark
-            # One like it is in a section no more than the last one was.
+            # Without its section, this call doesn't count where the last one didn't.
             kind = "" if self._buf[mark.start : mark.end] in self.LONE_OPENERS else kind
         if self.REPEATED and (kind == "" or (kind == "call" and self._unclosed)):
             more = self._left_over(kind)
@@ -1981,7 +1987,7 @@ class Machine(Copied):
         if self.TURN_CLOSED and kind == "" and not self._unclosed:
             self._state = type(self)._over
             return True
-        # Something else than more of the calls comes, or nothing.
+        # Something else than more of the calls follows, or nothing.
         self._unclosed = self._unclosed and next_char(self._buf, self._pos) == len(self._buf)
         self._state = type(self)._content
         return True
@@ -1989,7 +1995,7 @@ class Machine(Copied):
     def _left_over(self, kind: str) -> str:
         """Skip a superfluous bracket after a call, or an opener in the place of a closer, at the end of the calls.
 
-        "no": it is none; "more": more input is needed; else it was "dropped".
+        "no": there is none; "more": more input is needed; "dropped": it was skipped.
         """
         buf, start = self._buf, next_char(self._buf, self._pos)
         opener = self.LEFT_OVER.match(buf, start) if self._unclosed else None
@@ -2033,7 +2039,7 @@ class Machine(Copied):
     # Text and markers
 
     def _text_to(self, marks: Scanner, kind: str) -> str:
-        """As _until; what opens reasoning or content may count before any of the text only."""
+        """Emit text as `_until` does, for openers of reasoning or content that count only before any text."""
         if self.FIRST and self._fresh:
             first = self._next(self.BEFORE_CONTENT)
             if first is None or first in self.FIRST:
@@ -2041,7 +2047,7 @@ class Machine(Copied):
         return self._until(marks, kind)
 
     def _until(self, marks: Scanner, kind: str) -> str:
-        """Emit the text before the next marker as `kind`; the marker's kind, "" where more input is needed."""
+        """Emit the text before the next marker as `kind`; return the marker's kind, "" if more input is needed."""
         if self._space:
             self._skip_space()
         buf, pos, stop = self._buf, self._pos, len(self._buf)
@@ -2064,7 +2070,7 @@ class Machine(Copied):
         if not blank:
             self._fresh = False
         if mark is None or not found:
-            # White space before the first text is dropped when a marker follows it, so it has to wait.
+            # White space before the first text waits, because it is dropped if a marker follows it.
             if not blank:
                 self._text(kind, end)
                 passed = kind != "pending" and self._out.fence is None and (self._reasoning_on or not self._opener)
@@ -2090,7 +2096,7 @@ class Machine(Copied):
         """Return the mark, or the first after it, that counts at its place: `line` at a line's start, `last` at the
         end, `sign` before the end or before another mark.
 
-        One whose later pieces stand at a line's start counts as a whole.
+        A marker whose later pieces are at a line's start counts as a whole.
         """
         buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
         while mark is not None and mark.kind in ("line", "last", "sign", "plain"):
@@ -2111,7 +2117,7 @@ class Machine(Copied):
         return mark
 
     def _as_whole_call(self, mark: Match) -> Match | None:
-        """The mark as one that opens a call where a whole one stands; "plain" as long as that is not decided."""
+        """Return the mark as the opener of a call if a whole call follows; "plain" while that is undecided."""
         before = is_word(self._buf[mark.start - 1]) if mark.start > self._pos else self._in_word
         named = self._tools or mark.kind == "plain"
         if not (self._calls_on and named) or (before and is_word(self._buf[mark.start])):
@@ -2120,7 +2126,7 @@ class Machine(Copied):
         return mark.of_kind("plain" if end == MORE else "whole") if end >= 0 or end == MORE else None
 
     def _at_end(self, marks: Scanner, mark: Match) -> Match | None:
-        """The mark as what it counts for at the end, or before another; as it is where that is not decided."""
+        """Return the mark with its meaning at the end, or before another marker; unchanged while that is undecided."""
         buf, at = self._buf, next_char(self._buf, mark.end)
         if at == len(buf):
             return mark.of_kind("end" if mark.kind == "last" else "content_end") if self._final else mark
@@ -2137,8 +2143,8 @@ class Machine(Copied):
         return None
 
     def _next(self, marks: Scanner, usual: Sequence[ExpectedText] = ()) -> str | None:
-        """The kind of the marker that comes next, white space apart, "" for other text; None: more input is needed.
-        `usual`: what usually comes, which may hold several of the markers."""
+        """Return the kind of the next marker after white space, "" for other text; None if more input is needed.
+        `usual`: the usual text, which may contain several of the markers."""
         if self._space:
             self._skip_space()
         buf, start = self._buf, NON_SPACE.search(self._buf, self._pos).start()
@@ -2160,7 +2166,7 @@ class Machine(Copied):
         return str(mark.kind)
 
     def _is_usual(self, usual: Sequence[ExpectedText], start: int) -> bool:
-        """Whether all from `start` on is what usually comes, or the beginning of it."""
+        """Return whether the text from `start` on is the usual text, or its beginning."""
         for text in usual:
             if text.is_incomplete(self._buf, start):
                 self._undecided, self._undecided_from = text.is_incomplete, start
@@ -2168,7 +2174,8 @@ class Machine(Copied):
         return False
 
     def _leave_open(self, start: int, core: str) -> None:
-        """The text from `start` on is the beginning of this marker: until all of it has come, nothing is decided."""
+        """Note that the text from `start` on is the beginning of this marker, so nothing is decided before all of it
+        has arrived."""
         if " " in core or core[0] == RESPELLED:
             self._undecided, self._undecided_from = lambda buf, at: truncated_core((core,), buf[at:]), start
         else:
@@ -2180,7 +2187,7 @@ class Machine(Copied):
             self._pos, self._space = self._pos + comes, self._space[1:] if comes else ""
 
     def _drop(self, fresh: bool = True) -> None:
-        """The marker only structures the turn."""
+        """Consume a marker that only structures the turn."""
         self._pos += self._skip
         self._space = self._mark.trail
         self._fresh, self._literal = fresh, False
@@ -2192,21 +2199,21 @@ class Machine(Copied):
             self._in_word = False
 
     def _keep(self, kind: str) -> None:
-        """The marker is text."""
+        """Emit the marker as text."""
         self._text(kind, self._pos + self._skip)
         self._fresh = False
         if self.HEADERS_ALIKE:
             self._kept = self._mark.kind in ("call", "line")
 
     def _keep_call(self) -> bool:
-        """Calls stay in the content as they came; where they end reasoning, they do so all the same."""
+        """Keep a call in the content unchanged, because calls aren't wanted; it still ends reasoning."""
         if self._reasoning_on:
             self._opener, self._state = "", type(self)._content
         self._keep("content")
         return True
 
     def _is_text(self, mark: Match) -> bool:
-        """Is it a marker of what shall stay in the content as it came?"""
+        """Return whether the marker belongs to a part that stays in the content."""
         if mark.kind == "stray":
             return self._literal or not self._reasoning_on
         if mark.kind == "empty":
@@ -2217,7 +2224,7 @@ class Machine(Copied):
 
     def _turn_marker(self, text: str) -> None:
         kind = self._mark.kind
-        if self._is_text(self._mark) or kind in ("call", "line"):  # calls are text here, as none are looked for
+        if self._is_text(self._mark) or kind in ("call", "line"):  # calls are text here, because they aren't wanted
             return self._keep(text)
         if kind in ("stray", "empty"):
             self._note("reasoning ends that was not open" if kind == "stray" else "an empty call")
@@ -2229,7 +2236,7 @@ class Machine(Copied):
         return None
 
     def _over(self) -> bool:
-        # over = (TURN_START? CALL_START call) | text, which is no part of the turn
+        # over = (TURN_START? CALL_START call) | text after the turn
         if self._fresh:
             if self.CALLS:
                 kind = self._next(self.AFTER_TURN)
@@ -2256,14 +2263,14 @@ class Machine(Copied):
     # The end of the output
 
     def _begins_call(self, pos: int) -> bool:
-        """Does what is left, which is no whole marker, begin the opener of a call?"""
+        """Return whether the remaining text begins the opener of a call."""
         rest = "".join(self._buf[pos:].split())
         if len(rest) < LEAST_CUT or rest.isalnum() or self._literal or not (self._calls_on and self.DISTINCT):
             return False
         return truncated_core(self.OPENERS, self._buf[next_char(self._buf, pos) :]) != ""
 
     def _is_cut(self, marks: Scanner, pos: int) -> bool:
-        """Is what is left, where the output ends, the beginning of a call, or of what ends the turn or a part of it?"""
+        """Return whether the remaining text at the output's end is a truncated opener of a call, or a truncated end."""
         if self.CALLS and self._begins_call(pos):
             return True
         if not self.CUT_MARKERS:
@@ -2274,7 +2281,7 @@ class Machine(Copied):
         return marks.is_truncated(self._buf, next_char(self._buf, pos), CUT_KINDS, LEAST_CUT) and not self._literal
 
     def _end_of_cut(self) -> None:
-        """What is left at the end is a part of a marker, and no text."""
+        """Drop a truncated marker at the end."""
         if self.CALLS and self._begins_call(self._pos):
             self._cut_off()
             return
@@ -2282,7 +2289,7 @@ class Machine(Copied):
         self._text("trailing", len(self._buf))
 
     def _cut_off(self) -> bool:
-        """The output ends inside the markup of a call: what is left of it is no text."""
+        """Drop the remaining markup of a call in which the output ends."""
         self._cut("a call")
         self._text("trailing", len(self._buf))
         return False
@@ -2303,7 +2310,7 @@ class Machine(Copied):
         diagnostic is added.
         """
         values: dict[str, str] = {} if name is None else {"name": name}
-        buf, others, earlier = self._buf, [], ("", pos, "")  # the slot before, where it starts, what ends it
+        buf, others, earlier = self._buf, [], ("", pos, "")  # the previous slot, its start, and the text that ends it
         for slot, ends, stops in slots:
             pos = next_char(buf, pos)
             known = 0
@@ -2325,7 +2332,7 @@ class Machine(Copied):
                 return values, pos, expected
             text = buf[pos : mark.start].strip()
             if self.COUNTED and slot == "index" and earlier[2] and not text.isdigit():
-                # What stands before the index may be in a name, too.
+                # A name may contain the text before the index, too.
                 last, start, joint = earlier
                 longer, _, count = buf[start : mark.start].rpartition(joint)
                 if "\n" not in longer.strip() and count.strip().isdigit() and self.BREAKS.find(longer, 0) is None:
@@ -2343,14 +2350,14 @@ class Machine(Copied):
         return values, pos, ""
 
     def _note_others(self) -> None:
-        """What came again and says otherwise."""
+        """Note repeated slots with different values."""
         for other in self._others:
             self._note(other)
 
     def _end_of_slot(
         self, slot: str, pos: int, known: int, ends: Scanner, stops: str, joint: str
     ) -> tuple[Match | None, str]:
-        """The marker that ends a slot, or what was expected instead."""
+        """Return the marker that ends a slot, or what was expected instead."""
         buf = self._buf
         mark = ends.find(buf, pos + known, stop=pos + NAME_LIMIT)
         partial = ends.partial_match(buf, pos)
@@ -2372,21 +2379,21 @@ class Machine(Copied):
         text = buf[pos : min(partial, pos + NAME_LIMIT)].strip()
         parts = text.split(joint) if slot == "index" and joint else [text]
         wait = end - pos < NAME_LIMIT and (self._long_names or not any("\n" in part.strip() for part in parts))
-        if self._final and len(text.split()) > 1:  # these are the words of an answer
+        if self._final and len(text.split()) > 1:  # several words are probably the words of an answer
             wait = any(name.startswith(text) for name in self._tools)
         return None, slot if not wait else "end" if self._final else "more"
 
     def _is_no_slot(self, slot: str, text: str, pos: int, known: int, ends: Scanner, mark: Match) -> str:
-        """What was expected instead of a slot with this text, which this marker ends; "" where it may be one."""
+        """Return what was expected instead of a slot with this text before this marker; "" if the slot is valid."""
         lacks = not text and (slot != "key" or mark.kind in ("next", "bare"))
         if lacks or ("\n" in text and text not in self._tools and not known):
             return slot
         if mark.kind == "bare" and self._final and ends.partial_match(self._buf, pos) <= mark.start:
-            return "end"  # the output ends in the text between
+            return "end"  # the output ends in the text between two slots
         return slot if mark.kind == "bare" and ONE_WORD.fullmatch(text) is None else ""
 
     def _known(self, slot: str, pos: int, ends: Scanner) -> int:
-        """The length of a name of the tools that stands here and holds what ends others; -1: more input is needed."""
+        """Return the length of a tool's name here that contains an end of names; -1 if more input is needed."""
         buf, names = self._buf, self._odd_names(slot, ends)
         for name in names:
             at = next_char(buf, pos + len(name)) if buf.startswith(name, pos) else -1
@@ -2398,7 +2405,8 @@ class Machine(Copied):
         return 0
 
     def _odd_names(self, slot: str, ends: Scanner) -> list[str]:
-        """Those of the tools, or of the parameters of the tool that is called: the longest first."""
+        """Return the names of tools, or of the called tool's parameters, that contain ends of names; the longest
+        first."""
         of = self._out.calls[-1][0] if slot == "key" and self._out.calls else ""
         self._odd = {} if self._odd is None else self._odd
         if (slot, of) not in self._odd:
@@ -2409,7 +2417,7 @@ class Machine(Copied):
         return self._odd[slot, of]
 
     def _try_call(self, kind: str) -> bool:
-        """What comes (after _skip characters of opener) may be a call; if not, it is text of this kind."""
+        """Try to read the text after _skip characters of opener as a call; if it isn't one, it is text of this kind."""
         self._back = type(self)._content if self._state == type(self)._after_call else self._state
         self._back_kind = kind
         if self.WHOLE:
@@ -2418,7 +2426,7 @@ class Machine(Copied):
         return True
 
     def _try_unopened(self) -> bool:
-        """As _try_call, where no marker opens the call."""
+        """Do the same as `_try_call` for calls without an opener."""
         self._skip = 0
         return self._try_call("content")
 
@@ -2438,7 +2446,7 @@ class Machine(Copied):
         return True
 
     def _is_tool(self, name: str) -> bool:
-        # Where calls look like text, only a tool's name (or at least an identifier) makes a call.
+        # If calls look like text, only a tool's name (or at least an identifier) makes a call.
         return name in self._tools if self._tools else re.fullmatch(r"[^\W\d][\w.:-]*", name) is not None
 
     def _open_call(self, name: str, call_id: str | None = None) -> None:
@@ -2458,7 +2466,7 @@ class Machine(Copied):
         return True
 
     def _next_of_calls(self, marks: Scanner) -> str | None:
-        """As `_next`; a part of a marker of the calls, where the output ends, is no text."""
+        """Do the same as `_next`, but drop a truncated marker of the calls at the output's end."""
         kind, buf = self._next(marks, self.USUAL_NEXT), self._buf
         # The text after a piece of a closer may be all that the output has of the rest.
         part = kind == "" or (kind in ("close", "closed") and next_char(buf, self._mark.end) < len(buf))
@@ -2469,7 +2477,7 @@ class Machine(Copied):
         return kind
 
     def _finish(self) -> None:
-        """Close what is open at the end of the output."""
+        """Close everything that is open at the end of the output."""
         if self.PENDING_TEXT:
             self._out.release("content")
         if self.REASONS and self._opener and self._reasoning_on:
@@ -2535,7 +2543,7 @@ class Objects(Machine):
         return self._value_is_over(reader) and self._close_call()
 
     def _otherwise(self, start: int) -> bool | None:
-        """A fence around the arguments, or a whole call in their place; None where neither is."""
+        """Read a fence around the arguments, or a whole call in their place; return None if there is neither."""
         buf = self._buf
         rest = buf[start : start + 64]
         fence = FENCE_OPEN.match(buf, start)
@@ -2576,7 +2584,7 @@ OBJECT_END = Pattern(r"\s*\}")
 
 
 class CallReader(Reader):
-    """Pauses at every key, and at the end of every value that plays a role in a call."""
+    """Reads a call object, and pauses at every key and after every value that has a role in a call."""
 
     def __init__(self, styles: tuple[Style, Style, Style], breaks: Scanner = NO_MARKERS) -> None:
         super().__init__(styles, breaks)
@@ -2588,14 +2596,14 @@ class CallReader(Reader):
         self.event = ""
 
     def go_to(self, key: str, opened: str = "") -> None:
-        """As if the object's opening and its members up to this one had been read, or `opened` of this one."""
+        """Continue as if the object's opening and its members up to this one had been read, or `opened` of this one."""
         self.style, self.stack, self.path, self.want = self.styles[2], ["{"], [key], "comma"
         if opened:
             self.role, self.depth, self.floor = "arguments", 1, 1
             self._open(opened)
 
     def may_close(self, early: str | None) -> bool:
-        """Would the first arguments end here, where nothing had to be repaired, and the object with them?"""
+        """Return whether the arguments and the object may end here; only if nothing had to be repaired."""
         inside = self.role == "arguments" and len(self.stack) == 2 and self.stack[1] == "{" and self.string is None
         regular = self.style.is_json and not (self.repair or self.comma or "}" in self.first or early is not None)
         return inside and regular and self.want in ("comma", "key")
@@ -2612,7 +2620,7 @@ class CallReader(Reader):
         return self._role_here() == "arguments"
 
     def _role_here(self) -> str:
-        """The role of a value that begins here; "" for one that holds values with roles."""
+        """Return the role of a value that begins here; "" for one that contains values with roles."""
         if self.role or self.lists or len(self.path) != len(self.stack):
             return ""
         path = tuple(self.path)
@@ -2631,7 +2639,7 @@ class CallReader(Reader):
             self.event, self.role, self.pause = self.role, "", True
             self.floor = NO_FLOOR
         elif not (is_key or self.role or self.lists) and 0 < len(self.stack) == len(self.path):
-            self.event, self.pause = "other", True  # no object, where one holds fields
+            self.event, self.pause = "other", True  # not an object, where one with fields is expected
 
     def _repaired(self, what: str) -> None:
         super()._repaired(what)
@@ -2643,8 +2651,8 @@ class CallReader(Reader):
 
 class CallObjects(Machine):
     CALLS: ClassVar[bool] = True
-    FIELDS: ClassVar[Mapping[tuple[str, ...], str]]  # ("*",) stands for a name that is the key
-    OPENED: ClassVar[str] = ""  # what the object opens with
+    FIELDS: ClassVar[Mapping[tuple[str, ...], str]]  # ("*",) is a name that is the key
+    OPENED: ClassVar[str] = ""  # the text that the object opens with
     CLOSERS: ClassVar[Sequence[str]] = ()
 
     def _call(self) -> bool:
@@ -2659,7 +2667,7 @@ class CallObjects(Machine):
         self._begin_object()
         return True
 
-    _failed = ("", 0)  # what was expected of an object, and how much of it had come
+    _failed = ("", 0)  # what was expected of an object, and how much of it was read
     _object_at = 0  # where it began, after its opener
 
     def _left_over(self, kind: str) -> str:
@@ -2677,10 +2685,10 @@ class CallObjects(Machine):
         return super()._left_over(kind)
 
     def _begin_object(self) -> None:
-        """The opener of a call has come, which may end with the opening of its object."""
+        """Start a call after its opener, which may include the opening of its object."""
         self._state = type(self)._object
         end = self._pos + self._skip
-        # What opens the object is left where the opener ends with it.
+        # The opening of the object stays in the buffer if the opener ends with it.
         end -= len(self.OPENED) * self._buf.endswith(self.OPENED, self._pos, end)
         self._raw, self._raw_base = [self._buf[self._pos : end]], self._base + self._pos  # while it may still be text
         self._object_at = end - self._pos
@@ -2715,7 +2723,7 @@ class CallObjects(Machine):
         return self._reader is None
 
     def _member(self, reader: CallReader, event: str) -> bool:
-        """A key or the value of a field has come; False when this is no call after all."""
+        """Handle a key or the value of a field; return False if this is no call after all."""
         text = "" if event == "key" else reader.take()
         is_text = text[:1] == '"'
         if event == "key" and self.FIELDS.get(("*",)) and len(reader.stack) == 1 and not self._named:
@@ -2723,7 +2731,7 @@ class CallObjects(Machine):
         if event == "key" and not self._named and not self.DISTINCT:
             path = tuple(reader.path)
             return any(field[: len(path)] == path for field in self.FIELDS) or self._no_object("a known field", False)
-        usual = len(reader.path) == len(next(iter(self.FIELDS)))  # elsewhere, what is no name says nothing
+        usual = len(reader.path) == len(next(iter(self.FIELDS)))  # elsewhere, a value that is no name means nothing
         if event == "name" and not self._named and (is_text or usual):
             return self._is_named(text_of(text) if is_text else "")
         if event == "id" and self._call_id is None:
@@ -2752,7 +2760,7 @@ class CallObjects(Machine):
         return found
 
     def _no_arguments(self) -> str:
-        """What ends the arguments where no object held them."""
+        """Return the text that ends arguments without an object."""
         return "}" if self._beside else "{}"
 
     def _is_named(self, name: str) -> bool:
@@ -2776,7 +2784,7 @@ class CallObjects(Machine):
         return True
 
     def _again(self, expected: str) -> None:
-        """Go back to where the object began, for a second reading."""
+        """Go back to the beginning of the object, for a second reading."""
         raw = "".join(self._raw)
         self._buf, self._base = raw + self._buf[self._pos :], self._raw_base
         self._pos, self._skip = 0, len(raw) if not self._object_at else self._object_at
@@ -2799,7 +2807,7 @@ class CallObjects(Machine):
         return result
 
     def _give_back(self, expected: str) -> None:
-        """What has come of the object is text."""
+        """Return the object's text as content."""
         self._note("not a call: expected " + expected)
         text = "".join(self._raw)
         self._out.emit(self._back_kind, text if self._echo else text[max(0, -self._raw_base) :])
@@ -2808,7 +2816,7 @@ class CallObjects(Machine):
         self._state = self._back
 
     def _cut_object(self) -> None:
-        """The output ends before the call has a name: where nothing else looks like one, it is no text."""
+        """Handle an output that ends before the call has a name: the rest is dropped unless it could be text."""
         text = "".join(self._raw) + self._buf[self._pos :]
         if not any(closer.strip() in text for closer in self.CLOSERS):
             if self.DISTINCT:
@@ -2843,11 +2851,11 @@ class CallObjects(Machine):
 
 
 class UsualObjects(CallObjects):
-    """Calls in JSON whose name comes before the arguments: that far, an object written as usual is read at once."""
+    """Reads call objects in JSON whose name comes before the arguments; the usual beginning is read at once."""
 
-    HEAD: ClassVar[Pattern]  # how the object usually begins, up to the name
-    TO_ARGUMENTS: ClassVar[str]  # and from there to the inside of the arguments
-    USUAL_KEYS: ClassVar[tuple[str, str]]  # of both
+    HEAD: ClassVar[Pattern]  # the usual beginning of the object, up to the name
+    TO_ARGUMENTS: ClassVar[str]  # the usual text from there to the inside of the arguments
+    USUAL_KEYS: ClassVar[tuple[str, str]]  # the keys of both
 
     def _begin_object(self) -> None:
         super()._begin_object()
@@ -2863,7 +2871,7 @@ class UsualObjects(CallObjects):
         # to_arguments = "," key ":" "{"
         buf, text, end, reader = self._buf, self.TO_ARGUMENTS, self._pos + len(self.TO_ARGUMENTS), self._reader
         if not buf.startswith(text, self._pos) and text.startswith(buf[self._pos :]) and not self._final:
-            # Until all of it has come, there is nothing to decide.
+            # Nothing can be decided before all of it has arrived.
             self._undecided, self._undecided_from = text[:-1].startswith, self._pos
             return False
         self._state = type(self)._object
@@ -2881,7 +2889,7 @@ class UsualObjects(CallObjects):
         return True
 
     def _may_break(self, pos: int) -> bool:
-        """Does a marker begin here, or could one, that ends the call where it is?"""
+        """Return whether a marker that ends the call begins here, or could begin here."""
         return self.BREAKS.prefix_of(self._buf, pos) != "" or self.BREAKS.match(self._buf, pos) is not None
 
     def _object(self) -> bool:
@@ -2904,7 +2912,7 @@ class Pairs(Machine):
     BETWEEN: ClassVar[Scanner]  # pair, end (consumed), next (not consumed), and others (skipped)
     PAIR: ClassVar[tuple[tuple[str, Scanner, str], ...]]
     PAIR_OPENS: ClassVar[bool] = True  # a pair begins with a marker of its own
-    RESUMES: ClassVar[bool] = False  # and that says by itself, after text that is no pair, that one begins
+    RESUMES: ClassVar[bool] = False  # and that marker alone shows, after text that is no pair, that a pair begins
     KEY_SIGNS: ClassVar[Any] = None  # texts that stand for characters in keys
     ODD_NAMES: ClassVar[bool] = True
     _count = 0
@@ -2957,7 +2965,7 @@ class Pairs(Machine):
         return self._pair(self._mark.end if self.PAIR_OPENS else self._pos, ", " if self._count else "{")
 
     def _object_for_pairs(self) -> bool | None:
-        """An object of JSON in the place of all pairs; None where there is none."""
+        """Read a JSON object in the place of all pairs; return None if there is none."""
         buf, start, name = self._buf, next_char(self._buf, self._pos), self._out.calls[-1][0]
         if not buf.startswith("{", start) or name not in self._tools:
             return None
@@ -2998,7 +3006,7 @@ class Pairs(Machine):
         return True
 
     def _without_quotes(self, key: str) -> str:
-        """A key that the schema has without the quotes that stand around it; else the key."""
+        """Return a key without the quotes around it if the schema has that one; else the key."""
         schema, bare = self._tools.get(self._out.calls[-1][0]), key.strip("'\"")
         keys = properties_of(schema)
         if key in keys or bare not in keys:
@@ -3012,7 +3020,7 @@ class Pairs(Machine):
         return self._end_pairs("")
 
     def _skip_text(self) -> bool:
-        # What is no pair is content, up to the next pair or the end of the call; where there is none, the call is over.
+        # Text that is no pair is content, up to the next pair or the end of the call; if there is none, the call ends.
         start, mark = next_char(self._buf, self._pos), self._after_no_pair()
         if mark is None:
             return self._final and self._end_pairs("")
@@ -3048,7 +3056,7 @@ class Pairs(Machine):
 
 
 class QuotedPairs(Pairs):
-    """Pairs whose values are written in a dialect with quotes: city='Paris'."""
+    """Reads pairs whose values are written in a dialect with quotes: city='Paris'."""
 
     FOLLOW: ClassVar[tuple[Pattern, Pattern]]
 
@@ -3075,15 +3083,18 @@ class QuotedPairs(Pairs):
 
 
 NUMBER_PART = Pattern(r"[\s\w.+-]*")
-WHOLE_ARGUMENTS = ("arguments", "parameters")  # a pair so called holds all of them, where the schema has none
-MOST_KEYS = 64  # the keys of a schema with more are not looked for
-# The group is empty where a quote is never closed: nothing after it is looked at again.
+WHOLE_ARGUMENTS = (
+    "arguments",
+    "parameters",
+)  # a pair with this key contains all arguments, if the schema has no such key
+MOST_KEYS = 64  # keys of schemas with more than these aren't searched for
+# The group is empty if a quote is never closed: nothing after it is examined again.
 PYTHON = Pattern(r"""('[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*"|\b(?:True|False|None)\b)|['"].*""")
 TO_ESCAPE = Pattern(r'\\(.)|["\x00-\x1f]')
 
 
 class ValueWords(dict):  # type: ignore[type-arg]
-    """What is written for true, false and null, and all that begins such a word."""
+    """The words for true, false and null, and all beginnings of such words."""
 
     def __init__(self, words: dict[str, str]) -> None:
         super().__init__(words)
@@ -3091,7 +3102,7 @@ class ValueWords(dict):  # type: ignore[type-arg]
 
 
 class Closer:
-    """The marker after one value, where the key is part of it."""
+    """The marker after one value, if the key is part of it."""
 
     def __init__(self, text: str) -> None:
         self.core = text.strip()
@@ -3114,7 +3125,7 @@ class Closer:
 
 
 class KnownPairs:
-    """What ends a value: its own end, or the next pair, with one of these keys."""
+    """The end of a value: its own closer, or the next pair with one of these keys."""
 
     def __init__(self, ends: Scanner, key_end: Scanner, keys: tuple[str, ...]) -> None:
         self.ends, self.key_end, self.keys = ends, key_end, keys
@@ -3163,13 +3174,13 @@ def _to_json(match: re.Match[str]) -> str:
 
 
 def string_in(literal: str) -> str:
-    """A string in quotes of Python, as JSON writes it."""
+    """Return a string in Python's quotes as JSON."""
     inside: str = TO_ESCAPE.sub(_to_escape, literal[1:-1])
     return f'"{inside}"'
 
 
 def nested_json(text: str) -> str | None:
-    """A list or an object, in JSON or as Python writes it, as JSON."""
+    """Return a list or an object, in JSON or Python syntax, as JSON."""
     for candidate in (text, PYTHON.sub(_to_json, text)):
         if json_end(candidate, 0) == len(candidate):
             return candidate
@@ -3177,10 +3188,10 @@ def nested_json(text: str) -> str | None:
 
 
 class Synchronized:
-    """The end of a raw value, or what closes the call with what may follow that, where the value's own end is missing.
+    """Finds the end of a raw value, or the end of the call with the text that may follow it if the closer is missing.
 
-    `close` matches that, and begins with `sign`; `begun` matches what may turn out to be that at the end of what has
-    come.  A line's end before it is no part of the value.
+    `close` matches the latter, and begins with `sign`; `begun` matches its possible beginning at the end of the
+    buffer.  A line end before it is no part of the value.
     """
 
     def __init__(self, end: Closer | KnownPairs | Scanner, close: Pattern, begun: Pattern, sign: str) -> None:
@@ -3207,7 +3218,7 @@ class Synchronized:
 
 
 def coerced(text: str, types: frozenset[str] | None) -> str | None:
-    """A value in another form than its schema's types are written in, as JSON: in quotes, escaped, 1 for true."""
+    """Return a value in an unusual form (in quotes, escaped, 1 for true) as JSON of its schema's types."""
     bare = text.strip()
     if types is None or "string" in types or not bare:
         return None
@@ -3229,21 +3240,21 @@ NUMBER_TYPES = frozenset(["number", "integer"])
 
 
 class RawPairs(Pairs):
-    CALL_CLOSES: ClassVar[tuple[Pattern, Pattern, str] | None] = None  # what ends a value that has no end of its own
-    RETYPED: ClassVar[bool] = False  # by the schema a value in another form is what it means
+    CALL_CLOSES: ClassVar[tuple[Pattern, Pattern, str] | None] = None  # the end of a value without a closer of its own
+    RETYPED: ClassVar[bool] = False  # a value in another form is converted by the schema
     WORDS: ClassVar[ValueWords]
     AFTER_VALUE: ClassVar[End]
-    VALUE_CLOSE: ClassVar[tuple[str, ...]] = ()  # before and after the key, where the closing marker repeats it
+    VALUE_CLOSE: ClassVar[tuple[str, ...]] = ()  # before and after the key, if the closing marker repeats it
     TYPE_WORDS: ClassVar[Mapping[str, Sequence[str]]] = {}
-    # The end of a value, or the text before the key of a pair that begins a line, and the text after that key: a pair
-    # that the schema knows ends a value whose own end is missing.
+    # The end of a value, or the text before the key of a pair at the start of a line, and the text after that key: a
+    # pair that the schema knows ends a value whose own end is missing.
     NEXT_PAIR: ClassVar[tuple[Scanner, ...]] = ()
     NEXT_PAIR_OPENER: ClassVar[str] = ""  # the text that such a pair begins with
-    LINES: ClassVar[bool] = True  # it begins a line
+    LINES: ClassVar[bool] = True  # it starts a line
     _end: End
     _in_value = False
     _ends: KnownPairs | None = None
-    _all = ""  # what is not yet emitted of a pair that may hold all arguments
+    _all = ""  # the text not yet emitted of a pair that may contain all arguments
 
     def _schema(self) -> object:
         return self._tools.get(self._out.calls[-1][0])
@@ -3252,12 +3263,12 @@ class RawPairs(Pairs):
         super()._begin_arguments()
         schema = self._schema()
         keys = keys_of(schema, schema) or set() if schema else set()
-        self._keys = keys if len(keys) <= MOST_KEYS else set()  # of the schema, those that have not come
+        self._keys = keys if len(keys) <= MOST_KEYS else set()  # keys of the schema that were not read yet
         if self.NEXT_PAIR:
             self._look_for_keys()
 
     def _look_for_keys(self) -> None:
-        """What ends a value: its closer, or a pair of the schema that has not come."""
+        """Choose the possible ends of a value: its closer, or a pair with a key of the schema that was not read yet."""
         self._ends = KnownPairs(self.NEXT_PAIR[0], self.NEXT_PAIR[1], tuple(sorted(self._keys))) if self._keys else None
 
     def _key_of(self, comma: str, key: str) -> str:
@@ -3280,7 +3291,7 @@ class RawPairs(Pairs):
 
     def _begin_raw(self, types: frozenset[str] | None, end: End) -> None:
         self._types, self._end = types, end
-        # As which the text is read: or number, json, word; all of the arguments.
+        # The type as which the text is read: number, json, word, or all of the arguments.
         self._as = "all" if self._all else "string" if types == frozenset(["string"]) else ""
         self._out.texts["value"] = []
         self._quoted, self._in_value = False, True
@@ -3319,15 +3330,15 @@ class RawPairs(Pairs):
         return True
 
     def _ends_here(self, start: int) -> bool:
-        """Does what opens a pair of the schema end a value that is not closed?  Not where a value quotes a call."""
+        """Return whether the opener of a pair of the schema ends an unclosed value; not if the value quotes a call."""
         buf, pos = self._buf, self._pos
-        if not buf.startswith(self.NEXT_PAIR_OPENER, start):  # what closes the call
+        if not buf.startswith(self.NEXT_PAIR_OPENER, start):  # the closer of the call
             return True
         begins_line = start > pos and buf[start - 1] == "\n"
         return (begins_line or not self.LINES) and self.BREAKS.find(buf, pos, stop=start) is None
 
     def _piece(self, text: str) -> None:
-        """More of a value.  It is pending only while it could be something else than a string."""
+        """Add text to a value.  It is pending only while it could be something other than a string."""
         if self._as != "string":
             self._out.texts["value"].append(text)
             if self._as in ("", "word") or (self._as == "number" and not NUMBER_PART.fullmatch(text)):
@@ -3344,7 +3355,7 @@ class RawPairs(Pairs):
         fits = {"array", "object", "number", "integer", "boolean", "null"} & (self._types or frozenset(JSON_TYPES))
         if not text or text in self.WORDS.begun:
             return "word" if text else ""
-        # What can be no string waits for its end.
+        # A value that can't be a string waits for its end.
         other = "json" if self.RETYPED and self._types is not None and "string" not in self._types else "string"
         if text[0] in "[{":
             return "json" if ("array" if text[0] == "[" else "object") in fits else other
@@ -3373,7 +3384,7 @@ class RawPairs(Pairs):
         types = self._types or JSON_TYPES
         fits = kind in types or (kind == "number" and "integer" in types)
         if self._types is None and kind == "number" and literal != text.strip():
-            fits = False  # 007 is a number only where the schema says so
+            fits = False  # 007 is a number only if the schema says so
         fits = fits and literal is not None and literal[0] != '"'
         if self.RETYPED and not fits and text.strip():
             literal = coerced(text, self._types)
@@ -3399,14 +3410,14 @@ class RawPairs(Pairs):
 JSON_TYPES = frozenset(["array", "object", "number", "integer", "boolean", "null", "string"])
 QUOTES = "'\""
 KEY_GROUP = "(?P<key>"
-# A key that holds what no key does that is looked for without a schema.
+# A key with characters that keys normally don't contain.
 ODD_KEY = Pattern(rf"(?=.*[\s=:,(){{}}\[\]])\S(?:[^\n]{{0,{LONGEST_KEY - 2}}}\S)?|")
 
 
 class Guess:
-    """A value ends where `end` matches; `start` matches what may turn out to be such an end.
+    """Finds the end of a value.  `end` matches at it; `start` matches text that may turn out to be such an end.
 
-    The group "key" of `end` is the next argument's: one of `keys`, where these are known.
+    The group "key" of `end` is the next argument's key: one of `keys` if these are known.
     """
 
     def __init__(self, end: str, start: str) -> None:
@@ -3414,7 +3425,7 @@ class Guess:
         self.keys: Collection[str] | None = None
 
     def before(self, keys: Collection[str] | None) -> Guess:
-        # A key that is no word is looked for as it is; `re` keeps what it has compiled.
+        # A key that isn't a word is searched for literally; `re` caches what it has compiled.
         odd = [key for key in sorted(keys or (), key=len, reverse=True) if ODD_KEY.fullmatch(key) is not None]
         among = "".join(re.escape(key) + "|" for key in odd[:MOST_KEYS])
         twin = Guess(self.end.pattern.replace(KEY_GROUP, KEY_GROUP + among), self.start.pattern)
@@ -3441,8 +3452,8 @@ class Guess:
 
 class GuessedPairs(RawPairs):
     AFTER_VALUE: ClassVar[Guess]
-    LITERALS: ClassVar[str] = ""  # the quotes of strings that are read as such
-    BARE_END: ClassVar[Any] = None  # what ends a value without the quote that the template writes before each
+    LITERALS: ClassVar[str] = ""  # the quotes of strings that are recognised
+    BARE_END: ClassVar[Any] = None  # the end of a value without the quote that the template writes before each
 
     def _begin_raw(self, types: frozenset[str] | None, end: End) -> None:
         opened = self.BARE_END is None or self._buf[self._pos - 1] in QUOTES
@@ -3456,7 +3467,7 @@ class GuessedPairs(RawPairs):
         return "quoted" if text[:1] and text[0] in self._quotes else super()._read_as(text)
 
     def _value(self) -> bool:
-        # A string in quotes ends by itself before anything that may follow a value, also a key that no schema has.
+        # A string in quotes ends by itself before anything that may follow a value, even a key that no schema has.
         if self._quotes and not self._quoted and not self._out.texts["value"]:
             self._skip_space()
             buf, pos = self._buf, self._pos
@@ -3482,21 +3493,21 @@ class GuessedPairs(RawPairs):
         return None
 
 
-# A list or an object that is open.  `key` is that of its last member, `member` what stands before its value, which is
-# "pending" ("items": its schema wants a list), or in a "list", as it came again.
+# An open list or object.  `key` belongs to its last member.  `member` is the text before the member's value, which is
+# "pending" ("items" if its schema wants a list), or in a "list" if the key was repeated.
 Frame = namedtuple("Frame", "opened end schema key state member", defaults=("", "", ""))
-# What an element without anything in it is: by the first of these types that the schema allows.
+# The value of an element without content: the first of these types that the schema allows.
 EMPTY = (("string", '""'), ("null", "null"), ("array", "[]"), ("object", "{}"))
 LIST = frozenset(["array"])
 
 
 def in_list(text: str) -> str:
-    """A value, as JSON, where the schema wants a list: the items may come one by one."""
+    """Return a value, as JSON, as a list if the schema wants one, because its items may come one by one."""
     return text if text[:1] == "[" or text == "null" else f"[{text}]"
 
 
 class PendingTranscript(Transcript):
-    """What may have to stand in a list is not emitted before that is known."""
+    """A transcript that doesn't emit a value while it may become an item of a list."""
 
     def __init__(self, json_content: bool = False) -> None:
         super().__init__(json_content)
@@ -3521,7 +3532,7 @@ class PendingTranscript(Transcript):
 
 
 class ElementPairs(RawPairs):
-    ELEMENT: ClassVar[Scanner]  # what opens an item or a pair; "broken": a closing marker
+    ELEMENT: ClassVar[Scanner]  # opens an item or a pair; "broken": a closing marker
     AFTER_ITEM: ClassVar[str]
     TRANSCRIPT = PendingTranscript
 
@@ -3538,7 +3549,7 @@ class ElementPairs(RawPairs):
         super()._goes_on("" if kind == "arguments" and self._transcript.pending else kind, plain_to)
 
     def _key_of(self, comma: str, key: str) -> str:
-        member = Pairs._key_of(self, comma, key)  # all of the arguments are elements themselves
+        member = Pairs._key_of(self, comma, key)  # all arguments are elements themselves
         if not self._frames:
             return member
         frame = self._frames[-1]
@@ -3554,7 +3565,7 @@ class ElementPairs(RawPairs):
         return ""
 
     def _end_member(self) -> None:
-        """The last member of what is open does not come again."""
+        """Finish the last member of the open list or object: its key isn't repeated."""
         frame = self._frames[-1]
         if not frame.state:
             return
@@ -3578,7 +3589,7 @@ class ElementPairs(RawPairs):
             self._state = type(self)._element
 
     def _closes(self, end: Closer) -> bool | None:
-        """Does `end` come next?  None: more input is needed."""
+        """Return whether `end` comes next; None if more input is needed."""
         start = next_char(self._buf, self._pos)
         text = self._buf[start : start + len(end.core)]
         if text == end.core:
@@ -3634,7 +3645,7 @@ class ElementPairs(RawPairs):
             return True
         if kind in ("item", "pair") and frame.opened == "{":
             mark = self.BETWEEN.match(self._buf, self._mark.start)
-            # What opens the next call may begin so, too: inside of an element it is none.
+            # The opener of the next call may begin in the same way; inside of an element it doesn't count.
             end = mark.end if mark is not None and mark.kind == "pair" else self._mark.end
             return self._pair(end, self._comma)
         return self._end_pairs("")
@@ -3662,7 +3673,7 @@ class Wraps(RawPairs):
 
     def _begin_raw(self, types: frozenset[str] | None, end: End) -> None:
         super()._begin_raw(types, end)
-        self._wrap = ""  # open, or none; "": nothing of the value has come
+        self._wrap = ""  # open, or none; "": nothing of the value was read
 
     def _value(self) -> bool:
         # value = WRAP[0] text WRAP[1] VALUE_END | text VALUE_END
@@ -3693,7 +3704,7 @@ class Wraps(RawPairs):
         return True
 
 
-GUARD = chr(0xDFFF)  # a lone surrogate: no decoder gives one, and mypyc takes no literal of one
+GUARD = chr(0xDFFF)  # a lone surrogate: decoders never return one, and mypyc has no literal for it
 LONGEST_SHOWN = 64  # characters of a special token that a diagnostic shows
 MOST_NOTES = 100
 NOT_PROSE = ("arguments", "value", "trailing")
@@ -3701,15 +3712,15 @@ GUARDS = Pattern(GUARD + "(" + GUARD + "?)")
 
 
 def unguarded(text: str) -> str:
-    """Text as it came: a guard goes, and two stand for the character itself."""
+    """Return text without guards; two guards are the character itself."""
     return GUARDS.sub(r"\1", text) if GUARD in text else text
 
 
 class KnownTokens:
-    """The tokens of markers, those that end an answer and are no markers, and their beginnings that other markers
-    share: an output that ends with one may be cut off inside of such a marker.
+    """The tokens of markers, the tokens that only end an answer, and beginnings of them that other markers share: an
+    output that ends with one may be truncated inside of such a marker.
 
-    `groups` find tokens, no two of which begin alike; `first` matches what a token begins with, or a guard."""
+    `groups` find tokens, no two of which begin alike; `first` matches the beginning of a token, or a guard."""
 
     def __init__(self, groups: Sequence[Scanner], ends: Scanner, first: str, shared: Sequence[str] = ()) -> None:
         self.groups, self.ends, self.first = groups, ends, Pattern(first)
@@ -3718,28 +3729,28 @@ class KnownTokens:
 
 
 class Guard(Copied):
-    """Guards the text of one answer.  Offsets are those of the text as it comes; `places` are those of the guards in
-    the text that is passed on."""
+    """Puts guards into the text of one answer.  Offsets are those of the text as it arrives; `places` are those of the
+    guards in the text that is passed on."""
 
     def __init__(self, tokens: KnownTokens) -> None:
         self.tokens = tokens
-        self.tail = ""  # what has come of a token that may go on
+        self.tail = ""  # the beginning of a token that may continue
         self.delayed = 0  # so many characters of it are not passed on: a token that ends the answer may begin with them
-        self.special = False  # whether the last character was of a special token,
-        self.run = 0  # and so many of the tail's last characters
-        self.ended, self.rest = False, ""  # whether a token ended the answer, and what follows it
-        self.seen = self.passed = 0  # characters that came, and that were passed on with guards
+        self.special = False  # whether the last character came from a special token,
+        self.run = 0  # and how many of the tail's last characters
+        self.ended, self.rest = False, ""  # whether a token ended the answer, and the text after it
+        self.seen = self.passed = 0  # characters that arrived, and that were passed on with guards
         self.places: list[int] = []
-        self.notes: list[Diagnostic] = []  # of special tokens that are no markers, to be taken
+        self.notes: list[Diagnostic] = []  # notes about special tokens that are no markers, to be collected
         self.noted = 0
         self.followed = False  # text after the end of the answer was noted
-        self._unknown, self._unknown_at = "", 0  # the beginning of such a token, and where it starts
+        self._unknown, self._unknown_at = "", 0  # the beginning of such a token, and its offset
 
     def _new(self) -> Any:
         return Guard(self.tokens)
 
     def guarded(self, chunk: str, special: Sequence[Sequence[int]]) -> str:
-        """The chunk, to be passed on.  `special`: the ranges of it that came from special tokens; ranges that touch,
+        """Return the chunk with guards.  `special`: the ranges of it that came from special tokens; ranges that touch,
         also in two chunks, are one."""
         if not (special or self.special or self.tail) and self.tokens.first.search(chunk) is None:
             self.seen += len(chunk)
@@ -3760,23 +3771,24 @@ class Guard(Copied):
         return self._passed_on(text, start, stop - self.delayed, breaks)
 
     def finished(self) -> str:
-        """What is to be passed on at the end of the answer."""
+        """Return the text to pass on at the end of the answer."""
         text, self.delayed = self.tail[len(self.tail) - self.delayed :], 0
         if self.special:
             self._close_unknown(self.seen)
         elif self.tail and self.tail not in self.tokens.shared:
-            text += GUARD  # no token that is cut off
+            text += GUARD  # not a truncated token
             self.places.append(self.passed + len(text) - 1)
         self.tail, self.special = "", False
         self.passed += len(text)
         return text
 
     def has_ended(self) -> bool:
-        """Whether a token ended the answer; asked again after more has come, where a type checker knows no better."""
+        """Return whether a token ended the answer; a method, because type checkers would assume that it doesn't
+        change."""
         return self.ended
 
     def _runs(self, special: Sequence[Sequence[int]], old: int, stop: int) -> list[tuple[int, int]]:
-        """The special ranges, in the text with the tail before it."""
+        """Return the special ranges in the text with the tail before it."""
         found: list[tuple[int, int]] = [(old - self.run, old)] if self.special else []
         for start, end in sorted((max(0, one[0]) + old, min(one[1] + old, stop)) for one in special):
             if end <= start:
@@ -3788,7 +3800,7 @@ class Guard(Copied):
         return found
 
     def _found(self, text: str, old: int) -> list[tuple[int, int, str]]:
-        """The tokens that the text spells and that end in what is new: start, end, kind."""
+        """Return the tokens that the text spells and that end in its new part: start, end, kind."""
         found = []
         for group in self.tokens.groups:
             mark = group.find(text, 0)
@@ -3801,7 +3813,7 @@ class Guard(Copied):
     def _classified(
         self, text: str, old: int, runs: list[tuple[int, int]], found: list[tuple[int, int, str]]
     ) -> tuple[set[int], list[tuple[int, int]], tuple[int, int] | None]:
-        """Where guards go, where special tokens are that mean something, and where one of them ends the answer."""
+        """Return where guards go, where significant special tokens are, and where one of them ends the answer."""
         breaks = {at for at in range(old, len(text)) if text[at] == GUARD} if GUARD in text else set()
         known: list[tuple[int, int]] = []
         starts = [run[0] for run in runs]
@@ -3816,7 +3828,7 @@ class Guard(Copied):
         return breaks, known, None
 
     def _keep_tail(self, text: str, runs: list[tuple[int, int]]) -> None:
-        """What of the text may be the beginning of a token."""
+        """Keep the end of the text that may be the beginning of a token."""
         size, tokens = len(text), self.tokens
         low = max(0, size - tokens.width)
         self.tail = text[min(group.partial_match(text, low) for group in tokens.groups) :]
@@ -3840,7 +3852,8 @@ class Guard(Copied):
     def _note_unknown(
         self, text: str, before: int, runs: list[tuple[int, int]], known: list[tuple[int, int]], stop: int
     ) -> None:
-        """`before` is the offset of the text; what was special in the tail was looked at before."""
+        """Note special tokens that are no markers.  `before` is the offset of the text; the tail was examined
+        before."""
         old = len(self.tail)
         at = 0
         if self.special and not (runs and runs[0][1] > old):
@@ -3874,7 +3887,8 @@ class Guard(Copied):
 
 
 class GuardedTranscript(Transcript):
-    """`guarded`: what is emitted may hold guards.  `spells_tokens`: text of the answer spells a token."""
+    """A transcript that removes guards.  `guarded`: emitted text may contain guards.  `spells_tokens`: text of the
+    answer spells a token."""
 
     guarded = False
     spells_tokens = False
@@ -3890,7 +3904,7 @@ class GuardedTranscript(Transcript):
 
 
 class GuardedPendingTranscript(PendingTranscript):
-    """As GuardedTranscript, for nested elements."""
+    """The same for nested elements."""
 
     guarded = False
     spells_tokens = False
@@ -3907,12 +3921,12 @@ class GuardedPendingTranscript(PendingTranscript):
 
 class SpecialTokens(Machine):
     KNOWN_TOKENS: ClassVar[KnownTokens]
-    TOKEN_OPENS: ClassVar[Sequence[str]] = ()  # the tokens that calls open with, where they do
+    TOKEN_OPENS: ClassVar[Sequence[str]] = ()  # the tokens that open calls, if any
     TRANSCRIPT: ClassVar[type[Transcript]] = GuardedTranscript
     _guard: Guard | None = None
 
     def _more_special(self, chunk: str, special: Sequence[Sequence[int]]) -> list[Delta]:
-        """A chunk of which it is known what of it came from special tokens."""
+        """Handle a chunk with known special ranges."""
         guard = self._guard
         if guard is None:
             guard = self._guard = Guard(self.KNOWN_TOKENS)
@@ -3920,7 +3934,7 @@ class SpecialTokens(Machine):
             out.guarded = True
         if guard.ended:
             return self._behind_end(chunk)
-        if not self._parts:  # chunks were passed on since, perhaps, which the guard has not seen
+        if not self._parts:  # chunks may have been passed on since then that the guard has not seen
             self._settle()
             passed = self._base + len(self._buf)
             guard.seen, guard.passed = guard.seen + passed - guard.passed, passed
@@ -3934,7 +3948,7 @@ class SpecialTokens(Machine):
         return deltas
 
     def _more_guarded(self, text: str) -> list[Delta]:
-        """What is passed on as it came is so without a guard: text with one takes the way of the states."""
+        """Handle text with guards, which always goes through the states."""
         if GUARD not in text or self._undecided is not None or self._wanted > len(text):
             return self._more(text) if text else []
         return self._advance(text)
@@ -3971,14 +3985,14 @@ class SpecialTokens(Machine):
             self._insert(Diagnostic(offset - bisect_right(guard.places, offset - 1), unguarded(text)))
 
     def _insert(self, note: Diagnostic) -> None:
-        """Where it belongs, by its place in the text: when it is noted depends on the chunks."""
+        """Insert a note by its place in the text, because the time of noting depends on the chunks."""
         at = len(self.diagnostics)
         while at and self.diagnostics[at - 1] > note:
             at -= 1
         self.diagnostics.insert(at, note)
 
     def _try_call(self, kind: str) -> bool:
-        """Text that spells tokens spells_tokens of its format: then an opener without its token opens no call."""
+        """Try a call; text that spells tokens of its format opens none."""
         opened = self._buf[self._mark.start : self._mark.end]
         lacks = self.TOKEN_OPENS and not any(token in opened for token in self.TOKEN_OPENS)
         if lacks and getattr(self._out, "spells_tokens", False) and self._state != type(self)._after_call:
@@ -3994,11 +4008,11 @@ class SpecialTokens(Machine):
         super()._open_call(name, call_id)
 
 
-MOST_TOOLS = 1000  # so many distinct tools of rows are kept
+MOST_TOOLS = 1000  # the most distinct lists of tools that are kept
 
 
 def tools_of(tools: object, known: dict[str, tuple[Parameters, str]]) -> tuple[Parameters, str]:
-    """What parsers want to know of the tools, and what is wrong with them.  Each text of JSON is read once."""
+    """Return the parameters of the tools, and the error if they can't be read.  Each JSON text is read once."""
     if not isinstance(tools, str):
         return parameters_of(tools), ""
     if tools not in known:
@@ -4017,7 +4031,8 @@ def rows_of(
     prompts: str | Sequence[str | None] | None,
     tools: object,
 ) -> list[Row | None]:
-    """`prompts` and `tools`: one for all texts, or a list with one for each.  A text that is None gives None."""
+    """Return a row for each text, and None for None.  `prompts` and `tools` are one value for all texts, or a list with
+    one for each."""
     rows = tools if isinstance(tools, (list, tuple)) and any(not isinstance(tool, dict) for tool in tools) else None
     read: dict[str, tuple[Parameters, str]] = {}
     usual = tools_of(tools if rows is None else None, read)
@@ -4048,13 +4063,14 @@ def _row(stream: Any, problem: str) -> Row:
     }
 
 
-# What engines call the end of a text that was cut; anything unknown is passed on.
+# Reasons of engines for a truncated text; unknown reasons are passed on.
 CUT_REASONS = ("length", "limit", "max_tokens", "max_new_tokens", "max_length")
 STOP_REASONS = ("stop", "eos", "eos_token", "word", "stop_sequence", "stop_token", "end_turn", "tool_calls")
 
 
 class Completion:
-    """One request: `read` each event of the engine, `finish` at its end, both give chunks; `response` is the whole.
+    """Converts one request: `read` each event of the engine, then `finish`; both return chunks.  `response` is the
+    whole.
 
     `stream` chooses the form: an id that a model writes after a call's arguments comes too late for a stream.
     `include_usage` is as in `stream_options`.  Other keyword arguments are passed to the parsers.
@@ -4075,7 +4091,7 @@ class Completion:
         self.created = int(time.time())
         self.model = model
         self.usage: Mapping[str, Any] | None = None
-        self.error: dict[str, Any] | None = None  # what the engine reported, or what is wrong with its events
+        self.error: dict[str, Any] | None = None  # the error of the engine, or the problem with its events
         self._stream = stream
         self._include_usage = include_usage
         self._reasoning_key = reasoning_key
@@ -4083,9 +4099,9 @@ class Completion:
         self._choices: dict[int, Choice] = {}
 
     def read(self, event: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """The chunks for an event of the engine's completions; those with `choices: []` bring usage.
+        """Returns the chunks for an event of the engine's completions; events with `choices: []` contain the usage.
 
-        An error, of the engine or in its event, is passed on as `{"error": …}`, at which clients raise.  Nothing
+        An error of the engine, or an invalid event, is returned as `{"error": …}`, on which clients raise.  Nothing
         follows it.
         """
         if self.error is not None:
@@ -4107,7 +4123,7 @@ class Completion:
     def feed(
         self, text: str, index: int = 0, *, special: Sequence[Sequence[int]] | None = None
     ) -> list[dict[str, Any]]:
-        """The chunks for a piece of text of one choice; `special` as parsers take it."""
+        """Returns the chunks for a piece of text of one choice; `special` is the parser's."""
         new = index not in self._choices
         choice = self._choices.setdefault(index, Choice(self.PARSER(**self._keywords), self._stream))
         deltas: list[Delta] = [{"role": "assistant", "content": None}] if new else []
@@ -4116,7 +4132,7 @@ class Completion:
         return [self._chunk(index, delta) for delta in deltas]
 
     def finish(self) -> list[dict[str, Any]]:
-        """The last chunks, of the choices that the engine gave no reason for, and the usage where it is asked for."""
+        """Returns the last chunks of choices without a finish reason, and the usage if it was requested."""
         if self.error is not None:
             return []
         if not self._choices:
@@ -4127,7 +4143,7 @@ class Completion:
         return chunks
 
     def response(self) -> dict[str, Any]:
-        """The whole answer, finished if it is not."""
+        """Returns the whole answer, and finishes it if necessary."""
         self.finish()
         if self.error is not None:
             return {"error": self.error}
@@ -4170,7 +4186,7 @@ class Choice:
         self._ids: dict[int, str] = {}
 
     def shown(self, deltas: list[Delta], reasoning_key: str) -> list[Delta]:
-        """Deltas as clients add them up: `function` is always there, an id once."""
+        """Returns deltas as clients add them up: with `function` in each, and each id once."""
         found = [self._shown(delta, reasoning_key) for delta in deltas]
         return [delta for delta in found if delta]
 
@@ -4211,7 +4227,7 @@ class Choice:
 
 
 def error_in(event: Any) -> dict[str, Any] | None:
-    """The error that an event of an engine reports, or what is wrong with the event, as clients expect it."""
+    """Returns the error that an event reports, or the problem with the event, in the form that clients expect."""
     problem = ""
     if not isinstance(event, dict):
         problem = f"expected an event with choices, got {type(event).__name__}"
@@ -4227,7 +4243,7 @@ def error_in(event: Any) -> dict[str, Any] | None:
 
 
 def wrong_part(place: str, part: Any) -> str:
-    """What is wrong with one of an event's choices; "" if nothing is."""
+    """Returns the problem with one of an event's choices; "" if there is none."""
     if not isinstance(part, dict):
         return f"{place}: expected an object, got {type(part).__name__}"
     if "text" not in part and ("delta" in part or "message" in part):
@@ -4248,7 +4264,7 @@ def call_id() -> str:
 
 
 def finish_reason(engine: object, parser: Any) -> str:
-    """What ended an answer: the engine's own word, or an object with a type; None when it gave none."""
+    """Returns the finish reason of an answer from the engine's own: a word, an object with a type, or None."""
     word = engine.get("type") if isinstance(engine, dict) else engine
     if word in CUT_REASONS or parser.incomplete:
         return "length"
@@ -4295,14 +4311,14 @@ def run_command(parser: Callable[..., Any]) -> None:
     except UnicodeError:
         arguments.error("standard input: this is not UTF-8 text")
     except OSError as error:
-        sys.stdout = None  # what is left in it would be tried again at the end
+        sys.stdout = None  # Python would try to write the rest again at exit
         arguments.error(f"standard input or standard output: {error.strerror}")
     for diagnostic in stream.diagnostics:
         print(f"{diagnostic.offset}: {diagnostic.text}", file=sys.stderr)
 
 
 def all_deltas(stream: Any, lines: Iterable[str]) -> Iterator[list[Delta]]:
-    """Feed lines to a parser; yield what is new with each of them, and at the end."""
+    """Feed lines to a parser; yield the deltas of each line, and of the end."""
     for line in lines:
         yield stream.feed(line)
     yield stream.finish()
@@ -4314,7 +4330,7 @@ def end_with_the_reader() -> None:
         from signal import SIG_DFL, SIGPIPE, signal
 
         signal(SIGPIPE, SIG_DFL)
-    except ImportError:  # there is none on Windows
+    except ImportError:  # Windows has no SIGPIPE
         pass
 
 
@@ -4322,7 +4338,7 @@ RUNTIME_VERSION = "0.2.0"
 
 
 def require_runtime(version: str, parser: str) -> None:
-    """Raises ImportError, for a parser of another version."""
+    """Raise ImportError for a parser of another version."""
     if version != RUNTIME_VERSION:
         raise ImportError(
             f"{parser} was generated for the runtime of tplc {version}, and {__name__} is of {RUNTIME_VERSION}: "
@@ -4333,7 +4349,7 @@ def require_runtime(version: str, parser: str) -> None:
 def __getattr__(name: str) -> object:
     if name.startswith("__"):
         raise AttributeError(name)
-    # Instead of "cannot import name", which says neither what is wrong nor what to do.
+    # "cannot import name" wouldn't say what is wrong, nor what to do.
     raise ImportError(
         f"{__name__} is the runtime of tplc {RUNTIME_VERSION} and has no {name}: the parser that wants it is of "
         "another version; generate it again with `tplc compile` or `tplc build`"
