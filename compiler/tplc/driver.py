@@ -76,9 +76,9 @@ class GrammarOptions:
     """Options of all targets other than parsers, which have `parser`.
 
     `reasoning`: whether a structural tag covers the reasoning too, or only what follows it; `legacy`: write the tag's
-    old form.  `tokens`: the tokenizer's added tokens, None if unknown.  `command`: the command that regenerates the
-    file, for its header.  `plugin_name`: the name of a plug-in's parsers in a server; `on_incomplete`: what a plug-in
-    does with a call that the answer ends in.
+    old form.  `tokens`: the tokenizer's added tokens, None if unknown.  `token_literals`: a grammar writes markers that
+    are tokens as `<[ID]>`.  `command`: the command that regenerates the file, for its header.  `plugin_name`: the name
+    of a plug-in's parsers in a server; `on_incomplete`: what a plug-in does with a call that the answer ends in.
     """
 
     tools: tuple[Mapping[str, Json], ...] = ()
@@ -94,6 +94,7 @@ class GrammarOptions:
     reasoning: Literal["inside", "outside"] = "inside"
     legacy: bool = False
     tokens: tuple[AddedToken, ...] | None = None
+    token_literals: bool = False
     command: str = ""
     plugin_name: str = ""
     on_incomplete: Literal["drop", "keep"] = "drop"
@@ -591,7 +592,7 @@ def grammar_header(ir: TemplateIR, command: str = "") -> str:
 def make_grammar(ir: TemplateIR, options: GrammarOptions) -> Grammar:
     from tplc.backends.gbnf import MOST_CHARACTERS, grammar
 
-    return grammar(ir, **_request(options, MOST_CHARACTERS))
+    return grammar(ir, **_request(options, MOST_CHARACTERS), token_literals=options.token_literals)
 
 
 def target_of(path: str, target: str | None) -> Target:

@@ -123,7 +123,7 @@ class PairRules:
                 rule(f"typed_value{own_end}", self.typed_value(close)),
                 rule(f"raw_text{own_end}", leaf(self.own_string() + rf".*?(?={close}|\Z)")),
             ]
-            rules += [] if self.guessed else [rule(f"next_argument{own_end}", leaf(self.next_pair(keys)))]
+            rules += [] if self.guessed else [rule(f"next_argument{own_end}", leaf(f"(?={self.next_pair(keys)})"))]
         for parameter in parameters:
             key = f"argument_key_for_{parameter.rule}"
             text = self.raw and parameter.types == frozenset({"string"}) and not (self.dialect.wrap or self.typed)
@@ -159,7 +159,7 @@ class PairRules:
     def pair(self, key: str, value: str, own_end: str = "") -> str:
         closed = "value_close?"
         if own_end and not self.guessed:
-            closed = f"(value_close / &next_argument{own_end} / cut)"
+            closed = f"(value_close / next_argument{own_end} / cut)"
         elif self.raw:
             # A value that is wrapped has its end already.
             closed = '(value_close / cut / "")' if self.dialect.wrap else "(value_close / cut)"
