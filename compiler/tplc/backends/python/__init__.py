@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from tplc.backends.python.emit import emit, emit_runtime
+from tplc.backends.python.emit import APIS, emit, emit_runtime
 from tplc.backends.python.permitted import check_permitted
 from tplc.errors import TplcError
 from tplc.ir.nodes import TemplateIR
@@ -31,22 +31,26 @@ def generate(
     ir: TemplateIR,
     *,
     openai: bool = False,
+    responses: bool = False,
+    messages: bool = False,
     runtime: Runtime = "standalone",
     command: str = "",
     whole: bool = True,
     main: bool = True,
 ) -> str:
-    """The text of the parser; it has been compiled, and does only what is permitted.
+    """Return the text of the parser; it has been compiled, and contains only allowed constructs.
 
-    `openai`: include the conversion to chat completions. `runtime`: the place of the runtime: in the parser's file, in
-    the file RUNTIME_FILE next to it, or installed. `command`: the command that regenerates the file, for its header.
-    `whole`: include functions that read whole outputs; without it there is only `StreamParser`.  `main`: include a
-    command line that reads files of outputs."""
+    `openai`, `responses`, `messages`: include the conversion to chat completions, OpenAI's responses, Anthropic's
+    messages.  `runtime`: the place of the runtime: in the parser's file, in RUNTIME_FILE next to it, or installed.
+    `command`: the command that regenerates the file, for its header.  `whole`: include functions that read whole
+    outputs; without it there is only `StreamParser`.  `main`: include a command line that reads files of outputs.
+    """
     acceptor = lower(ir)
     calls = acceptor.calls
     if calls is not None and not calls.fields and all(slot.kind != "name" for slot in calls.header):
         raise UnsupportedFormat(ir.provenance.name, "the name of a call comes after its arguments")
-    text = emit(ir, acceptor, openai=openai, runtime=runtime, command=command, whole=whole, main=main)
+    apis = [name for name, wanted in zip(APIS, (openai, responses, messages), strict=True) if wanted]
+    text = emit(ir, acceptor, apis=apis, runtime=runtime, command=command, whole=whole, main=main)
     check_permitted(text)
     return text
 
