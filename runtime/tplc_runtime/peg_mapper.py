@@ -58,6 +58,7 @@ PASSED_THROUGH = (
     "failed_call",
     "cut_call",
     "cut_text",
+    "thinking_cut",
 )
 ENDS_INSIDE = ("cut", "trailing", "missing_closer")
 ELEMENTS = ("list_of_items", "object_of_arguments", "scalar_value", "scalar_item", "element_text")
@@ -217,6 +218,9 @@ class _Mapper:
             self.tool_calls(node)
         elif kind in ("trailing", "cut"):
             self.cut_off(node)
+        elif kind == "cut_marker":
+            self.end_content()
+            self.transcript.emit("trailing", self.after_prefill(node))
         elif kind in PASSED_THROUGH and node.children:
             for child in node.children:
                 self.turn(child)
@@ -244,16 +248,22 @@ class _Mapper:
         self.blank = self.blank and not text
 
     def reason(self, node: Node) -> None:
+        cut = first(node, "cut_marker")
         if not self.parse_reasoning:
             opener = first(node, "reasoning_open")
             opened = self.of(opener) if opener is not None and opener.end <= self.prefilled_size < node.end else ""
-            self.keep(opened + self.after_prefill(node))
+            end = node.end if cut is None else cut.start
+            self.keep(opened + self.text[max(node.start, self.prefilled_size) : end])
+            if cut is not None:
+                self.turn(cut)
             return
         self.end_content()
         self.incomplete = self.incomplete or first(node, "cut") is not None
         text = "".join(self.after_prefill(part) for part in captures(node, "reasoning_text"))
         if text.strip() or (first(node, "cut") is not None and self.transcript.is_silent()):
             self.transcript.emit("reasoning_content", text)
+        if cut is not None:
+            self.transcript.emit("trailing", self.after_prefill(cut))
 
     def tool_calls(self, node: Node) -> None:
         if not self.parse_tool_calls:

@@ -16,12 +16,23 @@ from collections.abc import Sequence
 from tplc.backends.peg.facts import Facts
 from tplc.backends.peg.known_tools import KnownTools
 from tplc.backends.peg.loose import open_rules, open_string_pattern
-from tplc.backends.peg.patterns import any_of, begun, either, leaf, literal, marker, marker_core, marker_word
+from tplc.backends.peg.patterns import (
+    any_of,
+    begun,
+    either,
+    leaf,
+    literal,
+    marker,
+    marker_core,
+    marker_word,
+    some_suffix,
+)
 from tplc.backends.peg.rules import Rule, Section, rule, sequence
 from tplc.backends.peg.styles import BoundedStyle, breaks_pattern
 from tplc.lower import Acceptor, CallForm, PairForm, SlotEnd
-from tplc.lower.lexemes import END, exact, group
-from tplc_runtime.machine import LEAST_CUT, NAME_LIMIT
+from tplc.lower.lexemes import END, NOTHING, exact, first_characters, group
+from tplc.lower.states import StateName, states
+from tplc_runtime.machine import CUT_KINDS, LEAST_CUT, NAME_LIMIT
 
 
 def cut_section(facts: Facts, known: KnownTools, style: BoundedStyle) -> Section:
@@ -49,6 +60,27 @@ def cut_names(facts: Facts) -> list[str]:
 
 
 # In a turn
+
+
+def cut_marker(facts: Facts, name: StateName) -> str:
+    """The beginning of what ends the turn, or the part of it that this state reads, where the output ends."""
+    state = next((state for state in states(facts.acceptor) if state.name == name), None)
+    if state is None or "cut_markers" not in facts.acceptor.tolerances:
+        return ""
+    pattern = begun([one.core for one in state.lexemes.all if one.kind in CUT_KINDS and not one.respelled], least=LEAST_CUT)
+    leads = either([some_suffix(lead) for lead in state.lexemes.leads.split("\0") if lead])
+    return rf"{group(leads)}(?=[\W_]*[^\W_])(?![^\W_]+\s*\Z){pattern}" if pattern != NOTHING else ""
+
+
+def cut_marker_stops(facts: Facts, name: StateName) -> list[str]:
+    """Where that may be: a short pattern to look for in text."""
+    state = next((state for state in states(facts.acceptor) if state.name == name), None)
+    if state is None or not cut_marker(facts, name):
+        return []
+    cores = [one.core for one in state.lexemes.all if one.kind in CUT_KINDS and not one.respelled]
+    leads = either([some_suffix(lead) for lead in state.lexemes.leads.split("\0") if lead])
+    first = either([first_characters(core, LEAST_CUT) for core in cores])
+    return [rf"{group(leads)}{group(first)}(?=.{{0,{2 * max(map(len, cores))}}}\Z)"]
 
 
 def _cut_call(facts: Facts, style: BoundedStyle) -> list[Rule]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from tplc.backends.peg.cuts import cut_names
+from tplc.backends.peg.cuts import cut_marker, cut_names, cut_marker_stops
 from tplc.backends.peg.facts import Facts
 from tplc.backends.peg.patterns import either, leaf, marker_core, some_prefix, up_to
 from tplc.backends.peg.rules import Rule, Section, rule, sequence
@@ -34,11 +34,13 @@ def turn_section(facts: Facts, *, in_format: bool) -> Section:
     first = [
         "content_space" if facts.content_space else "",
         _thinking_first(facts),
+        "thinking_cut?" if facts.unopened and cut_marker(facts, "pending") else "",
         "reasoning_for_closer*" if facts.reasoning_close_first else "",
         _first(facts),
     ]
     markers = _markers(facts)
     begun = ["trailing_for_opener"] if facts.begun_opener else []
+    begun += ["cut_marker"] if cut_marker(facts, "content") else []
     kept = ["content_for_header"] if facts.kept_header else []
     text = [*(["content_for_answer"] if in_format else []), *_talk(facts), *begun, *kept, "content"]
     parts = [*markers, *text]
@@ -51,6 +53,7 @@ def turn_section(facts: Facts, *, in_format: bool) -> Section:
         *line_rules(facts),
         *_marker_rules(facts),
         rule("cut", leaf(r"\Z")),
+        *(rule("cut_marker", leaf(pattern)) for pattern in [cut_marker(facts, "content")] if pattern),
     ]
     return Section("A turn, part after part: what matches first is taken, and what is no marker is content.", (*rules,))
 
@@ -171,23 +174,29 @@ def reasoning_section(mode: ReasoningMode, facts: Facts) -> Section:
     over_lines = facts.over_lines if by_call else ""
     stops = [facts.reasoning_close, facts.turn_end, over_lines, *(facts.line_starts if by_call else [facts.unparsed])]
     stops += facts.begun_stops if by_call else []
+    stops += cut_marker_stops(facts, "reasoning")
     # Calls that count where a line begins only have a rule of their own for that, which reads them.
     line, calls = ("reasoning_end_for_calls", "&tool_calls") if facts.bare else ("call_line", AT_CALL)
     cuts = [] if facts.bare else ["trailing_for_opener"]
     at_call = " ".join(f"!{name}" for name in (line, *cuts)) if by_call else ""
     at_call = at_call or (f"!{leaf(facts.unparsed)}" if facts.unparsed else "")
-    text = sequence("!reasoning_close", "!turn_end" if facts.turn_end else "", at_call, leaf(up_to(stops)))
+    guards = ["!reasoning_close", "!turn_end" if facts.turn_end else "", at_call]
+    guards.append("!cut_marker_for_reasoning" if cut_marker(facts, "reasoning") else "")
+    text = sequence(*guards, leaf(up_to(stops)))
     ends = [
         "reasoning_close",
         *(["&turn_end"] if facts.turn_end else []),
         *([line, *(f"&{name}" for name in cuts)] if by_call else []),
     ]
-    ends += [*([f"&{leaf(facts.unparsed)}"] if facts.unparsed else []), "cut"]
+    ends += [*([f"&{leaf(facts.unparsed)}"] if facts.unparsed else [])]
+    cut = cut_marker(facts, "reasoning")
+    ends += ["cut_marker_for_reasoning cut", "cut"] if cut else ["cut"]
     rules = [
         rule("reasoning", *_reasoning(ends, calls if by_call else facts.unparsed_first)),
         rule("reasoning_open", leaf(facts.reasoning_open)),
         rule("reasoning_text", text),
         rule("reasoning_close", leaf(facts.reasoning_close)),
+        *([rule("cut_marker_for_reasoning", leaf(cut))] if cut else []),
     ]
     if by_call:
         ahead = [facts.own_line if facts.call_lead else "", over_lines]
@@ -247,9 +256,20 @@ def _thinking_aloud(facts: Facts) -> Section:
         rules.append(rule("reasoning_text_for_opener", leaf("|".join(facts.call_starts))))
     return Section(
         "Reasoning: whatever stands before its closing marker.",
-        (rule("thinking_aloud", f"({' / '.join(texts)})* reasoning_close"), *rules),
+        (rule("thinking_aloud", f"({' / '.join(texts)})* reasoning_close"), *rules, *_thinking_cut(facts, stops)),
         ("After an opener that opens no call, closers are text as well.",) if len(texts) > 2 else (),
     )
+
+
+def _thinking_cut(facts: Facts, stops: Sequence[str]) -> list[Rule]:
+    """The beginning of what ends reasoning that nothing opened: up to it, the text is content."""
+    cut = cut_marker(facts, "pending")
+    text = f"(?:(?!{either([*stops, cut])}).)*"
+    return [
+        rule("thinking_cut", "content_for_thinking cut_marker_for_thinking"),
+        rule("cut_marker_for_thinking", leaf(cut)),
+        rule("content_for_thinking", leaf(text)),
+    ] if cut else []
 
 
 def content_section(facts: Facts) -> Section:
@@ -257,6 +277,7 @@ def content_section(facts: Facts) -> Section:
     calls = [*calls, *plain_starts(facts), *inline_starts(facts)]
     opened = facts.reasoning_open_anywhere
     texts = [facts.content_open, facts.content_close, facts.empty, facts.stray, *facts.begun_stops]
+    texts += cut_marker_stops(facts, "content")
     stops = [facts.turn_end, facts.turn_header, opened, *calls, *texts]
     rules = [rule("content", leaf(up_to([*stops, facts.kept_opener])))]
     if facts.kept_header:
