@@ -217,6 +217,11 @@ class CallForm:
         return tuple(sorted({*pieces, *words} - {""}, key=lambda text: (-len(text), text)))
 
     @property
+    def header_pattern(self) -> str:
+        """What headers consist of, which may be missing or come twice."""
+        return f"(?:{'|'.join(map(re.escape, self.header_texts))}|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)"
+
+    @property
     def left_over(self) -> tuple[str, ...]:
         """Openers that say by themselves that they are one, which models write in the place of a closer."""
         return tuple(text for text in (*self.section_starts[:1], *self.starts[:1]) if is_distinctive(text))

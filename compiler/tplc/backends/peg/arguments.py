@@ -15,11 +15,10 @@ from collections.abc import Sequence
 from tplc.backends.peg.cuts import pair_cuts
 from tplc.backends.peg.facts import Facts, longest_first
 from tplc.backends.peg.known_tools import KnownTools, Parameter
-from tplc.backends.peg.loose import VALUES, loose_rules, loose_top_list, string_pattern, top_word_pattern
 from tplc.backends.peg.patterns import either, leaf, literal, marker, marker_core
-from tplc.backends.peg.rules import Rule, Section, rule, sequence
+from tplc.backends.peg.rules import Rule, Section, external, rule, sequence
 from tplc.backends.peg.schemas import schema_rules
-from tplc.backends.peg.styles import BoundedStyle, Styles
+from tplc.backends.peg.styles import breaks_pattern
 from tplc.backends.peg.values import SPACE, list_rules, list_suffix, object_rules, value_rules
 from tplc.ir.markers import is_distinctive
 from tplc.ir.nodes import JSON_STYLE, Dialect, Elements
@@ -32,7 +31,6 @@ from tplc_runtime.raw import MOST_KEYS
 from tplc_runtime.values import AFTER_LITERAL
 
 KEY_LIMIT = 512
-LOOSE_LIST = "loose_list_for_argument"
 NO_PAIR = "content_for_no_pair"
 ENDS_OF_PAIRS = ("end", "next")
 OTHER_WORDS = {"true": ("true", "True"), "false": ("false", "False"), "null": ("null", "None")}
@@ -43,51 +41,53 @@ def arguments_ahead(pairs: PairForm) -> list[str]:
     return [marker_core(text) for text in (pairs.start, *pairs.opens, pairs.empty, pairs.end) if text.strip()]
 
 
-def argument_sections(dialect: Dialect, facts: Facts, known: KnownTools, styles: Styles) -> list[Section]:
+def argument_sections(dialect: Dialect, facts: Facts, known: KnownTools) -> list[Section]:
     if facts.calls.pairs is not None:
-        pairs = PairRules(dialect, facts.calls.pairs, facts, styles)
+        pairs = PairRules(dialect, facts.calls.pairs, facts)
         return [
             Section("Its arguments: pairs of a key and a value.", (*pairs.rules(known),)),
-            Section("Values inside lists and objects.", nested_rules(dialect, styles)),
-            loose_section(pairs.loose()),
+            Section("Values inside lists and objects.", nested_rules(dialect, facts)),
         ]
-    others = VALUES[1:] if facts.calls.fields else VALUES[2:3]
-    arguments = rule("arguments", "object", "loose_object", "string", *others, "cut")
-    schemas = [each for tool in known.tools for each in schema_rules(tool, dialect)]
-    inside = value_rules(dialect.in_object, dialect, no_key=no_key(styles[2]))
+    loose = [] if facts.calls.fields else ["loose_value", "cut"]
+    arguments = rule("arguments", "object", "string", *loose)
+    fenced = facts.reads_again and not facts.calls.fields
+    schemas = [each for tool in known.tools for each in schema_rules(tool, dialect, fenced=fenced)]
+    schemas += [rule("fence_open", leaf(r"\s*+```[\w-]*+\s*+"))] if fenced else []
+    inside = value_rules(dialect.in_object, dialect, no_key=no_key(facts, 2))
     return [
         Section("The arguments of each tool, as its schema has them; else as any arguments.", (*schemas,)),
         Section("Its arguments: an object.", (arguments, *inside)),
-        loose_section(loose_rules(styles[2])),
+        loose_section(facts),
     ]
 
 
-def nested_rules(dialect: Dialect, styles: Styles) -> tuple[Rule, ...]:
+def nested_rules(dialect: Dialect, facts: Facts) -> tuple[Rule, ...]:
     if dialect.elements is not None:
         return ()
-    inside = value_rules(dialect.in_object, dialect, no_key=no_key(styles[2]))
+    inside = value_rules(dialect.in_object, dialect, no_key=no_key(facts, 2))
     suffix = list_suffix(dialect)
-    return (*inside, *(value_rules(dialect.in_list, dialect, suffix, no_key=no_key(styles[1])) if suffix else ()))
+    return (*inside, *(value_rules(dialect.in_list, dialect, suffix, no_key=no_key(facts, 1)) if suffix else ()))
 
 
-def no_key(style: BoundedStyle) -> str:
+def no_key(facts: Facts, style: int) -> str:
     """What begins no key without quotes: quotes of any kind, and what stands in no value."""
-    return either([*map(exact, style.strings), style.stop])
+    strings = facts.calls.styles[style].strings if facts.calls.styles else ()
+    return either([*(exact(opened) for opened, _, _ in strings), breaks_pattern(facts.calls.breaks)])
 
 
-def loose_section(rules: list[Rule]) -> Section:
+def loose_section(facts: Facts) -> Section:
     return Section(
-        "Lists and objects with mistakes, or that the output cuts off: quotes and brackets, as far as they pair up.",
-        (*rules,),
-        ("Commas and colons may be missing or too many.",),
+        "Values with mistakes, or that the output cuts off.",
+        (external("loose_value", facts),),
+        ("The engine has a reader for them, which says where they end.",),
     )
 
 
 class PairRules:
     """The rules of arguments in pairs, from the layout of one pair."""
 
-    def __init__(self, dialect: Dialect, pairs: PairForm, facts: Facts, styles: Styles) -> None:
-        self.pairs, self.facts, self.dialect, self.styles = pairs, facts, dialect, styles
+    def __init__(self, dialect: Dialect, pairs: PairForm, facts: Facts) -> None:
+        self.pairs, self.facts, self.dialect = pairs, facts, dialect
         self.opens = either([marker_core(text) for text in longest_first(pairs.opens)])
         self.closer = pairs.close
         # The key comes again after the value, as in closing tags.
@@ -112,7 +112,9 @@ class PairRules:
         # Where punctuation ends a value, the names of the parameters tell it from text.
         own_end = suffix if own and (self.guessed or (self.pairs.next_pair and len(own) <= MOST_KEYS)) else ""
         choice = f"any_argument{suffix}" if own else "argument"
-        rules = [rule(f"arguments{suffix}", self.all(choice))]
+        again = self.facts.reads_again
+        rules = [rule(f"arguments{suffix}", *[f"argument_gap whole_object{suffix}"] * again, self.all(choice))]
+        rules += [external(f"whole_object{suffix}", self.facts)] * again
         rules += [rule(choice, *own, f"argument{own_end}")] if own else []
         if own_end:
             keys = tuple(parameter.name for parameter in parameters)
@@ -420,26 +422,14 @@ class PairRules:
         firm = [kind for kind in values[0].choices if kind.removesuffix(suffix) in ("object", "list", "string")]
         words = [kind for kind in values[0].choices if kind not in firm]
         spaces = leaf(r"\s*+")
-        loose = ["loose_object", LOOSE_LIST, "loose_string_for_argument", "loose_word_for_argument"]
-        style = self.styles[0]
         return [
-            rule("argument_value", f"{spaces} ({' / '.join([*firm, 'firm_word', *loose])})", "no_value"),
+            rule("argument_value", f"{spaces} ({' / '.join([*firm, 'firm_word', 'loose_value'])})", "no_value"),
             *values[1:],
             rule("firm_word", f"({' / '.join(words)}) value_end"),
             rule("value_end", leaf(rf"(?={follow}|{AFTER_LITERAL.pattern})")),
-            rule("loose_string_for_argument", leaf(string_pattern(style, follow=follow))),
-            rule("loose_word_for_argument", leaf(top_word_pattern(style, follow))),
+            external("loose_value", self.facts),
             rule("no_value", leaf(r"\s*+")),
         ]
-
-    def loose(self) -> list[Rule]:
-        """Nested values with mistakes; raw values have none, for what is not whole there is text."""
-        if self.raw:
-            return []
-        _, in_list, in_object = self.styles
-        apart = list_suffix(self.dialect)
-        rules = [*loose_rules(in_object), *loose_top_list(in_list, apart, LOOSE_LIST)]
-        return [*rules, *(loose_rules(in_list, apart) if apart else [])]
 
 
 def string_before(quotes: Sequence[str], follow: str) -> str:

@@ -15,7 +15,6 @@ from collections.abc import Sequence
 
 from tplc.backends.peg.facts import Facts
 from tplc.backends.peg.known_tools import KnownTools
-from tplc.backends.peg.loose import open_rules, open_string_pattern
 from tplc.backends.peg.patterns import (
     any_of,
     begun,
@@ -27,20 +26,20 @@ from tplc.backends.peg.patterns import (
     marker_word,
     some_suffix,
 )
-from tplc.backends.peg.rules import Rule, Section, rule, sequence
-from tplc.backends.peg.styles import BoundedStyle, breaks_pattern
+from tplc.backends.peg.rules import Rule, Section, external, rule, sequence
+from tplc.backends.peg.styles import breaks_pattern
 from tplc.lower import Acceptor, CallForm, PairForm, SlotEnd
 from tplc.lower.lexemes import END, NOTHING, exact, first_characters, group
 from tplc.lower.states import StateName, states
 from tplc_runtime.machine import CUT_KINDS, LEAST_CUT, NAME_LIMIT
 
 
-def cut_section(facts: Facts, known: KnownTools, style: BoundedStyle) -> Section:
+def cut_section(facts: Facts, known: KnownTools) -> Section:
     calls = facts.calls
     if not calls.openers:
         return Section("", ())
     rules = [] if facts.bare else [rule("trailing_for_opener", leaf(facts.begun_opener))]
-    rules += _cut_call(facts, style)
+    rules += _cut_call(facts)
     rules += [rule("calls_cut", f"gap ({' / '.join(cuts_after(facts))})")] if cuts_after(facts) else []
     rules += _next_rules(facts)
     if calls.turn_closers:
@@ -83,7 +82,7 @@ def cut_marker_stops(facts: Facts, name: StateName) -> list[str]:
     return [rf"{group(leads)}{group(first)}(?=.{{0,{2 * max(map(len, cores))}}}\Z)"]
 
 
-def _cut_call(facts: Facts, style: BoundedStyle) -> list[Rule]:
+def _cut_call(facts: Facts) -> list[Rule]:
     opener = leaf("|".join(facts.call_starts))
     if facts.bare:
         indented = leaf(r"[^\S\n]*+(?:" + either(facts.call_starts) + ")")
@@ -96,7 +95,8 @@ def _cut_call(facts: Facts, style: BoundedStyle) -> list[Rule]:
             rules.append(rule("cut_for_text", f"&({whole})"))
     else:
         rules = [rule("trailing_for_call", _cut(facts, opener))]
-    return [*rules, *_object_rules(facts, style)]
+    rules.append(rule("header_cut", _rest(facts)))
+    return [*rules, *([external("cut_object", facts)] if facts.calls.fields else [])]
 
 
 def _rest(facts: Facts) -> str:
@@ -115,33 +115,8 @@ def _id_is_first(calls: CallForm) -> bool:
 
 
 def _cut(facts: Facts, opener: str) -> str:
-    """From the opener on; an object that is no call before a closer is text, which is looked for once it is read."""
-    calls, whole = facts.calls, sequence(opener, _rest(facts))
-    closers = [marker_core(text) for text in calls.distinctive_closers] if calls.fields else []
-    if not closers:
-        return whole
-    return sequence(f"&({whole})", "&" + leaf(f"(?:(?!{either(closers)}).)*+" + END), whole)
-
-
-def _object_rules(facts: Facts, style: BoundedStyle) -> list[Rule]:
-    """A call's object without a name so far."""
-    calls = facts.calls
-    if not calls.fields:
-        return []
-    end, string = leaf(r"\s*+\Z"), "open_string"
-    key = "inner_key" if len(calls.path_of("name")) > 1 else "name_key"
-    value = f"(loose_value / {string})?" if key == "inner_key" else f"({string} / open_object / open_list)?"
-    if calls.name_is_key:
-        whole = f"object_open (loose_sign / loose_object / loose_list)* {string}? {end}"
-    elif facts.bare:
-        others = [f"{slot}_field" for slot in ("arguments", "id", "index") if len(calls.path_of(slot)) == 1]
-        before = f"(({' / '.join(others)}) comma)*" if others else ""
-        last = " / ".join([f"{key} (colon {value})?", *others, string])
-        whole = sequence("object_open", before, f"({last})?", end)
-    else:
-        whole = f"object_open (!{key} field)* ({key} loose_sign* {value})? {end}"
-    rules = [rule("cut_object", whole), rule(string, leaf(open_string_pattern(style)))]
-    return rules + (open_rules(style, end) if "open_list" in whole else [])
+    """From the opener on."""
+    return sequence(opener, _rest(facts))
 
 
 # After a call
@@ -150,7 +125,7 @@ def _object_rules(facts: Facts, style: BoundedStyle) -> list[Rule]:
 def cuts_after(facts: Facts) -> list[str]:
     calls = facts.calls
     # A separator alone opens no call: it is dropped, whatever comes.
-    separated = "" if facts.call_open or facts.calls.fields else "call_separator gap "
+    separated = "" if facts.call_next or facts.calls.fields else "call_separator gap "
     names = [separated + _next_cut(facts)] if _opens_next(facts) else []
     names += ["trailing_for_tail"] if calls.tail is not None else []
     names += ["trailing_for_whole"] if calls.longer_than_closers else []
@@ -169,7 +144,7 @@ def _missing(facts: Facts) -> str:
 
 
 def _opens_next(facts: Facts) -> bool:
-    return bool(facts.call_open or facts.calls.fields or facts.separator)
+    return bool(facts.call_next or facts.calls.fields or facts.separator)
 
 
 def _next_cut(facts: Facts) -> str:
@@ -180,10 +155,7 @@ def _next_rules(facts: Facts) -> list[Rule]:
     calls, rules = facts.calls, []
     last = _last(calls)
     if _opens_next(facts):
-        opener = "call_joint? call_open" if calls.joints else "call_open"
-        if not facts.call_open:
-            opener = "call_joint?" * bool(calls.joints and calls.fields)
-        whole = _cut(facts, opener)
+        whole = _cut(facts, "call_next" if facts.call_next else "")
         rules.append(rule(_next_cut(facts), f"&({whole})" if facts.bare else whole))
     texts, enough = _markers_after(calls), rf"(?=(?:\S\s*){{{LEAST_CUT}}})"
     if texts:

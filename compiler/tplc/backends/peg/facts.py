@@ -6,24 +6,23 @@ section "<calls>\\n", call "<call>" NAME "\\n" ARGUMENTS "</call>"
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 from tplc.backends.peg.patterns import (
     begun,
     either,
     marker,
     marker_core,
+    of_kinds,
     some_suffix,
 )
-from tplc.ir.markers import could_be_prose, is_distinctive, pieces_of
 from tplc.lower import Acceptor, CallForm, CallShape
-from tplc.lower.lexemes import MAX_INNER_SPACE, OPTIONAL_SPACE, SLOT_AGAIN, exact, first_characters, group
-from tplc.lower.states import texts_at
+from tplc.lower.lexemes import Lexemes, exact, first_characters, group
+from tplc.lower.states import closes_and_opens, states, texts_at
 from tplc_runtime.machine import LEAST_CUT, NAME_LIMIT
 
+NO_LEXEMES = Lexemes((), "", "", (), 0, "")
 NO_CALLS = CallForm(("",), "", "", (), CallShape("", (), ()), ("",), (), "line start", (), (), "", (), ())
 
 
@@ -48,16 +47,15 @@ class Facts:
     # Openers that count before content begins only.
     content_open_first: str
     content_close: str
-    section_open: str
-    object_start: str
     section_close: str
     separator: str
+    # What opens calls, and another one after a call.
     call_open: str
+    call_next: str
+    call_open_plain: str
     call_close: str
     # The call's closer is not the beginning of an opener as well.
     closes_only: bool
-    # The call's opener says by itself that a call comes, also outside a section.
-    distinctive_call: bool
     stray: str
     # An opener of calls and its closer, with nothing between.
     empty: str
@@ -73,6 +71,11 @@ class Facts:
     kept_opener: str = ""
     # A whole call of a known tool is a call inside of a line, too.
     inline: bool = False
+
+    @property
+    def reads_again(self) -> bool:
+        """Whether calls that are not as the template writes them are read by the tools' names."""
+        return "other_forms" in self.acceptor.tolerances
 
     @property
     def unopened(self) -> bool:
@@ -110,10 +113,7 @@ class Facts:
     @property
     def call_starts(self) -> list[str]:
         """Patterns at which a call may begin, looking ahead."""
-        if not self.section_open or not self.call_open:
-            return [pattern for pattern in (self.section_open, self.call_open, self.object_start) if pattern]
-        whole = rf"{self.section_open}\s*+{self.call_open}"
-        return [whole, self.call_open] if self.distinctive_call else [whole]
+        return [self.call_open] if self.call_open else []
 
     @property
     def line_starts(self) -> list[str]:
@@ -159,22 +159,17 @@ class _Analysis:
     def __init__(self, acceptor: Acceptor) -> None:
         self.acceptor = acceptor
         self.calls = acceptor.calls or NO_CALLS
-        self.omissible = "omitted_openers" in acceptor.tolerances
-        self.alike = "marker_spelling" in acceptor.tolerances
 
     def facts(self) -> Facts:
         acceptor, calls = self.acceptor, self.calls
         starts = acceptor.reasoning_starts
-        sections = [text for text in calls.section_starts if text.strip()]
-        section = next(iter(sections), calls.section_start)
-        # A section that opens with white space alone is no more than white space of the first call's opening.
-        blank = [text for text in calls.section_starts if not text.strip()] if sections else [section]
-        openers = (*(space + text for space in blank for text in calls.starts), *(calls.starts if sections else ()))
-        opened = bool(openers[0].strip())
-        ahead = _ahead(openers[0], self.first)
-        no_opener = "" if opened or not sections else _ahead(section, self.first)
-        lead = _lead(section + calls.shape.opener)
-        cores = [self.opener([text.lstrip() for text in texts]) for texts in (sections, openers)]
+        lead = _lead(calls.section_start + calls.shape.opener)
+        found = {state.name: state.lexemes for state in states(acceptor)}
+        content, after = found["content"], found.get("after_call", NO_LEXEMES)
+        opens = ("call", "line")
+        alone = Lexemes(tuple(replace(one, lead="") for one in content.all), "", "", (), 0, "")
+        sections = {text.strip() for text in calls.section_closers} - {text.strip() for text in calls.call_closers}
+        closes = ("both", "closed", "close", "section")
         return Facts(
             acceptor=acceptor,
             calls=calls,
@@ -189,19 +184,18 @@ class _Analysis:
             content_open=self.before_calls(texts_at(acceptor.content_starts, "anywhere")),
             content_open_first=self.alone(texts_at(acceptor.content_starts, "before content")),
             content_close="",  # told by what follows it
-            section_open=self.before_parts(sections, self.opener(sections)) + no_opener,
-            object_start="" if opened or sections else ahead,
-            section_close=self.closer(calls.section_closers),
-            separator=pattern_of(calls.separators),
-            call_open=self.before_parts(openers, self.opener(openers)) + ahead if opened else "",
-            call_close=self.call_close(),
-            closes_only=not self.opens("".join(text or "" for text in calls.shape.closer[:1]).strip()),
-            distinctive_call=not set(calls.openers).isdisjoint(calls.inner),
+            section_close=of_kinds(after, closes, only=lambda one: one.core in sections),
+            separator=of_kinds(after, ("separator",)),
+            call_open=of_kinds(content, opens, first=self.first),
+            call_next=of_kinds(after, opens, first=self.first),
+            call_open_plain=of_kinds(content, ("plain",), first=self.first),
+            call_close=of_kinds(after, closes, only=lambda one: one.core not in sections),
+            closes_only=not closes_and_opens(calls),
             stray=either([marker(text) for text in longest_first(unlike(texts_at(acceptor.strays, "anywhere")))]),
             empty=pattern_of(longest_first(calls.empty)),
             bare=acceptor.calls is not None and calls.where == "line start",
             call_lead=some_suffix(lead) if lead.endswith("\n") else "",
-            call_cores=either(cores) or ahead,
+            call_cores=of_kinds(alone, opens, first=self.first),
         )
 
     @property
@@ -225,40 +219,6 @@ class _Analysis:
         """The pattern of markers that an opener of calls may begin with."""
         openers = (*self.calls.section_starts, self.calls.shape.opener)
         return unless_longer(texts[0], openers, pattern_of(texts)) if texts else ""
-
-    def before_parts(self, texts: Sequence[str], pattern: str) -> str:
-        """The pattern of openers of calls that an opener of reasoning or content may begin with."""
-        parts = [start.text for start in (*self.acceptor.reasoning_starts, *self.acceptor.content_starts)]
-        return unless_longer(texts[0], parts, pattern) if texts else ""
-
-    def opener(self, texts: Iterable[str]) -> str:
-        found = [text for text in texts if text.strip()]
-        return group(either([opener_pattern(text, omissible=self.omissible, alike=self.alike) for text in found]))
-
-    def opens(self, text: str) -> bool:
-        return any(other.startswith(text) for other in self.openers())
-
-    def openers(self) -> list[str]:
-        """What opens a section, a call."""
-        texts = [*self.calls.section_starts, self.calls.shape.opener]
-        return [text.strip() for text in texts if text.strip()]
-
-    def call_close(self) -> str:
-        texts = self.calls.shape.closer
-        if None not in texts:
-            return self.closer(self.calls.call_closers)
-        return "".join(SLOT_AGAIN if text is None else marker(text) for text in texts)
-
-    def closer(self, texts: Sequence[str]) -> str:
-        """A closing marker, or a piece of it where it has several; the whole comes first."""
-        whole, openers = texts[:1], self.openers()
-        # A piece that an opener begins with would tear that apart.
-        found = [text for text in unlike(texts) if text in whole or text.strip() not in openers]
-        found.sort(key=lambda text: (text not in whole, -len(text)))
-        alone = [
-            unless_longer(text, () if text in whole else openers, marker(text, alike=self.alike)) for text in found
-        ]
-        return group(either(alone))
 
 
 def turn_end(acceptor: Acceptor) -> str:
@@ -297,38 +257,5 @@ def unlike(texts: Iterable[str]) -> list[str]:
     return list({text.strip(): text for text in reversed([*texts]) if text.strip()}.values())[::-1]
 
 
-def _ahead(opener: str, first: str) -> str:
-    """What has to come next; after white space where the opener ends with some."""
-    apart = opener[-1:].isspace() or len(re.split(OPTIONAL_SPACE, opener[-1:] + first[:1])) > 1
-    space = "" if opener.strip() and not apart else rf"\s{{0,{MAX_INNER_SPACE}}}+"
-    return f"(?={space}{exact(first)})" if first else ""
-
-
 def _lead(text: str) -> str:
     return text[: len(text) - len(text.lstrip())]
-
-
-def opener_pattern(text: str, *, omissible: bool, alike: bool = False) -> str:
-    """The pattern of an opener; its first pieces may be missing when what is left is distinctive.
-
-    "<call>\\n<do="  →  (?:<call>\\s*)?<do=
-    """
-    *leads, last = segments_of(text) if omissible else [text]
-    pattern = ""
-    for lead in leads:
-        before = f"(?:{pattern})?" if pattern else ""
-        pattern = before + marker(lead.rstrip(), alike=alike) + r"\s*+"
-    return (f"(?:{pattern})?" if pattern else "") + marker(last, alike=alike)
-
-
-def segments_of(text: str) -> list[str]:
-    """The opener cut before every piece that, with all after it, is distinctive."""
-    cuts, at = [], 0
-    for index, piece in enumerate(pieces_of(text)):
-        at = text.index(piece, at)
-        rest = text[at:]
-        if index and is_distinctive(rest) and not could_be_prose(rest) and not piece[0].isalnum():
-            cuts.append(at)
-        at += len(piece)
-    edges = [0, *cuts, len(text)]
-    return [text[start:end] for start, end in pairwise(edges)]

@@ -10,21 +10,27 @@ Long text is read by one regular expression up to the next marker, never by a ru
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from tplc.lower.lexemes import (
     CONTROL,
     END,
+    MAX_INNER_SPACE,
     NO_WORD_FOLLOWS,
     NOTHING,
+    OPTIONAL_SPACE,
+    Lexeme,
+    Lexemes,
     core_pattern,
     ends_as_word,
     exact,
+    group,
     is_respelled,
     printable,
     respelling,
     truncated_pattern,
 )
+from tplc_runtime.scanner import squeezed
 
 # White space that may follow a marker does not matter to who looks ahead.
 OPTIONAL_END = re.compile(r"(?:\\n\?|\\n\{0,[0-9]+\})\Z")
@@ -53,6 +59,48 @@ def marker(text: str, *, alike: bool = False) -> str:
     if alike and is_respelled(core):
         pattern = f"(?:{pattern}|{respelling(core)})"
     return some_suffix(before) + pattern + some_prefix(after)
+
+
+def of_kinds(
+    found: Lexemes, kinds: Collection[str], *, first: str = "", only: Callable[[Lexeme], bool] | None = None
+) -> str:
+    """The pattern of the lexemes of these kinds, where none of another kind stands that comes before them.
+
+    `first`: what comes next in any case; a lexeme that ends with it leaves it.  `only`: which of the lexemes.
+    """
+    chosen = [one for one in found.all if one.kind in kinds and (only is None or only(one))]
+    patterns = []
+    for one in chosen:
+        before = found.all[: found.all.index(one)]
+        others = [other.find for other in before if other not in chosen and _may_be(other, one)]
+        guard = f"(?!{either(others)})" if others else ""
+        patterns.append(some_suffix(one.lead) + guard + _without(one, first) + some_prefix(one.trail))
+    return group(either(patterns))
+
+
+def _may_be(longer: Lexeme, shorter: Lexeme) -> bool:
+    """Whether the longer one may stand where the shorter one does."""
+    texts = [squeezed(one.core) if one.respelled else one.squeezed for one in (longer, shorter)]
+    if longer.respelled or shorter.respelled:
+        texts = [squeezed(one.core) for one in (longer, shorter)]
+    return texts[0].startswith(texts[1])
+
+
+def _without(one: Lexeme, first: str) -> str:
+    if not first or not one.core.endswith(first):
+        return one.find
+    rest = one.core.removesuffix(first)
+    core = rest.strip()
+    if not core:
+        return ahead(rest, first)
+    return (respelling(core) if one.respelled else core_pattern(core)) + ahead(rest, first)
+
+
+def ahead(opener: str, first: str) -> str:
+    """What has to come next; after white space where the opener ends with some."""
+    apart = opener[-1:].isspace() or len(re.split(OPTIONAL_SPACE, opener[-1:] + first[:1])) > 1
+    space = "" if opener.strip() and not apart else rf"\s{{0,{MAX_INNER_SPACE}}}+"
+    return f"(?={space}{exact(first)})" if first else ""
 
 
 def marker_core(text: str) -> str:

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from tplc.backends.peg.cuts import cut_marker, cut_names, cut_marker_stops
+from tplc.backends.peg.cuts import cut_marker, cut_marker_stops, cut_names
 from tplc.backends.peg.facts import Facts
 from tplc.backends.peg.patterns import either, leaf, marker_core, some_prefix, up_to
-from tplc.backends.peg.rules import Rule, Section, rule, sequence
+from tplc.backends.peg.rules import Rule, Section, external, rule, sequence
 from tplc.backends.peg.whole_calls import calls_first, inline_starts, line_rules, names_of_lines, plain_starts
 from tplc.ir.nodes import ReasoningMode
-from tplc.lower import CallForm
 
 INDENT = r"[^\S\n]*+"
 SPACE = r"\s*+"
@@ -303,7 +302,7 @@ def _talk_rules(facts: Facts) -> list[Rule]:
     rules = [rule("talk_of_calls", f"content_for_opener {rest}")] if facts.talks else []
     rules += _opener_rules(facts)
     if _failing_next(facts):
-        before = ["gap", *(["!turn_end"] if facts.turn_end else []), *(["call_open gap"] if facts.call_open else [])]
+        before = ["gap", *(["!turn_end"] if facts.turn_end else []), *(["call_next gap"] if facts.call_next else [])]
         rules.append(rule("failed_call", f"content_for_next_call {rest}"))
         rules.append(rule("content_for_next_call", sequence(*before, "nameless_object")))
     return [*rules, *([rule("content_for_closer", leaf(facts.stray))] if facts.stray else [])]
@@ -311,7 +310,7 @@ def _talk_rules(facts: Facts) -> list[Rule]:
 
 def _failing_next(facts: Facts) -> bool:
     """Whether in a section something opens a call that opens none outside, and may turn out to be none."""
-    opens = bool(facts.section_open) and not facts.distinctive_call
+    opens = set(facts.calls.openers).isdisjoint(facts.calls.inner)
     return opens and bool(facts.calls.fields) and not facts.bare and not facts.calls.shape.slots
 
 
@@ -329,19 +328,9 @@ def _opener_rules(facts: Facts) -> list[Rule]:
     if slots:
         return [
             rule("content_for_opener", sequence(opener, *slots, "gap nameless_object"), opener),
-            rule("nameless_object", nameless_object(calls, bare=facts.bare)),
+            external("nameless_object", facts),
         ]
     return [
         rule("content_for_opener", f"{opener} gap nameless_object?"),
-        rule("nameless_object", nameless_object(calls, bare=facts.bare)),
+        external("nameless_object", facts),
     ]
-
-
-def nameless_object(calls: CallForm, *, bare: bool) -> str:
-    """An object that is no call, up to where that shows."""
-    if calls.name_is_key:
-        return "object_open (loose_sign / loose_object / loose_list)* (loose_string / object_close)?"
-    key = "inner_key" if len(calls.path_of("name")) > 1 else "name_key"
-    if bare:
-        return f"object_open ({key} loose_sign* (loose_string / loose_word)? / loose_key)?"
-    return f"object_open (!{key} field)* ({key} loose_sign* (loose_value / object_close)? / object_close)?"

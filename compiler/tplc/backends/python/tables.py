@@ -273,10 +273,8 @@ def _in_format(text: str) -> str:
 
 def _header_texts(calls: CallForm) -> list[str]:
     """What headers consist of, which may be missing or come twice."""
-    parts = "|".join(map(re.escape, calls.header_texts))
-    pattern = f"(?:{parts}|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)"
     lines = [f"    HEADER_PARTS = {texts(calls.header_texts)}"]
-    return lines + assignment("HEADER_TEXTS", called("Pattern", [literal(pattern)]), INDENT)
+    return lines + assignment("HEADER_TEXTS", called("Pattern", [literal(calls.header_pattern)]), INDENT)
 
 
 def _of_objects(calls: CallForm, respelled: Sequence[str]) -> list[str]:
