@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Protocol
 
 from .elements import EMPTY, LIST, in_list
 from .peg_readers import Readers, Spelled
-from .raw import MOST_KEYS, PYTHON, WHOLE_ARGUMENTS, string_in
+from .raw import MOST_KEYS, PYTHON, WHOLE_ARGUMENTS, coerced, string_in
 from .schema import item_of, keys_of, member_of, parameters_of, tool_named, typed_as, types_by_items, types_of
 from .signs import Signs
 from .transcript import Transcript
@@ -487,7 +487,10 @@ class _Mapper:
         literal = PYTHON.fullmatch(text.strip()) if quotes and kind in RAW else None
         if literal is not None and (literal[1] or " ")[0] in quotes:
             return string_in(literal[1])
-        return '"' + escaped(text) + '"'
+        return self.coerced(text, types) or '"' + escaped(text) + '"'
+
+    def coerced(self, text: str, types: Types) -> Optional[str]:
+        return coerced(text, types) if self.readers.spelled.reads_again and text.strip() else None
 
     def element(self, node: Node, choice: Optional[Node], types: Types, schema: object, root: object) -> str:
         """A value whose lists and objects are written as elements."""
@@ -509,7 +512,7 @@ class _Mapper:
                 return typed
         if not text.strip() and types != frozenset(["string"]):
             return next((empty for kind, empty in EMPTY if own is None or kind in own), '""')
-        return '"' + escaped(text) + '"'
+        return self.coerced(text, types) or '"' + escaped(text) + '"'
 
     def typed(self, node: Node, types: Types) -> Optional[str]:
         """A raw value that reads as something else than text, where the schema allows that."""

@@ -24,7 +24,7 @@ from tplc.ir.markers import is_distinctive
 from tplc.ir.nodes import JSON_STYLE, Dialect, Elements
 from tplc.lower import PairForm
 from tplc.lower.bounds import KEY
-from tplc.lower.following import after_quoted, pattern_of
+from tplc.lower.following import after_quoted, closes_call, pattern_of
 from tplc.lower.lexemes import exact, group
 from tplc.lower.pairs import QUOTES
 from tplc_runtime.raw import MOST_KEYS
@@ -36,9 +36,9 @@ ENDS_OF_PAIRS = ("end", "next")
 OTHER_WORDS = {"true": ("true", "True"), "false": ("false", "False"), "null": ("null", "None")}
 
 
-def arguments_ahead(pairs: PairForm) -> list[str]:
+def arguments_ahead(facts: Facts, pairs: PairForm) -> list[str]:
     """What may stand where the arguments begin."""
-    return [marker_core(text) for text in (pairs.start, *pairs.opens, pairs.empty, pairs.end) if text.strip()]
+    return [marker_core(text, alike=facts.alike) for text in (pairs.start, *pairs.opens, pairs.empty, pairs.end) if text.strip()]
 
 
 def argument_sections(dialect: Dialect, facts: Facts, known: KnownTools) -> list[Section]:
@@ -88,11 +88,14 @@ class PairRules:
 
     def __init__(self, dialect: Dialect, pairs: PairForm, facts: Facts) -> None:
         self.pairs, self.facts, self.dialect = pairs, facts, dialect
-        self.opens = either([marker_core(text) for text in longest_first(pairs.opens)])
+        self.opens = either([self.core(text) for text in longest_first(pairs.opens)])
         self.closer = pairs.close
         # The key comes again after the value, as in closing tags.
         self.repeats = pairs.value_close is not None
         self.rest = pairs.value_close[1] if pairs.value_close is not None else ""
+
+    def core(self, text: str) -> str:
+        return marker_core(text, alike=self.facts.alike)
 
     def rules(self, known: KnownTools) -> list[Rule]:
         named = [self.tool_rules(f"_for_{tool.rule}", tool.parameters) for tool in known.tools]
@@ -102,7 +105,7 @@ class PairRules:
             *self.frame_rules(),
             *self.argument_rules(),
             *self.slot_rules(known),
-            *pair_cuts(self.pairs, known, sequence(*self.head)),
+            *pair_cuts(self.pairs, known, sequence(*self.head), alike=self.facts.alike),
             *self.argument_value(),
             *self.value_close(),
         ]
@@ -118,14 +121,14 @@ class PairRules:
         rules += [rule(choice, *own, f"argument{own_end}")] if own else []
         if own_end:
             keys = tuple(parameter.name for parameter in parameters)
-            close = self.punctuation(keys) if self.guessed else f"(?:{self.close_pattern()}|{self.next_pair(keys)})"
+            close = self.punctuation(keys) if self.guessed else f"(?:{self.value_stop()}|{self.next_pair(keys)})"
             rules += [
                 *self.argument_rules(own_end, keys),
                 rule(f"argument_value{own_end}", f"typed_value{own_end}", f"raw_text{own_end}"),
                 rule(f"typed_value{own_end}", self.typed_value(close)),
                 rule(f"raw_text{own_end}", leaf(self.own_string() + rf".*?(?={close}|\Z)")),
             ]
-            rules += [] if self.guessed else [rule(f"next_argument{own_end}", leaf(self.next_pair(keys)))]
+            rules += [] if self.guessed else [rule(f"missing_closer{own_end}", "&" + leaf(self.next_pair(keys)))]
         for parameter in parameters:
             key = f"argument_key_for_{parameter.rule}"
             text = self.raw and parameter.types == frozenset({"string"}) and not (self.dialect.wrap or self.typed)
@@ -161,10 +164,12 @@ class PairRules:
     def pair(self, key: str, value: str, own_end: str = "") -> str:
         closed = "value_close?"
         if own_end and not self.guessed:
-            closed = f"(value_close / &next_argument{own_end} / cut)"
+            lost = " / missing_closer_for_call" * bool(self.call_closes)
+            closed = f"(value_close{lost} / missing_closer{own_end} / cut)"
         elif self.raw:
             # A value that is wrapped has its end already.
-            closed = '(value_close / cut / "")' if self.dialect.wrap else "(value_close / cut)"
+            lost = " / missing_closer_for_call" * bool(self.call_closes)
+            closed = f"(value_close{lost} / cut" + ' / "")' * bool(self.dialect.wrap) + ")" * (not self.dialect.wrap)
         if not self.closer.strip():
             closed = ""
         return sequence(*self.head, key, *self.middle, value, closed)
@@ -180,7 +185,7 @@ class PairRules:
     @property
     def between(self) -> list[str]:
         skipped = [text for kind, found in self.pairs.between if kind == "skip" for text in found]
-        return [marker_core(text) for text in longest_first(skipped) if text.strip()]
+        return [self.core(text) for text in longest_first(skipped) if text.strip()]
 
     @property
     def raw(self) -> bool:
@@ -223,15 +228,15 @@ class PairRules:
         rules = [rule("argument_gap", leaf(rf"(?:\s++|{between})*+" if between else r"\s*+"))]
         rules += [rule("argument_rest", leaf(rf"(?:\s*+(?:{between}))*+"))] if between else []
         if self.opened:
-            rules.append(rule("arguments_open", leaf(r"\s*+" + marker_core(self.pairs.start))))
+            rules.append(rule("arguments_open", leaf(r"\s*+" + self.core(self.pairs.start))))
         if self.pairs.end.strip():
-            rules.append(rule("arguments_close", leaf(marker_core(self.pairs.end))))
+            rules.append(rule("arguments_close", leaf(self.core(self.pairs.end))))
         return [*rules, self.no_pair()] if self.pairs.resumes else rules
 
     def no_pair(self) -> Rule:
         """Text that is no pair, up to the next pair or the end of the call."""
         over = longest_first(text for kind, found in self.pairs.between if kind in ENDS_OF_PAIRS for text in found)
-        ends = [marker_core(text) for text in over]
+        ends = [self.core(text) for text in over]
         stop = either([self.opens, *ends])
         # White space is looked at once: what steps through it takes its length squared.
         text = rf"\S(?:(?!{stop})\S|\s++(?!{stop}))*+(?=\s*+(?:{stop}))"
@@ -244,7 +249,7 @@ class PairRules:
         if known:
             rules.append(rule("key_stop", leaf(self.key_stop)))
         if self.key_end:
-            rules.append(rule("key_end", leaf(rf"\s*+{ends(self.key_end)}")))
+            rules.append(rule("key_end", leaf(rf"\s*+{ends(self.key_end, self.facts.alike)}")))
         if self.typed:
             rules += self.type_rules()
         return rules
@@ -260,11 +265,11 @@ class PairRules:
     @property
     def key_stop(self) -> str:
         """What shows that the key has ended: a marker, or white space alone."""
-        return rf"\s*+{cores(self.key_end)}" if self.key_end else r"\s"
+        return rf"\s*+{cores(self.key_end, self.facts.alike)}" if self.key_end else r"\s"
 
     def over(self) -> Rule:
         """Where a pair begins with its key, what else may come there."""
-        return rule("arguments_over", leaf(either([marker_core(text) for text in self.alike])))
+        return rule("arguments_over", leaf(either([self.core(text) for text in self.alike])))
 
     @property
     def alike(self) -> list[str]:
@@ -285,15 +290,27 @@ class PairRules:
         names = {word: f"type_{'_'.join(types)}" for word, types in words.items()}
         stop = self.ends_of("type")
         return [
-            rule("type", *names.values(), leaf(rf"\S[^\n]{{0,{KEY_LIMIT - 1}}}?(?=\s*+{cores(stop)})")),
+            rule("type", *names.values(), leaf(rf"\S[^\n]{{0,{KEY_LIMIT - 1}}}?(?=\s*+{cores(stop, self.facts.alike)})")),
             *(rule(name, f"{literal(word)} &type_end") for word, name in names.items()),
-            rule("type_end", leaf(rf"\s*+{ends(stop)}")),
+            rule("type_end", leaf(rf"\s*+{ends(stop, self.facts.alike)}")),
         ]
 
     # The value
 
     def value_close(self) -> list[Rule]:
-        return [rule("value_close", leaf(self.close_pattern()))] if self.closer.strip() else []
+        rules = [rule("value_close", leaf(self.close_pattern()))] if self.closer.strip() else []
+        return rules + [rule("missing_closer_for_call", "&" + leaf(self.call_closes))] * bool(self.call_closes)
+
+    @property
+    def call_closes(self) -> str:
+        """What closes the call, and what follows that: it ends a raw value whose own end is missing."""
+        pairs, tolerated = self.pairs, "missing_closers" in self.facts.acceptor.tolerances
+        if pairs.quoted or pairs.guessed or not pairs.following.closes or not tolerated:
+            return ""
+        return r"\n?" + closes_call(pairs.following, self.facts.calls.section_end, begun=False, quote=exact)
+
+    def value_stop(self) -> str:
+        return group(either([self.close_pattern(), self.call_closes]))
 
     def close_pattern(self) -> str:
         if self.repeats:
@@ -377,21 +394,22 @@ class PairRules:
 
     def key_before(self) -> str:
         """The key in the text before the value, as a pattern with one group."""
-        return rf"(?<={group(self.opens)}([^\n]{{0,{KEY_LIMIT}}}?){cores(self.key_end)})"
+        return rf"(?<={group(self.opens)}([^\n]{{0,{KEY_LIMIT}}}?){cores(self.key_end, self.facts.alike)})"
 
     def raw_text(self, name: str = "raw_text") -> Rule:
         if self.repeats:
             # The closing marker is the one with the same key.
             opened = self.key_before()
-            return rule(name, leaf(rf"{opened}.*?(?={marker(self.closer)}\1{marker_core(self.rest)}|\Z)"))
-        return rule(name, leaf(self.own_string() + rf".*?(?={self.close_pattern()}|\Z)"))
+            close = either([rf"{marker(self.closer)}\1{marker_core(self.rest)}", self.call_closes])
+            return rule(name, leaf(rf"{opened}.*?(?={close}|\Z)"))
+        return rule(name, leaf(self.own_string() + rf".*?(?={self.value_stop()}|\Z)"))
 
     def own_string(self) -> str:
         """A string in quotes that a value is, up to anything that may follow it, also a key that no schema has."""
         return string_before(self.pairs.literals, self.punctuation()) if self.guessed else ""
 
     def space_before_close(self, close: str = "") -> str:
-        return leaf(rf"[ \t\r\n]*?(?={close or self.close_pattern()}|\Z)")
+        return leaf(rf"[ \t\r\n]*?(?={close or self.value_stop()}|\Z)")
 
     def typed_value(self, close: str = "") -> str:
         kinds = [f"{kind}_for_argument" for kind in ("object", "list", *OTHER_WORDS)]
@@ -443,12 +461,12 @@ def one_of(keys: Sequence[str]) -> str:
     return group(either([exact(key) or "(?:)" for key in sorted(keys, key=len, reverse=True)])) or KEY
 
 
-def cores(texts: Sequence[str]) -> str:
-    return group(either([marker_core(text) for text in sorted(texts, key=len, reverse=True)]))
+def cores(texts: Sequence[str], alike: bool = False) -> str:
+    return group(either([marker_core(text, alike=alike) for text in sorted(texts, key=len, reverse=True)]))
 
 
-def ends(texts: Sequence[str]) -> str:
-    return group(either([marker(text.lstrip()) for text in sorted(texts, key=len, reverse=True)]))
+def ends(texts: Sequence[str], alike: bool = False) -> str:
+    return group(either([marker(text.lstrip(), alike=alike) for text in sorted(texts, key=len, reverse=True)]))
 
 
 def whole_ends(texts: Sequence[str]) -> str:

@@ -48,6 +48,7 @@ def section_section(facts: Facts, *, parallel: bool, apart: bool) -> Section:
     named = ["section_close"] if facts.section_close else []
     named += ["call_close"] if facts.call_close and facts.closes_only else []
     named += ["call_separator"] if facts.separator and not apart else []
+    named += ["left_sign"] if facts.left_sign else []
     # A piece of a closer may be all that is there of the whole.
     whole = "!trailing_for_whole " if facts.calls.longer_than_closers else ""
     between = f"(gap {whole}{_any(named)})*" if named else ""
@@ -78,6 +79,10 @@ def section_section(facts: Facts, *, parallel: bool, apart: bool) -> Section:
     rules.append(rule("gap", leaf(r"\s*+")))
     if facts.separator:
         rules.append(rule("call_separator", leaf(facts.separator)))
+    if facts.left_sign:
+        rules.append(rule("left_sign", leaf(facts.left_sign)))
+    if facts.left_opener:
+        rules.append(rule("left_opener", leaf(facts.left_opener)))
     if facts.section_close:
         rules.append(rule("section_close", leaf(facts.section_close)))
     return Section("Tool calls.", (*rules,))
@@ -131,7 +136,7 @@ def _no_arguments(facts: Facts) -> str:
         return f"&(gap ({' / '.join(named)}))" if named else "cut"
     if not pairs.opens_at_once:
         return ""
-    opened = [*arguments_ahead(pairs), *facts.call_starts, facts.call_next]
+    opened = [*arguments_ahead(facts, pairs), *facts.call_starts, facts.call_next]
     names = [leaf(either([*opened, begun([pairs.start, *pairs.opens])])), *named, "cut"]
     return f"&(gap ({' / '.join(names)}))"
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tplc.backends.peg.facts import Facts
+from tplc.backends.peg.facts import Facts, last_of
 from tplc.backends.peg.known_tools import KnownTools
 from tplc.backends.peg.patterns import (
     any_of,
@@ -45,7 +45,7 @@ def cut_section(facts: Facts, known: KnownTools) -> Section:
     if calls.turn_closers:
         rules.append(rule("after_turn_for_calls", leaf(_after_turn(facts))))
     rules += slot_cuts(
-        calls.header, known, breaks_pattern(calls.breaks), opened=calls.object_open if calls.fields else ""
+        calls.header, known, breaks_pattern(calls.breaks), opened=calls.object_open if calls.fields else "", alike=facts.alike
     )
     rules += _tail_rules(calls, known)
     return Section("A call that the output's end cuts before it has a name, or before its last closer.", (*rules,))
@@ -135,7 +135,7 @@ def cuts_after(facts: Facts) -> list[str]:
 
 def _missing(facts: Facts) -> str:
     """Where calls stop without their last closer, or with a separator."""
-    calls, last = facts.calls, _last(facts.calls)
+    calls, last = facts.calls, last_of(facts.calls)
     if calls.ends_turn:
         return ""
     if last:
@@ -153,7 +153,7 @@ def _next_cut(facts: Facts) -> str:
 
 def _next_rules(facts: Facts) -> list[Rule]:
     calls, rules = facts.calls, []
-    last = _last(calls)
+    last = last_of(calls)
     if _opens_next(facts):
         whole = _cut(facts, "call_next" if facts.call_next else "")
         rules.append(rule(_next_cut(facts), f"&({whole})" if facts.bare else whole))
@@ -189,16 +189,6 @@ def _markers_of_turn(acceptor: Acceptor) -> list[str]:
     return [text.strip() for text in texts if text.strip()]
 
 
-def _last(calls: CallForm) -> str:
-    """What a call ends with, of which nothing is missing."""
-    if calls.tail is not None:
-        return marker_core(calls.tail[0]) + r"[^\n]*"
-    last, more = (either([marker_core(text) for text in texts]) for texts in (calls.last, calls.closers))
-    # Pieces of closers may come after it.
-    after = rf"(?:\s*(?:{more}))*" if set(calls.closers) - set(calls.last) else ""
-    return f"(?:{last}){after}" if last else ""
-
-
 def _tail_rules(calls: CallForm, known: KnownTools) -> list[Rule]:
     if calls.tail is None:
         return []
@@ -212,12 +202,12 @@ def _tail_rules(calls: CallForm, known: KnownTools) -> list[Rule]:
 # Slots
 
 
-def pair_cuts(pairs: PairForm, known: KnownTools, opened: str) -> list[Rule]:
+def pair_cuts(pairs: PairForm, known: KnownTools, opened: str, *, alike: bool) -> list[Rule]:
     """A pair that is cut before its value, or a marker before or after it; `opened`: the rules before the key."""
     texts = [*dict.fromkeys(text.strip() for _, found in pairs.between for text in found)]
     marks = leaf(no_whole(texts) + begun(texts))
     header = sequence(opened, f"({' / '.join(_cuts_of(pairs.slots, '_for_pair'))})")
-    return [rule("trailing_for_pair", marks, header), *slot_cuts(pairs.slots, known, "", "_for_pair")]
+    return [rule("trailing_for_pair", marks, header), *slot_cuts(pairs.slots, known, "", "_for_pair", alike=alike)]
 
 
 def no_whole(texts: Sequence[str]) -> str:
@@ -237,15 +227,15 @@ def _cuts_of(slots: Sequence[SlotEnd], place: str = "") -> list[str]:
 
 
 def slot_cuts(
-    slots: Sequence[SlotEnd], known: KnownTools, breaks: str, place: str = "", *, opened: str = ""
+    slots: Sequence[SlotEnd], known: KnownTools, breaks: str, place: str = "", *, opened: str = "", alike: bool = False
 ) -> list[Rule]:
     """Each slot whole, with what ends it, and cut; `opened` is what the last ends with, the object's own."""
     rules = []
     for slot, name in zip(slots, _slot_names(slots), strict=True):
         guard = f"(?!{breaks})" if breaks and slot.kind != "key" else ""
         left = opened if slot is slots[-1] else ""
-        rules.append(rule(f"whole_{name}{place}", leaf(_whole_slot(slot, guard, left))))
-        rules.append(rule(f"begun_{name}{place}", leaf(_begun_slot(slot, guard, known))))
+        rules.append(rule(f"whole_{name}{place}", leaf(_whole_slot(slot, guard, left, alike))))
+        rules.append(rule(f"begun_{name}{place}", leaf(_begun_slot(slot, guard, known, alike))))
     return rules
 
 
@@ -253,9 +243,9 @@ def _ends_of(slot: SlotEnd) -> list[str]:
     return [text for text in (*slot.suffixes, *slot.nexts, *slot.bare) if text.strip()]
 
 
-def _whole_slot(slot: SlotEnd, guard: str, left: str) -> str:
-    ends = either([marker_word(text) for text in _ends_of(slot)])
-    after = [_consumed(text, left) for text in sorted(slot.suffixes, key=len, reverse=True) if text.strip()]
+def _whole_slot(slot: SlotEnd, guard: str, left: str, alike: bool) -> str:
+    ends = either([marker_word(text, alike=alike) for text in _ends_of(slot)])
+    after = [_consumed(text, left, alike) for text in sorted(slot.suffixes, key=len, reverse=True) if text.strip()]
     ahead, bare = (either([marker_core(text) for text in texts if text.strip()]) for texts in (slot.nexts, slot.bare))
     after += [rf"(?=\s*+(?:{ahead}))"] if ahead else []
     after += [rf"(?={any_of(slot.stops)})"] if slot.stops else []
@@ -265,15 +255,15 @@ def _whole_slot(slot: SlotEnd, guard: str, left: str) -> str:
     return either([whole, rf"\s*+[\w.:/-]{{1,{NAME_LIMIT}}}(?=\s*+(?:{bare}))" if bare else ""])
 
 
-def _consumed(text: str, left: str) -> str:
+def _consumed(text: str, left: str, alike: bool) -> str:
     if not left or not text.endswith(left):
-        return rf"\s*+{marker(text.lstrip())}"
+        return rf"\s*+{marker(text.lstrip(), alike=alike)}"
     rest = text.removesuffix(left)
     return (rf"\s*+{marker(rest.lstrip())}" if rest.strip() else "") + rf"(?=\s*+{exact(left)})"
 
 
-def _begun_slot(slot: SlotEnd, guard: str, known: KnownTools) -> str:
-    ends = either([marker_word(text) for text in _ends_of(slot)])
+def _begun_slot(slot: SlotEnd, guard: str, known: KnownTools, alike: bool) -> str:
+    ends = either([marker_word(text, alike=alike) for text in _ends_of(slot)])
     char = rf"(?:{f'(?!{ends})' if ends else ''}{guard}\S)"
     space = r"\s*+" if not slot.stops else r"[^\S\n]*+" if " " not in slot.stops else ""
     begins = [rf"\s*{begun(_ends_of(slot))}"] if ends else []

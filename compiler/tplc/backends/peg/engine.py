@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from parsimonious.grammar import Grammar
 
@@ -29,7 +29,7 @@ from tplc.lower.special import special_tokens
 from tplc_runtime.heads import continued_head, known_head
 from tplc_runtime.peg_mapper import NOT_PREFILLED, Mapped, Node, Prefilled, map_tree
 from tplc_runtime.peg_readers import Readers
-from tplc_runtime.schema import parameters_of
+from tplc_runtime.schema import parameters_of, tool_named
 from tplc_runtime.signs import Signs
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ DEPTH_LIMIT = 100
 # A level of nesting takes parsimonious about 16 calls.
 CALLS_A_LEVEL = 30
 ToolList = Sequence[Mapping[str, Json]]
-External = Callable[[str, int], "int | None"]
+External = Callable[..., "int | None"]
 
 
 class InputTooLarge(TplcError):
@@ -266,11 +266,23 @@ def externals(ir: TemplateIR, tools: ToolList | None) -> dict[str, External]:
     found: dict[str, External] = {"loose_value": readers.value if calls.pairs is None else readers.followed}
     found |= {"loose_call": readers.named_object, "nameless_object": readers.nameless_object}
     found |= {"cut_object": readers.cut_object, "other_calls": readers.other_calls}
+    signs = Signs(dict(calls.replaced))
     names = sorted((name for name in readers.tools if name.strip()), key=lambda name: (-len(name), name))
     for name, tool in zip(names, known_tools(tools, closed=False).tools, strict=True):
+        found[f"other_name_for_{tool.rule}"] = _name_of(readers, name, signs)
         found[f"other_header_for_{tool.rule}"] = _header_of(readers, name)
         found[f"whole_object_for_{tool.rule}"] = _object_of(readers, name)
     return found
+
+
+def _name_of(readers: Readers, name: str, signs: Signs) -> External:
+    def other_name(text: str, pos: int, cache: Any, error: Any, grammar: Grammar) -> int | None:
+        found = grammar["any_name"].match_core(text, pos, cache, error) if "any_name" in grammar else None
+        written = signs.plain(text[pos : found.end].strip()) if found is not None else ""
+        is_other = written not in readers.tools and tool_named(written, readers.tools) == name
+        return int(found.end) if is_other else None
+
+    return other_name
 
 
 def _header_of(readers: Readers, name: str) -> External:

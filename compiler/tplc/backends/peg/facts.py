@@ -18,10 +18,11 @@ from tplc.backends.peg.patterns import (
     some_suffix,
 )
 from tplc.lower import Acceptor, CallForm, CallShape
-from tplc.lower.lexemes import Lexemes, exact, first_characters, group
+from tplc.lower.lexemes import SLOT_AGAIN, Lexemes, first_characters, group, lexemes_of
 from tplc.lower.states import closes_and_opens, states, texts_at
-from tplc_runtime.machine import LEAST_CUT, NAME_LIMIT
+from tplc_runtime.machine import CALL_KINDS, LEAST_CUT, LEFT_SIGNS, NAME_LIMIT
 
+OPENS = ("call",)
 NO_LEXEMES = Lexemes((), "", "", (), 0, "")
 NO_CALLS = CallForm(("",), "", "", (), CallShape("", (), ()), ("",), (), "line start", (), (), "", (), ())
 
@@ -73,9 +74,40 @@ class Facts:
     inline: bool = False
 
     @property
+    def alike(self) -> bool:
+        """Whether markers of calls may be in other case, or have other separators."""
+        return "marker_spelling" in self.acceptor.tolerances
+
+    @property
     def reads_again(self) -> bool:
         """Whether calls that are not as the template writes them are read by the tools' names."""
         return "other_forms" in self.acceptor.tolerances
+
+    @property
+    def left_opener(self) -> str:
+        """What opens calls, in the place of their closer."""
+        texts = self.calls.left_over if "repeated_markers" in self.acceptor.tolerances else ()
+        last = last_of(self.calls)
+        if not texts or not (self.calls.last or self.calls.tail):
+            return ""
+        guard = rf"(?<!{last}\s*)" if last else ""
+        return rf"{guard}{of_kinds(lexemes_of([('call', texts)]), ('call',))}(?=\s*+{self.after_left_over(OPENS)})"
+
+    @property
+    def left_sign(self) -> str:
+        """A bracket or a fence that is left over behind a call."""
+        if "repeated_markers" not in self.acceptor.tolerances:
+            return ""
+        return rf"(?!{self.after_call}){LEFT_SIGNS.pattern}(?=\s*+(?:{self.after_left_over()}|\Z))"
+
+    @property
+    def after_call(self) -> str:
+        """What counts after a call."""
+        return next(state.lexemes.find for state in states(self.acceptor) if state.name == "after_call")
+
+    def after_left_over(self, but: Sequence[str] = ()) -> str:
+        found = next(state.lexemes for state in states(self.acceptor) if state.name == "after_call")
+        return group(of_kinds(found, [kind for kind in (*CALL_KINDS, "end", "last") if kind not in but]))
 
     @property
     def unopened(self) -> bool:
@@ -162,10 +194,12 @@ class _Analysis:
 
     def facts(self) -> Facts:
         acceptor, calls = self.acceptor, self.calls
-        starts = acceptor.reasoning_starts
+        starts = (*acceptor.reasoning_starts, *acceptor.content_starts)
+        first = {text.strip() for text in texts_at(starts, "before content")}
         lead = _lead(calls.section_start + calls.shape.opener)
         found = {state.name: state.lexemes for state in states(acceptor)}
         content, after = found["content"], found.get("after_call", NO_LEXEMES)
+        before = found.get("before_content", NO_LEXEMES)
         opens = ("call", "line")
         alone = Lexemes(tuple(replace(one, lead="") for one in content.all), "", "", (), 0, "")
         sections = {text.strip() for text in calls.section_closers} - {text.strip() for text in calls.call_closers}
@@ -173,26 +207,28 @@ class _Analysis:
         return Facts(
             acceptor=acceptor,
             calls=calls,
-            turn_end=turn_end(acceptor),
-            turn_header=pattern_of(longest_first(acceptor.headers)),
-            reasoning_open=self.before_calls([start.text for start in starts]),
-            reasoning_open_anywhere=self.before_calls(texts_at(starts, "anywhere")),
-            reasoning_open_first=self.alone(texts_at(starts, "before content")),
-            reasoning_close=pattern_of(acceptor.reasoning_ends),
-            reasoning_close_first=self.alone(texts_at(acceptor.strays, "turn start")) if starts else "",
+            turn_end=either([of_kinds(content, ("end",)), _at_end(of_kinds(content, ("last",)))]),
+            turn_header=of_kinds(content, ("header",)),
+            reasoning_open=either([of_kinds(content, ("reasoning",)), of_kinds(before, ("reasoning",))]),
+            reasoning_open_anywhere=of_kinds(content, ("reasoning",)),
+            reasoning_open_first=of_kinds(before, ("reasoning",), only=lambda one: one.core in first),
+            reasoning_close=of_kinds(found.get("reasoning", found.get("pending", NO_LEXEMES)), ("reasoning_end",)),
+            reasoning_close_first=of_kinds(found.get("start", NO_LEXEMES), ("reasoning_end",)),
             content_space=acceptor.content_space,
-            content_open=self.before_calls(texts_at(acceptor.content_starts, "anywhere")),
-            content_open_first=self.alone(texts_at(acceptor.content_starts, "before content")),
+            content_open=of_kinds(content, ("content",)),
+            content_open_first=of_kinds(before, ("content",), only=lambda one: one.core in first),
             content_close="",  # told by what follows it
             section_close=of_kinds(after, closes, only=lambda one: one.core in sections),
             separator=of_kinds(after, ("separator",)),
             call_open=of_kinds(content, opens, first=self.first),
             call_next=of_kinds(after, opens, first=self.first),
             call_open_plain=of_kinds(content, ("plain",), first=self.first),
-            call_close=of_kinds(after, closes, only=lambda one: one.core not in sections),
+            call_close=either(
+                [self.closer_with_slot(), of_kinds(after, closes, only=lambda one: one.core not in sections)]
+            ),
             closes_only=not closes_and_opens(calls),
-            stray=either([marker(text) for text in longest_first(unlike(texts_at(acceptor.strays, "anywhere")))]),
-            empty=pattern_of(longest_first(calls.empty)),
+            stray=of_kinds(content, ("stray",)),
+            empty=of_kinds(content, ("empty",)),
             bare=acceptor.calls is not None and calls.where == "line start",
             call_lead=some_suffix(lead) if lead.endswith("\n") else "",
             call_cores=of_kinds(alone, opens, first=self.first),
@@ -204,58 +240,40 @@ class _Analysis:
         calls = self.calls
         return calls.object_open if calls.fields and not calls.shape.slots else calls.shape.id_prefix
 
-    def alone(self, texts: Iterable[str]) -> str:
-        """The pattern of markers where no longer marker of the format stands."""
-        return group(either([unless_longer(each, self.markers(), marker(each)) for each in texts]))
-
-    def markers(self) -> list[str]:
-        """All that opens or closes something."""
-        acceptor, calls = self.acceptor, self.calls
-        turn = [*acceptor.ends, *acceptor.headers, *acceptor.content_ends, *acceptor.reasoning_ends]
-        starts = [start.text for start in (*acceptor.content_starts, *acceptor.reasoning_starts)]
-        return [*turn, *starts, *calls.section_starts, calls.section_end, calls.separator, calls.shape.opener]
-
-    def before_calls(self, texts: Sequence[str]) -> str:
-        """The pattern of markers that an opener of calls may begin with."""
-        openers = (*self.calls.section_starts, self.calls.shape.opener)
-        return unless_longer(texts[0], openers, pattern_of(texts)) if texts else ""
+    def closer_with_slot(self) -> str:
+        """A closer in which a slot comes again."""
+        texts = self.calls.shape.closer
+        return "".join(SLOT_AGAIN if text is None else marker(text) for text in texts) if None in texts else ""
 
 
-def turn_end(acceptor: Acceptor) -> str:
+def _at_end(pattern: str) -> str:
     """Words end a turn only where nothing follows."""
-    ends = sorted([*acceptor.ends, *acceptor.last_ends], key=lambda end: (-len(end), end))
-    return either([marker(end) + (r"(?=\s*+\Z)" if end in acceptor.last_ends else "") for end in ends])
+    return pattern + r"(?=\s*+\Z)" if pattern else ""
 
 
 def content_close(acceptor: Acceptor, facts: Facts) -> str:
     """What people write as well ends content only before what may follow it."""
     behind = [facts.turn_end, facts.turn_header, facts.reasoning_open_anywhere, *facts.call_starts, facts.content_open]
     behind += [facts.stray, facts.empty, r"\Z"]
-    signs = [marker(text) + rf"(?=\s*+(?:{either(behind)}))" for text in acceptor.content_signs]
-    return group(either([pattern_of(acceptor.content_marks), *signs]))
+    content = next(state.lexemes for state in states(acceptor) if state.name == "content")
+    signs = of_kinds(content, ("sign",))
+    signs += rf"(?=\s*+(?:{either(behind)}))" if signs else ""
+    return group(either([of_kinds(content, ("content_end",)), signs]))
 
 
 def longest_first(texts: Iterable[str]) -> list[str]:
     return sorted(texts, key=lambda text: (-len(text.strip()), text))
 
 
-def pattern_of(texts: Iterable[str]) -> str:
-    """The pattern of a marker and of its variants."""
-    return group(either([marker(text) for text in texts]))
-
-
-def unless_longer(text: str, others: Iterable[str], pattern: str) -> str:
-    """The pattern of a marker where none of the others stands that begin with it: the longer one counts."""
-    begins = exact(text.strip())
-    longer = [exact(other.strip()) for other in others if other.strip() != text.strip()]
-    longer = [other for other in longer if other.startswith(begins)] if pattern and begins else []
-    return (f"(?!{either(longer)})" if longer else "") + pattern
-
-
-def unlike(texts: Iterable[str]) -> list[str]:
-    """The texts whose cores differ."""
-    return list({text.strip(): text for text in reversed([*texts]) if text.strip()}.values())[::-1]
-
-
 def _lead(text: str) -> str:
     return text[: len(text) - len(text.lstrip())]
+
+
+def last_of(calls: CallForm) -> str:
+    """What a call ends with, of which nothing is missing."""
+    if calls.tail is not None:
+        return marker_core(calls.tail[0]) + r"[^\n]*"
+    last, more = (either([marker_core(text) for text in texts]) for texts in (calls.last, calls.closers))
+    # Pieces of closers may come after it.
+    after = rf"(?:\s*(?:{more}))*" if set(calls.closers) - set(calls.last) else ""
+    return f"(?:{last}){after}" if last else ""

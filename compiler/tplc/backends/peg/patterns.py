@@ -103,15 +103,18 @@ def ahead(opener: str, first: str) -> str:
     return f"(?={space}{exact(first)})" if first else ""
 
 
-def marker_core(text: str) -> str:
+def marker_core(text: str, *, alike: bool = False) -> str:
     """The pattern of a marker without its outer white space."""
-    return core_pattern(text.strip())
+    core = text.strip()
+    pattern = core_pattern(core)
+    return f"(?:{pattern}|{respelling(core)})" if alike and is_respelled(core) else pattern
 
 
-def marker_word(text: str) -> str:
+def marker_word(text: str, *, alike: bool = False) -> str:
     """As `marker_core`; a word before white space is not the beginning of a longer one."""
     core = text.strip()
-    return core_pattern(core) + NO_WORD_FOLLOWS * ends_as_word(core, text[len(text.rstrip()) :])
+    pattern = core_pattern(core) + NO_WORD_FOLLOWS * ends_as_word(core, text[len(text.rstrip()) :])
+    return f"(?:{pattern}|{respelling(core)})" if alike and is_respelled(core) else pattern
 
 
 def some_prefix(space: str) -> str:

@@ -30,11 +30,9 @@ def closing(facts: Facts) -> str:
     """The call's closing marker; where that has pieces, each may come by itself."""
     if not facts.call_close:
         return ""
-    if "|" not in facts.call_close:
-        return "(gap call_close)?"
-    if facts.calls.longer_than_closers:
-        return "(gap call_close (gap !trailing_for_whole call_close)*)?"
-    return "(gap call_close)*"
+    whole = "!trailing_for_whole " * bool(facts.calls.longer_than_closers)
+    left = " (gap left_opener)?" if facts.left_opener else ""
+    return f"(gap {whole}call_close)" + ("*" if facts.closes_only else "?") + left
 
 
 def slot_rules(facts: Facts, known: KnownTools) -> list[Rule]:
@@ -48,10 +46,12 @@ def slot_rules(facts: Facts, known: KnownTools) -> list[Rule]:
         if kind == "name" and text.strip() and facts.calls.shape.slots[index + 1 : index + 2]:
             stop = before_counter(stop, slot_stop(index + 1, facts), index + 1, facts)
         if kind == "name":
-            rules += name_rules(stop, start, known, breaks, bare=facts.bare or facts.calls.faint)
+            closed = facts.bare or facts.calls.faint
+            alike = "tool_names" in facts.acceptor.tolerances
+            rules += name_rules(stop, start, known, breaks, bare=closed, alike=alike)
         else:
             rules.append(rule(kind, leaf(slot_pattern(stop, start, breaks))))
-        ends = [marker(each.lstrip()) for each in longest_first([text, *variants_after(kind, facts.calls)])]
+        ends = [marker(each.lstrip(), alike=facts.alike) for each in longest_first([text, *variants_after(kind, facts.calls)])]
         if text.strip():
             rules.append(
                 rule(f"{kind}_end", leaf(rf"\s*+{group(either(ends))}" + (rf"|(?=\s*+{start})" if start else "")))
@@ -81,8 +81,16 @@ def slot_start(index: int, facts: Facts) -> str:
     return rf"(?!{begun(slot.suffixes)}){group(either([exact(text.strip()) for text in slot.bare]))}"
 
 
-def name_rules(stop: str, start: str, known: KnownTools, breaks: str, *, bare: bool) -> list[Rule]:
-    rules = [rule(f"name_for_{tool.rule}", f"{literal(tool.name)} name_stop") for tool in known.tools]
+def name_rules(
+    stop: str, start: str, known: KnownTools, breaks: str, *, bare: bool, alike: bool = False
+) -> list[Rule]:
+    if known and alike:
+        others = [(f"name_for_{tool.rule}", f"other_name_for_{tool.rule}", tool.name) for tool in known.tools]
+        rules = [rule(name, f"{literal(text)} name_stop", other) for name, other, text in others]
+        rules += [rule(other, "!any_name any_name") for _, other, _ in others]  # the engine has a reader for it
+        rules.append(rule("any_name", leaf(slot_pattern(stop, start, breaks))))
+    else:
+        rules = [rule(f"name_for_{tool.rule}", f"{literal(tool.name)} name_stop") for tool in known.tools]
     if known:
         rules.append(rule("name_stop", "&" + leaf(stop + (rf"|\s*+{start}" if start else ""))))
     if not known.closed:
@@ -120,11 +128,11 @@ def slot_stop(index: int, facts: Facts) -> str:
         text = next(iter(pieces_of(shape.closer[0] or "")), "")
     if text.strip():
         return r"\s*+" + group(
-            either([marker_word(each) for each in longest_first([text, *variants_after(kind, calls)])])
+            either([marker_word(each, alike=facts.alike) for each in longest_first([text, *variants_after(kind, calls)])])
         )
     if calls.pairs is None:
         return r"\s*+" + exact(calls.object_open)
-    ends = either([*arguments_ahead(calls.pairs), facts.call_close, facts.section_close])
+    ends = either([*arguments_ahead(facts, calls.pairs), facts.call_close, facts.section_close])
     return (rf"\s*+(?:{ends})|" if ends else "") + (BLANK if _is_one_word(kind, calls) else LINE_END)
 
 

@@ -121,9 +121,6 @@ def _markers(facts: Facts) -> list[str]:
         ("stray_closer", facts.stray),
     )
     found = [name for name, present in named if present]
-    closers, ends = facts.acceptor.content_ends, [end.strip() for end in facts.acceptor.ends]
-    if any(closer.strip() != end and closer.strip().startswith(end) for closer in closers for end in ends):
-        found.insert(0, found.pop(found.index("content_close")))
     return found
 
 
