@@ -8,7 +8,6 @@ they read a text that is whole.  A method takes the text and a position, as rule
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional
 
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 Styles = tuple[Style, Style, Style]
-NEVER = Pattern(r"\Z")
+NEVER, NO_TEXTS = Pattern(r"\Z"), Pattern("(?!)")
 
 
 class Value(NamedTuple):
@@ -62,7 +61,7 @@ class Spelled:
     closers: tuple[str, ...] = ()
     after_call: Scanner = NO_MARKERS
     between: Optional[Scanner] = None
-    header_texts: Pattern = Pattern("(?!)")
+    header_texts: Pattern = NO_TEXTS
     is_distinct: bool = True
     names_alike: bool = True
     reads_again: bool = True
@@ -297,17 +296,4 @@ class _ObjectCall:
             if inside is None and self.arguments not in ("null", '""'):
                 content = self.arguments
             arguments = "{}" if inside is None else inside
-        return CallOfObject(
-            self.pos, self.name or "", self.identity, arguments, content, self.begins, incomplete
-        )
-
-
-def tools_of(tools: object) -> Parameters:
-    """As `schema.parameters_of`; an empty list for no tools."""
-    from .schema import parameters_of
-
-    return parameters_of(tools)
-
-
-def is_word(text: str) -> bool:
-    return re.fullmatch(r"[^\W\d][\w.:-]*", text) is not None
+        return CallOfObject(self.pos, self.name or "", self.identity, arguments, content, self.begins, incomplete)

@@ -38,7 +38,11 @@ OTHER_WORDS = {"true": ("true", "True"), "false": ("false", "False"), "null": ("
 
 def arguments_ahead(facts: Facts, pairs: PairForm) -> list[str]:
     """What may stand where the arguments begin."""
-    return [marker_core(text, alike=facts.alike) for text in (pairs.start, *pairs.opens, pairs.empty, pairs.end) if text.strip()]
+    return [
+        marker_core(text, alike=facts.alike)
+        for text in (pairs.start, *pairs.opens, pairs.empty, pairs.end)
+        if text.strip()
+    ]
 
 
 def argument_sections(dialect: Dialect, facts: Facts, known: KnownTools) -> list[Section]:
@@ -290,7 +294,9 @@ class PairRules:
         names = {word: f"type_{'_'.join(types)}" for word, types in words.items()}
         stop = self.ends_of("type")
         return [
-            rule("type", *names.values(), leaf(rf"\S[^\n]{{0,{KEY_LIMIT - 1}}}?(?=\s*+{cores(stop, self.facts.alike)})")),
+            rule(
+                "type", *names.values(), leaf(rf"\S[^\n]{{0,{KEY_LIMIT - 1}}}?(?=\s*+{cores(stop, self.facts.alike)})")
+            ),
             *(rule(name, f"{literal(word)} &type_end") for word, name in names.items()),
             rule("type_end", leaf(rf"\s*+{ends(stop, self.facts.alike)}")),
         ]
@@ -379,7 +385,10 @@ class PairRules:
             ),
             rule("scalar_item", f"{spaces} ({scalars}) {spaces}"),
             rule("object_of_arguments", f"({spaces} argument)+ {spaces}"),
-            rule("scalar_value", f"{self.own_close_next()} {leaf(SPACE)} ({scalars}) {self.space_before_close()}"),
+            rule(
+                "scalar_value",
+                sequence(self.own_close_next(), f"{leaf(SPACE)} ({scalars}) {self.space_before_close()}"),
+            ),
             *self.word_rules(""),
             *value_rules(JSON_STYLE, Dialect(JSON_STYLE, JSON_STYLE, JSON_STYLE)),
             self.raw_text("element_text"),
@@ -413,7 +422,8 @@ class PairRules:
 
     def typed_value(self, close: str = "") -> str:
         kinds = [f"{kind}_for_argument" for kind in ("object", "list", *OTHER_WORDS)]
-        return f"{leaf(SPACE)} ({' / '.join([*kinds, 'scalar'])}) {self.space_before_close(close)}"
+        typed = f"{leaf(SPACE)} ({' / '.join([*kinds, 'scalar'])}) {self.space_before_close(close)}"
+        return sequence(self.own_close_next(), typed)
 
     def typed_rules(self) -> list[Rule]:
         suffix = "_for_argument"

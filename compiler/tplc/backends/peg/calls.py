@@ -48,12 +48,13 @@ def section_section(facts: Facts, *, parallel: bool, apart: bool) -> Section:
     named = ["section_close"] if facts.section_close else []
     named += ["call_close"] if facts.call_close and facts.closes_only else []
     named += ["call_separator"] if facts.separator and not apart else []
-    named += ["left_sign"] if facts.left_sign else []
     # A piece of a closer may be all that is there of the whole.
     whole = "!trailing_for_whole " if facts.calls.longer_than_closers else ""
-    between = f"(gap {whole}{_any(named)})*" if named else ""
+    skipped = [f"gap {whole}{_any(named)}"] * bool(named) + ["left_sign"] * bool(facts.left_sign)
+    between = f"({' / '.join(skipped)})*" if skipped else ""
     openers = ["call_separator"] * apart + ["call_next"] * bool(facts.call_next)
-    opened = f"({' / '.join(openers)}) gap" if openers else ""
+    openers += ["call_next_for_object"] * bool(facts.next_object)
+    opened = f"{_any(openers)} gap" if openers else ""
     opened = f"({opened})?" if openers and facts.calls.unmarked else opened
     another = sequence("between_calls" if between else "", "gap", opened, "call")
     more = f"({another})*" if parallel else ""
@@ -79,6 +80,8 @@ def section_section(facts: Facts, *, parallel: bool, apart: bool) -> Section:
     rules.append(rule("gap", leaf(r"\s*+")))
     if facts.separator:
         rules.append(rule("call_separator", leaf(facts.separator)))
+    if facts.next_object:
+        rules.append(rule("call_next_for_object", leaf(facts.next_object)))
     if facts.left_sign:
         rules.append(rule("left_sign", leaf(facts.left_sign)))
     if facts.left_opener:
@@ -106,7 +109,7 @@ def call_section(facts: Facts, known: KnownTools) -> Section:
             rules += [
                 rule(
                     f"call_for_other__{tool.rule}",
-                    sequence(f"other_header_for_{tool.rule}", f"gap arguments_for_{tool.rule}", *closed),
+                    sequence(f"other_header_for_{tool.rule}", f'(gap arguments_for_{tool.rule} / "")', *closed),
                 )
                 for tool in known.tools
             ]

@@ -45,7 +45,11 @@ def cut_section(facts: Facts, known: KnownTools) -> Section:
     if calls.turn_closers:
         rules.append(rule("after_turn_for_calls", leaf(_after_turn(facts))))
     rules += slot_cuts(
-        calls.header, known, breaks_pattern(calls.breaks), opened=calls.object_open if calls.fields else "", alike=facts.alike
+        calls.header,
+        known,
+        breaks_pattern(calls.breaks),
+        opened=calls.object_open if calls.fields else "",
+        alike=facts.alike,
     )
     rules += _tail_rules(calls, known)
     return Section("A call that the output's end cuts before it has a name, or before its last closer.", (*rules,))
@@ -66,7 +70,9 @@ def cut_marker(facts: Facts, name: StateName) -> str:
     state = next((state for state in states(facts.acceptor) if state.name == name), None)
     if state is None or "cut_markers" not in facts.acceptor.tolerances:
         return ""
-    pattern = begun([one.core for one in state.lexemes.all if one.kind in CUT_KINDS and not one.respelled], least=LEAST_CUT)
+    pattern = begun(
+        [one.core for one in state.lexemes.all if one.kind in CUT_KINDS and not one.respelled], least=LEAST_CUT
+    )
     leads = either([some_suffix(lead) for lead in state.lexemes.leads.split("\0") if lead])
     return rf"{group(leads)}(?=[\W_]*[^\W_])(?![^\W_]+\s*\Z){pattern}" if pattern != NOTHING else ""
 

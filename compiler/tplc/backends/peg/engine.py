@@ -278,7 +278,9 @@ def externals(ir: TemplateIR, tools: ToolList | None) -> dict[str, External]:
 def _name_of(readers: Readers, name: str, signs: Signs) -> External:
     def other_name(text: str, pos: int, cache: Any, error: Any, grammar: Grammar) -> int | None:
         found = grammar["any_name"].match_core(text, pos, cache, error) if "any_name" in grammar else None
-        written = signs.plain(text[pos : found.end].strip()) if found is not None else ""
+        if found is None:
+            return None
+        written = signs.plain(text[pos : found.end].strip())
         is_other = written not in readers.tools and tool_named(written, readers.tools) == name
         return int(found.end) if is_other else None
 

@@ -18,7 +18,7 @@ from tplc.backends.peg.patterns import (
     some_suffix,
 )
 from tplc.lower import Acceptor, CallForm, CallShape
-from tplc.lower.lexemes import SLOT_AGAIN, Lexemes, first_characters, group, lexemes_of
+from tplc.lower.lexemes import SLOT_AGAIN, Lexemes, exact, first_characters, group, lexemes_of
 from tplc.lower.states import closes_and_opens, states, texts_at
 from tplc_runtime.machine import CALL_KINDS, LEAST_CUT, LEFT_SIGNS, NAME_LIMIT
 
@@ -98,7 +98,17 @@ class Facts:
         """A bracket or a fence that is left over behind a call."""
         if "repeated_markers" not in self.acceptor.tolerances:
             return ""
-        return rf"(?!{self.after_call}){LEFT_SIGNS.pattern}(?=\s*+(?:{self.after_left_over()}|\Z))"
+        return rf"\s*+(?!{self.after_call})(?:{LEFT_SIGNS.pattern})(?=\s*+(?:{self.after_left_over()}|\Z))"
+
+    @property
+    def next_object(self) -> str:
+        """The object of another call without its opener, as long as the last closer has not come."""
+        calls = self.calls
+        if not (calls.is_object or calls.fields) or not self.reads_again or not (calls.last or calls.tail):
+            return ""
+        last = last_of(calls)
+        guard = rf"(?<!{last}\s*)" if last else ""
+        return rf"{guard}(?!{self.after_call})[,;]?\s*+(?={exact(calls.object_open)})"
 
     @property
     def after_call(self) -> str:

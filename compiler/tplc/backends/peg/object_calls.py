@@ -40,7 +40,9 @@ def object_call_section(dialect: Dialect, facts: Facts, known: KnownTools) -> Se
     rules += [rule(f"name_for_{tool.rule}", leaf(_any([json_text(tool.name), quoted(tool.name)]))) for tool in own]
     if strict:
         keys = {kind: calls.path_of(kind) for kind in ("name", "arguments", "id", "index")}
-        rules += [rule(f"{kind}_key", leaf(_any([q + path[0] + q for q in QUOTES]))) for kind, path in keys.items() if path]
+        rules += [
+            rule(f"{kind}_key", leaf(_any([q + path[0] + q for q in QUOTES]))) for kind, path in keys.items() if path
+        ]
         rules += [rule(slot, 'string ""', 'number ""') for slot in ("id", "index") if calls.path_of(slot)]
     rules.append(external("loose_call", facts))
     rules.append(external("other_calls", facts))

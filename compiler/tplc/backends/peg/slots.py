@@ -51,7 +51,10 @@ def slot_rules(facts: Facts, known: KnownTools) -> list[Rule]:
             rules += name_rules(stop, start, known, breaks, bare=closed, alike=alike)
         else:
             rules.append(rule(kind, leaf(slot_pattern(stop, start, breaks))))
-        ends = [marker(each.lstrip(), alike=facts.alike) for each in longest_first([text, *variants_after(kind, facts.calls)])]
+        ends = [
+            marker(each.lstrip(), alike=facts.alike)
+            for each in longest_first([text, *variants_after(kind, facts.calls)])
+        ]
         if text.strip():
             rules.append(
                 rule(f"{kind}_end", leaf(rf"\s*+{group(either(ends))}" + (rf"|(?=\s*+{start})" if start else "")))
@@ -81,9 +84,7 @@ def slot_start(index: int, facts: Facts) -> str:
     return rf"(?!{begun(slot.suffixes)}){group(either([exact(text.strip()) for text in slot.bare]))}"
 
 
-def name_rules(
-    stop: str, start: str, known: KnownTools, breaks: str, *, bare: bool, alike: bool = False
-) -> list[Rule]:
+def name_rules(stop: str, start: str, known: KnownTools, breaks: str, *, bare: bool, alike: bool = False) -> list[Rule]:
     if known and alike:
         others = [(f"name_for_{tool.rule}", f"other_name_for_{tool.rule}", tool.name) for tool in known.tools]
         rules = [rule(name, f"{literal(text)} name_stop", other) for name, other, text in others]
@@ -104,7 +105,7 @@ def slot_pattern(stop: str, start: str = "", breaks: str = "") -> str:
     if start:
         text = rf"(?:(?!{start}){guard}[^\n])"
         whole = rf"(?!{stop})(?=\S){text}{{1,{NAME_LIMIT}}}?(?={stop})"
-        return rf"{whole}|[\w.:/-]{{1,{NAME_LIMIT}}}(?=\s*+{start})"
+        return rf"{whole}|(?:(?!{stop})[\w.:/-]){{1,{NAME_LIMIT}}}(?=\s*+{start})"
     char = f"(?:{guard}[^\\n])" if guard else r"[^\n]"
     return rf"(?!{stop}){guard}\S{char}{{0,{NAME_LIMIT - 1}}}?(?={stop})"
 
@@ -128,7 +129,9 @@ def slot_stop(index: int, facts: Facts) -> str:
         text = next(iter(pieces_of(shape.closer[0] or "")), "")
     if text.strip():
         return r"\s*+" + group(
-            either([marker_word(each, alike=facts.alike) for each in longest_first([text, *variants_after(kind, calls)])])
+            either(
+                [marker_word(each, alike=facts.alike) for each in longest_first([text, *variants_after(kind, calls)])]
+            )
         )
     if calls.pairs is None:
         return r"\s*+" + exact(calls.object_open)

@@ -261,11 +261,15 @@ def _thinking_cut(facts: Facts, stops: Sequence[str]) -> list[Rule]:
     """The beginning of what ends reasoning that nothing opened: up to it, the text is content."""
     cut = cut_marker(facts, "pending")
     text = f"(?:(?!{either([*stops, cut])}).)*"
-    return [
-        rule("thinking_cut", "content_for_thinking cut_marker_for_thinking"),
-        rule("cut_marker_for_thinking", leaf(cut)),
-        rule("content_for_thinking", leaf(text)),
-    ] if cut else []
+    return (
+        [
+            rule("thinking_cut", "content_for_thinking cut_marker_for_thinking"),
+            rule("cut_marker_for_thinking", leaf(cut)),
+            rule("content_for_thinking", leaf(text)),
+        ]
+        if cut
+        else []
+    )
 
 
 def content_section(facts: Facts) -> Section:
