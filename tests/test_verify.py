@@ -18,7 +18,7 @@ from tplc.ir.nodes import Ambiguity, GenerationPrompt, TemplateIR, Text, Turn, V
 from tplc.verify import Artifact, load_artifact, verify
 from tplc.verify.artifact import Damaged, NotAParser, load_module, sha256_in
 from tplc.verify.battery import SHAPES, Call, Case, battery, random_cases
-from tplc.verify.compare import difference, fits, same, same_untyped
+from tplc.verify.compare import difference, fits, same, same_message, with_texts
 from tplc.verify.conversation import fitting_tools, schema_of
 from tplc.verify.cut import TurnFrame, trailing_of
 from tplc.verify.verify import accumulated
@@ -128,7 +128,7 @@ def test_a_key_that_nothing_ends_is_told() -> None:
 
 
 def first_failure(result: Verification) -> str:
-    """Behind the causes, and what would help."""
+    """After the causes, and what would help."""
     return next(line for line in result.failures if not line.startswith(("cause: ", "help: ")))
 
 
@@ -542,13 +542,12 @@ def test_types_that_only_a_schema_tells() -> None:
     def case(value: Any) -> Case:
         return Case("t", calls=(Call("f", (("a", value),)),))
 
-    assert (
-        same_untyped(ir, case("42"), case(42))
-        and same_untyped(ir, case("None"), case(None))
-        and same_untyped(ir, case("[1]"), case([1]))
-    )
-    assert not same_untyped(ir, case("007"), case(7)) and not same_untyped(ir, case("x"), case("y"))
-    assert not same_untyped(ir, case("x"), Case("t"))
+    for text, value in (("42", 42), ("None", None), ("[1]", [1])):
+        assert with_texts(ir, case(text), case(value)) == case(text)
+    for text, value in (("007", 7), ("x", "y"), ("1", "1 ")):
+        assert with_texts(ir, case(text), case(value)) == case(value)
+    assert with_texts(ir, case("x"), Case("t")) == Case("t")
+    assert same_message(case(1), case(1.0)) and not same_message(case(1), case(True))
 
 
 def test_deltas_add_up() -> None:

@@ -11,6 +11,7 @@ import time
 import uuid
 from bisect import bisect_right
 from collections import namedtuple
+from functools import lru_cache
 from json.encoder import encode_basestring
 
 TYPE_CHECKING = False  # as in typing, whose import would cost more than all the rest
@@ -131,6 +132,7 @@ class Scanner:
         wordless: bool = True,
     ) -> None:
         self.markers, self.width, self.leads = markers, width, leads
+        self.cores: tuple[str, ...] = ()  # the same, made when the first is asked for
         self._find, self._near = Pattern(find), Pattern(near)
         self.word, self.trails = Pattern(word), trails
         self.first, self.wordless = first, wordless
@@ -155,15 +157,9 @@ class Scanner:
         """A marker that the text from `pos` to the end could become; "" if there is none."""
         if len(buf) - pos > self.width or self._near.match(buf, pos) is None:
             return ""
-        tail = buf[pos:]
-        for marker in self.markers:
-            core = marker[1]
-            if core.startswith(tail):
-                if core != tail:
-                    return core
-            elif (" " in core or core[0] == RESPELLED) and is_truncated(core, tail):
-                return core
-        return ""
+        if self.cores == ():
+            self.cores = tuple([marker[1] for marker in self.markers])
+        return truncated_core(self.cores, buf[pos:])
 
     def is_truncated(self, buf: str, pos: int, kinds: Sequence[str], least: int = 1) -> bool:
         """Whether a marker of these kinds is truncated at the output's end: at least so many characters are there."""
@@ -225,6 +221,15 @@ class ExpectedText:
 def squeezed(text: str) -> str:
     """A text without white space, `_`, `-` and their like, in lower case, with `|` for `｜`."""
     return str(JOINTS.sub("", text)).translate(IN_ANY_CASE)
+
+
+@lru_cache(maxsize=1024)
+def truncated_core(cores: tuple[str, ...], text: str) -> str:
+    """The first of these markers that the text is the beginning of; "" if there is none."""
+    for core in cores:
+        if is_truncated(core, text):
+            return core
+    return ""
 
 
 def is_truncated(core: str, text: str) -> bool:
@@ -949,6 +954,7 @@ NAME_KEYS = ("name", "tool_name", "function_name", "function", "tool", "recipien
 ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "params", "kwargs")
 OTHER_KEYS = ("id", "type", "index", "call_id", "tool_call_id")
 FENCE = Pattern(r"\s*```[\w-]*[^\S\n]*\n|\n?[^\S\n]*```\s*\Z")
+INFINITY = float("inf")
 BETWEEN_CALLS = Pattern(r"[\s,;)\]}]*")
 AT_ONCE = Pattern(r"""[\s({\[\\"'“`]*(?:json\b[\s({\[\\"'“]*)?""")
 # A quote that is missing behind a key, behind a value before the next key.
@@ -982,14 +988,30 @@ def calls_in(text: str, tools: Parameters) -> list[tuple[str, str]]:
 
 def arguments_of(name: str, text: str, tools: Parameters) -> str | None:
     """The arguments of a tool that an object of JSON holds; None where they are not this tool's."""
-    found = _with_arguments(name, {"arguments": json.loads(text)}, tools)
+    found = _with_arguments(name, {"arguments": loaded(text)}, tools)
     return None if found is None else found[1]
 
 
 def calls_of(text: str, tools: Parameters) -> list[tuple[str, str]]:
     """The call that JSON means, in a list; none where it means none."""
-    found = _call_of(json.loads(text), tools)
+    found = _call_of(loaded(text), tools)
     return [] if found is None else [found]
+
+
+def loaded(text: str) -> Any:
+    """The value of a text in JSON; None if it is nested too deeply, or holds a number that is too large."""
+    try:
+        return json.loads(text, parse_float=finite)
+    except (ValueError, RecursionError):
+        return None
+
+
+def finite(text: str) -> float:
+    """A number; raises ValueError if it is too large for one."""
+    number = float(text)
+    if number in (INFINITY, -INFINITY):
+        raise ValueError(text)
+    return number
 
 
 def _candidates(text: str) -> Iterator[str]:
@@ -1014,7 +1036,7 @@ def _values(text: str) -> list[Any]:
             return [None]
         reader = Reader(STYLES)
         pos = reader.read(text, pos, True)
-        value = json.loads(reader.close())
+        value = loaded(reader.close())
         found += value if isinstance(value, list) else [value]
         pos = BETWEEN_CALLS.match(text, pos).end()
     return found
@@ -1022,11 +1044,9 @@ def _values(text: str) -> list[Any]:
 
 def _call_of(value: Any, tools: Parameters) -> tuple[str, str] | None:
     """The call that an object means."""
-    if not isinstance(value, dict):
+    value = _innermost(value)
+    if value is None:
         return None
-    inner = [value[key] for key in NAME_KEYS if isinstance(value.get(key), dict)]
-    if len(inner) == 1 and not any(isinstance(value.get(key), str) for key in NAME_KEYS):
-        return _call_of(inner[0], tools)
     for key in NAME_KEYS:
         name = tool_named(value[key], tools) if isinstance(value.get(key), str) else ""
         if name and name in tools:
@@ -1036,6 +1056,16 @@ def _call_of(value: Any, tools: Parameters) -> tuple[str, str] | None:
         [(key, arguments)] = value.items()
         name = tool_named(key, tools)
         return _with_arguments(name, {"arguments": arguments}, tools) if name and name in tools else None
+    return None
+
+
+def _innermost(value: Any) -> dict[str, Any] | None:
+    """The object itself, or the one that it holds in the place of a name; None for what is no object."""
+    while isinstance(value, dict):
+        inner = [value[key] for key in NAME_KEYS if isinstance(value.get(key), dict)]
+        if len(inner) != 1 or any(isinstance(value.get(key), str) for key in NAME_KEYS):
+            return value
+        value = inner[0]
     return None
 
 
@@ -1049,7 +1079,10 @@ def _with_arguments(name: str, members: dict[str, Any], tools: Parameters) -> tu
     arguments = {} if arguments is None and named else arguments
     if not isinstance(arguments, dict) or (keys is not None and not keys.issuperset(arguments)):
         return None
-    return name, json.dumps(arguments, ensure_ascii=False)
+    try:
+        return name, json.dumps(arguments, ensure_ascii=False)
+    except RecursionError:
+        return None
 
 
 class Signs:
@@ -1389,7 +1422,7 @@ class Machine(Copied):
     REPEATED: ClassVar[bool] = False  # what is left over behind a call is dropped
     CUT_MARKERS: ClassVar[bool] = False  # a part of a marker at the output's end is no text
     COUNTED: ClassVar[bool] = False  # calls are written with an index
-    OPENERS: ClassVar[Scanner] = NO_MARKERS  # of calls
+    OPENERS: ClassVar[tuple[str, ...]] = ()  # of calls: the beginning of one at the output's end is no text
     # What the states look for, each in its text.
     AT_START: ClassVar[Scanner] = NO_MARKERS
     IN_REASONING: ClassVar[Scanner] = NO_MARKERS
@@ -1400,7 +1433,8 @@ class Machine(Copied):
     HEADERS_ALIKE: ClassVar[bool] = False  # what ends the name of a call may open a message as well
     DISTINCT: ClassVar[bool] = True  # what opens calls is like nothing else, so what follows is a call
     BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that no name holds, and no value outside of a string
-    USUAL_NEXT: ClassVar[Sequence[Any]] = ()  # what usually comes after a call
+    USUAL_NEXT: ClassVar[Sequence[ExpectedText]] = ()  # what usually comes after a call,
+    USUAL_PAIR: ClassVar[Sequence[ExpectedText]] = ()  # and after an argument
     HEADER: ClassVar[Sequence[Any]] = ()  # slots of a call: the kind, what ends it, and signs that do
     NAME_SIGNS: ClassVar[Any] = None  # what is written in names for other signs
     CALL_ID: ClassVar[str] = ""  # an id that is made of slots: "{name}:{index}"
@@ -2100,7 +2134,7 @@ class Machine(Copied):
             return mark.of_kind("content_end") if self._final else mark
         return None
 
-    def _next(self, marks: Scanner, usual: Sequence[Any] = ()) -> str | None:
+    def _next(self, marks: Scanner, usual: Sequence[ExpectedText] = ()) -> str | None:
         """The kind of the marker that comes next, white space apart, "" for other text; None: more input is needed.
         `usual`: what usually comes, which may hold several of the markers."""
         if self._space:
@@ -2108,9 +2142,8 @@ class Machine(Copied):
         buf, start = self._buf, NON_SPACE.search(self._buf, self._pos).start()
         mark = marks.match(buf, start)
         if not self._final and (mark is None or mark.ambiguous):
-            for text in usual if mark is None else ():
-                if text.is_incomplete(buf, start):
-                    self._undecided, self._undecided_from = text.is_incomplete, start
+            if self.USUAL_NEXT or self.USUAL_PAIR:
+                if mark is None and self._is_usual(usual, start):
                     return None
             if start == len(buf):
                 return None
@@ -2124,10 +2157,18 @@ class Machine(Copied):
         self._skip = mark.end - self._pos
         return str(mark.kind)
 
+    def _is_usual(self, usual: Sequence[ExpectedText], start: int) -> bool:
+        """Whether all from `start` on is what usually comes, or the beginning of it."""
+        for text in usual:
+            if text.is_incomplete(self._buf, start):
+                self._undecided, self._undecided_from = text.is_incomplete, start
+                return True
+        return False
+
     def _leave_open(self, start: int, core: str) -> None:
         """The text from `start` on is the beginning of this marker: until all of it has come, nothing is decided."""
         if " " in core or core[0] == RESPELLED:
-            self._undecided, self._undecided_from = lambda buf, at: is_truncated(core, buf[at:]), start
+            self._undecided, self._undecided_from = lambda buf, at: truncated_core((core,), buf[at:]), start
         else:
             self._undecided, self._undecided_from = (self._buf[self._pos : start] + core[:-1]).startswith, self._pos
 
@@ -2217,7 +2258,7 @@ class Machine(Copied):
         rest = "".join(self._buf[pos:].split())
         if len(rest) < LEAST_CUT or rest.isalnum() or self._literal or not (self._calls_on and self.DISTINCT):
             return False
-        return self.OPENERS.is_truncated(self._buf, next_char(self._buf, pos), CALL_KINDS)
+        return truncated_core(self.OPENERS, self._buf[next_char(self._buf, pos) :]) != ""
 
     def _is_cut(self, marks: Scanner, pos: int) -> bool:
         """Is what is left, where the output ends, the beginning of a call, or of what ends the turn or a part of it?"""
@@ -2467,7 +2508,7 @@ class Objects(Machine):
         if self._reader is None:
             self._skip_space()
             start = next_char(self._buf, self._pos)
-            if self.READ_AGAIN and self._buf[start : start + 1] in ("`", "{", ""):
+            if self.READ_AGAIN and self._buf[start : start + 1] in ("`{" if self._tools else "`"):
                 other = self._otherwise(start)
                 if other is not None:
                     return other
@@ -2859,10 +2900,8 @@ class Pairs(Machine):
     CALLS: ClassVar[bool] = True
     BETWEEN: ClassVar[Scanner]  # pair, end (consumed), next (not consumed), and others (skipped)
     PAIR: ClassVar[tuple[tuple[str, Scanner, str], ...]]
-    USUAL_PAIR: ClassVar[Sequence[Any]] = ()
     PAIR_OPENS: ClassVar[bool] = True  # a pair begins with a marker of its own
     RESUMES: ClassVar[bool] = False  # and that says by itself, after text that is no pair, that one begins
-    RESUMING: ClassVar[Scanner] = NO_MARKERS  # what may come after such text
     KEY_SIGNS: ClassVar[Any] = None  # what is written in keys for other signs
     ODD_NAMES: ClassVar[bool] = True
     _count = 0
@@ -2981,8 +3020,10 @@ class Pairs(Machine):
 
     def _after_no_pair(self) -> Match | None:
         """The next pair, or the end of the call, behind what is no pair."""
-        buf, marks, start = self._buf, self.RESUMING, next_char(self._buf, self._pos) + 1
+        buf, marks, start = self._buf, self.BETWEEN, next_char(self._buf, self._pos) + 1
         mark = marks.find(buf, start)
+        while mark is not None and mark.kind == "skip":
+            mark = marks.find(buf, mark.end)
         decided = mark is not None and (self._final or mark.start < marks.partial_match(buf, start))
         return mark if decided else None
 
@@ -3075,6 +3116,7 @@ class KnownPairs:
     def __init__(self, ends: Scanner, key_end: Scanner, keys: tuple[str, ...]) -> None:
         self.ends, self.key_end, self.keys = ends, key_end, keys
         self.width = ends.width + max(map(len, keys)) + key_end.width
+        self.safe_prefix_end = ends.safe_prefix_end
 
     def find(self, buf: str, pos: int) -> Match | None:
         match = self.ends.find(buf, pos)
@@ -3102,9 +3144,6 @@ class KnownPairs:
                 return self.ends.with_lead(buf, pos, match.start)
             match = self.ends.find(buf, match.start + 1)
         return end
-
-    def safe_prefix_end(self, text: str) -> int:
-        return self.ends.safe_prefix_end(text)
 
 
 def _to_escape(match: re.Match[str]) -> str:
@@ -3137,31 +3176,31 @@ def nested_json(text: str) -> str | None:
 class Synchronized:
     """The end of a raw value, or what closes the call with what may follow that, where the value's own end is missing.
 
-    `close` matches that, `begun` what may turn out to be that at the end of what has come.
+    `close` matches that, and begins with `sign`; `begun` matches what may turn out to be that at the end of what has
+    come.  A line's end before it is no part of the value.
     """
 
-    def __init__(self, end: End, close: Pattern, begun: Pattern) -> None:
-        self.end, self.close, self.begun = end, close, begun
+    def __init__(self, end: Closer | KnownPairs | Scanner, close: Pattern, begun: Pattern, sign: str) -> None:
+        self.end, self.close, self.begun, self.sign = end, close, begun, sign
 
     def find(self, buf: str, pos: int) -> Match | None:
-        mark: Match | None = self.end.find(buf, pos)
+        mark = self.end.find(buf, pos)
         match = self.close.search(buf, pos, len(buf) if mark is None else mark.start)
         if match is None:
             return mark
-        lead = "\n" if buf[match.start() - 1 : match.start()] == "\n" else ""
-        return Match("next", match.start(), match.start(), lead)
+        return Match("lost", match.start(), match.start(), "\n" * (buf[match.start() - 1 : match.start()] == "\n"))
 
     def partial_match(self, buf: str, pos: int) -> int:
         match = self.begun.search(buf, max(pos, len(buf) - LOOK_BACK))
-        partial: int = self.end.partial_match(buf, pos)
-        if match is None or match.start() >= partial:
-            return partial
-        start = int(match.start())
+        partial = self.end.partial_match(buf, pos)
+        start: int = partial if match is None else min(partial, match.start())
         return start - (start > pos and buf[start - 1] == "\n")
 
     def safe_prefix_end(self, text: str) -> int:
-        found = self.begun.search(text) or self.close.search(text)
-        return -1 if found else self.end.safe_prefix_end(text)
+        if self.sign in text and (self.begun.search(text) or self.close.search(text)):
+            return -1
+        end = self.end.safe_prefix_end(text)
+        return end - (end > 0 and text[end - 1] == "\n")
 
 
 def coerced(text: str, types: frozenset[str] | None) -> str | None:
@@ -3187,7 +3226,7 @@ NUMBER_TYPES = frozenset(["number", "integer"])
 
 
 class RawPairs(Pairs):
-    CALL_CLOSES: ClassVar[tuple[Pattern, Pattern] | None] = None  # what ends a value that has no end of its own
+    CALL_CLOSES: ClassVar[tuple[Pattern, Pattern, str] | None] = None  # what ends a value that has no end of its own
     RETYPED: ClassVar[bool] = False  # by the schema a value in another form is what it means
     WORDS: ClassVar[ValueWords]
     AFTER_VALUE: ClassVar[End]
@@ -3269,10 +3308,10 @@ class RawPairs(Pairs):
         self._piece(buf[pos:end])
         self._pos = end  # wherever the chunks ended, what is emitted of the value is emitted here
         self._end_value()
-        self._pos = mark.start if mark.kind == "next" else mark.end
-        if (self.NEXT_PAIR or self.CALL_CLOSES) and mark.kind == "next":
+        self._pos = mark.end if mark.kind == "end" else mark.start
+        if mark.kind != "end" and (self.NEXT_PAIR or self.CALL_CLOSES):
             self._note("an argument is not closed")
-            self.incomplete = True
+            self.incomplete = self.incomplete or mark.kind == "lost"
         self._state = type(self)._pairs
         return True
 

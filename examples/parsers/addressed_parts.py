@@ -69,7 +69,7 @@ class StreamParser(RawPairs):
     IN_REASONING = Scanner(
         ("last", "#top#", "", "", 0), ("reasoning_end", "<:more:>", "", "", 0), ("end", "<:over:>", "", "", 0),
         ("end", "\x00<:over:>", "", "", 2),
-        find=r"#(top#)|<(?:(:more:>)|(:over:>)|(\s{0,4}:\s{0,4}[Oo][Vv][Ee][Rr]\s{0,4}:\s{0,4}>))",
+        find=r"#(top#)|<(?:(:more:>)|(:over:>)|(\s{0,4}:\s{0,4}(?ai:over)\s{0,4}:\s{0,4}>))",
         near=r"#(?=[t]|\Z)|<(?=[\t\n\r \-:_▁]|\Z)", width=41,
     )
     # content = (text | "to user:>" | "<:over:>")* ("to self:>" reasoning | "to" call)?
@@ -78,8 +78,8 @@ class StreamParser(RawPairs):
         ("stray", "<:more:>", "", "", 0), ("end", "\x00<:over:>", "", "", 2), ("reasoning", "to self:>", " ", "", 0),
         ("content", "to user:>", " ", "", 0), ("line", "to ", " ", " ", 2),
         find=(
-            r"#(top#)|<(?:(:from\s{1,64}assistant)|(:over:>)|(:more:>)|(\s{0,4}:\s{0,4}[Oo][Vv][Ee][Rr]\s{0,4}:\s{0,4}"
-            r">))|t(?:(o\s{1,64}self:>)|(o\s{1,64}user:>)|(o(?!\w)))"
+            r"#(top#)|<(?:(:from\s{1,64}assistant)|(:over:>)|(:more:>)|(\s{0,4}:\s{0,4}(?ai:over)\s{0,4}:\s{0,4}>))|t("
+            r"?:(o\s{1,64}self:>)|(o\s{1,64}user:>)|(o(?!\w)))"
         ), near=r"#(?=[t]|\Z)|<(?=[\t\n\r \-:_▁]|\Z)|t(?=[o]|\Z)", width=81, leads=" ",
     )
     DISTINCT = False
@@ -103,10 +103,8 @@ class StreamParser(RawPairs):
         ),
     )
     ONLY_TOOLS = True
-    HEADER_PARTS = ('name="\ufdd0">', 'name="', "<run", "name", "run", '">', ":>", "to", '"', ":", "<", "=", ">", "\ufdd0")
-    HEADER_TEXTS = Pattern(
-        '(?:name="\ufdd0">|name="|<run|name|run|">|:>|to|"|:|<|=|>|\ufdd0|[^\\S\\n]*[\\n:.,\'"`]|[0-9]+)'
-    )
+    HEADER_PARTS = ('name="', "<run", "name", "run", '">', ":>", "to", '"', ":", "<", "=", ">")
+    HEADER_TEXTS = Pattern('(?:name="|<run|name|run|">|:>|to|"|:|<|=|>|[^\\S\\n]*[\\n:.,\'"`]|[0-9]+)')
     BREAKS = Scanner(
         ("mark", "<:from assistant", "", "", 0), ("mark", "<:over:>", "", "", 0), ("mark", "</run>", "", "", 0),
         find=r"<(?:(:from\s{1,64}assistant)|(:over:>)|(/run>))", near=r"<(?=[/:]|\Z)", width=81, first="<",
@@ -135,20 +133,13 @@ class StreamParser(RawPairs):
         ("next", "to ", " ", " ", 2),
         find=(
             r'<(?:(:more:>\s{0,64}<:from\s{1,64}assistant(?!\w))|(given\s{1,64}name=")|(/given>)|(:over:>)|(/run>)|(\s'
-            r"{0,4}:\s{0,4}[Mm][Oo][Rr][Ee]\s{0,4}:\s{0,4}>\s{0,4}<\s{0,4}:\s{0,4}[Ff][Rr][Oo][Mm][\s_▁-]{0,4}[Aa][Ss]"
-            r'[Ss][Ii][Ss][Tt][Aa][Nn][Tt])|(\s{0,4}[Gg][Ii][Vv][Ee][Nn][\s_▁-]{0,4}[Nn][Aa][Mm][Ee]\s{0,4}=\s{0,4}")|'
-            r"(\s{0,4}/\s{0,4}[Gg][Ii][Vv][Ee][Nn]\s{0,4}>)|(\s{0,4}:\s{0,4}[Oo][Vv][Ee][Rr]\s{0,4}:\s{0,4}>)|(\s{0,4}"
-            r"/\s{0,4}[Rr][Uu][Nn]\s{0,4}>))|t(o(?!\w))"
+            r"{0,4}:\s{0,4}(?ai:more)\s{0,4}:\s{0,4}>\s{0,4}<\s{0,4}:\s{0,4}(?ai:from)[\s_▁-]{0,4}(?ai:assistant))|(\s"
+            r'{0,4}(?ai:given)[\s_▁-]{0,4}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}/\s{0,4}(?ai:given)\s{0,4}>)|(\s{0,4}:\s'
+            r"{0,4}(?ai:over)\s{0,4}:\s{0,4}>)|(\s{0,4}/\s{0,4}(?ai:run)\s{0,4}>))|t(o(?!\w))"
         ), near=r"<(?=[\t\n\r \-/:G_g▁]|\Z)|t(?=[o]|\Z)", width=153, leads=" ",
     )
     USUAL_PAIR = (ExpectedText('<given name="'),)
     RESUMES = True
-    RESUMING = Scanner(
-        ("other", "<:more:> <:from assistant ", "", " ", 2), ("other", '<given name="', "", "", 0),
-        ("other", "<:over:>", "", "", 0), ("other", "</run>", "", "", 0), ("other", "to ", " ", " ", 2),
-        find=r'<(?:(:more:>\s{0,64}<:from\s{1,64}assistant(?!\w))|(given\s{1,64}name=")|(:over:>)|(/run>))|t(o(?!\w))',
-        near=r"<(?=[/:g]|\Z)|t(?=[o]|\Z)", width=153, leads=" ",
-    )
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
     )
@@ -164,9 +155,11 @@ class StreamParser(RawPairs):
     RETYPED = True
     CALL_CLOSES = (
         Pattern(
-            '</run>\\s{0,16}(?:(?:<:over:>|\\Z)|<:more:><:from\\ assistant\\s{0,16}to\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}:><run\\ name=")'
+            r"</run>\s{0,16}(?:(?:<:over:>|\Z)|<:more:><:from\ assistant\s{0,16}to\s{0,16}[^\s=:,(){}\[\]]{1,64}?\s{0,16}:"
+            r'><run\ name=")'
         ),
-        Pattern("(?s:</run>.{0,160}\\Z|<(?:/(?:r(?:u(?:n(?:>)?)?)?)?)?\\Z)"),
+        Pattern(r"(?s:</run>.{0,160}\Z|<(?:/(?:r(?:u(?:n(?:>)?)?)?)?)?\Z)"),
+        "<",
     )
     # after_call = ("</run>" | "<:more:><:from assistant")* (("to" | "to") call | content)
     AFTER_CALL = Scanner(
@@ -178,10 +171,9 @@ class StreamParser(RawPairs):
         ("content", "to user:>", " ", "", 0), ("call", "to ", "", " ", 2),
         find=(
             r"#(top#)|,(\s{0,64}to(?!\w))|;(\s{0,64}to(?!\w))|<(?:(:more:>\s{0,64}<:from\s{1,64}assistant(?!\w))|(:fro"
-            r"m\s{1,64}assistant)|(:over:>)|(:more:>)|(/run>)|(\s{0,4}:\s{0,4}[Mm][Oo][Rr][Ee]\s{0,4}:\s{0,4}>\s{0,4}<"
-            r"\s{0,4}:\s{0,4}[Ff][Rr][Oo][Mm][\s_▁-]{0,4}[Aa][Ss][Ss][Ii][Ss][Tt][Aa][Nn][Tt])|(\s{0,4}:\s{0,4}[Oo][Vv"
-            r"][Ee][Rr]\s{0,4}:\s{0,4}>)|(\s{0,4}/\s{0,4}[Rr][Uu][Nn]\s{0,4}>))|t(?:(o\s{1,64}self:>)|(o\s{1,64}user:>"
-            r")|(o(?!\w)))"
+            r"m\s{1,64}assistant)|(:over:>)|(:more:>)|(/run>)|(\s{0,4}:\s{0,4}(?ai:more)\s{0,4}:\s{0,4}>\s{0,4}<\s{0,4"
+            r"}:\s{0,4}(?ai:from)[\s_▁-]{0,4}(?ai:assistant))|(\s{0,4}:\s{0,4}(?ai:over)\s{0,4}:\s{0,4}>)|(\s{0,4}/\s{"
+            r"0,4}(?ai:run)\s{0,4}>))|t(?:(o\s{1,64}self:>)|(o\s{1,64}user:>)|(o(?!\w)))"
         ), near=r"#(?=[t]|\Z)|,|;|<(?=[\t\n\r \-/:_▁]|\Z)|t(?=[o]|\Z)", width=153, leads=" ",
     )
 

@@ -70,10 +70,10 @@ class StreamParser(Wraps):
         ("line", '\x00<actname="<actname="', "\n", "", 2), ("line", '\x00<actname="', "\n", "", 2),
         ("line", '```json <act name="', "", "", 0), ("line", '``` <act name="', "", "", 0),
         find=(
-            r'<(?:(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name=")|(/quiet>)|(-/->)|(\s{0,4}[Aa][Cc]['
-            r'Tt][\s_▁-]{0,4}[Nn][Aa][Mm][Ee]\s{0,4}=\s{0,4}"[\s_▁-]{0,4}<\s{0,4}[Aa][Cc][Tt][\s_▁-]{0,4}[Nn][Aa][Mm]['
-            r'Ee]\s{0,4}=\s{0,4}")|(\s{0,4}[Aa][Cc][Tt][\s_▁-]{0,4}[Nn][Aa][Mm][Ee]\s{0,4}=\s{0,4}"))|`(?:(``json\s{0,'
-            r'64}<act\s{1,64}name=")|(``\s{0,64}<act\s{1,64}name="))'
+            r'<(?:(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name=")|(/quiet>)|(-/->)|(\s{0,4}(?ai:act)'
+            r'[\s_▁-]{0,4}(?ai:name)\s{0,4}=\s{0,4}"[\s_▁-]{0,4}<\s{0,4}(?ai:act)[\s_▁-]{0,4}(?ai:name)\s{0,4}=\s{0,4}'
+            r'")|(\s{0,4}(?ai:act)[\s_▁-]{0,4}(?ai:name)\s{0,4}=\s{0,4}"))|`(?:(``json\s{0,64}<act\s{1,64}name=")|(``'
+            r'\s{0,64}<act\s{1,64}name="))'
         ), near=r"<(?=[\t\n\r \-/A_a▁]|\Z)|`(?=[`]|\Z)", width=216, leads="\n",
     )
     # content = (text | "<-/->")* ("<quiet>" reasoning | '<act name="' call)?
@@ -85,20 +85,12 @@ class StreamParser(Wraps):
         ("call", '```json <act name="', "", "", 0), ("call", '``` <act name="', "", "", 0),
         find=(
             r'<(?:(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name="\s{0,64}</act>)|(-assistant->)|(act'
-            r'\s{1,64}name=")|(/quiet>)|(quiet>)|(-/->)|(\s{0,4}[Aa][Cc][Tt][\s_▁-]{0,4}[Nn][Aa][Mm][Ee]\s{0,4}=\s{0,4'
-            r'}"[\s_▁-]{0,4}<\s{0,4}[Aa][Cc][Tt][\s_▁-]{0,4}[Nn][Aa][Mm][Ee]\s{0,4}=\s{0,4}")|(\s{0,4}[Aa][Cc][Tt][\s_'
-            r'▁-]{0,4}[Nn][Aa][Mm][Ee]\s{0,4}=\s{0,4}"))|`(?:(``json\s{0,64}<act\s{1,64}name=")|(``\s{0,64}<act\s{1,64'
-            '}name="))'
+            r'\s{1,64}name=")|(/quiet>)|(quiet>)|(-/->)|(\s{0,4}(?ai:act)[\s_▁-]{0,4}(?ai:name)\s{0,4}=\s{0,4}"[\s_▁-]'
+            r'{0,4}<\s{0,4}(?ai:act)[\s_▁-]{0,4}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁-]{0,4}(?ai:name)\s{'
+            r'0,4}=\s{0,4}"))|`(?:(``json\s{0,64}<act\s{1,64}name=")|(``\s{0,64}<act\s{1,64}name="))'
         ), near=r"<(?=[\t\n\r \-/A_aq▁]|\Z)|`(?=[`]|\Z)", width=216, leads="\n",
     )
-    OPENERS = Scanner(
-        ("call", '<act name=" <act name="', "", "", 0), ("call", '<act name="', "", "", 2),
-        ("call", '```json <act name="', "", "", 0), ("call", '``` <act name="', "", "", 0),
-        find=(
-            r'<(?:(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name="))|`(?:(``json\s{0,64}<act\s{1,64}na'
-            r'me=")|(``\s{0,64}<act\s{1,64}name="))'
-        ), near=r"<(?=[a]|\Z)|`(?=[`]|\Z)", width=216,
-    )
+    OPENERS = ('<act name=" <act name="', '<act name="')
     # call = name '">' arguments
     HEADER = (
         (
@@ -146,24 +138,14 @@ class StreamParser(Wraps):
         ("next", '```json <act name="', "", "", 0), ("next", '``` <act name="', "", "", 0),
         find=(
             r'<(?:(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name=")|(arg\s{1,64}key=")|(/arg>)|(/act>)'
-            r'|(-/->)|(\s{0,4}[Aa][Cc][Tt][\s_▁-]{0,4}[Nn][Aa][Mm][Ee]\s{0,4}=\s{0,4}"[\s_▁-]{0,4}<\s{0,4}[Aa][Cc][Tt]'
-            r'[\s_▁-]{0,4}[Nn][Aa][Mm][Ee]\s{0,4}=\s{0,4}")|(\s{0,4}[Aa][Cc][Tt][\s_▁-]{0,4}[Nn][Aa][Mm][Ee]\s{0,4}=\s'
-            r'{0,4}")|(\s{0,4}[Aa][Rr][Gg][\s_▁-]{0,4}[Kk][Ee][Yy]\s{0,4}=\s{0,4}")|(\s{0,4}/\s{0,4}[Aa][Rr][Gg]\s{0,4'
-            r'}>)|(\s{0,4}/\s{0,4}[Aa][Cc][Tt]\s{0,4}>))|`(?:(``json\s{0,64}<act\s{1,64}name=")|(``\s{0,64}<act\s{1,64'
-            '}name="))'
+            r'|(-/->)|(\s{0,4}(?ai:act)[\s_▁-]{0,4}(?ai:name)\s{0,4}=\s{0,4}"[\s_▁-]{0,4}<\s{0,4}(?ai:act)[\s_▁-]{0,4}'
+            r'(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁-]{0,4}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:arg)['
+            r'\s_▁-]{0,4}(?ai:key)\s{0,4}=\s{0,4}")|(\s{0,4}/\s{0,4}(?ai:arg)\s{0,4}>)|(\s{0,4}/\s{0,4}(?ai:act)\s{0,4'
+            r'}>))|`(?:(``json\s{0,64}<act\s{1,64}name=")|(``\s{0,64}<act\s{1,64}name="))'
         ), near=r"<(?=[\t\n\r \-/A_a▁]|\Z)|`(?=[`]|\Z)", width=216, leads="\n",
     )
     USUAL_PAIR = (ExpectedText('<arg key="'),)
     RESUMES = True
-    RESUMING = Scanner(
-        ("other", '<act name=" <act name="', "\n", "", 0), ("other", '<act name="', "\n", "", 2),
-        ("other", '<arg key="', "", "", 0), ("other", "</act>", "", "", 0), ("other", "<-/->", "", "\n", 0),
-        ("other", '```json <act name="', "", "", 0), ("other", '``` <act name="', "", "", 0),
-        find=(
-            r'<(?:(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name=")|(arg\s{1,64}key=")|(/act>)|(-/->))'
-            r'|`(?:(``json\s{0,64}<act\s{1,64}name=")|(``\s{0,64}<act\s{1,64}name="))'
-        ), near=r"<(?=[\-/a]|\Z)|`(?=[`]|\Z)", width=216, leads="\n",
-    )
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
     )
@@ -171,8 +153,9 @@ class StreamParser(Wraps):
     WRAP = ("<[RAW[", "]RAW]>")
     RETYPED = True
     CALL_CLOSES = (
-        Pattern('</act>\\s{0,16}(?:(?:<\\-/\\->|\\Z)|<act\\ name="\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}">)'),
-        Pattern("(?s:</act>.{0,160}\\Z|<(?:/(?:a(?:c(?:t(?:>)?)?)?)?)?\\Z)"),
+        Pattern(r'</act>\s{0,16}(?:(?:<\-/\->|\Z)|<act\ name="\s{0,16}[^\s=:,(){}\[\]]{1,64}?\s{0,16}">)'),
+        Pattern(r"(?s:</act>.{0,160}\Z|<(?:/(?:a(?:c(?:t(?:>)?)?)?)?)?\Z)"),
+        "<",
     )
     # after_call = ("</act>")* (('<act name="' | '<act name="') call | content)
     AFTER_CALL = Scanner(
@@ -188,10 +171,9 @@ class StreamParser(Wraps):
             r',(?:(\s{0,64}<act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(\s{0,64}<act\s{1,64}name="))|;(?:(\s{0,64}<a'
             r'ct\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(\s{0,64}<act\s{1,64}name="))|<(?:(act\s{1,64}name="\s{0,64}'
             r'<act\s{1,64}name=")|(act\s{1,64}name="\s{0,64}</act>)|(-assistant->)|(act\s{1,64}name=")|(/quiet>)|(quie'
-            r't>)|(/act>)|(-/->)|(\s{0,4}[Aa][Cc][Tt][\s_▁-]{0,4}[Nn][Aa][Mm][Ee]\s{0,4}=\s{0,4}"[\s_▁-]{0,4}<\s{0,4}['
-            r'Aa][Cc][Tt][\s_▁-]{0,4}[Nn][Aa][Mm][Ee]\s{0,4}=\s{0,4}")|(\s{0,4}[Aa][Cc][Tt][\s_▁-]{0,4}[Nn][Aa][Mm][Ee'
-            r']\s{0,4}=\s{0,4}")|(\s{0,4}/\s{0,4}[Aa][Cc][Tt]\s{0,4}>))|`(?:(``json\s{0,64}<act\s{1,64}name=")|(``\s{0'
-            r',64}<act\s{1,64}name="))'
+            r't>)|(/act>)|(-/->)|(\s{0,4}(?ai:act)[\s_▁-]{0,4}(?ai:name)\s{0,4}=\s{0,4}"[\s_▁-]{0,4}<\s{0,4}(?ai:act)['
+            r'\s_▁-]{0,4}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁-]{0,4}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}'
+            r'/\s{0,4}(?ai:act)\s{0,4}>))|`(?:(``json\s{0,64}<act\s{1,64}name=")|(``\s{0,64}<act\s{1,64}name="))'
         ), near=r",|;|<(?=[\t\n\r \-/A_aq▁]|\Z)|`(?=[`]|\Z)", width=282, leads="\n",
     )
     AFTER_TURN = Scanner(

@@ -100,16 +100,7 @@ class StreamParser(Objects):
             r"|(to\}\s{0,64}\{invoke\})|(to\}fn\.)|(done\})|(stop\}))"
         ), near=r"`(?=[`]|\Z)|\{(?=[cdst]|\Z)", width=81,
     )
-    OPENERS = Scanner(
-        ("call", "```json {to}fn.", "", "", 0), ("call", "``` {to}fn.", "", "", 0),
-        ("call", "{channel}reply{to}fn.", "", "", 0), ("call", "{channel}notes{to}fn.", "", "", 0),
-        ("call", "{channel}work{to}fn.", "", "", 0), ("call", "{to}fn. {to}fn.", "", "", 0),
-        ("call", "{to}fn.", "", "", 2),
-        find=(
-            r"`(?:(``json\s{0,64}\{to\}fn\.)|(``\s{0,64}\{to\}fn\.))|\{(?:(channel\}reply\{to\}fn\.)|(channel\}notes\{"
-            r"to\}fn\.)|(channel\}work\{to\}fn\.)|(to\}fn\.\s{0,64}\{to\}fn\.)|(to\}fn\.))"
-        ), near=r"`(?=[`]|\Z)|\{(?=[ct]|\Z)", width=80,
-    )
+    OPENERS = ("{channel}reply{to}fn.", "{channel}notes{to}fn.", "{channel}work{to}fn.", "{to}fn. {to}fn.", "{to}fn.")
     # call = name "{channel}work{body}" arguments
     HEADER = (
         (
@@ -127,9 +118,15 @@ class StreamParser(Objects):
             "",
         ),
     )
-    HEADER_PARTS = ("{channel}notes{body}", "{channel}reply{body}", "{channel}work{body}", "notes{body}", "reply{body}", "work{body}", "{channel}", "channel", "{to}fn.", "{body}", "notes", "reply", "body", "work", "{to}", "fn.", "to", "{", "}")
+    HEADER_PARTS = (
+        "{channel}notes{body}", "{channel}reply{body}", "{channel}work{body}", "notes{body}", "reply{body}",
+        "work{body}", "{channel}", "channel", "{to}fn.", "{body}", "notes", "reply", "body", "work", "{to}", "fn.",
+        "to", "{", "}",
+    )
     HEADER_TEXTS = Pattern(
-        "(?:\\{channel\\}notes\\{body\\}|\\{channel\\}reply\\{body\\}|\\{channel\\}work\\{body\\}|notes\\{body\\}|reply\\{body\\}|work\\{body\\}|\\{channel\\}|channel|\\{to\\}fn\\.|\\{body\\}|notes|reply|body|work|\\{to\\}|fn\\.|to|\\{|\\}|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)"
+        r"(?:\{channel\}notes\{body\}|\{channel\}reply\{body\}|\{channel\}work\{body\}|notes\{body\}|reply\{body\}|work\{b"
+        "ody\\}|\\{channel\\}|channel|\\{to\\}fn\\.|\\{body\\}|notes|reply|body|work|\\{to\\}|fn\\.|to|\\{|\\}|[^\\S\\n]*[\\n:.,'\"`]|[0-9"
+        "]+)"
     )
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(

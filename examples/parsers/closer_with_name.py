@@ -89,12 +89,7 @@ class StreamParser(Objects):
             r"\{)|(``\s{0,64}\\begin\{))|\}(reflect\\)"
         ), near=r"\\(?=[abrs]|\Z)|`(?=[`]|\Z)|\}(?=[r]|\Z)", width=80, leads="\n\x00 ",
     )
-    OPENERS = Scanner(
-        ("call", "\\begin{ \\begin{", "", "", 0), ("call", "\\begin{", "", "", 2),
-        ("call", "```json \\begin{", "", "", 0), ("call", "``` \\begin{", "", "", 0),
-        find=r"\\(?:(begin\{\s{0,64}\\begin\{)|(begin\{))|`(?:(``json\s{0,64}\\begin\{)|(``\s{0,64}\\begin\{))",
-        near=r"\\(?=[b]|\Z)|`(?=[`]|\Z)", width=80,
-    )
+    OPENERS = ("\\begin{ \\begin{", "\\begin{")
     # call = name "}" arguments
     HEADER = (
         (

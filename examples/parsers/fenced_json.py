@@ -107,19 +107,9 @@ class StreamParser(Objects):
             r"(一个〕function〔名〕)|(调用〕\s{0,64}〔/调用〕)|(/思考〕)|(思考〕)|(助手〕)|(完〕)|(始〕))"
         ), near=r"`(?=[`]|\Z)|〔(?=[/一助始完思调]|\Z)", width=100,
     )
-    OPENERS = Scanner(
-        ("call", "```json 〔调用〕〔一个〕function〔名〕", "", "", 0),
-        ("call", "``` 〔调用〕〔一个〕function〔名〕", "", "", 0),
-        ("call", "```json 〔一个〕function〔名〕", "", "", 0), ("call", "``` 〔一个〕function〔名〕", "", "", 0),
-        ("call", "〔调用〕〔一个〕function〔名〕 〔一个〕function〔名〕", "", "", 0),
-        ("call", "〔调用〕 〔调用〕〔一个〕function〔名〕", "", "", 0),
-        ("call", "〔调用〕〔一个〕function〔名〕", "", "", 2), ("call", "〔一个〕function〔名〕", "", "", 1),
-        find=(
-            r"`(?:(``json\s{0,64}〔调用〕〔一个〕function〔名〕)|(``\s{0,64}〔调用〕〔一个〕function〔名〕)|(``json\s{"
-            r"0,64}〔一个〕function〔名〕)|(``\s{0,64}〔一个〕function〔名〕))|〔(?:(调用〕〔一个〕function〔名〕\s{0,"
-            r"64}〔一个〕function〔名〕)|(调用〕\s{0,64}〔调用〕〔一个〕function〔名〕)|(调用〕〔一个〕function〔名〕)"
-            "|(一个〕function〔名〕))"
-        ), near=r"`(?=[`]|\Z)|〔(?=[一调]|\Z)", width=100,
+    OPENERS = (
+        "〔调用〕〔一个〕function〔名〕 〔一个〕function〔名〕", "〔调用〕 〔调用〕〔一个〕function〔名〕",
+        "〔调用〕〔一个〕function〔名〕", "〔一个〕function〔名〕",
     )
     # call = name "```json" arguments
     HEADER = (

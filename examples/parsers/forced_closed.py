@@ -76,9 +76,9 @@ class StreamParser(CallObjects):
         ("line", "\x00[[call", "", " ", 2), ("line", "```json [[call ", "", " ", 2),
         ("line", "``` [[call ", "", " ", 2),
         find=(
-            r"\[(?:(\[call\s{0,64}\[\[call(?!\w))|(\[/depth\]\])|(\[call(?!\w))|(\[\.\]\])|(\s{0,4}\[\s{0,4}[Cc][Aa][L"
-            r"l][Ll][\s_▁-]{0,4}\[\s{0,4}\[\s{0,4}[Cc][Aa][Ll][Ll])|(\s{0,4}\[\s{0,4}[Cc][Aa][Ll][Ll]))|`(?:(``json\s{"
-            r"0,64}\[\[call(?!\w))|(``\s{0,64}\[\[call(?!\w)))"
+            r"\[(?:(\[call\s{0,64}\[\[call(?!\w))|(\[/depth\]\])|(\[call(?!\w))|(\[\.\]\])|(\s{0,4}\[\s{0,4}(?ai:call)"
+            r"[\s_▁-]{0,4}\[\s{0,4}\[\s{0,4}(?ai:call))|(\s{0,4}\[\s{0,4}(?ai:call)))|`(?:(``json\s{0,64}\[\[call(?!\w"
+            r"))|(``\s{0,64}\[\[call(?!\w)))"
         ), near=r"\[(?=[\t\n\r \-\[_▁]|\Z)|`(?=[`]|\Z)", width=79, leads=" ",
     )
     # content = (text | "[[.]]")* ("[[depth]]" reasoning | "[[call" call)?
@@ -90,17 +90,11 @@ class StreamParser(CallObjects):
         ("call", "```json [[call ", "", " ", 2), ("call", "``` [[call ", "", " ", 2),
         find=(
             r"\[(?:(\[call\s{0,64}\[\[/call\]\])|(\[call\s{0,64}\[\[call(?!\w))|(\[assistant\]\])|(\[/depth\]\])|(\[de"
-            r"pth\]\])|(\[call(?!\w))|(\[\.\]\])|(\s{0,4}\[\s{0,4}[Cc][Aa][Ll][Ll][\s_▁-]{0,4}\[\s{0,4}\[\s{0,4}[Cc][A"
-            r"a][Ll][Ll])|(\s{0,4}\[\s{0,4}[Cc][Aa][Ll][Ll]))|`(?:(``json\s{0,64}\[\[call(?!\w))|(``\s{0,64}\[\[call(?"
-            r"!\w)))"
+            r"pth\]\])|(\[call(?!\w))|(\[\.\]\])|(\s{0,4}\[\s{0,4}(?ai:call)[\s_▁-]{0,4}\[\s{0,4}\[\s{0,4}(?ai:call))|"
+            r"(\s{0,4}\[\s{0,4}(?ai:call)))|`(?:(``json\s{0,64}\[\[call(?!\w))|(``\s{0,64}\[\[call(?!\w)))"
         ), near=r"\[(?=[\t\n\r \-\[_▁]|\Z)|`(?=[`]|\Z)", width=81, leads=" ",
     )
-    OPENERS = Scanner(
-        ("call", "[[call [[call", "", "", 0), ("call", "[[call", "", "", 2), ("call", "```json [[call", "", "", 0),
-        ("call", "``` [[call", "", "", 0),
-        find=r"\[(?:(\[call\s{0,64}\[\[call)|(\[call))|`(?:(``json\s{0,64}\[\[call)|(``\s{0,64}\[\[call))",
-        near=r"\[(?=[\[]|\Z)|`(?=[`]|\Z)", width=79,
-    )
+    OPENERS = ("[[call [[call", "[[call")
     # call = index "]] {" object
     HEADER = (
         (
@@ -145,9 +139,9 @@ class StreamParser(CallObjects):
             r",(?:(\s{0,64}\[\[call\s{0,64}\[\[call(?!\w))|(\s{0,64}\[\[call(?!\w)))|;(?:(\s{0,64}\[\[call\s{0,64}\[\["
             r"call(?!\w))|(\s{0,64}\[\[call(?!\w)))|\[(?:(\[call\s{0,64}\[\[/call\]\])|(\[call\s{0,64}\[\[call(?!\w))|"
             r"(\[assistant\]\])|(\[/depth\]\])|(\[/call\]\])|(\[depth\]\])|(\[/call\])|(\[call(?!\w))|(\[\.\]\])|(\s{0"
-            r",4}\[\s{0,4}[Cc][Aa][Ll][Ll][\s_▁-]{0,4}\[\s{0,4}\[\s{0,4}[Cc][Aa][Ll][Ll])|(\s{0,4}\[\s{0,4}/\s{0,4}[Cc"
-            r"][Aa][Ll][Ll]\s{0,4}\]\s{0,4}\])|(\s{0,4}\[\s{0,4}/\s{0,4}[Cc][Aa][Ll][Ll]\s{0,4}\])|(\s{0,4}\[\s{0,4}[C"
-            r"c][Aa][Ll][Ll]))|\]()|`(?:(``json\s{0,64}\[\[call(?!\w))|(``\s{0,64}\[\[call(?!\w)))"
+            r",4}\[\s{0,4}(?ai:call)[\s_▁-]{0,4}\[\s{0,4}\[\s{0,4}(?ai:call))|(\s{0,4}\[\s{0,4}/\s{0,4}(?ai:call)\s{0,"
+            r"4}\]\s{0,4}\])|(\s{0,4}\[\s{0,4}/\s{0,4}(?ai:call)\s{0,4}\])|(\s{0,4}\[\s{0,4}(?ai:call)))|\]()|`(?:(``j"
+            r"son\s{0,64}\[\[call(?!\w))|(``\s{0,64}\[\[call(?!\w)))"
         ), near=r",|;|\[(?=[\t\n\r \-\[_▁]|\Z)|\]|`(?=[`]|\Z)", width=144, leads=" ",
     )
     AFTER_TURN = Scanner(

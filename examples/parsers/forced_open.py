@@ -67,10 +67,10 @@ class StreamParser(Objects):
     AT_LINES = True
     REASONS = True
     CUT_MARKERS = True
-    # reasoning = text "</sketch>" content
+    # reasoning = text ("</sketch>" content | "@@" call)
     IN_REASONING = Scanner(
-        ("reasoning_end", "</sketch>", "", "", 0), ("end", ">.<", "", "\n", 0), find=r"<(/sketch>)|>(\.<)",
-        near=r"<(?=[/]|\Z)|>(?=[.]|\Z)", width=10,
+        ("reasoning_end", "</sketch>", "", "", 0), ("end", ">.<", "", "\n", 0), ("line", "@@", "\n", "", 0),
+        find=r"<(/sketch>)|>(\.<)|@(@)", near=r"<(?=[/]|\Z)|>(?=[.]|\Z)|@(?=[@]|\Z)", width=10, leads="\n",
     )
     # content = (text | ">.<")* ("<sketch>" reasoning | "@@" call)?
     IN_CONTENT = Scanner(

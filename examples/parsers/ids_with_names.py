@@ -84,29 +84,19 @@ class StreamParser(Objects):
             r"#(top#)|\[(?:(=ask=\]\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(=ask=\]\s{0,64}\[=one=\]\s{0,64}\[="
             r"one=\]functions\.)|(=ask=\]\s{0,64}\[=one=\]\s{0,64}\[=/one=\]\s{0,64}\[=/ask=\])|(=ask=\]\s{0,64}\[=one"
             r"=\]functions\.)|(=one=\]functions\.)|(=ask=\]\s{0,64}\[=/ask=\])|(=one=\]\s{0,64}\[=/one=\])|(=assistant"
-            r"=\])|(=close=\])|(\s{0,4}=\s{0,4}[Aa][Ss][Kk]\s{0,4}=\s{0,4}\][\s_▁-]{0,4}\[\s{0,4}=\s{0,4}[Aa][Ss][Kk]"
-            r"\s{0,4}=\s{0,4}\]\s{0,4}\[\s{0,4}=\s{0,4}[Oo][Nn][Ee]\s{0,4}=\s{0,4}\]\s{0,4}[Ff][Uu][Nn][Cc][Tt][Ii][Oo"
-            r"][Nn][Ss]\s{0,4}\.)|(\s{0,4}=\s{0,4}[Aa][Ss][Kk]\s{0,4}=\s{0,4}\]\s{0,4}\[\s{0,4}=\s{0,4}[Oo][Nn][Ee]\s{"
-            r"0,4}=\s{0,4}\][\s_▁-]{0,4}\[\s{0,4}=\s{0,4}[Oo][Nn][Ee]\s{0,4}=\s{0,4}\]\s{0,4}[Ff][Uu][Nn][Cc][Tt][Ii]["
-            r"Oo][Nn][Ss]\s{0,4}\.)|(\s{0,4}=\s{0,4}[Aa][Ss][Kk]\s{0,4}=\s{0,4}\]\s{0,4}\[\s{0,4}=\s{0,4}[Oo][Nn][Ee]"
-            r"\s{0,4}=\s{0,4}\]\s{0,4}[Ff][Uu][Nn][Cc][Tt][Ii][Oo][Nn][Ss]\s{0,4}\.)|(\s{0,4}=\s{0,4}[Oo][Nn][Ee]\s{0,"
-            r"4}=\s{0,4}\]\s{0,4}[Ff][Uu][Nn][Cc][Tt][Ii][Oo][Nn][Ss]\s{0,4}\.)|(\s{0,4}=\s{0,4}[Cc][Ll][Oo][Ss][Ee]\s"
-            r"{0,4}=\s{0,4}\]))|`(?:(``json\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``\s{0,64}\[=ask=\]\s{0,64}"
-            r"\[=one=\]functions\.)|(``json\s{0,64}\[=one=\]functions\.)|(``\s{0,64}\[=one=\]functions\.))"
+            r"=\])|(=close=\])|(\s{0,4}=\s{0,4}(?ai:ask)\s{0,4}=\s{0,4}\][\s_▁-]{0,4}\[\s{0,4}=\s{0,4}(?ai:ask)\s{0,4}"
+            r"=\s{0,4}\]\s{0,4}\[\s{0,4}=\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\]\s{0,4}(?ai:functions)\s{0,4}\.)|(\s{0,4}=\s"
+            r"{0,4}(?ai:ask)\s{0,4}=\s{0,4}\]\s{0,4}\[\s{0,4}=\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\][\s_▁-]{0,4}\[\s{0,4}="
+            r"\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\]\s{0,4}(?ai:functions)\s{0,4}\.)|(\s{0,4}=\s{0,4}(?ai:ask)\s{0,4}=\s{0,"
+            r"4}\]\s{0,4}\[\s{0,4}=\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\]\s{0,4}(?ai:functions)\s{0,4}\.)|(\s{0,4}=\s{0,4}("
+            r"?ai:one)\s{0,4}=\s{0,4}\]\s{0,4}(?ai:functions)\s{0,4}\.)|(\s{0,4}=\s{0,4}(?ai:close)\s{0,4}=\s{0,4}\]))"
+            r"|`(?:(``json\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``\s{0,64}\[=ask=\]\s{0,64}\[=one=\]function"
+            r"s\.)|(``json\s{0,64}\[=one=\]functions\.)|(``\s{0,64}\[=one=\]functions\.))"
         ), near=r"#(?=[t]|\Z)|\[(?=[\t\n\r \-=_▁]|\Z)|`(?=[`]|\Z)", width=224,
     )
-    OPENERS = Scanner(
-        ("call", "[=ask=] [=ask=] [=one=]functions.", "", "", 0),
-        ("call", "[=ask=] [=one=] [=one=]functions.", "", "", 0), ("call", "[=ask=] [=one=]functions.", "", "", 1),
-        ("call", "[=one=]functions.", "", "", 1), ("call", "```json [=ask=] [=one=]functions.", "", "", 0),
-        ("call", "``` [=ask=] [=one=]functions.", "", "", 0), ("call", "```json [=one=]functions.", "", "", 0),
-        ("call", "``` [=one=]functions.", "", "", 0),
-        find=(
-            r"\[(?:(=ask=\]\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(=ask=\]\s{0,64}\[=one=\]\s{0,64}\[=one=\]fu"
-            r"nctions\.)|(=ask=\]\s{0,64}\[=one=\]functions\.)|(=one=\]functions\.))|`(?:(``json\s{0,64}\[=ask=\]\s{0,"
-            r"64}\[=one=\]functions\.)|(``\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``json\s{0,64}\[=one=\]funct"
-            r"ions\.)|(``\s{0,64}\[=one=\]functions\.))"
-        ), near=r"\[(?=[=]|\Z)|`(?=[`]|\Z)", width=161,
+    OPENERS = (
+        "[=ask=] [=ask=] [=one=]functions.", "[=ask=] [=one=] [=one=]functions.", "[=ask=] [=one=]functions.",
+        "[=one=]functions.",
     )
     # call = name ":" index "[=given=]" arguments
     HEADER = (
@@ -122,7 +112,7 @@ class StreamParser(Objects):
             "index",
             Scanner(
                 ("suffix", "[=given=]", "", "", 0), ("suffix", "\x00[=given=]", "", "", 2), ("bare", "{", "", "", 0),
-                find=r"\[(?:(=given=\])|(\s{0,4}=\s{0,4}[Gg][Ii][Vv][Ee][Nn]\s{0,4}=\s{0,4}\]))|\{()",
+                find=r"\[(?:(=given=\])|(\s{0,4}=\s{0,4}(?ai:given)\s{0,4}=\s{0,4}\]))|\{()",
                 near=r"\[(?=[\t\n\r \-=_▁]|\Z)|\{", width=46, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(=given=\]))",
                 trails=("",),
             ),
@@ -182,18 +172,17 @@ class StreamParser(Objects):
             r"{0,64}\[=one=\]functions\.)|(=ask=\]\s{0,64}\[=one=\]\s{0,64}\[=one=\]functions\.)|(=ask=\]\s{0,64}\[=on"
             r"e=\]\s{0,64}\[=/one=\]\s{0,64}\[=/ask=\])|(=one=\]\s{0,64}\[=one=\]functions\.)|(=ask=\]\s{0,64}\[=one="
             r"\]functions\.)|(=one=\]functions\.)|(=ask=\]\s{0,64}\[=/ask=\])|(=one=\]\s{0,64}\[=/one=\])|(=assistant="
-            r"\])|(=close=\])|(=/one=\])|(=/ask=\])|(\s{0,4}=\s{0,4}[Aa][Ss][Kk]\s{0,4}=\s{0,4}\][\s_▁-]{0,4}\[\s{0,4}"
-            r"=\s{0,4}[Aa][Ss][Kk]\s{0,4}=\s{0,4}\]\s{0,4}\[\s{0,4}=\s{0,4}[Oo][Nn][Ee]\s{0,4}=\s{0,4}\]\s{0,4}[Ff][Uu"
-            r"][Nn][Cc][Tt][Ii][Oo][Nn][Ss]\s{0,4}\.)|(\s{0,4}=\s{0,4}[Aa][Ss][Kk]\s{0,4}=\s{0,4}\]\s{0,4}\[\s{0,4}=\s"
-            r"{0,4}[Oo][Nn][Ee]\s{0,4}=\s{0,4}\][\s_▁-]{0,4}\[\s{0,4}=\s{0,4}[Oo][Nn][Ee]\s{0,4}=\s{0,4}\]\s{0,4}[Ff]["
-            r"Uu][Nn][Cc][Tt][Ii][Oo][Nn][Ss]\s{0,4}\.)|(\s{0,4}=\s{0,4}[Oo][Nn][Ee]\s{0,4}=\s{0,4}\][\s_▁-]{0,4}\[\s{"
-            r"0,4}=\s{0,4}[Oo][Nn][Ee]\s{0,4}=\s{0,4}\]\s{0,4}[Ff][Uu][Nn][Cc][Tt][Ii][Oo][Nn][Ss]\s{0,4}\.)|(\s{0,4}="
-            r"\s{0,4}[Aa][Ss][Kk]\s{0,4}=\s{0,4}\]\s{0,4}\[\s{0,4}=\s{0,4}[Oo][Nn][Ee]\s{0,4}=\s{0,4}\]\s{0,4}[Ff][Uu]"
-            r"[Nn][Cc][Tt][Ii][Oo][Nn][Ss]\s{0,4}\.)|(\s{0,4}=\s{0,4}[Oo][Nn][Ee]\s{0,4}=\s{0,4}\]\s{0,4}[Ff][Uu][Nn]["
-            r"Cc][Tt][Ii][Oo][Nn][Ss]\s{0,4}\.)|(\s{0,4}=\s{0,4}[Cc][Ll][Oo][Ss][Ee]\s{0,4}=\s{0,4}\])|(\s{0,4}=\s{0,4"
-            r"}/\s{0,4}[Oo][Nn][Ee]\s{0,4}=\s{0,4}\])|(\s{0,4}=\s{0,4}/\s{0,4}[Aa][Ss][Kk]\s{0,4}=\s{0,4}\]))|`(?:(``j"
-            r"son\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``j"
-            r"son\s{0,64}\[=one=\]functions\.)|(``\s{0,64}\[=one=\]functions\.))"
+            r"\])|(=close=\])|(=/one=\])|(=/ask=\])|(\s{0,4}=\s{0,4}(?ai:ask)\s{0,4}=\s{0,4}\][\s_▁-]{0,4}\[\s{0,4}=\s"
+            r"{0,4}(?ai:ask)\s{0,4}=\s{0,4}\]\s{0,4}\[\s{0,4}=\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\]\s{0,4}(?ai:functions)"
+            r"\s{0,4}\.)|(\s{0,4}=\s{0,4}(?ai:ask)\s{0,4}=\s{0,4}\]\s{0,4}\[\s{0,4}=\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\]["
+            r"\s_▁-]{0,4}\[\s{0,4}=\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\]\s{0,4}(?ai:functions)\s{0,4}\.)|(\s{0,4}=\s{0,4}("
+            r"?ai:one)\s{0,4}=\s{0,4}\][\s_▁-]{0,4}\[\s{0,4}=\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\]\s{0,4}(?ai:functions)\s"
+            r"{0,4}\.)|(\s{0,4}=\s{0,4}(?ai:ask)\s{0,4}=\s{0,4}\]\s{0,4}\[\s{0,4}=\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\]\s{"
+            r"0,4}(?ai:functions)\s{0,4}\.)|(\s{0,4}=\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\]\s{0,4}(?ai:functions)\s{0,4}\.)"
+            r"|(\s{0,4}=\s{0,4}(?ai:close)\s{0,4}=\s{0,4}\])|(\s{0,4}=\s{0,4}/\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\])|(\s{0"
+            r",4}=\s{0,4}/\s{0,4}(?ai:ask)\s{0,4}=\s{0,4}\]))|`(?:(``json\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\."
+            r")|(``\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``json\s{0,64}\[=one=\]functions\.)|(``\s{0,64}\[=o"
+            r"ne=\]functions\.))"
         ), near=r"#(?=[t]|\Z)|,|;|\[(?=[\t\n\r \-=_▁]|\Z)|`(?=[`]|\Z)", width=224,
     )
     AFTER_TURN = Scanner(

@@ -71,10 +71,9 @@ class StreamParser(RawPairs):
         ("end", "\x00[@user@]", "", "", 2), ("line", "```json [ability]", "", "", 0),
         ("line", "``` [ability]", "", "", 0),
         find=(
-            r"\[(?:(ability\]\s{0,64}\[ability\])|(ability\])|(@user@\])|(/mull\])|(\s{0,4}[Aa][Bb][Ii][Ll][Ii][Tt][Yy"
-            r"]\s{0,4}\][\s_▁-]{0,4}\[\s{0,4}[Aa][Bb][Ii][Ll][Ii][Tt][Yy]\s{0,4}\])|(\s{0,4}[Aa][Bb][Ii][Ll][Ii][Tt][Y"
-            r"y]\s{0,4}\])|(\s{0,4}@\s{0,4}[Uu][Ss][Ee][Rr]\s{0,4}@\s{0,4}\]))|`(?:(``json\s{0,64}\[ability\])|(``\s{0"
-            r",64}\[ability\]))"
+            r"\[(?:(ability\]\s{0,64}\[ability\])|(ability\])|(@user@\])|(/mull\])|(\s{0,4}(?ai:ability)\s{0,4}\][\s_▁"
+            r"-]{0,4}\[\s{0,4}(?ai:ability)\s{0,4}\])|(\s{0,4}(?ai:ability)\s{0,4}\])|(\s{0,4}@\s{0,4}(?ai:user)\s{0,4"
+            r"}@\s{0,4}\]))|`(?:(``json\s{0,64}\[ability\])|(``\s{0,64}\[ability\]))"
         ), near=r"\[(?=[\t\n\r \-/@A_a▁]|\Z)|`(?=[`]|\Z)", width=96, leads="\n",
     )
     # content = (text | "[@user@]")* ("[mull]" reasoning | "[ability]" call)?
@@ -87,26 +86,19 @@ class StreamParser(RawPairs):
         ("call", "``` [ability]", "", "", 0),
         find=(
             r"\[(?:(ability\]\s{0,64}\[/ability\])|(ability\]\s{0,64}\[ability\])|(ability\])|(@user@\])|(@bot@\])|(/m"
-            r"ull\])|(mull\])|(\s{0,4}[Aa][Bb][Ii][Ll][Ii][Tt][Yy]\s{0,4}\][\s_▁-]{0,4}\[\s{0,4}[Aa][Bb][Ii][Ll][Ii][T"
-            r"t][Yy]\s{0,4}\])|(\s{0,4}[Aa][Bb][Ii][Ll][Ii][Tt][Yy]\s{0,4}\])|(\s{0,4}@\s{0,4}[Uu][Ss][Ee][Rr]\s{0,4}@"
-            r"\s{0,4}\]))|`(?:(``json\s{0,64}\[ability\])|(``\s{0,64}\[ability\]))"
+            r"ull\])|(mull\])|(\s{0,4}(?ai:ability)\s{0,4}\][\s_▁-]{0,4}\[\s{0,4}(?ai:ability)\s{0,4}\])|(\s{0,4}(?ai:"
+            r"ability)\s{0,4}\])|(\s{0,4}@\s{0,4}(?ai:user)\s{0,4}@\s{0,4}\]))|`(?:(``json\s{0,64}\[ability\])|(``\s{0"
+            r",64}\[ability\]))"
         ), near=r"\[(?=[\t\n\r \-/@A_am▁]|\Z)|`(?=[`]|\Z)", width=96, leads="\n",
     )
-    OPENERS = Scanner(
-        ("call", "[ability] [ability]", "", "", 0), ("call", "[ability]", "", "", 2),
-        ("call", "```json [ability]", "", "", 0), ("call", "``` [ability]", "", "", 0),
-        find=(
-            r"\[(?:(ability\]\s{0,64}\[ability\])|(ability\]))|`(?:(``json\s{0,64}\[ability\])|(``\s{0,64}\[ability\])"
-            ")"
-        ), near=r"\[(?=[a]|\Z)|`(?=[`]|\Z)", width=84,
-    )
+    OPENERS = ("[ability] [ability]", "[ability]")
     # call = name arguments
     HEADER = (
         (
             "name",
             Scanner(
                 ("next", "[/ability]", "", "", 0), ("next", "[k]", "", "", 0), ("next", "\x00[/ability]", "", "", 2),
-                find=r"\[(?:(/ability\])|(k\])|(\s{0,4}/\s{0,4}[Aa][Bb][Ii][Ll][Ii][Tt][Yy]\s{0,4}\]))",
+                find=r"\[(?:(/ability\])|(k\])|(\s{0,4}/\s{0,4}(?ai:ability)\s{0,4}\]))",
                 near=r"\[(?=[\t\n\r \-/_k▁]|\Z)", width=51,
                 word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(?:(/ability\])|(k\])))", trails=(None, None),
             ),
@@ -148,23 +140,14 @@ class StreamParser(RawPairs):
         ("next", "\x00[@user@]", "", "", 2), ("next", "```json [ability]", "", "", 0),
         ("next", "``` [ability]", "", "", 0),
         find=(
-            r"\[(?:(ability\]\s{0,64}\[ability\])|(/ability\])|(ability\])|(@user@\])|(/v\])|(k\])|(\s{0,4}[Aa][Bb][Ii"
-            r"][Ll][Ii][Tt][Yy]\s{0,4}\][\s_▁-]{0,4}\[\s{0,4}[Aa][Bb][Ii][Ll][Ii][Tt][Yy]\s{0,4}\])|(\s{0,4}/\s{0,4}[A"
-            r"a][Bb][Ii][Ll][Ii][Tt][Yy]\s{0,4}\])|(\s{0,4}[Aa][Bb][Ii][Ll][Ii][Tt][Yy]\s{0,4}\])|(\s{0,4}@\s{0,4}[Uu]"
-            r"[Ss][Ee][Rr]\s{0,4}@\s{0,4}\]))|`(?:(``json\s{0,64}\[ability\])|(``\s{0,64}\[ability\]))"
+            r"\[(?:(ability\]\s{0,64}\[ability\])|(/ability\])|(ability\])|(@user@\])|(/v\])|(k\])|(\s{0,4}(?ai:abilit"
+            r"y)\s{0,4}\][\s_▁-]{0,4}\[\s{0,4}(?ai:ability)\s{0,4}\])|(\s{0,4}/\s{0,4}(?ai:ability)\s{0,4}\])|(\s{0,4}"
+            r"(?ai:ability)\s{0,4}\])|(\s{0,4}@\s{0,4}(?ai:user)\s{0,4}@\s{0,4}\]))|`(?:(``json\s{0,64}\[ability\])|(`"
+            r"`\s{0,64}\[ability\]))"
         ), near=r"\[(?=[\t\n\r \-/@A_ak▁]|\Z)|`(?=[`]|\Z)", width=96, leads="\n",
     )
     USUAL_PAIR = (ExpectedText("[k]"),)
     RESUMES = True
-    RESUMING = Scanner(
-        ("other", "[ability] [ability]", "\n", "", 0), ("other", "[/ability]", "", "", 0),
-        ("other", "[ability]", "\n", "", 2), ("other", "[@user@]", "", "", 0), ("other", "[k]", "", "", 0),
-        ("other", "```json [ability]", "", "", 0), ("other", "``` [ability]", "", "", 0),
-        find=(
-            r"\[(?:(ability\]\s{0,64}\[ability\])|(/ability\])|(ability\])|(@user@\])|(k\]))|`(?:(``json\s{0,64}\[abil"
-            r"ity\])|(``\s{0,64}\[ability\]))"
-        ), near=r"\[(?=[/@ak]|\Z)|`(?=[`]|\Z)", width=84, leads="\n",
-    )
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
     )
@@ -179,8 +162,9 @@ class StreamParser(RawPairs):
     NEXT_PAIR_OPENER = "[k]"
     RETYPED = True
     CALL_CLOSES = (
-        Pattern("\\[/ability\\]\\s{0,16}(?:(?:\\[@user@\\]|\\Z)|\\[ability\\])"),
-        Pattern("(?s:\\[/ability\\].{0,160}\\Z|\\[(?:/(?:a(?:b(?:i(?:l(?:i(?:t(?:y(?:\\])?)?)?)?)?)?)?)?)?\\Z)"),
+        Pattern(r"\[/ability\]\s{0,16}(?:(?:\[@user@\]|\Z)|\[ability\])"),
+        Pattern(r"(?s:\[/ability\].{0,160}\Z|\[(?:/(?:a(?:b(?:i(?:l(?:i(?:t(?:y(?:\])?)?)?)?)?)?)?)?)?\Z)"),
+        "[",
     )
     # after_call = ("[/ability]")* (("[ability]" | "[ability]") call | content)
     AFTER_CALL = Scanner(
@@ -195,10 +179,9 @@ class StreamParser(RawPairs):
         find=(
             r",(?:(\s{0,64}\[ability\]\s{0,64}\[ability\])|(\s{0,64}\[ability\]))|;(?:(\s{0,64}\[ability\]\s{0,64}\[ab"
             r"ility\])|(\s{0,64}\[ability\]))|\[(?:(ability\]\s{0,64}\[/ability\])|(ability\]\s{0,64}\[ability\])|(/ab"
-            r"ility\])|(ability\])|(@user@\])|(@bot@\])|(/mull\])|(mull\])|(\s{0,4}[Aa][Bb][Ii][Ll][Ii][Tt][Yy]\s{0,4}"
-            r"\][\s_▁-]{0,4}\[\s{0,4}[Aa][Bb][Ii][Ll][Ii][Tt][Yy]\s{0,4}\])|(\s{0,4}/\s{0,4}[Aa][Bb][Ii][Ll][Ii][Tt][Y"
-            r"y]\s{0,4}\])|(\s{0,4}[Aa][Bb][Ii][Ll][Ii][Tt][Yy]\s{0,4}\])|(\s{0,4}@\s{0,4}[Uu][Ss][Ee][Rr]\s{0,4}@\s{0"
-            r",4}\]))|`(?:(``json\s{0,64}\[ability\])|(``\s{0,64}\[ability\]))"
+            r"ility\])|(ability\])|(@user@\])|(@bot@\])|(/mull\])|(mull\])|(\s{0,4}(?ai:ability)\s{0,4}\][\s_▁-]{0,4}"
+            r"\[\s{0,4}(?ai:ability)\s{0,4}\])|(\s{0,4}/\s{0,4}(?ai:ability)\s{0,4}\])|(\s{0,4}(?ai:ability)\s{0,4}\])"
+            r"|(\s{0,4}@\s{0,4}(?ai:user)\s{0,4}@\s{0,4}\]))|`(?:(``json\s{0,64}\[ability\])|(``\s{0,64}\[ability\]))"
         ), near=r",|;|\[(?=[\t\n\r \-/@A_am▁]|\Z)|`(?=[`]|\Z)", width=150, leads="\n",
     )
     AFTER_TURN = Scanner(

@@ -99,16 +99,7 @@ class StreamParser(UsualObjects):
             r"}\(~do~\)\s{0,64}\{)|(``\s{0,64}\(~do~\)\s{0,64}\{))"
         ), near=r"#(?=[t]|\Z)|\((?=[\~]|\Z)|`(?=[`]|\Z)", width=145, leads="\n\n",
     )
-    OPENERS = Scanner(
-        ("call", "(~do~) ```json {", "", "", 0), ("call", "(~do~) (~do~) {", "", "", 0),
-        ("call", "(~do~) ``` {", "", "", 0), ("call", "(~do~) [ {", "", "", 0), ("call", "(~do~) {", "", "", 2),
-        ("call", "(~do~) {", "", "", 2), ("call", "```json (~do~) {", "", "", 0), ("call", "``` (~do~) {", "", "", 0),
-        find=(
-            r"\((?:(~do~\)\s{0,64}```json\s{0,64}\{)|(~do~\)\s{0,64}\(~do~\)\s{0,64}\{)|(~do~\)\s{0,64}```\s{0,64}\{)|"
-            r"(~do~\)\s{0,64}\[\s{0,64}\{)|(~do~\)\s{0,64}\{)|(~do~\)\s{0,64}\{))|`(?:(``json\s{0,64}\(~do~\)\s{0,64}"
-            r"\{)|(``\s{0,64}\(~do~\)\s{0,64}\{))"
-        ), near=r"\((?=[\~]|\Z)|`(?=[`]|\Z)", width=145,
-    )
+    OPENERS = ("(~do~) ```json {", "(~do~) (~do~) {", "(~do~) ``` {", "(~do~) [ {", "(~do~) {", "(~do~) {")
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {("call",): "name", ("with",): "arguments"}
     OPENED = "{"

@@ -115,14 +115,7 @@ class StreamParser(CallObjects):
             r",64}\(use\s{0,64}\[\s{0,64}\{))"
         ), near=r"%(?=[%a]|\Z)|\((?=[su]|\Z)|`(?=[`]|\Z)", width=271,
     )
-    OPENERS = Scanner(
-        ("call", "(use [ (use [ {", "", "", 0), ("call", "(use [ {", "", "", 1),
-        ("call", "```json (use [ {", "", "", 0), ("call", "``` (use [ {", "", "", 0),
-        find=(
-            r"\((?:(use\s{0,64}\[\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(use\s{0,64}\[\s{0,64}\{))|`(?:(``json\s{0,64}\(us"
-            r"e\s{0,64}\[\s{0,64}\{)|(``\s{0,64}\(use\s{0,64}\[\s{0,64}\{))"
-        ), near=r"\((?=[u]|\Z)|`(?=[`]|\Z)", width=271,
-    )
+    OPENERS = ("(use [ (use [ {", "(use [ {")
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {("*",): "arguments"}
     OPENED = "{"

@@ -96,18 +96,7 @@ class StreamParser(ElementPairs):
             r'|(``json\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<job\s{1,64}of="))'
         ), near=r"\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=292,
     )
-    OPENERS = Scanner(
-        ("call", '^<jobs> ^<job of=" ^<job of="', "", "", 0), ("call", '^<jobs> ^<jobs> ^<job of="', "", "", 0),
-        ("call", '^<jobs> ^<job of="', "", "", 2), ("call", '^<job of="', "", "", 1),
-        ("call", '```json ^<jobs> ^<job of="', "", "", 0), ("call", '``` ^<jobs> ^<job of="', "", "", 0),
-        ("call", '```json ^<job of="', "", "", 0), ("call", '``` ^<job of="', "", "", 0),
-        find=(
-            r'\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of="\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job'
-            r'\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<job\s{1,64}of="))|`(?:(``json\s{0,64}\^<jobs>\s{0,64}'
-            r'\^<job\s{1,64}of=")|(``\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``json\s{0,64}\^<job\s{1,64}of=")|(`'
-            r'`\s{0,64}\^<job\s{1,64}of="))'
-        ), near=r"\^(?=[<]|\Z)|`(?=[`]|\Z)", width=286,
-    )
+    OPENERS = ('^<jobs> ^<job of=" ^<job of="', '^<jobs> ^<jobs> ^<job of="', '^<jobs> ^<job of="', '^<job of="')
     # call = name '">' arguments
     HEADER = (
         (
@@ -182,9 +171,11 @@ class StreamParser(ElementPairs):
     RETYPED = True
     CALL_CLOSES = (
         Pattern(
-            '\\^</job>\\s{0,16}(?:(?:\\^</jobs>\\s{0,16})?(?:\\^\\[\\.\\]\\^|\\Z)|\\^<job\\ of="\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}">)'
+            r'\^</job>\s{0,16}(?:(?:\^</jobs>\s{0,16})?(?:\^\[\.\]\^|\Z)|\^<job\ of="\s{0,16}[^\s=:,(){}\[\]]{1,64}?\s{0,1'
+            '6}">)'
         ),
-        Pattern("(?s:\\^</job>.{0,160}\\Z|\\^(?:<(?:/(?:j(?:o(?:b(?:>)?)?)?)?)?)?\\Z)"),
+        Pattern(r"(?s:\^</job>.{0,160}\Z|\^(?:<(?:/(?:j(?:o(?:b(?:>)?)?)?)?)?)?\Z)"),
+        "^",
     )
     # after_call = ("^</job>")* (('^<job of="' | '^<jobs>\n^<job of="') call | content)
     AFTER_CALL = Scanner(

@@ -70,10 +70,10 @@ class StreamParser(RawPairs):
         ("line", "\x00<deed><do=<deed><do=", "\n\n", "", 2), ("line", "\x00<deed><do=", "\n\n", "", 2),
         ("line", "```json <deed> <do=", "", "", 0), ("line", "``` <deed> <do=", "", "", 0),
         find=(
-            r"<(?:(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(deed>\s{0,64}<do=)|(/musings>)|(do=)|(:>)|(\s{0,4}[Dd"
-            r"][Ee][Ee][Dd]\s{0,4}>[\s_▁-]{0,4}<\s{0,4}[Dd][Oo]\s{0,4}=[\s_▁-]{0,4}<\s{0,4}[Dd][Ee][Ee][Dd]\s{0,4}>[\s"
-            r"_▁-]{0,4}<\s{0,4}[Dd][Oo]\s{0,4}=)|(\s{0,4}[Dd][Ee][Ee][Dd]\s{0,4}>[\s_▁-]{0,4}<\s{0,4}[Dd][Oo]\s{0,4}=)"
-            r")|`(?:(``json\s{0,64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>\s{0,64}<do=))"
+            r"<(?:(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(deed>\s{0,64}<do=)|(/musings>)|(do=)|(:>)|(\s{0,4}(?a"
+            r"i:deed)\s{0,4}>[\s_▁-]{0,4}<\s{0,4}(?ai:do)\s{0,4}=[\s_▁-]{0,4}<\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,4}<\s"
+            r"{0,4}(?ai:do)\s{0,4}=)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,4}<\s{0,4}(?ai:do)\s{0,4}=))|`(?:(``json\s{0,"
+            r"64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>\s{0,64}<do=))"
         ), near=r"<(?=[\t\n\r \-/:D_d▁]|\Z)|`(?=[`]|\Z)", width=216, leads="\n\n",
     )
     # content = (text | "<:>")* ("<musings>" reasoning | "<deed>\n<do=" call)?
@@ -88,19 +88,12 @@ class StreamParser(RawPairs):
         find=(
             r"<(?:(deed>\s{0,64}<do=\s{0,64}</do>\s{0,64}</deed>)|(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(deed>"
             r"\s{0,64}</do>\s{0,64}</deed>)|(deed>\s{0,64}</deed>)|(:assistant:>)|(deed>\s{0,64}<do=)|(/musings>)|(mus"
-            r"ings>)|(do=)|(:>)|(\s{0,4}[Dd][Ee][Ee][Dd]\s{0,4}>[\s_▁-]{0,4}<\s{0,4}[Dd][Oo]\s{0,4}=[\s_▁-]{0,4}<\s{0,"
-            r"4}[Dd][Ee][Ee][Dd]\s{0,4}>[\s_▁-]{0,4}<\s{0,4}[Dd][Oo]\s{0,4}=)|(\s{0,4}[Dd][Ee][Ee][Dd]\s{0,4}>[\s_▁-]{"
-            r"0,4}<\s{0,4}[Dd][Oo]\s{0,4}=))|`(?:(``json\s{0,64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>\s{0,64}<do=))"
+            r"ings>)|(do=)|(:>)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,4}<\s{0,4}(?ai:do)\s{0,4}=[\s_▁-]{0,4}<\s{0,4}(?ai"
+            r":deed)\s{0,4}>[\s_▁-]{0,4}<\s{0,4}(?ai:do)\s{0,4}=)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,4}<\s{0,4}(?ai:d"
+            r"o)\s{0,4}=))|`(?:(``json\s{0,64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>\s{0,64}<do=))"
         ), near=r"<(?=[\t\n\r \-/:D_dm▁]|\Z)|`(?=[`]|\Z)", width=218, leads="\n\n",
     )
-    OPENERS = Scanner(
-        ("call", "<deed> <do= <deed> <do=", "", "", 0), ("call", "<deed> <do=", "", "", 2), ("call", "<do=", "", "", 1),
-        ("call", "```json <deed> <do=", "", "", 0), ("call", "``` <deed> <do=", "", "", 0),
-        find=(
-            r"<(?:(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(deed>\s{0,64}<do=)|(do=))|`(?:(``json\s{0,64}<deed>\s"
-            r"{0,64}<do=)|(``\s{0,64}<deed>\s{0,64}<do=))"
-        ), near=r"<(?=[d]|\Z)|`(?=[`]|\Z)", width=216,
-    )
+    OPENERS = ("<deed> <do= <deed> <do=", "<deed> <do=", "<do=")
     # call = name ">" arguments
     HEADER = (
         (
@@ -150,26 +143,15 @@ class StreamParser(RawPairs):
         ("next", "```json <deed> <do=", "", "", 0), ("next", "``` <deed> <do=", "", "", 0),
         find=(
             r"<(?:(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(/do>\s{0,64}</deed>)|(deed>\s{0,64}<do=)|(/with>)|(/d"
-            r"eed>)|(with=)|(/do>)|(do=)|(:>)|(\s{0,4}[Dd][Ee][Ee][Dd]\s{0,4}>[\s_▁-]{0,4}<\s{0,4}[Dd][Oo]\s{0,4}=[\s_"
-            r"▁-]{0,4}<\s{0,4}[Dd][Ee][Ee][Dd]\s{0,4}>[\s_▁-]{0,4}<\s{0,4}[Dd][Oo]\s{0,4}=)|(\s{0,4}/\s{0,4}[Dd][Oo]\s"
-            r"{0,4}>[\s_▁-]{0,4}<\s{0,4}/\s{0,4}[Dd][Ee][Ee][Dd]\s{0,4}>)|(\s{0,4}[Dd][Ee][Ee][Dd]\s{0,4}>[\s_▁-]{0,4}"
-            r"<\s{0,4}[Dd][Oo]\s{0,4}=)|(\s{0,4}/\s{0,4}[Ww][Ii][Tt][Hh]\s{0,4}>)|(\s{0,4}/\s{0,4}[Dd][Ee][Ee][Dd]\s{0"
-            r",4}>)|(\s{0,4}[Ww][Ii][Tt][Hh]\s{0,4}=))|`(?:(``json\s{0,64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>\s{0,64"
-            "}<do=))"
+            r"eed>)|(with=)|(/do>)|(do=)|(:>)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,4}<\s{0,4}(?ai:do)\s{0,4}=[\s_▁-]{0,"
+            r"4}<\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,4}<\s{0,4}(?ai:do)\s{0,4}=)|(\s{0,4}/\s{0,4}(?ai:do)\s{0,4}>[\s_▁-"
+            r"]{0,4}<\s{0,4}/\s{0,4}(?ai:deed)\s{0,4}>)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,4}<\s{0,4}(?ai:do)\s{0,4}="
+            r")|(\s{0,4}/\s{0,4}(?ai:with)\s{0,4}>)|(\s{0,4}/\s{0,4}(?ai:deed)\s{0,4}>)|(\s{0,4}(?ai:with)\s{0,4}=))|`"
+            r"(?:(``json\s{0,64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>\s{0,64}<do=))"
         ), near=r"<(?=[\t\n\r \-/:DW_dw▁]|\Z)|`(?=[`]|\Z)", width=216, leads="\n\n",
     )
     USUAL_PAIR = (ExpectedText("<with="),)
     RESUMES = True
-    RESUMING = Scanner(
-        ("other", "<deed> <do= <deed> <do=", "\n\n", "", 0), ("other", "</do> </deed>", "", "", 0),
-        ("other", "<deed> <do=", "\n\n", "", 2), ("other", "</deed>", "", "", 1), ("other", "<with=", "", "", 0),
-        ("other", "</do>", "", "", 2), ("other", "<do=", "", "", 1), ("other", "<:>", "", "\n", 0),
-        ("other", "```json <deed> <do=", "", "", 0), ("other", "``` <deed> <do=", "", "", 0),
-        find=(
-            r"<(?:(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(/do>\s{0,64}</deed>)|(deed>\s{0,64}<do=)|(/deed>)|(wi"
-            r"th=)|(/do>)|(do=)|(:>))|`(?:(``json\s{0,64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>\s{0,64}<do=))"
-        ), near=r"<(?=[/:dw]|\Z)|`(?=[`]|\Z)", width=216, leads="\n\n",
-    )
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
     )
@@ -187,7 +169,8 @@ class StreamParser(RawPairs):
         Pattern(
             "</do>\\s{0,16}</deed>\\s{0,16}(?:(?:<:>|\\Z)|<deed>\\\n<do=\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}>)"
         ),
-        Pattern("(?s:</do>.{0,160}\\Z|<(?:/(?:d(?:o(?:>)?)?)?)?\\Z)"),
+        Pattern(r"(?s:</do>.{0,160}\Z|<(?:/(?:d(?:o(?:>)?)?)?)?\Z)"),
+        "<",
     )
     # after_call = ("</do>\n</deed>")* (("<deed>\n<do=" | "<deed>\n<do=") call | content)
     AFTER_CALL = Scanner(
@@ -207,11 +190,10 @@ class StreamParser(RawPairs):
             r"eed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(\s{0,64}<deed>\s{0,64}<do=))|<(?:(deed>\s{0,64}<do=\s{0,64}"
             r"</do>\s{0,64}</deed>)|(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(deed>\s{0,64}</do>\s{0,64}</deed>)|"
             r"(deed>\s{0,64}</deed>)|(/do>\s{0,64}</deed>)|(:assistant:>)|(deed>\s{0,64}<do=)|(/musings>)|(musings>)|("
-            r"/deed>)|(/do>)|(do=)|(:>)|(\s{0,4}[Dd][Ee][Ee][Dd]\s{0,4}>[\s_▁-]{0,4}<\s{0,4}[Dd][Oo]\s{0,4}=[\s_▁-]{0,"
-            r"4}<\s{0,4}[Dd][Ee][Ee][Dd]\s{0,4}>[\s_▁-]{0,4}<\s{0,4}[Dd][Oo]\s{0,4}=)|(\s{0,4}/\s{0,4}[Dd][Oo]\s{0,4}>"
-            r"[\s_▁-]{0,4}<\s{0,4}/\s{0,4}[Dd][Ee][Ee][Dd]\s{0,4}>)|(\s{0,4}[Dd][Ee][Ee][Dd]\s{0,4}>[\s_▁-]{0,4}<\s{0,"
-            r"4}[Dd][Oo]\s{0,4}=)|(\s{0,4}/\s{0,4}[Dd][Ee][Ee][Dd]\s{0,4}>))|`(?:(``json\s{0,64}<deed>\s{0,64}<do=)|(`"
-            r"`\s{0,64}<deed>\s{0,64}<do=))"
+            r"/deed>)|(/do>)|(do=)|(:>)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,4}<\s{0,4}(?ai:do)\s{0,4}=[\s_▁-]{0,4}<\s{"
+            r"0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,4}<\s{0,4}(?ai:do)\s{0,4}=)|(\s{0,4}/\s{0,4}(?ai:do)\s{0,4}>[\s_▁-]{0,4}"
+            r"<\s{0,4}/\s{0,4}(?ai:deed)\s{0,4}>)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,4}<\s{0,4}(?ai:do)\s{0,4}=)|(\s{"
+            r"0,4}/\s{0,4}(?ai:deed)\s{0,4}>))|`(?:(``json\s{0,64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>\s{0,64}<do=))"
         ), near=r",|;|<(?=[\t\n\r \-/:D_dm▁]|\Z)|`(?=[`]|\Z)", width=282, leads="\n",
     )
     AFTER_TURN = Scanner(

@@ -78,27 +78,17 @@ class StreamParser(UsualObjects):
         ("call", "Steps: ```json {", "\n", "", 0), ("call", "```json Steps: ```json [ {", "", "", 0),
         ("call", "``` Steps: ```json [ {", "", "", 0), ("call", "```json [ {", "", "", 1),
         find=(
-            r"<(?:(FIN>)|(SAY>)|(\s{0,4}[Ff][Ii][Nn]\s{0,4}>))|S(?:(teps:\s{0,64}```json\s{0,64}\[\s{0,64}Steps:\s{0,6"
-            r"4}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}```json\s{0,64}\{)|(teps:\s{0,64}```json\s{0"
-            r",64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\]\s{0,64}```)|(teps:\s{0,64}```json\s{0,64}```"
-            r"\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\{))|`(?:(``json\s{1"
-            r",64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(``\s{0,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(``"
-            r"json\s{0,64}\[\s{0,64}\{))"
+            r"<(?:(FIN>)|(SAY>)|(\s{0,4}(?ai:FIN)\s{0,4}>))|S(?:(teps:\s{0,64}```json\s{0,64}\[\s{0,64}Steps:\s{0,64}`"
+            r"``json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}```json\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64"
+            r"}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\]\s{0,64}```)|(teps:\s{0,64}```json\s{0,64}```\s{"
+            r"0,64}\{)|(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\{))|`(?:(``json\s{1,64"
+            r"}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(``\s{0,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(``jso"
+            r"n\s{0,64}\[\s{0,64}\{))"
         ), near=r"<(?=[\t\n\r \-FS_f▁]|\Z)|S(?=[t]|\Z)|`(?=[`]|\Z)", width=424, leads="\n",
     )
-    OPENERS = Scanner(
-        ("call", "Steps: ```json [ Steps: ```json [ {", "", "", 0), ("call", "Steps: ```json ```json {", "", "", 0),
-        ("call", "Steps: ```json [ {", "", "", 2), ("call", "Steps: ```json ``` {", "", "", 0),
-        ("call", "Steps: ```json [ {", "", "", 2), ("call", "Steps: ```json {", "", "", 0),
-        ("call", "```json Steps: ```json [ {", "", "", 0), ("call", "``` Steps: ```json [ {", "", "", 0),
-        ("call", "```json [ {", "", "", 1),
-        find=(
-            r"S(?:(teps:\s{0,64}```json\s{0,64}\[\s{0,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```j"
-            r"son\s{0,64}```json\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}``"
-            r"`\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\{))|`(?:(``json\s{"
-            r"1,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(``\s{0,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(`"
-            r"`json\s{0,64}\[\s{0,64}\{))"
-        ), near=r"S(?=[t]|\Z)|`(?=[`]|\Z)", width=424,
+    OPENERS = (
+        "Steps: ```json [ Steps: ```json [ {", "Steps: ```json ```json {", "Steps: ```json [ {", "Steps: ```json ``` {",
+        "Steps: ```json [ {", "Steps: ```json {",
     )
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {("step",): "name", ("with",): "arguments"}
@@ -141,12 +131,12 @@ class StreamParser(UsualObjects):
         ("call", "```json Steps: ```json [ {", "", "", 0), ("call", "``` Steps: ```json [ {", "", "", 0),
         ("call", "```json [ {", "", "", 1), ("close", "```", "", "", 2), ("call", "{", "", "", 1),
         find=(
-            r",()|;(\s{0,64}\{)|<(?:(FIN>)|(SAY>)|(\s{0,4}[Ff][Ii][Nn]\s{0,4}>))|S(?:(teps:\s{0,64}```json\s{0,64}\[\s"
-            r"{0,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}```json\s{0,64}\{)|(teps:"
-            r"\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\]\s{0,64}```)|(teps:\s{0,64"
-            r"}```json\s{0,64}```\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}"
-            r"\{))|\](?:(\s{0,64}```)|())|`(?:(``json\s{1,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(``\s{0,64}Ste"
-            r"ps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(``json\s{0,64}\[\s{0,64}\{)|(``))|\{()"
+            r",()|;(\s{0,64}\{)|<(?:(FIN>)|(SAY>)|(\s{0,4}(?ai:FIN)\s{0,4}>))|S(?:(teps:\s{0,64}```json\s{0,64}\[\s{0,"
+            r"64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}```json\s{0,64}\{)|(teps:\s{0"
+            r",64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\]\s{0,64}```)|(teps:\s{0,64}```"
+            r"json\s{0,64}```\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\{))|"
+            r"\](?:(\s{0,64}```)|())|`(?:(``json\s{1,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(``\s{0,64}Steps:\s"
+            r"{0,64}```json\s{0,64}\[\s{0,64}\{)|(``json\s{0,64}\[\s{0,64}\{)|(``))|\{()"
         ), near=r",|;|<(?=[\t\n\r \-FS_f▁]|\Z)|S(?=[t]|\Z)|\]|`(?=[`]|\Z)|\{", width=424, leads="\n",
     )
     AFTER_TURN = Scanner(

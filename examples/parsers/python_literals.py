@@ -75,22 +75,14 @@ class StreamParser(Objects):
         find=(
             r"<(\[\.\])|\[(?:(run\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(run\]"
             r"\s{0,64}\{'callable':\s{0,64}'\s{0,64}\}\s{0,64}\[ran\])|(run\]\s{0,64}\{'callable':\s{0,64}')|(assistan"
-            r"t\]>)|(run\]\s{0,64}\}\s{0,64}\[ran\])|(\s{0,4}[Rr][Uu][Nn]\s{0,4}\]\s{0,4}\{\s{0,4}'\s{0,4}[Cc][Aa][Ll]"
-            r"[Ll][Aa][Bb][Ll][Ee]\s{0,4}'\s{0,4}:[\s_▁-]{0,4}'[\s_▁-]{0,4}\[\s{0,4}[Rr][Uu][Nn]\s{0,4}\]\s{0,4}\{\s{0"
-            r",4}'\s{0,4}[Cc][Aa][Ll][Ll][Aa][Bb][Ll][Ee]\s{0,4}'\s{0,4}:[\s_▁-]{0,4}')|(\s{0,4}[Rr][Uu][Nn]\s{0,4}\]"
-            r"\s{0,4}\{\s{0,4}'\s{0,4}[Cc][Aa][Ll][Ll][Aa][Bb][Ll][Ee]\s{0,4}'\s{0,4}:[\s_▁-]{0,4}'))|`(?:(``json\s{0,"
-            r"64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(``\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}'))"
+            r"t\]>)|(run\]\s{0,64}\}\s{0,64}\[ran\])|(\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4}'\s{0,4}(?ai:callable)"
+            r"\s{0,4}'\s{0,4}:[\s_▁-]{0,4}'[\s_▁-]{0,4}\[\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4}'\s{0,4}(?ai:callabl"
+            r"e)\s{0,4}'\s{0,4}:[\s_▁-]{0,4}')|(\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4}'\s{0,4}(?ai:callable)\s{0,4}"
+            r"'\s{0,4}:[\s_▁-]{0,4}'))|`(?:(``json\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(``\s{0,64}\[run\]\s{"
+            r"0,64}\{'callable':\s{0,64}'))"
         ), near=r"<(?=[\[]|\Z)|\[(?=[\t\n\r \-R_ar▁]|\Z)|`(?=[`]|\Z)", width=360,
     )
-    OPENERS = Scanner(
-        ("call", "[run] {'callable': ' [run] {'callable': '", "", "", 0), ("call", "[run] {'callable': '", "", "", 2),
-        ("call", "```json [run] {'callable': '", "", "", 0), ("call", "``` [run] {'callable': '", "", "", 0),
-        find=(
-            r"\[(?:(run\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(run\]\s{0,64}\{"
-            r"'callable':\s{0,64}'))|`(?:(``json\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(``\s{0,64}\[run\]\s{0,"
-            r"64}\{'callable':\s{0,64}'))"
-        ), near=r"\[(?=[r]|\Z)|`(?=[`]|\Z)", width=360,
-    )
+    OPENERS = ("[run] {'callable': ' [run] {'callable': '", "[run] {'callable': '")
     # call = name "', 'kwargs':" arguments
     HEADER = (
         (
@@ -103,7 +95,9 @@ class StreamParser(Objects):
             "",
         ),
     )
-    HEADER_PARTS = ("{'callable':", "'kwargs':", "callable", "kwargs", "[run]", "run", "',", "'", ",", ":", "[", "]", "{")
+    HEADER_PARTS = (
+        "{'callable':", "'kwargs':", "callable", "kwargs", "[run]", "run", "',", "'", ",", ":", "[", "]", "{",
+    )
     HEADER_TEXTS = Pattern(
         "(?:\\{'callable':|'kwargs':|callable|kwargs|\\[run\\]|run|',|'|,|:|\\[|\\]|\\{|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)"
     )
@@ -144,12 +138,11 @@ class StreamParser(Objects):
             r"n\]\s{0,64}\{'callable':\s{0,64}')|(\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}'))|<(\[\.\])|\[(?:(run"
             r"\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(run\]\s{0,64}\{'callable"
             r"':\s{0,64}'\s{0,64}\}\s{0,64}\[ran\])|(run\]\s{0,64}\{'callable':\s{0,64}')|(assistant\]>)|(run\]\s{0,64"
-            r"}\}\s{0,64}\[ran\])|(ran\])|(\s{0,4}[Rr][Uu][Nn]\s{0,4}\]\s{0,4}\{\s{0,4}'\s{0,4}[Cc][Aa][Ll][Ll][Aa][Bb"
-            r"][Ll][Ee]\s{0,4}'\s{0,4}:[\s_▁-]{0,4}'[\s_▁-]{0,4}\[\s{0,4}[Rr][Uu][Nn]\s{0,4}\]\s{0,4}\{\s{0,4}'\s{0,4}"
-            r"[Cc][Aa][Ll][Ll][Aa][Bb][Ll][Ee]\s{0,4}'\s{0,4}:[\s_▁-]{0,4}')|(\s{0,4}[Rr][Uu][Nn]\s{0,4}\]\s{0,4}\{\s{"
-            r"0,4}'\s{0,4}[Cc][Aa][Ll][Ll][Aa][Bb][Ll][Ee]\s{0,4}'\s{0,4}:[\s_▁-]{0,4}')|(\s{0,4}[Rr][Aa][Nn]\s{0,4}\]"
-            r"))|`(?:(``json\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(``\s{0,64}\[run\]\s{0,64}\{'callable':\s{0"
-            r",64}'))|\}(?:(\s{0,64}\[ran\])|())"
+            r"}\}\s{0,64}\[ran\])|(ran\])|(\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4}'\s{0,4}(?ai:callable)\s{0,4}'\s{0"
+            r",4}:[\s_▁-]{0,4}'[\s_▁-]{0,4}\[\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4}'\s{0,4}(?ai:callable)\s{0,4}'\s"
+            r"{0,4}:[\s_▁-]{0,4}')|(\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4}'\s{0,4}(?ai:callable)\s{0,4}'\s{0,4}:[\s"
+            r"_▁-]{0,4}')|(\s{0,4}(?ai:ran)\s{0,4}\]))|`(?:(``json\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(``\s"
+            r"{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}'))|\}(?:(\s{0,64}\[ran\])|())"
         ), near=r",|;|<(?=[\[]|\Z)|\[(?=[\t\n\r \-R_ar▁]|\Z)|`(?=[`]|\Z)|\}", width=426,
     )
     AFTER_TURN = Scanner(

@@ -75,7 +75,7 @@ class StreamParser(Objects):
         find=r"#(?:(:assistant(?!\w))|(top#))|:(#)|=(?:(=>\s{0,64}everyone(?!\w))|(=>))",
         near=r"#(?=[:t]|\Z)|:(?=[#]|\Z)|=(?=[=]|\Z)", width=77,
     )
-    OPENERS = Scanner(("call", "==>", "", "", 0), find="=(=>)", near=r"=(?=[=]|\Z)", width=4)
+    OPENERS = ("==>",)
     # call = name arguments
     HEADER = (
         (

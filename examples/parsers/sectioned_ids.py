@@ -83,28 +83,18 @@ class StreamParser(Objects):
             r"<(?:(!calls!>\s{0,64}<!call!>\s{0,64}<!/call!>\s{0,64}<!/calls!>)|(!calls!>\s{0,64}<!calls!>\s{0,64}<!ca"
             r"ll!>tools\.)|(!calls!>\s{0,64}<!call!>\s{0,64}<!call!>tools\.)|(!calls!>\s{0,64}<!call!>tools\.)|(!calls"
             r"!>\s{0,64}<!/calls!>)|(!call!>\s{0,64}<!/call!>)|(!call!>tools\.)|(!assistant!>)|(!\.!>)|(\s{0,4}!\s{0,4"
-            r"}[Cc][Aa][Ll][Ll][Ss]\s{0,4}!\s{0,4}>[\s_▁-]{0,4}<\s{0,4}!\s{0,4}[Cc][Aa][Ll][Ll][Ss]\s{0,4}!\s{0,4}>\s{"
-            r"0,4}<\s{0,4}!\s{0,4}[Cc][Aa][Ll][Ll]\s{0,4}!\s{0,4}>\s{0,4}[Tt][Oo][Oo][Ll][Ss]\s{0,4}\.)|(\s{0,4}!\s{0,"
-            r"4}[Cc][Aa][Ll][Ll][Ss]\s{0,4}!\s{0,4}>\s{0,4}<\s{0,4}!\s{0,4}[Cc][Aa][Ll][Ll]\s{0,4}!\s{0,4}>[\s_▁-]{0,4"
-            r"}<\s{0,4}!\s{0,4}[Cc][Aa][Ll][Ll]\s{0,4}!\s{0,4}>\s{0,4}[Tt][Oo][Oo][Ll][Ss]\s{0,4}\.)|(\s{0,4}!\s{0,4}["
-            r"Cc][Aa][Ll][Ll][Ss]\s{0,4}!\s{0,4}>\s{0,4}<\s{0,4}!\s{0,4}[Cc][Aa][Ll][Ll]\s{0,4}!\s{0,4}>\s{0,4}[Tt][Oo"
-            r"][Oo][Ll][Ss]\s{0,4}\.)|(\s{0,4}!\s{0,4}[Cc][Aa][Ll][Ll]\s{0,4}!\s{0,4}>\s{0,4}[Tt][Oo][Oo][Ll][Ss]\s{0,"
-            r"4}\.))|`(?:(``json\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)"
-            r"|(``json\s{0,64}<!call!>tools\.)|(``\s{0,64}<!call!>tools\.))"
+            r"}(?ai:calls)\s{0,4}!\s{0,4}>[\s_▁-]{0,4}<\s{0,4}!\s{0,4}(?ai:calls)\s{0,4}!\s{0,4}>\s{0,4}<\s{0,4}!\s{0,"
+            r"4}(?ai:call)\s{0,4}!\s{0,4}>\s{0,4}(?ai:tools)\s{0,4}\.)|(\s{0,4}!\s{0,4}(?ai:calls)\s{0,4}!\s{0,4}>\s{0"
+            r",4}<\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>[\s_▁-]{0,4}<\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>\s{0,"
+            r"4}(?ai:tools)\s{0,4}\.)|(\s{0,4}!\s{0,4}(?ai:calls)\s{0,4}!\s{0,4}>\s{0,4}<\s{0,4}!\s{0,4}(?ai:call)\s{0"
+            r",4}!\s{0,4}>\s{0,4}(?ai:tools)\s{0,4}\.)|(\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>\s{0,4}(?ai:tools)\s{"
+            r"0,4}\.))|`(?:(``json\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``\s{0,64}<!calls!>\s{0,64}<!call!>tools"
+            r"\.)|(``json\s{0,64}<!call!>tools\.)|(``\s{0,64}<!call!>tools\.))"
         ), near=r"<(?=[\t\n\r !\-_▁]|\Z)|`(?=[`]|\Z)", width=230,
     )
-    OPENERS = Scanner(
-        ("call", "<!calls!> <!calls!> <!call!>tools.", "", "", 0),
-        ("call", "<!calls!> <!call!> <!call!>tools.", "", "", 0), ("call", "<!calls!> <!call!>tools.", "", "", 1),
-        ("call", "<!call!>tools.", "", "", 1), ("call", "```json <!calls!> <!call!>tools.", "", "", 0),
-        ("call", "``` <!calls!> <!call!>tools.", "", "", 0), ("call", "```json <!call!>tools.", "", "", 0),
-        ("call", "``` <!call!>tools.", "", "", 0),
-        find=(
-            r"<(?:(!calls!>\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(!calls!>\s{0,64}<!call!>\s{0,64}<!call!>tools\.)"
-            r"|(!calls!>\s{0,64}<!call!>tools\.)|(!call!>tools\.))|`(?:(``json\s{0,64}<!calls!>\s{0,64}<!call!>tools\."
-            r")|(``\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``json\s{0,64}<!call!>tools\.)|(``\s{0,64}<!call!>tools"
-            r"\.))"
-        ), near=r"<(?=[!]|\Z)|`(?=[`]|\Z)", width=162,
+    OPENERS = (
+        "<!calls!> <!calls!> <!call!>tools.", "<!calls!> <!call!> <!call!>tools.", "<!calls!> <!call!>tools.",
+        "<!call!>tools.",
     )
     # call = name ":" index "<!args!>" arguments
     HEADER = (
@@ -120,7 +110,7 @@ class StreamParser(Objects):
             "index",
             Scanner(
                 ("suffix", "<!args!>", "", "", 0), ("suffix", "\x00<!args!>", "", "", 2), ("bare", "{", "", "", 0),
-                find=r"<(?:(!args!>)|(\s{0,4}!\s{0,4}[Aa][Rr][Gg][Ss]\s{0,4}!\s{0,4}>))|\{()",
+                find=r"<(?:(!args!>)|(\s{0,4}!\s{0,4}(?ai:args)\s{0,4}!\s{0,4}>))|\{()",
                 near=r"<(?=[\t\n\r !\-_▁]|\Z)|\{", width=41, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:<(!args!>))",
                 trails=("",),
             ),
@@ -176,18 +166,16 @@ class StreamParser(Objects):
             r"call!>tools\.)|(\s{0,64}<!call!>tools\.))|<(?:(!calls!>\s{0,64}<!call!>\s{0,64}<!/call!>\s{0,64}<!/calls"
             r"!>)|(!calls!>\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(!calls!>\s{0,64}<!call!>\s{0,64}<!call!>tools\.)"
             r"|(!call!>\s{0,64}<!call!>tools\.)|(!calls!>\s{0,64}<!call!>tools\.)|(!calls!>\s{0,64}<!/calls!>)|(!call!"
-            r">\s{0,64}<!/call!>)|(!call!>tools\.)|(!assistant!>)|(!/calls!>)|(!/call!>)|(!\.!>)|(\s{0,4}!\s{0,4}[Cc]["
-            r"Aa][Ll][Ll][Ss]\s{0,4}!\s{0,4}>[\s_▁-]{0,4}<\s{0,4}!\s{0,4}[Cc][Aa][Ll][Ll][Ss]\s{0,4}!\s{0,4}>\s{0,4}<"
-            r"\s{0,4}!\s{0,4}[Cc][Aa][Ll][Ll]\s{0,4}!\s{0,4}>\s{0,4}[Tt][Oo][Oo][Ll][Ss]\s{0,4}\.)|(\s{0,4}!\s{0,4}[Cc"
-            r"][Aa][Ll][Ll][Ss]\s{0,4}!\s{0,4}>\s{0,4}<\s{0,4}!\s{0,4}[Cc][Aa][Ll][Ll]\s{0,4}!\s{0,4}>[\s_▁-]{0,4}<\s{"
-            r"0,4}!\s{0,4}[Cc][Aa][Ll][Ll]\s{0,4}!\s{0,4}>\s{0,4}[Tt][Oo][Oo][Ll][Ss]\s{0,4}\.)|(\s{0,4}!\s{0,4}[Cc][A"
-            r"a][Ll][Ll]\s{0,4}!\s{0,4}>[\s_▁-]{0,4}<\s{0,4}!\s{0,4}[Cc][Aa][Ll][Ll]\s{0,4}!\s{0,4}>\s{0,4}[Tt][Oo][Oo"
-            r"][Ll][Ss]\s{0,4}\.)|(\s{0,4}!\s{0,4}[Cc][Aa][Ll][Ll][Ss]\s{0,4}!\s{0,4}>\s{0,4}<\s{0,4}!\s{0,4}[Cc][Aa]["
-            r"Ll][Ll]\s{0,4}!\s{0,4}>\s{0,4}[Tt][Oo][Oo][Ll][Ss]\s{0,4}\.)|(\s{0,4}!\s{0,4}[Cc][Aa][Ll][Ll]\s{0,4}!\s{"
-            r"0,4}>\s{0,4}[Tt][Oo][Oo][Ll][Ss]\s{0,4}\.)|(\s{0,4}!\s{0,4}/\s{0,4}[Cc][Aa][Ll][Ll][Ss]\s{0,4}!\s{0,4}>)"
-            r"|(\s{0,4}!\s{0,4}/\s{0,4}[Cc][Aa][Ll][Ll]\s{0,4}!\s{0,4}>))|`(?:(``json\s{0,64}<!calls!>\s{0,64}<!call!>"
-            r"tools\.)|(``\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``json\s{0,64}<!call!>tools\.)|(``\s{0,64}<!call!"
-            r">tools\.))"
+            r">\s{0,64}<!/call!>)|(!call!>tools\.)|(!assistant!>)|(!/calls!>)|(!/call!>)|(!\.!>)|(\s{0,4}!\s{0,4}(?ai:"
+            r"calls)\s{0,4}!\s{0,4}>[\s_▁-]{0,4}<\s{0,4}!\s{0,4}(?ai:calls)\s{0,4}!\s{0,4}>\s{0,4}<\s{0,4}!\s{0,4}(?ai"
+            r":call)\s{0,4}!\s{0,4}>\s{0,4}(?ai:tools)\s{0,4}\.)|(\s{0,4}!\s{0,4}(?ai:calls)\s{0,4}!\s{0,4}>\s{0,4}<\s"
+            r"{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>[\s_▁-]{0,4}<\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>\s{0,4}(?ai"
+            r":tools)\s{0,4}\.)|(\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>[\s_▁-]{0,4}<\s{0,4}!\s{0,4}(?ai:call)\s{0,4"
+            r"}!\s{0,4}>\s{0,4}(?ai:tools)\s{0,4}\.)|(\s{0,4}!\s{0,4}(?ai:calls)\s{0,4}!\s{0,4}>\s{0,4}<\s{0,4}!\s{0,4"
+            r"}(?ai:call)\s{0,4}!\s{0,4}>\s{0,4}(?ai:tools)\s{0,4}\.)|(\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>\s{0,4"
+            r"}(?ai:tools)\s{0,4}\.)|(\s{0,4}!\s{0,4}/\s{0,4}(?ai:calls)\s{0,4}!\s{0,4}>)|(\s{0,4}!\s{0,4}/\s{0,4}(?ai"
+            r":call)\s{0,4}!\s{0,4}>))|`(?:(``json\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``\s{0,64}<!calls!>\s{0,6"
+            r"4}<!call!>tools\.)|(``json\s{0,64}<!call!>tools\.)|(``\s{0,64}<!call!>tools\.))"
         ), near=r",|;|<(?=[\t\n\r !\-_▁]|\Z)|`(?=[`]|\Z)", width=230,
     )
     AFTER_TURN = Scanner(

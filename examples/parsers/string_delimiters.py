@@ -101,10 +101,7 @@ class StreamParser(Objects):
         find=r"\((?:(!ask:\s{0,64}\(!ask:)|(\|assistant(?!\w))|(~musing(?!\w))|(!ask:))|\|(\))",
         near=r"\((?=[!\|\~]|\Z)|\|(?=[)]|\Z)", width=78,
     )
-    OPENERS = Scanner(
-        ("call", "(!ask: (!ask:", "", "", 0), ("call", "(!ask:", "", "", 2),
-        find=r"\((?:(!ask:\s{0,64}\(!ask:)|(!ask:))", near=r"\((?=[!]|\Z)", width=78,
-    )
+    OPENERS = ("(!ask: (!ask:", "(!ask:")
     # call = name arguments
     HEADER = (
         (

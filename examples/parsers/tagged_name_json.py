@@ -86,12 +86,7 @@ class StreamParser(Objects):
             "call§)|(end§))"
         ), near=r"`(?=[`]|\Z)|§(?=[/acem]|\Z)", width=79,
     )
-    OPENERS = Scanner(
-        ("call", "```json §call§", "", "", 0), ("call", "``` §call§", "", "", 0), ("call", "§call§ §call§", "", "", 0),
-        ("call", "§call§", "", "", 2),
-        find=r"`(?:(``json\s{0,64}§call§)|(``\s{0,64}§call§))|§(?:(call§\s{0,64}§call§)|(call§))",
-        near=r"`(?=[`]|\Z)|§(?=[c]|\Z)", width=79,
-    )
+    OPENERS = ("§call§ §call§", "§call§")
     # call = name "§with§" arguments
     HEADER = (
         (

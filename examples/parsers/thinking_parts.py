@@ -77,9 +77,9 @@ class StreamParser(Objects):
         ("line", "\x00[need]", "", "", 2), ("end", "\x00[end]", "", "", 2), ("line", "```json [NEED]", "", "", 0),
         ("line", "``` [NEED]", "", "", 0),
         find=(
-            r"\[(?:(NEED\]\s{0,64}\[NEED\])|(/PONDER\])|(NEED\])|(END\])|(TOP\])|(\s{0,4}[Nn][Ee][Ee][Dd]\s{0,4}\][\s_"
-            r"▁-]{0,4}\[\s{0,4}[Nn][Ee][Ee][Dd]\s{0,4}\])|(\s{0,4}[Nn][Ee][Ee][Dd]\s{0,4}\])|(\s{0,4}[Ee][Nn][Dd]\s{0,"
-            r"4}\]))|`(?:(``json\s{0,64}\[NEED\])|(``\s{0,64}\[NEED\]))"
+            r"\[(?:(NEED\]\s{0,64}\[NEED\])|(/PONDER\])|(NEED\])|(END\])|(TOP\])|(\s{0,4}(?ai:NEED)\s{0,4}\][\s_▁-]{0,"
+            r"4}\[\s{0,4}(?ai:NEED)\s{0,4}\])|(\s{0,4}(?ai:NEED)\s{0,4}\])|(\s{0,4}(?ai:END)\s{0,4}\]))|`(?:(``json\s{"
+            r"0,64}\[NEED\])|(``\s{0,64}\[NEED\]))"
         ), near=r"\[(?=[\t\n\r \-/ENT_en▁]|\Z)|`(?=[`]|\Z)", width=79,
     )
     # content = (text | "[END]")* ("[PONDER]" reasoning | "[NEED]" call)?
@@ -89,26 +89,20 @@ class StreamParser(Objects):
         ("call", "\x00[need][need]", "", "", 2), ("call", "\x00[need]", "", "", 2), ("end", "\x00[end]", "", "", 2),
         ("call", "```json [NEED]", "", "", 0), ("call", "``` [NEED]", "", "", 0),
         find=(
-            r"\[(?:(NEED\]\s{0,64}\[NEED\])|(/PONDER\])|(PONDER\])|(NEED\])|(END\])|(TOP\])|(\s{0,4}[Nn][Ee][Ee][Dd]\s"
-            r"{0,4}\][\s_▁-]{0,4}\[\s{0,4}[Nn][Ee][Ee][Dd]\s{0,4}\])|(\s{0,4}[Nn][Ee][Ee][Dd]\s{0,4}\])|(\s{0,4}[Ee][N"
-            r"n][Dd]\s{0,4}\]))|`(?:(``json\s{0,64}\[NEED\])|(``\s{0,64}\[NEED\]))"
+            r"\[(?:(NEED\]\s{0,64}\[NEED\])|(/PONDER\])|(PONDER\])|(NEED\])|(END\])|(TOP\])|(\s{0,4}(?ai:NEED)\s{0,4}"
+            r"\][\s_▁-]{0,4}\[\s{0,4}(?ai:NEED)\s{0,4}\])|(\s{0,4}(?ai:NEED)\s{0,4}\])|(\s{0,4}(?ai:END)\s{0,4}\]))|`("
+            r"?:(``json\s{0,64}\[NEED\])|(``\s{0,64}\[NEED\]))"
         ), near=r"\[(?=[\t\n\r \-/ENPT_en▁]|\Z)|`(?=[`]|\Z)", width=79,
     )
-    OPENERS = Scanner(
-        ("call", "[NEED] [NEED]", "", "", 0), ("call", "[NEED]", "", "", 2), ("call", "```json [NEED]", "", "", 0),
-        ("call", "``` [NEED]", "", "", 0),
-        find=r"\[(?:(NEED\]\s{0,64}\[NEED\])|(NEED\]))|`(?:(``json\s{0,64}\[NEED\])|(``\s{0,64}\[NEED\]))",
-        near=r"\[(?=[N]|\Z)|`(?=[`]|\Z)", width=79,
-    )
+    OPENERS = ("[NEED] [NEED]", "[NEED]")
     # call = name "[GIVEN]" arguments
     HEADER = (
         (
             "name",
             Scanner(
                 ("suffix", "[GIVEN]", "", "", 0), ("suffix", "\x00[given]", "", "", 2), ("bare", "{", "", "", 0),
-                find=r"\[(?:(GIVEN\])|(\s{0,4}[Gg][Ii][Vv][Ee][Nn]\s{0,4}\]))|\{()",
-                near=r"\[(?=[\t\n\r \-G_g▁]|\Z)|\{", width=36, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(GIVEN\]))",
-                trails=("",),
+                find=r"\[(?:(GIVEN\])|(\s{0,4}(?ai:GIVEN)\s{0,4}\]))|\{()", near=r"\[(?=[\t\n\r \-G_g▁]|\Z)|\{",
+                width=36, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(GIVEN\]))", trails=("",),
             ),
             "",
         ),
@@ -136,9 +130,9 @@ class StreamParser(Objects):
         ("end", "\x00[end]", "", "", 2), ("call", "```json [NEED]", "", "", 0), ("call", "``` [NEED]", "", "", 0),
         find=(
             r",(?:(\s{0,64}\[NEED\]\s{0,64}\[NEED\])|(\s{0,64}\[NEED\]))|;(?:(\s{0,64}\[NEED\]\s{0,64}\[NEED\])|(\s{0,"
-            r"64}\[NEED\]))|\[(?:(NEED\]\s{0,64}\[NEED\])|(/PONDER\])|(PONDER\])|(NEED\])|(END\])|(TOP\])|(\s{0,4}[Nn]"
-            r"[Ee][Ee][Dd]\s{0,4}\][\s_▁-]{0,4}\[\s{0,4}[Nn][Ee][Ee][Dd]\s{0,4}\])|(\s{0,4}[Nn][Ee][Ee][Dd]\s{0,4}\])|"
-            r"(\s{0,4}[Ee][Nn][Dd]\s{0,4}\]))|`(?:(``json\s{0,64}\[NEED\])|(``\s{0,64}\[NEED\]))"
+            r"64}\[NEED\]))|\[(?:(NEED\]\s{0,64}\[NEED\])|(/PONDER\])|(PONDER\])|(NEED\])|(END\])|(TOP\])|(\s{0,4}(?ai"
+            r":NEED)\s{0,4}\][\s_▁-]{0,4}\[\s{0,4}(?ai:NEED)\s{0,4}\])|(\s{0,4}(?ai:NEED)\s{0,4}\])|(\s{0,4}(?ai:END)"
+            r"\s{0,4}\]))|`(?:(``json\s{0,64}\[NEED\])|(``\s{0,64}\[NEED\]))"
         ), near=r",|;|\[(?=[\t\n\r \-/ENPT_en▁]|\Z)|`(?=[`]|\Z)", width=144,
     )
     AFTER_TURN = Scanner(

@@ -96,17 +96,8 @@ class StreamParser(RawPairs):
             r'64}⟨/step⟩)|(steps⟩\s{0,64}⟨/steps⟩)|(step\s{1,64}name=")|(/ponder⟩)|(ponder⟩))|⟪(stop⟫)'
         ), near=r"`(?=[`]|\Z)|⟨(?=[/ps]|\Z)|⟪(?=[s]|\Z)", width=294, leads="\n\n",
     )
-    OPENERS = Scanner(
-        ("call", '```json ⟨steps⟩ ⟨step name="', "", "", 0), ("call", '``` ⟨steps⟩ ⟨step name="', "", "", 0),
-        ("call", '```json ⟨step name="', "", "", 0), ("call", '``` ⟨step name="', "", "", 0),
-        ("call", '⟨steps⟩ ⟨step name=" ⟨step name="', "", "", 0), ("call", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "", "", 0),
-        ("call", '⟨steps⟩ ⟨step name="', "", "", 2), ("call", '⟨step name="', "", "", 1),
-        find=(
-            r'`(?:(``json\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(`'
-            r'`json\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨step\s{1,64}name="))|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name='
-            r'"\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{'
-            r'1,64}name=")|(step\s{1,64}name="))'
-        ), near=r"`(?=[`]|\Z)|⟨(?=[s]|\Z)", width=290,
+    OPENERS = (
+        '⟨steps⟩ ⟨step name=" ⟨step name="', '⟨steps⟩ ⟨steps⟩ ⟨step name="', '⟨steps⟩ ⟨step name="', '⟨step name="',
     )
     # call = name '"⟩' arguments
     HEADER = (
@@ -177,20 +168,6 @@ class StreamParser(RawPairs):
     )
     USUAL_PAIR = (ExpectedText('⟨arg name="'),)
     RESUMES = True
-    RESUMING = Scanner(
-        ("other", '```json ⟨steps⟩ ⟨step name="', "", "", 0), ("other", '``` ⟨steps⟩ ⟨step name="', "", "", 0),
-        ("other", '```json ⟨step name="', "", "", 0), ("other", '``` ⟨step name="', "", "", 0),
-        ("other", '⟨steps⟩ ⟨step name=" ⟨step name="', "\n\n", "", 0),
-        ("other", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", 0), ("other", '⟨steps⟩ ⟨step name="', "\n\n", "", 2),
-        ("other", '⟨step name="', "", "", 1), ("other", '⟨arg name="', "", "", 0), ("other", "⟨/steps⟩", "\n", "", 0),
-        ("other", "⟨/step⟩", "", "", 0), ("other", "⟪stop⟫", "", "", 0),
-        find=(
-            r'`(?:(``json\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(`'
-            r'`json\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨step\s{1,64}name="))|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name='
-            r'"\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{'
-            r'1,64}name=")|(step\s{1,64}name=")|(arg\s{1,64}name=")|(/steps⟩)|(/step⟩))|⟪(stop⟫)'
-        ), near=r"`(?=[`]|\Z)|⟨(?=[/as]|\Z)|⟪(?=[s]|\Z)", width=290, leads="\n\n",
-    )
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
     )
@@ -210,9 +187,10 @@ class StreamParser(RawPairs):
     RETYPED = True
     CALL_CLOSES = (
         Pattern(
-            '⟨/step⟩\\s{0,16}(?:(?:⟨/steps⟩\\s{0,16})?(?:⟪stop⟫|\\Z)|⟨step\\ name="\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}"⟩)'
+            r'⟨/step⟩\s{0,16}(?:(?:⟨/steps⟩\s{0,16})?(?:⟪stop⟫|\Z)|⟨step\ name="\s{0,16}[^\s=:,(){}\[\]]{1,64}?\s{0,16}"⟩)'
         ),
-        Pattern("(?s:⟨/step⟩.{0,160}\\Z|⟨(?:/(?:s(?:t(?:e(?:p(?:⟩)?)?)?)?)?)?\\Z)"),
+        Pattern(r"(?s:⟨/step⟩.{0,160}\Z|⟨(?:/(?:s(?:t(?:e(?:p(?:⟩)?)?)?)?)?)?\Z)"),
+        "⟨",
     )
     # after_call = ("⟨/step⟩")* (('⟨step name="' | '⟨steps⟩\n⟨step name="') call | content)
     AFTER_CALL = Scanner(

@@ -78,11 +78,7 @@ class StreamParser(QuotedPairs):
             "|⟪(?:(assistant⟫)|(stop⟫))"
         ), near=r"`(?=[`]|\Z)|⟨(?=[d]|\Z)|⟪(?=[as]|\Z)", width=76,
     )
-    OPENERS = Scanner(
-        ("call", "```json ⟨do", "", "", 0), ("call", "``` ⟨do", "", "", 0), ("call", "⟨do ⟨do", "", "", 0),
-        ("call", "⟨do", "", "", 2), find=r"`(?:(``json\s{0,64}⟨do)|(``\s{0,64}⟨do))|⟨(?:(do\s{0,64}⟨do)|(do))",
-        near=r"`(?=[`]|\Z)|⟨(?=[d]|\Z)", width=76,
-    )
+    OPENERS = ("⟨do ⟨do", "⟨do")
     # call = name arguments
     HEADER = (
         (

@@ -12,7 +12,7 @@ from .batch import rows_of
 from .heads import continued_head, known_head
 from .message import Copied, Diagnostic, checked_text
 from .pattern import Pattern
-from .scanner import NO_MARKERS, PLAIN_WORD, RESPELLED, Match, Scanner, is_truncated, trailing_overlap
+from .scanner import NO_MARKERS, PLAIN_WORD, RESPELLED, Match, Scanner, trailing_overlap, truncated_core
 from .schema import parameters_of, properties_of, tool_named
 from .second import calls_in, may_be_calls
 from .transcript import Transcript
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from .batch import Row
     from .message import Delta, Message
+    from .scanner import ExpectedText
     from .values import Reader, Style
 
 NON_SPACE = Pattern(r"\S|\Z")
@@ -85,7 +86,7 @@ class Machine(Copied):
     REPEATED: ClassVar[bool] = False  # what is left over behind a call is dropped
     CUT_MARKERS: ClassVar[bool] = False  # a part of a marker at the output's end is no text
     COUNTED: ClassVar[bool] = False  # calls are written with an index
-    OPENERS: ClassVar[Scanner] = NO_MARKERS  # of calls
+    OPENERS: ClassVar[tuple[str, ...]] = ()  # of calls: the beginning of one at the output's end is no text
     # What the states look for, each in its text.
     AT_START: ClassVar[Scanner] = NO_MARKERS
     IN_REASONING: ClassVar[Scanner] = NO_MARKERS
@@ -96,7 +97,8 @@ class Machine(Copied):
     HEADERS_ALIKE: ClassVar[bool] = False  # what ends the name of a call may open a message as well
     DISTINCT: ClassVar[bool] = True  # what opens calls is like nothing else, so what follows is a call
     BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that no name holds, and no value outside of a string
-    USUAL_NEXT: ClassVar[Sequence[Any]] = ()  # what usually comes after a call
+    USUAL_NEXT: ClassVar[Sequence[ExpectedText]] = ()  # what usually comes after a call,
+    USUAL_PAIR: ClassVar[Sequence[ExpectedText]] = ()  # and after an argument
     HEADER: ClassVar[Sequence[Any]] = ()  # slots of a call: the kind, what ends it, and signs that do
     NAME_SIGNS: ClassVar[Any] = None  # what is written in names for other signs
     CALL_ID: ClassVar[str] = ""  # an id that is made of slots: "{name}:{index}"
@@ -796,7 +798,7 @@ class Machine(Copied):
             return mark.of_kind("content_end") if self._final else mark
         return None
 
-    def _next(self, marks: Scanner, usual: Sequence[Any] = ()) -> str | None:
+    def _next(self, marks: Scanner, usual: Sequence[ExpectedText] = ()) -> str | None:
         """The kind of the marker that comes next, white space apart, "" for other text; None: more input is needed.
         `usual`: what usually comes, which may hold several of the markers."""
         if self._space:
@@ -804,9 +806,8 @@ class Machine(Copied):
         buf, start = self._buf, NON_SPACE.search(self._buf, self._pos).start()
         mark = marks.match(buf, start)
         if not self._final and (mark is None or mark.ambiguous):
-            for text in usual if mark is None else ():
-                if text.is_incomplete(buf, start):
-                    self._undecided, self._undecided_from = text.is_incomplete, start
+            if self.USUAL_NEXT or self.USUAL_PAIR:
+                if mark is None and self._is_usual(usual, start):
                     return None
             if start == len(buf):
                 return None
@@ -820,10 +821,18 @@ class Machine(Copied):
         self._skip = mark.end - self._pos
         return str(mark.kind)
 
+    def _is_usual(self, usual: Sequence[ExpectedText], start: int) -> bool:
+        """Whether all from `start` on is what usually comes, or the beginning of it."""
+        for text in usual:
+            if text.is_incomplete(self._buf, start):
+                self._undecided, self._undecided_from = text.is_incomplete, start
+                return True
+        return False
+
     def _leave_open(self, start: int, core: str) -> None:
         """The text from `start` on is the beginning of this marker: until all of it has come, nothing is decided."""
         if " " in core or core[0] == RESPELLED:
-            self._undecided, self._undecided_from = lambda buf, at: is_truncated(core, buf[at:]), start
+            self._undecided, self._undecided_from = lambda buf, at: truncated_core((core,), buf[at:]), start
         else:
             self._undecided, self._undecided_from = (self._buf[self._pos : start] + core[:-1]).startswith, self._pos
 
@@ -913,7 +922,7 @@ class Machine(Copied):
         rest = "".join(self._buf[pos:].split())
         if len(rest) < LEAST_CUT or rest.isalnum() or self._literal or not (self._calls_on and self.DISTINCT):
             return False
-        return self.OPENERS.is_truncated(self._buf, next_char(self._buf, pos), CALL_KINDS)
+        return truncated_core(self.OPENERS, self._buf[next_char(self._buf, pos) :]) != ""
 
     def _is_cut(self, marks: Scanner, pos: int) -> bool:
         """Is what is left, where the output ends, the beginning of a call, or of what ends the turn or a part of it?"""

@@ -49,7 +49,7 @@ class Objects(Machine):
         if self._reader is None:
             self._skip_space()
             start = next_char(self._buf, self._pos)
-            if self.READ_AGAIN and self._buf[start : start + 1] in ("`", "{", ""):
+            if self.READ_AGAIN and self._buf[start : start + 1] in ("`{" if self._tools else "`"):
                 other = self._otherwise(start)
                 if other is not None:
                     return other

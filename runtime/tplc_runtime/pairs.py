@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from .machine import Machine, next_char
 from .pattern import Pattern
-from .scanner import NO_MARKERS, Match, Scanner
+from .scanner import Match, Scanner
 from .schema import properties_of
 from .second import STYLES, arguments_of
 from .values import FollowedReader, Reader, escaped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from typing import Any, ClassVar
 
 
@@ -26,10 +25,8 @@ class Pairs(Machine):
     CALLS: ClassVar[bool] = True
     BETWEEN: ClassVar[Scanner]  # pair, end (consumed), next (not consumed), and others (skipped)
     PAIR: ClassVar[tuple[tuple[str, Scanner, str], ...]]
-    USUAL_PAIR: ClassVar[Sequence[Any]] = ()
     PAIR_OPENS: ClassVar[bool] = True  # a pair begins with a marker of its own
     RESUMES: ClassVar[bool] = False  # and that says by itself, after text that is no pair, that one begins
-    RESUMING: ClassVar[Scanner] = NO_MARKERS  # what may come after such text
     KEY_SIGNS: ClassVar[Any] = None  # what is written in keys for other signs
     ODD_NAMES: ClassVar[bool] = True
     _count = 0
@@ -148,8 +145,10 @@ class Pairs(Machine):
 
     def _after_no_pair(self) -> Match | None:
         """The next pair, or the end of the call, behind what is no pair."""
-        buf, marks, start = self._buf, self.RESUMING, next_char(self._buf, self._pos) + 1
+        buf, marks, start = self._buf, self.BETWEEN, next_char(self._buf, self._pos) + 1
         mark = marks.find(buf, start)
+        while mark is not None and mark.kind == "skip":
+            mark = marks.find(buf, mark.end)
         decided = mark is not None and (self._final or mark.start < marks.partial_match(buf, start))
         return mark if decided else None
 

@@ -67,6 +67,7 @@ class KnownPairs:
     def __init__(self, ends: Scanner, key_end: Scanner, keys: tuple[str, ...]) -> None:
         self.ends, self.key_end, self.keys = ends, key_end, keys
         self.width = ends.width + max(map(len, keys)) + key_end.width
+        self.safe_prefix_end = ends.safe_prefix_end
 
     def find(self, buf: str, pos: int) -> Match | None:
         match = self.ends.find(buf, pos)
@@ -94,9 +95,6 @@ class KnownPairs:
                 return self.ends.with_lead(buf, pos, match.start)
             match = self.ends.find(buf, match.start + 1)
         return end
-
-    def safe_prefix_end(self, text: str) -> int:
-        return self.ends.safe_prefix_end(text)
 
 
 def _to_escape(match: re.Match[str]) -> str:
@@ -129,31 +127,31 @@ def nested_json(text: str) -> str | None:
 class Synchronized:
     """The end of a raw value, or what closes the call with what may follow that, where the value's own end is missing.
 
-    `close` matches that, `begun` what may turn out to be that at the end of what has come.
+    `close` matches that, and begins with `sign`; `begun` matches what may turn out to be that at the end of what has
+    come.  A line's end before it is no part of the value.
     """
 
-    def __init__(self, end: End, close: Pattern, begun: Pattern) -> None:
-        self.end, self.close, self.begun = end, close, begun
+    def __init__(self, end: Closer | KnownPairs | Scanner, close: Pattern, begun: Pattern, sign: str) -> None:
+        self.end, self.close, self.begun, self.sign = end, close, begun, sign
 
     def find(self, buf: str, pos: int) -> Match | None:
-        mark: Match | None = self.end.find(buf, pos)
+        mark = self.end.find(buf, pos)
         match = self.close.search(buf, pos, len(buf) if mark is None else mark.start)
         if match is None:
             return mark
-        lead = "\n" if buf[match.start() - 1 : match.start()] == "\n" else ""
-        return Match("next", match.start(), match.start(), lead)
+        return Match("lost", match.start(), match.start(), "\n" * (buf[match.start() - 1 : match.start()] == "\n"))
 
     def partial_match(self, buf: str, pos: int) -> int:
         match = self.begun.search(buf, max(pos, len(buf) - LOOK_BACK))
-        partial: int = self.end.partial_match(buf, pos)
-        if match is None or match.start() >= partial:
-            return partial
-        start = int(match.start())
+        partial = self.end.partial_match(buf, pos)
+        start: int = partial if match is None else min(partial, match.start())
         return start - (start > pos and buf[start - 1] == "\n")
 
     def safe_prefix_end(self, text: str) -> int:
-        found = self.begun.search(text) or self.close.search(text)
-        return -1 if found else self.end.safe_prefix_end(text)
+        if self.sign in text and (self.begun.search(text) or self.close.search(text)):
+            return -1
+        end = self.end.safe_prefix_end(text)
+        return end - (end > 0 and text[end - 1] == "\n")
 
 
 def coerced(text: str, types: frozenset[str] | None) -> str | None:
@@ -179,7 +177,7 @@ NUMBER_TYPES = frozenset(["number", "integer"])
 
 
 class RawPairs(Pairs):
-    CALL_CLOSES: ClassVar[tuple[Pattern, Pattern] | None] = None  # what ends a value that has no end of its own
+    CALL_CLOSES: ClassVar[tuple[Pattern, Pattern, str] | None] = None  # what ends a value that has no end of its own
     RETYPED: ClassVar[bool] = False  # by the schema a value in another form is what it means
     WORDS: ClassVar[ValueWords]
     AFTER_VALUE: ClassVar[End]
@@ -261,10 +259,10 @@ class RawPairs(Pairs):
         self._piece(buf[pos:end])
         self._pos = end  # wherever the chunks ended, what is emitted of the value is emitted here
         self._end_value()
-        self._pos = mark.start if mark.kind == "next" else mark.end
-        if (self.NEXT_PAIR or self.CALL_CLOSES) and mark.kind == "next":
+        self._pos = mark.end if mark.kind == "end" else mark.start
+        if mark.kind != "end" and (self.NEXT_PAIR or self.CALL_CLOSES):
             self._note("an argument is not closed")
-            self.incomplete = True
+            self.incomplete = self.incomplete or mark.kind == "lost"
         self._state = type(self)._pairs
         return True
 

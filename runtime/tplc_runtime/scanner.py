@@ -9,6 +9,7 @@ only cores are searched for.
 from __future__ import annotations
 
 import sys
+from functools import lru_cache
 
 from .pattern import Pattern
 
@@ -64,6 +65,7 @@ class Scanner:
         wordless: bool = True,
     ) -> None:
         self.markers, self.width, self.leads = markers, width, leads
+        self.cores: tuple[str, ...] = ()  # the same, made when the first is asked for
         self._find, self._near = Pattern(find), Pattern(near)
         self.word, self.trails = Pattern(word), trails
         self.first, self.wordless = first, wordless
@@ -88,15 +90,9 @@ class Scanner:
         """A marker that the text from `pos` to the end could become; "" if there is none."""
         if len(buf) - pos > self.width or self._near.match(buf, pos) is None:
             return ""
-        tail = buf[pos:]
-        for marker in self.markers:
-            core = marker[1]
-            if core.startswith(tail):
-                if core != tail:
-                    return core
-            elif (" " in core or core[0] == RESPELLED) and is_truncated(core, tail):
-                return core
-        return ""
+        if self.cores == ():
+            self.cores = tuple([marker[1] for marker in self.markers])
+        return truncated_core(self.cores, buf[pos:])
 
     def is_truncated(self, buf: str, pos: int, kinds: Sequence[str], least: int = 1) -> bool:
         """Whether a marker of these kinds is truncated at the output's end: at least so many characters are there."""
@@ -158,6 +154,15 @@ class ExpectedText:
 def squeezed(text: str) -> str:
     """A text without white space, `_`, `-` and their like, in lower case, with `|` for `｜`."""
     return str(JOINTS.sub("", text)).translate(IN_ANY_CASE)
+
+
+@lru_cache(maxsize=1024)
+def truncated_core(cores: tuple[str, ...], text: str) -> str:
+    """The first of these markers that the text is the beginning of; "" if there is none."""
+    for core in cores:
+        if is_truncated(core, text):
+            return core
+    return ""
 
 
 def is_truncated(core: str, text: str) -> bool:

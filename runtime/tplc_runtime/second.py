@@ -25,6 +25,7 @@ NAME_KEYS = ("name", "tool_name", "function_name", "function", "tool", "recipien
 ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "params", "kwargs")
 OTHER_KEYS = ("id", "type", "index", "call_id", "tool_call_id")
 FENCE = Pattern(r"\s*```[\w-]*[^\S\n]*\n|\n?[^\S\n]*```\s*\Z")
+INFINITY = float("inf")
 BETWEEN_CALLS = Pattern(r"[\s,;)\]}]*")
 AT_ONCE = Pattern(r"""[\s({\[\\"'“`]*(?:json\b[\s({\[\\"'“]*)?""")
 # A quote that is missing behind a key, behind a value before the next key.
@@ -58,14 +59,30 @@ def calls_in(text: str, tools: Parameters) -> list[tuple[str, str]]:
 
 def arguments_of(name: str, text: str, tools: Parameters) -> str | None:
     """The arguments of a tool that an object of JSON holds; None where they are not this tool's."""
-    found = _with_arguments(name, {"arguments": json.loads(text)}, tools)
+    found = _with_arguments(name, {"arguments": loaded(text)}, tools)
     return None if found is None else found[1]
 
 
 def calls_of(text: str, tools: Parameters) -> list[tuple[str, str]]:
     """The call that JSON means, in a list; none where it means none."""
-    found = _call_of(json.loads(text), tools)
+    found = _call_of(loaded(text), tools)
     return [] if found is None else [found]
+
+
+def loaded(text: str) -> Any:
+    """The value of a text in JSON; None if it is nested too deeply, or holds a number that is too large."""
+    try:
+        return json.loads(text, parse_float=finite)
+    except (ValueError, RecursionError):
+        return None
+
+
+def finite(text: str) -> float:
+    """A number; raises ValueError if it is too large for one."""
+    number = float(text)
+    if number in (INFINITY, -INFINITY):
+        raise ValueError(text)
+    return number
 
 
 def _candidates(text: str) -> Iterator[str]:
@@ -90,7 +107,7 @@ def _values(text: str) -> list[Any]:
             return [None]
         reader = Reader(STYLES)
         pos = reader.read(text, pos, True)
-        value = json.loads(reader.close())
+        value = loaded(reader.close())
         found += value if isinstance(value, list) else [value]
         pos = BETWEEN_CALLS.match(text, pos).end()
     return found
@@ -98,11 +115,9 @@ def _values(text: str) -> list[Any]:
 
 def _call_of(value: Any, tools: Parameters) -> tuple[str, str] | None:
     """The call that an object means."""
-    if not isinstance(value, dict):
+    value = _innermost(value)
+    if value is None:
         return None
-    inner = [value[key] for key in NAME_KEYS if isinstance(value.get(key), dict)]
-    if len(inner) == 1 and not any(isinstance(value.get(key), str) for key in NAME_KEYS):
-        return _call_of(inner[0], tools)
     for key in NAME_KEYS:
         name = tool_named(value[key], tools) if isinstance(value.get(key), str) else ""
         if name and name in tools:
@@ -112,6 +127,16 @@ def _call_of(value: Any, tools: Parameters) -> tuple[str, str] | None:
         [(key, arguments)] = value.items()
         name = tool_named(key, tools)
         return _with_arguments(name, {"arguments": arguments}, tools) if name and name in tools else None
+    return None
+
+
+def _innermost(value: Any) -> dict[str, Any] | None:
+    """The object itself, or the one that it holds in the place of a name; None for what is no object."""
+    while isinstance(value, dict):
+        inner = [value[key] for key in NAME_KEYS if isinstance(value.get(key), dict)]
+        if len(inner) != 1 or any(isinstance(value.get(key), str) for key in NAME_KEYS):
+            return value
+        value = inner[0]
     return None
 
 
@@ -125,4 +150,7 @@ def _with_arguments(name: str, members: dict[str, Any], tools: Parameters) -> tu
     arguments = {} if arguments is None and named else arguments
     if not isinstance(arguments, dict) or (keys is not None and not keys.issuperset(arguments)):
         return None
-    return name, json.dumps(arguments, ensure_ascii=False)
+    try:
+        return name, json.dumps(arguments, ensure_ascii=False)
+    except RecursionError:
+        return None

@@ -40,7 +40,7 @@ def test_a_past_that_is_written_anew() -> None:
 
 
 def test_a_template_that_counts_is_found_out() -> None:
-    source = CHAT.replace("<end>", "<{{ loop.index }}>", 1)
+    source = CHAT.replace("{{ m.content }}", "{{ m.content }}{% if m.role == 'user' %} ({{ loop.index }}){% endif %}")
     with ChatTemplate(source) as template:
         _, state = template.start([USER])
         for message in (ANSWER, USER, ANSWER, USER):

@@ -89,7 +89,8 @@ def test_a_format_that_no_response_template_can_say() -> None:
 
 def test_where_a_model_stops() -> None:
     assert told("tagged-json", "m", "format")["stop"] == '"<~/~>"'
-    assert told("channels", "m", "format")["stop"] == '"{done}"'
+    # After a call, another one may come: only the next message's header ends the turn there.
+    assert told("channels", "m", "format")["stop"] == '"{done}" "{start}user{body}"'
     ir = example_ir("tagged-json")
     ir = replace(ir, turn=replace(ir.turn, ends=("<eos_token:not-given>",)))
     assert [str(one) for one in advise(ir, "m", ()) if one.what == "stop"] == [

@@ -3,8 +3,8 @@
 cycles("def f(x): return g(x)\\ndef g(x): return [f(one) for one in x]")  →  [{"f", "g"}]
 
 A call is taken to reach everything of that name: a function, or the methods of all classes (of the bases alone for
-`super()` and those named, of the family for `self`).  A call of a state reaches every function that is handed on as
-a value.
+`super()` and those named, of the family for `self`, of the classes that an attribute of `self` holds if they are
+known).  A call of a state reaches every function that is handed on as a value.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import json
 import re
 import sys
 import uuid
-from collections.abc import Iterator
+from collections.abc import Container, Iterator, Mapping
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Graph = dict[str, set[str]]
@@ -61,6 +61,7 @@ class _Sources:
         for name in self.bodies:
             owner, _, word = name.rpartition(".")
             self.by_name.setdefault(owner if word == "__init__" else word, set()).add(name)
+        self.held = _held(self.bodies, self.bases)
         words = [word for tree in trees for word in _handed_on(tree)]
         values = {name for word in words for name in self.by_name.get(word, ())}
         apart = {name for word in HOLDS_ONE.values() for name in self.by_name.get(word, ())}
@@ -84,6 +85,11 @@ class _Sources:
             return {f"{one}.{word}" for one in self._above(owner)} & found
         if _last(called.value) in self.bases:
             return {f"{one}.{word}" for one in (_last(called.value), *self._above(_last(called.value)))} & found
+        held = f"{owner}.{_last(called.value)}"
+        if isinstance(called.value, ast.Attribute) and held in self.held:
+            kinds = self.held[held]
+            kinds = kinds.union(*map(self._above, kinds))
+            return {one for one in found if one.rpartition(".")[0] in kinds}
         if _last(called.value) == "self":
             family = {owner, *self._above(owner), *(one for one in self.bases if owner in self._above(one))}
             found = {one for one in found if one.rpartition(".")[0] in family}
@@ -102,6 +108,30 @@ class _Sources:
             found.append(waiting.pop())
             waiting += self.bases.get(found[-1], ())
         return found
+
+
+def _held(bodies: Mapping[str, Function], classes: Container[str]) -> dict[str, set[str]]:
+    """The classes of what an attribute holds, by Class.attribute, if all that a class assigns to it is made by calling
+    one of them, or is a parameter that is annotated with them."""
+    found: dict[str, set[str]] = {}
+    for name, body in bodies.items():
+        annotated = {one.arg: one.annotation for one in (*body.args.args, *body.args.kwonlyargs)}
+        for node in (node for node in ast.walk(body) if isinstance(node, ast.Assign)):
+            pairs = [(target, node.value) for target in node.targets]
+            if isinstance(node.targets[0], ast.Tuple) and isinstance(node.value, ast.Tuple):
+                pairs = list(zip(node.targets[0].elts, node.value.elts, strict=False))
+            for target, value in pairs:
+                if isinstance(target, ast.Attribute) and _last(target.value) == "self":
+                    kinds = annotated.get(value.id) if isinstance(value, ast.Name) else value
+                    found.setdefault(f"{name.rpartition('.')[0]}.{target.attr}", set()).update(_classes_in(kinds))
+    return {name: kinds for name, kinds in found.items() if all(kind in classes for kind in kinds)}
+
+
+def _classes_in(node: ast.expr | None) -> set[str]:
+    """The class that is called, or the classes that an annotation names."""
+    if isinstance(node, ast.Call):
+        return {_last(node.func)}
+    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name)} if isinstance(node, ast.expr) else {""}
 
 
 def _functions(body: list[ast.stmt], owner: str) -> Iterator[tuple[str, Function]]:

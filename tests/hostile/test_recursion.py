@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -43,7 +44,7 @@ BESIDE = {
 # command) what it is given.
 LIBRARY = {
     "", "ArgumentParser", "Diagnostic", "cls", "Frame", "Mark", "TRANSCRIPT", "_replace", "add_argument",
-    "bisect_right", "encode_basestring", "match_body", "match_word", "parse_args", "parser", "show", "signal",
+    "bisect_right", "encode_basestring", "lru_cache", "parse_args", "parser", "signal",
 }  # fmt: skip
 
 
@@ -135,6 +136,19 @@ def test_deep_schemas_and_prompts(name: str) -> None:
             parsed = module.parse(text, tools=tools, prompt=module.GENERATION_PROMPTS[0] * DEEP)
             module.parse("", prompt=module.GENERATION_PROMPTS[0] * DEEP, continue_final_message=True)
         assert [call["function"]["name"] for call in parsed["tool_calls"]] == names
+
+
+@pytest.mark.parametrize("value", ["[" * DEEP, '{"a": ' * DEEP, "[" * 400, "1" * 10_000, "1e999", "-1e999"])
+def test_a_second_reading_of_what_is_deep_or_large(value: str) -> None:
+    """A call under another key is read again by the tools' names: it is a call, or text."""
+    module = load_module(standalone_parser("tagged-json"))
+    text = f'<fn>\n{{"tool": "f", "arguments": {{"a": {value}'
+    tools = [{"function": {"name": "f", "parameters": {"properties": {"a": {}}}}}]
+    stream = module.StreamParser(tools=tools)
+    stream.feed(text)
+    stream.finish()
+    calls = [json.loads(call["function"]["arguments"]) for call in stream.message["tool_calls"]]
+    assert calls or (stream.message["content"] or "") + stream.trailing == text
 
 
 def test_the_engine_refuses_what_is_deep() -> None:

@@ -421,7 +421,7 @@ def test_a_message_that_vanishes_is_refused() -> None:
     assert str(caught.value) == f"request: messages[0]: {problem}"
 
 
-EFFORT = """\
+EFFORT_IN_PROMPT = """\
 {%- for m in messages %}{{ '<' + m.role + '>' + (m.content or '') + '<end>' }}{% endfor %}
 {%- if reasoning_effort is defined %}{{ '<effort>' + reasoning_effort + '<end>' }}{% endif %}
 {%- if add_generation_prompt %}{{ '<assistant>' }}{% endif %}"""
@@ -437,14 +437,14 @@ EFFORT = """\
     ],
 )
 def test_members_that_a_template_reads_are_its_variables(members: dict[str, Any], shown: str) -> None:
-    with ChatTemplate(EFFORT) as template:
+    with ChatTemplate(EFFORT_IN_PROMPT) as template:
         prepared = template.prepare({"messages": ASKED, **members})
     assert prepared.prompt == f"<user>Hello.<end>{shown}<assistant>"
     assert prepared.warnings == ()
 
 
 def test_variables_that_a_template_does_not_read_are_reported() -> None:
-    with ChatTemplate(EFFORT) as template:
+    with ChatTemplate(EFFORT_IN_PROMPT) as template:
         asked = {"reasoning_efort": "high", "enable_thinking": True, "reasoning_effort": "low"}
         prepared = template.prepare({"messages": ASKED, "chat_template_kwargs": asked})
     assert prepared.warnings == (

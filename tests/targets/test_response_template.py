@@ -28,32 +28,32 @@ NESTED = "lists and objects as nested elements"
 
 # What the messages of each example show that a response template cannot say: features, and how many came back.
 VERIFIED: list[tuple[str, Profile, int, int, list[str]]] = [
-    ("tagged-json", "transformers", 196, 198, ["closing text in an argument"]),
-    ("tagged-json", "servers", 196, 198, ["closing text in an argument"]),
-    ("json-array", "transformers", 100, 101, ["closing text in an argument"]),
-    ("sectioned-ids", "transformers", 89, 90, ["closing text in an argument"]),
-    ("sectioned-ids", "servers", 89, 90, ["closing text in an argument", "call ids"]),
+    ("tagged-json", "transformers", 212, 214, ["closing text in an argument"]),
+    ("tagged-json", "servers", 212, 214, ["closing text in an argument"]),
+    ("json-array", "transformers", 108, 109, ["closing text in an argument"]),
+    ("sectioned-ids", "transformers", 93, 94, ["closing text in an argument"]),
+    ("sectioned-ids", "servers", 93, 94, ["closing text in an argument", "call ids"]),
     (
         "parameter-tags",
         "servers",
-        196,
-        198,
+        212,
+        214,
         ["closing text in an argument"],
     ),
     (
         "keyword-calls",
         "transformers",
-        91,
-        95,
+        99,
+        108,
         ["types of values where no tools are given", "lists and objects that are not written as JSON"],
     ),
-    ("channels", "transformers", 98, 99, ["closing text in an argument"]),
+    ("channels", "transformers", 107, 108, ["closing text in an argument"]),
     (
         "nested-elements",
         "transformers",
-        152,
         168,
-        ["closing text in an argument", "lists and objects as nested elements"],
+        212,
+        ["lists and objects as nested elements", "closing text in an argument"],
     ),
 ]
 

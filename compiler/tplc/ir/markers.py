@@ -27,6 +27,8 @@ _BETWEEN_WORDS = re.compile(r"(?<=\w)[/&%_](?=\w)")
 # What code and addresses hold singly between words: `x = f`, `me@home`, `#1`.
 _SINGLE_SIGN = re.compile(r"(?<![^\w\s.,;:!?'\"()-])[=@#$/&%](?![^\w\s.,;:!?'\"()-])")
 _ROW_OF_SIGNS = re.compile(r"[^\w\s]{2}")
+# Characters of code in a row, perhaps with punctuation between them: `#-#-#`.
+_ROW_OF_CODE = re.compile(r"[=@#$/&%][^\w\s]*[=@#$/&%]")
 # What headings, lists and emphasis put around words.
 _MARKDOWN = re.compile(r"^(?:#{1,6}\s|[-+*>]\s|={1,2}\s)?[*_`]{0,3}|(?:\s={1,2}|[*_`]{1,3}:?)$")
 
@@ -79,6 +81,8 @@ def is_ordinary(marker: str) -> bool:
     if only_punctuation(core):
         return len(core) <= _MOST_ORDINARY_SIGNS
     plain = _SINGLE_SIGN.sub(" ", FIELD_NAME.sub("", core))
+    if _ROW_OF_CODE.search(core):
+        return False
     return only_words(core) or (could_be_prose(plain) and _ROW_OF_SIGNS.search(plain) is None)
 
 

@@ -20,6 +20,7 @@ NAME_IS_KEY = ((("*",), "arguments"),)
 # Stands in a text for a slot that comes again there: no character of any text.
 AGAIN = "\ufdd0"
 LINE_END = "\n"
+FENCE = "```"
 WORD_OR_SIGNS = re.compile(r"<[^<>]*>|[\w.:-]+|[^\w\s]")
 WHITE_SPACE = " \t\n"
 Where = Literal[
@@ -212,7 +213,8 @@ class CallForm:
             self.shape.id_prefix,
         ]
         texts += [text for slot in self.header for text in slot.suffixes]
-        pieces = [part for text in texts for piece in pieces_of(text) for part in (piece, *parts_of(piece))]
+        known = [part for text in texts for part in text.split(AGAIN)]
+        pieces = [part for text in known for piece in pieces_of(text) for part in (piece, *parts_of(piece))]
         words = [word for piece in pieces for word in WORD_OR_SIGNS.findall(piece)]
         return tuple(sorted({*pieces, *words} - {""}, key=lambda text: (-len(text), text)))
 
@@ -220,6 +222,12 @@ class CallForm:
     def header_pattern(self) -> str:
         """What headers consist of, which may be missing or come twice."""
         return f"(?:{'|'.join(map(re.escape, self.header_texts))}|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)"
+
+    @property
+    def truncatable(self) -> tuple[str, ...]:
+        """Openers whose beginning, at the output's end, is no text: a fence that the template does not write is."""
+        fence = any(text.lstrip().startswith(FENCE) for text in self.openers[:1])
+        return tuple(text for text in self.openers if fence or not text.lstrip().startswith(FENCE))
 
     @property
     def left_over(self) -> tuple[str, ...]:

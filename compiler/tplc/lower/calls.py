@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from tplc.ir.markers import only_punctuation
 from tplc.ir.nodes import ObjectArguments, PairArguments, Slot, TemplateIR, Text, Tools
 from tplc.ir.spellings import spellings_of
 from tplc.lower.acceptor import CallForm, CallShape, Where
@@ -148,6 +149,7 @@ def _empty(form: CallForm, closing: str) -> tuple[str, ...]:
 
 
 def _in_reasoning(openers: Openers, tolerated: Tolerated) -> Where | None:
-    """Calls that count at the start of a line only could be reasoning."""
-    ends = openers.where == "anywhere" and "call_ends_reasoning" in tolerated.kinds
+    """Calls that count at a line start only could be reasoning, unless an opener begins a line and is no word."""
+    lines = [text for text in openers.outside if "\n" in _lead(text) and is_telling(text) and only_punctuation(text)]
+    ends = (openers.where == "anywhere" or lines) and "call_ends_reasoning" in tolerated.kinds
     return "line start" if ends else None

@@ -204,22 +204,21 @@ def is_respelled(core: str) -> bool:
 def respelling(core: str) -> str:
     """The pattern of a marker that is spelled otherwise: in other case, with other separators, with white space."""
     pattern, before = exact(core[0]), core[0]
-    for sign in core[1:]:
+    for sign in re.findall(r"[A-Za-z]+|.", core[1:], re.DOTALL):
         if sign.isspace() or sign in JOINING:
             between = rf"[\s{JOINING}]{{0,{MOST_JOINTS}}}"
             pattern += between * (not pattern.endswith(between))
         else:
-            apart = not (before.isalnum() and sign.isalnum())
+            apart = not (before.isalnum() and sign[0].isalnum())
             pattern += rf"\s{{0,{MOST_JOINTS}}}" * (apart and not before.isspace()) + _any_case(sign)
-        before = sign
+        before = sign[-1]
     return pattern
 
 
 def _any_case(sign: str) -> str:
     if sign in "|｜":
         return "[|｜]"
-    both = {sign.lower(), sign.upper()} if sign.isascii() else {sign}
-    return exact(sign) if len(both) == 1 else f"[{''.join(sorted(both))}]"
+    return f"(?ai:{sign})" if sign.isascii() and sign.isalpha() else exact(sign)
 
 
 def plain_word(found: Lexemes) -> tuple[str, tuple[str | None, ...]]:

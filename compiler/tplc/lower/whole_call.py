@@ -62,7 +62,16 @@ def _step(layout: Layout, index: int, pairs: PairForm | None, tools: Tools) -> C
     behind = text_at(layout, index + 1) or _opened(tools, pairs)
     kind = item.kind
     assert kind in ("name", "id", "index")
+    none = pairs.empty + text_at(layout, index + 2) if pairs is not None and not text_at(layout, index + 1) else ""
+    if none.strip():
+        # A call without arguments goes on at once.  The steps that follow ask for the rest.
+        return CallStep(kind, f"{NAME}(?={_first_character(behind)}|{_first_character(none)})")
     return CallStep(kind, f"{NAME}(?={pattern_of(behind)})", "".join(behind.split()))
+
+
+def _first_character(text: str) -> str:
+    core = text.lstrip()
+    return pattern_of(text[: len(text) - len(core) + 1])
 
 
 def _opened(tools: Tools, pairs: PairForm | None) -> str:
@@ -86,7 +95,9 @@ def _arguments(tools: Tools, pairs: PairForm | None, behind: str) -> list[CallSt
     least = 0 if (pairs.end + behind).strip() else 1
     between = tuple(text_steps(pairs.separator))
     whole = CallStep("pairs", least=least, pair=tuple(pair), between=between)
-    return [*text_steps(pairs.start), whole, *text_steps(pairs.end)]
+    # White space before the first pair is missing if there is none.
+    start = [CallStep("text", SPACE)] if pairs.start.isspace() and not least else text_steps(pairs.start)
+    return [*start, whole, *text_steps(pairs.end)]
 
 
 def _of_pair(pairs: PairForm, index: int, behind: str) -> list[CallStep]:
@@ -94,7 +105,9 @@ def _of_pair(pairs: PairForm, index: int, behind: str) -> list[CallStep]:
     if isinstance(item, Text):
         return text_steps(item.text)
     if item.kind == "key":
-        return [CallStep("key", f"{KEY}(?={pattern_of(text)})", "".join(text.split()))] if text.strip() else []
+        # A key that only white space ends is one where texts stand around its pair.
+        told = text.strip() or any(text_at(pairs.pair, at).strip() for at in range(len(pairs.pair)))
+        return [CallStep("key", f"{KEY}(?={pattern_of(text)})", "".join(text.split()))] if text and told else []
     if pairs.quoted:
         return [CallStep("value")]
     ends = [text] if text else [end for end in (pairs.separator, pairs.end, behind) if end]

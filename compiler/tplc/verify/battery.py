@@ -60,6 +60,7 @@ class Case:
 
 CONTENT = "The answer is here."
 REASONING = "First I look at the question."
+RANDOM = "random message"
 SHAPES = tuple(
     Shape(reasoning, content, calls)
     for calls in (0, 1, 2, 3)
@@ -229,7 +230,7 @@ def random_cases(seed: int, count: int, shapes: Sequence[Shape]) -> Iterator[Cas
     for number in range(count):
         shape = rng.choice(shapes)
         yield Case(
-            f"random message {number}",
+            f"{RANDOM} {number}",
             _sentence(rng) if shape.reasoning else "",
             _sentence(rng) if shape.content else "",
             tuple(_random_call(rng, index) for index in range(shape.calls)),

@@ -58,7 +58,11 @@ def causes(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
     weak = [] if read else list(_weak_places(ir))
     yield from weak
     if not counted and not weak:
-        found = [*_transformed(tried)] or [*_by_name(tried), *_taken_for_markers(ir, tried), *_unexplained(ir, tried)]
+        found = [*_transformed(ir, tried)] or [
+            *_by_name(tried),
+            *_taken_for_markers(ir, tried),
+            *_unexplained(ir, tried),
+        ]
         yield from found or _common(tried)
 
 
@@ -113,17 +117,27 @@ _TRANSFORMATIONS: Mapping[str, Callable[[str], str]] = {
 }
 
 
-def _transformed(tried: Sequence[Tried]) -> Iterator[str]:
-    """The transformation of the texts in one part that explains a message which does not come back."""
+def _transformed(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
+    """The transformation of the texts in one part that explains a message which does not come back: the format writes
+    the text otherwise."""
     found: dict[str, tuple[str, str, str]] = {}
     for one in tried:
+        expected = "" if one.passed else _written(ir, one.case)
         for part, text in _texts_by_part(one.case) if not one.passed else ():
             for name, change in _TRANSFORMATIONS.items():
                 written = change(text)
-                if written.strip() and text not in one.turn and written in one.turn:
+                if written.strip() and text not in one.turn and written in one.turn and written not in expected:
                     found.setdefault(part, (name, text, written))
     for part, (name, text, written) in found.items():
         yield f"the template {name} in {part}: {quoted(_short(text))} is written {quoted(_short(written))}"
+
+
+def _written(ir: TemplateIR, case: Case) -> str:
+    """The message as the format writes it; "" where it cannot."""
+    try:
+        return "".join(part.text for part in write_parts(ir, as_message(ir, case)))
+    except BadMessage:
+        return ""
 
 
 def _texts_by_part(case: Case) -> Iterator[tuple[str, str]]:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tplc.ir.nodes import Json, TemplateIR
-from tplc.ir.write import json_type, write_arguments
+from tplc.ir.write import json_type
 from tplc.messages import Call
 from tplc.verify.battery import Case, id_of
 
@@ -141,23 +141,35 @@ def as_case(title: str, message: Mapping[str, Any], *, ids: bool = False) -> Cas
     return Case(title, message.get("reasoning_content") or "", message.get("content") or "", tuple(calls))
 
 
-def same_untyped(ir: TemplateIR, case: Case, untyped: Case) -> bool:
-    """Whether two cases are the same but for types that the dialect does not tell: text that reads as a number, …"""
-    if (case.reasoning, case.content, len(case.calls)) != (untyped.reasoning, untyped.content, len(untyped.calls)):
-        return False
-    return all(
-        one.name == other.name
-        and (_text(ir, one) == _text(ir, other) or _same_untyped(ir, one.arguments, other.arguments))
-        for one, other in zip(case.calls, untyped.calls, strict=True)
+def with_texts(ir: TemplateIR, case: Case, read: Case) -> Case:
+    """Return what was read, with the case's own texts in the place of values that raw text of them spells.
+
+    Without a schema, nothing distinguishes the text `42` from the number, where the template writes both the same.
+    """
+    dialect = ir.tools.dialect
+    if dialect is None or dialect.top.strings or len(case.calls) != len(read.calls):
+        return read
+    pairs = zip(case.calls, read.calls, strict=True)
+    return replace(read, calls=tuple(replace(got, arguments=_with_texts(call, got)) for call, got in pairs))
+
+
+def _with_texts(call: Call, got: Call) -> tuple[tuple[str, Json], ...]:
+    texts = dict(call.arguments)
+    found = ((key, value, texts.get(key)) for key, value in got.arguments)
+    return tuple(
+        (key, text if isinstance(text, str) and _reads_as(text, value) else value) for key, value, text in found
     )
 
 
-def _same_untyped(ir: TemplateIR, typed: Sequence[tuple[str, Json]], untyped: Sequence[tuple[str, Json]]) -> bool:
-    dialect = ir.tools.dialect
-    raw = dialect is not None and not dialect.top.strings
-    return [key for key, _ in typed] == [key for key, _ in untyped] and all(
-        same(one, other) or (raw and isinstance(one, str) and _reads_as(one, other))
-        for (_, one), (_, other) in zip(typed, untyped, strict=True)
+def same_message(case: Case, other: Case) -> bool:
+    """Whether two cases are the same message, ids apart."""
+    return (case.reasoning, case.content, len(case.calls)) == (
+        other.reasoning,
+        other.content,
+        len(other.calls),
+    ) and all(
+        one.name == two.name and same(dict(one.arguments), dict(two.arguments))
+        for one, two in zip(case.calls, other.calls, strict=True)
     )
 
 
@@ -170,10 +182,6 @@ def _reads_as(text: str, value: Json) -> bool:
         return same(_WORDS[text] if text in _WORDS else json.loads(text), value)
     except json.JSONDecodeError:
         return False
-
-
-def _text(ir: TemplateIR, call: Call) -> str:
-    return write_arguments(ir.tools, dict(call.arguments))
 
 
 def fits(case: Case, tools: Sequence[Mapping[str, Json]]) -> bool:

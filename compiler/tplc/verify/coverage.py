@@ -11,9 +11,9 @@ way and that one comes back.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from tplc.verify.battery import Case
+from tplc.verify.battery import CONTENT, RANDOM, REASONING, Case
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +41,20 @@ class Coverage:
 
     came_back: set[CoveredKind] = field(default_factory=set)
     lost: dict[CoveredKind, dict[CoveredKind | None, str]] = field(default_factory=dict)
+    first_lost: dict[CoveredKind, Case] = field(default_factory=dict)
 
     def note_lost(self, case: Case, other: Case, context: str, failure: str) -> None:
         moved = sorted((case.reasoning, case.content)) == sorted((other.reasoning, other.content))
         read_as = kind_of(other, context) if moved and len(case.calls) == len(other.calls) else None
+        self.first_lost.setdefault(kind_of(case, context), case)
         self.lost.setdefault(kind_of(case, context), {}).setdefault(read_as, failure)
+
+    def plain_cases(self, context: str) -> Iterator[Case]:
+        """A message of plain words for each kind in this context of which only random messages were tried, and lost."""
+        for kind, case in self.first_lost.items():
+            if kind.context == context and kind not in self.came_back and case.title.startswith(RANDOM):
+                words = CONTENT if case.content else ""
+                yield replace(case, title=f"{kind.parts}", reasoning=REASONING if case.reasoning else "", content=words)
 
     def failures(self) -> Iterator[str]:
         for kind, found in self.lost.items():

@@ -16,7 +16,7 @@ from tplc.ir.nodes import TemplateIR, Verification
 from tplc.ir.write import write_message
 from tplc.verify.artifact import Artifact, load_artifact
 from tplc.verify.battery import Case, battery
-from tplc.verify.compare import as_case, difference, same_untyped
+from tplc.verify.compare import as_case, difference, with_texts
 from tplc.verify.conversation import fitting_tools
 
 
@@ -49,8 +49,9 @@ def _passes(ir: TemplateIR, parser: Artifact, case: Case, text: str, failures: l
     found = difference(ir, case, message)
     if found is None:
         return True
-    other = as_case(case.title, message)
-    if other is not None and same_untyped(ir, case, other):
+    read = as_case(case.title, message)
+    # No template renders it: the format's own text of the message that was read has to be the identical one.
+    if read is not None and write_message(ir, _message(with_texts(ir, case, read))) == text:
         return True
     failures.append(f"{case.title}: {found}; written {json.dumps(text, ensure_ascii=False)[:400]}")
     return False

@@ -23,7 +23,7 @@ from tplc.render import Renderer
 from tplc.verify.artifact import Artifact, load_artifact
 from tplc.verify.battery import SHAPES, Case, Shape, after_results, battery, random_cases
 from tplc.verify.causes import Tried, explained
-from tplc.verify.compare import ID, Difference, as_case, as_message, difference, fits, same_untyped
+from tplc.verify.compare import ID, Difference, as_case, as_message, difference, fits, same_message, with_texts
 from tplc.verify.conversation import fitting_tools
 from tplc.verify.coverage import Coverage, kind_of
 from tplc.verify.cut import TurnFrame
@@ -42,6 +42,8 @@ RANDOM_MESSAGES = 20
 MOST_FAILURES = 1000  # a bound for memory: reports show a few, --json all
 LEAST_SHARE = 5  # one message of so many that are refused or ambiguous has to come back
 _LONGEST_TEXT = 400
+# The end of a parser's diagnostic for text that it drops: the format lacks what the template writes there.
+_DROPPED = "is left over behind a call"
 _CHUNKS = (1, 2, 3, 5, 8, 13, 40)
 # What a broken parser may raise: it promises to raise nothing, so each of these is a failure to report.
 _RAISED = (
@@ -239,11 +241,15 @@ class _RoundTrip:
             result = results[case.shape]
             if isinstance(result, Shown):
                 self._check(case, stage, result, context, first=first)
-        behind = [replace(setting, after_result=True) for setting in tried]
+        with_result = [replace(setting, after_result=True) for setting in tried]
         for case in () if self._given else after_results():
-            after = shown(stage, case.shape, behind) if case.shape in shapes else None
+            after = shown(stage, case.shape, with_result) if case.shape in shapes else None
             if isinstance(after, Shown):
                 self._check(case, stage, after, context, first=first)
+        for case in self.tally.coverage.plain_cases(_place(context)):
+            result = results[case.shape]
+            if isinstance(result, Shown):
+                self._check(case, stage, result, context, first=first)
 
     def lost(self) -> Iterator[str]:
         """What renders have shown to the learner, they show here too, unless the template changes the words of it."""
@@ -327,7 +333,7 @@ class _RoundTrip:
             if problem is None and first and feed.prompt == place.frame.prompt and not case.after_result:
                 problem = self._check_default_prompt(case, feed)
             if problem is None and first and _names_are_usual(case) and not _schemas_needed(self.ir):
-                problem = self._check_untyped(case, feed)
+                problem = self._check_untyped(case, stage, place, feed)
         except _RAISED as error:
             return f"the parser raised {type(error).__name__}: {error}"
         return problem
@@ -373,7 +379,7 @@ class _RoundTrip:
                 self.tally.ambiguities.setdefault(found.kind, ambiguity)
 
     def _check_next(self, case: Case, stage: Stage, place: Shown) -> str | None:
-        """Nothing that the template writes behind a turn, at the end and up to the next question, is read as part of
+        """Nothing that the template writes after a turn, at the end and up to the next question, is read as part of
         it."""
         follows: tuple[Follow, ...] = ("none", "user")
         for follow in follows:
@@ -415,6 +421,10 @@ class _RoundTrip:
                 return (
                     f"in chunks of {_sizes(sizes)} the deltas make {_shown(accumulated(deltas))}, not {_shown(whole)}"
                 )
+            notes = getattr(stream, "diagnostics", ())  # of a parser that has them
+            dropped = [note.text for note in notes if note.text.endswith(_DROPPED)]
+            if dropped:
+                return f"text of the template is dropped: {dropped[0]}"
         return None
 
     def _chunkings(self, case: Case, size: int) -> Iterator[list[int]]:
@@ -432,13 +442,12 @@ class _RoundTrip:
         found = difference(self.compared, case, self._parse(replace(feed, prompt=None)))
         return None if found is None else f"without a prompt: {found}"
 
-    def _check_untyped(self, case: Case, feed: Feed) -> str | None:
+    def _check_untyped(self, case: Case, stage: Stage, place: Shown, feed: Feed) -> str | None:
         message = self._parse(replace(feed, tools=None))
         found = difference(self.compared, case, message)
         if found is None:
             return None
-        other = as_case(case.title, message)
-        if other is not None and same_untyped(self.ir, case, other):
+        if found.kind != ID and self._is_one_render_untyped(case, stage, place, message):
             return None
         if self._is_known_by_its_tool(case, message):
             return None
@@ -447,14 +456,33 @@ class _RoundTrip:
             return None
         return f"without tools: {found}"
 
+    def _is_one_render_untyped(self, case: Case, stage: Stage, place: Shown, message: Mapping[str, Any]) -> bool:
+        """Whether the template renders what was read without tools to the identical text."""
+        read = as_case(case.title, message, ids=self.compared.tools.call_id.position != "none")
+        if read is None:
+            return False
+        other = replace(with_texts(self.ir, case, read), after_result=case.after_result)
+        if same_message(case, other):
+            return True
+        try:
+            return stage.render(other, place.setting, followed=case) == stage.render(case, place.setting)
+        except (TemplateRaised, RenderFailed):
+            return False
+
     def _is_known_by_its_tool(self, case: Case, message: Mapping[str, Any]) -> bool:
-        """Whether a call right behind the content is text as long as no tool of that name is known."""
+        """Whether calls right after the content are text as long as no tool of that name is known, and only they."""
         from tplc.lower import lower
 
         calls = lower(self.ir).calls
         in_lines = calls is not None and calls.where == "line start" and bool(calls.whole)
-        is_text = not message["tool_calls"] and (message["content"] or "").startswith(case.content or "\0")
-        return in_lines and bool(case.calls) and is_text
+        text, got = message["content"] or "", message["tool_calls"]
+        missing = len(case.calls) - len(got)
+        if not in_lines or missing <= 0 or not case.content or not text.startswith(case.content):
+            return False
+        known = replace(case, content=text, calls=case.calls[missing:])
+        rest = text[len(case.content) :]
+        is_text = all(call.name in rest for call in case.calls[:missing])
+        return is_text and difference(self.compared, known, message, earlier=missing) is None
 
     def _fail(self, case: Case, context: Context, text: str, problem: str) -> None:
         self.tally.failures.append(self._failure(case, context, text, problem))

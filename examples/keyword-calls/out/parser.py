@@ -15,6 +15,7 @@ import json
 import re
 import sys
 from collections import namedtuple
+from functools import lru_cache
 from json.encoder import encode_basestring
 
 TYPE_CHECKING = False  # as in typing, whose import would cost more than all the rest
@@ -141,6 +142,7 @@ class Scanner:
         wordless: bool = True,
     ) -> None:
         self.markers, self.width, self.leads = markers, width, leads
+        self.cores: tuple[str, ...] = ()  # the same, made when the first is asked for
         self._find, self._near = Pattern(find), Pattern(near)
         self.word, self.trails = Pattern(word), trails
         self.first, self.wordless = first, wordless
@@ -165,15 +167,9 @@ class Scanner:
         """A marker that the text from `pos` to the end could become; "" if there is none."""
         if len(buf) - pos > self.width or self._near.match(buf, pos) is None:
             return ""
-        tail = buf[pos:]
-        for marker in self.markers:
-            core = marker[1]
-            if core.startswith(tail):
-                if core != tail:
-                    return core
-            elif (" " in core or core[0] == RESPELLED) and is_truncated(core, tail):
-                return core
-        return ""
+        if self.cores == ():
+            self.cores = tuple([marker[1] for marker in self.markers])
+        return truncated_core(self.cores, buf[pos:])
 
     def is_truncated(self, buf: str, pos: int, kinds: Sequence[str], least: int = 1) -> bool:
         """Whether a marker of these kinds is truncated at the output's end: at least so many characters are there."""
@@ -220,9 +216,25 @@ class Scanner:
 NO_MARKERS = Scanner()
 
 
+class ExpectedText:
+    """The usual text between two calls or pairs, up to a name in the second."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+
 def squeezed(text: str) -> str:
     """A text without white space, `_`, `-` and their like, in lower case, with `|` for `｜`."""
     return str(JOINTS.sub("", text)).translate(IN_ANY_CASE)
+
+
+@lru_cache(maxsize=1024)
+def truncated_core(cores: tuple[str, ...], text: str) -> str:
+    """The first of these markers that the text is the beginning of; "" if there is none."""
+    for core in cores:
+        if is_truncated(core, text):
+            return core
+    return ""
 
 
 def is_truncated(core: str, text: str) -> bool:
@@ -875,6 +887,7 @@ NAME_KEYS = ("name", "tool_name", "function_name", "function", "tool", "recipien
 ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "params", "kwargs")
 OTHER_KEYS = ("id", "type", "index", "call_id", "tool_call_id")
 FENCE = Pattern(r"\s*```[\w-]*[^\S\n]*\n|\n?[^\S\n]*```\s*\Z")
+INFINITY = float("inf")
 BETWEEN_CALLS = Pattern(r"[\s,;)\]}]*")
 AT_ONCE = Pattern(r"""[\s({\[\\"'“`]*(?:json\b[\s({\[\\"'“]*)?""")
 # A quote that is missing behind a key, behind a value before the next key.
@@ -908,8 +921,24 @@ def calls_in(text: str, tools: Parameters) -> list[tuple[str, str]]:
 
 def arguments_of(name: str, text: str, tools: Parameters) -> str | None:
     """The arguments of a tool that an object of JSON holds; None where they are not this tool's."""
-    found = _with_arguments(name, {"arguments": json.loads(text)}, tools)
+    found = _with_arguments(name, {"arguments": loaded(text)}, tools)
     return None if found is None else found[1]
+
+
+def loaded(text: str) -> Any:
+    """The value of a text in JSON; None if it is nested too deeply, or holds a number that is too large."""
+    try:
+        return json.loads(text, parse_float=finite)
+    except (ValueError, RecursionError):
+        return None
+
+
+def finite(text: str) -> float:
+    """A number; raises ValueError if it is too large for one."""
+    number = float(text)
+    if number in (INFINITY, -INFINITY):
+        raise ValueError(text)
+    return number
 
 
 def _candidates(text: str) -> Iterator[str]:
@@ -934,7 +963,7 @@ def _values(text: str) -> list[Any]:
             return [None]
         reader = Reader(STYLES)
         pos = reader.read(text, pos, True)
-        value = json.loads(reader.close())
+        value = loaded(reader.close())
         found += value if isinstance(value, list) else [value]
         pos = BETWEEN_CALLS.match(text, pos).end()
     return found
@@ -942,11 +971,9 @@ def _values(text: str) -> list[Any]:
 
 def _call_of(value: Any, tools: Parameters) -> tuple[str, str] | None:
     """The call that an object means."""
-    if not isinstance(value, dict):
+    value = _innermost(value)
+    if value is None:
         return None
-    inner = [value[key] for key in NAME_KEYS if isinstance(value.get(key), dict)]
-    if len(inner) == 1 and not any(isinstance(value.get(key), str) for key in NAME_KEYS):
-        return _call_of(inner[0], tools)
     for key in NAME_KEYS:
         name = tool_named(value[key], tools) if isinstance(value.get(key), str) else ""
         if name and name in tools:
@@ -956,6 +983,16 @@ def _call_of(value: Any, tools: Parameters) -> tuple[str, str] | None:
         [(key, arguments)] = value.items()
         name = tool_named(key, tools)
         return _with_arguments(name, {"arguments": arguments}, tools) if name and name in tools else None
+    return None
+
+
+def _innermost(value: Any) -> dict[str, Any] | None:
+    """The object itself, or the one that it holds in the place of a name; None for what is no object."""
+    while isinstance(value, dict):
+        inner = [value[key] for key in NAME_KEYS if isinstance(value.get(key), dict)]
+        if len(inner) != 1 or any(isinstance(value.get(key), str) for key in NAME_KEYS):
+            return value
+        value = inner[0]
     return None
 
 
@@ -969,7 +1006,10 @@ def _with_arguments(name: str, members: dict[str, Any], tools: Parameters) -> tu
     arguments = {} if arguments is None and named else arguments
     if not isinstance(arguments, dict) or (keys is not None and not keys.issuperset(arguments)):
         return None
-    return name, json.dumps(arguments, ensure_ascii=False)
+    try:
+        return name, json.dumps(arguments, ensure_ascii=False)
+    except RecursionError:
+        return None
 
 
 OPENING = Pattern(r"\s*```[^\n`]*\n")
@@ -1176,14 +1216,15 @@ class Machine(Copied):
     _once = False  # the second reading of this call found none
     LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may stand in the place of a closer
     CUT_MARKERS: ClassVar[bool] = False  # a part of a marker at the output's end is no text
-    OPENERS: ClassVar[Scanner] = NO_MARKERS  # of calls
+    OPENERS: ClassVar[tuple[str, ...]] = ()  # of calls: the beginning of one at the output's end is no text
     IN_REASONING: ClassVar[Scanner] = NO_MARKERS
     IN_CONTENT: ClassVar[Scanner] = NO_MARKERS
     AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
     AFTER_TURN: ClassVar[Scanner] = NO_MARKERS  # a call right after the end of the turn is one of its calls
     DISTINCT: ClassVar[bool] = True  # what opens calls is like nothing else, so what follows is a call
     BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that no name holds, and no value outside of a string
-    USUAL_NEXT: ClassVar[Sequence[Any]] = ()  # what usually comes after a call
+    USUAL_NEXT: ClassVar[Sequence[ExpectedText]] = ()  # what usually comes after a call,
+    USUAL_PAIR: ClassVar[Sequence[ExpectedText]] = ()  # and after an argument
     HEADER: ClassVar[Sequence[Any]] = ()  # slots of a call: the kind, what ends it, and signs that do
     CALL_ID: ClassVar[str] = ""  # an id that is made of slots: "{name}:{index}"
     CLOSED: ClassVar[bool] = False  # calls have a closer of their own
@@ -1727,7 +1768,7 @@ class Machine(Copied):
             mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of what is none here
         return mark
 
-    def _next(self, marks: Scanner, usual: Sequence[Any] = ()) -> str | None:
+    def _next(self, marks: Scanner, usual: Sequence[ExpectedText] = ()) -> str | None:
         """The kind of the marker that comes next, white space apart, "" for other text; None: more input is needed.
         `usual`: what usually comes, which may hold several of the markers."""
         if self._space:
@@ -1735,10 +1776,6 @@ class Machine(Copied):
         buf, start = self._buf, NON_SPACE.search(self._buf, self._pos).start()
         mark = marks.match(buf, start)
         if not self._final and (mark is None or mark.ambiguous):
-            for text in usual if mark is None else ():
-                if text.is_incomplete(buf, start):
-                    self._undecided, self._undecided_from = text.is_incomplete, start
-                    return None
             if start == len(buf):
                 return None
             core = marks.prefix_of(buf, start)
@@ -1754,7 +1791,7 @@ class Machine(Copied):
     def _leave_open(self, start: int, core: str) -> None:
         """The text from `start` on is the beginning of this marker: until all of it has come, nothing is decided."""
         if " " in core or core[0] == RESPELLED:
-            self._undecided, self._undecided_from = lambda buf, at: is_truncated(core, buf[at:]), start
+            self._undecided, self._undecided_from = lambda buf, at: truncated_core((core,), buf[at:]), start
         else:
             self._undecided, self._undecided_from = (self._buf[self._pos : start] + core[:-1]).startswith, self._pos
 
@@ -1834,7 +1871,7 @@ class Machine(Copied):
         rest = "".join(self._buf[pos:].split())
         if len(rest) < LEAST_CUT or rest.isalnum() or self._literal or not (self._calls_on and self.DISTINCT):
             return False
-        return self.OPENERS.is_truncated(self._buf, next_char(self._buf, pos), CALL_KINDS)
+        return truncated_core(self.OPENERS, self._buf[next_char(self._buf, pos) :]) != ""
 
     def _is_cut(self, marks: Scanner, pos: int) -> bool:
         """Is what is left, where the output ends, the beginning of a call, or of what ends the turn or a part of it?"""
@@ -2039,7 +2076,6 @@ PAIR_KINDS = ("pair", "end", "skip", "next", "broken")
 class Pairs(Machine):
     BETWEEN: ClassVar[Scanner]  # pair, end (consumed), next (not consumed), and others (skipped)
     PAIR: ClassVar[tuple[tuple[str, Scanner, str], ...]]
-    USUAL_PAIR: ClassVar[Sequence[Any]] = ()
     PAIR_OPENS: ClassVar[bool] = True  # a pair begins with a marker of its own
     _count = 0
 
@@ -2312,9 +2348,9 @@ class StreamParser(QuotedPairs):
         ("line", "``` <.code.> [", "", "", 0),
         find=(
             r"<(?:(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|(\./mind\.>)|(\.code\.>\s{0,64}\[)|(\./\.>)|(\s{0,"
-            r"4}\.\s{0,4}[Cc][Oo][Dd][Ee]\s{0,4}\.\s{0,4}>\s{0,4}\[[\s_▁-]{0,4}<\s{0,4}\.\s{0,4}[Cc][Oo][Dd][Ee]\s{0,4"
-            r"}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}[Cc][Oo][Dd][Ee]\s{0,4}\.\s{0,4}>\s{0,4}\[))|`(?:(``json\s{0,64}<"
-            r"\.code\.>\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,64}\[))"
+            r"4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[[\s_▁-]{0,4}<\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>"
+            r"\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[))|`(?:(``json\s{0,64}<\.code\.>\s{0,64}"
+            r"\[)|(``\s{0,64}<\.code\.>\s{0,64}\[))"
         ), near=r"<(?=[\t\n\r \-._▁]|\Z)|`(?=[`]|\Z)", width=212,
     )
     # content = (text | "<./.>")* ("<.mind.>" reasoning | "<.code.>[" call)?
@@ -2330,19 +2366,12 @@ class StreamParser(QuotedPairs):
             r"<(?:(\.code\.>\s{0,64}\[\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}\]\s{0,64}<\./code"
             r"\.>)|(\.code\.>\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|(\.cod"
             r"e\.>\s{0,64}\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}<\./code\.>)|(\.assistant\.>)|(\.code\.>\s{0,64}\[)"
-            r"|(\./mind\.>)|(\.mind\.>)|(\./\.>)|(\s{0,4}\.\s{0,4}[Cc][Oo][Dd][Ee]\s{0,4}\.\s{0,4}>\s{0,4}\[[\s_▁-]{0,"
-            r"4}<\s{0,4}\.\s{0,4}[Cc][Oo][Dd][Ee]\s{0,4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}[Cc][Oo][Dd][Ee]\s{0,4}"
-            r"\.\s{0,4}>\s{0,4}\[))|`(?:(``json\s{0,64}<\.code\.>\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,64}\[))"
+            r"|(\./mind\.>)|(\.mind\.>)|(\./\.>)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[[\s_▁-]{0,4}<\s{"
+            r"0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\["
+            r"))|`(?:(``json\s{0,64}<\.code\.>\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,64}\[))"
         ), near=r"<(?=[\t\n\r \-._▁]|\Z)|`(?=[`]|\Z)", width=214,
     )
-    OPENERS = Scanner(
-        ("call", "<.code.> [ <.code.> [", "", "", 0), ("call", "<.code.> [", "", "", 2),
-        ("call", "```json <.code.> [", "", "", 0), ("call", "``` <.code.> [", "", "", 0),
-        find=(
-            r"<(?:(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|(\.code\.>\s{0,64}\[))|`(?:(``json\s{0,64}<\.code"
-            r"\.>\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,64}\[))"
-        ), near=r"<(?=[.]|\Z)|`(?=[`]|\Z)", width=212,
-    )
+    OPENERS = ("<.code.> [ <.code.> [", "<.code.> [")
     # call = name "(" arguments
     HEADER = (
         (
@@ -2389,10 +2418,10 @@ class StreamParser(QuotedPairs):
         ("next", "```json <.code.> [", "", "", 0), ("next", "``` <.code.> [", "", "", 0),
         find=(
             r"\)()|,()|<(?:(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|(\./code\.>)|(\.code\.>\s{0,64}\[)|(\./\."
-            r">)|(\s{0,4}\.\s{0,4}[Cc][Oo][Dd][Ee]\s{0,4}\.\s{0,4}>\s{0,4}\[[\s_▁-]{0,4}<\s{0,4}\.\s{0,4}[Cc][Oo][Dd]["
-            r"Ee]\s{0,4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}/\s{0,4}[Cc][Oo][Dd][Ee]\s{0,4}\.\s{0,4}>)|(\s{0,4}\.\s{"
-            r"0,4}[Cc][Oo][Dd][Ee]\s{0,4}\.\s{0,4}>\s{0,4}\[))|\](?:(\s{0,64}<\./code\.>)|())|`(?:(``json\s{0,64}<\.co"
-            r"de\.>\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,64}\[))"
+            r">)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[[\s_▁-]{0,4}<\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\."
+            r"\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}/\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0"
+            r",4}\.\s{0,4}>\s{0,4}\[))|\](?:(\s{0,64}<\./code\.>)|())|`(?:(``json\s{0,64}<\.code\.>\s{0,64}\[)|(``\s{0"
+            r",64}<\.code\.>\s{0,64}\[))"
         ), near=r"\)|,|<(?=[\t\n\r \-._▁]|\Z)|\]|`(?=[`]|\Z)", width=212,
     )
     PAIR_OPENS = False
@@ -2419,10 +2448,10 @@ class StreamParser(QuotedPairs):
             r"\)()|,()|<(?:(\.code\.>\s{0,64}\[\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}\]\s{0,64}"
             r"<\./code\.>)|(\.code\.>\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\["
             r")|(\.code\.>\s{0,64}\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}<\./code\.>)|(\.assistant\.>)|(\.code\.>\s{"
-            r"0,64}\[)|(\./code\.>)|(\./mind\.>)|(\.mind\.>)|(\./\.>)|(\s{0,4}\.\s{0,4}[Cc][Oo][Dd][Ee]\s{0,4}\.\s{0,4"
-            r"}>\s{0,4}\[[\s_▁-]{0,4}<\s{0,4}\.\s{0,4}[Cc][Oo][Dd][Ee]\s{0,4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}[Cc"
-            r"][Oo][Dd][Ee]\s{0,4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}/\s{0,4}[Cc][Oo][Dd][Ee]\s{0,4}\.\s{0,4}>))|\]"
-            r"(?:(\s{0,64}<\./code\.>)|())|`(?:(``json\s{0,64}<\.code\.>\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,64}\[))"
+            r"0,64}\[)|(\./code\.>)|(\./mind\.>)|(\.mind\.>)|(\./\.>)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0"
+            r",4}\[[\s_▁-]{0,4}<\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,"
+            r"4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}/\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>))|\](?:(\s{0,64}<\./code\.>)"
+            r"|())|`(?:(``json\s{0,64}<\.code\.>\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,64}\[))"
         ), near=r"\)|,|<(?=[\t\n\r \-._▁]|\Z)|\]|`(?=[`]|\Z)", width=214,
     )
     AFTER_TURN = Scanner(

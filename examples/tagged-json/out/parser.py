@@ -14,6 +14,7 @@ import json
 import re
 import sys
 from collections import namedtuple
+from functools import lru_cache
 from json.encoder import encode_basestring
 
 TYPE_CHECKING = False  # as in typing, whose import would cost more than all the rest
@@ -139,6 +140,7 @@ class Scanner:
         wordless: bool = True,
     ) -> None:
         self.markers, self.width, self.leads = markers, width, leads
+        self.cores: tuple[str, ...] = ()  # the same, made when the first is asked for
         self._find, self._near = Pattern(find), Pattern(near)
         self.word, self.trails = Pattern(word), trails
         self.first, self.wordless = first, wordless
@@ -163,15 +165,9 @@ class Scanner:
         """A marker that the text from `pos` to the end could become; "" if there is none."""
         if len(buf) - pos > self.width or self._near.match(buf, pos) is None:
             return ""
-        tail = buf[pos:]
-        for marker in self.markers:
-            core = marker[1]
-            if core.startswith(tail):
-                if core != tail:
-                    return core
-            elif (" " in core or core[0] == RESPELLED) and is_truncated(core, tail):
-                return core
-        return ""
+        if self.cores == ():
+            self.cores = tuple([marker[1] for marker in self.markers])
+        return truncated_core(self.cores, buf[pos:])
 
     def is_truncated(self, buf: str, pos: int, kinds: Sequence[str], least: int = 1) -> bool:
         """Whether a marker of these kinds is truncated at the output's end: at least so many characters are there."""
@@ -233,6 +229,15 @@ class ExpectedText:
 def squeezed(text: str) -> str:
     """A text without white space, `_`, `-` and their like, in lower case, with `|` for `｜`."""
     return str(JOINTS.sub("", text)).translate(IN_ANY_CASE)
+
+
+@lru_cache(maxsize=1024)
+def truncated_core(cores: tuple[str, ...], text: str) -> str:
+    """The first of these markers that the text is the beginning of; "" if there is none."""
+    for core in cores:
+        if is_truncated(core, text):
+            return core
+    return ""
 
 
 def is_truncated(core: str, text: str) -> bool:
@@ -837,6 +842,7 @@ NAME_KEYS = ("name", "tool_name", "function_name", "function", "tool", "recipien
 ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "params", "kwargs")
 OTHER_KEYS = ("id", "type", "index", "call_id", "tool_call_id")
 FENCE = Pattern(r"\s*```[\w-]*[^\S\n]*\n|\n?[^\S\n]*```\s*\Z")
+INFINITY = float("inf")
 BETWEEN_CALLS = Pattern(r"[\s,;)\]}]*")
 AT_ONCE = Pattern(r"""[\s({\[\\"'“`]*(?:json\b[\s({\[\\"'“]*)?""")
 # A quote that is missing behind a key, behind a value before the next key.
@@ -868,6 +874,22 @@ def calls_in(text: str, tools: Parameters) -> list[tuple[str, str]]:
     return []
 
 
+def loaded(text: str) -> Any:
+    """The value of a text in JSON; None if it is nested too deeply, or holds a number that is too large."""
+    try:
+        return json.loads(text, parse_float=finite)
+    except (ValueError, RecursionError):
+        return None
+
+
+def finite(text: str) -> float:
+    """A number; raises ValueError if it is too large for one."""
+    number = float(text)
+    if number in (INFINITY, -INFINITY):
+        raise ValueError(text)
+    return number
+
+
 def _candidates(text: str) -> Iterator[str]:
     """The text, and as it may have been meant."""
     yield text
@@ -890,7 +912,7 @@ def _values(text: str) -> list[Any]:
             return [None]
         reader = Reader(STYLES)
         pos = reader.read(text, pos, True)
-        value = json.loads(reader.close())
+        value = loaded(reader.close())
         found += value if isinstance(value, list) else [value]
         pos = BETWEEN_CALLS.match(text, pos).end()
     return found
@@ -898,11 +920,9 @@ def _values(text: str) -> list[Any]:
 
 def _call_of(value: Any, tools: Parameters) -> tuple[str, str] | None:
     """The call that an object means."""
-    if not isinstance(value, dict):
+    value = _innermost(value)
+    if value is None:
         return None
-    inner = [value[key] for key in NAME_KEYS if isinstance(value.get(key), dict)]
-    if len(inner) == 1 and not any(isinstance(value.get(key), str) for key in NAME_KEYS):
-        return _call_of(inner[0], tools)
     for key in NAME_KEYS:
         name = tool_named(value[key], tools) if isinstance(value.get(key), str) else ""
         if name and name in tools:
@@ -912,6 +932,16 @@ def _call_of(value: Any, tools: Parameters) -> tuple[str, str] | None:
         [(key, arguments)] = value.items()
         name = tool_named(key, tools)
         return _with_arguments(name, {"arguments": arguments}, tools) if name and name in tools else None
+    return None
+
+
+def _innermost(value: Any) -> dict[str, Any] | None:
+    """The object itself, or the one that it holds in the place of a name; None for what is no object."""
+    while isinstance(value, dict):
+        inner = [value[key] for key in NAME_KEYS if isinstance(value.get(key), dict)]
+        if len(inner) != 1 or any(isinstance(value.get(key), str) for key in NAME_KEYS):
+            return value
+        value = inner[0]
     return None
 
 
@@ -925,7 +955,10 @@ def _with_arguments(name: str, members: dict[str, Any], tools: Parameters) -> tu
     arguments = {} if arguments is None and named else arguments
     if not isinstance(arguments, dict) or (keys is not None and not keys.issuperset(arguments)):
         return None
-    return name, json.dumps(arguments, ensure_ascii=False)
+    try:
+        return name, json.dumps(arguments, ensure_ascii=False)
+    except RecursionError:
+        return None
 
 
 OPENING = Pattern(r"\s*```[^\n`]*\n")
@@ -1136,14 +1169,15 @@ class Machine(Copied):
     _once = False  # the second reading of this call found none
     LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may stand in the place of a closer
     CUT_MARKERS: ClassVar[bool] = False  # a part of a marker at the output's end is no text
-    OPENERS: ClassVar[Scanner] = NO_MARKERS  # of calls
+    OPENERS: ClassVar[tuple[str, ...]] = ()  # of calls: the beginning of one at the output's end is no text
     IN_REASONING: ClassVar[Scanner] = NO_MARKERS
     IN_CONTENT: ClassVar[Scanner] = NO_MARKERS
     AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
     AFTER_TURN: ClassVar[Scanner] = NO_MARKERS  # a call right after the end of the turn is one of its calls
     DISTINCT: ClassVar[bool] = True  # what opens calls is like nothing else, so what follows is a call
     BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that no name holds, and no value outside of a string
-    USUAL_NEXT: ClassVar[Sequence[Any]] = ()  # what usually comes after a call
+    USUAL_NEXT: ClassVar[Sequence[ExpectedText]] = ()  # what usually comes after a call,
+    USUAL_PAIR: ClassVar[Sequence[ExpectedText]] = ()  # and after an argument
     CLOSED: ClassVar[bool] = False  # calls have a closer of their own
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
     _reader: Reader | None = None  # and what reads one
@@ -1601,7 +1635,7 @@ class Machine(Copied):
             mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of what is none here
         return mark
 
-    def _next(self, marks: Scanner, usual: Sequence[Any] = ()) -> str | None:
+    def _next(self, marks: Scanner, usual: Sequence[ExpectedText] = ()) -> str | None:
         """The kind of the marker that comes next, white space apart, "" for other text; None: more input is needed.
         `usual`: what usually comes, which may hold several of the markers."""
         if self._space:
@@ -1609,9 +1643,8 @@ class Machine(Copied):
         buf, start = self._buf, NON_SPACE.search(self._buf, self._pos).start()
         mark = marks.match(buf, start)
         if not self._final and (mark is None or mark.ambiguous):
-            for text in usual if mark is None else ():
-                if text.is_incomplete(buf, start):
-                    self._undecided, self._undecided_from = text.is_incomplete, start
+            if self.USUAL_NEXT or self.USUAL_PAIR:
+                if mark is None and self._is_usual(usual, start):
                     return None
             if start == len(buf):
                 return None
@@ -1625,10 +1658,18 @@ class Machine(Copied):
         self._skip = mark.end - self._pos
         return str(mark.kind)
 
+    def _is_usual(self, usual: Sequence[ExpectedText], start: int) -> bool:
+        """Whether all from `start` on is what usually comes, or the beginning of it."""
+        for text in usual:
+            if text.is_incomplete(self._buf, start):
+                self._undecided, self._undecided_from = text.is_incomplete, start
+                return True
+        return False
+
     def _leave_open(self, start: int, core: str) -> None:
         """The text from `start` on is the beginning of this marker: until all of it has come, nothing is decided."""
         if " " in core or core[0] == RESPELLED:
-            self._undecided, self._undecided_from = lambda buf, at: is_truncated(core, buf[at:]), start
+            self._undecided, self._undecided_from = lambda buf, at: truncated_core((core,), buf[at:]), start
         else:
             self._undecided, self._undecided_from = (self._buf[self._pos : start] + core[:-1]).startswith, self._pos
 
@@ -1708,7 +1749,7 @@ class Machine(Copied):
         rest = "".join(self._buf[pos:].split())
         if len(rest) < LEAST_CUT or rest.isalnum() or self._literal or not (self._calls_on and self.DISTINCT):
             return False
-        return self.OPENERS.is_truncated(self._buf, next_char(self._buf, pos), CALL_KINDS)
+        return truncated_core(self.OPENERS, self._buf[next_char(self._buf, pos) :]) != ""
 
     def _is_cut(self, marks: Scanner, pos: int) -> bool:
         """Is what is left, where the output ends, the beginning of a call, or of what ends the turn or a part of it?"""
@@ -2233,8 +2274,8 @@ class StreamParser(UsualObjects):
         ("line", "``` <fn> {", "", "", 0),
         find=(
             r"<(?:(fn>\s{0,64}```json\s{0,64}\{)|(fn>\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}```\s{0,64}\{)|(/musing>)|(fn"
-            r">\s{0,64}\[\s{0,64}\{)|(fn>\s{0,64}\{)|(~/~>)|(\s{0,4}[Ff][Nn]\s{0,4}>[\s_▁-]{0,4}`\s{0,4}`\s{0,4}`\s{0,"
-            r"4}[Jj][Ss][Oo][Nn][\s_▁-]{0,4}\{))|`(?:(``json\s{0,64}<fn>\s{0,64}\{)|(``\s{0,64}<fn>\s{0,64}\{))"
+            r">\s{0,64}\[\s{0,64}\{)|(fn>\s{0,64}\{)|(~/~>)|(\s{0,4}(?ai:fn)\s{0,4}>[\s_▁-]{0,4}`\s{0,4}`\s{0,4}`\s{0,"
+            r"4}(?ai:json)[\s_▁-]{0,4}\{))|`(?:(``json\s{0,64}<fn>\s{0,64}\{)|(``\s{0,64}<fn>\s{0,64}\{))"
         ), near=r"<(?=[\t\n\r \-/F_f\~▁]|\Z)|`(?=[`]|\Z)", width=143, leads="\n",
     )
     # content = (text | "<~/~>")* ("<musing>" reasoning | "<fn>\n{" call)?
@@ -2247,20 +2288,12 @@ class StreamParser(UsualObjects):
         ("call", "``` <fn> {", "", "", 0),
         find=(
             r"<(?:(fn>\s{0,64}```json\s{0,64}\{)|(~assistant~>)|(fn>\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}```\s{0,64}\{)"
-            r"|(fn>\s{0,64}</fn>)|(/musing>)|(musing>)|(fn>\s{0,64}\[\s{0,64}\{)|(fn>\s{0,64}\{)|(~/~>)|(\s{0,4}[Ff][N"
-            r"n]\s{0,4}>[\s_▁-]{0,4}`\s{0,4}`\s{0,4}`\s{0,4}[Jj][Ss][Oo][Nn][\s_▁-]{0,4}\{))|`(?:(``json\s{0,64}<fn>\s"
-            r"{0,64}\{)|(``\s{0,64}<fn>\s{0,64}\{))"
+            r"|(fn>\s{0,64}</fn>)|(/musing>)|(musing>)|(fn>\s{0,64}\[\s{0,64}\{)|(fn>\s{0,64}\{)|(~/~>)|(\s{0,4}(?ai:f"
+            r"n)\s{0,4}>[\s_▁-]{0,4}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,4}\{))|`(?:(``json\s{0,64}<fn>\s{0,64}"
+            r"\{)|(``\s{0,64}<fn>\s{0,64}\{))"
         ), near=r"<(?=[\t\n\r \-/F_fm\~▁]|\Z)|`(?=[`]|\Z)", width=143, leads="\n",
     )
-    OPENERS = Scanner(
-        ("call", "<fn> ```json {", "", "", 0), ("call", "<fn> <fn> {", "", "", 0), ("call", "<fn> ``` {", "", "", 0),
-        ("call", "<fn> [ {", "", "", 0), ("call", "<fn> {", "", "", 1), ("call", "```json <fn> {", "", "", 0),
-        ("call", "``` <fn> {", "", "", 0),
-        find=(
-            r"<(?:(fn>\s{0,64}```json\s{0,64}\{)|(fn>\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}```\s{0,64}\{)|(fn>\s{0,64}\["
-            r"\s{0,64}\{)|(fn>\s{0,64}\{))|`(?:(``json\s{0,64}<fn>\s{0,64}\{)|(``\s{0,64}<fn>\s{0,64}\{))"
-        ), near=r"<(?=[f]|\Z)|`(?=[`]|\Z)", width=143,
-    )
+    OPENERS = ("<fn> ```json {", "<fn> <fn> {", "<fn> ``` {", "<fn> [ {", "<fn> {")
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
         ("name",): "name",
@@ -2316,8 +2349,8 @@ class StreamParser(UsualObjects):
             r"on\s{0,64}\{)|(\s{0,64}<fn>\s{0,64}<fn>\s{0,64}\{)|(\s{0,64}<fn>\s{0,64}```\s{0,64}\{)|(\s{0,64}<fn>\s{0"
             r",64}\[\s{0,64}\{)|(\s{0,64}<fn>\s{0,64}\{))|<(?:(fn>\s{0,64}```json\s{0,64}\{)|(~assistant~>)|(fn>\s{0,6"
             r"4}<fn>\s{0,64}\{)|(fn>\s{0,64}```\s{0,64}\{)|(fn>\s{0,64}</fn>)|(/musing>)|(musing>)|(fn>\s{0,64}\[\s{0,"
-            r"64}\{)|(fn>\s{0,64}\{)|(/fn>)|(~/~>)|(\s{0,4}[Ff][Nn]\s{0,4}>[\s_▁-]{0,4}`\s{0,4}`\s{0,4}`\s{0,4}[Jj][Ss"
-            r"][Oo][Nn][\s_▁-]{0,4}\{))|`(?:(``json\s{0,64}<fn>\s{0,64}\{)|(``\s{0,64}<fn>\s{0,64}\{))"
+            r"64}\{)|(fn>\s{0,64}\{)|(/fn>)|(~/~>)|(\s{0,4}(?ai:fn)\s{0,4}>[\s_▁-]{0,4}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:js"
+            r"on)[\s_▁-]{0,4}\{))|`(?:(``json\s{0,64}<fn>\s{0,64}\{)|(``\s{0,64}<fn>\s{0,64}\{))"
         ), near=r",|;|<(?=[\t\n\r \-/F_fm\~▁]|\Z)|`(?=[`]|\Z)", width=209, leads="\n",
     )
     AFTER_TURN = Scanner(

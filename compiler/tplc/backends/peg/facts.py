@@ -129,7 +129,7 @@ class Facts:
         """The beginning of an opener where the text ends: there is no more of the call than that."""
         if self.bare or not self.calls.openers:
             return ""
-        return self.opener_lead + begun(self.calls.openers, least=LEAST_CUT)
+        return self.opener_lead + begun(self.calls.truncatable, least=LEAST_CUT)
 
     @property
     def talks(self) -> bool:

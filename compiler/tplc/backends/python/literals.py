@@ -126,6 +126,8 @@ def _lines(before: str, value: Expression, after: str, indent: int) -> list[str]
     alone = len(value.items) == 1 and isinstance(value.items[0], str)
     if function and (_width(together) <= WIDTH or alone):
         return [first, together, last]
+    if len(value.items) == 1 and isinstance(value.items[0], Raw) and function:
+        return [first, *(f"{space}    {part}" for part in value.items[0].lines(WIDTH - indent - 4)), last]
     if value.packed:
         return [first, *_filled(value.items, indent + 4), last]
     return [first, *(line for item in value.items for line in _lines("", item, ",", indent + 4)), last]

@@ -26,6 +26,7 @@ MODULES: Mapping[str, frozenset[str] | None] = {
     "bisect": frozenset(["bisect_right"]),
     "collections": frozenset(["Counter", "OrderedDict", "defaultdict", "deque", "namedtuple"]),
     "collections.abc": None,
+    "functools": frozenset(["lru_cache"]),
     "json": frozenset(["JSONDecodeError", "JSONDecoder", "JSONEncoder", "dumps", "load", "loads"]),
     "json.encoder": frozenset(["encode_basestring"]),
     "re": frozenset(

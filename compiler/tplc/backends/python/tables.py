@@ -194,7 +194,9 @@ def _of_calls(calls: CallForm, facts: Acceptor) -> list[str]:
         lines.append("    DISTINCT = False")
     elif calls.openers:
         # A whole opener is not a truncated one, whatever would follow it.
-        lines += _scanner("OPENERS", lexemes_of([("call", [text.strip() for text in calls.openers])]))
+        openers = lexemes_of([("call", [text.strip() for text in calls.truncatable])]).all
+        spelled = Bracketed("", tuple(literal(lexeme.spelled) for lexeme in openers), packed=True)
+        lines += assignment("OPENERS", spelled, INDENT)
     if calls.fields:
         lines += _of_objects(calls, respelled_kinds(facts))
     elif calls.header:
@@ -273,8 +275,9 @@ def _in_format(text: str) -> str:
 
 def _header_texts(calls: CallForm) -> list[str]:
     """What headers consist of, which may be missing or come twice."""
-    lines = [f"    HEADER_PARTS = {texts(calls.header_texts)}"]
-    return lines + assignment("HEADER_TEXTS", called("Pattern", [literal(calls.header_pattern)]), INDENT)
+    parts = Bracketed("", tuple(map(literal, calls.header_texts)), packed=True)
+    lines = assignment("HEADER_PARTS", parts, INDENT)
+    return lines + assignment("HEADER_TEXTS", called("Pattern", [raw(calls.header_pattern)]), INDENT)
 
 
 def _of_objects(calls: CallForm, respelled: Sequence[str]) -> list[str]:
@@ -354,9 +357,6 @@ def _of_pairs(pairs: PairForm, breaks: Sequence[str], respelled: Sequence[str]) 
     if pairs.opens and not pairs.separator.strip():
         lines.append(f"    USUAL_PAIR = (ExpectedText({literal(pairs.opens[0].lstrip())}),)")
     lines += ["    PAIR_OPENS = False"] * (not pairs.opens) + ["    RESUMES = True"] * pairs.resumes
-    if pairs.resumes:
-        other = [text for kind, items in kinds.items() if kind != "skip" for text in items]
-        lines += _scanner("RESUMING", lexemes_of([("other", other)]))
     lines += ["    ARGUMENTS_OPEN = True"] * pairs.opens_at_once
     lines += _replaced("KEY_SIGNS", pairs.replaced) if pairs.replaced else []
     if pairs.quoted:
@@ -383,7 +383,9 @@ def _of_lost_ends(calls: CallForm, pairs: PairForm, facts: Acceptor) -> list[str
     if pairs.guessed or not following.closes or "missing_closers" not in facts.tolerances:
         return lines
     patterns = [closes_call(following, calls.section_end, begun=begun) for begun in (False, True)]
-    return lines + assignment("CALL_CLOSES", called("", [called("Pattern", [literal(p)]) for p in patterns]), INDENT)
+    sign = literal(following.closer[0][0])
+    closes = called("", [*(called("Pattern", [raw(pattern)]) for pattern in patterns), sign])
+    return lines + assignment("CALL_CLOSES", closes, INDENT)
 
 
 def _of_raw_values(pairs: PairForm) -> list[str]:

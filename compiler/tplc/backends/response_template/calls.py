@@ -270,7 +270,9 @@ class _Calls:
         slots, shape = self.form.header, self.form.shape
         id_slots = shape.id_slots if self.composed() else ()
         for i, slot in enumerate(slots):
-            inner = _slot_class(slot)
+            counted = slots[i + 1] if slot.kind == "name" and slots[i + 1 :] and slots[i + 1].kind == "index" else None
+            # A number and its end come after the name, which may hold the text between the two.
+            inner = _slot_class(slot) if counted is None else f"{_slot_class(counted)}?"
             if slot.kind == "index":
                 part = r"\d{1,64}"
             elif slot.kind == "name" and not named:
