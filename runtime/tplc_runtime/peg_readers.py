@@ -126,6 +126,8 @@ class Readers:
     def others_at(self, text: str, pos: int) -> list[tuple[str, str]]:
         if not (self.tools and self.spelled.reads_again and may_be_calls(text[pos : pos + NAME_LIMIT], self.tools, ())):
             return []
+        if self.spelled.fields and self.object_at(text, pos).expected in ("", "end"):
+            return []
         return calls_in(text[pos : self.end_of_others(text, pos)], self.tools)
 
     def end_of_others(self, text: str, pos: int) -> int:

@@ -25,8 +25,9 @@ from tplc.ir.nodes import JSON_STYLE, Dialect, Elements
 from tplc.lower import PairForm
 from tplc.lower.bounds import KEY
 from tplc.lower.following import after_quoted, closes_call, pattern_of
-from tplc.lower.lexemes import exact, group
+from tplc.lower.lexemes import exact, group, lexemes_of
 from tplc.lower.pairs import QUOTES
+from tplc.lower.states import respelled_kinds
 from tplc_runtime.raw import MOST_KEYS
 from tplc_runtime.values import AFTER_LITERAL
 
@@ -92,7 +93,11 @@ class PairRules:
 
     def __init__(self, dialect: Dialect, pairs: PairForm, facts: Facts) -> None:
         self.pairs, self.facts, self.dialect = pairs, facts, dialect
-        self.opens = either([self.core(text) for text in longest_first(pairs.opens)])
+        kinds: dict[str, list[str]] = {}
+        for kind, texts in pairs.between:
+            kinds.setdefault(kind, []).extend(texts)
+        self.lexemes = lexemes_of(kinds.items(), respelled_kinds(facts.acceptor))
+        self.opens = self.cores_of("pair") if pairs.opens else ""
         self.closer = pairs.close
         # The key comes again after the value, as in closing tags.
         self.repeats = pairs.value_close is not None
@@ -100,6 +105,10 @@ class PairRules:
 
     def core(self, text: str) -> str:
         return marker_core(text, alike=self.facts.alike)
+
+    def cores_of(self, *kinds: str) -> str:
+        """The pattern of what may stand between pairs, of these kinds."""
+        return group(either([one.find for one in self.lexemes.all if one.kind in kinds]))
 
     def rules(self, known: KnownTools) -> list[Rule]:
         named = [self.tool_rules(f"_for_{tool.rule}", tool.parameters) for tool in known.tools]
@@ -130,7 +139,7 @@ class PairRules:
                 *self.argument_rules(own_end, keys),
                 rule(f"argument_value{own_end}", f"typed_value{own_end}", f"raw_text{own_end}"),
                 rule(f"typed_value{own_end}", self.typed_value(close)),
-                rule(f"raw_text{own_end}", leaf(self.own_string() + rf".*?(?={close}|\Z)")),
+                rule(f"raw_text{own_end}", leaf(self.own_string() + self.text_before(keys))),
             ]
             rules += [] if self.guessed else [rule(f"next_argument{own_end}", leaf(self.next_pair(keys)))]
         for parameter in parameters:
@@ -179,17 +188,12 @@ class PairRules:
         return sequence(*self.head, key, *self.middle, value, closed)
 
     def all(self, argument: str) -> str:
-        rest = "argument_rest" if self.between else ""
+        rest = "argument_rest" if self.cores_of("skip") else ""
         # At the end of a text parsimonious tries nothing that `?` makes optional.
         close = "arguments_close / " if self.pairs.end.strip() else ""
         closed = f'(gap ({close}trailing_for_pair / cut) / "")'
         pairs = f"argument_gap {argument}" + (f" / argument_gap {NO_PAIR}" if self.pairs.resumes else "")
         return sequence(self.opened, f"({pairs})*", rest, closed)
-
-    @property
-    def between(self) -> list[str]:
-        skipped = [text for kind, found in self.pairs.between if kind == "skip" for text in found]
-        return [self.core(text) for text in longest_first(skipped) if text.strip()]
 
     @property
     def raw(self) -> bool:
@@ -228,7 +232,7 @@ class PairRules:
 
     def frame_rules(self) -> list[Rule]:
         """What stands around and between the pairs."""
-        between = either(self.between)
+        between = self.cores_of("skip")
         rules = [rule("argument_gap", leaf(rf"(?:\s++|{between})*+" if between else r"\s*+"))]
         rules += [rule("argument_rest", leaf(rf"(?:\s*+(?:{between}))*+"))] if between else []
         if self.opened:
@@ -239,12 +243,10 @@ class PairRules:
 
     def no_pair(self) -> Rule:
         """Text that is no pair, up to the next pair or the end of the call."""
-        over = longest_first(text for kind, found in self.pairs.between if kind in ENDS_OF_PAIRS for text in found)
-        ends = [self.core(text) for text in over]
-        stop = either([self.opens, *ends])
+        ends, stop = self.cores_of(*ENDS_OF_PAIRS), self.cores_of("pair", "broken", *ENDS_OF_PAIRS)
         # White space is looked at once: what steps through it takes its length squared.
         text = rf"\S(?:(?!{stop})\S|\s++(?!{stop}))*+(?=\s*+(?:{stop}))"
-        return rule(NO_PAIR, leaf(f"(?!{either(ends)})" * bool(ends) + text))
+        return rule(NO_PAIR, leaf(f"(?!{ends})" * bool(ends) + text))
 
     def slot_rules(self, known: KnownTools) -> list[Rule]:
         rules = [rule("key_open", leaf(self.opens))] if self.opens else []
@@ -311,7 +313,7 @@ class PairRules:
     def call_closes(self) -> str:
         """What closes the call, and what follows that: it ends a raw value whose own end is missing."""
         pairs, tolerated = self.pairs, "missing_closers" in self.facts.acceptor.tolerances
-        if pairs.quoted or pairs.guessed or not pairs.following.closes or not tolerated:
+        if pairs.quoted or pairs.guessed or pairs.items is not None or not pairs.following.closes or not tolerated:
             return ""
         return r"\n?" + closes_call(pairs.following, self.facts.calls.section_end, begun=False, quote=exact)
 
@@ -343,6 +345,14 @@ class PairRules:
             line = r"\n" * before.startswith("\n")
             found.append(rf"{line}{text}(?<!{text}(?:(?!{opener}).)*{text})")
         return group(either(found))
+
+    def text_before(self, keys: tuple[str, ...]) -> str:
+        """A raw value up to its end; where it quotes a call, no pair ends it."""
+        if self.guessed:
+            return rf".*?(?={self.punctuation(keys)}|\Z)"
+        ends, breaks = self.value_stop(), breaks_pattern(self.facts.calls.breaks)
+        free = f"(?:(?!{breaks}).)*?" if breaks else ".*?"
+        return rf"{free}(?={ends}|{self.next_pair(keys)})|.*?(?={ends}|\Z)"
 
     def follow(self, keys: tuple[str, ...] = ()) -> str:
         """What may follow a value whose closing marker, if it has one, could stand in the value as well."""

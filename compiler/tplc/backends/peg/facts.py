@@ -211,6 +211,7 @@ class _Analysis:
         content, after = found["content"], found.get("after_call", NO_LEXEMES)
         before = found.get("before_content", NO_LEXEMES)
         opens = ("call", "line")
+        no_trails = Lexemes(tuple(replace(one, trail="") for one in after.all), "", "", (), 0, "")
         alone = Lexemes(tuple(replace(one, lead="") for one in content.all), "", "", (), 0, "")
         sections = {text.strip() for text in calls.section_closers} - {text.strip() for text in calls.call_closers}
         closes = ("both", "closed", "close", "section")
@@ -229,7 +230,8 @@ class _Analysis:
             content_open_first=of_kinds(before, ("content",), only=lambda one: one.core in first),
             content_close="",  # told by what follows it
             section_close=of_kinds(after, closes, only=lambda one: one.core in sections),
-            separator=of_kinds(after, ("separator",)),
+            # White space behind a separator that opens calls may be content.
+            separator=of_kinds(after if calls.fields or calls.inner else no_trails, ("separator",)),
             call_open=of_kinds(content, opens, first=self.first),
             call_next=of_kinds(after, opens, first=self.first),
             call_open_plain=of_kinds(content, ("plain",), first=self.first),
@@ -253,7 +255,8 @@ class _Analysis:
     def closer_with_slot(self) -> str:
         """A closer in which a slot comes again."""
         texts = self.calls.shape.closer
-        return "".join(SLOT_AGAIN if text is None else marker(text) for text in texts) if None in texts else ""
+        again = r"\s*+" + SLOT_AGAIN
+        return "".join(again if text is None else marker(text) for text in texts) if None in texts else ""
 
 
 def _at_end(pattern: str) -> str:

@@ -18,7 +18,7 @@ from tplc.ir.markers import pieces_of
 from tplc.ir.nodes import SlotKind
 from tplc.lower import CallForm
 from tplc.lower.acceptor import WHITE_SPACE
-from tplc.lower.lexemes import exact, group
+from tplc.lower.lexemes import SLOT_AGAIN, exact, group
 
 NAME_LIMIT = 512
 LINE_END = r"[^\S\n]*+\n"
@@ -60,6 +60,12 @@ def slot_rules(facts: Facts, known: KnownTools) -> list[Rule]:
                 rule(f"{kind}_end", leaf(rf"\s*+{group(either(ends))}" + (rf"|(?=\s*+{start})" if start else "")))
             )
     return rules
+
+
+def filled(pattern: str) -> str:
+    """The pattern of a text in which a slot comes again, which is not empty."""
+    first, *rests = pattern.split(SLOT_AGAIN)
+    return first + "".join(rf"(?!\s*+{rest}){SLOT_AGAIN}{rest}" if rest else SLOT_AGAIN for rest in rests)
 
 
 def before_counter(stop: str, behind: str, index: int, facts: Facts) -> str:
