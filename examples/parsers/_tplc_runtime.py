@@ -2538,7 +2538,9 @@ class Objects(Machine):
         fence = FENCE_OPEN.match(buf, start)
         if not self._final and (PART_OF_FENCE.fullmatch(rest) or PART_OF_FIRST_KEY.fullmatch(rest)):
             return False
-        if fence is not None:
+        if fence is not None and self.AFTER_CALL.match(buf, start) is None:
+            if not self._final and self.AFTER_CALL.prefix_of(buf, start):
+                return False
             self._note("a fence around the arguments")
             self._text("trailing", fence.end())
             return True
@@ -2776,7 +2778,7 @@ class CallObjects(Machine):
         """Go back to where the object began, for a second reading."""
         raw = "".join(self._raw)
         self._buf, self._base = raw + self._buf[self._pos :], self._raw_base
-        self._pos, self._skip = 0, len(raw) if not self._object_at else self._object_at
+        self._pos, self._skip = 0, self._object_at
         self._failed = (expected, len(raw))
         self._reader, self._state = None, type(self)._second_reading
 
