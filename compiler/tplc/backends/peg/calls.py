@@ -30,17 +30,12 @@ def call_sections(dialect: Dialect, facts: Facts, known: KnownTools, *, parallel
     else:
         call = call_section(facts, known)
     return [
-        section_section(facts, parallel=parallel, apart=apart(facts)),
+        section_section(facts, parallel=parallel, apart=facts.apart),
         call,
         cut_section(facts, known),
         Section("A call exactly as the template writes it.", (*whole_call(facts, dialect, known),)),
         *argument_sections(dialect, facts, known),
     ]
-
-
-def apart(facts: Facts) -> bool:
-    """Whether only a separator says that another call comes, for a call opens with nothing of its own."""
-    return bool(facts.separator) and not facts.calls.inner and not facts.calls.fields
 
 
 def section_section(facts: Facts, *, parallel: bool, apart: bool) -> Section:

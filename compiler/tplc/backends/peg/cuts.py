@@ -70,9 +70,9 @@ def cut_marker(facts: Facts, name: StateName) -> str:
     state = next((state for state in states(facts.acceptor) if state.name == name), None)
     if state is None or "cut_markers" not in facts.acceptor.tolerances:
         return ""
-    pattern = begun(
-        [one.core for one in state.lexemes.all if one.kind in CUT_KINDS and not one.respelled], least=LEAST_CUT
-    )
+    alike = any(one.kind in CUT_KINDS and one.respelled for one in state.lexemes.all)
+    cores = [one.core for one in state.lexemes.all if one.kind in CUT_KINDS and not one.respelled]
+    pattern = begun(cores, least=LEAST_CUT, alike=alike)
     leads = either([some_suffix(lead) for lead in state.lexemes.leads.split("\0") if lead])
     return rf"{group(leads)}(?=[\W_]*[^\W_])(?![^\W_]+\s*\Z){pattern}" if pattern != NOTHING else ""
 
@@ -131,8 +131,8 @@ def _cut(facts: Facts, opener: str) -> str:
 def cuts_after(facts: Facts) -> list[str]:
     calls = facts.calls
     # A separator alone opens no call: it is dropped, whatever comes.
-    separated = "" if facts.call_next or facts.calls.fields else "call_separator gap "
-    names = [separated + _next_cut(facts)] if _opens_next(facts) else []
+    names = [f"call_separator {_next_cut(facts)}_part"] if facts.apart else []
+    names += [_next_cut(facts)] if _opens_next(facts) else []
     names += ["trailing_for_tail"] if calls.tail is not None else []
     names += ["trailing_for_whole"] if calls.longer_than_closers else []
     names += ["trailing_for_closer"] if _markers_after(calls) else []
@@ -150,7 +150,7 @@ def _missing(facts: Facts) -> str:
 
 
 def _opens_next(facts: Facts) -> bool:
-    return bool(facts.call_next or facts.calls.fields or facts.separator)
+    return bool(facts.call_next or facts.calls.fields)
 
 
 def _next_cut(facts: Facts) -> str:
@@ -160,18 +160,18 @@ def _next_cut(facts: Facts) -> str:
 def _next_rules(facts: Facts) -> list[Rule]:
     calls, rules = facts.calls, []
     last = last_of(calls)
-    if _opens_next(facts):
-        whole = _cut(facts, "call_next" if facts.call_next else "")
-        rules.append(rule(_next_cut(facts), f"&({whole})" if facts.bare else whole))
+    for name, opener in ((_next_cut(facts), "call_next" * bool(facts.call_next)), (f"{_next_cut(facts)}_part", "")):
+        whole = _cut(facts, opener)
+        rules.append(rule(name, f"&({whole})" if facts.bare else whole))
     texts, enough = _markers_after(calls), rf"(?=(?:\S\s*){{{LEAST_CUT}}})"
     if texts:
         # With its last closer a call is whole: less than so much more may as well be text.
         least = f"(?:(?<!{last}\\s*)|{enough})" if last else enough
         marks = [*texts, *_markers_of_turn(facts.acceptor)]
-        rules.append(rule("trailing_for_closer", leaf(no_whole(marks) + least + begun(texts))))
+        rules.append(rule("trailing_for_closer", leaf(no_whole(marks) + least + begun(texts, alike=facts.alike))))
     if longer := calls.longer_than_closers:
         whole = rf"(?!{group(either([marker_core(text) for text in calls.closers]))}\s*\Z)"
-        rules.append(rule("trailing_for_whole", leaf(whole + begun(longer, least=LEAST_CUT))))
+        rules.append(rule("trailing_for_whole", leaf(whole + begun(longer, least=LEAST_CUT, alike=facts.alike))))
     if _missing(facts):
         rules.append(rule("missing_closer", leaf(_missing(facts))))
     return rules
@@ -211,7 +211,7 @@ def _tail_rules(calls: CallForm, known: KnownTools) -> list[Rule]:
 def pair_cuts(pairs: PairForm, known: KnownTools, opened: str, *, alike: bool) -> list[Rule]:
     """A pair that is cut before its value, or a marker before or after it; `opened`: the rules before the key."""
     texts = [*dict.fromkeys(text.strip() for _, found in pairs.between for text in found)]
-    marks = leaf(no_whole(texts) + begun(texts))
+    marks = leaf(no_whole(texts) + begun(texts, alike=alike))
     header = sequence(opened, f"({' / '.join(_cuts_of(pairs.slots, '_for_pair'))})")
     return [rule("trailing_for_pair", marks, header), *slot_cuts(pairs.slots, known, "", "_for_pair", alike=alike)]
 

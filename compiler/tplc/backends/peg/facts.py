@@ -79,6 +79,11 @@ class Facts:
         return "marker_spelling" in self.acceptor.tolerances
 
     @property
+    def apart(self) -> bool:
+        """Whether a separator opens the next call, for a call has no opener of its own."""
+        return bool(self.separator) and not (self.calls.inner or self.calls.fields)
+
+    @property
     def reads_again(self) -> bool:
         """Whether calls that are not as the template writes them are read by the tools' names."""
         return "other_forms" in self.acceptor.tolerances

@@ -29,6 +29,7 @@ from tplc.lower.lexemes import (
     printable,
     respelling,
     truncated_pattern,
+    truncated_respelling,
 )
 from tplc_runtime.scanner import squeezed
 
@@ -148,12 +149,17 @@ def up_to(stops: list[str], *, least: int = 1) -> str:
     return f"{'.+?' if least else '.*?'}(?={either([*ahead, END])})"
 
 
-def begun(texts: Sequence[str], *, least: int = 1) -> str:
-    """The beginning of a marker where the text ends, no whole one: at least so many characters of it."""
+def begun(texts: Sequence[str], *, least: int = 1, alike: bool = False) -> str:
+    """The beginning of a marker where the text ends, no whole one: at least so many characters of it.
+
+    `alike`: its case and its separators may be others.
+    """
     cores = [text.strip() for text in texts if text.strip()]
     words = r"(?![^\W_]+\s*\Z)" if least > 1 and any(core[0].isalnum() for core in cores) else ""
     pattern = truncated_pattern(cores, least=least)
-    return pattern if pattern == NOTHING else words + pattern
+    others = [truncated_respelling(core) for core in cores if is_respelled(core)] if alike else []
+    enough = rf"(?=(?:\S\s*){{{least}}})" if least > 1 else ""
+    return pattern if pattern == NOTHING else words + group(either([pattern, *(enough + other for other in others)]))
 
 
 def any_of(chars: str) -> str:
