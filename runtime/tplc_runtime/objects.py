@@ -8,7 +8,7 @@ from __future__ import annotations
 from .machine import Machine, next_char
 from .pattern import Pattern
 from .schema import keys_of
-from .second import ARGUMENT_KEYS, NAME_KEYS, OTHER_KEYS, calls_of
+from .second import KNOWN_KEYS, calls_of
 from .values import Reader
 
 TYPE_CHECKING = False
@@ -87,7 +87,7 @@ class Objects(Machine):
             return True
         name, key = self._out.calls[-1][0], FIRST_KEY.match(buf, start)
         keys = keys_of(self._tools.get(name), self._tools.get(name))
-        if key is None or keys is None or key[1] in keys or key[1] not in (*NAME_KEYS, *ARGUMENT_KEYS, *OTHER_KEYS):
+        if key is None or keys is None or key[1] in keys or key[1] not in KNOWN_KEYS:
             return None
         reader = Reader(self.STYLES, self.BREAKS)
         end = reader.read(buf, start, self._final)
