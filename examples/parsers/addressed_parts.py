@@ -65,12 +65,18 @@ class StreamParser(RawPairs):
     AT_ENDS = True
     REASONS = True
     CUT_MARKERS = True
+    REPEATED_REASONING = True
     # reasoning = text "<:more:>" content
     IN_REASONING = Scanner(
         ("last", "#top#", "", "", 0), ("reasoning_end", "<:more:>", "", "", 0), ("end", "<:over:>", "", "", 0),
-        ("end", "\x00<:over:>", "", "", 2),
-        find=r"#(top#)|<(?:(:more:>)|(:over:>)|(\s{0,4}:\s{0,4}(?ai:over)\s{0,4}:\s{0,4}>))",
-        near=r"#(?=[t]|\Z)|<(?=[\t\n\r \-:_▁]|\Z)", width=41,
+        ("alike", "\x00<:more:>", "", "", 2), ("end", "\x00<:over:>", "", "", 2),
+        find=(
+            r"#(top#)|<(?:(:more:>)|(:over:>)|(\s{0,4}:\s{0,4}(?ai:more)\s{0,4}:\s{0,4}>)|(\s{0,4}:\s{0,4}(?ai:over)\s"
+            r"{0,4}:\s{0,4}>))"
+        ), near=r"#(?=[t]|\Z)|<(?=[\t\n\r \-:_▁]|\Z)", width=41,
+    )
+    REASONING_AGAIN = Scanner(
+        ("reasoning", "to self:>", " ", "", 0), find=r"t(o\s{1,64}self:>)", near=r"t(?=[o]|\Z)", width=74, leads=" "
     )
     # content = (text | "to user:>" | "<:over:>")* ("to self:>" reasoning | "to" call)?
     IN_CONTENT = Scanner(
@@ -104,7 +110,7 @@ class StreamParser(RawPairs):
     )
     ONLY_TOOLS = True
     HEADER_PARTS = ('name="', "<run", "name", "run", '">', ":>", "to", '"', ":", "<", "=", ">")
-    HEADER_TEXTS = Pattern('(?:name="|<run|name|run|">|:>|to|"|:|<|=|>|[^\\S\\n]*[\\n:.,\'"`]|[0-9]+)')
+    HEADER_TEXTS = Pattern('(?:name="|<run|name|run|">|:>|to|"|:|<|=|>|[^\\S\\n]*[\\n:.,/\'"`]|[0-9]+)')
     BREAKS = Scanner(
         ("mark", "<:from assistant", "", "", 0), ("mark", "<:over:>", "", "", 0), ("mark", "</run>", "", "", 0),
         find=r"<(?:(:from\s{1,64}assistant)|(:over:>)|(/run>))", near=r"<(?=[/:]|\Z)", width=81, first="<",
@@ -140,14 +146,24 @@ class StreamParser(RawPairs):
     )
     USUAL_PAIR = (ExpectedText('<given name="'),)
     RESUMES = True
+    AROUND_KEY = (
+        Pattern('(?:\\s{0,64}(?:<given|name="|given|name|"|<|=|[\\"\'“”]))*'),
+        Pattern('(?:\\s{0,64}(?:">|"|>|[\\"\'“”]))*'),
+        70,
+    )
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
     )
-    AFTER_VALUE = Scanner(("end", "</given>", "", "", 0), find="<(/given>)", near=r"<(?=[/]|\Z)", width=9)
+    AFTER_VALUE = Scanner(
+        ("end", "</given>", "", "", 0), ("alike", "\x00</given>", "", "", 2),
+        find=r"<(?:(/given>)|(\s{0,4}/\s{0,4}(?ai:given)\s{0,4}>))", near=r"<(?=[\t\n\r \-/_▁]|\Z)", width=41,
+    )
     NEXT_PAIR = (
         Scanner(
             ("next", '<given name="', "\n", "", 0), ("end", "</given>", "", "", 0),
-            find=r'<(?:(given\s{1,64}name=")|(/given>))', near=r"<(?=[/g]|\Z)", width=78, leads="\n",
+            ("alike", "\x00</given>", "", "", 2),
+            find=r'<(?:(given\s{1,64}name=")|(/given>)|(\s{0,4}/\s{0,4}(?ai:given)\s{0,4}>))',
+            near=r"<(?=[\t\n\r \-/_g▁]|\Z)", width=78, leads="\n",
         ),
         Scanner(("end", '">', "", "", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3),
     )

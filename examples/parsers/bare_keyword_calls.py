@@ -86,7 +86,7 @@ class StreamParser(QuotedPairs):
     )
     ONLY_TOOLS = True
     HEADER_PARTS = ("(",)
-    HEADER_TEXTS = Pattern("(?:\\(|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")
+    HEADER_TEXTS = Pattern("(?:\\(|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+)")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(("mark", "~bot~", "", "", 0), find="~(bot~)", near=r"~(?=[b]|\Z)", width=6, first="~")
     CLOSED = True

@@ -61,21 +61,25 @@ class StreamParser(Wraps):
     ANCHORS = ("<-assistant->\n",)
     AROUND_REASONING = (("<quiet>",), ("</quiet>",))
     AT_LINES = True
+    AT_ENDS = True
     REASONS = True
     CUT_MARKERS = True
+    REPEATED_REASONING = True
     # reasoning = text ("</quiet>" content | '<act name="' call)
     IN_REASONING = Scanner(
         ("line", '<act name=" <act name="', "\n", "", 0), ("line", '<act name="', "\n", "", 2),
         ("reasoning_end", "</quiet>", "\n", "\n\n", 0), ("end", "<-/->", "", "\n", 0),
         ("line", '\x00<actname="<actname="', "\n", "", 2), ("line", '\x00<actname="', "\n", "", 2),
-        ("line", '```json <act name="', "", "", 0), ("line", '``` <act name="', "", "", 0),
+        ("alike", "\x00</quiet>", "\n", "\n\n", 2), ("line", '```json <act name="', "", "", 0),
+        ("line", '``` <act name="', "", "", 0),
         find=(
             r'<(?:(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name=")|(/quiet>)|(-/->)|(\s{0,4}(?ai:act)'
             r'[\s_▁-]{0,4}(?ai:name)\s{0,4}=\s{0,4}"[\s_▁-]{0,4}<\s{0,4}(?ai:act)[\s_▁-]{0,4}(?ai:name)\s{0,4}=\s{0,4}'
-            r'")|(\s{0,4}(?ai:act)[\s_▁-]{0,4}(?ai:name)\s{0,4}=\s{0,4}"))|`(?:(``json\s{0,64}<act\s{1,64}name=")|(``'
-            r'\s{0,64}<act\s{1,64}name="))'
+            r'")|(\s{0,4}(?ai:act)[\s_▁-]{0,4}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}/\s{0,4}(?ai:quiet)\s{0,4}>))|`(?:(`'
+            r'`json\s{0,64}<act\s{1,64}name=")|(``\s{0,64}<act\s{1,64}name="))'
         ), near=r"<(?=[\t\n\r \-/A_a▁]|\Z)|`(?=[`]|\Z)", width=216, leads="\n",
     )
+    REASONING_AGAIN = Scanner(("reasoning", "<quiet>", "", "\n", 0), find="<(quiet>)", near=r"<(?=[q]|\Z)", width=8)
     # content = (text | "<-/->")* ("<quiet>" reasoning | '<act name="' call)?
     IN_CONTENT = Scanner(
         ("call", '<act name=" <act name="', "\n", "", 0), ("empty", '<act name=" </act>', "", "", 0),
@@ -90,6 +94,22 @@ class StreamParser(Wraps):
             r'0,4}=\s{0,4}"))|`(?:(``json\s{0,64}<act\s{1,64}name=")|(``\s{0,64}<act\s{1,64}name="))'
         ), near=r"<(?=[\t\n\r \-/A_aq▁]|\Z)|`(?=[`]|\Z)", width=216, leads="\n",
     )
+    FIRST = ("reasoning",)
+    BEFORE_CONTENT = Scanner(
+        ("call", '<act name=" <act name="', "\n", "", 0), ("empty", '<act name=" </act>', "", "", 0),
+        ("header", "<-assistant->", "", "\n", 0), ("call", '<act name="', "\n", "", 2),
+        ("stray", "</quiet>", "\n", "\n\n", 0), ("reasoning", "<quiet>", "", "\n", 0), ("end", "<-/->", "", "\n", 0),
+        ("call", '\x00<actname="<actname="', "\n", "", 2), ("call", '\x00<actname="', "\n", "", 2),
+        ("reasoning", "\x00<quiet>", "", "\n", 2), ("call", '```json <act name="', "", "", 0),
+        ("call", '``` <act name="', "", "", 0),
+        find=(
+            r'<(?:(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name="\s{0,64}</act>)|(-assistant->)|(act'
+            r'\s{1,64}name=")|(/quiet>)|(quiet>)|(-/->)|(\s{0,4}(?ai:act)[\s_▁-]{0,4}(?ai:name)\s{0,4}=\s{0,4}"[\s_▁-]'
+            r'{0,4}<\s{0,4}(?ai:act)[\s_▁-]{0,4}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁-]{0,4}(?ai:name)\s{'
+            r'0,4}=\s{0,4}")|(\s{0,4}(?ai:quiet)\s{0,4}>))|`(?:(``json\s{0,64}<act\s{1,64}name=")|(``\s{0,64}<act\s{1,'
+            '64}name="))'
+        ), near=r"<(?=[\t\n\r \-/AQ_aq▁]|\Z)|`(?=[`]|\Z)", width=216, leads="\n",
+    )
     OPENERS = ('<act name=" <act name="', '<act name="')
     # call = name '">' arguments
     HEADER = (
@@ -103,7 +123,7 @@ class StreamParser(Wraps):
         ),
     )
     HEADER_PARTS = ('name="', "<act", "name", "act", '">', '"', "<", "=", ">")
-    HEADER_TEXTS = Pattern('(?:name="|<act|name|act|">|"|<|=|>|[^\\S\\n]*[\\n:.,\'"`]|[0-9]+)')
+    HEADER_TEXTS = Pattern('(?:name="|<act|name|act|">|"|<|=|>|[^\\S\\n]*[\\n:.,/\'"`]|[0-9]+)')
     BREAKS = Scanner(
         ("mark", "<-assistant->", "", "", 0), ("mark", '<act name="', "", "", 1), ("mark", "</act>", "", "", 0),
         ("mark", '```json <act name="', "", "", 0), ("mark", '``` <act name="', "", "", 0),
@@ -146,10 +166,18 @@ class StreamParser(Wraps):
     )
     USUAL_PAIR = (ExpectedText('<arg key="'),)
     RESUMES = True
+    AROUND_KEY = (
+        Pattern('(?:\\s{0,64}(?:key="|<arg|arg|key|"|<|=|[\\"\'“”]))*'),
+        Pattern('(?:\\s{0,64}(?:">|"|>|[\\"\'“”]))*'),
+        69,
+    )
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
     )
-    AFTER_VALUE = Scanner(("end", "</arg>", "", "", 0), find="<(/arg>)", near=r"<(?=[/]|\Z)", width=7)
+    AFTER_VALUE = Scanner(
+        ("end", "</arg>", "", "", 0), ("alike", "\x00</arg>", "", "", 2),
+        find=r"<(?:(/arg>)|(\s{0,4}/\s{0,4}(?ai:arg)\s{0,4}>))", near=r"<(?=[\t\n\r \-/_▁]|\Z)", width=31,
+    )
     WRAP = ("<[RAW[", "]RAW]>")
     RETYPED = True
     CALL_CLOSES = (

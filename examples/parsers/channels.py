@@ -70,18 +70,23 @@ class StreamParser(Objects):
     REASONS = True
     HEADERS_ALIKE = True
     CUT_MARKERS = True
+    REPEATED_REASONING = True
     # reasoning = text ("{stop}" content | "{to}fn." call)
     IN_REASONING = Scanner(
         ("line", "```json {to}fn.", "", "", 0), ("line", "``` {to}fn.", "", "", 0),
         ("line", "{channel}reply{to}fn.", "", "", 0), ("line", "{channel}notes{to}fn.", "", "", 0),
         ("line", "{channel}work{to}fn.", "", "", 0), ("end", "{start}user{body}", "", "", 0),
         ("line", "{to}fn. {to}fn.", "", "", 0), ("line", "{to}fn.", "", "", 2), ("reasoning_end", "{stop}", "", "", 0),
-        ("end", "{done}", "", "", 0),
+        ("end", "{done}", "", "", 0), ("line", "{to}", "", "", 2),
         find=(
             r"`(?:(``json\s{0,64}\{to\}fn\.)|(``\s{0,64}\{to\}fn\.))|\{(?:(channel\}reply\{to\}fn\.)|(channel\}notes\{"
             r"to\}fn\.)|(channel\}work\{to\}fn\.)|(start\}user\{body\})|(to\}fn\.\s{0,64}\{to\}fn\.)|(to\}fn\.)|(stop"
-            r"\})|(done\}))"
+            r"\})|(done\})|(to\}))"
         ), near=r"`(?=[`]|\Z)|\{(?=[cdst]|\Z)", width=80,
+    )
+    REASONING_AGAIN = Scanner(
+        ("reasoning", "{channel}notes{body}", "", "", 0), find=r"\{(channel\}notes\{body\})", near=r"\{(?=[c]|\Z)",
+        width=21,
     )
     # content = (text | "{channel}reply{body}" | "{done}")* ("{channel}notes{body}" reasoning | "{to}fn." call)?
     IN_CONTENT = Scanner(
@@ -92,12 +97,12 @@ class StreamParser(Objects):
         ("end", "{start}user{body}", "", "", 0), ("header", "{start}assistant", "", "", 0),
         ("empty", "{to}fn. {invoke}", "", "", 0), ("call", "{to}fn. {to}fn.", "", "", 0),
         ("empty", "{to} {invoke}", "", "", 0), ("call", "{to}fn.", "", "", 2), ("end", "{done}", "", "", 0),
-        ("stray", "{stop}", "", "", 0),
+        ("stray", "{stop}", "", "", 0), ("call", "{to}", "", "", 2),
         find=(
             r"`(?:(``json\s{0,64}\{to\}fn\.)|(``\s{0,64}\{to\}fn\.))|\{(?:(channel\}reply\{to\}fn\.)|(channel\}notes\{"
             r"to\}fn\.)|(channel\}notes\{body\})|(channel\}reply\{body\})|(channel\}work\{to\}fn\.)|(channel\}work\{bo"
             r"dy\})|(start\}user\{body\})|(start\}assistant)|(to\}fn\.\s{0,64}\{invoke\})|(to\}fn\.\s{0,64}\{to\}fn\.)"
-            r"|(to\}\s{0,64}\{invoke\})|(to\}fn\.)|(done\})|(stop\}))"
+            r"|(to\}\s{0,64}\{invoke\})|(to\}fn\.)|(done\})|(stop\})|(to\}))"
         ), near=r"`(?=[`]|\Z)|\{(?=[cdst]|\Z)", width=81,
     )
     OPENERS = ("{channel}reply{to}fn.", "{channel}notes{to}fn.", "{channel}work{to}fn.", "{to}fn. {to}fn.", "{to}fn.")
@@ -125,9 +130,10 @@ class StreamParser(Objects):
     )
     HEADER_TEXTS = Pattern(
         r"(?:\{channel\}notes\{body\}|\{channel\}reply\{body\}|\{channel\}work\{body\}|notes\{body\}|reply\{body\}|work\{b"
-        "ody\\}|\\{channel\\}|channel|\\{to\\}fn\\.|\\{body\\}|notes|reply|body|work|\\{to\\}|fn\\.|to|\\{|\\}|[^\\S\\n]*[\\n:.,'\"`]|[0-9"
-        "]+)"
+        "ody\\}|\\{channel\\}|channel|\\{to\\}fn\\.|\\{body\\}|notes|reply|body|work|\\{to\\}|fn\\.|to|\\{|\\}|[^\\S\\n]*[\\n:.,/'\"`]|[0-"
+        "9]+)"
     )
+    SHORT_OPENERS = ("{to}",)
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
         ("mark", "```json {to}fn.", "", "", 0), ("mark", "``` {to}fn.", "", "", 0),
@@ -161,7 +167,7 @@ class StreamParser(Objects):
         ("end", "{start}user{body}", "", "", 0), ("separator", "{start}assistant", "", "", 0),
         ("empty", "{to}fn. {invoke}", "", "", 0), ("call", "{to}fn. {to}fn.", "", "", 1),
         ("empty", "{to} {invoke}", "", "", 0), ("closed", "{invoke}", "", "", 1), ("call", "{to}fn.", "", "", 2),
-        ("end", "{done}", "", "", 0), ("stray", "{stop}", "", "", 0),
+        ("end", "{done}", "", "", 0), ("stray", "{stop}", "", "", 0), ("call", "{to}", "", "", 2),
         find=(
             r",(?:(\s{0,64}\{channel\}reply\{to\}fn\.)|(\s{0,64}\{channel\}notes\{to\}fn\.)|(\s{0,64}\{channel\}work\{"
             r"to\}fn\.)|(\s{0,64}\{to\}fn\.\s{0,64}\{to\}fn\.)|(\s{0,64}\{to\}fn\.))|;(?:(\s{0,64}\{channel\}reply\{to"
@@ -169,7 +175,8 @@ class StreamParser(Objects):
             r",64}\{to\}fn\.)|(\s{0,64}\{to\}fn\.))|`(?:(``json\s{0,64}\{to\}fn\.)|(``\s{0,64}\{to\}fn\.))|\{(?:(chann"
             r"el\}reply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|(channel\}work\{to\}fn\.)|(channel\}notes\{body\})|(chan"
             r"nel\}reply\{body\})|(channel\}work\{body\})|(start\}user\{body\})|(start\}assistant)|(to\}fn\.\s{0,64}\{"
-            r"invoke\})|(to\}fn\.\s{0,64}\{to\}fn\.)|(to\}\s{0,64}\{invoke\})|(invoke\})|(to\}fn\.)|(done\})|(stop\}))"
+            r"invoke\})|(to\}fn\.\s{0,64}\{to\}fn\.)|(to\}\s{0,64}\{invoke\})|(invoke\})|(to\}fn\.)|(done\})|(stop\})|"
+            r"(to\}))"
         ), near=r",|;|`(?=[`]|\Z)|\{(?=[cdist]|\Z)", width=146,
     )
     AFTER_TURN = Scanner(

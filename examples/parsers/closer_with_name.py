@@ -68,6 +68,7 @@ class StreamParser(Objects):
     AT_LINES = True
     REASONS = True
     CUT_MARKERS = True
+    REPEATED_REASONING = True
     # reasoning = text ("}reflect\\" content | "\\begin{" call)
     IN_REASONING = Scanner(
         ("line", "\\begin{ \\begin{", "\n", "", 0), ("line", "\\begin{", "\n", "", 2),
@@ -77,6 +78,9 @@ class StreamParser(Objects):
             r"\\(?:(begin\{\s{0,64}\\begin\{)|(begin\{)|(stop\\))|`(?:(``json\s{0,64}\\begin\{)|(``\s{0,64}\\begin\{))"
             r"|\}(reflect\\)"
         ), near=r"\\(?=[bs]|\Z)|`(?=[`]|\Z)|\}(?=[r]|\Z)", width=80, leads="\n\x00 ",
+    )
+    REASONING_AGAIN = Scanner(
+        ("reasoning", "\\reflect{", "", "", 0), find=r"\\(reflect\{)", near=r"\\(?=[r]|\Z)", width=10
     )
     # content = (text | "\\stop\\")* ("\\reflect{" reasoning | "\\begin{" call)?
     IN_CONTENT = Scanner(
@@ -102,7 +106,7 @@ class StreamParser(Objects):
         ),
     )
     HEADER_PARTS = ("\\begin{", "begin", "\\", "{", "}")
-    HEADER_TEXTS = Pattern("(?:\\\\begin\\{|begin|\\\\|\\{|\\}|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")
+    HEADER_TEXTS = Pattern("(?:\\\\begin\\{|begin|\\\\|\\{|\\}|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+)")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
         ("mark", "\\assistant\\", "", "", 0), ("mark", "\\begin{", "", "", 1), ("mark", "\\stop\\", "", "", 0),

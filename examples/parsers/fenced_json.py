@@ -70,6 +70,7 @@ class StreamParser(Objects):
     AT_ENDS = True
     REASONS = True
     CUT_MARKERS = True
+    REPEATED_REASONING = True
     # reasoning = text ("〔/思考〕" content | "〔调用〕〔一个〕function〔名〕" call)
     IN_REASONING = Scanner(
         ("line", "```json 〔调用〕〔一个〕function〔名〕", "", "", 0),
@@ -78,14 +79,16 @@ class StreamParser(Objects):
         ("line", "〔调用〕〔一个〕function〔名〕 〔一个〕function〔名〕", "", "", 0),
         ("line", "〔调用〕 〔调用〕〔一个〕function〔名〕", "", "", 0),
         ("line", "〔调用〕〔一个〕function〔名〕", "", "", 2), ("line", "〔一个〕function〔名〕", "", "", 1),
-        ("reasoning_end", "〔/思考〕", "", "", 0), ("end", "〔完〕", "", "", 0), ("last", "〔始〕", "", "", 0),
+        ("reasoning_end", "〔/思考〕", "", "", 0), ("line", "〔调用〕", "", "", 2), ("end", "〔完〕", "", "", 0),
+        ("last", "〔始〕", "", "", 0),
         find=(
             r"`(?:(``json\s{0,64}〔调用〕〔一个〕function〔名〕)|(``\s{0,64}〔调用〕〔一个〕function〔名〕)|(``json\s{"
             r"0,64}〔一个〕function〔名〕)|(``\s{0,64}〔一个〕function〔名〕))|〔(?:(调用〕〔一个〕function〔名〕\s{0,"
             r"64}〔一个〕function〔名〕)|(调用〕\s{0,64}〔调用〕〔一个〕function〔名〕)|(调用〕〔一个〕function〔名〕)"
-            "|(一个〕function〔名〕)|(/思考〕)|(完〕)|(始〕))"
+            "|(一个〕function〔名〕)|(/思考〕)|(调用〕)|(完〕)|(始〕))"
         ), near=r"`(?=[`]|\Z)|〔(?=[/一始完调]|\Z)", width=100,
     )
+    REASONING_AGAIN = Scanner(("reasoning", "〔思考〕", "", "\n", 0), find="〔(思考〕)", near=r"〔(?=[思]|\Z)", width=5)
     # content = (text | "〔完〕")* ("〔思考〕" reasoning | "〔调用〕〔一个〕function〔名〕" call)?
     IN_CONTENT = Scanner(
         ("call", "```json 〔调用〕〔一个〕function〔名〕", "", "", 0),
@@ -97,14 +100,14 @@ class StreamParser(Objects):
         ("empty", "〔一个〕function〔名〕 ```〔/一个〕", "", "", 1),
         ("call", "〔调用〕〔一个〕function〔名〕", "", "", 2), ("call", "〔一个〕function〔名〕", "", "", 2),
         ("empty", "〔调用〕 〔/调用〕", "", "", 0), ("stray", "〔/思考〕", "", "", 0),
-        ("reasoning", "〔思考〕", "", "\n", 0), ("header", "〔助手〕", "", "", 0), ("end", "〔完〕", "", "", 0),
-        ("last", "〔始〕", "", "", 0),
+        ("reasoning", "〔思考〕", "", "\n", 0), ("call", "〔调用〕", "", "", 2), ("header", "〔助手〕", "", "", 0),
+        ("end", "〔完〕", "", "", 0), ("last", "〔始〕", "", "", 0),
         find=(
             r"`(?:(``json\s{0,64}〔调用〕〔一个〕function〔名〕)|(``\s{0,64}〔调用〕〔一个〕function〔名〕)|(``json\s{"
             r"0,64}〔一个〕function〔名〕)|(``\s{0,64}〔一个〕function〔名〕))|〔(?:(调用〕〔一个〕function〔名〕\s{0,"
             r"64}〔一个〕function〔名〕)|(调用〕〔一个〕function〔名〕\s{0,64}```〔/一个〕〔/调用〕)|(调用〕\s{0,64}〔"
             r"调用〕〔一个〕function〔名〕)|(一个〕function〔名〕\s{0,64}```〔/一个〕)|(调用〕〔一个〕function〔名〕)|"
-            r"(一个〕function〔名〕)|(调用〕\s{0,64}〔/调用〕)|(/思考〕)|(思考〕)|(助手〕)|(完〕)|(始〕))"
+            r"(一个〕function〔名〕)|(调用〕\s{0,64}〔/调用〕)|(/思考〕)|(思考〕)|(调用〕)|(助手〕)|(完〕)|(始〕))"
         ), near=r"`(?=[`]|\Z)|〔(?=[/一助始完思调]|\Z)", width=100,
     )
     OPENERS = (
@@ -124,8 +127,9 @@ class StreamParser(Objects):
     )
     HEADER_PARTS = ("〔一个〕function〔名〕", "function", "```json", "json", "一个", "`", "〔", "〕", "名")
     HEADER_TEXTS = Pattern(
-        "(?:〔一个〕function〔名〕|function|```json|json|一个|`|〔|〕|名|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)"
+        "(?:〔一个〕function〔名〕|function|```json|json|一个|`|〔|〕|名|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+)"
     )
+    SHORT_OPENERS = ("〔调用〕",)
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
         ("mark", "```json 〔调用〕〔一个〕function〔名〕", "", "", 0),
@@ -166,8 +170,8 @@ class StreamParser(Objects):
         ("empty", "〔一个〕function〔名〕 ```〔/一个〕", "", "", 1),
         ("call", "〔调用〕〔一个〕function〔名〕", "", "", 2), ("call", "〔一个〕function〔名〕", "", "", 2),
         ("empty", "〔调用〕 〔/调用〕", "", "", 0), ("closed", "〔/调用〕", "", "", 1),
-        ("stray", "〔/思考〕", "", "", 0), ("reasoning", "〔思考〕", "", "\n", 0), ("header", "〔助手〕", "", "", 0),
-        ("end", "〔完〕", "", "", 0), ("last", "〔始〕", "", "", 0),
+        ("stray", "〔/思考〕", "", "", 0), ("call", "〔调用〕", "", "", 2), ("reasoning", "〔思考〕", "", "\n", 0),
+        ("header", "〔助手〕", "", "", 0), ("end", "〔完〕", "", "", 0), ("last", "〔始〕", "", "", 0),
         find=(
             r",(?:(\s{0,64}〔一个〕function〔名〕\s{0,64}〔一个〕function〔名〕)|(\s{0,64}〔一个〕function〔名〕))|;(?"
             r":(\s{0,64}〔一个〕function〔名〕\s{0,64}〔一个〕function〔名〕)|(\s{0,64}〔一个〕function〔名〕))|`(?:(`"
@@ -176,7 +180,7 @@ class StreamParser(Objects):
             r"名〕\s{0,64}〔一个〕function〔名〕)|(调用〕〔一个〕function〔名〕\s{0,64}```〔/一个〕〔/调用〕)|(一个〕f"
             r"unction〔名〕\s{0,64}〔一个〕function〔名〕)|(调用〕\s{0,64}〔调用〕〔一个〕function〔名〕)|(一个〕funct"
             r"ion〔名〕\s{0,64}```〔/一个〕)|(调用〕〔一个〕function〔名〕)|(一个〕function〔名〕)|(调用〕\s{0,64}〔/"
-            "调用〕)|(/调用〕)|(/思考〕)|(思考〕)|(助手〕)|(完〕)|(始〕))"
+            "调用〕)|(/调用〕)|(/思考〕)|(调用〕)|(思考〕)|(助手〕)|(完〕)|(始〕))"
         ), near=r",|;|`(?=[`]|\Z)|〔(?=[/一助始完思调]|\Z)", width=162, leads="\n",
     )
     AFTER_TURN = Scanner(

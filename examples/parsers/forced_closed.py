@@ -67,19 +67,24 @@ class StreamParser(CallObjects):
     ANCHORS = ("[[assistant]] ",)
     AROUND_REASONING = (("[[depth]]",), ("[[/depth]]",))
     AT_LINES = True
+    AT_ENDS = True
     REASONS = True
     CUT_MARKERS = True
+    REPEATED_REASONING = True
     # reasoning = text ("[[/depth]]" content | "[[call" call)
     IN_REASONING = Scanner(
         ("line", "[[call [[call ", "", " ", 2), ("reasoning_end", "[[/depth]]", " ", "\n", 0),
         ("line", "[[call ", "", " ", 2), ("end", "[[.]]", " ", "\n", 0), ("line", "\x00[[call[[call", "", " ", 2),
-        ("line", "\x00[[call", "", " ", 2), ("line", "```json [[call ", "", " ", 2),
-        ("line", "``` [[call ", "", " ", 2),
+        ("alike", "\x00[[/depth]]", " ", "\n", 2), ("line", "\x00[[call", "", " ", 2),
+        ("line", "```json [[call ", "", " ", 2), ("line", "``` [[call ", "", " ", 2),
         find=(
             r"\[(?:(\[call\s{0,64}\[\[call(?!\w))|(\[/depth\]\])|(\[call(?!\w))|(\[\.\]\])|(\s{0,4}\[\s{0,4}(?ai:call)"
-            r"[\s_▁-]{0,4}\[\s{0,4}\[\s{0,4}(?ai:call))|(\s{0,4}\[\s{0,4}(?ai:call)))|`(?:(``json\s{0,64}\[\[call(?!\w"
-            r"))|(``\s{0,64}\[\[call(?!\w)))"
+            r"[\s_▁-]{0,4}\[\s{0,4}\[\s{0,4}(?ai:call))|(\s{0,4}\[\s{0,4}/\s{0,4}(?ai:depth)\s{0,4}\]\s{0,4}\])|(\s{0,"
+            r"4}\[\s{0,4}(?ai:call)))|`(?:(``json\s{0,64}\[\[call(?!\w))|(``\s{0,64}\[\[call(?!\w)))"
         ), near=r"\[(?=[\t\n\r \-\[_▁]|\Z)|`(?=[`]|\Z)", width=79, leads=" ",
+    )
+    REASONING_AGAIN = Scanner(
+        ("reasoning", "[[depth]]", "", " ", 0), find=r"\[(\[depth\]\])", near=r"\[(?=[\[]|\Z)", width=10
     )
     # content = (text | "[[.]]")* ("[[depth]]" reasoning | "[[call" call)?
     IN_CONTENT = Scanner(
@@ -92,6 +97,21 @@ class StreamParser(CallObjects):
             r"\[(?:(\[call\s{0,64}\[\[/call\]\])|(\[call\s{0,64}\[\[call(?!\w))|(\[assistant\]\])|(\[/depth\]\])|(\[de"
             r"pth\]\])|(\[call(?!\w))|(\[\.\]\])|(\s{0,4}\[\s{0,4}(?ai:call)[\s_▁-]{0,4}\[\s{0,4}\[\s{0,4}(?ai:call))|"
             r"(\s{0,4}\[\s{0,4}(?ai:call)))|`(?:(``json\s{0,64}\[\[call(?!\w))|(``\s{0,64}\[\[call(?!\w)))"
+        ), near=r"\[(?=[\t\n\r \-\[_▁]|\Z)|`(?=[`]|\Z)", width=81, leads=" ",
+    )
+    FIRST = ("reasoning",)
+    BEFORE_CONTENT = Scanner(
+        ("empty", "[[call [[/call]]", "", "", 0), ("call", "[[call [[call ", "", " ", 2),
+        ("header", "[[assistant]]", "", " ", 0), ("stray", "[[/depth]]", " ", "\n", 0),
+        ("reasoning", "[[depth]]", "", " ", 0), ("call", "[[call ", "", " ", 2), ("end", "[[.]]", " ", "\n", 0),
+        ("call", "\x00[[call[[call", "", " ", 2), ("reasoning", "\x00[[depth]]", "", " ", 2),
+        ("call", "\x00[[call", "", " ", 2), ("call", "```json [[call ", "", " ", 2),
+        ("call", "``` [[call ", "", " ", 2),
+        find=(
+            r"\[(?:(\[call\s{0,64}\[\[/call\]\])|(\[call\s{0,64}\[\[call(?!\w))|(\[assistant\]\])|(\[/depth\]\])|(\[de"
+            r"pth\]\])|(\[call(?!\w))|(\[\.\]\])|(\s{0,4}\[\s{0,4}(?ai:call)[\s_▁-]{0,4}\[\s{0,4}\[\s{0,4}(?ai:call))|"
+            r"(\s{0,4}\[\s{0,4}(?ai:depth)\s{0,4}\]\s{0,4}\])|(\s{0,4}\[\s{0,4}(?ai:call)))|`(?:(``json\s{0,64}\[\[cal"
+            r"l(?!\w))|(``\s{0,64}\[\[call(?!\w)))"
         ), near=r"\[(?=[\t\n\r \-\[_▁]|\Z)|`(?=[`]|\Z)", width=81, leads=" ",
     )
     OPENERS = ("[[call [[call", "[[call")

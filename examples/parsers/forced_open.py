@@ -65,19 +65,31 @@ class StreamParser(Objects):
     ANCHORS = (">assistant<\n",)
     AROUND_REASONING = (("<sketch>",), ("</sketch>",))
     AT_LINES = True
+    AT_ENDS = True
     REASONS = True
     CUT_MARKERS = True
+    REPEATED_REASONING = True
     # reasoning = text ("</sketch>" content | "@@" call)
     IN_REASONING = Scanner(
-        ("reasoning_end", "</sketch>", "", "", 0), ("end", ">.<", "", "\n", 0), ("line", "@@", "\n", "", 0),
-        find=r"<(/sketch>)|>(\.<)|@(@)", near=r"<(?=[/]|\Z)|>(?=[.]|\Z)|@(?=[@]|\Z)", width=10, leads="\n",
+        ("reasoning_end", "</sketch>", "", "", 0), ("alike", "\x00</sketch>", "", "", 2), ("end", ">.<", "", "\n", 0),
+        ("line", "@@", "\n", "", 0), find=r"<(?:(/sketch>)|(\s{0,4}/\s{0,4}(?ai:sketch)\s{0,4}>))|>(\.<)|@(@)",
+        near=r"<(?=[\t\n\r \-/_▁]|\Z)|>(?=[.]|\Z)|@(?=[@]|\Z)", width=46, leads="\n",
     )
+    REASONING_AGAIN = Scanner(("reasoning", "<sketch>", "", "\n", 0), find="<(sketch>)", near=r"<(?=[s]|\Z)", width=9)
     # content = (text | ">.<")* ("<sketch>" reasoning | "@@" call)?
     IN_CONTENT = Scanner(
         ("stray", "</sketch>", "", "", 0), ("reasoning", "<sketch>", "", "\n", 0),
         ("header", ">assistant<", "", "\n", 0), ("end", ">.<", "", "\n", 0), ("line", "@@", "\n", "", 0),
         find=r"<(?:(/sketch>)|(sketch>))|>(?:(assistant<)|(\.<))|@(@)", near=r"<(?=[/s]|\Z)|>(?=[.a]|\Z)|@(?=[@]|\Z)",
         width=12, leads="\n",
+    )
+    FIRST = ("reasoning",)
+    BEFORE_CONTENT = Scanner(
+        ("stray", "</sketch>", "", "", 0), ("reasoning", "<sketch>", "", "\n", 0),
+        ("reasoning", "\x00<sketch>", "", "\n", 2), ("header", ">assistant<", "", "\n", 0), ("end", ">.<", "", "\n", 0),
+        ("line", "@@", "\n", "", 0),
+        find=r"<(?:(/sketch>)|(sketch>)|(\s{0,4}(?ai:sketch)\s{0,4}>))|>(?:(assistant<)|(\.<))|@(@)",
+        near=r"<(?=[\t\n\r \-/S_s▁]|\Z)|>(?=[.a]|\Z)|@(?=[@]|\Z)", width=41, leads="\n",
     )
     DISTINCT = False
     # call = name arguments
@@ -93,7 +105,7 @@ class StreamParser(Objects):
     )
     ONLY_TOOLS = True
     HEADER_PARTS = ("@@", "@")
-    HEADER_TEXTS = Pattern("(?:@@|@|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")
+    HEADER_TEXTS = Pattern("(?:@@|@|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+)")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(("mark", ">assistant<", "", "", 0), find=">(assistant<)", near=r">(?=[a]|\Z)", width=12, first=">")
     CLOSED = True

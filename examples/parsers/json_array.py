@@ -68,8 +68,10 @@ class StreamParser(UsualObjects):
     ANCHORS = ("«assistant» ",)
     AROUND_REASONING = (("«aside»",), ("«/aside»",))
     AT_LINES = True
+    AT_ENDS = True
     REASONS = True
     CUT_MARKERS = True
+    REPEATED_REASONING = True
     # reasoning = text ("«/aside»" content | "«wishes»[{" call)
     IN_REASONING = Scanner(
         ("line", "```json «wishes» [ {", "", "", 0), ("line", "``` «wishes» [ {", "", "", 0),
@@ -79,6 +81,7 @@ class StreamParser(UsualObjects):
         ("line", "\x00«wishes»[«wishes»[{", "", "", 2), ("line", "\x00«wishes»```json{", "", "", 2),
         ("line", "\x00«wishes»```{", "", "", 2), ("line", "\x00«wishes»[{", "", "", 2),
         ("line", "\x00«wishes»[{", "", "", 2), ("line", "\x00«wishes»{", "", "", 2),
+        ("alike", "\x00«/aside»", "", "", 2),
         find=(
             r"`(?:(``json\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{))|«(?:(wishes»"
             r"\s{0,64}\[\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}```json\s{0,64}\{)|(wishes»\s{0,64}```\s"
@@ -86,9 +89,11 @@ class StreamParser(UsualObjects):
             r"|(\s{0,4}(?ai:wishes)\s{0,4}»\s{0,4}\[[\s_▁-]{0,4}«\s{0,4}(?ai:wishes)\s{0,4}»\s{0,4}\[\s{0,4}\{)|(\s{0,"
             r"4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,4}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,4}\{)|(\s{0,4}(?ai:wishes)"
             r"\s{0,4}»[\s_▁-]{0,4}`\s{0,4}`\s{0,4}`[\s_▁-]{0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,4}\[\s{0,4}\{"
-            r")|(\s{0,4}(?ai:wishes)\s{0,4}»\s{0,4}\[\s{0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,4}\{))"
+            r")|(\s{0,4}(?ai:wishes)\s{0,4}»\s{0,4}\[\s{0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,4}\{)|(\s{0,4}/"
+            r"\s{0,4}(?ai:aside)\s{0,4}»))"
         ), near=r"`(?=[`]|\Z)|«(?=[\t\n\r \-/W_w▁]|\Z)", width=277,
     )
+    REASONING_AGAIN = Scanner(("reasoning", "«aside»", "", "", 0), find="«(aside»)", near=r"«(?=[a]|\Z)", width=8)
     # content = (text | "«/»")* ("«aside»" reasoning | "«wishes»[{" call)?
     IN_CONTENT = Scanner(
         ("call", "```json «wishes» [ {", "", "", 0), ("call", "``` «wishes» [ {", "", "", 0),
@@ -112,6 +117,30 @@ class StreamParser(UsualObjects):
             r"\s{0,4}»[\s_▁-]{0,4}\[\s{0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»\s{0,4}\[\s{0,4}\{)|(\s{0,4}(?ai:wishes)\s{"
             r"0,4}»[\s_▁-]{0,4}\{))"
         ), near=r"`(?=[`]|\Z)|«(?=[\t\n\r \-/W_aw▁]|\Z)", width=277,
+    )
+    FIRST = ("reasoning",)
+    BEFORE_CONTENT = Scanner(
+        ("call", "```json «wishes» [ {", "", "", 0), ("call", "``` «wishes» [ {", "", "", 0),
+        ("call", "«wishes» [ «wishes» [ {", "", "", 0), ("empty", "«wishes» [ ] «/wishes»", "", "", 0),
+        ("empty", "«wishes» ] «/wishes»", "", "", 0), ("call", "«wishes» ```json {", "", "", 0),
+        ("empty", "«wishes» «/wishes»", "", "", 0), ("call", "«wishes» ``` {", "", "", 0),
+        ("call", "«wishes» [ {", "", "", 2), ("header", "«assistant»", "", " ", 0), ("call", "«wishes» [ {", "", "", 2),
+        ("call", "«wishes» {", "", "", 0), ("stray", "«/aside»", "", "", 0), ("reasoning", "«aside»", "", "", 0),
+        ("end", "«/»", "", "\n", 0), ("call", "\x00«wishes»[«wishes»[{", "", "", 2),
+        ("call", "\x00«wishes»```json{", "", "", 2), ("call", "\x00«wishes»```{", "", "", 2),
+        ("call", "\x00«wishes»[{", "", "", 2), ("call", "\x00«wishes»[{", "", "", 2),
+        ("call", "\x00«wishes»{", "", "", 2), ("reasoning", "\x00«aside»", "", "", 2),
+        find=(
+            r"`(?:(``json\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{))|«(?:(wishes»"
+            r"\s{0,64}\[\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\]\s{0,64}«/wishes»)|(wishes»"
+            r"\s{0,64}\]\s{0,64}«/wishes»)|(wishes»\s{0,64}```json\s{0,64}\{)|(wishes»\s{0,64}«/wishes»)|(wishes»\s{0,"
+            r"64}```\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\{)|(assistant»)|(wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,"
+            r"64}\{)|(/aside»)|(aside»)|(/»)|(\s{0,4}(?ai:wishes)\s{0,4}»\s{0,4}\[[\s_▁-]{0,4}«\s{0,4}(?ai:wishes)\s{0"
+            r",4}»\s{0,4}\[\s{0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,4}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-"
+            r"]{0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,4}`\s{0,4}`\s{0,4}`[\s_▁-]{0,4}\{)|(\s{0,4}(?ai:wishes)"
+            r"\s{0,4}»[\s_▁-]{0,4}\[\s{0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»\s{0,4}\[\s{0,4}\{)|(\s{0,4}(?ai:wishes)\s{"
+            r"0,4}»[\s_▁-]{0,4}\{)|(\s{0,4}(?ai:aside)\s{0,4}»))"
+        ), near=r"`(?=[`]|\Z)|«(?=[\t\n\r \-/AW_aw▁]|\Z)", width=277,
     )
     OPENERS = (
         "«wishes» [ «wishes» [ {", "«wishes» ```json {", "«wishes» ``` {", "«wishes» [ {", "«wishes» [ {", "«wishes» {",

@@ -61,20 +61,26 @@ class StreamParser(RawPairs):
     ANCHORS = ("[@bot@]",)
     AROUND_REASONING = (("[mull]",), ("[/mull]",))
     AT_LINES = True
+    AT_ENDS = True
     REASONS = True
     CUT_MARKERS = True
+    REPEATED_REASONING = True
     # reasoning = text ("[/mull]" content | "[ability]" call)
     IN_REASONING = Scanner(
         ("line", "[ability] [ability]", "\n", "", 0), ("line", "[ability]", "\n", "", 2),
         ("end", "[@user@]", "", "", 0), ("reasoning_end", "[/mull]", "", "\n", 0),
         ("line", "\x00[ability][ability]", "\n", "", 2), ("line", "\x00[ability]", "\n", "", 2),
-        ("end", "\x00[@user@]", "", "", 2), ("line", "```json [ability]", "", "", 0),
-        ("line", "``` [ability]", "", "", 0),
+        ("end", "\x00[@user@]", "", "", 2), ("alike", "\x00[/mull]", "", "\n", 2),
+        ("line", "```json [ability]", "", "", 0), ("line", "``` [ability]", "", "", 0),
         find=(
             r"\[(?:(ability\]\s{0,64}\[ability\])|(ability\])|(@user@\])|(/mull\])|(\s{0,4}(?ai:ability)\s{0,4}\][\s_▁"
             r"-]{0,4}\[\s{0,4}(?ai:ability)\s{0,4}\])|(\s{0,4}(?ai:ability)\s{0,4}\])|(\s{0,4}@\s{0,4}(?ai:user)\s{0,4"
-            r"}@\s{0,4}\]))|`(?:(``json\s{0,64}\[ability\])|(``\s{0,64}\[ability\]))"
+            r"}@\s{0,4}\])|(\s{0,4}/\s{0,4}(?ai:mull)\s{0,4}\]))|`(?:(``json\s{0,64}\[ability\])|(``\s{0,64}\[ability"
+            r"\]))"
         ), near=r"\[(?=[\t\n\r \-/@A_a▁]|\Z)|`(?=[`]|\Z)", width=96, leads="\n",
+    )
+    REASONING_AGAIN = Scanner(
+        ("reasoning", "[mull]", "\n", "", 0), find=r"\[(mull\])", near=r"\[(?=[m]|\Z)", width=7, leads="\n"
     )
     # content = (text | "[@user@]")* ("[mull]" reasoning | "[ability]" call)?
     IN_CONTENT = Scanner(
@@ -91,6 +97,21 @@ class StreamParser(RawPairs):
             r",64}\[ability\]))"
         ), near=r"\[(?=[\t\n\r \-/@A_am▁]|\Z)|`(?=[`]|\Z)", width=96, leads="\n",
     )
+    FIRST = ("reasoning",)
+    BEFORE_CONTENT = Scanner(
+        ("empty", "[ability] [/ability]", "", "", 0), ("call", "[ability] [ability]", "\n", "", 0),
+        ("call", "[ability]", "\n", "", 2), ("end", "[@user@]", "", "", 0), ("header", "[@bot@]", "", "", 0),
+        ("stray", "[/mull]", "", "\n", 0), ("reasoning", "[mull]", "\n", "", 0),
+        ("call", "\x00[ability][ability]", "\n", "", 2), ("call", "\x00[ability]", "\n", "", 2),
+        ("end", "\x00[@user@]", "", "", 2), ("reasoning", "\x00[mull]", "\n", "", 2),
+        ("call", "```json [ability]", "", "", 0), ("call", "``` [ability]", "", "", 0),
+        find=(
+            r"\[(?:(ability\]\s{0,64}\[/ability\])|(ability\]\s{0,64}\[ability\])|(ability\])|(@user@\])|(@bot@\])|(/m"
+            r"ull\])|(mull\])|(\s{0,4}(?ai:ability)\s{0,4}\][\s_▁-]{0,4}\[\s{0,4}(?ai:ability)\s{0,4}\])|(\s{0,4}(?ai:"
+            r"ability)\s{0,4}\])|(\s{0,4}@\s{0,4}(?ai:user)\s{0,4}@\s{0,4}\])|(\s{0,4}(?ai:mull)\s{0,4}\]))|`(?:(``jso"
+            r"n\s{0,64}\[ability\])|(``\s{0,64}\[ability\]))"
+        ), near=r"\[(?=[\t\n\r \-/@AM_am▁]|\Z)|`(?=[`]|\Z)", width=96, leads="\n",
+    )
     OPENERS = ("[ability] [ability]", "[ability]")
     # call = name arguments
     HEADER = (
@@ -106,7 +127,7 @@ class StreamParser(RawPairs):
         ),
     )
     HEADER_PARTS = ("[ability]", "ability", "[", "]")
-    HEADER_TEXTS = Pattern("(?:\\[ability\\]|ability|\\[|\\]|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")
+    HEADER_TEXTS = Pattern("(?:\\[ability\\]|ability|\\[|\\]|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+)")
     BREAKS = Scanner(
         ("mark", "[/ability]", "", "", 0), ("mark", "[ability]", "", "", 1), ("mark", "[@user@]", "", "", 0),
         ("mark", "[@bot@]", "", "", 0), ("mark", "```json [ability]", "", "", 0), ("mark", "``` [ability]", "", "", 0),
@@ -148,6 +169,11 @@ class StreamParser(RawPairs):
     )
     USUAL_PAIR = (ExpectedText("[k]"),)
     RESUMES = True
+    AROUND_KEY = (
+        Pattern("(?:\\s{0,64}(?:\\[k\\]|\\[|\\]|k|[\\\"'“”]))*"),
+        Pattern("(?:\\s{0,64}(?:\\[/k\\]|\\[v\\]|/|\\[|\\]|k|v|[\\\"'“”]))*"),
+        68,
+    )
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
     )

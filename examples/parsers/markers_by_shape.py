@@ -5,7 +5,7 @@
 
 turn      = (text | "(~answer~)" text "(~/aside~)" | "(~muse~)" text "(~/muse~)" | calls)* "(~end~)" "#top#"
 calls     = "(~do~){" call (","? "{" call)*
-call      = { "call": name, "with": arguments } "(~/do~)"
+call      = { "call": name, "with": arguments, "arguments": arguments, "parameters": arguments, "args": arguments, "input": arguments, "params": arguments, "kwargs": arguments } "(~/do~)"
 """
 
 from __future__ import annotations
@@ -71,6 +71,7 @@ class StreamParser(UsualObjects):
     AT_ENDS = True
     REASONS = True
     CUT_MARKERS = True
+    REPEATED_REASONING = True
     # reasoning = text ("(~/muse~)" content | "(~do~){" call)
     IN_REASONING = Scanner(
         ("last", "#top#", "", "", 0), ("line", "(~do~) ```json {", "", "", 0), ("line", "(~do~) (~do~) {", "", "", 0),
@@ -82,6 +83,9 @@ class StreamParser(UsualObjects):
             r",64}\{)|(~/muse~\))|(~do~\)\s{0,64}\[\s{0,64}\{)|(~do~\)\s{0,64}\{)|(~end~\))|(~do~\)\s{0,64}\{))|`(?:(`"
             r"`json\s{0,64}\(~do~\)\s{0,64}\{)|(``\s{0,64}\(~do~\)\s{0,64}\{))"
         ), near=r"#(?=[t]|\Z)|\((?=[\~]|\Z)|`(?=[`]|\Z)", width=145,
+    )
+    REASONING_AGAIN = Scanner(
+        ("reasoning", "(~muse~)", "", "", 0), find=r"\((~muse~\))", near=r"\((?=[\~]|\Z)", width=9
     )
     # content = (text | "(~answer~)" | "(~/aside~)" | "(~end~)")* ("(~muse~)" reasoning | "(~do~){" call)?
     IN_CONTENT = Scanner(
@@ -101,7 +105,16 @@ class StreamParser(UsualObjects):
     )
     OPENERS = ("(~do~) ```json {", "(~do~) (~do~) {", "(~do~) ``` {", "(~do~) [ {", "(~do~) {", "(~do~) {")
     # call = object
-    FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {("call",): "name", ("with",): "arguments"}
+    FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
+        ("call",): "name",
+        ("with",): "arguments",
+        ("arguments",): "arguments",
+        ("parameters",): "arguments",
+        ("args",): "arguments",
+        ("input",): "arguments",
+        ("params",): "arguments",
+        ("kwargs",): "arguments",
+    }
     OPENED = "{"
     CLOSERS = ("(~/do~)",)
     HEAD = Pattern('\\{\\s*"call"\\s*:\\s*"(?P<name>[^"\\\\\\x00-\\x1f]*)"')

@@ -70,6 +70,7 @@ class StreamParser(CallObjects):
     REASONS = True
     CLOSED_FIRST = True
     CUT_MARKERS = True
+    REPEATED_REASONING = True
     # turn = "scratch)"* content
     AT_START = Scanner(
         ("header", "%answer%", "", "\n", 0), ("last", "%%", "", "\n", 0), ("call", "(use [ (use [ {", "", "", 0),
@@ -91,6 +92,9 @@ class StreamParser(CallObjects):
             r"%(%)|\((?:(use\s{0,64}\[\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(use\s{0,64}\[\s{0,64}\{))|`(?:(``json\s{0,64"
             r"}\(use\s{0,64}\[\s{0,64}\{)|(``\s{0,64}\(use\s{0,64}\[\s{0,64}\{))|s(cratch\))"
         ), near=r"%(?=[%]|\Z)|\((?=[u]|\Z)|`(?=[`]|\Z)|s(?=[c]|\Z)", width=271, leads=" ",
+    )
+    REASONING_AGAIN = Scanner(
+        ("reasoning", "(scratch ", "", " ", 2), find=r"\((scratch(?!\w))", near=r"\((?=[s]|\Z)", width=9
     )
     # content = text ("(scratch" reasoning | "(use [{" call)?
     IN_CONTENT = Scanner(

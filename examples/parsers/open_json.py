@@ -5,7 +5,7 @@
 
 turn      = (text | calls)* "[=stop=]" "[=top=]"
 calls     = "[=request=]{" call ("[=request=]{" call)*
-call      = { "function": name, "input": arguments }
+call      = { "function": name, "input": arguments, "arguments": arguments, "parameters": arguments, "args": arguments, "params": arguments, "kwargs": arguments }
 """
 
 from __future__ import annotations
@@ -97,7 +97,15 @@ class StreamParser(UsualObjects):
         "[=request=] {",
     )
     # call = object
-    FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {("function",): "name", ("input",): "arguments"}
+    FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
+        ("function",): "name",
+        ("input",): "arguments",
+        ("arguments",): "arguments",
+        ("parameters",): "arguments",
+        ("args",): "arguments",
+        ("params",): "arguments",
+        ("kwargs",): "arguments",
+    }
     OPENED = "{"
     HEAD = Pattern('\\{\\s*"function"\\s*:\\s*"(?P<name>[^"\\\\\\x00-\\x1f]*)"')
     TO_ARGUMENTS = ', "input": {'

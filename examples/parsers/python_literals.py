@@ -99,7 +99,7 @@ class StreamParser(Objects):
         "{'callable':", "'kwargs':", "callable", "kwargs", "[run]", "run", "',", "'", ",", ":", "[", "]", "{",
     )
     HEADER_TEXTS = Pattern(
-        "(?:\\{'callable':|'kwargs':|callable|kwargs|\\[run\\]|run|',|'|,|:|\\[|\\]|\\{|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)"
+        "(?:\\{'callable':|'kwargs':|callable|kwargs|\\[run\\]|run|',|'|,|:|\\[|\\]|\\{|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+)"
     )
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(

@@ -73,23 +73,27 @@ class StreamParser(Objects):
         ("call", "<!calls!> <!calls!> <!call!>tools.", "", "", 0),
         ("call", "<!calls!> <!call!> <!call!>tools.", "", "", 0), ("call", "<!calls!> <!call!>tools.", "", "", 1),
         ("empty", "<!calls!> <!/calls!>", "", "", 0), ("empty", "<!call!> <!/call!>", "", "", 1),
-        ("call", "<!call!>tools.", "", "", 1), ("header", "<!assistant!>", "", "", 0), ("end", "<!.!>", "", "", 0),
-        ("call", "\x00<!calls!><!calls!><!call!>tools.", "", "", 2),
+        ("call", "<!calls!> <!call!>", "", "", 2), ("call", "<!call!>tools.", "", "", 1),
+        ("header", "<!assistant!>", "", "", 0), ("call", "<!calls!>", "", "", 2), ("call", "<!call!>", "", "", 2),
+        ("end", "<!.!>", "", "", 0), ("call", "\x00<!calls!><!calls!><!call!>tools.", "", "", 2),
         ("call", "\x00<!calls!><!call!><!call!>tools.", "", "", 2), ("call", "\x00<!calls!><!call!>tools.", "", "", 2),
-        ("call", "\x00<!call!>tools.", "", "", 2), ("call", "```json <!calls!> <!call!>tools.", "", "", 0),
-        ("call", "``` <!calls!> <!call!>tools.", "", "", 0), ("call", "```json <!call!>tools.", "", "", 0),
-        ("call", "``` <!call!>tools.", "", "", 0),
+        ("call", "\x00<!calls!><!call!>", "", "", 2), ("call", "\x00<!call!>tools.", "", "", 2),
+        ("call", "\x00<!calls!>", "", "", 2), ("call", "\x00<!call!>", "", "", 2),
+        ("call", "```json <!calls!> <!call!>tools.", "", "", 0), ("call", "``` <!calls!> <!call!>tools.", "", "", 0),
+        ("call", "```json <!call!>tools.", "", "", 0), ("call", "``` <!call!>tools.", "", "", 0),
         find=(
             r"<(?:(!calls!>\s{0,64}<!call!>\s{0,64}<!/call!>\s{0,64}<!/calls!>)|(!calls!>\s{0,64}<!calls!>\s{0,64}<!ca"
             r"ll!>tools\.)|(!calls!>\s{0,64}<!call!>\s{0,64}<!call!>tools\.)|(!calls!>\s{0,64}<!call!>tools\.)|(!calls"
-            r"!>\s{0,64}<!/calls!>)|(!call!>\s{0,64}<!/call!>)|(!call!>tools\.)|(!assistant!>)|(!\.!>)|(\s{0,4}!\s{0,4"
-            r"}(?ai:calls)\s{0,4}!\s{0,4}>[\s_▁-]{0,4}<\s{0,4}!\s{0,4}(?ai:calls)\s{0,4}!\s{0,4}>\s{0,4}<\s{0,4}!\s{0,"
-            r"4}(?ai:call)\s{0,4}!\s{0,4}>\s{0,4}(?ai:tools)\s{0,4}\.)|(\s{0,4}!\s{0,4}(?ai:calls)\s{0,4}!\s{0,4}>\s{0"
-            r",4}<\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>[\s_▁-]{0,4}<\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>\s{0,"
-            r"4}(?ai:tools)\s{0,4}\.)|(\s{0,4}!\s{0,4}(?ai:calls)\s{0,4}!\s{0,4}>\s{0,4}<\s{0,4}!\s{0,4}(?ai:call)\s{0"
-            r",4}!\s{0,4}>\s{0,4}(?ai:tools)\s{0,4}\.)|(\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>\s{0,4}(?ai:tools)\s{"
-            r"0,4}\.))|`(?:(``json\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``\s{0,64}<!calls!>\s{0,64}<!call!>tools"
-            r"\.)|(``json\s{0,64}<!call!>tools\.)|(``\s{0,64}<!call!>tools\.))"
+            r"!>\s{0,64}<!/calls!>)|(!call!>\s{0,64}<!/call!>)|(!calls!>\s{0,64}<!call!>)|(!call!>tools\.)|(!assistant"
+            r"!>)|(!calls!>)|(!call!>)|(!\.!>)|(\s{0,4}!\s{0,4}(?ai:calls)\s{0,4}!\s{0,4}>[\s_▁-]{0,4}<\s{0,4}!\s{0,4}"
+            r"(?ai:calls)\s{0,4}!\s{0,4}>\s{0,4}<\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>\s{0,4}(?ai:tools)\s{0,4}\.)"
+            r"|(\s{0,4}!\s{0,4}(?ai:calls)\s{0,4}!\s{0,4}>\s{0,4}<\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>[\s_▁-]{0,4"
+            r"}<\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>\s{0,4}(?ai:tools)\s{0,4}\.)|(\s{0,4}!\s{0,4}(?ai:calls)\s{0,"
+            r"4}!\s{0,4}>\s{0,4}<\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>\s{0,4}(?ai:tools)\s{0,4}\.)|(\s{0,4}!\s{0,4"
+            r"}(?ai:calls)\s{0,4}!\s{0,4}>\s{0,4}<\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>)|(\s{0,4}!\s{0,4}(?ai:call"
+            r")\s{0,4}!\s{0,4}>\s{0,4}(?ai:tools)\s{0,4}\.)|(\s{0,4}!\s{0,4}(?ai:calls)\s{0,4}!\s{0,4}>)|(\s{0,4}!\s{0"
+            r",4}(?ai:call)\s{0,4}!\s{0,4}>))|`(?:(``json\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``\s{0,64}<!calls!"
+            r">\s{0,64}<!call!>tools\.)|(``json\s{0,64}<!call!>tools\.)|(``\s{0,64}<!call!>tools\.))"
         ), near=r"<(?=[\t\n\r !\-_▁]|\Z)|`(?=[`]|\Z)", width=230,
     )
     OPENERS = (
@@ -119,7 +123,8 @@ class StreamParser(Objects):
     )
     CALL_ID = "tools.{name}:{index}"
     HEADER_PARTS = ("<!args!>", "<!call!>", "tools.", ":")
-    HEADER_TEXTS = Pattern("(?:<!args!>|<!call!>|tools\\.|:|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")
+    HEADER_TEXTS = Pattern("(?:<!args!>|<!call!>|tools\\.|:|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+)")
+    SHORT_OPENERS = ("<!calls!>", "<!calls!><!call!>", "<!call!>")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
         ("mark", "<!calls!> <!calls!> <!call!>tools.", "", "", 0),
@@ -153,29 +158,35 @@ class StreamParser(Objects):
         ("call", "<!calls!> <!calls!> <!call!>tools.", "", "", 0),
         ("call", "<!calls!> <!call!> <!call!>tools.", "", "", 0), ("call", "<!call!> <!call!>tools.", "", "", 1),
         ("call", "<!calls!> <!call!>tools.", "", "", 1), ("empty", "<!calls!> <!/calls!>", "", "", 0),
-        ("empty", "<!call!> <!/call!>", "", "", 1), ("call", "<!call!>tools.", "", "", 1),
-        ("header", "<!assistant!>", "", "", 0), ("closed", "<!/calls!>", "", "", 1), ("closed", "<!/call!>", "", "", 1),
-        ("end", "<!.!>", "", "", 0), ("call", "\x00<!calls!><!calls!><!call!>tools.", "", "", 2),
+        ("empty", "<!call!> <!/call!>", "", "", 1), ("call", "<!calls!> <!call!>", "", "", 2),
+        ("call", "<!call!>tools.", "", "", 1), ("header", "<!assistant!>", "", "", 0),
+        ("closed", "<!/calls!>", "", "", 1), ("call", "<!calls!>", "", "", 2), ("closed", "<!/call!>", "", "", 1),
+        ("call", "<!call!>", "", "", 2), ("end", "<!.!>", "", "", 0),
+        ("call", "\x00<!calls!><!calls!><!call!>tools.", "", "", 2),
         ("call", "\x00<!calls!><!call!><!call!>tools.", "", "", 2), ("call", "\x00<!call!><!call!>tools.", "", "", 2),
-        ("call", "\x00<!calls!><!call!>tools.", "", "", 2), ("call", "\x00<!call!>tools.", "", "", 2),
-        ("closed", "\x00<!/calls!>", "", "", 2), ("closed", "\x00<!/call!>", "", "", 2),
-        ("call", "```json <!calls!> <!call!>tools.", "", "", 0), ("call", "``` <!calls!> <!call!>tools.", "", "", 0),
-        ("call", "```json <!call!>tools.", "", "", 0), ("call", "``` <!call!>tools.", "", "", 0),
+        ("call", "\x00<!calls!><!call!>tools.", "", "", 2), ("call", "\x00<!calls!><!call!>", "", "", 2),
+        ("call", "\x00<!call!>tools.", "", "", 2), ("closed", "\x00<!/calls!>", "", "", 2),
+        ("call", "\x00<!calls!>", "", "", 2), ("closed", "\x00<!/call!>", "", "", 2),
+        ("call", "\x00<!call!>", "", "", 2), ("call", "```json <!calls!> <!call!>tools.", "", "", 0),
+        ("call", "``` <!calls!> <!call!>tools.", "", "", 0), ("call", "```json <!call!>tools.", "", "", 0),
+        ("call", "``` <!call!>tools.", "", "", 0),
         find=(
             r",(?:(\s{0,64}<!call!>\s{0,64}<!call!>tools\.)|(\s{0,64}<!call!>tools\.))|;(?:(\s{0,64}<!call!>\s{0,64}<!"
             r"call!>tools\.)|(\s{0,64}<!call!>tools\.))|<(?:(!calls!>\s{0,64}<!call!>\s{0,64}<!/call!>\s{0,64}<!/calls"
             r"!>)|(!calls!>\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(!calls!>\s{0,64}<!call!>\s{0,64}<!call!>tools\.)"
             r"|(!call!>\s{0,64}<!call!>tools\.)|(!calls!>\s{0,64}<!call!>tools\.)|(!calls!>\s{0,64}<!/calls!>)|(!call!"
-            r">\s{0,64}<!/call!>)|(!call!>tools\.)|(!assistant!>)|(!/calls!>)|(!/call!>)|(!\.!>)|(\s{0,4}!\s{0,4}(?ai:"
-            r"calls)\s{0,4}!\s{0,4}>[\s_▁-]{0,4}<\s{0,4}!\s{0,4}(?ai:calls)\s{0,4}!\s{0,4}>\s{0,4}<\s{0,4}!\s{0,4}(?ai"
-            r":call)\s{0,4}!\s{0,4}>\s{0,4}(?ai:tools)\s{0,4}\.)|(\s{0,4}!\s{0,4}(?ai:calls)\s{0,4}!\s{0,4}>\s{0,4}<\s"
-            r"{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>[\s_▁-]{0,4}<\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>\s{0,4}(?ai"
-            r":tools)\s{0,4}\.)|(\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>[\s_▁-]{0,4}<\s{0,4}!\s{0,4}(?ai:call)\s{0,4"
-            r"}!\s{0,4}>\s{0,4}(?ai:tools)\s{0,4}\.)|(\s{0,4}!\s{0,4}(?ai:calls)\s{0,4}!\s{0,4}>\s{0,4}<\s{0,4}!\s{0,4"
-            r"}(?ai:call)\s{0,4}!\s{0,4}>\s{0,4}(?ai:tools)\s{0,4}\.)|(\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>\s{0,4"
-            r"}(?ai:tools)\s{0,4}\.)|(\s{0,4}!\s{0,4}/\s{0,4}(?ai:calls)\s{0,4}!\s{0,4}>)|(\s{0,4}!\s{0,4}/\s{0,4}(?ai"
-            r":call)\s{0,4}!\s{0,4}>))|`(?:(``json\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``\s{0,64}<!calls!>\s{0,6"
-            r"4}<!call!>tools\.)|(``json\s{0,64}<!call!>tools\.)|(``\s{0,64}<!call!>tools\.))"
+            r">\s{0,64}<!/call!>)|(!calls!>\s{0,64}<!call!>)|(!call!>tools\.)|(!assistant!>)|(!/calls!>)|(!calls!>)|(!"
+            r"/call!>)|(!call!>)|(!\.!>)|(\s{0,4}!\s{0,4}(?ai:calls)\s{0,4}!\s{0,4}>[\s_▁-]{0,4}<\s{0,4}!\s{0,4}(?ai:c"
+            r"alls)\s{0,4}!\s{0,4}>\s{0,4}<\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>\s{0,4}(?ai:tools)\s{0,4}\.)|(\s{0"
+            r",4}!\s{0,4}(?ai:calls)\s{0,4}!\s{0,4}>\s{0,4}<\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>[\s_▁-]{0,4}<\s{0"
+            r",4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>\s{0,4}(?ai:tools)\s{0,4}\.)|(\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0"
+            r",4}>[\s_▁-]{0,4}<\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>\s{0,4}(?ai:tools)\s{0,4}\.)|(\s{0,4}!\s{0,4}("
+            r"?ai:calls)\s{0,4}!\s{0,4}>\s{0,4}<\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>\s{0,4}(?ai:tools)\s{0,4}\.)|"
+            r"(\s{0,4}!\s{0,4}(?ai:calls)\s{0,4}!\s{0,4}>\s{0,4}<\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>)|(\s{0,4}!"
+            r"\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>\s{0,4}(?ai:tools)\s{0,4}\.)|(\s{0,4}!\s{0,4}/\s{0,4}(?ai:calls)\s{0,4}"
+            r"!\s{0,4}>)|(\s{0,4}!\s{0,4}(?ai:calls)\s{0,4}!\s{0,4}>)|(\s{0,4}!\s{0,4}/\s{0,4}(?ai:call)\s{0,4}!\s{0,4"
+            r"}>)|(\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>))|`(?:(``json\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(`"
+            r"`\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``json\s{0,64}<!call!>tools\.)|(``\s{0,64}<!call!>tools\.))"
         ), near=r",|;|<(?=[\t\n\r !\-_▁]|\Z)|`(?=[`]|\Z)", width=230,
     )
     AFTER_TURN = Scanner(

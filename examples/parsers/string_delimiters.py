@@ -80,6 +80,7 @@ class StreamParser(Objects):
     REASONS = True
     CLOSED_FIRST = True
     CUT_MARKERS = True
+    REPEATED_REASONING = True
     # turn = "~)"* content
     AT_START = Scanner(
         ("call", "(!ask: (!ask:", "", "", 0), ("header", "(|assistant ", "", "\n", 2),
@@ -93,6 +94,9 @@ class StreamParser(Objects):
         ("line", "(!ask: (!ask:", "", "", 0), ("line", "(!ask:", "", "", 2), ("last", "|)", "", "\n", 0),
         ("reasoning_end", "~)", "\n", "", 0), find=r"\((?:(!ask:\s{0,64}\(!ask:)|(!ask:))|\|(\))|~(\))",
         near=r"\((?=[!]|\Z)|\|(?=[)]|\Z)|~(?=[)]|\Z)", width=78, leads="\n",
+    )
+    REASONING_AGAIN = Scanner(
+        ("reasoning", "(~musing ", "", "\n", 2), find=r"\((~musing(?!\w))", near=r"\((?=[\~]|\Z)", width=9
     )
     # content = text ("(~musing" reasoning | "(!ask:" call)?
     IN_CONTENT = Scanner(
@@ -114,7 +118,7 @@ class StreamParser(Objects):
         ),
     )
     HEADER_PARTS = ("(!ask:", "ask:", "!", "(")
-    HEADER_TEXTS = Pattern("(?:\\(!ask:|ask:|!|\\(|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")
+    HEADER_TEXTS = Pattern("(?:\\(!ask:|ask:|!|\\(|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+)")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
         ("mark", "(|assistant", "", "", 0), find=r"\((?:(\|assistant))", near=r"\((?=[\|]|\Z)", width=12, first="("

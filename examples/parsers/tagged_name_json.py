@@ -69,6 +69,7 @@ class StreamParser(Objects):
     AT_LINES = True
     REASONS = True
     CUT_MARKERS = True
+    REPEATED_REASONING = True
     # reasoning = text ("§/muse§" content | "§call§" call)
     IN_REASONING = Scanner(
         ("line", "```json §call§", "", "", 0), ("line", "``` §call§", "", "", 0), ("line", "§call§ §call§", "", "", 0),
@@ -76,6 +77,7 @@ class StreamParser(Objects):
         find=r"`(?:(``json\s{0,64}§call§)|(``\s{0,64}§call§))|§(?:(call§\s{0,64}§call§)|(/muse§)|(call§)|(end§))",
         near=r"`(?=[`]|\Z)|§(?=[/ce]|\Z)", width=79,
     )
+    REASONING_AGAIN = Scanner(("reasoning", "§muse§", "", "", 0), find="§(muse§)", near=r"§(?=[m]|\Z)", width=7)
     # content = (text | "§end§")* ("§muse§" reasoning | "§call§" call)?
     IN_CONTENT = Scanner(
         ("call", "```json §call§", "", "", 0), ("call", "``` §call§", "", "", 0), ("call", "§call§ §call§", "", "", 0),
@@ -99,7 +101,7 @@ class StreamParser(Objects):
         ),
     )
     HEADER_PARTS = ("§call§", "§with§", "call", "with", "§")
-    HEADER_TEXTS = Pattern("(?:§call§|§with§|call|with|§|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")
+    HEADER_TEXTS = Pattern("(?:§call§|§with§|call|with|§|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+)")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
         ("mark", "```json §call§", "", "", 0), ("mark", "``` §call§", "", "", 0), ("mark", "§assistant§", "", "", 0),

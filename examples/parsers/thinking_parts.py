@@ -70,18 +70,20 @@ class StreamParser(Objects):
     AT_ENDS = True
     REASONS = True
     CUT_MARKERS = True
+    REPEATED_REASONING = True
     # reasoning = text ("[/PONDER]" content | "[NEED]" call)
     IN_REASONING = Scanner(
         ("line", "[NEED] [NEED]", "", "", 0), ("reasoning_end", "[/PONDER]", "", "", 0), ("line", "[NEED]", "", "", 2),
         ("end", "[END]", "", "", 0), ("last", "[TOP]", "", "", 0), ("line", "\x00[need][need]", "", "", 2),
-        ("line", "\x00[need]", "", "", 2), ("end", "\x00[end]", "", "", 2), ("line", "```json [NEED]", "", "", 0),
-        ("line", "``` [NEED]", "", "", 0),
+        ("alike", "\x00[/ponder]", "", "", 2), ("line", "\x00[need]", "", "", 2), ("end", "\x00[end]", "", "", 2),
+        ("line", "```json [NEED]", "", "", 0), ("line", "``` [NEED]", "", "", 0),
         find=(
             r"\[(?:(NEED\]\s{0,64}\[NEED\])|(/PONDER\])|(NEED\])|(END\])|(TOP\])|(\s{0,4}(?ai:NEED)\s{0,4}\][\s_▁-]{0,"
-            r"4}\[\s{0,4}(?ai:NEED)\s{0,4}\])|(\s{0,4}(?ai:NEED)\s{0,4}\])|(\s{0,4}(?ai:END)\s{0,4}\]))|`(?:(``json\s{"
-            r"0,64}\[NEED\])|(``\s{0,64}\[NEED\]))"
+            r"4}\[\s{0,4}(?ai:NEED)\s{0,4}\])|(\s{0,4}/\s{0,4}(?ai:PONDER)\s{0,4}\])|(\s{0,4}(?ai:NEED)\s{0,4}\])|(\s{"
+            r"0,4}(?ai:END)\s{0,4}\]))|`(?:(``json\s{0,64}\[NEED\])|(``\s{0,64}\[NEED\]))"
         ), near=r"\[(?=[\t\n\r \-/ENT_en▁]|\Z)|`(?=[`]|\Z)", width=79,
     )
+    REASONING_AGAIN = Scanner(("reasoning", "[PONDER]", "", "", 0), find=r"\[(PONDER\])", near=r"\[(?=[P]|\Z)", width=9)
     # content = (text | "[END]")* ("[PONDER]" reasoning | "[NEED]" call)?
     IN_CONTENT = Scanner(
         ("call", "[NEED] [NEED]", "", "", 0), ("stray", "[/PONDER]", "", "", 0), ("reasoning", "[PONDER]", "", "", 0),
@@ -93,6 +95,19 @@ class StreamParser(Objects):
             r"\][\s_▁-]{0,4}\[\s{0,4}(?ai:NEED)\s{0,4}\])|(\s{0,4}(?ai:NEED)\s{0,4}\])|(\s{0,4}(?ai:END)\s{0,4}\]))|`("
             r"?:(``json\s{0,64}\[NEED\])|(``\s{0,64}\[NEED\]))"
         ), near=r"\[(?=[\t\n\r \-/ENPT_en▁]|\Z)|`(?=[`]|\Z)", width=79,
+    )
+    FIRST = ("reasoning",)
+    BEFORE_CONTENT = Scanner(
+        ("call", "[NEED] [NEED]", "", "", 0), ("stray", "[/PONDER]", "", "", 0), ("reasoning", "[PONDER]", "", "", 0),
+        ("call", "[NEED]", "", "", 2), ("end", "[END]", "", "", 0), ("last", "[TOP]", "", "", 0),
+        ("call", "\x00[need][need]", "", "", 2), ("reasoning", "\x00[ponder]", "", "", 2),
+        ("call", "\x00[need]", "", "", 2), ("end", "\x00[end]", "", "", 2), ("call", "```json [NEED]", "", "", 0),
+        ("call", "``` [NEED]", "", "", 0),
+        find=(
+            r"\[(?:(NEED\]\s{0,64}\[NEED\])|(/PONDER\])|(PONDER\])|(NEED\])|(END\])|(TOP\])|(\s{0,4}(?ai:NEED)\s{0,4}"
+            r"\][\s_▁-]{0,4}\[\s{0,4}(?ai:NEED)\s{0,4}\])|(\s{0,4}(?ai:PONDER)\s{0,4}\])|(\s{0,4}(?ai:NEED)\s{0,4}\])|"
+            r"(\s{0,4}(?ai:END)\s{0,4}\]))|`(?:(``json\s{0,64}\[NEED\])|(``\s{0,64}\[NEED\]))"
+        ), near=r"\[(?=[\t\n\r \-/ENPT_enp▁]|\Z)|`(?=[`]|\Z)", width=79,
     )
     OPENERS = ("[NEED] [NEED]", "[NEED]")
     # call = name "[GIVEN]" arguments
@@ -108,7 +123,7 @@ class StreamParser(Objects):
         ),
     )
     HEADER_PARTS = ("[GIVEN]", "[NEED]", "GIVEN", "NEED", "[", "]")
-    HEADER_TEXTS = Pattern("(?:\\[GIVEN\\]|\\[NEED\\]|GIVEN|NEED|\\[|\\]|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")
+    HEADER_TEXTS = Pattern("(?:\\[GIVEN\\]|\\[NEED\\]|GIVEN|NEED|\\[|\\]|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+)")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
         ("mark", "[NEED]", "", "", 1), ("mark", "[END]", "", "", 0), ("mark", "```json [NEED]", "", "", 0),

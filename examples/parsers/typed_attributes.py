@@ -64,20 +64,23 @@ class StreamParser(RawPairs):
     AT_LINES = True
     REASONS = True
     CUT_MARKERS = True
+    REPEATED_REASONING = True
     # reasoning = text ("⟨/ponder⟩" content | '⟨steps⟩\n⟨step name="' call)
     IN_REASONING = Scanner(
         ("line", '```json ⟨steps⟩ ⟨step name="', "", "", 0), ("line", '``` ⟨steps⟩ ⟨step name="', "", "", 0),
         ("line", '```json ⟨step name="', "", "", 0), ("line", '``` ⟨step name="', "", "", 0),
         ("line", '⟨steps⟩ ⟨step name=" ⟨step name="', "\n\n", "", 0),
         ("line", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", 0), ("line", '⟨steps⟩ ⟨step name="', "\n\n", "", 2),
-        ("line", '⟨step name="', "", "", 1), ("reasoning_end", "⟨/ponder⟩", "", "", 0), ("end", "⟪stop⟫", "", "", 0),
+        ("line", '⟨step name="', "", "", 1), ("reasoning_end", "⟨/ponder⟩", "", "", 0),
+        ("line", "⟨steps⟩", "\n\n", "\n", 2), ("end", "⟪stop⟫", "", "", 0),
         find=(
             r'`(?:(``json\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(`'
             r'`json\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨step\s{1,64}name="))|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name='
             r'"\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{'
-            r'1,64}name=")|(step\s{1,64}name=")|(/ponder⟩))|⟪(stop⟫)'
+            r'1,64}name=")|(step\s{1,64}name=")|(/ponder⟩)|(steps⟩))|⟪(stop⟫)'
         ), near=r"`(?=[`]|\Z)|⟨(?=[/s]|\Z)|⟪(?=[s]|\Z)", width=290, leads="\n\n",
     )
+    REASONING_AGAIN = Scanner(("reasoning", "⟨ponder⟩", "", "", 0), find="⟨(ponder⟩)", near=r"⟨(?=[p]|\Z)", width=9)
     # content = (text | "⟪stop⟫")* ("⟨ponder⟩" reasoning | '⟨steps⟩\n⟨step name="' call)?
     IN_CONTENT = Scanner(
         ("call", '```json ⟨steps⟩ ⟨step name="', "", "", 0), ("call", '``` ⟨steps⟩ ⟨step name="', "", "", 0),
@@ -87,13 +90,13 @@ class StreamParser(RawPairs):
         ("call", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", 0), ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", 2),
         ("empty", '⟨step name=" ⟨/step⟩', "", "", 1), ("empty", "⟨steps⟩ ⟨/steps⟩", "", "", 0),
         ("call", '⟨step name="', "", "", 2), ("stray", "⟨/ponder⟩", "", "", 0), ("reasoning", "⟨ponder⟩", "", "", 0),
-        ("end", "⟪stop⟫", "", "", 0),
+        ("call", "⟨steps⟩", "\n\n", "\n", 2), ("end", "⟪stop⟫", "", "", 0),
         find=(
             r'`(?:(``json\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(`'
             r'`json\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨step\s{1,64}name="))|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name='
             r'"\s{0,64}⟨/step⟩\s{0,64}⟨/steps⟩)|(steps⟩\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(steps⟩'
             r'\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name="\s{0,'
-            r'64}⟨/step⟩)|(steps⟩\s{0,64}⟨/steps⟩)|(step\s{1,64}name=")|(/ponder⟩)|(ponder⟩))|⟪(stop⟫)'
+            r'64}⟨/step⟩)|(steps⟩\s{0,64}⟨/steps⟩)|(step\s{1,64}name=")|(/ponder⟩)|(ponder⟩)|(steps⟩))|⟪(stop⟫)'
         ), near=r"`(?=[`]|\Z)|⟨(?=[/ps]|\Z)|⟪(?=[s]|\Z)", width=294, leads="\n\n",
     )
     OPENERS = (
@@ -111,7 +114,8 @@ class StreamParser(RawPairs):
         ),
     )
     HEADER_PARTS = ('name="', "⟨step", "name", "step", '"⟩', '"', "=", "⟨", "⟩")
-    HEADER_TEXTS = Pattern('(?:name="|⟨step|name|step|"⟩|"|=|⟨|⟩|[^\\S\\n]*[\\n:.,\'"`]|[0-9]+)')
+    HEADER_TEXTS = Pattern('(?:name="|⟨step|name|step|"⟩|"|=|⟨|⟩|[^\\S\\n]*[\\n:.,/\'"`]|[0-9]+)')
+    SHORT_OPENERS = ("⟨steps⟩",)
     BREAKS = Scanner(
         ("mark", '```json ⟨steps⟩ ⟨step name="', "", "", 0), ("mark", '``` ⟨steps⟩ ⟨step name="', "", "", 0),
         ("mark", '```json ⟨step name="', "", "", 0), ("mark", '``` ⟨step name="', "", "", 0),
@@ -168,6 +172,11 @@ class StreamParser(RawPairs):
     )
     USUAL_PAIR = (ExpectedText('⟨arg name="'),)
     RESUMES = True
+    AROUND_KEY = (
+        Pattern('(?:\\s{0,64}(?:name="|name|⟨arg|arg|"|=|⟨|[\\"\'“”]))*'),
+        Pattern('(?:\\s{0,64}(?:text="|text|"⟩|"|=|⟩|yes|no|[\\"\'“”]))*'),
+        70,
+    )
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
     )
@@ -204,7 +213,7 @@ class StreamParser(RawPairs):
         ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", 2), ("empty", '⟨step name=" ⟨/step⟩', "", "", 1),
         ("empty", "⟨steps⟩ ⟨/steps⟩", "", "", 0), ("call", '⟨step name="', "", "", 2),
         ("stray", "⟨/ponder⟩", "", "", 0), ("closed", "⟨/steps⟩", "\n", "", 1), ("reasoning", "⟨ponder⟩", "", "", 0),
-        ("closed", "⟨/step⟩", "", "", 1), ("end", "⟪stop⟫", "", "", 0),
+        ("call", "⟨steps⟩", "\n\n", "\n", 2), ("closed", "⟨/step⟩", "", "", 1), ("end", "⟪stop⟫", "", "", 0),
         find=(
             r',(?:(\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(\s{0,64}⟨step\s{1,64}name="))|;(?:(\s{0,64'
             r'}⟨step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(\s{0,64}⟨step\s{1,64}name="))|`(?:(``json\s{0,64}⟨step'
@@ -213,7 +222,7 @@ class StreamParser(RawPairs):
             r'⟨/steps⟩)|(steps⟩\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨steps⟩\s{0,64}⟨'
             r'step\s{1,64}name=")|(step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{1,64}name=")|'
             r'(step\s{1,64}name="\s{0,64}⟨/step⟩)|(steps⟩\s{0,64}⟨/steps⟩)|(step\s{1,64}name=")|(/ponder⟩)|(/steps⟩)|('
-            "ponder⟩)|(/step⟩))|⟪(stop⟫)"
+            "ponder⟩)|(steps⟩)|(/step⟩))|⟪(stop⟫)"
         ), near=r",|;|`(?=[`]|\Z)|⟨(?=[/ps]|\Z)|⟪(?=[s]|\Z)", width=294, leads="\n\n",
     )
     AFTER_TURN = Scanner(

@@ -91,7 +91,7 @@ class StreamParser(QuotedPairs):
         ),
     )
     HEADER_PARTS = ("⟨do", "do", "⟨")
-    HEADER_TEXTS = Pattern("(?:⟨do|do|⟨|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")
+    HEADER_TEXTS = Pattern("(?:⟨do|do|⟨|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+)")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
         ("mark", "```json ⟨do", "", "", 0), ("mark", "``` ⟨do", "", "", 0), ("mark", "⟨do", "", "", 1),

@@ -5,7 +5,7 @@
 
 turn      = (text | "<#answer#>" text "<#/answer#>" | "<#plan#>" text "<#/plan#>" | calls)* "<#over#>"
 calls     = "<#acts#>\n{" call ("{" call)*
-call      = { "tool": name, "input": arguments } "<#/acts#>"
+call      = { "tool": name, "input": arguments, "arguments": arguments, "parameters": arguments, "args": arguments, "params": arguments, "kwargs": arguments } "<#/acts#>"
 """
 
 from __future__ import annotations
@@ -68,8 +68,10 @@ class StreamParser(UsualObjects):
     ANCHORS = ("<#assistant#>",)
     AROUND_REASONING = (("<#plan#>",), ("<#/plan#>",))
     AT_LINES = True
+    AT_ENDS = True
     REASONS = True
     CUT_MARKERS = True
+    REPEATED_REASONING = True
     # reasoning = text ("<#/plan#>" content | "<#acts#>\n{" call)
     IN_REASONING = Scanner(
         ("line", "<#acts#> <#acts#> {", "", "", 0), ("line", "<#acts#> ```json {", "", "", 0),
@@ -77,7 +79,7 @@ class StreamParser(UsualObjects):
         ("reasoning_end", "<#/plan#>", "", "", 0), ("end", "<#over#>", "", "", 0),
         ("line", "\x00<#acts#><#acts#>{", "", "", 2), ("line", "\x00<#acts#>```json{", "", "", 2),
         ("line", "\x00<#acts#>```{", "", "", 2), ("line", "\x00<#acts#>[{", "", "", 2),
-        ("line", "\x00<#acts#>{", "", "", 2), ("end", "\x00<#over#>", "", "", 2),
+        ("line", "\x00<#acts#>{", "", "", 2), ("alike", "\x00<#/plan#>", "", "", 2), ("end", "\x00<#over#>", "", "", 2),
         ("line", "```json <#acts#> {", "", "", 0), ("line", "``` <#acts#> {", "", "", 0),
         find=(
             r"<(?:(#acts#>\s{0,64}<#acts#>\s{0,64}\{)|(#acts#>\s{0,64}```json\s{0,64}\{)|(#acts#>\s{0,64}```\s{0,64}\{"
@@ -85,10 +87,12 @@ class StreamParser(UsualObjects):
             r"4}#\s{0,4}>[\s_▁-]{0,4}<\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,4}\{)|(\s{0,4}#\s{0,4}(?ai:ac"
             r"ts)\s{0,4}#\s{0,4}>[\s_▁-]{0,4}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,4}\{)|(\s{0,4}#\s{0,4}(?ai:ac"
             r"ts)\s{0,4}#\s{0,4}>[\s_▁-]{0,4}`\s{0,4}`\s{0,4}`[\s_▁-]{0,4}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4"
-            r"}>[\s_▁-]{0,4}\[\s{0,4}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,4}\{)|(\s{0,4}#\s{0,4}(?a"
-            r"i:over)\s{0,4}#\s{0,4}>))|`(?:(``json\s{0,64}<#acts#>\s{0,64}\{)|(``\s{0,64}<#acts#>\s{0,64}\{))"
+            r"}>[\s_▁-]{0,4}\[\s{0,4}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,4}\{)|(\s{0,4}#\s{0,4}/\s"
+            r"{0,4}(?ai:plan)\s{0,4}#\s{0,4}>)|(\s{0,4}#\s{0,4}(?ai:over)\s{0,4}#\s{0,4}>))|`(?:(``json\s{0,64}<#acts#"
+            r">\s{0,64}\{)|(``\s{0,64}<#acts#>\s{0,64}\{))"
         ), near=r"<(?=[\t\n\r #\-_▁]|\Z)|`(?=[`]|\Z)", width=148,
     )
+    REASONING_AGAIN = Scanner(("reasoning", "<#plan#>", "", "", 0), find="<(#plan#>)", near=r"<(?=[#]|\Z)", width=9)
     # content = (text | "<#answer#>" | "<#/answer#>" | "<#over#>")* ("<#plan#>" reasoning | "<#acts#>\n{" call)?
     IN_CONTENT = Scanner(
         ("call", "<#acts#> <#acts#> {", "", "", 0), ("call", "<#acts#> ```json {", "", "", 0),
@@ -111,9 +115,41 @@ class StreamParser(UsualObjects):
             r"(?:(``json\s{0,64}<#acts#>\s{0,64}\{)|(``\s{0,64}<#acts#>\s{0,64}\{))"
         ), near=r"<(?=[\t\n\r #\-_▁]|\Z)|`(?=[`]|\Z)", width=148,
     )
+    FIRST = ("reasoning",)
+    BEFORE_CONTENT = Scanner(
+        ("call", "<#acts#> <#acts#> {", "", "", 0), ("call", "<#acts#> ```json {", "", "", 0),
+        ("empty", "<#acts#> <#/acts#>", "", "", 0), ("call", "<#acts#> ``` {", "", "", 0),
+        ("header", "<#assistant#>", "", "", 0), ("content_end", "<#/answer#>", "", "", 0),
+        ("call", "<#acts#> [ {", "", "", 0), ("content", "<#answer#>", "", "", 0), ("call", "<#acts#> {", "", "", 1),
+        ("stray", "<#/plan#>", "", "", 0), ("reasoning", "<#plan#>", "", "", 0), ("end", "<#over#>", "", "", 0),
+        ("call", "\x00<#acts#><#acts#>{", "", "", 2), ("call", "\x00<#acts#>```json{", "", "", 2),
+        ("call", "\x00<#acts#>```{", "", "", 2), ("call", "\x00<#acts#>[{", "", "", 2),
+        ("call", "\x00<#acts#>{", "", "", 2), ("reasoning", "\x00<#plan#>", "", "", 2),
+        ("end", "\x00<#over#>", "", "", 2), ("call", "```json <#acts#> {", "", "", 0),
+        ("call", "``` <#acts#> {", "", "", 0),
+        find=(
+            r"<(?:(#acts#>\s{0,64}<#acts#>\s{0,64}\{)|(#acts#>\s{0,64}```json\s{0,64}\{)|(#acts#>\s{0,64}<#/acts#>)|(#"
+            r"acts#>\s{0,64}```\s{0,64}\{)|(#assistant#>)|(#/answer#>)|(#acts#>\s{0,64}\[\s{0,64}\{)|(#answer#>)|(#act"
+            r"s#>\s{0,64}\{)|(#/plan#>)|(#plan#>)|(#over#>)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,4}<\s{"
+            r"0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,4}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{"
+            r"0,4}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,4}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{"
+            r"0,4}`\s{0,4}`\s{0,4}`[\s_▁-]{0,4}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,4}\[\s{0,4}\{)|"
+            r"(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,4}\{)|(\s{0,4}#\s{0,4}(?ai:plan)\s{0,4}#\s{0,4}>)|("
+            r"\s{0,4}#\s{0,4}(?ai:over)\s{0,4}#\s{0,4}>))|`(?:(``json\s{0,64}<#acts#>\s{0,64}\{)|(``\s{0,64}<#acts#>\s"
+            r"{0,64}\{))"
+        ), near=r"<(?=[\t\n\r #\-_▁]|\Z)|`(?=[`]|\Z)", width=148,
+    )
     OPENERS = ("<#acts#> <#acts#> {", "<#acts#> ```json {", "<#acts#> ``` {", "<#acts#> [ {", "<#acts#> {")
     # call = object
-    FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {("tool",): "name", ("input",): "arguments"}
+    FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
+        ("tool",): "name",
+        ("input",): "arguments",
+        ("arguments",): "arguments",
+        ("parameters",): "arguments",
+        ("args",): "arguments",
+        ("params",): "arguments",
+        ("kwargs",): "arguments",
+    }
     OPENED = "{"
     CLOSERS = ("\n<#/acts#>",)
     HEAD = Pattern('\\{\\s*"tool"\\s*:\\s*"(?P<name>[^"\\\\\\x00-\\x1f]*)"')

@@ -31,15 +31,18 @@ if TYPE_CHECKING:
 
 NON_SPACE = Pattern(r"\S|\Z")
 ONE_WORD = Pattern(r"[\w.:/-]+")
+NEVER_IN_NAMES = frozenset("<>{}[]()\"'“”,;=|\n")  # characters of markup, which stand in no name but in a tool's
 NAME_LIMIT = 512  # a longer name is no name
 PENDING_LIMIT = 1024  # more than this much pending text is looked at again only when it has doubled
 CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
 OPENER_KINDS = ("call", "line", "whole")
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
+AT_END_KINDS = ("last", "sign", "alike")  # what counts at the output's end, or before another marker
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "last")
 CUT_KINDS = ("end", "reasoning_end", "content_end")
-LEFT_SIGNS = Pattern(r"[}\])]|`{1,3}")
+LEFT_SIGNS = Pattern(r"[\"']?[}\])]|`{1,3}")
 MOST_ODD = 64  # of names that hold what ends names, so many are looked for
+MOST_ENDS = 4  # so many ends of the turn in a row are one
 LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
 LATE = "text after the output was finished"
 NO_MATCH = Match("", 0, 0)
@@ -67,6 +70,7 @@ class Machine(Copied):
     CALLS: ClassVar[bool] = False  # there are some
     AT_LINES: ClassVar[bool] = False  # some markers count at a line's start alone,
     WHOLE: ClassVar[Any] = None  # what is like any text opens a call where one comes as the template writes it
+    SHORT_OPENERS: ClassVar[Sequence[str]] = ()  # what opens only calls of tools that are known
     LONE_OPENERS: ClassVar[Sequence[str]] = ()  # what opens calls so at a line's start alone, as its section is missing
     AT_ENDS: ClassVar[bool] = False  # and some at the output's end, or before another marker
     REASONS: ClassVar[bool] = False  # something opens reasoning
@@ -85,12 +89,14 @@ class Machine(Copied):
     _once = False  # the second reading of this call found none
     LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may stand in the place of a closer
     REPEATED: ClassVar[bool] = False  # what is left over behind a call is dropped
+    REPEATED_REASONING: ClassVar[bool] = False  # and what opens reasoning twice
     CUT_MARKERS: ClassVar[bool] = False  # a part of a marker at the output's end is no text
     COUNTED: ClassVar[bool] = False  # calls are written with an index
     OPENERS: ClassVar[tuple[str, ...]] = ()  # of calls: the beginning of one at the output's end is no text
     # What the states look for, each in its text.
     AT_START: ClassVar[Scanner] = NO_MARKERS
     IN_REASONING: ClassVar[Scanner] = NO_MARKERS
+    REASONING_AGAIN: ClassVar[Scanner] = NO_MARKERS  # what opens it, where it has just been opened
     BEFORE_CONTENT: ClassVar[Scanner] = NO_MARKERS
     IN_CONTENT: ClassVar[Scanner] = NO_MARKERS
     AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
@@ -116,6 +122,7 @@ class Machine(Copied):
     _reader: Reader | None = None  # and what reads one
     _written = ""  # what the arguments begin with
     _in_word = False  # the text before ends with a word
+    _reasoning_to = 0  # where the reasoning that is open is closed, as far as that was looked for
     _alone = False  # the section of the last call is missing
     _kept = False  # the name of a call that stays text comes, and the rest of its header
     ENDS_TURN: ClassVar[bool] = False  # a call's closer may be what ends the turn, so that it may be cut off
@@ -373,7 +380,7 @@ class Machine(Copied):
         """Arguments may be written as a string that holds an object; any other text is none, so it is content."""
         inside = text if self._written == "{" else unwrapped(text, self.STYLES)
         if inside is None and text not in ("null", '""'):
-            self._note("the arguments are not an object")
+            self._lost("the arguments are not an object")
             self._out.emit("content", text)
         self._out.emit("arguments", "{}" if inside is None else inside)
 
@@ -460,6 +467,14 @@ class Machine(Copied):
     def _reasoning(self) -> bool:
         # reasoning = text (REASONING_END content | CALL_START call)
         text = "reasoning_content" if self._reasoning_on else "content"
+        if self.REPEATED_REASONING and self._fresh and self._reasoning_on:
+            again = self._next(self.REASONING_AGAIN)
+            if again is None:
+                return False
+            if again:
+                self._note("reasoning is opened twice")
+                self._pos, self._space = self._mark.end, self._mark.trail
+                return True
         kind = self._until(self.IN_REASONING, text)
         if self.AT_LINES and kind == "line":
             return self._try_call(text) if self._calls_on else self._keep_call()
@@ -491,6 +506,15 @@ class Machine(Copied):
             values["name"] = tool_named(written, self._tools)
         if self.ONLY_TOOLS and not expected and (self.FAINT or not self._skip) and not self._is_tool(values["name"]):
             expected = "the name of a tool"
+        if (
+            self._tools
+            and not expected
+            and values["name"] not in self._tools
+            and not NEVER_IN_NAMES.isdisjoint(values["name"])
+        ):
+            expected = "the name of a tool"
+        if self.SHORT_OPENERS and not expected and values["name"] not in self._tools and self._is_short():
+            expected = "the name of a tool"
         if self.ARGUMENTS_OPEN and not expected and values["name"] not in self._tools:
             expected = self._lack_of_arguments(end)
         if self.READ_AGAIN and self._tools and (expected or values["name"] not in self._tools):
@@ -508,6 +532,10 @@ class Machine(Copied):
         self._open_call(values["name"], self.CALL_ID.format_map({**values, "name": written}) if self.CALL_ID else None)
         self._begin_arguments()
         return True
+
+    def _is_short(self) -> bool:
+        """Does the opener lack its last words, so that only a tool's name makes a call?"""
+        return "".join(self._buf[self._mark.start : self._mark.end].split()) in self.SHORT_OPENERS
 
     # A second reading
 
@@ -715,9 +743,9 @@ class Machine(Copied):
             mark = self._counting(marks, mark)
         clear = mark is not None and not mark.ambiguous  # nothing before its end can be undecided
         partial = stop if clear else marks.partial_match(buf, pos) if mark is None or not self._final else stop
-        if self.WHOLE and mark is not None and mark.kind == "plain" and not self._final:
+        if self.AT_LINES and mark is not None and mark.kind == "plain" and not self._final:
             partial = min(partial, marks.with_lead(buf, pos, mark.start))
-        if self.AT_ENDS and mark is not None and mark.kind in ("last", "sign") and not self._final:
+        if self.AT_ENDS and mark is not None and mark.kind in AT_END_KINDS and not self._final:
             partial = min(partial, marks.with_lead(buf, pos, mark.start))
         if self._final and not self._is_cut(marks, partial):
             partial = stop
@@ -756,7 +784,7 @@ class Machine(Copied):
         One whose later pieces stand at a line's start counts as a whole.
         """
         buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
-        while mark is not None and mark.kind in ("line", "last", "sign", "plain"):
+        while mark is not None and mark.kind in ("line", "plain", *AT_END_KINDS):
             if self.AT_ENDS and mark.kind != "line" and mark.kind != "plain":
                 counting = self._at_end(marks, mark)
                 if counting is not None:
@@ -769,9 +797,29 @@ class Machine(Copied):
                         return counting
                 if line_start and mark.kind == "line":
                     return outer if outer is not None and outer.kind == "line" and mark.start < outer.end else mark
+                if self.DISTINCT and self._tools and mark.kind == "line":
+                    counting = self._without_closer(marks, mark)
+                    if counting is not None:
+                        return counting
                 outer = mark if outer is None or mark.start >= outer.end else outer
             mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of what is none here
         return mark
+
+    def _without_closer(self, marks: Scanner, mark: Match) -> Match | None:
+        """The mark as one that opens a call inside of a line of reasoning, where a tool is named and nothing closes the
+        reasoning any more; "plain" as long as that is not decided."""
+        buf, undecided = self._buf, None if self._final else mark.of_kind("plain")
+        if self._base + mark.start < self._reasoning_to:
+            return None
+        if not any(name in buf[mark.end : mark.end + NAME_LIMIT] for name in self._tools):
+            return undecided if len(buf) - mark.end < NAME_LIMIT else None
+        end = marks.find(buf, mark.end)
+        while end is not None and end.kind not in ("reasoning_end", "end"):
+            end = marks.find(buf, end.start + 1)
+        if end is None or end.kind == "end":
+            return mark if end is not None else undecided or mark
+        self._reasoning_to = self._base + end.start
+        return None
 
     def _as_whole_call(self, mark: Match) -> Match | None:
         """The mark as one that opens a call where a whole one stands; "plain" as long as that is not decided."""
@@ -784,20 +832,32 @@ class Machine(Copied):
 
     def _at_end(self, marks: Scanner, mark: Match) -> Match | None:
         """The mark as what it counts for at the end, or before another; as it is where that is not decided."""
-        buf, at = self._buf, next_char(self._buf, mark.end)
-        if at == len(buf):
-            return mark.of_kind("end" if mark.kind == "last" else "content_end") if self._final else mark
-        if mark.kind == "last":
-            return None
-        behind = marks.match(buf, at)
+        buf, at, behind = self._buf, next_char(self._buf, mark.end), None
+        if mark.kind == "alike" and "\n" in buf[mark.end : at]:
+            # Where the template ends a line with it, or writes it in one of its own.
+            begun = at_line_start(buf[self._pos : mark.start], self._line_start)
+            if begun or ("\n" in mark.trail and "\n" not in mark.lead):
+                return mark.of_kind("reasoning_end")
+        for _ in range(MOST_ENDS):
+            if at == len(buf):
+                return mark.of_kind(self._counted(mark)) if self._final else mark
+            behind = marks.match(buf, at)
+            if mark.kind != "last" or behind is None or behind.kind != "last":
+                break
+            at = next_char(buf, behind.end)
         if not self._final and marks.prefix_of(buf, at):
             return mark
-        apart = behind is not None and (behind.kind != "line" or "\n" in buf[mark.end : at])
+        if mark.kind == "last":
+            return None
+        apart = behind is not None and (behind.kind != "line" or mark.kind == "alike" or "\n" in buf[mark.end : at])
         if behind is not None and apart and behind.kind not in ("last", "sign"):
-            return mark.of_kind("content_end")
+            return mark.of_kind(self._counted(mark))
         if behind is not None and behind.kind == "last" and next_char(buf, behind.end) == len(buf):
-            return mark.of_kind("content_end") if self._final else mark
+            return mark.of_kind(self._counted(mark)) if self._final else mark
         return None
+
+    def _counted(self, mark: Match) -> str:
+        return {"last": "end", "sign": "content_end"}.get(mark.kind, "reasoning_end")
 
     def _next(self, marks: Scanner, usual: Sequence[ExpectedText] = ()) -> str | None:
         """The kind of the marker that comes next, white space apart, "" for other text; None: more input is needed.
@@ -950,6 +1010,11 @@ class Machine(Copied):
         self._text("trailing", len(self._buf))
         return False
 
+    def _lost(self, text: str) -> None:
+        """Text of a call was not read as its arguments: no caller should run it."""
+        self._note(text)
+        self.incomplete = True
+
     def _cut(self, what: str) -> None:
         if not self.incomplete:
             self._note("the output ends inside " + what)
@@ -1031,6 +1096,8 @@ class Machine(Copied):
             return Match("next", stop, stop), ""
         if mark is not None and pending_from > mark.start:
             return mark, ""
+        if self._final and partial < len(buf) and buf[pos:partial].strip() in self._tools:
+            return Match("next", partial, partial), ""  # a truncated marker comes after the whole name
         text = buf[pos : min(partial, pos + NAME_LIMIT)].strip()
         parts = text.split(joint) if slot == "index" and joint else [text]
         wait = end - pos < NAME_LIMIT and (self._long_names or not any("\n" in part.strip() for part in parts))

@@ -60,7 +60,7 @@ PASSED_THROUGH = (
     "cut_text",
     "thinking_cut",
 )
-ENDS_INSIDE = ("cut", "trailing", "missing_closer")
+ENDS_INSIDE = ("cut", "trailing", "missing_closer", "next_argument")
 ELEMENTS = ("list_of_items", "object_of_arguments", "scalar_value", "scalar_item", "element_text")
 WORDS = ("true", "false", "null")
 VALUES = ("object", "list", "string", "number", *WORDS)
@@ -271,6 +271,7 @@ class _Mapper:
                 continue
             self.call(part)
             for inner in captures(part, "content", "trailing", "fence_open"):  # content: what is no argument
+                self.incomplete = self.incomplete or kind_of(inner) == "content"
                 self.turn(inner)
                 self.end_content()
 
@@ -368,6 +369,7 @@ class _Mapper:
         inside = text if text[:1] == "{" else unwrapped(text, self.readers.spelled.styles)
         if inside is None and text not in ("null", '""'):
             self.keep(text)  # no arguments, so it is content
+            self.incomplete = True
         return "{}" if inside is None else inside
 
     def read(self, node: Node, *, followed: bool = False) -> str:

@@ -141,7 +141,7 @@ class PairRules:
                 rule(f"typed_value{own_end}", self.typed_value(close)),
                 rule(f"raw_text{own_end}", leaf(self.own_string() + self.text_before(keys))),
             ]
-            rules += [] if self.guessed else [rule(f"next_argument{own_end}", leaf(self.next_pair(keys)))]
+            rules += [] if self.guessed else [rule(f"next_argument{own_end}", leaf(f"(?={self.next_pair(keys)})"))]
         for parameter in parameters:
             key = f"argument_key_for_{parameter.rule}"
             text = self.raw and parameter.types == frozenset({"string"}) and not (self.dialect.wrap or self.typed)
@@ -178,7 +178,7 @@ class PairRules:
         closed = "value_close?"
         if own_end and not self.guessed:
             lost = " / missing_closer_for_call" * bool(self.call_closes)
-            closed = f"(value_close{lost} / &next_argument{own_end} / cut)"
+            closed = f"(value_close{lost} / next_argument{own_end} / cut)"
         elif self.raw:
             # A value that is wrapped has its end already.
             lost = " / missing_closer_for_call" * bool(self.call_closes)

@@ -18,12 +18,13 @@ from tplc.lower import Acceptor, CallForm, Following, Marker, PairForm, SlotEnd
 from tplc.lower.acceptor import CallStep
 from tplc.lower.bounds import KEY
 from tplc.lower.following import after_quoted, closes_call, pattern_of, start_of
-from tplc.lower.lexemes import NOTHING, Lexeme, Lexemes, lexemes_of, plain_word
+from tplc.lower.lexemes import MAX_INNER_SPACE, NOTHING, Lexeme, Lexemes, lexemes_of, plain_word
 from tplc.lower.states import (
     StateName,
     TurnState,
     calls_end_reasoning,
     closes_and_opens,
+    ends_alike,
     is_unopened,
     opener_kind,
     respelled_kinds,
@@ -100,7 +101,9 @@ def tables(facts: Acceptor) -> list[str]:
         return lines
     lines += _of_calls(calls, facts)
     if calls.pairs is not None:
-        lines += _of_pairs(calls.pairs, calls.breaks, respelled_kinds(facts))
+        lines += _of_pairs(
+            calls.pairs, calls.breaks, respelled_kinds(facts), otherwise="other_forms" in facts.tolerances
+        )
         lines += _of_lost_ends(calls, calls.pairs, facts)
     lines += [_rule("after_call", _after_call_rule(calls))]
     lines += _scanner("AFTER_CALL", of_state["after_call"].lexemes)
@@ -136,12 +139,13 @@ def _of_the_turn(facts: Acceptor) -> list[str]:
     return lines + _flags(
         {
             "AT_LINES": _counts_at_lines(facts),
-            "AT_ENDS": bool(facts.last_ends or facts.content_signs),
+            "AT_ENDS": bool(facts.last_ends or facts.content_signs or (ends_alike(facts) and not is_unopened(facts))),
             "REASONS": bool(facts.reasoning_starts),
             "PENDING_TEXT": is_unopened(facts),
             "CLOSED_FIRST": starts_with_closer(facts),
             "HEADERS_ALIKE": facts.headers_alike,
             "CUT_MARKERS": "cut_markers" in facts.tolerances,
+            "REPEATED_REASONING": bool(facts.repeated_reasoning),
         }
     )
 
@@ -157,12 +161,15 @@ def _of_text(facts: Acceptor, of_state: Mapping[StateName, TurnState]) -> list[s
         by_call = calls_end_reasoning(facts)
         rule = "text (REASONING_END content | CALL_START call)" if by_call else "text REASONING_END content"
         lines += [_rule("reasoning", rule), *_scanner("IN_REASONING", of_state["reasoning"].lexemes)]
+        if facts.repeated_reasoning:
+            lines += _scanner("REASONING_AGAIN", lexemes_of([("reasoning", facts.repeated_reasoning)]))
     lines += [_rule("content", _content_rule(facts)), *_scanner("IN_CONTENT", of_state["content"].lexemes)]
     if "before_content" in of_state:
         starts = (("reasoning", facts.reasoning_starts), ("content", facts.content_starts))
         first = [kind for kind, markers in starts if texts_at(markers, "before content")]
-        lines.append(f"    # What opens {' or '.join(first)} is text once content has begun.")
-        lines.append(f"    FIRST = {texts(first)}")
+        if first:
+            lines.append(f"    # What opens {' or '.join(first)} is text once content has begun.")
+        lines.append(f"    FIRST = {texts(first or ['reasoning'])}")
         lines += _scanner("BEFORE_CONTENT", of_state["before_content"].lexemes)
     return lines
 
@@ -208,6 +215,8 @@ def _of_calls(calls: CallForm, facts: Acceptor) -> list[str]:
     if calls.whole:
         lines += assignment("WHOLE", _whole(calls), INDENT)
         lines += [f"    LONE_OPENERS = {texts(text.strip() for text in calls.plain)}"] * bool(calls.plain)
+    if calls.short and calls.header:
+        lines.append(f"    SHORT_OPENERS = {texts(''.join(text.split()) for text in calls.short)}")
     named = _named_styles(calls)
     if named:
         lines.append(f"    STYLES = ({', '.join(named[style] for style in calls.styles or ())})")
@@ -346,7 +355,14 @@ def _replaced(name: str, replaced: Sequence[tuple[str, str]]) -> list[str]:
 # Pairs
 
 
-def _of_pairs(pairs: PairForm, breaks: Sequence[str], respelled: Sequence[str]) -> list[str]:
+def _any_of(found: Sequence[str]) -> str:
+    """The pattern of such texts in a row, as many as there are, and of quotes."""
+    parts = "|".join(map(re.escape, found))
+    return rf"(?:\s{{0,{MAX_INNER_SPACE}}}(?:{parts}|[\"'“”]))*"
+
+
+def _of_pairs(pairs: PairForm, breaks: Sequence[str], respelled: Sequence[str], *, otherwise: bool) -> list[str]:
+    """`otherwise`: a pair whose texts are not as they should be is looked for by its key."""
     start = "PAIR_START " if pairs.opens else ""
     lines = [_rule("arguments", f"({start}{slots_rule(pairs.slots)} value)*")]
     lines += _slots("PAIR", pairs.slots, breaks, respelled)
@@ -358,12 +374,16 @@ def _of_pairs(pairs: PairForm, breaks: Sequence[str], respelled: Sequence[str]) 
         lines.append(f"    USUAL_PAIR = (ExpectedText({literal(pairs.opens[0].lstrip())}),)")
     lines += ["    PAIR_OPENS = False"] * (not pairs.opens) + ["    RESUMES = True"] * pairs.resumes
     lines += ["    ARGUMENTS_OPEN = True"] * pairs.opens_at_once
+    if pairs.key_texts is not None and otherwise:
+        patterns = [called("Pattern", [raw(_any_of(found))]) for found in pairs.key_texts]
+        width = max(len(text) for found in pairs.key_texts for text in found) + MAX_INNER_SPACE
+        lines += assignment("AROUND_KEY", called("", [*patterns, str(width)]), INDENT)
     lines += _replaced("KEY_SIGNS", pairs.replaced) if pairs.replaced else []
     if pairs.quoted:
         patterns = [called("Pattern", [literal(pattern)]) for pattern in _follow(pairs.following)]
         return lines + assignment("FOLLOW", called("", patterns), INDENT)
     lines += assignment("WORDS", called("ValueWords", [_words(pairs.words)]), INDENT)
-    lines += _of_raw_values(pairs)
+    lines += _of_raw_values(pairs, respelled)
     if pairs.types:
         types = mapping((literal(word), texts(types)) for word, types in pairs.types)
         lines += assignment("TYPE_WORDS: ClassVar[Mapping[str, Sequence[str]]]", types, INDENT)
@@ -388,17 +408,21 @@ def _of_lost_ends(calls: CallForm, pairs: PairForm, facts: Acceptor) -> list[str
     return lines + assignment("CALL_CLOSES", closes, INDENT)
 
 
-def _of_raw_values(pairs: PairForm) -> list[str]:
-    """What ends a raw value."""
+def _of_raw_values(pairs: PairForm, respelled: Sequence[str]) -> list[str]:
+    """What ends a raw value; in another spelling, before the next pair or the end of the call."""
+    apart = ("end",) if respelled else ()
     if pairs.value_close is not None:
         return assignment("VALUE_CLOSE", texts(pairs.value_close), INDENT)
     if pairs.guessed:
         lines = assignment("AFTER_VALUE", called("Guess", map(literal, _guess(pairs.following))), INDENT)
     else:
-        lines = _scanner("AFTER_VALUE", lexemes_of([("end", pairs.value_ends)]))
+        lines = _scanner("AFTER_VALUE", lexemes_of([("end", pairs.value_ends)], apart=apart))
     if pairs.next_pair is not None:
         before, after = pairs.next_pair
-        ends = [lexemes_of([("end", pairs.value_ends), ("next", [before])]), lexemes_of([("end", [after])])]
+        ends = [
+            lexemes_of([("end", pairs.value_ends), ("next", [before])], apart=apart),
+            lexemes_of([("end", [after])]),
+        ]
         lines += assignment("NEXT_PAIR", called("", map(scanner_call, ends)), INDENT)
         lines.append(f"    NEXT_PAIR_OPENER = {literal(before.strip())}")
         lines += ["    LINES = False"] * (not before.startswith("\n"))
