@@ -225,11 +225,11 @@ def respelling(core: str) -> str:
 
 def truncated_respelling(core: str) -> str:
     """The beginning of a marker that is spelled otherwise, where the text ends."""
-    first, *rest = core[0] + squeezed(core[1:])
+    rest = squeezed(core[1:])
     pattern = ""
     for sign in reversed(rest[:-1]):
         pattern = rf"(?:{_any_case(sign)}[\s{JOINING}]*+{pattern})?"
-    return exact(first) + rf"[\s{JOINING}]*+" + pattern + END
+    return exact(core[0]) + rf"[\s{JOINING}]*+" + pattern + END
 
 
 def _any_case(sign: str) -> str:

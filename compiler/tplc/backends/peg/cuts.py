@@ -182,7 +182,7 @@ def _markers_after(calls: CallForm) -> list[str]:
 
 
 def _after_turn(facts: Facts) -> str:
-    """What is no part of a turn, behind a call that is all of it."""
+    """What is no part of a turn, after a call that is all of it."""
     calls = facts.calls
     last = either([marker_core(text) for text in calls.turn_closers])
     marks = [*_markers_after(calls), *calls.closers, *_markers_of_turn(facts.acceptor), *facts.acceptor.content_ends]

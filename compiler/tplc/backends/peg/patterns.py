@@ -34,6 +34,7 @@ from tplc.lower.lexemes import (
 from tplc_runtime.scanner import squeezed
 
 # White space that may follow a marker does not matter to who looks ahead.
+QUOTE = re.compile(r"""\\.|["]""", re.DOTALL)
 OPTIONAL_END = re.compile(r"(?:\\n\?|\\n\{0,[0-9]+\})\Z")
 
 
@@ -43,7 +44,8 @@ def literal(text: str) -> str:
 
 def leaf(pattern: str) -> str:
     """A rule's right side that one regular expression matches; `.` is any character."""
-    return '~r"' + pattern.replace('"', r"\"") + '"s'
+    quoted = QUOTE.sub(lambda found: found[0] if len(found[0]) > 1 else r"\"", pattern)
+    return f'~r"{quoted}"s'
 
 
 def marker(text: str, *, alike: bool = False) -> str:
