@@ -100,7 +100,7 @@ class Facts:
 
     @property
     def left_sign(self) -> str:
-        """A bracket or a fence that is left over behind a call."""
+        """A bracket or a fence that is left over after a call."""
         if "repeated_markers" not in self.acceptor.tolerances:
             return ""
         return rf"\s*+(?!{self.after_call})(?:{LEFT_SIGNS.pattern})(?=\s*+(?:{self.after_left_over()}|\Z))"
@@ -235,7 +235,7 @@ class _Analysis:
             content_open_first=of_kinds(before, ("content",), only=lambda one: one.core in first),
             content_close="",  # told by what follows it
             section_close=of_kinds(after, closes, only=lambda one: one.core in sections),
-            # White space behind a separator that opens calls may be content.
+            # White space after a separator that opens calls may be content.
             separator=of_kinds(after if calls.fields or calls.inner else no_trails, ("separator",)),
             call_open=of_kinds(content, opens, first=self.first),
             call_next=of_kinds(after, opens, first=self.first),
