@@ -11,7 +11,7 @@ from __future__ import annotations
 from tplc.backends.peg.arguments import arguments_ahead
 from tplc.backends.peg.facts import Facts, longest_first
 from tplc.backends.peg.known_tools import KnownTools
-from tplc.backends.peg.patterns import begun, either, leaf, literal, marker, marker_word
+from tplc.backends.peg.patterns import any_of, begun, either, leaf, literal, marker, marker_word
 from tplc.backends.peg.rules import Rule, rule
 from tplc.backends.peg.styles import breaks_pattern
 from tplc.ir.markers import pieces_of
@@ -19,6 +19,7 @@ from tplc.ir.nodes import SlotKind
 from tplc.lower import CallForm
 from tplc.lower.acceptor import WHITE_SPACE
 from tplc.lower.lexemes import SLOT_AGAIN, exact, group
+from tplc_runtime.machine import NEVER_IN_NAMES
 
 NAME_LIMIT = 512
 LINE_END = r"[^\S\n]*+\n"
@@ -101,7 +102,9 @@ def name_rules(stop: str, start: str, known: KnownTools, breaks: str, *, bare: b
     if known:
         rules.append(rule("name_stop", "&" + leaf(stop + (rf"|\s*+{start}" if start else ""))))
     if not known.closed:
-        rules.append(rule("name", leaf(f"{IDENTIFIER}(?={stop})" if bare else slot_pattern(stop, start, breaks))))
+        # With tools, no other name holds what stands in markup.
+        others = either([breaks, any_of("".join(sorted(NEVER_IN_NAMES)))]) if known else breaks
+        rules.append(rule("name", leaf(f"{IDENTIFIER}(?={stop})" if bare else slot_pattern(stop, start, others))))
     return rules
 
 
