@@ -103,8 +103,8 @@ def name_rules(stop: str, start: str, known: KnownTools, breaks: str, *, bare: b
         rules.append(rule("name_stop", "&" + leaf(stop + (rf"|\s*+{start}" if start else ""))))
     if not known.closed:
         # With tools, no other name holds what stands in markup.
-        others = either([breaks, any_of("".join(sorted(NEVER_IN_NAMES)))]) if known else breaks
-        rules.append(rule("name", leaf(f"{IDENTIFIER}(?={stop})" if bare else slot_pattern(stop, start, others))))
+        guarded = either([breaks, any_of("".join(sorted(NEVER_IN_NAMES)))]) if known else breaks
+        rules.append(rule("name", leaf(f"{IDENTIFIER}(?={stop})" if bare else slot_pattern(stop, start, guarded))))
     return rules
 
 
