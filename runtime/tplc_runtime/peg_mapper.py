@@ -134,8 +134,8 @@ def map_tree(
 ) -> Mapped:
     """Return the message of a tree, without its prefilled part.
 
-    `readers` read what is not written as the template writes it.  `literals`: a raw value that is one whole string in
-    such quotes is that string.  `name_signs` and `key_signs` are what is written in names and keys for other signs.
+    `readers` read text that differs from what the template writes.  `literals`: a raw value that is a whole string in
+    such quotes is that string.  `name_signs` and `key_signs` are the texts that stand for characters in names and keys.
     """
     transcript = Transcript(json_content)
     readers = readers or Readers(Spelled((JSON_STYLE, JSON_STYLE, JSON_STYLE)), parameters_of(tools))
@@ -375,7 +375,7 @@ class _Mapper:
         return "{}" if inside is None else inside
 
     def read(self, node: Node, *, followed: bool = False) -> str:
-        """A loose value, repaired as the generated parsers do it."""
+        """Return a value, repaired as the generated parsers do it."""
         read = self.readers.followed_at if followed else self.readers.value_at
         found = read(self.text, node.start)
         if found.closing:
