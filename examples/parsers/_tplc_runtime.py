@@ -11,6 +11,7 @@ import time
 import uuid
 from bisect import bisect_right
 from collections import namedtuple
+from functools import lru_cache
 from json.encoder import encode_basestring
 
 TYPE_CHECKING = False  # as in typing, whose import would cost more than all the rest
@@ -131,6 +132,7 @@ class Scanner:
         wordless: bool = True,
     ) -> None:
         self.markers, self.width, self.leads = markers, width, leads
+        self.cores: tuple[str, ...] = ()  # the same, made when the first is asked for
         self._find, self._near = Pattern(find), Pattern(near)
         self.word, self.trails = Pattern(word), trails
         self.first, self.wordless = first, wordless
@@ -155,15 +157,9 @@ class Scanner:
         """A marker that the text from `pos` to the end could become; "" if there is none."""
         if len(buf) - pos > self.width or self._near.match(buf, pos) is None:
             return ""
-        tail = buf[pos:]
-        for marker in self.markers:
-            core = marker[1]
-            if core.startswith(tail):
-                if core != tail:
-                    return core
-            elif (" " in core or core[0] == RESPELLED) and is_truncated(core, tail):
-                return core
-        return ""
+        if self.cores == ():
+            self.cores = tuple([marker[1] for marker in self.markers])
+        return truncated_core(self.cores, buf[pos:])
 
     def is_truncated(self, buf: str, pos: int, kinds: Sequence[str], least: int = 1) -> bool:
         """Whether a marker of these kinds is truncated at the output's end: at least so many characters are there."""
@@ -225,6 +221,15 @@ class ExpectedText:
 def squeezed(text: str) -> str:
     """A text without white space, `_`, `-` and their like, in lower case, with `|` for `｜`."""
     return str(JOINTS.sub("", text)).translate(IN_ANY_CASE)
+
+
+@lru_cache(maxsize=1024)
+def truncated_core(cores: tuple[str, ...], text: str) -> str:
+    """The first of these markers that the text is the beginning of; "" if there is none."""
+    for core in cores:
+        if is_truncated(core, text):
+            return core
+    return ""
 
 
 def is_truncated(core: str, text: str) -> bool:
@@ -948,7 +953,9 @@ def literal_of(text: str, words: Mapping[str, str]) -> str | None:
 NAME_KEYS = ("name", "tool_name", "function_name", "function", "tool", "recipient_name")
 ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "params", "kwargs")
 OTHER_KEYS = ("id", "type", "index", "call_id", "tool_call_id")
+KNOWN_KEYS = NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS
 FENCE = Pattern(r"\s*```[\w-]*[^\S\n]*\n|\n?[^\S\n]*```\s*\Z")
+INFINITY = float("inf")
 BETWEEN_CALLS = Pattern(r"[\s,;)\]}]*")
 AT_ONCE = Pattern(r"""[\s({\[\\"'“`]*(?:json\b[\s({\[\\"'“]*)?""")
 # A quote that is missing behind a key, behind a value before the next key.
@@ -966,7 +973,7 @@ def may_be_calls(text: str, tools: Parameters, keys: tuple[str, ...]) -> bool:
     """Does the text begin as calls might: with brackets and quotes, then a key of calls or the name of a tool?"""
     at = AT_ONCE.match(text).end()
     rest = text[at : at + 64]
-    known = (*keys, *NAME_KEYS, *ARGUMENT_KEYS, *OTHER_KEYS, *tools)
+    known = [*keys, *KNOWN_KEYS, *tools]
     return not rest or any(rest.startswith(word) or word.startswith(rest) for word in known)
 
 
@@ -982,14 +989,30 @@ def calls_in(text: str, tools: Parameters) -> list[tuple[str, str]]:
 
 def arguments_of(name: str, text: str, tools: Parameters) -> str | None:
     """The arguments of a tool that an object of JSON holds; None where they are not this tool's."""
-    found = _with_arguments(name, {"arguments": json.loads(text)}, tools)
+    found = _with_arguments(name, {"arguments": loaded(text)}, tools)
     return None if found is None else found[1]
 
 
 def calls_of(text: str, tools: Parameters) -> list[tuple[str, str]]:
     """The call that JSON means, in a list; none where it means none."""
-    found = _call_of(json.loads(text), tools)
+    found = _call_of(loaded(text), tools)
     return [] if found is None else [found]
+
+
+def loaded(text: str) -> Any:
+    """The value of a text in JSON; None if it is nested too deeply, or holds a number that is too large."""
+    try:
+        return json.loads(text, parse_float=finite)
+    except (ValueError, RecursionError):
+        return None
+
+
+def finite(text: str) -> float:
+    """A number; raises ValueError if it is too large for one."""
+    number = float(text)
+    if number in (INFINITY, -INFINITY):
+        raise ValueError(text)
+    return number
 
 
 def _candidates(text: str) -> Iterator[str]:
@@ -1014,7 +1037,7 @@ def _values(text: str) -> list[Any]:
             return [None]
         reader = Reader(STYLES)
         pos = reader.read(text, pos, True)
-        value = json.loads(reader.close())
+        value = loaded(reader.close())
         found += value if isinstance(value, list) else [value]
         pos = BETWEEN_CALLS.match(text, pos).end()
     return found
@@ -1022,11 +1045,9 @@ def _values(text: str) -> list[Any]:
 
 def _call_of(value: Any, tools: Parameters) -> tuple[str, str] | None:
     """The call that an object means."""
-    if not isinstance(value, dict):
+    value = _innermost(value)
+    if value is None:
         return None
-    inner = [value[key] for key in NAME_KEYS if isinstance(value.get(key), dict)]
-    if len(inner) == 1 and not any(isinstance(value.get(key), str) for key in NAME_KEYS):
-        return _call_of(inner[0], tools)
     for key in NAME_KEYS:
         name = tool_named(value[key], tools) if isinstance(value.get(key), str) else ""
         if name and name in tools:
@@ -1036,6 +1057,16 @@ def _call_of(value: Any, tools: Parameters) -> tuple[str, str] | None:
         [(key, arguments)] = value.items()
         name = tool_named(key, tools)
         return _with_arguments(name, {"arguments": arguments}, tools) if name and name in tools else None
+    return None
+
+
+def _innermost(value: Any) -> dict[str, Any] | None:
+    """The object itself, or the one that it holds in the place of a name; None for what is no object."""
+    while isinstance(value, dict):
+        inner = [value[key] for key in NAME_KEYS if isinstance(value.get(key), dict)]
+        if len(inner) != 1 or any(isinstance(value.get(key), str) for key in NAME_KEYS):
+            return value
+        value = inner[0]
     return None
 
 
@@ -1049,7 +1080,10 @@ def _with_arguments(name: str, members: dict[str, Any], tools: Parameters) -> tu
     arguments = {} if arguments is None and named else arguments
     if not isinstance(arguments, dict) or (keys is not None and not keys.issuperset(arguments)):
         return None
-    return name, json.dumps(arguments, ensure_ascii=False)
+    try:
+        return name, json.dumps(arguments, ensure_ascii=False)
+    except RecursionError:
+        return None
 
 
 class Signs:
@@ -1339,6 +1373,7 @@ PENDING_LIMIT = 1024  # more than this much pending text is looked at again only
 CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
 OPENER_KINDS = ("call", "line", "whole")
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
+ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "last")
 CUT_KINDS = ("end", "reasoning_end", "content_end")
 LEFT_SIGNS = Pattern(r"[}\])]|`{1,3}")
 MOST_ODD = 64  # of names that hold what ends names, so many are looked for
@@ -1389,7 +1424,7 @@ class Machine(Copied):
     REPEATED: ClassVar[bool] = False  # what is left over behind a call is dropped
     CUT_MARKERS: ClassVar[bool] = False  # a part of a marker at the output's end is no text
     COUNTED: ClassVar[bool] = False  # calls are written with an index
-    OPENERS: ClassVar[Scanner] = NO_MARKERS  # of calls
+    OPENERS: ClassVar[tuple[str, ...]] = ()  # of calls: the beginning of one at the output's end is no text
     # What the states look for, each in its text.
     AT_START: ClassVar[Scanner] = NO_MARKERS
     IN_REASONING: ClassVar[Scanner] = NO_MARKERS
@@ -1400,7 +1435,8 @@ class Machine(Copied):
     HEADERS_ALIKE: ClassVar[bool] = False  # what ends the name of a call may open a message as well
     DISTINCT: ClassVar[bool] = True  # what opens calls is like nothing else, so what follows is a call
     BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that no name holds, and no value outside of a string
-    USUAL_NEXT: ClassVar[Sequence[Any]] = ()  # what usually comes after a call
+    USUAL_NEXT: ClassVar[Sequence[ExpectedText]] = ()  # what usually comes after a call,
+    USUAL_PAIR: ClassVar[Sequence[ExpectedText]] = ()  # and after an argument
     HEADER: ClassVar[Sequence[Any]] = ()  # slots of a call: the kind, what ends it, and signs that do
     NAME_SIGNS: ClassVar[Any] = None  # what is written in names for other signs
     CALL_ID: ClassVar[str] = ""  # an id that is made of slots: "{name}:{index}"
@@ -1967,7 +2003,7 @@ class Machine(Copied):
         mark = self.AFTER_CALL.match(buf, at)
         if mark is None and not self._final and (at == len(buf) or self.AFTER_CALL.prefix_of(buf, at)):
             return "more"
-        ends = mark is not None and mark.kind in (*CALL_KINDS, "end", "last") and not (mark.kind == kind == "call")
+        ends = mark is not None and mark.kind in ENDS_OF_CALLS and not (mark.kind == kind == "call")
         if not ends and (at < len(buf) or kind == "call"):
             return "no"
         self._note(f"{buf[start:end].strip()} is left over behind a call")
@@ -2100,7 +2136,7 @@ class Machine(Copied):
             return mark.of_kind("content_end") if self._final else mark
         return None
 
-    def _next(self, marks: Scanner, usual: Sequence[Any] = ()) -> str | None:
+    def _next(self, marks: Scanner, usual: Sequence[ExpectedText] = ()) -> str | None:
         """The kind of the marker that comes next, white space apart, "" for other text; None: more input is needed.
         `usual`: what usually comes, which may hold several of the markers."""
         if self._space:
@@ -2108,9 +2144,8 @@ class Machine(Copied):
         buf, start = self._buf, NON_SPACE.search(self._buf, self._pos).start()
         mark = marks.match(buf, start)
         if not self._final and (mark is None or mark.ambiguous):
-            for text in usual if mark is None else ():
-                if text.is_incomplete(buf, start):
-                    self._undecided, self._undecided_from = text.is_incomplete, start
+            if self.USUAL_NEXT or self.USUAL_PAIR:
+                if mark is None and self._is_usual(usual, start):
                     return None
             if start == len(buf):
                 return None
@@ -2124,10 +2159,18 @@ class Machine(Copied):
         self._skip = mark.end - self._pos
         return str(mark.kind)
 
+    def _is_usual(self, usual: Sequence[ExpectedText], start: int) -> bool:
+        """Whether all from `start` on is what usually comes, or the beginning of it."""
+        for text in usual:
+            if text.is_incomplete(self._buf, start):
+                self._undecided, self._undecided_from = text.is_incomplete, start
+                return True
+        return False
+
     def _leave_open(self, start: int, core: str) -> None:
         """The text from `start` on is the beginning of this marker: until all of it has come, nothing is decided."""
         if " " in core or core[0] == RESPELLED:
-            self._undecided, self._undecided_from = lambda buf, at: is_truncated(core, buf[at:]), start
+            self._undecided, self._undecided_from = lambda buf, at: truncated_core((core,), buf[at:]), start
         else:
             self._undecided, self._undecided_from = (self._buf[self._pos : start] + core[:-1]).startswith, self._pos
 
@@ -2217,7 +2260,7 @@ class Machine(Copied):
         rest = "".join(self._buf[pos:].split())
         if len(rest) < LEAST_CUT or rest.isalnum() or self._literal or not (self._calls_on and self.DISTINCT):
             return False
-        return self.OPENERS.is_truncated(self._buf, next_char(self._buf, pos), CALL_KINDS)
+        return truncated_core(self.OPENERS, self._buf[next_char(self._buf, pos) :]) != ""
 
     def _is_cut(self, marks: Scanner, pos: int) -> bool:
         """Is what is left, where the output ends, the beginning of a call, or of what ends the turn or a part of it?"""
@@ -2467,7 +2510,7 @@ class Objects(Machine):
         if self._reader is None:
             self._skip_space()
             start = next_char(self._buf, self._pos)
-            if self.READ_AGAIN and self._buf[start : start + 1] in ("`", "{", ""):
+            if self.READ_AGAIN and self._buf[start : start + 1] in ("`{" if self._tools else "`"):
                 other = self._otherwise(start)
                 if other is not None:
                     return other
@@ -2497,13 +2540,15 @@ class Objects(Machine):
         fence = FENCE_OPEN.match(buf, start)
         if not self._final and (PART_OF_FENCE.fullmatch(rest) or PART_OF_FIRST_KEY.fullmatch(rest)):
             return False
-        if fence is not None:
+        if fence is not None and self.AFTER_CALL.match(buf, start) is None:
+            if not self._final and self.AFTER_CALL.prefix_of(buf, start):
+                return False
             self._note("a fence around the arguments")
             self._text("trailing", fence.end())
             return True
         name, key = self._out.calls[-1][0], FIRST_KEY.match(buf, start)
         keys = keys_of(self._tools.get(name), self._tools.get(name))
-        if key is None or keys is None or key[1] in keys or key[1] not in (*NAME_KEYS, *ARGUMENT_KEYS, *OTHER_KEYS):
+        if key is None or keys is None or key[1] in keys or key[1] not in KNOWN_KEYS:
             return None
         reader = Reader(self.STYLES, self.BREAKS)
         end = reader.read(buf, start, self._final)
@@ -2735,7 +2780,7 @@ class CallObjects(Machine):
         """Go back to where the object began, for a second reading."""
         raw = "".join(self._raw)
         self._buf, self._base = raw + self._buf[self._pos :], self._raw_base
-        self._pos, self._skip = 0, len(raw) if not self._object_at else self._object_at
+        self._pos, self._skip = 0, self._object_at
         self._failed = (expected, len(raw))
         self._reader, self._state = None, type(self)._second_reading
 
@@ -2859,10 +2904,8 @@ class Pairs(Machine):
     CALLS: ClassVar[bool] = True
     BETWEEN: ClassVar[Scanner]  # pair, end (consumed), next (not consumed), and others (skipped)
     PAIR: ClassVar[tuple[tuple[str, Scanner, str], ...]]
-    USUAL_PAIR: ClassVar[Sequence[Any]] = ()
     PAIR_OPENS: ClassVar[bool] = True  # a pair begins with a marker of its own
     RESUMES: ClassVar[bool] = False  # and that says by itself, after text that is no pair, that one begins
-    RESUMING: ClassVar[Scanner] = NO_MARKERS  # what may come after such text
     KEY_SIGNS: ClassVar[Any] = None  # what is written in keys for other signs
     ODD_NAMES: ClassVar[bool] = True
     _count = 0
@@ -2981,8 +3024,10 @@ class Pairs(Machine):
 
     def _after_no_pair(self) -> Match | None:
         """The next pair, or the end of the call, behind what is no pair."""
-        buf, marks, start = self._buf, self.RESUMING, next_char(self._buf, self._pos) + 1
+        buf, marks, start = self._buf, self.BETWEEN, next_char(self._buf, self._pos) + 1
         mark = marks.find(buf, start)
+        while mark is not None and mark.kind == "skip":
+            mark = marks.find(buf, mark.end)
         decided = mark is not None and (self._final or mark.start < marks.partial_match(buf, start))
         return mark if decided else None
 
@@ -3075,6 +3120,7 @@ class KnownPairs:
     def __init__(self, ends: Scanner, key_end: Scanner, keys: tuple[str, ...]) -> None:
         self.ends, self.key_end, self.keys = ends, key_end, keys
         self.width = ends.width + max(map(len, keys)) + key_end.width
+        self.safe_prefix_end = ends.safe_prefix_end
 
     def find(self, buf: str, pos: int) -> Match | None:
         match = self.ends.find(buf, pos)
@@ -3102,9 +3148,6 @@ class KnownPairs:
                 return self.ends.with_lead(buf, pos, match.start)
             match = self.ends.find(buf, match.start + 1)
         return end
-
-    def safe_prefix_end(self, text: str) -> int:
-        return self.ends.safe_prefix_end(text)
 
 
 def _to_escape(match: re.Match[str]) -> str:
@@ -3137,31 +3180,31 @@ def nested_json(text: str) -> str | None:
 class Synchronized:
     """The end of a raw value, or what closes the call with what may follow that, where the value's own end is missing.
 
-    `close` matches that, `begun` what may turn out to be that at the end of what has come.
+    `close` matches that, and begins with `sign`; `begun` matches what may turn out to be that at the end of what has
+    come.  A line's end before it is no part of the value.
     """
 
-    def __init__(self, end: End, close: Pattern, begun: Pattern) -> None:
-        self.end, self.close, self.begun = end, close, begun
+    def __init__(self, end: Closer | KnownPairs | Scanner, close: Pattern, begun: Pattern, sign: str) -> None:
+        self.end, self.close, self.begun, self.sign = end, close, begun, sign
 
     def find(self, buf: str, pos: int) -> Match | None:
-        mark: Match | None = self.end.find(buf, pos)
+        mark = self.end.find(buf, pos)
         match = self.close.search(buf, pos, len(buf) if mark is None else mark.start)
         if match is None:
             return mark
-        lead = "\n" if buf[match.start() - 1 : match.start()] == "\n" else ""
-        return Match("next", match.start(), match.start(), lead)
+        return Match("lost", match.start(), match.start(), "\n" * (buf[match.start() - 1 : match.start()] == "\n"))
 
     def partial_match(self, buf: str, pos: int) -> int:
         match = self.begun.search(buf, max(pos, len(buf) - LOOK_BACK))
-        partial: int = self.end.partial_match(buf, pos)
-        if match is None or match.start() >= partial:
-            return partial
-        start = int(match.start())
+        partial = self.end.partial_match(buf, pos)
+        start: int = partial if match is None else min(partial, match.start())
         return start - (start > pos and buf[start - 1] == "\n")
 
     def safe_prefix_end(self, text: str) -> int:
-        found = self.begun.search(text) or self.close.search(text)
-        return -1 if found else self.end.safe_prefix_end(text)
+        if self.sign in text and (self.begun.search(text) or self.close.search(text)):
+            return -1
+        end = self.end.safe_prefix_end(text)
+        return end - (end > 0 and text[end - 1] == "\n")
 
 
 def coerced(text: str, types: frozenset[str] | None) -> str | None:
@@ -3187,7 +3230,7 @@ NUMBER_TYPES = frozenset(["number", "integer"])
 
 
 class RawPairs(Pairs):
-    CALL_CLOSES: ClassVar[tuple[Pattern, Pattern] | None] = None  # what ends a value that has no end of its own
+    CALL_CLOSES: ClassVar[tuple[Pattern, Pattern, str] | None] = None  # what ends a value that has no end of its own
     RETYPED: ClassVar[bool] = False  # by the schema a value in another form is what it means
     WORDS: ClassVar[ValueWords]
     AFTER_VALUE: ClassVar[End]
@@ -3269,10 +3312,10 @@ class RawPairs(Pairs):
         self._piece(buf[pos:end])
         self._pos = end  # wherever the chunks ended, what is emitted of the value is emitted here
         self._end_value()
-        self._pos = mark.start if mark.kind == "next" else mark.end
-        if (self.NEXT_PAIR or self.CALL_CLOSES) and mark.kind == "next":
+        self._pos = mark.end if mark.kind == "end" else mark.start
+        if mark.kind != "end" and (self.NEXT_PAIR or self.CALL_CLOSES):
             self._note("an argument is not closed")
-            self.incomplete = True
+            self.incomplete = self.incomplete or mark.kind == "lost"
         self._state = type(self)._pairs
         return True
 
@@ -3419,7 +3462,7 @@ class GuessedPairs(RawPairs):
             self._skip_space()
             buf, pos = self._buf, self._pos
             start = NON_SPACE.search(buf, pos).start()
-            literal = PYTHON.match(buf, start) if buf[start : start + 1] in (*self._quotes,) else None
+            literal = PYTHON.match(buf, start) if buf[start : start + 1] in tuple(self._quotes) else None
             end = len(buf) if literal is None or literal[1] is None else literal.end()
             if not self._final and (start == len(buf) or (literal and self._end.partial_match(buf, end) == end)):
                 return False
@@ -4213,430 +4256,6 @@ def finish_reason(engine: object, parser: Any) -> str:
     if word is not None and word not in STOP_REASONS:
         return str(word)
     return "tool_calls" if parser.message["tool_calls"] else "stop"
-
-
-class Part:
-    """A piece of an answer in its place: `kind` is reasoning, text or call, `text` a call's arguments."""
-
-    def __init__(self, kind: str, place: int) -> None:
-        self.kind = kind
-        self.place = place
-        self.id = ""
-        self.text = ""
-        self.name = ""
-        self.call_id = ""
-        self.call = -1  # a call's index among the calls
-        self.state = "in_progress"
-
-
-class Answer:
-    """One request with one answer: `read` each event of the engine and `finish` at its end; both return events, each
-    with its `type`.  `response` is the whole answer.
-
-    `stream` says which of the two is sent: an id that a model writes after a call's arguments comes too late for a
-    stream.  Other keywords are the parser's.
-    """
-
-    PARSER: Callable[..., Any]
-
-    def __init__(self, model: str, *, stream: bool = True, **parser: Any) -> None:
-        self.model = model
-        self.usage: Mapping[str, Any] | None = None
-        self.error: dict[str, Any] | None = None  # what the engine reported, or what is wrong with its events
-        self.finish_reason: str | None = None
-        self.stop: object = None  # the text that the engine stopped at, where it names one
-        self._stream = stream
-        self._parser = self.PARSER(**parser)
-        self._parts: list[Part] = []
-        self._begun = False
-        self._finished = False
-
-    def read(self, event: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """Return the events for an event of the engine's completions; those with `choices: []` bring usage.
-
-        An error, of the engine or in its event, becomes the protocol's error event.  Nothing follows it.
-        """
-        if self._finished:
-            return []
-        problem = error_in(event) or other_answer(event)
-        if problem is not None:
-            return self._stopped(problem)
-        self.usage = event.get("usage") or self.usage
-        events: list[dict[str, Any]] = []
-        for choice in event.get("choices") or ():
-            events += self.feed(choice.get("text") or "")
-            reason = choice.get("finish_reason")
-            if reason is not None:
-                self.stop = choice.get("stop_reason")
-                events += self._ended(reason)
-        return events
-
-    def feed(self, text: str, *, special: Sequence[Sequence[int]] | None = None) -> list[dict[str, Any]]:
-        """Return the events for a piece of the answer's text; `special` as parsers take it."""
-        events = self._start()
-        if text and self.finish_reason is None:
-            events += self._events(self._parser.feed(text, special=special))
-        return events
-
-    def finish(self) -> list[dict[str, Any]]:
-        """Return the last events, with the usage that the engine gave."""
-        if self._finished:
-            return []
-        events = [*self._start(), *self._ended(None)]
-        reason = self.finish_reason or ""
-        if reason not in ("stop", "tool_calls", "length", "content_filter"):
-            message = f"the engine ended the answer: {reason}"
-            return [*events, *self._stopped({"message": message, "type": "engine_error", "param": None, "code": None})]
-        self._finished = True
-        return [*events, *self._last(reason)]
-
-    def response(self) -> dict[str, Any]:
-        """Return the whole answer, finished if it is not, or the error in its place."""
-        self.finish()
-        return self._whole()
-
-    def _start(self) -> list[dict[str, Any]]:
-        if self._begun:
-            return []
-        self._begun = True
-        return self._first()
-
-    def _stopped(self, problem: dict[str, Any]) -> list[dict[str, Any]]:
-        self.error = problem
-        self._finished = True
-        if self._parts and self._parts[-1].state == "in_progress":
-            self._parts[-1].state = "incomplete"
-        return [*self._start(), *self._failed()]
-
-    def _ended(self, reason: object) -> list[dict[str, Any]]:
-        if self.finish_reason is not None:
-            return []
-        events = self._events(self._parser.finish())
-        self.finish_reason = finish_reason(reason, self._parser)
-        return [*events, *self._closed("completed" if self.finish_reason != "length" else "incomplete")]
-
-    def _events(self, deltas: list[Delta]) -> list[dict[str, Any]]:
-        events: list[dict[str, Any]] = []
-        for delta in deltas:
-            for name, value in delta.items():
-                if name == "tool_calls":
-                    for call in value:
-                        events += self._call(call)
-                elif name == "content":
-                    events += self._text("text", value or "")
-                elif name == "reasoning_content":
-                    events += self._text("reasoning", value or "")
-        return events
-
-    def _text(self, kind: str, text: str) -> list[dict[str, Any]]:
-        return [*self._part(kind, -1), *self._longer(text)] if text else []
-
-    def _call(self, delta: Delta) -> list[dict[str, Any]]:
-        index, function = delta["index"], delta.get("function") or {}
-        known = next((part for part in self._parts if part.call == index), None)
-        events: list[dict[str, Any]] = []
-        if known is None:
-            events += self._part("call", index, function.get("name", ""), delta.get("id") or "")
-        elif delta.get("id") and not self._stream:
-            known.call_id = delta["id"]
-        text = function.get("arguments") or ""
-        # The arguments of a call are whole before another part begins.
-        return [*events, *self._longer(text)] if text and self._parts[-1].call == index else events
-
-    def _part(self, kind: str, call: int, name: str = "", written: str = "") -> list[dict[str, Any]]:
-        """Make the current part one of this kind, a new one if need be."""
-        if self._parts and self._parts[-1].kind == kind and self._parts[-1].call == call:
-            return []
-        events = self._closed("completed")
-        part = Part(kind, len(self._parts))
-        if kind == "call":
-            part.name, part.call, part.call_id = name, call, written
-        self._parts.append(part)
-        return [*events, *self._opened(part)]
-
-    def _longer(self, text: str) -> list[dict[str, Any]]:
-        part = self._parts[-1]
-        part.text += text
-        return [self._delta(part, text)]
-
-    def _closed(self, state: str) -> list[dict[str, Any]]:
-        if not self._parts or self._parts[-1].state != "in_progress":
-            return []
-        self._parts[-1].state = state
-        return self._done(self._parts[-1])
-
-    # What a protocol calls these
-
-    def _first(self) -> list[dict[str, Any]]:
-        raise NotImplementedError
-
-    def _opened(self, part: Part) -> list[dict[str, Any]]:
-        raise NotImplementedError
-
-    def _delta(self, part: Part, text: str) -> dict[str, Any]:
-        raise NotImplementedError
-
-    def _done(self, part: Part) -> list[dict[str, Any]]:
-        raise NotImplementedError
-
-    def _last(self, reason: str) -> list[dict[str, Any]]:
-        raise NotImplementedError
-
-    def _failed(self) -> list[dict[str, Any]]:
-        raise NotImplementedError
-
-    def _whole(self) -> dict[str, Any]:
-        raise NotImplementedError
-
-
-def other_answer(event: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The problem with an event that has a second answer: these protocols have one for a request."""
-    for choice in event.get("choices") or ():
-        if choice.get("index"):
-            message = f"choices: expected one answer, got one with the index {choice['index']}: ask the engine for n=1"
-            return {"message": message, "type": "engine_error", "param": None, "code": None}
-    return None
-
-
-def tokens(usage: Mapping[str, Any] | None, name: str, detail: str = "") -> int:
-    """A count of an engine's usage; 0 where it gives none."""
-    found: Any = (usage or {}).get(name)
-    if detail:
-        found = found.get(detail) if isinstance(found, dict) else None
-    return found if isinstance(found, int) else 0
-
-
-# Members of a request that its response repeats.
-REPEATED = (
-    "instructions max_output_tokens max_tool_calls metadata parallel_tool_calls previous_response_id reasoning "
-    "service_tier store temperature text tool_choice tools top_logprobs top_p truncation user"
-).split()
-PREFIXES = {"reasoning": "rs_", "text": "msg_", "call": "fc_"}
-
-
-class ResponseAnswer(Answer):
-    """Reasoning, messages and function calls are items, in the order in which the model writes them.
-
-    `request` is the body of the request, some members of which its response repeats.
-    """
-
-    def __init__(
-        self, model: str, *, stream: bool = True, request: Mapping[str, Any] | None = None, **parser: Any
-    ) -> None:
-        Answer.__init__(self, model, stream=stream, **parser)
-        self.id = "resp_" + uuid.uuid4().hex
-        self.created = int(time.time())
-        self._request = request or {}
-        self._sent = 0
-
-    def _first(self) -> list[dict[str, Any]]:
-        return [
-            self._event("response.created", {"response": self._response("in_progress")}),
-            self._event("response.in_progress", {"response": self._response("in_progress")}),
-        ]
-
-    def _opened(self, part: Part) -> list[dict[str, Any]]:
-        part.id = PREFIXES[part.kind] + uuid.uuid4().hex
-        if part.kind == "call" and not part.call_id:
-            part.call_id = call_id()
-        added = self._event("response.output_item.added", {"output_index": part.place, "item": self._item(part)})
-        if part.kind == "call":
-            return [added]
-        return [added, self._of_content("response.content_part.added", part, {"part": self._content(part)})]
-
-    def _delta(self, part: Part, text: str) -> dict[str, Any]:
-        if part.kind == "call":
-            return self._of("response.function_call_arguments.delta", part, {"delta": text})
-        if part.kind == "reasoning":
-            return self._of_content("response.reasoning_text.delta", part, {"delta": text})
-        return self._of_content("response.output_text.delta", part, {"delta": text, "logprobs": []})
-
-    def _done(self, part: Part) -> list[dict[str, Any]]:
-        events = []
-        if part.kind == "call":
-            events.append(self._of("response.function_call_arguments.done", part, {"arguments": part.text}))
-        else:
-            if part.kind == "reasoning":
-                events.append(self._of_content("response.reasoning_text.done", part, {"text": part.text}))
-            else:
-                done = {"text": part.text, "logprobs": []}
-                events.append(self._of_content("response.output_text.done", part, done))
-            events.append(self._of_content("response.content_part.done", part, {"part": self._content(part)}))
-        item = {"output_index": part.place, "item": self._item(part)}
-        return [*events, self._event("response.output_item.done", item)]
-
-    def _last(self, reason: str) -> list[dict[str, Any]]:
-        status = self._status()
-        return [self._event("response." + status, {"response": self._response(status)})]
-
-    def _failed(self) -> list[dict[str, Any]]:
-        return [self._event("response.failed", {"response": self._response("failed")})]
-
-    def _whole(self) -> dict[str, Any]:
-        return self._response(self._status())
-
-    def _status(self) -> str:
-        if self.error is not None:
-            return "failed"
-        return "incomplete" if self.finish_reason in ("length", "content_filter") else "completed"
-
-    def _event(self, kind: str, members: dict[str, Any]) -> dict[str, Any]:
-        self._sent += 1
-        return {"type": kind, "sequence_number": self._sent - 1, **members}
-
-    def _of(self, kind: str, part: Part, members: dict[str, Any]) -> dict[str, Any]:
-        return self._event(kind, {"item_id": part.id, "output_index": part.place, **members})
-
-    def _of_content(self, kind: str, part: Part, members: dict[str, Any]) -> dict[str, Any]:
-        return self._of(kind, part, {"content_index": 0, **members})
-
-    def _content(self, part: Part) -> dict[str, Any]:
-        if part.kind == "reasoning":
-            return {"type": "reasoning_text", "text": part.text}
-        return {"type": "output_text", "text": part.text, "annotations": [], "logprobs": []}
-
-    def _item(self, part: Part) -> dict[str, Any]:
-        head = {"id": part.id, "status": part.state}
-        if part.kind == "call":
-            called = {"call_id": part.call_id, "name": part.name, "arguments": part.text}
-            return {"type": "function_call", **head, **called}
-        content = [self._content(part)] if part.text else []
-        if part.kind == "reasoning":
-            return {"type": "reasoning", **head, "summary": [], "content": content}
-        return {"type": "message", **head, "role": "assistant", "content": content}
-
-    def _response(self, status: str) -> dict[str, Any]:
-        problem = str((self.error or {}).get("message"))
-        why = "content_filter" if self.finish_reason == "content_filter" else "max_output_tokens"
-        usual: dict[str, Any] = {"instructions": None, "metadata": {}, "parallel_tool_calls": True, "temperature": None}
-        usual |= {"tool_choice": "auto", "tools": [], "top_p": None}
-        return {
-            **usual,
-            **{name: self._request[name] for name in REPEATED if self._request.get(name) is not None},
-            "id": self.id,
-            "object": "response",
-            "created_at": self.created,
-            "model": self.model,
-            "status": status,
-            "error": {"code": "server_error", "message": problem} if status == "failed" else None,
-            "incomplete_details": {"reason": why} if status == "incomplete" else None,
-            "output": [self._item(part) for part in self._parts],
-            "usage": None if self.usage is None or status == "in_progress" else usage_of_response(self.usage),
-        }
-
-
-def usage_of_response(usage: Mapping[str, Any]) -> dict[str, Any]:
-    read, written = tokens(usage, "prompt_tokens"), tokens(usage, "completion_tokens")
-    cached = tokens(usage, "prompt_tokens_details", "cached_tokens")
-    return {
-        "input_tokens": read,
-        "input_tokens_details": {"cached_tokens": cached, "cache_write_tokens": 0},
-        "output_tokens": written,
-        "output_tokens_details": {"reasoning_tokens": tokens(usage, "completion_tokens_details", "reasoning_tokens")},
-        "total_tokens": tokens(usage, "total_tokens") or read + written,
-    }
-
-
-REASONS = {"stop": "end_turn", "tool_calls": "tool_use", "length": "max_tokens", "content_filter": "refusal"}
-
-
-class MessageAnswer(Answer):
-    """Reasoning, text and calls are content blocks, in the order in which the model writes them.
-
-    `stop_sequences` are those of the request: one that the engine names in `stop_reason` is reported.
-    """
-
-    def __init__(self, model: str, *, stream: bool = True, stop_sequences: Sequence[str] = (), **parser: Any) -> None:
-        Answer.__init__(self, model, stream=stream, **parser)
-        self.id = "msg_" + uuid.uuid4().hex
-        self._stop_sequences = list(stop_sequences)
-
-    def _first(self) -> list[dict[str, Any]]:
-        return [{"type": "message_start", "message": self._message([], None)}]
-
-    def _opened(self, part: Part) -> list[dict[str, Any]]:
-        if part.kind == "call":
-            part.call_id = part.call_id or "toolu_" + uuid.uuid4().hex[:24]
-        return [{"type": "content_block_start", "index": part.place, "content_block": block(part, {})}]
-
-    def _delta(self, part: Part, text: str) -> dict[str, Any]:
-        if part.kind == "call":
-            delta = {"type": "input_json_delta", "partial_json": text}
-        elif part.kind == "reasoning":
-            delta = {"type": "thinking_delta", "thinking": text}
-        else:
-            delta = {"type": "text_delta", "text": text}
-        return {"type": "content_block_delta", "index": part.place, "delta": delta}
-
-    def _done(self, part: Part) -> list[dict[str, Any]]:
-        return [{"type": "content_block_stop", "index": part.place}]
-
-    def _last(self, reason: str) -> list[dict[str, Any]]:
-        name, sequence = self._why(reason)
-        delta = {"stop_reason": name, "stop_sequence": sequence}
-        return [{"type": "message_delta", "delta": delta, "usage": self._usage()}, {"type": "message_stop"}]
-
-    def _failed(self) -> list[dict[str, Any]]:
-        return [self._error()]
-
-    def _whole(self) -> dict[str, Any]:
-        if self.error is not None:
-            return self._error()
-        blocks = [block(part, json_object(part.text)) for part in self._parts]
-        return self._message(blocks, self.finish_reason)
-
-    def _error(self) -> dict[str, Any]:
-        return {"type": "error", "error": {"type": "api_error", "message": str((self.error or {}).get("message"))}}
-
-    def _message(self, blocks: list[dict[str, Any]], reason: str | None) -> dict[str, Any]:
-        name, sequence = self._why(reason)
-        return {
-            "id": self.id,
-            "type": "message",
-            "role": "assistant",
-            "model": self.model,
-            "content": blocks,
-            "stop_reason": name,
-            "stop_sequence": sequence,
-            "usage": self._usage(),
-        }
-
-    def _why(self, reason: str | None) -> tuple[str | None, str | None]:
-        if reason == "stop" and isinstance(self.stop, str) and self.stop in self._stop_sequences:
-            return "stop_sequence", self.stop
-        return REASONS.get(reason or ""), None
-
-    def _usage(self) -> dict[str, int]:
-        return {
-            "input_tokens": tokens(self.usage, "prompt_tokens"),
-            "output_tokens": tokens(self.usage, "completion_tokens"),
-        }
-
-
-def block(part: Part, given: object) -> dict[str, Any]:
-    """A content block as it begins, or as a whole where its text is known."""
-    whole = part.state != "in_progress"
-    if part.kind == "call":
-        return {"type": "tool_use", "id": part.call_id, "name": part.name, "input": given}
-    if part.kind == "reasoning":
-        return {"type": "thinking", "thinking": part.text if whole else "", "signature": ""}
-    return {"type": "text", "text": part.text if whole else ""}
-
-
-def json_object(text: str) -> object:
-    """The arguments of a call; numbers that Python refuses stay text, and so does what is nested too deeply."""
-    try:
-        found = json.loads(text or "{}", parse_int=whole_number)
-    except (ValueError, RecursionError):
-        found = None
-    return found if isinstance(found, dict) else {"arguments": text}
-
-
-def whole_number(digits: str) -> object:
-    try:
-        return int(digits)
-    except ValueError:
-        return digits
 
 
 def run_command(parser: Callable[..., Any]) -> None:

@@ -284,10 +284,9 @@ def _in_format(text: str) -> str:
 
 def _header_texts(calls: CallForm) -> list[str]:
     """What headers consist of, which may be missing or come twice."""
-    pattern = f"(?:{'|'.join(map(re.escape, calls.header_texts))}|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+)"
     parts = Bracketed("", tuple(map(literal, calls.header_texts)), packed=True)
     lines = assignment("HEADER_PARTS", parts, INDENT)
-    return lines + assignment("HEADER_TEXTS", called("Pattern", [raw(pattern)]), INDENT)
+    return lines + assignment("HEADER_TEXTS", called("Pattern", [raw(calls.header_pattern)]), INDENT)
 
 
 def _of_objects(calls: CallForm, respelled: Sequence[str]) -> list[str]:
@@ -435,7 +434,8 @@ def _of_raw_values(pairs: PairForm, respelled: Sequence[str]) -> list[str]:
 
 def _guess(following: Following) -> tuple[str, str]:
     """Where a value ends, and what may turn out to be that."""
-    end = pattern_of(following, over=True, key=f"(?P<key>{KEY})")
+    names = (f"(?P<name>{KEY})", f"(?P<bare>{KEY})") if None in following.next_call else (KEY, KEY)
+    end = pattern_of(following, over=True, key=f"(?P<key>{KEY})", names=names)
     return f"(?={re.escape(following.close)}{end})", start_of(following)
 
 
