@@ -1,4 +1,4 @@
-"""Arguments that are one object.
+"""Read arguments that are one object.
 
 {"a": 1}  →  {"a": 1}        "{\"a\": 1}"  →  {"a": 1}        hello  →  {}, and the text is content
 """
@@ -73,13 +73,15 @@ class Objects(Machine):
         return self._value_is_over(reader) and self._close_call()
 
     def _otherwise(self, start: int) -> bool | None:
-        """A fence around the arguments, or a whole call in their place; None where neither is."""
+        """Read a fence around the arguments, or a whole call in their place; return None if there is neither."""
         buf = self._buf
         rest = buf[start : start + 64]
         fence = FENCE_OPEN.match(buf, start)
         if not self._final and (PART_OF_FENCE.fullmatch(rest) or PART_OF_FIRST_KEY.fullmatch(rest)):
             return False
-        if fence is not None:
+        if fence is not None and self.AFTER_CALL.match(buf, start) is None:
+            if not self._final and self.AFTER_CALL.prefix_of(buf, start):
+                return False
             self._note("a fence around the arguments")
             self._text("trailing", fence.end())
             return True

@@ -1,4 +1,4 @@
-r"""The message of a parse tree that a PEG grammar of tplc's making gave.
+r"""Turn the parse tree of a generated PEG into a message.
 
     turn
       content    "I look.\n"
@@ -6,9 +6,9 @@ r"""The message of a parse tree that a PEG grammar of tplc's making gave.
         name       "f"            →  {"content": "I look.\n", "tool_calls": [… "f" … '{"a": 1}'], …}
         arguments  {"a": 1}
 
-Only a node's `expr_name`, `start`, `end`, `children` and `full_text` are used.  A rule's name says what it captures;
-one that goes on with `_for_…` captures the same in another place.  What is no strict value of the dialect has a
-`loose_…` rule, and is repaired as the generated parsers repair it.
+Only a node's `expr_name`, `start`, `end`, `children` and `full_text` are used.  A rule's name says what it captures; a
+name with `_for_…` captures the same in another place.  An irregular value has a `loose_…` rule, and is repaired as the
+generated parsers repair it.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Protocol
 
 from .elements import EMPTY, LIST, in_list
-from .pattern import Pattern
-from .raw import MOST_KEYS, PYTHON, WHOLE_ARGUMENTS, string_in
+from .peg_readers import Readers, Spelled
+from .raw import MOST_KEYS, PYTHON, WHOLE_ARGUMENTS, coerced, string_in
 from .schema import item_of, keys_of, member_of, parameters_of, tool_named, typed_as, types_by_items, types_of
 from .signs import Signs
 from .transcript import Transcript
-from .values import ESCAPE, FollowedReader, Reader, Style, escaped, literal_of, text_of, unwrapped
+from .values import ESCAPE, Style, escaped, literal_of, text_of, unwrapped
 
 if TYPE_CHECKING:
     from .message import Message
@@ -58,22 +58,22 @@ PASSED_THROUGH = (
     "failed_call",
     "cut_call",
     "cut_text",
+    "thinking_cut",
 )
 ENDS_INSIDE = ("cut", "trailing", "missing_closer", "next_argument")
 ELEMENTS = ("list_of_items", "object_of_arguments", "scalar_value", "scalar_item", "element_text")
 WORDS = ("true", "false", "null")
 VALUES = ("object", "list", "string", "number", *WORDS)
-LOOSE = ("loose_object", "loose_list", "loose_string", "loose_word")
+LOOSE = ("loose_value",)
 ARGUMENTS = ("wrapped_text", "typed_value", *VALUES, *LOOSE, *ELEMENTS, "raw_text")
 QUOTES = ("'", '"')
 RAW = ("raw_text", "element_text")
-WHOLE = (Pattern(r"\Z"), Pattern(r"\Z"))  # nothing follows a value
 TEXTS = ("json_text", "python_text", "plain_text")
 TYPES = {"object": "object", "list": "array", "string": "string", "true": "boolean", "false": "boolean", "null": "null"}
 
 
 class Node(Protocol):
-    """What the mapper uses of a node."""
+    """The attributes of a node that the mapper uses."""
 
     expr_name: str
     full_text: str
@@ -85,7 +85,7 @@ class Node(Protocol):
 
 
 class Place(NamedTuple):
-    """Where a call starts, its arguments begin and end, and all of it is read."""
+    """The positions at which a call starts, its arguments begin and end, and the call is read completely."""
 
     start: int
     begins: int
@@ -94,7 +94,8 @@ class Place(NamedTuple):
 
 
 class Mapped(NamedTuple):
-    """`in_call`: the text stops inside a call.  `trailing`: a call that was cut before it had a name."""
+    """The message of a tree.  `in_call`: the text stops inside a call.  `trailing`: a call that was truncated before
+    its name."""
 
     message: Message
     incomplete: bool
@@ -104,7 +105,8 @@ class Mapped(NamedTuple):
 
 
 class Prefilled(NamedTuple):
-    """What the prompt holds already: characters of the text, whole calls, and arguments of the call after them."""
+    """The part of the answer in the prompt: characters of the text, whole calls, and arguments of the call after
+    them."""
 
     size: int = 0
     calls: int = 0
@@ -113,9 +115,8 @@ class Prefilled(NamedTuple):
 
 NOT_PREFILLED = Prefilled()
 NO_SIGNS = Signs({})
-Styles = tuple[Style, Style, Style]
 Types = Optional[frozenset[str]]
-TypesBy = Callable[[object, object], Types]  # of a schema, the second is its root
+TypesBy = Callable[[object, object], Types]  # called with a schema and its root
 
 
 def map_tree(
@@ -126,21 +127,19 @@ def map_tree(
     parse_reasoning: bool = True,
     parse_tool_calls: bool = True,
     json_content: bool = False,
-    styles: Styles = (JSON_STYLE, JSON_STYLE, JSON_STYLE),
+    readers: Optional[Readers] = None,
     literals: str = "",
     name_signs: Signs = NO_SIGNS,
     key_signs: Signs = NO_SIGNS,
-    names_alike: bool = True,
 ) -> Mapped:
-    """The message of a tree; what is prefilled is left out.
+    """Return the message of a tree, without its prefilled part.
 
-    `literals`: a raw value that is one whole string in such quotes is that string.  `name_signs` and `key_signs` are
-    what is written in names and keys for other signs.  `names_alike`: tools may be called with a namespace, or with
-    other separators.
+    `readers` read text that differs from what the template writes.  `literals`: a raw value that is a whole string in
+    such quotes is that string.  `name_signs` and `key_signs` are the texts that stand for characters in names and keys.
     """
     transcript = Transcript(json_content)
-    mapper = _Mapper(tree.full_text, transcript, tools, prefilled, parse_reasoning, parse_tool_calls, styles)
-    mapper.names_alike = names_alike
+    readers = readers or Readers(Spelled((JSON_STYLE, JSON_STYLE, JSON_STYLE)), parameters_of(tools))
+    mapper = _Mapper(tree.full_text, transcript, readers, prefilled, parse_reasoning, parse_tool_calls)
     mapper.literals, mapper.name_signs, mapper.key_signs = literals, name_signs, key_signs
     mapper.turn(tree)
     mapper.end_content(final=True)
@@ -152,7 +151,7 @@ def kind_of(node: Node) -> str:
 
 
 def captures(node: Node, *kinds: str) -> Iterator[Node]:
-    """The outermost nodes of these kinds below `node`, in the order of the text."""
+    """Yield the outermost nodes of these kinds below `node`, in the order of the text."""
     waiting = list(reversed(node.children))
     while waiting:
         found = waiting.pop()
@@ -171,25 +170,22 @@ class _Mapper:
         self,
         text: str,
         transcript: Transcript,
-        tools: object,
+        readers: Readers,
         prefilled: Prefilled,
         parse_reasoning: bool,
         parse_tool_calls: bool,
-        styles: Styles,
     ) -> None:
         self.text = text
         self.transcript = transcript
-        self.schemas = parameters_of(tools)
+        self.readers, self.schemas = readers, readers.tools
         self.prefilled_size, self.prefilled_calls, self.prefilled_arguments = prefilled
         self.parse_reasoning = parse_reasoning
         self.parse_tool_calls = parse_tool_calls
-        self.styles = styles
         self.run: list[str] = []  # content since the last marker
-        self.blank = True  # and whether it is white space alone, together with what is prefilled
+        self.blank = True  # whether it is only white space, together with the prefilled part
         self.places: list[Place] = []
         self.incomplete = self.in_call = False
         self.literals = ""
-        self.names_alike = True
         self.name_signs = self.key_signs = NO_SIGNS
 
     def mapped(self) -> Mapped:
@@ -201,7 +197,7 @@ class _Mapper:
         return self.text[node.start : node.end]
 
     def after_prefill(self, node: Node) -> str:
-        """The text of a node, but for what of it is prefilled."""
+        """Return the text of a node without its prefilled part."""
         return self.text[max(node.start, self.prefilled_size) : node.end]
 
     # The turn
@@ -217,6 +213,9 @@ class _Mapper:
             self.tool_calls(node)
         elif kind in ("trailing", "cut"):
             self.cut_off(node)
+        elif kind in ("cut_marker", "fence_open", "left_sign"):
+            self.end_content()
+            self.transcript.emit("trailing", self.after_prefill(node))
         elif kind in PASSED_THROUGH and node.children:
             for child in node.children:
                 self.turn(child)
@@ -229,9 +228,9 @@ class _Mapper:
             self.end_content(final=kind == "turn_end", kept=kind == "content_open")
 
     def end_content(self, *, final: bool = False, kept: bool = False) -> None:
-        """Content ends where a marker stands; white space alone between markers is none, but where it is all there is.
+        """End the content at a marker; white space alone between markers is dropped, unless it is the whole turn.
 
-        `final`: the turn ends.  `kept`: what comes now is content whatever it is.
+        `final`: the turn ends.  `kept`: the following text is content in any case.
         """
         if not self.blank or (final and self.transcript.is_silent()):
             self.transcript.emit("content", "".join(self.run))
@@ -239,21 +238,27 @@ class _Mapper:
         self.blank = not kept
 
     def keep(self, text: str) -> None:
-        """This is content, whatever it looks like."""
+        """Add text as content, even if it looks like something else."""
         self.run.append(text)
         self.blank = self.blank and not text
 
     def reason(self, node: Node) -> None:
+        cut = first(node, "cut_marker")
         if not self.parse_reasoning:
             opener = first(node, "reasoning_open")
             opened = self.of(opener) if opener is not None and opener.end <= self.prefilled_size < node.end else ""
-            self.keep(opened + self.after_prefill(node))
+            end = node.end if cut is None else cut.start
+            self.keep(opened + self.text[max(node.start, self.prefilled_size) : end])
+            if cut is not None:
+                self.turn(cut)
             return
         self.end_content()
         self.incomplete = self.incomplete or first(node, "cut") is not None
         text = "".join(self.after_prefill(part) for part in captures(node, "reasoning_text"))
         if text.strip() or (first(node, "cut") is not None and self.transcript.is_silent()):
             self.transcript.emit("reasoning_content", text)
+        if cut is not None:
+            self.transcript.emit("trailing", self.after_prefill(cut))
 
     def tool_calls(self, node: Node) -> None:
         if not self.parse_tool_calls:
@@ -262,18 +267,18 @@ class _Mapper:
         self.end_content()
         self.in_call = first(node, "cut") is not None
         self.incomplete = self.incomplete or first(node, *ENDS_INSIDE) is not None
-        for part in captures(node, "call", "content", "trailing", "after_turn"):
+        for part in captures(node, "call", "content", "trailing", "left_sign", "after_turn"):
             if kind_of(part) != "call":
                 self.turn(part)
                 continue
             self.call(part)
-            for inner in captures(part, "content", "trailing"):  # content: what is no argument
+            for inner in captures(part, "content", "trailing", "fence_open"):  # content: what is no argument
                 self.incomplete = self.incomplete or kind_of(inner) == "content"
                 self.turn(inner)
                 self.end_content()
 
     def cut_off(self, node: Node) -> None:
-        """The text ends in a call that has no name yet: what there is of it is no part of the message."""
+        """Handle a text that ends in a call without a name: the call is no part of the message."""
         self.incomplete = True
         if kind_of(node) == "trailing":
             self.end_content()
@@ -283,85 +288,104 @@ class _Mapper:
 
     def call(self, node: Node) -> None:
         inner = first(node, "call") or node
+        whole = first(inner, "other_calls", "loose_call")
+        if whole is not None:
+            for found in self.read_calls(whole):
+                self.add_call(*found)
+            return
         name, given = first(inner, "name"), first(inner, "id")
         called = self.plain(name) if name is not None else ""
         if name is None and given is not None:
             name = first(given, "name")
             called = self.plain(name) if name is not None else ""
         called = self.name_signs.plain(called)
-        if self.names_alike:
+        header = first(inner, "other_header")
+        if header is not None:
+            called, _ = self.readers.other_header(self.text, header.start)
+        if self.readers.spelled.names_alike:
             called = tool_named(called, self.schemas)
-        identity = None if given is None or self.is_cut(given) else self.plain(given)
+        identity = None if given is None else self.plain(given)
         written = first(inner, "arguments")
         whole = first(inner, "call_object") or inner
         over = written is not None and first(written, "arguments_close") is not None
         end = inner.end if written is None else written.end
         begins = end if written is None else written.start
-        self.places.append(Place(node.start, begins, end, end if over else whole.end))
+        place = Place(node.start, begins, end, end if over else whole.end)
+        if self.prefilled_calls > 0:
+            self.add_call(place, called, identity, "")
+        else:
+            self.add_call(place, called, identity, self.arguments(written, called))
+
+    def read_calls(self, node: Node) -> Iterator[tuple[Place, str, Optional[str], str]]:
+        """The calls that a reader finds in the text of a node."""
+        if kind_of(node) == "other_calls":
+            for name, arguments in self.readers.others_at(self.text, node.start):
+                yield Place(node.start, node.start, node.end, node.end), name, None, arguments
+            return
+        found = self.readers.object_at(self.text, node.start)
+        self.incomplete, self.in_call = self.incomplete or found.incomplete, self.in_call or found.incomplete
+        if found.content:
+            self.keep(found.content)  # no arguments, so it is content
+        yield Place(node.start, found.begins, node.end, node.end), found.name, found.identity, found.arguments
+
+    def add_call(self, place: Place, called: str, identity: Optional[str], arguments: str) -> None:
+        self.places.append(place)
         if self.prefilled_calls > 0:
             self.prefilled_calls -= 1
             return
-        arguments = self.arguments(first(inner, "arguments"), called)
         if arguments.startswith(self.prefilled_arguments):
             arguments = arguments[len(self.prefilled_arguments) :]
         self.prefilled_arguments = ""
         self.transcript.open_call(called, identity)
         self.transcript.emit("arguments", arguments)
 
-    def is_cut(self, node: Node) -> bool:
-        """Whether the text stops inside a field's value."""
-        value = first(node, *LOOSE)
-        if value is None or value.end < len(self.text):
-            return False
-        return bool(read_whole(Reader(self.styles), self.of(value))[1])
-
     def plain(self, node: Node) -> str:
-        """The text of a slot: inside quotes where it has some."""
+        """Return the text of a slot, without its quotes if it has some."""
         gaps = [*captures(node, "gap")]
         if gaps:
-            # A composed id has none of the white space between its slots.
+            # A composed id doesn't include the white space between its slots.
             ends = [(end.start, end.end - len(self.of(end).lstrip())) for end in captures(node, "name_end")]
             spaces = sorted([*((gap.start, gap.end) for gap in gaps), *ends])
             edges = [node.start, *(edge for space in spaces for edge in space), node.end]
             return "".join(self.text[edges[at] : edges[at + 1]] for at in range(0, len(edges), 2)).strip()
-        text = self.of(node).strip()
-        if first(node, "quoted_name", *LOOSE) is None:
-            return text
-        value = self.read(text)
-        return text_of(value) if value[:1] == '"' else value
+        string = first(node, "string")
+        if string is not None:
+            return text_of(self.string(string))
+        return self.of(node).strip()
 
     def arguments(self, node: Optional[Node], called: str) -> str:
         if node is None:
             return "{}"
-        value = first(node, "object", "string", *LOOSE, "argument")
+        value = first(node, "whole_object", "object", "string", *LOOSE, "argument")
         if value is None:
             return "{}"
         kind = kind_of(value)
         if kind == "argument":
             return self.pairs(node, self.schemas.get(called))
-        if kind == "object":
-            return self.json(value)
-        text = self.string(value) if kind == "string" else self.read(self.of(value), over=value.end < len(self.text))
-        inside = text if kind == "loose_object" else unwrapped(text, self.styles)
+        if kind == "whole_object":
+            return self.readers.arguments_for_pairs(called, self.text, value.start)
+        inside = self.readers.whole_call(called, self.text, value.start)
+        if inside is not None or kind == "object":
+            return self.json(value) if inside is None else inside
+        text = self.string(value) if kind == "string" else self.read(value)
+        inside = text if text[:1] == "{" else unwrapped(text, self.readers.spelled.styles)
         if inside is None and text not in ("null", '""'):
             self.keep(text)  # no arguments, so it is content
             self.incomplete = True
         return "{}" if inside is None else inside
 
-    def read(self, text: str, *, whole: bool = False, over: bool = False) -> str:
-        """A loose value, repaired as the generated parsers do it.  `whole`: nothing follows a value; `over`: the output
-        goes on behind it."""
-        reader = FollowedReader(self.styles) if whole else Reader(self.styles)
-        reader.follow = WHOLE
-        literal, closing = read_whole(reader, text)
-        if closing and not over:
+    def read(self, node: Node, *, followed: bool = False) -> str:
+        """Return a value, repaired as the generated parsers do it."""
+        read = self.readers.followed_at if followed else self.readers.value_at
+        found = read(self.text, node.start)
+        if found.closing:
             self.incomplete = self.in_call = True
-        return literal + closing
+        return found.text + found.closing
 
     # Values as JSON
 
     def json(self, node: Node) -> str:
-        """A strict value: its signs, texts and words in JSON's spelling, and white space as it came."""
+        """Return a strict value: its punctuation, texts and words in JSON's spelling, and its own white space."""
         out: list[str] = []
         waiting = [node]
         while waiting:
@@ -386,7 +410,7 @@ class _Mapper:
         return kind if kind in WORDS else None
 
     def string(self, node: Node) -> str:
-        """Text in quotes, or a bare key."""
+        """Return the JSON of a string in quotes, or of a bare key."""
         inside = node if kind_of(node) in TEXTS else first(node, *TEXTS)
         if inside is None:
             text = self.of(node)
@@ -416,7 +440,7 @@ class _Mapper:
         return [self.pair(argument, parent, root, types_by) for argument in captures(node, "argument")]
 
     def gathered(self, node: Node, parent: object, root: object) -> str:
-        """What comes again, one right after the other, is a list, where the schema allows one."""
+        """Return a member; consecutive repetitions of a key become a list if the schema allows one."""
         found: list[tuple[str, Types, list[str]]] = []
         for key, value, types in self.members(node, parent, root, types_by_items):
             if (types is None or "array" in types) and found and found[-1][0] == key:
@@ -426,7 +450,7 @@ class _Mapper:
         return ", ".join(f'"{key}": {listed(values, types)}' for key, types, values in found)
 
     def pair(self, node: Node, parent: object, root: object, types_by: TypesBy) -> tuple[str, str, Types]:
-        """The key and the value as JSON writes them, and the types that the schema allows."""
+        """Return the key and the value as JSON, and the types that the schema allows."""
         key, value, word = first(node, "argument_key"), first(node, "argument_value", *RAW), first(node, "type")
         name = self.key_signs.plain(self.of(key).strip()) if key is not None else ""
         schema = member_of(parent, root, name)
@@ -436,7 +460,7 @@ class _Mapper:
         return escaped(name), self.argument(value, types, schema, root), types_of(schema, root)
 
     def stated(self, word: Optional[Node]) -> Types:
-        """The types that a type word stands for: the name of its rule lists them."""
+        """Return the types that a type word stands for, from the name of its rule."""
         named = next((child.expr_name for child in word.children), "") if word is not None else ""
         return frozenset(named[len("type_") :].split("_")) if named.startswith("type_") else None
 
@@ -452,7 +476,7 @@ class _Mapper:
         if kind in VALUES:
             return self.json(choice)
         if kind in LOOSE:
-            return self.read(self.of(choice), whole=True, over=choice.end < len(self.text))
+            return self.read(choice, followed=True)
         if kind == "wrapped_text":
             inside = first(choice, "plain_text")
             return '"' + escaped(self.of(inside) if inside is not None else "") + '"'
@@ -467,10 +491,13 @@ class _Mapper:
         literal = PYTHON.fullmatch(text.strip()) if quotes and kind in RAW else None
         if literal is not None and (literal[1] or " ")[0] in quotes:
             return string_in(literal[1])
-        return '"' + escaped(text) + '"'
+        return self.coerced(text, types) or '"' + escaped(text) + '"'
+
+    def coerced(self, text: str, types: Types) -> Optional[str]:
+        return coerced(text, types) if self.readers.spelled.reads_again and text.strip() else None
 
     def element(self, node: Node, choice: Optional[Node], types: Types, schema: object, root: object) -> str:
-        """A value whose lists and objects are written as elements."""
+        """Return a value whose lists and objects are written as elements."""
         text, kind = self.of(node), "" if choice is None else kind_of(choice)
         if choice is not None and kind == "list_of_items" and (types is None or "array" in types):
             inner = item_of(schema, root)
@@ -489,10 +516,10 @@ class _Mapper:
                 return typed
         if not text.strip() and types != frozenset(["string"]):
             return next((empty for kind, empty in EMPTY if own is None or kind in own), '""')
-        return '"' + escaped(text) + '"'
+        return self.coerced(text, types) or '"' + escaped(text) + '"'
 
     def typed(self, node: Node, types: Types) -> Optional[str]:
-        """A raw value that reads as something else than text, where the schema allows that."""
+        """Return a raw value that reads as something other than text, if the schema allows that."""
         value = first(node, "object", "list", *WORDS, "scalar")
         if value is None:
             return None
@@ -501,7 +528,7 @@ class _Mapper:
             literal = literal_of(self.of(value), {})
             if literal is None or literal[0] == '"':
                 return None
-            # Without a schema nothing says that 007 or 1_000 is a number: only what JSON itself calls one is.
+            # Without a schema, 007 and 1_000 aren't known to be numbers: only JSON's own numbers are.
             fits = literal == self.of(value) if types is None else "number" in types or "integer" in types
             return literal if fits else None
         if types is not None and TYPES[kind] not in types:
@@ -509,21 +536,15 @@ class _Mapper:
         return self.json(value)
 
 
-def read_whole(reader: Reader, text: str) -> tuple[str, str]:
-    """A value that ends with the text, and what closes it where it was cut off."""
-    reader.read(text, 0, True)
-    return reader.take(), reader.close()
-
-
 def listed(values: Sequence[str], types: Types) -> str:
-    """Values of one key, one after the other: a list, also of one value where the schema wants a list."""
+    """Return consecutive values of one key as a list; also a single value if the schema wants a list."""
     if len(values) == 1:
         return in_list(values[0]) if types == LIST else values[0]
     return f"[{', '.join(values)}]"
 
 
 def json_escapes(text: str) -> str:
-    """The inside of a Python string as the inside of a JSON string."""
+    """Return the inside of a Python string as the inside of a JSON string."""
     out, at = [], 0
     while at < len(text):
         found = ESCAPE.match(text, at)

@@ -86,7 +86,7 @@ def test_spans_agree_with_renders_of_beginnings(name: str) -> None:
     assert compared or name in PAST_DIFFERS or not conversations(name)
 
 
-# Texts that say what markers say; each is a message's own text, whoever wrote it.
+# Texts like markers; each is a message's own text, of any author.
 SPELLED = (
     "{end}\n{header}Fake",
     "{header}",
@@ -242,6 +242,19 @@ def test_an_end_that_the_last_answer_lacks(user: str, answer: str, asked: str, e
         read = made.read(TALK)
         first, last = [read.text[a:b] for _, a, b in generated(read.spans)]
         assert (first.rstrip(), last) == ("Two miles." + end.rstrip(), "The same.")
+
+
+@pytest.mark.parametrize("system", FIRST)
+@pytest.mark.parametrize("end", ["<|end|>\n", "<end>", "\n###\n"])
+def test_an_end_that_other_messages_have_too(end: str, system: list[dict[str, str]]) -> None:
+    template = (
+        f"{{% for m in messages %}}{{{{ '<|' + m.role + '|>\n' + m.content }}}}"
+        f"{{% if not loop.last or add_generation_prompt %}}{{{{ {end!r} }}}}{{% endif %}}{{% endfor %}}"
+        "{% if add_generation_prompt %}<|assistant|>\n{% endif %}"
+    )
+    with ConversationTemplate(template) as made:
+        read = made.read([*system, *TALK])
+        assert [read.text[a:b] for _, a, b in generated(read.spans)] == ["Two miles." + end, "The same."]
 
 
 @pytest.mark.parametrize("space", ["", "\n", "\n\n", " "])
