@@ -50,7 +50,6 @@ def test_reasoning_excuses_no_wrong_arguments(value: str, *, reasoning: bool) ->
     ("value", "cause"),
     [
         ("('' ~ (v | urlencode) if v is string else v | tojson)", "the template percent-encodes in values: "),
-        ("(v | trim if v is string else v | tojson)", "the template leaves out white space at the ends in values: "),
         ("('' ~ (v | e) if v is string else v | tojson)", "the template escapes HTML in values: "),
     ],
 )
