@@ -166,7 +166,7 @@ class Readers:
         if mark is not None and mark.kind in CLOSER_KINDS:
             return True
         if self.spelled.between is not None:
-            return self.spelled.between.match(text, pos) is not None
+            return self.spelled.between.match(text, pos) is not None or text.startswith("{", pos)
         match = self.spelled.styles[0].token.match(text, pos)
         return match is not None and self.spelled.styles[0].tokens.get(match.group(), "") == "{"
 
