@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any, ClassVar, TypedDict
 
-    # Not nested, because mypyc doesn't support classes inside of blocks.
+    # Calls, as mypyc has no classes inside of blocks.
     Function = TypedDict("Function", {"name": str, "arguments": str})
     ToolCall = TypedDict("ToolCall", {"id": "str | None", "type": str, "function": Function})
     Message = TypedDict(
@@ -59,10 +59,10 @@ def checked_text(name: str, value: object) -> str:
 
 
 class Copied:
-    """An object whose copy has its own lists and nested objects of this class."""
+    """A copy has lists, and parts that can be copied, of its own."""
 
     def copy(self) -> Any:
-        """Return a copy in the same state, which continues independently."""
+        """Another one that stands where this one does, and goes on by itself."""
         twin = self._new()
         # A class that mypyc compiled has no __dict__.
         for name in getattr(self, "__mypyc_attrs__", None) or self.__dict__:
@@ -75,14 +75,14 @@ class Copied:
         return type(self)()
 
 
-# Limits of lookahead, in characters, so that the work per character is bounded.
-MOST_SPACE = 16  # white space between the markers that show the end of a value
-LONGEST_KEY = 64  # a key, or the name of a further call, that shows the end of a value
-LONGEST_FOLLOW = 160  # the whole text that shows the end of a value
+# How far is looked at most, in characters, so that the work for each of them is bounded.
+MOST_SPACE = 16  # white space between the marks that show where a value ends
+LONGEST_KEY = 64  # a key, or the name of a further call, that shows where a value ends
+LONGEST_FOLLOW = 160  # all that shows where a value ends, from its first character on
 
 
 class Pattern:
-    """Compiled at its first use, because importing a parser should be fast.  A dot matches any character."""
+    """Compiled at its first use: importing a parser should take no longer than it must.  A dot is any character."""
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
@@ -101,14 +101,14 @@ class Pattern:
 
 JOINTS = Pattern(r"[\s_▁-]+")
 IN_ANY_CASE = {**{upper: upper + 32 for upper in range(65, 91)}, ord("｜"): ord("|")}
-RESPELLED = "\0"  # before the core of a marker in other case or with other separators
+RESPELLED = "\0"  # before the core of a marker that is in other case, or has other separators
 PLAIN_WORD = Pattern(r"[\w.-]{0,64}")
 NOTHING = "(?!)"
 
 
 class Match:
     """A marker in a text.  `lead` and `trail` are the white space that the template writes around it; `ambiguous`: it
-    may be part of a longer marker."""
+    may be part of a longer one."""
 
     __slots__ = ("ambiguous", "end", "kind", "lead", "start", "trail")
 
@@ -123,13 +123,13 @@ class Match:
 
 
 class Scanner:
-    """The markers that count in one place.  Each has its kind, its core (with a space for optional white space), the
-    white space before and after it, and whether it may be part of a longer one (1) or its beginning (2).
+    """The markers that count in one place: for each its kind, its core with a space where white space may be, the white
+    space before and after it, and whether it may be part of a longer one (1) or its beginning (2).
 
-    `find` has a group for each marker; `near` matches at their possible beginnings.  `width`: the length of the longest
-    truncated marker at the end.  `leads` is their leading white space.  `word`, of a slot: a plain word up to the
-    text's end or to an unambiguous marker; `trails` is the white space after each, None for markers that don't belong
-    to the slot. `first`: the first characters of markers; `wordless`: none of them is a character of words.
+    `find` has a group for each of them; `near` matches where one may begin.  `width`: so far from the end a truncated
+    marker may begin.  `leads` holds their leading white space.  `word`, of a slot: a plain word up to the text's end or
+    to a marker that no other begins with; `trails` is the white space after each, None for what is not of the slot.
+    `first`: what markers begin with; `wordless`: none begins with a character of words.
     """
 
     def __init__(
@@ -145,13 +145,13 @@ class Scanner:
         wordless: bool = True,
     ) -> None:
         self.markers, self.width, self.leads = markers, width, leads
-        self.cores: tuple[str, ...] = ()  # the same, computed when it is first needed
+        self.cores: tuple[str, ...] = ()  # the same, made when the first is asked for
         self._find, self._near = Pattern(find), Pattern(near)
         self.word, self.trails = Pattern(word), trails
         self.first, self.wordless = first, wordless
 
     def find(self, buf: str, pos: int, stop: int = sys.maxsize) -> Match | None:
-        """Return the leftmost and longest marker from `pos` on."""
+        """The leftmost and longest marker from `pos` on."""
         match = self._find.search(buf, pos, stop)
         if match is None:
             return None
@@ -159,7 +159,7 @@ class Scanner:
         return Match(kind, match.start(), match.end(), lead, trail, ambiguous > 0)
 
     def match(self, buf: str, pos: int) -> Match | None:
-        """Return the longest marker at `pos`."""
+        """The longest marker at `pos`."""
         match = self._find.match(buf, pos)
         if match is None:
             return None
@@ -167,7 +167,7 @@ class Scanner:
         return Match(kind, pos, match.end(), lead, trail, ambiguous > 1)
 
     def prefix_of(self, buf: str, pos: int) -> str:
-        """Return a marker that the text from `pos` to the end could become; "" if there is none."""
+        """A marker that the text from `pos` to the end could become; "" if there is none."""
         if len(buf) - pos > self.width or self._near.match(buf, pos) is None:
             return ""
         if self.cores == ():
@@ -175,13 +175,13 @@ class Scanner:
         return truncated_core(self.cores, buf[pos:])
 
     def is_truncated(self, buf: str, pos: int, kinds: Sequence[str], least: int = 1) -> bool:
-        """Return whether a marker of these kinds is truncated at the output's end, with at least so many characters."""
+        """Whether a marker of these kinds is truncated at the output's end: at least so many characters are there."""
         tail = buf[pos:] if len(buf) - pos <= self.width else ""
         enough = len("".join(tail.split())) >= least
         return enough and any(is_truncated(core, tail) for kind, core, _, _, _ in self.markers if kind in kinds)
 
     def partial_match(self, buf: str, pos: int) -> int:
-        """Return where text begins that could still become a marker, or white space of one."""
+        """Where text begins that could still become a marker, or be white space that belongs to one."""
         near = self._near.search(buf, max(pos, len(buf) - self.width))
         while near is not None:
             start = near.start()
@@ -191,7 +191,7 @@ class Scanner:
         return self.with_lead(buf, pos, len(buf))
 
     def safe_prefix_end(self, text: str) -> int:
-        """Return the same as `partial_match`; -1 if the text may contain a whole marker."""
+        """As `partial_match`; -1 if there may be a whole marker, which takes a closer look."""
         near = self._near.search(text)
         while near is not None:
             start = near.start()
@@ -203,7 +203,7 @@ class Scanner:
         return self.with_lead(text, 0, len(text)) if text[-1:] in self.leads else len(text)
 
     def with_lead(self, buf: str, pos: int, start: int) -> int:
-        """Return where the white space begins that may belong to a marker at `start`."""
+        """Where the white space begins that may belong to a marker at `start`."""
         leads = self.leads
         if start == pos or buf[start - 1] not in leads:
             return start
@@ -227,13 +227,13 @@ class ExpectedText:
 
 
 def squeezed(text: str) -> str:
-    """Return a text in lower case, without white space, `_`, `-` and similar separators, with `|` for `｜`."""
+    """A text without white space, `_`, `-` and their like, in lower case, with `|` for `｜`."""
     return str(JOINTS.sub("", text)).translate(IN_ANY_CASE)
 
 
 @lru_cache(maxsize=1024)
 def truncated_core(cores: tuple[str, ...], text: str) -> str:
-    """Return the first of these markers of which the text is the beginning; "" if there is none."""
+    """The first of these markers that the text is the beginning of; "" if there is none."""
     for core in cores:
         if is_truncated(core, text):
             return core
@@ -241,8 +241,8 @@ def truncated_core(cores: tuple[str, ...], text: str) -> str:
 
 
 def is_truncated(core: str, text: str) -> bool:
-    """Return whether the text is the beginning of a marker, but not all of it.  A space in `core` is any white space or
-    none; at its end, the marker is a word whose end only the next character shows."""
+    """Whether the text is the beginning of a marker, but not all of it.  A space in `core` is any white space or none;
+    at its end the marker is a word, of which the next character shows whether it goes on."""
     if core[0] == RESPELLED:
         start = squeezed(text)
         return text[:1] == core[1] and len(start) < len(core) - 1 and core.startswith(start, 1)
@@ -258,27 +258,26 @@ def is_truncated(core: str, text: str) -> bool:
 
 
 def trailing_overlap(text: str, lead: str) -> int:
-    """Return how many characters at the end of `text` are white space of the marker after it."""
+    """How many characters at the end of `text` are white space of the marker after it."""
     if text.endswith(lead):
         return len(lead)
     return next((n for n in range(min(len(text), len(lead)), 0, -1) if text.endswith(lead[-n:])), 0)
 
 
-MOST_VARIANTS = 4096  # a larger schema is ignored
+MOST_VARIANTS = 4096  # a schema with more to look at says nothing
 NULL = {"type": "null"}
 NAMESPACE = Pattern(r".*[.:/](?=[^.:/]+\Z)")
 SEPARATORS = Pattern(r"[\s_.-]+")
 
 
 class Parameters(dict):  # type: ignore[type-arg]
-    """The schema of each tool's parameters, by the tool's name; parsers accept it in place of the tools."""
+    """The schema of each tool's parameters, by the tool's name; parsers take it in place of the tools."""
 
 
 def tool_named(name: str, tools: Parameters) -> str:
-    """Return the tool that a name means: the name itself, or it without quotes, without a namespace, or with other
-    separators.
+    """The tool that a name means: the name itself, or it without quotes, without a namespace, or with other separators.
 
-    A name that means no tool, or several, is returned unchanged.
+    A name that means no tool, or more than one, is returned as it is.
     """
     if name in tools or not tools:
         return name
@@ -295,7 +294,7 @@ def tool_named(name: str, tools: Parameters) -> str:
 
 
 def bare_name(name: str) -> str:
-    """Return a name without the separators between its words."""
+    """A name without what its words are joined with."""
     return str(SEPARATORS.sub("", name)).lower()
 
 
@@ -311,7 +310,7 @@ def parameters_of(tools: object) -> Parameters:
 
 
 def variants(schema: object, root: object) -> list[dict[str, Any]]:
-    """Return the schemas that a value may have, with unions and references resolved; too many are ignored."""
+    """The schemas a value may have: unions and references opened, each once.  Too many say nothing."""
     found: list[dict[str, Any]] = []
     waiting, seen = [(schema, 0)], set()
     for _ in range(MOST_VARIANTS):
@@ -341,13 +340,13 @@ def _target(reference: str, root: object) -> object:
 
 
 def properties_of(schema: object) -> list[str]:
-    """Return the keys that a schema names, even if it allows others."""
+    """The keys that a schema names, whatever else it allows."""
     named = (variant.get("properties") for variant in variants(schema, schema))
     return [key for properties in named if isinstance(properties, dict) for key in properties if isinstance(key, str)]
 
 
 def keys_of(schema: object, root: object) -> set[str] | None:
-    """Return the keys that an object may have; None if the schema doesn't determine them."""
+    """The keys that an object may have; None when the schema does not tell."""
     keys: set[str] = set()
     for variant in variants(schema, root):
         properties = variant.get("properties")
@@ -363,29 +362,29 @@ HEX_NUMBER = Pattern(r"0[xX][0-9a-fA-F]{1,16}")
 ESCAPE = Pattern(r"\\(?:([\"\\/bfnrt]|u[0-9a-fA-F]{4})|(?:x([0-9a-fA-F]{2})|U([0-9a-fA-F]{8})|([0-7]{1,3})|(.)))")
 PART_OF_ESCAPE = Pattern(r"\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?|U[0-9a-fA-F]{0,7}|[0-7]{1,2})?\Z")
 WORD = Pattern(r"[^,\n\]}]+")
-SPACE = Pattern(r"[^\S \t\n\r]")  # none of JSON's four kinds
+SPACE = Pattern(r"[^\S \t\n\r]")  # none of the four kinds that JSON knows
 JSON_WORDS = ("true", "false", "null")
-# A number or literal word can't continue with these, so it ends by itself, in any format.
+# No number or literal word goes on so: it ends by itself, whatever that is.
 AFTER_LITERAL = Pattern(rf"\s{{0,{MOST_SPACE}}}[,;)\]}}<>|]")
 JSON_WORD = Pattern(r"[\w.+-]+")
 JSON_LITERAL = Pattern(rf"(?:true|false|null|{NUMBER.pattern})(?=[,\]}} \n\r\t])")
 COMMENT = Pattern(r"//[^\n]*(?:\n|\Z)|/\*.*?\*/")
-# A key with its quotes and its colon (the group), or its beginning; also a key without the second quote.
+# A key with its quotes and its colon, which is the group, or the beginning of that; one without the quote behind it.
 KEY = Pattern(r'"[^"\\\x00-\x1f]{0,64}(?:"[ \t\r\n]{0,16}(?:(:)|\Z)|\Z)')
 OPEN_KEY = Pattern(r'"(\w{1,64})\s{0,4}:(?=\s{0,16}(?:["\[{0-9-]|(?:true|false|null)\b))')
-LONGEST_SIGN = 256  # longer than any separator
+LONGEST_SIGN = 256  # more than any sign is long
 
 
 def body_of(quote: str, escape: str) -> Pattern:
-    """Return a pattern for the plain run of a string with this quote: text, and escapes that JSON has too."""
+    """What stays as it is inside a string that this quote ends: plain text, and escapes that JSON has too."""
     plain = rf'[^"\\{re.escape(quote)}\x00-\x1f]*'
-    # Bounded, because each repetition takes memory while the pattern is matched.
+    # Bounded: each repetition takes memory while the pattern is matched.
     escapes = r'(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})' + plain + "){0,99}" if escape != "none" else ""
     return Pattern(plain + escapes)
 
 
 def rest_of(close: str, escape: str) -> Pattern:
-    """Return a pattern for the text of a string up to its possible end, with no escape in it."""
+    """What needs no look at it inside a string that this ends: no escape, and nothing that could begin the end."""
     first, second = re.escape(close[0]), re.escape(close[1:2])
     escapes = "\\\\" * (escape != "none")
     plain = f"[^{first}{escapes}]*"
@@ -394,16 +393,16 @@ def rest_of(close: str, escape: str) -> Pattern:
 
 
 def escaped(text: str) -> str:
-    """Return a text escaped as the inside of a JSON string."""
+    """The inside of a JSON string."""
     return encode_basestring(text)[1:-1]
 
 
-# Numbers stay text: int() refuses 10,000 digits.  NaN and Infinity are refused, because JSON doesn't have them.
+# Numbers stay text: a number of 10,000 digits is no int.  Nor are NaN and Infinity, which JSON has not.
 decoder = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=int)
 
 
 def json_end(buf: str, pos: int) -> int:
-    """Return the end of the JSON value that begins here, 0 if there is none: the fastest way to read a whole one."""
+    """The end of the JSON value that begins here, 0 where there is none: the fastest way to read one that is whole."""
     try:
         return decoder.raw_decode(buf, pos)[1]
     except (ValueError, RecursionError):
@@ -414,15 +413,14 @@ IN_STRING = body_of('"', "json")
 
 
 class Quoting:
-    """How a string continues and ends: `body` is passed on unchanged, `rest` only needs JSON's escapes."""
+    """How a string goes on and ends: `body` stays as it is, `rest` only needs the escapes of JSON."""
 
     def __init__(self, close: str, escape: str) -> None:
         self.close, self.escape = close, escape
         self.body, self.rest = body_of(close[0], escape), rest_of(close, escape)
 
     def plain(self, text: str) -> int:
-        """Return the end of the text in the string that is passed on unchanged; -1 if more than a partial escape
-        follows."""
+        """The end of what is in the string and stays as it is; -1 when more than a part of an escape follows that."""
         end: int = self.body.match(text).end()
         if end == len(text) or (text[end] == "\\" and self.escape != "none" and PART_OF_ESCAPE.match(text, end)):
             return end
@@ -430,8 +428,8 @@ class Quoting:
 
 
 class Style:
-    """How values are written: `strings` as (open, close, escape), `words` for true, false and null, and `signs` for
-    JSON's `[ , ] { : , }`."""
+    """How values are written: `strings` as (open, close, escape), `words` for true, false and null, `signs` in the
+    places of JSON's `[ , ] { : , }`."""
 
     PLAIN: ClassVar[bool] = False
 
@@ -450,14 +448,14 @@ class Style:
         ordered = sorted(self.tokens, key=len, reverse=True)
         either = "|".join(map(re.escape, ordered))
         self.token = Pattern(rf"(\s+)|({either})|(.)")
-        # Searched for, because a pattern that steps through a word takes a hundred bytes of memory per character.
+        # Searched for: a pattern that steps through a word takes a hundred bytes of memory for each character.
         self.word_end = Pattern(rf"\s|{either}|\Z")
         self.begins = {sign[:n] for sign in ordered for n in range(1, len(sign))}
         is_json = '"' in self.strings and self.strings['"'].escape == "json" and "".join(signs) == "[,]{:,}"
         is_json = is_json and all(words.get(word) == word for word in JSON_WORDS)
         self.is_json = is_json and '"' not in self.begins and self.usual == '"' and not bare_keys
         if self.PLAIN:
-            # A plain key without quotes, a plain value, or both: most tokens of a dialect with custom quotes.
+            # A plain key without quotes, a plain value, or both: most tokens of a dialect with quotes of its own.
             key = rf"([^\W\d]\w{{0,{LONGEST_KEY - 1}}}):" if bare_keys else "((?!))"
             value = rf"({'|'.join(filter(str.isalnum, words)) or '(?!)'}|{NUMBER.pattern})(?=[,\]}}])"
             self.plain = Pattern(f"{key}(?:{value})?|{value}" if "".join(signs) == "[,]{:,}" else "(?!)")
@@ -468,15 +466,15 @@ class Style:
 
 
 class PlainStyle(Style):
-    """A style with keys or words that JSON doesn't have, so they are read one token at a time."""
+    """One whose keys or words JSON has not, so that they are read a whole token at a time."""
 
     PLAIN: ClassVar[bool] = True
 
 
 class Reader(Copied):
-    """Reads one value; `styles` are those at the top, inside a top-level list, and inside a top-level object.
+    """Reads one value; `styles` are those at the top, inside a top-level list, inside a top-level object.
 
-    `breaks`: markers that occur in values only inside a string; they close everything that is open.
+    `breaks`: markers that stand in no value but inside a string; they close what is open.
     """
 
     FOLLOWED: ClassVar[bool] = False
@@ -487,16 +485,16 @@ class Reader(Copied):
         self.styles, self.style = styles, styles[0]
         self.want = "value"  # … item, key, member (a key after a comma), colon, comma; "" at the end
         self.stack: list[str] = []
-        self.lists = 0  # the number of open lists
+        self.lists = 0  # how many lists are open
         self.twice: list[int] = []  # the depths at which braces are doubled
-        self.string: Quoting | None = None  # the open string
+        self.string: Quoting | None = None  # the kind of string that is read
         self.out: list[str] = []
-        self.comma: list[str] = []  # a comma with the white space after it, until something follows
-        self.repair = ""  # the first repair
+        self.comma: list[str] = []  # a comma, and white space after it, until something follows
+        self.repair = ""  # the first thing that had to be repaired
         self.pause = False
-        self.waits = False  # the rest of regular JSON depends on the following text
-        self.wanted = 0  # so many characters are needed before anything is decided
-        self.floor = 0  # deeper values are read only for their text
+        self.waits = False  # what is left of regular JSON is decided by what comes
+        self.wanted = 0  # so many characters have to come before anything is decided
+        self.floor = 0  # what is deeper is read for its text alone
 
     def _new(self) -> Any:
         return type(self)(self.styles)
@@ -507,7 +505,7 @@ class Reader(Copied):
         return text
 
     def read(self, buf: str, pos: int, final: bool) -> int:
-        """Consume `buf` from `pos` on, up to the value's end or to text that needs more input."""
+        """Consume `buf` from `pos` on, to the value's end or to where more input is needed."""
         stop, self.wanted = len(buf), 0
         while pos < stop and self.want and not self.pause:
             if len(self.stack) > self.floor and self.style.is_json:
@@ -526,7 +524,7 @@ class Reader(Copied):
         return pos
 
     def _token(self, buf: str, pos: int, final: bool) -> int:
-        """Return the end of the token that begins here; -1 if more input is needed."""
+        """The end of the token that begins here; -1 where more input is needed."""
         if self.style.PLAIN and len(self.stack) > self.floor and (plain := self._plain(buf, pos)) > pos:
             return plain
         match = self.style.token.match(buf, pos)
@@ -569,8 +567,8 @@ class Reader(Copied):
         return whole or end
 
     def regular(self, buf: str, pos: int, stop: int) -> int:
-        """Return the end of regular JSON: before something irregular, or before the end of what is read.  A comma waits
-        for the text after it; `waits`: so does the whole rest."""
+        """The end of JSON as it should be: up to what is not, or takes a closer look, or closes what is read.  A comma
+        waits for what follows it; `waits`: so does all that is left."""
         stack, want, string, quoting = self.stack, self.want, self.string, self.style.strings['"']
         comma, self.waits = -1, False
         if self.comma or self.twice or string not in (None, quoting):
@@ -598,7 +596,7 @@ class Reader(Copied):
             elif sign in "]}":
                 opened = want in ("comma", "item", "key") and len(stack) > self.floor + 1 and stack[-1]
                 if opened != ("[" if sign == "]" else "{"):
-                    self.waits = pos + 1 == stop and self.floor > 0  # the text around it usually ends at once
+                    self.waits = pos + 1 == stop and self.floor > 0  # what is around it mostly ends at once
                     break
                 want, self.lists = "comma", self.lists - (stack.pop() == "[")
             elif want not in ("value", "item"):
@@ -618,14 +616,13 @@ class Reader(Copied):
         return pos if comma < 0 else comma
 
     def _end_of_key(self, buf: str, pos: int) -> int:
-        """Return the end of a key with its colon; -1 if more input is needed, or if the key is irregular."""
+        """The end of a key with its colon; -1 where more of it is needed, or it takes a closer look."""
         key = KEY.match(buf, pos)
         self.waits = key is not None and key.lastindex is None
         return -1 if key is None or self.waits else int(key.end())
 
     def _no_word(self, buf: str, pos: int, final: bool) -> int:
-        """Return the end of a comment, or of a text in the place of a colon; `pos` if there is none, -1 if more input
-        is needed."""
+        """The end of a comment, or of a sign in the place of a colon; `pos` where there is none, -1: more is needed."""
         if buf[pos] == "=":
             if self.want != "colon":
                 return pos
@@ -650,7 +647,7 @@ class Reader(Copied):
         return end
 
     def _plain(self, buf: str, pos: int) -> int:
-        """Return the end of a plain key with its colon, of a plain value, or of both, if one is here and allowed."""
+        """The end of a plain key with its colon, of a plain value, or of both, where one stands and may stand."""
         want = self.want
         comma = want == "comma" and buf[pos] == "," and "," not in self.first
         if comma:
@@ -675,7 +672,7 @@ class Reader(Copied):
         return not self.stack
 
     def _whole(self, buf: str, pos: int) -> int:
-        """Return the end of the whole value, if it is regular JSON and complete; otherwise 0."""
+        """The end of all that is read, where it is JSON as it should be, and all of it has come; 0 otherwise."""
         end = json_end(buf, pos) if self.style.is_json and self._at_top() else 0
         if end:
             self._begin()
@@ -693,7 +690,7 @@ class Reader(Copied):
         return pos
 
     def _begin(self) -> None:
-        """Begin a value or a key: write the text that must precede it."""
+        """A value or a key begins: write what must stand before it."""
         if self.want in ("colon", "comma"):
             self._repaired("missing " + self.want)
             self.out.append(": " if self.want == "colon" else ", ")
@@ -755,20 +752,20 @@ class Reader(Copied):
         self._end()
 
     def _word(self, buf: str, pos: int, end: int, final: bool) -> int:
-        """Read a word: a literal, a key without quotes, or a string without quotes; -1 if more input is needed."""
+        """A word: a literal, a key without quotes, or else a string without quotes; -1: more input is needed."""
         bare_key = self.want in ("key", "member") or (self.want == "comma" and self.stack[-1] == "{")
         if bare_key:
             key_end = self.style.key_end.search(buf, pos).start()
             end = key_end if key_end > pos else end
         elif self.FOLLOWED and not self.stack:
-            # If nothing separates arguments, a number or a literal word ends at the end of its own syntax.
+            # Where nothing stands between arguments, a number or a literal word ends where its own syntax does.
             own = self.style.literal.match(buf, pos)
             if own and (self.follow[final].match(buf, own.end()) or AFTER_LITERAL.match(buf, own.end())):
                 end = own.end()
             else:
                 follow = self.follow[final].search(buf, pos)
                 end = follow.start() if follow else len(buf)
-                # The following text may show that it ends earlier.
+                # What comes may show that it ends before that.
                 if not final and len(buf) - end < LONGEST_FOLLOW:
                     return -1
         breaks = self.stack and not (bare_key and self.style.bare_keys)
@@ -794,14 +791,14 @@ class Reader(Copied):
         return end
 
     def _before_break(self, buf: str, pos: int, end: int, final: bool) -> int:
-        """Return where the word ends; `pos` if more input is needed."""
+        """Where the word ends; `pos` where more input is needed."""
         mark = self.breaks.find(buf, pos, stop=end + self.breaks.width)
         if mark is not None and mark.start < end:
             return int(mark.start)
         return pos if not final and self.breaks.partial_match(buf, pos) < end else end
 
     def _inside(self, buf: str, pos: int, final: bool, string: Quoting) -> int:
-        """Read text of a string, up to something that is not plain."""
+        """Text of a string, up to something that is not plain."""
         close, escape = string.close, string.escape
         end: int = string.body.match(buf, pos).end()
         if end > pos:
@@ -813,7 +810,7 @@ class Reader(Copied):
             return end
         after = end + len(close)
         if buf.startswith(close, end):
-            # If quotes inside are not escaped, one ends the string only before a text that may follow.
+            # Where quotes inside are not escaped, one ends the string only before what may follow.
             guess = escape == "none" and len(close) < 3
             if guess and not final and len(buf) - after < LONGEST_FOLLOW:
                 self.wanted = LONGEST_FOLLOW - (len(buf) - after)
@@ -842,7 +839,7 @@ class Reader(Copied):
         return int(match.end())
 
     def close(self) -> str:
-        """Return the rest of a truncated value, and what closes it."""
+        """What is not taken yet of a value that was cut off, and what closes it."""
         if self.string is not None:
             self.string = None
             self.out.append('"')
@@ -856,13 +853,13 @@ class Reader(Copied):
 
 
 class FollowedReader(Reader):
-    """A reader for values whose end is shown only by the text after it."""
+    """What may follow the value says where it ends, for that is not obvious."""
 
     FOLLOWED: ClassVar[bool] = True
 
 
 def unescaped(match: re.Match[str]) -> str:
-    """Return one of Python's escapes as JSON writes that character."""
+    """An escape of Python's as JSON writes that character."""
     _, two, eight, octal, other = match.groups()
     code = int(two or eight, 16) if two or eight else int(octal, 8) if octal else -1
     if 0 <= code < 0x110000:
@@ -872,7 +869,7 @@ def unescaped(match: re.Match[str]) -> str:
 
 
 def literal_of(text: str, words: Mapping[str, str]) -> str | None:
-    """Return a word or a number as JSON (nan and inf, which JSON lacks, as strings); None for anything else."""
+    """A word or a number as JSON writes it (nan and inf, which JSON lacks, as strings); None for anything else."""
     if text in words:
         return words[text]
     if NUMBER.fullmatch(text):
@@ -897,7 +894,7 @@ FENCE = Pattern(r"\s*```[\w-]*[^\S\n]*\n|\n?[^\S\n]*```\s*\Z")
 INFINITY = float("inf")
 BETWEEN_CALLS = Pattern(r"[\s,;)\]}]*")
 AT_ONCE = Pattern(r"""[\s({\[\\"'“`]*(?:json\b[\s({\[\\"'“]*)?""")
-# A missing quote after a key, or after a value before the next key.
+# A quote that is missing behind a key, behind a value before the next key.
 KEY_LEFT_OPEN = Pattern(r'(?<=[{,\s])"(\w+):(?=\s*["\[{\w-])')
 NAME_LEFT_OPEN = Pattern(r':\s*"(\w+)\s*,(?=\s*"\w+"\s*:)')
 STYLES = (
@@ -909,7 +906,7 @@ STYLES = (
 
 
 def may_be_calls(text: str, tools: Parameters, keys: tuple[str, ...]) -> bool:
-    """Return whether the text begins like a call: brackets and quotes, then a key of calls or the name of a tool."""
+    """Does the text begin as calls might: with brackets and quotes, then a key of calls or the name of a tool?"""
     at = AT_ONCE.match(text).end()
     rest = text[at : at + 64]
     known = [*keys, *KNOWN_KEYS, *tools]
@@ -917,7 +914,7 @@ def may_be_calls(text: str, tools: Parameters, keys: tuple[str, ...]) -> bool:
 
 
 def calls_in(text: str, tools: Parameters) -> list[tuple[str, str]]:
-    """Return the calls in a text, with their arguments as JSON; none if the text contains anything else."""
+    """The calls that a text holds, with their arguments as JSON; none where it holds anything else."""
     text = FENCE.sub("", text).strip()
     for candidate in dict.fromkeys(_candidates(text)):
         found = [_call_of(value, tools) for value in _values(candidate)]
@@ -927,13 +924,13 @@ def calls_in(text: str, tools: Parameters) -> list[tuple[str, str]]:
 
 
 def arguments_of(name: str, text: str, tools: Parameters) -> str | None:
-    """Return the arguments of a tool in an object of JSON; None if they are not this tool's."""
+    """The arguments of a tool that an object of JSON holds; None where they are not this tool's."""
     found = _with_arguments(name, {"arguments": loaded(text)}, tools)
     return None if found is None else found[1]
 
 
 def loaded(text: str) -> Any:
-    """Return the value of a JSON text; None if it is nested too deeply, or contains a number that is too large."""
+    """The value of a text in JSON; None if it is nested too deeply, or holds a number that is too large."""
     try:
         return json.loads(text, parse_float=finite)
     except (ValueError, RecursionError):
@@ -941,7 +938,7 @@ def loaded(text: str) -> Any:
 
 
 def finite(text: str) -> float:
-    """Return a number; raise ValueError if it is too large."""
+    """A number; raises ValueError if it is too large for one."""
     number = float(text)
     if number in (INFINITY, -INFINITY):
         raise ValueError(text)
@@ -949,7 +946,7 @@ def finite(text: str) -> float:
 
 
 def _candidates(text: str) -> Iterator[str]:
-    """Yield the text, and repaired forms of it."""
+    """The text, and as it may have been meant."""
     yield text
     if '\\"' in text:
         yield text.replace('\\"', '"')
@@ -962,7 +959,7 @@ DOUBLED = Pattern(r"([{}])\s*\1")
 
 
 def _values(text: str) -> list[Any]:
-    """Return consecutive objects, also those in lists; with a None in the list if there is anything else."""
+    """The objects in a row, also those in lists; one that is None where there is anything else."""
     found: list[Any] = []
     pos = BETWEEN_CALLS.match(text, 0).end()
     while pos < len(text) and len(found) < 1000:
@@ -977,7 +974,7 @@ def _values(text: str) -> list[Any]:
 
 
 def _call_of(value: Any, tools: Parameters) -> tuple[str, str] | None:
-    """Return the call that an object means."""
+    """The call that an object means."""
     value = _innermost(value)
     if value is None:
         return None
@@ -994,7 +991,7 @@ def _call_of(value: Any, tools: Parameters) -> tuple[str, str] | None:
 
 
 def _innermost(value: Any) -> dict[str, Any] | None:
-    """Return the object, or the one that it contains in the place of a name; None if it is no object."""
+    """The object itself, or the one that it holds in the place of a name; None for what is no object."""
     while isinstance(value, dict):
         inner = [value[key] for key in NAME_KEYS if isinstance(value.get(key), dict)]
         if len(inner) != 1 or any(isinstance(value.get(key), str) for key in NAME_KEYS):
@@ -1021,7 +1018,7 @@ def _with_arguments(name: str, members: dict[str, Any], tools: Parameters) -> tu
 
 OPENING = Pattern(r"\s*```[^\n`]*\n")
 PART_OF_OPENING = Pattern(r"\s*(?:`{0,2}|```[^\n`]*)")
-FENCE_LIMIT = 256  # longer white space, or a longer line, isn't a fence
+FENCE_LIMIT = 256  # more white space than this, or a longer line, is no fence
 
 
 class Fence(Copied):
@@ -1029,7 +1026,7 @@ class Fence(Copied):
         self._state, self._pending = "start", ""
 
     def more(self, text: str) -> str:
-        """Return the part of the content that is known to be inside the fence, or to have none around it."""
+        """The part of the content that is known to be inside the fence, or that no fence is around."""
         pending = self._pending + text
         if self._state == "start":
             opening = OPENING.match(pending[:FENCE_LIMIT])
@@ -1040,22 +1037,22 @@ class Fence(Copied):
         if self._state == "none":
             self._pending = ""
             return pending
-        # White space and backticks at the end may close the fence.
+        # White space and backticks at the end may be the closing of the fence.
         before = pending.rstrip().rstrip("`").rstrip()
         end = max(len(before), len(pending) - FENCE_LIMIT)
         self._pending = pending[end:]
         return pending[:end]
 
     def end(self) -> str:
-        """Return the pending text, unless it closes the fence."""
+        """What is pending, unless it closes the fence."""
         pending, self._pending = self._pending, ""
         closes = self._state == "inside" and pending.strip() in ("", "```")
         return "" if closes else pending
 
 
 class Transcript(Copied):
-    """Keeps text by kind: content, reasoning_content and arguments (of the last call) belong to the message; pending is
-    text of a kind that isn't known yet, value is text of a value, and trailing is no part of the message."""
+    """Kinds of text: content, reasoning_content and arguments (of the last call) are the message's; pending is text
+    whose kind is not known yet, value one of a value, and trailing is what is no part of the message."""
 
     def __init__(self, json_content: bool = False) -> None:
         self.texts: dict[str, list[str]] = {"content": [], "reasoning_content": [], "arguments": []}
@@ -1063,8 +1060,8 @@ class Transcript(Copied):
         self.calls: list[tuple[str, str | None, str]] = []  # name, id, arguments (those of the last are in texts)
         self.index = -1  # of the last call
         self.fence = Fence() if json_content else None
-        self.waiting: list[Delta] = []  # not returned yet
-        self._pieces: list[str] = []  # the text of the next delta, and its kind
+        self.waiting: list[Delta] = []  # not given yet
+        self._pieces: list[str] = []  # what goes into the next delta, and of which kind it is
         self._kind = ""
 
     def copy(self) -> Any:
@@ -1083,7 +1080,7 @@ class Transcript(Copied):
         self._pieces.append(text)
 
     def flush(self) -> None:
-        """Make one delta of the text emitted since the last."""
+        """One delta of what was emitted since the last."""
         if not self._pieces:
             return
         kind, text = self._kind, "".join(self._pieces)
@@ -1095,21 +1092,21 @@ class Transcript(Copied):
             self.waiting.append({kind: text})
 
     def deltas(self) -> list[Delta]:
-        """Return the deltas since the last call of this method."""
+        """What was emitted since the last time."""
         if self._pieces:
             self.flush()
         self.waiting, deltas = [], self.waiting
         return deltas
 
     def end_content(self) -> None:
-        """Note that no more content follows."""
+        """No more content comes."""
         fence, self.fence = self.fence, None
         if fence is not None:
             self.emit("content", fence.end())
         self.flush()
 
     def announce(self) -> None:
-        """Add a delta for the beginning of the last call."""
+        """A delta tells that the last call begins."""
         self.flush()
         name, call_id, _ = self.calls[-1]
         function = {"name": name, "arguments": ""}
@@ -1117,7 +1114,7 @@ class Transcript(Copied):
         self.waiting.append({"tool_calls": [call]})
 
     def open_call(self, name: str, call_id: str | None) -> None:
-        """Open a call, to which the following arguments belong."""
+        """Arguments are this call's from here on."""
         self.flush()
         if self.calls:
             self.calls[-1] = (*self.calls[-1][:2], "".join(self.texts["arguments"]))
@@ -1127,7 +1124,7 @@ class Transcript(Copied):
         self.announce()
 
     def forget(self, calls: int) -> None:
-        """Treat everything as prefilled, except so many calls, which continue."""
+        """All of it is prefilled, but for so many calls, which go on."""
         self.texts.update(content=[], reasoning_content=[], arguments=[])
         self.calls, self.waiting = self.calls[len(self.calls) - calls :], []
         self.index = len(self.calls) - 1
@@ -1153,11 +1150,11 @@ class Transcript(Copied):
 
 
 def known_head(prompt: str, heads: Sequence[str], anchors: Sequence[str]) -> str:
-    """Return the longest known head with which the prompt ends after an anchor; "" if there is none."""
+    """The longest known head that the prompt ends with, behind an anchor; "" where it ends with none."""
     found = ""
     for anchor in anchors or ("",):
         for head in heads:
-            # The white space before an anchor may differ if the last message is not a question.
+            # White space before an anchor may be another one where no question was written last.
             text = (anchor.lstrip() or anchor) + head
             ends = prompt.endswith(text) or (len(prompt) >= len(head) and text.endswith(prompt))
             found = head if ends and len(head) > len(found) else found
@@ -1165,8 +1162,8 @@ def known_head(prompt: str, heads: Sequence[str], anchors: Sequence[str]) -> str
 
 
 def continued_head(prompt: str, anchors: Sequence[str], reasoning: tuple[Sequence[str], Sequence[str]]) -> str:
-    """Return the text after the last anchor, or after an earlier one if only reasoning is between them; the whole
-    prompt if it has no anchor.  `reasoning` are the texts that open and close reasoning."""
+    """What follows the last anchor, and from an earlier one on where only reasoning stands between; all of a prompt
+    that holds no anchor.  `reasoning` are the texts that open and close it."""
     ordered = sorted(anchors, key=len, reverse=True)
     found = [match.span() for match in re.finditer("|".join(map(re.escape, ordered)) or "(?!)", prompt)]
     if not found:
@@ -1185,8 +1182,8 @@ def continued_head(prompt: str, anchors: Sequence[str], reasoning: tuple[Sequenc
 NON_SPACE = Pattern(r"\S|\Z")
 ONE_WORD = Pattern(r"[\w.:/-]+")
 NEVER_IN_NAMES = frozenset("<>{}[]()\"'“”,;=|\n")  # characters of markup, which stand in no name but in a tool's
-NAME_LIMIT = 512  # a longer text is not a name
-PENDING_LIMIT = 1024  # more pending text than this is examined again only after it has doubled
+NAME_LIMIT = 512  # a longer name is no name
+PENDING_LIMIT = 1024  # more than this much pending text is looked at again only when it has doubled
 CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
 OPENER_KINDS = ("call", "line", "whole")
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
@@ -1194,7 +1191,7 @@ AT_END_KINDS = ("last", "sign", "alike")  # what counts at the output's end, or 
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "last")
 CUT_KINDS = ("end", "reasoning_end", "content_end")
 LEFT_SIGNS = Pattern(r"[\"']?[}\])]|`{1,3}")
-MOST_ODD = 64  # the most names with unusual characters that are searched for
+MOST_ODD = 64  # of names that hold what ends names, so many are looked for
 MOST_ENDS = 4  # so many ends of the turn in a row are one
 LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
 LATE = "text after the output was finished"
@@ -1202,13 +1199,13 @@ NO_MATCH = Match("", 0, 0)
 
 
 def at_line_start(text: str, before: bool) -> bool:
-    """Return whether only white space is on the line after `text`; `before`: the same before it."""
+    """Is there nothing but white space on the line after `text`?  `before`: was there, before it?"""
     _, newline, line = text.rpartition("\n")
     return (bool(newline) or before) and not line.strip()
 
 
 def next_char(buf: str, pos: int) -> int:
-    """Return the position of the next character that is not white space."""
+    """Where the next character stands that is no white space."""
     return int(NON_SPACE.search(buf, pos).start())
 
 
@@ -1216,37 +1213,37 @@ class Machine(Copied):
     TRANSCRIPT: ClassVar[type[Transcript]] = Transcript
     HEADS: ClassVar[Sequence[str]] = ("",)
     ANCHORS: ClassVar[Sequence[str]] = ()
-    AT_LINES: ClassVar[bool] = False  # some markers count only at a line's start,
+    AT_LINES: ClassVar[bool] = False  # some markers count at a line's start alone,
     AT_ENDS: ClassVar[bool] = False  # and some at the output's end, or before another marker
-    FIRST: ClassVar[Sequence[str]] = ()  # kinds of markers that count only before content begins
-    KEEPS_PENDING: ClassVar[bool] = False  # `feed` handles pending text
-    SPACE: ClassVar[str] = ""  # the white space that the template writes before the content
+    FIRST: ClassVar[Sequence[str]] = ()  # kinds of what counts before content begins only
+    KEEPS_PENDING: ClassVar[bool] = False  # `feed` looks after what is pending inside of text
+    SPACE: ClassVar[str] = ""  # what the template writes before the content
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
-    HEADER_PARTS: ClassVar[Sequence[str]] = ()  # the texts of which headers consist
+    HEADER_PARTS: ClassVar[Sequence[str]] = ()  # the texts that headers are made of
     HEADER_TEXTS: ClassVar[Pattern] = Pattern("(?!)")
-    _others: Sequence[str] = ()  # diagnostics of repeated slots
+    _others: Sequence[str] = ()  # diagnostics of slots that come again
     _once = False  # the second reading of this call found none
-    LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may be in the place of a closer
-    CUT_MARKERS: ClassVar[bool] = False  # a truncated marker at the output's end is not text
-    OPENERS: ClassVar[tuple[str, ...]] = ()  # of calls: the beginning of one at the output's end is not text
+    LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may stand in the place of a closer
+    CUT_MARKERS: ClassVar[bool] = False  # a part of a marker at the output's end is no text
+    OPENERS: ClassVar[tuple[str, ...]] = ()  # of calls: the beginning of one at the output's end is no text
     IN_REASONING: ClassVar[Scanner] = NO_MARKERS
     REASONING_AGAIN: ClassVar[Scanner] = NO_MARKERS  # what opens it, where it has just been opened
     BEFORE_CONTENT: ClassVar[Scanner] = NO_MARKERS
     IN_CONTENT: ClassVar[Scanner] = NO_MARKERS
     AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
-    AFTER_TURN: ClassVar[Scanner] = NO_MARKERS  # a call directly after the end of the turn is one of its calls
-    DISTINCT: ClassVar[bool] = True  # the opener of calls is distinctive, so a call follows
-    BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that never occur in names, or in values outside of a string
-    USUAL_NEXT: ClassVar[Sequence[ExpectedText]] = ()  # the usual text after a call,
+    AFTER_TURN: ClassVar[Scanner] = NO_MARKERS  # a call right after the end of the turn is one of its calls
+    DISTINCT: ClassVar[bool] = True  # what opens calls is like nothing else, so what follows is a call
+    BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that no name holds, and no value outside of a string
+    USUAL_NEXT: ClassVar[Sequence[ExpectedText]] = ()  # what usually comes after a call,
     USUAL_PAIR: ClassVar[Sequence[ExpectedText]] = ()  # and after an argument
-    HEADER: ClassVar[Sequence[Any]] = ()  # slots of a call: the kind, what ends it, and characters that do
-    CALL_ID: ClassVar[str] = ""  # an id that consists of slots: "{name}:{index}"
-    CLOSED: ClassVar[bool] = False  # calls have a closer
+    HEADER: ClassVar[Sequence[Any]] = ()  # slots of a call: the kind, what ends it, and signs that do
+    CALL_ID: ClassVar[str] = ""  # an id that is made of slots: "{name}:{index}"
+    CLOSED: ClassVar[bool] = False  # calls have a closer of their own
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
-    _reader: Reader | None = None  # and the reader of one
+    _reader: Reader | None = None  # and what reads one
     _reasoning_to = 0  # where the reasoning that is open is closed, as far as that was looked for
-    ENDS_TURN: ClassVar[bool] = False  # a call's closer may also end the turn, so it may be missing
-    _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that contain ends of names
+    ENDS_TURN: ClassVar[bool] = False  # a call's closer may be what ends the turn, so that it may be cut off
+    _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that hold what ends others
 
     def __init__(
         self,
@@ -1264,34 +1261,34 @@ class Machine(Copied):
         self._tools = parameters_of(tools)
         self._reasoning_on, self._calls_on, self._echo = parse_reasoning, parse_tool_calls, echo
         self._out = self.TRANSCRIPT(json_content)
-        # Input: _buf from _pos on is not consumed; _base is its offset, negative for the text of the prompt.
+        # Input: _buf from _pos on is not consumed; _base is its offset, negative for what the prompt holds.
         self._buf, self._pos, self._base = "", 0, 0
-        self._parts: list[str] = []  # text that isn't examined before _wanted characters of it have arrived
+        self._parts: list[str] = []  # text that is not looked at before _wanted characters of it have come
         self._wanted = 0
-        # Whether the buffer, from there on, is still undecided: while it is, no state has to examine it.
+        # Whether the buffer, from there on, still leaves open what comes: while it does, no state has to look at it.
         self._undecided: Callable[[str, int], object] | None = None
         self._undecided_from = 0
-        self._through: Callable[[Any, str], list[Delta]] | None = None  # reads JSON that is emitted as it arrives
+        self._through: Callable[[Any, str], list[Delta]] | None = None  # reads JSON that is emitted as it comes
         self._final = False
-        # The state of the turn.
+        # Where in the turn the machine is.
         self._state: Callable[[Any], bool] = type(self)._content
         self._mark = NO_MATCH
         self._skip = 0  # its length, and that of the white space before it
         self._open = False  # the last call is not complete
-        self._closed = False  # its closing marker was read
-        self._unclosed = False  # its arguments have ended, the last of its closers was not read
-        # The state to return to if a call turns out to be text.
+        self._closed = False  # its closing marker has come
+        self._unclosed = False  # its arguments have ended, the last of its closers has not come
+        # Where to go on when a call turns out to be none.
         self._back: Callable[[Any], bool] = self._state
         self._back_kind = "content"
         self._long_names = "\n" in "".join(self._tools)
         self._space = self.SPACE  # white space of the template that may still come
-        self._fresh = True  # only white space was read in this part so far
+        self._fresh = True  # nothing but white space has come in this part
         self._line_start = True
-        self._literal = False  # after a failed call: its closers are text
-        self._opener = ""  # of the reasoning that is open
-        # The kind of text that is open, and how to find its possible end: the end of the safe prefix, -1 if a state
-        # must decide. If nothing is pending, most chunks of a value or another text can be passed on as they are;
-        # _passed are those that were.
+        self._literal = False  # after a call that was none: its closers are text
+        self._opener = ""  # of the reasoning that the text is in
+        # The kind of text that the output is in the middle of, and how to find what could end it: up to where a text
+        # is plain, -1 where that takes a closer look.  Where nothing is pending, most chunks can be passed on as they
+        # come, in a value or in other text; _passed are those that were.
         self._within = ""
         self._plain_value = self._plain_text = False
         self._plain_to: Callable[[str], int] = len
@@ -1312,7 +1309,7 @@ class Machine(Copied):
         continue_final_message: bool = False,
         special: Sequence[Sequence[int]] | None = None,
     ) -> Message:
-        """Returns the message of a model's output.
+        """The message that the model's output means.
 
         `json_content` drops a Markdown fence around the content.  `continue_final_message`: the prompt ends with the
         beginning of this answer.  `special`: the (start, end) ranges of the text that came from special tokens."""
@@ -1337,8 +1334,7 @@ class Machine(Copied):
         prompts: str | Sequence[str | None] | None = None,
         tools: object = None,
     ) -> list[Row | None]:
-        """Returns a row for each text: content, reasoning_content, tool_calls (id, name, arguments), incomplete,
-        diagnostics.
+        """A row for each text: content, reasoning_content, tool_calls (id, name, arguments), incomplete, diagnostics.
 
         `prompts` and `tools` (also as JSON text): one for all, or a list with one for each text.  None gives None.
         """
@@ -1374,7 +1370,7 @@ class Machine(Copied):
                 self._out.emit("content", self._opener)
                 self._out.flush()
         if self._out.waiting:
-            self._goes_on("")  # they are returned by the first feed
+            self._goes_on("")  # they go out with the first feed
             self._wanted = 0
 
     # Input and output
@@ -1383,7 +1379,7 @@ class Machine(Copied):
         raise NotImplementedError
 
     def finish(self) -> list[Delta]:
-        """Ends the output; returns the remaining deltas."""
+        """The output has ended: what is new with that."""
         if self._final:
             return []
         self._final = True
@@ -1396,7 +1392,7 @@ class Machine(Copied):
         return deltas + self._out.deltas()
 
     def _settle(self) -> None:
-        """Account for the chunks that were passed on unchanged."""
+        """Account for the chunks that were passed on as they came."""
         text, kind = "".join(self._passed), self._within
         self._passed.clear()
         if text:
@@ -1406,7 +1402,7 @@ class Machine(Copied):
             self._out.texts[kind].append(self._json(text) if kind == "arguments" else text)
 
     def _more(self, chunk: str) -> list[Delta]:
-        """Handle a chunk that may contain more than plain text; if it only continues the text, no state is needed."""
+        """A chunk that is not plain: where it only goes on with the text, that is passed on without any state."""
         if self._final:
             return self._late(chunk)
         if self._through is not None:
@@ -1421,7 +1417,7 @@ class Machine(Copied):
         kind = self._within
         if not kind:
             return self._advance(chunk)
-        text = self._buf + chunk  # inside of text, little is pending
+        text = self._buf + chunk  # little is pending inside of text
         stop = self._plain_to(text)
         if stop < 0:
             return self._advance(chunk)
@@ -1436,14 +1432,14 @@ class Machine(Copied):
         return [{kind: text}]
 
     def _late(self, chunk: str) -> list[Delta]:
-        """Add text that is fed after `finish` to the trailing text; nothing of it is lost."""
+        """What is fed after `finish` is no part of the answer; nothing of it is lost."""
         if chunk and (not self.diagnostics or self.diagnostics[-1].text != LATE):
             self._note(LATE)
         self._out.texts["trailing"].append(chunk)
         return []
 
     def _regular(self, chunk: str) -> list[Delta]:
-        """Read more of arguments in regular JSON, without a state."""
+        """More of arguments in JSON as it should be: no state has to look at it."""
         reader = self._reader
         if reader is None:
             return self._advance(chunk)
@@ -1461,17 +1457,17 @@ class Machine(Copied):
         return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": text}}]}]
 
     def _json(self, text: str) -> str:
-        """Return the plain text of a value, escaped for the string that it becomes."""
+        """Plain text of a value, inside of the string that it becomes."""
         return text
 
     def _goes_on(self, kind: str, plain_to: Callable[[str], int] = len) -> None:
-        """Declare that the next chunk may continue text of this kind, "" for none."""
+        """The next chunk may go on with the text of this kind, none for ""."""
         self._within, self._plain_to, self._undecided, self._through = kind, plain_to, None, None
         self._plain_value = kind == "arguments"
         self._plain_text = kind not in ("", "arguments", "value")
 
     def _in_string(self, reader: Reader) -> None:
-        """Prepare to pass on the next chunks of a value that is written as the template does."""
+        """Most of a value that is written as the template does is passed on as it came."""
         string = reader.string
         if string is not None and string.close == reader.style.usual and not reader.out:
             self._goes_on("arguments", string.plain)
@@ -1481,7 +1477,7 @@ class Machine(Copied):
             self._within, self._through = "arguments", type(self)._regular
 
     def _value_is_over(self, reader: Reader) -> bool:
-        """Return whether the value has ended; if it hasn't, the next chunk may continue a string of it."""
+        """Has the value come to its end?  If not, what comes may go on with a string of it."""
         if reader.want:
             self._in_string(reader)
             return False
@@ -1517,17 +1513,17 @@ class Machine(Copied):
 
     @property
     def message(self) -> Message:
-        """The message so far, as chat servers write it."""
+        """All that has come, as chat servers write a message."""
         self._settle()
         return self._out.to_message()
 
     @property
     def trailing(self) -> str:
-        """Text that is no part of the message, such as a call that was truncated before its name."""
+        """What is no part of the message: a call that was cut before it had a name."""
         return "".join(self._out.texts["trailing"])
 
     def _text(self, kind: str, end: int) -> None:
-        """Emit the text up to `end`, without the part that is prefilled."""
+        """Emit the text up to `end`, but for what of it is prefilled."""
         text = self._buf[self._pos : end]
         self._line_start = at_line_start(text, self._line_start)
         self._out.emit(kind, text if self._echo else text[max(0, -self._base - self._pos) :])
@@ -1603,7 +1599,7 @@ class Machine(Copied):
     # A second reading
 
     def _call_otherwise(self) -> bool | None:
-        """Read a call whose header differs from the template's; None if it is no call."""
+        """A call whose header is not as it should be; None: it is none."""
         other = self._header_otherwise()
         if other is None:
             return False
@@ -1619,9 +1615,9 @@ class Machine(Copied):
         return True
 
     def _header_otherwise(self) -> tuple[str, int] | None:
-        """Return the tool that an irregular header names, and where its arguments begin.
+        """The tool that a header names which is not as it should be, and where its arguments begin.
 
-        ("", 0) if it names none; None if more input is needed.
+        ("", 0): it names none; None: more input is needed.
         """
         buf, name, start = self._buf, "", self._pos + self._skip
         pos = next_char(buf, start)
@@ -1639,7 +1635,7 @@ class Machine(Copied):
             text = buf[pos:end]
             if part is None or part.end() < end:
                 tool = tool_named(text, self._tools)
-                if tool not in self._tools:  # an index may follow it
+                if tool not in self._tools:  # an index may stand behind it
                     tool = tool_named(text.rpartition(":")[0], self._tools)
                 if not tool or tool not in self._tools or name not in ("", tool):
                     break
@@ -1648,13 +1644,13 @@ class Machine(Copied):
         return (name, len(buf)) if name and self._final and pos == len(buf) else ("", 0)
 
     def _may_go_on(self, pos: int) -> bool:
-        """Return whether the following text begins one of the texts of a header."""
+        """Does what comes next begin one of the texts of a header?"""
         rest = self._buf[pos : pos + NAME_LIMIT]
         begun = any(len(text) > len(rest) and text.startswith(rest) for text in self.HEADER_PARTS)
         return begun or self.AFTER_CALL.prefix_of(self._buf, pos) != ""
 
     def _arguments_begin(self, pos: int) -> bool:
-        """Return whether the arguments of a call begin here, or the call ends."""
+        """Do the arguments of a call begin here, or does the call end?"""
         mark = self.AFTER_CALL.match(self._buf, pos)
         return (mark is not None and mark.kind in CLOSER_KINDS) or self._opens_arguments(pos)
 
@@ -1662,7 +1658,7 @@ class Machine(Copied):
         raise NotImplementedError
 
     def _second_reading(self) -> bool:
-        """Read a text that opens like a call up to the end of that call, as a whole."""
+        """Read what opens as a call does, up to the end of that call, as a whole."""
         buf, start = self._buf, self._pos + self._skip
         if not may_be_calls(buf[start : start + NAME_LIMIT], self._tools, ()):
             return self._read_once()
@@ -1682,7 +1678,7 @@ class Machine(Copied):
         return True
 
     def _read_once(self) -> bool:
-        """Return to the result of the first reading: the second found no call."""
+        """The second reading found no call: what the first one found stands."""
         self._once, self._state = True, type(self)._call
         return True
 
@@ -1703,15 +1699,15 @@ class Machine(Copied):
             if kind == "separator":
                 return self._try_unopened()
             return True
-        # Something else than more of the calls follows, or nothing.
+        # Something else than more of the calls comes, or nothing.
         self._unclosed = self._unclosed and next_char(self._buf, self._pos) == len(self._buf)
         self._state = type(self)._content
         return True
 
     def _left_over(self, kind: str) -> str:
-        """Skip a superfluous bracket after a call, or an opener in the place of a closer, at the end of the calls.
+        """Behind a call: a bracket too many, or an opener in the place of a closer, where the calls end.
 
-        "no": there is none; "more": more input is needed; "dropped": it was skipped.
+        "no": it is none; "more": more input is needed; else it was "dropped".
         """
         buf, start = self._buf, next_char(self._buf, self._pos)
         opener = self.LEFT_OVER.match(buf, start) if self._unclosed else None
@@ -1728,7 +1724,7 @@ class Machine(Copied):
         ends = mark is not None and mark.kind in ENDS_OF_CALLS and not (mark.kind == kind == "call")
         if not ends and (at < len(buf) or kind == "call"):
             return "no"
-        self._note(f"{buf[start:end].strip()} is left over after a call")
+        self._note(f"{buf[start:end].strip()} is left over behind a call")
         if kind == "call":
             self._pos = end
         else:
@@ -1740,7 +1736,7 @@ class Machine(Copied):
     # Text and markers
 
     def _text_to(self, marks: Scanner, kind: str) -> str:
-        """Emit text as `_until` does, for openers of reasoning or content that count only before any text."""
+        """As _until; what opens reasoning or content may count before any of the text only."""
         if self.FIRST and self._fresh:
             first = self._next(self.BEFORE_CONTENT)
             if first is None or first in self.FIRST:
@@ -1748,7 +1744,7 @@ class Machine(Copied):
         return self._until(marks, kind)
 
     def _until(self, marks: Scanner, kind: str) -> str:
-        """Emit the text before the next marker as `kind`; return the marker's kind, "" if more input is needed."""
+        """Emit the text before the next marker as `kind`; the marker's kind, "" where more input is needed."""
         if self._space:
             self._skip_space()
         buf, pos, stop = self._buf, self._pos, len(self._buf)
@@ -1769,7 +1765,7 @@ class Machine(Copied):
         if not blank:
             self._fresh = False
         if mark is None or not found:
-            # White space before the first text waits, because it is dropped if a marker follows it.
+            # White space before the first text is dropped when a marker follows it, so it has to wait.
             if not blank:
                 self._text(kind, end)
                 passed = kind != "pending" and self._out.fence is None and (self._reasoning_on or not self._opener)
@@ -1779,7 +1775,7 @@ class Machine(Copied):
             elif self._final:
                 self._pos = end
             return ""
-        # If the whole turn is white space, that white space is the content.
+        # White space alone is the answer where the turn ends behind it, and holds nothing else.
         alone = mark.kind == "end" and kind == "content" and self._out.is_silent()
         literal = self._is_text(mark)
         lead = 0 if literal else end - pos if blank and not alone else trailing_overlap(buf[pos:end], mark.lead)
@@ -1792,10 +1788,10 @@ class Machine(Copied):
         return str(mark.kind)
 
     def _counting(self, marks: Scanner, mark: Match | None) -> Match | None:
-        """Return the mark, or the first after it, that counts at its place: `line` at a line's start, `last` at the
-        end, `sign` before the end or before another mark.
+        """The mark, or the first after it, that counts where it stands: "line" at a line's start, "last" at the end,
+        "sign" before the end or before another mark.
 
-        A marker whose later pieces are at a line's start counts as a whole.
+        One whose later pieces stand at a line's start counts as a whole.
         """
         buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
         while mark is not None and mark.kind in ("line", "plain", *AT_END_KINDS):
@@ -1812,7 +1808,7 @@ class Machine(Copied):
                     if counting is not None:
                         return counting
                 outer = mark if outer is None or mark.start >= outer.end else outer
-            mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of one that doesn't count here
+            mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of what is none here
         return mark
 
     def _without_closer(self, marks: Scanner, mark: Match) -> Match | None:
@@ -1832,7 +1828,7 @@ class Machine(Copied):
         return None
 
     def _at_end(self, marks: Scanner, mark: Match) -> Match | None:
-        """Return the mark with its meaning at the end, or before another marker; unchanged while that is undecided."""
+        """The mark as what it counts for at the end, or before another; as it is where that is not decided."""
         buf, at, behind = self._buf, next_char(self._buf, mark.end), None
         if mark.kind == "alike" and "\n" in buf[mark.end : at]:
             # Where the template ends a line with it, or writes it in one of its own.
@@ -1861,8 +1857,8 @@ class Machine(Copied):
         return {"last": "end", "sign": "content_end"}.get(mark.kind, "reasoning_end")
 
     def _next(self, marks: Scanner, usual: Sequence[ExpectedText] = ()) -> str | None:
-        """Return the kind of the next marker after white space, "" for other text; None if more input is needed.
-        `usual`: the usual text, which may contain several of the markers."""
+        """The kind of the marker that comes next, white space apart, "" for other text; None: more input is needed.
+        `usual`: what usually comes, which may hold several of the markers."""
         if self._space:
             self._skip_space()
         buf, start = self._buf, NON_SPACE.search(self._buf, self._pos).start()
@@ -1881,8 +1877,7 @@ class Machine(Copied):
         return str(mark.kind)
 
     def _leave_open(self, start: int, core: str) -> None:
-        """Note that the text from `start` on is the beginning of this marker, so nothing is decided before all of it
-        has arrived."""
+        """The text from `start` on is the beginning of this marker: until all of it has come, nothing is decided."""
         if " " in core or core[0] == RESPELLED:
             self._undecided, self._undecided_from = lambda buf, at: truncated_core((core,), buf[at:]), start
         else:
@@ -1894,26 +1889,26 @@ class Machine(Copied):
             self._pos, self._space = self._pos + comes, self._space[1:] if comes else ""
 
     def _drop(self, fresh: bool = True) -> None:
-        """Consume a marker that only structures the turn."""
+        """The marker only structures the turn."""
         self._pos += self._skip
         self._space = self._mark.trail
         self._fresh, self._literal = fresh, False
         self._line_start = self._line_start or fresh or self._mark.kind == "content"
 
     def _keep(self, kind: str) -> None:
-        """Emit the marker as text."""
+        """The marker is text."""
         self._text(kind, self._pos + self._skip)
         self._fresh = False
 
     def _keep_call(self) -> bool:
-        """Keep a call in the content unchanged, because calls aren't wanted; it still ends reasoning."""
+        """Calls stay in the content as they came; where they end reasoning, they do so all the same."""
         if self._reasoning_on:
             self._opener, self._state = "", type(self)._content
         self._keep("content")
         return True
 
     def _is_text(self, mark: Match) -> bool:
-        """Return whether the marker belongs to a part that stays in the content."""
+        """Is it a marker of what shall stay in the content as it came?"""
         if mark.kind == "stray":
             return self._literal or not self._reasoning_on
         if mark.kind == "empty":
@@ -1922,7 +1917,7 @@ class Machine(Copied):
 
     def _turn_marker(self, text: str) -> None:
         kind = self._mark.kind
-        if self._is_text(self._mark) or kind in ("call", "line"):  # calls are text here, because they aren't wanted
+        if self._is_text(self._mark) or kind in ("call", "line"):  # calls are text here, as none are looked for
             return self._keep(text)
         if kind in ("stray", "empty"):
             self._note("reasoning ends that was not open" if kind == "stray" else "an empty call")
@@ -1934,7 +1929,7 @@ class Machine(Copied):
         return None
 
     def _over(self) -> bool:
-        # over = (TURN_START? CALL_START call) | text after the turn
+        # over = (TURN_START? CALL_START call) | text, which is no part of the turn
         if self._fresh:
             kind = self._next(self.AFTER_TURN)
             if kind is None:
@@ -1960,14 +1955,14 @@ class Machine(Copied):
     # The end of the output
 
     def _begins_call(self, pos: int) -> bool:
-        """Return whether the remaining text begins the opener of a call."""
+        """Does what is left, which is no whole marker, begin the opener of a call?"""
         rest = "".join(self._buf[pos:].split())
         if len(rest) < LEAST_CUT or rest.isalnum() or self._literal or not (self._calls_on and self.DISTINCT):
             return False
         return truncated_core(self.OPENERS, self._buf[next_char(self._buf, pos) :]) != ""
 
     def _is_cut(self, marks: Scanner, pos: int) -> bool:
-        """Return whether the remaining text at the output's end is a truncated opener of a call, or a truncated end."""
+        """Is what is left, where the output ends, the beginning of a call, or of what ends the turn or a part of it?"""
         if self._begins_call(pos):
             return True
         if not self.CUT_MARKERS:
@@ -1978,7 +1973,7 @@ class Machine(Copied):
         return marks.is_truncated(self._buf, next_char(self._buf, pos), CUT_KINDS, LEAST_CUT) and not self._literal
 
     def _end_of_cut(self) -> None:
-        """Drop a truncated marker at the end."""
+        """What is left at the end is a part of a marker, and no text."""
         if self._begins_call(self._pos):
             self._cut_off()
             return
@@ -1986,7 +1981,7 @@ class Machine(Copied):
         self._text("trailing", len(self._buf))
 
     def _cut_off(self) -> bool:
-        """Drop the remaining markup of a call in which the output ends."""
+        """The output ends inside the markup of a call: what is left of it is no text."""
         self._cut("a call")
         self._text("trailing", len(self._buf))
         return False
@@ -2004,15 +1999,14 @@ class Machine(Copied):
     # Calls
 
     def _slots(self, pos: int, slots: Sequence[Any], name: str | None = None) -> tuple[dict[str, str], int, str]:
-        """Read slots with the markers that end them; return values, the end, and what was expected instead.
+        """Slots with the markers that end them: values, the end, and what was expected instead.
 
-        The third result is a text, or "more" (more input is needed) or "end" (it was needed, but the output has
-        ended). A marker of the kind "next" belongs to the text after the slot, as "bare" does after one word; white
-        space in place of the markers' own is accepted.  A repeated name (if `name` is known) must be equal, or a
-        diagnostic is added.
+        "more": more input is needed, "end": it was, but the output has ended.
+        A marker of the kind "next" belongs to what follows the slot, as "bare" does after one word; white space
+        that comes with the markers is as good.  What comes again (the `name` is known) says the same, or is told.
         """
         values: dict[str, str] = {} if name is None else {"name": name}
-        buf, others, earlier = self._buf, [], ("", pos, "")  # the previous slot, its start, and the text that ends it
+        buf, others, earlier = self._buf, [], ("", pos, "")  # the slot before, where it starts, what ends it
         for slot, ends, stops in slots:
             pos = next_char(buf, pos)
             known = 0
@@ -2046,14 +2040,14 @@ class Machine(Copied):
         return values, pos, ""
 
     def _note_others(self) -> None:
-        """Note repeated slots with different values."""
+        """What came again and says otherwise."""
         for other in self._others:
             self._note(other)
 
     def _end_of_slot(
         self, slot: str, pos: int, known: int, ends: Scanner, stops: str, joint: str
     ) -> tuple[Match | None, str]:
-        """Return the marker that ends a slot, or what was expected instead."""
+        """The marker that ends a slot, or what was expected instead."""
         buf = self._buf
         mark = ends.find(buf, pos + known, stop=pos + NAME_LIMIT)
         partial = ends.partial_match(buf, pos)
@@ -2073,26 +2067,27 @@ class Machine(Copied):
             return (Match("end", stop, stop + 1) if slot == "key" else Match("next", stop, stop)), ""
         if mark is not None and pending_from > mark.start:
             return mark, ""
-        if self._final and partial < len(buf) and buf[pos:partial].strip() in self._tools:
+        of_slot = ends.is_truncated(buf, next_char(buf, partial), ("suffix",))
+        if self._final and partial < len(buf) and not of_slot and buf[pos:partial].strip() in self._tools:
             return Match("next", partial, partial), ""  # a truncated marker comes after the whole name
         text = buf[pos : min(partial, pos + NAME_LIMIT)].strip()
         parts = text.split(joint) if slot == "index" and joint else [text]
         wait = end - pos < NAME_LIMIT and (self._long_names or not any("\n" in part.strip() for part in parts))
-        if self._final and len(text.split()) > 1:  # several words are probably the words of an answer
+        if self._final and len(text.split()) > 1:  # these are the words of an answer
             wait = any(name.startswith(text) for name in self._tools)
         return None, slot if not wait else "end" if self._final else "more"
 
     def _is_no_slot(self, slot: str, text: str, pos: int, known: int, ends: Scanner, mark: Match) -> str:
-        """Return what was expected instead of a slot with this text before this marker; "" if the slot is valid."""
+        """What was expected instead of a slot with this text, which this marker ends; "" where it may be one."""
         lacks = not text and (slot != "key" or mark.kind in ("next", "bare"))
         if lacks or ("\n" in text and text not in self._tools and not known):
             return slot
         if mark.kind == "bare" and self._final and ends.partial_match(self._buf, pos) <= mark.start:
-            return "end"  # the output ends in the text between two slots
+            return "end"  # the output ends in the text between
         return slot if mark.kind == "bare" and ONE_WORD.fullmatch(text) is None else ""
 
     def _known(self, slot: str, pos: int, ends: Scanner) -> int:
-        """Return the length of a tool's name here that contains an end of names; -1 if more input is needed."""
+        """The length of a name of the tools that stands here and holds what ends others; -1: more input is needed."""
         buf, names = self._buf, self._odd_names(slot, ends)
         for name in names:
             at = next_char(buf, pos + len(name)) if buf.startswith(name, pos) else -1
@@ -2104,8 +2099,7 @@ class Machine(Copied):
         return 0
 
     def _odd_names(self, slot: str, ends: Scanner) -> list[str]:
-        """Return the names of tools, or of the called tool's parameters, that contain ends of names; the longest
-        first."""
+        """Those of the tools, or of the parameters of the tool that is called: the longest first."""
         of = self._out.calls[-1][0] if slot == "key" and self._out.calls else ""
         self._odd = {} if self._odd is None else self._odd
         if (slot, of) not in self._odd:
@@ -2116,14 +2110,14 @@ class Machine(Copied):
         return self._odd[slot, of]
 
     def _try_call(self, kind: str) -> bool:
-        """Try to read the text after _skip characters of opener as a call; if it isn't one, it is text of this kind."""
+        """What comes (after _skip characters of opener) may be a call; if not, it is text of this kind."""
         self._back = type(self)._content if self._state == type(self)._after_call else self._state
         self._back_kind = kind
         self._state = type(self)._call
         return True
 
     def _try_unopened(self) -> bool:
-        """Do the same as `_try_call` for calls without an opener."""
+        """As _try_call, where no marker opens the call."""
         self._skip = 0
         return self._try_call("content")
 
@@ -2154,9 +2148,9 @@ class Machine(Copied):
         return True
 
     def _next_of_calls(self, marks: Scanner) -> str | None:
-        """Do the same as `_next`, but drop a truncated marker of the calls at the output's end."""
+        """As `_next`; a part of a marker of the calls, where the output ends, is no text."""
         kind, buf = self._next(marks, self.USUAL_NEXT), self._buf
-        # The text after a piece of a closer may be all that the output has of the rest.
+        # What goes on behind a piece of a closer may be as much as there is of the whole.
         part = kind == "" or (kind in ("close", "closed") and next_char(buf, self._mark.end) < len(buf))
         least = 1 if self._unclosed and kind == "" else LEAST_CUT
         if part and self._final and marks.is_truncated(buf, next_char(buf, self._pos), CALL_KINDS, least):
@@ -2165,7 +2159,7 @@ class Machine(Copied):
         return kind
 
     def _finish(self) -> None:
-        """Close everything that is open at the end of the output."""
+        """Close what is open at the end of the output."""
         if self._opener and self._reasoning_on:
             self._cut("the reasoning")
         if self._open or (self._unclosed and not self.ENDS_TURN):
@@ -2224,7 +2218,7 @@ class Pairs(Machine):
         return self._pair(self._mark.end if self.PAIR_OPENS else self._pos, ", " if self._count else "{")
 
     def _object_for_pairs(self) -> bool | None:
-        """Read a JSON object in the place of all pairs; return None if there is none."""
+        """An object of JSON in the place of all pairs; None where there is none."""
         buf, start, name = self._buf, next_char(self._buf, self._pos), self._out.calls[-1][0]
         if not buf.startswith("{", start) or name not in self._tools:
             return None
@@ -2292,7 +2286,7 @@ class Pairs(Machine):
         return True
 
     def _without_quotes(self, key: str) -> str:
-        """Return a key without the quotes around it if the schema has that one; else the key."""
+        """A key that the schema has without the quotes that stand around it; else the key."""
         schema, bare = self._tools.get(self._out.calls[-1][0]), key.strip("'\"")
         keys = properties_of(schema)
         if key in keys or bare not in keys:
@@ -2322,7 +2316,7 @@ class Pairs(Machine):
 
 
 class QuotedPairs(Pairs):
-    """Reads pairs whose values are written in a dialect with quotes: city='Paris'."""
+    """Pairs whose values are written in a dialect with quotes: city='Paris'."""
 
     FOLLOW: ClassVar[tuple[Pattern, Pattern]]
 
@@ -2348,11 +2342,11 @@ class QuotedPairs(Pairs):
         super()._finish()
 
 
-MOST_TOOLS = 1000  # the most distinct lists of tools that are kept
+MOST_TOOLS = 1000  # so many distinct tools of rows are kept
 
 
 def tools_of(tools: object, known: dict[str, tuple[Parameters, str]]) -> tuple[Parameters, str]:
-    """Return the parameters of the tools, and the error if they can't be read.  Each JSON text is read once."""
+    """What parsers want to know of the tools, and what is wrong with them.  Each text of JSON is read once."""
     if not isinstance(tools, str):
         return parameters_of(tools), ""
     if tools not in known:
@@ -2371,8 +2365,7 @@ def rows_of(
     prompts: str | Sequence[str | None] | None,
     tools: object,
 ) -> list[Row | None]:
-    """Return a row for each text, and None for None.  `prompts` and `tools` are one value for all texts, or a list with
-    one for each."""
+    """`prompts` and `tools`: one for all texts, or a list with one for each.  A text that is None gives None."""
     rows = tools if isinstance(tools, (list, tuple)) and any(not isinstance(tool, dict) for tool in tools) else None
     read: dict[str, tuple[Parameters, str]] = {}
     usual = tools_of(tools if rows is None else None, read)
@@ -2441,26 +2434,26 @@ def run_command(parser: Callable[..., Any]) -> None:
     except UnicodeError:
         arguments.error("standard input: this is not UTF-8 text")
     except OSError as error:
-        sys.stdout = None  # Python would try to write the rest again at exit
+        sys.stdout = None  # what is left in it would be tried again at the end
         arguments.error(f"standard input or standard output: {error.strerror}")
     for diagnostic in stream.diagnostics:
         print(f"{diagnostic.offset}: {diagnostic.text}", file=sys.stderr)
 
 
 def all_deltas(stream: Any, lines: Iterable[str]) -> Iterator[list[Delta]]:
-    """Feed lines to a parser; yield the deltas of each line, and of the end."""
+    """Feed lines to a parser; yield what is new with each of them, and at the end."""
     for line in lines:
         yield stream.feed(line)
     yield stream.finish()
 
 
 def end_with_the_reader() -> None:
-    """End quietly if the reader of standard output has closed it, as `head` does."""
+    """End quietly if whoever reads standard output has read enough, as `head` does."""
     try:
         from signal import SIG_DFL, SIGPIPE, signal
 
         signal(SIGPIPE, SIG_DFL)
-    except ImportError:  # Windows has no SIGPIPE
+    except ImportError:  # there is none on Windows
         pass
 
 
@@ -2471,7 +2464,7 @@ STYLE = PlainStyle(
 
 
 class StreamParser(QuotedPairs):
-    """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
+    """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
 
     HEADS = ("",)
     ANCHORS = ("<.assistant.>",)
