@@ -71,9 +71,7 @@ class Machine(Copied):
     AT_LINES: ClassVar[bool] = False  # some markers count only at a line's start,
     WHOLE: ClassVar[Any] = None  # an ordinary text opens a call only where a whole call follows
     SHORT_OPENERS: ClassVar[Sequence[str]] = ()  # what opens only calls of tools that are known
-    LONE_OPENERS: ClassVar[
-        Sequence[str]
-    ] = ()  # openers that count only at a line's start, because their section is missing
+    LONE_OPENERS: ClassVar[Sequence[str]] = ()  # openers without their section: they count at a line's start alone
     AT_ENDS: ClassVar[bool] = False  # and some at the output's end, or before another marker
     REASONS: ClassVar[bool] = False  # reasoning has an opener
     PENDING_TEXT: ClassVar[bool] = False  # the kind of a text is decided by its end
