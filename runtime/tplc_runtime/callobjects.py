@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import sys
 
-from .machine import Machine, next_char
 from .pattern import Pattern
+from .repairs import Repairs
 from .scanner import NO_MARKERS
 from .schema import keys_of, tool_named
+from .turn import next_char
 from .values import Reader, Style, escaped, json_end, text_of
 
 TYPE_CHECKING = False
@@ -95,8 +96,7 @@ class CallReader(Reader):
         self.pause = True
 
 
-class CallObjects(Machine):
-    CALLS: ClassVar[bool] = True
+class CallObjects(Repairs):
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]]  # ("*",) stands for a name that is the key
     OPENED: ClassVar[str] = ""  # what the object opens with
     CLOSERS: ClassVar[Sequence[str]] = ()

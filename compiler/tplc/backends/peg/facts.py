@@ -22,7 +22,8 @@ from tplc.ir.markers import could_be_prose, is_distinctive, pieces_of
 from tplc.lower import Acceptor, CallForm, CallShape
 from tplc.lower.lexemes import MAX_INNER_SPACE, OPTIONAL_SPACE, SLOT_AGAIN, exact, first_characters, group
 from tplc.lower.states import texts_at
-from tplc_runtime.machine import LEAST_CUT, NAME_LIMIT
+from tplc_runtime.slots import NAME_LIMIT
+from tplc_runtime.turn import LEAST_CUT
 
 NO_CALLS = CallForm(("",), "", "", (), CallShape("", (), ()), ("",), (), "line start", (), (), "", (), ())
 

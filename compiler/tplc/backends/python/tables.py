@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from tplc.backends.python.literals import Bracketed, Expression, assignment, called, literal, mapping, raw, texts
+from tplc.backends.python.turn_states import SCANNERS, keeps_markers, state_methods
 from tplc.ir.nodes import Text
 from tplc.ir.spellings import JSON_SIGNS, Spelling
 from tplc.lower import Acceptor, CallForm, Following, Marker, PairForm, SlotEnd
@@ -27,7 +28,6 @@ from tplc.lower.states import (
     is_unopened,
     opener_kind,
     respelled_kinds,
-    starts_with_closer,
     states,
     texts_at,
 )
@@ -95,9 +95,10 @@ def tables(facts: Acceptor) -> list[str]:
     """The body of the parser's class, but for `feed`."""
     calls = facts.calls
     of_state = {state.name: state for state in states(facts)}
-    lines = [*_of_the_turn(facts), *_of_text(facts, of_state)]
+    methods = state_methods(facts, of_state, _rules(facts))
+    lines = [*_of_the_turn(facts), *_flags({"KEEPS": keeps_markers(facts, of_state)}), *_of_text(of_state)]
     if calls is None:
-        return lines
+        return lines + methods
     lines += _of_calls(calls, facts)
     if calls.pairs is not None:
         lines += _of_pairs(calls.pairs, calls.breaks, respelled_kinds(facts))
@@ -106,7 +107,7 @@ def tables(facts: Acceptor) -> list[str]:
     lines += _scanner("AFTER_CALL", of_state["after_call"].lexemes)
     if "over" in of_state:
         lines += _scanner("AFTER_TURN", of_state["over"].lexemes)
-    return lines
+    return lines + methods
 
 
 def _rule(state: str, rule: str) -> str:
@@ -139,32 +140,31 @@ def _of_the_turn(facts: Acceptor) -> list[str]:
             "AT_ENDS": bool(facts.last_ends or facts.content_signs),
             "REASONS": bool(facts.reasoning_starts),
             "PENDING_TEXT": is_unopened(facts),
-            "CLOSED_FIRST": starts_with_closer(facts),
             "HEADERS_ALIKE": facts.headers_alike,
             "CUT_MARKERS": "cut_markers" in facts.tolerances,
         }
     )
 
 
-def _of_text(facts: Acceptor, of_state: Mapping[StateName, TurnState]) -> list[str]:
-    lines = []
-    if "start" in of_state:
-        lines += [_rule("turn", "REASONING_END* content"), *_scanner("AT_START", of_state["start"].lexemes)]
-    if "pending" in of_state:
-        lines.append(_rule("turn", "text REASONING_END content | content"))
-        lines += _scanner("IN_REASONING", of_state["pending"].lexemes)
-    elif "reasoning" in of_state:
-        by_call = calls_end_reasoning(facts)
-        rule = "text (REASONING_END content | CALL_START call)" if by_call else "text REASONING_END content"
-        lines += [_rule("reasoning", rule), *_scanner("IN_REASONING", of_state["reasoning"].lexemes)]
-    lines += [_rule("content", _content_rule(facts)), *_scanner("IN_CONTENT", of_state["content"].lexemes)]
-    if "before_content" in of_state:
-        starts = (("reasoning", facts.reasoning_starts), ("content", facts.content_starts))
-        first = [kind for kind, markers in starts if texts_at(markers, "before content")]
-        lines.append(f"    # What opens {' or '.join(first)} is text once content has begun.")
-        lines.append(f"    FIRST = {texts(first)}")
-        lines += _scanner("BEFORE_CONTENT", of_state["before_content"].lexemes)
-    return lines
+def _of_text(of_state: Mapping[StateName, TurnState]) -> list[str]:
+    """What the states of a turn look for."""
+    apart = ("after_call", "over")
+    return [
+        line
+        for name, state in of_state.items()
+        if name not in apart
+        for line in _scanner(SCANNERS[name], state.lexemes)
+    ]
+
+
+def _rules(facts: Acceptor) -> dict[str, str]:
+    by_call = " (REASONING_END content | CALL_START call)" if calls_end_reasoning(facts) else " REASONING_END content"
+    return {
+        "start": "turn = REASONING_END* content",
+        "pending": "turn = text REASONING_END content | content",
+        "reasoning": "reasoning = text" + by_call,
+        "content": "content = " + _content_rule(facts),
+    }
 
 
 def _content_rule(facts: Acceptor) -> str:
