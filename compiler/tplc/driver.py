@@ -75,9 +75,9 @@ class ParserOptions:
 class GrammarOptions:
     """What a grammar or a structural tag is made for; the profile of a response template; how a parser is shipped.
     `reasoning`: whether a tag holds for the reasoning too, or for what follows it; `legacy`: a tag of the old form.
-    `tokens`: those that a tokenizer was given, None where it is not known.  `command`: what makes the file anew, for
-    its header.  `plugin_name`: what a server calls the parsers of a plug-in; `on_incomplete`: what one does with a
-    call that an answer ends in."""
+    `tokens`: those that a tokenizer was given, None where it is not known.  `token_literals`: whether a grammar has
+    markers that are tokens as `<[ID]>`.  `command`: what makes the file anew, for its header.  `plugin_name`: what a
+    server calls the parsers of a plug-in; `on_incomplete`: what one does with a call that an answer ends in."""
 
     tools: tuple[Mapping[str, Json], ...] = ()
     tool_choice: str = "auto"
@@ -92,6 +92,7 @@ class GrammarOptions:
     reasoning: Literal["inside", "outside"] = "inside"
     legacy: bool = False
     tokens: tuple[AddedToken, ...] | None = None
+    token_literals: bool = False
     command: str = ""
     plugin_name: str = ""
     on_incomplete: Literal["drop", "keep"] = "drop"
@@ -588,7 +589,7 @@ def grammar_header(ir: TemplateIR, command: str = "") -> str:
 def make_grammar(ir: TemplateIR, options: GrammarOptions) -> Grammar:
     from tplc.backends.gbnf import MOST_CHARACTERS, grammar
 
-    return grammar(ir, **_request(options, MOST_CHARACTERS))
+    return grammar(ir, **_request(options, MOST_CHARACTERS), token_literals=options.token_literals)
 
 
 def target_of(path: str, target: str | None) -> Target:

@@ -87,7 +87,7 @@ class GuessedPairs(RawPairs):
             self._skip_space()
             buf, pos = self._buf, self._pos
             start = NON_SPACE.search(buf, pos).start()
-            literal = PYTHON.match(buf, start) if buf[start : start + 1] in (*self._quotes,) else None
+            literal = PYTHON.match(buf, start) if buf[start : start + 1] in tuple(self._quotes) else None
             end = len(buf) if literal is None or literal[1] is None else literal.end()
             if not self._final and (start == len(buf) or (literal and self._end.partial_match(buf, end) == end)):
                 return False

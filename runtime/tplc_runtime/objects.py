@@ -8,7 +8,7 @@ from __future__ import annotations
 from .pattern import Pattern
 from .repairs import Repairs
 from .schema import keys_of
-from .second import ARGUMENT_KEYS, NAME_KEYS, OTHER_KEYS, calls_of
+from .second import KNOWN_KEYS, calls_of
 from .turn import next_char
 from .values import Reader
 
@@ -85,7 +85,7 @@ class Objects(Repairs):
             return True
         name, key = self._out.calls[-1][0], FIRST_KEY.match(buf, start)
         keys = keys_of(self._tools.get(name), self._tools.get(name))
-        if key is None or keys is None or key[1] in keys or key[1] not in (*NAME_KEYS, *ARGUMENT_KEYS, *OTHER_KEYS):
+        if key is None or keys is None or key[1] in keys or key[1] not in KNOWN_KEYS:
             return None
         reader = Reader(self.STYLES, self.BREAKS)
         end = reader.read(buf, start, self._final)

@@ -8,7 +8,7 @@ from .scanner import NO_MARKERS
 from .schema import tool_named
 from .second import calls_in, may_be_calls
 from .slots import NAME_LIMIT, ONE_WORD
-from .turn import CALL_KINDS, next_char
+from .turn import next_char
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from .scanner import Scanner
 
+ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "last")
 LEFT_SIGNS = Pattern(r"[}\])]|`{1,3}")
 
 
@@ -126,7 +127,7 @@ class Repairs(Machine):
         mark = self.AFTER_CALL.match(buf, at)
         if mark is None and not self._final and (at == len(buf) or self.AFTER_CALL.prefix_of(buf, at)):
             return "more"
-        ends = mark is not None and mark.kind in (*CALL_KINDS, "end", "last") and not (mark.kind == kind == "call")
+        ends = mark is not None and mark.kind in ENDS_OF_CALLS and not (mark.kind == kind == "call")
         if not ends and (at < len(buf) or kind == "call"):
             return "no"
         self._note(f"{buf[start:end].strip()} is left over behind a call")

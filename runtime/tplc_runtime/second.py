@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 NAME_KEYS = ("name", "tool_name", "function_name", "function", "tool", "recipient_name")
 ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "params", "kwargs")
 OTHER_KEYS = ("id", "type", "index", "call_id", "tool_call_id")
+KNOWN_KEYS = NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS
 FENCE = Pattern(r"\s*```[\w-]*[^\S\n]*\n|\n?[^\S\n]*```\s*\Z")
 INFINITY = float("inf")
 BETWEEN_CALLS = Pattern(r"[\s,;)\]}]*")
@@ -43,7 +44,7 @@ def may_be_calls(text: str, tools: Parameters, keys: tuple[str, ...]) -> bool:
     """Does the text begin as calls might: with brackets and quotes, then a key of calls or the name of a tool?"""
     at = AT_ONCE.match(text).end()
     rest = text[at : at + 64]
-    known = (*keys, *NAME_KEYS, *ARGUMENT_KEYS, *OTHER_KEYS, *tools)
+    known = [*keys, *KNOWN_KEYS, *tools]
     return not rest or any(rest.startswith(word) or word.startswith(rest) for word in known)
 
 

@@ -13,9 +13,11 @@ from typing import Any
 
 import pytest
 
-from tests.backends.parsers import ir_of, parser_of
+from tests.backends.parsers import ir_of, parser_for, parser_of
 from tests.cli.conftest import TEMPLATE, Run
 from tests.example_case import load_examples
+from tests.special.fed import cuts, mixed, tokens_in, turns, with_tokens
+from tests.special.fed import read as read_answer
 from tplc.backends.python import generate
 from tplc.errors import UsageError
 from tplc.native import check_native, compile_native, extension_of, is_native_parser
@@ -143,6 +145,20 @@ def test_it_says_the_same(name: str, tmp_path: Path) -> None:
     completion = native.ChatCompletion("hut")
     completion.feed(everything[0])
     assert completion.response()["choices"][0]["finish_reason"] in ("stop", "tool_calls", "length")
+
+
+@compiles
+@pytest.mark.slow
+def test_special_tokens(tmp_path: Path) -> None:
+    ir = with_tokens(ir_of("tagged-json"))
+    native, plain = compiled(generate(ir), tmp_path, "native_tokens"), parser_for(ir)
+    assert (native.TOKENS, native.END_TOKENS) == (plain.TOKENS, plain.END_TOKENS)
+    texts, rng = [text for _, text in turns(ir)], random.Random(0)
+    prose = [(f"So: {text}", special) for text in texts for special in ((), tokens_in(text, tuple(plain.TOKENS)))]
+    for text, special in [*prose, *(mixed(rng, tuple(plain.TOKENS), texts, 8) for _ in range(200))]:
+        for size in SIZES:
+            found, wanted = (read_answer(one, text, special, cuts(text, size)) for one in (native, plain))
+            assert found == wanted, (text, special, size)
 
 
 def compiled(text: str, folder: Path, name: str) -> ModuleType:

@@ -359,6 +359,49 @@ def test_a_changed_tolerance_or_tool_is_a_change(run: Run, project: Path) -> Non
     assert "listen" in (project / "hut.txt").read_text()
 
 
+TOKENIZER = {"added_tokens": [{"id": 7, "content": "<call>", "special": True}, {"id": 8, "content": "</call>"}]}
+
+
+def test_the_tokens_of_a_tokenizer(run: Run, project: Path) -> None:
+    tools = [{"type": "function", "function": {"name": "look", "parameters": {"type": "object"}}}]
+    (project / "tools.json").write_text(json.dumps(tools))
+    (project / "model").mkdir()
+    (project / "model" / "tokenizer.json").write_text(json.dumps(TOKENIZER))
+    manifest = (
+        '[models.hut]\nsource = "hut.jinja"\ntools = "tools.json"\ntokenizer = "model"\ntoken-literals = true\n'
+        'outputs = ["hut.py", "hut.gbnf"]\n'
+    )
+    (project / "tplc.toml").write_text(manifest)
+    assert run("build").code == 0
+    assert '"<call>": 7' in (project / "hut.py").read_text()
+    assert "<[7]>" in (project / "hut.gbnf").read_text()
+    assert run("build").out.startswith("current")
+    (project / "model" / "tokenizer.json").write_text(json.dumps(TOKENIZER).replace("7", "9"))
+    assert run("check").code == 1
+    assert run("build").out.startswith("built")
+    assert "<[9]>" in (project / "hut.gbnf").read_text()
+
+
+@pytest.mark.parametrize(
+    ("path", "error"),
+    [
+        ("none.json", "none.json: there is no tokenizer\n    name a tokenizer.json, a folder with one, or a GGUF file"),
+        ("../tokenizer.json", "../tokenizer.json: is outside the manifest's folder"),
+        ("linked", "linked/tokenizer.json: is a link to what is outside the manifest's folder"),
+    ],
+)
+def test_a_tokenizer_that_cannot_be_read(run: Run, project: Path, path: str, error: str) -> None:
+    (project / "linked").mkdir()
+    (project.parent / "tokenizer.json").write_text(json.dumps(TOKENIZER))
+    (project / "linked" / "tokenizer.json").symlink_to(project.parent / "tokenizer.json")
+    (project / "tplc.toml").write_text(
+        f'[models.hut]\nsource = "hut.jinja"\ntokenizer = "{path}"\noutputs = ["hut.py"]\n'
+    )
+    done = run("build")
+    assert done.code == 2
+    assert error in done.err + done.out
+
+
 # The manifest
 
 
@@ -368,6 +411,7 @@ def test_a_manifest_with_everything(tmp_path: Path) -> None:
         '[options]\nseed = 3\nspecial-tokens = {bos_token = "<s>"}\n'
         '[models.a]\nsource = "a.jinja"\ntemplate-name = "tool_use"\noutputs = ["a.py", {path = "a", target = "peg"}]\n'
         'tolerances = ["t.json"]\nexamples = ["e.jsonl"]\ntools = "tools.json"\njson-schema = "s.json"\n'
+        'tokenizer = "model"\ntoken-literals = true\n'
         'tool-choice = "required"\nlimits = {memory_mb = 512}\nseed = 4\nthorough = true\nallow-unverified = true\n'
     )
     assert load_manifest(str(path)).models == (
@@ -380,6 +424,8 @@ def test_a_manifest_with_everything(tmp_path: Path) -> None:
             special_tokens=(("bos_token", "<s>"),),
             tolerances=("t.json",),
             examples=("e.jsonl",),
+            tokenizer="model",
+            token_literals=True,
             tools="tools.json",
             json_schema="s.json",
             tool_choice="required",
@@ -452,14 +498,16 @@ def test_a_manifest_above(run: Run, project: Path, monkeypatch: pytest.MonkeyPat
             '[models.a]\nsource = "a"\n  output = [\n    "a.py"]\n',
             "tplc.toml:3:3: models.a: no such key: output (did you mean outputs?); there are source, template-name, "
             "outputs, special-tokens, tolerances, catalogue, no-catalogue, examples, tools, json-schema, tool-choice, "
-            "profile, openai, main, runtime, native, limits, seed, thorough, allow-unverified, strict, on-incomplete",
+            "profile, openai, main, runtime, native, limits, seed, thorough, allow-unverified, strict, tokenizer, "
+            "token-literals, on-incomplete",
         ),
         (
             'models.a = {source = "a", output = "b"}\n',
             "tplc.toml:1:8: models.a: no such key: output (did you mean "
             "outputs?); there are source, template-name, "
             "outputs, special-tokens, tolerances, catalogue, no-catalogue, examples, tools, json-schema, tool-choice, "
-            "profile, openai, main, runtime, native, limits, seed, thorough, allow-unverified, strict, on-incomplete",
+            "profile, openai, main, runtime, native, limits, seed, thorough, allow-unverified, strict, tokenizer, "
+            "token-literals, on-incomplete",
         ),
         (
             '[options]\nlimits = {patience = 3}\n[models.a]\nsource = "a"\noutputs = ["a.py"]\n',

@@ -28,7 +28,7 @@ from tplc.conversations.extend import PromptExtender, PromptSetting
 from tplc.conversations.masks import selected
 from tplc.conversations.rows import ConversationMasker
 from tplc.conversations.training import training_template
-from tplc.errors import RenderFailed, TemplateRaised, TplcError
+from tplc.errors import RenderFailed, TemplateRaised, TplcError, Undecided
 
 TOKENS = {"bos_token": "<BOS>", "eos_token": "<EOS>"}
 Ranges = list[tuple[int, int]]
@@ -183,7 +183,10 @@ def tags(options: argparse.Namespace) -> None:
 
 def _unlike_transformers(template: ConversationTemplate, tagged: str) -> str:
     for one in conversations(template):
-        read = template.read(one.messages, tools=one.tools)
+        try:
+            read = template.read(one.messages, tools=one.tools)
+        except Undecided:
+            continue
         try:
             text, ranges = by_transformers(tagged, one)
         except Exception as error:  # noqa: BLE001 - whatever it raises is what it gives

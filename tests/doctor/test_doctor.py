@@ -40,6 +40,11 @@ def test_special_tokens_change_what_a_server_can_do() -> None:
     assert special["SGLang", "requests"] == (
         'skip_special_tokens: false where no parser is set, for else these are dropped: "<fn>" "</fn>"'
     )
+    assert ("llama.cpp", "tokens") not in plain
+    assert special["llama.cpp", "tokens"] == (
+        "/completion returns the ids (return_tokens): by them text that spells a token is text, and -t gbnf "
+        "--token-literals makes calls open with the token alone"
+    )
 
 
 def test_without_a_tokenizer() -> None:

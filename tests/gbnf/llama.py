@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import subprocess
+from collections.abc import Iterable
 
 import pytest
 
@@ -32,6 +33,10 @@ class _Checker:
 
     def takes(self, grammar: str, text: str) -> bool:
         return self.read(grammar) and self._asked("T", text) == "yes"
+
+    def takes_tokens(self, grammar: str, tokens: Iterable[tuple[int, str]]) -> bool:
+        pieces = [f"{number} {len(text.encode())}\n{text}" for number, text in tokens]
+        return self.read(grammar) and self._asked("I", "".join(pieces)) == "yes"
 
     def _asked(self, what: str, text: str) -> str:
         assert self._process.stdin is not None
@@ -60,3 +65,8 @@ def refused(grammar: str) -> str | None:
 
 def accepts(grammar: str, text: str) -> bool:
     return _checker().takes(grammar, text)
+
+
+def accepts_tokens(grammar: str, tokens: Iterable[tuple[int, str]]) -> bool:
+    """Whether the grammar takes the tokens, whole: the id and the text of each."""
+    return _checker().takes_tokens(grammar, tokens)

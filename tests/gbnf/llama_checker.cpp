@@ -2,6 +2,7 @@
 //
 //   G<length>\n<grammar>  ->  read | refused       (why: on standard error)
 //   T<length>\n<text>     ->  yes | no             whether the last grammar takes this text, whole
+//   I<length>\n<tokens>   ->  yes | no             the same of tokens: for each its id, the size of its text, the text
 //
 // `make llama-checker` builds it from the sources inside the source distribution of llama-cpp-python.
 
@@ -12,6 +13,7 @@
 #include <cstdarg>
 #include <iostream>
 #include <memory>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 
@@ -48,10 +50,26 @@ Grammar read(const std::string & text) {
     return Grammar(found, llama_grammar_free_impl);
 }
 
-bool takes(const llama_grammar & grammar, const std::string & text) {
+void accept_tokens(llama_grammar & grammar, const std::string & tokens) {
+    std::istringstream rest(tokens);
+    long id = 0;
+    std::size_t size = 0;
+    while (rest >> id >> size) {
+        rest.get();
+        std::string piece(size, '\0');
+        rest.read(&piece[0], static_cast<std::streamsize>(size));
+        llama_grammar_accept_token(grammar, static_cast<llama_token>(id), piece);
+    }
+}
+
+bool takes(const llama_grammar & grammar, const std::string & text, bool is_tokens) {
     Grammar copy(llama_grammar_clone_impl(grammar), llama_grammar_free_impl);
     try {
-        llama_grammar_accept_str(*copy, text);
+        if (is_tokens) {
+            accept_tokens(*copy, text);
+        } else {
+            llama_grammar_accept_str(*copy, text);
+        }
     } catch (const std::exception &) {
         return false;
     }
@@ -76,7 +94,7 @@ int main() {
             grammar = read(text);
             std::cout << (grammar ? "read" : "refused") << std::endl;
         } else {
-            std::cout << (grammar && takes(*grammar, text) ? "yes" : "no") << std::endl;
+            std::cout << (grammar && takes(*grammar, text, line[0] == 'I') ? "yes" : "no") << std::endl;
         }
     }
 }

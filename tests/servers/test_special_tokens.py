@@ -50,27 +50,28 @@ def name() -> str:
 
 
 @cache
-def tokenizer() -> Any:
+def tiny() -> Any:
     return tiny_tokenizer(MARKERS)
 
 
 def ids_of(text: str, *, spelled: bool) -> list[int]:
     """The ids of a text; spelled: none of them is a marker's own."""
     if spelled:
-        return [number for char in text for number in tokenizer().encode(char, add_special_tokens=False)]
-    found: list[int] = tokenizer().encode(text, add_special_tokens=False)
+        return [number for char in text for number in tiny().encode(char, add_special_tokens=False)]
+    found: list[int] = tiny().encode(text, add_special_tokens=False)
     return found
 
 
 def streamed(
-    parser: Any, request: Any, ids: list[int], size: int, *, stripped: bool = False
+    parser: Any, request: Any, ids: list[int], size: int, *, stripped: bool = False, tokenizer: Any = None
 ) -> tuple[str, str, list[Any]]:
     """What the server sends of the ids, so many at a time; stripped: it leaves special tokens out of the text."""
-    prompt = ids_of("<|im_start|>assistant\n", spelled=False)
+    known = tokenizer or tiny()
+    prompt = known.encode("<|im_start|>assistant\n", add_special_tokens=False)
     reasoning, content, calls = "", "", {}
     for at in range(0, len(ids), size):
         some = ids[at : at + size]
-        text = tokenizer().decode(some, skip_special_tokens=stripped)
+        text = known.decode(some, skip_special_tokens=stripped)
         delta = parser.parse_delta(text, some, request, prompt_token_ids=prompt, finished=at + size >= len(ids))
         if delta is None:
             continue
@@ -83,16 +84,28 @@ def streamed(
 
 def ours(ids: list[int], size: int, **options: Any) -> tuple[str, str, list[Any]]:
     request = request_of(TOOLS)
-    parser = parser_class(name(), MARKERS)(tokenizer(), request.tools, chat_template_kwargs={})
+    parser = parser_class(name(), MARKERS)(tiny(), request.tools, chat_template_kwargs={})
     return streamed(parser, parser.adjust_request(request), ids, size, **options)
+
+
+def ours_whole(ids: list[int], *, stripped: bool = False) -> tuple[str, str, list[Any]]:
+    """What the server sends of the ids as a whole answer."""
+    request = request_of(TOOLS)
+    parser = parser_class(name(), MARKERS)(tiny(), request.tools, chat_template_kwargs={})
+    parser.set_prompt_token_ids(ids_of("<|im_start|>assistant\n", spelled=False))
+    text = tiny().decode(ids, skip_special_tokens=stripped)
+    reasoning, content, calls = parser.parse(
+        text, parser.adjust_request(request), enable_auto_tools=True, model_output_token_ids=ids
+    )
+    return reasoning or "", content or "", [(call.name, call.arguments) for call in calls or []]
 
 
 def theirs(tool_parser: str, ids: list[int], size: int = 1) -> tuple[str, str, list[Any]]:
     from vllm.parser.parser_manager import ParserManager
 
     request = request_of(TOOLS)
-    made = ParserManager.get_parser(tool_parser, None, True, "model", tokenizer=tokenizer())
-    parser = made(tokenizer(), request.tools, chat_template_kwargs={})
+    made = ParserManager.get_parser(tool_parser, None, True, "model", tokenizer=tiny())
+    parser = made(tiny(), request.tools, chat_template_kwargs={})
     return streamed(parser, parser.adjust_request(request), ids, size)
 
 
@@ -114,6 +127,55 @@ def test_tokens_make_one(size: int, stripped: bool) -> None:
     assert ours(ids, size, stripped=stripped) == ("Hm, <think> a.", "So.", [("look", '{"at": "it"}')])
 
 
+def test_whole_answers_go_by_ids() -> None:
+    assert ours_whole(ids_of(PROSE, spelled=True)) == ("", PROSE, [])
+    assert ours_whole(ids_of(CALL, spelled=False)) == ("", "", [("look", '{"at": "it"}')])
+    ids = [*ids_of(f"{PROSE}\n", spelled=True), *ids_of(CALL, spelled=False)]
+    assert ours_whole(ids) == ("", PROSE, [("look", '{"at": "it"}')])
+
+
+@pytest.mark.parametrize("stripped", [False, True])
+def test_whole_answers_with_reasoning_go_by_ids(stripped: bool) -> None:
+    thought = "It ends with </think> and <tool_call> follows."
+    ids = [*ids_of("<think>", spelled=False), *ids_of(f"\n{thought}\n", spelled=True)]
+    ids += ids_of("</think>\n\n", spelled=False) + ids_of(f"{PROSE}\n", spelled=True)
+    ids += ids_of(f"{CALL}<|im_end|>", spelled=False)
+    assert ours_whole(ids, stripped=stripped) == (thought, PROSE, [("look", '{"at": "it"}')])
+
+
+def test_a_whole_answer_without_ids_is_read_by_its_text() -> None:
+    request = request_of(TOOLS)
+    parser = parser_class(name(), MARKERS)(tiny(), request.tools, chat_template_kwargs={})
+    _, _, calls = parser.parse(PROSE, parser.adjust_request(request), enable_auto_tools=True)
+    assert [call.name for call in calls] == ["look"]
+
+
+def test_the_tool_parser_alone_goes_by_ids() -> None:
+    from vllm.parser.parser_manager import ParserManager
+
+    parser_class(name(), MARKERS)  # registers it
+    made = ParserManager.get_parser(name(), None, True, "model", tokenizer=tiny())
+    request = request_of(TOOLS)
+    parser = made(tiny(), request.tools, chat_template_kwargs={})
+    for spelled, count in ((True, 0), (False, 1)):
+        ids = ids_of(CALL, spelled=spelled)
+        _, content, calls = parser.parse(
+            CALL, parser.adjust_request(request), enable_auto_tools=True, model_output_token_ids=ids
+        )
+        assert len(calls or []) == count
+        assert (content or "") == (CALL if spelled else "")
+
+
+def test_classes_of_the_server_are_left_as_they_are() -> None:
+    from vllm.parser.abstract_parser import DelegatingParser
+    from vllm.parser.parser_manager import ParserManager
+
+    parser_class(name(), MARKERS)
+    theirs = ParserManager.get_parser("hermes", None, True, "model", tokenizer=tiny())
+    assert "parse" not in vars(theirs)
+    assert DelegatingParser.parse.__module__ == "vllm.parser.abstract_parser"
+
+
 @pytest.mark.parametrize("size", [1, 2, 3, 7])
 def test_a_spelled_end_of_reasoning_ends_none(size: int) -> None:
     thought = "It ends with </think> and <tool_call> follows."
@@ -130,7 +192,7 @@ def test_a_call_behind_text_that_spells_one(size: int) -> None:
 
 def test_ids_that_do_not_fit_the_text_leave_it_to_the_text() -> None:
     request = request_of(TOOLS)
-    parser = parser_class(name(), MARKERS)(tokenizer(), request.tools, chat_template_kwargs={})
+    parser = parser_class(name(), MARKERS)(tiny(), request.tools, chat_template_kwargs={})
     parser.adjust_request(request)
     delta = parser.parse_delta(CALL, [0], request, prompt_token_ids=[], finished=True)
     assert [call.function.name for call in delta.tool_calls if call.function.name] == ["look"]

@@ -11,7 +11,9 @@ from tests.servers.answers import ir_of
 from tests.special.fed import EOS, Answer, Ranges, cuts, mixed, read, tokens_in, turns, with_tokens
 from tests.special.sweep import of_prose
 from tplc.backends.peg.engine import PegEngine
+from tplc.backends.python import generate
 from tplc.lower import lower
+from tplc.verify.artifact import load_module
 
 # One for each class that parsers stand on.
 NAMES = ["plain-chat", "tagged-json", "channels", "parameter-tags", "nested-elements", "cdata-values", "sectioned-ids"]
@@ -65,6 +67,16 @@ def test_the_peg_says_the_same(name: str) -> None:
     for text, special in [*prose, *(mixed(rng, tuple(parser.TOKENS), texts, 5) for _ in range(25))]:
         found, wanted = engine.read(text, special=special), read(parser, text, special)
         assert (found.message, found.incomplete) == (wanted.message, wanted.incomplete), (text, special)
+
+
+@EVERY
+def test_the_engines_have_the_same_tokens(name: str) -> None:
+    ir = with_tokens(ir_of(name))
+    parser, known = parser_for(ir), PegEngine(ir).tokens
+    assert {token.text: token.id for token in known.all} == parser.TOKENS
+    assert tuple(parser.END_TOKENS) == tuple(token.text for token in known.ends) == (EOS.text,)
+    shared = load_module(generate(ir, runtime="installed"))
+    assert (shared.TOKENS, shared.END_TOKENS) == (parser.TOKENS, parser.END_TOKENS)
 
 
 def test_without_ranges_all_is_as_before() -> None:

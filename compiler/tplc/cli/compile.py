@@ -277,6 +277,7 @@ def _grammar_options(options: CompileOptions, target: driver.Target) -> driver.G
         most_characters=options.max_size,
         reasoning=reasoning,
         legacy=options.legacy,
+        token_literals=options.token_literals,
     )
 
 

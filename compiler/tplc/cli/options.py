@@ -230,6 +230,15 @@ class CompileOptions:
         For(("structural_tag",)),
         AS_TYPED,
     ] = False
+    token_literals: Annotated[
+        bool,
+        typer.Option(
+            "--token-literals",
+            help="write markers that are tokens as <[ID]>, for llama.cpp alone: then no text can open a call.",
+        ),
+        For(("gbnf",)),
+        AS_TYPED,
+    ] = False
     tokenizer: Annotated[
         str | None,
         typer.Option(

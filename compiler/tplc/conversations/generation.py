@@ -168,6 +168,9 @@ def conditions(loops: Sequence[str], reasoning: str) -> list[Condition]:
             ),
         ]
         found += [Condition(text, test, of_loop=True) for text, test in tests]
+    if len(loops) > 1:
+        # Of what follows an answer, in a loop over it: only what ends the answer is generated.
+        found.append(Condition("loop.first", lambda flags: flags[-1] == "1", of_loop=True))
     for at, name in enumerate(loops):
         content, thought = _flags([name], reasoning)[1:3]
         found.append(

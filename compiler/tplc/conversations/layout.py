@@ -21,9 +21,9 @@ from tplc.conversations.shapes import ConversationShape, WordSlot
 from tplc.errors import Undecided
 from tplc.explain.turn_spans import Part as TurnPart
 from tplc.explain.turn_spans import marked, spans
-from tplc.ir.markers import common_prefix
+from tplc.ir.markers import common_prefix, common_suffix
 from tplc.ir.nodes import Json, TemplateIR
-from tplc.learn.align import cut_left
+from tplc.learn.align import cut_left, cut_right
 
 Part = Literal["header", "reasoning", "content", "call", "arguments", "end", "prompt"]
 ASSISTANT = "assistant"
@@ -149,11 +149,22 @@ class _Laying:
                 index, "none of its texts are in the render, which does not begin with the prompt for it"
             )
         before = own[0] - 2
+        if (found := self.after_prompt(prompt[-1], self.pieces[before + 1])) is not None:
+            return self.starts[before + 1] + found, False
         if before < 1 or len(prompt) < 3 or prompt[-2] != self.pieces[before]:
             if before < 1 and len(prompt) == 1:
                 return self.starts[own[0] - 1] + _agreed(prompt[0], self.pieces[own[0] - 1]), False
             raise self.undecided(index, "what the render has before it is not what the prompt for it ends with")
         return self.starts[before + 1] + _agreed(prompt[-1], self.pieces[before + 1]), False
+
+    def after_prompt(self, prompt: str, text: str) -> int | None:
+        """Where the generation prompt that a prompt ends with ends in a text that has it once; None if it has not."""
+        for known in (prompt, *sorted({one.text for one in self.ir.turn.prompts}, key=len, reverse=True)):
+            core = known.strip()
+            if core and prompt.endswith(known) and text.count(core) == 1:
+                end = text.index(core) + len(core)
+                return end + len(common_prefix(known[len(known.rstrip()) :], text[end:]))
+        return None
 
     def message_end(self, index: int, at: int, *, generation: bool) -> int:
         is_answer = self.shape.messages[index].get("role") == ASSISTANT
@@ -183,7 +194,8 @@ class _Laying:
         if is_answer and (closed := self.closed_before_prompt(index, rest)) is not None:
             return end + closed
         if is_answer:
-            closers = [(found, -len(core)) for core in self.ends if (found := rest.find(core)) >= 0]
+            own_rest = rest.removesuffix(self.header_of_next(index, rest))
+            closers = [(found, -len(core)) for core in self.ends if (found := own_rest.find(core)) >= 0]
             if closers:
                 found, size = min(closers)
                 return end + found - size
@@ -193,10 +205,28 @@ class _Laying:
             if is_answer:
                 raise self.undecided(index, "where it ends does not show: the template refuses it as the last message")
             return end
+        if any(tail.strip() == prompt.text.strip() for prompt in self.ir.turn.prompts):
+            tail = ""  # a prompt that is written whether it was asked for or not
         shared = _agreed(tail, rest)
         if is_answer and tail and not shared and rest:
             raise self.undecided(index, "where it ends does not show: another text follows it when it is the last")
         return end + shared
+
+    def header_of_next(self, index: int, rest: str) -> str:
+        """The end of the text after an answer that stands before the next message also where no answer precedes that:
+        it opens the message, and ends no answer."""
+        following = self.shape.messages[index + 1 : index + 2]
+        if not following:
+            return ""
+        roles = [message.get("role") for message in self.shape.messages]
+        own = self.own.get(roles.index(following[0].get("role")))
+        openings = [self.pieces[own[0] - 1]] if own and self.owners[own[0]] is not None else []
+        alone = self.render(following, False)
+        openings += [alone[0]] if not isinstance(alone, str) and len(alone) > 1 else []
+        if roles.index(following[0].get("role")) > index:
+            openings = openings[1:]
+        shared = max((common_suffix(opening, rest) for opening in openings), key=len, default="")
+        return rest[cut_right(rest, len(rest) - len(shared)) :]
 
     def closed_before_prompt(self, index: int, rest: str) -> int | None:
         """How much of the text behind an answer closes it, as when a generation prompt follows; None: not known."""

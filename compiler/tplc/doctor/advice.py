@@ -56,7 +56,7 @@ def advise(ir: TemplateIR, source: str, added_tokens: Sequence[str]) -> tuple[Ad
         *_format(ir, markers, known=bool(added_tokens)),
         *_vllm(ir, source, name, markers),
         *_sglang(ir, source, name, markers),
-        *_gguf_server(ir, source),
+        *_gguf_server(ir, source, markers),
         *_llguidance(ir, source, known=bool(added_tokens)),
         *_transformers(ir, source),
     )
@@ -110,8 +110,8 @@ def _vllm(ir: TemplateIR, source: str, name: str, markers: Sequence[MarkerTokens
         yield Advice(
             place,
             "tokens",
-            "the plug-in reads the ids of streamed text: text that spells a token is text, and calls that are required "
-            "open with the token alone. Whole answers come without ids, and are read by their text",
+            "the plug-in reads the ids of answers, streamed and whole: text that spells a token is text, and calls "
+            "that are required open with the token alone",
         )
     if ir.tools.format != "none":
         if any(marker.tokens for marker in markers):
@@ -147,13 +147,16 @@ def _sglang(ir: TemplateIR, source: str, name: str, markers: Sequence[MarkerToke
     yield from _kept(place, markers)
     if any(marker.tokens for marker in markers):
         yield Advice(
-            place, "tokens", "its parsers are given text alone: text that spells a token can't be distinguished"
+            place,
+            "tokens",
+            "its parsers are given text alone: text that spells a token can't be distinguished, except by a client "
+            "that asks for the ids (return_output_ids_in_sglext). Calls that are required open with the token alone",
         )
     if ir.tools.format != "none":
         yield Advice(place, "grammar", f"tplc prepare {source} gives it: ebnf, unless it is lazy")
 
 
-def _gguf_server(ir: TemplateIR, source: str) -> Iterator[Advice]:
+def _gguf_server(ir: TemplateIR, source: str, markers: Sequence[MarkerTokens]) -> Iterator[Advice]:
     place = "llama.cpp"
     yield Advice(
         place, "serve", "llama-server -m MODEL.gguf --jinja, and /v1/completions behind the proxy of docs/vendoring.md"
@@ -166,6 +169,15 @@ def _gguf_server(ir: TemplateIR, source: str) -> Iterator[Advice]:
         )
     else:
         yield Advice(place, "request", f"tplc prepare {source} gives prompt and stops")
+    yield from _gguf_tokens(ir, markers)
+
+
+def _gguf_tokens(ir: TemplateIR, markers: Sequence[MarkerTokens]) -> Iterator[Advice]:
+    if not any(marker.tokens for marker in markers):
+        return
+    forced = ", and -t gbnf --token-literals makes calls open with the token alone" if ir.tools.format != "none" else ""
+    text = "/completion returns the ids (return_tokens): by them text that spells a token is text"
+    yield Advice("llama.cpp", "tokens", text + forced)
 
 
 def _llguidance(ir: TemplateIR, source: str, *, known: bool) -> Iterator[Advice]:

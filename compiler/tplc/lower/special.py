@@ -23,7 +23,8 @@ class TokensOfFormat:
 
     `shared` are the beginnings of tokens with which other parts of markers begin as well: as the end of an output,
     such text may be a truncated marker though no token was truncated.  `opens` are the tokens in what opens calls, and
-    `bare_openers` what opens them without a token, if others have one.
+    `bare_openers` what opens them without a token, if others have one.  `elsewhere` are the tokens in markers of
+    reasoning and content: where one occurs, a call need not follow.
     """
 
     markers: tuple[Token, ...] = ()
@@ -31,6 +32,7 @@ class TokensOfFormat:
     shared: tuple[str, ...] = ()
     opens: tuple[str, ...] = ()
     bare_openers: tuple[str, ...] = ()
+    elsewhere: tuple[str, ...] = ()
 
     @property
     def all(self) -> tuple[Token, ...]:
@@ -69,7 +71,11 @@ def special_tokens(ir: TemplateIR, acceptor: Acceptor) -> TokensOfFormat:
     openers = (*calls.openers, *calls.starts) if calls is not None else ()
     opens = tuple(text for text in known if any(text in opener for opener in openers))
     bare = {opener.strip() for opener in openers if not any(text in opener for text in opens)} if opens else set()
-    return TokensOfFormat(markers, ends, tuple(sorted({*_shared(texts, known)})), opens, tuple(sorted(bare - {""})))
+    starts = [marker.text for marker in (*acceptor.reasoning_starts, *acceptor.content_starts)]
+    others = (*starts, *acceptor.reasoning_ends, *acceptor.content_ends)
+    elsewhere = tuple(text for text in known if any(text in marker for marker in others))
+    shared = tuple(sorted({*_shared(texts, known)}))
+    return TokensOfFormat(markers, ends, shared, opens, tuple(sorted(bare - {""})), elsewhere)
 
 
 def _shared(texts: Sequence[str], tokens: Sequence[str]) -> Iterator[str]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from tplc import driver
 from tplc.bounds import bounded
 from tplc.errors import LimitExceeded, SourceError, TplcError, WorkerDied
-from tplc.ir.nodes import TemplateIR, Verification
+from tplc.ir.nodes import TemplateIR, Token, Verification
 from tplc.native import check_native, compile_native, extension_of, is_native_parser
 from tplc.project.artifacts import MOST_BYTES, is_generated, not_ours
 from tplc.project.cache import Cache, sha256, tool_sha256
@@ -313,7 +313,19 @@ def load_source(model: Model) -> TemplateSource:
     if os.path.exists(named) and not os.path.isfile(named) and not os.path.isdir(named):
         raise SourceError(named, "is no regular file")
     template = load(named, template_name=model.template_name)
-    return replace(template, special_tokens={**template.special_tokens, **dict(model.special_tokens)})
+    tokens = {**template.special_tokens, **dict(model.special_tokens)}
+    return replace(template, special_tokens=tokens, added_tokens=_added_tokens(model, template))
+
+
+def _added_tokens(model: Model, template: TemplateSource) -> tuple[Token, ...]:
+    """The tokens of the model's tokenizer in place of those that its source names."""
+    if not model.tokenizer_files:
+        return template.added_tokens
+    from tplc.sources import load_added_tokens, load_tokens
+
+    path = model.resolve(model.tokenizer or "")
+    load_added_tokens(path)  # raises SourceError if there are none
+    return load_tokens(path).added_tokens
 
 
 def _compiled(
@@ -351,7 +363,12 @@ def _declared(model: Model) -> Declared:
 
 
 def _grammar_options(model: Model) -> driver.GrammarOptions:
+    from tplc.sources import load_added_tokens
+
+    known = load_added_tokens(model.resolve(model.tokenizer)) if model.tokenizer and model.tokenizer_files else None
     return driver.GrammarOptions(
+        tokens=known,
+        token_literals=model.token_literals,
         tools=tuple(read_tools(model.input(model.tools))) if model.tools else (),
         tool_choice=model.tool_choice,
         strict=model.strict,
@@ -370,6 +387,10 @@ def inputs_of(model: Model) -> str:
     files = [*model.tolerances, *model.examples, *filter(None, (model.tools, model.json_schema))]
     texts = [read_text(model.input(path)) for path in files]
     texts += [read_text(path) for folder in model.catalogue for path in model.entries(folder)]
+    if model.tokenizer_files:
+        from tplc.sources import load_added_tokens
+
+        texts += [repr(load_added_tokens(model.resolve(model.tokenizer or "")))]
     settings = replace(model, folder="", source="")
     everything = [
         VERSION,

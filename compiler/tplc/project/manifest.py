@@ -27,6 +27,7 @@ from tplc.ir.runtimes import RUNTIME_FILE, Runtime
 from tplc.ir.visible import one_line
 from tplc.project.places import place_of
 from tplc.project.tree import Tree
+from tplc.sources.folder import TOKENIZER, TOKENIZER_FILES
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -63,6 +64,8 @@ class Model:
     catalogue: tuple[str, ...] = ()
     no_catalogue: bool = False
     examples: tuple[str, ...] = ()
+    tokenizer: str | None = None
+    token_literals: bool = False
     tools: str | None = None
     json_schema: str | None = None
     tool_choice: str = "auto"
@@ -97,6 +100,24 @@ class Model:
         """Where a file of the tree is, for what reads it.  Raises SourceError for one that is not of the tree."""
         self.tree.check_input(path)
         return self.resolve(path)
+
+    @property
+    def tokenizer_files(self) -> tuple[str, ...]:
+        """Where the files that name its tokens are; none if its source names them, or nobody does.
+
+        Raises SourceError for one that is not of the tree.
+        """
+        if self.tokenizer is None:
+            return ()
+        path = self.resolve(self.tokenizer)
+        if os.path.isfile(path) and os.path.basename(path) != TOKENIZER:
+            return (self.input(self.tokenizer),)
+        folder = self.tokenizer if os.path.isdir(path) else os.path.dirname(self.tokenizer)
+        names = [os.path.join(folder, name) for name in TOKENIZER_FILES]
+        found = tuple(self.input(name) for name in names if os.path.lexists(self.resolve(name)))
+        if not found:
+            raise SourceError(path, "there is no tokenizer", "name a tokenizer.json, a folder with one, or a GGUF file")
+        return found
 
     def entries(self, folder: str) -> list[str]:
         """Where the entries of a catalogue's folder are.  Raises SourceError for one that is not of the tree."""
@@ -219,7 +240,7 @@ def _check_names(models: Mapping[str, Any], path: str, prefix: str) -> None:
 
 
 def _check_tree(model: Model) -> None:
-    files = [*model.tolerances, *model.examples, *filter(None, (model.tools, model.json_schema))]
+    files = [*model.tolerances, *model.examples, *filter(None, (model.tools, model.json_schema, model.tokenizer))]
     for path in [*(output.path for output in model.outputs), *files]:
         model.tree.check_name(path)
     read = {model.resolve(path) for path in (model.source, *files)}

@@ -32,6 +32,7 @@ TOKENS_FILE = "special_tokens_map.json"
 TOKENIZER = "tokenizer.json"
 # Where a model has the number of its end token, if nothing has it by name.
 _NUMBERED = ("generation_config.json", "config.json")
+TOKENIZER_FILES = (TOKENIZER, TOKENS_FILE, *CONFIGS, *_NUMBERED)
 _MOST_NAMED = 3
 
 

@@ -94,16 +94,17 @@ def token_tag(ir: TemplateIR, grammar: Grammar, *, parallel: bool, required: boo
     """The tag for a format whose calls open with a token of a known number: then they open with that token only, and
     text that spells it opens none.  `grammar` is that of the request if calls may come; `required`: one has to come.
 
-    None for other formats: text is all that opens their calls.
+    None for other formats: text is all that opens their calls, or content opens with the same token.
     """
-    numbers = {token.text: token.id for token in special_tokens(ir, lower(ir)).markers if token.id is not None}
+    known = special_tokens(ir, lower(ir))
+    numbers = {token.text: token.id for token in known.markers if token.id is not None}
     rules = "\n".join(line for line in grammar.text.split("\n") if line and not line.startswith("#")) + "\n"
     tags: list[Json] = []
     triggers: list[Json] = []
     for trigger in grammar.triggers if grammar.lazy else ():
         opens = [token for token in numbers if trigger.type == "word" and trigger.value.startswith(token)]
         token = max(opens, key=len, default="")
-        if not token or numbers[token] in triggers:
+        if not token or token in known.elsewhere or numbers[token] in triggers:
             return None
         content: Json = {"type": "grammar", "grammar": _in_tokens(_behind(ir, rules, token), numbers)}
         begin: Json = {"type": "token", "token": numbers[token]}

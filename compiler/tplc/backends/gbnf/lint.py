@@ -13,7 +13,8 @@ from typing import NamedTuple
 from tplc.grammars.regular.repetitions import LARGEST_PRODUCT
 
 _NAME = re.compile(r"[a-z][a-z0-9-]*\Z")
-_TOKEN = re.compile(r' +|"(?:[^"\\\n]|\\.)*"|\[(?:[^\]\\\n]|\\.)*\]|[*+?]|\{\d+(?:,\d*)?\}|[()|]|[A-Za-z0-9_-]+')
+_PART = r' +|"(?:[^"\\\n]|\\.)*"|\[(?:[^\]\\\n]|\\.)*\]|[*+?]|\{\d+(?:,\d*)?\}|[()|]|[A-Za-z0-9_-]+'
+_PORTABLE, _WITH_TOKENS = re.compile(_PART), re.compile(_PART + r"|<\[\d+\]>")
 # A hexadecimal digit after \\xHH is taken for more of the number by one engine.
 _LITERAL_ESCAPE = re.compile(r'\\(?:[nrt"\\]|x[0-9A-F]{2}(?![0-9A-Fa-f]))|[^\\]')
 _SET_ESCAPE = re.compile(r"\\(?:[nrt\\\]]|x[0-9A-F]{2}(?![0-9A-Fa-f]))|[^\\\]]")
@@ -45,13 +46,15 @@ _AFTER_SEQUENCE = ("", "|", ")")
 _COUNTS = frozenset("*+?{")
 
 
-def lint(text: str) -> list[str]:
-    return _Lint(text).problems
+def lint(text: str, *, has_tokens: bool = False) -> list[str]:
+    """`has_tokens`: the grammar may hold `<[ID]>`, which only llama.cpp reads."""
+    return _Lint(text, _WITH_TOKENS if has_tokens else _PORTABLE).problems
 
 
 class _Lint:
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, parts: re.Pattern[str]) -> None:
         self.problems: list[str] = []
+        self._parts = parts
         self._line = 0
         self._names: dict[str, int] = {}
         self._used: dict[str, int] = {}
@@ -86,9 +89,9 @@ class _Lint:
             self._problem(f'the rule "{name}" is defined again')
         self._names[name] = self._line
         self._symbols.add(name)
-        tokens: list[str] = _TOKEN.findall(body)
+        tokens: list[str] = self._parts.findall(body)
         if sum(map(len, tokens)) < len(body):
-            return self._problem(f"not GBNF: {_unread(body)[:20]}")
+            return self._problem(f"not GBNF: {self._unread(body)[:20]}")
         self._tokens = [token for token in tokens if token[0] != " "]
         # An end to look at.
         self._tokens.append("")
@@ -173,6 +176,8 @@ class _Lint:
             if not inner or (inner.startswith(("^", "-")) and inner != "-"):
                 self._problem(f"the class {text} is not portable")
             return _Sized(_TEXT, self._characters(inner, _SET_ESCAPE) + 1, 0)
+        if sign == "<":
+            return _Sized(_TEXT, 1, 0)
         if sign == "(":
             if depth > _DEEPEST:
                 self._problem(f"groups nested more than {_DEEPEST} deep")
@@ -197,6 +202,13 @@ class _Lint:
         if sum(map(len, found)) != len(text):
             self._problem(f"an escape that is not portable in: {text}")
         return len(found)
+
+    def _unread(self, body: str) -> str:
+        """The body from where no part fits."""
+        at = 0
+        while match := self._parts.match(body, at):
+            at = match.end()
+        return body[at:]
 
     def _check_names(self) -> None:
         if "root" not in self._names:
@@ -264,14 +276,6 @@ class _Lint:
 def _names(node: _Node) -> set[str]:
     found = {node.name} if node.kind == "name" else set()
     return found.union(*map(_names, node.parts))
-
-
-def _unread(body: str) -> str:
-    """The body from where no token fits."""
-    at = 0
-    while match := _TOKEN.match(body, at):
-        at = match.end()
-    return body[at:]
 
 
 def _bounds(counts: str) -> tuple[int, int | None]:

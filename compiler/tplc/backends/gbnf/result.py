@@ -30,7 +30,7 @@ class Grammar:
         return {
             "grammar": self.text,
             "grammar_lazy": self.lazy,
-            "grammar_triggers": [{"type": trigger.type, "value": trigger.value} for trigger in self.triggers],
+            "grammar_triggers": [trigger.to_json() for trigger in self.triggers],
             "preserved_tokens": list(self.preserved_tokens),
             "generation_prompt": self.generation_prompt,
             "not_expressed": [asdict(entry) for entry in self.not_expressed],
@@ -46,11 +46,15 @@ def with_comments(grammar: Grammar) -> Grammar:
         if grammar.lazy
         else f"Holds from the end of the generation prompt on: {_shown(grammar.generation_prompt)}"
     ]
-    lines += [f"Trigger, {trigger.type}: {_shown(trigger.value)}" for trigger in grammar.triggers]
+    lines += [f"Trigger, {_kind(trigger)}: {_shown(trigger.value)}" for trigger in grammar.triggers]
     if grammar.preserved_tokens:
         lines.append("Preserved tokens: " + " ".join(map(_shown, grammar.preserved_tokens)))
     lines += [f"Not expressed: {_shown(str(entry))[1:-1]}" for entry in grammar.not_expressed]
     return replace(grammar, text="".join(f"# {line}\n" for line in lines) + "\n" + grammar.text)
+
+
+def _kind(trigger: Trigger) -> str:
+    return trigger.type if trigger.token is None else f"{trigger.type} {trigger.token}"
 
 
 def _shown(text: str) -> str:

@@ -8,15 +8,16 @@ One rule for each state in which another character may follow, written at once w
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 
 from tplc.backends.gbnf.write import literals, one_of
 from tplc.grammars.regular import codepoints
-from tplc.grammars.regular.automaton import minimal
+from tplc.grammars.regular.automaton import both, from_expr, minimal
 from tplc.grammars.regular.automaton_rules import right_linear
 from tplc.grammars.regular.codepoints import Ranges
-from tplc.grammars.regular.expressions import chars, rep
-from tplc.grammars.regular.nodes import NEVER, Automaton, Chars, Expr, Ref, Written
+from tplc.grammars.regular.expressions import alt, chars, lit, rep, seq
+from tplc.grammars.regular.nodes import ANY_CHARACTER, NEVER, Alt, Automaton, Chars, Expr, Lit, Ref, Rep, Seq, Written
 from tplc.grammars.regular.rules import Rules
 from tplc.grammars.regular.until import Beginnings, Stop, all_but, through, without
 
@@ -33,8 +34,10 @@ class GbnfSpelling:
         return right_linear(rules, hint, through([stop], forbidden), chars)
 
     def without(self, rules: Rules, hint: str, forbidden: tuple[str, ...], end: str = "") -> Expr:
-        assert not end
-        return right_linear(rules, hint, minimal(without(forbidden)), chars)
+        automaton = without([text for text in dict.fromkeys(forbidden) if text] if end else forbidden)
+        if end:
+            automaton = both(automaton, from_expr(seq(rep(ANY_CHARACTER, 0, None), lit(end))))
+        return right_linear(rules, hint, minimal(automaton), chars)
 
     def automaton(self, rules: Rules, hint: str, automaton: Automaton, write: Callable[[Ranges], Expr]) -> Expr:
         return right_linear(rules, hint, automaton, write)
@@ -44,6 +47,34 @@ class GbnfSpelling:
 
 
 GBNF = GbnfSpelling()
+
+
+class TokenGbnfSpelling(GbnfSpelling):
+    """The same, where llama.cpp reads the grammar: a marker that is a token is that token, by its number.
+
+    numbers {"<call>": 7}:  "<call>\\n{"  →  <[7]> "\\n{"
+    """
+
+    def __init__(self, numbers: Mapping[str, int]) -> None:
+        self._numbers = numbers
+        longest = sorted(numbers, key=len, reverse=True)
+        self._cut = re.compile("(" + "|".join(map(re.escape, longest)) + ")")
+
+    def before_token(self, text: str) -> str | None:
+        found = self._cut.search(text)
+        return None if found is None else text[: found.start()]
+
+    def in_tokens(self, expr: Expr) -> Expr:
+        """The expression with its texts in runs of text and tokens."""
+        if isinstance(expr, Lit):
+            # At odd places stand what it was cut at.
+            parts = enumerate(self._cut.split(expr.text))
+            return seq(*(Written(f"<[{self._numbers[part]}]>", ()) if at % 2 else lit(part) for at, part in parts))
+        if isinstance(expr, Seq):
+            return seq(*map(self.in_tokens, expr.items))
+        if isinstance(expr, Alt):
+            return alt(*map(self.in_tokens, expr.items))
+        return rep(self.in_tokens(expr.item), expr.low, expr.high) if isinstance(expr, Rep) else expr
 
 
 def text_through(rules: Rules, hint: str, stop: Stop) -> Expr:

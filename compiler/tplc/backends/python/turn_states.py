@@ -80,7 +80,7 @@ def _method(state: TurnState, facts: Acceptor, rule: str, before: TurnState | No
         state = replace(state, on=(*state.on, *more))
         lines += _until_or_first(state, facts)
     else:
-        lines.append(f"        kind = self._until(self.{SCANNERS[state.name]}, {literal(state.text)})")
+        lines.append(f"        kind = self._until(self.{SCANNERS[state.name]}, {literal(str(state.text))})")
     whole = facts.calls is not None and bool(facts.calls.whole)
     for does, kinds in _branches(state, whole=whole).items():
         test = f"== {literal(kinds[0])}" if len(kinds) == 1 else f"in {texts(kinds)}"
@@ -93,7 +93,7 @@ def _method(state: TurnState, facts: Acceptor, rule: str, before: TurnState | No
 def _until_or_first(state: TurnState, facts: Acceptor) -> list[str]:
     starts = (("reasoning", facts.reasoning_starts), ("content", facts.content_starts))
     first = [kind for kind, markers in starts if texts_at(markers, "before content")]
-    given = f"self.{SCANNERS[state.name]}, {literal(state.text or '')}, {texts(first)}"
+    given = f"self.{SCANNERS[state.name]}, {literal(str(state.text))}, {texts(first)}"
     return [
         f"        # What opens {' or '.join(first)} is text once content has begun.",
         f"        kind = self._until_or_first({given})",
@@ -116,7 +116,7 @@ def _does(state: TurnState, kind: str, found: Transition | OptionChoice) -> Iter
     if state.text is None and kind != "reasoning_end":
         return  # the next state sees to it
     if kind in CALLS:
-        text = "text" if state.name == "reasoning" else literal(state.text)
+        text = "text" if state.name == "reasoning" else literal(str(state.text))
         kept = "self._keep_call()" if state.name == "reasoning" else f"self._keep({text})"
         yield f"return self._try_call({text}) if self._calls_on else {kept}"
         return

@@ -17,16 +17,24 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tplc.grammars.request.openers import CallMarkers, opener_begun
+from tplc.ir.nodes import Json
 from tplc.lower import Acceptor
 from tplc.lower.layouts import text_at
 
-TriggerType = Literal["word", "pattern", "pattern_full"]
+TriggerType = Literal["word", "token", "pattern", "pattern_full"]
 
 
 @dataclass(frozen=True, slots=True)
 class Trigger:
+    """`token` is the id of a trigger of type token; `value` is its text then."""
+
     type: TriggerType
     value: str
+    token: int | None = None
+
+    def to_json(self) -> dict[str, Json]:
+        made: dict[str, Json] = {"type": self.type, "value": self.value}
+        return made if self.token is None else {**made, "token": self.token}
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +92,7 @@ def fires_at(found: Iterable[Trigger], text: str) -> int | None:
     """Where the grammar would start reading `text`; None when no trigger fires."""
     places = []
     for trigger in found:
-        if trigger.type == "word":
+        if trigger.type in ("word", "token"):
             places.append(text.find(trigger.value))
         else:
             match = (

@@ -126,9 +126,9 @@ class Rest:
         calls: list[Mapping[str, Any]] = list(self._stream.message["tool_calls"])
         return calls[-1]
 
-    def read(self, text: str) -> Mapping[str, Any]:
+    def read(self, text: str, special: Ranges | None = None) -> Mapping[str, Any]:
         """The message of a text as a whole."""
-        deltas = [*self.feed(text), *self.finish()]
+        deltas = [*self.feed(text, special), *self.finish()]
         message = self._stream.message
         if self.is_inside_call and ON_INCOMPLETE == "drop":
             message["tool_calls"] = message["tool_calls"][:-1]

@@ -25,11 +25,35 @@ from tplc.targets.plugins.source.answer import (
     request_tag,
 )
 from tplc.targets.plugins.source.parser import NAME, PARSES_CALLS, PARSES_REASONING, TOKENS, StreamParser
-from tplc.targets.plugins.source.token_text import TokenText
+from tplc.targets.plugins.source.token_text import AnswerText, TokenText
 from tplc_runtime.heads import continued_head, known_head
 
 
-class FormatToolParser(ToolParser):
+class TakesIds(type):
+    """The class of classes that read a whole answer by its ids.
+
+    The server passes `model_output_token_ids` to the parser that it composes of both, and that passes the text alone
+    on.  The composed class therefore gets a `parse` that leaves the ids with its parts.
+    """
+
+    def __set_name__(cls, owner: Any, name: str) -> None:
+        if not TOKENS or "parse" in vars(owner):
+            return
+        parse_text = owner.parse
+
+        def parse(self: Any, model_output: str, *args: Any, **options: Any) -> Any:
+            parts: list[Any] = [getattr(self, part, None) for part in ("reasoning_parser", "tool_parser")]
+            ids = options.get("model_output_token_ids") or ()
+            answer = TokenText(self.model_tokenizer).whole(model_output, ids)
+            for part in parts:
+                if isinstance(type(part), TakesIds):
+                    part.answer = answer
+            return parse_text(self, model_output, *args, **options)
+
+        owner.parse = parse
+
+
+class FormatToolParser(ToolParser, metaclass=TakesIds):
     """Reads what follows the reasoning; all of an answer where the server has no reasoning parser."""
 
     engine_based_streaming = True
@@ -40,6 +64,7 @@ class FormatToolParser(ToolParser):
     # Set by the server where it has no reasoning parser.
     skip_reasoning_parsing = False
 
+    answer: AnswerText | None = None
     _rest: Rest | None = None
     _tokens: TokenText | None = None
 
@@ -70,7 +95,8 @@ class FormatToolParser(ToolParser):
         return tag
 
     def extract_tool_calls(self, model_output: str, request: Any) -> protocol.ExtractedToolCallInformation:
-        message = Rest(_dumped(request.tools), reasoning=not self.skip_reasoning_parsing).read(model_output)
+        text, special = self.answer.part(model_output) if self.answer is not None else (model_output, None)
+        message = Rest(_dumped(request.tools), reasoning=not self.skip_reasoning_parsing).read(text, special)
         calls = [_whole(call) for call in message["tool_calls"]]
         return protocol.ExtractedToolCallInformation(
             tools_called=bool(calls), tool_calls=calls, content=message["content"]
@@ -100,10 +126,11 @@ class FormatToolParser(ToolParser):
         return Rest(_dumped(request.tools), reasoning=not self.skip_reasoning_parsing, head=ended)
 
 
-class FormatReasoningParser(ReasoningParser):
+class FormatReasoningParser(ReasoningParser, metaclass=TakesIds):
     """Reads the reasoning, and hands on what follows it."""
 
     engine_based_streaming = True
+    answer: AnswerText | None = None
 
     def __init__(self, tokenizer: Any, *args: Any, **kwargs: Any) -> None:
         super().__init__(tokenizer, *args, **kwargs)
@@ -166,8 +193,9 @@ class FormatReasoningParser(ReasoningParser):
         return counted.reasoning_tokens
 
     def extract_reasoning(self, model_output: str, request: Any) -> tuple[str | None, str | None]:
+        text, special = self.answer.part(model_output) if self.answer is not None else (model_output, None)
         parting = self._begun()
-        _, rest = parting.feed(model_output)
+        _, rest = parting.feed(text, special)
         rest += parting.finish()[1]
         whole = StreamParser(
             tools=_dumped(request.tools),
@@ -175,7 +203,7 @@ class FormatReasoningParser(ReasoningParser):
             continue_final_message=self._continued,
             parse_tool_calls=PARSES_CALLS,
         )
-        whole.feed(model_output)
+        whole.feed(text, special=special)
         whole.finish()
         return whole.message["reasoning_content"], rest or None
 

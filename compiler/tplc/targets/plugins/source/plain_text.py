@@ -6,9 +6,17 @@ from collections.abc import Sequence
 from typing import Any
 
 
+class AnswerText:
+    def part(self, text: str) -> tuple[str, list[tuple[int, int]] | None]:
+        return text, None
+
+
 class PlainText:
     def __init__(self, tokenizer: Any) -> None:
         """Nothing of the tokenizer is asked."""
 
     def ranges(self, text: str, ids: Sequence[int]) -> tuple[str, list[tuple[int, int]] | None]:
         return text, None
+
+    def whole(self, text: str, ids: Sequence[int]) -> AnswerText:
+        return AnswerText()

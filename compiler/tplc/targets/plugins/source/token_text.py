@@ -9,6 +9,27 @@ from tplc.targets.plugins.source.parser import TOKENS
 from tplc_runtime.tokens import Detokenizer
 
 
+class AnswerText:
+    """A whole answer: its text as the server gives it, and as its ids have it, with the ranges of special tokens.
+
+    `special` is None where the ids don't fit the text.
+    """
+
+    def __init__(self, given: str, text: str, special: list[tuple[int, int]] | None) -> None:
+        self._given, self._text, self._special = given, text, special
+
+    def part(self, text: str) -> tuple[str, list[tuple[int, int]] | None]:
+        """Returns what the text of the answer, or the end of it, is in full, with the ranges; None: not known."""
+        if self._special is None:
+            return text, None
+        if text == self._given:
+            return self._text, self._special
+        if not self._text.endswith(text):
+            return text, None
+        before = len(self._text) - len(text)
+        return text, [(max(start - before, 0), end - before) for start, end in self._special if end > before]
+
+
 class TokenText:
     """Follows the text of one answer.
 
@@ -22,6 +43,10 @@ class TokenText:
         self._text = ""  # of ids whose text the server has not given yet
         self._special: list[tuple[int, int]] = []
         self._begins = self._follows = True
+
+    def whole(self, text: str, ids: Sequence[int]) -> AnswerText:
+        """Returns all of an answer at once."""
+        return AnswerText(text, *self.ranges(text, ids))
 
     def ranges(self, text: str, ids: Sequence[int]) -> tuple[str, list[tuple[int, int]] | None]:
         """Returns the text, with special tokens that the server left out, and their ranges; None: not known."""
