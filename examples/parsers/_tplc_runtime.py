@@ -953,6 +953,7 @@ def literal_of(text: str, words: Mapping[str, str]) -> str | None:
 NAME_KEYS = ("name", "tool_name", "function_name", "function", "tool", "recipient_name")
 ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "params", "kwargs")
 OTHER_KEYS = ("id", "type", "index", "call_id", "tool_call_id")
+KNOWN_KEYS = NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS
 FENCE = Pattern(r"\s*```[\w-]*[^\S\n]*\n|\n?[^\S\n]*```\s*\Z")
 INFINITY = float("inf")
 BETWEEN_CALLS = Pattern(r"[\s,;)\]}]*")
@@ -972,7 +973,7 @@ def may_be_calls(text: str, tools: Parameters, keys: tuple[str, ...]) -> bool:
     """Does the text begin as calls might: with brackets and quotes, then a key of calls or the name of a tool?"""
     at = AT_ONCE.match(text).end()
     rest = text[at : at + 64]
-    known = (*keys, *NAME_KEYS, *ARGUMENT_KEYS, *OTHER_KEYS, *tools)
+    known = [*keys, *KNOWN_KEYS, *tools]
     return not rest or any(rest.startswith(word) or word.startswith(rest) for word in known)
 
 
@@ -1365,17 +1366,7 @@ def _text(step: Any, buf: str, pos: int, final: bool, names: Collection[str]) ->
     return MORE if text.startswith("".join(rest.split())) and len(rest) < LONGEST_TEXT else NO
 
 
-NON_SPACE = Pattern(r"\S|\Z")
-ONE_WORD = Pattern(r"[\w.:/-]+")
-NAME_LIMIT = 512  # a longer name is no name
 PENDING_LIMIT = 1024  # more than this much pending text is looked at again only when it has doubled
-CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
-OPENER_KINDS = ("call", "line", "whole")
-CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
-CUT_KINDS = ("end", "reasoning_end", "content_end")
-LEFT_SIGNS = Pattern(r"[}\])]|`{1,3}")
-MOST_ODD = 64  # of names that hold what ends names, so many are looked for
-LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
 LATE = "text after the output was finished"
 NO_MATCH = Match("", 0, 0)
 
@@ -1390,71 +1381,18 @@ def is_word(char: str) -> bool:
     return char.isalnum() or char == "_"
 
 
-def next_char(buf: str, pos: int) -> int:
-    """Where the next character stands that is no white space."""
-    return int(NON_SPACE.search(buf, pos).start())
-
-
-class Machine(Copied):
+class Stream(Copied):
     TRANSCRIPT: ClassVar[type[Transcript]] = Transcript
     HEADS: ClassVar[Sequence[str]] = ("",)
     ANCHORS: ClassVar[Sequence[str]] = ()
     CALLS: ClassVar[bool] = False  # there are some
-    AT_LINES: ClassVar[bool] = False  # some markers count at a line's start alone,
+    AT_LINES: ClassVar[bool] = False  # some markers count at a line's start alone
     WHOLE: ClassVar[Any] = None  # what is like any text opens a call where one comes as the template writes it
-    LONE_OPENERS: ClassVar[Sequence[str]] = ()  # what opens calls so at a line's start alone, as its section is missing
-    AT_ENDS: ClassVar[bool] = False  # and some at the output's end, or before another marker
     REASONS: ClassVar[bool] = False  # something opens reasoning
-    PENDING_TEXT: ClassVar[bool] = False  # nothing does: of which kind text is, its end tells
-    CLOSED_FIRST: ClassVar[bool] = False  # reasoning may end where the turn begins, though nothing opened it
-    FIRST: ClassVar[Sequence[str]] = ()  # kinds of what counts before content begins only
     KEEPS_PENDING: ClassVar[bool] = False  # `feed` looks after what is pending inside of text
     SPACE: ClassVar[str] = ""  # what the template writes before the content
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
-    ODD_NAMES: ClassVar[bool] = False  # names that hold what ends others are looked for
-    NAMES_ALIKE: ClassVar[bool] = False  # names of tools may be written with a namespace, or with other separators
-    READ_AGAIN: ClassVar[bool] = False  # calls that failed are read by the tools' names
-    HEADER_PARTS: ClassVar[Sequence[str]] = ()  # the texts that headers are made of
-    HEADER_TEXTS: ClassVar[Pattern] = Pattern("(?!)")
-    _others: Sequence[str] = ()  # diagnostics of slots that come again
-    _once = False  # the second reading of this call found none
-    LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may stand in the place of a closer
-    REPEATED: ClassVar[bool] = False  # what is left over behind a call is dropped
-    CUT_MARKERS: ClassVar[bool] = False  # a part of a marker at the output's end is no text
-    COUNTED: ClassVar[bool] = False  # calls are written with an index
-    OPENERS: ClassVar[tuple[str, ...]] = ()  # of calls: the beginning of one at the output's end is no text
-    # What the states look for, each in its text.
-    AT_START: ClassVar[Scanner] = NO_MARKERS
-    IN_REASONING: ClassVar[Scanner] = NO_MARKERS
-    BEFORE_CONTENT: ClassVar[Scanner] = NO_MARKERS
-    IN_CONTENT: ClassVar[Scanner] = NO_MARKERS
-    AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
-    AFTER_TURN: ClassVar[Scanner] = NO_MARKERS  # a call right after the end of the turn is one of its calls
-    HEADERS_ALIKE: ClassVar[bool] = False  # what ends the name of a call may open a message as well
-    DISTINCT: ClassVar[bool] = True  # what opens calls is like nothing else, so what follows is a call
-    BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that no name holds, and no value outside of a string
-    USUAL_NEXT: ClassVar[Sequence[ExpectedText]] = ()  # what usually comes after a call,
-    USUAL_PAIR: ClassVar[Sequence[ExpectedText]] = ()  # and after an argument
-    HEADER: ClassVar[Sequence[Any]] = ()  # slots of a call: the kind, what ends it, and signs that do
-    NAME_SIGNS: ClassVar[Any] = None  # what is written in names for other signs
-    CALL_ID: ClassVar[str] = ""  # an id that is made of slots: "{name}:{index}"
-    ARGUMENTS_OPEN: ClassVar[bool] = False  # with a sign or a marker, so that other text is none, and makes no call
-    ONLY_TOOLS: ClassVar[bool] = False  # calls look like text, so that only a tool's name makes one,
-    FAINT: ClassVar[bool] = True  # what opens them is like text as well
-    SEPARATED: ClassVar[bool] = False  # a separator opens the next call
-    UNMARKED: ClassVar[bool] = False  # nothing opens it
-    BOTH: ClassVar[bool] = False  # what closes a call opens the next as well
-    TAIL: ClassVar[Sequence[Any]] = ()  # slots behind a call
-    TURN_CLOSED: ClassVar[bool] = False  # what closes a call ends the turn
-    CLOSED: ClassVar[bool] = False  # calls have a closer of their own
-    STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
-    _reader: Reader | None = None  # and what reads one
-    _written = ""  # what the arguments begin with
     _in_word = False  # the text before ends with a word
-    _alone = False  # the section of the last call is missing
-    _kept = False  # the name of a call that stays text comes, and the rest of its header
-    ENDS_TURN: ClassVar[bool] = False  # a call's closer may be what ends the turn, so that it may be cut off
-    _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that hold what ends others
 
     def __init__(
         self,
@@ -1482,11 +1420,7 @@ class Machine(Copied):
         self._through: Callable[[Any, str], list[Delta]] | None = None  # reads JSON that is emitted as it comes
         self._final = False
         # Where in the turn the machine is.
-        self._state: Callable[[Any], bool] = type(self)._content
-        if self.PENDING_TEXT and parse_reasoning:
-            self._state = type(self)._pending_text
-        if self.CLOSED_FIRST and parse_reasoning:
-            self._state = type(self)._start
+        self._state: Callable[[Any], bool] = self._first_state()
         self._mark = NO_MATCH
         self._skip = 0  # its length, and that of the white space before it
         self._open = False  # the last call is not complete
@@ -1565,8 +1499,6 @@ class Machine(Copied):
     def __reduce__(self) -> Any:
         raise TypeError("a parser cannot be pickled: keep the text that it was fed, and feed that to a new one")
 
-    # The prompt
-
     def _consume_head(self, prompt: str | None, continued: bool) -> None:
         head = self.HEADS[0]
         if prompt is not None and continued:
@@ -1589,23 +1521,11 @@ class Machine(Copied):
             self._goes_on("")  # they go out with the first feed
             self._wanted = 0
 
-    # Input and output
-
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         raise NotImplementedError
 
     def finish(self) -> list[Delta]:
-        """The output has ended: what is new with that."""
-        if self._final:
-            return []
-        self._final = True
-        deltas = self._advance("") if self._pos < len(self._buf) or self._parts or self._passed else []
-        self._finish()
-        if self._buf[self._pos :].strip():
-            self._end_of_cut()
-        self._out.end_content()
-        self._goes_on("")
-        return deltas + self._out.deltas()
+        raise NotImplementedError
 
     def _settle(self) -> None:
         """Account for the chunks that were passed on as they came."""
@@ -1656,24 +1576,6 @@ class Machine(Copied):
         self._out.texts["trailing"].append(chunk)
         return []
 
-    def _regular(self, chunk: str) -> list[Delta]:
-        """More of arguments in JSON as it should be: no state has to look at it."""
-        reader = self._reader
-        if reader is None:
-            return self._advance(chunk)
-        buf = self._buf + chunk if self._buf != "" else chunk
-        end = reader.regular(buf, 0, len(buf))
-        if not reader.waits or len(buf) - end > LONGEST_SIGN:
-            reader.out.append(buf[:end])
-            self._buf, self._pos = buf, end
-            return self._advance("")
-        text, self._buf = buf[:end], buf[end:]
-        self._plain_value = self._buf == "" and reader.string is not None
-        if text == "":
-            return []
-        self._passed.append(text)
-        return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": text}}]}]
-
     def _json(self, text: str) -> str:
         """Plain text of a value, inside of the string that it becomes."""
         return text
@@ -1683,34 +1585,6 @@ class Machine(Copied):
         self._within, self._plain_to, self._undecided, self._through = kind, plain_to, None, None
         self._plain_value = kind == "arguments"
         self._plain_text = kind not in ("", "arguments", "value")
-
-    def _in_string(self, reader: Reader) -> None:
-        """Most of a value that is written as the template does is passed on as it came."""
-        string = reader.string
-        if string is not None and string.close == reader.style.usual and not reader.out:
-            self._goes_on("arguments", string.plain)
-        elif self._within:
-            self._goes_on("")
-        if len(reader.stack) > reader.floor and reader.style.is_json and not (reader.comma or reader.out):
-            self._within, self._through = "arguments", type(self)._regular
-
-    def _value_is_over(self, reader: Reader) -> bool:
-        """Has the value come to its end?  If not, what comes may go on with a string of it."""
-        if reader.want:
-            self._in_string(reader)
-            return False
-        if reader.repair:
-            self._note("arguments: " + reader.repair)
-        self._reader = None
-        return True
-
-    def _emit_arguments(self, text: str) -> None:
-        """Arguments may be written as a string that holds an object; any other text is none, so it is content."""
-        inside = text if self._written == "{" else unwrapped(text, self.STYLES)
-        if inside is None and text not in ("null", '""'):
-            self._note("the arguments are not an object")
-            self._out.emit("content", text)
-        self._out.emit("arguments", "{}" if inside is None else inside)
 
     def _advance(self, chunk: str) -> list[Delta]:
         if self._passed:
@@ -1762,284 +1636,72 @@ class Machine(Copied):
         if len(self.diagnostics) < 1000:
             self.diagnostics.append(Diagnostic(self._base + self._pos, text))
 
-    # The states
+    # The states, which a format prints
 
-    def _start(self) -> bool:
-        # turn = REASONING_END* content
-        kind = self._next(self.AT_START)
-        if kind is None:
-            return False
-        if kind == "reasoning_end":
-            self._note("reasoning ends that was not open")
-            self._drop()
-        else:
-            self._state = type(self)._content
-        return True
-
-    def _pending_text(self) -> bool:
-        # turn = text REASONING_END content | content
-        kind = self._text_to(self.IN_REASONING, "pending")
-        if self.CALLS and kind in OPENER_KINDS and self._calls_on:
-            return self._try_call("pending")
-        if kind == "reasoning_end":
-            self._out.release("reasoning_content")
-            self._drop()
-            self._state = type(self)._content
-        elif kind:
-            self._turn_marker("pending")
-        if kind in ("end", "content"):
-            self._out.release("content")
-            self._state = type(self)._over if kind == "end" else type(self)._content
-        return kind != ""
-
-    def _reasoning(self) -> bool:
-        # reasoning = text (REASONING_END content | CALL_START call)
-        text = "reasoning_content" if self._reasoning_on else "content"
-        kind = self._until(self.IN_REASONING, text)
-        if self.AT_LINES and kind == "line":
-            return self._try_call(text) if self._calls_on else self._keep_call()
-        if kind:
-            self._state = type(self)._content
-            self._reasoning_marker()
-        return kind != ""
+    def _first_state(self) -> Callable[[Any], bool]:
+        return type(self)._content
 
     def _content(self) -> bool:
-        # content = (text | CONTENT_START | CONTENT_END | TURN_END)* (REASONING_START reasoning | CALL_START call)?
-        kind = self._text_to(self.IN_CONTENT, "content")
-        if self.REASONS and kind == "reasoning":
-            self._reasoning_marker()
-            self._state = type(self)._reasoning
-            return True
-        if self.CALLS and kind in OPENER_KINDS and self._calls_on:
-            return self._try_call("content")
-        if kind:
-            self._turn_marker("content")
-        return kind != ""
-
-    def _call(self) -> bool:
-        # call = (slot SLOT_END)* arguments
-        values, end, expected = self._slots(self._pos + self._skip, self.HEADER)
-        if self.NAME_SIGNS and not expected:
-            values["name"] = self.NAME_SIGNS.plain(values["name"])
-        written = values.get("name", "")
-        if self.NAMES_ALIKE and self._tools and not expected:
-            values["name"] = tool_named(written, self._tools)
-        if self.ONLY_TOOLS and not expected and (self.FAINT or not self._skip) and not self._is_tool(values["name"]):
-            expected = "the name of a tool"
-        if self.ARGUMENTS_OPEN and not expected and values["name"] not in self._tools:
-            expected = self._lack_of_arguments(end)
-        if self.READ_AGAIN and self._tools and (expected or values["name"] not in self._tools):
-            other = self._call_otherwise() if expected not in ("more", "end") else None
-            if other is not None:
-                return other
-        self._once = self._once and expected == "more"
-        if expected:
-            return expected != "more" and self._no_call(expected)
-        if self._others:
-            self._note_others()
-        if self.NAMES_ALIKE and values["name"] != written:
-            self._note(f"the tool {values['name']} is called as {written}")
-        self._pos = end
-        self._open_call(values["name"], self.CALL_ID.format_map({**values, "name": written}) if self.CALL_ID else None)
-        self._begin_arguments()
-        return True
-
-    # A second reading
-
-    def _call_otherwise(self) -> bool | None:
-        """A call whose header is not as it should be; None: it is none."""
-        other = self._header_otherwise()
-        if other is None:
-            return False
-        if other[0]:
-            self._note(f"the header of a call of {other[0]} is not as the template writes it")
-            self._pos, self._space = other[1], ""
-            self._open_call(other[0])
-            self._begin_arguments()
-            return True
-        if self._once:
-            return None
-        self._state = type(self)._second_reading
-        return True
-
-    def _header_otherwise(self) -> tuple[str, int] | None:
-        """The tool that a header names which is not as it should be, and where its arguments begin.
-
-        ("", 0): it names none; None: more input is needed.
-        """
-        buf, name, start = self._buf, "", self._pos + self._skip
-        pos = next_char(buf, start)
-        while pos - start < NAME_LIMIT:
-            part, word = self.HEADER_TEXTS.match(buf, pos), ONE_WORD.match(buf, pos)
-            sure = part is not None and part.end() > pos + 1
-            if pos < len(buf) and name and not sure and self._arguments_begin(pos):
-                return name, pos
-            end = word.end() if word is not None and (part is None or word.end() > part.end()) else 0
-            end = end or (part.end() if part is not None else pos)
-            if not self._final and (end == len(buf) or self._may_go_on(pos)):
-                return None
-            if end == pos:
-                break
-            text = buf[pos:end]
-            if part is None or part.end() < end:
-                tool = tool_named(text, self._tools)
-                if tool not in self._tools:  # an index may stand behind it
-                    tool = tool_named(text.rpartition(":")[0], self._tools)
-                if not tool or tool not in self._tools or name not in ("", tool):
-                    break
-                name = tool
-            pos = next_char(buf, end)
-        return (name, len(buf)) if name and self._final and pos == len(buf) else ("", 0)
-
-    def _may_go_on(self, pos: int) -> bool:
-        """Does what comes next begin one of the texts of a header?"""
-        rest = self._buf[pos : pos + NAME_LIMIT]
-        begun = any(len(text) > len(rest) and text.startswith(rest) for text in self.HEADER_PARTS)
-        return begun or self.AFTER_CALL.prefix_of(self._buf, pos) != ""
-
-    def _arguments_begin(self, pos: int) -> bool:
-        """Do the arguments of a call begin here, or does the call end?"""
-        mark = self.AFTER_CALL.match(self._buf, pos)
-        return (mark is not None and mark.kind in CLOSER_KINDS) or self._opens_arguments(pos)
-
-    def _opens_arguments(self, pos: int) -> bool:
         raise NotImplementedError
 
-    def _second_reading(self) -> bool:
-        """Read what opens as a call does, up to the end of that call, as a whole."""
-        buf, start = self._buf, self._pos + self._skip
-        if not may_be_calls(buf[start : start + NAME_LIMIT], self._tools, ()):
-            return self._read_once()
-        mark = self.BREAKS.find(buf, start)
-        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
-            return False
-        end = len(buf) if mark is None else mark.start
-        found = calls_in(buf[start:end], self._tools)
-        if not found:
-            return self._read_once()
-        self._note("calls that are not written as the template does")
-        self._pos = end
-        for name, arguments in found:
-            self._open_call(name, None)
-            self._out.emit("arguments", arguments)
-            self._close_call()
-        return True
 
-    def _read_once(self) -> bool:
-        """The second reading found no call: what the first one found stands."""
-        self._once, self._state = True, type(self)._call
-        return True
+NON_SPACE = Pattern(r"\S|\Z")
+OPENER_KINDS = ("call", "line", "whole")
+REASONING_KINDS = ("reasoning", "reasoning_end")
+CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
+CUT_KINDS = ("end", "reasoning_end", "content_end")
+LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
 
-    def _lack_of_arguments(self, pos: int) -> str:
-        """What was expected behind a name that is no tool's and comes to nothing; "more": more input is needed."""
-        raise NotImplementedError
 
-    def _lack_of(self, what: str, start: int, begun: bool) -> str:
-        """The same where no arguments begin: what ends the call, all calls or the turn may come in their place."""
-        mark = self.AFTER_CALL.match(self._buf, start)
-        if mark is not None and mark.kind in CLOSER_KINDS:
-            return ""
-        if begun or self.AFTER_CALL.prefix_of(self._buf, start):
-            return "" if self._final else "more"
-        return what
+def next_char(buf: str, pos: int) -> int:
+    """Where the next character stands that is no white space."""
+    return int(NON_SPACE.search(buf, pos).start())
 
-    def _after_call(self) -> bool:
-        # after_call = (CALL_END | CALL_SEPARATOR)* ((NEXT_CALL_START | CALL_START) call | content)
-        kind = self._next_of_calls(self.AFTER_CALL)
-        if kind is None:
-            return False
-        if self.LONE_OPENERS and self._alone and kind == "call":
-            mark = self._mark
-            # One like it is in a section no more than the last one was.
-            kind = "" if self._buf[mark.start : mark.end] in self.LONE_OPENERS else kind
-        if self.REPEATED and (kind == "" or (kind == "call" and self._unclosed)):
-            more = self._left_over(kind)
-            if more != "no":
-                return more == "dropped"
-        if kind == "call":
-            return self._try_call("content")
-        if kind in ("close", "closed", "separator"):
-            self._pos, self._space = self._mark.end, self._mark.trail
-            self._unclosed = kind == "separator" or (self._unclosed and kind != "closed")
-            if self.SEPARATED and kind == "separator":
-                return self._try_unopened()
-            return True
-        if self.UNMARKED and kind == "section":
-            self._pos, self._space, self._closed, self._unclosed = self._mark.end, self._mark.trail, True, False
-            return True
-        if self.UNMARKED and not kind and not self._closed:
-            return self._try_unopened()
-        if self.BOTH and kind == "both":
-            if self._closed:
-                return self._try_call("content")
-            self._pos, self._closed, self._unclosed = self._mark.end, True, False
-            return True
-        if self.TAIL and kind == "tail":
-            return self._tail()
-        if self.TURN_CLOSED and kind == "" and not self._unclosed:
-            self._state = type(self)._over
-            return True
-        # Something else than more of the calls comes, or nothing.
-        self._unclosed = self._unclosed and next_char(self._buf, self._pos) == len(self._buf)
-        self._state = type(self)._content
-        return True
 
-    def _left_over(self, kind: str) -> str:
-        """Behind a call: a bracket too many, or an opener in the place of a closer, where the calls end.
+class Turn(Stream):
+    AT_ENDS: ClassVar[bool] = False  # some markers count at the output's end, or before another marker
+    KEEPS: ClassVar[bool] = False  # some are text where they stand, or where the caller wants them so
+    PENDING_TEXT: ClassVar[bool] = False  # nothing opens reasoning: of which kind text is, its end tells
+    HEADERS_ALIKE: ClassVar[bool] = False  # what ends the name of a call may open a message as well
+    CUT_MARKERS: ClassVar[bool] = False  # a part of a marker at the output's end is no text
+    DISTINCT: ClassVar[bool] = True  # what opens calls is like nothing else, so what follows is a call
+    ENDS_TURN: ClassVar[bool] = False  # a call's closer may be what ends the turn, so that it may be cut off
+    OPENERS: ClassVar[tuple[str, ...]] = ()  # of calls: the beginning of one at the output's end is no text
+    # What the states look for, each in its text.
+    BEFORE_CONTENT: ClassVar[Scanner] = NO_MARKERS
+    AFTER_TURN: ClassVar[Scanner] = NO_MARKERS  # a call right after the end of the turn is one of its calls
+    USUAL_NEXT: ClassVar[Sequence[ExpectedText]] = ()  # what usually comes after a call,
+    USUAL_PAIR: ClassVar[Sequence[ExpectedText]] = ()  # and after an argument
+    _kept = False  # the name of a call that stays text comes, and the rest of its header
 
-        "no": it is none; "more": more input is needed; else it was "dropped".
-        """
-        buf, start = self._buf, next_char(self._buf, self._pos)
-        opener = self.LEFT_OVER.match(buf, start) if self._unclosed else None
-        if opener is not None:
-            kind, end = "call", opener.end
-        elif kind == "" and start < len(buf) and (left := LEFT_SIGNS.match(buf, start)) is not None:
-            end = left.end()
-        else:
-            return "no"
-        at = next_char(buf, end)
-        mark = self.AFTER_CALL.match(buf, at)
-        if mark is None and not self._final and (at == len(buf) or self.AFTER_CALL.prefix_of(buf, at)):
-            return "more"
-        ends = mark is not None and mark.kind in (*CALL_KINDS, "end", "last") and not (mark.kind == kind == "call")
-        if not ends and (at < len(buf) or kind == "call"):
-            return "no"
-        self._note(f"{buf[start:end].strip()} is left over behind a call")
-        if kind == "call":
-            self._pos = end
-        else:
-            self._text("trailing", end)
-        self._space = ""
-        self._unclosed = self._unclosed and kind != "call"
-        return "dropped"
-
-    def _tail(self) -> bool:
-        # tail = TAIL_START (slot SLOT_END)*
-        name = self._out.calls[-1][0] if self._out.calls else None
-        values, end, expected = self._slots(self._mark.end, self.TAIL, name)
-        if expected == "more":
-            return False
-        if expected == "end":
-            return self._cut_off()
-        if self._others and not expected:
-            self._note_others()
-        self._pos, self._unclosed = (self._mark.end if expected else end), False
-        if not expected and "id" in values:
-            self._out.set_id(values["id"])
-        return True
+    def finish(self) -> list[Delta]:
+        """The output has ended: what is new with that."""
+        if self._final:
+            return []
+        self._final = True
+        deltas = self._advance("") if self._pos < len(self._buf) or self._parts or self._passed else []
+        self._finish()
+        if self._buf[self._pos :].strip():
+            self._end_of_cut()
+        self._out.end_content()
+        self._goes_on("")
+        return deltas + self._out.deltas()
 
     # Text and markers
 
-    def _text_to(self, marks: Scanner, kind: str) -> str:
-        """As _until; what opens reasoning or content may count before any of the text only."""
-        if self.FIRST and self._fresh:
-            first = self._next(self.BEFORE_CONTENT)
-            if first is None or first in self.FIRST:
-                return first or ""
+    def _until_or_first(self, marks: Scanner, kind: str, first: Sequence[str]) -> str:
+        """As `_until`; what opens reasoning or content may count before any of the text only: these kinds."""
+        if self._fresh:
+            comes = self._next(self.BEFORE_CONTENT)
+            if comes is None or comes in first:
+                return comes or ""
         return self._until(marks, kind)
 
     def _until(self, marks: Scanner, kind: str) -> str:
-        """Emit the text before the next marker as `kind`; the marker's kind, "" where more input is needed."""
+        """Emit the text before the next marker as `kind`; the marker's kind, "" where more input is needed.
+
+        A marker that is text itself is emitted too: then "text" is returned.
+        """
         if self._space:
             self._skip_space()
         buf, pos, stop = self._buf, self._pos, len(self._buf)
@@ -2074,7 +1736,9 @@ class Machine(Copied):
             return ""
         # White space alone is the answer where the turn ends behind it, and holds nothing else.
         alone = mark.kind == "end" and kind == "content" and self._out.is_silent()
-        literal = self._is_text(mark)
+        literal = False
+        if self.KEEPS:
+            literal = self._is_text(mark)
         lead = 0 if literal else end - pos if blank and not alone else trailing_overlap(buf[pos:end], mark.lead)
         if not blank or literal or alone:
             self._text(kind, end - lead)
@@ -2082,6 +1746,10 @@ class Machine(Copied):
         self._pos = end - lead if mark.kind in OPENER_KINDS else end
         self._mark = mark
         self._skip = mark.end - self._pos
+        if self.KEEPS:
+            if literal and mark.kind not in REASONING_KINDS:
+                self._keep(kind)
+                return "text"
         return str(mark.kind)
 
     def _counting(self, marks: Scanner, mark: Match | None) -> Match | None:
@@ -2177,7 +1845,7 @@ class Machine(Copied):
             comes = self._buf[self._pos] == self._space[0]
             self._pos, self._space = self._pos + comes, self._space[1:] if comes else ""
 
-    def _drop(self, fresh: bool = True) -> None:
+    def _drop(self, fresh: bool = True) -> bool:
         """The marker only structures the turn."""
         self._pos += self._skip
         self._space = self._mark.trail
@@ -2188,19 +1856,31 @@ class Machine(Copied):
             self._line_start = self._line_start or fresh or self._mark.kind == "content"
         if self.WHOLE:
             self._in_word = False
+        return True
 
-    def _keep(self, kind: str) -> None:
+    def _open_reasoning(self) -> bool:
+        """Reasoning opens; where it is not parsed, what opens it is text."""
+        mark, self._state = self._mark, type(self)._reasoning
+        self._opener = self._buf[mark.start : mark.end] + mark.trail
+        return self._drop() if self._reasoning_on else self._keep("content")
+
+    def _close_reasoning(self) -> bool:
+        self._opener, self._state = "", type(self)._content
+        return self._drop() if self._reasoning_on else self._keep("content")
+
+    def _reasoning(self) -> bool:
+        raise NotImplementedError
+
+    def _end_turn(self) -> bool:
+        self._opener, self._state = "", type(self)._over
+        return self._drop()
+
+    def _keep(self, kind: str) -> bool:
         """The marker is text."""
         self._text(kind, self._pos + self._skip)
         self._fresh = False
         if self.HEADERS_ALIKE:
             self._kept = self._mark.kind in ("call", "line")
-
-    def _keep_call(self) -> bool:
-        """Calls stay in the content as they came; where they end reasoning, they do so all the same."""
-        if self._reasoning_on:
-            self._opener, self._state = "", type(self)._content
-        self._keep("content")
         return True
 
     def _is_text(self, mark: Match) -> bool:
@@ -2212,19 +1892,6 @@ class Machine(Copied):
         if self.HEADERS_ALIKE and mark.kind == "name_end":
             return True
         return not self._reasoning_on and bool(mark.kind.startswith("reasoning"))
-
-    def _turn_marker(self, text: str) -> None:
-        kind = self._mark.kind
-        if self._is_text(self._mark) or kind in ("call", "line"):  # calls are text here, as none are looked for
-            return self._keep(text)
-        if kind in ("stray", "empty"):
-            self._note("reasoning ends that was not open" if kind == "stray" else "an empty call")
-        elif kind == "header" and not self._fresh:
-            self._note("another turn begins")
-        self._drop(self._fresh if kind in ("stray", "empty") else kind != "content")
-        if kind == "end":
-            self._state = type(self)._over
-        return None
 
     def _over(self) -> bool:
         # over = (TURN_START? CALL_START call) | text, which is no part of the turn
@@ -2244,21 +1911,18 @@ class Machine(Copied):
         self._text("trailing", len(self._buf))
         return False
 
-    def _reasoning_marker(self) -> None:
-        mark = self._mark
-        self._opener = self._buf[mark.start : mark.end] + mark.trail if mark.kind == "reasoning" else ""
-        if mark.kind == "end":
-            return self._turn_marker("content")
-        return self._drop() if self._reasoning_on else self._keep("content")
-
-    # The end of the output
-
     def _begins_call(self, pos: int) -> bool:
         """Does what is left, which is no whole marker, begin the opener of a call?"""
         rest = "".join(self._buf[pos:].split())
         if len(rest) < LEAST_CUT or rest.isalnum() or self._literal or not (self._calls_on and self.DISTINCT):
             return False
         return truncated_core(self.OPENERS, self._buf[next_char(self._buf, pos) :]) != ""
+
+    def _cut_off(self) -> bool:
+        """The output ends inside the markup of a call: what is left of it is no text."""
+        self._cut("a call")
+        self._text("trailing", len(self._buf))
+        return False
 
     def _is_cut(self, marks: Scanner, pos: int) -> bool:
         """Is what is left, where the output ends, the beginning of a call, or of what ends the turn or a part of it?"""
@@ -2279,18 +1943,32 @@ class Machine(Copied):
         self._note("the output ends inside a marker")
         self._text("trailing", len(self._buf))
 
-    def _cut_off(self) -> bool:
-        """The output ends inside the markup of a call: what is left of it is no text."""
-        self._cut("a call")
-        self._text("trailing", len(self._buf))
-        return False
-
     def _cut(self, what: str) -> None:
         if not self.incomplete:
             self._note("the output ends inside " + what)
         self.incomplete = True
 
-    # Calls
+    def _finish(self) -> None:
+        """Close what is open at the end of the output."""
+        if self.PENDING_TEXT:
+            self._out.release("content")
+        if self.REASONS and self._opener and self._reasoning_on:
+            self._cut("the reasoning")
+        if self.CALLS and (self._open or (self._unclosed and not self.ENDS_TURN)):
+            self._cut("a call")
+
+
+ONE_WORD = Pattern(r"[\w.:/-]+")
+NAME_LIMIT = 512  # a longer name is no name
+MOST_ODD = 64  # of names that hold what ends names, so many are looked for
+
+
+class Slots(Turn):
+    ODD_NAMES: ClassVar[bool] = False  # names that hold what ends others are looked for
+    COUNTED: ClassVar[bool] = False  # calls are written with an index
+    BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that no name holds, and no value outside of a string
+    _others: Sequence[str] = ()  # diagnostics of slots that come again
+    _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that hold what ends others
 
     def _slots(self, pos: int, slots: Sequence[Any], name: str | None = None) -> tuple[dict[str, str], int, str]:
         """Slots with the markers that end them: values, the end, and what was expected instead.
@@ -2405,6 +2083,185 @@ class Machine(Copied):
             self._odd[slot, of] = sorted(fit, key=len, reverse=True)[:MOST_ODD]
         return self._odd[slot, of]
 
+
+CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
+
+
+class Machine(Slots):
+    CALLS: ClassVar[bool] = True
+    NAMES_ALIKE: ClassVar[bool] = False  # names of tools may be written with a namespace, or with other separators
+    READ_AGAIN: ClassVar[bool] = False  # calls that failed are read by the tools' names
+    REPEATED: ClassVar[bool] = False  # what is left over behind a call is dropped
+    AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
+    LONE_OPENERS: ClassVar[Sequence[str]] = ()  # what opens calls so at a line's start alone, as its section is missing
+    HEADER: ClassVar[Sequence[Any]] = ()  # slots of a call: the kind, what ends it, and signs that do
+    NAME_SIGNS: ClassVar[Any] = None  # what is written in names for other signs
+    CALL_ID: ClassVar[str] = ""  # an id that is made of slots: "{name}:{index}"
+    ARGUMENTS_OPEN: ClassVar[bool] = False  # with a sign or a marker, so that other text is none, and makes no call
+    ONLY_TOOLS: ClassVar[bool] = False  # calls look like text, so that only a tool's name makes one,
+    FAINT: ClassVar[bool] = True  # what opens them is like text as well
+    SEPARATED: ClassVar[bool] = False  # a separator opens the next call
+    UNMARKED: ClassVar[bool] = False  # nothing opens it
+    BOTH: ClassVar[bool] = False  # what closes a call opens the next as well
+    TAIL: ClassVar[Sequence[Any]] = ()  # slots behind a call
+    TURN_CLOSED: ClassVar[bool] = False  # what closes a call ends the turn
+    CLOSED: ClassVar[bool] = False  # calls have a closer of their own
+    STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
+    _reader: Reader | None = None  # and what reads one
+    _written = ""  # what the arguments begin with
+    _alone = False  # the section of the last call is missing
+    _once = False  # the second reading of this call found none
+
+    def _regular(self, chunk: str) -> list[Delta]:
+        """More of arguments in JSON as it should be: no state has to look at it."""
+        reader = self._reader
+        if reader is None:
+            return self._advance(chunk)
+        buf = self._buf + chunk if self._buf != "" else chunk
+        end = reader.regular(buf, 0, len(buf))
+        if not reader.waits or len(buf) - end > LONGEST_SIGN:
+            reader.out.append(buf[:end])
+            self._buf, self._pos = buf, end
+            return self._advance("")
+        text, self._buf = buf[:end], buf[end:]
+        self._plain_value = self._buf == "" and reader.string is not None
+        if text == "":
+            return []
+        self._passed.append(text)
+        return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": text}}]}]
+
+    def _in_string(self, reader: Reader) -> None:
+        """Most of a value that is written as the template does is passed on as it came."""
+        string = reader.string
+        if string is not None and string.close == reader.style.usual and not reader.out:
+            self._goes_on("arguments", string.plain)
+        elif self._within:
+            self._goes_on("")
+        if len(reader.stack) > reader.floor and reader.style.is_json and not (reader.comma or reader.out):
+            self._within, self._through = "arguments", type(self)._regular
+
+    def _value_is_over(self, reader: Reader) -> bool:
+        """Has the value come to its end?  If not, what comes may go on with a string of it."""
+        if reader.want:
+            self._in_string(reader)
+            return False
+        if reader.repair:
+            self._note("arguments: " + reader.repair)
+        self._reader = None
+        return True
+
+    def _emit_arguments(self, text: str) -> None:
+        """Arguments may be written as a string that holds an object; any other text is none, so it is content."""
+        inside = text if self._written == "{" else unwrapped(text, self.STYLES)
+        if inside is None and text not in ("null", '""'):
+            self._note("the arguments are not an object")
+            self._out.emit("content", text)
+        self._out.emit("arguments", "{}" if inside is None else inside)
+
+    def _call(self) -> bool:
+        # call = (slot SLOT_END)* arguments
+        values, end, expected = self._slots(self._pos + self._skip, self.HEADER)
+        if self.NAME_SIGNS and not expected:
+            values["name"] = self.NAME_SIGNS.plain(values["name"])
+        written = values.get("name", "")
+        if self.NAMES_ALIKE and self._tools and not expected:
+            values["name"] = tool_named(written, self._tools)
+        if self.ONLY_TOOLS and not expected and (self.FAINT or not self._skip) and not self._is_tool(values["name"]):
+            expected = "the name of a tool"
+        if self.ARGUMENTS_OPEN and not expected and values["name"] not in self._tools:
+            expected = self._lack_of_arguments(end)
+        if self.READ_AGAIN and self._tools and (expected or values["name"] not in self._tools):
+            other = self._call_otherwise() if expected not in ("more", "end") else None
+            if other is not None:
+                return other
+        self._once = self._once and expected == "more"
+        if expected:
+            return expected != "more" and self._no_call(expected)
+        if self._others:
+            self._note_others()
+        if self.NAMES_ALIKE and values["name"] != written:
+            self._note(f"the tool {values['name']} is called as {written}")
+        self._pos = end
+        self._open_call(values["name"], self.CALL_ID.format_map({**values, "name": written}) if self.CALL_ID else None)
+        self._begin_arguments()
+        return True
+
+    def _lack_of_arguments(self, pos: int) -> str:
+        """What was expected behind a name that is no tool's and comes to nothing; "more": more input is needed."""
+        raise NotImplementedError
+
+    def _lack_of(self, what: str, start: int, begun: bool) -> str:
+        """The same where no arguments begin: what ends the call, all calls or the turn may come in their place."""
+        mark = self.AFTER_CALL.match(self._buf, start)
+        if mark is not None and mark.kind in CLOSER_KINDS:
+            return ""
+        if begun or self.AFTER_CALL.prefix_of(self._buf, start):
+            return "" if self._final else "more"
+        return what
+
+    def _after_call(self) -> bool:
+        # after_call = (CALL_END | CALL_SEPARATOR)* ((NEXT_CALL_START | CALL_START) call | content)
+        kind = self._next_of_calls(self.AFTER_CALL)
+        if kind is None:
+            return False
+        if self.LONE_OPENERS and self._alone and kind == "call":
+            mark = self._mark
+            # One like it is in a section no more than the last one was.
+            kind = "" if self._buf[mark.start : mark.end] in self.LONE_OPENERS else kind
+        if self.REPEATED and (kind == "" or (kind == "call" and self._unclosed)):
+            more = self._left_over(kind)
+            if more != "no":
+                return more == "dropped"
+        if kind == "call":
+            return self._try_call("content")
+        if kind in ("close", "closed", "separator"):
+            self._pos, self._space = self._mark.end, self._mark.trail
+            self._unclosed = kind == "separator" or (self._unclosed and kind != "closed")
+            if self.SEPARATED and kind == "separator":
+                return self._try_unopened()
+            return True
+        if self.UNMARKED and kind == "section":
+            self._pos, self._space, self._closed, self._unclosed = self._mark.end, self._mark.trail, True, False
+            return True
+        if self.UNMARKED and not kind and not self._closed:
+            return self._try_unopened()
+        if self.BOTH and kind == "both":
+            if self._closed:
+                return self._try_call("content")
+            self._pos, self._closed, self._unclosed = self._mark.end, True, False
+            return True
+        if self.TAIL and kind == "tail":
+            return self._tail()
+        if self.TURN_CLOSED and kind == "" and not self._unclosed:
+            self._state = type(self)._over
+            return True
+        # Something else than more of the calls comes, or nothing.
+        self._unclosed = self._unclosed and next_char(self._buf, self._pos) == len(self._buf)
+        self._state = type(self)._content
+        return True
+
+    def _tail(self) -> bool:
+        # tail = TAIL_START (slot SLOT_END)*
+        name = self._out.calls[-1][0] if self._out.calls else None
+        values, end, expected = self._slots(self._mark.end, self.TAIL, name)
+        if expected == "more":
+            return False
+        if expected == "end":
+            return self._cut_off()
+        if self._others and not expected:
+            self._note_others()
+        self._pos, self._unclosed = (self._mark.end if expected else end), False
+        if not expected and "id" in values:
+            self._out.set_id(values["id"])
+        return True
+
+    def _keep_call(self) -> bool:
+        """Calls stay in the content as they came; where they end reasoning, they do so all the same."""
+        if self._reasoning_on:
+            self._opener, self._state = "", type(self)._content
+        self._keep("content")
+        return True
+
     def _try_call(self, kind: str) -> bool:
         """What comes (after _skip characters of opener) may be a call; if not, it is text of this kind."""
         self._back = type(self)._content if self._state == type(self)._after_call else self._state
@@ -2465,14 +2322,134 @@ class Machine(Copied):
             return None
         return kind
 
-    def _finish(self) -> None:
-        """Close what is open at the end of the output."""
-        if self.PENDING_TEXT:
-            self._out.release("content")
-        if self.REASONS and self._opener and self._reasoning_on:
-            self._cut("the reasoning")
-        if self.CALLS and (self._open or (self._unclosed and not self.ENDS_TURN)):
-            self._cut("a call")
+    def _call_otherwise(self) -> bool | None:
+        raise NotImplementedError
+
+    def _left_over(self, kind: str) -> str:
+        raise NotImplementedError
+
+
+ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "last")
+LEFT_SIGNS = Pattern(r"[}\])]|`{1,3}")
+
+
+class Repairs(Machine):
+    HEADER_PARTS: ClassVar[Sequence[str]] = ()  # the texts that headers are made of
+    HEADER_TEXTS: ClassVar[Pattern] = Pattern("(?!)")
+    LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may stand in the place of a closer
+
+    def _call_otherwise(self) -> bool | None:
+        """A call whose header is not as it should be; None: it is none."""
+        other = self._header_otherwise()
+        if other is None:
+            return False
+        if other[0]:
+            self._note(f"the header of a call of {other[0]} is not as the template writes it")
+            self._pos, self._space = other[1], ""
+            self._open_call(other[0])
+            self._begin_arguments()
+            return True
+        if self._once:
+            return None
+        self._state = type(self)._second_reading
+        return True
+
+    def _header_otherwise(self) -> tuple[str, int] | None:
+        """The tool that a header names which is not as it should be, and where its arguments begin.
+
+        ("", 0): it names none; None: more input is needed.
+        """
+        buf, name, start = self._buf, "", self._pos + self._skip
+        pos = next_char(buf, start)
+        while pos - start < NAME_LIMIT:
+            part, word = self.HEADER_TEXTS.match(buf, pos), ONE_WORD.match(buf, pos)
+            sure = part is not None and part.end() > pos + 1
+            if pos < len(buf) and name and not sure and self._arguments_begin(pos):
+                return name, pos
+            end = word.end() if word is not None and (part is None or word.end() > part.end()) else 0
+            end = end or (part.end() if part is not None else pos)
+            if not self._final and (end == len(buf) or self._may_go_on(pos)):
+                return None
+            if end == pos:
+                break
+            text = buf[pos:end]
+            if part is None or part.end() < end:
+                tool = tool_named(text, self._tools)
+                if tool not in self._tools:  # an index may stand behind it
+                    tool = tool_named(text.rpartition(":")[0], self._tools)
+                if not tool or tool not in self._tools or name not in ("", tool):
+                    break
+                name = tool
+            pos = next_char(buf, end)
+        return (name, len(buf)) if name and self._final and pos == len(buf) else ("", 0)
+
+    def _may_go_on(self, pos: int) -> bool:
+        """Does what comes next begin one of the texts of a header?"""
+        rest = self._buf[pos : pos + NAME_LIMIT]
+        begun = any(len(text) > len(rest) and text.startswith(rest) for text in self.HEADER_PARTS)
+        return begun or self.AFTER_CALL.prefix_of(self._buf, pos) != ""
+
+    def _arguments_begin(self, pos: int) -> bool:
+        """Do the arguments of a call begin here, or does the call end?"""
+        mark = self.AFTER_CALL.match(self._buf, pos)
+        return (mark is not None and mark.kind in CLOSER_KINDS) or self._opens_arguments(pos)
+
+    def _opens_arguments(self, pos: int) -> bool:
+        raise NotImplementedError
+
+    def _second_reading(self) -> bool:
+        """Read what opens as a call does, up to the end of that call, as a whole."""
+        buf, start = self._buf, self._pos + self._skip
+        if not may_be_calls(buf[start : start + NAME_LIMIT], self._tools, ()):
+            return self._read_once()
+        mark = self.BREAKS.find(buf, start)
+        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
+            return False
+        end = len(buf) if mark is None else mark.start
+        found = calls_in(buf[start:end], self._tools)
+        if not found:
+            return self._read_once()
+        self._note("calls that are not written as the template does")
+        self._pos = end
+        for name, arguments in found:
+            self._open_call(name, None)
+            self._out.emit("arguments", arguments)
+            self._close_call()
+        return True
+
+    def _read_once(self) -> bool:
+        """The second reading found no call: what the first one found stands."""
+        self._once, self._state = True, type(self)._call
+        return True
+
+    def _left_over(self, kind: str) -> str:
+        """Behind a call: a bracket too many, or an opener in the place of a closer, where the calls end.
+
+        "no": it is none; "more": more input is needed; else it was "dropped".
+        """
+        buf, start = self._buf, next_char(self._buf, self._pos)
+        opener = self.LEFT_OVER.match(buf, start) if self._unclosed else None
+        if opener is not None:
+            kind, end = "call", opener.end
+        elif kind == "" and start < len(buf) and (left := LEFT_SIGNS.match(buf, start)) is not None:
+            end = left.end()
+        else:
+            return "no"
+        at = next_char(buf, end)
+        mark = self.AFTER_CALL.match(buf, at)
+        if mark is None and not self._final and (at == len(buf) or self.AFTER_CALL.prefix_of(buf, at)):
+            return "more"
+        ends = mark is not None and mark.kind in ENDS_OF_CALLS and not (mark.kind == kind == "call")
+        if not ends and (at < len(buf) or kind == "call"):
+            return "no"
+        self._note(f"{buf[start:end].strip()} is left over behind a call")
+        if kind == "call":
+            self._pos = end
+        else:
+            self._text("trailing", end)
+        self._space = ""
+        self._unclosed = self._unclosed and kind != "call"
+        return "dropped"
 
 
 FENCE_OPEN = Pattern(r"```[\w-]*\s*")
@@ -2481,8 +2458,7 @@ FIRST_KEY = Pattern(r"""\{\s*["'](\w{1,64})["']""")
 PART_OF_FIRST_KEY = Pattern(r"""\{\s*(?:["']\w*)?""")
 
 
-class Objects(Machine):
-    CALLS: ClassVar[bool] = True
+class Objects(Repairs):
     ODD_NAMES: ClassVar[bool] = True
     ARGUMENTS_OPEN: ClassVar[bool] = True
 
@@ -2544,7 +2520,7 @@ class Objects(Machine):
             return True
         name, key = self._out.calls[-1][0], FIRST_KEY.match(buf, start)
         keys = keys_of(self._tools.get(name), self._tools.get(name))
-        if key is None or keys is None or key[1] in keys or key[1] not in (*NAME_KEYS, *ARGUMENT_KEYS, *OTHER_KEYS):
+        if key is None or keys is None or key[1] in keys or key[1] not in KNOWN_KEYS:
             return None
         reader = Reader(self.STYLES, self.BREAKS)
         end = reader.read(buf, start, self._final)
@@ -2638,8 +2614,7 @@ class CallReader(Reader):
         self.pause = True
 
 
-class CallObjects(Machine):
-    CALLS: ClassVar[bool] = True
+class CallObjects(Repairs):
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]]  # ("*",) stands for a name that is the key
     OPENED: ClassVar[str] = ""  # what the object opens with
     CLOSERS: ClassVar[Sequence[str]] = ()
@@ -2896,8 +2871,7 @@ NO_PAIR = "expected an argument or the end of the call"
 PAIR_KINDS = ("pair", "end", "skip", "next", "broken")
 
 
-class Pairs(Machine):
-    CALLS: ClassVar[bool] = True
+class Pairs(Repairs):
     BETWEEN: ClassVar[Scanner]  # pair, end (consumed), next (not consumed), and others (skipped)
     PAIR: ClassVar[tuple[tuple[str, Scanner, str], ...]]
     PAIR_OPENS: ClassVar[bool] = True  # a pair begins with a marker of its own
@@ -3458,7 +3432,7 @@ class GuessedPairs(RawPairs):
             self._skip_space()
             buf, pos = self._buf, self._pos
             start = NON_SPACE.search(buf, pos).start()
-            literal = PYTHON.match(buf, start) if buf[start : start + 1] in (*self._quotes,) else None
+            literal = PYTHON.match(buf, start) if buf[start : start + 1] in tuple(self._quotes) else None
             end = len(buf) if literal is None or literal[1] is None else literal.end()
             if not self._final and (start == len(buf) or (literal and self._end.partial_match(buf, end) == end)):
                 return False

@@ -65,14 +65,13 @@ class StreamParser(RawPairs):
     AT_ENDS = True
     REASONS = True
     CUT_MARKERS = True
-    # reasoning = text "<:more:>" content
+    KEEPS = True
     IN_REASONING = Scanner(
         ("last", "#top#", "", "", 0), ("reasoning_end", "<:more:>", "", "", 0), ("end", "<:over:>", "", "", 0),
         ("end", "\x00<:over:>", "", "", 2),
         find=r"#(top#)|<(?:(:more:>)|(:over:>)|(\s{0,4}:\s{0,4}(?ai:over)\s{0,4}:\s{0,4}>))",
         near=r"#(?=[t]|\Z)|<(?=[\t\n\r \-:_▁]|\Z)", width=41,
     )
-    # content = (text | "to user:>" | "<:over:>")* ("to self:>" reasoning | "to" call)?
     IN_CONTENT = Scanner(
         ("last", "#top#", "", "", 0), ("header", "<:from assistant", "", "", 0), ("end", "<:over:>", "", "", 0),
         ("stray", "<:more:>", "", "", 0), ("end", "\x00<:over:>", "", "", 2), ("reasoning", "to self:>", " ", "", 0),
@@ -176,6 +175,36 @@ class StreamParser(RawPairs):
             r"0,4}(?ai:run)\s{0,4}>))|t(?:(o\s{1,64}self:>)|(o\s{1,64}user:>)|(o(?!\w)))"
         ), near=r"#(?=[t]|\Z)|,|;|<(?=[\t\n\r \-/:_▁]|\Z)|t(?=[o]|\Z)", width=153, leads=" ",
     )
+
+    def _reasoning(self) -> bool:
+        # reasoning = text "<:more:>" content
+        text = "reasoning_content" if self._reasoning_on else "content"
+        kind = self._until(self.IN_REASONING, text)
+        if kind == "reasoning_end":
+            return self._close_reasoning()
+        if kind == "end":
+            return self._end_turn()
+        return kind != ""
+
+    def _content(self) -> bool:
+        # content = (text | "to user:>" | "<:over:>")* ("to self:>" reasoning | "to" call)?
+        kind = self._until(self.IN_CONTENT, "content")
+        if kind == "reasoning":
+            return self._open_reasoning()
+        if kind == "content":
+            return self._drop(False)
+        if kind == "line":
+            return self._try_call("content") if self._calls_on else self._keep("content")
+        if kind == "end":
+            return self._end_turn()
+        if kind == "header":
+            if not self._fresh:
+                self._note("another turn begins")
+            return self._drop()
+        if kind == "stray":
+            self._note("reasoning ends that was not open")
+            return self._drop(self._fresh)
+        return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

@@ -67,7 +67,6 @@ class StreamParser(QuotedPairs):
     AT_LINES = True
     AT_ENDS = True
     CUT_MARKERS = True
-    # content = text ("[" call)?
     IN_CONTENT = Scanner(
         ("line", "[", "", "", 0), ("last", "~top~", "", "", 0), ("header", "~bot~", "", "\n", 0),
         ("last", "~~", "", "\n", 0), find=r"\[()|~(?:(top~)|(bot~)|(~))", near=r"\[|~(?=[bt\~]|\Z)", width=6,
@@ -125,6 +124,19 @@ class StreamParser(QuotedPairs):
         ("last", "~~", "", "\n", 0), find=r"\)()|,()|\[()|\]()|~(?:(top~)|(bot~)|(~))",
         near=r"\)|,|\[|\]|~(?=[bt\~]|\Z)", width=6,
     )
+
+    def _content(self) -> bool:
+        # content = text ("[" call)?
+        kind = self._until(self.IN_CONTENT, "content")
+        if kind == "line":
+            return self._try_call("content") if self._calls_on else self._keep("content")
+        if kind == "end":
+            return self._end_turn()
+        if kind == "header":
+            if not self._fresh:
+                self._note("another turn begins")
+            return self._drop()
+        return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

@@ -63,7 +63,7 @@ class StreamParser(Wraps):
     AT_LINES = True
     REASONS = True
     CUT_MARKERS = True
-    # reasoning = text ("</quiet>" content | '<act name="' call)
+    KEEPS = True
     IN_REASONING = Scanner(
         ("line", '<act name=" <act name="', "\n", "", 0), ("line", '<act name="', "\n", "", 2),
         ("reasoning_end", "</quiet>", "\n", "\n\n", 0), ("end", "<-/->", "", "\n", 0),
@@ -76,7 +76,6 @@ class StreamParser(Wraps):
             r'\s{0,64}<act\s{1,64}name="))'
         ), near=r"<(?=[\t\n\r \-/A_a▁]|\Z)|`(?=[`]|\Z)", width=216, leads="\n",
     )
-    # content = (text | "<-/->")* ("<quiet>" reasoning | '<act name="' call)?
     IN_CONTENT = Scanner(
         ("call", '<act name=" <act name="', "\n", "", 0), ("empty", '<act name=" </act>', "", "", 0),
         ("header", "<-assistant->", "", "\n", 0), ("call", '<act name="', "\n", "", 2),
@@ -189,6 +188,39 @@ class StreamParser(Wraps):
             r'{1,64}name=")|(``\s{0,64}<act\s{1,64}name="))'
         ), near=r"<(?=[\-a]|\Z)|`(?=[`]|\Z)", width=294, leads="\n",
     )
+
+    def _reasoning(self) -> bool:
+        # reasoning = text ("</quiet>" content | '<act name="' call)
+        text = "reasoning_content" if self._reasoning_on else "content"
+        kind = self._until(self.IN_REASONING, text)
+        if kind == "reasoning_end":
+            return self._close_reasoning()
+        if kind == "end":
+            return self._end_turn()
+        if kind == "line":
+            return self._try_call(text) if self._calls_on else self._keep_call()
+        return kind != ""
+
+    def _content(self) -> bool:
+        # content = (text | "<-/->")* ("<quiet>" reasoning | '<act name="' call)?
+        kind = self._until(self.IN_CONTENT, "content")
+        if kind == "reasoning":
+            return self._open_reasoning()
+        if kind == "call":
+            return self._try_call("content") if self._calls_on else self._keep("content")
+        if kind == "end":
+            return self._end_turn()
+        if kind == "header":
+            if not self._fresh:
+                self._note("another turn begins")
+            return self._drop()
+        if kind == "stray":
+            self._note("reasoning ends that was not open")
+            return self._drop(self._fresh)
+        if kind == "empty":
+            self._note("an empty call")
+            return self._drop(self._fresh)
+        return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

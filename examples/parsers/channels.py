@@ -70,7 +70,7 @@ class StreamParser(Objects):
     REASONS = True
     HEADERS_ALIKE = True
     CUT_MARKERS = True
-    # reasoning = text ("{stop}" content | "{to}fn." call)
+    KEEPS = True
     IN_REASONING = Scanner(
         ("line", "```json {to}fn.", "", "", 0), ("line", "``` {to}fn.", "", "", 0),
         ("line", "{channel}reply{to}fn.", "", "", 0), ("line", "{channel}notes{to}fn.", "", "", 0),
@@ -83,7 +83,6 @@ class StreamParser(Objects):
             r"\})|(done\}))"
         ), near=r"`(?=[`]|\Z)|\{(?=[cdst]|\Z)", width=80,
     )
-    # content = (text | "{channel}reply{body}" | "{done}")* ("{channel}notes{body}" reasoning | "{to}fn." call)?
     IN_CONTENT = Scanner(
         ("call", "```json {to}fn.", "", "", 0), ("call", "``` {to}fn.", "", "", 0),
         ("call", "{channel}reply{to}fn.", "", "", 0), ("call", "{channel}notes{to}fn.", "", "", 0),
@@ -192,6 +191,41 @@ class StreamParser(Objects):
             r"to\}fn\.))"
         ), near=r"`(?=[`]|\Z)|\{(?=[cst]|\Z)", width=161,
     )
+
+    def _reasoning(self) -> bool:
+        # reasoning = text ("{stop}" content | "{to}fn." call)
+        text = "reasoning_content" if self._reasoning_on else "content"
+        kind = self._until(self.IN_REASONING, text)
+        if kind == "reasoning_end":
+            return self._close_reasoning()
+        if kind == "end":
+            return self._end_turn()
+        if kind == "line":
+            return self._try_call(text) if self._calls_on else self._keep_call()
+        return kind != ""
+
+    def _content(self) -> bool:
+        # content = (text | "{channel}reply{body}" | "{done}")* ("{channel}notes{body}" reasoning | "{to}fn." call)?
+        kind = self._until(self.IN_CONTENT, "content")
+        if kind == "reasoning":
+            return self._open_reasoning()
+        if kind == "content":
+            return self._drop(False)
+        if kind == "call":
+            return self._try_call("content") if self._calls_on else self._keep("content")
+        if kind == "end":
+            return self._end_turn()
+        if kind == "header":
+            if not self._fresh:
+                self._note("another turn begins")
+            return self._drop()
+        if kind == "stray":
+            self._note("reasoning ends that was not open")
+            return self._drop(self._fresh)
+        if kind == "empty":
+            self._note("an empty call")
+            return self._drop(self._fresh)
+        return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

@@ -68,7 +68,7 @@ class StreamParser(Objects):
     AT_LINES = True
     REASONS = True
     CUT_MARKERS = True
-    # reasoning = text ("}reflect\\" content | "\\begin{" call)
+    KEEPS = True
     IN_REASONING = Scanner(
         ("line", "\\begin{ \\begin{", "\n", "", 0), ("line", "\\begin{", "\n", "", 2),
         ("end", "\\stop\\", " ", "\n", 0), ("line", "```json \\begin{", "", "", 0), ("line", "``` \\begin{", "", "", 0),
@@ -78,7 +78,6 @@ class StreamParser(Objects):
             r"|\}(reflect\\)"
         ), near=r"\\(?=[bs]|\Z)|`(?=[`]|\Z)|\}(?=[r]|\Z)", width=80, leads="\n\x00 ",
     )
-    # content = (text | "\\stop\\")* ("\\reflect{" reasoning | "\\begin{" call)?
     IN_CONTENT = Scanner(
         ("call", "\\begin{ \\begin{", "\n", "", 0), ("header", "\\assistant\\", "", " ", 0),
         ("reasoning", "\\reflect{", "", "", 0), ("call", "\\begin{", "\n", "", 2), ("end", "\\stop\\", " ", "\n", 0),
@@ -147,6 +146,36 @@ class StreamParser(Objects):
             r")|`(?:(``json\s{0,64}\\begin\{)|(``\s{0,64}\\begin\{))"
         ), near=r"\\(?=[ab]|\Z)|`(?=[`]|\Z)", width=156, leads="\n",
     )
+
+    def _reasoning(self) -> bool:
+        # reasoning = text ("}reflect\\" content | "\\begin{" call)
+        text = "reasoning_content" if self._reasoning_on else "content"
+        kind = self._until(self.IN_REASONING, text)
+        if kind == "reasoning_end":
+            return self._close_reasoning()
+        if kind == "end":
+            return self._end_turn()
+        if kind == "line":
+            return self._try_call(text) if self._calls_on else self._keep_call()
+        return kind != ""
+
+    def _content(self) -> bool:
+        # content = (text | "\\stop\\")* ("\\reflect{" reasoning | "\\begin{" call)?
+        kind = self._until(self.IN_CONTENT, "content")
+        if kind == "reasoning":
+            return self._open_reasoning()
+        if kind == "call":
+            return self._try_call("content") if self._calls_on else self._keep("content")
+        if kind == "end":
+            return self._end_turn()
+        if kind == "header":
+            if not self._fresh:
+                self._note("another turn begins")
+            return self._drop()
+        if kind == "stray":
+            self._note("reasoning ends that was not open")
+            return self._drop(self._fresh)
+        return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

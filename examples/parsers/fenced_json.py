@@ -70,7 +70,7 @@ class StreamParser(Objects):
     AT_ENDS = True
     REASONS = True
     CUT_MARKERS = True
-    # reasoning = text ("〔/思考〕" content | "〔调用〕〔一个〕function〔名〕" call)
+    KEEPS = True
     IN_REASONING = Scanner(
         ("line", "```json 〔调用〕〔一个〕function〔名〕", "", "", 0),
         ("line", "``` 〔调用〕〔一个〕function〔名〕", "", "", 0),
@@ -86,7 +86,6 @@ class StreamParser(Objects):
             "|(一个〕function〔名〕)|(/思考〕)|(完〕)|(始〕))"
         ), near=r"`(?=[`]|\Z)|〔(?=[/一始完调]|\Z)", width=100,
     )
-    # content = (text | "〔完〕")* ("〔思考〕" reasoning | "〔调用〕〔一个〕function〔名〕" call)?
     IN_CONTENT = Scanner(
         ("call", "```json 〔调用〕〔一个〕function〔名〕", "", "", 0),
         ("call", "``` 〔调用〕〔一个〕function〔名〕", "", "", 0),
@@ -205,6 +204,39 @@ class StreamParser(Objects):
             "名〕)|(调用〕〔一个〕function〔名〕)|(一个〕function〔名〕))"
         ), near=r"`(?=[`]|\Z)|〔(?=[一助调]|\Z)", width=169,
     )
+
+    def _reasoning(self) -> bool:
+        # reasoning = text ("〔/思考〕" content | "〔调用〕〔一个〕function〔名〕" call)
+        text = "reasoning_content" if self._reasoning_on else "content"
+        kind = self._until(self.IN_REASONING, text)
+        if kind == "reasoning_end":
+            return self._close_reasoning()
+        if kind == "end":
+            return self._end_turn()
+        if kind == "line":
+            return self._try_call(text) if self._calls_on else self._keep_call()
+        return kind != ""
+
+    def _content(self) -> bool:
+        # content = (text | "〔完〕")* ("〔思考〕" reasoning | "〔调用〕〔一个〕function〔名〕" call)?
+        kind = self._until(self.IN_CONTENT, "content")
+        if kind == "reasoning":
+            return self._open_reasoning()
+        if kind == "call":
+            return self._try_call("content") if self._calls_on else self._keep("content")
+        if kind == "end":
+            return self._end_turn()
+        if kind == "header":
+            if not self._fresh:
+                self._note("another turn begins")
+            return self._drop()
+        if kind == "stray":
+            self._note("reasoning ends that was not open")
+            return self._drop(self._fresh)
+        if kind == "empty":
+            self._note("an empty call")
+            return self._drop(self._fresh)
+        return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

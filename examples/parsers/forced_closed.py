@@ -69,7 +69,7 @@ class StreamParser(CallObjects):
     AT_LINES = True
     REASONS = True
     CUT_MARKERS = True
-    # reasoning = text ("[[/depth]]" content | "[[call" call)
+    KEEPS = True
     IN_REASONING = Scanner(
         ("line", "[[call [[call ", "", " ", 2), ("reasoning_end", "[[/depth]]", " ", "\n", 0),
         ("line", "[[call ", "", " ", 2), ("end", "[[.]]", " ", "\n", 0), ("line", "\x00[[call[[call", "", " ", 2),
@@ -81,7 +81,6 @@ class StreamParser(CallObjects):
             r"))|(``\s{0,64}\[\[call(?!\w)))"
         ), near=r"\[(?=[\t\n\r \-\[_▁]|\Z)|`(?=[`]|\Z)", width=79, leads=" ",
     )
-    # content = (text | "[[.]]")* ("[[depth]]" reasoning | "[[call" call)?
     IN_CONTENT = Scanner(
         ("empty", "[[call [[/call]]", "", "", 0), ("call", "[[call [[call ", "", " ", 2),
         ("header", "[[assistant]]", "", " ", 0), ("stray", "[[/depth]]", " ", "\n", 0),
@@ -156,6 +155,39 @@ class StreamParser(CallObjects):
             r"\w)))"
         ), near=r"\[(?=[\[]|\Z)|`(?=[`]|\Z)", width=157,
     )
+
+    def _reasoning(self) -> bool:
+        # reasoning = text ("[[/depth]]" content | "[[call" call)
+        text = "reasoning_content" if self._reasoning_on else "content"
+        kind = self._until(self.IN_REASONING, text)
+        if kind == "reasoning_end":
+            return self._close_reasoning()
+        if kind == "end":
+            return self._end_turn()
+        if kind == "line":
+            return self._try_call(text) if self._calls_on else self._keep_call()
+        return kind != ""
+
+    def _content(self) -> bool:
+        # content = (text | "[[.]]")* ("[[depth]]" reasoning | "[[call" call)?
+        kind = self._until(self.IN_CONTENT, "content")
+        if kind == "reasoning":
+            return self._open_reasoning()
+        if kind == "call":
+            return self._try_call("content") if self._calls_on else self._keep("content")
+        if kind == "end":
+            return self._end_turn()
+        if kind == "header":
+            if not self._fresh:
+                self._note("another turn begins")
+            return self._drop()
+        if kind == "stray":
+            self._note("reasoning ends that was not open")
+            return self._drop(self._fresh)
+        if kind == "empty":
+            self._note("an empty call")
+            return self._drop(self._fresh)
+        return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

@@ -68,7 +68,7 @@ class StreamParser(Objects):
     AT_LINES = True
     AT_ENDS = True
     CUT_MARKERS = True
-    # content = (text | "[=close=]")* ("[=ask=][=one=]functions." call)?
+    KEEPS = True
     IN_CONTENT = Scanner(
         ("last", "#top#", "", "", 0), ("call", "[=ask=] [=ask=] [=one=]functions.", "", "", 0),
         ("call", "[=ask=] [=one=] [=one=]functions.", "", "", 0),
@@ -211,6 +211,22 @@ class StreamParser(Objects):
             r"\]functions\.)|(``\s{0,64}\[=one=\]functions\.))"
         ), near=r"\[(?=[=]|\Z)|`(?=[`]|\Z)", width=239,
     )
+
+    def _content(self) -> bool:
+        # content = (text | "[=close=]")* ("[=ask=][=one=]functions." call)?
+        kind = self._until(self.IN_CONTENT, "content")
+        if kind == "call":
+            return self._try_call("content") if self._calls_on else self._keep("content")
+        if kind == "end":
+            return self._end_turn()
+        if kind == "header":
+            if not self._fresh:
+                self._note("another turn begins")
+            return self._drop()
+        if kind == "empty":
+            self._note("an empty call")
+            return self._drop(self._fresh)
+        return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

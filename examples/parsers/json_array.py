@@ -70,7 +70,7 @@ class StreamParser(UsualObjects):
     AT_LINES = True
     REASONS = True
     CUT_MARKERS = True
-    # reasoning = text ("«/aside»" content | "«wishes»[{" call)
+    KEEPS = True
     IN_REASONING = Scanner(
         ("line", "```json «wishes» [ {", "", "", 0), ("line", "``` «wishes» [ {", "", "", 0),
         ("line", "«wishes» [ «wishes» [ {", "", "", 0), ("line", "«wishes» ```json {", "", "", 0),
@@ -89,7 +89,6 @@ class StreamParser(UsualObjects):
             r")|(\s{0,4}(?ai:wishes)\s{0,4}»\s{0,4}\[\s{0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,4}\{))"
         ), near=r"`(?=[`]|\Z)|«(?=[\t\n\r \-/W_w▁]|\Z)", width=277,
     )
-    # content = (text | "«/»")* ("«aside»" reasoning | "«wishes»[{" call)?
     IN_CONTENT = Scanner(
         ("call", "```json «wishes» [ {", "", "", 0), ("call", "``` «wishes» [ {", "", "", 0),
         ("call", "«wishes» [ «wishes» [ {", "", "", 0), ("empty", "«wishes» [ ] «/wishes»", "", "", 0),
@@ -205,6 +204,39 @@ class StreamParser(UsualObjects):
             r"0,64}\{))"
         ), near=r"`(?=[`]|\Z)|«(?=[aw]|\Z)", width=353,
     )
+
+    def _reasoning(self) -> bool:
+        # reasoning = text ("«/aside»" content | "«wishes»[{" call)
+        text = "reasoning_content" if self._reasoning_on else "content"
+        kind = self._until(self.IN_REASONING, text)
+        if kind == "reasoning_end":
+            return self._close_reasoning()
+        if kind == "end":
+            return self._end_turn()
+        if kind == "line":
+            return self._try_call(text) if self._calls_on else self._keep_call()
+        return kind != ""
+
+    def _content(self) -> bool:
+        # content = (text | "«/»")* ("«aside»" reasoning | "«wishes»[{" call)?
+        kind = self._until(self.IN_CONTENT, "content")
+        if kind == "reasoning":
+            return self._open_reasoning()
+        if kind == "call":
+            return self._try_call("content") if self._calls_on else self._keep("content")
+        if kind == "end":
+            return self._end_turn()
+        if kind == "header":
+            if not self._fresh:
+                self._note("another turn begins")
+            return self._drop()
+        if kind == "stray":
+            self._note("reasoning ends that was not open")
+            return self._drop(self._fresh)
+        if kind == "empty":
+            self._note("an empty call")
+            return self._drop(self._fresh)
+        return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

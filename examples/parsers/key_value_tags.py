@@ -63,7 +63,7 @@ class StreamParser(RawPairs):
     AT_LINES = True
     REASONS = True
     CUT_MARKERS = True
-    # reasoning = text ("[/mull]" content | "[ability]" call)
+    KEEPS = True
     IN_REASONING = Scanner(
         ("line", "[ability] [ability]", "\n", "", 0), ("line", "[ability]", "\n", "", 2),
         ("end", "[@user@]", "", "", 0), ("reasoning_end", "[/mull]", "", "\n", 0),
@@ -76,7 +76,6 @@ class StreamParser(RawPairs):
             r"}@\s{0,4}\]))|`(?:(``json\s{0,64}\[ability\])|(``\s{0,64}\[ability\]))"
         ), near=r"\[(?=[\t\n\r \-/@A_a▁]|\Z)|`(?=[`]|\Z)", width=96, leads="\n",
     )
-    # content = (text | "[@user@]")* ("[mull]" reasoning | "[ability]" call)?
     IN_CONTENT = Scanner(
         ("empty", "[ability] [/ability]", "", "", 0), ("call", "[ability] [ability]", "\n", "", 0),
         ("call", "[ability]", "\n", "", 2), ("end", "[@user@]", "", "", 0), ("header", "[@bot@]", "", "", 0),
@@ -195,6 +194,39 @@ class StreamParser(RawPairs):
             r"))|`(?:(``json\s{0,64}\[ability\])|(``\s{0,64}\[ability\]))"
         ), near=r"\[(?=[@a]|\Z)|`(?=[`]|\Z)", width=156, leads="\n",
     )
+
+    def _reasoning(self) -> bool:
+        # reasoning = text ("[/mull]" content | "[ability]" call)
+        text = "reasoning_content" if self._reasoning_on else "content"
+        kind = self._until(self.IN_REASONING, text)
+        if kind == "reasoning_end":
+            return self._close_reasoning()
+        if kind == "end":
+            return self._end_turn()
+        if kind == "line":
+            return self._try_call(text) if self._calls_on else self._keep_call()
+        return kind != ""
+
+    def _content(self) -> bool:
+        # content = (text | "[@user@]")* ("[mull]" reasoning | "[ability]" call)?
+        kind = self._until(self.IN_CONTENT, "content")
+        if kind == "reasoning":
+            return self._open_reasoning()
+        if kind == "call":
+            return self._try_call("content") if self._calls_on else self._keep("content")
+        if kind == "end":
+            return self._end_turn()
+        if kind == "header":
+            if not self._fresh:
+                self._note("another turn begins")
+            return self._drop()
+        if kind == "stray":
+            self._note("reasoning ends that was not open")
+            return self._drop(self._fresh)
+        if kind == "empty":
+            self._note("an empty call")
+            return self._drop(self._fresh)
+        return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

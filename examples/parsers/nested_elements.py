@@ -63,7 +63,7 @@ class StreamParser(ElementPairs):
     AT_LINES = True
     REASONS = True
     CUT_MARKERS = True
-    # reasoning = text ("^</inner voice>" content | '^<jobs>\n^<job of="' call)
+    KEEPS = True
     IN_REASONING = Scanner(
         ("line", '^<jobs> ^<job of=" ^<job of="', "", "", 0), ("line", '^<jobs> ^<jobs> ^<job of="', "", "", 0),
         ("line", '^<jobs> ^<job of="', "", "", 2), ("reasoning_end", "^</inner voice>", "", "", 0),
@@ -77,7 +77,6 @@ class StreamParser(ElementPairs):
             r'`json\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<job\s{1,64}of="))'
         ), near=r"\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=286,
     )
-    # content = (text | "^[.]^")* ("^<inner voice>" reasoning | '^<jobs>\n^<job of="' call)?
     IN_CONTENT = Scanner(
         ("empty", '^<jobs> ^<job of=" ^</job> ^</jobs>', "", "", 0),
         ("call", '^<jobs> ^<job of=" ^<job of="', "", "", 0), ("call", '^<jobs> ^<jobs> ^<job of="', "", "", 0),
@@ -226,6 +225,39 @@ class StreamParser(ElementPairs):
             r'of=")|(``\s{0,64}\^<job\s{1,64}of="))'
         ), near=r"\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=364,
     )
+
+    def _reasoning(self) -> bool:
+        # reasoning = text ("^</inner voice>" content | '^<jobs>\n^<job of="' call)
+        text = "reasoning_content" if self._reasoning_on else "content"
+        kind = self._until(self.IN_REASONING, text)
+        if kind == "reasoning_end":
+            return self._close_reasoning()
+        if kind == "end":
+            return self._end_turn()
+        if kind == "line":
+            return self._try_call(text) if self._calls_on else self._keep_call()
+        return kind != ""
+
+    def _content(self) -> bool:
+        # content = (text | "^[.]^")* ("^<inner voice>" reasoning | '^<jobs>\n^<job of="' call)?
+        kind = self._until(self.IN_CONTENT, "content")
+        if kind == "reasoning":
+            return self._open_reasoning()
+        if kind == "call":
+            return self._try_call("content") if self._calls_on else self._keep("content")
+        if kind == "end":
+            return self._end_turn()
+        if kind == "header":
+            if not self._fresh:
+                self._note("another turn begins")
+            return self._drop()
+        if kind == "stray":
+            self._note("reasoning ends that was not open")
+            return self._drop(self._fresh)
+        if kind == "empty":
+            self._note("an empty call")
+            return self._drop(self._fresh)
+        return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

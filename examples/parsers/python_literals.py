@@ -65,7 +65,7 @@ class StreamParser(Objects):
     ANCHORS = ("[assistant]>",)
     AT_LINES = True
     CUT_MARKERS = True
-    # content = (text | "<[.]")* ("[run]{'callable': '" call)?
+    KEEPS = True
     IN_CONTENT = Scanner(
         ("end", "<[.]", "", "", 0), ("call", "[run] {'callable': ' [run] {'callable': '", "", "", 0),
         ("empty", "[run] {'callable': ' } [ran]", "", "", 0), ("call", "[run] {'callable': '", "", "", 2),
@@ -161,6 +161,22 @@ class StreamParser(Objects):
             r"4}\{'callable':\s{0,64}'))"
         ), near=r"\[(?=[ar]|\Z)|`(?=[`]|\Z)", width=437,
     )
+
+    def _content(self) -> bool:
+        # content = (text | "<[.]")* ("[run]{'callable': '" call)?
+        kind = self._until(self.IN_CONTENT, "content")
+        if kind == "call":
+            return self._try_call("content") if self._calls_on else self._keep("content")
+        if kind == "end":
+            return self._end_turn()
+        if kind == "header":
+            if not self._fresh:
+                self._note("another turn begins")
+            return self._drop()
+        if kind == "empty":
+            self._note("an empty call")
+            return self._drop(self._fresh)
+        return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

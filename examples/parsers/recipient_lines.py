@@ -68,7 +68,6 @@ class StreamParser(Objects):
     AT_LINES = True
     AT_ENDS = True
     CUT_MARKERS = True
-    # content = (text | "==> everyone")* ("==>" call)?
     IN_CONTENT = Scanner(
         ("header", "#:assistant ", "", "\n", 2), ("last", "#top#", "", "", 0), ("last", ":#", "", "\n", 0),
         ("content", "==> everyone ", "", "\n", 2), ("call", "==>", "", " ", 2),
@@ -107,6 +106,21 @@ class StreamParser(Objects):
         ("header", "#:assistant ==>", "", " ", 0), ("call", "==>", "", " ", 1), find=r"#(:assistant\s{0,64}==>)|=(=>)",
         near=r"#(?=[:]|\Z)|=(?=[=]|\Z)", width=80,
     )
+
+    def _content(self) -> bool:
+        # content = (text | "==> everyone")* ("==>" call)?
+        kind = self._until(self.IN_CONTENT, "content")
+        if kind == "content":
+            return self._drop(False)
+        if kind == "call":
+            return self._try_call("content") if self._calls_on else self._keep("content")
+        if kind == "end":
+            return self._end_turn()
+        if kind == "header":
+            if not self._fresh:
+                self._note("another turn begins")
+            return self._drop()
+        return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

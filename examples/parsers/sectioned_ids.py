@@ -67,7 +67,7 @@ class StreamParser(Objects):
     ANCHORS = ("<!assistant!>",)
     AT_LINES = True
     CUT_MARKERS = True
-    # content = (text | "<!.!>")* ("<!calls!><!call!>tools." call)?
+    KEEPS = True
     IN_CONTENT = Scanner(
         ("empty", "<!calls!> <!call!> <!/call!> <!/calls!>", "", "", 0),
         ("call", "<!calls!> <!calls!> <!call!>tools.", "", "", 0),
@@ -203,6 +203,22 @@ class StreamParser(Objects):
             r"|(``json\s{0,64}<!call!>tools\.)|(``\s{0,64}<!call!>tools\.))"
         ), near=r"<(?=[!]|\Z)|`(?=[`]|\Z)", width=240,
     )
+
+    def _content(self) -> bool:
+        # content = (text | "<!.!>")* ("<!calls!><!call!>tools." call)?
+        kind = self._until(self.IN_CONTENT, "content")
+        if kind == "call":
+            return self._try_call("content") if self._calls_on else self._keep("content")
+        if kind == "end":
+            return self._end_turn()
+        if kind == "header":
+            if not self._fresh:
+                self._note("another turn begins")
+            return self._drop()
+        if kind == "empty":
+            self._note("an empty call")
+            return self._drop(self._fresh)
+        return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

@@ -69,14 +69,13 @@ class StreamParser(Objects):
     AT_LINES = True
     REASONS = True
     CUT_MARKERS = True
-    # reasoning = text ("§/muse§" content | "§call§" call)
+    KEEPS = True
     IN_REASONING = Scanner(
         ("line", "```json §call§", "", "", 0), ("line", "``` §call§", "", "", 0), ("line", "§call§ §call§", "", "", 0),
         ("reasoning_end", "§/muse§", "", "", 0), ("line", "§call§", "", "", 2), ("end", "§end§", "", "", 0),
         find=r"`(?:(``json\s{0,64}§call§)|(``\s{0,64}§call§))|§(?:(call§\s{0,64}§call§)|(/muse§)|(call§)|(end§))",
         near=r"`(?=[`]|\Z)|§(?=[/ce]|\Z)", width=79,
     )
-    # content = (text | "§end§")* ("§muse§" reasoning | "§call§" call)?
     IN_CONTENT = Scanner(
         ("call", "```json §call§", "", "", 0), ("call", "``` §call§", "", "", 0), ("call", "§call§ §call§", "", "", 0),
         ("header", "§assistant§", "", "", 0), ("stray", "§/muse§", "", "", 0), ("reasoning", "§muse§", "", "", 0),
@@ -135,6 +134,36 @@ class StreamParser(Objects):
             "0,64}§call§)|(call§))"
         ), near=r"`(?=[`]|\Z)|§(?=[ac]|\Z)", width=155,
     )
+
+    def _reasoning(self) -> bool:
+        # reasoning = text ("§/muse§" content | "§call§" call)
+        text = "reasoning_content" if self._reasoning_on else "content"
+        kind = self._until(self.IN_REASONING, text)
+        if kind == "reasoning_end":
+            return self._close_reasoning()
+        if kind == "end":
+            return self._end_turn()
+        if kind == "line":
+            return self._try_call(text) if self._calls_on else self._keep_call()
+        return kind != ""
+
+    def _content(self) -> bool:
+        # content = (text | "§end§")* ("§muse§" reasoning | "§call§" call)?
+        kind = self._until(self.IN_CONTENT, "content")
+        if kind == "reasoning":
+            return self._open_reasoning()
+        if kind == "call":
+            return self._try_call("content") if self._calls_on else self._keep("content")
+        if kind == "end":
+            return self._end_turn()
+        if kind == "header":
+            if not self._fresh:
+                self._note("another turn begins")
+            return self._drop()
+        if kind == "stray":
+            self._note("reasoning ends that was not open")
+            return self._drop(self._fresh)
+        return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

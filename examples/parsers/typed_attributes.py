@@ -64,7 +64,7 @@ class StreamParser(RawPairs):
     AT_LINES = True
     REASONS = True
     CUT_MARKERS = True
-    # reasoning = text ("⟨/ponder⟩" content | '⟨steps⟩\n⟨step name="' call)
+    KEEPS = True
     IN_REASONING = Scanner(
         ("line", '```json ⟨steps⟩ ⟨step name="', "", "", 0), ("line", '``` ⟨steps⟩ ⟨step name="', "", "", 0),
         ("line", '```json ⟨step name="', "", "", 0), ("line", '``` ⟨step name="', "", "", 0),
@@ -78,7 +78,6 @@ class StreamParser(RawPairs):
             r'1,64}name=")|(step\s{1,64}name=")|(/ponder⟩))|⟪(stop⟫)'
         ), near=r"`(?=[`]|\Z)|⟨(?=[/s]|\Z)|⟪(?=[s]|\Z)", width=290, leads="\n\n",
     )
-    # content = (text | "⟪stop⟫")* ("⟨ponder⟩" reasoning | '⟨steps⟩\n⟨step name="' call)?
     IN_CONTENT = Scanner(
         ("call", '```json ⟨steps⟩ ⟨step name="', "", "", 0), ("call", '``` ⟨steps⟩ ⟨step name="', "", "", 0),
         ("call", '```json ⟨step name="', "", "", 0), ("call", '``` ⟨step name="', "", "", 0),
@@ -229,6 +228,35 @@ class StreamParser(RawPairs):
             r'1,64}name=")|(step\s{1,64}name="))'
         ), near=r"`(?=[`]|\Z)|⟨(?=[s]|\Z)", width=290, leads="\n\n",
     )
+
+    def _reasoning(self) -> bool:
+        # reasoning = text ("⟨/ponder⟩" content | '⟨steps⟩\n⟨step name="' call)
+        text = "reasoning_content" if self._reasoning_on else "content"
+        kind = self._until(self.IN_REASONING, text)
+        if kind == "reasoning_end":
+            return self._close_reasoning()
+        if kind == "end":
+            return self._end_turn()
+        if kind == "line":
+            return self._try_call(text) if self._calls_on else self._keep_call()
+        return kind != ""
+
+    def _content(self) -> bool:
+        # content = (text | "⟪stop⟫")* ("⟨ponder⟩" reasoning | '⟨steps⟩\n⟨step name="' call)?
+        kind = self._until(self.IN_CONTENT, "content")
+        if kind == "reasoning":
+            return self._open_reasoning()
+        if kind == "call":
+            return self._try_call("content") if self._calls_on else self._keep("content")
+        if kind == "end":
+            return self._end_turn()
+        if kind == "stray":
+            self._note("reasoning ends that was not open")
+            return self._drop(self._fresh)
+        if kind == "empty":
+            self._note("an empty call")
+            return self._drop(self._fresh)
+        return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

@@ -68,7 +68,7 @@ class StreamParser(QuotedPairs):
     ANCHORS = ("⟪assistant⟫",)
     AT_LINES = True
     CUT_MARKERS = True
-    # content = (text | "⟪stop⟫")* ("⟨do" call)?
+    KEEPS = True
     IN_CONTENT = Scanner(
         ("call", "```json ⟨do ", "", " ", 2), ("call", "``` ⟨do ", "", " ", 2), ("call", "⟨do ⟨do ", "", " ", 2),
         ("empty", "⟨do ⟩", "", "", 0), ("call", "⟨do ", "", " ", 2), ("header", "⟪assistant⟫", "", "", 0),
@@ -147,6 +147,22 @@ class StreamParser(QuotedPairs):
             r"64}⟨do(?!\w))|(assistant⟫\s{0,64}⟨do(?!\w)))"
         ), near=r"`(?=[`]|\Z)|⟨(?=[d]|\Z)|⟪(?=[a]|\Z)", width=152,
     )
+
+    def _content(self) -> bool:
+        # content = (text | "⟪stop⟫")* ("⟨do" call)?
+        kind = self._until(self.IN_CONTENT, "content")
+        if kind == "call":
+            return self._try_call("content") if self._calls_on else self._keep("content")
+        if kind == "end":
+            return self._end_turn()
+        if kind == "header":
+            if not self._fresh:
+                self._note("another turn begins")
+            return self._drop()
+        if kind == "empty":
+            self._note("an empty call")
+            return self._drop(self._fresh)
+        return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

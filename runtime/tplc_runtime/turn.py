@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 NON_SPACE = Pattern(r"\S|\Z")
 OPENER_KINDS = ("call", "line", "whole")
+UNDECIDED_KINDS = ("plain", "last", "sign")  # what follows shows whether they count
 REASONING_KINDS = ("reasoning", "reasoning_end")
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
 CUT_KINDS = ("end", "reasoning_end", "content_end")
@@ -68,10 +69,8 @@ class Turn(Stream):
         return self._until(marks, kind)
 
     def _until(self, marks: Scanner, kind: str) -> str:
-        """Emit the text before the next marker as `kind`; the marker's kind, "" where more input is needed.
-
-        A marker that is text itself is emitted too: then "text" is returned.
-        """
+        """Emit the text before the next marker as `kind`.  Return the marker's kind, "text" if it is text itself and
+        was emitted too, "" where more input is needed."""
         if self._space:
             self._skip_space()
         buf, pos, stop = self._buf, self._pos, len(self._buf)
@@ -82,10 +81,9 @@ class Turn(Stream):
             mark = self._counting(marks, mark)
         clear = mark is not None and not mark.ambiguous  # nothing before its end can be undecided
         partial = stop if clear else marks.partial_match(buf, pos) if mark is None or not self._final else stop
-        if self.WHOLE and mark is not None and mark.kind == "plain" and not self._final:
-            partial = min(partial, marks.with_lead(buf, pos, mark.start))
-        if self.AT_ENDS and mark is not None and mark.kind in ("last", "sign") and not self._final:
-            partial = min(partial, marks.with_lead(buf, pos, mark.start))
+        if self.WHOLE or self.AT_ENDS:
+            if mark is not None and mark.kind in UNDECIDED_KINDS and not self._final:
+                partial = min(partial, marks.with_lead(buf, pos, mark.start))
         if self._final and not self._is_cut(marks, partial):
             partial = stop
         found = mark is not None and mark.start < partial
@@ -94,15 +92,12 @@ class Turn(Stream):
         if not blank:
             self._fresh = False
         if mark is None or not found:
-            # White space before the first text is dropped when a marker follows it, so it has to wait.
             if not blank:
                 self._text(kind, end)
                 passed = kind != "pending" and self._out.fence is None and (self._reasoning_on or not self._opener)
                 self._goes_on(kind if passed else "", marks.safe_prefix_end)
-            elif self._final and self._out.is_silent():
-                self._text(kind, end)
             elif self._final:
-                self._pos = end
+                self._last_space(kind, end)
             return ""
         # White space alone is the answer where the turn ends behind it, and holds nothing else.
         alone = mark.kind == "end" and kind == "content" and self._out.is_silent()
@@ -121,6 +116,12 @@ class Turn(Stream):
                 self._keep(kind)
                 return "text"
         return str(mark.kind)
+
+    def _last_space(self, kind: str, end: int) -> None:
+        """White space before the first text is dropped when a marker follows it, so it waited: none came."""
+        if self._out.is_silent():
+            self._text(kind, end)
+        self._pos = end
 
     def _counting(self, marks: Scanner, mark: Match | None) -> Match | None:
         """The mark, or the first after it, that counts where it stands: "line" at a line's start, "last" at the end,
@@ -227,6 +228,17 @@ class Turn(Stream):
         if self.WHOLE:
             self._in_word = False
         return True
+
+    def _drop_noted(self, text: str) -> bool:
+        """The marker goes, and is told of; the part that it stands in goes on."""
+        self._note(text)
+        return self._drop(self._fresh)
+
+    def _drop_after_text(self, text: str) -> bool:
+        """The marker goes; it is told of if something of the turn has come."""
+        if not self._fresh:
+            self._note(text)
+        return self._drop()
 
     def _open_reasoning(self) -> bool:
         """Reasoning opens; where it is not parsed, what opens it is text."""

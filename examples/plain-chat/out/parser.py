@@ -202,9 +202,6 @@ class Scanner:
         return at
 
 
-NO_MARKERS = Scanner()
-
-
 def squeezed(text: str) -> str:
     """A text without white space, `_`, `-` and their like, in lower case, with `|` for `｜`."""
     return str(JOINTS.sub("", text)).translate(IN_ANY_CASE)
@@ -403,29 +400,18 @@ def continued_head(prompt: str, anchors: Sequence[str], reasoning: tuple[Sequenc
     return prompt[start:]
 
 
-NON_SPACE = Pattern(r"\S|\Z")
 PENDING_LIMIT = 1024  # more than this much pending text is looked at again only when it has doubled
-OPENER_KINDS = ("call", "line", "whole")
-CUT_KINDS = ("end", "reasoning_end", "content_end")
-LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
 LATE = "text after the output was finished"
 NO_MATCH = Match("", 0, 0)
 
 
-def next_char(buf: str, pos: int) -> int:
-    """Where the next character stands that is no white space."""
-    return int(NON_SPACE.search(buf, pos).start())
-
-
-class Machine(Copied):
+class Stream(Copied):
     TRANSCRIPT: ClassVar[type[Transcript]] = Transcript
     HEADS: ClassVar[Sequence[str]] = ("",)
     ANCHORS: ClassVar[Sequence[str]] = ()
     KEEPS_PENDING: ClassVar[bool] = False  # `feed` looks after what is pending inside of text
     SPACE: ClassVar[str] = ""  # what the template writes before the content
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
-    CUT_MARKERS: ClassVar[bool] = False  # a part of a marker at the output's end is no text
-    IN_CONTENT: ClassVar[Scanner] = NO_MARKERS
 
     def __init__(
         self,
@@ -453,7 +439,7 @@ class Machine(Copied):
         self._through: Callable[[Any, str], list[Delta]] | None = None  # reads JSON that is emitted as it comes
         self._final = False
         # Where in the turn the machine is.
-        self._state: Callable[[Any], bool] = type(self)._content
+        self._state: Callable[[Any], bool] = self._first_state()
         self._mark = NO_MATCH
         self._skip = 0  # its length, and that of the white space before it
         self._open = False  # the last call is not complete
@@ -525,8 +511,6 @@ class Machine(Copied):
     def __reduce__(self) -> Any:
         raise TypeError("a parser cannot be pickled: keep the text that it was fed, and feed that to a new one")
 
-    # The prompt
-
     def _consume_head(self, prompt: str | None, continued: bool) -> None:
         head = self.HEADS[0]
         if prompt is not None and continued:
@@ -544,23 +528,11 @@ class Machine(Copied):
             self._goes_on("")  # they go out with the first feed
             self._wanted = 0
 
-    # Input and output
-
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         raise NotImplementedError
 
     def finish(self) -> list[Delta]:
-        """The output has ended: what is new with that."""
-        if self._final:
-            return []
-        self._final = True
-        deltas = self._advance("") if self._pos < len(self._buf) or self._parts or self._passed else []
-        self._finish()
-        if self._buf[self._pos :].strip():
-            self._end_of_cut()
-        self._out.end_content()
-        self._goes_on("")
-        return deltas + self._out.deltas()
+        raise NotImplementedError
 
     def _settle(self) -> None:
         """Account for the chunks that were passed on as they came."""
@@ -659,25 +631,49 @@ class Machine(Copied):
         if len(self.diagnostics) < 1000:
             self.diagnostics.append(Diagnostic(self._base + self._pos, text))
 
-    # The states
+    # The states, which a format prints
+
+    def _first_state(self) -> Callable[[Any], bool]:
+        return type(self)._content
 
     def _content(self) -> bool:
-        # content = (text | CONTENT_START | CONTENT_END | TURN_END)* (REASONING_START reasoning | CALL_START call)?
-        kind = self._text_to(self.IN_CONTENT, "content")
-        if kind:
-            self._turn_marker("content")
-        return kind != ""
+        raise NotImplementedError
 
-    # A second reading
+
+NON_SPACE = Pattern(r"\S|\Z")
+OPENER_KINDS = ("call", "line", "whole")
+CUT_KINDS = ("end", "reasoning_end", "content_end")
+LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
+
+
+def next_char(buf: str, pos: int) -> int:
+    """Where the next character stands that is no white space."""
+    return int(NON_SPACE.search(buf, pos).start())
+
+
+class Turn(Stream):
+    CUT_MARKERS: ClassVar[bool] = False  # a part of a marker at the output's end is no text
+
+    def finish(self) -> list[Delta]:
+        """The output has ended: what is new with that."""
+        if self._final:
+            return []
+        self._final = True
+        deltas = self._advance("") if self._pos < len(self._buf) or self._parts or self._passed else []
+        self._finish()
+        if self._buf[self._pos :].strip():
+            self._end_of_cut()
+        self._out.end_content()
+        self._goes_on("")
+        return deltas + self._out.deltas()
 
     # Text and markers
 
-    def _text_to(self, marks: Scanner, kind: str) -> str:
-        """As _until; what opens reasoning or content may count before any of the text only."""
-        return self._until(marks, kind)
-
     def _until(self, marks: Scanner, kind: str) -> str:
-        """Emit the text before the next marker as `kind`; the marker's kind, "" where more input is needed."""
+        """Emit the text before the next marker as `kind`; the marker's kind, "" where more input is needed.
+
+        A marker that is text itself is emitted too: then "text" is returned.
+        """
         if self._space:
             self._skip_space()
         buf, pos, stop = self._buf, self._pos, len(self._buf)
@@ -704,7 +700,7 @@ class Machine(Copied):
             return ""
         # White space alone is the answer where the turn ends behind it, and holds nothing else.
         alone = mark.kind == "end" and kind == "content" and self._out.is_silent()
-        literal = self._is_text(mark)
+        literal = False
         lead = 0 if literal else end - pos if blank and not alone else trailing_overlap(buf[pos:end], mark.lead)
         if not blank or literal or alone:
             self._text(kind, end - lead)
@@ -719,37 +715,16 @@ class Machine(Copied):
             comes = self._buf[self._pos] == self._space[0]
             self._pos, self._space = self._pos + comes, self._space[1:] if comes else ""
 
-    def _drop(self, fresh: bool = True) -> None:
+    def _drop(self, fresh: bool = True) -> bool:
         """The marker only structures the turn."""
         self._pos += self._skip
         self._space = self._mark.trail
         self._fresh, self._literal = fresh, False
+        return True
 
-    def _keep(self, kind: str) -> None:
-        """The marker is text."""
-        self._text(kind, self._pos + self._skip)
-        self._fresh = False
-
-    def _is_text(self, mark: Match) -> bool:
-        """Is it a marker of what shall stay in the content as it came?"""
-        if mark.kind == "stray":
-            return self._literal or not self._reasoning_on
-        if mark.kind == "empty":
-            return not self._calls_on
-        return not self._reasoning_on and bool(mark.kind.startswith("reasoning"))
-
-    def _turn_marker(self, text: str) -> None:
-        kind = self._mark.kind
-        if self._is_text(self._mark) or kind in ("call", "line"):  # calls are text here, as none are looked for
-            return self._keep(text)
-        if kind in ("stray", "empty"):
-            self._note("reasoning ends that was not open" if kind == "stray" else "an empty call")
-        elif kind == "header" and not self._fresh:
-            self._note("another turn begins")
-        self._drop(self._fresh if kind in ("stray", "empty") else kind != "content")
-        if kind == "end":
-            self._state = type(self)._over
-        return None
+    def _end_turn(self) -> bool:
+        self._opener, self._state = "", type(self)._over
+        return self._drop()
 
     def _over(self) -> bool:
         # over = (TURN_START? CALL_START call) | text, which is no part of the turn
@@ -761,8 +736,6 @@ class Machine(Copied):
                 self._note("text after the end of the turn")
         self._text("trailing", len(self._buf))
         return False
-
-    # The end of the output
 
     def _is_cut(self, marks: Scanner, pos: int) -> bool:
         """Is what is left, where the output ends, the beginning of a call, or of what ends the turn or a part of it?"""
@@ -777,8 +750,6 @@ class Machine(Copied):
         """What is left at the end is a part of a marker, and no text."""
         self._note("the output ends inside a marker")
         self._text("trailing", len(self._buf))
-
-    # Calls
 
     def _finish(self) -> None:
         """Close what is open at the end of the output."""
@@ -899,18 +870,28 @@ def end_with_the_reader() -> None:
         pass
 
 
-class StreamParser(Machine):
+class StreamParser(Turn):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
 
     HEADS = ("",)
     ANCHORS = ("--- answer ---\n",)
     CUT_MARKERS = True
-    # content = (text | "--- over ---")*
     IN_CONTENT = Scanner(
         ("header", "--- answer ---", "", "\n", 0), ("end", "--- over ---", "\n", "\n", 0),
         find=r"-(?:(--\s{0,64}answer\s{0,64}---)|(--\s{0,64}over\s{0,64}---))", near=r"-(?=[\-]|\Z)", width=143,
         leads="\n",
     )
+
+    def _content(self) -> bool:
+        # content = (text | "--- over ---")*
+        kind = self._until(self.IN_CONTENT, "content")
+        if kind == "end":
+            return self._end_turn()
+        if kind == "header":
+            if not self._fresh:
+                self._note("another turn begins")
+            return self._drop()
+        return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

@@ -841,6 +841,7 @@ def literal_of(text: str, words: Mapping[str, str]) -> str | None:
 NAME_KEYS = ("name", "tool_name", "function_name", "function", "tool", "recipient_name")
 ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "params", "kwargs")
 OTHER_KEYS = ("id", "type", "index", "call_id", "tool_call_id")
+KNOWN_KEYS = NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS
 FENCE = Pattern(r"\s*```[\w-]*[^\S\n]*\n|\n?[^\S\n]*```\s*\Z")
 INFINITY = float("inf")
 BETWEEN_CALLS = Pattern(r"[\s,;)\]}]*")
@@ -860,7 +861,7 @@ def may_be_calls(text: str, tools: Parameters, keys: tuple[str, ...]) -> bool:
     """Does the text begin as calls might: with brackets and quotes, then a key of calls or the name of a tool?"""
     at = AT_ONCE.match(text).end()
     rest = text[at : at + 64]
-    known = (*keys, *NAME_KEYS, *ARGUMENT_KEYS, *OTHER_KEYS, *tools)
+    known = [*keys, *KNOWN_KEYS, *tools]
     return not rest or any(rest.startswith(word) or word.startswith(rest) for word in known)
 
 
@@ -1133,14 +1134,7 @@ def continued_head(prompt: str, anchors: Sequence[str], reasoning: tuple[Sequenc
     return prompt[start:]
 
 
-NON_SPACE = Pattern(r"\S|\Z")
-NAME_LIMIT = 512  # a longer name is no name
 PENDING_LIMIT = 1024  # more than this much pending text is looked at again only when it has doubled
-OPENER_KINDS = ("call", "line", "whole")
-CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
-CUT_KINDS = ("end", "reasoning_end", "content_end")
-LEFT_SIGNS = Pattern(r"[}\])]|`{1,3}")
-LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
 LATE = "text after the output was finished"
 NO_MATCH = Match("", 0, 0)
 
@@ -1151,38 +1145,14 @@ def at_line_start(text: str, before: bool) -> bool:
     return (bool(newline) or before) and not line.strip()
 
 
-def next_char(buf: str, pos: int) -> int:
-    """Where the next character stands that is no white space."""
-    return int(NON_SPACE.search(buf, pos).start())
-
-
-class Machine(Copied):
+class Stream(Copied):
     TRANSCRIPT: ClassVar[type[Transcript]] = Transcript
     HEADS: ClassVar[Sequence[str]] = ("",)
     ANCHORS: ClassVar[Sequence[str]] = ()
-    AT_LINES: ClassVar[bool] = False  # some markers count at a line's start alone,
-    AT_ENDS: ClassVar[bool] = False  # and some at the output's end, or before another marker
+    AT_LINES: ClassVar[bool] = False  # some markers count at a line's start alone
     KEEPS_PENDING: ClassVar[bool] = False  # `feed` looks after what is pending inside of text
     SPACE: ClassVar[str] = ""  # what the template writes before the content
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
-    READ_AGAIN: ClassVar[bool] = False  # calls that failed are read by the tools' names
-    _once = False  # the second reading of this call found none
-    LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may stand in the place of a closer
-    CUT_MARKERS: ClassVar[bool] = False  # a part of a marker at the output's end is no text
-    OPENERS: ClassVar[tuple[str, ...]] = ()  # of calls: the beginning of one at the output's end is no text
-    IN_REASONING: ClassVar[Scanner] = NO_MARKERS
-    IN_CONTENT: ClassVar[Scanner] = NO_MARKERS
-    AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
-    AFTER_TURN: ClassVar[Scanner] = NO_MARKERS  # a call right after the end of the turn is one of its calls
-    DISTINCT: ClassVar[bool] = True  # what opens calls is like nothing else, so what follows is a call
-    BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that no name holds, and no value outside of a string
-    USUAL_NEXT: ClassVar[Sequence[ExpectedText]] = ()  # what usually comes after a call,
-    USUAL_PAIR: ClassVar[Sequence[ExpectedText]] = ()  # and after an argument
-    CLOSED: ClassVar[bool] = False  # calls have a closer of their own
-    STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
-    _reader: Reader | None = None  # and what reads one
-    _written = ""  # what the arguments begin with
-    ENDS_TURN: ClassVar[bool] = False  # a call's closer may be what ends the turn, so that it may be cut off
 
     def __init__(
         self,
@@ -1210,7 +1180,7 @@ class Machine(Copied):
         self._through: Callable[[Any, str], list[Delta]] | None = None  # reads JSON that is emitted as it comes
         self._final = False
         # Where in the turn the machine is.
-        self._state: Callable[[Any], bool] = type(self)._content
+        self._state: Callable[[Any], bool] = self._first_state()
         self._mark = NO_MATCH
         self._skip = 0  # its length, and that of the white space before it
         self._open = False  # the last call is not complete
@@ -1288,8 +1258,6 @@ class Machine(Copied):
     def __reduce__(self) -> Any:
         raise TypeError("a parser cannot be pickled: keep the text that it was fed, and feed that to a new one")
 
-    # The prompt
-
     def _consume_head(self, prompt: str | None, continued: bool) -> None:
         head = self.HEADS[0]
         if prompt is not None and continued:
@@ -1312,23 +1280,11 @@ class Machine(Copied):
             self._goes_on("")  # they go out with the first feed
             self._wanted = 0
 
-    # Input and output
-
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         raise NotImplementedError
 
     def finish(self) -> list[Delta]:
-        """The output has ended: what is new with that."""
-        if self._final:
-            return []
-        self._final = True
-        deltas = self._advance("") if self._pos < len(self._buf) or self._parts or self._passed else []
-        self._finish()
-        if self._buf[self._pos :].strip():
-            self._end_of_cut()
-        self._out.end_content()
-        self._goes_on("")
-        return deltas + self._out.deltas()
+        raise NotImplementedError
 
     def _settle(self) -> None:
         """Account for the chunks that were passed on as they came."""
@@ -1377,24 +1333,6 @@ class Machine(Copied):
         self._out.texts["trailing"].append(chunk)
         return []
 
-    def _regular(self, chunk: str) -> list[Delta]:
-        """More of arguments in JSON as it should be: no state has to look at it."""
-        reader = self._reader
-        if reader is None:
-            return self._advance(chunk)
-        buf = self._buf + chunk if self._buf != "" else chunk
-        end = reader.regular(buf, 0, len(buf))
-        if not reader.waits or len(buf) - end > LONGEST_SIGN:
-            reader.out.append(buf[:end])
-            self._buf, self._pos = buf, end
-            return self._advance("")
-        text, self._buf = buf[:end], buf[end:]
-        self._plain_value = self._buf == "" and reader.string is not None
-        if text == "":
-            return []
-        self._passed.append(text)
-        return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": text}}]}]
-
     def _json(self, text: str) -> str:
         """Plain text of a value, inside of the string that it becomes."""
         return text
@@ -1404,24 +1342,6 @@ class Machine(Copied):
         self._within, self._plain_to, self._undecided, self._through = kind, plain_to, None, None
         self._plain_value = kind == "arguments"
         self._plain_text = kind not in ("", "arguments", "value")
-
-    def _in_string(self, reader: Reader) -> None:
-        """Most of a value that is written as the template does is passed on as it came."""
-        string = reader.string
-        if string is not None and string.close == reader.style.usual and not reader.out:
-            self._goes_on("arguments", string.plain)
-        elif self._within:
-            self._goes_on("")
-        if len(reader.stack) > reader.floor and reader.style.is_json and not (reader.comma or reader.out):
-            self._within, self._through = "arguments", type(self)._regular
-
-    def _emit_arguments(self, text: str) -> None:
-        """Arguments may be written as a string that holds an object; any other text is none, so it is content."""
-        inside = text if self._written == "{" else unwrapped(text, self.STYLES)
-        if inside is None and text not in ("null", '""'):
-            self._note("the arguments are not an object")
-            self._out.emit("content", text)
-        self._out.emit("arguments", "{}" if inside is None else inside)
 
     def _advance(self, chunk: str) -> list[Delta]:
         if self._passed:
@@ -1470,117 +1390,58 @@ class Machine(Copied):
         if len(self.diagnostics) < 1000:
             self.diagnostics.append(Diagnostic(self._base + self._pos, text))
 
-    # The states
+    # The states, which a format prints
 
-    def _reasoning(self) -> bool:
-        # reasoning = text (REASONING_END content | CALL_START call)
-        text = "reasoning_content" if self._reasoning_on else "content"
-        kind = self._until(self.IN_REASONING, text)
-        if kind == "line":
-            return self._try_call(text) if self._calls_on else self._keep_call()
-        if kind:
-            self._state = type(self)._content
-            self._reasoning_marker()
-        return kind != ""
+    def _first_state(self) -> Callable[[Any], bool]:
+        return type(self)._content
 
     def _content(self) -> bool:
-        # content = (text | CONTENT_START | CONTENT_END | TURN_END)* (REASONING_START reasoning | CALL_START call)?
-        kind = self._text_to(self.IN_CONTENT, "content")
-        if kind == "reasoning":
-            self._reasoning_marker()
-            self._state = type(self)._reasoning
-            return True
-        if kind in OPENER_KINDS and self._calls_on:
-            return self._try_call("content")
-        if kind:
-            self._turn_marker("content")
-        return kind != ""
-
-    def _call(self) -> bool:
         raise NotImplementedError
 
-    # A second reading
 
-    def _second_reading(self) -> bool:
-        """Read what opens as a call does, up to the end of that call, as a whole."""
-        buf, start = self._buf, self._pos + self._skip
-        if not may_be_calls(buf[start : start + NAME_LIMIT], self._tools, ()):
-            return self._read_once()
-        mark = self.BREAKS.find(buf, start)
-        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
-            return False
-        end = len(buf) if mark is None else mark.start
-        found = calls_in(buf[start:end], self._tools)
-        if not found:
-            return self._read_once()
-        self._note("calls that are not written as the template does")
-        self._pos = end
-        for name, arguments in found:
-            self._open_call(name, None)
-            self._out.emit("arguments", arguments)
-            self._close_call()
-        return True
+NON_SPACE = Pattern(r"\S|\Z")
+OPENER_KINDS = ("call", "line", "whole")
+REASONING_KINDS = ("reasoning", "reasoning_end")
+CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
+CUT_KINDS = ("end", "reasoning_end", "content_end")
+LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
 
-    def _read_once(self) -> bool:
-        raise NotImplementedError
 
-    def _after_call(self) -> bool:
-        # after_call = (CALL_END | CALL_SEPARATOR)* ((NEXT_CALL_START | CALL_START) call | content)
-        kind = self._next_of_calls(self.AFTER_CALL)
-        if kind is None:
-            return False
-        if kind == "" or (kind == "call" and self._unclosed):
-            more = self._left_over(kind)
-            if more != "no":
-                return more == "dropped"
-        if kind == "call":
-            return self._try_call("content")
-        if kind in ("close", "closed", "separator"):
-            self._pos, self._space = self._mark.end, self._mark.trail
-            self._unclosed = kind == "separator" or (self._unclosed and kind != "closed")
-            return True
-        # Something else than more of the calls comes, or nothing.
-        self._unclosed = self._unclosed and next_char(self._buf, self._pos) == len(self._buf)
-        self._state = type(self)._content
-        return True
+def next_char(buf: str, pos: int) -> int:
+    """Where the next character stands that is no white space."""
+    return int(NON_SPACE.search(buf, pos).start())
 
-    def _left_over(self, kind: str) -> str:
-        """Behind a call: a bracket too many, or an opener in the place of a closer, where the calls end.
 
-        "no": it is none; "more": more input is needed; else it was "dropped".
-        """
-        buf, start = self._buf, next_char(self._buf, self._pos)
-        opener = self.LEFT_OVER.match(buf, start) if self._unclosed else None
-        if opener is not None:
-            kind, end = "call", opener.end
-        elif kind == "" and start < len(buf) and (left := LEFT_SIGNS.match(buf, start)) is not None:
-            end = left.end()
-        else:
-            return "no"
-        at = next_char(buf, end)
-        mark = self.AFTER_CALL.match(buf, at)
-        if mark is None and not self._final and (at == len(buf) or self.AFTER_CALL.prefix_of(buf, at)):
-            return "more"
-        ends = mark is not None and mark.kind in (*CALL_KINDS, "end", "last") and not (mark.kind == kind == "call")
-        if not ends and (at < len(buf) or kind == "call"):
-            return "no"
-        self._note(f"{buf[start:end].strip()} is left over behind a call")
-        if kind == "call":
-            self._pos = end
-        else:
-            self._text("trailing", end)
-        self._space = ""
-        self._unclosed = self._unclosed and kind != "call"
-        return "dropped"
+class Turn(Stream):
+    AT_ENDS: ClassVar[bool] = False  # some markers count at the output's end, or before another marker
+    CUT_MARKERS: ClassVar[bool] = False  # a part of a marker at the output's end is no text
+    DISTINCT: ClassVar[bool] = True  # what opens calls is like nothing else, so what follows is a call
+    ENDS_TURN: ClassVar[bool] = False  # a call's closer may be what ends the turn, so that it may be cut off
+    OPENERS: ClassVar[tuple[str, ...]] = ()  # of calls: the beginning of one at the output's end is no text
+    AFTER_TURN: ClassVar[Scanner] = NO_MARKERS  # a call right after the end of the turn is one of its calls
+    USUAL_NEXT: ClassVar[Sequence[ExpectedText]] = ()  # what usually comes after a call,
+    USUAL_PAIR: ClassVar[Sequence[ExpectedText]] = ()  # and after an argument
+
+    def finish(self) -> list[Delta]:
+        """The output has ended: what is new with that."""
+        if self._final:
+            return []
+        self._final = True
+        deltas = self._advance("") if self._pos < len(self._buf) or self._parts or self._passed else []
+        self._finish()
+        if self._buf[self._pos :].strip():
+            self._end_of_cut()
+        self._out.end_content()
+        self._goes_on("")
+        return deltas + self._out.deltas()
 
     # Text and markers
 
-    def _text_to(self, marks: Scanner, kind: str) -> str:
-        """As _until; what opens reasoning or content may count before any of the text only."""
-        return self._until(marks, kind)
-
     def _until(self, marks: Scanner, kind: str) -> str:
-        """Emit the text before the next marker as `kind`; the marker's kind, "" where more input is needed."""
+        """Emit the text before the next marker as `kind`; the marker's kind, "" where more input is needed.
+
+        A marker that is text itself is emitted too: then "text" is returned.
+        """
         if self._space:
             self._skip_space()
         buf, pos, stop = self._buf, self._pos, len(self._buf)
@@ -1609,6 +1470,7 @@ class Machine(Copied):
             return ""
         # White space alone is the answer where the turn ends behind it, and holds nothing else.
         alone = mark.kind == "end" and kind == "content" and self._out.is_silent()
+        literal = False
         literal = self._is_text(mark)
         lead = 0 if literal else end - pos if blank and not alone else trailing_overlap(buf[pos:end], mark.lead)
         if not blank or literal or alone:
@@ -1617,6 +1479,9 @@ class Machine(Copied):
         self._pos = end - lead if mark.kind in OPENER_KINDS else end
         self._mark = mark
         self._skip = mark.end - self._pos
+        if literal and mark.kind not in REASONING_KINDS:
+            self._keep(kind)
+            return "text"
         return str(mark.kind)
 
     def _counting(self, marks: Scanner, mark: Match | None) -> Match | None:
@@ -1678,23 +1543,35 @@ class Machine(Copied):
             comes = self._buf[self._pos] == self._space[0]
             self._pos, self._space = self._pos + comes, self._space[1:] if comes else ""
 
-    def _drop(self, fresh: bool = True) -> None:
+    def _drop(self, fresh: bool = True) -> bool:
         """The marker only structures the turn."""
         self._pos += self._skip
         self._space = self._mark.trail
         self._fresh, self._literal = fresh, False
         self._line_start = self._line_start or fresh or self._mark.kind == "content"
+        return True
 
-    def _keep(self, kind: str) -> None:
+    def _open_reasoning(self) -> bool:
+        """Reasoning opens; where it is not parsed, what opens it is text."""
+        mark, self._state = self._mark, type(self)._reasoning
+        self._opener = self._buf[mark.start : mark.end] + mark.trail
+        return self._drop() if self._reasoning_on else self._keep("content")
+
+    def _close_reasoning(self) -> bool:
+        self._opener, self._state = "", type(self)._content
+        return self._drop() if self._reasoning_on else self._keep("content")
+
+    def _reasoning(self) -> bool:
+        raise NotImplementedError
+
+    def _end_turn(self) -> bool:
+        self._opener, self._state = "", type(self)._over
+        return self._drop()
+
+    def _keep(self, kind: str) -> bool:
         """The marker is text."""
         self._text(kind, self._pos + self._skip)
         self._fresh = False
-
-    def _keep_call(self) -> bool:
-        """Calls stay in the content as they came; where they end reasoning, they do so all the same."""
-        if self._reasoning_on:
-            self._opener, self._state = "", type(self)._content
-        self._keep("content")
         return True
 
     def _is_text(self, mark: Match) -> bool:
@@ -1704,19 +1581,6 @@ class Machine(Copied):
         if mark.kind == "empty":
             return not self._calls_on
         return not self._reasoning_on and bool(mark.kind.startswith("reasoning"))
-
-    def _turn_marker(self, text: str) -> None:
-        kind = self._mark.kind
-        if self._is_text(self._mark) or kind in ("call", "line"):  # calls are text here, as none are looked for
-            return self._keep(text)
-        if kind in ("stray", "empty"):
-            self._note("reasoning ends that was not open" if kind == "stray" else "an empty call")
-        elif kind == "header" and not self._fresh:
-            self._note("another turn begins")
-        self._drop(self._fresh if kind in ("stray", "empty") else kind != "content")
-        if kind == "end":
-            self._state = type(self)._over
-        return None
 
     def _over(self) -> bool:
         # over = (TURN_START? CALL_START call) | text, which is no part of the turn
@@ -1735,21 +1599,18 @@ class Machine(Copied):
         self._text("trailing", len(self._buf))
         return False
 
-    def _reasoning_marker(self) -> None:
-        mark = self._mark
-        self._opener = self._buf[mark.start : mark.end] + mark.trail if mark.kind == "reasoning" else ""
-        if mark.kind == "end":
-            return self._turn_marker("content")
-        return self._drop() if self._reasoning_on else self._keep("content")
-
-    # The end of the output
-
     def _begins_call(self, pos: int) -> bool:
         """Does what is left, which is no whole marker, begin the opener of a call?"""
         rest = "".join(self._buf[pos:].split())
         if len(rest) < LEAST_CUT or rest.isalnum() or self._literal or not (self._calls_on and self.DISTINCT):
             return False
         return truncated_core(self.OPENERS, self._buf[next_char(self._buf, pos) :]) != ""
+
+    def _cut_off(self) -> bool:
+        """The output ends inside the markup of a call: what is left of it is no text."""
+        self._cut("a call")
+        self._text("trailing", len(self._buf))
+        return False
 
     def _is_cut(self, marks: Scanner, pos: int) -> bool:
         """Is what is left, where the output ends, the beginning of a call, or of what ends the turn or a part of it?"""
@@ -1770,18 +1631,100 @@ class Machine(Copied):
         self._note("the output ends inside a marker")
         self._text("trailing", len(self._buf))
 
-    def _cut_off(self) -> bool:
-        """The output ends inside the markup of a call: what is left of it is no text."""
-        self._cut("a call")
-        self._text("trailing", len(self._buf))
-        return False
-
     def _cut(self, what: str) -> None:
         if not self.incomplete:
             self._note("the output ends inside " + what)
         self.incomplete = True
 
-    # Calls
+    def _finish(self) -> None:
+        """Close what is open at the end of the output."""
+        if self._opener and self._reasoning_on:
+            self._cut("the reasoning")
+        if self._open or (self._unclosed and not self.ENDS_TURN):
+            self._cut("a call")
+
+
+NAME_LIMIT = 512  # a longer name is no name
+
+
+class Slots(Turn):
+    BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that no name holds, and no value outside of a string
+
+
+class Machine(Slots):
+    READ_AGAIN: ClassVar[bool] = False  # calls that failed are read by the tools' names
+    AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
+    CLOSED: ClassVar[bool] = False  # calls have a closer of their own
+    STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
+    _reader: Reader | None = None  # and what reads one
+    _written = ""  # what the arguments begin with
+    _once = False  # the second reading of this call found none
+
+    def _regular(self, chunk: str) -> list[Delta]:
+        """More of arguments in JSON as it should be: no state has to look at it."""
+        reader = self._reader
+        if reader is None:
+            return self._advance(chunk)
+        buf = self._buf + chunk if self._buf != "" else chunk
+        end = reader.regular(buf, 0, len(buf))
+        if not reader.waits or len(buf) - end > LONGEST_SIGN:
+            reader.out.append(buf[:end])
+            self._buf, self._pos = buf, end
+            return self._advance("")
+        text, self._buf = buf[:end], buf[end:]
+        self._plain_value = self._buf == "" and reader.string is not None
+        if text == "":
+            return []
+        self._passed.append(text)
+        return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": text}}]}]
+
+    def _in_string(self, reader: Reader) -> None:
+        """Most of a value that is written as the template does is passed on as it came."""
+        string = reader.string
+        if string is not None and string.close == reader.style.usual and not reader.out:
+            self._goes_on("arguments", string.plain)
+        elif self._within:
+            self._goes_on("")
+        if len(reader.stack) > reader.floor and reader.style.is_json and not (reader.comma or reader.out):
+            self._within, self._through = "arguments", type(self)._regular
+
+    def _emit_arguments(self, text: str) -> None:
+        """Arguments may be written as a string that holds an object; any other text is none, so it is content."""
+        inside = text if self._written == "{" else unwrapped(text, self.STYLES)
+        if inside is None and text not in ("null", '""'):
+            self._note("the arguments are not an object")
+            self._out.emit("content", text)
+        self._out.emit("arguments", "{}" if inside is None else inside)
+
+    def _call(self) -> bool:
+        raise NotImplementedError
+
+    def _after_call(self) -> bool:
+        # after_call = (CALL_END | CALL_SEPARATOR)* ((NEXT_CALL_START | CALL_START) call | content)
+        kind = self._next_of_calls(self.AFTER_CALL)
+        if kind is None:
+            return False
+        if kind == "" or (kind == "call" and self._unclosed):
+            more = self._left_over(kind)
+            if more != "no":
+                return more == "dropped"
+        if kind == "call":
+            return self._try_call("content")
+        if kind in ("close", "closed", "separator"):
+            self._pos, self._space = self._mark.end, self._mark.trail
+            self._unclosed = kind == "separator" or (self._unclosed and kind != "closed")
+            return True
+        # Something else than more of the calls comes, or nothing.
+        self._unclosed = self._unclosed and next_char(self._buf, self._pos) == len(self._buf)
+        self._state = type(self)._content
+        return True
+
+    def _keep_call(self) -> bool:
+        """Calls stay in the content as they came; where they end reasoning, they do so all the same."""
+        if self._reasoning_on:
+            self._opener, self._state = "", type(self)._content
+        self._keep("content")
+        return True
 
     def _try_call(self, kind: str) -> bool:
         """What comes (after _skip characters of opener) may be a call; if not, it is text of this kind."""
@@ -1813,12 +1756,68 @@ class Machine(Copied):
             return None
         return kind
 
-    def _finish(self) -> None:
-        """Close what is open at the end of the output."""
-        if self._opener and self._reasoning_on:
-            self._cut("the reasoning")
-        if self._open or (self._unclosed and not self.ENDS_TURN):
-            self._cut("a call")
+    def _left_over(self, kind: str) -> str:
+        raise NotImplementedError
+
+
+ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "last")
+LEFT_SIGNS = Pattern(r"[}\])]|`{1,3}")
+
+
+class Repairs(Machine):
+    LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may stand in the place of a closer
+
+    def _second_reading(self) -> bool:
+        """Read what opens as a call does, up to the end of that call, as a whole."""
+        buf, start = self._buf, self._pos + self._skip
+        if not may_be_calls(buf[start : start + NAME_LIMIT], self._tools, ()):
+            return self._read_once()
+        mark = self.BREAKS.find(buf, start)
+        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
+            return False
+        end = len(buf) if mark is None else mark.start
+        found = calls_in(buf[start:end], self._tools)
+        if not found:
+            return self._read_once()
+        self._note("calls that are not written as the template does")
+        self._pos = end
+        for name, arguments in found:
+            self._open_call(name, None)
+            self._out.emit("arguments", arguments)
+            self._close_call()
+        return True
+
+    def _read_once(self) -> bool:
+        raise NotImplementedError
+
+    def _left_over(self, kind: str) -> str:
+        """Behind a call: a bracket too many, or an opener in the place of a closer, where the calls end.
+
+        "no": it is none; "more": more input is needed; else it was "dropped".
+        """
+        buf, start = self._buf, next_char(self._buf, self._pos)
+        opener = self.LEFT_OVER.match(buf, start) if self._unclosed else None
+        if opener is not None:
+            kind, end = "call", opener.end
+        elif kind == "" and start < len(buf) and (left := LEFT_SIGNS.match(buf, start)) is not None:
+            end = left.end()
+        else:
+            return "no"
+        at = next_char(buf, end)
+        mark = self.AFTER_CALL.match(buf, at)
+        if mark is None and not self._final and (at == len(buf) or self.AFTER_CALL.prefix_of(buf, at)):
+            return "more"
+        ends = mark is not None and mark.kind in ENDS_OF_CALLS and not (mark.kind == kind == "call")
+        if not ends and (at < len(buf) or kind == "call"):
+            return "no"
+        self._note(f"{buf[start:end].strip()} is left over behind a call")
+        if kind == "call":
+            self._pos = end
+        else:
+            self._text("trailing", end)
+        self._space = ""
+        self._unclosed = self._unclosed and kind != "call"
+        return "dropped"
 
 
 NO_FLOOR = sys.maxsize
@@ -1893,7 +1892,7 @@ class CallReader(Reader):
         self.pause = True
 
 
-class CallObjects(Machine):
+class CallObjects(Repairs):
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]]  # ("*",) stands for a name that is the key
     OPENED: ClassVar[str] = ""  # what the object opens with
     CLOSERS: ClassVar[Sequence[str]] = ()
@@ -2265,7 +2264,6 @@ class StreamParser(UsualObjects):
     AROUND_REASONING = (("<musing>",), ("</musing>",))
     AT_LINES = True
     CUT_MARKERS = True
-    # reasoning = text ("</musing>" content | "<fn>\n{" call)
     IN_REASONING = Scanner(
         ("line", "<fn> ```json {", "\n", "", 0), ("line", "<fn> <fn> {", "\n", "", 0),
         ("line", "<fn> ``` {", "\n", "", 0), ("reasoning_end", "</musing>", "\n", "\n\n", 0),
@@ -2278,7 +2276,6 @@ class StreamParser(UsualObjects):
             r"4}(?ai:json)[\s_▁-]{0,4}\{))|`(?:(``json\s{0,64}<fn>\s{0,64}\{)|(``\s{0,64}<fn>\s{0,64}\{))"
         ), near=r"<(?=[\t\n\r \-/F_f\~▁]|\Z)|`(?=[`]|\Z)", width=143, leads="\n",
     )
-    # content = (text | "<~/~>")* ("<musing>" reasoning | "<fn>\n{" call)?
     IN_CONTENT = Scanner(
         ("call", "<fn> ```json {", "\n", "", 0), ("header", "<~assistant~>", "", "\n", 0),
         ("call", "<fn> <fn> {", "\n", "", 0), ("call", "<fn> ``` {", "\n", "", 0), ("empty", "<fn> </fn>", "", "", 0),
@@ -2369,6 +2366,39 @@ class StreamParser(UsualObjects):
             r",64}\{))"
         ), near=r"<(?=[f\~]|\Z)|`(?=[`]|\Z)", width=221, leads="\n",
     )
+
+    def _reasoning(self) -> bool:
+        # reasoning = text ("</musing>" content | "<fn>\n{" call)
+        text = "reasoning_content" if self._reasoning_on else "content"
+        kind = self._until(self.IN_REASONING, text)
+        if kind == "reasoning_end":
+            return self._close_reasoning()
+        if kind == "end":
+            return self._end_turn()
+        if kind == "line":
+            return self._try_call(text) if self._calls_on else self._keep_call()
+        return kind != ""
+
+    def _content(self) -> bool:
+        # content = (text | "<~/~>")* ("<musing>" reasoning | "<fn>\n{" call)?
+        kind = self._until(self.IN_CONTENT, "content")
+        if kind == "reasoning":
+            return self._open_reasoning()
+        if kind == "call":
+            return self._try_call("content") if self._calls_on else self._keep("content")
+        if kind == "end":
+            return self._end_turn()
+        if kind == "header":
+            if not self._fresh:
+                self._note("another turn begins")
+            return self._drop()
+        if kind == "stray":
+            self._note("reasoning ends that was not open")
+            return self._drop(self._fresh)
+        if kind == "empty":
+            self._note("an empty call")
+            return self._drop(self._fresh)
+        return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

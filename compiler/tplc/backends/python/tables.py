@@ -11,7 +11,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from tplc.backends.python.literals import Bracketed, Expression, assignment, called, literal, mapping, raw, texts
+from tplc.backends.python.literals import (
+    Bracketed,
+    Expression,
+    assignment,
+    called,
+    lines_of,
+    literal,
+    mapping,
+    raw,
+    texts,
+)
 from tplc.backends.python.turn_states import SCANNERS, keeps_markers, state_methods
 from tplc.ir.nodes import Text
 from tplc.ir.spellings import JSON_SIGNS, Spelling
@@ -189,14 +199,7 @@ def _counts_at_lines(facts: Acceptor) -> bool:
 
 
 def _of_calls(calls: CallForm, facts: Acceptor) -> list[str]:
-    lines = []
-    if calls.where == "line start":
-        lines.append("    DISTINCT = False")
-    elif calls.openers:
-        # A whole opener is not a truncated one, whatever would follow it.
-        openers = lexemes_of([("call", [text.strip() for text in calls.truncatable])]).all
-        spelled = Bracketed("", tuple(literal(lexeme.spelled) for lexeme in openers), packed=True)
-        lines += assignment("OPENERS", spelled, INDENT)
+    lines = _openers(calls)
     if calls.fields:
         lines += _of_objects(calls, respelled_kinds(facts))
     elif calls.header:
@@ -236,6 +239,15 @@ def _of_calls(calls: CallForm, facts: Acceptor) -> list[str]:
             "COUNTED": any(slot.kind == "index" for slot in (*calls.header, *(calls.tail[1] if calls.tail else ()))),
         }
     )
+
+
+def _openers(calls: CallForm) -> list[str]:
+    """Those whose beginning, at the output's end, is no text; a whole one is no beginning, whatever would follow it."""
+    if calls.where == "line start":
+        return ["    DISTINCT = False"]
+    openers = lexemes_of([("call", [text.strip() for text in calls.truncatable])]).all
+    spelled = Bracketed("", tuple(literal(lexeme.spelled) for lexeme in openers), packed=True)
+    return assignment("OPENERS", spelled, INDENT) if openers else []
 
 
 def _whole(calls: CallForm) -> Expression:
@@ -457,8 +469,9 @@ def _breaks(calls: CallForm) -> list[str]:
 def _slots(name: str, slots: Sequence[SlotEnd], breaks: Sequence[str], respelled: Sequence[str] = ()) -> list[str]:
     # A plain word may hold a marker that begins with a character of words.
     plain = lexemes_of([("mark", breaks)]).is_wordless
-    items = []
+    lines = [f"    {name} = ("]
     for slot in slots:
         found = lexemes_of([("suffix", slot.suffixes), ("next", slot.nexts), ("bare", slot.bare)], respelled)
-        items.append(called("", [literal(slot.kind), scanner_call(found, slot=plain), literal(slot.stops)]))
-    return assignment(name, called("", items), INDENT)
+        scanner, stops = scanner_call(found, slot=plain), literal(slot.stops)
+        lines += lines_of(f"({literal(slot.kind)}, ", scanner, f", {stops}),", 2 * INDENT)
+    return [*lines, "    )"]

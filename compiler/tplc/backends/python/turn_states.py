@@ -8,9 +8,7 @@ TurnState("content", text="content", on=(("end", drop → over), ("header", note
         if kind == "end":
             return self._end_turn()
         if kind == "header":
-            if not self._fresh:
-                self._note("another turn begins")
-            return self._drop()
+            return self._drop_after_text("another turn begins")
         return kind != ""
 """
 
@@ -129,9 +127,12 @@ def _does(state: TurnState, kind: str, found: Transition | OptionChoice) -> Iter
     if kind == "reasoning_end" and state.name == "reasoning":
         yield "return self._close_reasoning()"
         return
+    if transition.note and state.text is not None:
+        drop = "drop_after_text" if transition.only_after_text else "drop_noted"
+        yield f"return self._{drop}({literal(transition.note)})"
+        return
     if transition.note:
-        yield from ["if not self._fresh:"] * transition.only_after_text
-        yield "    " * transition.only_after_text + f"self._note({literal(transition.note)})"
+        yield f"self._note({literal(transition.note)})"
     if "pending is reasoning" in transition.actions:
         yield 'self._out.release("reasoning_content")'
     if "pending is content" in transition.actions:
