@@ -7,12 +7,14 @@ The members come in any order; until the name is known, the object may still tur
 
 from __future__ import annotations
 
+import json
 import sys
 
 from .pattern import Pattern
 from .repairs import Repairs
 from .scanner import NO_MARKERS
 from .schema import keys_of, tool_named
+from .second import calls_of
 from .turn import next_char
 from .values import Reader, Style, escaped, json_end, text_of
 
@@ -141,6 +143,7 @@ class CallObjects(Repairs):
         self._pos, self._space = end, ""
         self._written = ""
         self._named = self._beside = False  # and arguments that stand beside the name
+        self._unknown = False  # fields may hold the arguments
         self._early: str | None = None  # arguments that came before the name
         self._call_id: str | None = None
         self._reader = reader = CallReader(self.STYLES, self.BREAKS)
@@ -193,6 +196,7 @@ class CallObjects(Repairs):
             self._early, self._written = text, "done"
         elif event != "key":
             self._note(("unknown" if event == "other" else "repeated") + " field " + reader.path[-1])
+            self._unknown = self._unknown or text not in ("null", '""')
         return True
 
     def _is_argument(self, reader: CallReader) -> bool:
@@ -225,15 +229,27 @@ class CallObjects(Repairs):
         self._open_call(name, self._call_id)
         if self._early:
             self._written = self._early[0]
-            self._emit_arguments(self._early)
+            self._emit_arguments(self._without_call(name, self._early))
             self._written = "done"
         return True
+
+    def _without_call(self, name: str, text: str) -> str:
+        """The arguments of a tool; of a whole call in their place, that call's."""
+        keys = keys_of(self._tools.get(name), self._tools.get(name)) if self.READ_AGAIN and text[:1] == "{" else None
+        if keys is None or keys.intersection(found := json.loads(text)) or not found:
+            return text
+        inner = calls_of(text, self._tools)
+        if not inner or inner[0][0] != name:
+            self._lost("the arguments are not those of " + name)
+            return text
+        self._note("a whole call in the place of its arguments")
+        return inner[0][1]
 
     def _again(self, expected: str) -> None:
         """Go back to where the object began, for a second reading."""
         raw = "".join(self._raw)
         self._buf, self._base = raw + self._buf[self._pos :], self._raw_base
-        self._pos, self._skip = 0, len(raw) if not self._object_at else self._object_at
+        self._pos, self._skip = 0, self._object_at
         self._failed = (expected, len(raw))
         self._reader, self._state = None, type(self)._second_reading
 
@@ -275,6 +291,7 @@ class CallObjects(Repairs):
             return self._no_object("a name")
         if self._early is None:
             self._out.emit("arguments", self._no_arguments())
+            self.incomplete = self.incomplete or (self._unknown and not self._beside)
         if reader.repair:
             self._note("call: " + reader.repair)
         self._reader = None

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
+from .pattern import LEAST_CUT
 from .scanner import NO_MARKERS
 from .schema import tool_named
-from .slots import Slots
-from .turn import CALL_KINDS, LEAST_CUT, next_char
+from .slots import NEVER_IN_NAMES, Slots
+from .turn import CALL_KINDS, next_char
 from .values import LONGEST_SIGN, unwrapped
 
 TYPE_CHECKING = False
@@ -29,6 +30,7 @@ class Machine(Slots):
     REPEATED: ClassVar[bool] = False  # what is left over behind a call is dropped
     AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
     LONE_OPENERS: ClassVar[Sequence[str]] = ()  # what opens calls so at a line's start alone, as its section is missing
+    SHORT_OPENERS: ClassVar[Sequence[str]] = ()  # what opens only calls of tools that are known
     HEADER: ClassVar[Sequence[Any]] = ()  # slots of a call: the kind, what ends it, and signs that do
     NAME_SIGNS: ClassVar[Any] = None  # what is written in names for other signs
     CALL_ID: ClassVar[str] = ""  # an id that is made of slots: "{name}:{index}"
@@ -89,7 +91,7 @@ class Machine(Slots):
         """Arguments may be written as a string that holds an object; any other text is none, so it is content."""
         inside = text if self._written == "{" else unwrapped(text, self.STYLES)
         if inside is None and text not in ("null", '""'):
-            self._note("the arguments are not an object")
+            self._lost("the arguments are not an object")
             self._out.emit("content", text)
         self._out.emit("arguments", "{}" if inside is None else inside)
 
@@ -102,6 +104,15 @@ class Machine(Slots):
         if self.NAMES_ALIKE and self._tools and not expected:
             values["name"] = tool_named(written, self._tools)
         if self.ONLY_TOOLS and not expected and (self.FAINT or not self._skip) and not self._is_tool(values["name"]):
+            expected = "the name of a tool"
+        if (
+            self._tools
+            and not expected
+            and values["name"] not in self._tools
+            and not NEVER_IN_NAMES.isdisjoint(values["name"])
+        ):
+            expected = "the name of a tool"
+        if self.SHORT_OPENERS and not expected and values["name"] not in self._tools and self._is_short():
             expected = "the name of a tool"
         if self.ARGUMENTS_OPEN and not expected and values["name"] not in self._tools:
             expected = self._lack_of_arguments(end)
@@ -256,6 +267,10 @@ class Machine(Slots):
             self._cut_off()
             return None
         return kind
+
+    def _is_short(self) -> bool:
+        """Does the opener lack its last words, so that only a tool's name makes a call?"""
+        return "".join(self._buf[self._mark.start : self._mark.end].split()) in self.SHORT_OPENERS
 
     def _call_otherwise(self) -> bool | None:
         raise NotImplementedError

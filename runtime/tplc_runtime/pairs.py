@@ -29,6 +29,7 @@ class Pairs(Repairs):
     RESUMES: ClassVar[bool] = False  # and that says by itself, after text that is no pair, that one begins
     KEY_SIGNS: ClassVar[Any] = None  # what is written in keys for other signs
     ODD_NAMES: ClassVar[bool] = True
+    AROUND_KEY: ClassVar[Any] = ()  # the texts before a key and after it, of which some may be missing
     _count = 0
 
     def _begin_value(self, key: str, word: str) -> None:
@@ -50,7 +51,7 @@ class Pairs(Repairs):
         return super()._may_go_on(pos) or self.BETWEEN.prefix_of(self._buf, pos) != ""
 
     def _opens_arguments(self, pos: int) -> bool:
-        return self.BETWEEN.match(self._buf, pos) is not None
+        return self.BETWEEN.match(self._buf, pos) is not None or self._buf.startswith("{", pos)
 
     def _pairs(self) -> bool:
         # arguments = (pair | separator)* end
@@ -75,7 +76,8 @@ class Pairs(Repairs):
         if kind in ("end", "next"):
             return self._end_pairs(kind)
         if self.PAIR_OPENS and kind != "pair":
-            return self._no_pair()
+            other = self._pair_otherwise() if self.AROUND_KEY and self._tools else None
+            return self._no_pair() if other is None else other
         return self._pair(self._mark.end if self.PAIR_OPENS else self._pos, ", " if self._count else "{")
 
     def _object_for_pairs(self) -> bool | None:
@@ -102,6 +104,9 @@ class Pairs(Repairs):
             return False
         if self.RESUMES and expected == "end" and self._after_no_pair():
             return self._no_pair()
+        other = self._pair_otherwise() if self.AROUND_KEY and self._tools and expected else None
+        if other is not None:
+            return other
         if expected == "end":
             return self._cut_off()
         if expected:
@@ -117,6 +122,34 @@ class Pairs(Repairs):
         self._count += 1
         self._out.emit("arguments", self._key_of(comma, key))
         self._begin_value(key, values.get("type", ""))
+        return True
+
+    def _pair_otherwise(self) -> bool | None:
+        """A pair whose opener, or the end of whose key, is missing or other than it should be: the schema knows the
+        key.  None where there is none."""
+        buf, start = self._buf, next_char(self._buf, self._pos)
+        keys = properties_of(self._tools.get(self._out.calls[-1][0]))
+        head, behind, width = self.AROUND_KEY
+        longest = max(map(len, keys), default=0)
+        for pos in dict.fromkeys([start, next_char(buf, head.match(buf, start).end())]):
+            if not self._final and len(buf) - pos < width + longest:
+                return False
+            key = max((key for key in keys if key and buf.startswith(key, pos)), key=len, default="")
+            end = behind.match(buf, pos + len(key)).end()
+            if key and not self._final and len(buf) - end < width:
+                return False
+            if key and (end > pos + len(key) or (pos > start and buf[end : end + 1] == "\n")):
+                break
+        else:
+            return None
+        if pos == start:
+            self._lost(f"the argument {key} is not opened")
+        else:
+            self._note(f"the argument {key} is not written as the template does")
+        self._pos, self._space = end, self.PAIR[-1][1].markers[0][3]
+        self._count += 1
+        self._out.emit("arguments", self._key_of(", " if self._count > 1 else "{", key))
+        self._begin_value(key, "")
         return True
 
     def _without_quotes(self, key: str) -> str:
@@ -138,7 +171,7 @@ class Pairs(Repairs):
         start, mark = next_char(self._buf, self._pos), self._after_no_pair()
         if mark is None:
             return self._final and self._end_pairs("")
-        self._note(NO_PAIR)
+        self._lost(NO_PAIR)
         self._pos, self._space = start, ""
         self._text("content", start + len(self._buf[start : mark.start].rstrip()))
         return True
@@ -160,6 +193,7 @@ class Pairs(Repairs):
             return False
         if not kind:
             self._note(NO_PAIR)
+            self.incomplete = self.incomplete or not self._count
         self._out.emit("arguments", "}" if self._count else "{}")
         return self._close_call()
 

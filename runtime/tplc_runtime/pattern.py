@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 # How far is looked at most, in characters, so that the work for each of them is bounded.
+NAME_LIMIT = 512  # a longer name is no name
+LEAST_CUT = 3  # fewer characters of a marker at the output's end may as well be text
 MOST_SPACE = 16  # white space between the marks that show where a value ends
 LONGEST_KEY = 64  # a key, or the name of a further call, that shows where a value ends
 LONGEST_FOLLOW = 160  # all that shows where a value ends, from its first character on

@@ -59,7 +59,7 @@ PASSED_THROUGH = (
     "cut_call",
     "cut_text",
 )
-ENDS_INSIDE = ("cut", "trailing", "missing_closer")
+ENDS_INSIDE = ("cut", "trailing", "missing_closer", "next_argument")
 ELEMENTS = ("list_of_items", "object_of_arguments", "scalar_value", "scalar_item", "element_text")
 WORDS = ("true", "false", "null")
 VALUES = ("object", "list", "string", "number", *WORDS)
@@ -268,6 +268,7 @@ class _Mapper:
                 continue
             self.call(part)
             for inner in captures(part, "content", "trailing"):  # content: what is no argument
+                self.incomplete = self.incomplete or kind_of(inner) == "content"
                 self.turn(inner)
                 self.end_content()
 
@@ -344,6 +345,7 @@ class _Mapper:
         inside = text if kind == "loose_object" else unwrapped(text, self.styles)
         if inside is None and text not in ("null", '""'):
             self.keep(text)  # no arguments, so it is content
+            self.incomplete = True
         return "{}" if inside is None else inside
 
     def read(self, text: str, *, whole: bool = False, over: bool = False) -> str:

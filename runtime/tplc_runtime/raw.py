@@ -13,6 +13,7 @@ from .pairs import Pairs
 from .pattern import LOOK_BACK, Pattern
 from .scanner import Match, Scanner, trailing_overlap
 from .schema import keys_of, member_of, typed_as, types_of
+from .turn import next_char
 from .values import escaped, json_end, literal_of
 
 TYPE_CHECKING = False
@@ -243,12 +244,21 @@ class RawPairs(Pairs):
             self._skip_space()
         buf, pos = self._buf, self._pos
         mark = self._end.find(buf, pos)
-        if self.NEXT_PAIR:
-            while mark is not None and mark.kind == "next" and not self._ends_here(mark.start):
-                mark = self._end.find(buf, mark.start + 1)
+        held = None
+        while mark is not None and mark.kind in ("next", "alike"):
+            if mark.kind == "alike":
+                ends = self._followed(mark)
+                held = None if ends else mark
+                if ends is not False:
+                    break
+            elif not self.NEXT_PAIR or self._ends_here(mark.start):
+                break
+            mark = self._end.find(buf, mark.start + 1)
         partial = (
             len(buf) if self._final or (mark is not None and not mark.ambiguous) else self._end.partial_match(buf, pos)
         )
+        if held is not None and mark is held:
+            partial = mark.start - trailing_overlap(buf[pos : mark.start], mark.lead)
         if mark is None or partial <= mark.start:
             self._piece(buf[pos:partial])
             self._pos = partial
@@ -259,12 +269,20 @@ class RawPairs(Pairs):
         self._piece(buf[pos:end])
         self._pos = end  # wherever the chunks ended, what is emitted of the value is emitted here
         self._end_value()
-        self._pos = mark.end if mark.kind == "end" else mark.start
-        if mark.kind != "end" and (self.NEXT_PAIR or self.CALL_CLOSES):
-            self._note("an argument is not closed")
-            self.incomplete = self.incomplete or mark.kind == "lost"
+        over = mark.kind in ("end", "alike")
+        self._pos = mark.end if over else mark.start
+        if not over and (self.NEXT_PAIR or self.CALL_CLOSES):
+            self._lost("an argument is not closed")
         self._state = type(self)._pairs
         return True
+
+    def _followed(self, mark: Match) -> bool | None:
+        """Does a closer in another spelling come before a pair or the end of the call?  None: more input is needed."""
+        at = next_char(self._buf, mark.end)
+        if self.BETWEEN.match(self._buf, at) is not None:
+            return True
+        begun = at == len(self._buf) or self.BETWEEN.prefix_of(self._buf, at) != ""
+        return None if begun and not self._final else False
 
     def _ends_here(self, start: int) -> bool:
         """Does what opens a pair of the schema end a value that is not closed?  Not where a value quotes a call."""
@@ -328,6 +346,8 @@ class RawPairs(Pairs):
             fits = literal is not None
             if fits or (self._types is not None and "string" not in self._types):
                 self._note("an argument is not written as its type is")
+                # What has lines may hold more of the call than this value.
+                self.incomplete = self.incomplete or (not fits and "\n" in text.strip())
         if literal is None or not fits:
             self._as = "string"
             self._piece(text)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from .machine import CLOSER_KINDS, Machine
-from .pattern import Pattern
+from .pattern import NAME_LIMIT, Pattern
 from .scanner import NO_MARKERS
 from .schema import tool_named
 from .second import calls_in, may_be_calls
-from .slots import NAME_LIMIT, ONE_WORD
+from .slots import ONE_WORD
 from .turn import next_char
 
 TYPE_CHECKING = False
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .scanner import Scanner
 
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "last")
-LEFT_SIGNS = Pattern(r"[}\])]|`{1,3}")
+LEFT_SIGNS = Pattern(r"[\"']?[}\])]|`{1,3}")
 
 
 class Repairs(Machine):

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from .pattern import Pattern
+from .pattern import NAME_LIMIT, Pattern
 from .scanner import NO_MARKERS, PLAIN_WORD, Match, Scanner
 from .schema import properties_of
 from .turn import Turn, next_char
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Any, ClassVar
 
 ONE_WORD = Pattern(r"[\w.:/-]+")
-NAME_LIMIT = 512  # a longer name is no name
+NEVER_IN_NAMES = frozenset("<>{}[]()\"'“”,;=|\n")  # characters of markup, which stand in no name but in a tool's
 MOST_ODD = 64  # of names that hold what ends names, so many are looked for
 
 
@@ -98,9 +98,12 @@ class Slots(Turn):
             if not self._final and self.BREAKS.partial_match(buf, pos) < end:
                 return None, "more"
         if stop >= 0:
-            return Match("next", stop, stop), ""
+            # White space that ends a key is no part of its value.
+            return (Match("end", stop, stop + 1) if slot == "key" else Match("next", stop, stop)), ""
         if mark is not None and pending_from > mark.start:
             return mark, ""
+        if self._final and partial < len(buf) and buf[pos:partial].strip() in self._tools:
+            return Match("next", partial, partial), ""  # a truncated marker comes after the whole name
         text = buf[pos : min(partial, pos + NAME_LIMIT)].strip()
         parts = text.split(joint) if slot == "index" and joint else [text]
         wait = end - pos < NAME_LIMIT and (self._long_names or not any("\n" in part.strip() for part in parts))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .pattern import Pattern
+from .pattern import LEAST_CUT, NAME_LIMIT, Pattern
 from .scanner import NO_MARKERS, RESPELLED, Match, Scanner, trailing_overlap, truncated_core
 from .stream import Stream, at_line_start, is_word
 from .whole import MORE
@@ -17,11 +17,12 @@ if TYPE_CHECKING:
 
 NON_SPACE = Pattern(r"\S|\Z")
 OPENER_KINDS = ("call", "line", "whole")
-UNDECIDED_KINDS = ("plain", "last", "sign")  # what follows shows whether they count
+AT_END_KINDS = ("last", "sign", "alike")  # what counts at the output's end, or before another marker
+UNDECIDED_KINDS = ("plain", "last", "sign", "alike")  # what follows shows whether they count
+MOST_ENDS = 4  # so many ends of the turn in a row are one
 REASONING_KINDS = ("reasoning", "reasoning_end")
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
 CUT_KINDS = ("end", "reasoning_end", "content_end")
-LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
 
 
 def next_char(buf: str, pos: int) -> int:
@@ -43,6 +44,8 @@ class Turn(Stream):
     AFTER_TURN: ClassVar[Scanner] = NO_MARKERS  # a call right after the end of the turn is one of its calls
     USUAL_NEXT: ClassVar[Sequence[ExpectedText]] = ()  # what usually comes after a call,
     USUAL_PAIR: ClassVar[Sequence[ExpectedText]] = ()  # and after an argument
+    REASONING_AGAIN: ClassVar[Scanner] = NO_MARKERS  # what opens reasoning, where it has just been opened
+    _reasoning_to = 0  # where the reasoning that is open is closed, as far as that was looked for
     _kept = False  # the name of a call that stays text comes, and the rest of its header
 
     def finish(self) -> list[Delta]:
@@ -81,7 +84,7 @@ class Turn(Stream):
             mark = self._counting(marks, mark)
         clear = mark is not None and not mark.ambiguous  # nothing before its end can be undecided
         partial = stop if clear else marks.partial_match(buf, pos) if mark is None or not self._final else stop
-        if self.WHOLE or self.AT_ENDS:
+        if self.AT_LINES or self.AT_ENDS:
             if mark is not None and mark.kind in UNDECIDED_KINDS and not self._final:
                 partial = min(partial, marks.with_lead(buf, pos, mark.start))
         if self._final and not self._is_cut(marks, partial):
@@ -130,7 +133,7 @@ class Turn(Stream):
         One whose later pieces stand at a line's start counts as a whole.
         """
         buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
-        while mark is not None and mark.kind in ("line", "last", "sign", "plain"):
+        while mark is not None and mark.kind in ("line", "plain", *AT_END_KINDS):
             if self.AT_ENDS and mark.kind != "line" and mark.kind != "plain":
                 counting = self._at_end(marks, mark)
                 if counting is not None:
@@ -143,6 +146,10 @@ class Turn(Stream):
                         return counting
                 if line_start and mark.kind == "line":
                     return outer if outer is not None and outer.kind == "line" and mark.start < outer.end else mark
+                if self.DISTINCT and self._tools and mark.kind == "line":
+                    counting = self._without_closer(marks, mark)
+                    if counting is not None:
+                        return counting
                 outer = mark if outer is None or mark.start >= outer.end else outer
             mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of what is none here
         return mark
@@ -156,22 +163,50 @@ class Turn(Stream):
         end = self.WHOLE.end(self._buf, mark.start, self._final, self._tools)
         return mark.of_kind("plain" if end == MORE else "whole") if end >= 0 or end == MORE else None
 
+    def _without_closer(self, marks: Scanner, mark: Match) -> Match | None:
+        """The mark as one that opens a call inside of a line of reasoning, where a tool is named and nothing closes the
+        reasoning any more; "plain" as long as that is not decided."""
+        buf, undecided = self._buf, None if self._final else mark.of_kind("plain")
+        if self._base + mark.start < self._reasoning_to:
+            return None
+        if not any(name in buf[mark.end : mark.end + NAME_LIMIT] for name in self._tools):
+            return undecided if len(buf) - mark.end < NAME_LIMIT else None
+        end = marks.find(buf, mark.end)
+        while end is not None and end.kind not in ("reasoning_end", "end"):
+            end = marks.find(buf, end.start + 1)
+        if end is None or end.kind == "end":
+            return mark if end is not None else undecided or mark
+        self._reasoning_to = self._base + end.start
+        return None
+
     def _at_end(self, marks: Scanner, mark: Match) -> Match | None:
         """The mark as what it counts for at the end, or before another; as it is where that is not decided."""
-        buf, at = self._buf, next_char(self._buf, mark.end)
-        if at == len(buf):
-            return mark.of_kind("end" if mark.kind == "last" else "content_end") if self._final else mark
-        if mark.kind == "last":
-            return None
-        behind = marks.match(buf, at)
+        buf, at, behind = self._buf, next_char(self._buf, mark.end), None
+        if mark.kind == "alike" and "\n" in buf[mark.end : at]:
+            # Where the template ends a line with it, or writes it in one of its own.
+            begun = at_line_start(buf[self._pos : mark.start], self._line_start)
+            if begun or ("\n" in mark.trail and "\n" not in mark.lead):
+                return mark.of_kind("reasoning_end")
+        for _ in range(MOST_ENDS):
+            if at == len(buf):
+                return mark.of_kind(self._counted(mark)) if self._final else mark
+            behind = marks.match(buf, at)
+            if mark.kind != "last" or behind is None or behind.kind != "last":
+                break
+            at = next_char(buf, behind.end)
         if not self._final and marks.prefix_of(buf, at):
             return mark
-        apart = behind is not None and (behind.kind != "line" or "\n" in buf[mark.end : at])
+        if mark.kind == "last":
+            return None
+        apart = behind is not None and (behind.kind != "line" or mark.kind == "alike" or "\n" in buf[mark.end : at])
         if behind is not None and apart and behind.kind not in ("last", "sign"):
-            return mark.of_kind("content_end")
+            return mark.of_kind(self._counted(mark))
         if behind is not None and behind.kind == "last" and next_char(buf, behind.end) == len(buf):
-            return mark.of_kind("content_end") if self._final else mark
+            return mark.of_kind(self._counted(mark)) if self._final else mark
         return None
+
+    def _counted(self, mark: Match) -> str:
+        return {"last": "end", "sign": "content_end"}.get(mark.kind, "reasoning_end")
 
     def _next(self, marks: Scanner, usual: Sequence[ExpectedText] = ()) -> str | None:
         """The kind of the marker that comes next, white space apart, "" for other text; None: more input is needed.
@@ -245,6 +280,14 @@ class Turn(Stream):
         mark, self._state = self._mark, type(self)._reasoning
         self._opener = self._buf[mark.start : mark.end] + mark.trail
         return self._drop() if self._reasoning_on else self._keep("content")
+
+    def _reasoning_again(self) -> bool | None:
+        """Whether what opens reasoning comes again before any of it, which is dropped; None: more input is needed."""
+        again = self._next(self.REASONING_AGAIN) if self._fresh and self._reasoning_on else ""
+        if again:
+            self._note("reasoning is opened twice")
+            self._pos, self._space = self._mark.end, self._mark.trail
+        return None if again is None else again != ""
 
     def _close_reasoning(self) -> bool:
         self._opener, self._state = "", type(self)._content
@@ -324,6 +367,11 @@ class Turn(Stream):
             return
         self._note("the output ends inside a marker")
         self._text("trailing", len(self._buf))
+
+    def _lost(self, text: str) -> None:
+        """Text of a call was not read as its arguments: no caller should run it."""
+        self._note(text)
+        self.incomplete = True
 
     def _cut(self, what: str) -> None:
         if not self.incomplete:

@@ -77,9 +77,9 @@ def test_types_as_python_calls_them(written: str, value: object) -> None:
     ],
 )
 def test_what_is_no_pair_ends_no_call(name: str, text: str, odd: str) -> None:
-    """It is content; the pairs after it are read."""
+    """It is content; the pairs after it are read.  The call may lack an argument."""
     look = case(name).output(text.format(odd))
-    look.expect(odd, calls=[("f", {"a": 1, "c": "y"})])
+    look.expect(odd, calls=[("f", {"a": 1, "c": "y"})], incomplete=True)
 
 
 @pytest.mark.parametrize(
@@ -251,7 +251,8 @@ PAIRS = [
 
 def test_a_parameter_that_was_not_closed_ends_where_the_next_one_begins() -> None:
     text = "</musings><deed>\n<do=look>\n<with=city>\nOslo\n<with=days>\n2\n</with>\n</do>\n</deed>"
-    case("parameter-tags").tools(PAIRS).output(text).expect(calls=[("look", {"city": "Oslo", "days": 2})])
+    look = case("parameter-tags").tools(PAIRS).output(text)
+    look.expect(calls=[("look", {"city": "Oslo", "days": 2})], incomplete=True)
     kept = {"city": "Oslo\n<with=days>\n2"}
     case("parameter-tags").output(text).expect(calls=[("look", kept)])  # it may be text, as far as one can know
 

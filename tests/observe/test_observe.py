@@ -90,3 +90,20 @@ def test_nothing_is_proposed_that_changes_a_clean_output() -> None:
     found = observe(ir, recorded(talk), source="out.jsonl")
     assert found.proposals == ()
     assert [dict(judged.message) for judged in found.tried] == [dict(judged.message) for judged in found.judged]
+
+
+def test_no_marker_of_the_format_is_proposed_for_another() -> None:
+    """A fence around a call that was never closed does not make `</fn>` the end of reasoning."""
+    ir = ir_of("tagged-json")
+    start, end = ir.reasoning.start, ir.reasoning.end
+    odd = [f"{start}Hm.```{WRITTEN[WRITTEN.index('<fn>') :]}```", f"{start}Hm.</fn>Yes.", f"{start}Hm.</fn>{WRITTEN}"]
+    found = observe(ir, recorded(WRITTEN, *odd), source="out.jsonl")
+    assert [(one.text, one.marker) for one in found.proposals if one.marker == end.strip()] == []
+
+
+def test_a_proposal_says_what_it_does_by_itself() -> None:
+    changed = WRITTEN.replace("<fn>", "<fnn>")
+    both = changed.replace("</fn>", "</fnn>")
+    found = observe(ir_of("tagged-json"), recorded(WRITTEN, changed, both), source="out.jsonl")
+    effects = {one.text: (one.seen, one.mended, one.changed) for one in found.proposals}
+    assert effects == {"<fnn>": (2, 2, 2), "</fnn>": (1, 1, 0)}

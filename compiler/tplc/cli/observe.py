@@ -99,7 +99,11 @@ def _print(found: Observation, options: ObserveOptions) -> None:
         console.print(f"… and {len(found.groups) - _MOST_GROUPS} more groups (--json has all)")
     for proposal in found.proposals:
         text, marker = (json.dumps(each, ensure_ascii=False) for each in (proposal.text, proposal.marker))
-        _row(console, "proposed", f"{one_line(text)} for {one_line(marker)} ({_count(proposal.seen)})")
+        _row(
+            console,
+            "proposed",
+            f"{one_line(text)} for {one_line(marker)} ({_count(proposal.seen)}; {proposal.mended} clean because of it)",
+        )
     if found.proposals:
         _row(console, "with them", f"{sum(judged.clean for judged in found.tried)} of {total} outputs are clean")
     if options.try_it:

@@ -8,6 +8,7 @@ Made once from the IR (`lower`), spelled by every backend: none of them works ou
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -60,7 +61,8 @@ class Following:
     """
 
     close: str  # closes the value, where values may hold that as well
-    lead: Literal["free", "text", "blank"]  # white space before: any; none, for it is text; only `blank`
+    # White space before: any; none, for it is text; as `spaces` says, for more of it is text; only `blank`.
+    lead: Literal["free", "text", "written", "blank"]
     blank: str
     pair: tuple[str | None, ...]
     indented: bool  # the next key stands behind white space in its line
@@ -71,6 +73,15 @@ class Following:
     next_empty: tuple[str, ...]  # what comes behind its name instead where it has no arguments
     turn_ends: tuple[str, ...]  # those like nothing in a value
     starts: str  # the characters that it may begin with
+    spaces: tuple[str, str] = ("", "")  # what the template writes before a further pair, and before the closer
+    space_separates: bool = False  # nothing but the first of these separates two pairs
+
+
+def _words_of(texts: Iterable[str]) -> tuple[str, ...]:
+    """The pieces of texts, the words and the punctuation that they consist of, the longest first."""
+    pieces = [part for text in texts for piece in pieces_of(text) for part in (piece, *parts_of(piece))]
+    words = [word for piece in pieces for word in WORD_OR_SIGNS.findall(piece)]
+    return tuple(sorted({*pieces, *words} - {""}, key=lambda text: (-len(text), text)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +113,16 @@ class PairForm:
     literals: str = ""  # a raw value that is one string in such quotes of Python is that string
     replaced: tuple[tuple[str, str], ...] = ()  # what stands in a key for another sign, and that sign
     resumes: bool = False  # after text that is no pair, what opens one says by itself that a pair begins there
+
+    @property
+    def key_texts(self) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+        """The texts that stand before a key and after it, in pieces, of which models leave some out; None where a key
+        is not found that way."""
+        known = self.opens and self.value_close is None and self.slots and self.slots[0].kind == "key"
+        if not known or not all(map(is_distinctive, self.opens)):
+            return None
+        after = [text for slot in self.slots for text in slot.suffixes]
+        return _words_of(self.opens), (*_words_of(after), *(word for word, _ in self.types if word))
 
     @property
     def opens_at_once(self) -> bool:
@@ -153,7 +174,8 @@ class CallForm:
 
     `plain` openers are made of ordinary characters, and the section that the template writes before them is missing:
     they count where a line begins, and a `whole` call comes.  Where all `openers` count at the start of a line only,
-    a whole call of a known tool is a call inside a line as well.
+    a whole call of a known tool is a call inside a line as well.  `short` openers lack words at their end, or the
+    call's own opener: they open calls of known tools.
     """
 
     section_starts: tuple[str, ...]  # with variants, the template's own first; as `starts`, of the shape's opener
@@ -188,6 +210,7 @@ class CallForm:
     replaced: tuple[tuple[str, str], ...] = ()  # what stands in a name for another sign, and that sign
     styles: tuple[Spelling, Spelling, Spelling] | None = None
     plain: tuple[str, ...] = ()
+    short: tuple[str, ...] = ()
     whole: tuple[CallStep, ...] = ()  # a call exactly as the template writes it; () where no row of steps is that
 
     @property
@@ -213,10 +236,7 @@ class CallForm:
             self.shape.id_prefix,
         ]
         texts += [text for slot in self.header for text in slot.suffixes]
-        known = [part for text in texts for part in text.split(AGAIN)]
-        pieces = [part for text in known for piece in pieces_of(text) for part in (piece, *parts_of(piece))]
-        words = [word for piece in pieces for word in WORD_OR_SIGNS.findall(piece)]
-        return tuple(sorted({*pieces, *words} - {""}, key=lambda text: (-len(text), text)))
+        return _words_of(part for text in texts for part in text.split(AGAIN))
 
     @property
     def truncatable(self) -> tuple[str, ...]:
@@ -235,7 +255,7 @@ class CallForm:
         joined = [f"{sign}\n{text}" for sign in self.joints for text in self.inner]
         return (
             ("tail", (self.tail[0],) if self.tail is not None else ()),
-            ("call", (*self.inner, *self.openers, *joined)),
+            ("call", (*self.inner, *self.openers, *self.short, *joined)),
             ("separator", self.separators),
             ("section", self.section_ends if self.unmarked else ()),
             ("closed", self.last),
@@ -329,6 +349,12 @@ class Acceptor:
         if self.in_messages:
             return self.headers
         return tuple(f"{header.rstrip()} {opener.lstrip()}" for header in self.headers for opener in calls.openers)
+
+    @property
+    def repeated_reasoning(self) -> tuple[str, ...]:
+        """What opens reasoning, where it has just been opened: dropped."""
+        known = "repeated_markers" in self.tolerances and self.reasoning_ends
+        return tuple(start.text for start in self.reasoning_starts if known and is_distinctive(start.text))
 
     @property
     def headers_alike(self) -> bool:

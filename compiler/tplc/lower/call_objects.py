@@ -71,8 +71,7 @@ def _declared_fields(tools: Tools) -> Fields:
 
 def other_names(path: Path) -> list[Path]:
     """Where models write a call's arguments as well."""
-    names = (*ARGUMENTS, *OTHER_ARGUMENTS) if path[-1:] and path[-1] in ARGUMENTS else ()
-    return [(*path[:-1], name) for name in names if name != path[-1]]
+    return [(*path[:-1], name) for name in (*ARGUMENTS, *OTHER_ARGUMENTS) if path and name != path[-1]]
 
 
 def wrapped_fields(fields: Fields) -> Fields:

@@ -129,6 +129,7 @@ def _calls(tools: Tools, shape: CallShape, first: str, tolerated: Tolerated) -> 
         openers=openers.outside,
         where=openers.where,
         plain=openers.plain,
+        short=openers.short,
         in_reasoning=_in_reasoning(openers, tolerated),
         inner=openers.inside,
         separators=separators,

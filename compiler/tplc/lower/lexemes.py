@@ -93,10 +93,16 @@ class Lexemes:
         return not any(map(WORD_CHAR.match, self.first))
 
 
-def lexemes_of(kinds: Iterable[tuple[str, Iterable[str]]], respelled: Collection[str] = ()) -> Lexemes:
+ALIKE = "alike"
+
+
+def lexemes_of(
+    kinds: Iterable[tuple[str, Iterable[str]]], respelled: Collection[str] = (), *, apart: Collection[str] = ()
+) -> Lexemes:
     """The lexemes of markers of several kinds; a core that comes again is of the first kind that has it.
 
     Markers of the kinds in `respelled` may be in other case, or have other separators: that comes after all others.
+    Those of the kinds in `apart` are of the kind "alike" then, as they count in some places only.
     """
     found: dict[str, Lexeme] = {}
     for kind, texts in kinds:
@@ -106,8 +112,10 @@ def lexemes_of(kinds: Iterable[tuple[str, Iterable[str]]], respelled: Collection
                 lead, _, trail = text.partition(core)
                 found[core] = Lexeme(kind, core, lead[-MAX_INNER_SPACE:], trail)
     longest_first = sorted(found.values(), key=lambda lexeme: -len(lexeme.core))
-    alike = [lexeme for lexeme in longest_first if lexeme.kind in respelled and is_respelled(lexeme.core)]
-    longest_first += [replace(lexeme, respelled=True) for lexeme in alike]
+    alike = [lexeme for lexeme in longest_first if lexeme.kind in (*respelled, *apart) and is_respelled(lexeme.core)]
+    longest_first += [
+        replace(lexeme, respelled=True, kind=ALIKE if lexeme.kind in apart else lexeme.kind) for lexeme in alike
+    ]
     firsts = sorted({lexeme.core[0] for lexeme in longest_first})
     lexemes = tuple(lexeme for first in firsts for lexeme in longest_first if lexeme.core[0] == first)
     widths = [len(lexeme.core) + MAX_INNER_SPACE * (len(pieces(lexeme.core)) - 1) for lexeme in lexemes]

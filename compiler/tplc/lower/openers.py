@@ -5,6 +5,7 @@ section "<calls>\\n", call "<call>"  →  "<calls>\\n<call>", "<call>" (omitted 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -15,17 +16,20 @@ from tplc.lower.tolerated import Tolerated
 
 OBJECT = "{"
 FENCES = ("```json\n", "```\n")
+_LAST_WORDS = re.compile(r"(?<=[^\w.:/-])[\w.:/-]+\Z")
 _SYNTAX = frozenset("[]{}(),:\"'=`; \t\n\r")
 
 
 @dataclass(frozen=True, slots=True)
 class Openers:
-    """`plain`: those outside that lack their section, and are made of ordinary characters."""
+    """`plain`: those outside that lack their section, and are made of ordinary characters.  `short`: those that lack
+    their last words or the call's own opener, so that they open calls of known tools only."""
 
     outside: tuple[str, ...]
     inside: tuple[str, ...]
     where: Where
     plain: tuple[str, ...] = ()
+    short: tuple[str, ...] = ()
 
 
 def starts_of(opener: str, first: str, tolerated: Tolerated) -> tuple[str, ...]:
@@ -63,6 +67,7 @@ def openers_of(
     if "other_forms" in tolerated.kinds and first.strip() == OBJECT:
         inside = unique([*inside, *(other for text in inside[:1] for other in _punctuated(text))])
         rests += [other for text in own for other in _punctuated(text)]
+    short = _short(sections[0], own) if "other_forms" in tolerated.kinds and first.strip() != OBJECT else ()
     # A header that ends in a marker of its own is like no text, whatever it begins with.
     plain = {text for text in (*whole, *rests) if is_ordinary(text) and not is_distinctive(name_end)}
     # What could stand in any answer counts where a line begins only.
@@ -70,8 +75,17 @@ def openers_of(
         "anywhere" if any(text not in plain and is_telling(text) for text in (*whole, *rests)) else "line start"
     )
     cores = {text.strip() for text in whole} if where == "line start" else set()
-    alone = unique(text for text in (*whole, *rests) if text in plain and text.strip() not in cores)
-    return Openers(unique(text for text in (*whole, *rests) if text not in alone), not_blank(inside), where, alone)
+    # What ends with all of an opener lacks nothing of it.
+    alone = unique(
+        text for text in (*whole, *rests) if text in plain and not any(text.strip().endswith(core) for core in cores)
+    )
+    return Openers(
+        unique(text for text in (*whole, *rests) if text not in alone),
+        not_blank(inside),
+        where,
+        alone,
+        tuple(text for text in short if text.strip() not in {*map(str.strip, (*whole, *rests))}),
+    )
 
 
 def _punctuated(opener: str) -> list[str]:
@@ -80,6 +94,13 @@ def _punctuated(opener: str) -> list[str]:
     if stem == opener or not is_distinctive(stem) or could_be_prose(stem):
         return []
     return [f"{stem}\n{between}" for between in (OBJECT, "[" + OBJECT, *(fence + OBJECT for fence in FENCES))]
+
+
+def _short(section: str, openers: Iterable[str]) -> tuple[str, ...]:
+    """The openers without the words that they end with, and the section's without any of the call's."""
+    stems = [_LAST_WORDS.sub("", text.rstrip()) for text in openers]
+    found = [text for text in (section, *stems) if is_distinctive(text) and not could_be_prose(text)]
+    return unique(text for text in found if text.rstrip() not in {one.rstrip() for one in openers})
 
 
 def _repeated(marker: str) -> str:

@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import Literal
 
 from tplc.lower.acceptor import Acceptor, CallForm, Marker, Where
-from tplc.lower.lexemes import Lexemes, lexemes_of
+from tplc.lower.lexemes import Lexemes, is_respelled, lexemes_of
 
 StateName = Literal[
     "start",  # closers of reasoning that nothing opened come first
@@ -69,10 +69,11 @@ class TurnState:
     on: tuple[tuple[str, Transition | OptionChoice], ...]
     otherwise: StateName | None = None
     respelled: tuple[str, ...] = ()  # the kinds whose markers may be in other case, or have other separators
+    apart: tuple[str, ...] = ()  # the same, where they count at some places only
 
     @cached_property
     def lexemes(self) -> Lexemes:
-        return lexemes_of(self.kinds, self.respelled)
+        return lexemes_of(self.kinds, self.respelled, apart=self.apart)
 
 
 def states(acceptor: Acceptor) -> tuple[TurnState, ...]:
@@ -89,7 +90,7 @@ def states(acceptor: Acceptor) -> tuple[TurnState, ...]:
     elif acceptor.reasoning_ends:
         found.append(("reasoning", _ends_of_reasoning(acceptor)))
     found.append(("content", (*known, *content)))
-    if first:
+    if first or opens_alike(acceptor):
         found.append(("before_content", (*opens, *content)))
     calls = acceptor.calls
     if calls is not None:
@@ -97,9 +98,26 @@ def states(acceptor: Acceptor) -> tuple[TurnState, ...]:
         if calls.openers and calls.where == "anywhere":
             found.append(("over", (("call", calls.openers), ("header", acceptor.further))))
     alike = respelled_kinds(acceptor)
+    respelled: dict[StateName, tuple[str, ...]] = {"over": (), "before_content": (*alike, "reasoning")}
     return tuple(
-        _state(name, tuple(kind for kind in kinds if kind[1]), alike if name != "over" else ()) for name, kinds in found
+        _state(
+            name,
+            tuple(kind for kind in kinds if kind[1]),
+            respelled.get(name, alike) if alike else (),
+            ("reasoning_end",) if name == "reasoning" and ends_alike(acceptor) else (),
+        )
+        for name, kinds in found
     )
+
+
+def opens_alike(acceptor: Acceptor) -> bool:
+    """Whether what opens reasoning may be spelled otherwise, where the content has not begun."""
+    return bool(respelled_kinds(acceptor)) and any(is_respelled(one.text.strip()) for one in acceptor.reasoning_starts)
+
+
+def ends_alike(acceptor: Acceptor) -> bool:
+    """Whether what ends reasoning may be spelled otherwise, in a line of its own or before what comes next."""
+    return bool(respelled_kinds(acceptor)) and any(map(is_respelled, map(str.strip, acceptor.reasoning_ends)))
 
 
 def respelled_kinds(acceptor: Acceptor) -> tuple[str, ...]:
@@ -119,9 +137,9 @@ _TEXT: dict[StateName, TextKind | None] = {
 _OTHERWISE: dict[StateName, StateName] = {"start": "content", "before_content": "content", "after_call": "content"}
 
 
-def _state(name: StateName, kinds: Kinds, respelled: tuple[str, ...]) -> TurnState:
+def _state(name: StateName, kinds: Kinds, respelled: tuple[str, ...], apart: tuple[str, ...]) -> TurnState:
     on = tuple((kind, transition_of(name, kind)) for kind, _ in kinds)
-    return TurnState(name, _TEXT[name], kinds, on, _OTHERWISE.get(name), respelled)
+    return TurnState(name, _TEXT[name], kinds, on, _OTHERWISE.get(name), respelled, apart)
 
 
 def transition_of(state: StateName, kind: str) -> Transition | OptionChoice:
@@ -182,7 +200,7 @@ def _in_content(acceptor: Acceptor) -> Kinds:
     return (
         ("content_end", acceptor.content_marks),
         ("sign", acceptor.content_signs),
-        (opener_kind(calls), calls.openers) if calls is not None else ("call", ()),
+        (opener_kind(calls), (*calls.openers, *calls.short)) if calls is not None else ("call", ()),
         ("plain", calls.plain if calls is not None else ()),
         ("end", acceptor.ends),
         ("last", acceptor.last_ends),
@@ -193,7 +211,8 @@ def _in_content(acceptor: Acceptor) -> Kinds:
 
 
 def _ends_of_reasoning(acceptor: Acceptor) -> Kinds:
-    openers = acceptor.calls.openers if acceptor.calls is not None and calls_end_reasoning(acceptor) else ()
+    calls = acceptor.calls
+    openers = (*calls.openers, *calls.short) if calls is not None and calls_end_reasoning(acceptor) else ()
     ends = (("reasoning_end", acceptor.reasoning_ends), ("end", acceptor.ends), ("last", acceptor.last_ends))
     return (*ends, ("line", openers))
 
@@ -202,7 +221,7 @@ def _after_call(calls: CallForm) -> Kinds:
     """A marker is of the first kind that has it: one that closes a call and opens the next comes before both."""
     kinds = dict(calls.behind)
     if not calls.usual_next:
-        kinds["call"] = (*calls.inner, *calls.openers)
+        kinds["call"] = (*calls.inner, *calls.openers, *calls.short)
     return (("tail", kinds.pop("tail")), ("both", closes_and_opens(calls)), *kinds.items())
 
 

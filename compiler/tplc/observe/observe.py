@@ -5,17 +5,21 @@ observe(ir, outputs)   →   Observation(judged=(…), groups=(…), proposals=(
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tplc import driver
 from tplc.errors import TplcError
 from tplc.ir.nodes import TemplateIR, Tolerance
 from tplc.ir.tolerances import apply_tolerances, check_tolerances
+from tplc.ir.write import write_message
 from tplc.observe.findings import KINDS, Judge, Judged, judge_of
 from tplc.observe.groups import Group, groups_of
 from tplc.observe.outputs import Recorded
 from tplc.observe.propose import Proposal, propose
+from tplc.verify.battery import battery
+from tplc.verify.compare import as_message
 
 Step = Callable[[int], None]
 
@@ -49,7 +53,9 @@ def observe(ir: TemplateIR, outputs: Sequence[Recorded], *, source: str, step: S
     judge = judge_of(ir, driver.artifact_of(ir))
     judged = _judge_all(judge, outputs, step)
     groups = groups_of(judged)
-    proposals = _that_hold(ir, judged, _meaningful(ir, propose(ir, judge, groups, step), source), source)
+    meaningful = _meaningful(ir, propose(ir, judge, groups, step), source)
+    harmless = _harmless(ir, judge, meaningful, source) if meaningful else []
+    proposals = _measured(ir, judged, _that_hold(ir, judged, harmless, source), source)
     return Observation(judged, groups, proposals, tried(ir, outputs, proposals, source))
 
 
@@ -92,9 +98,9 @@ def _meaningful(ir: TemplateIR, proposals: Sequence[Proposal], source: str) -> l
 def _that_hold(
     ir: TemplateIR, judged: Sequence[Judged], proposals: Sequence[Proposal], source: str
 ) -> tuple[Proposal, ...]:
-    """Those with which odd outputs are read better, and no clean one is read otherwise."""
+    """Those because of which outputs become clean, while no clean one is read otherwise."""
     kept = list(proposals)
-    for _ in range(len(proposals)):
+    for _ in range(2 * len(proposals)):
         after = tried(ir, [each.output for each in judged], kept, source) if kept else ()
         harmful = {
             proposal
@@ -103,16 +109,70 @@ def _that_hold(
             for proposal in kept
             if proposal.text in before.output.text
         }
-        useless = {proposal for proposal in kept if not _mends(proposal, judged, after)}
-        if not harmful | useless:
+        # One after another: of two that mend the same, one is enough.
+        useless = next((each for each in reversed(kept) if not _mended(ir, judged, kept, each, after, source)), None)
+        if not harmful and useless is None:
             break
-        kept = [proposal for proposal in kept if proposal not in harmful | useless]
+        kept = [proposal for proposal in kept if proposal not in harmful and (harmful or proposal is not useless)]
     return tuple(kept)
 
 
-def _mends(proposal: Proposal, judged: Sequence[Judged], after: Sequence[Judged]) -> bool:
-    return any(
-        now.badness < before.badness or len(now.message["tool_calls"]) > len(before.message["tool_calls"])
-        for before, now in zip(judged, after, strict=True)
-        if proposal.text in before.output.text
-    )
+def _mended(
+    ir: TemplateIR,
+    judged: Sequence[Judged],
+    proposals: Sequence[Proposal],
+    left_out: Proposal,
+    after: Sequence[Judged],
+    source: str,
+) -> int:
+    """How many outputs are clean with all proposals, and are not with all but one."""
+    others = [proposal for proposal in proposals if proposal is not left_out]
+    try:
+        without = tried(ir, [each.output for each in judged], others, source)
+    except TplcError:  # what opens reasoning makes no sense without what closes it
+        without = tuple(judged)
+    return sum(now.clean and not before.clean for before, now in zip(without, after, strict=True))
+
+
+def _measured(
+    ir: TemplateIR, judged: Sequence[Judged], proposals: Sequence[Proposal], source: str
+) -> tuple[Proposal, ...]:
+    """The proposals, with what each of them does."""
+    if not proposals:
+        return ()
+    outputs = [each.output for each in judged]
+    after, found = tried(ir, outputs, proposals, source), []
+    for proposal in proposals:
+        try:
+            alone = tried(ir, outputs, [proposal], source)
+        except TplcError:
+            alone = tuple(judged)
+        changed = sum(dict(a.message) != dict(b.message) for a, b in zip(judged, alone, strict=True))
+        mended = _mended(ir, judged, proposals, proposal, after, source)
+        found.append(replace(proposal, mended=mended, changed=changed))
+    return tuple(found)
+
+
+def _harmless(ir: TemplateIR, judge: Judge, proposals: Sequence[Proposal], source: str) -> list[Proposal]:
+    """Those with which every message of the verification is read as before."""
+    texts = []
+    for case in battery(ir):
+        message = as_message(ir, case)
+        calls = [
+            {**call, "function": {**call["function"], "arguments": json.loads(call["function"]["arguments"])}}
+            for call in message["tool_calls"]
+        ]
+        try:
+            texts.append(write_message(ir, {**message, "tool_calls": calls}))
+        except (ValueError, KeyError, StopIteration):
+            continue  # the format has no such message
+    outputs = [Recorded("verification", text) for text in dict.fromkeys(texts)]
+    before = [dict(judge.judge(output).message) for output in outputs]
+    kept = []
+    for proposal in proposals:
+        # Both ends of reasoning make sense together alone.
+        pair = [other for other in proposals if {proposal.marker, other.marker} == {"reasoning.start", "reasoning.end"}]
+        now = tried(ir, outputs, [proposal, *pair], source)
+        if [dict(each.message) for each in now] == before:
+            kept.append(proposal)
+    return kept

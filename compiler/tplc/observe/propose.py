@@ -35,11 +35,17 @@ _WORD = re.compile(r"[^\W_]+|_|[^\w\s]|\s+")
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """`text` for `marker`, seen in so many of the outputs."""
+    """`text` for `marker`, seen in so many of the outputs.
+
+    `mended`: so many are clean because of it: without it, and with all others, they are not.  `changed`: it alone
+    changes how so many are read.
+    """
 
     marker: str
     text: str
     seen: int
+    mended: int = 0
+    changed: int = 0
 
     def tolerance(self, source: str) -> Tolerance:
         outputs = f"{self.seen} recorded output{'s' if self.seen != 1 else ''}"
@@ -53,7 +59,8 @@ def propose(ir: TemplateIR, judge: Judge, groups: Sequence[Group], step: Callabl
     for group in groups:
         shortest = sorted(group.members, key=lambda judged: len(judged.output.text))[:_EXAMPLES]
         for judged in shortest:
-            found.update({*_mended(judge, judged, targets)})
+            # A marker of the format stands for itself.
+            found.update(pair for pair in {*_mended(judge, judged, targets)} if pair[0] not in targets)
         step(1)
     texts = [judged.output.text for group in groups for judged in group.members]
     of_calls = {text for text, marker in found if targets[marker].startswith("tools.")}

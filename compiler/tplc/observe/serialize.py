@@ -20,6 +20,10 @@ def to_dict(observation: Observation, source: str) -> dict[str, Json]:
         "kinds": {**observation.kinds},
         "groups": [_group(group) for group in observation.groups],
         **tolerance_file(observation, source),
+        "proposals": [
+            {"marker": one.marker, "text": one.text, "seen": one.seen, "mended": one.mended, "changed": one.changed}
+            for one in observation.proposals
+        ],
         "clean_with_them": sum(judged.clean for judged in observation.tried),
     }
 

@@ -21,8 +21,7 @@ from tplc.backends.peg.rules import Rule, Section, rule, sequence
 from tplc.backends.peg.styles import BoundedStyle, breaks_pattern
 from tplc.lower import Acceptor, CallForm, PairForm, SlotEnd
 from tplc.lower.lexemes import END, exact, group
-from tplc_runtime.slots import NAME_LIMIT
-from tplc_runtime.turn import LEAST_CUT
+from tplc_runtime.pattern import LEAST_CUT, NAME_LIMIT
 
 
 def cut_section(facts: Facts, known: KnownTools, style: BoundedStyle) -> Section:

@@ -22,8 +22,7 @@ from tplc.ir.markers import could_be_prose, is_distinctive, pieces_of
 from tplc.lower import Acceptor, CallForm, CallShape
 from tplc.lower.lexemes import MAX_INNER_SPACE, OPTIONAL_SPACE, SLOT_AGAIN, exact, first_characters, group
 from tplc.lower.states import texts_at
-from tplc_runtime.slots import NAME_LIMIT
-from tplc_runtime.turn import LEAST_CUT
+from tplc_runtime.pattern import LEAST_CUT, NAME_LIMIT
 
 NO_CALLS = CallForm(("",), "", "", (), CallShape("", (), ()), ("",), (), "line start", (), (), "", (), ())
 

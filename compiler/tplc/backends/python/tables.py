@@ -29,12 +29,13 @@ from tplc.lower import Acceptor, CallForm, Following, Marker, PairForm, SlotEnd
 from tplc.lower.acceptor import CallStep
 from tplc.lower.bounds import KEY
 from tplc.lower.following import after_quoted, closes_call, pattern_of, start_of
-from tplc.lower.lexemes import NOTHING, Lexeme, Lexemes, lexemes_of, plain_word
+from tplc.lower.lexemes import MAX_INNER_SPACE, NOTHING, Lexeme, Lexemes, lexemes_of, plain_word
 from tplc.lower.states import (
     StateName,
     TurnState,
     calls_end_reasoning,
     closes_and_opens,
+    ends_alike,
     is_unopened,
     opener_kind,
     respelled_kinds,
@@ -106,12 +107,14 @@ def tables(facts: Acceptor) -> list[str]:
     calls = facts.calls
     of_state = {state.name: state for state in states(facts)}
     methods = state_methods(facts, of_state, _rules(facts))
-    lines = [*_of_the_turn(facts), *_flags({"KEEPS": keeps_markers(facts, of_state)}), *_of_text(of_state)]
+    lines = [*_of_the_turn(facts), *_flags({"KEEPS": keeps_markers(facts, of_state)}), *_of_text(facts, of_state)]
     if calls is None:
         return lines + methods
     lines += _of_calls(calls, facts)
     if calls.pairs is not None:
-        lines += _of_pairs(calls.pairs, calls.breaks, respelled_kinds(facts))
+        lines += _of_pairs(
+            calls.pairs, calls.breaks, respelled_kinds(facts), otherwise="other_forms" in facts.tolerances
+        )
         lines += _of_lost_ends(calls, calls.pairs, facts)
     lines += [_rule("after_call", _after_call_rule(calls))]
     lines += _scanner("AFTER_CALL", of_state["after_call"].lexemes)
@@ -147,7 +150,7 @@ def _of_the_turn(facts: Acceptor) -> list[str]:
     return lines + _flags(
         {
             "AT_LINES": _counts_at_lines(facts),
-            "AT_ENDS": bool(facts.last_ends or facts.content_signs),
+            "AT_ENDS": bool(facts.last_ends or facts.content_signs or (ends_alike(facts) and not is_unopened(facts))),
             "REASONS": bool(facts.reasoning_starts),
             "PENDING_TEXT": is_unopened(facts),
             "HEADERS_ALIKE": facts.headers_alike,
@@ -156,15 +159,14 @@ def _of_the_turn(facts: Acceptor) -> list[str]:
     )
 
 
-def _of_text(of_state: Mapping[StateName, TurnState]) -> list[str]:
+def _of_text(facts: Acceptor, of_state: Mapping[StateName, TurnState]) -> list[str]:
     """What the states of a turn look for."""
     apart = ("after_call", "over")
-    return [
-        line
-        for name, state in of_state.items()
-        if name not in apart
-        for line in _scanner(SCANNERS[name], state.lexemes)
-    ]
+    named = [(name, state) for name, state in of_state.items() if name not in apart]
+    lines = [line for name, state in named for line in _scanner(SCANNERS[name], state.lexemes)]
+    if facts.repeated_reasoning and "reasoning" in of_state:
+        lines += _scanner("REASONING_AGAIN", lexemes_of([("reasoning", facts.repeated_reasoning)]))
+    return lines
 
 
 def _rules(facts: Acceptor) -> dict[str, str]:
@@ -211,6 +213,8 @@ def _of_calls(calls: CallForm, facts: Acceptor) -> list[str]:
     if calls.whole:
         lines += assignment("WHOLE", _whole(calls), INDENT)
         lines += [f"    LONE_OPENERS = {texts(text.strip() for text in calls.plain)}"] * bool(calls.plain)
+    if calls.short and calls.header:
+        lines.append(f"    SHORT_OPENERS = {texts(''.join(text.split()) for text in calls.short)}")
     named = _named_styles(calls)
     if named:
         lines.append(f"    STYLES = ({', '.join(named[style] for style in calls.styles or ())})")
@@ -287,7 +291,7 @@ def _in_format(text: str) -> str:
 
 def _header_texts(calls: CallForm) -> list[str]:
     """What headers consist of, which may be missing or come twice."""
-    pattern = f"(?:{'|'.join(map(re.escape, calls.header_texts))}|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)"
+    pattern = f"(?:{'|'.join(map(re.escape, calls.header_texts))}|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+)"
     parts = Bracketed("", tuple(map(literal, calls.header_texts)), packed=True)
     lines = assignment("HEADER_PARTS", parts, INDENT)
     return lines + assignment("HEADER_TEXTS", called("Pattern", [raw(pattern)]), INDENT)
@@ -359,7 +363,14 @@ def _replaced(name: str, replaced: Sequence[tuple[str, str]]) -> list[str]:
 # Pairs
 
 
-def _of_pairs(pairs: PairForm, breaks: Sequence[str], respelled: Sequence[str]) -> list[str]:
+def _any_of(found: Sequence[str]) -> str:
+    """The pattern of such texts in a row, as many as there are, and of quotes."""
+    parts = "|".join(map(re.escape, found))
+    return rf"(?:\s{{0,{MAX_INNER_SPACE}}}(?:{parts}|[\"'“”]))*"
+
+
+def _of_pairs(pairs: PairForm, breaks: Sequence[str], respelled: Sequence[str], *, otherwise: bool) -> list[str]:
+    """`otherwise`: a pair whose texts are not as they should be is looked for by its key."""
     start = "PAIR_START " if pairs.opens else ""
     lines = [_rule("arguments", f"({start}{slots_rule(pairs.slots)} value)*")]
     lines += _slots("PAIR", pairs.slots, breaks, respelled)
@@ -371,12 +382,16 @@ def _of_pairs(pairs: PairForm, breaks: Sequence[str], respelled: Sequence[str]) 
         lines.append(f"    USUAL_PAIR = (ExpectedText({literal(pairs.opens[0].lstrip())}),)")
     lines += ["    PAIR_OPENS = False"] * (not pairs.opens) + ["    RESUMES = True"] * pairs.resumes
     lines += ["    ARGUMENTS_OPEN = True"] * pairs.opens_at_once
+    if pairs.key_texts is not None and otherwise:
+        patterns = [called("Pattern", [raw(_any_of(found))]) for found in pairs.key_texts]
+        width = max(len(text) for found in pairs.key_texts for text in found) + MAX_INNER_SPACE
+        lines += assignment("AROUND_KEY", called("", [*patterns, str(width)]), INDENT)
     lines += _replaced("KEY_SIGNS", pairs.replaced) if pairs.replaced else []
     if pairs.quoted:
         patterns = [called("Pattern", [literal(pattern)]) for pattern in _follow(pairs.following)]
         return lines + assignment("FOLLOW", called("", patterns), INDENT)
     lines += assignment("WORDS", called("ValueWords", [_words(pairs.words)]), INDENT)
-    lines += _of_raw_values(pairs)
+    lines += _of_raw_values(pairs, respelled)
     if pairs.types:
         types = mapping((literal(word), texts(types)) for word, types in pairs.types)
         lines += assignment("TYPE_WORDS: ClassVar[Mapping[str, Sequence[str]]]", types, INDENT)
@@ -401,17 +416,21 @@ def _of_lost_ends(calls: CallForm, pairs: PairForm, facts: Acceptor) -> list[str
     return lines + assignment("CALL_CLOSES", closes, INDENT)
 
 
-def _of_raw_values(pairs: PairForm) -> list[str]:
-    """What ends a raw value."""
+def _of_raw_values(pairs: PairForm, respelled: Sequence[str]) -> list[str]:
+    """What ends a raw value; in another spelling, before the next pair or the end of the call."""
+    apart = ("end",) if respelled else ()
     if pairs.value_close is not None:
         return assignment("VALUE_CLOSE", texts(pairs.value_close), INDENT)
     if pairs.guessed:
         lines = assignment("AFTER_VALUE", called("Guess", map(literal, _guess(pairs.following))), INDENT)
     else:
-        lines = _scanner("AFTER_VALUE", lexemes_of([("end", pairs.value_ends)]))
+        lines = _scanner("AFTER_VALUE", lexemes_of([("end", pairs.value_ends)], apart=apart))
     if pairs.next_pair is not None:
         before, after = pairs.next_pair
-        ends = [lexemes_of([("end", pairs.value_ends), ("next", [before])]), lexemes_of([("end", [after])])]
+        ends = [
+            lexemes_of([("end", pairs.value_ends), ("next", [before])], apart=apart),
+            lexemes_of([("end", [after])]),
+        ]
         lines += assignment("NEXT_PAIR", called("", map(scanner_call, ends)), INDENT)
         lines.append(f"    NEXT_PAIR_OPENER = {literal(before.strip())}")
         lines += ["    LINES = False"] * (not before.startswith("\n"))
@@ -423,7 +442,8 @@ def _of_raw_values(pairs: PairForm) -> list[str]:
 
 def _guess(following: Following) -> tuple[str, str]:
     """Where a value ends, and what may turn out to be that."""
-    end = pattern_of(following, over=True, key=f"(?P<key>{KEY})")
+    names = (f"(?P<name>{KEY})", f"(?P<bare>{KEY})") if None in following.next_call else (KEY, KEY)
+    end = pattern_of(following, over=True, key=f"(?P<key>{KEY})", names=names)
     return f"(?={re.escape(following.close)}{end})", start_of(following)
 
 

@@ -42,6 +42,13 @@ COUNTED_AS = {"last": "end", "sign": "content_end", "plain": "whole"}
 MAY_BE_TEXT = ("stray", "empty", "reasoning", "reasoning_end")
 
 
+_REASONING_AGAIN = (
+    "        again = self._reasoning_again()",
+    "        if again is not False:",
+    "            return again is True",
+)
+
+
 def keeps_markers(facts: Acceptor, of_state: Mapping[StateName, TurnState]) -> bool:
     """Whether a marker may be text where it stands, or where the caller wants it so."""
     return facts.headers_alike or any(kind in MAY_BE_TEXT for state in of_state.values() for kind, _ in state.kinds)
@@ -70,6 +77,7 @@ def _method(state: TurnState, facts: Acceptor, rule: str, before: TurnState | No
         lines += [f"        kind = self._next(self.{SCANNERS[state.name]})", "        if kind is None:"]
         lines += ["            return False"]
     elif state.name == "reasoning":
+        lines += [*_REASONING_AGAIN] if facts.repeated_reasoning else []
         lines.append('        text = "reasoning_content" if self._reasoning_on else "content"')
         lines.append(f"        kind = self._until(self.{SCANNERS[state.name]}, text)")
     elif before is not None:
@@ -90,7 +98,7 @@ def _method(state: TurnState, facts: Acceptor, rule: str, before: TurnState | No
 
 def _until_or_first(state: TurnState, facts: Acceptor) -> list[str]:
     starts = (("reasoning", facts.reasoning_starts), ("content", facts.content_starts))
-    first = [kind for kind, markers in starts if texts_at(markers, "before content")]
+    first = [kind for kind, markers in starts if texts_at(markers, "before content")] or ["reasoning"]
     given = f"self.{SCANNERS[state.name]}, {literal(str(state.text))}, {texts(first)}"
     return [
         f"        # What opens {' or '.join(first)} is text once content has begun.",
