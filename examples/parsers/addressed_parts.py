@@ -68,9 +68,11 @@ class StreamParser(RawPairs):
     KEEPS = True
     IN_REASONING = Scanner(
         ("last", "#top#", "", "", 0), ("reasoning_end", "<:more:>", "", "", 0), ("end", "<:over:>", "", "", 0),
-        ("end", "\x00<:over:>", "", "", 2),
-        find=r"#(top#)|<(?:(:more:>)|(:over:>)|(\s{0,4}:\s{0,4}(?ai:over)\s{0,4}:\s{0,4}>))",
-        near=r"#(?=[t]|\Z)|<(?=[\t\n\r \-:_▁]|\Z)", width=41,
+        ("alike", "\x00<:more:>", "", "", 2), ("end", "\x00<:over:>", "", "", 2),
+        find=(
+            r"#(top#)|<(?:(:more:>)|(:over:>)|(\s{0,4}:\s{0,4}(?ai:more)\s{0,4}:\s{0,4}>)|(\s{0,4}:\s{0,4}(?ai:over)\s"
+            r"{0,4}:\s{0,4}>))"
+        ), near=r"#(?=[t]|\Z)|<(?=[\t\n\r \-:_▁]|\Z)", width=41,
     )
     IN_CONTENT = Scanner(
         ("last", "#top#", "", "", 0), ("header", "<:from assistant", "", "", 0), ("end", "<:over:>", "", "", 0),
@@ -81,29 +83,24 @@ class StreamParser(RawPairs):
             r"?:(o\s{1,64}self:>)|(o\s{1,64}user:>)|(o(?!\w)))"
         ), near=r"#(?=[t]|\Z)|<(?=[\t\n\r \-:_▁]|\Z)|t(?=[o]|\Z)", width=81, leads=" ",
     )
+    REASONING_AGAIN = Scanner(
+        ("reasoning", "to self:>", " ", "", 0), find=r"t(o\s{1,64}self:>)", near=r"t(?=[o]|\Z)", width=74, leads=" "
+    )
     DISTINCT = False
     # call = name ':><run name="' name '">' arguments
     HEADER = (
-        (
-            "name",
-            Scanner(
-                ("suffix", ':> <run name="', "", "", 0), find=r':(>\s{0,64}<run\s{1,64}name=")', near=r":(?=[>]|\Z)",
-                width=142, word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?::(>\s{0,64}<run\s{1,64}name="))', trails=("",),
-            ),
-            "",
-        ),
-        (
-            "name",
-            Scanner(
-                ("suffix", '">', "", "\n", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3,
-                word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))', trails=("\n",),
-            ),
-            "",
-        ),
+        ("name", Scanner(
+            ("suffix", ':> <run name="', "", "", 0), find=r':(>\s{0,64}<run\s{1,64}name=")', near=r":(?=[>]|\Z)",
+            width=142, word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?::(>\s{0,64}<run\s{1,64}name="))', trails=("",),
+        ), ""),
+        ("name", Scanner(
+            ("suffix", '">', "", "\n", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3,
+            word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))', trails=("\n",),
+        ), ""),
     )
     ONLY_TOOLS = True
     HEADER_PARTS = ('name="', "<run", "name", "run", '">', ":>", "to", '"', ":", "<", "=", ">")
-    HEADER_TEXTS = Pattern('(?:name="|<run|name|run|">|:>|to|"|:|<|=|>|[^\\S\\n]*[\\n:.,\'"`]|[0-9]+)')
+    HEADER_TEXTS = Pattern('(?:name="|<run|name|run|">|:>|to|"|:|<|=|>|[^\\S\\n]*[\\n:.,/\'"`]|[0-9]+)')
     BREAKS = Scanner(
         ("mark", "<:from assistant", "", "", 0), ("mark", "<:over:>", "", "", 0), ("mark", "</run>", "", "", 0),
         find=r"<(?:(:from\s{1,64}assistant)|(:over:>)|(/run>))", near=r"<(?=[/:]|\Z)", width=81, first="<",
@@ -115,14 +112,10 @@ class StreamParser(RawPairs):
     NAMES_ALIKE = True
     # arguments = ('<given name="' key '">' value)*
     PAIR = (
-        (
-            "key",
-            Scanner(
-                ("suffix", '">', "", "", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3,
-                word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))', trails=("",),
-            ),
-            "",
-        ),
+        ("key", Scanner(
+            ("suffix", '">', "", "", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3,
+            word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))', trails=("",),
+        ), ""),
     )
     BETWEEN = Scanner(
         ("next", "<:more:> <:from assistant ", "", " ", 2), ("pair", '<given name="', "", "", 0),
@@ -139,14 +132,24 @@ class StreamParser(RawPairs):
     )
     USUAL_PAIR = (ExpectedText('<given name="'),)
     RESUMES = True
+    AROUND_KEY = (
+        Pattern('(?:\\s{0,64}(?:<given|name="|given|name|"|<|=|[\\"\'“”]))*'),
+        Pattern('(?:\\s{0,64}(?:">|"|>|[\\"\'“”]))*'),
+        70,
+    )
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
     )
-    AFTER_VALUE = Scanner(("end", "</given>", "", "", 0), find="<(/given>)", near=r"<(?=[/]|\Z)", width=9)
+    AFTER_VALUE = Scanner(
+        ("end", "</given>", "", "", 0), ("alike", "\x00</given>", "", "", 2),
+        find=r"<(?:(/given>)|(\s{0,4}/\s{0,4}(?ai:given)\s{0,4}>))", near=r"<(?=[\t\n\r \-/_▁]|\Z)", width=41,
+    )
     NEXT_PAIR = (
         Scanner(
             ("next", '<given name="', "\n", "", 0), ("end", "</given>", "", "", 0),
-            find=r'<(?:(given\s{1,64}name=")|(/given>))', near=r"<(?=[/g]|\Z)", width=78, leads="\n",
+            ("alike", "\x00</given>", "", "", 2),
+            find=r'<(?:(given\s{1,64}name=")|(/given>)|(\s{0,4}/\s{0,4}(?ai:given)\s{0,4}>))',
+            near=r"<(?=[\t\n\r \-/_g▁]|\Z)", width=78, leads="\n",
         ),
         Scanner(("end", '">', "", "", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3),
     )
@@ -178,6 +181,9 @@ class StreamParser(RawPairs):
 
     def _reasoning(self) -> bool:
         # reasoning = text "<:more:>" content
+        again = self._reasoning_again()
+        if again is not False:
+            return again is True
         text = "reasoning_content" if self._reasoning_on else "content"
         kind = self._until(self.IN_REASONING, text)
         if kind == "reasoning_end":
@@ -198,12 +204,9 @@ class StreamParser(RawPairs):
         if kind == "end":
             return self._end_turn()
         if kind == "header":
-            if not self._fresh:
-                self._note("another turn begins")
-            return self._drop()
+            return self._drop_after_text("another turn begins")
         if kind == "stray":
-            self._note("reasoning ends that was not open")
-            return self._drop(self._fresh)
+            return self._drop_noted("reasoning ends that was not open")
         return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

@@ -74,18 +74,14 @@ class StreamParser(QuotedPairs):
     DISTINCT = False
     # call = name "(" arguments
     HEADER = (
-        (
-            "name",
-            Scanner(
-                ("suffix", "(", "", "", 0), find=r"\(()", near=r"\(", width=2,
-                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\(())", trails=("",),
-            ),
-            "",
-        ),
+        ("name", Scanner(
+            ("suffix", "(", "", "", 0), find=r"\(()", near=r"\(", width=2,
+            word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\(())", trails=("",),
+        ), ""),
     )
     ONLY_TOOLS = True
     HEADER_PARTS = ("(",)
-    HEADER_TEXTS = Pattern("(?:\\(|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")
+    HEADER_TEXTS = Pattern("(?:\\(|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+)")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(("mark", "~bot~", "", "", 0), find="~(bot~)", near=r"~(?=[b]|\Z)", width=6, first="~")
     CLOSED = True
@@ -95,14 +91,10 @@ class StreamParser(QuotedPairs):
     NAMES_ALIKE = True
     # arguments = (key "=" value)*
     PAIR = (
-        (
-            "key",
-            Scanner(
-                ("suffix", "=", "", "", 0), find="=()", near="=", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:=())",
-                trails=("",),
-            ),
-            "",
-        ),
+        ("key", Scanner(
+            ("suffix", "=", "", "", 0), find="=()", near="=", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:=())",
+            trails=("",),
+        ), ""),
     )
     BETWEEN = Scanner(
         ("next", ")", "", "", 0), ("skip", ",", "", " ", 0), ("next", "[", "", "", 0), ("next", "]", "", "", 0),
@@ -133,9 +125,7 @@ class StreamParser(QuotedPairs):
         if kind == "end":
             return self._end_turn()
         if kind == "header":
-            if not self._fresh:
-                self._note("another turn begins")
-            return self._drop()
+            return self._drop_after_text("another turn begins")
         return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

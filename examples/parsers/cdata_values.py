@@ -61,6 +61,7 @@ class StreamParser(Wraps):
     ANCHORS = ("<-assistant->\n",)
     AROUND_REASONING = (("<quiet>",), ("</quiet>",))
     AT_LINES = True
+    AT_ENDS = True
     REASONS = True
     CUT_MARKERS = True
     KEEPS = True
@@ -68,12 +69,13 @@ class StreamParser(Wraps):
         ("line", '<act name=" <act name="', "\n", "", 0), ("line", '<act name="', "\n", "", 2),
         ("reasoning_end", "</quiet>", "\n", "\n\n", 0), ("end", "<-/->", "", "\n", 0),
         ("line", '\x00<actname="<actname="', "\n", "", 2), ("line", '\x00<actname="', "\n", "", 2),
-        ("line", '```json <act name="', "", "", 0), ("line", '``` <act name="', "", "", 0),
+        ("alike", "\x00</quiet>", "\n", "\n\n", 2), ("line", '```json <act name="', "", "", 0),
+        ("line", '``` <act name="', "", "", 0),
         find=(
             r'<(?:(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name=")|(/quiet>)|(-/->)|(\s{0,4}(?ai:act)'
             r'[\s_▁-]{0,4}(?ai:name)\s{0,4}=\s{0,4}"[\s_▁-]{0,4}<\s{0,4}(?ai:act)[\s_▁-]{0,4}(?ai:name)\s{0,4}=\s{0,4}'
-            r'")|(\s{0,4}(?ai:act)[\s_▁-]{0,4}(?ai:name)\s{0,4}=\s{0,4}"))|`(?:(``json\s{0,64}<act\s{1,64}name=")|(``'
-            r'\s{0,64}<act\s{1,64}name="))'
+            r'")|(\s{0,4}(?ai:act)[\s_▁-]{0,4}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}/\s{0,4}(?ai:quiet)\s{0,4}>))|`(?:(`'
+            r'`json\s{0,64}<act\s{1,64}name=")|(``\s{0,64}<act\s{1,64}name="))'
         ), near=r"<(?=[\t\n\r \-/A_a▁]|\Z)|`(?=[`]|\Z)", width=216, leads="\n",
     )
     IN_CONTENT = Scanner(
@@ -89,20 +91,32 @@ class StreamParser(Wraps):
             r'0,4}=\s{0,4}"))|`(?:(``json\s{0,64}<act\s{1,64}name=")|(``\s{0,64}<act\s{1,64}name="))'
         ), near=r"<(?=[\t\n\r \-/A_aq▁]|\Z)|`(?=[`]|\Z)", width=216, leads="\n",
     )
+    BEFORE_CONTENT = Scanner(
+        ("call", '<act name=" <act name="', "\n", "", 0), ("empty", '<act name=" </act>', "", "", 0),
+        ("header", "<-assistant->", "", "\n", 0), ("call", '<act name="', "\n", "", 2),
+        ("stray", "</quiet>", "\n", "\n\n", 0), ("reasoning", "<quiet>", "", "\n", 0), ("end", "<-/->", "", "\n", 0),
+        ("call", '\x00<actname="<actname="', "\n", "", 2), ("call", '\x00<actname="', "\n", "", 2),
+        ("reasoning", "\x00<quiet>", "", "\n", 2), ("call", '```json <act name="', "", "", 0),
+        ("call", '``` <act name="', "", "", 0),
+        find=(
+            r'<(?:(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name="\s{0,64}</act>)|(-assistant->)|(act'
+            r'\s{1,64}name=")|(/quiet>)|(quiet>)|(-/->)|(\s{0,4}(?ai:act)[\s_▁-]{0,4}(?ai:name)\s{0,4}=\s{0,4}"[\s_▁-]'
+            r'{0,4}<\s{0,4}(?ai:act)[\s_▁-]{0,4}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁-]{0,4}(?ai:name)\s{'
+            r'0,4}=\s{0,4}")|(\s{0,4}(?ai:quiet)\s{0,4}>))|`(?:(``json\s{0,64}<act\s{1,64}name=")|(``\s{0,64}<act\s{1,'
+            '64}name="))'
+        ), near=r"<(?=[\t\n\r \-/AQ_aq▁]|\Z)|`(?=[`]|\Z)", width=216, leads="\n",
+    )
+    REASONING_AGAIN = Scanner(("reasoning", "<quiet>", "", "\n", 0), find="<(quiet>)", near=r"<(?=[q]|\Z)", width=8)
     OPENERS = ('<act name=" <act name="', '<act name="')
     # call = name '">' arguments
     HEADER = (
-        (
-            "name",
-            Scanner(
-                ("suffix", '">', "", "", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3,
-                word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))', trails=("",),
-            ),
-            "",
-        ),
+        ("name", Scanner(
+            ("suffix", '">', "", "", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3,
+            word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))', trails=("",),
+        ), ""),
     )
     HEADER_PARTS = ('name="', "<act", "name", "act", '">', '"', "<", "=", ">")
-    HEADER_TEXTS = Pattern('(?:name="|<act|name|act|">|"|<|=|>|[^\\S\\n]*[\\n:.,\'"`]|[0-9]+)')
+    HEADER_TEXTS = Pattern('(?:name="|<act|name|act|">|"|<|=|>|[^\\S\\n]*[\\n:.,/\'"`]|[0-9]+)')
     BREAKS = Scanner(
         ("mark", "<-assistant->", "", "", 0), ("mark", '<act name="', "", "", 1), ("mark", "</act>", "", "", 0),
         ("mark", '```json <act name="', "", "", 0), ("mark", '``` <act name="', "", "", 0),
@@ -119,14 +133,10 @@ class StreamParser(Wraps):
     NAMES_ALIKE = True
     # arguments = ('<arg key="' key '">' value)*
     PAIR = (
-        (
-            "key",
-            Scanner(
-                ("suffix", '">', "", "", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3,
-                word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))', trails=("",),
-            ),
-            "",
-        ),
+        ("key", Scanner(
+            ("suffix", '">', "", "", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3,
+            word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))', trails=("",),
+        ), ""),
     )
     BETWEEN = Scanner(
         ("next", '<act name=" <act name="', "\n", "", 0), ("next", '<act name="', "\n", "", 2),
@@ -145,10 +155,18 @@ class StreamParser(Wraps):
     )
     USUAL_PAIR = (ExpectedText('<arg key="'),)
     RESUMES = True
+    AROUND_KEY = (
+        Pattern('(?:\\s{0,64}(?:key="|<arg|arg|key|"|<|=|[\\"\'“”]))*'),
+        Pattern('(?:\\s{0,64}(?:">|"|>|[\\"\'“”]))*'),
+        69,
+    )
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
     )
-    AFTER_VALUE = Scanner(("end", "</arg>", "", "", 0), find="<(/arg>)", near=r"<(?=[/]|\Z)", width=7)
+    AFTER_VALUE = Scanner(
+        ("end", "</arg>", "", "", 0), ("alike", "\x00</arg>", "", "", 2),
+        find=r"<(?:(/arg>)|(\s{0,4}/\s{0,4}(?ai:arg)\s{0,4}>))", near=r"<(?=[\t\n\r \-/_▁]|\Z)", width=31,
+    )
     WRAP = ("<[RAW[", "]RAW]>")
     RETYPED = True
     CALL_CLOSES = (
@@ -191,6 +209,9 @@ class StreamParser(Wraps):
 
     def _reasoning(self) -> bool:
         # reasoning = text ("</quiet>" content | '<act name="' call)
+        again = self._reasoning_again()
+        if again is not False:
+            return again is True
         text = "reasoning_content" if self._reasoning_on else "content"
         kind = self._until(self.IN_REASONING, text)
         if kind == "reasoning_end":
@@ -203,7 +224,8 @@ class StreamParser(Wraps):
 
     def _content(self) -> bool:
         # content = (text | "<-/->")* ("<quiet>" reasoning | '<act name="' call)?
-        kind = self._until(self.IN_CONTENT, "content")
+        # What opens reasoning is text once content has begun.
+        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning",))
         if kind == "reasoning":
             return self._open_reasoning()
         if kind == "call":
@@ -211,15 +233,11 @@ class StreamParser(Wraps):
         if kind == "end":
             return self._end_turn()
         if kind == "header":
-            if not self._fresh:
-                self._note("another turn begins")
-            return self._drop()
+            return self._drop_after_text("another turn begins")
         if kind == "stray":
-            self._note("reasoning ends that was not open")
-            return self._drop(self._fresh)
+            return self._drop_noted("reasoning ends that was not open")
         if kind == "empty":
-            self._note("an empty call")
-            return self._drop(self._fresh)
+            return self._drop_noted("an empty call")
         return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

@@ -76,11 +76,11 @@ class StreamParser(Objects):
         ("line", "{channel}reply{to}fn.", "", "", 0), ("line", "{channel}notes{to}fn.", "", "", 0),
         ("line", "{channel}work{to}fn.", "", "", 0), ("end", "{start}user{body}", "", "", 0),
         ("line", "{to}fn. {to}fn.", "", "", 0), ("line", "{to}fn.", "", "", 2), ("reasoning_end", "{stop}", "", "", 0),
-        ("end", "{done}", "", "", 0),
+        ("end", "{done}", "", "", 0), ("line", "{to}", "", "", 2),
         find=(
             r"`(?:(``json\s{0,64}\{to\}fn\.)|(``\s{0,64}\{to\}fn\.))|\{(?:(channel\}reply\{to\}fn\.)|(channel\}notes\{"
             r"to\}fn\.)|(channel\}work\{to\}fn\.)|(start\}user\{body\})|(to\}fn\.\s{0,64}\{to\}fn\.)|(to\}fn\.)|(stop"
-            r"\})|(done\}))"
+            r"\})|(done\})|(to\}))"
         ), near=r"`(?=[`]|\Z)|\{(?=[cdst]|\Z)", width=80,
     )
     IN_CONTENT = Scanner(
@@ -91,31 +91,31 @@ class StreamParser(Objects):
         ("end", "{start}user{body}", "", "", 0), ("header", "{start}assistant", "", "", 0),
         ("empty", "{to}fn. {invoke}", "", "", 0), ("call", "{to}fn. {to}fn.", "", "", 0),
         ("empty", "{to} {invoke}", "", "", 0), ("call", "{to}fn.", "", "", 2), ("end", "{done}", "", "", 0),
-        ("stray", "{stop}", "", "", 0),
+        ("stray", "{stop}", "", "", 0), ("call", "{to}", "", "", 2),
         find=(
             r"`(?:(``json\s{0,64}\{to\}fn\.)|(``\s{0,64}\{to\}fn\.))|\{(?:(channel\}reply\{to\}fn\.)|(channel\}notes\{"
             r"to\}fn\.)|(channel\}notes\{body\})|(channel\}reply\{body\})|(channel\}work\{to\}fn\.)|(channel\}work\{bo"
             r"dy\})|(start\}user\{body\})|(start\}assistant)|(to\}fn\.\s{0,64}\{invoke\})|(to\}fn\.\s{0,64}\{to\}fn\.)"
-            r"|(to\}\s{0,64}\{invoke\})|(to\}fn\.)|(done\})|(stop\}))"
+            r"|(to\}\s{0,64}\{invoke\})|(to\}fn\.)|(done\})|(stop\})|(to\}))"
         ), near=r"`(?=[`]|\Z)|\{(?=[cdst]|\Z)", width=81,
+    )
+    REASONING_AGAIN = Scanner(
+        ("reasoning", "{channel}notes{body}", "", "", 0), find=r"\{(channel\}notes\{body\})", near=r"\{(?=[c]|\Z)",
+        width=21,
     )
     OPENERS = ("{channel}reply{to}fn.", "{channel}notes{to}fn.", "{channel}work{to}fn.", "{to}fn. {to}fn.", "{to}fn.")
     # call = name "{channel}work{body}" arguments
     HEADER = (
-        (
-            "name",
-            Scanner(
-                ("suffix", "{channel}reply{body}", "", "", 0), ("suffix", "{channel}notes{body}", "", "", 0),
-                ("suffix", "{channel}work{body}", "", "", 0), ("suffix", "{body}", "", "", 1), ("bare", "{", "", "", 2),
-                find=r"\{(?:(channel\}reply\{body\})|(channel\}notes\{body\})|(channel\}work\{body\})|(body\})|())",
-                near=r"\{", width=21,
-                word=(
-                    r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\{(?:(channel\}reply\{body\})|(channel\}notes\{body\})|(channel"
-                    r"\}work\{body\})|(body\})))"
-                ), trails=("", "", "", ""),
-            ),
-            "",
-        ),
+        ("name", Scanner(
+            ("suffix", "{channel}reply{body}", "", "", 0), ("suffix", "{channel}notes{body}", "", "", 0),
+            ("suffix", "{channel}work{body}", "", "", 0), ("suffix", "{body}", "", "", 1), ("bare", "{", "", "", 2),
+            find=r"\{(?:(channel\}reply\{body\})|(channel\}notes\{body\})|(channel\}work\{body\})|(body\})|())",
+            near=r"\{", width=21,
+            word=(
+                r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\{(?:(channel\}reply\{body\})|(channel\}notes\{body\})|(channel\}wor"
+                r"k\{body\})|(body\})))"
+            ), trails=("", "", "", ""),
+        ), ""),
     )
     HEADER_PARTS = (
         "{channel}notes{body}", "{channel}reply{body}", "{channel}work{body}", "notes{body}", "reply{body}",
@@ -124,9 +124,10 @@ class StreamParser(Objects):
     )
     HEADER_TEXTS = Pattern(
         r"(?:\{channel\}notes\{body\}|\{channel\}reply\{body\}|\{channel\}work\{body\}|notes\{body\}|reply\{body\}|work\{b"
-        "ody\\}|\\{channel\\}|channel|\\{to\\}fn\\.|\\{body\\}|notes|reply|body|work|\\{to\\}|fn\\.|to|\\{|\\}|[^\\S\\n]*[\\n:.,'\"`]|[0-9"
-        "]+)"
+        "ody\\}|\\{channel\\}|channel|\\{to\\}fn\\.|\\{body\\}|notes|reply|body|work|\\{to\\}|fn\\.|to|\\{|\\}|[^\\S\\n]*[\\n:.,/'\"`]|[0-"
+        "9]+)"
     )
+    SHORT_OPENERS = ("{to}",)
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
         ("mark", "```json {to}fn.", "", "", 0), ("mark", "``` {to}fn.", "", "", 0),
@@ -160,7 +161,7 @@ class StreamParser(Objects):
         ("end", "{start}user{body}", "", "", 0), ("separator", "{start}assistant", "", "", 0),
         ("empty", "{to}fn. {invoke}", "", "", 0), ("call", "{to}fn. {to}fn.", "", "", 1),
         ("empty", "{to} {invoke}", "", "", 0), ("closed", "{invoke}", "", "", 1), ("call", "{to}fn.", "", "", 2),
-        ("end", "{done}", "", "", 0), ("stray", "{stop}", "", "", 0),
+        ("end", "{done}", "", "", 0), ("stray", "{stop}", "", "", 0), ("call", "{to}", "", "", 2),
         find=(
             r",(?:(\s{0,64}\{channel\}reply\{to\}fn\.)|(\s{0,64}\{channel\}notes\{to\}fn\.)|(\s{0,64}\{channel\}work\{"
             r"to\}fn\.)|(\s{0,64}\{to\}fn\.\s{0,64}\{to\}fn\.)|(\s{0,64}\{to\}fn\.))|;(?:(\s{0,64}\{channel\}reply\{to"
@@ -168,7 +169,8 @@ class StreamParser(Objects):
             r",64}\{to\}fn\.)|(\s{0,64}\{to\}fn\.))|`(?:(``json\s{0,64}\{to\}fn\.)|(``\s{0,64}\{to\}fn\.))|\{(?:(chann"
             r"el\}reply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|(channel\}work\{to\}fn\.)|(channel\}notes\{body\})|(chan"
             r"nel\}reply\{body\})|(channel\}work\{body\})|(start\}user\{body\})|(start\}assistant)|(to\}fn\.\s{0,64}\{"
-            r"invoke\})|(to\}fn\.\s{0,64}\{to\}fn\.)|(to\}\s{0,64}\{invoke\})|(invoke\})|(to\}fn\.)|(done\})|(stop\}))"
+            r"invoke\})|(to\}fn\.\s{0,64}\{to\}fn\.)|(to\}\s{0,64}\{invoke\})|(invoke\})|(to\}fn\.)|(done\})|(stop\})|"
+            r"(to\}))"
         ), near=r",|;|`(?=[`]|\Z)|\{(?=[cdist]|\Z)", width=146,
     )
     AFTER_TURN = Scanner(
@@ -194,6 +196,9 @@ class StreamParser(Objects):
 
     def _reasoning(self) -> bool:
         # reasoning = text ("{stop}" content | "{to}fn." call)
+        again = self._reasoning_again()
+        if again is not False:
+            return again is True
         text = "reasoning_content" if self._reasoning_on else "content"
         kind = self._until(self.IN_REASONING, text)
         if kind == "reasoning_end":
@@ -216,15 +221,11 @@ class StreamParser(Objects):
         if kind == "end":
             return self._end_turn()
         if kind == "header":
-            if not self._fresh:
-                self._note("another turn begins")
-            return self._drop()
+            return self._drop_after_text("another turn begins")
         if kind == "stray":
-            self._note("reasoning ends that was not open")
-            return self._drop(self._fresh)
+            return self._drop_noted("reasoning ends that was not open")
         if kind == "empty":
-            self._note("an empty call")
-            return self._drop(self._fresh)
+            return self._drop_noted("an empty call")
         return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

@@ -88,20 +88,19 @@ class StreamParser(Objects):
             r"\{)|(``\s{0,64}\\begin\{))|\}(reflect\\)"
         ), near=r"\\(?=[abrs]|\Z)|`(?=[`]|\Z)|\}(?=[r]|\Z)", width=80, leads="\n\x00 ",
     )
+    REASONING_AGAIN = Scanner(
+        ("reasoning", "\\reflect{", "", "", 0), find=r"\\(reflect\{)", near=r"\\(?=[r]|\Z)", width=10
+    )
     OPENERS = ("\\begin{ \\begin{", "\\begin{")
     # call = name "}" arguments
     HEADER = (
-        (
-            "name",
-            Scanner(
-                ("bare", "{", "", "", 0), ("suffix", "}", "", "", 0), find=r"\{()|\}()", near=r"\{|\}", width=2,
-                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\}())", trails=("",),
-            ),
-            "",
-        ),
+        ("name", Scanner(
+            ("bare", "{", "", "", 0), ("suffix", "}", "", "", 0), find=r"\{()|\}()", near=r"\{|\}", width=2,
+            word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\}())", trails=("",),
+        ), ""),
     )
     HEADER_PARTS = ("\\begin{", "begin", "\\", "{", "}")
-    HEADER_TEXTS = Pattern("(?:\\\\begin\\{|begin|\\\\|\\{|\\}|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")
+    HEADER_TEXTS = Pattern("(?:\\\\begin\\{|begin|\\\\|\\{|\\}|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+)")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
         ("mark", "\\assistant\\", "", "", 0), ("mark", "\\begin{", "", "", 1), ("mark", "\\stop\\", "", "", 0),
@@ -111,14 +110,10 @@ class StreamParser(Objects):
     )
     LEFT_OVER = Scanner(("call", "\\begin{", "", "", 0), find=r"\\(begin\{)", near=r"\\(?=[b]|\Z)", width=8)
     TAIL = (
-        (
-            "name",
-            Scanner(
-                ("suffix", "}", "", "", 0), find=r"\}()", near=r"\}", width=2,
-                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\}())", trails=("",),
-            ),
-            "",
-        ),
+        ("name", Scanner(
+            ("suffix", "}", "", "", 0), find=r"\}()", near=r"\}", width=2,
+            word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\}())", trails=("",),
+        ), ""),
     )
     CLOSED = True
     READ_AGAIN = True
@@ -149,6 +144,9 @@ class StreamParser(Objects):
 
     def _reasoning(self) -> bool:
         # reasoning = text ("}reflect\\" content | "\\begin{" call)
+        again = self._reasoning_again()
+        if again is not False:
+            return again is True
         text = "reasoning_content" if self._reasoning_on else "content"
         kind = self._until(self.IN_REASONING, text)
         if kind == "reasoning_end":
@@ -169,12 +167,9 @@ class StreamParser(Objects):
         if kind == "end":
             return self._end_turn()
         if kind == "header":
-            if not self._fresh:
-                self._note("another turn begins")
-            return self._drop()
+            return self._drop_after_text("another turn begins")
         if kind == "stray":
-            self._note("reasoning ends that was not open")
-            return self._drop(self._fresh)
+            return self._drop_noted("reasoning ends that was not open")
         return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

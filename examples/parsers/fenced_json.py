@@ -78,12 +78,13 @@ class StreamParser(Objects):
         ("line", "〔调用〕〔一个〕function〔名〕 〔一个〕function〔名〕", "", "", 0),
         ("line", "〔调用〕 〔调用〕〔一个〕function〔名〕", "", "", 0),
         ("line", "〔调用〕〔一个〕function〔名〕", "", "", 2), ("line", "〔一个〕function〔名〕", "", "", 1),
-        ("reasoning_end", "〔/思考〕", "", "", 0), ("end", "〔完〕", "", "", 0), ("last", "〔始〕", "", "", 0),
+        ("reasoning_end", "〔/思考〕", "", "", 0), ("line", "〔调用〕", "", "", 2), ("end", "〔完〕", "", "", 0),
+        ("last", "〔始〕", "", "", 0),
         find=(
             r"`(?:(``json\s{0,64}〔调用〕〔一个〕function〔名〕)|(``\s{0,64}〔调用〕〔一个〕function〔名〕)|(``json\s{"
             r"0,64}〔一个〕function〔名〕)|(``\s{0,64}〔一个〕function〔名〕))|〔(?:(调用〕〔一个〕function〔名〕\s{0,"
             r"64}〔一个〕function〔名〕)|(调用〕\s{0,64}〔调用〕〔一个〕function〔名〕)|(调用〕〔一个〕function〔名〕)"
-            "|(一个〕function〔名〕)|(/思考〕)|(完〕)|(始〕))"
+            "|(一个〕function〔名〕)|(/思考〕)|(调用〕)|(完〕)|(始〕))"
         ), near=r"`(?=[`]|\Z)|〔(?=[/一始完调]|\Z)", width=100,
     )
     IN_CONTENT = Scanner(
@@ -96,35 +97,33 @@ class StreamParser(Objects):
         ("empty", "〔一个〕function〔名〕 ```〔/一个〕", "", "", 1),
         ("call", "〔调用〕〔一个〕function〔名〕", "", "", 2), ("call", "〔一个〕function〔名〕", "", "", 2),
         ("empty", "〔调用〕 〔/调用〕", "", "", 0), ("stray", "〔/思考〕", "", "", 0),
-        ("reasoning", "〔思考〕", "", "\n", 0), ("header", "〔助手〕", "", "", 0), ("end", "〔完〕", "", "", 0),
-        ("last", "〔始〕", "", "", 0),
+        ("reasoning", "〔思考〕", "", "\n", 0), ("call", "〔调用〕", "", "", 2), ("header", "〔助手〕", "", "", 0),
+        ("end", "〔完〕", "", "", 0), ("last", "〔始〕", "", "", 0),
         find=(
             r"`(?:(``json\s{0,64}〔调用〕〔一个〕function〔名〕)|(``\s{0,64}〔调用〕〔一个〕function〔名〕)|(``json\s{"
             r"0,64}〔一个〕function〔名〕)|(``\s{0,64}〔一个〕function〔名〕))|〔(?:(调用〕〔一个〕function〔名〕\s{0,"
             r"64}〔一个〕function〔名〕)|(调用〕〔一个〕function〔名〕\s{0,64}```〔/一个〕〔/调用〕)|(调用〕\s{0,64}〔"
             r"调用〕〔一个〕function〔名〕)|(一个〕function〔名〕\s{0,64}```〔/一个〕)|(调用〕〔一个〕function〔名〕)|"
-            r"(一个〕function〔名〕)|(调用〕\s{0,64}〔/调用〕)|(/思考〕)|(思考〕)|(助手〕)|(完〕)|(始〕))"
+            r"(一个〕function〔名〕)|(调用〕\s{0,64}〔/调用〕)|(/思考〕)|(思考〕)|(调用〕)|(助手〕)|(完〕)|(始〕))"
         ), near=r"`(?=[`]|\Z)|〔(?=[/一助始完思调]|\Z)", width=100,
     )
+    REASONING_AGAIN = Scanner(("reasoning", "〔思考〕", "", "\n", 0), find="〔(思考〕)", near=r"〔(?=[思]|\Z)", width=5)
     OPENERS = (
         "〔调用〕〔一个〕function〔名〕 〔一个〕function〔名〕", "〔调用〕 〔调用〕〔一个〕function〔名〕",
         "〔调用〕〔一个〕function〔名〕", "〔一个〕function〔名〕",
     )
     # call = name "```json" arguments
     HEADER = (
-        (
-            "name",
-            Scanner(
-                ("suffix", "```json ", "\n", "\n", 2), ("bare", "{", "", "", 0), find=r"`(``json(?!\w))|\{()",
-                near=r"`(?=[`]|\Z)|\{", width=8, leads="\n", word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:(?!))", trails=(),
-            ),
-            "",
-        ),
+        ("name", Scanner(
+            ("suffix", "```json ", "\n", "\n", 2), ("bare", "{", "", "", 0), find=r"`(``json(?!\w))|\{()",
+            near=r"`(?=[`]|\Z)|\{", width=8, leads="\n", word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:(?!))", trails=(),
+        ), ""),
     )
     HEADER_PARTS = ("〔一个〕function〔名〕", "function", "```json", "json", "一个", "`", "〔", "〕", "名")
     HEADER_TEXTS = Pattern(
-        "(?:〔一个〕function〔名〕|function|```json|json|一个|`|〔|〕|名|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)"
+        "(?:〔一个〕function〔名〕|function|```json|json|一个|`|〔|〕|名|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+)"
     )
+    SHORT_OPENERS = ("〔调用〕",)
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
         ("mark", "```json 〔调用〕〔一个〕function〔名〕", "", "", 0),
@@ -165,8 +164,8 @@ class StreamParser(Objects):
         ("empty", "〔一个〕function〔名〕 ```〔/一个〕", "", "", 1),
         ("call", "〔调用〕〔一个〕function〔名〕", "", "", 2), ("call", "〔一个〕function〔名〕", "", "", 2),
         ("empty", "〔调用〕 〔/调用〕", "", "", 0), ("closed", "〔/调用〕", "", "", 1),
-        ("stray", "〔/思考〕", "", "", 0), ("reasoning", "〔思考〕", "", "\n", 0), ("header", "〔助手〕", "", "", 0),
-        ("end", "〔完〕", "", "", 0), ("last", "〔始〕", "", "", 0),
+        ("stray", "〔/思考〕", "", "", 0), ("call", "〔调用〕", "", "", 2), ("reasoning", "〔思考〕", "", "\n", 0),
+        ("header", "〔助手〕", "", "", 0), ("end", "〔完〕", "", "", 0), ("last", "〔始〕", "", "", 0),
         find=(
             r",(?:(\s{0,64}〔一个〕function〔名〕\s{0,64}〔一个〕function〔名〕)|(\s{0,64}〔一个〕function〔名〕))|;(?"
             r":(\s{0,64}〔一个〕function〔名〕\s{0,64}〔一个〕function〔名〕)|(\s{0,64}〔一个〕function〔名〕))|`(?:(`"
@@ -175,7 +174,7 @@ class StreamParser(Objects):
             r"名〕\s{0,64}〔一个〕function〔名〕)|(调用〕〔一个〕function〔名〕\s{0,64}```〔/一个〕〔/调用〕)|(一个〕f"
             r"unction〔名〕\s{0,64}〔一个〕function〔名〕)|(调用〕\s{0,64}〔调用〕〔一个〕function〔名〕)|(一个〕funct"
             r"ion〔名〕\s{0,64}```〔/一个〕)|(调用〕〔一个〕function〔名〕)|(一个〕function〔名〕)|(调用〕\s{0,64}〔/"
-            "调用〕)|(/调用〕)|(/思考〕)|(思考〕)|(助手〕)|(完〕)|(始〕))"
+            "调用〕)|(/调用〕)|(/思考〕)|(调用〕)|(思考〕)|(助手〕)|(完〕)|(始〕))"
         ), near=r",|;|`(?=[`]|\Z)|〔(?=[/一助始完思调]|\Z)", width=162, leads="\n",
     )
     AFTER_TURN = Scanner(
@@ -207,6 +206,9 @@ class StreamParser(Objects):
 
     def _reasoning(self) -> bool:
         # reasoning = text ("〔/思考〕" content | "〔调用〕〔一个〕function〔名〕" call)
+        again = self._reasoning_again()
+        if again is not False:
+            return again is True
         text = "reasoning_content" if self._reasoning_on else "content"
         kind = self._until(self.IN_REASONING, text)
         if kind == "reasoning_end":
@@ -227,15 +229,11 @@ class StreamParser(Objects):
         if kind == "end":
             return self._end_turn()
         if kind == "header":
-            if not self._fresh:
-                self._note("another turn begins")
-            return self._drop()
+            return self._drop_after_text("another turn begins")
         if kind == "stray":
-            self._note("reasoning ends that was not open")
-            return self._drop(self._fresh)
+            return self._drop_noted("reasoning ends that was not open")
         if kind == "empty":
-            self._note("an empty call")
-            return self._drop(self._fresh)
+            return self._drop_noted("an empty call")
         return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

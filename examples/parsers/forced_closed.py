@@ -67,18 +67,19 @@ class StreamParser(CallObjects):
     ANCHORS = ("[[assistant]] ",)
     AROUND_REASONING = (("[[depth]]",), ("[[/depth]]",))
     AT_LINES = True
+    AT_ENDS = True
     REASONS = True
     CUT_MARKERS = True
     KEEPS = True
     IN_REASONING = Scanner(
         ("line", "[[call [[call ", "", " ", 2), ("reasoning_end", "[[/depth]]", " ", "\n", 0),
         ("line", "[[call ", "", " ", 2), ("end", "[[.]]", " ", "\n", 0), ("line", "\x00[[call[[call", "", " ", 2),
-        ("line", "\x00[[call", "", " ", 2), ("line", "```json [[call ", "", " ", 2),
-        ("line", "``` [[call ", "", " ", 2),
+        ("alike", "\x00[[/depth]]", " ", "\n", 2), ("line", "\x00[[call", "", " ", 2),
+        ("line", "```json [[call ", "", " ", 2), ("line", "``` [[call ", "", " ", 2),
         find=(
             r"\[(?:(\[call\s{0,64}\[\[call(?!\w))|(\[/depth\]\])|(\[call(?!\w))|(\[\.\]\])|(\s{0,4}\[\s{0,4}(?ai:call)"
-            r"[\s_▁-]{0,4}\[\s{0,4}\[\s{0,4}(?ai:call))|(\s{0,4}\[\s{0,4}(?ai:call)))|`(?:(``json\s{0,64}\[\[call(?!\w"
-            r"))|(``\s{0,64}\[\[call(?!\w)))"
+            r"[\s_▁-]{0,4}\[\s{0,4}\[\s{0,4}(?ai:call))|(\s{0,4}\[\s{0,4}/\s{0,4}(?ai:depth)\s{0,4}\]\s{0,4}\])|(\s{0,"
+            r"4}\[\s{0,4}(?ai:call)))|`(?:(``json\s{0,64}\[\[call(?!\w))|(``\s{0,64}\[\[call(?!\w)))"
         ), near=r"\[(?=[\t\n\r \-\[_▁]|\Z)|`(?=[`]|\Z)", width=79, leads=" ",
     )
     IN_CONTENT = Scanner(
@@ -93,18 +94,30 @@ class StreamParser(CallObjects):
             r"(\s{0,4}\[\s{0,4}(?ai:call)))|`(?:(``json\s{0,64}\[\[call(?!\w))|(``\s{0,64}\[\[call(?!\w)))"
         ), near=r"\[(?=[\t\n\r \-\[_▁]|\Z)|`(?=[`]|\Z)", width=81, leads=" ",
     )
+    BEFORE_CONTENT = Scanner(
+        ("empty", "[[call [[/call]]", "", "", 0), ("call", "[[call [[call ", "", " ", 2),
+        ("header", "[[assistant]]", "", " ", 0), ("stray", "[[/depth]]", " ", "\n", 0),
+        ("reasoning", "[[depth]]", "", " ", 0), ("call", "[[call ", "", " ", 2), ("end", "[[.]]", " ", "\n", 0),
+        ("call", "\x00[[call[[call", "", " ", 2), ("reasoning", "\x00[[depth]]", "", " ", 2),
+        ("call", "\x00[[call", "", " ", 2), ("call", "```json [[call ", "", " ", 2),
+        ("call", "``` [[call ", "", " ", 2),
+        find=(
+            r"\[(?:(\[call\s{0,64}\[\[/call\]\])|(\[call\s{0,64}\[\[call(?!\w))|(\[assistant\]\])|(\[/depth\]\])|(\[de"
+            r"pth\]\])|(\[call(?!\w))|(\[\.\]\])|(\s{0,4}\[\s{0,4}(?ai:call)[\s_▁-]{0,4}\[\s{0,4}\[\s{0,4}(?ai:call))|"
+            r"(\s{0,4}\[\s{0,4}(?ai:depth)\s{0,4}\]\s{0,4}\])|(\s{0,4}\[\s{0,4}(?ai:call)))|`(?:(``json\s{0,64}\[\[cal"
+            r"l(?!\w))|(``\s{0,64}\[\[call(?!\w)))"
+        ), near=r"\[(?=[\t\n\r \-\[_▁]|\Z)|`(?=[`]|\Z)", width=81, leads=" ",
+    )
+    REASONING_AGAIN = Scanner(
+        ("reasoning", "[[depth]]", "", " ", 0), find=r"\[(\[depth\]\])", near=r"\[(?=[\[]|\Z)", width=10
+    )
     OPENERS = ("[[call [[call", "[[call")
     # call = index "]] {" object
     HEADER = (
-        (
-            "index",
-            Scanner(
-                ("suffix", "]] {", "", "", 0), ("bare", "{", "", "", 1), find=r"\](\]\s{0,64}\{)|\{()",
-                near=r"\](?=[\]]|\Z)|\{", width=69, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\](\]\s{0,64}\{))",
-                trails=("",),
-            ),
-            "",
-        ),
+        ("index", Scanner(
+            ("suffix", "]] {", "", "", 0), ("bare", "{", "", "", 1), find=r"\](\]\s{0,64}\{)|\{()",
+            near=r"\](?=[\]]|\Z)|\{", width=69, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\](\]\s{0,64}\{))", trails=("",),
+        ), ""),
     )
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {("args",): "arguments", ("fn",): "name"}
     OPENED = "{"
@@ -158,6 +171,9 @@ class StreamParser(CallObjects):
 
     def _reasoning(self) -> bool:
         # reasoning = text ("[[/depth]]" content | "[[call" call)
+        again = self._reasoning_again()
+        if again is not False:
+            return again is True
         text = "reasoning_content" if self._reasoning_on else "content"
         kind = self._until(self.IN_REASONING, text)
         if kind == "reasoning_end":
@@ -170,7 +186,8 @@ class StreamParser(CallObjects):
 
     def _content(self) -> bool:
         # content = (text | "[[.]]")* ("[[depth]]" reasoning | "[[call" call)?
-        kind = self._until(self.IN_CONTENT, "content")
+        # What opens reasoning is text once content has begun.
+        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning",))
         if kind == "reasoning":
             return self._open_reasoning()
         if kind == "call":
@@ -178,15 +195,11 @@ class StreamParser(CallObjects):
         if kind == "end":
             return self._end_turn()
         if kind == "header":
-            if not self._fresh:
-                self._note("another turn begins")
-            return self._drop()
+            return self._drop_after_text("another turn begins")
         if kind == "stray":
-            self._note("reasoning ends that was not open")
-            return self._drop(self._fresh)
+            return self._drop_noted("reasoning ends that was not open")
         if kind == "empty":
-            self._note("an empty call")
-            return self._drop(self._fresh)
+            return self._drop_noted("an empty call")
         return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

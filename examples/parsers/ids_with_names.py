@@ -74,24 +74,28 @@ class StreamParser(Objects):
         ("call", "[=ask=] [=one=] [=one=]functions.", "", "", 0),
         ("empty", "[=ask=] [=one=] [=/one=] [=/ask=]", "", "", 0), ("call", "[=ask=] [=one=]functions.", "", "", 1),
         ("call", "[=one=]functions.", "", "", 1), ("empty", "[=ask=] [=/ask=]", "", "", 0),
-        ("empty", "[=one=] [=/one=]", "", "", 1), ("header", "[=assistant=]", "", "", 0),
-        ("end", "[=close=]", "", "", 0), ("call", "\x00[=ask=][=ask=][=one=]functions.", "", "", 2),
+        ("empty", "[=one=] [=/one=]", "", "", 1), ("call", "[=ask=] [=one=]", "", "", 2),
+        ("header", "[=assistant=]", "", "", 0), ("end", "[=close=]", "", "", 0), ("call", "[=ask=]", "", "", 2),
+        ("call", "[=one=]", "", "", 2), ("call", "\x00[=ask=][=ask=][=one=]functions.", "", "", 2),
         ("call", "\x00[=ask=][=one=][=one=]functions.", "", "", 2), ("call", "\x00[=ask=][=one=]functions.", "", "", 2),
-        ("call", "\x00[=one=]functions.", "", "", 2), ("end", "\x00[=close=]", "", "", 2),
+        ("call", "\x00[=one=]functions.", "", "", 2), ("call", "\x00[=ask=][=one=]", "", "", 2),
+        ("end", "\x00[=close=]", "", "", 2), ("call", "\x00[=ask=]", "", "", 2), ("call", "\x00[=one=]", "", "", 2),
         ("call", "```json [=ask=] [=one=]functions.", "", "", 0), ("call", "``` [=ask=] [=one=]functions.", "", "", 0),
         ("call", "```json [=one=]functions.", "", "", 0), ("call", "``` [=one=]functions.", "", "", 0),
         find=(
             r"#(top#)|\[(?:(=ask=\]\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(=ask=\]\s{0,64}\[=one=\]\s{0,64}\[="
             r"one=\]functions\.)|(=ask=\]\s{0,64}\[=one=\]\s{0,64}\[=/one=\]\s{0,64}\[=/ask=\])|(=ask=\]\s{0,64}\[=one"
-            r"=\]functions\.)|(=one=\]functions\.)|(=ask=\]\s{0,64}\[=/ask=\])|(=one=\]\s{0,64}\[=/one=\])|(=assistant"
-            r"=\])|(=close=\])|(\s{0,4}=\s{0,4}(?ai:ask)\s{0,4}=\s{0,4}\][\s_▁-]{0,4}\[\s{0,4}=\s{0,4}(?ai:ask)\s{0,4}"
-            r"=\s{0,4}\]\s{0,4}\[\s{0,4}=\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\]\s{0,4}(?ai:functions)\s{0,4}\.)|(\s{0,4}=\s"
-            r"{0,4}(?ai:ask)\s{0,4}=\s{0,4}\]\s{0,4}\[\s{0,4}=\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\][\s_▁-]{0,4}\[\s{0,4}="
-            r"\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\]\s{0,4}(?ai:functions)\s{0,4}\.)|(\s{0,4}=\s{0,4}(?ai:ask)\s{0,4}=\s{0,"
-            r"4}\]\s{0,4}\[\s{0,4}=\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\]\s{0,4}(?ai:functions)\s{0,4}\.)|(\s{0,4}=\s{0,4}("
-            r"?ai:one)\s{0,4}=\s{0,4}\]\s{0,4}(?ai:functions)\s{0,4}\.)|(\s{0,4}=\s{0,4}(?ai:close)\s{0,4}=\s{0,4}\]))"
-            r"|`(?:(``json\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``\s{0,64}\[=ask=\]\s{0,64}\[=one=\]function"
-            r"s\.)|(``json\s{0,64}\[=one=\]functions\.)|(``\s{0,64}\[=one=\]functions\.))"
+            r"=\]functions\.)|(=one=\]functions\.)|(=ask=\]\s{0,64}\[=/ask=\])|(=one=\]\s{0,64}\[=/one=\])|(=ask=\]\s{"
+            r"0,64}\[=one=\])|(=assistant=\])|(=close=\])|(=ask=\])|(=one=\])|(\s{0,4}=\s{0,4}(?ai:ask)\s{0,4}=\s{0,4}"
+            r"\][\s_▁-]{0,4}\[\s{0,4}=\s{0,4}(?ai:ask)\s{0,4}=\s{0,4}\]\s{0,4}\[\s{0,4}=\s{0,4}(?ai:one)\s{0,4}=\s{0,4"
+            r"}\]\s{0,4}(?ai:functions)\s{0,4}\.)|(\s{0,4}=\s{0,4}(?ai:ask)\s{0,4}=\s{0,4}\]\s{0,4}\[\s{0,4}=\s{0,4}(?"
+            r"ai:one)\s{0,4}=\s{0,4}\][\s_▁-]{0,4}\[\s{0,4}=\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\]\s{0,4}(?ai:functions)\s{"
+            r"0,4}\.)|(\s{0,4}=\s{0,4}(?ai:ask)\s{0,4}=\s{0,4}\]\s{0,4}\[\s{0,4}=\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\]\s{0"
+            r",4}(?ai:functions)\s{0,4}\.)|(\s{0,4}=\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\]\s{0,4}(?ai:functions)\s{0,4}\.)|"
+            r"(\s{0,4}=\s{0,4}(?ai:ask)\s{0,4}=\s{0,4}\]\s{0,4}\[\s{0,4}=\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\])|(\s{0,4}="
+            r"\s{0,4}(?ai:close)\s{0,4}=\s{0,4}\])|(\s{0,4}=\s{0,4}(?ai:ask)\s{0,4}=\s{0,4}\])|(\s{0,4}=\s{0,4}(?ai:on"
+            r"e)\s{0,4}=\s{0,4}\]))|`(?:(``json\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``\s{0,64}\[=ask=\]\s{0"
+            r",64}\[=one=\]functions\.)|(``json\s{0,64}\[=one=\]functions\.)|(``\s{0,64}\[=one=\]functions\.))"
         ), near=r"#(?=[t]|\Z)|\[(?=[\t\n\r \-=_▁]|\Z)|`(?=[`]|\Z)", width=224,
     )
     OPENERS = (
@@ -100,30 +104,23 @@ class StreamParser(Objects):
     )
     # call = name ":" index "[=given=]" arguments
     HEADER = (
-        (
-            "name",
-            Scanner(
-                ("suffix", ":", "", "", 0), find=":()", near=":", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?::())",
-                trails=("",),
-            ),
-            "",
-        ),
-        (
-            "index",
-            Scanner(
-                ("suffix", "[=given=]", "", "", 0), ("suffix", "\x00[=given=]", "", "", 2), ("bare", "{", "", "", 0),
-                find=r"\[(?:(=given=\])|(\s{0,4}=\s{0,4}(?ai:given)\s{0,4}=\s{0,4}\]))|\{()",
-                near=r"\[(?=[\t\n\r \-=_▁]|\Z)|\{", width=46, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(=given=\]))",
-                trails=("",),
-            ),
-            "",
-        ),
+        ("name", Scanner(
+            ("suffix", ":", "", "", 0), find=":()", near=":", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?::())",
+            trails=("",),
+        ), ""),
+        ("index", Scanner(
+            ("suffix", "[=given=]", "", "", 0), ("suffix", "\x00[=given=]", "", "", 2), ("bare", "{", "", "", 0),
+            find=r"\[(?:(=given=\])|(\s{0,4}=\s{0,4}(?ai:given)\s{0,4}=\s{0,4}\]))|\{()",
+            near=r"\[(?=[\t\n\r \-=_▁]|\Z)|\{", width=46, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(=given=\]))",
+            trails=("",),
+        ), ""),
     )
     CALL_ID = "functions.{name}:{index}"
     HEADER_PARTS = ("functions.", "[=given=]", "[=one=]", "given", "one", ":", "=", "[", "]")
     HEADER_TEXTS = Pattern(
-        "(?:functions\\.|\\[=given=\\]|\\[=one=\\]|given|one|:|=|\\[|\\]|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)"
+        "(?:functions\\.|\\[=given=\\]|\\[=one=\\]|given|one|:|=|\\[|\\]|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+)"
     )
+    SHORT_OPENERS = ("[=ask=]", "[=ask=][=one=]", "[=one=]")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
         ("mark", "[=ask=] [=ask=] [=one=]functions.", "", "", 0),
@@ -158,31 +155,35 @@ class StreamParser(Objects):
         ("empty", "[=ask=] [=one=] [=/one=] [=/ask=]", "", "", 0), ("call", "[=one=] [=one=]functions.", "", "", 1),
         ("call", "[=ask=] [=one=]functions.", "", "", 1), ("call", "[=one=]functions.", "", "", 1),
         ("empty", "[=ask=] [=/ask=]", "", "", 0), ("empty", "[=one=] [=/one=]", "", "", 1),
-        ("header", "[=assistant=]", "", "", 0), ("end", "[=close=]", "", "", 0), ("closed", "[=/one=]", "", "", 1),
-        ("closed", "[=/ask=]", "", "", 1), ("call", "\x00[=ask=][=ask=][=one=]functions.", "", "", 2),
+        ("call", "[=ask=] [=one=]", "", "", 2), ("header", "[=assistant=]", "", "", 0), ("end", "[=close=]", "", "", 0),
+        ("closed", "[=/one=]", "", "", 1), ("closed", "[=/ask=]", "", "", 1), ("call", "[=ask=]", "", "", 2),
+        ("call", "[=one=]", "", "", 2), ("call", "\x00[=ask=][=ask=][=one=]functions.", "", "", 2),
         ("call", "\x00[=ask=][=one=][=one=]functions.", "", "", 2), ("call", "\x00[=one=][=one=]functions.", "", "", 2),
         ("call", "\x00[=ask=][=one=]functions.", "", "", 2), ("call", "\x00[=one=]functions.", "", "", 2),
-        ("end", "\x00[=close=]", "", "", 2), ("closed", "\x00[=/one=]", "", "", 2),
-        ("closed", "\x00[=/ask=]", "", "", 2), ("call", "```json [=ask=] [=one=]functions.", "", "", 0),
-        ("call", "``` [=ask=] [=one=]functions.", "", "", 0), ("call", "```json [=one=]functions.", "", "", 0),
-        ("call", "``` [=one=]functions.", "", "", 0),
+        ("call", "\x00[=ask=][=one=]", "", "", 2), ("end", "\x00[=close=]", "", "", 2),
+        ("closed", "\x00[=/one=]", "", "", 2), ("closed", "\x00[=/ask=]", "", "", 2),
+        ("call", "\x00[=ask=]", "", "", 2), ("call", "\x00[=one=]", "", "", 2),
+        ("call", "```json [=ask=] [=one=]functions.", "", "", 0), ("call", "``` [=ask=] [=one=]functions.", "", "", 0),
+        ("call", "```json [=one=]functions.", "", "", 0), ("call", "``` [=one=]functions.", "", "", 0),
         find=(
             r"#(top#)|,(?:(\s{0,64}\[=one=\]\s{0,64}\[=one=\]functions\.)|(\s{0,64}\[=one=\]functions\.))|;(?:(\s{0,64"
             r"}\[=one=\]\s{0,64}\[=one=\]functions\.)|(\s{0,64}\[=one=\]functions\.))|\[(?:(=ask=\]\s{0,64}\[=ask=\]\s"
             r"{0,64}\[=one=\]functions\.)|(=ask=\]\s{0,64}\[=one=\]\s{0,64}\[=one=\]functions\.)|(=ask=\]\s{0,64}\[=on"
             r"e=\]\s{0,64}\[=/one=\]\s{0,64}\[=/ask=\])|(=one=\]\s{0,64}\[=one=\]functions\.)|(=ask=\]\s{0,64}\[=one="
-            r"\]functions\.)|(=one=\]functions\.)|(=ask=\]\s{0,64}\[=/ask=\])|(=one=\]\s{0,64}\[=/one=\])|(=assistant="
-            r"\])|(=close=\])|(=/one=\])|(=/ask=\])|(\s{0,4}=\s{0,4}(?ai:ask)\s{0,4}=\s{0,4}\][\s_▁-]{0,4}\[\s{0,4}=\s"
-            r"{0,4}(?ai:ask)\s{0,4}=\s{0,4}\]\s{0,4}\[\s{0,4}=\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\]\s{0,4}(?ai:functions)"
-            r"\s{0,4}\.)|(\s{0,4}=\s{0,4}(?ai:ask)\s{0,4}=\s{0,4}\]\s{0,4}\[\s{0,4}=\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\]["
-            r"\s_▁-]{0,4}\[\s{0,4}=\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\]\s{0,4}(?ai:functions)\s{0,4}\.)|(\s{0,4}=\s{0,4}("
-            r"?ai:one)\s{0,4}=\s{0,4}\][\s_▁-]{0,4}\[\s{0,4}=\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\]\s{0,4}(?ai:functions)\s"
-            r"{0,4}\.)|(\s{0,4}=\s{0,4}(?ai:ask)\s{0,4}=\s{0,4}\]\s{0,4}\[\s{0,4}=\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\]\s{"
-            r"0,4}(?ai:functions)\s{0,4}\.)|(\s{0,4}=\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\]\s{0,4}(?ai:functions)\s{0,4}\.)"
-            r"|(\s{0,4}=\s{0,4}(?ai:close)\s{0,4}=\s{0,4}\])|(\s{0,4}=\s{0,4}/\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\])|(\s{0"
-            r",4}=\s{0,4}/\s{0,4}(?ai:ask)\s{0,4}=\s{0,4}\]))|`(?:(``json\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\."
-            r")|(``\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``json\s{0,64}\[=one=\]functions\.)|(``\s{0,64}\[=o"
-            r"ne=\]functions\.))"
+            r"\]functions\.)|(=one=\]functions\.)|(=ask=\]\s{0,64}\[=/ask=\])|(=one=\]\s{0,64}\[=/one=\])|(=ask=\]\s{0"
+            r",64}\[=one=\])|(=assistant=\])|(=close=\])|(=/one=\])|(=/ask=\])|(=ask=\])|(=one=\])|(\s{0,4}=\s{0,4}(?a"
+            r"i:ask)\s{0,4}=\s{0,4}\][\s_▁-]{0,4}\[\s{0,4}=\s{0,4}(?ai:ask)\s{0,4}=\s{0,4}\]\s{0,4}\[\s{0,4}=\s{0,4}(?"
+            r"ai:one)\s{0,4}=\s{0,4}\]\s{0,4}(?ai:functions)\s{0,4}\.)|(\s{0,4}=\s{0,4}(?ai:ask)\s{0,4}=\s{0,4}\]\s{0,"
+            r"4}\[\s{0,4}=\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\][\s_▁-]{0,4}\[\s{0,4}=\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\]\s{0"
+            r",4}(?ai:functions)\s{0,4}\.)|(\s{0,4}=\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\][\s_▁-]{0,4}\[\s{0,4}=\s{0,4}(?ai"
+            r":one)\s{0,4}=\s{0,4}\]\s{0,4}(?ai:functions)\s{0,4}\.)|(\s{0,4}=\s{0,4}(?ai:ask)\s{0,4}=\s{0,4}\]\s{0,4}"
+            r"\[\s{0,4}=\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\]\s{0,4}(?ai:functions)\s{0,4}\.)|(\s{0,4}=\s{0,4}(?ai:one)\s{"
+            r"0,4}=\s{0,4}\]\s{0,4}(?ai:functions)\s{0,4}\.)|(\s{0,4}=\s{0,4}(?ai:ask)\s{0,4}=\s{0,4}\]\s{0,4}\[\s{0,4"
+            r"}=\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\])|(\s{0,4}=\s{0,4}(?ai:close)\s{0,4}=\s{0,4}\])|(\s{0,4}=\s{0,4}/\s{0"
+            r",4}(?ai:one)\s{0,4}=\s{0,4}\])|(\s{0,4}=\s{0,4}/\s{0,4}(?ai:ask)\s{0,4}=\s{0,4}\])|(\s{0,4}=\s{0,4}(?ai:"
+            r"ask)\s{0,4}=\s{0,4}\])|(\s{0,4}=\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\]))|`(?:(``json\s{0,64}\[=ask=\]\s{0,64}"
+            r"\[=one=\]functions\.)|(``\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``json\s{0,64}\[=one=\]function"
+            r"s\.)|(``\s{0,64}\[=one=\]functions\.))"
         ), near=r"#(?=[t]|\Z)|,|;|\[(?=[\t\n\r \-=_▁]|\Z)|`(?=[`]|\Z)", width=224,
     )
     AFTER_TURN = Scanner(
@@ -220,12 +221,9 @@ class StreamParser(Objects):
         if kind == "end":
             return self._end_turn()
         if kind == "header":
-            if not self._fresh:
-                self._note("another turn begins")
-            return self._drop()
+            return self._drop_after_text("another turn begins")
         if kind == "empty":
-            self._note("an empty call")
-            return self._drop(self._fresh)
+            return self._drop_noted("an empty call")
         return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

@@ -68,6 +68,7 @@ class StreamParser(UsualObjects):
     ANCHORS = ("«assistant» ",)
     AROUND_REASONING = (("«aside»",), ("«/aside»",))
     AT_LINES = True
+    AT_ENDS = True
     REASONS = True
     CUT_MARKERS = True
     KEEPS = True
@@ -79,6 +80,7 @@ class StreamParser(UsualObjects):
         ("line", "\x00«wishes»[«wishes»[{", "", "", 2), ("line", "\x00«wishes»```json{", "", "", 2),
         ("line", "\x00«wishes»```{", "", "", 2), ("line", "\x00«wishes»[{", "", "", 2),
         ("line", "\x00«wishes»[{", "", "", 2), ("line", "\x00«wishes»{", "", "", 2),
+        ("alike", "\x00«/aside»", "", "", 2),
         find=(
             r"`(?:(``json\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{))|«(?:(wishes»"
             r"\s{0,64}\[\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}```json\s{0,64}\{)|(wishes»\s{0,64}```\s"
@@ -86,7 +88,8 @@ class StreamParser(UsualObjects):
             r"|(\s{0,4}(?ai:wishes)\s{0,4}»\s{0,4}\[[\s_▁-]{0,4}«\s{0,4}(?ai:wishes)\s{0,4}»\s{0,4}\[\s{0,4}\{)|(\s{0,"
             r"4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,4}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,4}\{)|(\s{0,4}(?ai:wishes)"
             r"\s{0,4}»[\s_▁-]{0,4}`\s{0,4}`\s{0,4}`[\s_▁-]{0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,4}\[\s{0,4}\{"
-            r")|(\s{0,4}(?ai:wishes)\s{0,4}»\s{0,4}\[\s{0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,4}\{))"
+            r")|(\s{0,4}(?ai:wishes)\s{0,4}»\s{0,4}\[\s{0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,4}\{)|(\s{0,4}/"
+            r"\s{0,4}(?ai:aside)\s{0,4}»))"
         ), near=r"`(?=[`]|\Z)|«(?=[\t\n\r \-/W_w▁]|\Z)", width=277,
     )
     IN_CONTENT = Scanner(
@@ -112,6 +115,30 @@ class StreamParser(UsualObjects):
             r"0,4}»[\s_▁-]{0,4}\{))"
         ), near=r"`(?=[`]|\Z)|«(?=[\t\n\r \-/W_aw▁]|\Z)", width=277,
     )
+    BEFORE_CONTENT = Scanner(
+        ("call", "```json «wishes» [ {", "", "", 0), ("call", "``` «wishes» [ {", "", "", 0),
+        ("call", "«wishes» [ «wishes» [ {", "", "", 0), ("empty", "«wishes» [ ] «/wishes»", "", "", 0),
+        ("empty", "«wishes» ] «/wishes»", "", "", 0), ("call", "«wishes» ```json {", "", "", 0),
+        ("empty", "«wishes» «/wishes»", "", "", 0), ("call", "«wishes» ``` {", "", "", 0),
+        ("call", "«wishes» [ {", "", "", 2), ("header", "«assistant»", "", " ", 0), ("call", "«wishes» [ {", "", "", 2),
+        ("call", "«wishes» {", "", "", 0), ("stray", "«/aside»", "", "", 0), ("reasoning", "«aside»", "", "", 0),
+        ("end", "«/»", "", "\n", 0), ("call", "\x00«wishes»[«wishes»[{", "", "", 2),
+        ("call", "\x00«wishes»```json{", "", "", 2), ("call", "\x00«wishes»```{", "", "", 2),
+        ("call", "\x00«wishes»[{", "", "", 2), ("call", "\x00«wishes»[{", "", "", 2),
+        ("call", "\x00«wishes»{", "", "", 2), ("reasoning", "\x00«aside»", "", "", 2),
+        find=(
+            r"`(?:(``json\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{))|«(?:(wishes»"
+            r"\s{0,64}\[\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\]\s{0,64}«/wishes»)|(wishes»"
+            r"\s{0,64}\]\s{0,64}«/wishes»)|(wishes»\s{0,64}```json\s{0,64}\{)|(wishes»\s{0,64}«/wishes»)|(wishes»\s{0,"
+            r"64}```\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\{)|(assistant»)|(wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,"
+            r"64}\{)|(/aside»)|(aside»)|(/»)|(\s{0,4}(?ai:wishes)\s{0,4}»\s{0,4}\[[\s_▁-]{0,4}«\s{0,4}(?ai:wishes)\s{0"
+            r",4}»\s{0,4}\[\s{0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,4}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-"
+            r"]{0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,4}`\s{0,4}`\s{0,4}`[\s_▁-]{0,4}\{)|(\s{0,4}(?ai:wishes)"
+            r"\s{0,4}»[\s_▁-]{0,4}\[\s{0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»\s{0,4}\[\s{0,4}\{)|(\s{0,4}(?ai:wishes)\s{"
+            r"0,4}»[\s_▁-]{0,4}\{)|(\s{0,4}(?ai:aside)\s{0,4}»))"
+        ), near=r"`(?=[`]|\Z)|«(?=[\t\n\r \-/AW_aw▁]|\Z)", width=277,
+    )
+    REASONING_AGAIN = Scanner(("reasoning", "«aside»", "", "", 0), find="«(aside»)", near=r"«(?=[a]|\Z)", width=8)
     OPENERS = (
         "«wishes» [ «wishes» [ {", "«wishes» ```json {", "«wishes» ``` {", "«wishes» [ {", "«wishes» [ {", "«wishes» {",
     )
@@ -207,6 +234,9 @@ class StreamParser(UsualObjects):
 
     def _reasoning(self) -> bool:
         # reasoning = text ("«/aside»" content | "«wishes»[{" call)
+        again = self._reasoning_again()
+        if again is not False:
+            return again is True
         text = "reasoning_content" if self._reasoning_on else "content"
         kind = self._until(self.IN_REASONING, text)
         if kind == "reasoning_end":
@@ -219,7 +249,8 @@ class StreamParser(UsualObjects):
 
     def _content(self) -> bool:
         # content = (text | "«/»")* ("«aside»" reasoning | "«wishes»[{" call)?
-        kind = self._until(self.IN_CONTENT, "content")
+        # What opens reasoning is text once content has begun.
+        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning",))
         if kind == "reasoning":
             return self._open_reasoning()
         if kind == "call":
@@ -227,15 +258,11 @@ class StreamParser(UsualObjects):
         if kind == "end":
             return self._end_turn()
         if kind == "header":
-            if not self._fresh:
-                self._note("another turn begins")
-            return self._drop()
+            return self._drop_after_text("another turn begins")
         if kind == "stray":
-            self._note("reasoning ends that was not open")
-            return self._drop(self._fresh)
+            return self._drop_noted("reasoning ends that was not open")
         if kind == "empty":
-            self._note("an empty call")
-            return self._drop(self._fresh)
+            return self._drop_noted("an empty call")
         return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

@@ -61,6 +61,7 @@ class StreamParser(RawPairs):
     ANCHORS = ("[@bot@]",)
     AROUND_REASONING = (("[mull]",), ("[/mull]",))
     AT_LINES = True
+    AT_ENDS = True
     REASONS = True
     CUT_MARKERS = True
     KEEPS = True
@@ -68,12 +69,13 @@ class StreamParser(RawPairs):
         ("line", "[ability] [ability]", "\n", "", 0), ("line", "[ability]", "\n", "", 2),
         ("end", "[@user@]", "", "", 0), ("reasoning_end", "[/mull]", "", "\n", 0),
         ("line", "\x00[ability][ability]", "\n", "", 2), ("line", "\x00[ability]", "\n", "", 2),
-        ("end", "\x00[@user@]", "", "", 2), ("line", "```json [ability]", "", "", 0),
-        ("line", "``` [ability]", "", "", 0),
+        ("end", "\x00[@user@]", "", "", 2), ("alike", "\x00[/mull]", "", "\n", 2),
+        ("line", "```json [ability]", "", "", 0), ("line", "``` [ability]", "", "", 0),
         find=(
             r"\[(?:(ability\]\s{0,64}\[ability\])|(ability\])|(@user@\])|(/mull\])|(\s{0,4}(?ai:ability)\s{0,4}\][\s_▁"
             r"-]{0,4}\[\s{0,4}(?ai:ability)\s{0,4}\])|(\s{0,4}(?ai:ability)\s{0,4}\])|(\s{0,4}@\s{0,4}(?ai:user)\s{0,4"
-            r"}@\s{0,4}\]))|`(?:(``json\s{0,64}\[ability\])|(``\s{0,64}\[ability\]))"
+            r"}@\s{0,4}\])|(\s{0,4}/\s{0,4}(?ai:mull)\s{0,4}\]))|`(?:(``json\s{0,64}\[ability\])|(``\s{0,64}\[ability"
+            r"\]))"
         ), near=r"\[(?=[\t\n\r \-/@A_a▁]|\Z)|`(?=[`]|\Z)", width=96, leads="\n",
     )
     IN_CONTENT = Scanner(
@@ -90,22 +92,34 @@ class StreamParser(RawPairs):
             r",64}\[ability\]))"
         ), near=r"\[(?=[\t\n\r \-/@A_am▁]|\Z)|`(?=[`]|\Z)", width=96, leads="\n",
     )
+    BEFORE_CONTENT = Scanner(
+        ("empty", "[ability] [/ability]", "", "", 0), ("call", "[ability] [ability]", "\n", "", 0),
+        ("call", "[ability]", "\n", "", 2), ("end", "[@user@]", "", "", 0), ("header", "[@bot@]", "", "", 0),
+        ("stray", "[/mull]", "", "\n", 0), ("reasoning", "[mull]", "\n", "", 0),
+        ("call", "\x00[ability][ability]", "\n", "", 2), ("call", "\x00[ability]", "\n", "", 2),
+        ("end", "\x00[@user@]", "", "", 2), ("reasoning", "\x00[mull]", "\n", "", 2),
+        ("call", "```json [ability]", "", "", 0), ("call", "``` [ability]", "", "", 0),
+        find=(
+            r"\[(?:(ability\]\s{0,64}\[/ability\])|(ability\]\s{0,64}\[ability\])|(ability\])|(@user@\])|(@bot@\])|(/m"
+            r"ull\])|(mull\])|(\s{0,4}(?ai:ability)\s{0,4}\][\s_▁-]{0,4}\[\s{0,4}(?ai:ability)\s{0,4}\])|(\s{0,4}(?ai:"
+            r"ability)\s{0,4}\])|(\s{0,4}@\s{0,4}(?ai:user)\s{0,4}@\s{0,4}\])|(\s{0,4}(?ai:mull)\s{0,4}\]))|`(?:(``jso"
+            r"n\s{0,64}\[ability\])|(``\s{0,64}\[ability\]))"
+        ), near=r"\[(?=[\t\n\r \-/@AM_am▁]|\Z)|`(?=[`]|\Z)", width=96, leads="\n",
+    )
+    REASONING_AGAIN = Scanner(
+        ("reasoning", "[mull]", "\n", "", 0), find=r"\[(mull\])", near=r"\[(?=[m]|\Z)", width=7, leads="\n"
+    )
     OPENERS = ("[ability] [ability]", "[ability]")
     # call = name arguments
     HEADER = (
-        (
-            "name",
-            Scanner(
-                ("next", "[/ability]", "", "", 0), ("next", "[k]", "", "", 0), ("next", "\x00[/ability]", "", "", 2),
-                find=r"\[(?:(/ability\])|(k\])|(\s{0,4}/\s{0,4}(?ai:ability)\s{0,4}\]))",
-                near=r"\[(?=[\t\n\r \-/_k▁]|\Z)", width=51,
-                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(?:(/ability\])|(k\])))", trails=(None, None),
-            ),
-            "\n",
-        ),
+        ("name", Scanner(
+            ("next", "[/ability]", "", "", 0), ("next", "[k]", "", "", 0), ("next", "\x00[/ability]", "", "", 2),
+            find=r"\[(?:(/ability\])|(k\])|(\s{0,4}/\s{0,4}(?ai:ability)\s{0,4}\]))", near=r"\[(?=[\t\n\r \-/_k▁]|\Z)",
+            width=51, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(?:(/ability\])|(k\])))", trails=(None, None),
+        ), "\n"),
     )
     HEADER_PARTS = ("[ability]", "ability", "[", "]")
-    HEADER_TEXTS = Pattern("(?:\\[ability\\]|ability|\\[|\\]|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")
+    HEADER_TEXTS = Pattern("(?:\\[ability\\]|ability|\\[|\\]|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+)")
     BREAKS = Scanner(
         ("mark", "[/ability]", "", "", 0), ("mark", "[ability]", "", "", 1), ("mark", "[@user@]", "", "", 0),
         ("mark", "[@bot@]", "", "", 0), ("mark", "```json [ability]", "", "", 0), ("mark", "``` [ability]", "", "", 0),
@@ -122,14 +136,10 @@ class StreamParser(RawPairs):
     NAMES_ALIKE = True
     # arguments = ("[k]" key "[/k]\n[v]" value)*
     PAIR = (
-        (
-            "key",
-            Scanner(
-                ("suffix", "[/k] [v]", "", "", 0), find=r"\[(/k\]\s{0,64}\[v\])", near=r"\[(?=[/]|\Z)", width=73,
-                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(/k\]\s{0,64}\[v\]))", trails=("",),
-            ),
-            "",
-        ),
+        ("key", Scanner(
+            ("suffix", "[/k] [v]", "", "", 0), find=r"\[(/k\]\s{0,64}\[v\])", near=r"\[(?=[/]|\Z)", width=73,
+            word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(/k\]\s{0,64}\[v\]))", trails=("",),
+        ), ""),
     )
     BETWEEN = Scanner(
         ("next", "[ability] [ability]", "\n", "", 0), ("next", "[/ability]", "", "", 0),
@@ -147,6 +157,11 @@ class StreamParser(RawPairs):
     )
     USUAL_PAIR = (ExpectedText("[k]"),)
     RESUMES = True
+    AROUND_KEY = (
+        Pattern("(?:\\s{0,64}(?:\\[k\\]|\\[|\\]|k|[\\\"'“”]))*"),
+        Pattern("(?:\\s{0,64}(?:\\[/k\\]|\\[v\\]|/|\\[|\\]|k|v|[\\\"'“”]))*"),
+        68,
+    )
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
     )
@@ -197,6 +212,9 @@ class StreamParser(RawPairs):
 
     def _reasoning(self) -> bool:
         # reasoning = text ("[/mull]" content | "[ability]" call)
+        again = self._reasoning_again()
+        if again is not False:
+            return again is True
         text = "reasoning_content" if self._reasoning_on else "content"
         kind = self._until(self.IN_REASONING, text)
         if kind == "reasoning_end":
@@ -209,7 +227,8 @@ class StreamParser(RawPairs):
 
     def _content(self) -> bool:
         # content = (text | "[@user@]")* ("[mull]" reasoning | "[ability]" call)?
-        kind = self._until(self.IN_CONTENT, "content")
+        # What opens reasoning is text once content has begun.
+        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning",))
         if kind == "reasoning":
             return self._open_reasoning()
         if kind == "call":
@@ -217,15 +236,11 @@ class StreamParser(RawPairs):
         if kind == "end":
             return self._end_turn()
         if kind == "header":
-            if not self._fresh:
-                self._note("another turn begins")
-            return self._drop()
+            return self._drop_after_text("another turn begins")
         if kind == "stray":
-            self._note("reasoning ends that was not open")
-            return self._drop(self._fresh)
+            return self._drop_noted("reasoning ends that was not open")
         if kind == "empty":
-            self._note("an empty call")
-            return self._drop(self._fresh)
+            return self._drop_noted("an empty call")
         return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

@@ -5,7 +5,7 @@
 
 turn      = (text | "(~answer~)" text "(~/aside~)" | "(~muse~)" text "(~/muse~)" | calls)* "(~end~)" "#top#"
 calls     = "(~do~){" call (","? "{" call)*
-call      = { "call": name, "with": arguments } "(~/do~)"
+call      = { "call": name, "with": arguments, "arguments": arguments, "parameters": arguments, "args": arguments, "input": arguments, "params": arguments, "kwargs": arguments } "(~/do~)"
 """
 
 from __future__ import annotations
@@ -98,9 +98,21 @@ class StreamParser(UsualObjects):
             r"}\(~do~\)\s{0,64}\{)|(``\s{0,64}\(~do~\)\s{0,64}\{))"
         ), near=r"#(?=[t]|\Z)|\((?=[\~]|\Z)|`(?=[`]|\Z)", width=145, leads="\n\n",
     )
+    REASONING_AGAIN = Scanner(
+        ("reasoning", "(~muse~)", "", "", 0), find=r"\((~muse~\))", near=r"\((?=[\~]|\Z)", width=9
+    )
     OPENERS = ("(~do~) ```json {", "(~do~) (~do~) {", "(~do~) ``` {", "(~do~) [ {", "(~do~) {", "(~do~) {")
     # call = object
-    FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {("call",): "name", ("with",): "arguments"}
+    FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
+        ("call",): "name",
+        ("with",): "arguments",
+        ("arguments",): "arguments",
+        ("parameters",): "arguments",
+        ("args",): "arguments",
+        ("input",): "arguments",
+        ("params",): "arguments",
+        ("kwargs",): "arguments",
+    }
     OPENED = "{"
     CLOSERS = ("(~/do~)",)
     HEAD = Pattern('\\{\\s*"call"\\s*:\\s*"(?P<name>[^"\\\\\\x00-\\x1f]*)"')
@@ -162,6 +174,9 @@ class StreamParser(UsualObjects):
 
     def _reasoning(self) -> bool:
         # reasoning = text ("(~/muse~)" content | "(~do~){" call)
+        again = self._reasoning_again()
+        if again is not False:
+            return again is True
         text = "reasoning_content" if self._reasoning_on else "content"
         kind = self._until(self.IN_REASONING, text)
         if kind == "reasoning_end":
@@ -186,15 +201,11 @@ class StreamParser(UsualObjects):
         if kind == "end":
             return self._end_turn()
         if kind == "header":
-            if not self._fresh:
-                self._note("another turn begins")
-            return self._drop()
+            return self._drop_after_text("another turn begins")
         if kind == "stray":
-            self._note("reasoning ends that was not open")
-            return self._drop(self._fresh)
+            return self._drop_noted("reasoning ends that was not open")
         if kind == "empty":
-            self._note("an empty call")
-            return self._drop(self._fresh)
+            return self._drop_noted("an empty call")
         return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

@@ -110,6 +110,9 @@ class StreamParser(CallObjects):
             r",64}\(use\s{0,64}\[\s{0,64}\{))"
         ), near=r"%(?=[%a]|\Z)|\((?=[su]|\Z)|`(?=[`]|\Z)", width=271,
     )
+    REASONING_AGAIN = Scanner(
+        ("reasoning", "(scratch ", "", " ", 2), find=r"\((scratch(?!\w))", near=r"\((?=[s]|\Z)", width=9
+    )
     OPENERS = ("(use [ (use [ {", "(use [ {")
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {("*",): "arguments"}
@@ -171,6 +174,9 @@ class StreamParser(CallObjects):
 
     def _reasoning(self) -> bool:
         # reasoning = text ("scratch)" content | "(use [{" call)
+        again = self._reasoning_again()
+        if again is not False:
+            return again is True
         text = "reasoning_content" if self._reasoning_on else "content"
         kind = self._until(self.IN_REASONING, text)
         if kind == "reasoning_end":
@@ -190,12 +196,9 @@ class StreamParser(CallObjects):
         if kind == "end":
             return self._end_turn()
         if kind == "header":
-            if not self._fresh:
-                self._note("another turn begins")
-            return self._drop()
+            return self._drop_after_text("another turn begins")
         if kind == "empty":
-            self._note("an empty call")
-            return self._drop(self._fresh)
+            return self._drop_noted("an empty call")
         if kind == "reasoning":
             return self._open_reasoning()
         return kind != ""

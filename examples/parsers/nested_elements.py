@@ -67,14 +67,14 @@ class StreamParser(ElementPairs):
     IN_REASONING = Scanner(
         ("line", '^<jobs> ^<job of=" ^<job of="', "", "", 0), ("line", '^<jobs> ^<jobs> ^<job of="', "", "", 0),
         ("line", '^<jobs> ^<job of="', "", "", 2), ("reasoning_end", "^</inner voice>", "", "", 0),
-        ("line", '^<job of="', "", "", 1), ("end", "^[.]^", "", "\n", 0),
+        ("line", '^<job of="', "", "", 1), ("line", "^<jobs>", "", "\n", 2), ("end", "^[.]^", "", "\n", 0),
         ("line", '```json ^<jobs> ^<job of="', "", "", 0), ("line", '``` ^<jobs> ^<job of="', "", "", 0),
         ("line", '```json ^<job of="', "", "", 0), ("line", '``` ^<job of="', "", "", 0),
         find=(
             r'\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of="\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job'
-            r'\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(</inner\s{1,64}voice>)|(<job\s{1,64}of=")|(\[\.\]\^))|'
-            r'`(?:(``json\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(`'
-            r'`json\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<job\s{1,64}of="))'
+            r'\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(</inner\s{1,64}voice>)|(<job\s{1,64}of=")|(<jobs>)|(\['
+            r'\.\]\^))|`(?:(``json\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64'
+            r'}of=")|(``json\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<job\s{1,64}of="))'
         ), near=r"\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=286,
     )
     IN_CONTENT = Scanner(
@@ -83,32 +83,33 @@ class StreamParser(ElementPairs):
         ("empty", "^<jobs> ^</job> ^</jobs>", "", "", 0), ("call", '^<jobs> ^<job of="', "", "", 2),
         ("empty", '^<job of=" ^</job>', "", "", 1), ("empty", "^<jobs> ^</jobs>", "", "", 0),
         ("stray", "^</inner voice>", "", "", 0), ("reasoning", "^<inner voice>", "", "", 0),
-        ("header", "^[assistant]^", "", "", 0), ("call", '^<job of="', "", "", 2), ("end", "^[.]^", "", "\n", 0),
-        ("call", '```json ^<jobs> ^<job of="', "", "", 0), ("call", '``` ^<jobs> ^<job of="', "", "", 0),
-        ("call", '```json ^<job of="', "", "", 0), ("call", '``` ^<job of="', "", "", 0),
+        ("header", "^[assistant]^", "", "", 0), ("call", '^<job of="', "", "", 2), ("call", "^<jobs>", "", "\n", 2),
+        ("end", "^[.]^", "", "\n", 0), ("call", '```json ^<jobs> ^<job of="', "", "", 0),
+        ("call", '``` ^<jobs> ^<job of="', "", "", 0), ("call", '```json ^<job of="', "", "", 0),
+        ("call", '``` ^<job of="', "", "", 0),
         find=(
             r'\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of="\s{0,64}\^</job>\s{0,64}\^</jobs>)|(<jobs>\s{0,64}\^<job\s{1,64}of'
             r'="\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^</job>'
             r'\s{0,64}\^</jobs>)|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<job\s{1,64}of="\s{0,64}\^</job>)|(<jobs>\s{0,64}'
-            r'\^</jobs>)|(</inner\s{1,64}voice>)|(<inner\s{1,64}voice>)|(\[assistant\]\^)|(<job\s{1,64}of=")|(\[\.\]\^'
-            r'))|`(?:(``json\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")'
-            r'|(``json\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<job\s{1,64}of="))'
+            r'\^</jobs>)|(</inner\s{1,64}voice>)|(<inner\s{1,64}voice>)|(\[assistant\]\^)|(<job\s{1,64}of=")|(<jobs>)|'
+            r'(\[\.\]\^))|`(?:(``json\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<jobs>\s{0,64}\^<job\s{1'
+            r',64}of=")|(``json\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<job\s{1,64}of="))'
         ), near=r"\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=292,
+    )
+    REASONING_AGAIN = Scanner(
+        ("reasoning", "^<inner voice>", "", "", 0), find=r"\^(<inner\s{1,64}voice>)", near=r"\^(?=[<]|\Z)", width=79
     )
     OPENERS = ('^<jobs> ^<job of=" ^<job of="', '^<jobs> ^<jobs> ^<job of="', '^<jobs> ^<job of="', '^<job of="')
     # call = name '">' arguments
     HEADER = (
-        (
-            "name",
-            Scanner(
-                ("suffix", '">', "", "", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3,
-                word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))', trails=("",),
-            ),
-            "",
-        ),
+        ("name", Scanner(
+            ("suffix", '">', "", "", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3,
+            word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))', trails=("",),
+        ), ""),
     )
     HEADER_PARTS = ("^<job", 'of="', "job", '">', "of", '"', "<", "=", ">", "^")
-    HEADER_TEXTS = Pattern('(?:\\^<job|of="|job|">|of|"|<|=|>|\\^|[^\\S\\n]*[\\n:.,\'"`]|[0-9]+)')
+    HEADER_TEXTS = Pattern('(?:\\^<job|of="|job|">|of|"|<|=|>|\\^|[^\\S\\n]*[\\n:.,/\'"`]|[0-9]+)')
+    SHORT_OPENERS = ("^<jobs>",)
     BREAKS = Scanner(
         ("mark", '^<jobs> ^<jobs> ^<job of="', "", "", 0), ("mark", '^<jobs> ^<job of="', "", "", 1),
         ("mark", "^[assistant]^", "", "", 0), ("mark", '^<job of="', "", "", 1), ("mark", "^</jobs>", "", "", 0),
@@ -133,14 +134,10 @@ class StreamParser(ElementPairs):
     NAMES_ALIKE = True
     # arguments = ("^<" key ">" value)*
     PAIR = (
-        (
-            "key",
-            Scanner(
-                ("suffix", ">", "", "", 0), find=">()", near=">", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:>())",
-                trails=("",),
-            ),
-            "",
-        ),
+        ("key", Scanner(
+            ("suffix", ">", "", "", 0), find=">()", near=">", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:>())",
+            trails=("",),
+        ), ""),
     )
     BETWEEN = Scanner(
         ("next", '^<jobs> ^<job of=" ^<job of="', "", "", 0), ("next", '^<jobs> ^<jobs> ^<job of="', "", "", 0),
@@ -186,10 +183,10 @@ class StreamParser(ElementPairs):
         ("call", '^<jobs> ^<job of="', "", "", 2), ("empty", '^<job of=" ^</job>', "", "", 1),
         ("empty", "^<jobs> ^</jobs>", "", "", 0), ("stray", "^</inner voice>", "", "", 0),
         ("reasoning", "^<inner voice>", "", "", 0), ("header", "^[assistant]^", "", "", 0),
-        ("call", '^<job of="', "", "", 2), ("closed", "^</jobs>", "\n", "", 1), ("closed", "^</job>", "", "", 1),
-        ("end", "^[.]^", "", "\n", 0), ("call", '```json ^<jobs> ^<job of="', "", "", 0),
-        ("call", '``` ^<jobs> ^<job of="', "", "", 0), ("call", '```json ^<job of="', "", "", 0),
-        ("call", '``` ^<job of="', "", "", 0),
+        ("call", '^<job of="', "", "", 2), ("closed", "^</jobs>", "\n", "", 1), ("call", "^<jobs>", "", "\n", 2),
+        ("closed", "^</job>", "", "", 1), ("end", "^[.]^", "", "\n", 0),
+        ("call", '```json ^<jobs> ^<job of="', "", "", 0), ("call", '``` ^<jobs> ^<job of="', "", "", 0),
+        ("call", '```json ^<job of="', "", "", 0), ("call", '``` ^<job of="', "", "", 0),
         find=(
             r',(?:(\s{0,64}\^<job\s{1,64}of="\s{0,64}\^<job\s{1,64}of=")|(\s{0,64}\^<job\s{1,64}of="))|;(?:(\s{0,64}\^'
             r'<job\s{1,64}of="\s{0,64}\^<job\s{1,64}of=")|(\s{0,64}\^<job\s{1,64}of="))|\^(?:(<jobs>\s{0,64}\^<job\s{1'
@@ -197,8 +194,9 @@ class StreamParser(ElementPairs):
             r'(<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^</job>\s{0,64}\^</jobs>)|(<job\s{1,6'
             r'4}of="\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<job\s{1,64}of="\s{0,64}\^</job>)|'
             r"(<jobs>\s{0,64}\^</jobs>)|(</inner\s{1,64}voice>)|(<inner\s{1,64}voice>)|(\[assistant\]\^)|(<job\s{1,64}"
-            r'of=")|(</jobs>)|(</job>)|(\[\.\]\^))|`(?:(``json\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}'
-            r'\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``json\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<job\s{1,64}of="))'
+            r'of=")|(</jobs>)|(<jobs>)|(</job>)|(\[\.\]\^))|`(?:(``json\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``'
+            r'\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``json\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<job\s{1,64}'
+            'of="))'
         ), near=r",|;|\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=292, leads="\n",
     )
     AFTER_TURN = Scanner(
@@ -228,6 +226,9 @@ class StreamParser(ElementPairs):
 
     def _reasoning(self) -> bool:
         # reasoning = text ("^</inner voice>" content | '^<jobs>\n^<job of="' call)
+        again = self._reasoning_again()
+        if again is not False:
+            return again is True
         text = "reasoning_content" if self._reasoning_on else "content"
         kind = self._until(self.IN_REASONING, text)
         if kind == "reasoning_end":
@@ -248,15 +249,11 @@ class StreamParser(ElementPairs):
         if kind == "end":
             return self._end_turn()
         if kind == "header":
-            if not self._fresh:
-                self._note("another turn begins")
-            return self._drop()
+            return self._drop_after_text("another turn begins")
         if kind == "stray":
-            self._note("reasoning ends that was not open")
-            return self._drop(self._fresh)
+            return self._drop_noted("reasoning ends that was not open")
         if kind == "empty":
-            self._note("an empty call")
-            return self._drop(self._fresh)
+            return self._drop_noted("an empty call")
         return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

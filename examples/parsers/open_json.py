@@ -5,7 +5,7 @@
 
 turn      = (text | calls)* "[=stop=]" "[=top=]"
 calls     = "[=request=]{" call ("[=request=]{" call)*
-call      = { "function": name, "input": arguments }
+call      = { "function": name, "input": arguments, "arguments": arguments, "parameters": arguments, "args": arguments, "params": arguments, "kwargs": arguments }
 """
 
 from __future__ import annotations
@@ -96,7 +96,15 @@ class StreamParser(UsualObjects):
         "[=request=] {",
     )
     # call = object
-    FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {("function",): "name", ("input",): "arguments"}
+    FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
+        ("function",): "name",
+        ("input",): "arguments",
+        ("arguments",): "arguments",
+        ("parameters",): "arguments",
+        ("args",): "arguments",
+        ("params",): "arguments",
+        ("kwargs",): "arguments",
+    }
     OPENED = "{"
     HEAD = Pattern('\\{\\s*"function"\\s*:\\s*"(?P<name>[^"\\\\\\x00-\\x1f]*)"')
     TO_ARGUMENTS = ', "input": {'
@@ -186,9 +194,7 @@ class StreamParser(UsualObjects):
         if kind == "end":
             return self._end_turn()
         if kind == "header":
-            if not self._fresh:
-                self._note("another turn begins")
-            return self._drop()
+            return self._drop_after_text("another turn begins")
         return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

@@ -61,6 +61,7 @@ class StreamParser(RawPairs):
     ANCHORS = ("<:assistant:>\n",)
     AROUND_REASONING = (("<musings>",), ("</musings>",))
     AT_LINES = True
+    AT_ENDS = True
     REASONS = True
     CUT_MARKERS = True
     KEEPS = True
@@ -68,12 +69,13 @@ class StreamParser(RawPairs):
         ("line", "<deed> <do= <deed> <do=", "\n\n", "", 0), ("line", "<deed> <do=", "\n\n", "", 2),
         ("reasoning_end", "</musings>", "\n", "\n\n", 0), ("line", "<do=", "", "", 1), ("end", "<:>", "", "\n", 0),
         ("line", "\x00<deed><do=<deed><do=", "\n\n", "", 2), ("line", "\x00<deed><do=", "\n\n", "", 2),
-        ("line", "```json <deed> <do=", "", "", 0), ("line", "``` <deed> <do=", "", "", 0),
+        ("alike", "\x00</musings>", "\n", "\n\n", 2), ("line", "```json <deed> <do=", "", "", 0),
+        ("line", "``` <deed> <do=", "", "", 0),
         find=(
             r"<(?:(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(deed>\s{0,64}<do=)|(/musings>)|(do=)|(:>)|(\s{0,4}(?a"
             r"i:deed)\s{0,4}>[\s_▁-]{0,4}<\s{0,4}(?ai:do)\s{0,4}=[\s_▁-]{0,4}<\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,4}<\s"
-            r"{0,4}(?ai:do)\s{0,4}=)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,4}<\s{0,4}(?ai:do)\s{0,4}=))|`(?:(``json\s{0,"
-            r"64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>\s{0,64}<do=))"
+            r"{0,4}(?ai:do)\s{0,4}=)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,4}<\s{0,4}(?ai:do)\s{0,4}=)|(\s{0,4}/\s{0,4}("
+            r"?ai:musings)\s{0,4}>))|`(?:(``json\s{0,64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>\s{0,64}<do=))"
         ), near=r"<(?=[\t\n\r \-/:D_d▁]|\Z)|`(?=[`]|\Z)", width=216, leads="\n\n",
     )
     IN_CONTENT = Scanner(
@@ -92,20 +94,36 @@ class StreamParser(RawPairs):
             r"o)\s{0,4}=))|`(?:(``json\s{0,64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>\s{0,64}<do=))"
         ), near=r"<(?=[\t\n\r \-/:D_dm▁]|\Z)|`(?=[`]|\Z)", width=218, leads="\n\n",
     )
+    BEFORE_CONTENT = Scanner(
+        ("empty", "<deed> <do= </do> </deed>", "", "", 0), ("call", "<deed> <do= <deed> <do=", "\n\n", "", 0),
+        ("empty", "<deed> </do> </deed>", "", "", 0), ("empty", "<deed> </deed>", "", "", 0),
+        ("header", "<:assistant:>", "", "\n", 0), ("call", "<deed> <do=", "\n\n", "", 2),
+        ("stray", "</musings>", "\n", "\n\n", 0), ("reasoning", "<musings>", "", "\n", 0), ("call", "<do=", "", "", 1),
+        ("end", "<:>", "", "\n", 0), ("call", "\x00<deed><do=<deed><do=", "\n\n", "", 2),
+        ("call", "\x00<deed><do=", "\n\n", "", 2), ("reasoning", "\x00<musings>", "", "\n", 2),
+        ("call", "```json <deed> <do=", "", "", 0), ("call", "``` <deed> <do=", "", "", 0),
+        find=(
+            r"<(?:(deed>\s{0,64}<do=\s{0,64}</do>\s{0,64}</deed>)|(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(deed>"
+            r"\s{0,64}</do>\s{0,64}</deed>)|(deed>\s{0,64}</deed>)|(:assistant:>)|(deed>\s{0,64}<do=)|(/musings>)|(mus"
+            r"ings>)|(do=)|(:>)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,4}<\s{0,4}(?ai:do)\s{0,4}=[\s_▁-]{0,4}<\s{0,4}(?ai"
+            r":deed)\s{0,4}>[\s_▁-]{0,4}<\s{0,4}(?ai:do)\s{0,4}=)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,4}<\s{0,4}(?ai:d"
+            r"o)\s{0,4}=)|(\s{0,4}(?ai:musings)\s{0,4}>))|`(?:(``json\s{0,64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>\s{0"
+            ",64}<do=))"
+        ), near=r"<(?=[\t\n\r \-/:DM_dm▁]|\Z)|`(?=[`]|\Z)", width=218, leads="\n\n",
+    )
+    REASONING_AGAIN = Scanner(
+        ("reasoning", "<musings>", "", "\n", 0), find="<(musings>)", near=r"<(?=[m]|\Z)", width=10
+    )
     OPENERS = ("<deed> <do= <deed> <do=", "<deed> <do=", "<do=")
     # call = name ">" arguments
     HEADER = (
-        (
-            "name",
-            Scanner(
-                ("suffix", ">", "", "\n", 0), find=">()", near=">", width=2,
-                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:>())", trails=("\n",),
-            ),
-            "",
-        ),
+        ("name", Scanner(
+            ("suffix", ">", "", "\n", 0), find=">()", near=">", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:>())",
+            trails=("\n",),
+        ), ""),
     )
     HEADER_PARTS = ("<deed>", "<do=", "do", "<", "=", ">")
-    HEADER_TEXTS = Pattern("(?:<deed>|<do=|do|<|=|>|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")
+    HEADER_TEXTS = Pattern("(?:<deed>|<do=|do|<|=|>|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+)")
     BREAKS = Scanner(
         ("mark", "<:assistant:>", "", "", 0), ("mark", "<deed> <do=", "", "", 1), ("mark", "</deed>", "", "", 0),
         ("mark", "</do>", "", "", 0), ("mark", "<do=", "", "", 1), ("mark", "```json <deed> <do=", "", "", 0),
@@ -123,14 +141,10 @@ class StreamParser(RawPairs):
     NAMES_ALIKE = True
     # arguments = ("<with=" key ">" value)*
     PAIR = (
-        (
-            "key",
-            Scanner(
-                ("suffix", ">", "", "\n", 0), find=">()", near=">", width=2,
-                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:>())", trails=("\n",),
-            ),
-            "",
-        ),
+        ("key", Scanner(
+            ("suffix", ">", "", "\n", 0), find=">()", near=">", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:>())",
+            trails=("\n",),
+        ), ""),
     )
     BETWEEN = Scanner(
         ("next", "<deed> <do= <deed> <do=", "\n\n", "", 0), ("next", "</do> </deed>", "", "", 0),
@@ -151,14 +165,19 @@ class StreamParser(RawPairs):
     )
     USUAL_PAIR = (ExpectedText("<with="),)
     RESUMES = True
+    AROUND_KEY = (Pattern("(?:\\s{0,64}(?:<with=|with|<|=|[\\\"'“”]))*"), Pattern("(?:\\s{0,64}(?:>|[\\\"'“”]))*"), 70)
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
     )
-    AFTER_VALUE = Scanner(("end", "</with>", "\n", "", 0), find="<(/with>)", near=r"<(?=[/]|\Z)", width=8, leads="\n")
+    AFTER_VALUE = Scanner(
+        ("end", "</with>", "\n", "", 0), ("alike", "\x00</with>", "\n", "", 2),
+        find=r"<(?:(/with>)|(\s{0,4}/\s{0,4}(?ai:with)\s{0,4}>))", near=r"<(?=[\t\n\r \-/_▁]|\Z)", width=36, leads="\n",
+    )
     NEXT_PAIR = (
         Scanner(
-            ("end", "</with>", "\n", "", 0), ("next", "<with=", "\n", "", 0), find="<(?:(/with>)|(with=))",
-            near=r"<(?=[/w]|\Z)", width=8, leads="\n",
+            ("end", "</with>", "\n", "", 0), ("next", "<with=", "\n", "", 0), ("alike", "\x00</with>", "\n", "", 2),
+            find=r"<(?:(/with>)|(with=)|(\s{0,4}/\s{0,4}(?ai:with)\s{0,4}>))", near=r"<(?=[\t\n\r \-/_w▁]|\Z)",
+            width=36, leads="\n",
         ),
         Scanner(("end", ">", "", "\n", 0), find=">()", near=">", width=2),
     )
@@ -212,6 +231,9 @@ class StreamParser(RawPairs):
 
     def _reasoning(self) -> bool:
         # reasoning = text ("</musings>" content | "<deed>\n<do=" call)
+        again = self._reasoning_again()
+        if again is not False:
+            return again is True
         text = "reasoning_content" if self._reasoning_on else "content"
         kind = self._until(self.IN_REASONING, text)
         if kind == "reasoning_end":
@@ -224,7 +246,8 @@ class StreamParser(RawPairs):
 
     def _content(self) -> bool:
         # content = (text | "<:>")* ("<musings>" reasoning | "<deed>\n<do=" call)?
-        kind = self._until(self.IN_CONTENT, "content")
+        # What opens reasoning is text once content has begun.
+        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning",))
         if kind == "reasoning":
             return self._open_reasoning()
         if kind == "call":
@@ -232,15 +255,11 @@ class StreamParser(RawPairs):
         if kind == "end":
             return self._end_turn()
         if kind == "header":
-            if not self._fresh:
-                self._note("another turn begins")
-            return self._drop()
+            return self._drop_after_text("another turn begins")
         if kind == "stray":
-            self._note("reasoning ends that was not open")
-            return self._drop(self._fresh)
+            return self._drop_noted("reasoning ends that was not open")
         if kind == "empty":
-            self._note("an empty call")
-            return self._drop(self._fresh)
+            return self._drop_noted("an empty call")
         return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

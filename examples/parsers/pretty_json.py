@@ -5,7 +5,7 @@
 
 turn      = (text | calls)* "<FIN>"
 calls     = "Steps:\n```json\n[\n    {" call (","? "{" call)*
-call      = { "step": name, "with": arguments } "]\n```"
+call      = { "step": name, "with": arguments, "arguments": arguments, "parameters": arguments, "args": arguments, "input": arguments, "params": arguments, "kwargs": arguments } "]\n```"
 """
 
 from __future__ import annotations
@@ -91,7 +91,16 @@ class StreamParser(UsualObjects):
         "Steps: ```json [ {", "Steps: ```json {",
     )
     # call = object
-    FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {("step",): "name", ("with",): "arguments"}
+    FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
+        ("step",): "name",
+        ("with",): "arguments",
+        ("arguments",): "arguments",
+        ("parameters",): "arguments",
+        ("args",): "arguments",
+        ("input",): "arguments",
+        ("params",): "arguments",
+        ("kwargs",): "arguments",
+    }
     OPENED = "{"
     HEAD = Pattern('\\{\\s*"step"\\s*:\\s*"(?P<name>[^"\\\\\\x00-\\x1f]*)"')
     TO_ARGUMENTS = ',\n        "with": {'
@@ -172,12 +181,9 @@ class StreamParser(UsualObjects):
         if kind == "end":
             return self._end_turn()
         if kind == "header":
-            if not self._fresh:
-                self._note("another turn begins")
-            return self._drop()
+            return self._drop_after_text("another turn begins")
         if kind == "empty":
-            self._note("an empty call")
-            return self._drop(self._fresh)
+            return self._drop_noted("an empty call")
         return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

@@ -85,21 +85,17 @@ class StreamParser(Objects):
     OPENERS = ("[run] {'callable': ' [run] {'callable': '", "[run] {'callable': '")
     # call = name "', 'kwargs':" arguments
     HEADER = (
-        (
-            "name",
-            Scanner(
-                ("suffix", "', 'kwargs':", "", " ", 0), ("bare", "{", "", "", 0), find=r"'(,\s{0,64}'kwargs':)|\{()",
-                near=r"'(?=[,]|\Z)|\{", width=77, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:'(,\s{0,64}'kwargs':))",
-                trails=(" ",),
-            ),
-            "",
-        ),
+        ("name", Scanner(
+            ("suffix", "', 'kwargs':", "", " ", 0), ("bare", "{", "", "", 0), find=r"'(,\s{0,64}'kwargs':)|\{()",
+            near=r"'(?=[,]|\Z)|\{", width=77, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:'(,\s{0,64}'kwargs':))",
+            trails=(" ",),
+        ), ""),
     )
     HEADER_PARTS = (
         "{'callable':", "'kwargs':", "callable", "kwargs", "[run]", "run", "',", "'", ",", ":", "[", "]", "{",
     )
     HEADER_TEXTS = Pattern(
-        "(?:\\{'callable':|'kwargs':|callable|kwargs|\\[run\\]|run|',|'|,|:|\\[|\\]|\\{|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)"
+        "(?:\\{'callable':|'kwargs':|callable|kwargs|\\[run\\]|run|',|'|,|:|\\[|\\]|\\{|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+)"
     )
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
@@ -170,12 +166,9 @@ class StreamParser(Objects):
         if kind == "end":
             return self._end_turn()
         if kind == "header":
-            if not self._fresh:
-                self._note("another turn begins")
-            return self._drop()
+            return self._drop_after_text("another turn begins")
         if kind == "empty":
-            self._note("an empty call")
-            return self._drop(self._fresh)
+            return self._drop_noted("an empty call")
         return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

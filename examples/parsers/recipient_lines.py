@@ -77,17 +77,13 @@ class StreamParser(Objects):
     OPENERS = ("==>",)
     # call = name arguments
     HEADER = (
-        (
-            "name",
-            Scanner(
-                ("next", "{", "", "", 0), find=r"\{()", near=r"\{", width=2,
-                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\{())", trails=(None,),
-            ),
-            "",
-        ),
+        ("name", Scanner(
+            ("next", "{", "", "", 0), find=r"\{()", near=r"\{", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\{())",
+            trails=(None,),
+        ), ""),
     )
     HEADER_PARTS = ("==>", "=", ">")
-    HEADER_TEXTS = Pattern("(?:==>|=|>|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")
+    HEADER_TEXTS = Pattern("(?:==>|=|>|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+)")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(("mark", "#:assistant", "", "", 0), find="#(:assistant)", near=r"#(?=[:]|\Z)", width=12, first="#")
     USUAL_NEXT = (ExpectedText("==> "),)
@@ -117,9 +113,7 @@ class StreamParser(Objects):
         if kind == "end":
             return self._end_turn()
         if kind == "header":
-            if not self._fresh:
-                self._note("another turn begins")
-            return self._drop()
+            return self._drop_after_text("another turn begins")
         return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

@@ -73,23 +73,27 @@ class StreamParser(Objects):
         ("call", "<!calls!> <!calls!> <!call!>tools.", "", "", 0),
         ("call", "<!calls!> <!call!> <!call!>tools.", "", "", 0), ("call", "<!calls!> <!call!>tools.", "", "", 1),
         ("empty", "<!calls!> <!/calls!>", "", "", 0), ("empty", "<!call!> <!/call!>", "", "", 1),
-        ("call", "<!call!>tools.", "", "", 1), ("header", "<!assistant!>", "", "", 0), ("end", "<!.!>", "", "", 0),
-        ("call", "\x00<!calls!><!calls!><!call!>tools.", "", "", 2),
+        ("call", "<!calls!> <!call!>", "", "", 2), ("call", "<!call!>tools.", "", "", 1),
+        ("header", "<!assistant!>", "", "", 0), ("call", "<!calls!>", "", "", 2), ("call", "<!call!>", "", "", 2),
+        ("end", "<!.!>", "", "", 0), ("call", "\x00<!calls!><!calls!><!call!>tools.", "", "", 2),
         ("call", "\x00<!calls!><!call!><!call!>tools.", "", "", 2), ("call", "\x00<!calls!><!call!>tools.", "", "", 2),
-        ("call", "\x00<!call!>tools.", "", "", 2), ("call", "```json <!calls!> <!call!>tools.", "", "", 0),
-        ("call", "``` <!calls!> <!call!>tools.", "", "", 0), ("call", "```json <!call!>tools.", "", "", 0),
-        ("call", "``` <!call!>tools.", "", "", 0),
+        ("call", "\x00<!calls!><!call!>", "", "", 2), ("call", "\x00<!call!>tools.", "", "", 2),
+        ("call", "\x00<!calls!>", "", "", 2), ("call", "\x00<!call!>", "", "", 2),
+        ("call", "```json <!calls!> <!call!>tools.", "", "", 0), ("call", "``` <!calls!> <!call!>tools.", "", "", 0),
+        ("call", "```json <!call!>tools.", "", "", 0), ("call", "``` <!call!>tools.", "", "", 0),
         find=(
             r"<(?:(!calls!>\s{0,64}<!call!>\s{0,64}<!/call!>\s{0,64}<!/calls!>)|(!calls!>\s{0,64}<!calls!>\s{0,64}<!ca"
             r"ll!>tools\.)|(!calls!>\s{0,64}<!call!>\s{0,64}<!call!>tools\.)|(!calls!>\s{0,64}<!call!>tools\.)|(!calls"
-            r"!>\s{0,64}<!/calls!>)|(!call!>\s{0,64}<!/call!>)|(!call!>tools\.)|(!assistant!>)|(!\.!>)|(\s{0,4}!\s{0,4"
-            r"}(?ai:calls)\s{0,4}!\s{0,4}>[\s_▁-]{0,4}<\s{0,4}!\s{0,4}(?ai:calls)\s{0,4}!\s{0,4}>\s{0,4}<\s{0,4}!\s{0,"
-            r"4}(?ai:call)\s{0,4}!\s{0,4}>\s{0,4}(?ai:tools)\s{0,4}\.)|(\s{0,4}!\s{0,4}(?ai:calls)\s{0,4}!\s{0,4}>\s{0"
-            r",4}<\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>[\s_▁-]{0,4}<\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>\s{0,"
-            r"4}(?ai:tools)\s{0,4}\.)|(\s{0,4}!\s{0,4}(?ai:calls)\s{0,4}!\s{0,4}>\s{0,4}<\s{0,4}!\s{0,4}(?ai:call)\s{0"
-            r",4}!\s{0,4}>\s{0,4}(?ai:tools)\s{0,4}\.)|(\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>\s{0,4}(?ai:tools)\s{"
-            r"0,4}\.))|`(?:(``json\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``\s{0,64}<!calls!>\s{0,64}<!call!>tools"
-            r"\.)|(``json\s{0,64}<!call!>tools\.)|(``\s{0,64}<!call!>tools\.))"
+            r"!>\s{0,64}<!/calls!>)|(!call!>\s{0,64}<!/call!>)|(!calls!>\s{0,64}<!call!>)|(!call!>tools\.)|(!assistant"
+            r"!>)|(!calls!>)|(!call!>)|(!\.!>)|(\s{0,4}!\s{0,4}(?ai:calls)\s{0,4}!\s{0,4}>[\s_▁-]{0,4}<\s{0,4}!\s{0,4}"
+            r"(?ai:calls)\s{0,4}!\s{0,4}>\s{0,4}<\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>\s{0,4}(?ai:tools)\s{0,4}\.)"
+            r"|(\s{0,4}!\s{0,4}(?ai:calls)\s{0,4}!\s{0,4}>\s{0,4}<\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>[\s_▁-]{0,4"
+            r"}<\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>\s{0,4}(?ai:tools)\s{0,4}\.)|(\s{0,4}!\s{0,4}(?ai:calls)\s{0,"
+            r"4}!\s{0,4}>\s{0,4}<\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>\s{0,4}(?ai:tools)\s{0,4}\.)|(\s{0,4}!\s{0,4"
+            r"}(?ai:calls)\s{0,4}!\s{0,4}>\s{0,4}<\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>)|(\s{0,4}!\s{0,4}(?ai:call"
+            r")\s{0,4}!\s{0,4}>\s{0,4}(?ai:tools)\s{0,4}\.)|(\s{0,4}!\s{0,4}(?ai:calls)\s{0,4}!\s{0,4}>)|(\s{0,4}!\s{0"
+            r",4}(?ai:call)\s{0,4}!\s{0,4}>))|`(?:(``json\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``\s{0,64}<!calls!"
+            r">\s{0,64}<!call!>tools\.)|(``json\s{0,64}<!call!>tools\.)|(``\s{0,64}<!call!>tools\.))"
         ), near=r"<(?=[\t\n\r !\-_▁]|\Z)|`(?=[`]|\Z)", width=230,
     )
     OPENERS = (
@@ -98,28 +102,20 @@ class StreamParser(Objects):
     )
     # call = name ":" index "<!args!>" arguments
     HEADER = (
-        (
-            "name",
-            Scanner(
-                ("suffix", ":", "", "", 0), find=":()", near=":", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?::())",
-                trails=("",),
-            ),
-            "",
-        ),
-        (
-            "index",
-            Scanner(
-                ("suffix", "<!args!>", "", "", 0), ("suffix", "\x00<!args!>", "", "", 2), ("bare", "{", "", "", 0),
-                find=r"<(?:(!args!>)|(\s{0,4}!\s{0,4}(?ai:args)\s{0,4}!\s{0,4}>))|\{()",
-                near=r"<(?=[\t\n\r !\-_▁]|\Z)|\{", width=41, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:<(!args!>))",
-                trails=("",),
-            ),
-            "",
-        ),
+        ("name", Scanner(
+            ("suffix", ":", "", "", 0), find=":()", near=":", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?::())",
+            trails=("",),
+        ), ""),
+        ("index", Scanner(
+            ("suffix", "<!args!>", "", "", 0), ("suffix", "\x00<!args!>", "", "", 2), ("bare", "{", "", "", 0),
+            find=r"<(?:(!args!>)|(\s{0,4}!\s{0,4}(?ai:args)\s{0,4}!\s{0,4}>))|\{()", near=r"<(?=[\t\n\r !\-_▁]|\Z)|\{",
+            width=41, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:<(!args!>))", trails=("",),
+        ), ""),
     )
     CALL_ID = "tools.{name}:{index}"
     HEADER_PARTS = ("<!args!>", "<!call!>", "tools.", ":")
-    HEADER_TEXTS = Pattern("(?:<!args!>|<!call!>|tools\\.|:|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")
+    HEADER_TEXTS = Pattern("(?:<!args!>|<!call!>|tools\\.|:|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+)")
+    SHORT_OPENERS = ("<!calls!>", "<!calls!><!call!>", "<!call!>")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
         ("mark", "<!calls!> <!calls!> <!call!>tools.", "", "", 0),
@@ -153,29 +149,35 @@ class StreamParser(Objects):
         ("call", "<!calls!> <!calls!> <!call!>tools.", "", "", 0),
         ("call", "<!calls!> <!call!> <!call!>tools.", "", "", 0), ("call", "<!call!> <!call!>tools.", "", "", 1),
         ("call", "<!calls!> <!call!>tools.", "", "", 1), ("empty", "<!calls!> <!/calls!>", "", "", 0),
-        ("empty", "<!call!> <!/call!>", "", "", 1), ("call", "<!call!>tools.", "", "", 1),
-        ("header", "<!assistant!>", "", "", 0), ("closed", "<!/calls!>", "", "", 1), ("closed", "<!/call!>", "", "", 1),
-        ("end", "<!.!>", "", "", 0), ("call", "\x00<!calls!><!calls!><!call!>tools.", "", "", 2),
+        ("empty", "<!call!> <!/call!>", "", "", 1), ("call", "<!calls!> <!call!>", "", "", 2),
+        ("call", "<!call!>tools.", "", "", 1), ("header", "<!assistant!>", "", "", 0),
+        ("closed", "<!/calls!>", "", "", 1), ("call", "<!calls!>", "", "", 2), ("closed", "<!/call!>", "", "", 1),
+        ("call", "<!call!>", "", "", 2), ("end", "<!.!>", "", "", 0),
+        ("call", "\x00<!calls!><!calls!><!call!>tools.", "", "", 2),
         ("call", "\x00<!calls!><!call!><!call!>tools.", "", "", 2), ("call", "\x00<!call!><!call!>tools.", "", "", 2),
-        ("call", "\x00<!calls!><!call!>tools.", "", "", 2), ("call", "\x00<!call!>tools.", "", "", 2),
-        ("closed", "\x00<!/calls!>", "", "", 2), ("closed", "\x00<!/call!>", "", "", 2),
-        ("call", "```json <!calls!> <!call!>tools.", "", "", 0), ("call", "``` <!calls!> <!call!>tools.", "", "", 0),
-        ("call", "```json <!call!>tools.", "", "", 0), ("call", "``` <!call!>tools.", "", "", 0),
+        ("call", "\x00<!calls!><!call!>tools.", "", "", 2), ("call", "\x00<!calls!><!call!>", "", "", 2),
+        ("call", "\x00<!call!>tools.", "", "", 2), ("closed", "\x00<!/calls!>", "", "", 2),
+        ("call", "\x00<!calls!>", "", "", 2), ("closed", "\x00<!/call!>", "", "", 2),
+        ("call", "\x00<!call!>", "", "", 2), ("call", "```json <!calls!> <!call!>tools.", "", "", 0),
+        ("call", "``` <!calls!> <!call!>tools.", "", "", 0), ("call", "```json <!call!>tools.", "", "", 0),
+        ("call", "``` <!call!>tools.", "", "", 0),
         find=(
             r",(?:(\s{0,64}<!call!>\s{0,64}<!call!>tools\.)|(\s{0,64}<!call!>tools\.))|;(?:(\s{0,64}<!call!>\s{0,64}<!"
             r"call!>tools\.)|(\s{0,64}<!call!>tools\.))|<(?:(!calls!>\s{0,64}<!call!>\s{0,64}<!/call!>\s{0,64}<!/calls"
             r"!>)|(!calls!>\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(!calls!>\s{0,64}<!call!>\s{0,64}<!call!>tools\.)"
             r"|(!call!>\s{0,64}<!call!>tools\.)|(!calls!>\s{0,64}<!call!>tools\.)|(!calls!>\s{0,64}<!/calls!>)|(!call!"
-            r">\s{0,64}<!/call!>)|(!call!>tools\.)|(!assistant!>)|(!/calls!>)|(!/call!>)|(!\.!>)|(\s{0,4}!\s{0,4}(?ai:"
-            r"calls)\s{0,4}!\s{0,4}>[\s_▁-]{0,4}<\s{0,4}!\s{0,4}(?ai:calls)\s{0,4}!\s{0,4}>\s{0,4}<\s{0,4}!\s{0,4}(?ai"
-            r":call)\s{0,4}!\s{0,4}>\s{0,4}(?ai:tools)\s{0,4}\.)|(\s{0,4}!\s{0,4}(?ai:calls)\s{0,4}!\s{0,4}>\s{0,4}<\s"
-            r"{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>[\s_▁-]{0,4}<\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>\s{0,4}(?ai"
-            r":tools)\s{0,4}\.)|(\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>[\s_▁-]{0,4}<\s{0,4}!\s{0,4}(?ai:call)\s{0,4"
-            r"}!\s{0,4}>\s{0,4}(?ai:tools)\s{0,4}\.)|(\s{0,4}!\s{0,4}(?ai:calls)\s{0,4}!\s{0,4}>\s{0,4}<\s{0,4}!\s{0,4"
-            r"}(?ai:call)\s{0,4}!\s{0,4}>\s{0,4}(?ai:tools)\s{0,4}\.)|(\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>\s{0,4"
-            r"}(?ai:tools)\s{0,4}\.)|(\s{0,4}!\s{0,4}/\s{0,4}(?ai:calls)\s{0,4}!\s{0,4}>)|(\s{0,4}!\s{0,4}/\s{0,4}(?ai"
-            r":call)\s{0,4}!\s{0,4}>))|`(?:(``json\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``\s{0,64}<!calls!>\s{0,6"
-            r"4}<!call!>tools\.)|(``json\s{0,64}<!call!>tools\.)|(``\s{0,64}<!call!>tools\.))"
+            r">\s{0,64}<!/call!>)|(!calls!>\s{0,64}<!call!>)|(!call!>tools\.)|(!assistant!>)|(!/calls!>)|(!calls!>)|(!"
+            r"/call!>)|(!call!>)|(!\.!>)|(\s{0,4}!\s{0,4}(?ai:calls)\s{0,4}!\s{0,4}>[\s_▁-]{0,4}<\s{0,4}!\s{0,4}(?ai:c"
+            r"alls)\s{0,4}!\s{0,4}>\s{0,4}<\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>\s{0,4}(?ai:tools)\s{0,4}\.)|(\s{0"
+            r",4}!\s{0,4}(?ai:calls)\s{0,4}!\s{0,4}>\s{0,4}<\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>[\s_▁-]{0,4}<\s{0"
+            r",4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>\s{0,4}(?ai:tools)\s{0,4}\.)|(\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0"
+            r",4}>[\s_▁-]{0,4}<\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>\s{0,4}(?ai:tools)\s{0,4}\.)|(\s{0,4}!\s{0,4}("
+            r"?ai:calls)\s{0,4}!\s{0,4}>\s{0,4}<\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>\s{0,4}(?ai:tools)\s{0,4}\.)|"
+            r"(\s{0,4}!\s{0,4}(?ai:calls)\s{0,4}!\s{0,4}>\s{0,4}<\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>)|(\s{0,4}!"
+            r"\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>\s{0,4}(?ai:tools)\s{0,4}\.)|(\s{0,4}!\s{0,4}/\s{0,4}(?ai:calls)\s{0,4}"
+            r"!\s{0,4}>)|(\s{0,4}!\s{0,4}(?ai:calls)\s{0,4}!\s{0,4}>)|(\s{0,4}!\s{0,4}/\s{0,4}(?ai:call)\s{0,4}!\s{0,4"
+            r"}>)|(\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>))|`(?:(``json\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(`"
+            r"`\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``json\s{0,64}<!call!>tools\.)|(``\s{0,64}<!call!>tools\.))"
         ), near=r",|;|<(?=[\t\n\r !\-_▁]|\Z)|`(?=[`]|\Z)", width=230,
     )
     AFTER_TURN = Scanner(
@@ -212,12 +214,9 @@ class StreamParser(Objects):
         if kind == "end":
             return self._end_turn()
         if kind == "header":
-            if not self._fresh:
-                self._note("another turn begins")
-            return self._drop()
+            return self._drop_after_text("another turn begins")
         if kind == "empty":
-            self._note("an empty call")
-            return self._drop(self._fresh)
+            return self._drop_noted("an empty call")
         return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

@@ -99,20 +99,19 @@ class StreamParser(Objects):
         find=r"\((?:(!ask:\s{0,64}\(!ask:)|(\|assistant(?!\w))|(~musing(?!\w))|(!ask:))|\|(\))",
         near=r"\((?=[!\|\~]|\Z)|\|(?=[)]|\Z)", width=78,
     )
+    REASONING_AGAIN = Scanner(
+        ("reasoning", "(~musing ", "", "\n", 2), find=r"\((~musing(?!\w))", near=r"\((?=[\~]|\Z)", width=9
+    )
     OPENERS = ("(!ask: (!ask:", "(!ask:")
     # call = name arguments
     HEADER = (
-        (
-            "name",
-            Scanner(
-                ("next", "{", "", "", 0), find=r"\{()", near=r"\{", width=2,
-                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\{())", trails=(None,),
-            ),
-            "",
-        ),
+        ("name", Scanner(
+            ("next", "{", "", "", 0), find=r"\{()", near=r"\{", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\{())",
+            trails=(None,),
+        ), ""),
     )
     HEADER_PARTS = ("(!ask:", "ask:", "!", "(")
-    HEADER_TEXTS = Pattern("(?:\\(!ask:|ask:|!|\\(|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")
+    HEADER_TEXTS = Pattern("(?:\\(!ask:|ask:|!|\\(|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+)")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
         ("mark", "(|assistant", "", "", 0), find=r"\((?:(\|assistant))", near=r"\((?=[\|]|\Z)", width=12, first="("
@@ -159,6 +158,9 @@ class StreamParser(Objects):
 
     def _reasoning(self) -> bool:
         # reasoning = text ("~)" content | "(!ask:" call)
+        again = self._reasoning_again()
+        if again is not False:
+            return again is True
         text = "reasoning_content" if self._reasoning_on else "content"
         kind = self._until(self.IN_REASONING, text)
         if kind == "reasoning_end":
@@ -179,9 +181,7 @@ class StreamParser(Objects):
         if kind == "end":
             return self._end_turn()
         if kind == "header":
-            if not self._fresh:
-                self._note("another turn begins")
-            return self._drop()
+            return self._drop_after_text("another turn begins")
         return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

@@ -85,20 +85,17 @@ class StreamParser(Objects):
             "call§)|(end§))"
         ), near=r"`(?=[`]|\Z)|§(?=[/acem]|\Z)", width=79,
     )
+    REASONING_AGAIN = Scanner(("reasoning", "§muse§", "", "", 0), find="§(muse§)", near=r"§(?=[m]|\Z)", width=7)
     OPENERS = ("§call§ §call§", "§call§")
     # call = name "§with§" arguments
     HEADER = (
-        (
-            "name",
-            Scanner(
-                ("bare", "{", "", "", 0), ("suffix", "§with§", "", "", 0), find=r"\{()|§(with§)",
-                near=r"\{|§(?=[w]|\Z)", width=7, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:§(with§))", trails=("",),
-            ),
-            "",
-        ),
+        ("name", Scanner(
+            ("bare", "{", "", "", 0), ("suffix", "§with§", "", "", 0), find=r"\{()|§(with§)", near=r"\{|§(?=[w]|\Z)",
+            width=7, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:§(with§))", trails=("",),
+        ), ""),
     )
     HEADER_PARTS = ("§call§", "§with§", "call", "with", "§")
-    HEADER_TEXTS = Pattern("(?:§call§|§with§|call|with|§|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")
+    HEADER_TEXTS = Pattern("(?:§call§|§with§|call|with|§|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+)")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
         ("mark", "```json §call§", "", "", 0), ("mark", "``` §call§", "", "", 0), ("mark", "§assistant§", "", "", 0),
@@ -137,6 +134,9 @@ class StreamParser(Objects):
 
     def _reasoning(self) -> bool:
         # reasoning = text ("§/muse§" content | "§call§" call)
+        again = self._reasoning_again()
+        if again is not False:
+            return again is True
         text = "reasoning_content" if self._reasoning_on else "content"
         kind = self._until(self.IN_REASONING, text)
         if kind == "reasoning_end":
@@ -157,12 +157,9 @@ class StreamParser(Objects):
         if kind == "end":
             return self._end_turn()
         if kind == "header":
-            if not self._fresh:
-                self._note("another turn begins")
-            return self._drop()
+            return self._drop_after_text("another turn begins")
         if kind == "stray":
-            self._note("reasoning ends that was not open")
-            return self._drop(self._fresh)
+            return self._drop_noted("reasoning ends that was not open")
         return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

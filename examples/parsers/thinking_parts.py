@@ -74,12 +74,12 @@ class StreamParser(Objects):
     IN_REASONING = Scanner(
         ("line", "[NEED] [NEED]", "", "", 0), ("reasoning_end", "[/PONDER]", "", "", 0), ("line", "[NEED]", "", "", 2),
         ("end", "[END]", "", "", 0), ("last", "[TOP]", "", "", 0), ("line", "\x00[need][need]", "", "", 2),
-        ("line", "\x00[need]", "", "", 2), ("end", "\x00[end]", "", "", 2), ("line", "```json [NEED]", "", "", 0),
-        ("line", "``` [NEED]", "", "", 0),
+        ("alike", "\x00[/ponder]", "", "", 2), ("line", "\x00[need]", "", "", 2), ("end", "\x00[end]", "", "", 2),
+        ("line", "```json [NEED]", "", "", 0), ("line", "``` [NEED]", "", "", 0),
         find=(
             r"\[(?:(NEED\]\s{0,64}\[NEED\])|(/PONDER\])|(NEED\])|(END\])|(TOP\])|(\s{0,4}(?ai:NEED)\s{0,4}\][\s_▁-]{0,"
-            r"4}\[\s{0,4}(?ai:NEED)\s{0,4}\])|(\s{0,4}(?ai:NEED)\s{0,4}\])|(\s{0,4}(?ai:END)\s{0,4}\]))|`(?:(``json\s{"
-            r"0,64}\[NEED\])|(``\s{0,64}\[NEED\]))"
+            r"4}\[\s{0,4}(?ai:NEED)\s{0,4}\])|(\s{0,4}/\s{0,4}(?ai:PONDER)\s{0,4}\])|(\s{0,4}(?ai:NEED)\s{0,4}\])|(\s{"
+            r"0,4}(?ai:END)\s{0,4}\]))|`(?:(``json\s{0,64}\[NEED\])|(``\s{0,64}\[NEED\]))"
         ), near=r"\[(?=[\t\n\r \-/ENT_en▁]|\Z)|`(?=[`]|\Z)", width=79,
     )
     IN_CONTENT = Scanner(
@@ -93,21 +93,30 @@ class StreamParser(Objects):
             r"?:(``json\s{0,64}\[NEED\])|(``\s{0,64}\[NEED\]))"
         ), near=r"\[(?=[\t\n\r \-/ENPT_en▁]|\Z)|`(?=[`]|\Z)", width=79,
     )
+    BEFORE_CONTENT = Scanner(
+        ("call", "[NEED] [NEED]", "", "", 0), ("stray", "[/PONDER]", "", "", 0), ("reasoning", "[PONDER]", "", "", 0),
+        ("call", "[NEED]", "", "", 2), ("end", "[END]", "", "", 0), ("last", "[TOP]", "", "", 0),
+        ("call", "\x00[need][need]", "", "", 2), ("reasoning", "\x00[ponder]", "", "", 2),
+        ("call", "\x00[need]", "", "", 2), ("end", "\x00[end]", "", "", 2), ("call", "```json [NEED]", "", "", 0),
+        ("call", "``` [NEED]", "", "", 0),
+        find=(
+            r"\[(?:(NEED\]\s{0,64}\[NEED\])|(/PONDER\])|(PONDER\])|(NEED\])|(END\])|(TOP\])|(\s{0,4}(?ai:NEED)\s{0,4}"
+            r"\][\s_▁-]{0,4}\[\s{0,4}(?ai:NEED)\s{0,4}\])|(\s{0,4}(?ai:PONDER)\s{0,4}\])|(\s{0,4}(?ai:NEED)\s{0,4}\])|"
+            r"(\s{0,4}(?ai:END)\s{0,4}\]))|`(?:(``json\s{0,64}\[NEED\])|(``\s{0,64}\[NEED\]))"
+        ), near=r"\[(?=[\t\n\r \-/ENPT_enp▁]|\Z)|`(?=[`]|\Z)", width=79,
+    )
+    REASONING_AGAIN = Scanner(("reasoning", "[PONDER]", "", "", 0), find=r"\[(PONDER\])", near=r"\[(?=[P]|\Z)", width=9)
     OPENERS = ("[NEED] [NEED]", "[NEED]")
     # call = name "[GIVEN]" arguments
     HEADER = (
-        (
-            "name",
-            Scanner(
-                ("suffix", "[GIVEN]", "", "", 0), ("suffix", "\x00[given]", "", "", 2), ("bare", "{", "", "", 0),
-                find=r"\[(?:(GIVEN\])|(\s{0,4}(?ai:GIVEN)\s{0,4}\]))|\{()", near=r"\[(?=[\t\n\r \-G_g▁]|\Z)|\{",
-                width=36, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(GIVEN\]))", trails=("",),
-            ),
-            "",
-        ),
+        ("name", Scanner(
+            ("suffix", "[GIVEN]", "", "", 0), ("suffix", "\x00[given]", "", "", 2), ("bare", "{", "", "", 0),
+            find=r"\[(?:(GIVEN\])|(\s{0,4}(?ai:GIVEN)\s{0,4}\]))|\{()", near=r"\[(?=[\t\n\r \-G_g▁]|\Z)|\{", width=36,
+            word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(GIVEN\]))", trails=("",),
+        ), ""),
     )
     HEADER_PARTS = ("[GIVEN]", "[NEED]", "GIVEN", "NEED", "[", "]")
-    HEADER_TEXTS = Pattern("(?:\\[GIVEN\\]|\\[NEED\\]|GIVEN|NEED|\\[|\\]|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")
+    HEADER_TEXTS = Pattern("(?:\\[GIVEN\\]|\\[NEED\\]|GIVEN|NEED|\\[|\\]|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+)")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
         ("mark", "[NEED]", "", "", 1), ("mark", "[END]", "", "", 0), ("mark", "```json [NEED]", "", "", 0),
@@ -143,6 +152,9 @@ class StreamParser(Objects):
 
     def _reasoning(self) -> bool:
         # reasoning = text ("[/PONDER]" content | "[NEED]" call)
+        again = self._reasoning_again()
+        if again is not False:
+            return again is True
         text = "reasoning_content" if self._reasoning_on else "content"
         kind = self._until(self.IN_REASONING, text)
         if kind == "reasoning_end":
@@ -155,7 +167,8 @@ class StreamParser(Objects):
 
     def _content(self) -> bool:
         # content = (text | "[END]")* ("[PONDER]" reasoning | "[NEED]" call)?
-        kind = self._until(self.IN_CONTENT, "content")
+        # What opens reasoning is text once content has begun.
+        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning",))
         if kind == "reasoning":
             return self._open_reasoning()
         if kind == "call":
@@ -163,8 +176,7 @@ class StreamParser(Objects):
         if kind == "end":
             return self._end_turn()
         if kind == "stray":
-            self._note("reasoning ends that was not open")
-            return self._drop(self._fresh)
+            return self._drop_noted("reasoning ends that was not open")
         return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

@@ -70,12 +70,13 @@ class StreamParser(RawPairs):
         ("line", '```json ⟨step name="', "", "", 0), ("line", '``` ⟨step name="', "", "", 0),
         ("line", '⟨steps⟩ ⟨step name=" ⟨step name="', "\n\n", "", 0),
         ("line", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", 0), ("line", '⟨steps⟩ ⟨step name="', "\n\n", "", 2),
-        ("line", '⟨step name="', "", "", 1), ("reasoning_end", "⟨/ponder⟩", "", "", 0), ("end", "⟪stop⟫", "", "", 0),
+        ("line", '⟨step name="', "", "", 1), ("reasoning_end", "⟨/ponder⟩", "", "", 0),
+        ("line", "⟨steps⟩", "\n\n", "\n", 2), ("end", "⟪stop⟫", "", "", 0),
         find=(
             r'`(?:(``json\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(`'
             r'`json\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨step\s{1,64}name="))|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name='
             r'"\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{'
-            r'1,64}name=")|(step\s{1,64}name=")|(/ponder⟩))|⟪(stop⟫)'
+            r'1,64}name=")|(step\s{1,64}name=")|(/ponder⟩)|(steps⟩))|⟪(stop⟫)'
         ), near=r"`(?=[`]|\Z)|⟨(?=[/s]|\Z)|⟪(?=[s]|\Z)", width=290, leads="\n\n",
     )
     IN_CONTENT = Scanner(
@@ -86,31 +87,29 @@ class StreamParser(RawPairs):
         ("call", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", 0), ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", 2),
         ("empty", '⟨step name=" ⟨/step⟩', "", "", 1), ("empty", "⟨steps⟩ ⟨/steps⟩", "", "", 0),
         ("call", '⟨step name="', "", "", 2), ("stray", "⟨/ponder⟩", "", "", 0), ("reasoning", "⟨ponder⟩", "", "", 0),
-        ("end", "⟪stop⟫", "", "", 0),
+        ("call", "⟨steps⟩", "\n\n", "\n", 2), ("end", "⟪stop⟫", "", "", 0),
         find=(
             r'`(?:(``json\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(`'
             r'`json\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨step\s{1,64}name="))|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name='
             r'"\s{0,64}⟨/step⟩\s{0,64}⟨/steps⟩)|(steps⟩\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(steps⟩'
             r'\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name="\s{0,'
-            r'64}⟨/step⟩)|(steps⟩\s{0,64}⟨/steps⟩)|(step\s{1,64}name=")|(/ponder⟩)|(ponder⟩))|⟪(stop⟫)'
+            r'64}⟨/step⟩)|(steps⟩\s{0,64}⟨/steps⟩)|(step\s{1,64}name=")|(/ponder⟩)|(ponder⟩)|(steps⟩))|⟪(stop⟫)'
         ), near=r"`(?=[`]|\Z)|⟨(?=[/ps]|\Z)|⟪(?=[s]|\Z)", width=294, leads="\n\n",
     )
+    REASONING_AGAIN = Scanner(("reasoning", "⟨ponder⟩", "", "", 0), find="⟨(ponder⟩)", near=r"⟨(?=[p]|\Z)", width=9)
     OPENERS = (
         '⟨steps⟩ ⟨step name=" ⟨step name="', '⟨steps⟩ ⟨steps⟩ ⟨step name="', '⟨steps⟩ ⟨step name="', '⟨step name="',
     )
     # call = name '"⟩' arguments
     HEADER = (
-        (
-            "name",
-            Scanner(
-                ("suffix", '"⟩', "", "\n", 0), find='"(⟩)', near=r'"(?=[⟩]|\Z)', width=3,
-                word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(⟩))', trails=("\n",),
-            ),
-            "",
-        ),
+        ("name", Scanner(
+            ("suffix", '"⟩', "", "\n", 0), find='"(⟩)', near=r'"(?=[⟩]|\Z)', width=3,
+            word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(⟩))', trails=("\n",),
+        ), ""),
     )
     HEADER_PARTS = ('name="', "⟨step", "name", "step", '"⟩', '"', "=", "⟨", "⟩")
-    HEADER_TEXTS = Pattern('(?:name="|⟨step|name|step|"⟩|"|=|⟨|⟩|[^\\S\\n]*[\\n:.,\'"`]|[0-9]+)')
+    HEADER_TEXTS = Pattern('(?:name="|⟨step|name|step|"⟩|"|=|⟨|⟩|[^\\S\\n]*[\\n:.,/\'"`]|[0-9]+)')
+    SHORT_OPENERS = ("⟨steps⟩",)
     BREAKS = Scanner(
         ("mark", '```json ⟨steps⟩ ⟨step name="', "", "", 0), ("mark", '``` ⟨steps⟩ ⟨step name="', "", "", 0),
         ("mark", '```json ⟨step name="', "", "", 0), ("mark", '``` ⟨step name="', "", "", 0),
@@ -134,22 +133,14 @@ class StreamParser(RawPairs):
     NAMES_ALIKE = True
     # arguments = ('⟨arg name="' key '" text="' type '"⟩' value)*
     PAIR = (
-        (
-            "key",
-            Scanner(
-                ("suffix", '" text="', "", "", 0), find=r'"(\s{0,64}text=")', near='"', width=73,
-                word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(\s{0,64}text="))', trails=("",),
-            ),
-            "",
-        ),
-        (
-            "type",
-            Scanner(
-                ("suffix", '"⟩', "", "", 0), find='"(⟩)', near=r'"(?=[⟩]|\Z)', width=3,
-                word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(⟩))', trails=("",),
-            ),
-            "",
-        ),
+        ("key", Scanner(
+            ("suffix", '" text="', "", "", 0), find=r'"(\s{0,64}text=")', near='"', width=73,
+            word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(\s{0,64}text="))', trails=("",),
+        ), ""),
+        ("type", Scanner(
+            ("suffix", '"⟩', "", "", 0), find='"(⟩)', near=r'"(?=[⟩]|\Z)', width=3,
+            word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(⟩))', trails=("",),
+        ), ""),
     )
     BETWEEN = Scanner(
         ("next", '```json ⟨steps⟩ ⟨step name="', "", "", 0), ("next", '``` ⟨steps⟩ ⟨step name="', "", "", 0),
@@ -167,6 +158,11 @@ class StreamParser(RawPairs):
     )
     USUAL_PAIR = (ExpectedText('⟨arg name="'),)
     RESUMES = True
+    AROUND_KEY = (
+        Pattern('(?:\\s{0,64}(?:name="|name|⟨arg|arg|"|=|⟨|[\\"\'“”]))*'),
+        Pattern('(?:\\s{0,64}(?:text="|text|"⟩|"|=|⟩|yes|no|[\\"\'“”]))*'),
+        70,
+    )
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
     )
@@ -203,7 +199,7 @@ class StreamParser(RawPairs):
         ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", 2), ("empty", '⟨step name=" ⟨/step⟩', "", "", 1),
         ("empty", "⟨steps⟩ ⟨/steps⟩", "", "", 0), ("call", '⟨step name="', "", "", 2),
         ("stray", "⟨/ponder⟩", "", "", 0), ("closed", "⟨/steps⟩", "\n", "", 1), ("reasoning", "⟨ponder⟩", "", "", 0),
-        ("closed", "⟨/step⟩", "", "", 1), ("end", "⟪stop⟫", "", "", 0),
+        ("call", "⟨steps⟩", "\n\n", "\n", 2), ("closed", "⟨/step⟩", "", "", 1), ("end", "⟪stop⟫", "", "", 0),
         find=(
             r',(?:(\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(\s{0,64}⟨step\s{1,64}name="))|;(?:(\s{0,64'
             r'}⟨step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(\s{0,64}⟨step\s{1,64}name="))|`(?:(``json\s{0,64}⟨step'
@@ -212,7 +208,7 @@ class StreamParser(RawPairs):
             r'⟨/steps⟩)|(steps⟩\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨steps⟩\s{0,64}⟨'
             r'step\s{1,64}name=")|(step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{1,64}name=")|'
             r'(step\s{1,64}name="\s{0,64}⟨/step⟩)|(steps⟩\s{0,64}⟨/steps⟩)|(step\s{1,64}name=")|(/ponder⟩)|(/steps⟩)|('
-            "ponder⟩)|(/step⟩))|⟪(stop⟫)"
+            "ponder⟩)|(steps⟩)|(/step⟩))|⟪(stop⟫)"
         ), near=r",|;|`(?=[`]|\Z)|⟨(?=[/ps]|\Z)|⟪(?=[s]|\Z)", width=294, leads="\n\n",
     )
     AFTER_TURN = Scanner(
@@ -231,6 +227,9 @@ class StreamParser(RawPairs):
 
     def _reasoning(self) -> bool:
         # reasoning = text ("⟨/ponder⟩" content | '⟨steps⟩\n⟨step name="' call)
+        again = self._reasoning_again()
+        if again is not False:
+            return again is True
         text = "reasoning_content" if self._reasoning_on else "content"
         kind = self._until(self.IN_REASONING, text)
         if kind == "reasoning_end":
@@ -251,11 +250,9 @@ class StreamParser(RawPairs):
         if kind == "end":
             return self._end_turn()
         if kind == "stray":
-            self._note("reasoning ends that was not open")
-            return self._drop(self._fresh)
+            return self._drop_noted("reasoning ends that was not open")
         if kind == "empty":
-            self._note("an empty call")
-            return self._drop(self._fresh)
+            return self._drop_noted("an empty call")
         return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

@@ -81,17 +81,13 @@ class StreamParser(QuotedPairs):
     OPENERS = ("⟨do ⟨do", "⟨do")
     # call = name arguments
     HEADER = (
-        (
-            "name",
-            Scanner(
-                ("next", "⟩", "", "", 0), find="⟩()", near="⟩", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:⟩())",
-                trails=(None,),
-            ),
-            " \t\n",
-        ),
+        ("name", Scanner(
+            ("next", "⟩", "", "", 0), find="⟩()", near="⟩", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:⟩())",
+            trails=(None,),
+        ), " \t\n"),
     )
     HEADER_PARTS = ("⟨do", "do", "⟨")
-    HEADER_TEXTS = Pattern("(?:⟨do|do|⟨|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")
+    HEADER_TEXTS = Pattern("(?:⟨do|do|⟨|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+)")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
         ("mark", "```json ⟨do", "", "", 0), ("mark", "``` ⟨do", "", "", 0), ("mark", "⟨do", "", "", 1),
@@ -107,11 +103,9 @@ class StreamParser(QuotedPairs):
     NAMES_ALIKE = True
     # arguments = (key "" value)*
     PAIR = (
-        (
-            "key",
-            Scanner(find="(?!)", near="(?!)", width=1, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:(?!))", trails=()),
-            " \t\n",
-        ),
+        ("key", Scanner(
+            find="(?!)", near="(?!)", width=1, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:(?!))", trails=()
+        ), " \t\n"),
     )
     BETWEEN = Scanner(
         ("next", "```json ⟨do ", "", " ", 2), ("next", "``` ⟨do ", "", " ", 2), ("next", "⟨do ⟨do ", "", " ", 2),
@@ -156,12 +150,9 @@ class StreamParser(QuotedPairs):
         if kind == "end":
             return self._end_turn()
         if kind == "header":
-            if not self._fresh:
-                self._note("another turn begins")
-            return self._drop()
+            return self._drop_after_text("another turn begins")
         if kind == "empty":
-            self._note("an empty call")
-            return self._drop(self._fresh)
+            return self._drop_noted("an empty call")
         return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

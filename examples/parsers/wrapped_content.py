@@ -5,7 +5,7 @@
 
 turn      = (text | "<#answer#>" text "<#/answer#>" | "<#plan#>" text "<#/plan#>" | calls)* "<#over#>"
 calls     = "<#acts#>\n{" call ("{" call)*
-call      = { "tool": name, "input": arguments } "<#/acts#>"
+call      = { "tool": name, "input": arguments, "arguments": arguments, "parameters": arguments, "args": arguments, "params": arguments, "kwargs": arguments } "<#/acts#>"
 """
 
 from __future__ import annotations
@@ -68,6 +68,7 @@ class StreamParser(UsualObjects):
     ANCHORS = ("<#assistant#>",)
     AROUND_REASONING = (("<#plan#>",), ("<#/plan#>",))
     AT_LINES = True
+    AT_ENDS = True
     REASONS = True
     CUT_MARKERS = True
     KEEPS = True
@@ -77,7 +78,7 @@ class StreamParser(UsualObjects):
         ("reasoning_end", "<#/plan#>", "", "", 0), ("end", "<#over#>", "", "", 0),
         ("line", "\x00<#acts#><#acts#>{", "", "", 2), ("line", "\x00<#acts#>```json{", "", "", 2),
         ("line", "\x00<#acts#>```{", "", "", 2), ("line", "\x00<#acts#>[{", "", "", 2),
-        ("line", "\x00<#acts#>{", "", "", 2), ("end", "\x00<#over#>", "", "", 2),
+        ("line", "\x00<#acts#>{", "", "", 2), ("alike", "\x00<#/plan#>", "", "", 2), ("end", "\x00<#over#>", "", "", 2),
         ("line", "```json <#acts#> {", "", "", 0), ("line", "``` <#acts#> {", "", "", 0),
         find=(
             r"<(?:(#acts#>\s{0,64}<#acts#>\s{0,64}\{)|(#acts#>\s{0,64}```json\s{0,64}\{)|(#acts#>\s{0,64}```\s{0,64}\{"
@@ -85,8 +86,9 @@ class StreamParser(UsualObjects):
             r"4}#\s{0,4}>[\s_▁-]{0,4}<\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,4}\{)|(\s{0,4}#\s{0,4}(?ai:ac"
             r"ts)\s{0,4}#\s{0,4}>[\s_▁-]{0,4}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,4}\{)|(\s{0,4}#\s{0,4}(?ai:ac"
             r"ts)\s{0,4}#\s{0,4}>[\s_▁-]{0,4}`\s{0,4}`\s{0,4}`[\s_▁-]{0,4}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4"
-            r"}>[\s_▁-]{0,4}\[\s{0,4}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,4}\{)|(\s{0,4}#\s{0,4}(?a"
-            r"i:over)\s{0,4}#\s{0,4}>))|`(?:(``json\s{0,64}<#acts#>\s{0,64}\{)|(``\s{0,64}<#acts#>\s{0,64}\{))"
+            r"}>[\s_▁-]{0,4}\[\s{0,4}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,4}\{)|(\s{0,4}#\s{0,4}/\s"
+            r"{0,4}(?ai:plan)\s{0,4}#\s{0,4}>)|(\s{0,4}#\s{0,4}(?ai:over)\s{0,4}#\s{0,4}>))|`(?:(``json\s{0,64}<#acts#"
+            r">\s{0,64}\{)|(``\s{0,64}<#acts#>\s{0,64}\{))"
         ), near=r"<(?=[\t\n\r #\-_▁]|\Z)|`(?=[`]|\Z)", width=148,
     )
     IN_CONTENT = Scanner(
@@ -110,9 +112,41 @@ class StreamParser(UsualObjects):
             r"(?:(``json\s{0,64}<#acts#>\s{0,64}\{)|(``\s{0,64}<#acts#>\s{0,64}\{))"
         ), near=r"<(?=[\t\n\r #\-_▁]|\Z)|`(?=[`]|\Z)", width=148,
     )
+    BEFORE_CONTENT = Scanner(
+        ("call", "<#acts#> <#acts#> {", "", "", 0), ("call", "<#acts#> ```json {", "", "", 0),
+        ("empty", "<#acts#> <#/acts#>", "", "", 0), ("call", "<#acts#> ``` {", "", "", 0),
+        ("header", "<#assistant#>", "", "", 0), ("content_end", "<#/answer#>", "", "", 0),
+        ("call", "<#acts#> [ {", "", "", 0), ("content", "<#answer#>", "", "", 0), ("call", "<#acts#> {", "", "", 1),
+        ("stray", "<#/plan#>", "", "", 0), ("reasoning", "<#plan#>", "", "", 0), ("end", "<#over#>", "", "", 0),
+        ("call", "\x00<#acts#><#acts#>{", "", "", 2), ("call", "\x00<#acts#>```json{", "", "", 2),
+        ("call", "\x00<#acts#>```{", "", "", 2), ("call", "\x00<#acts#>[{", "", "", 2),
+        ("call", "\x00<#acts#>{", "", "", 2), ("reasoning", "\x00<#plan#>", "", "", 2),
+        ("end", "\x00<#over#>", "", "", 2), ("call", "```json <#acts#> {", "", "", 0),
+        ("call", "``` <#acts#> {", "", "", 0),
+        find=(
+            r"<(?:(#acts#>\s{0,64}<#acts#>\s{0,64}\{)|(#acts#>\s{0,64}```json\s{0,64}\{)|(#acts#>\s{0,64}<#/acts#>)|(#"
+            r"acts#>\s{0,64}```\s{0,64}\{)|(#assistant#>)|(#/answer#>)|(#acts#>\s{0,64}\[\s{0,64}\{)|(#answer#>)|(#act"
+            r"s#>\s{0,64}\{)|(#/plan#>)|(#plan#>)|(#over#>)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,4}<\s{"
+            r"0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,4}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{"
+            r"0,4}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,4}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{"
+            r"0,4}`\s{0,4}`\s{0,4}`[\s_▁-]{0,4}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,4}\[\s{0,4}\{)|"
+            r"(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,4}\{)|(\s{0,4}#\s{0,4}(?ai:plan)\s{0,4}#\s{0,4}>)|("
+            r"\s{0,4}#\s{0,4}(?ai:over)\s{0,4}#\s{0,4}>))|`(?:(``json\s{0,64}<#acts#>\s{0,64}\{)|(``\s{0,64}<#acts#>\s"
+            r"{0,64}\{))"
+        ), near=r"<(?=[\t\n\r #\-_▁]|\Z)|`(?=[`]|\Z)", width=148,
+    )
+    REASONING_AGAIN = Scanner(("reasoning", "<#plan#>", "", "", 0), find="<(#plan#>)", near=r"<(?=[#]|\Z)", width=9)
     OPENERS = ("<#acts#> <#acts#> {", "<#acts#> ```json {", "<#acts#> ``` {", "<#acts#> [ {", "<#acts#> {")
     # call = object
-    FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {("tool",): "name", ("input",): "arguments"}
+    FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
+        ("tool",): "name",
+        ("input",): "arguments",
+        ("arguments",): "arguments",
+        ("parameters",): "arguments",
+        ("args",): "arguments",
+        ("params",): "arguments",
+        ("kwargs",): "arguments",
+    }
     OPENED = "{"
     CLOSERS = ("\n<#/acts#>",)
     HEAD = Pattern('\\{\\s*"tool"\\s*:\\s*"(?P<name>[^"\\\\\\x00-\\x1f]*)"')
@@ -182,6 +216,9 @@ class StreamParser(UsualObjects):
 
     def _reasoning(self) -> bool:
         # reasoning = text ("<#/plan#>" content | "<#acts#>\n{" call)
+        again = self._reasoning_again()
+        if again is not False:
+            return again is True
         text = "reasoning_content" if self._reasoning_on else "content"
         kind = self._until(self.IN_REASONING, text)
         if kind == "reasoning_end":
@@ -194,7 +231,8 @@ class StreamParser(UsualObjects):
 
     def _content(self) -> bool:
         # content = (text | "<#answer#>" | "<#/answer#>" | "<#over#>")* ("<#plan#>" reasoning | "<#acts#>\n{" call)?
-        kind = self._until(self.IN_CONTENT, "content")
+        # What opens reasoning is text once content has begun.
+        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning",))
         if kind == "reasoning":
             return self._open_reasoning()
         if kind == "content":
@@ -206,15 +244,11 @@ class StreamParser(UsualObjects):
         if kind == "end":
             return self._end_turn()
         if kind == "header":
-            if not self._fresh:
-                self._note("another turn begins")
-            return self._drop()
+            return self._drop_after_text("another turn begins")
         if kind == "stray":
-            self._note("reasoning ends that was not open")
-            return self._drop(self._fresh)
+            return self._drop_noted("reasoning ends that was not open")
         if kind == "empty":
-            self._note("an empty call")
-            return self._drop(self._fresh)
+            return self._drop_noted("an empty call")
         return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

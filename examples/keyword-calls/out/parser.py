@@ -76,6 +76,8 @@ class Copied:
 
 
 # How far is looked at most, in characters, so that the work for each of them is bounded.
+NAME_LIMIT = 512  # a longer name is no name
+LEAST_CUT = 3  # fewer characters of a marker at the output's end may as well be text
 MOST_SPACE = 16  # white space between the marks that show where a value ends
 LONGEST_KEY = 64  # a key, or the name of a further call, that shows where a value ends
 LONGEST_FOLLOW = 160  # all that shows where a value ends, from its first character on
@@ -117,6 +119,9 @@ class Match:
     ) -> None:
         self.kind, self.start, self.end = kind, start, end
         self.lead, self.trail, self.ambiguous = lead, trail, ambiguous
+
+    def of_kind(self, kind: str) -> Match:
+        return Match(kind, self.start, self.end, self.lead, self.trail, self.ambiguous)
 
 
 class Scanner:
@@ -278,7 +283,7 @@ def tool_named(name: str, tools: Parameters) -> str:
     """
     if name in tools or not tools:
         return name
-    bare = name.strip().strip("\"'`“”").strip()
+    bare = name.strip().strip("\"'`“”/").strip()
     shorts: tuple[str, str] = (bare, str(NAMESPACE.sub("", bare)))
     for short in filter(bare_name, shorts):
         if short in tools:
@@ -1443,10 +1448,12 @@ class Stream(Copied):
 
 NON_SPACE = Pattern(r"\S|\Z")
 OPENER_KINDS = ("call", "line", "whole")
+AT_END_KINDS = ("last", "sign", "alike")  # what counts at the output's end, or before another marker
+UNDECIDED_KINDS = ("plain", "last", "sign", "alike")  # what follows shows whether they count
+MOST_ENDS = 4  # so many ends of the turn in a row are one
 REASONING_KINDS = ("reasoning", "reasoning_end")
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
 CUT_KINDS = ("end", "reasoning_end", "content_end")
-LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
 
 
 def next_char(buf: str, pos: int) -> int:
@@ -1460,9 +1467,13 @@ class Turn(Stream):
     DISTINCT: ClassVar[bool] = True  # what opens calls is like nothing else, so what follows is a call
     ENDS_TURN: ClassVar[bool] = False  # a call's closer may be what ends the turn, so that it may be cut off
     OPENERS: ClassVar[tuple[str, ...]] = ()  # of calls: the beginning of one at the output's end is no text
+    # What the states look for, each in its text.
+    BEFORE_CONTENT: ClassVar[Scanner] = NO_MARKERS
     AFTER_TURN: ClassVar[Scanner] = NO_MARKERS  # a call right after the end of the turn is one of its calls
     USUAL_NEXT: ClassVar[Sequence[ExpectedText]] = ()  # what usually comes after a call,
     USUAL_PAIR: ClassVar[Sequence[ExpectedText]] = ()  # and after an argument
+    REASONING_AGAIN: ClassVar[Scanner] = NO_MARKERS  # what opens reasoning, where it has just been opened
+    _reasoning_to = 0  # where the reasoning that is open is closed, as far as that was looked for
 
     def finish(self) -> list[Delta]:
         """The output has ended: what is new with that."""
@@ -1479,11 +1490,17 @@ class Turn(Stream):
 
     # Text and markers
 
-    def _until(self, marks: Scanner, kind: str) -> str:
-        """Emit the text before the next marker as `kind`; the marker's kind, "" where more input is needed.
+    def _until_or_first(self, marks: Scanner, kind: str, first: Sequence[str]) -> str:
+        """As `_until`; what opens reasoning or content may count before any of the text only: these kinds."""
+        if self._fresh:
+            comes = self._next(self.BEFORE_CONTENT)
+            if comes is None or comes in first:
+                return comes or ""
+        return self._until(marks, kind)
 
-        A marker that is text itself is emitted too: then "text" is returned.
-        """
+    def _until(self, marks: Scanner, kind: str) -> str:
+        """Emit the text before the next marker as `kind`.  Return the marker's kind, "text" if it is text itself and
+        was emitted too, "" where more input is needed."""
         if self._space:
             self._skip_space()
         buf, pos, stop = self._buf, self._pos, len(self._buf)
@@ -1492,6 +1509,9 @@ class Turn(Stream):
             mark = self._counting(marks, mark)
         clear = mark is not None and not mark.ambiguous  # nothing before its end can be undecided
         partial = stop if clear else marks.partial_match(buf, pos) if mark is None or not self._final else stop
+        if self.AT_LINES or self.AT_ENDS:
+            if mark is not None and mark.kind in UNDECIDED_KINDS and not self._final:
+                partial = min(partial, marks.with_lead(buf, pos, mark.start))
         if self._final and not self._is_cut(marks, partial):
             partial = stop
         found = mark is not None and mark.start < partial
@@ -1500,15 +1520,12 @@ class Turn(Stream):
         if not blank:
             self._fresh = False
         if mark is None or not found:
-            # White space before the first text is dropped when a marker follows it, so it has to wait.
             if not blank:
                 self._text(kind, end)
                 passed = kind != "pending" and self._out.fence is None and (self._reasoning_on or not self._opener)
                 self._goes_on(kind if passed else "", marks.safe_prefix_end)
-            elif self._final and self._out.is_silent():
-                self._text(kind, end)
             elif self._final:
-                self._pos = end
+                self._last_space(kind, end)
             return ""
         # White space alone is the answer where the turn ends behind it, and holds nothing else.
         alone = mark.kind == "end" and kind == "content" and self._out.is_silent()
@@ -1526,6 +1543,12 @@ class Turn(Stream):
             return "text"
         return str(mark.kind)
 
+    def _last_space(self, kind: str, end: int) -> None:
+        """White space before the first text is dropped when a marker follows it, so it waited: none came."""
+        if self._out.is_silent():
+            self._text(kind, end)
+        self._pos = end
+
     def _counting(self, marks: Scanner, mark: Match | None) -> Match | None:
         """The mark, or the first after it, that counts where it stands: "line" at a line's start, "last" at the end,
         "sign" before the end or before another mark.
@@ -1533,14 +1556,67 @@ class Turn(Stream):
         One whose later pieces stand at a line's start counts as a whole.
         """
         buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
-        while mark is not None and mark.kind in ("line", "last", "sign", "plain"):
+        while mark is not None and mark.kind in ("line", "plain", *AT_END_KINDS):
+            if mark.kind != "line" and mark.kind != "plain":
+                counting = self._at_end(marks, mark)
+                if counting is not None:
+                    return counting
             if mark.kind in ("line", "plain"):
                 line_start, seen = at_line_start(buf[seen : mark.start], line_start), mark.start
                 if line_start and mark.kind == "line":
                     return outer if outer is not None and outer.kind == "line" and mark.start < outer.end else mark
+                if self._tools and mark.kind == "line":
+                    counting = self._without_closer(marks, mark)
+                    if counting is not None:
+                        return counting
                 outer = mark if outer is None or mark.start >= outer.end else outer
             mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of what is none here
         return mark
+
+    def _without_closer(self, marks: Scanner, mark: Match) -> Match | None:
+        """The mark as one that opens a call inside of a line of reasoning, where a tool is named and nothing closes the
+        reasoning any more; "plain" as long as that is not decided."""
+        buf, undecided = self._buf, None if self._final else mark.of_kind("plain")
+        if self._base + mark.start < self._reasoning_to:
+            return None
+        if not any(name in buf[mark.end : mark.end + NAME_LIMIT] for name in self._tools):
+            return undecided if len(buf) - mark.end < NAME_LIMIT else None
+        end = marks.find(buf, mark.end)
+        while end is not None and end.kind not in ("reasoning_end", "end"):
+            end = marks.find(buf, end.start + 1)
+        if end is None or end.kind == "end":
+            return mark if end is not None else undecided or mark
+        self._reasoning_to = self._base + end.start
+        return None
+
+    def _at_end(self, marks: Scanner, mark: Match) -> Match | None:
+        """The mark as what it counts for at the end, or before another; as it is where that is not decided."""
+        buf, at, behind = self._buf, next_char(self._buf, mark.end), None
+        if mark.kind == "alike" and "\n" in buf[mark.end : at]:
+            # Where the template ends a line with it, or writes it in one of its own.
+            begun = at_line_start(buf[self._pos : mark.start], self._line_start)
+            if begun or ("\n" in mark.trail and "\n" not in mark.lead):
+                return mark.of_kind("reasoning_end")
+        for _ in range(MOST_ENDS):
+            if at == len(buf):
+                return mark.of_kind(self._counted(mark)) if self._final else mark
+            behind = marks.match(buf, at)
+            if mark.kind != "last" or behind is None or behind.kind != "last":
+                break
+            at = next_char(buf, behind.end)
+        if not self._final and marks.prefix_of(buf, at):
+            return mark
+        if mark.kind == "last":
+            return None
+        apart = behind is not None and (behind.kind != "line" or mark.kind == "alike" or "\n" in buf[mark.end : at])
+        if behind is not None and apart and behind.kind not in ("last", "sign"):
+            return mark.of_kind(self._counted(mark))
+        if behind is not None and behind.kind == "last" and next_char(buf, behind.end) == len(buf):
+            return mark.of_kind(self._counted(mark)) if self._final else mark
+        return None
+
+    def _counted(self, mark: Match) -> str:
+        return {"last": "end", "sign": "content_end"}.get(mark.kind, "reasoning_end")
 
     def _next(self, marks: Scanner, usual: Sequence[ExpectedText] = ()) -> str | None:
         """The kind of the marker that comes next, white space apart, "" for other text; None: more input is needed.
@@ -1582,11 +1658,30 @@ class Turn(Stream):
         self._line_start = self._line_start or fresh or self._mark.kind == "content"
         return True
 
+    def _drop_noted(self, text: str) -> bool:
+        """The marker goes, and is told of; the part that it stands in goes on."""
+        self._note(text)
+        return self._drop(self._fresh)
+
+    def _drop_after_text(self, text: str) -> bool:
+        """The marker goes; it is told of if something of the turn has come."""
+        if not self._fresh:
+            self._note(text)
+        return self._drop()
+
     def _open_reasoning(self) -> bool:
         """Reasoning opens; where it is not parsed, what opens it is text."""
         mark, self._state = self._mark, type(self)._reasoning
         self._opener = self._buf[mark.start : mark.end] + mark.trail
         return self._drop() if self._reasoning_on else self._keep("content")
+
+    def _reasoning_again(self) -> bool | None:
+        """Whether what opens reasoning comes again before any of it, which is dropped; None: more input is needed."""
+        again = self._next(self.REASONING_AGAIN) if self._fresh and self._reasoning_on else ""
+        if again:
+            self._note("reasoning is opened twice")
+            self._pos, self._space = self._mark.end, self._mark.trail
+        return None if again is None else again != ""
 
     def _close_reasoning(self) -> bool:
         self._opener, self._state = "", type(self)._content
@@ -1662,6 +1757,11 @@ class Turn(Stream):
         self._note("the output ends inside a marker")
         self._text("trailing", len(self._buf))
 
+    def _lost(self, text: str) -> None:
+        """Text of a call was not read as its arguments: no caller should run it."""
+        self._note(text)
+        self.incomplete = True
+
     def _cut(self, what: str) -> None:
         if not self.incomplete:
             self._note("the output ends inside " + what)
@@ -1676,7 +1776,7 @@ class Turn(Stream):
 
 
 ONE_WORD = Pattern(r"[\w.:/-]+")
-NAME_LIMIT = 512  # a longer name is no name
+NEVER_IN_NAMES = frozenset("<>{}[]()\"'“”,;=|\n")  # characters of markup, which stand in no name but in a tool's
 MOST_ODD = 64  # of names that hold what ends names, so many are looked for
 
 
@@ -1750,9 +1850,12 @@ class Slots(Turn):
             if not self._final and self.BREAKS.partial_match(buf, pos) < end:
                 return None, "more"
         if stop >= 0:
-            return Match("next", stop, stop), ""
+            # White space that ends a key is no part of its value.
+            return (Match("end", stop, stop + 1) if slot == "key" else Match("next", stop, stop)), ""
         if mark is not None and pending_from > mark.start:
             return mark, ""
+        if self._final and partial < len(buf) and buf[pos:partial].strip() in self._tools:
+            return Match("next", partial, partial), ""  # a truncated marker comes after the whole name
         text = buf[pos : min(partial, pos + NAME_LIMIT)].strip()
         parts = text.split(joint) if slot == "index" and joint else [text]
         wait = end - pos < NAME_LIMIT and (self._long_names or not any("\n" in part.strip() for part in parts))
@@ -1849,6 +1952,13 @@ class Machine(Slots):
         written = values.get("name", "")
         if self._tools and not expected:
             values["name"] = tool_named(written, self._tools)
+        if (
+            self._tools
+            and not expected
+            and values["name"] not in self._tools
+            and not NEVER_IN_NAMES.isdisjoint(values["name"])
+        ):
+            expected = "the name of a tool"
         if self._tools and (expected or values["name"] not in self._tools):
             other = self._call_otherwise() if expected not in ("more", "end") else None
             if other is not None:
@@ -1951,7 +2061,7 @@ class Machine(Slots):
 
 
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "last")
-LEFT_SIGNS = Pattern(r"[}\])]|`{1,3}")
+LEFT_SIGNS = Pattern(r"[\"']?[}\])]|`{1,3}")
 
 
 class Repairs(Machine):
@@ -2081,6 +2191,7 @@ class Pairs(Repairs):
     BETWEEN: ClassVar[Scanner]  # pair, end (consumed), next (not consumed), and others (skipped)
     PAIR: ClassVar[tuple[tuple[str, Scanner, str], ...]]
     PAIR_OPENS: ClassVar[bool] = True  # a pair begins with a marker of its own
+    AROUND_KEY: ClassVar[Any] = ()  # the texts before a key and after it, of which some may be missing
     _count = 0
 
     def _begin_value(self, key: str, word: str) -> None:
@@ -2094,7 +2205,7 @@ class Pairs(Repairs):
         return super()._may_go_on(pos) or self.BETWEEN.prefix_of(self._buf, pos) != ""
 
     def _opens_arguments(self, pos: int) -> bool:
-        return self.BETWEEN.match(self._buf, pos) is not None
+        return self.BETWEEN.match(self._buf, pos) is not None or self._buf.startswith("{", pos)
 
     def _pairs(self) -> bool:
         # arguments = (pair | separator)* end
@@ -2119,7 +2230,8 @@ class Pairs(Repairs):
         if kind in ("end", "next"):
             return self._end_pairs(kind)
         if self.PAIR_OPENS and kind != "pair":
-            return self._no_pair()
+            other = self._pair_otherwise() if self.AROUND_KEY and self._tools else None
+            return self._no_pair() if other is None else other
         return self._pair(self._mark.end if self.PAIR_OPENS else self._pos, ", " if self._count else "{")
 
     def _object_for_pairs(self) -> bool | None:
@@ -2144,6 +2256,9 @@ class Pairs(Repairs):
         values, end, expected = self._slots(start, self.PAIR)
         if expected == "more":
             return False
+        other = self._pair_otherwise() if self.AROUND_KEY and self._tools and expected else None
+        if other is not None:
+            return other
         if expected == "end":
             return self._cut_off()
         if expected:
@@ -2157,6 +2272,34 @@ class Pairs(Repairs):
         self._count += 1
         self._out.emit("arguments", self._key_of(comma, key))
         self._begin_value(key, values.get("type", ""))
+        return True
+
+    def _pair_otherwise(self) -> bool | None:
+        """A pair whose opener, or the end of whose key, is missing or other than it should be: the schema knows the
+        key.  None where there is none."""
+        buf, start = self._buf, next_char(self._buf, self._pos)
+        keys = properties_of(self._tools.get(self._out.calls[-1][0]))
+        head, behind, width = self.AROUND_KEY
+        longest = max(map(len, keys), default=0)
+        for pos in dict.fromkeys([start, next_char(buf, head.match(buf, start).end())]):
+            if not self._final and len(buf) - pos < width + longest:
+                return False
+            key = max((key for key in keys if key and buf.startswith(key, pos)), key=len, default="")
+            end = behind.match(buf, pos + len(key)).end()
+            if key and not self._final and len(buf) - end < width:
+                return False
+            if key and (end > pos + len(key) or (pos > start and buf[end : end + 1] == "\n")):
+                break
+        else:
+            return None
+        if pos == start:
+            self._lost(f"the argument {key} is not opened")
+        else:
+            self._note(f"the argument {key} is not written as the template does")
+        self._pos, self._space = end, self.PAIR[-1][1].markers[0][3]
+        self._count += 1
+        self._out.emit("arguments", self._key_of(", " if self._count > 1 else "{", key))
+        self._begin_value(key, "")
         return True
 
     def _without_quotes(self, key: str) -> str:
@@ -2179,6 +2322,7 @@ class Pairs(Repairs):
             return False
         if not kind:
             self._note(NO_PAIR)
+            self.incomplete = self.incomplete or not self._count
         self._out.emit("arguments", "}" if self._count else "{}")
         return self._close_call()
 
@@ -2343,17 +2487,18 @@ class StreamParser(QuotedPairs):
     ANCHORS = ("<.assistant.>",)
     AROUND_REASONING = (("<.mind.>",), ("<./mind.>",))
     AT_LINES = True
+    AT_ENDS = True
     CUT_MARKERS = True
     IN_REASONING = Scanner(
         ("line", "<.code.> [ <.code.> [", "", "", 0), ("reasoning_end", "<./mind.>", "", "", 0),
         ("line", "<.code.> [", "", "", 2), ("end", "<./.>", "", "\n", 0), ("line", "\x00<.code.>[<.code.>[", "", "", 2),
-        ("line", "\x00<.code.>[", "", "", 2), ("line", "```json <.code.> [", "", "", 0),
-        ("line", "``` <.code.> [", "", "", 0),
+        ("alike", "\x00<./mind.>", "", "", 2), ("line", "\x00<.code.>[", "", "", 2),
+        ("line", "```json <.code.> [", "", "", 0), ("line", "``` <.code.> [", "", "", 0),
         find=(
             r"<(?:(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|(\./mind\.>)|(\.code\.>\s{0,64}\[)|(\./\.>)|(\s{0,"
             r"4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[[\s_▁-]{0,4}<\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>"
-            r"\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[))|`(?:(``json\s{0,64}<\.code\.>\s{0,64}"
-            r"\[)|(``\s{0,64}<\.code\.>\s{0,64}\[))"
+            r"\s{0,4}\[)|(\s{0,4}\.\s{0,4}/\s{0,4}(?ai:mind)\s{0,4}\.\s{0,4}>)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{"
+            r"0,4}>\s{0,4}\[))|`(?:(``json\s{0,64}<\.code\.>\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,64}\[))"
         ), near=r"<(?=[\t\n\r \-._▁]|\Z)|`(?=[`]|\Z)", width=212,
     )
     IN_CONTENT = Scanner(
@@ -2373,20 +2518,36 @@ class StreamParser(QuotedPairs):
             r"))|`(?:(``json\s{0,64}<\.code\.>\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,64}\[))"
         ), near=r"<(?=[\t\n\r \-._▁]|\Z)|`(?=[`]|\Z)", width=214,
     )
+    BEFORE_CONTENT = Scanner(
+        ("empty", "<.code.> [ )] <./code.>", "", "", 0), ("empty", "<.code.> [ ] <./code.>", "", "", 0),
+        ("empty", "<.code.> )] <./code.>", "", "", 0), ("call", "<.code.> [ <.code.> [", "", "", 0),
+        ("empty", "<.code.> ] <./code.>", "", "", 0), ("empty", "<.code.> <./code.>", "", "", 0),
+        ("header", "<.assistant.>", "", "", 0), ("call", "<.code.> [", "", "", 2), ("stray", "<./mind.>", "", "", 0),
+        ("reasoning", "<.mind.>", "", "", 0), ("end", "<./.>", "", "\n", 0),
+        ("call", "\x00<.code.>[<.code.>[", "", "", 2), ("call", "\x00<.code.>[", "", "", 2),
+        ("reasoning", "\x00<.mind.>", "", "", 2), ("call", "```json <.code.> [", "", "", 0),
+        ("call", "``` <.code.> [", "", "", 0),
+        find=(
+            r"<(?:(\.code\.>\s{0,64}\[\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}\]\s{0,64}<\./code"
+            r"\.>)|(\.code\.>\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|(\.cod"
+            r"e\.>\s{0,64}\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}<\./code\.>)|(\.assistant\.>)|(\.code\.>\s{0,64}\[)"
+            r"|(\./mind\.>)|(\.mind\.>)|(\./\.>)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[[\s_▁-]{0,4}<\s{"
+            r"0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\["
+            r")|(\s{0,4}\.\s{0,4}(?ai:mind)\s{0,4}\.\s{0,4}>))|`(?:(``json\s{0,64}<\.code\.>\s{0,64}\[)|(``\s{0,64}<\."
+            r"code\.>\s{0,64}\[))"
+        ), near=r"<(?=[\t\n\r \-._▁]|\Z)|`(?=[`]|\Z)", width=214,
+    )
+    REASONING_AGAIN = Scanner(("reasoning", "<.mind.>", "", "", 0), find=r"<(\.mind\.>)", near=r"<(?=[.]|\Z)", width=9)
     OPENERS = ("<.code.> [ <.code.> [", "<.code.> [")
     # call = name "(" arguments
     HEADER = (
-        (
-            "name",
-            Scanner(
-                ("suffix", "(", "", "", 0), find=r"\(()", near=r"\(", width=2,
-                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\(())", trails=("",),
-            ),
-            "",
-        ),
+        ("name", Scanner(
+            ("suffix", "(", "", "", 0), find=r"\(()", near=r"\(", width=2,
+            word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\(())", trails=("",),
+        ), ""),
     )
     HEADER_PARTS = ("(",)
-    HEADER_TEXTS = Pattern("(?:\\(|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")
+    HEADER_TEXTS = Pattern("(?:\\(|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+)")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
         ("mark", "<.assistant.>", "", "", 0), ("mark", "<./code.>", "", "", 1), ("mark", "<.code.> [", "", "", 1),
@@ -2403,14 +2564,10 @@ class StreamParser(QuotedPairs):
     CLOSED = True
     # arguments = (key "=" value)*
     PAIR = (
-        (
-            "key",
-            Scanner(
-                ("suffix", "=", "", "", 0), find="=()", near="=", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:=())",
-                trails=("",),
-            ),
-            "",
-        ),
+        ("key", Scanner(
+            ("suffix", "=", "", "", 0), find="=()", near="=", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:=())",
+            trails=("",),
+        ), ""),
     )
     BETWEEN = Scanner(
         ("next", ")", "", "", 0), ("skip", ",", "", " ", 0), ("next", "<.code.> [ <.code.> [", "", "", 0),
@@ -2472,6 +2629,9 @@ class StreamParser(QuotedPairs):
 
     def _reasoning(self) -> bool:
         # reasoning = text ("<./mind.>" content | "<.code.>[" call)
+        again = self._reasoning_again()
+        if again is not False:
+            return again is True
         text = "reasoning_content" if self._reasoning_on else "content"
         kind = self._until(self.IN_REASONING, text)
         if kind == "reasoning_end":
@@ -2484,7 +2644,8 @@ class StreamParser(QuotedPairs):
 
     def _content(self) -> bool:
         # content = (text | "<./.>")* ("<.mind.>" reasoning | "<.code.>[" call)?
-        kind = self._until(self.IN_CONTENT, "content")
+        # What opens reasoning is text once content has begun.
+        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning",))
         if kind == "reasoning":
             return self._open_reasoning()
         if kind == "call":
@@ -2492,15 +2653,11 @@ class StreamParser(QuotedPairs):
         if kind == "end":
             return self._end_turn()
         if kind == "header":
-            if not self._fresh:
-                self._note("another turn begins")
-            return self._drop()
+            return self._drop_after_text("another turn begins")
         if kind == "stray":
-            self._note("reasoning ends that was not open")
-            return self._drop(self._fresh)
+            return self._drop_noted("reasoning ends that was not open")
         if kind == "empty":
-            self._note("an empty call")
-            return self._drop(self._fresh)
+            return self._drop_noted("an empty call")
         return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

@@ -71,6 +71,9 @@ class Copied:
         return type(self)()
 
 
+LEAST_CUT = 3  # fewer characters of a marker at the output's end may as well be text
+
+
 class Pattern:
     """Compiled at its first use: importing a parser should take no longer than it must.  A dot is any character."""
 
@@ -643,7 +646,6 @@ class Stream(Copied):
 NON_SPACE = Pattern(r"\S|\Z")
 OPENER_KINDS = ("call", "line", "whole")
 CUT_KINDS = ("end", "reasoning_end", "content_end")
-LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
 
 
 def next_char(buf: str, pos: int) -> int:
@@ -670,10 +672,8 @@ class Turn(Stream):
     # Text and markers
 
     def _until(self, marks: Scanner, kind: str) -> str:
-        """Emit the text before the next marker as `kind`; the marker's kind, "" where more input is needed.
-
-        A marker that is text itself is emitted too: then "text" is returned.
-        """
+        """Emit the text before the next marker as `kind`.  Return the marker's kind, "text" if it is text itself and
+        was emitted too, "" where more input is needed."""
         if self._space:
             self._skip_space()
         buf, pos, stop = self._buf, self._pos, len(self._buf)
@@ -688,15 +688,12 @@ class Turn(Stream):
         if not blank:
             self._fresh = False
         if mark is None or not found:
-            # White space before the first text is dropped when a marker follows it, so it has to wait.
             if not blank:
                 self._text(kind, end)
                 passed = kind != "pending" and self._out.fence is None and (self._reasoning_on or not self._opener)
                 self._goes_on(kind if passed else "", marks.safe_prefix_end)
-            elif self._final and self._out.is_silent():
-                self._text(kind, end)
             elif self._final:
-                self._pos = end
+                self._last_space(kind, end)
             return ""
         # White space alone is the answer where the turn ends behind it, and holds nothing else.
         alone = mark.kind == "end" and kind == "content" and self._out.is_silent()
@@ -710,6 +707,12 @@ class Turn(Stream):
         self._skip = mark.end - self._pos
         return str(mark.kind)
 
+    def _last_space(self, kind: str, end: int) -> None:
+        """White space before the first text is dropped when a marker follows it, so it waited: none came."""
+        if self._out.is_silent():
+            self._text(kind, end)
+        self._pos = end
+
     def _skip_space(self) -> None:
         while self._space and self._pos < len(self._buf):
             comes = self._buf[self._pos] == self._space[0]
@@ -721,6 +724,12 @@ class Turn(Stream):
         self._space = self._mark.trail
         self._fresh, self._literal = fresh, False
         return True
+
+    def _drop_after_text(self, text: str) -> bool:
+        """The marker goes; it is told of if something of the turn has come."""
+        if not self._fresh:
+            self._note(text)
+        return self._drop()
 
     def _end_turn(self) -> bool:
         self._opener, self._state = "", type(self)._over
@@ -888,9 +897,7 @@ class StreamParser(Turn):
         if kind == "end":
             return self._end_turn()
         if kind == "header":
-            if not self._fresh:
-                self._note("another turn begins")
-            return self._drop()
+            return self._drop_after_text("another turn begins")
         return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

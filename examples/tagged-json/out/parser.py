@@ -75,6 +75,8 @@ class Copied:
 
 
 # How far is looked at most, in characters, so that the work for each of them is bounded.
+NAME_LIMIT = 512  # a longer name is no name
+LEAST_CUT = 3  # fewer characters of a marker at the output's end may as well be text
 MOST_SPACE = 16  # white space between the marks that show where a value ends
 LONGEST_FOLLOW = 160  # all that shows where a value ends, from its first character on
 
@@ -115,6 +117,9 @@ class Match:
     ) -> None:
         self.kind, self.start, self.end = kind, start, end
         self.lead, self.trail, self.ambiguous = lead, trail, ambiguous
+
+    def of_kind(self, kind: str) -> Match:
+        return Match(kind, self.start, self.end, self.lead, self.trail, self.ambiguous)
 
 
 class Scanner:
@@ -281,7 +286,7 @@ def tool_named(name: str, tools: Parameters) -> str:
     """
     if name in tools or not tools:
         return name
-    bare = name.strip().strip("\"'`“”").strip()
+    bare = name.strip().strip("\"'`“”/").strip()
     shorts: tuple[str, str] = (bare, str(NAMESPACE.sub("", bare)))
     for short in filter(bare_name, shorts):
         if short in tools:
@@ -875,6 +880,12 @@ def calls_in(text: str, tools: Parameters) -> list[tuple[str, str]]:
     return []
 
 
+def calls_of(text: str, tools: Parameters) -> list[tuple[str, str]]:
+    """The call that JSON means, in a list; none where it means none."""
+    found = _call_of(loaded(text), tools)
+    return [] if found is None else [found]
+
+
 def loaded(text: str) -> Any:
     """The value of a text in JSON; None if it is nested too deeply, or holds a number that is too large."""
     try:
@@ -1401,10 +1412,12 @@ class Stream(Copied):
 
 NON_SPACE = Pattern(r"\S|\Z")
 OPENER_KINDS = ("call", "line", "whole")
+AT_END_KINDS = ("last", "sign", "alike")  # what counts at the output's end, or before another marker
+UNDECIDED_KINDS = ("plain", "last", "sign", "alike")  # what follows shows whether they count
+MOST_ENDS = 4  # so many ends of the turn in a row are one
 REASONING_KINDS = ("reasoning", "reasoning_end")
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
 CUT_KINDS = ("end", "reasoning_end", "content_end")
-LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
 
 
 def next_char(buf: str, pos: int) -> int:
@@ -1418,9 +1431,13 @@ class Turn(Stream):
     DISTINCT: ClassVar[bool] = True  # what opens calls is like nothing else, so what follows is a call
     ENDS_TURN: ClassVar[bool] = False  # a call's closer may be what ends the turn, so that it may be cut off
     OPENERS: ClassVar[tuple[str, ...]] = ()  # of calls: the beginning of one at the output's end is no text
+    # What the states look for, each in its text.
+    BEFORE_CONTENT: ClassVar[Scanner] = NO_MARKERS
     AFTER_TURN: ClassVar[Scanner] = NO_MARKERS  # a call right after the end of the turn is one of its calls
     USUAL_NEXT: ClassVar[Sequence[ExpectedText]] = ()  # what usually comes after a call,
     USUAL_PAIR: ClassVar[Sequence[ExpectedText]] = ()  # and after an argument
+    REASONING_AGAIN: ClassVar[Scanner] = NO_MARKERS  # what opens reasoning, where it has just been opened
+    _reasoning_to = 0  # where the reasoning that is open is closed, as far as that was looked for
 
     def finish(self) -> list[Delta]:
         """The output has ended: what is new with that."""
@@ -1437,11 +1454,17 @@ class Turn(Stream):
 
     # Text and markers
 
-    def _until(self, marks: Scanner, kind: str) -> str:
-        """Emit the text before the next marker as `kind`; the marker's kind, "" where more input is needed.
+    def _until_or_first(self, marks: Scanner, kind: str, first: Sequence[str]) -> str:
+        """As `_until`; what opens reasoning or content may count before any of the text only: these kinds."""
+        if self._fresh:
+            comes = self._next(self.BEFORE_CONTENT)
+            if comes is None or comes in first:
+                return comes or ""
+        return self._until(marks, kind)
 
-        A marker that is text itself is emitted too: then "text" is returned.
-        """
+    def _until(self, marks: Scanner, kind: str) -> str:
+        """Emit the text before the next marker as `kind`.  Return the marker's kind, "text" if it is text itself and
+        was emitted too, "" where more input is needed."""
         if self._space:
             self._skip_space()
         buf, pos, stop = self._buf, self._pos, len(self._buf)
@@ -1450,6 +1473,9 @@ class Turn(Stream):
             mark = self._counting(marks, mark)
         clear = mark is not None and not mark.ambiguous  # nothing before its end can be undecided
         partial = stop if clear else marks.partial_match(buf, pos) if mark is None or not self._final else stop
+        if self.AT_LINES or self.AT_ENDS:
+            if mark is not None and mark.kind in UNDECIDED_KINDS and not self._final:
+                partial = min(partial, marks.with_lead(buf, pos, mark.start))
         if self._final and not self._is_cut(marks, partial):
             partial = stop
         found = mark is not None and mark.start < partial
@@ -1458,15 +1484,12 @@ class Turn(Stream):
         if not blank:
             self._fresh = False
         if mark is None or not found:
-            # White space before the first text is dropped when a marker follows it, so it has to wait.
             if not blank:
                 self._text(kind, end)
                 passed = kind != "pending" and self._out.fence is None and (self._reasoning_on or not self._opener)
                 self._goes_on(kind if passed else "", marks.safe_prefix_end)
-            elif self._final and self._out.is_silent():
-                self._text(kind, end)
             elif self._final:
-                self._pos = end
+                self._last_space(kind, end)
             return ""
         # White space alone is the answer where the turn ends behind it, and holds nothing else.
         alone = mark.kind == "end" and kind == "content" and self._out.is_silent()
@@ -1484,6 +1507,12 @@ class Turn(Stream):
             return "text"
         return str(mark.kind)
 
+    def _last_space(self, kind: str, end: int) -> None:
+        """White space before the first text is dropped when a marker follows it, so it waited: none came."""
+        if self._out.is_silent():
+            self._text(kind, end)
+        self._pos = end
+
     def _counting(self, marks: Scanner, mark: Match | None) -> Match | None:
         """The mark, or the first after it, that counts where it stands: "line" at a line's start, "last" at the end,
         "sign" before the end or before another mark.
@@ -1491,14 +1520,67 @@ class Turn(Stream):
         One whose later pieces stand at a line's start counts as a whole.
         """
         buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
-        while mark is not None and mark.kind in ("line", "last", "sign", "plain"):
+        while mark is not None and mark.kind in ("line", "plain", *AT_END_KINDS):
+            if mark.kind != "line" and mark.kind != "plain":
+                counting = self._at_end(marks, mark)
+                if counting is not None:
+                    return counting
             if mark.kind in ("line", "plain"):
                 line_start, seen = at_line_start(buf[seen : mark.start], line_start), mark.start
                 if line_start and mark.kind == "line":
                     return outer if outer is not None and outer.kind == "line" and mark.start < outer.end else mark
+                if self._tools and mark.kind == "line":
+                    counting = self._without_closer(marks, mark)
+                    if counting is not None:
+                        return counting
                 outer = mark if outer is None or mark.start >= outer.end else outer
             mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of what is none here
         return mark
+
+    def _without_closer(self, marks: Scanner, mark: Match) -> Match | None:
+        """The mark as one that opens a call inside of a line of reasoning, where a tool is named and nothing closes the
+        reasoning any more; "plain" as long as that is not decided."""
+        buf, undecided = self._buf, None if self._final else mark.of_kind("plain")
+        if self._base + mark.start < self._reasoning_to:
+            return None
+        if not any(name in buf[mark.end : mark.end + NAME_LIMIT] for name in self._tools):
+            return undecided if len(buf) - mark.end < NAME_LIMIT else None
+        end = marks.find(buf, mark.end)
+        while end is not None and end.kind not in ("reasoning_end", "end"):
+            end = marks.find(buf, end.start + 1)
+        if end is None or end.kind == "end":
+            return mark if end is not None else undecided or mark
+        self._reasoning_to = self._base + end.start
+        return None
+
+    def _at_end(self, marks: Scanner, mark: Match) -> Match | None:
+        """The mark as what it counts for at the end, or before another; as it is where that is not decided."""
+        buf, at, behind = self._buf, next_char(self._buf, mark.end), None
+        if mark.kind == "alike" and "\n" in buf[mark.end : at]:
+            # Where the template ends a line with it, or writes it in one of its own.
+            begun = at_line_start(buf[self._pos : mark.start], self._line_start)
+            if begun or ("\n" in mark.trail and "\n" not in mark.lead):
+                return mark.of_kind("reasoning_end")
+        for _ in range(MOST_ENDS):
+            if at == len(buf):
+                return mark.of_kind(self._counted(mark)) if self._final else mark
+            behind = marks.match(buf, at)
+            if mark.kind != "last" or behind is None or behind.kind != "last":
+                break
+            at = next_char(buf, behind.end)
+        if not self._final and marks.prefix_of(buf, at):
+            return mark
+        if mark.kind == "last":
+            return None
+        apart = behind is not None and (behind.kind != "line" or mark.kind == "alike" or "\n" in buf[mark.end : at])
+        if behind is not None and apart and behind.kind not in ("last", "sign"):
+            return mark.of_kind(self._counted(mark))
+        if behind is not None and behind.kind == "last" and next_char(buf, behind.end) == len(buf):
+            return mark.of_kind(self._counted(mark)) if self._final else mark
+        return None
+
+    def _counted(self, mark: Match) -> str:
+        return {"last": "end", "sign": "content_end"}.get(mark.kind, "reasoning_end")
 
     def _next(self, marks: Scanner, usual: Sequence[ExpectedText] = ()) -> str | None:
         """The kind of the marker that comes next, white space apart, "" for other text; None: more input is needed.
@@ -1551,11 +1633,30 @@ class Turn(Stream):
         self._line_start = self._line_start or fresh or self._mark.kind == "content"
         return True
 
+    def _drop_noted(self, text: str) -> bool:
+        """The marker goes, and is told of; the part that it stands in goes on."""
+        self._note(text)
+        return self._drop(self._fresh)
+
+    def _drop_after_text(self, text: str) -> bool:
+        """The marker goes; it is told of if something of the turn has come."""
+        if not self._fresh:
+            self._note(text)
+        return self._drop()
+
     def _open_reasoning(self) -> bool:
         """Reasoning opens; where it is not parsed, what opens it is text."""
         mark, self._state = self._mark, type(self)._reasoning
         self._opener = self._buf[mark.start : mark.end] + mark.trail
         return self._drop() if self._reasoning_on else self._keep("content")
+
+    def _reasoning_again(self) -> bool | None:
+        """Whether what opens reasoning comes again before any of it, which is dropped; None: more input is needed."""
+        again = self._next(self.REASONING_AGAIN) if self._fresh and self._reasoning_on else ""
+        if again:
+            self._note("reasoning is opened twice")
+            self._pos, self._space = self._mark.end, self._mark.trail
+        return None if again is None else again != ""
 
     def _close_reasoning(self) -> bool:
         self._opener, self._state = "", type(self)._content
@@ -1631,6 +1732,11 @@ class Turn(Stream):
         self._note("the output ends inside a marker")
         self._text("trailing", len(self._buf))
 
+    def _lost(self, text: str) -> None:
+        """Text of a call was not read as its arguments: no caller should run it."""
+        self._note(text)
+        self.incomplete = True
+
     def _cut(self, what: str) -> None:
         if not self.incomplete:
             self._note("the output ends inside " + what)
@@ -1642,9 +1748,6 @@ class Turn(Stream):
             self._cut("the reasoning")
         if self._open or (self._unclosed and not self.ENDS_TURN):
             self._cut("a call")
-
-
-NAME_LIMIT = 512  # a longer name is no name
 
 
 class Slots(Turn):
@@ -1692,7 +1795,7 @@ class Machine(Slots):
         """Arguments may be written as a string that holds an object; any other text is none, so it is content."""
         inside = text if self._written == "{" else unwrapped(text, self.STYLES)
         if inside is None and text not in ("null", '""'):
-            self._note("the arguments are not an object")
+            self._lost("the arguments are not an object")
             self._out.emit("content", text)
         self._out.emit("arguments", "{}" if inside is None else inside)
 
@@ -1761,7 +1864,7 @@ class Machine(Slots):
 
 
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "last")
-LEFT_SIGNS = Pattern(r"[}\])]|`{1,3}")
+LEFT_SIGNS = Pattern(r"[\"']?[}\])]|`{1,3}")
 
 
 class Repairs(Machine):
@@ -1929,6 +2032,7 @@ class CallObjects(Repairs):
         self._pos, self._space = end, ""
         self._written = ""
         self._named = self._beside = False  # and arguments that stand beside the name
+        self._unknown = False  # fields may hold the arguments
         self._early: str | None = None  # arguments that came before the name
         self._call_id: str | None = None
         self._reader = reader = CallReader(self.STYLES, self.BREAKS)
@@ -1981,6 +2085,7 @@ class CallObjects(Repairs):
             self._early, self._written = text, "done"
         elif event != "key":
             self._note(("unknown" if event == "other" else "repeated") + " field " + reader.path[-1])
+            self._unknown = self._unknown or text not in ("null", '""')
         return True
 
     def _is_argument(self, reader: CallReader) -> bool:
@@ -2012,15 +2117,27 @@ class CallObjects(Repairs):
         self._open_call(name, self._call_id)
         if self._early:
             self._written = self._early[0]
-            self._emit_arguments(self._early)
+            self._emit_arguments(self._without_call(name, self._early))
             self._written = "done"
         return True
+
+    def _without_call(self, name: str, text: str) -> str:
+        """The arguments of a tool; of a whole call in their place, that call's."""
+        keys = keys_of(self._tools.get(name), self._tools.get(name)) if self.READ_AGAIN and text[:1] == "{" else None
+        if keys is None or keys.intersection(found := json.loads(text)) or not found:
+            return text
+        inner = calls_of(text, self._tools)
+        if not inner or inner[0][0] != name:
+            self._lost("the arguments are not those of " + name)
+            return text
+        self._note("a whole call in the place of its arguments")
+        return inner[0][1]
 
     def _again(self, expected: str) -> None:
         """Go back to where the object began, for a second reading."""
         raw = "".join(self._raw)
         self._buf, self._base = raw + self._buf[self._pos :], self._raw_base
-        self._pos, self._skip = 0, len(raw) if not self._object_at else self._object_at
+        self._pos, self._skip = 0, self._object_at
         self._failed = (expected, len(raw))
         self._reader, self._state = None, type(self)._second_reading
 
@@ -2061,6 +2178,7 @@ class CallObjects(Repairs):
             return self._no_object("a name")
         if self._early is None:
             self._out.emit("arguments", self._no_arguments())
+            self.incomplete = self.incomplete or (self._unknown and not self._beside)
         if reader.repair:
             self._note("call: " + reader.repair)
         self._reader = None
@@ -2263,17 +2381,19 @@ class StreamParser(UsualObjects):
     ANCHORS = ("<~assistant~>\n",)
     AROUND_REASONING = (("<musing>",), ("</musing>",))
     AT_LINES = True
+    AT_ENDS = True
     CUT_MARKERS = True
     IN_REASONING = Scanner(
         ("line", "<fn> ```json {", "\n", "", 0), ("line", "<fn> <fn> {", "\n", "", 0),
         ("line", "<fn> ``` {", "\n", "", 0), ("reasoning_end", "</musing>", "\n", "\n\n", 0),
         ("line", "<fn> [ {", "\n", "", 0), ("line", "<fn> {", "\n", "", 1), ("end", "<~/~>", "", "\n", 0),
-        ("line", "\x00<fn>```json{", "\n", "", 2), ("line", "```json <fn> {", "", "", 0),
-        ("line", "``` <fn> {", "", "", 0),
+        ("line", "\x00<fn>```json{", "\n", "", 2), ("alike", "\x00</musing>", "\n", "\n\n", 2),
+        ("line", "```json <fn> {", "", "", 0), ("line", "``` <fn> {", "", "", 0),
         find=(
             r"<(?:(fn>\s{0,64}```json\s{0,64}\{)|(fn>\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}```\s{0,64}\{)|(/musing>)|(fn"
             r">\s{0,64}\[\s{0,64}\{)|(fn>\s{0,64}\{)|(~/~>)|(\s{0,4}(?ai:fn)\s{0,4}>[\s_▁-]{0,4}`\s{0,4}`\s{0,4}`\s{0,"
-            r"4}(?ai:json)[\s_▁-]{0,4}\{))|`(?:(``json\s{0,64}<fn>\s{0,64}\{)|(``\s{0,64}<fn>\s{0,64}\{))"
+            r"4}(?ai:json)[\s_▁-]{0,4}\{)|(\s{0,4}/\s{0,4}(?ai:musing)\s{0,4}>))|`(?:(``json\s{0,64}<fn>\s{0,64}\{)|(`"
+            r"`\s{0,64}<fn>\s{0,64}\{))"
         ), near=r"<(?=[\t\n\r \-/F_f\~▁]|\Z)|`(?=[`]|\Z)", width=143, leads="\n",
     )
     IN_CONTENT = Scanner(
@@ -2290,6 +2410,21 @@ class StreamParser(UsualObjects):
             r"\{)|(``\s{0,64}<fn>\s{0,64}\{))"
         ), near=r"<(?=[\t\n\r \-/F_fm\~▁]|\Z)|`(?=[`]|\Z)", width=143, leads="\n",
     )
+    BEFORE_CONTENT = Scanner(
+        ("call", "<fn> ```json {", "\n", "", 0), ("header", "<~assistant~>", "", "\n", 0),
+        ("call", "<fn> <fn> {", "\n", "", 0), ("call", "<fn> ``` {", "\n", "", 0), ("empty", "<fn> </fn>", "", "", 0),
+        ("stray", "</musing>", "\n", "\n\n", 0), ("reasoning", "<musing>", "", "\n", 0),
+        ("call", "<fn> [ {", "\n", "", 0), ("call", "<fn> {", "\n", "", 1), ("end", "<~/~>", "", "\n", 0),
+        ("call", "\x00<fn>```json{", "\n", "", 2), ("reasoning", "\x00<musing>", "", "\n", 2),
+        ("call", "```json <fn> {", "", "", 0), ("call", "``` <fn> {", "", "", 0),
+        find=(
+            r"<(?:(fn>\s{0,64}```json\s{0,64}\{)|(~assistant~>)|(fn>\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}```\s{0,64}\{)"
+            r"|(fn>\s{0,64}</fn>)|(/musing>)|(musing>)|(fn>\s{0,64}\[\s{0,64}\{)|(fn>\s{0,64}\{)|(~/~>)|(\s{0,4}(?ai:f"
+            r"n)\s{0,4}>[\s_▁-]{0,4}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,4}\{)|(\s{0,4}(?ai:musing)\s{0,4}>))|`"
+            r"(?:(``json\s{0,64}<fn>\s{0,64}\{)|(``\s{0,64}<fn>\s{0,64}\{))"
+        ), near=r"<(?=[\t\n\r \-/FM_fm\~▁]|\Z)|`(?=[`]|\Z)", width=143, leads="\n",
+    )
+    REASONING_AGAIN = Scanner(("reasoning", "<musing>", "", "\n", 0), find="<(musing>)", near=r"<(?=[m]|\Z)", width=9)
     OPENERS = ("<fn> ```json {", "<fn> <fn> {", "<fn> ``` {", "<fn> [ {", "<fn> {")
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
@@ -2369,6 +2504,9 @@ class StreamParser(UsualObjects):
 
     def _reasoning(self) -> bool:
         # reasoning = text ("</musing>" content | "<fn>\n{" call)
+        again = self._reasoning_again()
+        if again is not False:
+            return again is True
         text = "reasoning_content" if self._reasoning_on else "content"
         kind = self._until(self.IN_REASONING, text)
         if kind == "reasoning_end":
@@ -2381,7 +2519,8 @@ class StreamParser(UsualObjects):
 
     def _content(self) -> bool:
         # content = (text | "<~/~>")* ("<musing>" reasoning | "<fn>\n{" call)?
-        kind = self._until(self.IN_CONTENT, "content")
+        # What opens reasoning is text once content has begun.
+        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning",))
         if kind == "reasoning":
             return self._open_reasoning()
         if kind == "call":
@@ -2389,15 +2528,11 @@ class StreamParser(UsualObjects):
         if kind == "end":
             return self._end_turn()
         if kind == "header":
-            if not self._fresh:
-                self._note("another turn begins")
-            return self._drop()
+            return self._drop_after_text("another turn begins")
         if kind == "stray":
-            self._note("reasoning ends that was not open")
-            return self._drop(self._fresh)
+            return self._drop_noted("reasoning ends that was not open")
         if kind == "empty":
-            self._note("an empty call")
-            return self._drop(self._fresh)
+            return self._drop_noted("an empty call")
         return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
