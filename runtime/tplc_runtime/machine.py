@@ -27,7 +27,7 @@ class Machine(Slots):
     CALLS: ClassVar[bool] = True
     NAMES_ALIKE: ClassVar[bool] = False  # names of tools may be written with a namespace, or with other separators
     READ_AGAIN: ClassVar[bool] = False  # calls that failed are read by the tools' names
-    REPEATED: ClassVar[bool] = False  # what is left over behind a call is dropped
+    REPEATED: ClassVar[bool] = False  # what is left over after a call is dropped
     AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
     LONE_OPENERS: ClassVar[Sequence[str]] = ()  # what opens calls so at a line's start alone, as its section is missing
     SHORT_OPENERS: ClassVar[Sequence[str]] = ()  # what opens only calls of tools that are known
@@ -40,7 +40,7 @@ class Machine(Slots):
     SEPARATED: ClassVar[bool] = False  # a separator opens the next call
     UNMARKED: ClassVar[bool] = False  # nothing opens it
     BOTH: ClassVar[bool] = False  # what closes a call opens the next as well
-    TAIL: ClassVar[Sequence[Any]] = ()  # slots behind a call
+    TAIL: ClassVar[Sequence[Any]] = ()  # slots after a call
     TURN_CLOSED: ClassVar[bool] = False  # what closes a call ends the turn
     CLOSED: ClassVar[bool] = False  # calls have a closer of their own
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
@@ -133,7 +133,7 @@ class Machine(Slots):
         return True
 
     def _lack_of_arguments(self, pos: int) -> str:
-        """What was expected behind a name that is no tool's and comes to nothing; "more": more input is needed."""
+        """What was expected after a name that is no tool's and comes to nothing; "more": more input is needed."""
         raise NotImplementedError
 
     def _lack_of(self, what: str, start: int, begun: bool) -> str:
@@ -260,7 +260,7 @@ class Machine(Slots):
     def _next_of_calls(self, marks: Scanner) -> str | None:
         """As `_next`; a part of a marker of the calls, where the output ends, is no text."""
         kind, buf = self._next(marks, self.USUAL_NEXT), self._buf
-        # What goes on behind a piece of a closer may be as much as there is of the whole.
+        # What goes on after a piece of a closer may be as much as there is of the whole.
         part = kind == "" or (kind in ("close", "closed") and next_char(buf, self._mark.end) < len(buf))
         least = 1 if self._unclosed and kind == "" else LEAST_CUT
         if part and self._final and marks.is_truncated(buf, next_char(buf, self._pos), CALL_KINDS, least):

@@ -1,4 +1,4 @@
-"""Calls that are not as the template writes them: odd headers, a second reading, what is left over behind them."""
+"""Calls that are not as the template writes them: odd headers, a second reading, what is left over after them."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Repairs(Machine):
             text = buf[pos:end]
             if part is None or part.end() < end:
                 tool = tool_named(text, self._tools)
-                if tool not in self._tools:  # an index may stand behind it
+                if tool not in self._tools:  # an index may follow it
                     tool = tool_named(text.rpartition(":")[0], self._tools)
                 if not tool or tool not in self._tools or name not in ("", tool):
                     break
@@ -111,7 +111,7 @@ class Repairs(Machine):
         return True
 
     def _left_over(self, kind: str) -> str:
-        """Behind a call: a bracket too many, or an opener in the place of a closer, where the calls end.
+        """After a call: a bracket too many, or an opener in the place of a closer, where the calls end.
 
         "no": it is none; "more": more input is needed; else it was "dropped".
         """

@@ -1,4 +1,4 @@
-"""The slots of a call's header, of an argument and of what stands behind a call: texts up to a marker.
+"""The slots of a call's header, of an argument and of what follows a call: texts up to a marker.
 
 "get_weather" of "<call>get_weather>", where ">" ends the name
 """
@@ -32,7 +32,7 @@ class Slots(Turn):
 
         "more": more input is needed, "end": it was, but the output has ended.
         A marker of the kind "next" belongs to what follows the slot, as "bare" does after one word; white space
-        that comes with the markers is as good.  What comes again (the `name` is known) says the same, or is told.
+        that comes with the markers is as good.  What comes again (the `name` is known) says the same, or is noted.
         """
         values: dict[str, str] = {} if name is None else {"name": name}
         buf, others, earlier = self._buf, [], ("", pos, "")  # the slot before, where it starts, what ends it

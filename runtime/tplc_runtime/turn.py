@@ -33,7 +33,7 @@ def next_char(buf: str, pos: int) -> int:
 class Turn(Stream):
     AT_ENDS: ClassVar[bool] = False  # some markers count at the output's end, or before another marker
     KEEPS: ClassVar[bool] = False  # some are text where they stand, or where the caller wants them so
-    PENDING_TEXT: ClassVar[bool] = False  # nothing opens reasoning: of which kind text is, its end tells
+    PENDING_TEXT: ClassVar[bool] = False  # nothing opens reasoning: its end shows of which kind text is
     HEADERS_ALIKE: ClassVar[bool] = False  # what ends the name of a call may open a message as well
     CUT_MARKERS: ClassVar[bool] = False  # a part of a marker at the output's end is no text
     DISTINCT: ClassVar[bool] = True  # what opens calls is like nothing else, so what follows is a call
@@ -102,7 +102,7 @@ class Turn(Stream):
             elif self._final:
                 self._last_space(kind, end)
             return ""
-        # White space alone is the answer where the turn ends behind it, and holds nothing else.
+        # White space alone is the answer where the turn ends after it, and holds nothing else.
         alone = mark.kind == "end" and kind == "content" and self._out.is_silent()
         literal = False
         if self.KEEPS:
@@ -265,12 +265,12 @@ class Turn(Stream):
         return True
 
     def _drop_noted(self, text: str) -> bool:
-        """The marker goes, and is told of; the part that it stands in goes on."""
+        """Drop the marker and report it; the part that it stands in goes on."""
         self._note(text)
         return self._drop(self._fresh)
 
     def _drop_after_text(self, text: str) -> bool:
-        """The marker goes; it is told of if something of the turn has come."""
+        """Drop the marker; report it if something of the turn has come."""
         if not self._fresh:
             self._note(text)
         return self._drop()
