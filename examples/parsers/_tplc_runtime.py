@@ -1665,7 +1665,7 @@ def next_char(buf: str, pos: int) -> int:
 class Turn(Stream):
     AT_ENDS: ClassVar[bool] = False  # some markers count at the output's end, or before another marker
     KEEPS: ClassVar[bool] = False  # some are text where they stand, or where the caller wants them so
-    PENDING_TEXT: ClassVar[bool] = False  # nothing opens reasoning: of which kind text is, its end tells
+    PENDING_TEXT: ClassVar[bool] = False  # nothing opens reasoning: its end shows of which kind text is
     HEADERS_ALIKE: ClassVar[bool] = False  # what ends the name of a call may open a message as well
     CUT_MARKERS: ClassVar[bool] = False  # a part of a marker at the output's end is no text
     DISTINCT: ClassVar[bool] = True  # what opens calls is like nothing else, so what follows is a call
@@ -1734,7 +1734,7 @@ class Turn(Stream):
             elif self._final:
                 self._last_space(kind, end)
             return ""
-        # White space alone is the answer where the turn ends behind it, and holds nothing else.
+        # White space alone is the answer where the turn ends after it, and holds nothing else.
         alone = mark.kind == "end" and kind == "content" and self._out.is_silent()
         literal = False
         if self.KEEPS:
@@ -1897,12 +1897,12 @@ class Turn(Stream):
         return True
 
     def _drop_noted(self, text: str) -> bool:
-        """The marker goes, and is told of; the part that it stands in goes on."""
+        """Drop the marker and report it; the part that it stands in goes on."""
         self._note(text)
         return self._drop(self._fresh)
 
     def _drop_after_text(self, text: str) -> bool:
-        """The marker goes; it is told of if something of the turn has come."""
+        """Drop the marker; report it if something of the turn has come."""
         if not self._fresh:
             self._note(text)
         return self._drop()
@@ -2037,7 +2037,7 @@ class Slots(Turn):
 
         "more": more input is needed, "end": it was, but the output has ended.
         A marker of the kind "next" belongs to what follows the slot, as "bare" does after one word; white space
-        that comes with the markers is as good.  What comes again (the `name` is known) says the same, or is told.
+        that comes with the markers is as good.  What comes again (the `name` is known) says the same, or is noted.
         """
         values: dict[str, str] = {} if name is None else {"name": name}
         buf, others, earlier = self._buf, [], ("", pos, "")  # the slot before, where it starts, what ends it
@@ -2156,7 +2156,7 @@ class Machine(Slots):
     CALLS: ClassVar[bool] = True
     NAMES_ALIKE: ClassVar[bool] = False  # names of tools may be written with a namespace, or with other separators
     READ_AGAIN: ClassVar[bool] = False  # calls that failed are read by the tools' names
-    REPEATED: ClassVar[bool] = False  # what is left over behind a call is dropped
+    REPEATED: ClassVar[bool] = False  # what is left over after a call is dropped
     AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
     LONE_OPENERS: ClassVar[Sequence[str]] = ()  # what opens calls so at a line's start alone, as its section is missing
     SHORT_OPENERS: ClassVar[Sequence[str]] = ()  # what opens only calls of tools that are known
@@ -2169,7 +2169,7 @@ class Machine(Slots):
     SEPARATED: ClassVar[bool] = False  # a separator opens the next call
     UNMARKED: ClassVar[bool] = False  # nothing opens it
     BOTH: ClassVar[bool] = False  # what closes a call opens the next as well
-    TAIL: ClassVar[Sequence[Any]] = ()  # slots behind a call
+    TAIL: ClassVar[Sequence[Any]] = ()  # slots after a call
     TURN_CLOSED: ClassVar[bool] = False  # what closes a call ends the turn
     CLOSED: ClassVar[bool] = False  # calls have a closer of their own
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
@@ -2262,7 +2262,7 @@ class Machine(Slots):
         return True
 
     def _lack_of_arguments(self, pos: int) -> str:
-        """What was expected behind a name that is no tool's and comes to nothing; "more": more input is needed."""
+        """What was expected after a name that is no tool's and comes to nothing; "more": more input is needed."""
         raise NotImplementedError
 
     def _lack_of(self, what: str, start: int, begun: bool) -> str:
@@ -2389,7 +2389,7 @@ class Machine(Slots):
     def _next_of_calls(self, marks: Scanner) -> str | None:
         """As `_next`; a part of a marker of the calls, where the output ends, is no text."""
         kind, buf = self._next(marks, self.USUAL_NEXT), self._buf
-        # What goes on behind a piece of a closer may be as much as there is of the whole.
+        # What goes on after a piece of a closer may be as much as there is of the whole.
         part = kind == "" or (kind in ("close", "closed") and next_char(buf, self._mark.end) < len(buf))
         least = 1 if self._unclosed and kind == "" else LEAST_CUT
         if part and self._final and marks.is_truncated(buf, next_char(buf, self._pos), CALL_KINDS, least):
@@ -2454,7 +2454,7 @@ class Repairs(Machine):
             text = buf[pos:end]
             if part is None or part.end() < end:
                 tool = tool_named(text, self._tools)
-                if tool not in self._tools:  # an index may stand behind it
+                if tool not in self._tools:  # an index may follow it
                     tool = tool_named(text.rpartition(":")[0], self._tools)
                 if not tool or tool not in self._tools or name not in ("", tool):
                     break
@@ -2502,7 +2502,7 @@ class Repairs(Machine):
         return True
 
     def _left_over(self, kind: str) -> str:
-        """Behind a call: a bracket too many, or an opener in the place of a closer, where the calls end.
+        """After a call: a bracket too many, or an opener in the place of a closer, where the calls end.
 
         "no": it is none; "more": more input is needed; else it was "dropped".
         """

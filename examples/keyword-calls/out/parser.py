@@ -1527,7 +1527,7 @@ class Turn(Stream):
             elif self._final:
                 self._last_space(kind, end)
             return ""
-        # White space alone is the answer where the turn ends behind it, and holds nothing else.
+        # White space alone is the answer where the turn ends after it, and holds nothing else.
         alone = mark.kind == "end" and kind == "content" and self._out.is_silent()
         literal = False
         literal = self._is_text(mark)
@@ -1659,12 +1659,12 @@ class Turn(Stream):
         return True
 
     def _drop_noted(self, text: str) -> bool:
-        """The marker goes, and is told of; the part that it stands in goes on."""
+        """Drop the marker and report it; the part that it stands in goes on."""
         self._note(text)
         return self._drop(self._fresh)
 
     def _drop_after_text(self, text: str) -> bool:
-        """The marker goes; it is told of if something of the turn has come."""
+        """Drop the marker; report it if something of the turn has come."""
         if not self._fresh:
             self._note(text)
         return self._drop()
@@ -1790,7 +1790,7 @@ class Slots(Turn):
 
         "more": more input is needed, "end": it was, but the output has ended.
         A marker of the kind "next" belongs to what follows the slot, as "bare" does after one word; white space
-        that comes with the markers is as good.  What comes again (the `name` is known) says the same, or is told.
+        that comes with the markers is as good.  What comes again (the `name` is known) says the same, or is noted.
         """
         values: dict[str, str] = {} if name is None else {"name": name}
         buf, others, earlier = self._buf, [], ("", pos, "")  # the slot before, where it starts, what ends it
@@ -2045,7 +2045,7 @@ class Machine(Slots):
     def _next_of_calls(self, marks: Scanner) -> str | None:
         """As `_next`; a part of a marker of the calls, where the output ends, is no text."""
         kind, buf = self._next(marks, self.USUAL_NEXT), self._buf
-        # What goes on behind a piece of a closer may be as much as there is of the whole.
+        # What goes on after a piece of a closer may be as much as there is of the whole.
         part = kind == "" or (kind in ("close", "closed") and next_char(buf, self._mark.end) < len(buf))
         least = 1 if self._unclosed and kind == "" else LEAST_CUT
         if part and self._final and marks.is_truncated(buf, next_char(buf, self._pos), CALL_KINDS, least):
@@ -2106,7 +2106,7 @@ class Repairs(Machine):
             text = buf[pos:end]
             if part is None or part.end() < end:
                 tool = tool_named(text, self._tools)
-                if tool not in self._tools:  # an index may stand behind it
+                if tool not in self._tools:  # an index may follow it
                     tool = tool_named(text.rpartition(":")[0], self._tools)
                 if not tool or tool not in self._tools or name not in ("", tool):
                     break
@@ -2154,7 +2154,7 @@ class Repairs(Machine):
         return True
 
     def _left_over(self, kind: str) -> str:
-        """Behind a call: a bracket too many, or an opener in the place of a closer, where the calls end.
+        """After a call: a bracket too many, or an opener in the place of a closer, where the calls end.
 
         "no": it is none; "more": more input is needed; else it was "dropped".
         """

@@ -695,7 +695,7 @@ class Turn(Stream):
             elif self._final:
                 self._last_space(kind, end)
             return ""
-        # White space alone is the answer where the turn ends behind it, and holds nothing else.
+        # White space alone is the answer where the turn ends after it, and holds nothing else.
         alone = mark.kind == "end" and kind == "content" and self._out.is_silent()
         literal = False
         lead = 0 if literal else end - pos if blank and not alone else trailing_overlap(buf[pos:end], mark.lead)
@@ -726,7 +726,7 @@ class Turn(Stream):
         return True
 
     def _drop_after_text(self, text: str) -> bool:
-        """The marker goes; it is told of if something of the turn has come."""
+        """Drop the marker; report it if something of the turn has come."""
         if not self._fresh:
             self._note(text)
         return self._drop()

@@ -1491,7 +1491,7 @@ class Turn(Stream):
             elif self._final:
                 self._last_space(kind, end)
             return ""
-        # White space alone is the answer where the turn ends behind it, and holds nothing else.
+        # White space alone is the answer where the turn ends after it, and holds nothing else.
         alone = mark.kind == "end" and kind == "content" and self._out.is_silent()
         literal = False
         literal = self._is_text(mark)
@@ -1634,12 +1634,12 @@ class Turn(Stream):
         return True
 
     def _drop_noted(self, text: str) -> bool:
-        """The marker goes, and is told of; the part that it stands in goes on."""
+        """Drop the marker and report it; the part that it stands in goes on."""
         self._note(text)
         return self._drop(self._fresh)
 
     def _drop_after_text(self, text: str) -> bool:
-        """The marker goes; it is told of if something of the turn has come."""
+        """Drop the marker; report it if something of the turn has come."""
         if not self._fresh:
             self._note(text)
         return self._drop()
@@ -1851,7 +1851,7 @@ class Machine(Slots):
     def _next_of_calls(self, marks: Scanner) -> str | None:
         """As `_next`; a part of a marker of the calls, where the output ends, is no text."""
         kind, buf = self._next(marks, self.USUAL_NEXT), self._buf
-        # What goes on behind a piece of a closer may be as much as there is of the whole.
+        # What goes on after a piece of a closer may be as much as there is of the whole.
         part = kind == "" or (kind in ("close", "closed") and next_char(buf, self._mark.end) < len(buf))
         least = 1 if self._unclosed and kind == "" else LEAST_CUT
         if part and self._final and marks.is_truncated(buf, next_char(buf, self._pos), CALL_KINDS, least):
@@ -1894,7 +1894,7 @@ class Repairs(Machine):
         raise NotImplementedError
 
     def _left_over(self, kind: str) -> str:
-        """Behind a call: a bracket too many, or an opener in the place of a closer, where the calls end.
+        """After a call: a bracket too many, or an opener in the place of a closer, where the calls end.
 
         "no": it is none; "more": more input is needed; else it was "dropped".
         """
