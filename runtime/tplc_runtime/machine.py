@@ -25,32 +25,34 @@ CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
 
 class Machine(Slots):
     CALLS: ClassVar[bool] = True
-    NAMES_ALIKE: ClassVar[bool] = False  # names of tools may be written with a namespace, or with other separators
-    READ_AGAIN: ClassVar[bool] = False  # calls that failed are read by the tools' names
-    REPEATED: ClassVar[bool] = False  # what is left over after a call is dropped
+    NAMES_ALIKE: ClassVar[bool] = False  # tools may be called with a namespace, or with other separators
+    READ_AGAIN: ClassVar[bool] = False  # failed calls are read again, by the tools' names
+    REPEATED: ClassVar[bool] = False  # superfluous brackets and openers after a call are dropped
     AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
-    LONE_OPENERS: ClassVar[Sequence[str]] = ()  # what opens calls so at a line's start alone, as its section is missing
+    LONE_OPENERS: ClassVar[
+        Sequence[str]
+    ] = ()  # openers that count only at a line's start, because their section is missing
     SHORT_OPENERS: ClassVar[Sequence[str]] = ()  # what opens only calls of tools that are known
-    HEADER: ClassVar[Sequence[Any]] = ()  # slots of a call: the kind, what ends it, and signs that do
-    NAME_SIGNS: ClassVar[Any] = None  # what is written in names for other signs
-    CALL_ID: ClassVar[str] = ""  # an id that is made of slots: "{name}:{index}"
-    ARGUMENTS_OPEN: ClassVar[bool] = False  # with a sign or a marker, so that other text is none, and makes no call
+    HEADER: ClassVar[Sequence[Any]] = ()  # slots of a call: the kind, what ends it, and characters that do
+    NAME_SIGNS: ClassVar[Any] = None  # texts that stand for characters in names
+    CALL_ID: ClassVar[str] = ""  # an id that consists of slots: "{name}:{index}"
+    ARGUMENTS_OPEN: ClassVar[bool] = False  # with a character or a marker: other text makes no call
     ONLY_TOOLS: ClassVar[bool] = False  # calls look like text, so that only a tool's name makes one,
-    FAINT: ClassVar[bool] = True  # what opens them is like text as well
+    FAINT: ClassVar[bool] = True  # even their openers look like text
     SEPARATED: ClassVar[bool] = False  # a separator opens the next call
-    UNMARKED: ClassVar[bool] = False  # nothing opens it
-    BOTH: ClassVar[bool] = False  # what closes a call opens the next as well
+    UNMARKED: ClassVar[bool] = False  # no marker opens it
+    BOTH: ClassVar[bool] = False  # the closer of a call opens the next as well
     TAIL: ClassVar[Sequence[Any]] = ()  # slots after a call
-    TURN_CLOSED: ClassVar[bool] = False  # what closes a call ends the turn
-    CLOSED: ClassVar[bool] = False  # calls have a closer of their own
+    TURN_CLOSED: ClassVar[bool] = False  # the closer of a call ends the turn
+    CLOSED: ClassVar[bool] = False  # calls have a closer
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
-    _reader: Reader | None = None  # and what reads one
-    _written = ""  # what the arguments begin with
+    _reader: Reader | None = None  # and the reader of one
+    _written = ""  # the beginning of the arguments
     _alone = False  # the section of the last call is missing
     _once = False  # the second reading of this call found none
 
     def _regular(self, chunk: str) -> list[Delta]:
-        """More of arguments in JSON as it should be: no state has to look at it."""
+        """Read more of arguments in regular JSON, without a state."""
         reader = self._reader
         if reader is None:
             return self._advance(chunk)
@@ -68,7 +70,7 @@ class Machine(Slots):
         return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": text}}]}]
 
     def _in_string(self, reader: Reader) -> None:
-        """Most of a value that is written as the template does is passed on as it came."""
+        """Prepare to pass on the next chunks of a value that is written as the template does."""
         string = reader.string
         if string is not None and string.close == reader.style.usual and not reader.out:
             self._goes_on("arguments", string.plain)
@@ -78,7 +80,7 @@ class Machine(Slots):
             self._within, self._through = "arguments", type(self)._regular
 
     def _value_is_over(self, reader: Reader) -> bool:
-        """Has the value come to its end?  If not, what comes may go on with a string of it."""
+        """Return whether the value has ended; if it hasn't, the next chunk may continue a string of it."""
         if reader.want:
             self._in_string(reader)
             return False
@@ -88,7 +90,7 @@ class Machine(Slots):
         return True
 
     def _emit_arguments(self, text: str) -> None:
-        """Arguments may be written as a string that holds an object; any other text is none, so it is content."""
+        """Emit arguments that are a string with an object in it; any other string is content."""
         inside = text if self._written == "{" else unwrapped(text, self.STYLES)
         if inside is None and text not in ("null", '""'):
             self._lost("the arguments are not an object")
@@ -133,11 +135,13 @@ class Machine(Slots):
         return True
 
     def _lack_of_arguments(self, pos: int) -> str:
-        """What was expected after a name that is no tool's and comes to nothing; "more": more input is needed."""
+        """Return what was expected after a name that is no tool's and has no arguments; "more": more input is
+        needed."""
         raise NotImplementedError
 
     def _lack_of(self, what: str, start: int, begun: bool) -> str:
-        """The same where no arguments begin: what ends the call, all calls or the turn may come in their place."""
+        """Return what was expected if no arguments begin; the end of the call, of all calls or of the turn may replace
+        them."""
         mark = self.AFTER_CALL.match(self._buf, start)
         if mark is not None and mark.kind in CLOSER_KINDS:
             return ""
@@ -152,7 +156,7 @@ class Machine(Slots):
             return False
         if self.LONE_OPENERS and self._alone and kind == "call":
             mark = self._mark
-            # One like it is in a section no more than the last one was.
+            # Without its section, this call doesn't count where the last one didn't.
             kind = "" if self._buf[mark.start : mark.end] in self.LONE_OPENERS else kind
         if self.REPEATED and (kind == "" or (kind == "call" and self._unclosed)):
             more = self._left_over(kind)
@@ -181,7 +185,7 @@ class Machine(Slots):
         if self.TURN_CLOSED and kind == "" and not self._unclosed:
             self._state = type(self)._over
             return True
-        # Something else than more of the calls comes, or nothing.
+        # Something else than more of the calls follows, or nothing.
         self._unclosed = self._unclosed and next_char(self._buf, self._pos) == len(self._buf)
         self._state = type(self)._content
         return True
@@ -202,14 +206,14 @@ class Machine(Slots):
         return True
 
     def _keep_call(self) -> bool:
-        """Calls stay in the content as they came; where they end reasoning, they do so all the same."""
+        """Keep a call in the content unchanged, because calls aren't wanted; it still ends reasoning."""
         if self._reasoning_on:
             self._opener, self._state = "", type(self)._content
         self._keep("content")
         return True
 
     def _try_call(self, kind: str) -> bool:
-        """What comes (after _skip characters of opener) may be a call; if not, it is text of this kind."""
+        """Try to read the text after _skip characters of opener as a call; if it isn't one, it is text of this kind."""
         self._back = type(self)._content if self._state == type(self)._after_call else self._state
         self._back_kind = kind
         if self.WHOLE:
@@ -218,7 +222,7 @@ class Machine(Slots):
         return True
 
     def _try_unopened(self) -> bool:
-        """As _try_call, where no marker opens the call."""
+        """Do the same as `_try_call` for calls without an opener."""
         self._skip = 0
         return self._try_call("content")
 
@@ -238,7 +242,7 @@ class Machine(Slots):
         return True
 
     def _is_tool(self, name: str) -> bool:
-        # Where calls look like text, only a tool's name (or at least an identifier) makes a call.
+        # If calls look like text, only a tool's name (or at least an identifier) makes a call.
         return name in self._tools if self._tools else re.fullmatch(r"[^\W\d][\w.:-]*", name) is not None
 
     def _open_call(self, name: str, call_id: str | None = None) -> None:
@@ -258,9 +262,9 @@ class Machine(Slots):
         return True
 
     def _next_of_calls(self, marks: Scanner) -> str | None:
-        """As `_next`; a part of a marker of the calls, where the output ends, is no text."""
+        """Do the same as `_next`, but drop a truncated marker of the calls at the output's end."""
         kind, buf = self._next(marks, self.USUAL_NEXT), self._buf
-        # What goes on after a piece of a closer may be as much as there is of the whole.
+        # The text after a piece of a closer may be all that the output has of the rest.
         part = kind == "" or (kind in ("close", "closed") and next_char(buf, self._mark.end) < len(buf))
         least = 1 if self._unclosed and kind == "" else LEAST_CUT
         if part and self._final and marks.is_truncated(buf, next_char(buf, self._pos), CALL_KINDS, least):

@@ -22,12 +22,12 @@ LEFT_SIGNS = Pattern(r"[\"']?[}\])]|`{1,3}")
 
 
 class Repairs(Machine):
-    HEADER_PARTS: ClassVar[Sequence[str]] = ()  # the texts that headers are made of
+    HEADER_PARTS: ClassVar[Sequence[str]] = ()  # the texts of which headers consist
     HEADER_TEXTS: ClassVar[Pattern] = Pattern("(?!)")
-    LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may stand in the place of a closer
+    LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may be in the place of a closer
 
     def _call_otherwise(self) -> bool | None:
-        """A call whose header is not as it should be; None: it is none."""
+        """Read a call whose header differs from the template's; None if it is no call."""
         other = self._header_otherwise()
         if other is None:
             return False
@@ -43,9 +43,9 @@ class Repairs(Machine):
         return True
 
     def _header_otherwise(self) -> tuple[str, int] | None:
-        """The tool that a header names which is not as it should be, and where its arguments begin.
+        """Return the tool that an irregular header names, and where its arguments begin.
 
-        ("", 0): it names none; None: more input is needed.
+        ("", 0) if it names none; None if more input is needed.
         """
         buf, name, start = self._buf, "", self._pos + self._skip
         pos = next_char(buf, start)
@@ -72,13 +72,13 @@ class Repairs(Machine):
         return (name, len(buf)) if name and self._final and pos == len(buf) else ("", 0)
 
     def _may_go_on(self, pos: int) -> bool:
-        """Does what comes next begin one of the texts of a header?"""
+        """Return whether the following text begins one of the texts of a header."""
         rest = self._buf[pos : pos + NAME_LIMIT]
         begun = any(len(text) > len(rest) and text.startswith(rest) for text in self.HEADER_PARTS)
         return begun or self.AFTER_CALL.prefix_of(self._buf, pos) != ""
 
     def _arguments_begin(self, pos: int) -> bool:
-        """Do the arguments of a call begin here, or does the call end?"""
+        """Return whether the arguments of a call begin here, or the call ends."""
         mark = self.AFTER_CALL.match(self._buf, pos)
         return (mark is not None and mark.kind in CLOSER_KINDS) or self._opens_arguments(pos)
 
@@ -86,7 +86,7 @@ class Repairs(Machine):
         raise NotImplementedError
 
     def _second_reading(self) -> bool:
-        """Read what opens as a call does, up to the end of that call, as a whole."""
+        """Read a text that opens like a call up to the end of that call, as a whole."""
         buf, start = self._buf, self._pos + self._skip
         if not may_be_calls(buf[start : start + NAME_LIMIT], self._tools, ()):
             return self._read_once()
@@ -106,14 +106,14 @@ class Repairs(Machine):
         return True
 
     def _read_once(self) -> bool:
-        """The second reading found no call: what the first one found stands."""
+        """Return to the result of the first reading: the second found no call."""
         self._once, self._state = True, type(self)._call
         return True
 
     def _left_over(self, kind: str) -> str:
-        """After a call: a bracket too many, or an opener in the place of a closer, where the calls end.
+        """Skip a superfluous bracket after a call, or an opener in the place of a closer, at the end of the calls.
 
-        "no": it is none; "more": more input is needed; else it was "dropped".
+        "no": there is none; "more": more input is needed; "dropped": it was skipped.
         """
         buf, start = self._buf, next_char(self._buf, self._pos)
         opener = self.LEFT_OVER.match(buf, start) if self._unclosed else None
@@ -130,7 +130,7 @@ class Repairs(Machine):
         ends = mark is not None and mark.kind in ENDS_OF_CALLS and not (mark.kind == kind == "call")
         if not ends and (at < len(buf) or kind == "call"):
             return "no"
-        self._note(f"{buf[start:end].strip()} is left over behind a call")
+        self._note(f"{buf[start:end].strip()} is left over after a call")
         if kind == "call":
             self._pos = end
         else:

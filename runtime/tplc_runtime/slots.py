@@ -17,25 +17,26 @@ if TYPE_CHECKING:
 
 ONE_WORD = Pattern(r"[\w.:/-]+")
 NEVER_IN_NAMES = frozenset("<>{}[]()\"'“”,;=|\n")  # characters of markup, which stand in no name but in a tool's
-MOST_ODD = 64  # of names that hold what ends names, so many are looked for
+MOST_ODD = 64  # the most names with unusual characters that are searched for
 
 
 class Slots(Turn):
-    ODD_NAMES: ClassVar[bool] = False  # names that hold what ends others are looked for
+    ODD_NAMES: ClassVar[bool] = False  # names that contain ends of names are searched for
     COUNTED: ClassVar[bool] = False  # calls are written with an index
-    BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that no name holds, and no value outside of a string
-    _others: Sequence[str] = ()  # diagnostics of slots that come again
-    _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that hold what ends others
+    BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that never occur in names, or in values outside of a string
+    _others: Sequence[str] = ()  # diagnostics of repeated slots
+    _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that contain ends of names
 
     def _slots(self, pos: int, slots: Sequence[Any], name: str | None = None) -> tuple[dict[str, str], int, str]:
-        """Slots with the markers that end them: values, the end, and what was expected instead.
+        """Read slots with the markers that end them; return values, the end, and what was expected instead.
 
-        "more": more input is needed, "end": it was, but the output has ended.
-        A marker of the kind "next" belongs to what follows the slot, as "bare" does after one word; white space
-        that comes with the markers is as good.  What comes again (the `name` is known) says the same, or is noted.
+        The third result is a text, or "more" (more input is needed) or "end" (it was needed, but the output has
+        ended). A marker of the kind "next" belongs to the text after the slot, as "bare" does after one word; white
+        space in place of the markers' own is accepted.  A repeated name (if `name` is known) must be equal, or a
+        diagnostic is added.
         """
         values: dict[str, str] = {} if name is None else {"name": name}
-        buf, others, earlier = self._buf, [], ("", pos, "")  # the slot before, where it starts, what ends it
+        buf, others, earlier = self._buf, [], ("", pos, "")  # the previous slot, its start, and the text that ends it
         for slot, ends, stops in slots:
             pos = next_char(buf, pos)
             known = 0
@@ -57,7 +58,7 @@ class Slots(Turn):
                 return values, pos, expected
             text = buf[pos : mark.start].strip()
             if self.COUNTED and slot == "index" and earlier[2] and not text.isdigit():
-                # What stands before the index may be in a name, too.
+                # A name may contain the text before the index, too.
                 last, start, joint = earlier
                 longer, _, count = buf[start : mark.start].rpartition(joint)
                 if "\n" not in longer.strip() and count.strip().isdigit() and self.BREAKS.find(longer, 0) is None:
@@ -75,14 +76,14 @@ class Slots(Turn):
         return values, pos, ""
 
     def _note_others(self) -> None:
-        """What came again and says otherwise."""
+        """Note repeated slots with different values."""
         for other in self._others:
             self._note(other)
 
     def _end_of_slot(
         self, slot: str, pos: int, known: int, ends: Scanner, stops: str, joint: str
     ) -> tuple[Match | None, str]:
-        """The marker that ends a slot, or what was expected instead."""
+        """Return the marker that ends a slot, or what was expected instead."""
         buf = self._buf
         mark = ends.find(buf, pos + known, stop=pos + NAME_LIMIT)
         partial = ends.partial_match(buf, pos)
@@ -102,26 +103,27 @@ class Slots(Turn):
             return (Match("end", stop, stop + 1) if slot == "key" else Match("next", stop, stop)), ""
         if mark is not None and pending_from > mark.start:
             return mark, ""
-        if self._final and partial < len(buf) and buf[pos:partial].strip() in self._tools:
+        of_slot = ends.is_truncated(buf, next_char(buf, partial), ("suffix",))
+        if self._final and partial < len(buf) and not of_slot and buf[pos:partial].strip() in self._tools:
             return Match("next", partial, partial), ""  # a truncated marker comes after the whole name
         text = buf[pos : min(partial, pos + NAME_LIMIT)].strip()
         parts = text.split(joint) if slot == "index" and joint else [text]
         wait = end - pos < NAME_LIMIT and (self._long_names or not any("\n" in part.strip() for part in parts))
-        if self._final and len(text.split()) > 1:  # these are the words of an answer
+        if self._final and len(text.split()) > 1:  # several words are probably the words of an answer
             wait = any(name.startswith(text) for name in self._tools)
         return None, slot if not wait else "end" if self._final else "more"
 
     def _is_no_slot(self, slot: str, text: str, pos: int, known: int, ends: Scanner, mark: Match) -> str:
-        """What was expected instead of a slot with this text, which this marker ends; "" where it may be one."""
+        """Return what was expected instead of a slot with this text before this marker; "" if the slot is valid."""
         lacks = not text and (slot != "key" or mark.kind in ("next", "bare"))
         if lacks or ("\n" in text and text not in self._tools and not known):
             return slot
         if mark.kind == "bare" and self._final and ends.partial_match(self._buf, pos) <= mark.start:
-            return "end"  # the output ends in the text between
+            return "end"  # the output ends in the text between two slots
         return slot if mark.kind == "bare" and ONE_WORD.fullmatch(text) is None else ""
 
     def _known(self, slot: str, pos: int, ends: Scanner) -> int:
-        """The length of a name of the tools that stands here and holds what ends others; -1: more input is needed."""
+        """Return the length of a tool's name here that contains an end of names; -1 if more input is needed."""
         buf, names = self._buf, self._odd_names(slot, ends)
         for name in names:
             at = next_char(buf, pos + len(name)) if buf.startswith(name, pos) else -1
@@ -133,7 +135,8 @@ class Slots(Turn):
         return 0
 
     def _odd_names(self, slot: str, ends: Scanner) -> list[str]:
-        """Those of the tools, or of the parameters of the tool that is called: the longest first."""
+        """Return the names of tools, or of the called tool's parameters, that contain ends of names; the longest
+        first."""
         of = self._out.calls[-1][0] if slot == "key" and self._out.calls else ""
         self._odd = {} if self._odd is None else self._odd
         if (slot, of) not in self._odd:

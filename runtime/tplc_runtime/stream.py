@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from .batch import Row
     from .message import Delta, Message
 
-PENDING_LIMIT = 1024  # more than this much pending text is looked at again only when it has doubled
+PENDING_LIMIT = 1024  # more pending text than this is examined again only after it has doubled
 LATE = "text after the output was finished"
 NO_MATCH = Match("", 0, 0)
 
 
 def at_line_start(text: str, before: bool) -> bool:
-    """Is there nothing but white space on the line after `text`?  `before`: was there, before it?"""
+    """Return whether only white space is on the line after `text`; `before`: the same before it."""
     _, newline, line = text.rpartition("\n")
     return (bool(newline) or before) and not line.strip()
 
@@ -40,12 +40,12 @@ class Stream(Copied):
     TRANSCRIPT: ClassVar[type[Transcript]] = Transcript
     HEADS: ClassVar[Sequence[str]] = ("",)
     ANCHORS: ClassVar[Sequence[str]] = ()
-    CALLS: ClassVar[bool] = False  # there are some
-    AT_LINES: ClassVar[bool] = False  # some markers count at a line's start alone
-    WHOLE: ClassVar[Any] = None  # what is like any text opens a call where one comes as the template writes it
-    REASONS: ClassVar[bool] = False  # something opens reasoning
-    KEEPS_PENDING: ClassVar[bool] = False  # `feed` looks after what is pending inside of text
-    SPACE: ClassVar[str] = ""  # what the template writes before the content
+    CALLS: ClassVar[bool] = False  # the format has calls
+    AT_LINES: ClassVar[bool] = False  # some markers count only at a line's start,
+    WHOLE: ClassVar[Any] = None  # an ordinary text opens a call only where a whole call follows
+    REASONS: ClassVar[bool] = False  # reasoning has an opener
+    KEEPS_PENDING: ClassVar[bool] = False  # `feed` handles pending text
+    SPACE: ClassVar[str] = ""  # the white space that the template writes before the content
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     _in_word = False  # the text before ends with a word
 
@@ -65,35 +65,35 @@ class Stream(Copied):
         self._tools = parameters_of(tools)
         self._reasoning_on, self._calls_on, self._echo = parse_reasoning, parse_tool_calls, echo
         self._out = self.TRANSCRIPT(json_content)
-        # Input: _buf from _pos on is not consumed; _base is its offset, negative for what the prompt holds.
+        # Input: _buf from _pos on is not consumed; _base is its offset, negative for the text of the prompt.
         self._buf, self._pos, self._base = "", 0, 0
-        self._parts: list[str] = []  # text that is not looked at before _wanted characters of it have come
+        self._parts: list[str] = []  # text that isn't examined before _wanted characters of it have arrived
         self._wanted = 0
-        # Whether the buffer, from there on, still leaves open what comes: while it does, no state has to look at it.
+        # Whether the buffer, from there on, is still undecided: while it is, no state has to examine it.
         self._undecided: Callable[[str, int], object] | None = None
         self._undecided_from = 0
-        self._through: Callable[[Any, str], list[Delta]] | None = None  # reads JSON that is emitted as it comes
+        self._through: Callable[[Any, str], list[Delta]] | None = None  # reads JSON that is emitted as it arrives
         self._final = False
-        # Where in the turn the machine is.
+        # The state of the turn.
         self._state: Callable[[Any], bool] = self._first_state()
         self._mark = NO_MATCH
         self._skip = 0  # its length, and that of the white space before it
         self._open = False  # the last call is not complete
         if self.CALLS:
-            self._closed = False  # its closing marker has come
-            self._unclosed = False  # its arguments have ended, the last of its closers has not come
-            # Where to go on when a call turns out to be none.
+            self._closed = False  # its closing marker was read
+            self._unclosed = False  # its arguments have ended, the last of its closers was not read
+            # The state to return to if a call turns out to be text.
             self._back: Callable[[Any], bool] = self._state
             self._back_kind = "content"
             self._long_names = "\n" in "".join(self._tools)
         self._space = self.SPACE  # white space of the template that may still come
-        self._fresh = True  # nothing but white space has come in this part
+        self._fresh = True  # only white space was read in this part so far
         self._line_start = True
-        self._literal = False  # after a call that was none: its closers are text
-        self._opener = ""  # of the reasoning that the text is in
-        # The kind of text that the output is in the middle of, and how to find what could end it: up to where a text
-        # is plain, -1 where that takes a closer look.  Where nothing is pending, most chunks can be passed on as they
-        # come, in a value or in other text; _passed are those that were.
+        self._literal = False  # after a failed call: its closers are text
+        self._opener = ""  # of the reasoning that is open
+        # The kind of text that is open, and how to find its possible end: the end of the safe prefix, -1 if a state
+        # must decide. If nothing is pending, most chunks of a value or another text can be passed on as they are;
+        # _passed are those that were.
         self._within = ""
         self._plain_value = self._plain_text = False
         self._plain_to: Callable[[str], int] = len
@@ -114,7 +114,7 @@ class Stream(Copied):
         continue_final_message: bool = False,
         special: Sequence[Sequence[int]] | None = None,
     ) -> Message:
-        """The message that the model's output means.
+        """Returns the message of a model's output.
 
         `json_content` drops a Markdown fence around the content.  `continue_final_message`: the prompt ends with the
         beginning of this answer.  `special`: the (start, end) ranges of the text that came from special tokens."""
@@ -139,7 +139,8 @@ class Stream(Copied):
         prompts: str | Sequence[str | None] | None = None,
         tools: object = None,
     ) -> list[Row | None]:
-        """A row for each text: content, reasoning_content, tool_calls (id, name, arguments), incomplete, diagnostics.
+        """Returns a row for each text: content, reasoning_content, tool_calls (id, name, arguments), incomplete,
+        diagnostics.
 
         `prompts` and `tools` (also as JSON text): one for all, or a list with one for each text.  None gives None.
         """
@@ -173,7 +174,7 @@ class Stream(Copied):
                 self._out.emit("content", self._opener)
                 self._out.flush()
         if self._out.waiting:
-            self._goes_on("")  # they go out with the first feed
+            self._goes_on("")  # they are returned by the first feed
             self._wanted = 0
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
@@ -183,7 +184,7 @@ class Stream(Copied):
         raise NotImplementedError
 
     def _settle(self) -> None:
-        """Account for the chunks that were passed on as they came."""
+        """Account for the chunks that were passed on unchanged."""
         text, kind = "".join(self._passed), self._within
         self._passed.clear()
         if text:
@@ -195,7 +196,7 @@ class Stream(Copied):
             self._out.texts[kind].append(self._json(text) if kind == "arguments" else text)
 
     def _more(self, chunk: str) -> list[Delta]:
-        """A chunk that is not plain: where it only goes on with the text, that is passed on without any state."""
+        """Handle a chunk that may contain more than plain text; if it only continues the text, no state is needed."""
         if self._final:
             return self._late(chunk)
         if self.CALLS and self._through is not None:
@@ -210,7 +211,7 @@ class Stream(Copied):
         kind = self._within
         if not kind:
             return self._advance(chunk)
-        text = self._buf + chunk  # little is pending inside of text
+        text = self._buf + chunk  # inside of text, little is pending
         stop = self._plain_to(text)
         if stop < 0:
             return self._advance(chunk)
@@ -225,18 +226,18 @@ class Stream(Copied):
         return [{kind: text}]
 
     def _late(self, chunk: str) -> list[Delta]:
-        """What is fed after `finish` is no part of the answer; nothing of it is lost."""
+        """Add text that is fed after `finish` to the trailing text; nothing of it is lost."""
         if chunk and (not self.diagnostics or self.diagnostics[-1].text != LATE):
             self._note(LATE)
         self._out.texts["trailing"].append(chunk)
         return []
 
     def _json(self, text: str) -> str:
-        """Plain text of a value, inside of the string that it becomes."""
+        """Return the plain text of a value, escaped for the string that it becomes."""
         return text
 
     def _goes_on(self, kind: str, plain_to: Callable[[str], int] = len) -> None:
-        """The next chunk may go on with the text of this kind, none for ""."""
+        """Declare that the next chunk may continue text of this kind, "" for none."""
         self._within, self._plain_to, self._undecided, self._through = kind, plain_to, None, None
         self._plain_value = kind == "arguments"
         self._plain_text = kind not in ("", "arguments", "value")
@@ -268,17 +269,17 @@ class Stream(Copied):
 
     @property
     def message(self) -> Message:
-        """All that has come, as chat servers write a message."""
+        """The message so far, as chat servers write it."""
         self._settle()
         return self._out.to_message()
 
     @property
     def trailing(self) -> str:
-        """What is no part of the message: a call that was cut before it had a name."""
+        """Text that is no part of the message, such as a call that was truncated before its name."""
         return "".join(self._out.texts["trailing"])
 
     def _text(self, kind: str, end: int) -> None:
-        """Emit the text up to `end`, but for what of it is prefilled."""
+        """Emit the text up to `end`, without the part that is prefilled."""
         text = self._buf[self._pos : end]
         if self.AT_LINES:
             self._line_start = at_line_start(text, self._line_start)

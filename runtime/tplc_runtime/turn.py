@@ -26,30 +26,30 @@ CUT_KINDS = ("end", "reasoning_end", "content_end")
 
 
 def next_char(buf: str, pos: int) -> int:
-    """Where the next character stands that is no white space."""
+    """Return the position of the next character that is not white space."""
     return int(NON_SPACE.search(buf, pos).start())
 
 
 class Turn(Stream):
-    AT_ENDS: ClassVar[bool] = False  # some markers count at the output's end, or before another marker
+    AT_ENDS: ClassVar[bool] = False  # and some at the output's end, or before another marker
     KEEPS: ClassVar[bool] = False  # some are text where they stand, or where the caller wants them so
-    PENDING_TEXT: ClassVar[bool] = False  # nothing opens reasoning: its end shows of which kind text is
-    HEADERS_ALIKE: ClassVar[bool] = False  # what ends the name of a call may open a message as well
-    CUT_MARKERS: ClassVar[bool] = False  # a part of a marker at the output's end is no text
-    DISTINCT: ClassVar[bool] = True  # what opens calls is like nothing else, so what follows is a call
-    ENDS_TURN: ClassVar[bool] = False  # a call's closer may be what ends the turn, so that it may be cut off
-    OPENERS: ClassVar[tuple[str, ...]] = ()  # of calls: the beginning of one at the output's end is no text
+    PENDING_TEXT: ClassVar[bool] = False  # the kind of a text is decided by its end
+    HEADERS_ALIKE: ClassVar[bool] = False  # the end of a call's name may also open a message
+    CUT_MARKERS: ClassVar[bool] = False  # a truncated marker at the output's end is not text
+    DISTINCT: ClassVar[bool] = True  # the opener of calls is distinctive, so a call follows
+    ENDS_TURN: ClassVar[bool] = False  # a call's closer may also end the turn, so it may be missing
+    OPENERS: ClassVar[tuple[str, ...]] = ()  # of calls: the beginning of one at the output's end is not text
     # What the states look for, each in its text.
     BEFORE_CONTENT: ClassVar[Scanner] = NO_MARKERS
-    AFTER_TURN: ClassVar[Scanner] = NO_MARKERS  # a call right after the end of the turn is one of its calls
-    USUAL_NEXT: ClassVar[Sequence[ExpectedText]] = ()  # what usually comes after a call,
+    AFTER_TURN: ClassVar[Scanner] = NO_MARKERS  # a call directly after the end of the turn is one of its calls
+    USUAL_NEXT: ClassVar[Sequence[ExpectedText]] = ()  # the usual text after a call,
     USUAL_PAIR: ClassVar[Sequence[ExpectedText]] = ()  # and after an argument
-    REASONING_AGAIN: ClassVar[Scanner] = NO_MARKERS  # what opens reasoning, where it has just been opened
+    REASONING_AGAIN: ClassVar[Scanner] = NO_MARKERS  # what opens it, where it has just been opened
     _reasoning_to = 0  # where the reasoning that is open is closed, as far as that was looked for
-    _kept = False  # the name of a call that stays text comes, and the rest of its header
+    _kept = False  # the header of a call that stays text is being read
 
     def finish(self) -> list[Delta]:
-        """The output has ended: what is new with that."""
+        """Ends the output; returns the remaining deltas."""
         if self._final:
             return []
         self._final = True
@@ -72,8 +72,8 @@ class Turn(Stream):
         return self._until(marks, kind)
 
     def _until(self, marks: Scanner, kind: str) -> str:
-        """Emit the text before the next marker as `kind`.  Return the marker's kind, "text" if it is text itself and
-        was emitted too, "" where more input is needed."""
+        """Emit the text before the next marker as `kind`.  Return the marker's kind, "text" if the marker is text
+        itself and was emitted too, "" if more input is needed."""
         if self._space:
             self._skip_space()
         buf, pos, stop = self._buf, self._pos, len(self._buf)
@@ -102,7 +102,7 @@ class Turn(Stream):
             elif self._final:
                 self._last_space(kind, end)
             return ""
-        # White space alone is the answer where the turn ends after it, and holds nothing else.
+        # If the whole turn is white space, that white space is the content.
         alone = mark.kind == "end" and kind == "content" and self._out.is_silent()
         literal = False
         if self.KEEPS:
@@ -121,16 +121,16 @@ class Turn(Stream):
         return str(mark.kind)
 
     def _last_space(self, kind: str, end: int) -> None:
-        """White space before the first text is dropped when a marker follows it, so it waited: none came."""
+        """White space before the first text waits, because it is dropped if a marker follows it: none did."""
         if self._out.is_silent():
             self._text(kind, end)
         self._pos = end
 
     def _counting(self, marks: Scanner, mark: Match | None) -> Match | None:
-        """The mark, or the first after it, that counts where it stands: "line" at a line's start, "last" at the end,
-        "sign" before the end or before another mark.
+        """Return the mark, or the first after it, that counts at its place: `line` at a line's start, `last` at the
+        end, `sign` before the end or before another mark.
 
-        One whose later pieces stand at a line's start counts as a whole.
+        A marker whose later pieces are at a line's start counts as a whole.
         """
         buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
         while mark is not None and mark.kind in ("line", "plain", *AT_END_KINDS):
@@ -151,11 +151,11 @@ class Turn(Stream):
                     if counting is not None:
                         return counting
                 outer = mark if outer is None or mark.start >= outer.end else outer
-            mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of what is none here
+            mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of one that doesn't count here
         return mark
 
     def _as_whole_call(self, mark: Match) -> Match | None:
-        """The mark as one that opens a call where a whole one stands; "plain" as long as that is not decided."""
+        """Return the mark as the opener of a call if a whole call follows; "plain" while that is undecided."""
         before = is_word(self._buf[mark.start - 1]) if mark.start > self._pos else self._in_word
         named = self._tools or mark.kind == "plain"
         if not (self._calls_on and named) or (before and is_word(self._buf[mark.start])):
@@ -180,7 +180,7 @@ class Turn(Stream):
         return None
 
     def _at_end(self, marks: Scanner, mark: Match) -> Match | None:
-        """The mark as what it counts for at the end, or before another; as it is where that is not decided."""
+        """Return the mark with its meaning at the end, or before another marker; unchanged while that is undecided."""
         buf, at, behind = self._buf, next_char(self._buf, mark.end), None
         if mark.kind == "alike" and "\n" in buf[mark.end : at]:
             # Where the template ends a line with it, or writes it in one of its own.
@@ -209,8 +209,8 @@ class Turn(Stream):
         return {"last": "end", "sign": "content_end"}.get(mark.kind, "reasoning_end")
 
     def _next(self, marks: Scanner, usual: Sequence[ExpectedText] = ()) -> str | None:
-        """The kind of the marker that comes next, white space apart, "" for other text; None: more input is needed.
-        `usual`: what usually comes, which may hold several of the markers."""
+        """Return the kind of the next marker after white space, "" for other text; None if more input is needed.
+        `usual`: the usual text, which may contain several of the markers."""
         if self._space:
             self._skip_space()
         buf, start = self._buf, NON_SPACE.search(self._buf, self._pos).start()
@@ -232,7 +232,7 @@ class Turn(Stream):
         return str(mark.kind)
 
     def _is_usual(self, usual: Sequence[ExpectedText], start: int) -> bool:
-        """Whether all from `start` on is what usually comes, or the beginning of it."""
+        """Return whether the text from `start` on is the usual text, or its beginning."""
         for text in usual:
             if text.is_incomplete(self._buf, start):
                 self._undecided, self._undecided_from = text.is_incomplete, start
@@ -240,7 +240,8 @@ class Turn(Stream):
         return False
 
     def _leave_open(self, start: int, core: str) -> None:
-        """The text from `start` on is the beginning of this marker: until all of it has come, nothing is decided."""
+        """Note that the text from `start` on is the beginning of this marker, so nothing is decided before all of it
+        has arrived."""
         if " " in core or core[0] == RESPELLED:
             self._undecided, self._undecided_from = lambda buf, at: truncated_core((core,), buf[at:]), start
         else:
@@ -252,7 +253,7 @@ class Turn(Stream):
             self._pos, self._space = self._pos + comes, self._space[1:] if comes else ""
 
     def _drop(self, fresh: bool = True) -> bool:
-        """The marker only structures the turn."""
+        """Consume a marker that only structures the turn."""
         self._pos += self._skip
         self._space = self._mark.trail
         self._fresh, self._literal = fresh, False
@@ -301,7 +302,7 @@ class Turn(Stream):
         return self._drop()
 
     def _keep(self, kind: str) -> bool:
-        """The marker is text."""
+        """Emit the marker as text."""
         self._text(kind, self._pos + self._skip)
         self._fresh = False
         if self.HEADERS_ALIKE:
@@ -309,7 +310,7 @@ class Turn(Stream):
         return True
 
     def _is_text(self, mark: Match) -> bool:
-        """Is it a marker of what shall stay in the content as it came?"""
+        """Return whether the marker belongs to a part that stays in the content."""
         if mark.kind == "stray":
             return self._literal or not self._reasoning_on
         if mark.kind == "empty":
@@ -319,7 +320,7 @@ class Turn(Stream):
         return not self._reasoning_on and bool(mark.kind.startswith("reasoning"))
 
     def _over(self) -> bool:
-        # over = (TURN_START? CALL_START call) | text, which is no part of the turn
+        # over = (TURN_START? CALL_START call) | text after the turn
         if self._fresh:
             if self.CALLS:
                 kind = self._next(self.AFTER_TURN)
@@ -337,20 +338,20 @@ class Turn(Stream):
         return False
 
     def _begins_call(self, pos: int) -> bool:
-        """Does what is left, which is no whole marker, begin the opener of a call?"""
+        """Return whether the remaining text begins the opener of a call."""
         rest = "".join(self._buf[pos:].split())
         if len(rest) < LEAST_CUT or rest.isalnum() or self._literal or not (self._calls_on and self.DISTINCT):
             return False
         return truncated_core(self.OPENERS, self._buf[next_char(self._buf, pos) :]) != ""
 
     def _cut_off(self) -> bool:
-        """The output ends inside the markup of a call: what is left of it is no text."""
+        """Drop the remaining markup of a call in which the output ends."""
         self._cut("a call")
         self._text("trailing", len(self._buf))
         return False
 
     def _is_cut(self, marks: Scanner, pos: int) -> bool:
-        """Is what is left, where the output ends, the beginning of a call, or of what ends the turn or a part of it?"""
+        """Return whether the remaining text at the output's end is a truncated opener of a call, or a truncated end."""
         if self.CALLS and self._begins_call(pos):
             return True
         if not self.CUT_MARKERS:
@@ -361,7 +362,7 @@ class Turn(Stream):
         return marks.is_truncated(self._buf, next_char(self._buf, pos), CUT_KINDS, LEAST_CUT) and not self._literal
 
     def _end_of_cut(self) -> None:
-        """What is left at the end is a part of a marker, and no text."""
+        """Drop a truncated marker at the end."""
         if self.CALLS and self._begins_call(self._pos):
             self._cut_off()
             return
@@ -379,7 +380,7 @@ class Turn(Stream):
         self.incomplete = True
 
     def _finish(self) -> None:
-        """Close what is open at the end of the output."""
+        """Close everything that is open at the end of the output."""
         if self.PENDING_TEXT:
             self._out.release("content")
         if self.REASONS and self._opener and self._reasoning_on:
