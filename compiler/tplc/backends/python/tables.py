@@ -247,7 +247,7 @@ def _of_calls(calls: CallForm, facts: Acceptor) -> list[str]:
 
 
 def _openers(calls: CallForm) -> list[str]:
-    """Those whose beginning, at the output's end, is no text; a whole one is no beginning, whatever would follow it."""
+    """Openers whose beginning, at the output's end, is not text.  A whole opener is not a truncated one."""
     if calls.where == "line start":
         return ["    DISTINCT = False"]
     openers = lexemes_of([("call", [text.strip() for text in calls.truncatable])]).all
