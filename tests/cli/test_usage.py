@@ -37,7 +37,10 @@ def test_options_that_may_come_again(run: Run, template: Path) -> None:
     ("typed", "meant"),
     [
         (["compile", "a.jinja", "--tol", "x"], "--tolerances"),
-        (["compile", "a.jinja", "--to"], "--token, --token-literals, --tokenizer, --tolerances, --tool-choice, --tools"),
+        (
+            ["compile", "a.jinja", "--to"],
+            "--token, --token-literals, --tokenizer, --tolerances, --tool-choice, --tools",
+        ),
         (["compile", "a.jinja", "--no-par"], "--no-parallel"),
         (["observe", "a.jinja", "b", "--fail"], "--fail-above"),
     ],

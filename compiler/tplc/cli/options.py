@@ -301,7 +301,7 @@ class CompileOptions:
             "--runtime",
             metavar="WHERE",
             autocompletion=complete.runtimes,
-            help="where its runtime is: standalone (in the file), shared (in _tplc_runtime.py next to it), or installed.",
+            help="where its runtime is: standalone (in the file), shared (a file next to it), or installed.",
         ),
         PARSERS,
         AS_TYPED,
