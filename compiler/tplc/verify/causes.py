@@ -1,4 +1,4 @@
-"""Why could messages not come back?  What the failures have in common, told before them.
+"""Find what failures have in common, to report it before them.
 
     <calls 1>…, <calls 2>…    →  the number of calls (3) stands in tools.section_start "<calls 3>", …
     run forecast{city "Oslo"}{days 2}  →  a call ends with its id: nothing ends the id
@@ -18,7 +18,9 @@ from functools import partial
 from urllib.parse import quote
 
 from tplc.errors import BadMessage
+from tplc.ir.markers import holds_piece
 from tplc.ir.nodes import Layout, PairArguments, Slot, TemplateIR, Text
+from tplc.ir.own_markers import own_markers
 from tplc.ir.printed import quoted
 from tplc.ir.write import WrittenPart, write_parts
 from tplc.verify.battery import Case
@@ -67,7 +69,7 @@ def causes(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
 
 
 def _weak_places(ir: TemplateIR) -> Iterator[str]:
-    """Where nothing tells where a name, a key or an id ends."""
+    """Yield the places where the end of a name, a key or an id is unknown."""
     pairs, call = ir.tools.arguments, ir.tools.call
     if isinstance(pairs, PairArguments):
         gap = _text_after(call, "name") + pairs.start + _text_before(pairs.pair, "key")
@@ -94,11 +96,11 @@ def _text_before(layout: Layout, kind: str) -> str:
 
 
 def _taken_for_markers(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
-    """Markers that end a part wherever they stand, and that the text of a part held each time it failed."""
+    """Yield markers that end a part anywhere, and that occurred in the text of a part each time it failed."""
     failed = [one for one in tried if not one.passed]
     for path, marker in (("turn.end", end.strip()) for end in ir.turn.ends):
         if marker and failed and all(marker in text for text in map(_texts, failed)):
-            yield f"{path} {quoted(marker)} stands in the text itself, and nothing tells it from the end of the turn"
+            yield f"{path} {quoted(marker)} is in the text itself and cannot be distinguished from the turn's end"
 
 
 # What templates do to a text, that no format of ours undoes.
@@ -152,7 +154,7 @@ def _short(text: str) -> str:
 
 
 def _by_name(tried: Sequence[Tried]) -> Iterator[str]:
-    """A form of calls that is chosen by the tool's name: nothing fails but messages with signs in such names."""
+    """Yield a form of calls that depends on the tool's name: only messages with punctuation in such names fail."""
     failed = [one for one in tried if not one.passed]
     named = [[call.name for call in one.case.calls if not call.name.isidentifier()] for one in failed]
     if failed and all(named):
@@ -220,10 +222,24 @@ def _helps(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
             yield f"{captured.name} was not given, and it is in {captured.marker}: --token {captured.name}=TEXT"
     for one in tried:
         place = None if one.passed else _place(ir, one)
-        if place is not None and place.marker:
-            variant = f"a variant of {quoted(place.marker)} in a tolerance file (--tolerances)"
+        marker = existing_marker(ir, place.marker) if place is not None else ""
+        if marker:
+            variant = f"a variant of {quoted(marker)} in a tolerance file (--tolerances)"
             yield f"if the model writes what is rendered: {variant}"
             return
+
+
+def existing_marker(ir: TemplateIR, written: str) -> str:
+    """Return the marker of the format that a written text is, or the longest that it holds; "" if there is none.
+
+    A written text may be several markers in a row, and a tolerance file may name only markers of the format.
+    """
+    text, own = written.strip(), own_markers(ir)
+    if not text:
+        return ""
+    if any(holds_piece(marker, text) for marker in own):
+        return text
+    return max((marker for marker in own if marker in text), key=len, default="")
 
 
 @dataclass(frozen=True, slots=True)
