@@ -279,7 +279,7 @@ def tool_named(name: str, tools: Parameters) -> str:
     """
     if name in tools or not tools:
         return name
-    bare = name.strip().strip("\"'`“”").strip()
+    bare = name.strip().strip("\"'`“”/").strip()
     shorts: tuple[str, str] = (bare, str(NAMESPACE.sub("", bare)))
     for short in filter(bare_name, shorts):
         if short in tools:
@@ -1368,15 +1368,18 @@ def _text(step: Any, buf: str, pos: int, final: bool, names: Collection[str]) ->
 
 NON_SPACE = Pattern(r"\S|\Z")
 ONE_WORD = Pattern(r"[\w.:/-]+")
+NEVER_IN_NAMES = frozenset("<>{}[]()\"'“”,;=|\n")  # characters of markup, which stand in no name but in a tool's
 NAME_LIMIT = 512  # a longer name is no name
 PENDING_LIMIT = 1024  # more than this much pending text is looked at again only when it has doubled
 CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
 OPENER_KINDS = ("call", "line", "whole")
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
+AT_END_KINDS = ("last", "sign", "alike")  # what counts at the output's end, or before another marker
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "last")
 CUT_KINDS = ("end", "reasoning_end", "content_end")
-LEFT_SIGNS = Pattern(r"[}\])]|`{1,3}")
+LEFT_SIGNS = Pattern(r"[\"']?[}\])]|`{1,3}")
 MOST_ODD = 64  # of names that hold what ends names, so many are looked for
+MOST_ENDS = 4  # so many ends of the turn in a row are one
 LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
 LATE = "text after the output was finished"
 NO_MATCH = Match("", 0, 0)
@@ -1404,6 +1407,7 @@ class Machine(Copied):
     CALLS: ClassVar[bool] = False  # there are some
     AT_LINES: ClassVar[bool] = False  # some markers count at a line's start alone,
     WHOLE: ClassVar[Any] = None  # what is like any text opens a call where one comes as the template writes it
+    SHORT_OPENERS: ClassVar[Sequence[str]] = ()  # what opens only calls of tools that are known
     LONE_OPENERS: ClassVar[Sequence[str]] = ()  # what opens calls so at a line's start alone, as its section is missing
     AT_ENDS: ClassVar[bool] = False  # and some at the output's end, or before another marker
     REASONS: ClassVar[bool] = False  # something opens reasoning
@@ -1422,12 +1426,14 @@ class Machine(Copied):
     _once = False  # the second reading of this call found none
     LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may stand in the place of a closer
     REPEATED: ClassVar[bool] = False  # what is left over behind a call is dropped
+    REPEATED_REASONING: ClassVar[bool] = False  # and what opens reasoning twice
     CUT_MARKERS: ClassVar[bool] = False  # a part of a marker at the output's end is no text
     COUNTED: ClassVar[bool] = False  # calls are written with an index
     OPENERS: ClassVar[tuple[str, ...]] = ()  # of calls: the beginning of one at the output's end is no text
     # What the states look for, each in its text.
     AT_START: ClassVar[Scanner] = NO_MARKERS
     IN_REASONING: ClassVar[Scanner] = NO_MARKERS
+    REASONING_AGAIN: ClassVar[Scanner] = NO_MARKERS  # what opens it, where it has just been opened
     BEFORE_CONTENT: ClassVar[Scanner] = NO_MARKERS
     IN_CONTENT: ClassVar[Scanner] = NO_MARKERS
     AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
@@ -1453,6 +1459,7 @@ class Machine(Copied):
     _reader: Reader | None = None  # and what reads one
     _written = ""  # what the arguments begin with
     _in_word = False  # the text before ends with a word
+    _reasoning_to = 0  # where the reasoning that is open is closed, as far as that was looked for
     _alone = False  # the section of the last call is missing
     _kept = False  # the name of a call that stays text comes, and the rest of its header
     ENDS_TURN: ClassVar[bool] = False  # a call's closer may be what ends the turn, so that it may be cut off
@@ -1710,7 +1717,7 @@ class Machine(Copied):
         """Arguments may be written as a string that holds an object; any other text is none, so it is content."""
         inside = text if self._written == "{" else unwrapped(text, self.STYLES)
         if inside is None and text not in ("null", '""'):
-            self._note("the arguments are not an object")
+            self._lost("the arguments are not an object")
             self._out.emit("content", text)
         self._out.emit("arguments", "{}" if inside is None else inside)
 
@@ -1797,6 +1804,14 @@ class Machine(Copied):
     def _reasoning(self) -> bool:
         # reasoning = text (REASONING_END content | CALL_START call)
         text = "reasoning_content" if self._reasoning_on else "content"
+        if self.REPEATED_REASONING and self._fresh and self._reasoning_on:
+            again = self._next(self.REASONING_AGAIN)
+            if again is None:
+                return False
+            if again:
+                self._note("reasoning is opened twice")
+                self._pos, self._space = self._mark.end, self._mark.trail
+                return True
         kind = self._until(self.IN_REASONING, text)
         if self.AT_LINES and kind == "line":
             return self._try_call(text) if self._calls_on else self._keep_call()
@@ -1828,6 +1843,15 @@ class Machine(Copied):
             values["name"] = tool_named(written, self._tools)
         if self.ONLY_TOOLS and not expected and (self.FAINT or not self._skip) and not self._is_tool(values["name"]):
             expected = "the name of a tool"
+        if (
+            self._tools
+            and not expected
+            and values["name"] not in self._tools
+            and not NEVER_IN_NAMES.isdisjoint(values["name"])
+        ):
+            expected = "the name of a tool"
+        if self.SHORT_OPENERS and not expected and values["name"] not in self._tools and self._is_short():
+            expected = "the name of a tool"
         if self.ARGUMENTS_OPEN and not expected and values["name"] not in self._tools:
             expected = self._lack_of_arguments(end)
         if self.READ_AGAIN and self._tools and (expected or values["name"] not in self._tools):
@@ -1845,6 +1869,10 @@ class Machine(Copied):
         self._open_call(values["name"], self.CALL_ID.format_map({**values, "name": written}) if self.CALL_ID else None)
         self._begin_arguments()
         return True
+
+    def _is_short(self) -> bool:
+        """Does the opener lack its last words, so that only a tool's name makes a call?"""
+        return "".join(self._buf[self._mark.start : self._mark.end].split()) in self.SHORT_OPENERS
 
     # A second reading
 
@@ -2052,9 +2080,9 @@ class Machine(Copied):
             mark = self._counting(marks, mark)
         clear = mark is not None and not mark.ambiguous  # nothing before its end can be undecided
         partial = stop if clear else marks.partial_match(buf, pos) if mark is None or not self._final else stop
-        if self.WHOLE and mark is not None and mark.kind == "plain" and not self._final:
+        if self.AT_LINES and mark is not None and mark.kind == "plain" and not self._final:
             partial = min(partial, marks.with_lead(buf, pos, mark.start))
-        if self.AT_ENDS and mark is not None and mark.kind in ("last", "sign") and not self._final:
+        if self.AT_ENDS and mark is not None and mark.kind in AT_END_KINDS and not self._final:
             partial = min(partial, marks.with_lead(buf, pos, mark.start))
         if self._final and not self._is_cut(marks, partial):
             partial = stop
@@ -2093,7 +2121,7 @@ class Machine(Copied):
         One whose later pieces stand at a line's start counts as a whole.
         """
         buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
-        while mark is not None and mark.kind in ("line", "last", "sign", "plain"):
+        while mark is not None and mark.kind in ("line", "plain", *AT_END_KINDS):
             if self.AT_ENDS and mark.kind != "line" and mark.kind != "plain":
                 counting = self._at_end(marks, mark)
                 if counting is not None:
@@ -2106,9 +2134,29 @@ class Machine(Copied):
                         return counting
                 if line_start and mark.kind == "line":
                     return outer if outer is not None and outer.kind == "line" and mark.start < outer.end else mark
+                if self.DISTINCT and self._tools and mark.kind == "line":
+                    counting = self._without_closer(marks, mark)
+                    if counting is not None:
+                        return counting
                 outer = mark if outer is None or mark.start >= outer.end else outer
             mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of what is none here
         return mark
+
+    def _without_closer(self, marks: Scanner, mark: Match) -> Match | None:
+        """The mark as one that opens a call inside of a line of reasoning, where a tool is named and nothing closes the
+        reasoning any more; "plain" as long as that is not decided."""
+        buf, undecided = self._buf, None if self._final else mark.of_kind("plain")
+        if self._base + mark.start < self._reasoning_to:
+            return None
+        if not any(name in buf[mark.end : mark.end + NAME_LIMIT] for name in self._tools):
+            return undecided if len(buf) - mark.end < NAME_LIMIT else None
+        end = marks.find(buf, mark.end)
+        while end is not None and end.kind not in ("reasoning_end", "end"):
+            end = marks.find(buf, end.start + 1)
+        if end is None or end.kind == "end":
+            return mark if end is not None else undecided or mark
+        self._reasoning_to = self._base + end.start
+        return None
 
     def _as_whole_call(self, mark: Match) -> Match | None:
         """The mark as one that opens a call where a whole one stands; "plain" as long as that is not decided."""
@@ -2121,20 +2169,32 @@ class Machine(Copied):
 
     def _at_end(self, marks: Scanner, mark: Match) -> Match | None:
         """The mark as what it counts for at the end, or before another; as it is where that is not decided."""
-        buf, at = self._buf, next_char(self._buf, mark.end)
-        if at == len(buf):
-            return mark.of_kind("end" if mark.kind == "last" else "content_end") if self._final else mark
-        if mark.kind == "last":
-            return None
-        behind = marks.match(buf, at)
+        buf, at, behind = self._buf, next_char(self._buf, mark.end), None
+        if mark.kind == "alike" and "\n" in buf[mark.end : at]:
+            # Where the template ends a line with it, or writes it in one of its own.
+            begun = at_line_start(buf[self._pos : mark.start], self._line_start)
+            if begun or ("\n" in mark.trail and "\n" not in mark.lead):
+                return mark.of_kind("reasoning_end")
+        for _ in range(MOST_ENDS):
+            if at == len(buf):
+                return mark.of_kind(self._counted(mark)) if self._final else mark
+            behind = marks.match(buf, at)
+            if mark.kind != "last" or behind is None or behind.kind != "last":
+                break
+            at = next_char(buf, behind.end)
         if not self._final and marks.prefix_of(buf, at):
             return mark
-        apart = behind is not None and (behind.kind != "line" or "\n" in buf[mark.end : at])
+        if mark.kind == "last":
+            return None
+        apart = behind is not None and (behind.kind != "line" or mark.kind == "alike" or "\n" in buf[mark.end : at])
         if behind is not None and apart and behind.kind not in ("last", "sign"):
-            return mark.of_kind("content_end")
+            return mark.of_kind(self._counted(mark))
         if behind is not None and behind.kind == "last" and next_char(buf, behind.end) == len(buf):
-            return mark.of_kind("content_end") if self._final else mark
+            return mark.of_kind(self._counted(mark)) if self._final else mark
         return None
+
+    def _counted(self, mark: Match) -> str:
+        return {"last": "end", "sign": "content_end"}.get(mark.kind, "reasoning_end")
 
     def _next(self, marks: Scanner, usual: Sequence[ExpectedText] = ()) -> str | None:
         """The kind of the marker that comes next, white space apart, "" for other text; None: more input is needed.
@@ -2287,6 +2347,11 @@ class Machine(Copied):
         self._text("trailing", len(self._buf))
         return False
 
+    def _lost(self, text: str) -> None:
+        """Text of a call was not read as its arguments: no caller should run it."""
+        self._note(text)
+        self.incomplete = True
+
     def _cut(self, what: str) -> None:
         if not self.incomplete:
             self._note("the output ends inside " + what)
@@ -2365,9 +2430,13 @@ class Machine(Copied):
             if not self._final and self.BREAKS.partial_match(buf, pos) < end:
                 return None, "more"
         if stop >= 0:
-            return Match("next", stop, stop), ""
+            # White space that ends a key is no part of its value.
+            return (Match("end", stop, stop + 1) if slot == "key" else Match("next", stop, stop)), ""
         if mark is not None and pending_from > mark.start:
             return mark, ""
+        of_slot = ends.is_truncated(buf, next_char(buf, partial), ("suffix",))
+        if self._final and partial < len(buf) and not of_slot and buf[pos:partial].strip() in self._tools:
+            return Match("next", partial, partial), ""  # a truncated marker comes after the whole name
         text = buf[pos : min(partial, pos + NAME_LIMIT)].strip()
         parts = text.split(joint) if slot == "index" and joint else [text]
         wait = end - pos < NAME_LIMIT and (self._long_names or not any("\n" in part.strip() for part in parts))
@@ -2688,6 +2757,7 @@ class CallObjects(Machine):
         self._pos, self._space = end, ""
         self._written = ""
         self._named = self._beside = False  # and arguments that stand beside the name
+        self._unknown = False  # fields may hold the arguments
         self._early: str | None = None  # arguments that came before the name
         self._call_id: str | None = None
         self._reader = reader = CallReader(self.STYLES, self.BREAKS)
@@ -2740,6 +2810,7 @@ class CallObjects(Machine):
             self._early, self._written = text, "done"
         elif event != "key":
             self._note(("unknown" if event == "other" else "repeated") + " field " + reader.path[-1])
+            self._unknown = self._unknown or text not in ("null", '""')
         return True
 
     def _is_argument(self, reader: CallReader) -> bool:
@@ -2772,9 +2843,21 @@ class CallObjects(Machine):
         self._open_call(name, self._call_id)
         if self._early:
             self._written = self._early[0]
-            self._emit_arguments(self._early)
+            self._emit_arguments(self._without_call(name, self._early))
             self._written = "done"
         return True
+
+    def _without_call(self, name: str, text: str) -> str:
+        """The arguments of a tool; of a whole call in their place, that call's."""
+        keys = keys_of(self._tools.get(name), self._tools.get(name)) if self.READ_AGAIN and text[:1] == "{" else None
+        if keys is None or keys.intersection(found := json.loads(text)) or not found:
+            return text
+        inner = calls_of(text, self._tools)
+        if not inner or inner[0][0] != name:
+            self._lost("the arguments are not those of " + name)
+            return text
+        self._note("a whole call in the place of its arguments")
+        return inner[0][1]
 
     def _again(self, expected: str) -> None:
         """Go back to where the object began, for a second reading."""
@@ -2822,6 +2905,7 @@ class CallObjects(Machine):
             return self._no_object("a name")
         if self._early is None:
             self._out.emit("arguments", self._no_arguments())
+            self.incomplete = self.incomplete or (self._unknown and not self._beside)
         if reader.repair:
             self._note("call: " + reader.repair)
         self._reader = None
@@ -2908,6 +2992,7 @@ class Pairs(Machine):
     RESUMES: ClassVar[bool] = False  # and that says by itself, after text that is no pair, that one begins
     KEY_SIGNS: ClassVar[Any] = None  # what is written in keys for other signs
     ODD_NAMES: ClassVar[bool] = True
+    AROUND_KEY: ClassVar[Any] = ()  # the texts before a key and after it, of which some may be missing
     _count = 0
 
     def _begin_value(self, key: str, word: str) -> None:
@@ -2929,7 +3014,7 @@ class Pairs(Machine):
         return super()._may_go_on(pos) or self.BETWEEN.prefix_of(self._buf, pos) != ""
 
     def _opens_arguments(self, pos: int) -> bool:
-        return self.BETWEEN.match(self._buf, pos) is not None
+        return self.BETWEEN.match(self._buf, pos) is not None or self._buf.startswith("{", pos)
 
     def _pairs(self) -> bool:
         # arguments = (pair | separator)* end
@@ -2954,7 +3039,8 @@ class Pairs(Machine):
         if kind in ("end", "next"):
             return self._end_pairs(kind)
         if self.PAIR_OPENS and kind != "pair":
-            return self._no_pair()
+            other = self._pair_otherwise() if self.AROUND_KEY and self._tools else None
+            return self._no_pair() if other is None else other
         return self._pair(self._mark.end if self.PAIR_OPENS else self._pos, ", " if self._count else "{")
 
     def _object_for_pairs(self) -> bool | None:
@@ -2981,6 +3067,9 @@ class Pairs(Machine):
             return False
         if self.RESUMES and expected == "end" and self._after_no_pair():
             return self._no_pair()
+        other = self._pair_otherwise() if self.AROUND_KEY and self._tools and expected else None
+        if other is not None:
+            return other
         if expected == "end":
             return self._cut_off()
         if expected:
@@ -2996,6 +3085,34 @@ class Pairs(Machine):
         self._count += 1
         self._out.emit("arguments", self._key_of(comma, key))
         self._begin_value(key, values.get("type", ""))
+        return True
+
+    def _pair_otherwise(self) -> bool | None:
+        """A pair whose opener, or the end of whose key, is missing or other than it should be: the schema knows the
+        key.  None where there is none."""
+        buf, start = self._buf, next_char(self._buf, self._pos)
+        keys = properties_of(self._tools.get(self._out.calls[-1][0]))
+        head, behind, width = self.AROUND_KEY
+        longest = max(map(len, keys), default=0)
+        for pos in dict.fromkeys([start, next_char(buf, head.match(buf, start).end())]):
+            if not self._final and len(buf) - pos < width + longest:
+                return False
+            key = max((key for key in keys if key and buf.startswith(key, pos)), key=len, default="")
+            end = behind.match(buf, pos + len(key)).end()
+            if key and not self._final and len(buf) - end < width:
+                return False
+            if key and (end > pos + len(key) or (pos > start and buf[end : end + 1] == "\n")):
+                break
+        else:
+            return None
+        if pos == start:
+            self._lost(f"the argument {key} is not opened")
+        else:
+            self._note(f"the argument {key} is not written as the template does")
+        self._pos, self._space = end, self.PAIR[-1][1].markers[0][3]
+        self._count += 1
+        self._out.emit("arguments", self._key_of(", " if self._count > 1 else "{", key))
+        self._begin_value(key, "")
         return True
 
     def _without_quotes(self, key: str) -> str:
@@ -3017,7 +3134,7 @@ class Pairs(Machine):
         start, mark = next_char(self._buf, self._pos), self._after_no_pair()
         if mark is None:
             return self._final and self._end_pairs("")
-        self._note(NO_PAIR)
+        self._lost(NO_PAIR)
         self._pos, self._space = start, ""
         self._text("content", start + len(self._buf[start : mark.start].rstrip()))
         return True
@@ -3039,6 +3156,7 @@ class Pairs(Machine):
             return False
         if not kind:
             self._note(NO_PAIR)
+            self.incomplete = self.incomplete or not self._count
         self._out.emit("arguments", "}" if self._count else "{}")
         return self._close_call()
 
@@ -3296,12 +3414,21 @@ class RawPairs(Pairs):
             self._skip_space()
         buf, pos = self._buf, self._pos
         mark = self._end.find(buf, pos)
-        if self.NEXT_PAIR:
-            while mark is not None and mark.kind == "next" and not self._ends_here(mark.start):
-                mark = self._end.find(buf, mark.start + 1)
+        held = None
+        while mark is not None and mark.kind in ("next", "alike"):
+            if mark.kind == "alike":
+                ends = self._followed(mark)
+                held = None if ends else mark
+                if ends is not False:
+                    break
+            elif not self.NEXT_PAIR or self._ends_here(mark.start):
+                break
+            mark = self._end.find(buf, mark.start + 1)
         partial = (
             len(buf) if self._final or (mark is not None and not mark.ambiguous) else self._end.partial_match(buf, pos)
         )
+        if held is not None and mark is held:
+            partial = mark.start - trailing_overlap(buf[pos : mark.start], mark.lead)
         if mark is None or partial <= mark.start:
             self._piece(buf[pos:partial])
             self._pos = partial
@@ -3312,12 +3439,20 @@ class RawPairs(Pairs):
         self._piece(buf[pos:end])
         self._pos = end  # wherever the chunks ended, what is emitted of the value is emitted here
         self._end_value()
-        self._pos = mark.end if mark.kind == "end" else mark.start
-        if mark.kind != "end" and (self.NEXT_PAIR or self.CALL_CLOSES):
-            self._note("an argument is not closed")
-            self.incomplete = self.incomplete or mark.kind == "lost"
+        over = mark.kind in ("end", "alike")
+        self._pos = mark.end if over else mark.start
+        if not over and (self.NEXT_PAIR or self.CALL_CLOSES):
+            self._lost("an argument is not closed")
         self._state = type(self)._pairs
         return True
+
+    def _followed(self, mark: Match) -> bool | None:
+        """Does a closer in another spelling come before a pair or the end of the call?  None: more input is needed."""
+        at = next_char(self._buf, mark.end)
+        if self.BETWEEN.match(self._buf, at) is not None:
+            return True
+        begun = at == len(self._buf) or self.BETWEEN.prefix_of(self._buf, at) != ""
+        return None if begun and not self._final else False
 
     def _ends_here(self, start: int) -> bool:
         """Does what opens a pair of the schema end a value that is not closed?  Not where a value quotes a call."""
@@ -3381,6 +3516,8 @@ class RawPairs(Pairs):
             fits = literal is not None
             if fits or (self._types is not None and "string" not in self._types):
                 self._note("an argument is not written as its type is")
+                # What has lines may hold more of the call than this value.
+                self.incomplete = self.incomplete or (not fits and "\n" in text.strip())
         if literal is None or not fits:
             self._as = "string"
             self._piece(text)
@@ -3407,19 +3544,22 @@ ODD_KEY = Pattern(rf"(?=.*[\s=:,(){{}}\[\]])\S(?:[^\n]{{0,{LONGEST_KEY - 2}}}\S)
 class Guess:
     """A value ends where `end` matches; `start` matches what may turn out to be such an end.
 
-    The group "key" of `end` is the next argument's: one of `keys`, where these are known.
+    The group "key" of `end` is the next argument's: one of `keys`, where these are known.  The groups "name" and
+    "bare" are the next call's name: one of `names`.
     """
 
     def __init__(self, end: str, start: str) -> None:
         self.end, self.start = re.compile(end), re.compile(start)
         self.keys: Collection[str] | None = None
+        self.names: Collection[str] | None = None
+        self._called = [group for group in ("name", "bare") if group in self.end.groupindex]
 
-    def before(self, keys: Collection[str] | None) -> Guess:
+    def before(self, keys: Collection[str] | None, names: Collection[str] | None = None) -> Guess:
         # A key that is no word is looked for as it is; `re` keeps what it has compiled.
         odd = [key for key in sorted(keys or (), key=len, reverse=True) if ODD_KEY.fullmatch(key) is not None]
         among = "".join(re.escape(key) + "|" for key in odd[:MOST_KEYS])
         twin = Guess(self.end.pattern.replace(KEY_GROUP, KEY_GROUP + among), self.start.pattern)
-        twin.keys = keys
+        twin.keys, twin.names = keys, names
         return twin
 
     def ends_at(self, buf: str, pos: int) -> bool:
@@ -3428,7 +3568,8 @@ class Guess:
 
     def find(self, buf: str, pos: int) -> Match | None:
         for match in self.end.finditer(buf, pos):
-            if self.keys is None or match["key"] is None or match["key"] in self.keys:
+            known = self.keys is None or match["key"] is None or match["key"] in self.keys
+            if known and (not self.names or all((match[group] or "") in ("", *self.names) for group in self._called)):
                 return Match("end", match.start(), match.start())
         return None
 
@@ -3448,7 +3589,7 @@ class GuessedPairs(RawPairs):
     def _begin_raw(self, types: frozenset[str] | None, end: End) -> None:
         opened = self.BARE_END is None or self._buf[self._pos - 1] in QUOTES
         ends = self.AFTER_VALUE if opened else self.BARE_END
-        super()._begin_raw(types, ends.before(keys_of(self._schema(), self._schema())))
+        super()._begin_raw(types, ends.before(keys_of(self._schema(), self._schema()), self._tools))
         self._quotes = self.LITERALS if opened else QUOTES
         if self._quotes:
             self._as = ""
@@ -4256,6 +4397,430 @@ def finish_reason(engine: object, parser: Any) -> str:
     if word is not None and word not in STOP_REASONS:
         return str(word)
     return "tool_calls" if parser.message["tool_calls"] else "stop"
+
+
+class Part:
+    """A piece of an answer in its place: `kind` is reasoning, text or call, `text` a call's arguments."""
+
+    def __init__(self, kind: str, place: int) -> None:
+        self.kind = kind
+        self.place = place
+        self.id = ""
+        self.text = ""
+        self.name = ""
+        self.call_id = ""
+        self.call = -1  # a call's index among the calls
+        self.state = "in_progress"
+
+
+class Answer:
+    """One request with one answer: `read` each event of the engine and `finish` at its end; both return events, each
+    with its `type`.  `response` is the whole answer.
+
+    `stream` says which of the two is sent: an id that a model writes after a call's arguments comes too late for a
+    stream.  Other keywords are the parser's.
+    """
+
+    PARSER: Callable[..., Any]
+
+    def __init__(self, model: str, *, stream: bool = True, **parser: Any) -> None:
+        self.model = model
+        self.usage: Mapping[str, Any] | None = None
+        self.error: dict[str, Any] | None = None  # what the engine reported, or what is wrong with its events
+        self.finish_reason: str | None = None
+        self.stop: object = None  # the text that the engine stopped at, where it names one
+        self._stream = stream
+        self._parser = self.PARSER(**parser)
+        self._parts: list[Part] = []
+        self._begun = False
+        self._finished = False
+
+    def read(self, event: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """Return the events for an event of the engine's completions; those with `choices: []` bring usage.
+
+        An error, of the engine or in its event, becomes the protocol's error event.  Nothing follows it.
+        """
+        if self._finished:
+            return []
+        problem = error_in(event) or other_answer(event)
+        if problem is not None:
+            return self._stopped(problem)
+        self.usage = event.get("usage") or self.usage
+        events: list[dict[str, Any]] = []
+        for choice in event.get("choices") or ():
+            events += self.feed(choice.get("text") or "")
+            reason = choice.get("finish_reason")
+            if reason is not None:
+                self.stop = choice.get("stop_reason")
+                events += self._ended(reason)
+        return events
+
+    def feed(self, text: str, *, special: Sequence[Sequence[int]] | None = None) -> list[dict[str, Any]]:
+        """Return the events for a piece of the answer's text; `special` as parsers take it."""
+        events = self._start()
+        if text and self.finish_reason is None:
+            events += self._events(self._parser.feed(text, special=special))
+        return events
+
+    def finish(self) -> list[dict[str, Any]]:
+        """Return the last events, with the usage that the engine gave."""
+        if self._finished:
+            return []
+        events = [*self._start(), *self._ended(None)]
+        reason = self.finish_reason or ""
+        if reason not in ("stop", "tool_calls", "length", "content_filter"):
+            message = f"the engine ended the answer: {reason}"
+            return [*events, *self._stopped({"message": message, "type": "engine_error", "param": None, "code": None})]
+        self._finished = True
+        return [*events, *self._last(reason)]
+
+    def response(self) -> dict[str, Any]:
+        """Return the whole answer, finished if it is not, or the error in its place."""
+        self.finish()
+        return self._whole()
+
+    def _start(self) -> list[dict[str, Any]]:
+        if self._begun:
+            return []
+        self._begun = True
+        return self._first()
+
+    def _stopped(self, problem: dict[str, Any]) -> list[dict[str, Any]]:
+        self.error = problem
+        self._finished = True
+        if self._parts and self._parts[-1].state == "in_progress":
+            self._parts[-1].state = "incomplete"
+        return [*self._start(), *self._failed()]
+
+    def _ended(self, reason: object) -> list[dict[str, Any]]:
+        if self.finish_reason is not None:
+            return []
+        events = self._events(self._parser.finish())
+        self.finish_reason = finish_reason(reason, self._parser)
+        return [*events, *self._closed("completed" if self.finish_reason != "length" else "incomplete")]
+
+    def _events(self, deltas: list[Delta]) -> list[dict[str, Any]]:
+        events: list[dict[str, Any]] = []
+        for delta in deltas:
+            for name, value in delta.items():
+                if name == "tool_calls":
+                    for call in value:
+                        events += self._call(call)
+                elif name == "content":
+                    events += self._text("text", value or "")
+                elif name == "reasoning_content":
+                    events += self._text("reasoning", value or "")
+        return events
+
+    def _text(self, kind: str, text: str) -> list[dict[str, Any]]:
+        return [*self._part(kind, -1), *self._longer(text)] if text else []
+
+    def _call(self, delta: Delta) -> list[dict[str, Any]]:
+        index, function = delta["index"], delta.get("function") or {}
+        known = next((part for part in self._parts if part.call == index), None)
+        events: list[dict[str, Any]] = []
+        if known is None:
+            events += self._part("call", index, function.get("name", ""), delta.get("id") or "")
+        elif delta.get("id") and not self._stream:
+            known.call_id = delta["id"]
+        text = function.get("arguments") or ""
+        # The arguments of a call are whole before another part begins.
+        return [*events, *self._longer(text)] if text and self._parts[-1].call == index else events
+
+    def _part(self, kind: str, call: int, name: str = "", written: str = "") -> list[dict[str, Any]]:
+        """Make the current part one of this kind, a new one if need be."""
+        if self._parts and self._parts[-1].kind == kind and self._parts[-1].call == call:
+            return []
+        events = self._closed("completed")
+        part = Part(kind, len(self._parts))
+        if kind == "call":
+            part.name, part.call, part.call_id = name, call, written
+        self._parts.append(part)
+        return [*events, *self._opened(part)]
+
+    def _longer(self, text: str) -> list[dict[str, Any]]:
+        part = self._parts[-1]
+        part.text += text
+        return [self._delta(part, text)]
+
+    def _closed(self, state: str) -> list[dict[str, Any]]:
+        if not self._parts or self._parts[-1].state != "in_progress":
+            return []
+        self._parts[-1].state = state
+        return self._done(self._parts[-1])
+
+    # What a protocol calls these
+
+    def _first(self) -> list[dict[str, Any]]:
+        raise NotImplementedError
+
+    def _opened(self, part: Part) -> list[dict[str, Any]]:
+        raise NotImplementedError
+
+    def _delta(self, part: Part, text: str) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def _done(self, part: Part) -> list[dict[str, Any]]:
+        raise NotImplementedError
+
+    def _last(self, reason: str) -> list[dict[str, Any]]:
+        raise NotImplementedError
+
+    def _failed(self) -> list[dict[str, Any]]:
+        raise NotImplementedError
+
+    def _whole(self) -> dict[str, Any]:
+        raise NotImplementedError
+
+
+def other_answer(event: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The problem with an event that has a second answer: these protocols have one for a request."""
+    for choice in event.get("choices") or ():
+        if choice.get("index"):
+            message = f"choices: expected one answer, got one with the index {choice['index']}: ask the engine for n=1"
+            return {"message": message, "type": "engine_error", "param": None, "code": None}
+    return None
+
+
+def tokens(usage: Mapping[str, Any] | None, name: str, detail: str = "") -> int:
+    """A count of an engine's usage; 0 where it gives none."""
+    found: Any = (usage or {}).get(name)
+    if detail:
+        found = found.get(detail) if isinstance(found, dict) else None
+    return found if isinstance(found, int) else 0
+
+
+# Members of a request that its response repeats.
+REPEATED = (
+    "instructions max_output_tokens max_tool_calls metadata parallel_tool_calls previous_response_id reasoning "
+    "service_tier store temperature text tool_choice tools top_logprobs top_p truncation user"
+).split()
+PREFIXES = {"reasoning": "rs_", "text": "msg_", "call": "fc_"}
+
+
+class ResponseAnswer(Answer):
+    """Reasoning, messages and function calls are items, in the order in which the model writes them.
+
+    `request` is the body of the request, some members of which its response repeats.
+    """
+
+    def __init__(
+        self, model: str, *, stream: bool = True, request: Mapping[str, Any] | None = None, **parser: Any
+    ) -> None:
+        Answer.__init__(self, model, stream=stream, **parser)
+        self.id = "resp_" + uuid.uuid4().hex
+        self.created = int(time.time())
+        self._request = request or {}
+        self._sent = 0
+
+    def _first(self) -> list[dict[str, Any]]:
+        return [
+            self._event("response.created", {"response": self._response("in_progress")}),
+            self._event("response.in_progress", {"response": self._response("in_progress")}),
+        ]
+
+    def _opened(self, part: Part) -> list[dict[str, Any]]:
+        part.id = PREFIXES[part.kind] + uuid.uuid4().hex
+        if part.kind == "call" and not part.call_id:
+            part.call_id = call_id()
+        added = self._event("response.output_item.added", {"output_index": part.place, "item": self._item(part)})
+        if part.kind == "call":
+            return [added]
+        return [added, self._of_content("response.content_part.added", part, {"part": self._content(part)})]
+
+    def _delta(self, part: Part, text: str) -> dict[str, Any]:
+        if part.kind == "call":
+            return self._of("response.function_call_arguments.delta", part, {"delta": text})
+        if part.kind == "reasoning":
+            return self._of_content("response.reasoning_text.delta", part, {"delta": text})
+        return self._of_content("response.output_text.delta", part, {"delta": text, "logprobs": []})
+
+    def _done(self, part: Part) -> list[dict[str, Any]]:
+        events = []
+        if part.kind == "call":
+            events.append(self._of("response.function_call_arguments.done", part, {"arguments": part.text}))
+        else:
+            if part.kind == "reasoning":
+                events.append(self._of_content("response.reasoning_text.done", part, {"text": part.text}))
+            else:
+                done = {"text": part.text, "logprobs": []}
+                events.append(self._of_content("response.output_text.done", part, done))
+            events.append(self._of_content("response.content_part.done", part, {"part": self._content(part)}))
+        item = {"output_index": part.place, "item": self._item(part)}
+        return [*events, self._event("response.output_item.done", item)]
+
+    def _last(self, reason: str) -> list[dict[str, Any]]:
+        status = self._status()
+        return [self._event("response." + status, {"response": self._response(status)})]
+
+    def _failed(self) -> list[dict[str, Any]]:
+        return [self._event("response.failed", {"response": self._response("failed")})]
+
+    def _whole(self) -> dict[str, Any]:
+        return self._response(self._status())
+
+    def _status(self) -> str:
+        if self.error is not None:
+            return "failed"
+        return "incomplete" if self.finish_reason in ("length", "content_filter") else "completed"
+
+    def _event(self, kind: str, members: dict[str, Any]) -> dict[str, Any]:
+        self._sent += 1
+        return {"type": kind, "sequence_number": self._sent - 1, **members}
+
+    def _of(self, kind: str, part: Part, members: dict[str, Any]) -> dict[str, Any]:
+        return self._event(kind, {"item_id": part.id, "output_index": part.place, **members})
+
+    def _of_content(self, kind: str, part: Part, members: dict[str, Any]) -> dict[str, Any]:
+        return self._of(kind, part, {"content_index": 0, **members})
+
+    def _content(self, part: Part) -> dict[str, Any]:
+        if part.kind == "reasoning":
+            return {"type": "reasoning_text", "text": part.text}
+        return {"type": "output_text", "text": part.text, "annotations": [], "logprobs": []}
+
+    def _item(self, part: Part) -> dict[str, Any]:
+        head = {"id": part.id, "status": part.state}
+        if part.kind == "call":
+            called = {"call_id": part.call_id, "name": part.name, "arguments": part.text}
+            return {"type": "function_call", **head, **called}
+        content = [self._content(part)] if part.text else []
+        if part.kind == "reasoning":
+            return {"type": "reasoning", **head, "summary": [], "content": content}
+        return {"type": "message", **head, "role": "assistant", "content": content}
+
+    def _response(self, status: str) -> dict[str, Any]:
+        problem = str((self.error or {}).get("message"))
+        why = "content_filter" if self.finish_reason == "content_filter" else "max_output_tokens"
+        usual: dict[str, Any] = {"instructions": None, "metadata": {}, "parallel_tool_calls": True, "temperature": None}
+        usual |= {"tool_choice": "auto", "tools": [], "top_p": None}
+        return {
+            **usual,
+            **{name: self._request[name] for name in REPEATED if self._request.get(name) is not None},
+            "id": self.id,
+            "object": "response",
+            "created_at": self.created,
+            "model": self.model,
+            "status": status,
+            "error": {"code": "server_error", "message": problem} if status == "failed" else None,
+            "incomplete_details": {"reason": why} if status == "incomplete" else None,
+            "output": [self._item(part) for part in self._parts],
+            "usage": None if self.usage is None or status == "in_progress" else usage_of_response(self.usage),
+        }
+
+
+def usage_of_response(usage: Mapping[str, Any]) -> dict[str, Any]:
+    read, written = tokens(usage, "prompt_tokens"), tokens(usage, "completion_tokens")
+    cached = tokens(usage, "prompt_tokens_details", "cached_tokens")
+    return {
+        "input_tokens": read,
+        "input_tokens_details": {"cached_tokens": cached, "cache_write_tokens": 0},
+        "output_tokens": written,
+        "output_tokens_details": {"reasoning_tokens": tokens(usage, "completion_tokens_details", "reasoning_tokens")},
+        "total_tokens": tokens(usage, "total_tokens") or read + written,
+    }
+
+
+REASONS = {"stop": "end_turn", "tool_calls": "tool_use", "length": "max_tokens", "content_filter": "refusal"}
+
+
+class MessageAnswer(Answer):
+    """Reasoning, text and calls are content blocks, in the order in which the model writes them.
+
+    `stop_sequences` are those of the request: one that the engine names in `stop_reason` is reported.
+    """
+
+    def __init__(self, model: str, *, stream: bool = True, stop_sequences: Sequence[str] = (), **parser: Any) -> None:
+        Answer.__init__(self, model, stream=stream, **parser)
+        self.id = "msg_" + uuid.uuid4().hex
+        self._stop_sequences = list(stop_sequences)
+
+    def _first(self) -> list[dict[str, Any]]:
+        return [{"type": "message_start", "message": self._message([], None)}]
+
+    def _opened(self, part: Part) -> list[dict[str, Any]]:
+        if part.kind == "call":
+            part.call_id = part.call_id or "toolu_" + uuid.uuid4().hex[:24]
+        return [{"type": "content_block_start", "index": part.place, "content_block": block(part, {})}]
+
+    def _delta(self, part: Part, text: str) -> dict[str, Any]:
+        if part.kind == "call":
+            delta = {"type": "input_json_delta", "partial_json": text}
+        elif part.kind == "reasoning":
+            delta = {"type": "thinking_delta", "thinking": text}
+        else:
+            delta = {"type": "text_delta", "text": text}
+        return {"type": "content_block_delta", "index": part.place, "delta": delta}
+
+    def _done(self, part: Part) -> list[dict[str, Any]]:
+        return [{"type": "content_block_stop", "index": part.place}]
+
+    def _last(self, reason: str) -> list[dict[str, Any]]:
+        name, sequence = self._why(reason)
+        delta = {"stop_reason": name, "stop_sequence": sequence}
+        return [{"type": "message_delta", "delta": delta, "usage": self._usage()}, {"type": "message_stop"}]
+
+    def _failed(self) -> list[dict[str, Any]]:
+        return [self._error()]
+
+    def _whole(self) -> dict[str, Any]:
+        if self.error is not None:
+            return self._error()
+        blocks = [block(part, json_object(part.text)) for part in self._parts]
+        return self._message(blocks, self.finish_reason)
+
+    def _error(self) -> dict[str, Any]:
+        return {"type": "error", "error": {"type": "api_error", "message": str((self.error or {}).get("message"))}}
+
+    def _message(self, blocks: list[dict[str, Any]], reason: str | None) -> dict[str, Any]:
+        name, sequence = self._why(reason)
+        return {
+            "id": self.id,
+            "type": "message",
+            "role": "assistant",
+            "model": self.model,
+            "content": blocks,
+            "stop_reason": name,
+            "stop_sequence": sequence,
+            "usage": self._usage(),
+        }
+
+    def _why(self, reason: str | None) -> tuple[str | None, str | None]:
+        if reason == "stop" and isinstance(self.stop, str) and self.stop in self._stop_sequences:
+            return "stop_sequence", self.stop
+        return REASONS.get(reason or ""), None
+
+    def _usage(self) -> dict[str, int]:
+        return {
+            "input_tokens": tokens(self.usage, "prompt_tokens"),
+            "output_tokens": tokens(self.usage, "completion_tokens"),
+        }
+
+
+def block(part: Part, given: object) -> dict[str, Any]:
+    """A content block as it begins, or as a whole where its text is known."""
+    whole = part.state != "in_progress"
+    if part.kind == "call":
+        return {"type": "tool_use", "id": part.call_id, "name": part.name, "input": given}
+    if part.kind == "reasoning":
+        return {"type": "thinking", "thinking": part.text if whole else "", "signature": ""}
+    return {"type": "text", "text": part.text if whole else ""}
+
+
+def json_object(text: str) -> object:
+    """The arguments of a call; numbers that Python refuses stay text, and so does what is nested too deeply."""
+    try:
+        found = json.loads(text or "{}", parse_int=whole_number)
+    except (ValueError, RecursionError):
+        found = None
+    return found if isinstance(found, dict) else {"arguments": text}
+
+
+def whole_number(digits: str) -> object:
+    try:
+        return int(digits)
+    except ValueError:
+        return digits
 
 
 def run_command(parser: Callable[..., Any]) -> None:

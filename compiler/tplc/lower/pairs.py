@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -14,6 +15,7 @@ from tplc.ir.spellings import spelling_of
 from tplc.lower.acceptor import Following, PairForm, SlotEnd
 from tplc.lower.following import ValueContext, following_of
 from tplc.lower.layouts import merged, not_blank, text_at
+from tplc.lower.lexemes import MAX_INNER_SPACE
 from tplc.lower.slots import stops_of
 from tplc.lower.tolerated import Tolerated
 
@@ -32,7 +34,7 @@ def pairs_of(
     slots = _slot_ends(layout[:at], tolerated)
     repeats = Slot("key") in layout[at + 2 : at + 3]
     written = slots[0].suffixes[0] if slots else ""
-    key_end = written.strip() or written[:1]  # a type may come behind it
+    key_end = written.strip() or written[:1]  # a type may follow it
     context = ValueContext(tools, pairs, close, opened, key_end, closing, ir.turn.ends)
     guessed = not (repeats or is_distinctive(close) or is_bracketed(close) or dialect.top.strings)
     marked = not (guessed or repeats or dialect.top.strings or dialect.wrap or dialect.elements)
@@ -50,7 +52,7 @@ def pairs_of(
         pair=layout,
         opens=opens,
         slots=slots,
-        replaced=() if repeats else tools.signs("key"),  # what closes a pair has its key as it was written
+        replaced=() if repeats else tools.signs("key"),  # a closer that repeats the key has it as it was written
         between=between,
         close=close,
         value_ends=tolerated.texts(close) if not guessed and not dialect.top.strings else (),
@@ -137,3 +139,14 @@ def _type_words(tools: Tools) -> tuple[tuple[str, tuple[str, ...]], ...]:
     for word in tools.dialect.types:
         words.setdefault(word.word, []).append(word.type)
     return tuple((word, tuple(types)) for word, types in words.items())
+
+
+def around_key(pairs: PairForm) -> tuple[str, str] | None:
+    """The patterns of the texts before a key and after it, as many as there are, and of quotes; None if a key is not
+    found that way."""
+    if pairs.key_texts is None:
+        return None
+    before, after = (
+        rf"(?:\s{{0,{MAX_INNER_SPACE}}}(?:{'|'.join(map(re.escape, texts))}|[\"'“”]))*" for texts in pairs.key_texts
+    )
+    return before, after

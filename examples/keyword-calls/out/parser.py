@@ -118,6 +118,9 @@ class Match:
         self.kind, self.start, self.end = kind, start, end
         self.lead, self.trail, self.ambiguous = lead, trail, ambiguous
 
+    def of_kind(self, kind: str) -> Match:
+        return Match(kind, self.start, self.end, self.lead, self.trail, self.ambiguous)
+
 
 class Scanner:
     """The markers that count in one place: for each its kind, its core with a space where white space may be, the white
@@ -278,7 +281,7 @@ def tool_named(name: str, tools: Parameters) -> str:
     """
     if name in tools or not tools:
         return name
-    bare = name.strip().strip("\"'`“”").strip()
+    bare = name.strip().strip("\"'`“”/").strip()
     shorts: tuple[str, str] = (bare, str(NAMESPACE.sub("", bare)))
     for short in filter(bare_name, shorts):
         if short in tools:
@@ -1178,15 +1181,18 @@ def continued_head(prompt: str, anchors: Sequence[str], reasoning: tuple[Sequenc
 
 NON_SPACE = Pattern(r"\S|\Z")
 ONE_WORD = Pattern(r"[\w.:/-]+")
+NEVER_IN_NAMES = frozenset("<>{}[]()\"'“”,;=|\n")  # characters of markup, which stand in no name but in a tool's
 NAME_LIMIT = 512  # a longer name is no name
 PENDING_LIMIT = 1024  # more than this much pending text is looked at again only when it has doubled
 CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
 OPENER_KINDS = ("call", "line", "whole")
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
+AT_END_KINDS = ("last", "sign", "alike")  # what counts at the output's end, or before another marker
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "last")
 CUT_KINDS = ("end", "reasoning_end", "content_end")
-LEFT_SIGNS = Pattern(r"[}\])]|`{1,3}")
+LEFT_SIGNS = Pattern(r"[\"']?[}\])]|`{1,3}")
 MOST_ODD = 64  # of names that hold what ends names, so many are looked for
+MOST_ENDS = 4  # so many ends of the turn in a row are one
 LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
 LATE = "text after the output was finished"
 NO_MATCH = Match("", 0, 0)
@@ -1209,6 +1215,7 @@ class Machine(Copied):
     ANCHORS: ClassVar[Sequence[str]] = ()
     AT_LINES: ClassVar[bool] = False  # some markers count at a line's start alone,
     AT_ENDS: ClassVar[bool] = False  # and some at the output's end, or before another marker
+    FIRST: ClassVar[Sequence[str]] = ()  # kinds of what counts before content begins only
     KEEPS_PENDING: ClassVar[bool] = False  # `feed` looks after what is pending inside of text
     SPACE: ClassVar[str] = ""  # what the template writes before the content
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
@@ -1220,6 +1227,8 @@ class Machine(Copied):
     CUT_MARKERS: ClassVar[bool] = False  # a part of a marker at the output's end is no text
     OPENERS: ClassVar[tuple[str, ...]] = ()  # of calls: the beginning of one at the output's end is no text
     IN_REASONING: ClassVar[Scanner] = NO_MARKERS
+    REASONING_AGAIN: ClassVar[Scanner] = NO_MARKERS  # what opens it, where it has just been opened
+    BEFORE_CONTENT: ClassVar[Scanner] = NO_MARKERS
     IN_CONTENT: ClassVar[Scanner] = NO_MARKERS
     AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
     AFTER_TURN: ClassVar[Scanner] = NO_MARKERS  # a call right after the end of the turn is one of its calls
@@ -1232,6 +1241,7 @@ class Machine(Copied):
     CLOSED: ClassVar[bool] = False  # calls have a closer of their own
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
     _reader: Reader | None = None  # and what reads one
+    _reasoning_to = 0  # where the reasoning that is open is closed, as far as that was looked for
     ENDS_TURN: ClassVar[bool] = False  # a call's closer may be what ends the turn, so that it may be cut off
     _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that hold what ends others
 
@@ -1528,6 +1538,14 @@ class Machine(Copied):
     def _reasoning(self) -> bool:
         # reasoning = text (REASONING_END content | CALL_START call)
         text = "reasoning_content" if self._reasoning_on else "content"
+        if self._fresh and self._reasoning_on:
+            again = self._next(self.REASONING_AGAIN)
+            if again is None:
+                return False
+            if again:
+                self._note("reasoning is opened twice")
+                self._pos, self._space = self._mark.end, self._mark.trail
+                return True
         kind = self._until(self.IN_REASONING, text)
         if kind == "line":
             return self._try_call(text) if self._calls_on else self._keep_call()
@@ -1555,6 +1573,13 @@ class Machine(Copied):
         written = values.get("name", "")
         if self._tools and not expected:
             values["name"] = tool_named(written, self._tools)
+        if (
+            self._tools
+            and not expected
+            and values["name"] not in self._tools
+            and not NEVER_IN_NAMES.isdisjoint(values["name"])
+        ):
+            expected = "the name of a tool"
         if self._tools and (expected or values["name"] not in self._tools):
             other = self._call_otherwise() if expected not in ("more", "end") else None
             if other is not None:
@@ -1712,6 +1737,10 @@ class Machine(Copied):
 
     def _text_to(self, marks: Scanner, kind: str) -> str:
         """As _until; what opens reasoning or content may count before any of the text only."""
+        if self.FIRST and self._fresh:
+            first = self._next(self.BEFORE_CONTENT)
+            if first is None or first in self.FIRST:
+                return first or ""
         return self._until(marks, kind)
 
     def _until(self, marks: Scanner, kind: str) -> str:
@@ -1724,6 +1753,10 @@ class Machine(Copied):
             mark = self._counting(marks, mark)
         clear = mark is not None and not mark.ambiguous  # nothing before its end can be undecided
         partial = stop if clear else marks.partial_match(buf, pos) if mark is None or not self._final else stop
+        if mark is not None and mark.kind == "plain" and not self._final:
+            partial = min(partial, marks.with_lead(buf, pos, mark.start))
+        if mark is not None and mark.kind in AT_END_KINDS and not self._final:
+            partial = min(partial, marks.with_lead(buf, pos, mark.start))
         if self._final and not self._is_cut(marks, partial):
             partial = stop
         found = mark is not None and mark.start < partial
@@ -1761,14 +1794,67 @@ class Machine(Copied):
         One whose later pieces stand at a line's start counts as a whole.
         """
         buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
-        while mark is not None and mark.kind in ("line", "last", "sign", "plain"):
+        while mark is not None and mark.kind in ("line", "plain", *AT_END_KINDS):
+            if mark.kind != "line" and mark.kind != "plain":
+                counting = self._at_end(marks, mark)
+                if counting is not None:
+                    return counting
             if mark.kind in ("line", "plain"):
                 line_start, seen = at_line_start(buf[seen : mark.start], line_start), mark.start
                 if line_start and mark.kind == "line":
                     return outer if outer is not None and outer.kind == "line" and mark.start < outer.end else mark
+                if self._tools and mark.kind == "line":
+                    counting = self._without_closer(marks, mark)
+                    if counting is not None:
+                        return counting
                 outer = mark if outer is None or mark.start >= outer.end else outer
             mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of what is none here
         return mark
+
+    def _without_closer(self, marks: Scanner, mark: Match) -> Match | None:
+        """The mark as one that opens a call inside of a line of reasoning, where a tool is named and nothing closes the
+        reasoning any more; "plain" as long as that is not decided."""
+        buf, undecided = self._buf, None if self._final else mark.of_kind("plain")
+        if self._base + mark.start < self._reasoning_to:
+            return None
+        if not any(name in buf[mark.end : mark.end + NAME_LIMIT] for name in self._tools):
+            return undecided if len(buf) - mark.end < NAME_LIMIT else None
+        end = marks.find(buf, mark.end)
+        while end is not None and end.kind not in ("reasoning_end", "end"):
+            end = marks.find(buf, end.start + 1)
+        if end is None or end.kind == "end":
+            return mark if end is not None else undecided or mark
+        self._reasoning_to = self._base + end.start
+        return None
+
+    def _at_end(self, marks: Scanner, mark: Match) -> Match | None:
+        """The mark as what it counts for at the end, or before another; as it is where that is not decided."""
+        buf, at, behind = self._buf, next_char(self._buf, mark.end), None
+        if mark.kind == "alike" and "\n" in buf[mark.end : at]:
+            # Where the template ends a line with it, or writes it in one of its own.
+            begun = at_line_start(buf[self._pos : mark.start], self._line_start)
+            if begun or ("\n" in mark.trail and "\n" not in mark.lead):
+                return mark.of_kind("reasoning_end")
+        for _ in range(MOST_ENDS):
+            if at == len(buf):
+                return mark.of_kind(self._counted(mark)) if self._final else mark
+            behind = marks.match(buf, at)
+            if mark.kind != "last" or behind is None or behind.kind != "last":
+                break
+            at = next_char(buf, behind.end)
+        if not self._final and marks.prefix_of(buf, at):
+            return mark
+        if mark.kind == "last":
+            return None
+        apart = behind is not None and (behind.kind != "line" or mark.kind == "alike" or "\n" in buf[mark.end : at])
+        if behind is not None and apart and behind.kind not in ("last", "sign"):
+            return mark.of_kind(self._counted(mark))
+        if behind is not None and behind.kind == "last" and next_char(buf, behind.end) == len(buf):
+            return mark.of_kind(self._counted(mark)) if self._final else mark
+        return None
+
+    def _counted(self, mark: Match) -> str:
+        return {"last": "end", "sign": "content_end"}.get(mark.kind, "reasoning_end")
 
     def _next(self, marks: Scanner, usual: Sequence[ExpectedText] = ()) -> str | None:
         """The kind of the marker that comes next, white space apart, "" for other text; None: more input is needed.
@@ -1900,6 +1986,11 @@ class Machine(Copied):
         self._text("trailing", len(self._buf))
         return False
 
+    def _lost(self, text: str) -> None:
+        """Text of a call was not read as its arguments: no caller should run it."""
+        self._note(text)
+        self.incomplete = True
+
     def _cut(self, what: str) -> None:
         if not self.incomplete:
             self._note("the output ends inside " + what)
@@ -1972,9 +2063,13 @@ class Machine(Copied):
             if not self._final and self.BREAKS.partial_match(buf, pos) < end:
                 return None, "more"
         if stop >= 0:
-            return Match("next", stop, stop), ""
+            # White space that ends a key is no part of its value.
+            return (Match("end", stop, stop + 1) if slot == "key" else Match("next", stop, stop)), ""
         if mark is not None and pending_from > mark.start:
             return mark, ""
+        of_slot = ends.is_truncated(buf, next_char(buf, partial), ("suffix",))
+        if self._final and partial < len(buf) and not of_slot and buf[pos:partial].strip() in self._tools:
+            return Match("next", partial, partial), ""  # a truncated marker comes after the whole name
         text = buf[pos : min(partial, pos + NAME_LIMIT)].strip()
         parts = text.split(joint) if slot == "index" and joint else [text]
         wait = end - pos < NAME_LIMIT and (self._long_names or not any("\n" in part.strip() for part in parts))
@@ -2079,6 +2174,7 @@ class Pairs(Machine):
     BETWEEN: ClassVar[Scanner]  # pair, end (consumed), next (not consumed), and others (skipped)
     PAIR: ClassVar[tuple[tuple[str, Scanner, str], ...]]
     PAIR_OPENS: ClassVar[bool] = True  # a pair begins with a marker of its own
+    AROUND_KEY: ClassVar[Any] = ()  # the texts before a key and after it, of which some may be missing
     _count = 0
 
     def _begin_value(self, key: str, word: str) -> None:
@@ -2092,7 +2188,7 @@ class Pairs(Machine):
         return super()._may_go_on(pos) or self.BETWEEN.prefix_of(self._buf, pos) != ""
 
     def _opens_arguments(self, pos: int) -> bool:
-        return self.BETWEEN.match(self._buf, pos) is not None
+        return self.BETWEEN.match(self._buf, pos) is not None or self._buf.startswith("{", pos)
 
     def _pairs(self) -> bool:
         # arguments = (pair | separator)* end
@@ -2117,7 +2213,8 @@ class Pairs(Machine):
         if kind in ("end", "next"):
             return self._end_pairs(kind)
         if self.PAIR_OPENS and kind != "pair":
-            return self._no_pair()
+            other = self._pair_otherwise() if self.AROUND_KEY and self._tools else None
+            return self._no_pair() if other is None else other
         return self._pair(self._mark.end if self.PAIR_OPENS else self._pos, ", " if self._count else "{")
 
     def _object_for_pairs(self) -> bool | None:
@@ -2142,6 +2239,9 @@ class Pairs(Machine):
         values, end, expected = self._slots(start, self.PAIR)
         if expected == "more":
             return False
+        other = self._pair_otherwise() if self.AROUND_KEY and self._tools and expected else None
+        if other is not None:
+            return other
         if expected == "end":
             return self._cut_off()
         if expected:
@@ -2155,6 +2255,34 @@ class Pairs(Machine):
         self._count += 1
         self._out.emit("arguments", self._key_of(comma, key))
         self._begin_value(key, values.get("type", ""))
+        return True
+
+    def _pair_otherwise(self) -> bool | None:
+        """A pair whose opener, or the end of whose key, is missing or other than it should be: the schema knows the
+        key.  None where there is none."""
+        buf, start = self._buf, next_char(self._buf, self._pos)
+        keys = properties_of(self._tools.get(self._out.calls[-1][0]))
+        head, behind, width = self.AROUND_KEY
+        longest = max(map(len, keys), default=0)
+        for pos in dict.fromkeys([start, next_char(buf, head.match(buf, start).end())]):
+            if not self._final and len(buf) - pos < width + longest:
+                return False
+            key = max((key for key in keys if key and buf.startswith(key, pos)), key=len, default="")
+            end = behind.match(buf, pos + len(key)).end()
+            if key and not self._final and len(buf) - end < width:
+                return False
+            if key and (end > pos + len(key) or (pos > start and buf[end : end + 1] == "\n")):
+                break
+        else:
+            return None
+        if pos == start:
+            self._lost(f"the argument {key} is not opened")
+        else:
+            self._note(f"the argument {key} is not written as the template does")
+        self._pos, self._space = end, self.PAIR[-1][1].markers[0][3]
+        self._count += 1
+        self._out.emit("arguments", self._key_of(", " if self._count > 1 else "{", key))
+        self._begin_value(key, "")
         return True
 
     def _without_quotes(self, key: str) -> str:
@@ -2177,6 +2305,7 @@ class Pairs(Machine):
             return False
         if not kind:
             self._note(NO_PAIR)
+            self.incomplete = self.incomplete or not self._count
         self._out.emit("arguments", "}" if self._count else "{}")
         return self._close_call()
 
@@ -2341,20 +2470,22 @@ class StreamParser(QuotedPairs):
     ANCHORS = ("<.assistant.>",)
     AROUND_REASONING = (("<.mind.>",), ("<./mind.>",))
     AT_LINES = True
+    AT_ENDS = True
     CUT_MARKERS = True
     # reasoning = text ("<./mind.>" content | "<.code.>[" call)
     IN_REASONING = Scanner(
         ("line", "<.code.> [ <.code.> [", "", "", 0), ("reasoning_end", "<./mind.>", "", "", 0),
         ("line", "<.code.> [", "", "", 2), ("end", "<./.>", "", "\n", 0), ("line", "\x00<.code.>[<.code.>[", "", "", 2),
-        ("line", "\x00<.code.>[", "", "", 2), ("line", "```json <.code.> [", "", "", 0),
-        ("line", "``` <.code.> [", "", "", 0),
+        ("alike", "\x00<./mind.>", "", "", 2), ("line", "\x00<.code.>[", "", "", 2),
+        ("line", "```json <.code.> [", "", "", 0), ("line", "``` <.code.> [", "", "", 0),
         find=(
             r"<(?:(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|(\./mind\.>)|(\.code\.>\s{0,64}\[)|(\./\.>)|(\s{0,"
             r"4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[[\s_▁-]{0,4}<\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>"
-            r"\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[))|`(?:(``json\s{0,64}<\.code\.>\s{0,64}"
-            r"\[)|(``\s{0,64}<\.code\.>\s{0,64}\[))"
+            r"\s{0,4}\[)|(\s{0,4}\.\s{0,4}/\s{0,4}(?ai:mind)\s{0,4}\.\s{0,4}>)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{"
+            r"0,4}>\s{0,4}\[))|`(?:(``json\s{0,64}<\.code\.>\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,64}\[))"
         ), near=r"<(?=[\t\n\r \-._▁]|\Z)|`(?=[`]|\Z)", width=212,
     )
+    REASONING_AGAIN = Scanner(("reasoning", "<.mind.>", "", "", 0), find=r"<(\.mind\.>)", near=r"<(?=[.]|\Z)", width=9)
     # content = (text | "<./.>")* ("<.mind.>" reasoning | "<.code.>[" call)?
     IN_CONTENT = Scanner(
         ("empty", "<.code.> [ )] <./code.>", "", "", 0), ("empty", "<.code.> [ ] <./code.>", "", "", 0),
@@ -2373,6 +2504,26 @@ class StreamParser(QuotedPairs):
             r"))|`(?:(``json\s{0,64}<\.code\.>\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,64}\[))"
         ), near=r"<(?=[\t\n\r \-._▁]|\Z)|`(?=[`]|\Z)", width=214,
     )
+    FIRST = ("reasoning",)
+    BEFORE_CONTENT = Scanner(
+        ("empty", "<.code.> [ )] <./code.>", "", "", 0), ("empty", "<.code.> [ ] <./code.>", "", "", 0),
+        ("empty", "<.code.> )] <./code.>", "", "", 0), ("call", "<.code.> [ <.code.> [", "", "", 0),
+        ("empty", "<.code.> ] <./code.>", "", "", 0), ("empty", "<.code.> <./code.>", "", "", 0),
+        ("header", "<.assistant.>", "", "", 0), ("call", "<.code.> [", "", "", 2), ("stray", "<./mind.>", "", "", 0),
+        ("reasoning", "<.mind.>", "", "", 0), ("end", "<./.>", "", "\n", 0),
+        ("call", "\x00<.code.>[<.code.>[", "", "", 2), ("call", "\x00<.code.>[", "", "", 2),
+        ("reasoning", "\x00<.mind.>", "", "", 2), ("call", "```json <.code.> [", "", "", 0),
+        ("call", "``` <.code.> [", "", "", 0),
+        find=(
+            r"<(?:(\.code\.>\s{0,64}\[\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}\]\s{0,64}<\./code"
+            r"\.>)|(\.code\.>\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|(\.cod"
+            r"e\.>\s{0,64}\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}<\./code\.>)|(\.assistant\.>)|(\.code\.>\s{0,64}\[)"
+            r"|(\./mind\.>)|(\.mind\.>)|(\./\.>)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[[\s_▁-]{0,4}<\s{"
+            r"0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\["
+            r")|(\s{0,4}\.\s{0,4}(?ai:mind)\s{0,4}\.\s{0,4}>))|`(?:(``json\s{0,64}<\.code\.>\s{0,64}\[)|(``\s{0,64}<\."
+            r"code\.>\s{0,64}\[))"
+        ), near=r"<(?=[\t\n\r \-._▁]|\Z)|`(?=[`]|\Z)", width=214,
+    )
     OPENERS = ("<.code.> [ <.code.> [", "<.code.> [")
     # call = name "(" arguments
     HEADER = (
@@ -2386,7 +2537,7 @@ class StreamParser(QuotedPairs):
         ),
     )
     HEADER_PARTS = ("(",)
-    HEADER_TEXTS = Pattern("(?:\\(|[^\\S\\n]*[\\n:.,'\"`]|[0-9]+)")
+    HEADER_TEXTS = Pattern("(?:\\(|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+)")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
         ("mark", "<.assistant.>", "", "", 0), ("mark", "<./code.>", "", "", 1), ("mark", "<.code.> [", "", "", 1),

@@ -116,6 +116,9 @@ class Match:
         self.kind, self.start, self.end = kind, start, end
         self.lead, self.trail, self.ambiguous = lead, trail, ambiguous
 
+    def of_kind(self, kind: str) -> Match:
+        return Match(kind, self.start, self.end, self.lead, self.trail, self.ambiguous)
+
 
 class Scanner:
     """The markers that count in one place: for each its kind, its core with a space where white space may be, the white
@@ -281,7 +284,7 @@ def tool_named(name: str, tools: Parameters) -> str:
     """
     if name in tools or not tools:
         return name
-    bare = name.strip().strip("\"'`“”").strip()
+    bare = name.strip().strip("\"'`“”/").strip()
     shorts: tuple[str, str] = (bare, str(NAMESPACE.sub("", bare)))
     for short in filter(bare_name, shorts):
         if short in tools:
@@ -875,6 +878,12 @@ def calls_in(text: str, tools: Parameters) -> list[tuple[str, str]]:
     return []
 
 
+def calls_of(text: str, tools: Parameters) -> list[tuple[str, str]]:
+    """The call that JSON means, in a list; none where it means none."""
+    found = _call_of(loaded(text), tools)
+    return [] if found is None else [found]
+
+
 def loaded(text: str) -> Any:
     """The value of a text in JSON; None if it is nested too deeply, or holds a number that is too large."""
     try:
@@ -1139,9 +1148,11 @@ NAME_LIMIT = 512  # a longer name is no name
 PENDING_LIMIT = 1024  # more than this much pending text is looked at again only when it has doubled
 OPENER_KINDS = ("call", "line", "whole")
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
+AT_END_KINDS = ("last", "sign", "alike")  # what counts at the output's end, or before another marker
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "last")
 CUT_KINDS = ("end", "reasoning_end", "content_end")
-LEFT_SIGNS = Pattern(r"[}\])]|`{1,3}")
+LEFT_SIGNS = Pattern(r"[\"']?[}\])]|`{1,3}")
+MOST_ENDS = 4  # so many ends of the turn in a row are one
 LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
 LATE = "text after the output was finished"
 NO_MATCH = Match("", 0, 0)
@@ -1164,6 +1175,7 @@ class Machine(Copied):
     ANCHORS: ClassVar[Sequence[str]] = ()
     AT_LINES: ClassVar[bool] = False  # some markers count at a line's start alone,
     AT_ENDS: ClassVar[bool] = False  # and some at the output's end, or before another marker
+    FIRST: ClassVar[Sequence[str]] = ()  # kinds of what counts before content begins only
     KEEPS_PENDING: ClassVar[bool] = False  # `feed` looks after what is pending inside of text
     SPACE: ClassVar[str] = ""  # what the template writes before the content
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
@@ -1173,6 +1185,8 @@ class Machine(Copied):
     CUT_MARKERS: ClassVar[bool] = False  # a part of a marker at the output's end is no text
     OPENERS: ClassVar[tuple[str, ...]] = ()  # of calls: the beginning of one at the output's end is no text
     IN_REASONING: ClassVar[Scanner] = NO_MARKERS
+    REASONING_AGAIN: ClassVar[Scanner] = NO_MARKERS  # what opens it, where it has just been opened
+    BEFORE_CONTENT: ClassVar[Scanner] = NO_MARKERS
     IN_CONTENT: ClassVar[Scanner] = NO_MARKERS
     AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
     AFTER_TURN: ClassVar[Scanner] = NO_MARKERS  # a call right after the end of the turn is one of its calls
@@ -1184,6 +1198,7 @@ class Machine(Copied):
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
     _reader: Reader | None = None  # and what reads one
     _written = ""  # what the arguments begin with
+    _reasoning_to = 0  # where the reasoning that is open is closed, as far as that was looked for
     ENDS_TURN: ClassVar[bool] = False  # a call's closer may be what ends the turn, so that it may be cut off
 
     def __init__(
@@ -1421,7 +1436,7 @@ class Machine(Copied):
         """Arguments may be written as a string that holds an object; any other text is none, so it is content."""
         inside = text if self._written == "{" else unwrapped(text, self.STYLES)
         if inside is None and text not in ("null", '""'):
-            self._note("the arguments are not an object")
+            self._lost("the arguments are not an object")
             self._out.emit("content", text)
         self._out.emit("arguments", "{}" if inside is None else inside)
 
@@ -1477,6 +1492,14 @@ class Machine(Copied):
     def _reasoning(self) -> bool:
         # reasoning = text (REASONING_END content | CALL_START call)
         text = "reasoning_content" if self._reasoning_on else "content"
+        if self._fresh and self._reasoning_on:
+            again = self._next(self.REASONING_AGAIN)
+            if again is None:
+                return False
+            if again:
+                self._note("reasoning is opened twice")
+                self._pos, self._space = self._mark.end, self._mark.trail
+                return True
         kind = self._until(self.IN_REASONING, text)
         if kind == "line":
             return self._try_call(text) if self._calls_on else self._keep_call()
@@ -1579,6 +1602,10 @@ class Machine(Copied):
 
     def _text_to(self, marks: Scanner, kind: str) -> str:
         """As _until; what opens reasoning or content may count before any of the text only."""
+        if self.FIRST and self._fresh:
+            first = self._next(self.BEFORE_CONTENT)
+            if first is None or first in self.FIRST:
+                return first or ""
         return self._until(marks, kind)
 
     def _until(self, marks: Scanner, kind: str) -> str:
@@ -1591,6 +1618,10 @@ class Machine(Copied):
             mark = self._counting(marks, mark)
         clear = mark is not None and not mark.ambiguous  # nothing before its end can be undecided
         partial = stop if clear else marks.partial_match(buf, pos) if mark is None or not self._final else stop
+        if mark is not None and mark.kind == "plain" and not self._final:
+            partial = min(partial, marks.with_lead(buf, pos, mark.start))
+        if mark is not None and mark.kind in AT_END_KINDS and not self._final:
+            partial = min(partial, marks.with_lead(buf, pos, mark.start))
         if self._final and not self._is_cut(marks, partial):
             partial = stop
         found = mark is not None and mark.start < partial
@@ -1628,14 +1659,67 @@ class Machine(Copied):
         One whose later pieces stand at a line's start counts as a whole.
         """
         buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
-        while mark is not None and mark.kind in ("line", "last", "sign", "plain"):
+        while mark is not None and mark.kind in ("line", "plain", *AT_END_KINDS):
+            if mark.kind != "line" and mark.kind != "plain":
+                counting = self._at_end(marks, mark)
+                if counting is not None:
+                    return counting
             if mark.kind in ("line", "plain"):
                 line_start, seen = at_line_start(buf[seen : mark.start], line_start), mark.start
                 if line_start and mark.kind == "line":
                     return outer if outer is not None and outer.kind == "line" and mark.start < outer.end else mark
+                if self._tools and mark.kind == "line":
+                    counting = self._without_closer(marks, mark)
+                    if counting is not None:
+                        return counting
                 outer = mark if outer is None or mark.start >= outer.end else outer
             mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of what is none here
         return mark
+
+    def _without_closer(self, marks: Scanner, mark: Match) -> Match | None:
+        """The mark as one that opens a call inside of a line of reasoning, where a tool is named and nothing closes the
+        reasoning any more; "plain" as long as that is not decided."""
+        buf, undecided = self._buf, None if self._final else mark.of_kind("plain")
+        if self._base + mark.start < self._reasoning_to:
+            return None
+        if not any(name in buf[mark.end : mark.end + NAME_LIMIT] for name in self._tools):
+            return undecided if len(buf) - mark.end < NAME_LIMIT else None
+        end = marks.find(buf, mark.end)
+        while end is not None and end.kind not in ("reasoning_end", "end"):
+            end = marks.find(buf, end.start + 1)
+        if end is None or end.kind == "end":
+            return mark if end is not None else undecided or mark
+        self._reasoning_to = self._base + end.start
+        return None
+
+    def _at_end(self, marks: Scanner, mark: Match) -> Match | None:
+        """The mark as what it counts for at the end, or before another; as it is where that is not decided."""
+        buf, at, behind = self._buf, next_char(self._buf, mark.end), None
+        if mark.kind == "alike" and "\n" in buf[mark.end : at]:
+            # Where the template ends a line with it, or writes it in one of its own.
+            begun = at_line_start(buf[self._pos : mark.start], self._line_start)
+            if begun or ("\n" in mark.trail and "\n" not in mark.lead):
+                return mark.of_kind("reasoning_end")
+        for _ in range(MOST_ENDS):
+            if at == len(buf):
+                return mark.of_kind(self._counted(mark)) if self._final else mark
+            behind = marks.match(buf, at)
+            if mark.kind != "last" or behind is None or behind.kind != "last":
+                break
+            at = next_char(buf, behind.end)
+        if not self._final and marks.prefix_of(buf, at):
+            return mark
+        if mark.kind == "last":
+            return None
+        apart = behind is not None and (behind.kind != "line" or mark.kind == "alike" or "\n" in buf[mark.end : at])
+        if behind is not None and apart and behind.kind not in ("last", "sign"):
+            return mark.of_kind(self._counted(mark))
+        if behind is not None and behind.kind == "last" and next_char(buf, behind.end) == len(buf):
+            return mark.of_kind(self._counted(mark)) if self._final else mark
+        return None
+
+    def _counted(self, mark: Match) -> str:
+        return {"last": "end", "sign": "content_end"}.get(mark.kind, "reasoning_end")
 
     def _next(self, marks: Scanner, usual: Sequence[ExpectedText] = ()) -> str | None:
         """The kind of the marker that comes next, white space apart, "" for other text; None: more input is needed.
@@ -1777,6 +1861,11 @@ class Machine(Copied):
         self._cut("a call")
         self._text("trailing", len(self._buf))
         return False
+
+    def _lost(self, text: str) -> None:
+        """Text of a call was not read as its arguments: no caller should run it."""
+        self._note(text)
+        self.incomplete = True
 
     def _cut(self, what: str) -> None:
         if not self.incomplete:
@@ -1932,6 +2021,7 @@ class CallObjects(Machine):
         self._pos, self._space = end, ""
         self._written = ""
         self._named = self._beside = False  # and arguments that stand beside the name
+        self._unknown = False  # fields may hold the arguments
         self._early: str | None = None  # arguments that came before the name
         self._call_id: str | None = None
         self._reader = reader = CallReader(self.STYLES, self.BREAKS)
@@ -1984,6 +2074,7 @@ class CallObjects(Machine):
             self._early, self._written = text, "done"
         elif event != "key":
             self._note(("unknown" if event == "other" else "repeated") + " field " + reader.path[-1])
+            self._unknown = self._unknown or text not in ("null", '""')
         return True
 
     def _is_argument(self, reader: CallReader) -> bool:
@@ -2015,9 +2106,21 @@ class CallObjects(Machine):
         self._open_call(name, self._call_id)
         if self._early:
             self._written = self._early[0]
-            self._emit_arguments(self._early)
+            self._emit_arguments(self._without_call(name, self._early))
             self._written = "done"
         return True
+
+    def _without_call(self, name: str, text: str) -> str:
+        """The arguments of a tool; of a whole call in their place, that call's."""
+        keys = keys_of(self._tools.get(name), self._tools.get(name)) if self.READ_AGAIN and text[:1] == "{" else None
+        if keys is None or keys.intersection(found := json.loads(text)) or not found:
+            return text
+        inner = calls_of(text, self._tools)
+        if not inner or inner[0][0] != name:
+            self._lost("the arguments are not those of " + name)
+            return text
+        self._note("a whole call in the place of its arguments")
+        return inner[0][1]
 
     def _again(self, expected: str) -> None:
         """Go back to where the object began, for a second reading."""
@@ -2064,6 +2167,7 @@ class CallObjects(Machine):
             return self._no_object("a name")
         if self._early is None:
             self._out.emit("arguments", self._no_arguments())
+            self.incomplete = self.incomplete or (self._unknown and not self._beside)
         if reader.repair:
             self._note("call: " + reader.repair)
         self._reader = None
@@ -2266,20 +2370,23 @@ class StreamParser(UsualObjects):
     ANCHORS = ("<~assistant~>\n",)
     AROUND_REASONING = (("<musing>",), ("</musing>",))
     AT_LINES = True
+    AT_ENDS = True
     CUT_MARKERS = True
     # reasoning = text ("</musing>" content | "<fn>\n{" call)
     IN_REASONING = Scanner(
         ("line", "<fn> ```json {", "\n", "", 0), ("line", "<fn> <fn> {", "\n", "", 0),
         ("line", "<fn> ``` {", "\n", "", 0), ("reasoning_end", "</musing>", "\n", "\n\n", 0),
         ("line", "<fn> [ {", "\n", "", 0), ("line", "<fn> {", "\n", "", 1), ("end", "<~/~>", "", "\n", 0),
-        ("line", "\x00<fn>```json{", "\n", "", 2), ("line", "```json <fn> {", "", "", 0),
-        ("line", "``` <fn> {", "", "", 0),
+        ("line", "\x00<fn>```json{", "\n", "", 2), ("alike", "\x00</musing>", "\n", "\n\n", 2),
+        ("line", "```json <fn> {", "", "", 0), ("line", "``` <fn> {", "", "", 0),
         find=(
             r"<(?:(fn>\s{0,64}```json\s{0,64}\{)|(fn>\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}```\s{0,64}\{)|(/musing>)|(fn"
             r">\s{0,64}\[\s{0,64}\{)|(fn>\s{0,64}\{)|(~/~>)|(\s{0,4}(?ai:fn)\s{0,4}>[\s_▁-]{0,4}`\s{0,4}`\s{0,4}`\s{0,"
-            r"4}(?ai:json)[\s_▁-]{0,4}\{))|`(?:(``json\s{0,64}<fn>\s{0,64}\{)|(``\s{0,64}<fn>\s{0,64}\{))"
+            r"4}(?ai:json)[\s_▁-]{0,4}\{)|(\s{0,4}/\s{0,4}(?ai:musing)\s{0,4}>))|`(?:(``json\s{0,64}<fn>\s{0,64}\{)|(`"
+            r"`\s{0,64}<fn>\s{0,64}\{))"
         ), near=r"<(?=[\t\n\r \-/F_f\~▁]|\Z)|`(?=[`]|\Z)", width=143, leads="\n",
     )
+    REASONING_AGAIN = Scanner(("reasoning", "<musing>", "", "\n", 0), find="<(musing>)", near=r"<(?=[m]|\Z)", width=9)
     # content = (text | "<~/~>")* ("<musing>" reasoning | "<fn>\n{" call)?
     IN_CONTENT = Scanner(
         ("call", "<fn> ```json {", "\n", "", 0), ("header", "<~assistant~>", "", "\n", 0),
@@ -2294,6 +2401,21 @@ class StreamParser(UsualObjects):
             r"n)\s{0,4}>[\s_▁-]{0,4}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,4}\{))|`(?:(``json\s{0,64}<fn>\s{0,64}"
             r"\{)|(``\s{0,64}<fn>\s{0,64}\{))"
         ), near=r"<(?=[\t\n\r \-/F_fm\~▁]|\Z)|`(?=[`]|\Z)", width=143, leads="\n",
+    )
+    FIRST = ("reasoning",)
+    BEFORE_CONTENT = Scanner(
+        ("call", "<fn> ```json {", "\n", "", 0), ("header", "<~assistant~>", "", "\n", 0),
+        ("call", "<fn> <fn> {", "\n", "", 0), ("call", "<fn> ``` {", "\n", "", 0), ("empty", "<fn> </fn>", "", "", 0),
+        ("stray", "</musing>", "\n", "\n\n", 0), ("reasoning", "<musing>", "", "\n", 0),
+        ("call", "<fn> [ {", "\n", "", 0), ("call", "<fn> {", "\n", "", 1), ("end", "<~/~>", "", "\n", 0),
+        ("call", "\x00<fn>```json{", "\n", "", 2), ("reasoning", "\x00<musing>", "", "\n", 2),
+        ("call", "```json <fn> {", "", "", 0), ("call", "``` <fn> {", "", "", 0),
+        find=(
+            r"<(?:(fn>\s{0,64}```json\s{0,64}\{)|(~assistant~>)|(fn>\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}```\s{0,64}\{)"
+            r"|(fn>\s{0,64}</fn>)|(/musing>)|(musing>)|(fn>\s{0,64}\[\s{0,64}\{)|(fn>\s{0,64}\{)|(~/~>)|(\s{0,4}(?ai:f"
+            r"n)\s{0,4}>[\s_▁-]{0,4}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,4}\{)|(\s{0,4}(?ai:musing)\s{0,4}>))|`"
+            r"(?:(``json\s{0,64}<fn>\s{0,64}\{)|(``\s{0,64}<fn>\s{0,64}\{))"
+        ), near=r"<(?=[\t\n\r \-/FM_fm\~▁]|\Z)|`(?=[`]|\Z)", width=143, leads="\n",
     )
     OPENERS = ("<fn> ```json {", "<fn> <fn> {", "<fn> ``` {", "<fn> [ {", "<fn> {")
     # call = object

@@ -43,21 +43,23 @@ def section_section(facts: Facts, *, parallel: bool, apart: bool) -> Section:
     named = ["section_close"] if facts.section_close else []
     named += ["call_close"] if facts.call_close and facts.closes_only else []
     named += ["call_separator"] if facts.separator and not apart else []
-    # A piece of a closer may be all that is there of the whole.
+    # A piece of a closer may be all that the output has of the whole closer.
     whole = "!trailing_for_whole " if facts.calls.longer_than_closers else ""
     skipped = [f"gap {whole}{_any(named)}"] * bool(named) + ["left_sign"] * bool(facts.left_sign)
     between = f"({' / '.join(skipped)})*" if skipped else ""
     openers = ["call_separator"] * apart + ["call_next"] * bool(facts.call_next)
+    short = bool(facts.call_open_short and facts.names)
     openers += ["call_next_for_object"] * bool(facts.next_object)
     opened = f"{_any(openers)} gap" if openers else ""
     opened = f"({opened})?" if openers and facts.calls.unmarked else opened
-    another = sequence("between_calls" if between else "", "gap", opened, "call")
+    opened = f"({opened} call / call_next_for_short gap call_for_known__)" if short and opened else f"{opened} call"
+    another = sequence("between_calls" if between else "", "gap", opened)
     more = f"({another})*" if parallel else ""
     rules = [
         rule(
             "tool_calls",
             sequence(
-                "call_open gap call",
+                "(call_open gap call / call_open_for_short gap call_for_known__)" if short else "call_open gap call",
                 more,
                 "between_calls" if between else "",
                 # At the end of a text parsimonious tries nothing that `?` makes optional.
@@ -68,6 +70,9 @@ def section_section(facts: Facts, *, parallel: bool, apart: bool) -> Section:
         )
     ]
     rules.append(rule("call_open", leaf(facts.call_open)))
+    if short:
+        rules.append(rule("call_open_for_short", leaf(facts.call_open_short)))
+        rules.append(rule("call_next_for_short", leaf(facts.call_next_short)))
     if facts.call_next:
         rules.append(rule("call_next", leaf(facts.call_next)))
     if between:
@@ -100,6 +105,10 @@ def call_section(facts: Facts, known: KnownTools) -> Section:
         others = others if facts.reads_again else []
         named = [f"call{suffix}" for suffix in suffixes]
         rules = [rule("call", *named, *others, *([] if known.closed else ["call_for_others"]))]
+        if facts.call_open_short:
+            of_tools = rule("call_for_known__", *named, *others)
+            choices = [f'{of_tools.name} ""'] if known.closed else [of_tools.name, "call_for_others"]
+            rules = [rule("call", *choices), of_tools]
         if others:
             rules += [
                 rule(
@@ -150,7 +159,7 @@ def _body(shape: CallShape, suffix: str, *, pairs: bool, without: str) -> list[s
             items.append("id" + (suffix if "name" in shape.id_slots else ""))
             kind, text = shape.slots[index + len(shape.id_slots) - 1]
         elif kind == "arguments" and "name" not in kinds[index:]:
-            # With the name of a tool a call is one, whatever its arguments are.
+            # With the name of a tool this is a call, with any arguments.
             later = [f"(gap arguments_end gap {other})?" for other in kinds[index + 1 :]]
             if pairs:
                 return [*items, *([without] if without else []), f"arguments{suffix}", *later]
@@ -169,7 +178,7 @@ def id_rules(shape: CallShape, known: KnownTools) -> list[Rule]:
     rules = []
     suffixes = [f"_for_{tool.rule}" for tool in known.tools] if "name" in shape.id_slots else []
     for suffix in [*suffixes, *([] if known.closed else [""])]:
-        items = [literal(shape.id_prefix), "gap"] if shape.id_prefix else []
+        items = [f"({literal(shape.id_prefix)} gap)?"] if shape.id_prefix else []
         for kind, text in shape.slots:
             if kind in shape.id_slots:
                 items += ["gap"] if kind != shape.id_slots[0] else []

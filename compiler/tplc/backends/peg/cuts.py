@@ -108,7 +108,7 @@ def _cut_call(facts: Facts) -> list[Rule]:
 def _rest(facts: Facts) -> str:
     """Of a call whose opener has come, up to the output's end."""
     calls = facts.calls
-    prefix = literal(calls.shape.id_prefix) if _id_is_first(calls) else ""
+    prefix = literal(calls.shape.id_prefix) + "?" if _id_is_first(calls) else ""
     choices = _cuts_of(calls.header)
     if calls.fields:
         choices.append(sequence(*(f"whole_{name}" for name in _slot_names(calls.header)), "gap", "cut_object"))
@@ -130,7 +130,7 @@ def _cut(facts: Facts, opener: str) -> str:
 
 def cuts_after(facts: Facts) -> list[str]:
     calls = facts.calls
-    # A separator alone opens no call: it is dropped, whatever comes.
+    # A separator alone opens no call: it is dropped in any case.
     names = [f"call_separator {_next_cut(facts)}_part"] if facts.apart else []
     names += [_next_cut(facts)] if _opens_next(facts) else []
     names += ["trailing_for_tail"] if calls.tail is not None else []

@@ -19,6 +19,7 @@ from tplc.lower.acceptor import CallStep
 from tplc.lower.bounds import KEY
 from tplc.lower.following import after_quoted, closes_call, pattern_of, start_of
 from tplc.lower.lexemes import MAX_INNER_SPACE, NOTHING, Lexeme, Lexemes, lexemes_of, plain_word
+from tplc.lower.pairs import around_key
 from tplc.lower.states import (
     StateName,
     TurnState,
@@ -200,7 +201,7 @@ def _of_calls(calls: CallForm, facts: Acceptor) -> list[str]:
     if calls.where == "line start":
         lines.append("    DISTINCT = False")
     elif calls.openers:
-        # A whole opener is not a truncated one, whatever would follow it.
+        # A whole opener is not a truncated one, even if more could follow it.
         openers = lexemes_of([("call", [text.strip() for text in calls.truncatable])]).all
         spelled = Bracketed("", tuple(literal(lexeme.spelled) for lexeme in openers), packed=True)
         lines += assignment("OPENERS", spelled, INDENT)
@@ -306,7 +307,7 @@ def _of_objects(calls: CallForm, respelled: Sequence[str]) -> list[str]:
 
 
 def slots_rule(slots: Sequence[SlotEnd], end: str = "_END") -> str:
-    """The slots with what ends each, as a rule tells them."""
+    """Return the slots with the text that ends each, as a comment writes the rule."""
     return " ".join(f"{slot.kind} {name}" if slot.suffixes else slot.kind for slot, name in named_ends(slots, end))
 
 
@@ -355,12 +356,6 @@ def _replaced(name: str, replaced: Sequence[tuple[str, str]]) -> list[str]:
 # Pairs
 
 
-def _any_of(found: Sequence[str]) -> str:
-    """The pattern of such texts in a row, as many as there are, and of quotes."""
-    parts = "|".join(map(re.escape, found))
-    return rf"(?:\s{{0,{MAX_INNER_SPACE}}}(?:{parts}|[\"'“”]))*"
-
-
 def _of_pairs(pairs: PairForm, breaks: Sequence[str], respelled: Sequence[str], *, otherwise: bool) -> list[str]:
     """`otherwise`: a pair whose texts are not as they should be is looked for by its key."""
     start = "PAIR_START " if pairs.opens else ""
@@ -374,8 +369,9 @@ def _of_pairs(pairs: PairForm, breaks: Sequence[str], respelled: Sequence[str], 
         lines.append(f"    USUAL_PAIR = (ExpectedText({literal(pairs.opens[0].lstrip())}),)")
     lines += ["    PAIR_OPENS = False"] * (not pairs.opens) + ["    RESUMES = True"] * pairs.resumes
     lines += ["    ARGUMENTS_OPEN = True"] * pairs.opens_at_once
-    if pairs.key_texts is not None and otherwise:
-        patterns = [called("Pattern", [raw(_any_of(found))]) for found in pairs.key_texts]
+    around = around_key(pairs)
+    if pairs.key_texts is not None and around is not None and otherwise:
+        patterns = [called("Pattern", [raw(pattern)]) for pattern in around]
         width = max(len(text) for found in pairs.key_texts for text in found) + MAX_INNER_SPACE
         lines += assignment("AROUND_KEY", called("", [*patterns, str(width)]), INDENT)
     lines += _replaced("KEY_SIGNS", pairs.replaced) if pairs.replaced else []
