@@ -405,6 +405,12 @@ def _of_lost_ends(calls: CallForm, pairs: PairForm, facts: Acceptor) -> list[str
 
 
 def _of_raw_values(pairs: PairForm, respelled: Sequence[str]) -> list[str]:
+    """What ends a raw value, and what stands in it for other characters."""
+    escapes = _replaced("VALUE_SIGNS", pairs.escapes) if pairs.escapes else []
+    return escapes + _ends_of_raw_values(pairs, respelled)
+
+
+def _ends_of_raw_values(pairs: PairForm, respelled: Sequence[str]) -> list[str]:
     """What ends a raw value; in another spelling, before the next pair or the end of the call."""
     apart = ("end",) if respelled else ()
     if pairs.value_close is not None:
