@@ -35,7 +35,7 @@ def pairs_of(
     key_end = written.strip() or written[:1]  # a type may come behind it
     context = ValueContext(tools, pairs, close, opened, key_end, closing, ir.turn.ends)
     guessed = not repeats and not is_distinctive(close) and not dialect.top.strings
-    marked = not (guessed or repeats or dialect.top.strings or dialect.wrap or dialect.elements)
+    marked = not (guessed or repeats or dialect.top.strings or dialect.elements)
     python = guessed and "python_literals" in tolerated.kinds
     bare = None
     if python and close.strip() in QUOTES and key_end == "=" + close.strip():

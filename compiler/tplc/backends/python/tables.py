@@ -139,7 +139,8 @@ def _of_the_turn(facts: Acceptor) -> list[str]:
     return lines + _flags(
         {
             "AT_LINES": _counts_at_lines(facts),
-            "AT_ENDS": bool(facts.last_ends or facts.content_signs or (ends_alike(facts) and not is_unopened(facts))),
+            "AT_ENDS": bool(facts.last_ends or facts.content_signs),
+            "ENDS_ALIKE": ends_alike(facts) and not is_unopened(facts),
             "REASONS": bool(facts.reasoning_starts),
             "PENDING_TEXT": is_unopened(facts),
             "CLOSED_FIRST": starts_with_closer(facts),
@@ -357,9 +358,9 @@ def _replaced(name: str, replaced: Sequence[tuple[str, str]]) -> list[str]:
 
 
 def _any_of(found: Sequence[str]) -> str:
-    """The pattern of such texts in a row, as many as there are, and of quotes."""
+    """The pattern of such texts in a row, as many as there are."""
     parts = "|".join(map(re.escape, found))
-    return rf"(?:\s{{0,{MAX_INNER_SPACE}}}(?:{parts}|[\"'“”]))*"
+    return rf"(?:\s{{0,{MAX_INNER_SPACE}}}(?:{parts}))*" if found else ""
 
 
 def _of_pairs(pairs: PairForm, breaks: Sequence[str], respelled: Sequence[str], *, otherwise: bool) -> list[str]:
@@ -375,8 +376,9 @@ def _of_pairs(pairs: PairForm, breaks: Sequence[str], respelled: Sequence[str], 
         lines.append(f"    USUAL_PAIR = (ExpectedText({literal(pairs.opens[0].lstrip())}),)")
     lines += ["    PAIR_OPENS = False"] * (not pairs.opens) + ["    RESUMES = True"] * pairs.resumes
     lines += ["    ARGUMENTS_OPEN = True"] * pairs.opens_at_once
-    if pairs.key_texts is not None and otherwise:
-        patterns = [called("Pattern", [raw(_any_of(found))]) for found in pairs.key_texts]
+    if otherwise and pairs.key_texts is not None and any(pairs.key_texts):
+        quotes = ('"', "'", "“", "”") if pairs.opens else ()
+        patterns = [called("Pattern", [raw(_any_of((*found, *quotes)))]) for found in pairs.key_texts]
         width = max(len(text) for found in pairs.key_texts for text in found) + MAX_INNER_SPACE
         lines += assignment("AROUND_KEY", called("", [*patterns, str(width)]), INDENT)
     lines += _replaced("KEY_SIGNS", pairs.replaced) if pairs.replaced else []
