@@ -62,13 +62,15 @@ SUFFIXES: Mapping[str, Target] = {
 
 @dataclass(frozen=True, slots=True)
 class ParserOptions:
-    """`openai`: with what makes chat completions.  `runtime`: in the file, shared beside it, or installed.
+    """`openai`, `responses`, `messages`: with what makes chat completions, OpenAI's responses, Anthropic's messages.
 
-    `main`: with a command line."""
+    `runtime`: in the file, shared next to it, or installed.  `main`: with a command line."""
 
     openai: bool = False
     runtime: Runtime = "standalone"
     main: bool = True
+    responses: bool = False
+    messages: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -406,7 +408,13 @@ def generate(ir: TemplateIR, target: Target, options: GrammarOptions | None = No
 
         parser = options.parser
         return generate_python(
-            ir, openai=parser.openai, runtime=parser.runtime, main=parser.main, command=options.command
+            ir,
+            openai=parser.openai,
+            responses=parser.responses,
+            messages=parser.messages,
+            runtime=parser.runtime,
+            main=parser.main,
+            command=options.command,
         )
     if target == "peg":
         from tplc.backends.peg import generate as generate_peg

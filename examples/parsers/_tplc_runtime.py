@@ -2430,7 +2430,8 @@ class Machine(Copied):
             if not self._final and self.BREAKS.partial_match(buf, pos) < end:
                 return None, "more"
         if stop >= 0:
-            return Match("next", stop, stop), ""
+            # White space that ends a key is no part of its value.
+            return (Match("end", stop, stop + 1) if slot == "key" else Match("next", stop, stop)), ""
         if mark is not None and pending_from > mark.start:
             return mark, ""
         if self._final and partial < len(buf) and buf[pos:partial].strip() in self._tools:
@@ -3540,19 +3541,22 @@ ODD_KEY = Pattern(rf"(?=.*[\s=:,(){{}}\[\]])\S(?:[^\n]{{0,{LONGEST_KEY - 2}}}\S)
 class Guess:
     """A value ends where `end` matches; `start` matches what may turn out to be such an end.
 
-    The group "key" of `end` is the next argument's: one of `keys`, where these are known.
+    The group "key" of `end` is the next argument's: one of `keys`, where these are known.  The groups "name" and
+    "bare" are the next call's name: one of `names`.
     """
 
     def __init__(self, end: str, start: str) -> None:
         self.end, self.start = re.compile(end), re.compile(start)
         self.keys: Collection[str] | None = None
+        self.names: Collection[str] | None = None
+        self._called = [group for group in ("name", "bare") if group in self.end.groupindex]
 
-    def before(self, keys: Collection[str] | None) -> Guess:
+    def before(self, keys: Collection[str] | None, names: Collection[str] | None = None) -> Guess:
         # A key that is no word is looked for as it is; `re` keeps what it has compiled.
         odd = [key for key in sorted(keys or (), key=len, reverse=True) if ODD_KEY.fullmatch(key) is not None]
         among = "".join(re.escape(key) + "|" for key in odd[:MOST_KEYS])
         twin = Guess(self.end.pattern.replace(KEY_GROUP, KEY_GROUP + among), self.start.pattern)
-        twin.keys = keys
+        twin.keys, twin.names = keys, names
         return twin
 
     def ends_at(self, buf: str, pos: int) -> bool:
@@ -3561,7 +3565,8 @@ class Guess:
 
     def find(self, buf: str, pos: int) -> Match | None:
         for match in self.end.finditer(buf, pos):
-            if self.keys is None or match["key"] is None or match["key"] in self.keys:
+            known = self.keys is None or match["key"] is None or match["key"] in self.keys
+            if known and (not self.names or all((match[group] or "") in ("", *self.names) for group in self._called)):
                 return Match("end", match.start(), match.start())
         return None
 
@@ -3581,7 +3586,7 @@ class GuessedPairs(RawPairs):
     def _begin_raw(self, types: frozenset[str] | None, end: End) -> None:
         opened = self.BARE_END is None or self._buf[self._pos - 1] in QUOTES
         ends = self.AFTER_VALUE if opened else self.BARE_END
-        super()._begin_raw(types, ends.before(keys_of(self._schema(), self._schema())))
+        super()._begin_raw(types, ends.before(keys_of(self._schema(), self._schema()), self._tools))
         self._quotes = self.LITERALS if opened else QUOTES
         if self._quotes:
             self._as = ""
@@ -4389,6 +4394,430 @@ def finish_reason(engine: object, parser: Any) -> str:
     if word is not None and word not in STOP_REASONS:
         return str(word)
     return "tool_calls" if parser.message["tool_calls"] else "stop"
+
+
+class Part:
+    """A piece of an answer in its place: `kind` is reasoning, text or call, `text` a call's arguments."""
+
+    def __init__(self, kind: str, place: int) -> None:
+        self.kind = kind
+        self.place = place
+        self.id = ""
+        self.text = ""
+        self.name = ""
+        self.call_id = ""
+        self.call = -1  # a call's index among the calls
+        self.state = "in_progress"
+
+
+class Answer:
+    """One request with one answer: `read` each event of the engine and `finish` at its end; both return events, each
+    with its `type`.  `response` is the whole answer.
+
+    `stream` says which of the two is sent: an id that a model writes after a call's arguments comes too late for a
+    stream.  Other keywords are the parser's.
+    """
+
+    PARSER: Callable[..., Any]
+
+    def __init__(self, model: str, *, stream: bool = True, **parser: Any) -> None:
+        self.model = model
+        self.usage: Mapping[str, Any] | None = None
+        self.error: dict[str, Any] | None = None  # what the engine reported, or what is wrong with its events
+        self.finish_reason: str | None = None
+        self.stop: object = None  # the text that the engine stopped at, where it names one
+        self._stream = stream
+        self._parser = self.PARSER(**parser)
+        self._parts: list[Part] = []
+        self._begun = False
+        self._finished = False
+
+    def read(self, event: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """Return the events for an event of the engine's completions; those with `choices: []` bring usage.
+
+        An error, of the engine or in its event, becomes the protocol's error event.  Nothing follows it.
+        """
+        if self._finished:
+            return []
+        problem = error_in(event) or other_answer(event)
+        if problem is not None:
+            return self._stopped(problem)
+        self.usage = event.get("usage") or self.usage
+        events: list[dict[str, Any]] = []
+        for choice in event.get("choices") or ():
+            events += self.feed(choice.get("text") or "")
+            reason = choice.get("finish_reason")
+            if reason is not None:
+                self.stop = choice.get("stop_reason")
+                events += self._ended(reason)
+        return events
+
+    def feed(self, text: str, *, special: Sequence[Sequence[int]] | None = None) -> list[dict[str, Any]]:
+        """Return the events for a piece of the answer's text; `special` as parsers take it."""
+        events = self._start()
+        if text and self.finish_reason is None:
+            events += self._events(self._parser.feed(text, special=special))
+        return events
+
+    def finish(self) -> list[dict[str, Any]]:
+        """Return the last events, with the usage that the engine gave."""
+        if self._finished:
+            return []
+        events = [*self._start(), *self._ended(None)]
+        reason = self.finish_reason or ""
+        if reason not in ("stop", "tool_calls", "length", "content_filter"):
+            message = f"the engine ended the answer: {reason}"
+            return [*events, *self._stopped({"message": message, "type": "engine_error", "param": None, "code": None})]
+        self._finished = True
+        return [*events, *self._last(reason)]
+
+    def response(self) -> dict[str, Any]:
+        """Return the whole answer, finished if it is not, or the error in its place."""
+        self.finish()
+        return self._whole()
+
+    def _start(self) -> list[dict[str, Any]]:
+        if self._begun:
+            return []
+        self._begun = True
+        return self._first()
+
+    def _stopped(self, problem: dict[str, Any]) -> list[dict[str, Any]]:
+        self.error = problem
+        self._finished = True
+        if self._parts and self._parts[-1].state == "in_progress":
+            self._parts[-1].state = "incomplete"
+        return [*self._start(), *self._failed()]
+
+    def _ended(self, reason: object) -> list[dict[str, Any]]:
+        if self.finish_reason is not None:
+            return []
+        events = self._events(self._parser.finish())
+        self.finish_reason = finish_reason(reason, self._parser)
+        return [*events, *self._closed("completed" if self.finish_reason != "length" else "incomplete")]
+
+    def _events(self, deltas: list[Delta]) -> list[dict[str, Any]]:
+        events: list[dict[str, Any]] = []
+        for delta in deltas:
+            for name, value in delta.items():
+                if name == "tool_calls":
+                    for call in value:
+                        events += self._call(call)
+                elif name == "content":
+                    events += self._text("text", value or "")
+                elif name == "reasoning_content":
+                    events += self._text("reasoning", value or "")
+        return events
+
+    def _text(self, kind: str, text: str) -> list[dict[str, Any]]:
+        return [*self._part(kind, -1), *self._longer(text)] if text else []
+
+    def _call(self, delta: Delta) -> list[dict[str, Any]]:
+        index, function = delta["index"], delta.get("function") or {}
+        known = next((part for part in self._parts if part.call == index), None)
+        events: list[dict[str, Any]] = []
+        if known is None:
+            events += self._part("call", index, function.get("name", ""), delta.get("id") or "")
+        elif delta.get("id") and not self._stream:
+            known.call_id = delta["id"]
+        text = function.get("arguments") or ""
+        # The arguments of a call are whole before another part begins.
+        return [*events, *self._longer(text)] if text and self._parts[-1].call == index else events
+
+    def _part(self, kind: str, call: int, name: str = "", written: str = "") -> list[dict[str, Any]]:
+        """Make the current part one of this kind, a new one if need be."""
+        if self._parts and self._parts[-1].kind == kind and self._parts[-1].call == call:
+            return []
+        events = self._closed("completed")
+        part = Part(kind, len(self._parts))
+        if kind == "call":
+            part.name, part.call, part.call_id = name, call, written
+        self._parts.append(part)
+        return [*events, *self._opened(part)]
+
+    def _longer(self, text: str) -> list[dict[str, Any]]:
+        part = self._parts[-1]
+        part.text += text
+        return [self._delta(part, text)]
+
+    def _closed(self, state: str) -> list[dict[str, Any]]:
+        if not self._parts or self._parts[-1].state != "in_progress":
+            return []
+        self._parts[-1].state = state
+        return self._done(self._parts[-1])
+
+    # What a protocol calls these
+
+    def _first(self) -> list[dict[str, Any]]:
+        raise NotImplementedError
+
+    def _opened(self, part: Part) -> list[dict[str, Any]]:
+        raise NotImplementedError
+
+    def _delta(self, part: Part, text: str) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def _done(self, part: Part) -> list[dict[str, Any]]:
+        raise NotImplementedError
+
+    def _last(self, reason: str) -> list[dict[str, Any]]:
+        raise NotImplementedError
+
+    def _failed(self) -> list[dict[str, Any]]:
+        raise NotImplementedError
+
+    def _whole(self) -> dict[str, Any]:
+        raise NotImplementedError
+
+
+def other_answer(event: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The problem with an event that has a second answer: these protocols have one for a request."""
+    for choice in event.get("choices") or ():
+        if choice.get("index"):
+            message = f"choices: expected one answer, got one with the index {choice['index']}: ask the engine for n=1"
+            return {"message": message, "type": "engine_error", "param": None, "code": None}
+    return None
+
+
+def tokens(usage: Mapping[str, Any] | None, name: str, detail: str = "") -> int:
+    """A count of an engine's usage; 0 where it gives none."""
+    found: Any = (usage or {}).get(name)
+    if detail:
+        found = found.get(detail) if isinstance(found, dict) else None
+    return found if isinstance(found, int) else 0
+
+
+# Members of a request that its response repeats.
+REPEATED = (
+    "instructions max_output_tokens max_tool_calls metadata parallel_tool_calls previous_response_id reasoning "
+    "service_tier store temperature text tool_choice tools top_logprobs top_p truncation user"
+).split()
+PREFIXES = {"reasoning": "rs_", "text": "msg_", "call": "fc_"}
+
+
+class ResponseAnswer(Answer):
+    """Reasoning, messages and function calls are items, in the order in which the model writes them.
+
+    `request` is the body of the request, some members of which its response repeats.
+    """
+
+    def __init__(
+        self, model: str, *, stream: bool = True, request: Mapping[str, Any] | None = None, **parser: Any
+    ) -> None:
+        Answer.__init__(self, model, stream=stream, **parser)
+        self.id = "resp_" + uuid.uuid4().hex
+        self.created = int(time.time())
+        self._request = request or {}
+        self._sent = 0
+
+    def _first(self) -> list[dict[str, Any]]:
+        return [
+            self._event("response.created", {"response": self._response("in_progress")}),
+            self._event("response.in_progress", {"response": self._response("in_progress")}),
+        ]
+
+    def _opened(self, part: Part) -> list[dict[str, Any]]:
+        part.id = PREFIXES[part.kind] + uuid.uuid4().hex
+        if part.kind == "call" and not part.call_id:
+            part.call_id = call_id()
+        added = self._event("response.output_item.added", {"output_index": part.place, "item": self._item(part)})
+        if part.kind == "call":
+            return [added]
+        return [added, self._of_content("response.content_part.added", part, {"part": self._content(part)})]
+
+    def _delta(self, part: Part, text: str) -> dict[str, Any]:
+        if part.kind == "call":
+            return self._of("response.function_call_arguments.delta", part, {"delta": text})
+        if part.kind == "reasoning":
+            return self._of_content("response.reasoning_text.delta", part, {"delta": text})
+        return self._of_content("response.output_text.delta", part, {"delta": text, "logprobs": []})
+
+    def _done(self, part: Part) -> list[dict[str, Any]]:
+        events = []
+        if part.kind == "call":
+            events.append(self._of("response.function_call_arguments.done", part, {"arguments": part.text}))
+        else:
+            if part.kind == "reasoning":
+                events.append(self._of_content("response.reasoning_text.done", part, {"text": part.text}))
+            else:
+                done = {"text": part.text, "logprobs": []}
+                events.append(self._of_content("response.output_text.done", part, done))
+            events.append(self._of_content("response.content_part.done", part, {"part": self._content(part)}))
+        item = {"output_index": part.place, "item": self._item(part)}
+        return [*events, self._event("response.output_item.done", item)]
+
+    def _last(self, reason: str) -> list[dict[str, Any]]:
+        status = self._status()
+        return [self._event("response." + status, {"response": self._response(status)})]
+
+    def _failed(self) -> list[dict[str, Any]]:
+        return [self._event("response.failed", {"response": self._response("failed")})]
+
+    def _whole(self) -> dict[str, Any]:
+        return self._response(self._status())
+
+    def _status(self) -> str:
+        if self.error is not None:
+            return "failed"
+        return "incomplete" if self.finish_reason in ("length", "content_filter") else "completed"
+
+    def _event(self, kind: str, members: dict[str, Any]) -> dict[str, Any]:
+        self._sent += 1
+        return {"type": kind, "sequence_number": self._sent - 1, **members}
+
+    def _of(self, kind: str, part: Part, members: dict[str, Any]) -> dict[str, Any]:
+        return self._event(kind, {"item_id": part.id, "output_index": part.place, **members})
+
+    def _of_content(self, kind: str, part: Part, members: dict[str, Any]) -> dict[str, Any]:
+        return self._of(kind, part, {"content_index": 0, **members})
+
+    def _content(self, part: Part) -> dict[str, Any]:
+        if part.kind == "reasoning":
+            return {"type": "reasoning_text", "text": part.text}
+        return {"type": "output_text", "text": part.text, "annotations": [], "logprobs": []}
+
+    def _item(self, part: Part) -> dict[str, Any]:
+        head = {"id": part.id, "status": part.state}
+        if part.kind == "call":
+            called = {"call_id": part.call_id, "name": part.name, "arguments": part.text}
+            return {"type": "function_call", **head, **called}
+        content = [self._content(part)] if part.text else []
+        if part.kind == "reasoning":
+            return {"type": "reasoning", **head, "summary": [], "content": content}
+        return {"type": "message", **head, "role": "assistant", "content": content}
+
+    def _response(self, status: str) -> dict[str, Any]:
+        problem = str((self.error or {}).get("message"))
+        why = "content_filter" if self.finish_reason == "content_filter" else "max_output_tokens"
+        usual: dict[str, Any] = {"instructions": None, "metadata": {}, "parallel_tool_calls": True, "temperature": None}
+        usual |= {"tool_choice": "auto", "tools": [], "top_p": None}
+        return {
+            **usual,
+            **{name: self._request[name] for name in REPEATED if self._request.get(name) is not None},
+            "id": self.id,
+            "object": "response",
+            "created_at": self.created,
+            "model": self.model,
+            "status": status,
+            "error": {"code": "server_error", "message": problem} if status == "failed" else None,
+            "incomplete_details": {"reason": why} if status == "incomplete" else None,
+            "output": [self._item(part) for part in self._parts],
+            "usage": None if self.usage is None or status == "in_progress" else usage_of_response(self.usage),
+        }
+
+
+def usage_of_response(usage: Mapping[str, Any]) -> dict[str, Any]:
+    read, written = tokens(usage, "prompt_tokens"), tokens(usage, "completion_tokens")
+    cached = tokens(usage, "prompt_tokens_details", "cached_tokens")
+    return {
+        "input_tokens": read,
+        "input_tokens_details": {"cached_tokens": cached, "cache_write_tokens": 0},
+        "output_tokens": written,
+        "output_tokens_details": {"reasoning_tokens": tokens(usage, "completion_tokens_details", "reasoning_tokens")},
+        "total_tokens": tokens(usage, "total_tokens") or read + written,
+    }
+
+
+REASONS = {"stop": "end_turn", "tool_calls": "tool_use", "length": "max_tokens", "content_filter": "refusal"}
+
+
+class MessageAnswer(Answer):
+    """Reasoning, text and calls are content blocks, in the order in which the model writes them.
+
+    `stop_sequences` are those of the request: one that the engine names in `stop_reason` is reported.
+    """
+
+    def __init__(self, model: str, *, stream: bool = True, stop_sequences: Sequence[str] = (), **parser: Any) -> None:
+        Answer.__init__(self, model, stream=stream, **parser)
+        self.id = "msg_" + uuid.uuid4().hex
+        self._stop_sequences = list(stop_sequences)
+
+    def _first(self) -> list[dict[str, Any]]:
+        return [{"type": "message_start", "message": self._message([], None)}]
+
+    def _opened(self, part: Part) -> list[dict[str, Any]]:
+        if part.kind == "call":
+            part.call_id = part.call_id or "toolu_" + uuid.uuid4().hex[:24]
+        return [{"type": "content_block_start", "index": part.place, "content_block": block(part, {})}]
+
+    def _delta(self, part: Part, text: str) -> dict[str, Any]:
+        if part.kind == "call":
+            delta = {"type": "input_json_delta", "partial_json": text}
+        elif part.kind == "reasoning":
+            delta = {"type": "thinking_delta", "thinking": text}
+        else:
+            delta = {"type": "text_delta", "text": text}
+        return {"type": "content_block_delta", "index": part.place, "delta": delta}
+
+    def _done(self, part: Part) -> list[dict[str, Any]]:
+        return [{"type": "content_block_stop", "index": part.place}]
+
+    def _last(self, reason: str) -> list[dict[str, Any]]:
+        name, sequence = self._why(reason)
+        delta = {"stop_reason": name, "stop_sequence": sequence}
+        return [{"type": "message_delta", "delta": delta, "usage": self._usage()}, {"type": "message_stop"}]
+
+    def _failed(self) -> list[dict[str, Any]]:
+        return [self._error()]
+
+    def _whole(self) -> dict[str, Any]:
+        if self.error is not None:
+            return self._error()
+        blocks = [block(part, json_object(part.text)) for part in self._parts]
+        return self._message(blocks, self.finish_reason)
+
+    def _error(self) -> dict[str, Any]:
+        return {"type": "error", "error": {"type": "api_error", "message": str((self.error or {}).get("message"))}}
+
+    def _message(self, blocks: list[dict[str, Any]], reason: str | None) -> dict[str, Any]:
+        name, sequence = self._why(reason)
+        return {
+            "id": self.id,
+            "type": "message",
+            "role": "assistant",
+            "model": self.model,
+            "content": blocks,
+            "stop_reason": name,
+            "stop_sequence": sequence,
+            "usage": self._usage(),
+        }
+
+    def _why(self, reason: str | None) -> tuple[str | None, str | None]:
+        if reason == "stop" and isinstance(self.stop, str) and self.stop in self._stop_sequences:
+            return "stop_sequence", self.stop
+        return REASONS.get(reason or ""), None
+
+    def _usage(self) -> dict[str, int]:
+        return {
+            "input_tokens": tokens(self.usage, "prompt_tokens"),
+            "output_tokens": tokens(self.usage, "completion_tokens"),
+        }
+
+
+def block(part: Part, given: object) -> dict[str, Any]:
+    """A content block as it begins, or as a whole where its text is known."""
+    whole = part.state != "in_progress"
+    if part.kind == "call":
+        return {"type": "tool_use", "id": part.call_id, "name": part.name, "input": given}
+    if part.kind == "reasoning":
+        return {"type": "thinking", "thinking": part.text if whole else "", "signature": ""}
+    return {"type": "text", "text": part.text if whole else ""}
+
+
+def json_object(text: str) -> object:
+    """The arguments of a call; numbers that Python refuses stay text, and so does what is nested too deeply."""
+    try:
+        found = json.loads(text or "{}", parse_int=whole_number)
+    except (ValueError, RecursionError):
+        found = None
+    return found if isinstance(found, dict) else {"arguments": text}
+
+
+def whole_number(digits: str) -> object:
+    try:
+        return int(digits)
+    except ValueError:
+        return digits
 
 
 def run_command(parser: Callable[..., Any]) -> None:

@@ -32,19 +32,22 @@ ODD_KEY = Pattern(rf"(?=.*[\s=:,(){{}}\[\]])\S(?:[^\n]{{0,{LONGEST_KEY - 2}}}\S)
 class Guess:
     """A value ends where `end` matches; `start` matches what may turn out to be such an end.
 
-    The group "key" of `end` is the next argument's: one of `keys`, where these are known.
+    The group "key" of `end` is the next argument's: one of `keys`, where these are known.  The groups "name" and
+    "bare" are the next call's name: one of `names`.
     """
 
     def __init__(self, end: str, start: str) -> None:
         self.end, self.start = re.compile(end), re.compile(start)
         self.keys: Collection[str] | None = None
+        self.names: Collection[str] | None = None
+        self._called = [group for group in ("name", "bare") if group in self.end.groupindex]
 
-    def before(self, keys: Collection[str] | None) -> Guess:
+    def before(self, keys: Collection[str] | None, names: Collection[str] | None = None) -> Guess:
         # A key that is no word is looked for as it is; `re` keeps what it has compiled.
         odd = [key for key in sorted(keys or (), key=len, reverse=True) if ODD_KEY.fullmatch(key) is not None]
         among = "".join(re.escape(key) + "|" for key in odd[:MOST_KEYS])
         twin = Guess(self.end.pattern.replace(KEY_GROUP, KEY_GROUP + among), self.start.pattern)
-        twin.keys = keys
+        twin.keys, twin.names = keys, names
         return twin
 
     def ends_at(self, buf: str, pos: int) -> bool:
@@ -53,7 +56,8 @@ class Guess:
 
     def find(self, buf: str, pos: int) -> Match | None:
         for match in self.end.finditer(buf, pos):
-            if self.keys is None or match["key"] is None or match["key"] in self.keys:
+            known = self.keys is None or match["key"] is None or match["key"] in self.keys
+            if known and (not self.names or all((match[group] or "") in ("", *self.names) for group in self._called)):
                 return Match("end", match.start(), match.start())
         return None
 
@@ -73,7 +77,7 @@ class GuessedPairs(RawPairs):
     def _begin_raw(self, types: frozenset[str] | None, end: End) -> None:
         opened = self.BARE_END is None or self._buf[self._pos - 1] in QUOTES
         ends = self.AFTER_VALUE if opened else self.BARE_END
-        super()._begin_raw(types, ends.before(keys_of(self._schema(), self._schema())))
+        super()._begin_raw(types, ends.before(keys_of(self._schema(), self._schema()), self._tools))
         self._quotes = self.LITERALS if opened else QUOTES
         if self._quotes:
             self._as = ""

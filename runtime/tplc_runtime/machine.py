@@ -1110,7 +1110,8 @@ class Machine(Copied):
             if not self._final and self.BREAKS.partial_match(buf, pos) < end:
                 return None, "more"
         if stop >= 0:
-            return Match("next", stop, stop), ""
+            # White space that ends a key is no part of its value.
+            return (Match("end", stop, stop + 1) if slot == "key" else Match("next", stop, stop)), ""
         if mark is not None and pending_from > mark.start:
             return mark, ""
         if self._final and partial < len(buf) and buf[pos:partial].strip() in self._tools:

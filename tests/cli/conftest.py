@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -56,7 +57,9 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp
             code = stop.code or 0
         captured = capsys.readouterr()
         assert isinstance(code, int)
-        return Result(code, captured.out, captured.err)
+        # How many messages verify a template grows with the battery.
+        out = re.sub(r"^(built .*)\((\d+) of \2 messages\)$", r"\1(all messages)", captured.out, flags=re.MULTILINE)
+        return Result(code, out, captured.err)
 
     return call
 

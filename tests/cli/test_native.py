@@ -113,7 +113,7 @@ def test_a_manifest(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("tplc.project.build.check_native", lambda path, asked: None)
     monkeypatch.setattr("tplc.project.build.compile_native", lambda text, path: b"TPLC_VERSION of " + path.encode())
     extension = Path(extension_of("hut.py"))
-    built = f"built    hut: hut.py, {extension} (99 of 99 messages)\n1 model: 1 built, 0 current, 0 failed\n"
+    built = f"built    hut: hut.py, {extension} (all messages)\n1 model: 1 built, 0 current, 0 failed\n"
     assert run("build").out == built
     assert run("build").out == "current  hut\n1 model: 0 built, 1 current, 0 failed\n"
     assert run("check").out == "hut.py: current\n"
@@ -132,7 +132,8 @@ def test_a_manifest(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.slow
 @pytest.mark.parametrize("name", KINDS if os.environ.get("TPLC_NATIVE") else KINDS[1:2])
 def test_it_says_the_same(name: str, tmp_path: Path) -> None:
-    native = compiled(generate(ir_of(name), openai=True), tmp_path, f"native_{name.replace('-', '_')}")
+    made = generate(ir_of(name), openai=True, responses=True, messages=True)
+    native = compiled(made, tmp_path, f"native_{name.replace('-', '_')}")
     plain = parser_of(name)
     assert native.Diagnostic is not plain.Diagnostic
     texts = list(outputs(name))
@@ -145,6 +146,11 @@ def test_it_says_the_same(name: str, tmp_path: Path) -> None:
     completion = native.ChatCompletion("hut")
     completion.feed(everything[0])
     assert completion.response()["choices"][0]["finish_reason"] in ("stop", "tool_calls", "length")
+    answer, message = native.OpenAIResponse("hut"), native.AnthropicMessage("hut")
+    assert next(event["type"] for event in answer.feed(everything[0])) == "response.created"
+    assert next(event["type"] for event in message.feed(everything[0])) == "message_start"
+    assert answer.response()["status"] in ("completed", "incomplete")
+    assert message.response()["stop_reason"] in ("end_turn", "tool_use", "max_tokens")
 
 
 @compiles

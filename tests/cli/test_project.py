@@ -50,8 +50,8 @@ def test_build_check_change_check_build(run: Run, project: Path) -> None:
     built = run("build")
     assert (built.code, built.err) == (0, "")
     assert built.out == (
-        "built    hut: out/hut.py, out/hut.json (99 of 99 messages)\n"
-        "built    inn: out/inn.py (99 of 99 messages)\n"
+        "built    hut: out/hut.py, out/hut.json (all messages)\n"
+        "built    inn: out/inn.py (all messages)\n"
         "2 models: 2 built, 0 current, 0 failed\n"
     )
     again = run("build", "--jobs", "2")
@@ -81,7 +81,7 @@ def test_build_what_was_edited_or_removed(run: Run, project: Path) -> None:
     assert run("check", "inn").out == (
         "out/inn.py: edited: it was changed by hand, or made with other options: a build would add 0, remove 1 lines\n"
     )
-    assert run("build").out.splitlines()[:2] == ["current  hut", "built    inn: out/inn.py (99 of 99 messages)"]
+    assert run("build").out.splitlines()[:2] == ["current  hut", "built    inn: out/inn.py (all messages)"]
     assert parser.read_text() == whole
     parser.unlink()
     assert run("build", "inn").out.startswith("built    inn")
@@ -111,7 +111,7 @@ def test_build_finishes_the_others(run: Run, project: Path) -> None:
     assert result.code == 1
     assert result.out == (
         "failed   hut: hut.jinja:1:7: Expected an expression, got 'end of statement block'\n    {% if %}\n          ^\n"
-        "built    inn: out/inn.py (99 of 99 messages)\n"
+        "built    inn: out/inn.py (all messages)\n"
         "2 models: 1 built, 0 current, 1 failed\n"
     )
     assert sorted(path.name for path in (project / "out").iterdir()) == ["inn.py"]
@@ -279,7 +279,7 @@ def test_warnings(run: Run, project: Path) -> None:
     assert (built.code, built.err, lines[0], lines[1][:17]) == (
         0,
         "",
-        "built    hut: out/hut.py, out/hut.json (99 of 99 messages)",
+        "built    hut: out/hut.py, out/hut.json (all messages)",
         "built    inn: out",
     )
     assert lines[2:] == [f"warning  inn: {WARNING}", "2 models: 2 built, 0 current, 0 failed"]
@@ -498,16 +498,16 @@ def test_a_manifest_above(run: Run, project: Path, monkeypatch: pytest.MonkeyPat
             '[models.a]\nsource = "a"\n  output = [\n    "a.py"]\n',
             "tplc.toml:3:3: models.a: no such key: output (did you mean outputs?); there are source, template-name, "
             "outputs, special-tokens, tolerances, catalogue, no-catalogue, examples, tools, json-schema, tool-choice, "
-            "profile, openai, main, runtime, native, limits, seed, thorough, allow-unverified, strict, tokenizer, "
-            "token-literals, on-incomplete",
+            "profile, openai, responses, messages, main, runtime, native, limits, seed, thorough, allow-unverified, "
+            "strict, tokenizer, token-literals, on-incomplete",
         ),
         (
             'models.a = {source = "a", output = "b"}\n',
             "tplc.toml:1:8: models.a: no such key: output (did you mean "
             "outputs?); there are source, template-name, "
             "outputs, special-tokens, tolerances, catalogue, no-catalogue, examples, tools, json-schema, tool-choice, "
-            "profile, openai, main, runtime, native, limits, seed, thorough, allow-unverified, strict, tokenizer, "
-            "token-literals, on-incomplete",
+            "profile, openai, responses, messages, main, runtime, native, limits, seed, thorough, allow-unverified, "
+            "strict, tokenizer, token-literals, on-incomplete",
         ),
         (
             '[options]\nlimits = {patience = 3}\n[models.a]\nsource = "a"\noutputs = ["a.py"]\n',
@@ -635,7 +635,7 @@ def test_a_source_is_one_of_the_manifest_s_folder(run: Run, project: Path, monke
         2,
         "failed   hut: sub/hut.jinja: there is no such file or folder\n"
         "failed   input: sub/-: there is no such file or folder\n"
-        "built    builtin: builtin.py (27 of 27 messages)\n"
+        "built    builtin: builtin.py (all messages)\n"
         "3 models: 1 built, 0 current, 2 failed\n",
     )
 

@@ -192,3 +192,87 @@ def test_the_function_of_the_package() -> None:
             tplc.conversation_spans(template, messages, special_tokens={})
         with pytest.raises(TplcError, match="at least one"):
             template.read([])
+
+
+# What stands before the texts of users and of answers, and after those of users.
+HEADERS = [
+    ("[INST] ", " ", " [/INST]"),
+    ("\n\n### Instruction:\n", "\n\n### Response:\n", ""),
+    ("\nUser: ", "\nAssistant: ", ""),
+    ("<u>", "<a>", ""),
+    (" Question: ", "", " Answer:"),
+    ("|user|\n", "|bot|\n", "\n"),
+]
+TALK = [
+    {"role": "user", "content": "Far?"},
+    {"role": "assistant", "content": "Two miles."},
+    {"role": "user", "content": "And back?"},
+    {"role": "assistant", "content": "The same."},
+]
+FIRST = [[], [{"role": "system", "content": "Be kind."}]]
+
+
+@pytest.mark.parametrize("opening", ["", "<s>"])
+@pytest.mark.parametrize("system", FIRST)
+@pytest.mark.parametrize(("user", "answer", "asked"), HEADERS)
+def test_the_next_header_is_no_end_of_an_answer(
+    user: str, answer: str, asked: str, system: list[dict[str, str]], opening: str
+) -> None:
+    template = (
+        f"{{{{ {opening!r} }}}}{{% for m in messages %}}"
+        f"{{% if m.role == 'user' %}}{{{{ {user!r} + m.content + {asked!r} }}}}"
+        f"{{% elif m.role == 'system' %}}{{{{ m.content }}}}{{% else %}}{{{{ {answer!r} + m.content }}}}{{% endif %}}"
+        f"{{% endfor %}}{{% if add_generation_prompt %}}{{{{ {answer!r} }}}}{{% endif %}}"
+    )
+    with ConversationTemplate(template) as made:
+        read = made.read([*system, *TALK])
+        assert [read.text[a:b] for _, a, b in generated(read.spans)] == ["Two miles.", "The same."]
+
+
+@pytest.mark.parametrize("end", ["</s>", "<|end|>\n", " [DONE]", "\n###\n"])
+@pytest.mark.parametrize(("user", "answer", "asked"), HEADERS)
+def test_an_end_that_the_last_answer_lacks(user: str, answer: str, asked: str, end: str) -> None:
+    template = (
+        f"{{% for m in messages %}}{{% if m.role == 'user' %}}{{{{ {user!r} + m.content + {asked!r} }}}}"
+        f"{{% else %}}{{{{ {answer!r} + m.content }}}}"
+        f"{{% if not loop.last %}}{{{{ {end!r} }}}}{{% endif %}}{{% endif %}}"
+        f"{{% endfor %}}{{% if add_generation_prompt %}}{{{{ {answer!r} }}}}{{% endif %}}"
+    )
+    with ConversationTemplate(template) as made:
+        read = made.read(TALK)
+        first, last = [read.text[a:b] for _, a, b in generated(read.spans)]
+        assert (first.rstrip(), last) == ("Two miles." + end.rstrip(), "The same.")
+
+
+@pytest.mark.parametrize("space", ["", "\n", "\n\n", " "])
+def test_history_with_other_white_space_than_the_prompt(space: str) -> None:
+    template = (
+        f"{{% for m in messages %}}<|{{{{ m.role }}}}|>\n{{{{ m.content }}}}"
+        f"{{% if not loop.last %}}{{{{ {space!r} }}}}{{% endif %}}<|end|>{{{{ {space!r} }}}}{{% endfor %}}"
+        "{% if add_generation_prompt %}<|assistant|>\n{% endif %}"
+    )
+    with ConversationTemplate(template) as made:
+        read = made.read(TALK)
+        spans = [read.text[a:b] for _, a, b in generated(read.spans)]
+        assert [text.split("<")[0].rstrip() for text in spans] == ["Two miles.", "The same."]
+        assert all("<|assistant|>" not in text for text in spans)
+
+
+def test_a_tool_s_result_written_before_the_content_of_its_call_is_not_decided() -> None:
+    template = (
+        "{% for m in messages %}{% if m.role != 'tool' %}<{{ m.role }}>"
+        "{% for c in m.tool_calls or [] %}<call>{{ c.function | tojson }}</call>{% endfor %}"
+        "{% if m.tool_calls %}{% for r in messages[loop.index :] if r.role == 'tool' %}"
+        "<result>{{ r.content }}</result>{% endfor %}{% endif %}"
+        "{{ m.content }}<end>{% endif %}{% endfor %}{% if add_generation_prompt %}<assistant>{% endif %}"
+    )
+    call = {"id": "call00001", "type": "function", "function": {"name": "look", "arguments": {"at": "it"}}}
+    messages = [
+        TALK[0],
+        {"role": "assistant", "content": "I look.", "tool_calls": [call]},
+        {"role": "tool", "content": "Two miles.", "name": "look", "tool_call_id": "call00001"},
+        TALK[3],
+    ]
+    with ConversationTemplate(template) as made, pytest.raises(Undecided) as caught:
+        made.read(messages)
+    assert "the template writes text of messages[2] inside it" in str(caught.value)

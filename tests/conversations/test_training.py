@@ -73,6 +73,27 @@ def test_a_text_that_is_put_together_first() -> None:
     )
 
 
+def test_a_result_whose_opener_ends_the_answer() -> None:
+    """A loop over the results of an answer's calls: what the first one begins with is generated."""
+    source = (
+        "{% macro result(text) %}<result>{{ text }}</result>{% endmacro %}"
+        "{% for m in messages %}{% if m.role != 'tool' %}{% if loop.first or loop.previtem.role != 'tool' %}"
+        "<{{ m.role }}>{% endif %}"
+        "{% for c in m.tool_calls or [] %}<call>"
+        "{{ {'name': c.function.name, 'arguments': c.function.arguments} | tojson }}</call>{% endfor %}"
+        "{% if m.tool_calls %}{% set rest = messages[loop.index:] %}{% set n = namespace(open=true) %}"
+        "{% for r in rest %}{% if r.role != 'tool' %}{% set n.open = false %}{% endif %}"
+        "{% if n.open %}{{ result(r.content) }}{% endif %}{% endfor %}{% if not rest %}{{ '<result>' }}{% endif %}"
+        "{% else %}{{ m.content }}<end>{% endif %}{% endif %}{% endfor %}"
+        "{% if add_generation_prompt and messages[-1].role != 'tool' %}<assistant>{% endif %}"
+    )
+    made = tagged(source)
+    assert (
+        "{% if n.open %}{% if loop.first %}{% generation %}{{ (result(r.content))[:8] }}{% endgeneration %}{% else %}"
+        "{{ (result(r.content))[:8] }}{% endif %}{{ (result(r.content))[8:] }}{% endif %}"
+    ) in made
+
+
 def test_a_macro_that_writes_a_header_of_one_length() -> None:
     source = (
         "{% macro say(m) %}<|{{ m.role }}|>{{ m.content }}<end>{% endmacro %}"

@@ -3,7 +3,8 @@
     python -m tests.gbnf.renders ../shared/templates [--every 1] [--walks 100] [--engine llama]
 
 For each template that compiles verified: every rendered turn with calls is accepted, from the trigger on and whole;
-every random text of the grammar parses to calls that are valid under the tools' schemas.
+so are outputs with the variants of markers that the catalogue declares, where the parser reads them; every random text
+of the grammar parses to calls that are valid under the tools' schemas.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import json
 import random
 import sys
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,10 +23,11 @@ import jsonschema
 
 from tests.gbnf import engine, llama
 from tests.gbnf.tools import ALL
+from tests.gbnf.variants import Feed, of_the_catalogue, varied
 from tests.gbnf.walk import Walker
 from tplc.backends.gbnf import fires_at, grammar
 from tplc.backends.python import generate
-from tplc.driver import learn_format, open_renderer
+from tplc.driver import learn_format, open_renderer, tolerate
 from tplc.ir.nodes import GenerationPrompt, TemplateIR
 from tplc.verify import verify
 from tplc.verify.artifact import Artifact, load_artifact
@@ -36,15 +38,6 @@ VALIDATORS = {
     )
     for tool in ALL
 }
-
-
-@dataclass(frozen=True)
-class Feed:
-    """A turn with calls as verification renders it, after its prompt."""
-
-    text: str
-    tools: Sequence[Mapping[str, Any]]
-    prompt: str | None
 
 
 @dataclass
@@ -72,7 +65,7 @@ def shown_by(path: Path) -> Shown | None:
     """None for a template that shows no calls."""
     source = path.read_text(encoding="utf-8")
     with open_renderer(source, name=path.name) as renderer:
-        ir = learn_format(renderer, name=path.name, source_text=source)
+        ir = tolerate(learn_format(renderer, name=path.name, source_text=source))
         if ir.tools.format == "none":
             return None
         parser = load_artifact(generate(ir))
@@ -97,8 +90,19 @@ def check_template(path: Path, *, every: int, walks: int, accepts: Accepts = eng
     if found.verified:
         for feed in shown.feeds[::every]:
             _check_render(shown.ir, feed, found, accepts)
+        _check_variants(shown, found, accepts)
         _check_walks(shown.ir, shown.parser, walks, found)
     return found
+
+
+def _check_variants(shown: Shown, found: Outcome, accepts: Accepts) -> None:
+    ir = shown.ir
+    for declared, feed in (*varied(ir, shown.parser, shown.feeds), *of_the_catalogue(ir, shown.parser)):
+        before = len(found.problems)
+        own = Outcome(True)
+        _check_render(ir, feed, own, accepts)
+        found.problems += [f"variant {declared!r}, {problem}" for problem in own.problems]
+        found.counts["variants accepted"] += len(found.problems) == before
 
 
 def _check_render(ir: TemplateIR, feed: Feed, found: Outcome, accepts: Accepts) -> None:

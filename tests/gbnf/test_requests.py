@@ -57,7 +57,7 @@ def test_nothing_is_constrained() -> None:
 
 def test_lazy_and_eager() -> None:
     lazy = grammar(JSON_CALLS, tools=[WEATHER])
-    assert (lazy.lazy, lazy.triggers) == (True, (Trigger("word", "<call>"),))
+    assert (lazy.lazy, lazy.triggers) == (True, (Trigger("word", "<call>"), Trigger("word", "<kall>")))
     eager = grammar(JSON_CALLS, tools=[WEATHER], tool_choice="required")
     assert (eager.lazy, eager.triggers) == (False, ())
 

@@ -234,7 +234,7 @@ def test_a_template_without_calls(irs: dict[str, TemplateIR]) -> None:
         assert template.prepare({"messages": ASKED, "tools": [LOOK], "tool_choice": "none"}).grammar == ""
 
 
-EFFORT = """{%- for m in messages %}{{ '<' ~ m.role ~ '>' }}
+MARKED_EFFORT = """{%- for m in messages %}{{ '<' ~ m.role ~ '>' }}
 {%- if m.reasoning_content %}{{ '{reason ' ~ (effort or 'some') ~ '}' ~ m.reasoning_content ~ '{/reason}' }}{% endif %}
 {{- m.content ~ ('<over>' if plugins else '<end>') }}
 {%- endfor %}
@@ -243,7 +243,7 @@ EFFORT = """{%- for m in messages %}{{ '<' ~ m.role ~ '>' }}
 
 def test_a_variable_that_changes_a_marker() -> None:
     """Only a value with which the markers stay is taken; the header is none that a model writes."""
-    with ChatTemplate(EFFORT) as template:
+    with ChatTemplate(MARKED_EFFORT) as template:
         for variables in ({"effort": "some"}, {"effort": ""}, {"plugins": []}, {"persona": "bot"}, {"other": 1}):
             ready = template.prepare({"messages": ASKED, "chat_template_kwargs": variables})
             assert ready.prompt == f"<user>Hello.<end><{variables.get('persona', 'assistant')}>"

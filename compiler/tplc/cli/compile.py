@@ -312,7 +312,7 @@ def _parser(options: CompileOptions) -> driver.ParserOptions:
         check_output(_runtime_file(options), force=options.force)
     if options.native:
         _check_native(options, runtime)
-    return driver.ParserOptions(options.openai, runtime, options.main)
+    return driver.ParserOptions(options.openai, runtime, options.main, options.responses, options.messages)
 
 
 def _check_native(options: CompileOptions, runtime: Runtime) -> None:

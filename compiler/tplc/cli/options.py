@@ -261,6 +261,18 @@ class CompileOptions:
         PARSERS,
         AS_TYPED,
     ] = False
+    responses: Annotated[
+        bool,
+        typer.Option("--responses", help="add a class that makes the events of OpenAI's Responses API."),
+        PARSERS,
+        AS_TYPED,
+    ] = False
+    messages: Annotated[
+        bool,
+        typer.Option("--messages", help="add a class that makes the events of Anthropic's Messages API."),
+        PARSERS,
+        AS_TYPED,
+    ] = False
     name: Annotated[
         str | None,
         typer.Option(

@@ -12,7 +12,7 @@ generates begins where the prompt for it ends.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Literal
@@ -108,6 +108,8 @@ class _Laying:
             else:
                 start = max(at, self.first(index, at))
             stop = max(self.message_end(index, at, generation=generation), start)
+            if is_answer:
+                self.check_owners(index, (piece for piece, _ in self.within(start, stop)))
             if start > at:
                 stretches.append(self.stretch(at, start, index, "header"))
             if is_answer:
@@ -126,7 +128,10 @@ class _Laying:
     def check_whole(self, index: int) -> None:
         """No text of another message within an assistant's."""
         own = self.own.get(index, [])
-        for piece in range(own[0], own[-1], 2) if own else ():
+        self.check_owners(index, range(own[0], own[-1], 2) if own else ())
+
+    def check_owners(self, index: int, pieces: Iterable[int]) -> None:
+        for piece in pieces:
             owner = self.owners[piece]
             if owner not in (index, None):
                 raise self.undecided(index, f"the template writes text of messages[{owner}] inside it")
@@ -236,7 +241,7 @@ class _Laying:
             return None
         for prompt in sorted({prompt.text for prompt in self.ir.turn.prompts}, key=len, reverse=True):
             closing = prompted[-1].removesuffix(prompt)
-            if prompt.strip() and closing != prompted[-1] and rest.startswith(closing):
+            if prompt.strip() and closing.strip() and closing != prompted[-1] and rest.startswith(closing):
                 return len(closing)
         return None
 

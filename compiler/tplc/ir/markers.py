@@ -6,6 +6,7 @@ could_be_prose("Done.")  →  True        could_be_prose("<done>")  →  False
 ends_in_text(" ==\n")  →  True          ends_in_text("<:>")  →  False
 only_words(" to ")  →  True              only_words("to[")  →  False
 is_ordinary("tools.")  →  True           is_ordinary("<|tool|>")  →  False
+is_bracketed("<|,|>")  →  True             is_bracketed("<->")  →  False
 is_distinctive("</call>")  →  True       is_distinctive('"name": ')  →  False
 pieces_of("</a>\n</b><c>")  →  ["</a>", "</b>", "<c>"]
 """
@@ -29,6 +30,7 @@ _SINGLE_SIGN = re.compile(r"(?<![^\w\s.,;:!?'\"()-])[=@#$/&%](?![^\w\s.,;:!?'\"(
 _ROW_OF_SIGNS = re.compile(r"[^\w\s]{2}")
 # Characters of code in a row, perhaps with punctuation between them: `#-#-#`.
 _ROW_OF_CODE = re.compile(r"[=@#$/&%][^\w\s]*[=@#$/&%]")
+_BRACKETED = re.compile(r"<[|~!@#$%^&*+:]+[^<>\w\s]*[|~!@#$%^&*+:]+>|\[[|~!@#$%^&*+]+[^\[\]\w\s]*[|~!@#$%^&*+]+\]")
 # What headings, lists and emphasis put around words.
 _MARKDOWN = re.compile(r"^(?:#{1,6}\s|[-+*>]\s|={1,2}\s)?[*_`]{0,3}|(?:\s={1,2}|[*_`]{1,3}:?)$")
 
@@ -91,6 +93,11 @@ def is_distinctive(text: str) -> bool:
     core = text.strip()
     plain = FIELD_NAME.sub("", core)
     return len(core) >= _LEAST_DISTINCTIVE and any(char.isalnum() or ord(char) > 127 for char in plain)
+
+
+def is_bracketed(text: str) -> bool:
+    """Whether a text is a mark of characters between brackets that prose and code do not hold."""
+    return _BRACKETED.fullmatch(text.strip()) is not None
 
 
 def holds_piece(marker: str, piece: str) -> bool:

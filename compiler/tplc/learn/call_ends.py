@@ -31,7 +31,10 @@ def without_turn_end(
     setup, count = called.setup, 3 if called.parallel else 1
     trailer = _trailer(prober, setup, post, count)
     if trailer:
-        return post[: len(post) - len(trailer)].rstrip()
+        # The end of the turn may come before what every render ends with.
+        rest = post[: len(post) - len(trailer)].rstrip()
+        own = next((end.strip() for end in ends if end.strip() and rest.endswith(end.strip())), "")
+        return rest.removesuffix(own).rstrip() if own and rest != own else rest
     for end in ends:
         if end.strip() and post.endswith(end):
             return post[: len(post) - len(end)]

@@ -61,7 +61,8 @@ class Following:
     """
 
     close: str  # closes the value, where values may hold that as well
-    lead: Literal["free", "text", "blank"]  # white space before: any; none, for it is text; only `blank`
+    # White space before: any; none, for it is text; as `spaces` says, for more of it is text; only `blank`.
+    lead: Literal["free", "text", "written", "blank"]
     blank: str
     pair: tuple[str | None, ...]
     indented: bool  # the next key stands behind white space in its line
@@ -72,6 +73,8 @@ class Following:
     next_empty: tuple[str, ...]  # what comes behind its name instead where it has no arguments
     turn_ends: tuple[str, ...]  # those like nothing in a value
     starts: str  # the characters that it may begin with
+    spaces: tuple[str, str] = ("", "")  # what the template writes before a further pair, and before the closer
+    space_separates: bool = False  # nothing but the first of these separates two pairs
 
 
 def _words_of(texts: Iterable[str]) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from tplc.ir.markers import is_distinctive, pieces_of
 from tplc.ir.nodes import PairArguments, Slot, Text, Tools
@@ -40,17 +41,26 @@ class ValueContext:
 
     @property
     def blank(self) -> str:
-        """The white space that alone ends a value; "" where there is more, or none."""
+        """The white space that alone ends a value, also before the closer; "" where there is more, or none."""
         before = self.before_pair
+        if self.spaces[1] == "" and self.closer.strip() and "\n" not in before:
+            return ""
         if self.close.strip() or self.pairs.separator.strip() or not before[:1].isspace():
             return ""
         return "\n" if "\n" in before[: -len(before.lstrip()) or None] else before[0]
 
     @property
-    def space_is_text(self) -> bool:
-        """Whether white space before the end belongs to the value."""
-        written = (self.pairs.separator, self.pairs.end)
-        return not self.close.strip() and not any(text[:1].isspace() for text in written)
+    def lead(self) -> Literal["free", "text", "written"]:
+        """Which white space before the end of a value is not the value's."""
+        if self.close.strip():
+            return "free"
+        return "written" if any(self.spaces) else "text"
+
+    @property
+    def spaces(self) -> tuple[str, str]:
+        """The white space that the template writes before a further pair, and before what closes the call."""
+        pair, closer = (text[: len(text) - len(text.lstrip())] for text in (self.before_pair, self.closer))
+        return pair, closer
 
 
 def following_of(context: ValueContext, *, guessed: bool) -> Following:
@@ -65,7 +75,7 @@ def following_of(context: ValueContext, *, guessed: bool) -> Following:
     next_call = (*not_blank([tools.separator.strip()]), *_call_start(tools, pairs.start + context.opened))
     return Following(
         close=context.close.strip(),
-        lead="blank" if blank else "text" if guessed and context.space_is_text else "free",
+        lead="blank" if blank else context.lead if guessed else "free",
         blank=blank,
         pair=(*before, None, *([context.key_end] if context.key_end else [])),
         indented=guessed and re.search(r"\n[^\S\n]+\Z", context.before_pair) is not None,
@@ -76,6 +86,8 @@ def following_of(context: ValueContext, *, guessed: bool) -> Following:
         next_empty=_behind_a_name(next_call, tools, after),
         turn_ends=turn_ends,
         starts="".join(sorted({text.strip()[0] for text in starts if text.strip()} | set(blank))),
+        spaces=context.spaces if guessed and context.lead == "written" else ("", ""),
+        space_separates=not pairs.separator.strip(),
     )
 
 
@@ -102,8 +114,18 @@ def _behind_a_name(next_call: Sequence[str | None], tools: Tools, after: Sequenc
     return unique([*after, *(text for text in next_call[:1] if text)])
 
 
-def pattern_of(following: Following, *, over: bool, key: str = KEY, quote: Callable[[str], str] = re.escape) -> str:
-    """The regular expression; `over`: also where the output ends.  `quote` spells texts, `key` matches a key."""
+def pattern_of(
+    following: Following,
+    *,
+    over: bool,
+    key: str = KEY,
+    names: tuple[str, str] = (KEY, KEY),
+    quote: Callable[[str], str] = re.escape,
+) -> str:
+    """The regular expression; `over`: also where the output ends.
+
+    `quote` spells texts, `key` matches a key, `names` the name of a further call, with arguments and without.
+    """
 
     def spelled(parts: Sequence[str | None], word: str) -> str:
         return SPACE.join(word if part is None else quote(part) for part in parts)
@@ -111,18 +133,24 @@ def pattern_of(following: Following, *, over: bool, key: str = KEY, quote: Calla
     first, *rest = [quote(piece) for piece in following.closer] or [""]
     end = first + "".join(f"(?:{SPACE}{text})?" for text in rest)
     after = [quote(text) for text in following.after]
-    after += [spelled(following.next_call, KEY)] if following.next_call else []
+    after += [spelled(following.next_call, names[0])] if following.next_call else []
     if following.next_empty:
         behind = "|".join([*map(quote, following.next_empty), *([r"\Z"] if over else [])])
-        after.append(f"{spelled(following.next_call[:-1], KEY)}{SPACE}(?:{behind})")
-    choices = [spelled(following.pair, rf"(?<=[^\S\n]){key}" if following.indented else key)]
+        after.append(f"{spelled(following.next_call[:-1], names[1])}{SPACE}(?:{behind})")
+    pair = spelled(following.pair, rf"(?<=[^\S\n]){key}" if following.indented else key)
+    choices = []
     if after:
         choices.append((end + SPACE if end else "") + f"(?:{'|'.join(after)})")
     if following.closes:
         choices.append(SPACE.join([first, *rest]))
     if over:
         choices += [*([rf"{end}{SPACE}\Z"] if end else []), r"\Z"]
-    pattern = f"(?:{'|'.join(choices)})"
+    if following.lead == "written":
+        before_pair, before_end = (f"(?:{quote(space)})?" if space else "" for space in following.spaces)
+        if following.space_separates:
+            before_pair = quote(following.spaces[0])
+        return f"(?:{before_pair}{pair}|{before_end}(?:{'|'.join(choices)}))"
+    pattern = f"(?:{'|'.join([pair, *choices])})"
     if following.lead != "blank":
         return (SPACE if following.lead == "free" else "") + pattern
     return f"(?:{_blank(following, quote)}{pattern}|{_at_once(following, quote)})"

@@ -77,7 +77,10 @@ def openers_of(
         "anywhere" if any(text not in plain and is_telling(text) for text in (*whole, *rests)) else "line start"
     )
     cores = {text.strip() for text in whole} if where == "line start" else set()
-    alone = unique(text for text in (*whole, *rests) if text in plain and text.strip() not in cores)
+    # What ends with all of an opener lacks nothing of it.
+    alone = unique(
+        text for text in (*whole, *rests) if text in plain and not any(text.strip().endswith(core) for core in cores)
+    )
     return Openers(
         unique(text for text in (*whole, *rests) if text not in alone),
         not_blank(inside),

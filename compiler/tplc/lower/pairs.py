@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tplc.ir.markers import is_distinctive, pieces_of
+from tplc.ir.markers import is_bracketed, is_distinctive, pieces_of
 from tplc.ir.nodes import Layout, PairArguments, Slot, TemplateIR, Tools
 from tplc.ir.spellings import spelling_of
 from tplc.lower.acceptor import Following, PairForm, SlotEnd
@@ -34,7 +34,7 @@ def pairs_of(
     written = slots[0].suffixes[0] if slots else ""
     key_end = written.strip() or written[:1]  # a type may come behind it
     context = ValueContext(tools, pairs, close, opened, key_end, closing, ir.turn.ends)
-    guessed = not repeats and not is_distinctive(close) and not dialect.top.strings
+    guessed = not (repeats or is_distinctive(close) or is_bracketed(close) or dialect.top.strings)
     marked = not (guessed or repeats or dialect.top.strings or dialect.elements)
     python = guessed and "python_literals" in tolerated.kinds
     bare = None

@@ -136,7 +136,12 @@ def _value_end(pairs: PairForm) -> str:
 
 
 def _following(following: Following) -> Iterator[str]:
-    lead = {"free": "any white space", "text": "no white space", "blank": quoted(following.blank)}[following.lead]
+    lead = {
+        "free": "any white space",
+        "text": "no white space",
+        "written": " or ".join(quoted(space) for space in following.spaces if space),
+        "blank": quoted(following.blank),
+    }[following.lead]
     yield f"following.lead = {lead}"
     indented = " (the key is indented)" if following.indented else ""
     yield f"following.pair = {_parts(following.pair)}{indented}"

@@ -118,6 +118,8 @@ def _after(ir: TemplateIR, closer: str, *, section: bool) -> list[CallStep]:
     """What has to come behind the call: what closes the section, or a line's end where the template writes one."""
     tools = ir.tools
     nexts = [tools.section_end, tools.separator] if section else []
+    if section and tools.section_end.strip() and tools.separator.isspace():
+        nexts.append(tools.separator + text_at(tools.call, 0))
     ends = [text for text in nexts if text.strip()]
     if ends:
         return [_line(f"{SPACE}(?:{'|'.join(map(pattern_of, ends))})", ends)]

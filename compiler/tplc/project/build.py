@@ -351,7 +351,7 @@ def _compiled(
         warn=warn,
         unsaid=not_expressed,
         profile=model.profile,
-        parser=driver.ParserOptions(model.openai, model.runtime, model.main),
+        parser=driver.ParserOptions(model.openai, model.runtime, model.main, model.responses, model.messages),
     )
 
 
@@ -373,7 +373,7 @@ def _grammar_options(model: Model) -> driver.GrammarOptions:
         tool_choice=model.tool_choice,
         strict=model.strict,
         profile=model.profile,
-        parser=driver.ParserOptions(model.openai, model.runtime, model.main),
+        parser=driver.ParserOptions(model.openai, model.runtime, model.main, model.responses, model.messages),
         json_schema=read_schema(model.input(model.json_schema)) if model.json_schema else None,
         command=model.command,
         plugin_name=model.name,

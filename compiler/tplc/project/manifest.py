@@ -71,6 +71,8 @@ class Model:
     tool_choice: str = "auto"
     profile: Literal["transformers", "servers"] = "transformers"
     openai: bool = False
+    responses: bool = False
+    messages: bool = False
     main: bool = True
     runtime: Runtime = "standalone"
     native: bool = False

@@ -93,8 +93,10 @@ class PairRules:
         # The key comes again after the value, as in closing tags.
         self.repeats = pairs.value_close is not None
         self.rest = pairs.value_close[1] if pairs.value_close is not None else ""
+        self.names: tuple[str, ...] = ()  # of the tools: what a further call's name is one of
 
     def rules(self, known: KnownTools) -> list[Rule]:
+        self.names = tuple(tool.name for tool in known.tools)
         named = [self.tool_rules(f"_for_{tool.rule}", tool.parameters) for tool in known.tools]
         return [
             *(each for rules in named for each in rules),
@@ -199,7 +201,9 @@ class PairRules:
 
     @property
     def middle(self) -> list[str]:
-        items = ["key_end"] if self.key_end else []
+        # One character of white space that ends a key is no part of a raw value.
+        spaced = self.raw and any(slot.kind == "key" and slot.stops for slot in self.pairs.slots)
+        items = ["key_end"] if self.key_end else [leaf(r"\s?")] if spaced else []
         return [*items, "type", "type_end"] if self.typed else items
 
     @property
@@ -321,7 +325,8 @@ class PairRules:
 
     def follow(self, keys: tuple[str, ...] = ()) -> str:
         """What may follow a value whose closing marker, if it has one, could stand in the value as well."""
-        return pattern_of(self.pairs.following, over=True, key=one_of(keys), quote=exact)
+        names = (one_of(self.names), one_of(self.names))
+        return pattern_of(self.pairs.following, over=True, key=one_of(keys), names=names, quote=exact)
 
     def argument_value(self) -> list[Rule]:
         return self.raw_rules() if self.raw else self.quoted_rules()

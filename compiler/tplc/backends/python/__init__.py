@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from tplc.backends.python.emit import emit, emit_runtime
+from tplc.backends.python.emit import APIS, emit, emit_runtime
 from tplc.backends.python.permitted import check_permitted
 from tplc.errors import TplcError
 from tplc.ir.nodes import TemplateIR
@@ -31,6 +31,8 @@ def generate(
     ir: TemplateIR,
     *,
     openai: bool = False,
+    responses: bool = False,
+    messages: bool = False,
     runtime: Runtime = "standalone",
     command: str = "",
     whole: bool = True,
@@ -38,7 +40,7 @@ def generate(
 ) -> str:
     """The text of the parser; it has been compiled, and does only what is permitted.
 
-    `openai`: with what makes chat completions of it.
+    `openai`, `responses`, `messages`: with what makes chat completions of it, OpenAI's responses, Anthropic's messages.
     `runtime`: where it has its runtime: in the file, in the file RUNTIME_FILE beside it, or installed.
     `command`: what makes the file anew, for its header.  `whole`: with what reads whole outputs; without it there is
     `StreamParser` alone.  `main`: with a command line, for files of outputs."""
@@ -46,7 +48,8 @@ def generate(
     calls = acceptor.calls
     if calls is not None and not calls.fields and all(slot.kind != "name" for slot in calls.header):
         raise UnsupportedFormat(ir.provenance.name, "the name of a call comes after its arguments")
-    text = emit(ir, acceptor, openai=openai, runtime=runtime, command=command, whole=whole, main=main)
+    apis = [name for name, wanted in zip(APIS, (openai, responses, messages), strict=True) if wanted]
+    text = emit(ir, acceptor, apis=apis, runtime=runtime, command=command, whole=whole, main=main)
     check_permitted(text)
     return text
 

@@ -43,6 +43,9 @@ FILES = (
     "special",
     "batch",
     "openai",
+    "events",
+    "responses",
+    "messages",
     "command",
 )
 # Of the runtime that several parsers share, not of a parser that holds its own.

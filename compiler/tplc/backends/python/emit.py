@@ -32,7 +32,7 @@ def emit(
     ir: TemplateIR,
     facts: Acceptor,
     *,
-    openai: bool = False,
+    apis: Sequence[str] = (),
     runtime: Runtime = "standalone",
     command: str = "",
     whole: bool = True,
@@ -42,7 +42,11 @@ def emit(
     bases = ["SpecialTokens"] * bool(special.all) + _bases(facts)
     # mypyc has no class of two bases; in one file, one can stand on the other.
     parser = _class(facts, bases[:1] if runtime == "standalone" else bases, special)
-    footer = [*_PARSE, *(_OPENAI if openai else ()), *(_COMMAND if main else _NO_COMMAND)] if whole else []
+    footer = (
+        [*_PARSE, *(line for api in apis for line in APIS[api][1]), *(_COMMAND if main else _NO_COMMAND)]
+        if whole
+        else []
+    )
     own = [*parser, *footer]
     if runtime == "standalone":
         embedded = embed(own, bases)
@@ -54,11 +58,11 @@ def emit(
         imports, embedding = _imports_of_runtime(own, runtime), []
         checked = ["require_runtime(TPLC_VERSION, __name__)"]
     lines = [
-        *_header(ir, command or _plain_command(ir, openai=openai, runtime=runtime, main=main)),
+        *_header(ir, command or _plain_command(ir, apis=apis, runtime=runtime, main=main)),
         *_docstring(ir, facts),
         *imports,
         "",
-        *_public(whole=whole, openai=openai),
+        *_public(whole=whole, apis=apis),
         *_constants(ir, facts, special),
         *checked,
         *embedding,
@@ -103,8 +107,9 @@ def _bases(facts: Acceptor) -> list[str]:
 # Above the runtime
 
 
-def _plain_command(ir: TemplateIR, *, openai: bool, runtime: Runtime, main: bool) -> str:
-    options = " --openai" * openai + f" --runtime {runtime}" * (runtime != "standalone") + " --no-main" * (not main)
+def _plain_command(ir: TemplateIR, *, apis: Sequence[str], runtime: Runtime, main: bool) -> str:
+    options = "".join(f" --{api}" for api in apis)
+    options += f" --runtime {runtime}" * (runtime != "standalone") + " --no-main" * (not main)
     return f"tplc compile {ir.provenance.name} -o parser.py{options}"
 
 
@@ -130,8 +135,8 @@ def _docstring(ir: TemplateIR, facts: Acceptor) -> list[str]:
     return ['"""' + "\n".join(lines).replace('"""', r"\"\"\""), '"""', ""]
 
 
-def _public(*, whole: bool, openai: bool) -> list[str]:
-    names = [*_TYPES, "StreamParser", *(["parse", "parse_many"] if whole else []), *["ChatCompletion"] * openai]
+def _public(*, whole: bool, apis: Sequence[str]) -> list[str]:
+    names = [*_TYPES, "StreamParser", *(["parse", "parse_many"] if whole else []), *(APIS[api][0] for api in apis)]
     return assignment("__all__", texts(sorted(names, key=lambda name: (name.islower(), name))))
 
 
@@ -302,11 +307,33 @@ _CLASS_DOCSTRING = [
 _PARSE = """
 
 parse, parse_many = StreamParser.parse, StreamParser.parse_many""".split("\n")
-_OPENAI = """
+# The protocols of servers by the options that ask for them: the class of each, and its lines.
+APIS = {
+    "openai": (
+        "ChatCompletion",
+        """
 
 class ChatCompletion(Completion):
     # read(event) of the engine's completions, or feed(text, index), and finish(): chunks; response(): the whole answer.
-    PARSER = StreamParser""".split("\n")
+    PARSER = StreamParser""".split("\n"),
+    ),
+    "responses": (
+        "OpenAIResponse",
+        """
+
+class OpenAIResponse(ResponseAnswer):
+    # read(event) of the engine's completions, or feed(text), and finish(): events; response(): the whole answer.
+    PARSER = StreamParser""".split("\n"),
+    ),
+    "messages": (
+        "AnthropicMessage",
+        """
+
+class AnthropicMessage(MessageAnswer):
+    # read(event) of the engine's completions, or feed(text), and finish(): events; response(): the whole answer.
+    PARSER = StreamParser""".split("\n"),
+    ),
+}
 _NO_COMMAND = """
 
 # No command line (--no-main).""".split("\n")

@@ -437,7 +437,8 @@ def _of_raw_values(pairs: PairForm, respelled: Sequence[str]) -> list[str]:
 
 def _guess(following: Following) -> tuple[str, str]:
     """Where a value ends, and what may turn out to be that."""
-    end = pattern_of(following, over=True, key=f"(?P<key>{KEY})")
+    names = (f"(?P<name>{KEY})", f"(?P<bare>{KEY})") if None in following.next_call else (KEY, KEY)
+    end = pattern_of(following, over=True, key=f"(?P<key>{KEY})", names=names)
     return f"(?={re.escape(following.close)}{end})", start_of(following)
 
 

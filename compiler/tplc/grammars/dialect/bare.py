@@ -93,6 +93,9 @@ def _ending(following: Following, keys: tuple[str, ...] | None) -> Expr:
     ends = [seq(*end, alt(*map(lit, following.after), *call))]
     if following.closes:
         ends.append(_spaced(*pieces))
+    if following.lead == "written":
+        before_pair, before_end = (lit(space) if space else EMPTY for space in following.spaces)
+        return alt(seq(before_pair, pair), seq(before_end, alt(*ends)))
     if following.lead != "blank":
         return seq(_SPACE if following.lead == "free" else EMPTY, alt(pair, *ends))
     # What ends the turn does so on any line, also after the call's closer.

@@ -58,6 +58,7 @@ from tplc_runtime.pattern import LONGEST_KEY
 from tplc_runtime.schema import keys_of, types_of
 
 Where = Literal["top", "list", "object"]
+Written = Callable[[str], tuple[str, ...]]
 _DEEPEST = 48
 _LARGEST_INLINE = 8
 _MOST_PATTERNS = 3
@@ -86,6 +87,7 @@ class Values:
         self._dialect = dialect
         self._reading = reading
         self._pairs: PairForm | None = None
+        self._written: Written = lambda text: (text,)
         self._shared: dict[object, Expr] = {}
         self._made: dict[object, Expr] = {}
         self._making: dict[object, str | None] = {}
@@ -105,9 +107,15 @@ class Values:
         shapes = only(self._reader.shapes(sub), ("object",))
         return self._once(("arguments", sub), sub or (-1,), lambda: self._value(shapes, sub, "object"))
 
-    def pair_arguments(self, sub: Sub, pairs: PairForm, calls: CallForm, after: tuple[str, ...]) -> Expr:
-        """arguments = start pair (separator pair)* end | empty;  `after`: what may come after the call."""
+    def pair_arguments(
+        self, sub: Sub, pairs: PairForm, calls: CallForm, after: tuple[str, ...], written: Written
+    ) -> Expr:
+        """arguments = start pair (separator pair)* end | empty
+
+        `after`: what may come after the call; `written`: how else a marker may be written, itself first.
+        """
         self._pairs = pairs
+        self._written = written
         self._call_closer = pairs.end + text_behind(calls.call, "arguments")
         self._after_call = after
         shapes = self._reader.shapes(sub)
@@ -533,7 +541,7 @@ class Values:
         keyed = False
         for index, item in enumerate(layout):
             if isinstance(item, Text):
-                found.append(lit(item.text))
+                found.append(alt(*map(lit, self._written(item.text))))
             elif item.kind == "key":
                 found.append(key)
                 keyed = True
@@ -545,9 +553,10 @@ class Values:
                     done = "left out: what closes a member repeats its name"
                     self._report.tighter("additionalProperties", self._reader.path(sub), done)
                     return NEVER
-                value = self._top(shapes, sub, word, closing, ends)
+                closings = self._written(closing) if closing.strip() else (closing,)
+                values = [self._top(shapes, sub, word, one, ends, closings) for one in closings]
                 # The text after the value is read with it.
-                return seq(*found, value) if keyed else NEVER
+                return seq(*found, alt(*values)) if keyed else NEVER
         return seq(*found)
 
     def _closing(self, rest: tuple[Text | Slot, ...], key: Expr) -> str | None:
@@ -563,8 +572,11 @@ class Values:
                 found += name
         return found
 
-    def _top(self, shapes: Shapes, sub: Sub, word: str, closing: str, ends: tuple[str, ...]) -> Expr:
-        """A whole argument value of the types that go with the type word, and what closes its pair."""
+    def _top(
+        self, shapes: Shapes, sub: Sub, word: str, closing: str, ends: tuple[str, ...], closings: tuple[str, ...]
+    ) -> Expr:
+        """A whole argument value of the types that go with the type word, and what closes its pair, one of
+        `closings`."""
         if self._is_too_deep(sub):
             sub = ANYTHING
             shapes = self._reader.shapes(sub)
@@ -575,14 +587,16 @@ class Values:
             return self._bare(shapes, sub, word, ends)
         found: list[Expr] = []
         if shapes.strings:
-            found.append(self._once(("raw", sub, word, closing), sub, lambda: self._raw(shapes, sub, word, closing)))
+            others = tuple(one.strip() for one in closings if not closing.strip().endswith(one.strip()))
+            key = ("raw", sub, word, closing, others)
+            found.append(self._once(key, sub, lambda: self._raw(shapes, sub, word, closing, others)))
         if self._is_any_text(shapes, sub):
             # What else could stand here is text as well.
             return alt(*found)
         if shapes != Shapes(strings=shapes.strings):
             # Without what closes it, so that values that are alike are one rule.
-            others = self._once(("others", sub, word), sub, lambda: alt(*self._others_than_raw(shapes, sub)))
-            found.append(seq(others, lit(closing)))
+            more = self._once(("others", sub, word), sub, lambda: alt(*self._others_than_raw(shapes, sub)))
+            found.append(seq(more, lit(closing)))
         return alt(*found)
 
     def _is_any_text(self, shapes: Shapes, sub: Sub) -> bool:
@@ -659,8 +673,8 @@ class Values:
         found += [self._array(shape, sub, "top") for shape in shapes.arrays]
         return found + self._scalars(shapes, sub, self._dialect.top)
 
-    def _raw(self, shapes: Shapes, sub: Sub, word: str, closing: str) -> Expr:
-        """Text as it is, read through what closes it."""
+    def _raw(self, shapes: Shapes, sub: Sub, word: str, closing: str, others: tuple[str, ...]) -> Expr:
+        """Text as it is, read through what closes it, and without what else would."""
         core = closing.rstrip()
         stop, after = stop_at(core or closing), lit(closing[len(core) :] if core else "")
         hint = self._hint(sub)
@@ -672,7 +686,7 @@ class Values:
             if without:
                 done = f"text of counted length can't hold {without!r}"
                 self._report.tighter("maxLength", self._reader.path(sub), done)
-            forbidden = (wrap.open,) if wrap is not None else ()
+            forbidden = (wrap.open, *others) if wrap is not None else others
             found.append(seq(strings.raw_through(self._rules, hint, texts, stop, forbidden), after))
             if wrap is not None:
                 whole = strings.language(shape, self._report, self._reader.path(sub))
@@ -697,7 +711,8 @@ class Values:
         assert elements is not None
 
         def item(wanted: Sub) -> Expr:
-            value = self._top(self._reader.shapes(wanted), wanted, "", elements.item_close, ("",))
+            close = elements.item_close
+            value = self._top(self._reader.shapes(wanted), wanted, "", close, ("",), (close,))
             return seq(lit(elements.item_open), value)
 
         return self._items(shape, sub, EMPTY, item)

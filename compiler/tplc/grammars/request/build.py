@@ -7,6 +7,7 @@ request_rules(ir, Request(tools=…), frozenset(), spelling)
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
@@ -18,10 +19,11 @@ from tplc.grammars.regular.rules import Rules, TextSpelling
 from tplc.grammars.request.calls import GENERAL, Whole, calls_of, response
 from tplc.grammars.request.errors import GrammarNotExact, SchemaTooDeep
 from tplc.grammars.request.layout import ToolRule, TurnRules
-from tplc.grammars.request.openers import call_markers, opener_begun
+from tplc.grammars.request.openers import opener_begun
 from tplc.grammars.request.request import Request, check_request, chosen_tools, prompt_of
 from tplc.grammars.request.size import LEAST_OF_RULE, RequestTooLarge, bounded, largest, within
 from tplc.grammars.request.triggers import Takeover, takeovers
+from tplc.grammars.request.variants import variants_of
 from tplc.grammars.schema.report import Report
 from tplc.ir.forms import forms_with
 from tplc.ir.nodes import GenerationPrompt, Json, TemplateIR
@@ -107,7 +109,7 @@ class RequestRules:
         most = None if "" in self.general else self.most_rules
         value = within(self.rules, "", most, partial(response, self.rules, self.report, wanted, reading, self.whole))
         self.parts[""] = value
-        turn = TurnRules(self.rules, self.ir, call_markers(self.ir, lower(self.ir)), self.prompt.head)
+        turn = TurnRules(self.rules, self.ir, variants_of(replace(self.ir, forms=())), self.prompt.head)
         return _continued(self.rules, self.ir, turn.with_value(value), self.prompt)
 
     def calls(self) -> list[ToolRule]:
@@ -123,10 +125,16 @@ class RequestRules:
         """Where the grammar takes over, the calls; else all of the turn up to them as well."""
         wanted, head, acceptor = self.request.parallel_tool_calls, self.prompt.head, lower(form)
         parallel = self.ir.tools.parallel if wanted is None else wanted
-        markers = call_markers(form, acceptor)
-        rules = TurnRules(self.rules, form, markers, head)
+        variants = variants_of(form)
+        markers = variants.calls[0]
         if self.lazy:
-            self.fired += takeovers(acceptor, markers, [call.name for call in calls], head)
+            before = (*variants.opens, *variants.reasoning_ends, *variants.content_ends)
+            variants = variants.that_begin_calls()
+            names = [call.name for call in calls]
+            for one in variants.calls:
+                self.fired += takeovers(acceptor, one, names, head, before)
+        rules = TurnRules(self.rules, form, variants, head)
+        if self.lazy:
             section = rules.section(calls, parallel=parallel)
             begun = opener_begun(markers, head)
             return [section, after(self.rules, section, begun)] if begun else [section]

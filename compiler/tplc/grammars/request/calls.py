@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import cache, partial
 
-from tplc.grammars.dialect.values import SchemaReading, Values
+from tplc.grammars.dialect.values import SchemaReading, Values, Written
 from tplc.grammars.regular.codepoints import ALL
 from tplc.grammars.regular.expressions import lit, rep, seq
 from tplc.grammars.regular.nodes import NEVER, Expr
@@ -20,6 +20,7 @@ from tplc.ir.nodes import JSON_STRING, JSON_STYLE, Dialect, Json, Slot, Template
 from tplc.lower import CallForm, lower
 from tplc.lower.acceptor import WHITE_SPACE
 from tplc.lower.layouts import text_at, text_behind
+from tplc.lower.tolerated import tolerated
 
 GENERAL: Json = {"type": "object"}
 # What a target has to say a JSON value of a schema with, in place of rules; None where it says another one.
@@ -41,6 +42,7 @@ def calls_of(
     values = Values(rules, report, ir.tools.dialect, reading)
     form = lower(ir).calls
     assert form is not None
+    written = cache(tolerated(ir).texts)
     after_call = (form.section_end, *ir.turn.ends, form.separator + text_at(form.call, 0) + _first_name(form))
     calls = []
     for name, parameters in functions.items():
@@ -54,11 +56,12 @@ def calls_of(
             report.looser("parameters", "#", "any object: it is written inside a text")
             calls.append(ToolRule(name, rules.add(f"{name}-arguments", _in_json_string(rules))))
             continue
-        written = None if whole is None or form.pairs is not None else whole(schema, ir.tools.dialect, reading)
-        if written is not None:
-            calls.append(ToolRule(name, rules.add(f"{name}-arguments", written)))
+        said = None if whole is None or form.pairs is not None else whole(schema, ir.tools.dialect, reading)
+        if said is not None:
+            calls.append(ToolRule(name, rules.add(f"{name}-arguments", said)))
             continue
-        arguments = within(rules, name, most.get(name), partial(_arguments, values, reader, name, form, after_call))
+        make = partial(_arguments, values, reader, name, form, after_call, written)
+        arguments = within(rules, name, most.get(name), make)
         if arguments == NEVER:
             report.tighter("parameters", "#", "the tool is left out: no arguments satisfy the schema")
             continue
@@ -73,10 +76,12 @@ def calls_of(
     return calls
 
 
-def _arguments(values: Values, reader: SchemaReader, name: str, form: CallForm, after: tuple[str, ...]) -> Expr:
+def _arguments(
+    values: Values, reader: SchemaReader, name: str, form: CallForm, after: tuple[str, ...], written: Written
+) -> Expr:
     values.read(reader, name)
     if form.pairs is not None:
-        return values.pair_arguments(reader.root, form.pairs, form, after)
+        return values.pair_arguments(reader.root, form.pairs, form, after, written)
     return values.object_arguments(reader.root)
 
 

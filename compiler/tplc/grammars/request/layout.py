@@ -16,8 +16,9 @@ from tplc.grammars.regular.quoting import quoting_of
 from tplc.grammars.regular.rules import Rules
 from tplc.grammars.regular.until import Stop, stop_at
 from tplc.grammars.request.openers import CallMarkers, first_of_turn, mark
+from tplc.grammars.request.variants import Variants
 from tplc.grammars.schema.strings import Free, raw_through
-from tplc.ir.nodes import Layout, TemplateIR, Text
+from tplc.ir.nodes import Layout, Slot, TemplateIR, Text
 from tplc.lower import Marker, lower
 
 _LETTERS = codepoints.union(codepoints.span("A", "Z"), codepoints.span("a", "z"))
@@ -34,23 +35,33 @@ class ToolRule:
 
 
 class TurnRules:
-    def __init__(self, rules: Rules, ir: TemplateIR, markers: CallMarkers, head: str) -> None:
+    def __init__(self, rules: Rules, ir: TemplateIR, variants: Variants, head: str) -> None:
         """`head`: what the prompt holds of the turn."""
         acceptor = lower(ir)
         self._rules = rules
         self._ir = ir
         self._reasoning = next(iter(acceptor.reasoning_starts), Marker(""))
         self._reasoning_end = next(iter(acceptor.reasoning_ends), "").strip()
+        self._variants = variants
         self._content_start = next((start.text for start in acceptor.content_starts), acceptor.content_space)
         self._content_end = next(iter(acceptor.content_ends), "").strip()
-        self._markers = markers
+        self._markers = variants.calls[0]
         self._head = head
 
     # Calls
 
     def section(self, calls: list[ToolRule], *, parallel: bool) -> Expr:
         """section = first call (next call)* end content?"""
-        return seq(lit(self._markers.first.lstrip()), self._calls(calls, parallel=parallel))
+        return seq(self._opener(first=True), self._calls(calls, parallel=parallel))
+
+    def _opener(self, *, first: bool) -> Expr:
+        """What opens the first call, at the beginning of a turn or after something else."""
+        texts = ((one.first if first else one.later).lstrip() for one in self._variants.calls)
+        opener = alt(*map(lit, dict.fromkeys(texts)))
+        # What opens content that the template never opens may stand before calls as well.
+        if not self._variants.opens:
+            return opener
+        return seq(opt(seq(alt(*map(lit, self._variants.opens)), self._gap())), opener)
 
     def at_once(self, calls: list[ToolRule], *, parallel: bool) -> Expr:
         """The section with nothing before it."""
@@ -60,13 +71,17 @@ class TurnRules:
         """What follows the text that opens the first call."""
         markers = self._markers
         first = self._call(calls, lit(str(self._ir.tools.index_base)))
-        end = lit(markers.end.rstrip())
+        end = alt(*(lit(one.end.rstrip()) for one in self._variants.calls))
         closer = markers.call[-1] if markers.call else None
         if isinstance(closer, Text) and all(any(map(str.isalpha, text)) for text in (closer.text, markers.end)):
             # Every call has closed with a marker of its own, so the one after them all may be left out at the end of
             # the turn, as some templates do; what only closes a bracket may not.
             end = opt(end)
-        following = rep(seq(lit(markers.next), self._call(calls, _COUNT)), 0, None) if parallel else EMPTY
+        # What ends content that the template never ends may stand after calls.
+        if self._variants.closes:
+            end = seq(end, opt(seq(self._gap(), alt(*map(lit, self._variants.closes)))))
+        another = alt(*(lit(one.next) for one in self._variants.calls))
+        following = rep(seq(another, self._call(calls, _COUNT)), 0, None) if parallel else EMPTY
         return self._rules.add("calls", seq(first, following, end, self._gap(), self._content_after()))
 
     def _call(self, calls: list[ToolRule], index: Expr) -> Expr:
@@ -80,7 +95,17 @@ class TurnRules:
             "id": self._id(),
             "index": index,
         }
-        return seq(*(lit(item.text) if isinstance(item, Text) else slots[item.kind] for item in layout))
+        found = []
+        for place, item in enumerate(layout):
+            if isinstance(item, Text):
+                after_name = place > 0 and layout[place - 1] == Slot("name")
+                texts = self._variants.inside(item.text, after_name=after_name)
+                ways = alt(*map(lit, texts))
+                name = "after-name" if after_name else "marker"
+                found.append(self._rules.add(name, ways) if len(texts) > 1 else ways)
+            else:
+                found.append(slots[item.kind])
+        return seq(*found)
 
     def _name(self, name: str) -> Expr:
         tools = self._ir.tools
@@ -114,8 +139,7 @@ class TurnRules:
 
     def _opened(self, tail: Expr, *, first: bool) -> Expr:
         """content? section"""
-        opener = (self._markers.first if first else self._markers.later).lstrip()
-        direct = seq(lit(opener), tail)
+        direct = seq(self._opener(first=first), tail)
         if self._ir.content.with_calls != "before":
             return direct
         content = self._content_before(tail, first=first)
@@ -128,7 +152,8 @@ class TurnRules:
     def with_value(self, value: Expr) -> Expr:
         """reasoning? content, where the content is one value"""
         content = self._ir.content
-        wrapped = seq(lit(_opening(self._content_start)), self._gap(), value, self._gap(), lit(self._content_end))
+        end = alt(*map(lit, self._content_ends()))
+        wrapped = seq(self._content_opener(first=False), self._gap(), value, self._gap(), end)
         plain = seq(value, self._gap())
         reasoning = self.reasoning()
         first = wrapped if content.mode == "always_wrapped" else plain
@@ -142,10 +167,10 @@ class TurnRules:
         end = self._reasoning_end
         if not end or self._too_late():
             return None
-        start = first_of_turn(self._ir, self._reasoning.text)
-        forbidden = (start.strip(),) if start.strip() else ()
-        text = raw_through(self._rules, "reasoning", Free(0, None), Stop("", end), forbidden)
-        whole = seq(lit(_opening(start)), text)
+        starts = [first_of_turn(self._ir, text) for text in self._variants.reasoning_starts or (self._reasoning.text,)]
+        forbidden = tuple(start.strip() for start in starts if start.strip())
+        text = self._through("reasoning", self._reasoning_ends(), forbidden)
+        whole = seq(alt(*(lit(_opening(start)) for start in starts)), text)
         closes = any(prompt.head.strip() == end for prompt in self._ir.turn.prompts)
         if closes and self._head.strip() in ("", end):
             # Some prompt closes reasoning that was never opened; the model may do so itself.
@@ -162,25 +187,29 @@ class TurnRules:
 
     def _content_before(self, tail: Expr, *, first: bool) -> list[Expr]:
         """Content, and the section after it."""
-        content, later = self._ir.content, self._markers.later.lstrip()
-        wrapped = content.mode == "always_wrapped"
-        opened = (
-            lit(_opening(first_of_turn(self._ir, self._content_start) if first else self._content_start))
-            if wrapped
-            else EMPTY
-        )
+        wrapped = self._ir.content.mode == "always_wrapped"
+        opened = self._content_opener(first=first) if wrapped else EMPTY
         if wrapped and self._content_end:
-            text = raw_through(self._rules, "content", Free(0, None), Stop("", self._content_end))
-            return [seq(opened, text, self._between(), lit(later), tail)]
+            text = self._through("content", self._content_ends(), ())
+            return [seq(opened, text, self._between(), self._opener(first=False), tail)]
         # Nothing closes the content but what opens the calls.  White space after a marker is the template's, and a
         # parser does without it; a marker that any text may hold counts at the start of a line.
-        bare = self._markers.bare
+        ways = {stop: rest for one in self._variants.calls for stop, rest in self._ends_content(one, wrapped)}
+        found = []
+        for stop, rest in ways.items():
+            others = tuple(other.core for other in ways if other != stop and not stop.core.endswith(other.core))
+            text = raw_through(self._rules, "content", Free(0, None), stop, (*self._not_in_content(), *others))
+            found.append(seq(opened, text, lit(rest), tail))
+        return found
+
+    def _ends_content(self, markers: CallMarkers, wrapped: bool) -> list[tuple[Stop, str]]:
+        """What of a section's opener ends content before it, and the rest of the opener."""
+        later, bare = markers.later.lstrip(), markers.bare
         found = later if bare else mark(later) or later
-        stop = stop_at(self._markers.later.rstrip()) if bare else Stop("", found.rstrip())
+        stop = stop_at(markers.later.rstrip()) if bare else Stop("", found.rstrip())
         if not stop.core or (bare and not wrapped and "\n" not in stop.lead):
             return []
-        text = raw_through(self._rules, "content", Free(0, None), stop, self._not_in_content())
-        return [seq(opened, text, lit(later[len(stop.core) :]), tail)]
+        return [(stop, later[len(stop.core) :])]
 
     def _content_after(self) -> Expr:
         content, markers = self._ir.content, self._markers
@@ -189,14 +218,33 @@ class TurnRules:
         again = None if markers.bare else mark(markers.next.lstrip())
         forbidden = tuple(text for text in (*self._not_in_content(), markers.mark, again) if text)
         if content.mode == "always_wrapped" and self._content_end:
-            text = raw_through(self._rules, "content", Free(0, None), Stop("", self._content_end), forbidden)
-            return opt(seq(lit(_opening(self._content_start)), text))
+            text = self._through("content", self._content_ends(), forbidden)
+            return opt(seq(self._content_opener(first=False), text))
         return self._rules.spelling.without(self._rules, "content", forbidden)
+
+    def _content_opener(self, *, first: bool) -> Expr:
+        starts = self._variants.content_starts or (self._content_start,)
+        return alt(*(lit(_opening(first_of_turn(self._ir, start) if first else start)) for start in starts))
+
+    def _content_ends(self) -> tuple[str, ...]:
+        return tuple(end.strip() for end in self._variants.content_ends) or (self._content_end,)
+
+    def _reasoning_ends(self) -> tuple[str, ...]:
+        return tuple(end.strip() for end in self._variants.reasoning_ends) or (self._reasoning_end,)
+
+    def _through(self, hint: str, ends: tuple[str, ...], forbidden: tuple[str, ...]) -> Expr:
+        """Text up to the first of the ends, and that end."""
+        ways = []
+        for end in dict.fromkeys(ends):
+            others = tuple(other for other in ends if other != end and not end.endswith(other))
+            ways.append(raw_through(self._rules, hint, Free(0, None), Stop("", end), (*forbidden, *others)))
+        return alt(*ways)
 
     def _not_in_content(self) -> tuple[str, ...]:
         """Text that would end the content or begin something else."""
         found = [end.strip() for end in self._ir.turn.ends]
         found += [self._reasoning.text.strip(), self._reasoning_end]
+        found += [text.strip() for text in (*self._variants.reasoning_starts, *self._variants.reasoning_ends)]
         return tuple(dict.fromkeys(text for text in found if text))
 
     def _between(self) -> Expr:

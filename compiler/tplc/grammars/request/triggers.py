@@ -52,8 +52,11 @@ class Takeover:
         return tuple(self.opener + name for name in self.names) or (self.opener,)
 
 
-def takeovers(acceptor: Acceptor, markers: CallMarkers, names: Iterable[str], head: str) -> tuple[Takeover, ...]:
-    """`head`: what the prompt holds of the turn; where that begins an opener, the rest of it triggers."""
+def takeovers(
+    acceptor: Acceptor, markers: CallMarkers, names: Iterable[str], head: str, before: Iterable[str]
+) -> tuple[Takeover, ...]:
+    """`head`: what the prompt holds of the turn; where that begins an opener, the rest of it triggers.  `before`:
+    texts that may stand right before calls, with the format's own."""
     begun = opener_begun(markers, head)
     opener = markers.first.lstrip()
     if markers.mark is not None and len(begun) < len(markers.mark) and not begun:
@@ -66,7 +69,7 @@ def takeovers(acceptor: Acceptor, markers: CallMarkers, names: Iterable[str], he
     if markers.mark is not None:
         found.append(Takeover("word", markers.mark))
     elif markers.bare:
-        ends = (text.strip() for text in (*acceptor.reasoning_ends[:1], *acceptor.content_ends[:1]))
+        ends = (text.strip() for text in (*acceptor.reasoning_ends[:1], *acceptor.content_ends[:1], *before))
         found.append(Takeover("line", opener, called, tuple(dict.fromkeys(ends))))
     else:
         found += [Takeover("word", opener + name) for name in called]

@@ -1,0 +1,53 @@
+"""Texts that the parser reads by way of a variant: grammars have to accept them.
+
+The renders of a template with the variant in place of the marker that it stands for, and the outputs of the catalogue.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tests.gbnf.tools import tool
+from tplc.catalogue import shipped
+from tplc.ir.nodes import TemplateIR
+from tplc.verify.artifact import Artifact
+
+
+@dataclass(frozen=True)
+class Feed:
+    """A turn with calls as verification renders it, after its prompt."""
+
+    text: str
+    tools: Sequence[Mapping[str, Any]]
+    prompt: str | None
+
+
+def varied(ir: TemplateIR, parser: Artifact, feeds: Sequence[Feed]) -> Iterator[tuple[str, Feed]]:
+    """Each variant with the first text that is another with it, and that the parser reads as before."""
+    for variant in ir.tolerances:
+        if variant.kind != "variant" or variant.marker == "turn.ends":
+            continue
+        for feed in feeds:
+            other = feed.text.replace(variant.marker.strip(), variant.text.strip(), 1)
+            messages = [parser.parse(text, tools=feed.tools, prompt=feed.prompt) for text in (other, feed.text)]
+            if other != feed.text and messages[0] == messages[1]:
+                yield variant.text, Feed(other, feed.tools, feed.prompt)
+                break
+
+
+def of_the_catalogue(ir: TemplateIR, parser: Artifact) -> Iterator[tuple[str, Feed]]:
+    """The outputs with calls of the entries that the format has."""
+    names = {one.entry for one in ir.tolerances if one.kind == "variant"}
+    for entry in shipped():
+        for output in entry.outputs if entry.name in names else ():
+            tools = [with_any(name) for name in dict.fromkeys(name for name, _ in output.calls)]
+            if tools and parser.parse(output.text, tools=tools)["tool_calls"]:
+                yield entry.name, Feed(output.text, tools, None)
+
+
+def with_any(name: str) -> dict[str, Any]:
+    """A tool that takes any arguments."""
+    made = tool(name, {})
+    return {**made, "function": {**made["function"], "parameters": {"type": "object", "additionalProperties": True}}}
