@@ -1073,7 +1073,11 @@ def _innermost(value: Any) -> dict[str, Any] | None:
 def _with_arguments(name: str, members: dict[str, Any], tools: Parameters) -> tuple[str, str] | None:
     keys = keys_of(tools[name], tools[name])
     named = [key for key in ARGUMENT_KEYS if key in members and key not in (keys or ())]
-    arguments = members[named[0]] if named else {k: v for k, v in members.items() if k not in OTHER_KEYS}
+    rest = {key: value for key, value in members.items() if key not in OTHER_KEYS}
+    # An object under a key that is none of the schema's holds the arguments, whatever the key.
+    if not named and len(rest) == 1 and not rest.keys() <= (keys or rest.keys()):
+        named = list(rest)
+    arguments = members[named[0]] if named else rest
     if isinstance(arguments, str):
         inside = _values(arguments)
         arguments = inside[0] if len(inside) == 1 else None
@@ -1368,13 +1372,13 @@ def _text(step: Any, buf: str, pos: int, final: bool, names: Collection[str]) ->
 
 NON_SPACE = Pattern(r"\S|\Z")
 ONE_WORD = Pattern(r"[\w.:/-]+")
-NEVER_IN_NAMES = frozenset("<>{}[]()\"'“”,;=|\n")  # characters of markup, which stand in no name but in a tool's
+NEVER_IN_NAMES = frozenset("<>{}\n")  # characters of markup, which stand in no name but in a tool's
 NAME_LIMIT = 512  # a longer name is no name
 PENDING_LIMIT = 1024  # more than this much pending text is looked at again only when it has doubled
 CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
 OPENER_KINDS = ("call", "line", "whole")
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
-AT_END_KINDS = ("last", "sign", "alike")  # what counts at the output's end, or before another marker
+AT_END_KINDS = ("last", "sign")  # what counts at the output's end, or before another marker
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "last")
 CUT_KINDS = ("end", "reasoning_end", "content_end")
 LEFT_SIGNS = Pattern(r"[\"']?[}\])]|`{1,3}")
@@ -1426,6 +1430,7 @@ class Machine(Copied):
     _once = False  # the second reading of this call found none
     LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may stand in the place of a closer
     REPEATED: ClassVar[bool] = False  # what is left over behind a call is dropped
+    ENDS_ALIKE: ClassVar[bool] = False  # what ends reasoning may be spelled otherwise
     REPEATED_REASONING: ClassVar[bool] = False  # and what opens reasoning twice
     CUT_MARKERS: ClassVar[bool] = False  # a part of a marker at the output's end is no text
     COUNTED: ClassVar[bool] = False  # calls are written with an index
@@ -1808,7 +1813,13 @@ class Machine(Copied):
             again = self._next(self.REASONING_AGAIN)
             if again is None:
                 return False
-            if again:
+            at = next_char(self._buf, self._mark.end)
+            behind = self.IN_REASONING.match(self._buf, at) if again else None
+            if again and behind is None and not self._final:
+                if at == len(self._buf) or self.IN_REASONING.prefix_of(self._buf, at):
+                    return False
+            # An opener that its closer follows is all that the reasoning holds.
+            if again and (behind is None or behind.kind != "reasoning_end"):
                 self._note("reasoning is opened twice")
                 self._pos, self._space = self._mark.end, self._mark.trail
                 return True
@@ -1850,8 +1861,17 @@ class Machine(Copied):
             and not NEVER_IN_NAMES.isdisjoint(values["name"])
         ):
             expected = "the name of a tool"
-        if self.SHORT_OPENERS and not expected and values["name"] not in self._tools and self._is_short():
-            expected = "the name of a tool"
+        if self.SHORT_OPENERS and expected not in ("more", "end") and values.get("name") not in self._tools:
+            if self._is_short():
+                # What is short may be complete in another spelling.
+                at = next_char(self._buf, self._mark.end)
+                inner = self.AFTER_CALL.match(self._buf, at)
+                if inner is not None and inner.kind == "call" and inner.end > self._mark.end:
+                    self._mark, self._skip = inner, inner.end - self._pos
+                    return True
+                if inner is None and not self._final and self.AFTER_CALL.prefix_of(self._buf, at):
+                    return False
+                expected = "the name of a tool"
         if self.ARGUMENTS_OPEN and not expected and values["name"] not in self._tools:
             expected = self._lack_of_arguments(end)
         if self.READ_AGAIN and self._tools and (expected or values["name"] not in self._tools):
@@ -2076,11 +2096,11 @@ class Machine(Copied):
         mark = marks.find(buf, pos)
         if self.HEADERS_ALIKE and self._kept and mark is not None and mark.kind in ("reasoning", "content"):
             mark = mark.of_kind("name_end")
-        if self.AT_LINES or self.AT_ENDS:
+        if self.AT_LINES or self.AT_ENDS or self.ENDS_ALIKE:
             mark = self._counting(marks, mark)
         clear = mark is not None and not mark.ambiguous  # nothing before its end can be undecided
         partial = stop if clear else marks.partial_match(buf, pos) if mark is None or not self._final else stop
-        if self.AT_LINES and mark is not None and mark.kind == "plain" and not self._final:
+        if (self.AT_LINES or self.ENDS_ALIKE) and mark is not None and mark.kind == "plain" and not self._final:
             partial = min(partial, marks.with_lead(buf, pos, mark.start))
         if self.AT_ENDS and mark is not None and mark.kind in AT_END_KINDS and not self._final:
             partial = min(partial, marks.with_lead(buf, pos, mark.start))
@@ -2121,8 +2141,12 @@ class Machine(Copied):
         One whose later pieces stand at a line's start counts as a whole.
         """
         buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
-        while mark is not None and mark.kind in ("line", "plain", *AT_END_KINDS):
-            if self.AT_ENDS and mark.kind != "line" and mark.kind != "plain":
+        while mark is not None and mark.kind in ("line", "plain", "alike", *AT_END_KINDS):
+            if self.ENDS_ALIKE and mark.kind == "alike":
+                counting = self._without_closer(marks, mark)
+                if counting is not None:
+                    return counting
+            elif self.AT_ENDS and mark.kind != "line" and mark.kind != "plain":
                 counting = self._at_end(marks, mark)
                 if counting is not None:
                     return counting
@@ -2143,18 +2167,20 @@ class Machine(Copied):
         return mark
 
     def _without_closer(self, marks: Scanner, mark: Match) -> Match | None:
-        """The mark as one that opens a call inside of a line of reasoning, where a tool is named and nothing closes the
-        reasoning any more; "plain" as long as that is not decided."""
+        """The mark as one that ends reasoning which nothing closes any more: a closer in another spelling, or what
+        opens a call inside of a line, if a tool is named.  "plain" as long as that is not decided."""
         buf, undecided = self._buf, None if self._final else mark.of_kind("plain")
         if self._base + mark.start < self._reasoning_to:
             return None
-        if not any(name in buf[mark.end : mark.end + NAME_LIMIT] for name in self._tools):
+        alike = mark.kind == "alike"
+        if not alike and not any(name in buf[mark.end : mark.end + NAME_LIMIT] for name in self._tools):
             return undecided if len(buf) - mark.end < NAME_LIMIT else None
+        found = mark.of_kind("reasoning_end") if alike else mark
         end = marks.find(buf, mark.end)
         while end is not None and end.kind not in ("reasoning_end", "end"):
             end = marks.find(buf, end.start + 1)
         if end is None or end.kind == "end":
-            return mark if end is not None else undecided or mark
+            return found if end is not None else undecided or found
         self._reasoning_to = self._base + end.start
         return None
 
@@ -2170,11 +2196,6 @@ class Machine(Copied):
     def _at_end(self, marks: Scanner, mark: Match) -> Match | None:
         """The mark as what it counts for at the end, or before another; as it is where that is not decided."""
         buf, at, behind = self._buf, next_char(self._buf, mark.end), None
-        if mark.kind == "alike" and "\n" in buf[mark.end : at]:
-            # Where the template ends a line with it, or writes it in one of its own.
-            begun = at_line_start(buf[self._pos : mark.start], self._line_start)
-            if begun or ("\n" in mark.trail and "\n" not in mark.lead):
-                return mark.of_kind("reasoning_end")
         for _ in range(MOST_ENDS):
             if at == len(buf):
                 return mark.of_kind(self._counted(mark)) if self._final else mark
@@ -2186,7 +2207,7 @@ class Machine(Copied):
             return mark
         if mark.kind == "last":
             return None
-        apart = behind is not None and (behind.kind != "line" or mark.kind == "alike" or "\n" in buf[mark.end : at])
+        apart = behind is not None and (behind.kind != "line" or "\n" in buf[mark.end : at])
         if behind is not None and apart and behind.kind not in ("last", "sign"):
             return mark.of_kind(self._counted(mark))
         if behind is not None and behind.kind == "last" and next_char(buf, behind.end) == len(buf):
@@ -2977,6 +2998,7 @@ class UsualObjects(CallObjects):
         return super()._object()
 
 
+ODD_IN_KEYS = frozenset("<>{}[],:=\n")
 NO_PAIR = "expected an argument or the end of the call"
 PAIR_KINDS = ("pair", "end", "skip", "next", "broken")
 
@@ -3064,7 +3086,8 @@ class Pairs(Machine):
             return False
         if self.RESUMES and expected == "end" and self._after_no_pair():
             return self._no_pair()
-        other = self._pair_otherwise() if self.AROUND_KEY and self._tools and expected else None
+        odd = self._tools and self.AROUND_KEY and (expected or self._is_odd(values["key"]))
+        other = self._pair_otherwise() if odd and expected != "more" else None
         if other is not None:
             return other
         if expected == "end":
@@ -3073,6 +3096,9 @@ class Pairs(Machine):
             return self._no_pair()
         if self._others:
             self._note_others()
+        if odd:
+            self.incomplete = True
+            self._note("an argument has a name that holds markup")
         key = values["key"]
         if self.KEY_SIGNS:
             key = self.KEY_SIGNS.plain(key)
@@ -3083,6 +3109,11 @@ class Pairs(Machine):
         self._out.emit("arguments", self._key_of(comma, key))
         self._begin_value(key, values.get("type", ""))
         return True
+
+    def _is_odd(self, key: str) -> bool:
+        """Does a key hold what keys of the schema do not?  Its end, or what comes before it, may be missing."""
+        known = properties_of(self._tools.get(self._out.calls[-1][0]))
+        return bool(known) and key not in known and not ODD_IN_KEYS.isdisjoint(key)
 
     def _pair_otherwise(self) -> bool | None:
         """A pair whose opener, or the end of whose key, is missing or other than it should be: the schema knows the
@@ -3102,7 +3133,7 @@ class Pairs(Machine):
                 break
         else:
             return None
-        if pos == start:
+        if pos == start and self.PAIR_OPENS:
             self._lost(f"the argument {key} is not opened")
         else:
             self._note(f"the argument {key} is not written as the template does")

@@ -68,7 +68,7 @@ class StreamParser(UsualObjects):
     ANCHORS = ("«assistant» ",)
     AROUND_REASONING = (("«aside»",), ("«/aside»",))
     AT_LINES = True
-    AT_ENDS = True
+    ENDS_ALIKE = True
     REASONS = True
     CUT_MARKERS = True
     REPEATED_REASONING = True
@@ -86,12 +86,12 @@ class StreamParser(UsualObjects):
             r"`(?:(``json\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{))|«(?:(wishes»"
             r"\s{0,64}\[\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}```json\s{0,64}\{)|(wishes»\s{0,64}```\s"
             r"{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\{)|(/aside»)|(/»)"
-            r"|(\s{0,4}(?ai:wishes)\s{0,4}»\s{0,4}\[[\s_▁-]{0,4}«\s{0,4}(?ai:wishes)\s{0,4}»\s{0,4}\[\s{0,4}\{)|(\s{0,"
-            r"4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,4}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,4}\{)|(\s{0,4}(?ai:wishes)"
-            r"\s{0,4}»[\s_▁-]{0,4}`\s{0,4}`\s{0,4}`[\s_▁-]{0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,4}\[\s{0,4}\{"
-            r")|(\s{0,4}(?ai:wishes)\s{0,4}»\s{0,4}\[\s{0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,4}\{)|(\s{0,4}/"
-            r"\s{0,4}(?ai:aside)\s{0,4}»))"
-        ), near=r"`(?=[`]|\Z)|«(?=[\t\n\r \-/W_w▁]|\Z)", width=277,
+            r"|(\s{0,4}(?ai:wishes)\s{0,4}»\s{0,4}\[[\s_▁-]{0,64}«\s{0,4}(?ai:wishes)\s{0,4}»\s{0,4}\[\s{0,4}\{)|(\s{0"
+            r",4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,64}\{)|(\s{0,4}(?ai:wish"
+            r"es)\s{0,4}»[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`[\s_▁-]{0,64}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,64}\[\s{"
+            r"0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»\s{0,4}\[\s{0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,64}\{)|(\s"
+            r"{0,4}/\s{0,4}(?ai:aside)\s{0,4}»))"
+        ), near=r"`(?=[`]|\Z)|«(?=[\t\n\r \-/W_w▁]|\Z)", width=283,
     )
     REASONING_AGAIN = Scanner(("reasoning", "«aside»", "", "", 0), find="«(aside»)", near=r"«(?=[a]|\Z)", width=8)
     # content = (text | "«/»")* ("«aside»" reasoning | "«wishes»[{" call)?
@@ -111,12 +111,12 @@ class StreamParser(UsualObjects):
             r"\s{0,64}\[\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\]\s{0,64}«/wishes»)|(wishes»"
             r"\s{0,64}\]\s{0,64}«/wishes»)|(wishes»\s{0,64}```json\s{0,64}\{)|(wishes»\s{0,64}«/wishes»)|(wishes»\s{0,"
             r"64}```\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\{)|(assistant»)|(wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,"
-            r"64}\{)|(/aside»)|(aside»)|(/»)|(\s{0,4}(?ai:wishes)\s{0,4}»\s{0,4}\[[\s_▁-]{0,4}«\s{0,4}(?ai:wishes)\s{0"
-            r",4}»\s{0,4}\[\s{0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,4}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-"
-            r"]{0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,4}`\s{0,4}`\s{0,4}`[\s_▁-]{0,4}\{)|(\s{0,4}(?ai:wishes)"
-            r"\s{0,4}»[\s_▁-]{0,4}\[\s{0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»\s{0,4}\[\s{0,4}\{)|(\s{0,4}(?ai:wishes)\s{"
-            r"0,4}»[\s_▁-]{0,4}\{))"
-        ), near=r"`(?=[`]|\Z)|«(?=[\t\n\r \-/W_aw▁]|\Z)", width=277,
+            r"64}\{)|(/aside»)|(aside»)|(/»)|(\s{0,4}(?ai:wishes)\s{0,4}»\s{0,4}\[[\s_▁-]{0,64}«\s{0,4}(?ai:wishes)\s{"
+            r"0,4}»\s{0,4}\[\s{0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_"
+            r"▁-]{0,64}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`[\s_▁-]{0,64}\{)|(\s{0,4}(?ai:wis"
+            r"hes)\s{0,4}»[\s_▁-]{0,64}\[\s{0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»\s{0,4}\[\s{0,4}\{)|(\s{0,4}(?ai:wishe"
+            r"s)\s{0,4}»[\s_▁-]{0,64}\{))"
+        ), near=r"`(?=[`]|\Z)|«(?=[\t\n\r \-/W_aw▁]|\Z)", width=283,
     )
     FIRST = ("reasoning",)
     BEFORE_CONTENT = Scanner(
@@ -135,12 +135,12 @@ class StreamParser(UsualObjects):
             r"\s{0,64}\[\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\]\s{0,64}«/wishes»)|(wishes»"
             r"\s{0,64}\]\s{0,64}«/wishes»)|(wishes»\s{0,64}```json\s{0,64}\{)|(wishes»\s{0,64}«/wishes»)|(wishes»\s{0,"
             r"64}```\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\{)|(assistant»)|(wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,"
-            r"64}\{)|(/aside»)|(aside»)|(/»)|(\s{0,4}(?ai:wishes)\s{0,4}»\s{0,4}\[[\s_▁-]{0,4}«\s{0,4}(?ai:wishes)\s{0"
-            r",4}»\s{0,4}\[\s{0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,4}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-"
-            r"]{0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,4}`\s{0,4}`\s{0,4}`[\s_▁-]{0,4}\{)|(\s{0,4}(?ai:wishes)"
-            r"\s{0,4}»[\s_▁-]{0,4}\[\s{0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»\s{0,4}\[\s{0,4}\{)|(\s{0,4}(?ai:wishes)\s{"
-            r"0,4}»[\s_▁-]{0,4}\{)|(\s{0,4}(?ai:aside)\s{0,4}»))"
-        ), near=r"`(?=[`]|\Z)|«(?=[\t\n\r \-/AW_aw▁]|\Z)", width=277,
+            r"64}\{)|(/aside»)|(aside»)|(/»)|(\s{0,4}(?ai:wishes)\s{0,4}»\s{0,4}\[[\s_▁-]{0,64}«\s{0,4}(?ai:wishes)\s{"
+            r"0,4}»\s{0,4}\[\s{0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_"
+            r"▁-]{0,64}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`[\s_▁-]{0,64}\{)|(\s{0,4}(?ai:wis"
+            r"hes)\s{0,4}»[\s_▁-]{0,64}\[\s{0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»\s{0,4}\[\s{0,4}\{)|(\s{0,4}(?ai:wishe"
+            r"s)\s{0,4}»[\s_▁-]{0,64}\{)|(\s{0,4}(?ai:aside)\s{0,4}»))"
+        ), near=r"`(?=[`]|\Z)|«(?=[\t\n\r \-/AW_aw▁]|\Z)", width=283,
     )
     OPENERS = (
         "«wishes» [ «wishes» [ {", "«wishes» ```json {", "«wishes» ``` {", "«wishes» [ {", "«wishes» [ {", "«wishes» {",
@@ -206,12 +206,12 @@ class StreamParser(UsualObjects):
             r"es»\s{0,64}\[\s{0,64}\]\s{0,64}«/wishes»)|(wishes»\s{0,64}\]\s{0,64}«/wishes»)|(wishes»\s{0,64}```json\s"
             r"{0,64}\{)|(wishes»\s{0,64}«/wishes»)|(wishes»\s{0,64}```\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\{)|(assis"
             r"tant»)|(wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\{)|(/wishes»)|(/aside»)|(aside»)|(/»)|(\s{0,4}(?ai"
-            r":wishes)\s{0,4}»\s{0,4}\[[\s_▁-]{0,4}«\s{0,4}(?ai:wishes)\s{0,4}»\s{0,4}\[\s{0,4}\{)|(\s{0,4}(?ai:wishes"
-            r")\s{0,4}»[\s_▁-]{0,4}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁"
-            r"-]{0,4}`\s{0,4}`\s{0,4}`[\s_▁-]{0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,4}\[\s{0,4}\{)|(\s{0,4}(?a"
-            r"i:wishes)\s{0,4}»\s{0,4}\[\s{0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,4}\{)|(\s{0,4}/\s{0,4}(?ai:wi"
-            r"shes)\s{0,4}»))"
-        ), near=r",|;|\]|`(?=[`]|\Z)|\{|«(?=[\t\n\r \-/W_aw▁]|\Z)", width=277,
+            r":wishes)\s{0,4}»\s{0,4}\[[\s_▁-]{0,64}«\s{0,4}(?ai:wishes)\s{0,4}»\s{0,4}\[\s{0,4}\{)|(\s{0,4}(?ai:wishe"
+            r"s)\s{0,4}»[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,64}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»["
+            r"\s_▁-]{0,64}`\s{0,4}`\s{0,4}`[\s_▁-]{0,64}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,64}\[\s{0,4}\{)|(\s{"
+            r"0,4}(?ai:wishes)\s{0,4}»\s{0,4}\[\s{0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,64}\{)|(\s{0,4}/\s{0,4"
+            r"}(?ai:wishes)\s{0,4}»))"
+        ), near=r",|;|\]|`(?=[`]|\Z)|\{|«(?=[\t\n\r \-/W_aw▁]|\Z)", width=283,
     )
     AFTER_TURN = Scanner(
         ("call", "```json «wishes» [ {", "", "", 1), ("call", "``` «wishes» [ {", "", "", 1),
