@@ -173,6 +173,7 @@ def coerced(text: str, types: frozenset[str] | None) -> str | None:
     return None
 
 
+BITS, BOOLEAN = {"1": "true", "0": "false"}, frozenset(["boolean"])
 OTHER_WORDS = {"true": "true", "false": "false", "1": "true", "0": "false", "null": "null", "none": "null"}
 NUMBER_TYPES = frozenset(["number", "integer"])
 
@@ -191,6 +192,7 @@ class RawPairs(Pairs):
     LINES: ClassVar[bool] = True  # it begins a line
     _end: End
     _in_value = False
+    _meant: frozenset[str] | None = None
     _ends: KnownPairs | None = None
     _all = ""  # what is not yet emitted of a pair that may hold all arguments
 
@@ -222,6 +224,7 @@ class RawPairs(Pairs):
     def _begin_value(self, key: str, word: str) -> None:
         schema = self._schema()
         types = types_of(member_of(schema, schema, key), schema) if schema else None
+        self._meant = types if self.RETYPED else None  # by the schema, whatever is written next to the value
         if self.TYPE_WORDS and word in self.TYPE_WORDS:
             types = typed_as(types, frozenset(self.TYPE_WORDS[word]))
         end: End = Closer(key.join(self.VALUE_CLOSE)) if self.VALUE_CLOSE else self._ends or self.AFTER_VALUE
@@ -348,6 +351,9 @@ class RawPairs(Pairs):
                 self._note("an argument is not written as its type is")
                 # What has lines may hold more of the call than this value.
                 self.incomplete = self.incomplete or (not fits and "\n" in text.strip())
+        if fits and literal in BITS and self._meant == BOOLEAN:
+            literal = BITS[literal]
+            self._note("an argument is not written as its type is")
         if literal is None or not fits:
             self._as = "string"
             self._piece(text)

@@ -124,7 +124,7 @@ class PairForm:
         if not self.opens:
             return (), (":", "=") if not "".join(self.slots[0].suffixes).strip(" =:") else ()
         after = [text for slot in self.slots for text in slot.suffixes]
-        return _words_of(self.opens), (*_words_of(after), *(word for word, _ in self.types if word))
+        return _words_of(self.opens), _words_of(after)
 
     @property
     def opens_at_once(self) -> bool:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 
 from tplc.ir.markers import could_be_prose, is_distinctive, is_word, parts_of, pieces_of
+from tplc.lower.acceptor import FENCE
 from tplc.lower.layouts import not_blank, unique
 from tplc.lower.tolerated import Tolerated
 
@@ -17,6 +18,7 @@ def closers_of(texts: Sequence[str], tolerated: Tolerated) -> tuple[str, ...]:
     variants = [variant for text in texts for variant in tolerated.texts(text)]
     pieces = [piece for variant in variants for piece in [variant, *pieces_of(variant)]]
     pieces += [part for piece in pieces for part in parts_of(piece)]
+    pieces += [piece.removeprefix(FENCE) for piece in pieces if is_distinctive(piece.removeprefix(FENCE))]
     own = {piece for text in texts for whole in pieces_of(text) for piece in (whole, *parts_of(whole))}
     # A piece that is a mere word closes nothing, nor do mere signs that the template does not write.  What ends a turn
     # by itself ends it also where a closer is longer: a turn may go on in one shape and end in another.

@@ -357,9 +357,9 @@ def _replaced(name: str, replaced: Sequence[tuple[str, str]]) -> list[str]:
 # Pairs
 
 
-def _any_of(found: Sequence[str]) -> str:
-    """The pattern of such texts in a row, as many as there are."""
-    parts = "|".join(map(re.escape, found))
+def _any_of(found: Sequence[str], other: str = "") -> str:
+    """The pattern of such texts in a row, as many as there are; `other`: or of what this pattern matches."""
+    parts = other + "|".join(map(re.escape, found))
     return rf"(?:\s{{0,{MAX_INNER_SPACE}}}(?:{parts}))*" if found else ""
 
 
@@ -378,7 +378,9 @@ def _of_pairs(pairs: PairForm, breaks: Sequence[str], respelled: Sequence[str], 
     lines += ["    ARGUMENTS_OPEN = True"] * pairs.opens_at_once
     if otherwise and pairs.key_texts is not None and any(pairs.key_texts):
         quotes = ('"', "'", "“", "”") if pairs.opens else ()
-        patterns = [called("Pattern", [raw(_any_of((*found, *quotes)))]) for found in pairs.key_texts]
+        before, after = ((*found, *quotes) for found in pairs.key_texts)
+        word = r"\w{1,32}(?=[\"'])|" if pairs.types else ""  # of a type, in quotes
+        patterns = [called("Pattern", [raw(pattern)]) for pattern in (_any_of(before), _any_of(after, word))]
         width = max(len(text) for found in pairs.key_texts for text in found) + MAX_INNER_SPACE
         lines += assignment("AROUND_KEY", called("", [*patterns, str(width)]), INDENT)
     lines += _replaced("KEY_SIGNS", pairs.replaced) if pairs.replaced else []
