@@ -79,7 +79,9 @@ class Objects(Machine):
         fence = FENCE_OPEN.match(buf, start)
         if not self._final and (PART_OF_FENCE.fullmatch(rest) or PART_OF_FIRST_KEY.fullmatch(rest)):
             return False
-        if fence is not None:
+        if fence is not None and self.AFTER_CALL.match(buf, start) is None:
+            if not self._final and self.AFTER_CALL.prefix_of(buf, start):
+                return False
             self._note("a fence around the arguments")
             self._text("trailing", fence.end())
             return True

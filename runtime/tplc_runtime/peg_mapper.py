@@ -18,12 +18,12 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Protocol
 
 from .elements import EMPTY, LIST, in_list
-from .pattern import Pattern
-from .raw import MOST_KEYS, PYTHON, WHOLE_ARGUMENTS, string_in
+from .peg_readers import Readers, Spelled
+from .raw import MOST_KEYS, PYTHON, WHOLE_ARGUMENTS, coerced, string_in
 from .schema import item_of, keys_of, member_of, parameters_of, tool_named, typed_as, types_by_items, types_of
 from .signs import Signs
 from .transcript import Transcript
-from .values import ESCAPE, FollowedReader, Reader, Style, escaped, literal_of, text_of, unwrapped
+from .values import ESCAPE, Style, escaped, literal_of, text_of, unwrapped
 
 if TYPE_CHECKING:
     from .message import Message
@@ -58,16 +58,16 @@ PASSED_THROUGH = (
     "failed_call",
     "cut_call",
     "cut_text",
+    "thinking_cut",
 )
 ENDS_INSIDE = ("cut", "trailing", "missing_closer", "next_argument")
 ELEMENTS = ("list_of_items", "object_of_arguments", "scalar_value", "scalar_item", "element_text")
 WORDS = ("true", "false", "null")
 VALUES = ("object", "list", "string", "number", *WORDS)
-LOOSE = ("loose_object", "loose_list", "loose_string", "loose_word")
+LOOSE = ("loose_value",)
 ARGUMENTS = ("wrapped_text", "typed_value", *VALUES, *LOOSE, *ELEMENTS, "raw_text")
 QUOTES = ("'", '"')
 RAW = ("raw_text", "element_text")
-WHOLE = (Pattern(r"\Z"), Pattern(r"\Z"))  # nothing follows a value
 TEXTS = ("json_text", "python_text", "plain_text")
 TYPES = {"object": "object", "list": "array", "string": "string", "true": "boolean", "false": "boolean", "null": "null"}
 
@@ -113,7 +113,6 @@ class Prefilled(NamedTuple):
 
 NOT_PREFILLED = Prefilled()
 NO_SIGNS = Signs({})
-Styles = tuple[Style, Style, Style]
 Types = Optional[frozenset[str]]
 TypesBy = Callable[[object, object], Types]  # of a schema, the second is its root
 
@@ -126,21 +125,19 @@ def map_tree(
     parse_reasoning: bool = True,
     parse_tool_calls: bool = True,
     json_content: bool = False,
-    styles: Styles = (JSON_STYLE, JSON_STYLE, JSON_STYLE),
+    readers: Optional[Readers] = None,
     literals: str = "",
     name_signs: Signs = NO_SIGNS,
     key_signs: Signs = NO_SIGNS,
-    names_alike: bool = True,
 ) -> Mapped:
     """The message of a tree; what is prefilled is left out.
 
-    `literals`: a raw value that is one whole string in such quotes is that string.  `name_signs` and `key_signs` are
-    what is written in names and keys for other signs.  `names_alike`: tools may be called with a namespace, or with
-    other separators.
+    `readers` read what is not written as the template writes it.  `literals`: a raw value that is one whole string in
+    such quotes is that string.  `name_signs` and `key_signs` are what is written in names and keys for other signs.
     """
     transcript = Transcript(json_content)
-    mapper = _Mapper(tree.full_text, transcript, tools, prefilled, parse_reasoning, parse_tool_calls, styles)
-    mapper.names_alike = names_alike
+    readers = readers or Readers(Spelled((JSON_STYLE, JSON_STYLE, JSON_STYLE)), parameters_of(tools))
+    mapper = _Mapper(tree.full_text, transcript, readers, prefilled, parse_reasoning, parse_tool_calls)
     mapper.literals, mapper.name_signs, mapper.key_signs = literals, name_signs, key_signs
     mapper.turn(tree)
     mapper.end_content(final=True)
@@ -171,25 +168,22 @@ class _Mapper:
         self,
         text: str,
         transcript: Transcript,
-        tools: object,
+        readers: Readers,
         prefilled: Prefilled,
         parse_reasoning: bool,
         parse_tool_calls: bool,
-        styles: Styles,
     ) -> None:
         self.text = text
         self.transcript = transcript
-        self.schemas = parameters_of(tools)
+        self.readers, self.schemas = readers, readers.tools
         self.prefilled_size, self.prefilled_calls, self.prefilled_arguments = prefilled
         self.parse_reasoning = parse_reasoning
         self.parse_tool_calls = parse_tool_calls
-        self.styles = styles
         self.run: list[str] = []  # content since the last marker
         self.blank = True  # and whether it is white space alone, together with what is prefilled
         self.places: list[Place] = []
         self.incomplete = self.in_call = False
         self.literals = ""
-        self.names_alike = True
         self.name_signs = self.key_signs = NO_SIGNS
 
     def mapped(self) -> Mapped:
@@ -217,6 +211,9 @@ class _Mapper:
             self.tool_calls(node)
         elif kind in ("trailing", "cut"):
             self.cut_off(node)
+        elif kind in ("cut_marker", "fence_open", "left_sign"):
+            self.end_content()
+            self.transcript.emit("trailing", self.after_prefill(node))
         elif kind in PASSED_THROUGH and node.children:
             for child in node.children:
                 self.turn(child)
@@ -244,16 +241,22 @@ class _Mapper:
         self.blank = self.blank and not text
 
     def reason(self, node: Node) -> None:
+        cut = first(node, "cut_marker")
         if not self.parse_reasoning:
             opener = first(node, "reasoning_open")
             opened = self.of(opener) if opener is not None and opener.end <= self.prefilled_size < node.end else ""
-            self.keep(opened + self.after_prefill(node))
+            end = node.end if cut is None else cut.start
+            self.keep(opened + self.text[max(node.start, self.prefilled_size) : end])
+            if cut is not None:
+                self.turn(cut)
             return
         self.end_content()
         self.incomplete = self.incomplete or first(node, "cut") is not None
         text = "".join(self.after_prefill(part) for part in captures(node, "reasoning_text"))
         if text.strip() or (first(node, "cut") is not None and self.transcript.is_silent()):
             self.transcript.emit("reasoning_content", text)
+        if cut is not None:
+            self.transcript.emit("trailing", self.after_prefill(cut))
 
     def tool_calls(self, node: Node) -> None:
         if not self.parse_tool_calls:
@@ -262,12 +265,12 @@ class _Mapper:
         self.end_content()
         self.in_call = first(node, "cut") is not None
         self.incomplete = self.incomplete or first(node, *ENDS_INSIDE) is not None
-        for part in captures(node, "call", "content", "trailing", "after_turn"):
+        for part in captures(node, "call", "content", "trailing", "left_sign", "after_turn"):
             if kind_of(part) != "call":
                 self.turn(part)
                 continue
             self.call(part)
-            for inner in captures(part, "content", "trailing"):  # content: what is no argument
+            for inner in captures(part, "content", "trailing", "fence_open"):  # content: what is no argument
                 self.incomplete = self.incomplete or kind_of(inner) == "content"
                 self.turn(inner)
                 self.end_content()
@@ -283,37 +286,56 @@ class _Mapper:
 
     def call(self, node: Node) -> None:
         inner = first(node, "call") or node
+        whole = first(inner, "other_calls", "loose_call")
+        if whole is not None:
+            for found in self.read_calls(whole):
+                self.add_call(*found)
+            return
         name, given = first(inner, "name"), first(inner, "id")
         called = self.plain(name) if name is not None else ""
         if name is None and given is not None:
             name = first(given, "name")
             called = self.plain(name) if name is not None else ""
         called = self.name_signs.plain(called)
-        if self.names_alike:
+        header = first(inner, "other_header")
+        if header is not None:
+            called, _ = self.readers.other_header(self.text, header.start)
+        if self.readers.spelled.names_alike:
             called = tool_named(called, self.schemas)
-        identity = None if given is None or self.is_cut(given) else self.plain(given)
+        identity = None if given is None else self.plain(given)
         written = first(inner, "arguments")
         whole = first(inner, "call_object") or inner
         over = written is not None and first(written, "arguments_close") is not None
         end = inner.end if written is None else written.end
         begins = end if written is None else written.start
-        self.places.append(Place(node.start, begins, end, end if over else whole.end))
+        place = Place(node.start, begins, end, end if over else whole.end)
+        if self.prefilled_calls > 0:
+            self.add_call(place, called, identity, "")
+        else:
+            self.add_call(place, called, identity, self.arguments(written, called))
+
+    def read_calls(self, node: Node) -> Iterator[tuple[Place, str, Optional[str], str]]:
+        """The calls that a reader finds in the text of a node."""
+        if kind_of(node) == "other_calls":
+            for name, arguments in self.readers.others_at(self.text, node.start):
+                yield Place(node.start, node.start, node.end, node.end), name, None, arguments
+            return
+        found = self.readers.object_at(self.text, node.start)
+        self.incomplete, self.in_call = self.incomplete or found.incomplete, self.in_call or found.incomplete
+        if found.content:
+            self.keep(found.content)  # no arguments, so it is content
+        yield Place(node.start, found.begins, node.end, node.end), found.name, found.identity, found.arguments
+
+    def add_call(self, place: Place, called: str, identity: Optional[str], arguments: str) -> None:
+        self.places.append(place)
         if self.prefilled_calls > 0:
             self.prefilled_calls -= 1
             return
-        arguments = self.arguments(first(inner, "arguments"), called)
         if arguments.startswith(self.prefilled_arguments):
             arguments = arguments[len(self.prefilled_arguments) :]
         self.prefilled_arguments = ""
         self.transcript.open_call(called, identity)
         self.transcript.emit("arguments", arguments)
-
-    def is_cut(self, node: Node) -> bool:
-        """Whether the text stops inside a field's value."""
-        value = first(node, *LOOSE)
-        if value is None or value.end < len(self.text):
-            return False
-        return bool(read_whole(Reader(self.styles), self.of(value))[1])
 
     def plain(self, node: Node) -> str:
         """The text of a slot: inside quotes where it has some."""
@@ -324,39 +346,39 @@ class _Mapper:
             spaces = sorted([*((gap.start, gap.end) for gap in gaps), *ends])
             edges = [node.start, *(edge for space in spaces for edge in space), node.end]
             return "".join(self.text[edges[at] : edges[at + 1]] for at in range(0, len(edges), 2)).strip()
-        text = self.of(node).strip()
-        if first(node, "quoted_name", *LOOSE) is None:
-            return text
-        value = self.read(text)
-        return text_of(value) if value[:1] == '"' else value
+        string = first(node, "string")
+        if string is not None:
+            return text_of(self.string(string))
+        return self.of(node).strip()
 
     def arguments(self, node: Optional[Node], called: str) -> str:
         if node is None:
             return "{}"
-        value = first(node, "object", "string", *LOOSE, "argument")
+        value = first(node, "whole_object", "object", "string", *LOOSE, "argument")
         if value is None:
             return "{}"
         kind = kind_of(value)
         if kind == "argument":
             return self.pairs(node, self.schemas.get(called))
-        if kind == "object":
-            return self.json(value)
-        text = self.string(value) if kind == "string" else self.read(self.of(value), over=value.end < len(self.text))
-        inside = text if kind == "loose_object" else unwrapped(text, self.styles)
+        if kind == "whole_object":
+            return self.readers.arguments_for_pairs(called, self.text, value.start)
+        inside = self.readers.whole_call(called, self.text, value.start)
+        if inside is not None or kind == "object":
+            return self.json(value) if inside is None else inside
+        text = self.string(value) if kind == "string" else self.read(value)
+        inside = text if text[:1] == "{" else unwrapped(text, self.readers.spelled.styles)
         if inside is None and text not in ("null", '""'):
             self.keep(text)  # no arguments, so it is content
             self.incomplete = True
         return "{}" if inside is None else inside
 
-    def read(self, text: str, *, whole: bool = False, over: bool = False) -> str:
-        """A loose value, repaired as the generated parsers do it.  `whole`: nothing follows a value; `over`: the output
-        goes on behind it."""
-        reader = FollowedReader(self.styles) if whole else Reader(self.styles)
-        reader.follow = WHOLE
-        literal, closing = read_whole(reader, text)
-        if closing and not over:
+    def read(self, node: Node, *, followed: bool = False) -> str:
+        """A loose value, repaired as the generated parsers do it."""
+        read = self.readers.followed_at if followed else self.readers.value_at
+        found = read(self.text, node.start)
+        if found.closing:
             self.incomplete = self.in_call = True
-        return literal + closing
+        return found.text + found.closing
 
     # Values as JSON
 
@@ -452,7 +474,7 @@ class _Mapper:
         if kind in VALUES:
             return self.json(choice)
         if kind in LOOSE:
-            return self.read(self.of(choice), whole=True, over=choice.end < len(self.text))
+            return self.read(choice, followed=True)
         if kind == "wrapped_text":
             inside = first(choice, "plain_text")
             return '"' + escaped(self.of(inside) if inside is not None else "") + '"'
@@ -467,7 +489,10 @@ class _Mapper:
         literal = PYTHON.fullmatch(text.strip()) if quotes and kind in RAW else None
         if literal is not None and (literal[1] or " ")[0] in quotes:
             return string_in(literal[1])
-        return '"' + escaped(text) + '"'
+        return self.coerced(text, types) or '"' + escaped(text) + '"'
+
+    def coerced(self, text: str, types: Types) -> Optional[str]:
+        return coerced(text, types) if self.readers.spelled.reads_again and text.strip() else None
 
     def element(self, node: Node, choice: Optional[Node], types: Types, schema: object, root: object) -> str:
         """A value whose lists and objects are written as elements."""
@@ -489,7 +514,7 @@ class _Mapper:
                 return typed
         if not text.strip() and types != frozenset(["string"]):
             return next((empty for kind, empty in EMPTY if own is None or kind in own), '""')
-        return '"' + escaped(text) + '"'
+        return self.coerced(text, types) or '"' + escaped(text) + '"'
 
     def typed(self, node: Node, types: Types) -> Optional[str]:
         """A raw value that reads as something else than text, where the schema allows that."""
@@ -507,12 +532,6 @@ class _Mapper:
         if types is not None and TYPES[kind] not in types:
             return None
         return self.json(value)
-
-
-def read_whole(reader: Reader, text: str) -> tuple[str, str]:
-    """A value that ends with the text, and what closes it where it was cut off."""
-    reader.read(text, 0, True)
-    return reader.take(), reader.close()
 
 
 def listed(values: Sequence[str], types: Types) -> str:

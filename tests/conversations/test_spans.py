@@ -244,6 +244,19 @@ def test_an_end_that_the_last_answer_lacks(user: str, answer: str, asked: str, e
         assert (first.rstrip(), last) == ("Two miles." + end.rstrip(), "The same.")
 
 
+@pytest.mark.parametrize("system", FIRST)
+@pytest.mark.parametrize("end", ["<|end|>\n", "<end>", "\n###\n"])
+def test_an_end_that_other_messages_have_too(end: str, system: list[dict[str, str]]) -> None:
+    template = (
+        f"{{% for m in messages %}}{{{{ '<|' + m.role + '|>\n' + m.content }}}}"
+        f"{{% if not loop.last or add_generation_prompt %}}{{{{ {end!r} }}}}{{% endif %}}{{% endfor %}}"
+        "{% if add_generation_prompt %}<|assistant|>\n{% endif %}"
+    )
+    with ConversationTemplate(template) as made:
+        read = made.read([*system, *TALK])
+        assert [read.text[a:b] for _, a, b in generated(read.spans)] == ["Two miles." + end, "The same."]
+
+
 @pytest.mark.parametrize("space", ["", "\n", "\n\n", " "])
 def test_history_with_other_white_space_than_the_prompt(space: str) -> None:
     template = (

@@ -44,7 +44,7 @@ def test_what_is_started_works(run: Run, tmp_path: Path, monkeypatch: pytest.Mon
         "wrote hut/outputs/call.txt\nwrote hut/outputs/call.json\n"
         "wrote hut/outputs/two_calls.txt\nwrote hut/outputs/two_calls.json\n"
         "next: change the markers in chat_template.jinja, and see what became of it:\n"
-        "    cd hut && tplc build && python -m unittest\n"
+        "    cd hut && tplc build && tplc new --refresh . && python -m unittest\n"
         "    tplc lint chat_template.jinja\n",
     )
     monkeypatch.chdir(tmp_path / "hut")
@@ -114,3 +114,53 @@ def test_a_design_whose_template_is_not_right(run: Run, tmp_path: Path) -> None:
     done = run("lint", "odd.jinja")
     assert done.code == 1
     assert done.err.startswith("tplc: odd.jinja: ")
+
+
+def unittested() -> int:
+    return subprocess.run([sys.executable, "-m", "unittest"], capture_output=True, check=False).returncode
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_outputs_follow_a_changed_template(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, layout: str
+) -> None:
+    run("new", "hut", "--layout", layout)
+    monkeypatch.chdir(tmp_path / "hut")
+    template, mine = Path("chat_template.jinja"), Path("outputs/mine.txt")
+    template.write_text(template.read_text().replace(":>", "~>"))
+    mine.write_text("Mine.")
+    Path("outputs/mine.json").write_text('{"content": "Mine.", "reasoning_content": null, "tool_calls": []}\n')
+    before = {path.name: path.read_text() for path in Path("outputs").iterdir()}
+    assert (run("build").code, unittested()) == (0, 1)
+    made = run("new", "--refresh", ".")
+    assert made.code == 0
+    after = {path.name: path.read_text() for path in Path("outputs").iterdir()}
+    told = dict(reversed(line.split(maxsplit=1)) for line in made.out.splitlines())
+    for name in ("answer", "reasoning", "call", "two_calls"):
+        changed_text = before[f"{name}.txt"] != after[f"{name}.txt"]
+        assert told[f"./outputs/{name}.txt"] == ("wrote" if changed_text else "current")
+    assert "wrote" in told.values() and after["mine.txt"] == "Mine."
+    assert unittested() == 0
+    assert "wrote" not in run("new", "--refresh", ".").out
+
+
+def test_a_message_that_the_changed_template_cannot_write(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("new", "hut")
+    monkeypatch.chdir(tmp_path / "hut")
+    Path("chat_template.jinja").write_text(TAGS)
+    made = run("new", "--refresh", ".")
+    lines = [line for line in made.out.splitlines() if line.startswith("kept")]
+    assert made.code == 1
+    assert lines == [
+        f"kept    ./outputs/{name}.txt: the template can't write its message: delete it and its .json"
+        for name in ("reasoning", "two_calls")
+    ]
+    for name in ("reasoning", "two_calls"):
+        for kind in ("txt", "json"):
+            Path(f"outputs/{name}.{kind}").unlink()
+    assert (run("build").code, run("new", "--refresh", ".").code, unittested()) == (0, 0, 0)
+    refused = run("new", "--refresh", "..")
+    problem = "..: has no chat_template.jinja with outputs: tplc new FOLDER starts one"
+    assert (refused.code, refused.err) == (2, f"tplc: {problem}\n")

@@ -85,7 +85,7 @@ def test_broken_arguments_are_repaired() -> None:
     text = "f {'a': True, b: [1, 2"
     node = call(text, ("name", "f"), ("arguments", "{'a': True, b: [1, 2"))
     arguments = node.children[0].children[0].children[1]
-    arguments.children = [Node("loose_object", arguments.start, arguments.end, text)]
+    arguments.children = [Node("loose_value", arguments.start, arguments.end, text)]
     mapped = map_tree(node)
     assert mapped.message["tool_calls"] == [
         {"id": None, "type": "function", "function": {"name": "f", "arguments": '{"a": true, "b": [1, 2]}'}}

@@ -214,7 +214,7 @@ def test_arguments_that_are_no_object_are_content_once() -> None:
         ('{"a": ]] 1, "b":: x y\n, c: 007}', {"a": 1, "b": "x y", "c": 7}),
         ("{'a': it's, \"b\": \"it's\"}", {"a": "it's", "b": "it's"}),
         ('{"a": "x\\q", {"b": 1}}', {"a": "x\\q", "": {"b": 1}}),
-        ('{"a": 1_000 .5, 0x1F, "b": nan}', {"a": 1000, '.5, 0x1F, "b"': "nan"}),
+        ('{"a": 1_000 .5, 0x1F, "b": nan}', {"a": 1000, '.5, 0x1F, "b': "nan"}),
     ],
 )
 def test_broken_arguments(arguments: str, expected: dict[str, object]) -> None:

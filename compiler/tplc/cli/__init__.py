@@ -15,14 +15,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command.  Every mistake of the user's is one message on standard error, and an exit code."""
-    for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:  # closed by whoever started it: `tplc … >&-`
-            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - as long as the process
+    if sys.stdout is None:  # closed by the caller: `tplc … >&-`
+        # What is written there is an error, and no file is opened in its place.
+        sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w")
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - as long as the process
     try:
         try:
             _run(arguments)
@@ -38,7 +40,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if error.errno not in _FULL or error.filename is not None:
             raise
         _drop_what_is_left()
-        print(f"tplc: standard output: cannot be written: {error.strerror}", file=sys.stderr)
+        why = "it is closed" if error.errno == errno.EBADF else error.strerror
+        print(f"tplc: standard output: cannot be written: {why}", file=sys.stderr)
         raise SystemExit(2) from None
     else:
         return

@@ -547,14 +547,21 @@ def new_(
             help="json, parameters, keywords or channels: how calls are written.",
         ),
     ] = "json",
+    refresh: Annotated[
+        bool, typer.Option("--refresh", help="Write the outputs of an existing folder again, after a change.")
+    ] = False,
 ) -> None:
     """Start a chat template, with a manifest, outputs in its format, and a test that reads them.
 
-    The result compiles, verifies and passes its test.  Change the markers, then run tplc build and tplc lint.
+    The result compiles, verifies and passes its test.  Change the markers, then run tplc build, tplc new --refresh and
+    tplc lint.
     """
-    from tplc.cli.design import new_command
+    from tplc.cli.design import new_command, refresh_command
 
-    new_command(folder, layout)
+    if refresh:
+        refresh_command(folder)
+    else:
+        new_command(folder, layout)
 
 
 Models = Annotated[

@@ -14,11 +14,12 @@ from tplc.cli import inputs
 from tplc.cli.progress import working
 from tplc.cli.report import print_rows
 from tplc.cli.shown import print_json
-from tplc.design import LAYOUTS, Remark, lint, start
+from tplc.design import LAYOUTS, Remark, lint, refreshed, start
 from tplc.errors import UsageError
 from tplc.ir.printed import quoted
 from tplc.ir.visible import shown
 from tplc.project.artifacts import write_output
+from tplc.project.files import read_text
 from tplc.project.manifest import is_model_name
 
 if TYPE_CHECKING:
@@ -97,5 +98,30 @@ def new_command(folder: str, layout: str) -> None:
     for path in started.files:
         print(f"wrote {shown(os.path.join(folder, path))}")
     print("next: change the markers in chat_template.jinja, and see what became of it:")
-    print(f"    cd {shown(shlex.quote(folder))} && tplc build && python -m unittest")
+    print(f"    cd {shown(shlex.quote(folder))} && tplc build && tplc new --refresh . && python -m unittest")
     print("    tplc lint chat_template.jinja")
+
+
+def refresh_command(folder: str) -> None:
+    """Write the outputs of a folder that `tplc new` made again, as its template writes them now."""
+    path = os.path.join(folder, "chat_template.jinja")
+    if not os.path.isfile(path) or not os.path.isdir(os.path.join(folder, "outputs")):
+        raise UsageError(f"{folder}: has no chat_template.jinja with outputs: tplc new FOLDER starts one")
+    template = inputs.load_template(path, None, ())
+    with working(f"compiling {template.name}"):
+        ir = driver.compile_template(template.text, name=template.name, special_tokens=template.special_tokens)
+    failed = False
+    for name, text in refreshed(ir, driver.artifact_of(ir)).items():
+        place = os.path.join(folder, name)
+        if not os.path.lexists(place):
+            continue  # deleted by its owner
+        if text is not None:
+            changed = read_text(place) != text
+            if changed:
+                write_output(place, text)
+            print(f"{'wrote  ' if changed else 'current'} {shown(place)}")
+        else:
+            failed = True
+            print(f"kept    {shown(place)}: the template can't write its message: delete it and its .json")
+    if failed:
+        raise SystemExit(1)

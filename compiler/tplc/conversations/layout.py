@@ -200,37 +200,38 @@ class _Laying:
             return end + closed
         if is_answer:
             own_rest = rest.removesuffix(self.header_of_next(index, rest))
-            closers = [(found, -len(core)) for core in self.ends if (found := own_rest.find(core)) >= 0]
+            closers = [(found, -len(core), core) for core in self.ends if (found := own_rest.find(core)) >= 0]
             if closers:
-                found, size = min(closers)
-                return end + found - size
+                found, size, core = min(closers)
+                return end + found - size + self.space_after(core, own_rest[found - size :])
+            if own_rest == tail:
+                return end + len(own_rest)
             if is_last_text and last:
                 return len(self.text)
         if tail is None:
             if is_answer:
                 raise self.undecided(index, "where it ends does not show: the template refuses it as the last message")
             return end
-        if any(tail.strip() == prompt.text.strip() for prompt in self.ir.turn.prompts):
+        if tail.strip() and any(tail.strip() == prompt.text.strip() for prompt in self.ir.turn.prompts):
             tail = ""  # a prompt that is written whether it was asked for or not
         shared = _agreed(tail, rest)
         if is_answer and tail and not shared and rest:
             raise self.undecided(index, "where it ends does not show: another text follows it when it is the last")
         return end + shared
 
+    def space_after(self, core: str, text: str) -> int:
+        """How much white space the end of an answer has after its marker, as far as the text has it too."""
+        spaces = [end[end.index(core) + len(core) :] for end in self.ir.turn.ends if end.strip() == core]
+        return max((len(common_prefix(space, text)) for space in spaces), default=0)
+
     def header_of_next(self, index: int, rest: str) -> str:
-        """The end of the text after an answer that stands before the next message also where no answer precedes that:
+        """The end of the text after an answer that stands before the next message also where no message precedes that:
         it opens the message, and ends no answer."""
         following = self.shape.messages[index + 1 : index + 2]
-        if not following:
+        alone = self.render(following, False) if following else ""
+        if isinstance(alone, str) or len(alone) < 2:
             return ""
-        roles = [message.get("role") for message in self.shape.messages]
-        own = self.own.get(roles.index(following[0].get("role")))
-        openings = [self.pieces[own[0] - 1]] if own and self.owners[own[0]] is not None else []
-        alone = self.render(following, False)
-        openings += [alone[0]] if not isinstance(alone, str) and len(alone) > 1 else []
-        if roles.index(following[0].get("role")) > index:
-            openings = openings[1:]
-        shared = max((common_suffix(opening, rest) for opening in openings), key=len, default="")
+        shared = common_suffix(alone[0], rest)
         return rest[cut_right(rest, len(rest) - len(shared)) :]
 
     def closed_before_prompt(self, index: int, rest: str) -> int | None:

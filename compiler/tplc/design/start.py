@@ -9,9 +9,12 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from tplc.errors import BadMessage
 from tplc.ir.nodes import Json, TemplateIR
 from tplc.ir.write import write_message
+from tplc.verify.artifact import Artifact
 
 LAYOUTS: Mapping[str, str] = {
     "json": "calls as JSON objects between markers",
@@ -106,10 +109,37 @@ def start(name: str, layout: str, compile_: Callable[[str], TemplateIR]) -> Star
         "test_format.py": _TEST.replace("PARSER", parser),
     }
     for title, message in _MESSAGES.items():
-        stem = f"outputs/{title.replace(' ', '_')}"
+        stem = _stem(title)
         files[f"{stem}.txt"] = write_message(ir, _message(message))
         files[f"{stem}.json"] = _json(_wanted(message))
     return Started(files)
+
+
+def refreshed(ir: TemplateIR, artifact: Artifact) -> dict[str, str | None]:
+    """Return the outputs that a new folder has, by their paths, as this format writes them; None if it can't.
+
+    `artifact` is a parser of the format: what a format leaves out doesn't come back.
+    """
+    found: dict[str, str | None] = {}
+    for title, message in _MESSAGES.items():
+        try:
+            text = write_message(ir, _message(message))
+        except BadMessage:
+            text = ""
+        came_back = _compared(artifact.parse(text, tools=_TOOLS)) == _wanted(message)
+        found[f"{_stem(title)}.txt"] = text if came_back else None
+    return found
+
+
+def _compared(message: Mapping[str, Any]) -> Json:
+    """A message as the files next to outputs have it."""
+    called = [call["function"] for call in message["tool_calls"] or ()]
+    calls: list[Json] = [{"name": one["name"], "arguments": json.loads(one["arguments"])} for one in called]
+    return {"content": message["content"], "reasoning_content": message["reasoning_content"], "tool_calls": calls}
+
+
+def _stem(title: str) -> str:
+    return f"outputs/{title.replace(' ', '_')}"
 
 
 def _calls(message: Mapping[str, Json]) -> list[Json]:

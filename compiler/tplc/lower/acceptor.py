@@ -241,6 +241,11 @@ class CallForm:
         return _words_of(part for text in texts for part in text.split(AGAIN))
 
     @property
+    def header_pattern(self) -> str:
+        """What headers consist of, which may be missing or come twice."""
+        return f"(?:{'|'.join(map(re.escape, self.header_texts))}|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+)"
+
+    @property
     def truncatable(self) -> tuple[str, ...]:
         """Openers whose beginning, at the output's end, is no text: a fence that the template does not write is."""
         fence = any(text.lstrip().startswith(FENCE) for text in self.openers[:1])

@@ -223,6 +223,15 @@ def respelling(core: str) -> str:
     return pattern
 
 
+def truncated_respelling(core: str) -> str:
+    """The beginning of a marker that is spelled otherwise, where the text ends."""
+    rest = squeezed(core[1:])
+    pattern = ""
+    for sign in reversed(rest[:-1]):
+        pattern = rf"(?:{_any_case(sign)}[\s{JOINING}]*+{pattern})?"
+    return exact(core[0]) + rf"[\s{JOINING}]*+" + pattern + END
+
+
 def _any_case(sign: str) -> str:
     if sign in "|｜":
         return "[|｜]"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
@@ -105,7 +106,8 @@ def write_output(path: str, text: str) -> None:
             raise
         except OSError as error:
             sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - what is left in it would be tried again at the end
-            raise SourceError("standard output", f"cannot be written: {error.strerror}") from error
+            why = "it is closed" if error.errno == errno.EBADF else error.strerror
+            raise SourceError("standard output", f"cannot be written: {why}") from error
         return
     write_bytes(path, text.encode("utf-8"))
 

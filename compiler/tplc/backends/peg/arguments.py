@@ -15,85 +15,101 @@ from collections.abc import Sequence
 from tplc.backends.peg.cuts import pair_cuts
 from tplc.backends.peg.facts import Facts, longest_first
 from tplc.backends.peg.known_tools import KnownTools, Parameter
-from tplc.backends.peg.loose import VALUES, loose_rules, loose_top_list, string_pattern, top_word_pattern
 from tplc.backends.peg.patterns import either, leaf, literal, marker, marker_core
-from tplc.backends.peg.rules import Rule, Section, rule, sequence
+from tplc.backends.peg.rules import Rule, Section, external, rule, sequence
 from tplc.backends.peg.schemas import schema_rules
-from tplc.backends.peg.styles import BoundedStyle, Styles
+from tplc.backends.peg.styles import breaks_pattern
 from tplc.backends.peg.values import SPACE, list_rules, list_suffix, object_rules, value_rules
 from tplc.ir.markers import is_distinctive
 from tplc.ir.nodes import JSON_STYLE, Dialect, Elements
 from tplc.lower import PairForm
 from tplc.lower.bounds import KEY
-from tplc.lower.following import after_quoted, pattern_of
-from tplc.lower.lexemes import exact, group
+from tplc.lower.following import after_quoted, closes_call, pattern_of
+from tplc.lower.lexemes import exact, group, lexemes_of
 from tplc.lower.pairs import QUOTES
+from tplc.lower.states import respelled_kinds
 from tplc_runtime.raw import MOST_KEYS
 from tplc_runtime.values import AFTER_LITERAL
 
 KEY_LIMIT = 512
-LOOSE_LIST = "loose_list_for_argument"
 NO_PAIR = "content_for_no_pair"
 ENDS_OF_PAIRS = ("end", "next")
 OTHER_WORDS = {"true": ("true", "True"), "false": ("false", "False"), "null": ("null", "None")}
 
 
-def arguments_ahead(pairs: PairForm) -> list[str]:
+def arguments_ahead(facts: Facts, pairs: PairForm) -> list[str]:
     """What may stand where the arguments begin."""
-    return [marker_core(text) for text in (pairs.start, *pairs.opens, pairs.empty, pairs.end) if text.strip()]
-
-
-def argument_sections(dialect: Dialect, facts: Facts, known: KnownTools, styles: Styles) -> list[Section]:
-    if facts.calls.pairs is not None:
-        pairs = PairRules(dialect, facts.calls.pairs, facts, styles)
-        return [
-            Section("Its arguments: pairs of a key and a value.", (*pairs.rules(known),)),
-            Section("Values inside lists and objects.", nested_rules(dialect, styles)),
-            loose_section(pairs.loose()),
-        ]
-    others = VALUES[1:] if facts.calls.fields else VALUES[2:3]
-    arguments = rule("arguments", "object", "loose_object", "string", *others, "cut")
-    schemas = [each for tool in known.tools for each in schema_rules(tool, dialect)]
-    inside = value_rules(dialect.in_object, dialect, no_key=no_key(styles[2]))
     return [
-        Section("The arguments of each tool, as its schema has them; else as any arguments.", (*schemas,)),
-        Section("Its arguments: an object.", (arguments, *inside)),
-        loose_section(loose_rules(styles[2])),
+        marker_core(text, alike=facts.alike)
+        for text in (pairs.start, *pairs.opens, pairs.empty, pairs.end)
+        if text.strip()
     ]
 
 
-def nested_rules(dialect: Dialect, styles: Styles) -> tuple[Rule, ...]:
+def argument_sections(dialect: Dialect, facts: Facts, known: KnownTools) -> list[Section]:
+    if facts.calls.pairs is not None:
+        pairs = PairRules(dialect, facts.calls.pairs, facts)
+        return [
+            Section("Its arguments: pairs of a key and a value.", (*pairs.rules(known),)),
+            Section("Values inside lists and objects.", nested_rules(dialect, facts)),
+        ]
+    loose = [] if facts.calls.fields else ["loose_value", "cut"]
+    arguments = rule("arguments", "object", "string", *loose)
+    fenced = facts.reads_again and not facts.calls.fields
+    schemas = [each for tool in known.tools for each in schema_rules(tool, dialect, fenced=fenced)]
+    schemas += [rule("fence_open", leaf(r"\s*+```[\w-]*+\s*+"))] if fenced else []
+    inside = value_rules(dialect.in_object, dialect, no_key=no_key(facts, 2))
+    return [
+        Section("The arguments of each tool, as its schema has them; else as any arguments.", (*schemas,)),
+        Section("Its arguments: an object.", (arguments, *inside)),
+        loose_section(facts),
+    ]
+
+
+def nested_rules(dialect: Dialect, facts: Facts) -> tuple[Rule, ...]:
     if dialect.elements is not None:
         return ()
-    inside = value_rules(dialect.in_object, dialect, no_key=no_key(styles[2]))
+    inside = value_rules(dialect.in_object, dialect, no_key=no_key(facts, 2))
     suffix = list_suffix(dialect)
-    return (*inside, *(value_rules(dialect.in_list, dialect, suffix, no_key=no_key(styles[1])) if suffix else ()))
+    return (*inside, *(value_rules(dialect.in_list, dialect, suffix, no_key=no_key(facts, 1)) if suffix else ()))
 
 
-def no_key(style: BoundedStyle) -> str:
+def no_key(facts: Facts, style: int) -> str:
     """What begins no key without quotes: quotes of any kind, and what stands in no value."""
-    return either([*map(exact, style.strings), style.stop])
+    strings = facts.calls.styles[style].strings if facts.calls.styles else ()
+    return either([*(exact(opened) for opened, _, _ in strings), breaks_pattern(facts.calls.breaks)])
 
 
-def loose_section(rules: list[Rule]) -> Section:
+def loose_section(facts: Facts) -> Section:
     return Section(
-        "Lists and objects with mistakes, or that the output cuts off: quotes and brackets, as far as they pair up.",
-        (*rules,),
-        ("Commas and colons may be missing or too many.",),
+        "Values with mistakes, or that the output cuts off.",
+        (external("loose_value", facts),),
+        ("The engine has a reader for them, which says where they end.",),
     )
 
 
 class PairRules:
     """The rules of arguments in pairs, from the layout of one pair."""
 
-    def __init__(self, dialect: Dialect, pairs: PairForm, facts: Facts, styles: Styles) -> None:
-        self.pairs, self.facts, self.dialect, self.styles = pairs, facts, dialect, styles
-        self.opens = either([marker_core(text) for text in longest_first(pairs.opens)])
+    def __init__(self, dialect: Dialect, pairs: PairForm, facts: Facts) -> None:
+        self.pairs, self.facts, self.dialect = pairs, facts, dialect
+        kinds: dict[str, list[str]] = {}
+        for kind, texts in pairs.between:
+            kinds.setdefault(kind, []).extend(texts)
+        self.lexemes = lexemes_of(kinds.items(), respelled_kinds(facts.acceptor))
+        self.opens = self.cores_of("pair") if pairs.opens else ""
         self.closer = pairs.close
         # The key comes again after the value, as in closing tags.
         self.repeats = pairs.value_close is not None
         self.rest = pairs.value_close[1] if pairs.value_close is not None else ""
         self.names: tuple[str, ...] = ()  # of the tools: what a further call's name is one of
+
+    def core(self, text: str) -> str:
+        return marker_core(text, alike=self.facts.alike)
+
+    def cores_of(self, *kinds: str) -> str:
+        """The pattern of what may stand between pairs, of these kinds."""
+        return group(either([one.find for one in self.lexemes.all if one.kind in kinds]))
 
     def rules(self, known: KnownTools) -> list[Rule]:
         self.names = tuple(tool.name for tool in known.tools)
@@ -104,7 +120,7 @@ class PairRules:
             *self.frame_rules(),
             *self.argument_rules(),
             *self.slot_rules(known),
-            *pair_cuts(self.pairs, known, sequence(*self.head)),
+            *pair_cuts(self.pairs, known, sequence(*self.head), alike=self.facts.alike),
             *self.argument_value(),
             *self.value_close(),
         ]
@@ -114,16 +130,18 @@ class PairRules:
         # Where punctuation ends a value, the names of the parameters tell it from text.
         own_end = suffix if own and (self.guessed or (self.pairs.next_pair and len(own) <= MOST_KEYS)) else ""
         choice = f"any_argument{suffix}" if own else "argument"
-        rules = [rule(f"arguments{suffix}", self.all(choice))]
+        again = self.facts.reads_again
+        rules = [rule(f"arguments{suffix}", *[f"argument_gap whole_object{suffix}"] * again, self.all(choice))]
+        rules += [external(f"whole_object{suffix}", self.facts)] * again
         rules += [rule(choice, *own, f"argument{own_end}")] if own else []
         if own_end:
             keys = tuple(parameter.name for parameter in parameters)
-            close = self.punctuation(keys) if self.guessed else f"(?:{self.close_pattern()}|{self.next_pair(keys)})"
+            close = self.punctuation(keys) if self.guessed else f"(?:{self.value_stop()}|{self.next_pair(keys)})"
             rules += [
                 *self.argument_rules(own_end, keys),
                 rule(f"argument_value{own_end}", f"typed_value{own_end}", f"raw_text{own_end}"),
                 rule(f"typed_value{own_end}", self.typed_value(close)),
-                rule(f"raw_text{own_end}", leaf(self.own_string() + rf".*?(?={close}|\Z)")),
+                rule(f"raw_text{own_end}", leaf(self.own_string() + self.text_before(keys))),
             ]
             rules += [] if self.guessed else [rule(f"next_argument{own_end}", leaf(f"(?={self.next_pair(keys)})"))]
         for parameter in parameters:
@@ -161,26 +179,23 @@ class PairRules:
     def pair(self, key: str, value: str, own_end: str = "") -> str:
         closed = "value_close?"
         if own_end and not self.guessed:
-            closed = f"(value_close / next_argument{own_end} / cut)"
+            lost = " / missing_closer_for_call" * bool(self.call_closes)
+            closed = f"(value_close{lost} / next_argument{own_end} / cut)"
         elif self.raw:
             # A value that is wrapped has its end already.
-            closed = '(value_close / cut / "")' if self.dialect.wrap else "(value_close / cut)"
+            lost = " / missing_closer_for_call" * bool(self.call_closes)
+            closed = f"(value_close{lost} / cut" + ' / "")' * bool(self.dialect.wrap) + ")" * (not self.dialect.wrap)
         if not self.closer.strip():
             closed = ""
         return sequence(*self.head, key, *self.middle, value, closed)
 
     def all(self, argument: str) -> str:
-        rest = "argument_rest" if self.between else ""
+        rest = "argument_rest" if self.cores_of("skip") else ""
         # At the end of a text parsimonious tries nothing that `?` makes optional.
         close = "arguments_close / " if self.pairs.end.strip() else ""
         closed = f'(gap ({close}trailing_for_pair / cut) / "")'
         pairs = f"argument_gap {argument}" + (f" / argument_gap {NO_PAIR}" if self.pairs.resumes else "")
         return sequence(self.opened, f"({pairs})*", rest, closed)
-
-    @property
-    def between(self) -> list[str]:
-        skipped = [text for kind, found in self.pairs.between if kind == "skip" for text in found]
-        return [marker_core(text) for text in longest_first(skipped) if text.strip()]
 
     @property
     def raw(self) -> bool:
@@ -221,23 +236,21 @@ class PairRules:
 
     def frame_rules(self) -> list[Rule]:
         """What stands around and between the pairs."""
-        between = either(self.between)
+        between = self.cores_of("skip")
         rules = [rule("argument_gap", leaf(rf"(?:\s++|{between})*+" if between else r"\s*+"))]
         rules += [rule("argument_rest", leaf(rf"(?:\s*+(?:{between}))*+"))] if between else []
         if self.opened:
-            rules.append(rule("arguments_open", leaf(r"\s*+" + marker_core(self.pairs.start))))
+            rules.append(rule("arguments_open", leaf(r"\s*+" + self.core(self.pairs.start))))
         if self.pairs.end.strip():
-            rules.append(rule("arguments_close", leaf(marker_core(self.pairs.end))))
+            rules.append(rule("arguments_close", leaf(self.core(self.pairs.end))))
         return [*rules, self.no_pair()] if self.pairs.resumes else rules
 
     def no_pair(self) -> Rule:
         """Text that is no pair, up to the next pair or the end of the call."""
-        over = longest_first(text for kind, found in self.pairs.between if kind in ENDS_OF_PAIRS for text in found)
-        ends = [marker_core(text) for text in over]
-        stop = either([self.opens, *ends])
+        ends, stop = self.cores_of(*ENDS_OF_PAIRS), self.cores_of("pair", "broken", *ENDS_OF_PAIRS)
         # White space is looked at once: what steps through it takes its length squared.
         text = rf"\S(?:(?!{stop})\S|\s++(?!{stop}))*+(?=\s*+(?:{stop}))"
-        return rule(NO_PAIR, leaf(f"(?!{either(ends)})" * bool(ends) + text))
+        return rule(NO_PAIR, leaf(f"(?!{ends})" * bool(ends) + text))
 
     def slot_rules(self, known: KnownTools) -> list[Rule]:
         rules = [rule("key_open", leaf(self.opens))] if self.opens else []
@@ -246,7 +259,7 @@ class PairRules:
         if known:
             rules.append(rule("key_stop", leaf(self.key_stop)))
         if self.key_end:
-            rules.append(rule("key_end", leaf(rf"\s*+{ends(self.key_end)}")))
+            rules.append(rule("key_end", leaf(rf"\s*+{ends(self.key_end, self.facts.alike)}")))
         if self.typed:
             rules += self.type_rules()
         return rules
@@ -262,11 +275,11 @@ class PairRules:
     @property
     def key_stop(self) -> str:
         """What shows that the key has ended: a marker, or white space alone."""
-        return rf"\s*+{cores(self.key_end)}" if self.key_end else r"\s"
+        return rf"\s*+{cores(self.key_end, self.facts.alike)}" if self.key_end else r"\s"
 
     def over(self) -> Rule:
         """Where a pair begins with its key, what else may come there."""
-        return rule("arguments_over", leaf(either([marker_core(text) for text in self.alike])))
+        return rule("arguments_over", leaf(either([self.core(text) for text in self.alike])))
 
     @property
     def alike(self) -> list[str]:
@@ -287,15 +300,29 @@ class PairRules:
         names = {word: f"type_{'_'.join(types)}" for word, types in words.items()}
         stop = self.ends_of("type")
         return [
-            rule("type", *names.values(), leaf(rf"\S[^\n]{{0,{KEY_LIMIT - 1}}}?(?=\s*+{cores(stop)})")),
+            rule(
+                "type", *names.values(), leaf(rf"\S[^\n]{{0,{KEY_LIMIT - 1}}}?(?=\s*+{cores(stop, self.facts.alike)})")
+            ),
             *(rule(name, f"{literal(word)} &type_end") for word, name in names.items()),
-            rule("type_end", leaf(rf"\s*+{ends(stop)}")),
+            rule("type_end", leaf(rf"\s*+{ends(stop, self.facts.alike)}")),
         ]
 
     # The value
 
     def value_close(self) -> list[Rule]:
-        return [rule("value_close", leaf(self.close_pattern()))] if self.closer.strip() else []
+        rules = [rule("value_close", leaf(self.close_pattern()))] if self.closer.strip() else []
+        return rules + [rule("missing_closer_for_call", "&" + leaf(self.call_closes))] * bool(self.call_closes)
+
+    @property
+    def call_closes(self) -> str:
+        """What closes the call, and what follows that: it ends a raw value whose own end is missing."""
+        pairs, tolerated = self.pairs, "missing_closers" in self.facts.acceptor.tolerances
+        if pairs.quoted or pairs.guessed or pairs.items is not None or not pairs.following.closes or not tolerated:
+            return ""
+        return r"\n?" + closes_call(pairs.following, self.facts.calls.section_end, begun=False, quote=exact)
+
+    def value_stop(self) -> str:
+        return group(either([self.close_pattern(), self.call_closes]))
 
     def close_pattern(self) -> str:
         if self.repeats:
@@ -322,6 +349,14 @@ class PairRules:
             line = r"\n" * before.startswith("\n")
             found.append(rf"{line}{text}(?<!{text}(?:(?!{opener}).)*{text})")
         return group(either(found))
+
+    def text_before(self, keys: tuple[str, ...]) -> str:
+        """A raw value up to its end; where it quotes a call, no pair ends it."""
+        if self.guessed:
+            return rf".*?(?={self.punctuation(keys)}|\Z)"
+        ends, breaks = self.value_stop(), breaks_pattern(self.facts.calls.breaks)
+        free = f"(?:(?!{breaks}).)*?" if breaks else ".*?"
+        return rf"{free}(?={ends}|{self.next_pair(keys)})|.*?(?={ends}|\Z)"
 
     def follow(self, keys: tuple[str, ...] = ()) -> str:
         """What may follow a value whose closing marker, if it has one, could stand in the value as well."""
@@ -365,7 +400,10 @@ class PairRules:
             ),
             rule("scalar_item", f"{spaces} ({scalars}) {spaces}"),
             rule("object_of_arguments", f"({spaces} argument)+ {spaces}"),
-            rule("scalar_value", f"{self.own_close_next()} {leaf(SPACE)} ({scalars}) {self.space_before_close()}"),
+            rule(
+                "scalar_value",
+                sequence(self.own_close_next(), f"{leaf(SPACE)} ({scalars}) {self.space_before_close()}"),
+            ),
             *self.word_rules(""),
             *value_rules(JSON_STYLE, Dialect(JSON_STYLE, JSON_STYLE, JSON_STYLE)),
             self.raw_text("element_text"),
@@ -380,25 +418,27 @@ class PairRules:
 
     def key_before(self) -> str:
         """The key in the text before the value, as a pattern with one group."""
-        return rf"(?<={group(self.opens)}([^\n]{{0,{KEY_LIMIT}}}?){cores(self.key_end)})"
+        return rf"(?<={group(self.opens)}([^\n]{{0,{KEY_LIMIT}}}?){cores(self.key_end, self.facts.alike)})"
 
     def raw_text(self, name: str = "raw_text") -> Rule:
         if self.repeats:
             # The closing marker is the one with the same key.
             opened = self.key_before()
-            return rule(name, leaf(rf"{opened}.*?(?={marker(self.closer)}\1{marker_core(self.rest)}|\Z)"))
-        return rule(name, leaf(self.own_string() + rf".*?(?={self.close_pattern()}|\Z)"))
+            close = either([rf"{marker(self.closer)}\1{marker_core(self.rest)}", self.call_closes])
+            return rule(name, leaf(rf"{opened}.*?(?={close}|\Z)"))
+        return rule(name, leaf(self.own_string() + rf".*?(?={self.value_stop()}|\Z)"))
 
     def own_string(self) -> str:
         """A string in quotes that a value is, up to anything that may follow it, also a key that no schema has."""
         return string_before(self.pairs.literals, self.punctuation()) if self.guessed else ""
 
     def space_before_close(self, close: str = "") -> str:
-        return leaf(rf"[ \t\r\n]*?(?={close or self.close_pattern()}|\Z)")
+        return leaf(rf"[ \t\r\n]*?(?={close or self.value_stop()}|\Z)")
 
     def typed_value(self, close: str = "") -> str:
         kinds = [f"{kind}_for_argument" for kind in ("object", "list", *OTHER_WORDS)]
-        return f"{leaf(SPACE)} ({' / '.join([*kinds, 'scalar'])}) {self.space_before_close(close)}"
+        typed = f"{leaf(SPACE)} ({' / '.join([*kinds, 'scalar'])}) {self.space_before_close(close)}"
+        return sequence(self.own_close_next(), typed)
 
     def typed_rules(self) -> list[Rule]:
         suffix = "_for_argument"
@@ -425,26 +465,14 @@ class PairRules:
         firm = [kind for kind in values[0].choices if kind.removesuffix(suffix) in ("object", "list", "string")]
         words = [kind for kind in values[0].choices if kind not in firm]
         spaces = leaf(r"\s*+")
-        loose = ["loose_object", LOOSE_LIST, "loose_string_for_argument", "loose_word_for_argument"]
-        style = self.styles[0]
         return [
-            rule("argument_value", f"{spaces} ({' / '.join([*firm, 'firm_word', *loose])})", "no_value"),
+            rule("argument_value", f"{spaces} ({' / '.join([*firm, 'firm_word', 'loose_value'])})", "no_value"),
             *values[1:],
             rule("firm_word", f"({' / '.join(words)}) value_end"),
             rule("value_end", leaf(rf"(?={follow}|{AFTER_LITERAL.pattern})")),
-            rule("loose_string_for_argument", leaf(string_pattern(style, follow=follow))),
-            rule("loose_word_for_argument", leaf(top_word_pattern(style, follow))),
+            external("loose_value", self.facts),
             rule("no_value", leaf(r"\s*+")),
         ]
-
-    def loose(self) -> list[Rule]:
-        """Nested values with mistakes; raw values have none, for what is not whole there is text."""
-        if self.raw:
-            return []
-        _, in_list, in_object = self.styles
-        apart = list_suffix(self.dialect)
-        rules = [*loose_rules(in_object), *loose_top_list(in_list, apart, LOOSE_LIST)]
-        return [*rules, *(loose_rules(in_list, apart) if apart else [])]
 
 
 def string_before(quotes: Sequence[str], follow: str) -> str:
@@ -458,12 +486,12 @@ def one_of(keys: Sequence[str]) -> str:
     return group(either([exact(key) or "(?:)" for key in sorted(keys, key=len, reverse=True)])) or KEY
 
 
-def cores(texts: Sequence[str]) -> str:
-    return group(either([marker_core(text) for text in sorted(texts, key=len, reverse=True)]))
+def cores(texts: Sequence[str], alike: bool = False) -> str:
+    return group(either([marker_core(text, alike=alike) for text in sorted(texts, key=len, reverse=True)]))
 
 
-def ends(texts: Sequence[str]) -> str:
-    return group(either([marker(text.lstrip()) for text in sorted(texts, key=len, reverse=True)]))
+def ends(texts: Sequence[str], alike: bool = False) -> str:
+    return group(either([marker(text.lstrip(), alike=alike) for text in sorted(texts, key=len, reverse=True)]))
 
 
 def whole_ends(texts: Sequence[str]) -> str:

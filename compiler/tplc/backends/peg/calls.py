@@ -16,33 +16,26 @@ from tplc.backends.peg.cuts import cut_section, cuts_after
 from tplc.backends.peg.facts import Facts
 from tplc.backends.peg.known_tools import KnownTools
 from tplc.backends.peg.object_calls import object_call_section
-from tplc.backends.peg.patterns import any_of, begun, either, leaf, literal
-from tplc.backends.peg.rules import Rule, Section, rule, sequence
+from tplc.backends.peg.patterns import begun, either, leaf, literal
+from tplc.backends.peg.rules import Rule, Section, external, rule, sequence
 from tplc.backends.peg.slots import closing, slot_rules
-from tplc.backends.peg.styles import styles_of
 from tplc.backends.peg.whole_calls import whole_call
 from tplc.ir.nodes import Dialect
 from tplc.lower import CallShape
 
 
 def call_sections(dialect: Dialect, facts: Facts, known: KnownTools, *, parallel: bool) -> list[Section]:
-    styles = styles_of(facts.acceptor)
     if facts.calls.fields:
-        call = object_call_section(dialect, facts, known, styles[2])
+        call = object_call_section(dialect, facts, known)
     else:
         call = call_section(facts, known)
     return [
-        section_section(facts, parallel=parallel, apart=apart(facts)),
+        section_section(facts, parallel=parallel, apart=facts.apart),
         call,
-        cut_section(facts, known, styles[2]),
+        cut_section(facts, known),
         Section("A call exactly as the template writes it.", (*whole_call(facts, dialect, known),)),
-        *argument_sections(dialect, facts, known, styles),
+        *argument_sections(dialect, facts, known),
     ]
-
-
-def apart(facts: Facts) -> bool:
-    """Whether only a separator says that another call comes, for a call opens with nothing of its own."""
-    return bool(facts.separator) and not facts.call_open and not facts.calls.fields
 
 
 def section_section(facts: Facts, *, parallel: bool, apart: bool) -> Section:
@@ -52,19 +45,19 @@ def section_section(facts: Facts, *, parallel: bool, apart: bool) -> Section:
     named += ["call_separator"] if facts.separator and not apart else []
     # A piece of a closer may be all that is there of the whole.
     whole = "!trailing_for_whole " if facts.calls.longer_than_closers else ""
-    between = f"(gap {whole}{_any(named)})*" if named else ""
-    joint = "call_joint?" if facts.calls.joints else "call_separator gap" if apart else ""
-    another = sequence("between_calls" if between else "", "gap", joint, "call")
-    opened = "section_open gap" if facts.section_open else ""
-    if facts.section_open and facts.call_open and facts.distinctive_call:
-        opened = "(section_open gap)?"
+    skipped = [f"gap {whole}{_any(named)}"] * bool(named) + ["left_sign"] * bool(facts.left_sign)
+    between = f"({' / '.join(skipped)})*" if skipped else ""
+    openers = ["call_separator"] * apart + ["call_next"] * bool(facts.call_next)
+    openers += ["call_next_for_object"] * bool(facts.next_object)
+    opened = f"{_any(openers)} gap" if openers else ""
+    opened = f"({opened})?" if openers and facts.calls.unmarked else opened
+    another = sequence("between_calls" if between else "", "gap", opened, "call")
     more = f"({another})*" if parallel else ""
     rules = [
         rule(
             "tool_calls",
             sequence(
-                opened,
-                "call",
+                "call_open gap call",
                 more,
                 "between_calls" if between else "",
                 # At the end of a text parsimonious tries nothing that `?` makes optional.
@@ -74,15 +67,20 @@ def section_section(facts: Facts, *, parallel: bool, apart: bool) -> Section:
             ),
         )
     ]
-    if facts.section_open:
-        rules.append(rule("section_open", leaf(facts.section_open)))
+    rules.append(rule("call_open", leaf(facts.call_open)))
+    if facts.call_next:
+        rules.append(rule("call_next", leaf(facts.call_next)))
     if between:
         rules.append(rule("between_calls", between))
     rules.append(rule("gap", leaf(r"\s*+")))
     if facts.separator:
         rules.append(rule("call_separator", leaf(facts.separator)))
-    if facts.calls.joints:
-        rules.append(rule("call_joint", leaf(rf"{any_of(facts.calls.joints)}\s*+")))
+    if facts.next_object:
+        rules.append(rule("call_next_for_object", leaf(facts.next_object)))
+    if facts.left_sign:
+        rules.append(rule("left_sign", leaf(facts.left_sign)))
+    if facts.left_opener:
+        rules.append(rule("left_opener", leaf(facts.left_opener)))
     if facts.section_close:
         rules.append(rule("section_close", leaf(facts.section_close)))
     return Section("Tool calls.", (*rules,))
@@ -94,24 +92,32 @@ def _any(names: list[str]) -> str:
 
 def call_section(facts: Facts, known: KnownTools) -> Section:
     shape, pairs = facts.calls.shape, facts.calls.pairs is not None
-    opened = ["call_open", "gap"] if shape.opener.strip() else []
     closed = [closing(facts)]
     suffixes = [f"_for_{tool.rule}" for tool in known.tools]
-    general = sequence(*opened, *_body(shape, "", pairs=pairs, without=_no_arguments(facts)), *closed)
+    general = sequence(*_body(shape, "", pairs=pairs, without=_no_arguments(facts)), *closed)
     if known:
-        rules = [
-            rule("call", *(f"call{suffix}" for suffix in suffixes), *([] if known.closed else ["call_for_others"]))
-        ]
+        others = [f"!header_cut call_for_other__{tool.rule}" for tool in known.tools] + ["!header_cut other_calls"]
+        others = others if facts.reads_again else []
+        named = [f"call{suffix}" for suffix in suffixes]
+        rules = [rule("call", *named, *others, *([] if known.closed else ["call_for_others"]))]
+        if others:
+            rules += [
+                rule(
+                    f"call_for_other__{tool.rule}",
+                    sequence(f"other_header_for_{tool.rule}", f'(gap arguments_for_{tool.rule} / "")', *closed),
+                )
+                for tool in known.tools
+            ]
+            rules += [external(f"other_header_for_{tool.rule}", facts) for tool in known.tools]
+            rules.append(external("other_calls", facts))
         without = "" if pairs else '""'
         rules += [
-            rule(f"call{suffix}", sequence(*opened, *_body(shape, suffix, pairs=pairs, without=without), *closed))
+            rule(f"call{suffix}", sequence(*_body(shape, suffix, pairs=pairs, without=without), *closed))
             for suffix in suffixes
         ]
         rules += [] if known.closed else [rule("call_for_others", general)]
     else:
         rules = [rule("call", general)]
-    if opened:
-        rules.append(rule("call_open", leaf(facts.call_open)))
     rules += [*id_rules(shape, known), *slot_rules(facts, known)]
     if facts.call_close:
         rules.append(rule("call_close", leaf(facts.call_close)))
@@ -128,7 +134,7 @@ def _no_arguments(facts: Facts) -> str:
         return f"&(gap ({' / '.join(named)}))" if named else "cut"
     if not pairs.opens_at_once:
         return ""
-    opened = [*arguments_ahead(pairs), *facts.call_starts, facts.call_open if facts.calls.shape.opener.strip() else ""]
+    opened = [*arguments_ahead(facts, pairs), *facts.call_starts, facts.call_next]
     names = [leaf(either([*opened, begun([pairs.start, *pairs.opens])])), *named, "cut"]
     return f"&(gap ({' / '.join(names)}))"
 

@@ -13,29 +13,43 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tplc.backends.peg.facts import Facts
+from tplc.backends.peg.facts import Facts, last_of
 from tplc.backends.peg.known_tools import KnownTools
-from tplc.backends.peg.loose import open_rules, open_string_pattern
-from tplc.backends.peg.patterns import any_of, begun, either, leaf, literal, marker, marker_core, marker_word
-from tplc.backends.peg.rules import Rule, Section, rule, sequence
-from tplc.backends.peg.styles import BoundedStyle, breaks_pattern
+from tplc.backends.peg.patterns import (
+    any_of,
+    begun,
+    either,
+    leaf,
+    literal,
+    marker,
+    marker_core,
+    marker_word,
+    some_suffix,
+)
+from tplc.backends.peg.rules import Rule, Section, external, rule, sequence
+from tplc.backends.peg.styles import breaks_pattern
 from tplc.lower import Acceptor, CallForm, PairForm, SlotEnd
-from tplc.lower.lexemes import END, exact, group
-from tplc_runtime.machine import LEAST_CUT, NAME_LIMIT
+from tplc.lower.lexemes import END, NOTHING, exact, first_characters, group
+from tplc.lower.states import StateName, states
+from tplc_runtime.machine import CUT_KINDS, LEAST_CUT, NAME_LIMIT
 
 
-def cut_section(facts: Facts, known: KnownTools, style: BoundedStyle) -> Section:
+def cut_section(facts: Facts, known: KnownTools) -> Section:
     calls = facts.calls
     if not calls.openers:
         return Section("", ())
     rules = [] if facts.bare else [rule("trailing_for_opener", leaf(facts.begun_opener))]
-    rules += _cut_call(facts, style)
+    rules += _cut_call(facts)
     rules += [rule("calls_cut", f"gap ({' / '.join(cuts_after(facts))})")] if cuts_after(facts) else []
     rules += _next_rules(facts)
     if calls.turn_closers:
         rules.append(rule("after_turn_for_calls", leaf(_after_turn(facts))))
     rules += slot_cuts(
-        calls.header, known, breaks_pattern(calls.breaks), opened=calls.object_open if calls.fields else ""
+        calls.header,
+        known,
+        breaks_pattern(calls.breaks),
+        opened=calls.object_open if calls.fields else "",
+        alike=facts.alike,
     )
     rules += _tail_rules(calls, known)
     return Section("A call that the output's end cuts before it has a name, or before its last closer.", (*rules,))
@@ -51,7 +65,30 @@ def cut_names(facts: Facts) -> list[str]:
 # In a turn
 
 
-def _cut_call(facts: Facts, style: BoundedStyle) -> list[Rule]:
+def cut_marker(facts: Facts, name: StateName) -> str:
+    """The beginning of what ends the turn, or the part of it that this state reads, where the output ends."""
+    state = next((state for state in states(facts.acceptor) if state.name == name), None)
+    if state is None or "cut_markers" not in facts.acceptor.tolerances:
+        return ""
+    alike = any(one.kind in CUT_KINDS and one.respelled for one in state.lexemes.all)
+    cores = [one.core for one in state.lexemes.all if one.kind in CUT_KINDS and not one.respelled]
+    pattern = begun(cores, least=LEAST_CUT, alike=alike)
+    leads = either([some_suffix(lead) for lead in state.lexemes.leads.split("\0") if lead])
+    return rf"{group(leads)}(?=[\W_]*[^\W_])(?![^\W_]+\s*\Z){pattern}" if pattern != NOTHING else ""
+
+
+def cut_marker_stops(facts: Facts, name: StateName) -> list[str]:
+    """Where that may be: a short pattern to look for in text."""
+    state = next((state for state in states(facts.acceptor) if state.name == name), None)
+    if state is None or not cut_marker(facts, name):
+        return []
+    cores = [one.core for one in state.lexemes.all if one.kind in CUT_KINDS and not one.respelled]
+    leads = either([some_suffix(lead) for lead in state.lexemes.leads.split("\0") if lead])
+    first = either([first_characters(core, LEAST_CUT) for core in cores])
+    return [rf"{group(leads)}{group(first)}(?=.{{0,{2 * max(map(len, cores))}}}\Z)"]
+
+
+def _cut_call(facts: Facts) -> list[Rule]:
     opener = leaf("|".join(facts.call_starts))
     if facts.bare:
         indented = leaf(r"[^\S\n]*+(?:" + either(facts.call_starts) + ")")
@@ -64,7 +101,8 @@ def _cut_call(facts: Facts, style: BoundedStyle) -> list[Rule]:
             rules.append(rule("cut_for_text", f"&({whole})"))
     else:
         rules = [rule("trailing_for_call", _cut(facts, opener))]
-    return [*rules, *_object_rules(facts, style)]
+    rules.append(rule("header_cut", _rest(facts)))
+    return [*rules, *([external("cut_object", facts)] if facts.calls.fields else [])]
 
 
 def _rest(facts: Facts) -> str:
@@ -83,33 +121,8 @@ def _id_is_first(calls: CallForm) -> bool:
 
 
 def _cut(facts: Facts, opener: str) -> str:
-    """From the opener on; an object that is no call before a closer is text, which is looked for once it is read."""
-    calls, whole = facts.calls, sequence(opener, _rest(facts))
-    closers = [marker_core(text) for text in calls.distinctive_closers] if calls.fields else []
-    if not closers:
-        return whole
-    return sequence(f"&({whole})", "&" + leaf(f"(?:(?!{either(closers)}).)*+" + END), whole)
-
-
-def _object_rules(facts: Facts, style: BoundedStyle) -> list[Rule]:
-    """A call's object without a name so far."""
-    calls = facts.calls
-    if not calls.fields:
-        return []
-    end, string = leaf(r"\s*+\Z"), "open_string"
-    key = "inner_key" if len(calls.path_of("name")) > 1 else "name_key"
-    value = f"(loose_value / {string})?" if key == "inner_key" else f"({string} / open_object / open_list)?"
-    if calls.name_is_key:
-        whole = f"object_open (loose_sign / loose_object / loose_list)* {string}? {end}"
-    elif facts.bare:
-        others = [f"{slot}_field" for slot in ("arguments", "id", "index") if len(calls.path_of(slot)) == 1]
-        before = f"(({' / '.join(others)}) comma)*" if others else ""
-        last = " / ".join([f"{key} (colon {value})?", *others, string])
-        whole = sequence("object_open", before, f"({last})?", end)
-    else:
-        whole = f"object_open (!{key} field)* ({key} loose_sign* {value})? {end}"
-    rules = [rule("cut_object", whole), rule(string, leaf(open_string_pattern(style)))]
-    return rules + (open_rules(style, end) if "open_list" in whole else [])
+    """From the opener on."""
+    return sequence(opener, _rest(facts))
 
 
 # After a call
@@ -118,8 +131,8 @@ def _object_rules(facts: Facts, style: BoundedStyle) -> list[Rule]:
 def cuts_after(facts: Facts) -> list[str]:
     calls = facts.calls
     # A separator alone opens no call: it is dropped, whatever comes.
-    separated = "" if facts.call_open or facts.calls.fields else "call_separator gap "
-    names = [separated + _next_cut(facts)] if _opens_next(facts) else []
+    names = [f"call_separator {_next_cut(facts)}_part"] if facts.apart else []
+    names += [_next_cut(facts)] if _opens_next(facts) else []
     names += ["trailing_for_tail"] if calls.tail is not None else []
     names += ["trailing_for_whole"] if calls.longer_than_closers else []
     names += ["trailing_for_closer"] if _markers_after(calls) else []
@@ -128,7 +141,7 @@ def cuts_after(facts: Facts) -> list[str]:
 
 def _missing(facts: Facts) -> str:
     """Where calls stop without their last closer, or with a separator."""
-    calls, last = facts.calls, _last(facts.calls)
+    calls, last = facts.calls, last_of(facts.calls)
     if calls.ends_turn:
         return ""
     if last:
@@ -137,7 +150,7 @@ def _missing(facts: Facts) -> str:
 
 
 def _opens_next(facts: Facts) -> bool:
-    return bool(facts.call_open or facts.calls.fields or facts.separator)
+    return bool(facts.call_next or facts.calls.fields)
 
 
 def _next_cut(facts: Facts) -> str:
@@ -146,22 +159,19 @@ def _next_cut(facts: Facts) -> str:
 
 def _next_rules(facts: Facts) -> list[Rule]:
     calls, rules = facts.calls, []
-    last = _last(calls)
-    if _opens_next(facts):
-        opener = "call_joint? call_open" if calls.joints else "call_open"
-        if not facts.call_open:
-            opener = "call_joint?" * bool(calls.joints and calls.fields)
+    last = last_of(calls)
+    for name, opener in ((_next_cut(facts), "call_next" * bool(facts.call_next)), (f"{_next_cut(facts)}_part", "")):
         whole = _cut(facts, opener)
-        rules.append(rule(_next_cut(facts), f"&({whole})" if facts.bare else whole))
+        rules.append(rule(name, f"&({whole})" if facts.bare else whole))
     texts, enough = _markers_after(calls), rf"(?=(?:\S\s*){{{LEAST_CUT}}})"
     if texts:
         # With its last closer a call is whole: less than so much more may as well be text.
         least = f"(?:(?<!{last}\\s*)|{enough})" if last else enough
         marks = [*texts, *_markers_of_turn(facts.acceptor)]
-        rules.append(rule("trailing_for_closer", leaf(no_whole(marks) + least + begun(texts))))
+        rules.append(rule("trailing_for_closer", leaf(no_whole(marks) + least + begun(texts, alike=facts.alike))))
     if longer := calls.longer_than_closers:
         whole = rf"(?!{group(either([marker_core(text) for text in calls.closers]))}\s*\Z)"
-        rules.append(rule("trailing_for_whole", leaf(whole + begun(longer, least=LEAST_CUT))))
+        rules.append(rule("trailing_for_whole", leaf(whole + begun(longer, least=LEAST_CUT, alike=facts.alike))))
     if _missing(facts):
         rules.append(rule("missing_closer", leaf(_missing(facts))))
     return rules
@@ -172,7 +182,7 @@ def _markers_after(calls: CallForm) -> list[str]:
 
 
 def _after_turn(facts: Facts) -> str:
-    """What is no part of a turn, behind a call that is all of it."""
+    """What is no part of a turn, after a call that is all of it."""
     calls = facts.calls
     last = either([marker_core(text) for text in calls.turn_closers])
     marks = [*_markers_after(calls), *calls.closers, *_markers_of_turn(facts.acceptor), *facts.acceptor.content_ends]
@@ -183,16 +193,6 @@ def _markers_of_turn(acceptor: Acceptor) -> list[str]:
     opened = [*acceptor.strays, *acceptor.reasoning_starts, *acceptor.content_starts]
     texts = [*acceptor.ends, *acceptor.headers, *(each.text for each in opened if each.where == "anywhere")]
     return [text.strip() for text in texts if text.strip()]
-
-
-def _last(calls: CallForm) -> str:
-    """What a call ends with, of which nothing is missing."""
-    if calls.tail is not None:
-        return marker_core(calls.tail[0]) + r"[^\n]*"
-    last, more = (either([marker_core(text) for text in texts]) for texts in (calls.last, calls.closers))
-    # Pieces of closers may come after it.
-    after = rf"(?:\s*(?:{more}))*" if set(calls.closers) - set(calls.last) else ""
-    return f"(?:{last}){after}" if last else ""
 
 
 def _tail_rules(calls: CallForm, known: KnownTools) -> list[Rule]:
@@ -208,12 +208,12 @@ def _tail_rules(calls: CallForm, known: KnownTools) -> list[Rule]:
 # Slots
 
 
-def pair_cuts(pairs: PairForm, known: KnownTools, opened: str) -> list[Rule]:
+def pair_cuts(pairs: PairForm, known: KnownTools, opened: str, *, alike: bool) -> list[Rule]:
     """A pair that is cut before its value, or a marker before or after it; `opened`: the rules before the key."""
     texts = [*dict.fromkeys(text.strip() for _, found in pairs.between for text in found)]
-    marks = leaf(no_whole(texts) + begun(texts))
+    marks = leaf(no_whole(texts) + begun(texts, alike=alike))
     header = sequence(opened, f"({' / '.join(_cuts_of(pairs.slots, '_for_pair'))})")
-    return [rule("trailing_for_pair", marks, header), *slot_cuts(pairs.slots, known, "", "_for_pair")]
+    return [rule("trailing_for_pair", marks, header), *slot_cuts(pairs.slots, known, "", "_for_pair", alike=alike)]
 
 
 def no_whole(texts: Sequence[str]) -> str:
@@ -233,15 +233,15 @@ def _cuts_of(slots: Sequence[SlotEnd], place: str = "") -> list[str]:
 
 
 def slot_cuts(
-    slots: Sequence[SlotEnd], known: KnownTools, breaks: str, place: str = "", *, opened: str = ""
+    slots: Sequence[SlotEnd], known: KnownTools, breaks: str, place: str = "", *, opened: str = "", alike: bool = False
 ) -> list[Rule]:
     """Each slot whole, with what ends it, and cut; `opened` is what the last ends with, the object's own."""
     rules = []
     for slot, name in zip(slots, _slot_names(slots), strict=True):
         guard = f"(?!{breaks})" if breaks and slot.kind != "key" else ""
         left = opened if slot is slots[-1] else ""
-        rules.append(rule(f"whole_{name}{place}", leaf(_whole_slot(slot, guard, left))))
-        rules.append(rule(f"begun_{name}{place}", leaf(_begun_slot(slot, guard, known))))
+        rules.append(rule(f"whole_{name}{place}", leaf(_whole_slot(slot, guard, left, alike))))
+        rules.append(rule(f"begun_{name}{place}", leaf(_begun_slot(slot, guard, known, alike))))
     return rules
 
 
@@ -249,9 +249,9 @@ def _ends_of(slot: SlotEnd) -> list[str]:
     return [text for text in (*slot.suffixes, *slot.nexts, *slot.bare) if text.strip()]
 
 
-def _whole_slot(slot: SlotEnd, guard: str, left: str) -> str:
-    ends = either([marker_word(text) for text in _ends_of(slot)])
-    after = [_consumed(text, left) for text in sorted(slot.suffixes, key=len, reverse=True) if text.strip()]
+def _whole_slot(slot: SlotEnd, guard: str, left: str, alike: bool) -> str:
+    ends = either([marker_word(text, alike=alike) for text in _ends_of(slot)])
+    after = [_consumed(text, left, alike) for text in sorted(slot.suffixes, key=len, reverse=True) if text.strip()]
     ahead, bare = (either([marker_core(text) for text in texts if text.strip()]) for texts in (slot.nexts, slot.bare))
     after += [rf"(?=\s*+(?:{ahead}))"] if ahead else []
     after += [rf"(?={any_of(slot.stops)})"] if slot.stops else []
@@ -261,15 +261,15 @@ def _whole_slot(slot: SlotEnd, guard: str, left: str) -> str:
     return either([whole, rf"\s*+[\w.:/-]{{1,{NAME_LIMIT}}}(?=\s*+(?:{bare}))" if bare else ""])
 
 
-def _consumed(text: str, left: str) -> str:
+def _consumed(text: str, left: str, alike: bool) -> str:
     if not left or not text.endswith(left):
-        return rf"\s*+{marker(text.lstrip())}"
+        return rf"\s*+{marker(text.lstrip(), alike=alike)}"
     rest = text.removesuffix(left)
     return (rf"\s*+{marker(rest.lstrip())}" if rest.strip() else "") + rf"(?=\s*+{exact(left)})"
 
 
-def _begun_slot(slot: SlotEnd, guard: str, known: KnownTools) -> str:
-    ends = either([marker_word(text) for text in _ends_of(slot)])
+def _begun_slot(slot: SlotEnd, guard: str, known: KnownTools, alike: bool) -> str:
+    ends = either([marker_word(text, alike=alike) for text in _ends_of(slot)])
     char = rf"(?:{f'(?!{ends})' if ends else ''}{guard}\S)"
     space = r"\s*+" if not slot.stops else r"[^\S\n]*+" if " " not in slot.stops else ""
     begins = [rf"\s*{begun(_ends_of(slot))}"] if ends else []

@@ -13,13 +13,14 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from parsimonious.grammar import Grammar
 
 from tplc.backends.peg import generate
+from tplc.backends.peg.known_tools import known_tools
 from tplc.backends.peg.special import Parsed, guarded, unguarded_result
-from tplc.backends.peg.styles import styles_of
+from tplc.backends.peg.styles import spelled_of, styles_of
 from tplc.errors import TplcError
 from tplc.ir.markers import common_prefix
 from tplc.ir.nodes import Json, TemplateIR, Text
@@ -27,6 +28,8 @@ from tplc.lower import CallForm, lower
 from tplc.lower.special import special_tokens
 from tplc_runtime.heads import continued_head, known_head
 from tplc_runtime.peg_mapper import NOT_PREFILLED, Mapped, Node, Prefilled, map_tree
+from tplc_runtime.peg_readers import Readers
+from tplc_runtime.schema import parameters_of, tool_named
 from tplc_runtime.signs import Signs
 
 if TYPE_CHECKING:
@@ -38,6 +41,7 @@ DEPTH_LIMIT = 100
 # A level of nesting takes parsimonious about 16 calls.
 CALLS_A_LEVEL = 30
 ToolList = Sequence[Mapping[str, Json]]
+External = Callable[..., "int | None"]
 
 
 class InputTooLarge(TplcError):
@@ -140,6 +144,8 @@ class PegEngine:
             raise InputTooLarge(len(whole))
         grammar = grammar_for(self.ir, tools, json_schema, parse_tool_calls)
 
+        readers = readers_for(self.ir, tools)
+
         def mapped(tree: Node, prefilled: Prefilled = NOT_PREFILLED) -> Mapped:
             return map_tree(
                 tree,
@@ -147,10 +153,9 @@ class PegEngine:
                 prefilled=prefilled,
                 parse_reasoning=parse_reasoning,
                 json_content=json_content,
-                styles=self.styles,
+                readers=readers,
                 literals=self.literals,
                 name_signs=self.name_signs,
-                names_alike="tool_names" in self.acceptor.tolerances,
                 key_signs=self.key_signs,
             )
 
@@ -239,8 +244,62 @@ def grammar_for(
 
 @lru_cache(maxsize=64)
 def _grammar(ir: TemplateIR, tools: str, json_schema: str, parse_tool_calls: bool) -> Grammar:
-    schema = json.loads(json_schema)
-    return Grammar(generate(ir, tools=json.loads(tools), json_schema=schema, parse_tool_calls=parse_tool_calls))
+    schema, offered = json.loads(json_schema), json.loads(tools)
+    text = generate(ir, tools=offered, json_schema=schema, parse_tool_calls=parse_tool_calls)
+    return Grammar(text, **externals(ir, offered))
+
+
+def readers_for(ir: TemplateIR, tools: ToolList | None) -> Readers:
+    return _readers(ir, json.dumps(tools))
+
+
+@lru_cache(maxsize=64)
+def _readers(ir: TemplateIR, tools: str) -> Readers:
+    return Readers(spelled_of(lower(ir)), parameters_of(json.loads(tools)))
+
+
+def externals(ir: TemplateIR, tools: ToolList | None) -> dict[str, External]:
+    """The readers that take the place of rules, by the rule."""
+    readers, calls = readers_for(ir, tools), lower(ir).calls
+    if calls is None:
+        return {}
+    found: dict[str, External] = {"loose_value": readers.value if calls.pairs is None else readers.followed}
+    found |= {"loose_call": readers.named_object, "nameless_object": readers.nameless_object}
+    found |= {"cut_object": readers.cut_object, "other_calls": readers.other_calls}
+    signs = Signs(dict(calls.replaced))
+    names = sorted((name for name in readers.tools if name.strip()), key=lambda name: (-len(name), name))
+    for name, tool in zip(names, known_tools(tools, closed=False).tools, strict=True):
+        found[f"other_name_for_{tool.rule}"] = _name_of(readers, name, signs)
+        found[f"other_header_for_{tool.rule}"] = _header_of(readers, name)
+        found[f"whole_object_for_{tool.rule}"] = _object_of(readers, name)
+    return found
+
+
+def _name_of(readers: Readers, name: str, signs: Signs) -> External:
+    def other_name(text: str, pos: int, cache: Any, error: Any, grammar: Grammar) -> int | None:
+        found = grammar["any_name"].match_core(text, pos, cache, error) if "any_name" in grammar else None
+        if found is None:
+            return None
+        written = signs.plain(text[pos : found.end].strip())
+        is_other = written not in readers.tools and tool_named(written, readers.tools) == name
+        return int(found.end) if is_other else None
+
+    return other_name
+
+
+def _header_of(readers: Readers, name: str) -> External:
+    def other_header(text: str, pos: int) -> int | None:
+        found, end = readers.other_header(text, pos)
+        return end if found == name else None
+
+    return other_header
+
+
+def _object_of(readers: Readers, name: str) -> External:
+    def whole_object(text: str, pos: int) -> int | None:
+        return readers.object_for_pairs(name, text, pos)
+
+    return whole_object
 
 
 def head_of(ir: TemplateIR, prompt: str | None, *, continued: bool = False) -> str:

@@ -6,24 +6,24 @@ section "<calls>\\n", call "<call>" NAME "\\n" ARGUMENTS "</call>"
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 from tplc.backends.peg.patterns import (
     begun,
     either,
     marker,
     marker_core,
+    of_kinds,
     some_suffix,
 )
-from tplc.ir.markers import could_be_prose, is_distinctive, pieces_of
 from tplc.lower import Acceptor, CallForm, CallShape
-from tplc.lower.lexemes import MAX_INNER_SPACE, OPTIONAL_SPACE, SLOT_AGAIN, exact, first_characters, group
-from tplc.lower.states import texts_at
-from tplc_runtime.machine import LEAST_CUT, NAME_LIMIT
+from tplc.lower.lexemes import SLOT_AGAIN, Lexemes, exact, first_characters, group, lexemes_of
+from tplc.lower.states import closes_and_opens, states, texts_at
+from tplc_runtime.machine import CALL_KINDS, LEAST_CUT, LEFT_SIGNS, NAME_LIMIT
 
+OPENS = ("call",)
+NO_LEXEMES = Lexemes((), "", "", (), 0, "")
 NO_CALLS = CallForm(("",), "", "", (), CallShape("", (), ()), ("",), (), "line start", (), (), "", (), ())
 
 
@@ -48,16 +48,15 @@ class Facts:
     # Openers that count before content begins only.
     content_open_first: str
     content_close: str
-    section_open: str
-    object_start: str
     section_close: str
     separator: str
+    # What opens calls, and another one after a call.
     call_open: str
+    call_next: str
+    call_open_plain: str
     call_close: str
     # The call's closer is not the beginning of an opener as well.
     closes_only: bool
-    # The call's opener says by itself that a call comes, also outside a section.
-    distinctive_call: bool
     stray: str
     # An opener of calls and its closer, with nothing between.
     empty: str
@@ -73,6 +72,57 @@ class Facts:
     kept_opener: str = ""
     # A whole call of a known tool is a call inside of a line, too.
     inline: bool = False
+
+    @property
+    def alike(self) -> bool:
+        """Whether markers of calls may be in other case, or have other separators."""
+        return "marker_spelling" in self.acceptor.tolerances
+
+    @property
+    def apart(self) -> bool:
+        """Whether a separator opens the next call, for a call has no opener of its own."""
+        return bool(self.separator) and not (self.calls.inner or self.calls.fields)
+
+    @property
+    def reads_again(self) -> bool:
+        """Whether calls that are not as the template writes them are read by the tools' names."""
+        return "other_forms" in self.acceptor.tolerances
+
+    @property
+    def left_opener(self) -> str:
+        """What opens calls, in the place of their closer."""
+        texts = self.calls.left_over if "repeated_markers" in self.acceptor.tolerances else ()
+        last = last_of(self.calls)
+        if not texts or not (self.calls.last or self.calls.tail):
+            return ""
+        guard = rf"(?<!{last}\s*)" if last else ""
+        return rf"{guard}{of_kinds(lexemes_of([('call', texts)]), ('call',))}(?=\s*+{self.after_left_over(OPENS)})"
+
+    @property
+    def left_sign(self) -> str:
+        """A bracket or a fence that is left over after a call."""
+        if "repeated_markers" not in self.acceptor.tolerances:
+            return ""
+        return rf"\s*+(?!{self.after_call})(?:{LEFT_SIGNS.pattern})(?=\s*+(?:{self.after_left_over()}|\Z))"
+
+    @property
+    def next_object(self) -> str:
+        """The object of another call without its opener, as long as the last closer has not come."""
+        calls = self.calls
+        if not (calls.is_object or calls.fields) or not self.reads_again or not (calls.last or calls.tail):
+            return ""
+        last = last_of(calls)
+        guard = rf"(?<!{last}\s*)" if last else ""
+        return rf"{guard}(?!{self.after_call})[,;]?\s*+(?={exact(calls.object_open)})"
+
+    @property
+    def after_call(self) -> str:
+        """What counts after a call."""
+        return next(state.lexemes.find for state in states(self.acceptor) if state.name == "after_call")
+
+    def after_left_over(self, but: Sequence[str] = ()) -> str:
+        found = next(state.lexemes for state in states(self.acceptor) if state.name == "after_call")
+        return group(of_kinds(found, [kind for kind in (*CALL_KINDS, "end", "last") if kind not in but]))
 
     @property
     def unopened(self) -> bool:
@@ -110,10 +160,7 @@ class Facts:
     @property
     def call_starts(self) -> list[str]:
         """Patterns at which a call may begin, looking ahead."""
-        if not self.section_open or not self.call_open:
-            return [pattern for pattern in (self.section_open, self.call_open, self.object_start) if pattern]
-        whole = rf"{self.section_open}\s*+{self.call_open}"
-        return [whole, self.call_open] if self.distinctive_call else [whole]
+        return [self.call_open] if self.call_open else []
 
     @property
     def line_starts(self) -> list[str]:
@@ -159,49 +206,49 @@ class _Analysis:
     def __init__(self, acceptor: Acceptor) -> None:
         self.acceptor = acceptor
         self.calls = acceptor.calls or NO_CALLS
-        self.omissible = "omitted_openers" in acceptor.tolerances
-        self.alike = "marker_spelling" in acceptor.tolerances
 
     def facts(self) -> Facts:
         acceptor, calls = self.acceptor, self.calls
-        starts = acceptor.reasoning_starts
-        sections = [text for text in calls.section_starts if text.strip()]
-        section = next(iter(sections), calls.section_start)
-        # A section that opens with white space alone is no more than white space of the first call's opening.
-        blank = [text for text in calls.section_starts if not text.strip()] if sections else [section]
-        openers = (*(space + text for space in blank for text in calls.starts), *(calls.starts if sections else ()))
-        opened = bool(openers[0].strip())
-        ahead = _ahead(openers[0], self.first)
-        no_opener = "" if opened or not sections else _ahead(section, self.first)
-        lead = _lead(section + calls.shape.opener)
-        cores = [self.opener([text.lstrip() for text in texts]) for texts in (sections, openers)]
+        starts = (*acceptor.reasoning_starts, *acceptor.content_starts)
+        first = {text.strip() for text in texts_at(starts, "before content")}
+        lead = _lead(calls.section_start + calls.shape.opener)
+        found = {state.name: state.lexemes for state in states(acceptor)}
+        content, after = found["content"], found.get("after_call", NO_LEXEMES)
+        before = found.get("before_content", NO_LEXEMES)
+        opens = ("call", "line")
+        no_trails = Lexemes(tuple(replace(one, trail="") for one in after.all), "", "", (), 0, "")
+        alone = Lexemes(tuple(replace(one, lead="") for one in content.all), "", "", (), 0, "")
+        sections = {text.strip() for text in calls.section_closers} - {text.strip() for text in calls.call_closers}
+        closes = ("both", "closed", "close", "section")
         return Facts(
             acceptor=acceptor,
             calls=calls,
-            turn_end=turn_end(acceptor),
-            turn_header=pattern_of(longest_first(acceptor.headers)),
-            reasoning_open=self.before_calls([start.text for start in starts]),
-            reasoning_open_anywhere=self.before_calls(texts_at(starts, "anywhere")),
-            reasoning_open_first=self.alone(texts_at(starts, "before content")),
-            reasoning_close=pattern_of(acceptor.reasoning_ends),
-            reasoning_close_first=self.alone(texts_at(acceptor.strays, "turn start")) if starts else "",
+            turn_end=either([of_kinds(content, ("end",)), _at_end(of_kinds(content, ("last",)))]),
+            turn_header=of_kinds(content, ("header",)),
+            reasoning_open=either([of_kinds(content, ("reasoning",)), of_kinds(before, ("reasoning",))]),
+            reasoning_open_anywhere=of_kinds(content, ("reasoning",)),
+            reasoning_open_first=of_kinds(before, ("reasoning",), only=lambda one: one.core in first),
+            reasoning_close=of_kinds(found.get("reasoning", found.get("pending", NO_LEXEMES)), ("reasoning_end",)),
+            reasoning_close_first=of_kinds(found.get("start", NO_LEXEMES), ("reasoning_end",)),
             content_space=acceptor.content_space,
-            content_open=self.before_calls(texts_at(acceptor.content_starts, "anywhere")),
-            content_open_first=self.alone(texts_at(acceptor.content_starts, "before content")),
+            content_open=of_kinds(content, ("content",)),
+            content_open_first=of_kinds(before, ("content",), only=lambda one: one.core in first),
             content_close="",  # told by what follows it
-            section_open=self.before_parts(sections, self.opener(sections)) + no_opener,
-            object_start="" if opened or sections else ahead,
-            section_close=self.closer(calls.section_closers),
-            separator=pattern_of(calls.separators),
-            call_open=self.before_parts(openers, self.opener(openers)) + ahead if opened else "",
-            call_close=self.call_close(),
-            closes_only=not self.opens("".join(text or "" for text in calls.shape.closer[:1]).strip()),
-            distinctive_call=not set(calls.openers).isdisjoint(calls.inner),
-            stray=either([marker(text) for text in longest_first(unlike(texts_at(acceptor.strays, "anywhere")))]),
-            empty=pattern_of(longest_first(calls.empty)),
+            section_close=of_kinds(after, closes, only=lambda one: one.core in sections),
+            # White space after a separator that opens calls may be content.
+            separator=of_kinds(after if calls.fields or calls.inner else no_trails, ("separator",)),
+            call_open=of_kinds(content, opens, first=self.first),
+            call_next=of_kinds(after, opens, first=self.first),
+            call_open_plain=of_kinds(content, ("plain",), first=self.first),
+            call_close=either(
+                [self.closer_with_slot(), of_kinds(after, closes, only=lambda one: one.core not in sections)]
+            ),
+            closes_only=not closes_and_opens(calls),
+            stray=of_kinds(content, ("stray",)),
+            empty=of_kinds(content, ("empty",)),
             bare=acceptor.calls is not None and calls.where == "line start",
             call_lead=some_suffix(lead) if lead.endswith("\n") else "",
-            call_cores=either(cores) or ahead,
+            call_cores=of_kinds(alone, opens, first=self.first),
         )
 
     @property
@@ -210,125 +257,41 @@ class _Analysis:
         calls = self.calls
         return calls.object_open if calls.fields and not calls.shape.slots else calls.shape.id_prefix
 
-    def alone(self, texts: Iterable[str]) -> str:
-        """The pattern of markers where no longer marker of the format stands."""
-        return group(either([unless_longer(each, self.markers(), marker(each)) for each in texts]))
-
-    def markers(self) -> list[str]:
-        """All that opens or closes something."""
-        acceptor, calls = self.acceptor, self.calls
-        turn = [*acceptor.ends, *acceptor.headers, *acceptor.content_ends, *acceptor.reasoning_ends]
-        starts = [start.text for start in (*acceptor.content_starts, *acceptor.reasoning_starts)]
-        return [*turn, *starts, *calls.section_starts, calls.section_end, calls.separator, calls.shape.opener]
-
-    def before_calls(self, texts: Sequence[str]) -> str:
-        """The pattern of markers that an opener of calls may begin with."""
-        openers = (*self.calls.section_starts, self.calls.shape.opener)
-        return unless_longer(texts[0], openers, pattern_of(texts)) if texts else ""
-
-    def before_parts(self, texts: Sequence[str], pattern: str) -> str:
-        """The pattern of openers of calls that an opener of reasoning or content may begin with."""
-        parts = [start.text for start in (*self.acceptor.reasoning_starts, *self.acceptor.content_starts)]
-        return unless_longer(texts[0], parts, pattern) if texts else ""
-
-    def opener(self, texts: Iterable[str]) -> str:
-        found = [text for text in texts if text.strip()]
-        return group(either([opener_pattern(text, omissible=self.omissible, alike=self.alike) for text in found]))
-
-    def opens(self, text: str) -> bool:
-        return any(other.startswith(text) for other in self.openers())
-
-    def openers(self) -> list[str]:
-        """What opens a section, a call."""
-        texts = [*self.calls.section_starts, self.calls.shape.opener]
-        return [text.strip() for text in texts if text.strip()]
-
-    def call_close(self) -> str:
+    def closer_with_slot(self) -> str:
+        """A closer in which a slot comes again."""
         texts = self.calls.shape.closer
-        if None not in texts:
-            return self.closer(self.calls.call_closers)
-        return "".join(SLOT_AGAIN if text is None else marker(text) for text in texts)
-
-    def closer(self, texts: Sequence[str]) -> str:
-        """A closing marker, or a piece of it where it has several; the whole comes first."""
-        whole, openers = texts[:1], self.openers()
-        # A piece that an opener begins with would tear that apart.
-        found = [text for text in unlike(texts) if text in whole or text.strip() not in openers]
-        found.sort(key=lambda text: (text not in whole, -len(text)))
-        alone = [
-            unless_longer(text, () if text in whole else openers, marker(text, alike=self.alike)) for text in found
-        ]
-        return group(either(alone))
+        again = r"\s*+" + SLOT_AGAIN
+        return "".join(again if text is None else marker(text) for text in texts) if None in texts else ""
 
 
-def turn_end(acceptor: Acceptor) -> str:
+def _at_end(pattern: str) -> str:
     """Words end a turn only where nothing follows."""
-    ends = sorted([*acceptor.ends, *acceptor.last_ends], key=lambda end: (-len(end), end))
-    return either([marker(end) + (r"(?=\s*+\Z)" if end in acceptor.last_ends else "") for end in ends])
+    return pattern + r"(?=\s*+\Z)" if pattern else ""
 
 
 def content_close(acceptor: Acceptor, facts: Facts) -> str:
     """What people write as well ends content only before what may follow it."""
     behind = [facts.turn_end, facts.turn_header, facts.reasoning_open_anywhere, *facts.call_starts, facts.content_open]
     behind += [facts.stray, facts.empty, r"\Z"]
-    signs = [marker(text) + rf"(?=\s*+(?:{either(behind)}))" for text in acceptor.content_signs]
-    return group(either([pattern_of(acceptor.content_marks), *signs]))
+    content = next(state.lexemes for state in states(acceptor) if state.name == "content")
+    signs = of_kinds(content, ("sign",))
+    signs += rf"(?=\s*+(?:{either(behind)}))" if signs else ""
+    return group(either([of_kinds(content, ("content_end",)), signs]))
 
 
 def longest_first(texts: Iterable[str]) -> list[str]:
     return sorted(texts, key=lambda text: (-len(text.strip()), text))
 
 
-def pattern_of(texts: Iterable[str]) -> str:
-    """The pattern of a marker and of its variants."""
-    return group(either([marker(text) for text in texts]))
-
-
-def unless_longer(text: str, others: Iterable[str], pattern: str) -> str:
-    """The pattern of a marker where none of the others stands that begin with it: the longer one counts."""
-    begins = exact(text.strip())
-    longer = [exact(other.strip()) for other in others if other.strip() != text.strip()]
-    longer = [other for other in longer if other.startswith(begins)] if pattern and begins else []
-    return (f"(?!{either(longer)})" if longer else "") + pattern
-
-
-def unlike(texts: Iterable[str]) -> list[str]:
-    """The texts whose cores differ."""
-    return list({text.strip(): text for text in reversed([*texts]) if text.strip()}.values())[::-1]
-
-
-def _ahead(opener: str, first: str) -> str:
-    """What has to come next; after white space where the opener ends with some."""
-    apart = opener[-1:].isspace() or len(re.split(OPTIONAL_SPACE, opener[-1:] + first[:1])) > 1
-    space = "" if opener.strip() and not apart else rf"\s{{0,{MAX_INNER_SPACE}}}+"
-    return f"(?={space}{exact(first)})" if first else ""
-
-
 def _lead(text: str) -> str:
     return text[: len(text) - len(text.lstrip())]
 
 
-def opener_pattern(text: str, *, omissible: bool, alike: bool = False) -> str:
-    """The pattern of an opener; its first pieces may be missing when what is left is distinctive.
-
-    "<call>\\n<do="  →  (?:<call>\\s*)?<do=
-    """
-    *leads, last = segments_of(text) if omissible else [text]
-    pattern = ""
-    for lead in leads:
-        before = f"(?:{pattern})?" if pattern else ""
-        pattern = before + marker(lead.rstrip(), alike=alike) + r"\s*+"
-    return (f"(?:{pattern})?" if pattern else "") + marker(last, alike=alike)
-
-
-def segments_of(text: str) -> list[str]:
-    """The opener cut before every piece that, with all after it, is distinctive."""
-    cuts, at = [], 0
-    for index, piece in enumerate(pieces_of(text)):
-        at = text.index(piece, at)
-        rest = text[at:]
-        if index and is_distinctive(rest) and not could_be_prose(rest) and not piece[0].isalnum():
-            cuts.append(at)
-        at += len(piece)
-    edges = [0, *cuts, len(text)]
-    return [text[start:end] for start, end in pairwise(edges)]
+def last_of(calls: CallForm) -> str:
+    """What a call ends with, of which nothing is missing."""
+    if calls.tail is not None:
+        return marker_core(calls.tail[0]) + r"[^\n]*"
+    last, more = (either([marker_core(text) for text in texts]) for texts in (calls.last, calls.closers))
+    # Pieces of closers may come after it.
+    after = rf"(?:\s*(?:{more}))*" if set(calls.closers) - set(calls.last) else ""
+    return f"(?:{last}){after}" if last else ""

@@ -10,23 +10,31 @@ Long text is read by one regular expression up to the next marker, never by a ru
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from tplc.lower.lexemes import (
     CONTROL,
     END,
+    MAX_INNER_SPACE,
     NO_WORD_FOLLOWS,
     NOTHING,
+    OPTIONAL_SPACE,
+    Lexeme,
+    Lexemes,
     core_pattern,
     ends_as_word,
     exact,
+    group,
     is_respelled,
     printable,
     respelling,
     truncated_pattern,
+    truncated_respelling,
 )
+from tplc_runtime.scanner import squeezed
 
 # White space that may follow a marker does not matter to who looks ahead.
+QUOTE = re.compile(r"""\\.|["]""", re.DOTALL)
 OPTIONAL_END = re.compile(r"(?:\\n\?|\\n\{0,[0-9]+\})\Z")
 
 
@@ -36,7 +44,8 @@ def literal(text: str) -> str:
 
 def leaf(pattern: str) -> str:
     """A rule's right side that one regular expression matches; `.` is any character."""
-    return '~r"' + pattern.replace('"', r"\"") + '"s'
+    quoted = QUOTE.sub(lambda found: found[0] if len(found[0]) > 1 else r"\"", pattern)
+    return f'~r"{quoted}"s'
 
 
 def marker(text: str, *, alike: bool = False) -> str:
@@ -55,15 +64,60 @@ def marker(text: str, *, alike: bool = False) -> str:
     return some_suffix(before) + pattern + some_prefix(after)
 
 
-def marker_core(text: str) -> str:
+def of_kinds(
+    found: Lexemes, kinds: Collection[str], *, first: str = "", only: Callable[[Lexeme], bool] | None = None
+) -> str:
+    """The pattern of the lexemes of these kinds, where none of another kind stands that comes before them.
+
+    `first`: what comes next in any case; a lexeme that ends with it leaves it.  `only`: which of the lexemes.
+    """
+    chosen = [one for one in found.all if one.kind in kinds and (only is None or only(one))]
+    patterns = []
+    for one in chosen:
+        before = found.all[: found.all.index(one)]
+        others = [other.find for other in before if other not in chosen and _may_be(other, one)]
+        guard = f"(?!{either(others)})" if others else ""
+        patterns.append(some_suffix(one.lead) + guard + _without(one, first) + some_prefix(one.trail))
+    return group(either(patterns))
+
+
+def _may_be(longer: Lexeme, shorter: Lexeme) -> bool:
+    """Whether the longer one may stand where the shorter one does."""
+    texts = [squeezed(one.core) if one.respelled else one.squeezed for one in (longer, shorter)]
+    if longer.respelled or shorter.respelled:
+        texts = [squeezed(one.core) for one in (longer, shorter)]
+    return texts[0].startswith(texts[1])
+
+
+def _without(one: Lexeme, first: str) -> str:
+    if not first or not one.core.endswith(first):
+        return one.find
+    rest = one.core.removesuffix(first)
+    core = rest.strip()
+    if not core:
+        return ahead(rest, first)
+    return (respelling(core) if one.respelled else core_pattern(core)) + ahead(rest, first)
+
+
+def ahead(opener: str, first: str) -> str:
+    """What has to come next; after white space where the opener ends with some."""
+    apart = opener[-1:].isspace() or len(re.split(OPTIONAL_SPACE, opener[-1:] + first[:1])) > 1
+    space = "" if opener.strip() and not apart else rf"\s{{0,{MAX_INNER_SPACE}}}+"
+    return f"(?={space}{exact(first)})" if first else ""
+
+
+def marker_core(text: str, *, alike: bool = False) -> str:
     """The pattern of a marker without its outer white space."""
-    return core_pattern(text.strip())
+    core = text.strip()
+    pattern = core_pattern(core)
+    return f"(?:{pattern}|{respelling(core)})" if alike and is_respelled(core) else pattern
 
 
-def marker_word(text: str) -> str:
+def marker_word(text: str, *, alike: bool = False) -> str:
     """As `marker_core`; a word before white space is not the beginning of a longer one."""
     core = text.strip()
-    return core_pattern(core) + NO_WORD_FOLLOWS * ends_as_word(core, text[len(text.rstrip()) :])
+    pattern = core_pattern(core) + NO_WORD_FOLLOWS * ends_as_word(core, text[len(text.rstrip()) :])
+    return f"(?:{pattern}|{respelling(core)})" if alike and is_respelled(core) else pattern
 
 
 def some_prefix(space: str) -> str:
@@ -97,12 +151,17 @@ def up_to(stops: list[str], *, least: int = 1) -> str:
     return f"{'.+?' if least else '.*?'}(?={either([*ahead, END])})"
 
 
-def begun(texts: Sequence[str], *, least: int = 1) -> str:
-    """The beginning of a marker where the text ends, no whole one: at least so many characters of it."""
+def begun(texts: Sequence[str], *, least: int = 1, alike: bool = False) -> str:
+    """The beginning of a marker where the text ends, no whole one: at least so many characters of it.
+
+    `alike`: its case and its separators may be others.
+    """
     cores = [text.strip() for text in texts if text.strip()]
     words = r"(?![^\W_]+\s*\Z)" if least > 1 and any(core[0].isalnum() for core in cores) else ""
     pattern = truncated_pattern(cores, least=least)
-    return pattern if pattern == NOTHING else words + pattern
+    others = [truncated_respelling(core) for core in cores if is_respelled(core)] if alike else []
+    enough = rf"(?=(?:\S\s*){{{least}}})" if least > 1 else ""
+    return pattern if pattern == NOTHING else words + group(either([pattern, *(enough + other for other in others)]))
 
 
 def any_of(chars: str) -> str:

@@ -11,14 +11,15 @@ from __future__ import annotations
 from tplc.backends.peg.arguments import arguments_ahead
 from tplc.backends.peg.facts import Facts, longest_first
 from tplc.backends.peg.known_tools import KnownTools
-from tplc.backends.peg.patterns import begun, either, leaf, literal, marker, marker_word
+from tplc.backends.peg.patterns import any_of, begun, either, leaf, literal, marker, marker_word
 from tplc.backends.peg.rules import Rule, rule
 from tplc.backends.peg.styles import breaks_pattern
 from tplc.ir.markers import pieces_of
 from tplc.ir.nodes import SlotKind
 from tplc.lower import CallForm
 from tplc.lower.acceptor import WHITE_SPACE
-from tplc.lower.lexemes import exact, group
+from tplc.lower.lexemes import SLOT_AGAIN, exact, group
+from tplc_runtime.machine import NEVER_IN_NAMES
 
 NAME_LIMIT = 512
 LINE_END = r"[^\S\n]*+\n"
@@ -30,11 +31,9 @@ def closing(facts: Facts) -> str:
     """The call's closing marker; where that has pieces, each may come by itself."""
     if not facts.call_close:
         return ""
-    if "|" not in facts.call_close:
-        return "(gap call_close)?"
-    if facts.calls.longer_than_closers:
-        return "(gap call_close (gap !trailing_for_whole call_close)*)?"
-    return "(gap call_close)*"
+    whole = "!trailing_for_whole " * bool(facts.calls.longer_than_closers)
+    left = " (gap left_opener)?" if facts.left_opener else ""
+    return f"(gap {whole}call_close)" + ("*" if facts.closes_only else "?") + left
 
 
 def slot_rules(facts: Facts, known: KnownTools) -> list[Rule]:
@@ -48,15 +47,26 @@ def slot_rules(facts: Facts, known: KnownTools) -> list[Rule]:
         if kind == "name" and text.strip() and facts.calls.shape.slots[index + 1 : index + 2]:
             stop = before_counter(stop, slot_stop(index + 1, facts), index + 1, facts)
         if kind == "name":
-            rules += name_rules(stop, start, known, breaks, bare=facts.bare or facts.calls.faint)
+            closed = facts.bare or facts.calls.faint
+            alike = "tool_names" in facts.acceptor.tolerances
+            rules += name_rules(stop, start, known, breaks, bare=closed, alike=alike)
         else:
             rules.append(rule(kind, leaf(slot_pattern(stop, start, breaks))))
-        ends = [marker(each.lstrip()) for each in longest_first([text, *variants_after(kind, facts.calls)])]
+        ends = [
+            marker(each.lstrip(), alike=facts.alike)
+            for each in longest_first([text, *variants_after(kind, facts.calls)])
+        ]
         if text.strip():
             rules.append(
                 rule(f"{kind}_end", leaf(rf"\s*+{group(either(ends))}" + (rf"|(?=\s*+{start})" if start else "")))
             )
     return rules
+
+
+def filled(pattern: str) -> str:
+    """The pattern of a text in which a slot comes again, which is not empty."""
+    first, *rests = pattern.split(SLOT_AGAIN)
+    return first + "".join(rf"(?!\s*+{rest}){SLOT_AGAIN}{rest}" if rest else SLOT_AGAIN for rest in rests)
 
 
 def before_counter(stop: str, behind: str, index: int, facts: Facts) -> str:
@@ -81,12 +91,20 @@ def slot_start(index: int, facts: Facts) -> str:
     return rf"(?!{begun(slot.suffixes)}){group(either([exact(text.strip()) for text in slot.bare]))}"
 
 
-def name_rules(stop: str, start: str, known: KnownTools, breaks: str, *, bare: bool) -> list[Rule]:
-    rules = [rule(f"name_for_{tool.rule}", f"{literal(tool.name)} name_stop") for tool in known.tools]
+def name_rules(stop: str, start: str, known: KnownTools, breaks: str, *, bare: bool, alike: bool = False) -> list[Rule]:
+    if known and alike:
+        others = [(f"name_for_{tool.rule}", f"other_name_for_{tool.rule}", tool.name) for tool in known.tools]
+        rules = [rule(name, f"{literal(text)} name_stop", other) for name, other, text in others]
+        rules += [rule(other, "!any_name any_name") for _, other, _ in others]  # the engine has a reader for it
+        rules.append(rule("any_name", leaf(slot_pattern(stop, start, breaks))))
+    else:
+        rules = [rule(f"name_for_{tool.rule}", f"{literal(tool.name)} name_stop") for tool in known.tools]
     if known:
         rules.append(rule("name_stop", "&" + leaf(stop + (rf"|\s*+{start}" if start else ""))))
     if not known.closed:
-        rules.append(rule("name", leaf(f"{IDENTIFIER}(?={stop})" if bare else slot_pattern(stop, start, breaks))))
+        # With tools, no other name holds what stands in markup.
+        guarded = either([breaks, any_of("".join(sorted(NEVER_IN_NAMES)))]) if known else breaks
+        rules.append(rule("name", leaf(f"{IDENTIFIER}(?={stop})" if bare else slot_pattern(stop, start, guarded))))
     return rules
 
 
@@ -96,7 +114,7 @@ def slot_pattern(stop: str, start: str = "", breaks: str = "") -> str:
     if start:
         text = rf"(?:(?!{start}){guard}[^\n])"
         whole = rf"(?!{stop})(?=\S){text}{{1,{NAME_LIMIT}}}?(?={stop})"
-        return rf"{whole}|[\w.:/-]{{1,{NAME_LIMIT}}}(?=\s*+{start})"
+        return rf"{whole}|(?:(?!{stop})[\w.:/-]){{1,{NAME_LIMIT}}}(?=\s*+{start})"
     char = f"(?:{guard}[^\\n])" if guard else r"[^\n]"
     return rf"(?!{stop}){guard}\S{char}{{0,{NAME_LIMIT - 1}}}?(?={stop})"
 
@@ -120,11 +138,13 @@ def slot_stop(index: int, facts: Facts) -> str:
         text = next(iter(pieces_of(shape.closer[0] or "")), "")
     if text.strip():
         return r"\s*+" + group(
-            either([marker_word(each) for each in longest_first([text, *variants_after(kind, calls)])])
+            either(
+                [marker_word(each, alike=facts.alike) for each in longest_first([text, *variants_after(kind, calls)])]
+            )
         )
     if calls.pairs is None:
         return r"\s*+" + exact(calls.object_open)
-    ends = either([*arguments_ahead(calls.pairs), facts.call_close, facts.section_close])
+    ends = either([*arguments_ahead(facts, calls.pairs), facts.call_close, facts.section_close])
     return (rf"\s*+(?:{ends})|" if ends else "") + (BLANK if _is_one_word(kind, calls) else LINE_END)
 
 

@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tplc.lower.lexemes import Lexemes
+from tplc.backends.peg.styles import scanner
 from tplc.lower.special import TokensOfFormat
-from tplc_runtime.scanner import Scanner
 from tplc_runtime.special import GUARD, Guard, KnownTokens, unguarded
 
 if TYPE_CHECKING:
@@ -34,16 +33,10 @@ def guarded(tokens: TokensOfFormat, text: str, special: Sequence[Sequence[int]] 
     if special is None or not tokens.all:
         return text, ""
     texts = [token.text for token in tokens.markers]
-    scanners = [_scanner(found) for found in tokens.groups]
-    guard = Guard(KnownTokens(scanners, _scanner(tokens.lexemes_of_ends), tokens.first, tokens.shared))
+    scanners = [scanner(found) for found in tokens.groups]
+    guard = Guard(KnownTokens(scanners, scanner(tokens.lexemes_of_ends), tokens.first, tokens.shared))
     found = guard.guarded(text, special) + guard.finished()
     return _without_bare_openers(found, texts, tokens.bare_openers), guard.rest
-
-
-def _scanner(found: Lexemes) -> Scanner:
-    marks = zip(found.all, found.ambiguous, strict=True)
-    markers = [(one.kind, one.spelled, one.lead, one.trail, ambiguous) for one, ambiguous in marks]
-    return Scanner(*markers, find=found.find, near=found.near, width=found.width, leads=found.leads)
 
 
 def unguarded_result(parsed: Parsed) -> Parsed:

@@ -1,4 +1,4 @@
-"""The dialect as the runtime's reader of values takes it: quotes, words, signs.
+"""What the readers of a format's values and calls need to know, for `tplc_runtime.peg_readers`.
 
 styles_of(acceptor)  →  (at the top, inside lists, inside objects)
 """
@@ -10,30 +10,68 @@ from collections.abc import Sequence
 from tplc.backends.peg.patterns import either, marker_core
 from tplc.ir.spellings import Spelling
 from tplc.lower import Acceptor
-from tplc.lower.lexemes import group
-from tplc_runtime.values import PlainStyle
+from tplc.lower.following import after_quoted
+from tplc.lower.lexemes import Lexemes, group, lexemes_of
+from tplc.lower.states import respelled_kinds, states
+from tplc_runtime.pattern import Pattern
+from tplc_runtime.peg_readers import NEVER, Spelled
+from tplc_runtime.scanner import Scanner
+from tplc_runtime.values import PlainStyle, Style
 
-Styles = tuple["BoundedStyle", "BoundedStyle", "BoundedStyle"]
+Styles = tuple[Style, Style, Style]
 
 
 def styles_of(acceptor: Acceptor) -> Styles:
     if acceptor.calls is None or acceptor.calls.styles is None:
-        nothing = BoundedStyle((), {})
+        nothing = Style((), {})
         return nothing, nothing, nothing
-    top, in_list, inside = (style_of(spelling, acceptor.calls.breaks) for spelling in acceptor.calls.styles)
+    top, in_list, inside = map(style_of, acceptor.calls.styles)
     return top, in_list, inside
 
 
-class BoundedStyle(PlainStyle):
-    """A style, and the pattern of what stands in no value but inside a string: it closes what is open."""
+def style_of(spelling: Spelling) -> Style:
+    kind = Style if spelling.as_json else PlainStyle
+    return kind(spelling.strings, dict(spelling.words), spelling.signs, bare_keys=spelling.bare_keys)
 
-    stop = ""
+
+def spelled_of(acceptor: Acceptor) -> Spelled:
+    """How calls are written, for readers."""
+    calls, kinds = acceptor.calls, acceptor.tolerances
+    spelled = Spelled(
+        styles_of(acceptor),
+        names_alike="tool_names" in kinds,
+        reads_again="other_forms" in kinds,
+    )
+    if calls is None:
+        return spelled
+    after = next((state.lexemes for state in states(acceptor) if state.name == "after_call"), lexemes_of(()))
+    spelled.breaks, spelled.after_call = scanner(lexemes_of([("mark", calls.breaks)])), scanner(after)
+    spelled.is_distinct = calls.where != "line start"
+    spelled.fields = dict((*calls.fields, *calls.wrapped))
+    spelled.closers, spelled.header_texts = calls.distinctive_closers, Pattern(calls.header_pattern)
+    pairs = calls.pairs
+    if pairs is not None:
+        between: dict[str, list[str]] = {}
+        for kind, texts in pairs.between:
+            between.setdefault(kind, []).extend(texts)
+        spelled.between = scanner(lexemes_of(between.items(), respelled_kinds(acceptor)))
+        follows = [after_quoted(pairs.following, over=over) for over in (False, True)] if pairs.quoted else []
+        spelled.follow = (Pattern(follows[0]), Pattern(follows[1])) if follows else (NEVER, NEVER)
+    return spelled
 
 
-def style_of(spelling: Spelling, breaks: Sequence[str] = ()) -> BoundedStyle:
-    style = BoundedStyle(spelling.strings, dict(spelling.words), spelling.signs, bare_keys=spelling.bare_keys)
-    style.stop = breaks_pattern(breaks)
-    return style
+def scanner(found: Lexemes) -> Scanner:
+    marks = zip(found.all, found.ambiguous, strict=True)
+    markers = [(one.kind, one.spelled, one.lead, one.trail, ambiguous) for one, ambiguous in marks]
+    return Scanner(
+        *markers,
+        find=found.find,
+        near=found.near,
+        width=found.width,
+        leads=found.leads,
+        first=found.first,
+        wordless=found.is_wordless,
+    )
 
 
 def breaks_pattern(breaks: Sequence[str]) -> str:

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from tplc.backends.peg.cuts import cut_names
+from tplc.backends.peg.cuts import cut_marker, cut_marker_stops, cut_names
 from tplc.backends.peg.facts import Facts
 from tplc.backends.peg.patterns import either, leaf, marker_core, some_prefix, up_to
-from tplc.backends.peg.rules import Rule, Section, rule, sequence
+from tplc.backends.peg.rules import Rule, Section, external, rule, sequence
 from tplc.backends.peg.whole_calls import calls_first, inline_starts, line_rules, names_of_lines, plain_starts
 from tplc.ir.nodes import ReasoningMode
-from tplc.lower import CallForm
 
 INDENT = r"[^\S\n]*+"
 SPACE = r"\s*+"
@@ -34,11 +33,13 @@ def turn_section(facts: Facts, *, in_format: bool) -> Section:
     first = [
         "content_space" if facts.content_space else "",
         _thinking_first(facts),
+        "thinking_cut?" if facts.unopened and cut_marker(facts, "pending") else "",
         "reasoning_for_closer*" if facts.reasoning_close_first else "",
         _first(facts),
     ]
     markers = _markers(facts)
     begun = ["trailing_for_opener"] if facts.begun_opener else []
+    begun += ["cut_marker"] if cut_marker(facts, "content") else []
     kept = ["content_for_header"] if facts.kept_header else []
     text = [*(["content_for_answer"] if in_format else []), *_talk(facts), *begun, *kept, "content"]
     parts = [*markers, *text]
@@ -51,6 +52,7 @@ def turn_section(facts: Facts, *, in_format: bool) -> Section:
         *line_rules(facts),
         *_marker_rules(facts),
         rule("cut", leaf(r"\Z")),
+        *(rule("cut_marker", leaf(pattern)) for pattern in [cut_marker(facts, "content")] if pattern),
     ]
     return Section("A turn, part after part: what matches first is taken, and what is no marker is content.", (*rules,))
 
@@ -119,9 +121,6 @@ def _markers(facts: Facts) -> list[str]:
         ("stray_closer", facts.stray),
     )
     found = [name for name, present in named if present]
-    closers, ends = facts.acceptor.content_ends, [end.strip() for end in facts.acceptor.ends]
-    if any(closer.strip() != end and closer.strip().startswith(end) for closer in closers for end in ends):
-        found.insert(0, found.pop(found.index("content_close")))
     return found
 
 
@@ -171,23 +170,29 @@ def reasoning_section(mode: ReasoningMode, facts: Facts) -> Section:
     over_lines = facts.over_lines if by_call else ""
     stops = [facts.reasoning_close, facts.turn_end, over_lines, *(facts.line_starts if by_call else [facts.unparsed])]
     stops += facts.begun_stops if by_call else []
+    stops += cut_marker_stops(facts, "reasoning")
     # Calls that count where a line begins only have a rule of their own for that, which reads them.
     line, calls = ("reasoning_end_for_calls", "&tool_calls") if facts.bare else ("call_line", AT_CALL)
     cuts = [] if facts.bare else ["trailing_for_opener"]
     at_call = " ".join(f"!{name}" for name in (line, *cuts)) if by_call else ""
     at_call = at_call or (f"!{leaf(facts.unparsed)}" if facts.unparsed else "")
-    text = sequence("!reasoning_close", "!turn_end" if facts.turn_end else "", at_call, leaf(up_to(stops)))
+    guards = ["!reasoning_close", "!turn_end" if facts.turn_end else "", at_call]
+    guards.append("!cut_marker_for_reasoning" if cut_marker(facts, "reasoning") else "")
+    text = sequence(*guards, leaf(up_to(stops)))
     ends = [
         "reasoning_close",
         *(["&turn_end"] if facts.turn_end else []),
         *([line, *(f"&{name}" for name in cuts)] if by_call else []),
     ]
-    ends += [*([f"&{leaf(facts.unparsed)}"] if facts.unparsed else []), "cut"]
+    ends += [*([f"&{leaf(facts.unparsed)}"] if facts.unparsed else [])]
+    cut = cut_marker(facts, "reasoning")
+    ends += ["cut_marker_for_reasoning cut", "cut"] if cut else ["cut"]
     rules = [
         rule("reasoning", *_reasoning(ends, calls if by_call else facts.unparsed_first)),
         rule("reasoning_open", leaf(facts.reasoning_open)),
         rule("reasoning_text", text),
         rule("reasoning_close", leaf(facts.reasoning_close)),
+        *([rule("cut_marker_for_reasoning", leaf(cut))] if cut else []),
     ]
     if by_call:
         ahead = [facts.own_line if facts.call_lead else "", over_lines]
@@ -247,8 +252,23 @@ def _thinking_aloud(facts: Facts) -> Section:
         rules.append(rule("reasoning_text_for_opener", leaf("|".join(facts.call_starts))))
     return Section(
         "Reasoning: whatever stands before its closing marker.",
-        (rule("thinking_aloud", f"({' / '.join(texts)})* reasoning_close"), *rules),
+        (rule("thinking_aloud", f"({' / '.join(texts)})* reasoning_close"), *rules, *_thinking_cut(facts, stops)),
         ("After an opener that opens no call, closers are text as well.",) if len(texts) > 2 else (),
+    )
+
+
+def _thinking_cut(facts: Facts, stops: Sequence[str]) -> list[Rule]:
+    """The beginning of what ends reasoning that nothing opened: up to it, the text is content."""
+    cut = cut_marker(facts, "pending")
+    text = f"(?:(?!{either([*stops, cut])}).)*"
+    return (
+        [
+            rule("thinking_cut", "content_for_thinking cut_marker_for_thinking"),
+            rule("cut_marker_for_thinking", leaf(cut)),
+            rule("content_for_thinking", leaf(text)),
+        ]
+        if cut
+        else []
     )
 
 
@@ -257,6 +277,7 @@ def content_section(facts: Facts) -> Section:
     calls = [*calls, *plain_starts(facts), *inline_starts(facts)]
     opened = facts.reasoning_open_anywhere
     texts = [facts.content_open, facts.content_close, facts.empty, facts.stray, *facts.begun_stops]
+    texts += cut_marker_stops(facts, "content")
     stops = [facts.turn_end, facts.turn_header, opened, *calls, *texts]
     rules = [rule("content", leaf(up_to([*stops, facts.kept_opener])))]
     if facts.kept_header:
@@ -282,7 +303,7 @@ def _talk_rules(facts: Facts) -> list[Rule]:
     rules = [rule("talk_of_calls", f"content_for_opener {rest}")] if facts.talks else []
     rules += _opener_rules(facts)
     if _failing_next(facts):
-        before = ["gap", *(["!turn_end"] if facts.turn_end else []), *(["call_open gap"] if facts.call_open else [])]
+        before = ["gap", *(["!turn_end"] if facts.turn_end else []), *(["call_next gap"] if facts.call_next else [])]
         rules.append(rule("failed_call", f"content_for_next_call {rest}"))
         rules.append(rule("content_for_next_call", sequence(*before, "nameless_object")))
     return [*rules, *([rule("content_for_closer", leaf(facts.stray))] if facts.stray else [])]
@@ -290,7 +311,7 @@ def _talk_rules(facts: Facts) -> list[Rule]:
 
 def _failing_next(facts: Facts) -> bool:
     """Whether in a section something opens a call that opens none outside, and may turn out to be none."""
-    opens = bool(facts.section_open) and not facts.distinctive_call
+    opens = set(facts.calls.openers).isdisjoint(facts.calls.inner)
     return opens and bool(facts.calls.fields) and not facts.bare and not facts.calls.shape.slots
 
 
@@ -308,19 +329,9 @@ def _opener_rules(facts: Facts) -> list[Rule]:
     if slots:
         return [
             rule("content_for_opener", sequence(opener, *slots, "gap nameless_object"), opener),
-            rule("nameless_object", nameless_object(calls, bare=facts.bare)),
+            external("nameless_object", facts),
         ]
     return [
         rule("content_for_opener", f"{opener} gap nameless_object?"),
-        rule("nameless_object", nameless_object(calls, bare=facts.bare)),
+        external("nameless_object", facts),
     ]
-
-
-def nameless_object(calls: CallForm, *, bare: bool) -> str:
-    """An object that is no call, up to where that shows."""
-    if calls.name_is_key:
-        return "object_open (loose_sign / loose_object / loose_list)* (loose_string / object_close)?"
-    key = "inner_key" if len(calls.path_of("name")) > 1 else "name_key"
-    if bare:
-        return f"object_open ({key} loose_sign* (loose_string / loose_word)? / loose_key)?"
-    return f"object_open (!{key} field)* ({key} loose_sign* (loose_value / object_close)? / object_close)?"

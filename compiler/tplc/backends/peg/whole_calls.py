@@ -51,9 +51,17 @@ def line_rules(facts: Facts) -> Iterator[Rule]:
     if facts.calls.plain:
         yield rule("call_line_for_plain", "line_start content_for_indent &whole_call tool_calls_for_plain")
         yield rule("line_start", leaf(r"(?<![^\n])"))
+        yield rule("call_open_for_plain", leaf(facts.call_open_plain))
         yield rule("tool_calls_first_for_plain", f"{leaf(SPACE)} &whole_call tool_calls_for_plain")
         closed = "between_calls" if facts.section_close or facts.call_close or facts.separator else ""
-        yield rule("tool_calls_for_plain", sequence("call", closed, f"(gap &whole_call {sequence('call', closed)})*"))
+        yield rule(
+            "tool_calls_for_plain",
+            sequence(
+                "call_open_for_plain gap call",
+                closed,
+                f"(gap &whole_call {sequence('call_open_for_plain gap call', closed)})*",
+            ),
+        )
     if facts.inline:
         starts = f"&{leaf(either(inline_starts(facts)))}"
         yield rule("call_line_for_inline", f"{starts} &whole_call tool_calls")

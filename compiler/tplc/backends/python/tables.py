@@ -285,10 +285,9 @@ def _in_format(text: str) -> str:
 
 def _header_texts(calls: CallForm) -> list[str]:
     """What headers consist of, which may be missing or come twice."""
-    pattern = f"(?:{'|'.join(map(re.escape, calls.header_texts))}|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+)"
     parts = Bracketed("", tuple(map(literal, calls.header_texts)), packed=True)
     lines = assignment("HEADER_PARTS", parts, INDENT)
-    return lines + assignment("HEADER_TEXTS", called("Pattern", [raw(pattern)]), INDENT)
+    return lines + assignment("HEADER_TEXTS", called("Pattern", [raw(calls.header_pattern)]), INDENT)
 
 
 def _of_objects(calls: CallForm, respelled: Sequence[str]) -> list[str]:

@@ -1,0 +1,301 @@
+"""Readers of what no grammar describes: values and calls that are not written as the template writes them.
+
+    Readers(format, tools).value('{"a": [1, 2 </call>', 0)  →  20, where the value ends
+
+The generated parsers read with the same classes (`Reader`, `CallReader`) and the same second reading (`second`); here
+they read a text that is whole.  A method takes the text and a position, as rules of parsimonious do that are functions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional
+
+from .callobjects import NO_NAME, CallReader
+from .machine import CLOSER_KINDS, NAME_LIMIT, ONE_WORD, next_char
+from .objects import FIRST_KEY
+from .pattern import Pattern
+from .scanner import NO_MARKERS, Scanner
+from .schema import Parameters, keys_of, tool_named
+from .second import ARGUMENT_KEYS, NAME_KEYS, OTHER_KEYS, arguments_of, calls_in, calls_of, may_be_calls
+from .second import STYLES as ANY_STYLES
+from .values import FollowedReader, Reader, Style, escaped, text_of, unwrapped
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Styles = tuple[Style, Style, Style]
+NEVER, NO_TEXTS = Pattern(r"\Z"), Pattern("(?!)")
+
+
+class Value(NamedTuple):
+    """A value as JSON, where it ends, and what closes it if the output's end cuts it."""
+
+    text: str
+    end: int
+    closing: str = ""
+
+
+class CallOfObject(NamedTuple):
+    """What an object says as a call.  `expected`: it is none, for this did not come before `end`; "end": the output
+    ends before the name."""
+
+    end: int
+    name: str = ""
+    identity: Optional[str] = None
+    arguments: str = "{}"
+    content: str = ""
+    begins: int = 0
+    incomplete: bool = False
+    expected: str = ""
+
+
+@dataclass
+class Spelled:
+    """How a format writes calls: what its readers need to know."""
+
+    styles: Styles
+    breaks: Scanner = NO_MARKERS
+    follow: tuple[Pattern, Pattern] = (NEVER, NEVER)
+    fields: Mapping[tuple[str, ...], str] = field(default_factory=dict)
+    closers: tuple[str, ...] = ()
+    after_call: Scanner = NO_MARKERS
+    between: Optional[Scanner] = None
+    header_texts: Pattern = NO_TEXTS
+    is_distinct: bool = True
+    names_alike: bool = True
+    reads_again: bool = True
+
+
+class Readers:
+    """The readers of a format, for the tools of one request."""
+
+    def __init__(self, spelled: Spelled, tools: Parameters) -> None:
+        self.spelled, self.tools = spelled, tools
+        self.objects: dict[int, CallOfObject] = {}
+        self.text = ""
+
+    # Values
+
+    def value_at(self, text: str, pos: int) -> Value:
+        return _read(Reader(self.spelled.styles, self.spelled.breaks), text, pos)
+
+    def followed_at(self, text: str, pos: int) -> Value:
+        reader = FollowedReader(self.spelled.styles, self.spelled.breaks)
+        reader.follow = self.spelled.follow
+        return _read(reader, text, pos)
+
+    def value(self, text: str, pos: int) -> Optional[int]:
+        """An object, or a string that may hold one."""
+        style = self.spelled.styles[0]
+        match = style.token.match(text, pos) if pos < len(text) else None
+        is_value = match is not None and style.tokens.get(match.group(), "") in ("{", '"')
+        return self.value_at(text, pos).end if is_value else None
+
+    def followed(self, text: str, pos: int) -> Optional[int]:
+        return self.followed_at(text, pos).end
+
+    # Calls that are objects
+
+    def named_object(self, text: str, pos: int) -> Optional[int]:
+        found = self.object_at(text, pos)
+        return None if found.expected else found.end
+
+    def nameless_object(self, text: str, pos: int) -> Optional[int]:
+        """An object that is no call, up to where that shows."""
+        found = self.object_at(text, pos)
+        return found.end if found.expected not in ("", "end") else None
+
+    def cut_object(self, text: str, pos: int) -> Optional[int]:
+        found = self.object_at(text, pos)
+        return found.end if found.expected == "end" else None
+
+    def object_at(self, text: str, pos: int) -> CallOfObject:
+        if text is not self.text:
+            self.text, self.objects = text, {}
+        if pos not in self.objects:
+            self.objects[pos] = _ObjectCall(self, text, pos).read()
+        return self.objects[pos]
+
+    # Second readings
+
+    def other_calls(self, text: str, pos: int) -> Optional[int]:
+        """Calls that are not written as the template does, up to a marker that stands in none."""
+        return self.end_of_others(text, pos) if self.others_at(text, pos) else None
+
+    def others_at(self, text: str, pos: int) -> list[tuple[str, str]]:
+        if not (self.tools and self.spelled.reads_again and may_be_calls(text[pos : pos + NAME_LIMIT], self.tools, ())):
+            return []
+        if self.spelled.fields and self.object_at(text, pos).expected in ("", "end"):
+            return []
+        return calls_in(text[pos : self.end_of_others(text, pos)], self.tools)
+
+    def end_of_others(self, text: str, pos: int) -> int:
+        mark = self.spelled.breaks.find(text, pos)
+        return len(text) if mark is None else mark.start
+
+    def other_header(self, text: str, pos: int) -> tuple[str, int]:
+        """The tool that a header names which is not as it should be, and where its arguments begin; ("", 0): none."""
+        name, start = "", pos
+        pos = next_char(text, pos)
+        while pos - start < NAME_LIMIT:
+            part, word = self.spelled.header_texts.match(text, pos), ONE_WORD.match(text, pos)
+            sure = part is not None and part.end() > pos + 1
+            if pos < len(text) and name and not sure and self._arguments_begin(text, pos):
+                return name, pos
+            end = word.end() if word is not None and (part is None or word.end() > part.end()) else 0
+            end = end or (part.end() if part is not None else pos)
+            if end == pos:
+                break
+            piece = text[pos:end]
+            if part is None or part.end() < end:
+                tool = tool_named(piece, self.tools)
+                if tool not in self.tools:  # an index may stand behind it
+                    tool = tool_named(piece.rpartition(":")[0], self.tools)
+                if not tool or tool not in self.tools or name not in ("", tool):
+                    break
+                name = tool
+            pos = next_char(text, end)
+        return (name, len(text)) if name and pos == len(text) else ("", 0)
+
+    def _arguments_begin(self, text: str, pos: int) -> bool:
+        mark = self.spelled.after_call.match(text, pos)
+        if mark is not None and mark.kind in CLOSER_KINDS:
+            return True
+        if self.spelled.between is not None:
+            return self.spelled.between.match(text, pos) is not None
+        match = self.spelled.styles[0].token.match(text, pos)
+        return match is not None and self.spelled.styles[0].tokens.get(match.group(), "") == "{"
+
+    def object_for_pairs(self, name: str, text: str, pos: int) -> Optional[int]:
+        """An object of JSON in the place of all pairs of a tool."""
+        if not text.startswith("{", pos) or not self.spelled.reads_again:
+            return None
+        found = _read(Reader(ANY_STYLES), text, pos)
+        return found.end if arguments_of(name, found.text + found.closing, self.tools) is not None else None
+
+    def arguments_for_pairs(self, name: str, text: str, pos: int) -> str:
+        found = _read(Reader(ANY_STYLES), text, pos)
+        return arguments_of(name, found.text + found.closing, self.tools) or "{}"
+
+    def whole_call(self, name: str, text: str, pos: int) -> Optional[str]:
+        """The arguments of a call that stands in the place of its arguments."""
+        key = FIRST_KEY.match(text, pos) if self.spelled.reads_again else None
+        keys = keys_of(self.tools.get(name), self.tools.get(name))
+        if key is None or keys is None or key[1] in keys or key[1] not in (*NAME_KEYS, *ARGUMENT_KEYS, *OTHER_KEYS):
+            return None
+        found = self.value_at(text, pos)
+        [(called, arguments)] = calls_of(found.text + found.closing, self.tools) or [("", "")]
+        return arguments if called == name else None
+
+
+def _read(reader: Reader, text: str, pos: int) -> Value:
+    end = reader.read(text, pos, True)
+    return Value(reader.take(), end, reader.close())
+
+
+class _ObjectCall:
+    """The reading of one object as a call: as `CallObjects` reads one, of a text that is whole."""
+
+    def __init__(self, readers: Readers, text: str, start: int) -> None:
+        self.spelled, self.tools = readers.spelled, readers.tools
+        self.text, self.pos, self.start = text, start, start
+        self.reader = CallReader(self.spelled.styles, self.spelled.breaks)
+        self.reader.fields = self.spelled.fields
+        self.name: Optional[str] = None
+        self.identity: Optional[str] = None
+        self.arguments: Optional[str] = None
+        self.beside: list[str] = []
+        self.content: list[str] = []
+        self.begins = 0
+        self.expected = ""
+
+    def read(self) -> CallOfObject:
+        reader, more = self.reader, True
+        while more and not self.expected:
+            self.pos = reader.read(self.text, self.pos, True)
+            more, reader.pause, event, reader.event = reader.pause, False, reader.event, ""
+            if self.name is None and reader.repair and not self.spelled.is_distinct:
+                self.expected = "the object of a call"
+                break
+            if reader.role == "arguments" and not self.begins:
+                self.begins = self.pos
+            if event:
+                self._member(event)
+        if self.expected:
+            return CallOfObject(self.pos, expected=self.expected)
+        incomplete = bool(reader.want)
+        if self.name is None:
+            return self._without_name()
+        if incomplete:
+            self._cut()
+        return self._call(incomplete)
+
+    def _member(self, event: str) -> None:
+        reader, fields = self.reader, self.spelled.fields
+        text = "" if event == "key" else reader.take()
+        is_text = text[:1] == '"'
+        if event == "key" and fields.get(("*",)) and len(reader.stack) == 1 and self.name is None:
+            return self._named(reader.path[0])
+        if event == "key" and self.name is None and not self.spelled.is_distinct:
+            path = tuple(reader.path)
+            if not any(one[: len(path)] == path for one in fields):
+                self.expected = "a known field"
+            return None
+        usual = len(reader.path) == len(next(iter(fields)))
+        if event == "name" and self.name is None and (is_text or usual):
+            return self._named(text_of(text) if is_text else "")
+        if event == "id" and self.identity is None:
+            self.identity = text_of(text) if is_text else text
+        elif event == "other" and self.spelled.reads_again and self._is_argument():
+            self.beside.append(f'"{escaped(reader.path[0])}": {text}')
+        elif event == "arguments" and self.arguments is None and not self.beside:
+            self.arguments = text
+        return None
+
+    def _named(self, name: str) -> None:
+        if not name.strip() or ("\n" in name and name not in self.tools):
+            self.expected = "a name"
+            return
+        if self.spelled.names_alike:
+            name = tool_named(name, self.tools)
+        unknown = bool(self.tools) and name not in self.tools
+        odd = self.spelled.reads_again and unknown and not NO_NAME.isdisjoint(name)
+        if odd or (unknown and not self.spelled.is_distinct):
+            self.expected = "the name of a tool"
+        else:
+            self.name = name
+
+    def _is_argument(self) -> bool:
+        if self.name is None or self.arguments is not None or len(self.reader.path) != 1:
+            return False
+        schema = self.tools.get(self.name)
+        return self.reader.path[0] in (keys_of(schema, schema) or ())
+
+    def _without_name(self) -> CallOfObject:
+        if not self.reader.want:
+            return CallOfObject(self.pos, expected="a name")
+        text = self.text[self.start :]
+        closed = any(closer.strip() in text for closer in self.spelled.closers)
+        return CallOfObject(len(self.text), expected="the rest of the call" if closed else "end")
+
+    def _cut(self) -> None:
+        """The output ends inside the object."""
+        reader = self.reader
+        role = reader.role
+        if role == "arguments" and self.arguments is None:
+            reader.stack, reader.depth = reader.stack[reader.depth :], 0
+            reader.out = [reader.close()]
+        if role in ("arguments", "other"):
+            self._member(role)
+
+    def _call(self, incomplete: bool) -> CallOfObject:
+        arguments = "{" + ", ".join(self.beside) + "}"
+        content = ""
+        if self.arguments is not None:
+            is_object = self.arguments[:1] == "{"
+            inside: Any = self.arguments if is_object else unwrapped(self.arguments, self.spelled.styles)
+            if inside is None and self.arguments not in ("null", '""'):
+                content = self.arguments
+            arguments = "{}" if inside is None else inside
+        return CallOfObject(self.pos, self.name or "", self.identity, arguments, content, self.begins, incomplete)
