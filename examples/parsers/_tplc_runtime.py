@@ -2179,6 +2179,8 @@ class Machine(Copied):
         end = marks.find(buf, mark.end)
         while end is not None and end.kind not in ("reasoning_end", "end"):
             end = marks.find(buf, end.start + 1)
+        if end is not None and end.ambiguous and undecided is not None and marks.prefix_of(buf, end.start):
+            return undecided
         if end is None or end.kind == "end":
             return found if end is not None else undecided or found
         self._reasoning_to = self._base + end.start
@@ -2629,7 +2631,9 @@ class Objects(Machine):
         fence = FENCE_OPEN.match(buf, start)
         if not self._final and (PART_OF_FENCE.fullmatch(rest) or PART_OF_FIRST_KEY.fullmatch(rest)):
             return False
-        if fence is not None:
+        if fence is not None and self.AFTER_CALL.match(buf, start) is None:
+            if not self._final and self.AFTER_CALL.prefix_of(buf, start):
+                return False
             self._note("a fence around the arguments")
             self._text("trailing", fence.end())
             return True
@@ -3371,6 +3375,7 @@ def coerced(text: str, types: frozenset[str] | None) -> str | None:
     return None
 
 
+BITS, BOOLEAN = {"1": "true", "0": "false"}, frozenset(["boolean"])
 OTHER_WORDS = {"true": "true", "false": "false", "1": "true", "0": "false", "null": "null", "none": "null"}
 NUMBER_TYPES = frozenset(["number", "integer"])
 
@@ -3389,6 +3394,7 @@ class RawPairs(Pairs):
     LINES: ClassVar[bool] = True  # it begins a line
     _end: End
     _in_value = False
+    _meant: frozenset[str] | None = None
     _ends: KnownPairs | None = None
     _all = ""  # what is not yet emitted of a pair that may hold all arguments
 
@@ -3420,6 +3426,7 @@ class RawPairs(Pairs):
     def _begin_value(self, key: str, word: str) -> None:
         schema = self._schema()
         types = types_of(member_of(schema, schema, key), schema) if schema else None
+        self._meant = types if self.RETYPED else None  # by the schema, whatever is written next to the value
         if self.TYPE_WORDS and word in self.TYPE_WORDS:
             types = typed_as(types, frozenset(self.TYPE_WORDS[word]))
         end: End = Closer(key.join(self.VALUE_CLOSE)) if self.VALUE_CLOSE else self._ends or self.AFTER_VALUE
@@ -3546,6 +3553,9 @@ class RawPairs(Pairs):
                 self._note("an argument is not written as its type is")
                 # What has lines may hold more of the call than this value.
                 self.incomplete = self.incomplete or (not fits and "\n" in text.strip())
+        if fits and literal in BITS and self._meant == BOOLEAN:
+            literal = BITS[literal]
+            self._note("an argument is not written as its type is")
         if literal is None or not fits:
             self._as = "string"
             self._piece(text)

@@ -178,7 +178,7 @@ class StreamParser(RawPairs):
     RESUMES = True
     AROUND_KEY = (
         Pattern('(?:\\s{0,64}(?:name="|name|⟨arg|arg|"|=|⟨|"|\'|“|”))*'),
-        Pattern('(?:\\s{0,64}(?:text="|text|"⟩|"|=|⟩|yes|no|"|\'|“|”))*'),
+        Pattern('(?:\\s{0,64}(?:\\w{1,32}(?=[\\"\'])|text="|text|"⟩|"|=|⟩|"|\'|“|”))*'),
         70,
     )
     WORDS = ValueWords(

@@ -1848,6 +1848,8 @@ class Machine(Copied):
         end = marks.find(buf, mark.end)
         while end is not None and end.kind not in ("reasoning_end", "end"):
             end = marks.find(buf, end.start + 1)
+        if end is not None and end.ambiguous and undecided is not None and marks.prefix_of(buf, end.start):
+            return undecided
         if end is None or end.kind == "end":
             return found if end is not None else undecided or found
         self._reasoning_to = self._base + end.start
