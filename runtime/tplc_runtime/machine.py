@@ -474,9 +474,9 @@ class Machine(Copied):
                 return False
             at = next_char(self._buf, self._mark.end)
             behind = self.IN_REASONING.match(self._buf, at) if again else None
-            if again and behind is None and not self._final:
-                if at == len(self._buf) or self.IN_REASONING.prefix_of(self._buf, at):
-                    return False
+            begun = at == len(self._buf) or self.IN_REASONING.prefix_of(self._buf, at) != ""
+            if again and behind is None and begun and not self._final:
+                return False
             # An opener that its closer follows is all that the reasoning holds.
             if again and (behind is None or behind.kind != "reasoning_end"):
                 self._note("reasoning is opened twice")
@@ -520,17 +520,17 @@ class Machine(Copied):
             and not NEVER_IN_NAMES.isdisjoint(values["name"])
         ):
             expected = "the name of a tool"
-        if self.SHORT_OPENERS and expected not in ("more", "end") and values.get("name") not in self._tools:
-            if self._is_short():
-                # What is short may be complete in another spelling.
-                at = next_char(self._buf, self._mark.end)
-                inner = self.AFTER_CALL.match(self._buf, at)
-                if inner is not None and inner.kind == "call" and inner.end > self._mark.end:
-                    self._mark, self._skip = inner, inner.end - self._pos
-                    return True
-                if inner is None and not self._final and self.AFTER_CALL.prefix_of(self._buf, at):
-                    return False
-                expected = "the name of a tool"
+        short = self.SHORT_OPENERS and expected not in ("more", "end") and values.get("name") not in self._tools
+        if short and self._is_short():
+            # What is short may be complete in another spelling.
+            at = next_char(self._buf, self._mark.end)
+            inner = self.AFTER_CALL.match(self._buf, at)
+            if inner is not None and inner.kind == "call" and inner.end > self._mark.end:
+                self._mark, self._skip = inner, inner.end - self._pos
+                return True
+            if inner is None and not self._final and self.AFTER_CALL.prefix_of(self._buf, at):
+                return False
+            expected = "the name of a tool"
         if self.ARGUMENTS_OPEN and not expected and values["name"] not in self._tools:
             expected = self._lack_of_arguments(end)
         if self.READ_AGAIN and self._tools and (expected or values["name"] not in self._tools):

@@ -1502,9 +1502,9 @@ class Machine(Copied):
                 return False
             at = next_char(self._buf, self._mark.end)
             behind = self.IN_REASONING.match(self._buf, at) if again else None
-            if again and behind is None and not self._final:
-                if at == len(self._buf) or self.IN_REASONING.prefix_of(self._buf, at):
-                    return False
+            begun = at == len(self._buf) or self.IN_REASONING.prefix_of(self._buf, at) != ""
+            if again and behind is None and begun and not self._final:
+                return False
             # An opener that its closer follows is all that the reasoning holds.
             if again and (behind is None or behind.kind != "reasoning_end"):
                 self._note("reasoning is opened twice")
