@@ -273,6 +273,21 @@ on_linux = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="no /proc"
 
 
 @on_linux
+@posix
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_forked_copy_renders_with_a_worker_of_its_own() -> None:
+    with Renderer("{{ messages[0].content }}") as renderer:
+        assert renderer.render([{"role": "user", "content": "before"}]) == "before"
+        child = os.fork()
+        text = "copy" if child == 0 else "owner"
+        found = {renderer.render([{"role": "user", "content": f"{text} {number}"}]) for number in range(50)}
+        right = found == {f"{text} {number}" for number in range(50)}
+        if child == 0:
+            os._exit(0 if right else 1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        assert right
+
+
 def test_workers_are_forked_from_one_process_unless_they_are_apart(forks: bool) -> None:
     with Renderer("one") as one, Renderer("two") as two, Renderer("three", apart=True) as three:
         parents = [parent_of(worker_of(renderer)) for renderer in (one, two, three)]

@@ -39,7 +39,8 @@ class ConversationMasker:
     their values are lists, or JSON text of lists.  Members that are null are left out of messages, as tables give all
     messages the same members.  `ir` is the format as JSON text; it is learned once where it is not given.
 
-    A conversation that is refused, or undecided, has neither ids nor a mask, and `mask_error` says why.
+    A conversation that is refused, or undecided, has neither ids nor a mask, and `mask_error` says why; for the others
+    it is "", because `datasets` takes the type of a column from the first rows.
     """
 
     template: str
@@ -74,10 +75,19 @@ class ConversationMasker:
         for at, line in enumerate(unread):
             if line is not None:
                 made[ERROR][at] = f"not read: {line['why']}"
+        made[ERROR] = [error or None for error in made[ERROR]]
         types = {IDS: pa.list_(pa.int32()), MASKS: pa.list_(pa.int8()), ERROR: pa.string()}
         for name, kind in types.items():
             table = table.append_column(pa.field(name, kind), pa.array(made[name], kind))
         return table
+
+    def features(self, given: Any) -> Any:
+        """Return the features of a dataset with the three columns added, for `datasets.map(features=…)`: needed if the
+        first thousand rows may all be refused."""
+        import datasets
+
+        kinds = {IDS: datasets.List(datasets.Value("int32")), MASKS: datasets.List(datasets.Value("int8"))}
+        return datasets.Features({**given, **kinds, ERROR: datasets.Value("string")})
 
     def check(self, names: Sequence[str]) -> None:
         """Raise where a table with these columns cannot be masked."""
@@ -135,7 +145,7 @@ class ConversationMasker:
         texts = [one.text for one in read if not isinstance(one, str)]
         encodings = iter(self._tokenizer().encode_batch(texts, add_special_tokens=False))
         for one in read:
-            ids = mask = error = None
+            ids, mask, error = None, None, ""
             if isinstance(one, str):
                 error = one
             else:

@@ -270,10 +270,15 @@ class Worker:
         self.limits = limits
         # A character is at most twelve bytes of JSON; what is longer was not written by the worker's own code.
         self._most_bytes = 12 * limits.output_chars + _CHUNK
-        self.alive = True
+        self._alive, self._owner = True, os.getpid()
         with undisturbed():
             self.process = start(apart=apart)
             self._finalizer = weakref.finalize(self, _end, self.process, os.getpid())
+
+    @property
+    def alive(self) -> bool:
+        """Whether it can be asked by this process: a forked copy of its owner has to start its own."""
+        return self._alive and os.getpid() == self._owner
 
     def ask(self, question: str, seconds: float | None = None) -> dict[str, Json] | TemplateError:
         """`question` is JSON, in one line."""
@@ -308,7 +313,7 @@ class Worker:
                 # Its pipes are closed, so it is about to be gone; how it went is worth knowing.
                 with suppress(subprocess.TimeoutExpired):
                     self.process.wait(timeout=2)
-            self.alive = False
+            self._alive = False
             self._finalizer()
 
     def _death(self) -> TemplateError:
