@@ -145,7 +145,7 @@ def _with_arguments(name: str, members: dict[str, Any], tools: Parameters) -> tu
     keys = keys_of(tools[name], tools[name])
     named = [key for key in ARGUMENT_KEYS if key in members and key not in (keys or ())]
     rest = {key: value for key, value in members.items() if key not in OTHER_KEYS}
-    # An object under a key that is none of the schema's holds the arguments, whatever the key.
+    # A lone object under a key that the schema lacks holds the arguments.
     if not named and len(rest) == 1 and not rest.keys() <= (keys or rest.keys()):
         named = list(rest)
     arguments = members[named[0]] if named else rest
