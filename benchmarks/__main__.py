@@ -1,7 +1,7 @@
 """Time generated parsers: `make bench`, or `make bench ARGS="--sizes 2,16 --rounds 3"`.
 
 Every class of output is cut into chunks and fed; the floor is a function called once for each chunk that only returns
-[{"content": chunk}].  Whoever calls either looks at each delta.  Results go to build/bench as JSON and as a plot.
+[{"content": chunk}].  The caller of either looks at each delta.  Results go to build/bench as JSON and as a plot.
 """
 
 from __future__ import annotations

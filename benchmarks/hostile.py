@@ -260,7 +260,7 @@ def report(rows: Sequence[Row]) -> str:
 `make hostile` wrote this: milliseconds of processor time on one machine on one day, so only how they grow says
 something. Each class is a beginning and a unit that is repeated to the size. "in 64s": fed in chunks of 64
 characters. "–": left out, as a tenth of it took more than {PATIENCE} seconds. "×10": how many times as long as a
-tenth of it the largest size took. The last column is the most memory taken beside the output itself, for each
+tenth of it the largest size took. The last column is the most memory taken in addition to the output, for each
 character of 200 KB in 64s.
 
 Ten times the output should take ten times the time. The most that the largest took of a tenth of it:

@@ -1,4 +1,5 @@
-"""A million rows of all examples, through one process and through Ray: equal, in flat memory, whatever is killed.
+"""Run a million rows of all examples through one process and through Ray: equal, in flat memory, even if workers are
+killed.
 
     make million ARGS="--rows 10000"
 
@@ -38,7 +39,7 @@ LARGE = 5_000_000
 SCHEMA = pa.schema([("id", pa.int64()), ("model", pa.string()), ("tools", pa.string()), ("text", pa.string())])
 HOSTILE_TOOLS = ("{", "[" * 100_000, "7", '[null, {"function": 5}]', '{"a": 1}', "", '[{"name": {}, "parameters": []}]')
 WORDS = (
-    "They want a forecast and a note of it so I look first at what is there before I say more about any of it ".split()
+    "They want a forecast and a note of it so I look first at both of them before I say more about any of it ".split()
 )
 
 

@@ -41,7 +41,7 @@ def starts(rounds: int = ROUNDS) -> dict[str, float]:
 
 
 def _milliseconds(arguments: Sequence[str]) -> float:
-    # -I: compiled modules are kept, whatever the environment says.
+    # -I: compiled modules are kept, in any environment.
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run([sys.executable, "-I", *arguments], check=True, stdout=subprocess.DEVNULL)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -28,7 +28,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_runtest_setup() -> None:
-    """Whoever runs a command has its limits enforced from then on, in the whole process: the next test is another."""
+    """A command enforces its limits for the rest of the process; the next test starts without them."""
     bounds._enforced = False
 
 
@@ -77,13 +77,14 @@ def golden(update: bool) -> Callable[[Path, str], None]:
 def shared() -> Path:
     """The folder with collected templates and outputs, which is no part of this project."""
     if not SHARED.is_dir():
-        pytest.skip(f"no folder {SHARED.name} beside the project")
+        pytest.skip(f"no folder {SHARED.name} next to the project")
     return SHARED
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _commands_are_declared_once() -> Iterator[None]:
-    """Typer reads all declarations anew whenever the command line is called, which takes longer than many commands."""
+    """Typer would read all declarations again on each call of the command line, which takes longer than many
+    commands."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(typer.main, "get_command", cache(typer.main.get_command))
         yield

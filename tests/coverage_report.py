@@ -2,7 +2,7 @@
 
     python -m tests.coverage_report [--only WORD] [--no-write] [--fast [--show]]
 
-Compiles every template of the collections beside the project as plain `tplc compile` does, runs the recorded outputs
+Compiles every template of the collections next to the project as plain `tplc compile` does, runs the recorded outputs
 through the generated parsers, prints a summary, and writes docs/coverage.md.  Times are printed only, so that the file
 changes with the results alone.  `--fast` runs the outputs only, through parsers kept in build/, and writes nothing.
 """
@@ -54,7 +54,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--processes", type=int, default=2)
     options = parser.parse_args(arguments)
     if not SHARED.is_dir():
-        print(f"no folder {SHARED.name} beside the project: nothing to measure", file=sys.stderr)
+        print(f"no folder {SHARED.name} next to the project: nothing to measure", file=sys.stderr)
         return 2
     if options.fast:
         return run_fast(options.only, show=options.show)

@@ -5,7 +5,7 @@
     tplc 0.2.0
     ```
 
-    ```python           run in one namespace per document; a `text` block right behind it is what it prints
+    ```python           run in one namespace per document; a `text` block directly after it is what it prints
     print(1 + 1)
     ```
 
@@ -40,7 +40,7 @@ _ANY = "..."
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """`line` is the number of the block's first line; `output` the `text` block behind a Python block, if any."""
+    """`line` is the number of the block's first line; `output` the `text` block after a Python block, if any."""
 
     language: str
     text: str
@@ -53,7 +53,7 @@ class Block:
 class Step:
     """Something that was run, what the document says it prints, and what it printed.
 
-    A Python block without a `text` block behind it has no place to say it.
+    A Python block without a `text` block after it must print nothing.
     """
 
     line: int

@@ -66,7 +66,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--every", type=int, default=1, help="one template of so many")
     options = parser.parse_args(arguments)
     if not SHARED.is_dir():
-        print(f"no folder {SHARED.name} beside the project: nothing to check", file=sys.stderr)
+        print(f"no folder {SHARED.name} next to the project: nothing to check", file=sys.stderr)
         return 2
     pairs = different = 0
     for path in templates(options.only, options.every):

@@ -182,7 +182,7 @@ class _Trip:
             full = self._render([*asked, message], offered, prompt=False)
             if self._render(asked, offered, prompt=False) == prompt:  # it is there whether asked for or not
                 full = full[: _before_suffix(full, prompt.rpartition(QUESTION)[2])]
-        except Exception as error:  # noqa: BLE001 - whatever a stranger's template raises
+        except Exception as error:  # noqa: BLE001 - a template may raise anything
             self.counts[f"refused ({type(error).__name__})"] += 1
             return
         if not full.startswith(prompt):
@@ -216,10 +216,10 @@ class _Trip:
             same = self._render([*asked, other], offered, prompt=False).startswith(full)
         except Exception:  # noqa: BLE001
             same = False
-        # What is shown as reasoning, or stands where the prompt has opened it, is told of by verification.
+        # Verification reports what is shown as reasoning, or what the prompt has opened.
         told = self.either and found[0] + found[1] == want[0] + want[1] and found[2] == want[2]
         if same or told:
-            self.counts["ambiguous" if same else "told to be ambiguous"] += 1
+            self.counts["ambiguous" if same else "reported as ambiguous"] += 1
         else:
             self.wrong.append(f"want {want}, got {found}, rendered {text!r}")
 

@@ -15,49 +15,53 @@ REFERENCE = ROOT / "docs" / "ir.md"
 _INTRODUCTION = """\
 # The IR
 
+For developers who read formats as data: a printer for another language, a server, a page of figures. At the end of this page you know
+every member of an IR.
+
 Written from [schemas/ir.schema.json](../schemas/ir.schema.json) by `make golden`; do not edit.
 
-`tplc compile SOURCE -o ir.json` writes it, `tplc inspect ir.json` shows it, and `tplc parse` and `tplc diff` take it in
-place of a template. It is complete: whatever is generated is generated from it alone. In Python it is `tplc.TemplateIR`, a
-tree of frozen dataclasses; `tplc.load_ir(text)` reads and checks it.
+`tplc compile SOURCE -o ir.json` writes an IR, `tplc inspect ir.json` shows it, and `tplc parse` and `tplc diff` accept it instead of a
+template. It is complete: no target needs the template. In Python it is `tplc.TemplateIR`, a tree of frozen dataclasses.
+`tplc.load_ir(text)` reads and checks it.
 
-White space that a template writes belongs to its markers, so a layout's texts and values, one after the other, are just
-what the template renders.
+White space that a template writes belongs to its markers. So the texts and values of a layout, joined, are exactly what the template
+renders.
 
-An IR says its `version`, and a tplc reads its own version only: a format is learned again sooner than converted. What
-follows from other members is in none of its own.
+An IR has a `version`, and each release of tplc reads one version. To convert an old IR, learn the format again. No member repeats what
+follows from other members.
 
 ## Words
 
-The same in the code, the messages and these pages.
+The code, the messages and these pages use the same words.
 
 | word | meaning |
 |---|---|
-| turn | An assistant's part of a render, from the end of what came before to the end of the message. |
-| header | What opens every turn, whatever its parts are. |
-| generation prompt, head | What is appended for the model to continue; the head is what it holds of the turn behind the header. |
+| turn | The assistant's part of a render, from the end of the preceding message to the end of this one. |
+| header | The text that opens every turn, independent of its parts. |
+| generation prompt, head | The text that is appended for the model to continue; the head is the part of it after the header. |
 | part | Reasoning, content or calls. |
-| marker | A literal text that a template writes around a part: an opener, a closer, a separator. |
-| distinctive | Of a marker: ordinary text does not hold it. |
-| slot | Where a value stands: a name, an id, an index, arguments, a key, a type, a value. |
+| marker | Literal text that a template writes around a part: an opener, a closer, a separator. |
+| distinctive | Said of a marker that ordinary text does not contain. |
+| slot | The place of a value: a name, an id, an index, arguments, a key, a type, a value. |
 | layout | Markers and slots in order. |
 | dialect | How argument values are written. |
-| form | The markers of turns of one shape; the shape is which parts a turn has. |
-| tolerance, variant | A way in which output may differ from what is rendered; a variant is another text for one marker. |
-| captured | Of a text in a marker: it comes from elsewhere, and is as it was when the format was learned. |
-| acceptor | What is read, made of an IR (`tplc.lower`): each marker with its variants and where it counts. |
-| follow set | The texts that may come after a value, and so end it. |
-| lookahead | How far a reader looks before it decides; each bound has a name (`tplc.lower.bounds`). |
-| partial | Of a marker: its beginning, at the end of what has come; more text shows whether it is one. |
-| pending | Of text: it has come, and waits until it is decided what it is; in a partial marker, or of a kind that its end shows. |
-| emit | To give out text as a delta: decided for good, and never taken back. |
-| prefilled | Of text, arguments and calls: the prompt holds them already, and they are not emitted again (but with `echo`). |
-| production, rule | One named rule of a grammar that is generated. |
-| probe | One conversation that is rendered to learn something; its values are sentinels, unlike any other text. |
-| setup | How conversations are put for a template: the form of arguments, of content, of ids, what follows. |
-| outline | A turn with calls, cut at its slots. |
-| question | What a pass of the learner asks of a template; every probe is put for one. |
-| example | A message and the text that a model writes for it, given by a user. |
+| form | The markers of turns of one shape; the shape is the set of parts of a turn. |
+| slip | One difference between one output and what the template would have rendered. |
+| tolerance, variant | A declared way in which output may differ from a render; a variant is another text for one marker. |
+| captured | Said of a text in a marker that depends on a variable, a token, a position or a count; the IR has the text that was rendered. |
+| acceptor | What a parser accepts, made from an IR (`tplc.lower`): each marker with its variants and the places where it counts. |
+| follow set | The texts that may follow a value, and so end it. |
+| lookahead | The number of characters that a reader inspects before it decides; each bound has a name (`tplc.lower.bounds`). |
+| partial | Said of the beginning of a marker at the end of the received text; more text decides whether it is the marker. |
+| pending | Said of text that was received but not emitted, because it is undecided: a partial marker, or text whose kind depends on its end. |
+| emit | To give out text as a delta; emitted text is never taken back. |
+| prefilled | Said of text, arguments and calls that the prompt contains; they are emitted only with `echo`. |
+| production, rule | One named rule of a generated grammar. |
+| probe | One conversation that is rendered to learn something; its values are sentinels, which are unlike any other text. |
+| setup | The form of conversations for a template: the form of arguments, of content, of ids, and what follows. |
+| outline | A turn with calls, divided at its slots. |
+| question | What a pass of the learner wants to know; every probe belongs to one. |
+| example | A message and the text that a model writes for it, supplied by a user. |
 
 """  # noqa: E501 - as it stands in the document
 _TYPES = {"string": "text", "integer": "whole number", "boolean": "true or false", "null": "null", "number": "number"}

@@ -15,8 +15,8 @@ CALLS = (
     "{{- (v if v is string else v | tojson) ~ 'SEP' }}"
     "{%- endfor %}{{ 'CLOSE' }}{% endfor %}"
 )
-# What a format has its own: the text before a call, behind its name, before, in and behind an argument, behind a call,
-# and at the turn's end.  Values end where a line, or a word, begins the next argument.
+# Texts of each format: before a call, after its name, before, in and after an argument, after a call, and at the turn's
+# end.  Values end where a line, or a word, begins the next argument.
 OWN = {
     "list": ("\\n## call ", "", "\\n- ", " = ", "", "", "\\n~~~\\n"),
     "closed list": ("\\n<call>", "\\n", "- ", " = ", "\\n", "</call>", "\\n~~~\\n"),

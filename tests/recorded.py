@@ -2,7 +2,7 @@
 
     read_outputs()["some__template"]  →  (Output(id="7", text="…", want={…}, …), …)
 
-The files lie beside the project (../shared) and are no part of it.
+The files are next to the project (../shared) and are no part of it.
 """
 
 from __future__ import annotations
@@ -160,7 +160,8 @@ def difference(output: Output, message: Mapping[str, Any]) -> str:
 
 
 def same_value(first: object, second: object) -> bool:
-    """Whether arguments are the same JSON; text that is none (of a call not complete) without outer white space."""
+    """Return whether arguments are the same JSON; invalid JSON (of a truncated call) is compared without outer white
+    space."""
     return normal(first) == normal(second)
 
 

@@ -2,10 +2,10 @@
 
     python -m tests.targets_report [--only WORD] [--every 1] [--no-write]
 
-Compiles the templates of both collections beside the project to every target, verifies what can be verified, and writes
-docs/targets.md.  Grammars are made for a few tools and run in the engines they are for: calls as the template writes
-them have to be accepted, wrong arguments refused.  The built-in structural tags of xgrammar run beside ours, each for
-the templates of which it accepts a first call.
+Compiles the templates of both collections next to the project to every target, verifies what can be verified, and
+writes docs/targets.md.  Grammars are made for a few tools and run in the engines they are for: calls as the template
+writes them must be accepted, wrong arguments refused.  The built-in structural tags of xgrammar are compared with ours,
+each for the templates of which it accepts a first call.
 """
 
 from __future__ import annotations
@@ -192,7 +192,7 @@ def _tag(ir: TemplateIR) -> Accepts:
     try:
         tag = structural_tag(ir, grammar(ir, tools=TOOLS), parallel=ir.tools.parallel)
     except NoTag:
-        # Under auto only a pattern tells such calls.
+        # Under auto, only a pattern distinguishes such calls.
         tag = structural_tag(ir, grammar(ir, tools=TOOLS, tool_choice="required"), parallel=ir.tools.parallel)
     return partial(tag_accepts, tag)
 
@@ -204,7 +204,7 @@ def _lark(ir: TemplateIR, *, special: bool) -> Accepts:
 
 
 def _builtin(ir: TemplateIR, row: Row, wrong: Sequence[Call]) -> None:
-    """The built-in tags that accept a first call of this template, whatever they are called."""
+    """Check the built-in tags, of any name, that accept a first call of this template."""
     from xgrammar.builtin_structural_tag import _structural_tag_registry, get_model_structural_tag
 
     first = written(ir, calls_message(GOOD[0]))
@@ -322,7 +322,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--processes", type=int, default=2)
     options = parser.parse_args(arguments)
     if not SHARED.is_dir():
-        print(f"no folder {SHARED.name} beside the project: nothing to measure", file=sys.stderr)
+        print(f"no folder {SHARED.name} next to the project: nothing to measure", file=sys.stderr)
         return 2
     engine._engine()
     index = read_index()

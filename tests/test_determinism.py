@@ -1,4 +1,4 @@
-"""The same bytes whatever the hash seed: compiled twice in fresh processes."""
+"""The same bytes under every hash seed: compiled twice in new processes."""
 
 from __future__ import annotations
 

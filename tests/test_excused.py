@@ -81,7 +81,7 @@ def run(source: str, parse: Any) -> tuple[TemplateIR, Verification]:
 
 
 def test_no_kind_of_turn_is_excused_as_a_whole() -> None:
-    """A parser that takes calls behind content for text reads messages of the same render, and never such a turn."""
+    """A parser that takes calls after content for text reads messages of the same render, and never such a turn."""
     source = template("(v | tojson)", reasoning=False, before="(m.content or '')")
     good = load_artifact(driver.generate(driver.compile_template(source, name="pairs.jinja"), "python"))
 
@@ -142,7 +142,7 @@ ENDS = (
 
 @pytest.mark.parametrize(("calls_end", "end"), [("{{- '<|stop|>' }}", "<|stop|>"), ("", "<|user|>")])
 def test_the_ends_of_all_shapes_are_learned(calls_end: str, end: str) -> None:
-    """Turns of calls end otherwise than turns of content; where nothing ends them, the next header does."""
+    """Turns of calls end differently from turns of content; if nothing ends them, the next header does."""
     ir = driver.compile_template(ENDS.replace("CALLS_END", calls_end), name="ends.jinja")
     assert ir.verification.failures == ()
     assert ir.turn.ends == ("</say>", end)

@@ -1,4 +1,4 @@
-"""What callers of the Python API give by mistake is told as such, and not by a trace of what is inside."""
+"""Mistakes of callers of the Python API are reported as such, not by a trace of internals."""
 
 from __future__ import annotations
 

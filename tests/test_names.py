@@ -89,13 +89,13 @@ def test_household_words_are_found_wherever_a_name_stands() -> None:
         "from a import NOTHING_SAID",
         "class HeldText: ...",
         "def _told(said, *held, **eaten): global unsaid",
-        "a._held(told=1).untold",
+        "a._held(told=1).untold",  # words: allowed
         "try: ...",
-        "except E as told: ...",  # 7
+        "except E as told: ...",  # 7  words: allowed
         "match a:",
         "    case [held, *said]: ...",
         "    case {**told}: ...",
-        "theatre, heat, threshold, withheld, holds = 'held', 'said', 1, 2, 3  # told",  # 11
+        "theatre, heat, threshold, withheld, holds = 'held', 'said', 1, 2, 3  # told",  # 11  words: allowed
         "unsaid = dressing = undressed_by = 0",
     ]
     assert sorted((line, name) for line, name, _ in household("\n".join(lines))) == [

@@ -25,7 +25,7 @@ from tests.conftest import ROOT, SHARED
 
 CODE = ("compiler", "runtime")
 
-# What looks like a marker: <tag>, <|tag|>, </tag>, <tag=, [TAG], and whatever has unusual punctuation in it.
+# Text that looks like a marker: <tag>, <|tag|>, </tag>, <tag=, [TAG], and any text with unusual punctuation.
 MARKER = re.compile(
     r"""<[^<>\s\w]?[\w.:/|｜▁_!~#@-]{2,40}[^<>\s\w]?>
       | <[a-z_]{3,}=
@@ -65,7 +65,7 @@ def test_no_marker_in_the_code() -> None:
 
 def test_no_model_name_in_the_code() -> None:
     if not SHARED.is_dir():
-        pytest.skip(f"no folder {SHARED.name} beside the project")
+        pytest.skip(f"no folder {SHARED.name} next to the project")
     names = model_names()
     assert len(names) > 20
     found = [(place, set(words(SERVERS.sub("", text))) & names) for place, text in words_of_code()]
@@ -74,7 +74,7 @@ def test_no_model_name_in_the_code() -> None:
 
 def test_examples_are_not_copies() -> None:
     if not SHARED.is_dir():
-        pytest.skip(f"no folder {SHARED.name} beside the project")
+        pytest.skip(f"no folder {SHARED.name} next to the project")
     real = distinctive(SHARED.glob("templates/*.jinja"))
     own = distinctive((ROOT / "examples").glob("*/template.jinja"))
     assert sorted(real & own) == []

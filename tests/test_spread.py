@@ -1,4 +1,4 @@
-"""One function on many things, on each engine that is there."""
+"""One function on many things, on each installed engine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Generated parsers as whoever vendors them has them: one file, no packages, formatted, linted, typed."""
+"""Generated parsers as a project vendors them: one file, no packages, formatted, linted, typed."""
 
 from __future__ import annotations
 
@@ -67,8 +67,9 @@ def test_unreadable_files_are_wrong_usage(option: str, text: str | None, told: s
 
 
 def test_parsers_are_formatted(parsers: list[Path], tmp_path: Path) -> None:
-    # They tell formatters to leave them alone, so that no other settings make other files of them.
-    # --isolated: by the tool's own rules, for whoever vendors the file has not ours; only the line length is told.
+    # They tell formatters to leave them alone, so that no other settings make other files of them.  words: allowed
+    # --isolated: by the tool's own rules, because a project that vendors the file has other settings; only the line
+    # length is given.
     copies = []
     for path in parsers:
         copies.append(tmp_path / path.name)
@@ -125,7 +126,7 @@ def test_parsers_do_not_grow() -> None:
 
 
 def run(tool: str, *arguments: str) -> tuple[int, str]:
-    """Exit code, and what is told when it is not 0."""
+    """Return the exit code, and the output if that is not 0."""
     result = subprocess.run(
         [sys.executable, "-m", tool, *arguments],
         capture_output=True,

@@ -182,7 +182,7 @@ def test_reasoning_behind_all_else_is_not_left_out() -> None:
     with pytest.raises(UnsupportedTemplate) as caught:
         driver.compile_template(LAST, name="last.jinja")
     assert str(caught.value) == (
-        "last.jinja: reasoning cannot be read: it comes behind the content and the calls, where no format has it"
+        "last.jinja: reasoning cannot be read: it comes after the content and the calls, where no format has it"
     )
 
 
@@ -211,9 +211,9 @@ def test_words_are_those_of_the_template_and_the_seed() -> None:
 
 
 def test_the_question_is_found_with_what_stands_before_it() -> None:
-    words = Words("first", "second", "found", "", "", "", (), before_question="Tell me of ")
-    assert words.question_at("<user>Tell me of first<end>") == 6
-    assert words.question_at("<user>TELL ME OF first<end>") == 17
+    words = Words("first", "second", "found", "", "", "", (), before_question="Write of ")
+    assert words.question_at("<user>Write of first<end>") == 6
+    assert words.question_at("<user>WRITE OF first<end>") == 15
 
 
 @pytest.mark.parametrize(
@@ -283,7 +283,7 @@ def test_what_a_template_refuses_is_not_shown() -> None:
     assert result.verified
     assert result.not_shown == (
         "reasoning",
-        "content beside calls",
+        "content next to calls",
         "more than one call (refused: one call, please)",
     )
 
@@ -414,7 +414,7 @@ def test_a_parser_that_raises_fails() -> None:
 
 
 def test_a_parser_that_guesses_types_fails_though_the_render_is_the_same() -> None:
-    """42 and "42" have one render, but the schema told which it is."""
+    """42 and "42" have the same render, but the schema decides which it is."""
     ir = learned(RAW)
     good = load_artifact(driver.generate(ir, "python"))
 
@@ -580,7 +580,7 @@ TURN = Turn("<bot>", ("<bot>",), (GenerationPrompt((), "<bot>", ""),), ("<end>",
     [
         (Q, Q + "<bot>", Q + "<bot>Hi<end>", "Hi<end>", ""),
         (Q, Q + "<bot><r>", Q + "<bot>Hi<end>", "Hi<end>", "<r>"),
-        # A generation prompt that is always there, whatever was asked for:
+        # A generation prompt that is appended in any case:
         (Q + "<bot><r>", Q + "<bot><r>", Q + "<bot>Hi<end><bot><r>", "Hi<end>", "<r>"),
         # Other white space before the header in history, or no header at all:
         (Q, Q + "<bot>", Q + "\n\n<bot>Hi<end>", "Hi<end>", ""),

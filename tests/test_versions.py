@@ -35,7 +35,7 @@ def test_commands_take_a_parser_of_then(folder: Path, run: Run, tmp_path: Path) 
     result = run("verify", template, parser, "--json")
     failures = json.loads(result.out)["failures"]
     # What follows the end of the turn is content to them; servers cut it off.
-    after_turn = [line for line in failures if "with all that is rendered behind it" in line]
+    after_turn = [line for line in failures if "with all text that is rendered after it" in line]
     assert (result.code, failures[1:]) == (1, after_turn)
     assert run("try", parser, stdin=output.text).code == 0
     result = run("parse", parser, "--continue-final-message", stdin=output.text)

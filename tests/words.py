@@ -4,8 +4,9 @@
     python -m tests.words --list X   print every place of the word X (or of all words)
     python -m tests.words --update   write the present counts; a count may only fall
 
-It reads the prose of documents, docstrings, comments, and texts of at least three words in the code (help, messages),
-but not the code in documents.  A line that quotes a listed word on purpose ends in `words: allowed`.
+It reads the prose of documents, docstrings, comments, texts of at least three words in the code (help, messages), and
+the descriptions in JSON schemas, but not the code in documents.  A line that quotes a listed word on purpose ends in
+`words: allowed`.
 """
 
 from __future__ import annotations
@@ -28,26 +29,26 @@ ALLOWED = ROOT / "tests" / "cases" / "words.json"
 WORDS = {
     r"behind": "after",
     r"signs?": "character, marker",
-    r"tells?|told|telling": "report, say, distinguish",
+    r"tells?|told|telling": "report, say, distinguish",  # words: allowed
     r"besides?": "before, around, next to, with",
     r"anew": "again, regenerate",
-    r"whoever|whatever|wherever": "the caller, any, if",
+    r"whoever|whatever|wherever": "the caller, any, if",  # words: allowed
     r"loosely|loose": "error-tolerant, approximately",
     r"(?:that|which|what) (?:is|are) there": "existing",
-    r"(?:that|which|what) (?:is|are) none": "invalid",
+    r"(?:that|which|what) (?:is|are) (?-i:none)": "invalid",
     r"minds|minded": "depends on, respects",
-    r"otherwise than|other than by": "differently from",
+    r"otherwise than|other than by": "differently from",  # words: allowed
 }
 PATTERNS = {word: re.compile(rf"\b(?:{word})\b", re.IGNORECASE) for word in WORDS}
 PRAGMA = "words: allowed"
 LONGEST, AVERAGE = 32, 16
 # Written by make targets; their prose is in the scripts.
-GENERATED = {"coverage.md", "hostile.md", "ir.md", "performance.md", "reference.md", "targets.md"}
+GENERATED = {"coverage.md", "hostile.md", "ir.md", "reference.md", "targets.md"}
 
 
 def files() -> list[Path]:
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    found = [ROOT / name for name in listed.split("\0") if name.endswith((".py", ".md"))]
+    found = [ROOT / name for name in listed.split("\0") if name.endswith((".py", ".md", ".schema.json"))]
     left_out = ("tests/cases/", "examples/parsers/")
     return [
         path for path in found if path.is_file() and not _name(path).startswith(left_out) and "/out/" not in str(path)
@@ -69,7 +70,8 @@ def group_of(path: Path) -> str:
 def texts_of(path: Path) -> Iterator[tuple[int, str]]:
     """Yields what people read in a file, with line numbers."""
     text = path.read_text(encoding="utf-8")
-    yield from prose(text) if path.suffix == ".md" else _texts_of_code(text)
+    readers = {".md": prose, ".json": _descriptions, ".py": _texts_of_code}
+    yield from readers[path.suffix](text)
 
 
 def prose(text: str) -> Iterator[tuple[int, str]]:
@@ -80,6 +82,11 @@ def prose(text: str) -> Iterator[tuple[int, str]]:
             fenced = not fenced
         elif not fenced and not line.startswith("<!--"):
             yield number, re.sub(r"(`+).*?\1", "x", re.sub(r"\]\([^)]*\)", "]", line))
+
+
+def _descriptions(text: str) -> Iterator[tuple[int, str]]:
+    for number, line in enumerate(text.splitlines(), 1):
+        yield from ((number, found) for found in re.findall(r'"description": ("(?:[^"\\]|\\.)*")', line))
 
 
 def _texts_of_code(text: str) -> Iterator[tuple[int, str]]:

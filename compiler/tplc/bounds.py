@@ -1,7 +1,7 @@
 """Limit the time and memory that this process takes while it works on an untrusted template.
 
     with bounded("hut.jinja", Limits(total_seconds=5)):
-        …   LimitExceeded: hut.jinja: limit exceeded: total_seconds (5), wherever it is after five seconds
+        …   LimitExceeded: hut.jinja: limit exceeded: total_seconds (5), raised after five seconds at any place
 
 Only commands do this (`enforce`): timers and limits of a process belong to its owner.  The process that watches a
 command learns its deadline, because a command that never returns to Python can't stop itself.
@@ -141,7 +141,7 @@ def _tell(what: dict[str, object]) -> None:
 
 
 def _lower_memory(megabytes: int) -> tuple[int, int] | None:
-    """So much beyond what the process has now; None where the system does not tell or bound that."""
+    """Limit the memory to so much beyond the present use; return None if the system doesn't report or limit it."""
     if resource is None:
         return None
     try:

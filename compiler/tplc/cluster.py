@@ -1,4 +1,4 @@
-"""Ray, started once in a process and quiet, for whoever moves rows or compiles collections with it."""
+"""Start Ray once in a process, without its messages, for moving rows or compiling collections."""
 
 from __future__ import annotations
 

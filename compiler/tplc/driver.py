@@ -62,9 +62,10 @@ SUFFIXES: Mapping[str, Target] = {
 
 @dataclass(frozen=True, slots=True)
 class ParserOptions:
-    """`openai`, `responses`, `messages`: with what makes chat completions, OpenAI's responses, Anthropic's messages.
+    """`openai`, `responses`, `messages`: include the conversion to chat completions, OpenAI's responses, Anthropic's
+    messages.
 
-    `runtime`: in the file, shared next to it, or installed.  `main`: with a command line."""
+    `runtime`: in the file, shared next to it, or installed.  `main`: include a command line."""
 
     openai: bool = False
     runtime: Runtime = "standalone"
@@ -75,11 +76,13 @@ class ParserOptions:
 
 @dataclass(frozen=True, slots=True)
 class GrammarOptions:
-    """What a grammar or a structural tag is made for; the profile of a response template; how a parser is shipped.
-    `reasoning`: whether a tag holds for the reasoning too, or for what follows it; `legacy`: a tag of the old form.
-    `tokens`: those that a tokenizer was given, None where it is not known.  `token_literals`: whether a grammar has
-    markers that are tokens as `<[ID]>`.  `command`: what makes the file anew, for its header.  `plugin_name`: what a
-    server calls the parsers of a plug-in; `on_incomplete`: what one does with a call that an answer ends in."""
+    """Options of all targets other than parsers, which have `parser`.
+
+    `reasoning`: whether a structural tag covers the reasoning too, or only what follows it; `legacy`: write the tag's
+    old form.  `tokens`: the tokenizer's added tokens, None if unknown.  `token_literals`: a grammar writes markers that
+    are tokens as `<[ID]>`.  `command`: the command that regenerates the file, for its header.  `plugin_name`: the name
+    of a plug-in's parsers in a server; `on_incomplete`: what a plug-in does with a call that the answer ends in.
+    """
 
     tools: tuple[Mapping[str, Json], ...] = ()
     tool_choice: str = "auto"
@@ -120,10 +123,11 @@ def compile_template(
 ) -> TemplateIR:
     """The format of a template, with the result of verifying what `target` makes of it in `ir.verification`.
 
-    A verification that failed is told there and not raised: `require_verified` raises it.  `warn` is told what to know
-    of the template before trusting it; without it nothing is looked for.  `catalogue` None is the one that ships.
-    `unsaid` is called with what the target cannot express.  `parser` is for the targets that are verified by a
-    generated parser.  `limits`: all of them, or those by name that are not the usual ones.
+    A failed verification is recorded in the result and not raised: `require_verified` raises it.  `warn` is called with
+    each warning about the template; without it the template isn't checked for them.  `catalogue`: None is the one that
+    ships with tplc.  `unsaid` is called with each message that the target cannot express.  `parser` is for the targets
+    that are verified by a generated parser.  `limits`: a complete set, or a mapping with those that differ from the
+    default.
     """
     _check_given(target=target, seed=seed, tolerances=tolerances, catalogue=catalogue, examples=examples)
     with (
@@ -251,7 +255,7 @@ def learn_format(
     examples: Sequence[Example] = (),
     observer: Observer | None = None,
 ) -> TemplateIR:
-    """The format, not yet verified.  `observer` is told of every question that the template is asked."""
+    """Learn the format without verifying it.  `observer` is called with every probe of the template."""
     from tplc.learn import learn
 
     tokens = [token if isinstance(token, Token) else Token(token) for token in added_tokens]
@@ -463,7 +467,7 @@ def stops(ir: TemplateIR) -> tuple[str, ...]:
 
 
 def shared_runtime() -> str:
-    """The text of the file beside parsers that are generated with `runtime="shared"`."""
+    """Return the text of the runtime file next to parsers that are generated with `runtime="shared"`."""
     from tplc.backends.python import generate_runtime
 
     return generate_runtime()
@@ -610,7 +614,9 @@ def target_of(path: str, target: str | None) -> Target:
     for suffix, by_suffix in SUFFIXES.items():
         if path.endswith(suffix):
             return by_suffix
-    raise UsageError(f"{path}: cannot tell the target from the name: end it in {', '.join(SUFFIXES)}, or give --target")
+    raise UsageError(
+        f"{path}: the name does not determine the target; end it in {', '.join(SUFFIXES)}, or give --target"
+    )
 
 
 def named_otherwise(path: str, target: str) -> Target | None:

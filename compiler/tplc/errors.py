@@ -37,7 +37,7 @@ class SourceError(TplcError):
 
 
 class UsageError(TplcError):
-    """Options that do not go together, or a value that is none of those expected."""
+    """Options exclude each other, or a value is invalid."""
 
     exit_code = 2
 
@@ -61,7 +61,7 @@ class MissingPackage(UsageError):
 
 
 class TemplateError(TplcError):
-    """Something the template did; `line` is None where Jinja does not tell it."""
+    """A template failed or refused to render; `line` is None if Jinja doesn't report it."""
 
     def __init__(self, name: str, line: int | None, message: str) -> None:
         super().__init__(name, line, message)
@@ -208,7 +208,7 @@ class BadIR(TplcError):
 
 
 class InvalidIR(TplcError):
-    """An IR that breaks its own rules: a mistake of tplc when it was learned, of whoever wrote it when it was read."""
+    """An IR breaks the rules of `tplc.ir.check`: by a bug of tplc if it was learned, by its author if it was read."""
 
     def __init__(self, name: str, violations: tuple[str, ...], printed: str) -> None:
         super().__init__(name, violations, printed)
@@ -256,7 +256,7 @@ class RequestError(TplcError):
 
 
 class Undecided(TplcError):
-    """What cannot be told of a conversation: of which message, and why."""
+    """The characters of a conversation cannot be assigned; the error names the message and the reason."""
 
     def __init__(self, name: str, message: int | None, reason: str) -> None:
         super().__init__(name, message, reason)

@@ -29,7 +29,7 @@ def read_example(data: Mapping[str, Json], place: str) -> Example:
     """One pair: {"message": …, "text": …}.  Raises SourceError, naming `place` in the file."""
     message, text = data.get("message"), data.get("text")
     if not isinstance(message, dict) or not isinstance(text, str):
-        raise SourceError(place, 'is no example: expected {"message": {…}, "text": "…", "tools": […]}')
+        raise SourceError(place, 'is not an example: expected {"message": {…}, "text": "…", "tools": […]}')
     listed = message.get("tool_calls") or []
     if not isinstance(listed, list):
         raise SourceError(f"{place}: message.tool_calls", "expected a list")

@@ -3,8 +3,8 @@
     {"content": C, tool_calls}  →  "<lead>zqcontent0x</lead><call>…", and the format says "zqcontent0x<call>…"
     →  form (content, calls): content.start "<lead>", content.end "</lead>"
 
-A render that failed is laid beside what the format would have written of the same message.  Each lesson is a format to
-try: the driver verifies it and keeps the one that fails less.
+A render that failed is compared with what the format would have written of the same message.  Each lesson is a format
+to try: the driver verifies it and keeps the one that fails less.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Lesson:
 
 @dataclass(frozen=True, slots=True)
 class _Cut:
-    """A turn cut at its parts: the texts before, between and behind them are one more than the parts."""
+    """A turn divided at its parts: there is one more text before, between and after them than there are parts."""
 
     parts: tuple[Part, ...]
     gaps: tuple[str, ...]
@@ -77,7 +77,7 @@ def _parts_of(case: Case) -> tuple[Part, ...]:
 
 
 def _longer_header(ir: TemplateIR, shapes: Sequence[Tried]) -> Iterator[Lesson]:
-    """What every turn of the history begins with, whatever is in it, is no part's own: it is the turn's."""
+    """Move a text with which every turn of the history begins from a part into the turn's header."""
     turns = [one.turn for one in shapes]
     if len(turns) < 2 or any(one.passed for one in shapes):
         return
@@ -151,7 +151,7 @@ def _forms_in(ir: TemplateIR, one: Tried) -> Iterator[Form]:
 
 
 def _blank_reasoning(ir: TemplateIR, lead: str) -> str:
-    """The closer of reasoning that there is none of, with the white space behind it, where a turn begins with that."""
+    """Return the closer of an empty reasoning block, with the white space after it, if a turn begins with that."""
     closer = ir.reasoning.end.strip()
     if not closer or closer not in lead:
         return ""
@@ -185,8 +185,8 @@ def _between(ir: TemplateIR, parts: tuple[Part, ...], end: FormMarker, start: Fo
 
 
 def _behind(ir: TemplateIR, parts: tuple[Part, ...], end: FormMarker, gap: str) -> Iterator[Form]:
-    """Behind the last part: what closes it, and what ends the turn.  A section that nothing opened has nothing to
-    close it."""
+    """Yield forms for the text after the last part: what closes it, and what ends the turn.  A section without an
+    opener has nothing to close it."""
     closer = marker_of(ir, end)
     known = next((text for text in sorted(ir.turn.ends, key=len, reverse=True) if gap.endswith(text)), "")
     if known and gap.removesuffix(known) != closer:

@@ -3,7 +3,7 @@
     answer("hi", parts=True, …)                  →  {"role": "assistant", "content": [{"type": "text", "text": "hi"}]}
     tool_call("f", {"a": 1}, form="text", …)     →  {…, "function": {"name": "f", "arguments": "{\\"a\\": 1}"}}
 
-Only the forms are here; which of them a template takes is found by whoever asks it.
+This module has only the forms; its callers find out which of them a template takes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The postprocess of ray.data.llm: a row behind the engine gets its message.
+"""Add a postprocess to ray.data.llm: each row gets its message after the engine.
 
     build_processor(config, preprocess=…, postprocess=Postprocess("parser.py"))
 

@@ -36,7 +36,7 @@ with ChatTemplate(source, ir=ir) as template:
         state = written.state
         if turn + 1 < len(questions):
             asked = template.extend(state, {"role": "user", "content": questions[turn + 1]}, debug=True)
-            # A template that writes the past anew would need all of it again.
+            # A template that rewrites the past would need all of it again.
             assert not written.is_whole and not asked.is_whole
             added = tokenizer.encode(asked.added, add_special_tokens=False)
             ids, mask, state = ids + added, mask + [0] * len(added), asked.state

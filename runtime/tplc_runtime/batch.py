@@ -1,4 +1,4 @@
-"""Many outputs, a row for each: plain values of one shape, as columns want them.
+"""Parse many outputs into rows: plain values of one shape, for the columns of a table.
 
 rows_of(StreamParser, ["Hi.", None], None, None)
 →  [{"content": "Hi.", "reasoning_content": None, "tool_calls": [], "incomplete": False, "diagnostics": []}, None]
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
     Row = dict[str, Any]
 
-MOST_TOOLS = 1000  # so many distinct tools of rows are kept
+MOST_TOOLS = 1000  # the most distinct lists of tools that are kept
 
 
 def tools_of(tools: object, known: dict[str, tuple[Parameters, str]]) -> tuple[Parameters, str]:
-    """What parsers want to know of the tools, and what is wrong with them.  Each text of JSON is read once."""
+    """Return the parameters of the tools, and the error if they can't be read.  Each JSON text is read once."""
     if not isinstance(tools, str):
         return parameters_of(tools), ""
     if tools not in known:
@@ -41,7 +41,8 @@ def rows_of(
     prompts: str | Sequence[str | None] | None,
     tools: object,
 ) -> list[Row | None]:
-    """`prompts` and `tools`: one for all texts, or a list with one for each.  A text that is None gives None."""
+    """Return a row for each text, and None for None.  `prompts` and `tools` are one value for all texts, or a list with
+    one for each."""
     rows = tools if isinstance(tools, (list, tuple)) and any(not isinstance(tool, dict) for tool in tools) else None
     read: dict[str, tuple[Parameters, str]] = {}
     usual = tools_of(tools if rows is None else None, read)

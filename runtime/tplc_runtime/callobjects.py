@@ -1,8 +1,8 @@
-"""Calls that are one object.
+"""Read calls that are one object.
 
     {"name": "f", "arguments": {"a": 1}}  →  a call of f with the arguments {"a": 1}
 
-The members come in any order; until the name is known, the object may still turn out to be text.
+The members come in any order.  Until the name is known, the object may still turn out to be text.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 
 NO_FLOOR = sys.maxsize
-NO_NAME = frozenset('"{},:“”')  # signs that show that a quote or a bracket is missing
+NO_NAME = frozenset('"{},:“”')  # characters that show that a quote or a bracket is missing
 COMMAS = (",", ";")
 OBJECT_END = Pattern(r"\s*\}")
 
 
 class CallReader(Reader):
-    """Pauses at every key, and at the end of every value that plays a role in a call."""
+    """Reads a call object, and pauses at every key and after every value that has a role in a call."""
 
     def __init__(self, styles: tuple[Style, Style, Style], breaks: Scanner = NO_MARKERS) -> None:
         super().__init__(styles, breaks)
@@ -44,14 +44,14 @@ class CallReader(Reader):
         self.event = ""
 
     def go_to(self, key: str, opened: str = "") -> None:
-        """As if the object's opening and its members up to this one had been read, or `opened` of this one."""
+        """Continue as if the object's opening and its members up to this one had been read, or `opened` of this one."""
         self.style, self.stack, self.path, self.want = self.styles[2], ["{"], [key], "comma"
         if opened:
             self.role, self.depth, self.floor = "arguments", 1, 1
             self._open(opened)
 
     def may_close(self, early: str | None) -> bool:
-        """Would the first arguments end here, where nothing had to be repaired, and the object with them?"""
+        """Return whether the arguments and the object may end here; only if nothing had to be repaired."""
         inside = self.role == "arguments" and len(self.stack) == 2 and self.stack[1] == "{" and self.string is None
         regular = self.style.is_json and not (self.repair or self.comma or "}" in self.first or early is not None)
         return inside and regular and self.want in ("comma", "key")
@@ -68,7 +68,7 @@ class CallReader(Reader):
         return self._role_here() == "arguments"
 
     def _role_here(self) -> str:
-        """The role of a value that begins here; "" for one that holds values with roles."""
+        """Return the role of a value that begins here; "" for one that contains values with roles."""
         if self.role or self.lists or len(self.path) != len(self.stack):
             return ""
         path = tuple(self.path)
@@ -87,7 +87,7 @@ class CallReader(Reader):
             self.event, self.role, self.pause = self.role, "", True
             self.floor = NO_FLOOR
         elif not (is_key or self.role or self.lists) and 0 < len(self.stack) == len(self.path):
-            self.event, self.pause = "other", True  # no object, where one holds fields
+            self.event, self.pause = "other", True  # not an object, where one with fields is expected
 
     def _repaired(self, what: str) -> None:
         super()._repaired(what)
@@ -99,8 +99,8 @@ class CallReader(Reader):
 
 class CallObjects(Machine):
     CALLS: ClassVar[bool] = True
-    FIELDS: ClassVar[Mapping[tuple[str, ...], str]]  # ("*",) stands for a name that is the key
-    OPENED: ClassVar[str] = ""  # what the object opens with
+    FIELDS: ClassVar[Mapping[tuple[str, ...], str]]  # ("*",) is a name that is the key
+    OPENED: ClassVar[str] = ""  # the text that the object opens with
     CLOSERS: ClassVar[Sequence[str]] = ()
 
     def _call(self) -> bool:
@@ -115,8 +115,8 @@ class CallObjects(Machine):
         self._begin_object()
         return True
 
-    _failed = ("", 0)  # what was expected of an object, and how much of it had come
-    _object_at = 0  # where it began, behind its opener
+    _failed = ("", 0)  # what was expected of an object, and how much of it was read
+    _object_at = 0  # where it began, after its opener
 
     def _left_over(self, kind: str) -> str:
         if self.READ_AGAIN and kind == "" and self._unclosed:
@@ -133,16 +133,16 @@ class CallObjects(Machine):
         return super()._left_over(kind)
 
     def _begin_object(self) -> None:
-        """The opener of a call has come, which may end with the opening of its object."""
+        """Start a call after its opener, which may include the opening of its object."""
         self._state = type(self)._object
         end = self._pos + self._skip
-        # What opens the object is left where the opener ends with it.
+        # The opening of the object stays in the buffer if the opener ends with it.
         end -= len(self.OPENED) * self._buf.endswith(self.OPENED, self._pos, end)
         self._raw, self._raw_base = [self._buf[self._pos : end]], self._base + self._pos  # while it may still be text
         self._object_at = end - self._pos
         self._pos, self._space = end, ""
         self._written = ""
-        self._named = self._beside = False  # and arguments that stand beside the name
+        self._named = self._beside = False  # and arguments next to the name
         self._unknown = False  # fields may hold the arguments
         self._early: str | None = None  # arguments that came before the name
         self._call_id: str | None = None
@@ -172,7 +172,7 @@ class CallObjects(Machine):
         return self._reader is None
 
     def _member(self, reader: CallReader, event: str) -> bool:
-        """A key or the value of a field has come; False when this is no call after all."""
+        """Handle a key or the value of a field; return False if this is no call after all."""
         text = "" if event == "key" else reader.take()
         is_text = text[:1] == '"'
         if event == "key" and self.FIELDS.get(("*",)) and len(reader.stack) == 1 and not self._named:
@@ -180,7 +180,7 @@ class CallObjects(Machine):
         if event == "key" and not self._named and not self.DISTINCT:
             path = tuple(reader.path)
             return any(field[: len(path)] == path for field in self.FIELDS) or self._no_object("a known field", False)
-        usual = len(reader.path) == len(next(iter(self.FIELDS)))  # elsewhere, what is no name says nothing
+        usual = len(reader.path) == len(next(iter(self.FIELDS)))  # elsewhere, a value that is no name means nothing
         if event == "name" and not self._named and (is_text or usual):
             return self._is_named(text_of(text) if is_text else "")
         if event == "id" and self._call_id is None:
@@ -200,17 +200,17 @@ class CallObjects(Machine):
         return True
 
     def _is_argument(self, reader: CallReader) -> bool:
-        """Is a member beside the name one of the arguments?"""
+        """Return whether a member next to the name is one of the arguments."""
         if not self._named or self._early is not None or len(reader.path) != 1:
             return False
         schema = self._tools.get(self._out.calls[-1][0])
         found = reader.path[0] in (keys_of(schema, schema) or ())
         if found and not self._beside:
-            self._note("the arguments stand beside the name")
+            self._note("the arguments are next to the name")
         return found
 
     def _no_arguments(self) -> str:
-        """What ends the arguments where no object held them."""
+        """Return the text that ends arguments without an object."""
         return "}" if self._beside else "{}"
 
     def _is_named(self, name: str) -> bool:
@@ -246,7 +246,7 @@ class CallObjects(Machine):
         return inner[0][1]
 
     def _again(self, expected: str) -> None:
-        """Go back to where the object began, for a second reading."""
+        """Go back to the beginning of the object, for a second reading."""
         raw = "".join(self._raw)
         self._buf, self._base = raw + self._buf[self._pos :], self._raw_base
         self._pos, self._skip = 0, self._object_at
@@ -269,7 +269,7 @@ class CallObjects(Machine):
         return result
 
     def _give_back(self, expected: str) -> None:
-        """What has come of the object is text."""
+        """Return the object's text as content."""
         self._note("not a call: expected " + expected)
         text = "".join(self._raw)
         self._out.emit(self._back_kind, text if self._echo else text[max(0, -self._raw_base) :])
@@ -278,7 +278,7 @@ class CallObjects(Machine):
         self._state = self._back
 
     def _cut_object(self) -> None:
-        """The output ends before the call has a name: where nothing else looks like one, it is no text."""
+        """Handle an output that ends before the call has a name: the rest is dropped unless it could be text."""
         text = "".join(self._raw) + self._buf[self._pos :]
         if not any(closer.strip() in text for closer in self.CLOSERS):
             if self.DISTINCT:
@@ -314,11 +314,11 @@ class CallObjects(Machine):
 
 
 class UsualObjects(CallObjects):
-    """Calls in JSON whose name comes before the arguments: that far, an object written as usual is read at once."""
+    """Reads call objects in JSON whose name comes before the arguments; the usual beginning is read at once."""
 
-    HEAD: ClassVar[Pattern]  # how the object usually begins, up to the name
-    TO_ARGUMENTS: ClassVar[str]  # and from there to the inside of the arguments
-    USUAL_KEYS: ClassVar[tuple[str, str]]  # of both
+    HEAD: ClassVar[Pattern]  # the usual beginning of the object, up to the name
+    TO_ARGUMENTS: ClassVar[str]  # the usual text from there to the inside of the arguments
+    USUAL_KEYS: ClassVar[tuple[str, str]]  # the keys of both
 
     def _begin_object(self) -> None:
         super()._begin_object()
@@ -334,7 +334,7 @@ class UsualObjects(CallObjects):
         # to_arguments = "," key ":" "{"
         buf, text, end, reader = self._buf, self.TO_ARGUMENTS, self._pos + len(self.TO_ARGUMENTS), self._reader
         if not buf.startswith(text, self._pos) and text.startswith(buf[self._pos :]) and not self._final:
-            # Until all of it has come, there is nothing to decide.
+            # Nothing can be decided before all of it has arrived.
             self._undecided, self._undecided_from = text[:-1].startswith, self._pos
             return False
         self._state = type(self)._object
@@ -352,7 +352,7 @@ class UsualObjects(CallObjects):
         return True
 
     def _may_break(self, pos: int) -> bool:
-        """Does a marker begin here, or could one, that ends the call where it is?"""
+        """Return whether a marker that ends the call begins here, or could begin here."""
         return self.BREAKS.prefix_of(self._buf, pos) != "" or self.BREAKS.match(self._buf, pos) is not None
 
     def _object(self) -> bool:

@@ -1,4 +1,4 @@
-"""The command of a generated parser: python parser.py [--tools F] [--prompt F] [--stream] < output.txt"""
+"""Run a generated parser as a command: python parser.py [--tools F] [--prompt F] [--stream] < output.txt"""
 
 from __future__ import annotations
 
@@ -48,24 +48,24 @@ def run_command(parser: Callable[..., Any]) -> None:
     except UnicodeError:
         arguments.error("standard input: this is not UTF-8 text")
     except OSError as error:
-        sys.stdout = None  # what is left in it would be tried again at the end
+        sys.stdout = None  # Python would try to write the rest again at exit
         arguments.error(f"standard input or standard output: {error.strerror}")
     for diagnostic in stream.diagnostics:
         print(f"{diagnostic.offset}: {diagnostic.text}", file=sys.stderr)
 
 
 def all_deltas(stream: Any, lines: Iterable[str]) -> Iterator[list[Delta]]:
-    """Feed lines to a parser; yield what is new with each of them, and at the end."""
+    """Feed lines to a parser; yield the deltas of each line, and of the end."""
     for line in lines:
         yield stream.feed(line)
     yield stream.finish()
 
 
 def end_with_the_reader() -> None:
-    """End quietly if whoever reads standard output has read enough, as `head` does."""
+    """End quietly if the reader of standard output has closed it, as `head` does."""
     try:
         from signal import SIG_DFL, SIGPIPE, signal
 
         signal(SIGPIPE, SIG_DFL)
-    except ImportError:  # there is none on Windows
+    except ImportError:  # Windows has no SIGPIPE
         pass

@@ -1,4 +1,4 @@
-"""Nested values written as elements: an object is its pairs, a list is its items.
+"""Read nested values that are written as elements: an object as its pairs, a list as its items.
 
 <tags><item>a</item><item>b</item></tags>  →  "tags": ["a", "b"]
 <tags><tag>a</tag><tag>b</tag></tags>      →  "tags": {"tag": ["a", "b"]}, where the schema allows a list
@@ -20,23 +20,23 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, ClassVar
 
-# A list or an object that is open.  `key` is that of its last member, `member` what stands before its value, which is
-# "pending" ("items": its schema wants a list), or in a "list", as it came again.
+# An open list or object.  `key` belongs to its last member.  `member` is the text before the member's value, which is
+# "pending" ("items" if its schema wants a list), or in a "list" if the key was repeated.
 Frame = namedtuple("Frame", "opened end schema key state member", defaults=("", "", ""))
 
-# What an element without anything in it is: by the first of these types that the schema allows.
+# The value of an element without content: the first of these types that the schema allows.
 EMPTY = (("string", '""'), ("null", "null"), ("array", "[]"), ("object", "{}"))
 
 LIST = frozenset(["array"])
 
 
 def in_list(text: str) -> str:
-    """A value, as JSON, where the schema wants a list: the items may come one by one."""
+    """Return a value, as JSON, as a list if the schema wants one, because its items may come one by one."""
     return text if text[:1] == "[" or text == "null" else f"[{text}]"
 
 
 class PendingTranscript(Transcript):
-    """What may have to stand in a list is not emitted before that is known."""
+    """A transcript that doesn't emit a value while it may become an item of a list."""
 
     def __init__(self, json_content: bool = False) -> None:
         super().__init__(json_content)
@@ -61,7 +61,7 @@ class PendingTranscript(Transcript):
 
 
 class ElementPairs(RawPairs):
-    ELEMENT: ClassVar[Scanner]  # what opens an item or a pair; "broken": a closing marker
+    ELEMENT: ClassVar[Scanner]  # opens an item or a pair; "broken": a closing marker
     AFTER_ITEM: ClassVar[str]
     TRANSCRIPT = PendingTranscript
 
@@ -78,7 +78,7 @@ class ElementPairs(RawPairs):
         super()._goes_on("" if kind == "arguments" and self._transcript.pending else kind, plain_to)
 
     def _key_of(self, comma: str, key: str) -> str:
-        member = Pairs._key_of(self, comma, key)  # all of the arguments are elements themselves
+        member = Pairs._key_of(self, comma, key)  # all arguments are elements themselves
         if not self._frames:
             return member
         frame = self._frames[-1]
@@ -94,7 +94,7 @@ class ElementPairs(RawPairs):
         return ""
 
     def _end_member(self) -> None:
-        """The last member of what is open does not come again."""
+        """Finish the last member of the open list or object: its key isn't repeated."""
         frame = self._frames[-1]
         if not frame.state:
             return
@@ -118,7 +118,7 @@ class ElementPairs(RawPairs):
             self._state = type(self)._element
 
     def _closes(self, end: Closer) -> bool | None:
-        """Does `end` come next?  None: more input is needed."""
+        """Return whether `end` comes next; None if more input is needed."""
         start = next_char(self._buf, self._pos)
         text = self._buf[start : start + len(end.core)]
         if text == end.core:
@@ -174,7 +174,7 @@ class ElementPairs(RawPairs):
             return True
         if kind in ("item", "pair") and frame.opened == "{":
             mark = self.BETWEEN.match(self._buf, self._mark.start)
-            # What opens the next call may begin so, too: inside of an element it is none.
+            # The opener of the next call may begin in the same way; inside of an element it doesn't count.
             end = mark.end if mark is not None and mark.kind == "pair" else self._mark.end
             return self._pair(end, self._comma)
         return self._end_pairs("")

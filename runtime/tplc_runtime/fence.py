@@ -1,4 +1,4 @@
-"""A Markdown fence around content that is to be JSON.
+"""Remove a Markdown fence around content that is to be JSON.
 
 ```json
 {"a": 1}
@@ -12,7 +12,7 @@ from .pattern import Pattern
 
 OPENING = Pattern(r"\s*```[^\n`]*\n")
 PART_OF_OPENING = Pattern(r"\s*(?:`{0,2}|```[^\n`]*)")
-FENCE_LIMIT = 256  # more white space than this, or a longer line, is no fence
+FENCE_LIMIT = 256  # longer white space, or a longer line, isn't a fence
 
 
 class Fence(Copied):
@@ -20,7 +20,7 @@ class Fence(Copied):
         self._state, self._pending = "start", ""
 
     def more(self, text: str) -> str:
-        """The part of the content that is known to be inside the fence, or that no fence is around."""
+        """Return the part of the content that is known to be inside the fence, or to have none around it."""
         pending = self._pending + text
         if self._state == "start":
             opening = OPENING.match(pending[:FENCE_LIMIT])
@@ -31,14 +31,14 @@ class Fence(Copied):
         if self._state == "none":
             self._pending = ""
             return pending
-        # White space and backticks at the end may be the closing of the fence.
+        # White space and backticks at the end may close the fence.
         before = pending.rstrip().rstrip("`").rstrip()
         end = max(len(before), len(pending) - FENCE_LIMIT)
         self._pending = pending[end:]
         return pending[:end]
 
     def end(self) -> str:
-        """What is pending, unless it closes the fence."""
+        """Return the pending text, unless it closes the fence."""
         pending, self._pending = self._pending, ""
         closes = self._state == "inside" and pending.strip() in ("", "```")
         return "" if closes else pending

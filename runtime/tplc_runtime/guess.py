@@ -1,9 +1,9 @@
-"""Raw values that end with punctuation, which values hold as well: it counts only before what may follow.
+"""Read raw values that end with punctuation.  Values contain it too, so it counts only before a text that may follow.
 
 f(city=Paris, France, unit=C)  →  {"city": "Paris, France", "unit": "C"}
 
-Where the format writes no quotes, a value that is one string in quotes is that string: f(city='Paris').  So is one of
-a keyword call without the quotes that the format puts around every value.
+If the format writes no quotes, a value that is one string in quotes is that string: f(city='Paris').  The same holds
+for a keyword call's value without the quotes that the format puts around every value.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 QUOTES = "'\""
 KEY_GROUP = "(?P<key>"
-# A key that holds what no key does that is looked for without a schema.
+# A key with characters that keys normally don't contain.
 ODD_KEY = Pattern(rf"(?=.*[\s=:,(){{}}\[\]])\S(?:[^\n]{{0,{LONGEST_KEY - 2}}}\S)?|")
 
 
 class Guess:
-    """A value ends where `end` matches; `start` matches what may turn out to be such an end.
+    """Finds the end of a value.  `end` matches at it; `start` matches text that may turn out to be such an end.
 
     The group "key" of `end` is the next argument's: one of `keys`, where these are known.  The groups "name" and
     "bare" are the next call's name: one of `names`.
@@ -43,7 +43,7 @@ class Guess:
         self._called = [group for group in ("name", "bare") if group in self.end.groupindex]
 
     def before(self, keys: Collection[str] | None, names: Collection[str] | None = None) -> Guess:
-        # A key that is no word is looked for as it is; `re` keeps what it has compiled.
+        # A key that isn't a word is searched for literally; `re` caches what it has compiled.
         odd = [key for key in sorted(keys or (), key=len, reverse=True) if ODD_KEY.fullmatch(key) is not None]
         among = "".join(re.escape(key) + "|" for key in odd[:MOST_KEYS])
         twin = Guess(self.end.pattern.replace(KEY_GROUP, KEY_GROUP + among), self.start.pattern)
@@ -51,7 +51,7 @@ class Guess:
         return twin
 
     def ends_at(self, buf: str, pos: int) -> bool:
-        """Whether a value may end here, whatever the next key is."""
+        """Return whether a value may end here, before any next key."""
         return self.end.match(buf, pos) is not None
 
     def find(self, buf: str, pos: int) -> Match | None:
@@ -71,8 +71,8 @@ class Guess:
 
 class GuessedPairs(RawPairs):
     AFTER_VALUE: ClassVar[Guess]
-    LITERALS: ClassVar[str] = ""  # the quotes of strings that are read as such
-    BARE_END: ClassVar[Any] = None  # what ends a value without the quote that the template writes before each
+    LITERALS: ClassVar[str] = ""  # the quotes of strings that are recognised
+    BARE_END: ClassVar[Any] = None  # the end of a value without the quote that the template writes before each
 
     def _begin_raw(self, types: frozenset[str] | None, end: End) -> None:
         opened = self.BARE_END is None or self._buf[self._pos - 1] in QUOTES
@@ -86,7 +86,7 @@ class GuessedPairs(RawPairs):
         return "quoted" if text[:1] and text[0] in self._quotes else super()._read_as(text)
 
     def _value(self) -> bool:
-        # A string in quotes ends by itself before anything that may follow a value, also a key that no schema has.
+        # A string in quotes ends by itself before anything that may follow a value, even a key that no schema has.
         if self._quotes and not self._quoted and not self._out.texts["value"]:
             self._skip_space()
             buf, pos = self._buf, self._pos

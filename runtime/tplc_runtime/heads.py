@@ -1,11 +1,11 @@
-"""The head of the turn: what a prompt already holds of the answer.
+"""Find the head of the turn: the part of the answer that a prompt already contains.
 
     "…<user>Why?<bot><muse>", heads ("", "<muse>")  →  "<muse>"
     "…<user>Why? <bot><muse><bot>"                  →  ""
     "…<bot><muse>So", continued                     →  "<muse>So"
 
-Others wrote into the prompt as well.  So only what a generation prompt ends with counts, and more than that only where
-the caller says that an answer is continued.
+Users and tools wrote into the prompt as well.  So only the generation prompt at its end counts, and more than that only
+if the caller declares that an answer is continued.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 
 def known_head(prompt: str, heads: Sequence[str], anchors: Sequence[str]) -> str:
-    """The longest known head that the prompt ends with, behind an anchor; "" where it ends with none."""
+    """Return the longest known head with which the prompt ends after an anchor; "" if there is none."""
     found = ""
     for anchor in anchors or ("",):
         for head in heads:
-            # White space before an anchor may be another one where no question was written last.
+            # The white space before an anchor may differ if the last message is not a question.
             text = (anchor.lstrip() or anchor) + head
             ends = prompt.endswith(text) or (len(prompt) >= len(head) and text.endswith(prompt))
             found = head if ends and len(head) > len(found) else found
@@ -30,8 +30,8 @@ def known_head(prompt: str, heads: Sequence[str], anchors: Sequence[str]) -> str
 
 
 def continued_head(prompt: str, anchors: Sequence[str], reasoning: tuple[Sequence[str], Sequence[str]]) -> str:
-    """What follows the last anchor, and from an earlier one on where only reasoning stands between; all of a prompt
-    that holds no anchor.  `reasoning` are the texts that open and close it."""
+    """Return the text after the last anchor, or after an earlier one if only reasoning is between them; the whole
+    prompt if it has no anchor.  `reasoning` are the texts that open and close reasoning."""
     ordered = sorted(anchors, key=len, reverse=True)
     found = [match.span() for match in re.finditer("|".join(map(re.escape, ordered)) or "(?!)", prompt)]
     if not found:

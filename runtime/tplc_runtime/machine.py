@@ -1,7 +1,7 @@
-"""The machine that a generated parser is built on: the buffer, and where in the turn it stands.
+"""The base class of generated parsers: the buffer, and the state in which the turn is.
 
-A state is a method.  It consumes `_buf` from `_pos` on, and returns False when it needs more input.  What a state
-decides depends on the text only, never on how it was cut: a state that can't decide yet consumes nothing.
+A state is a method.  It consumes `_buf` from `_pos` on, and returns False if it needs more input.  Its decisions depend
+only on the text, never on the chunks: a state that can't decide yet consumes nothing.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 NON_SPACE = Pattern(r"\S|\Z")
 ONE_WORD = Pattern(r"[\w.:/-]+")
 NEVER_IN_NAMES = frozenset("<>{}\n")  # characters of markup, which stand in no name but in a tool's
-NAME_LIMIT = 512  # a longer name is no name
-PENDING_LIMIT = 1024  # more than this much pending text is looked at again only when it has doubled
+NAME_LIMIT = 512  # a longer text is not a name
+PENDING_LIMIT = 1024  # more pending text than this is examined again only after it has doubled
 CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
 OPENER_KINDS = ("call", "line", "whole")
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
@@ -41,7 +41,7 @@ AT_END_KINDS = ("last", "sign")  # what counts at the output's end, or before an
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "last")
 CUT_KINDS = ("end", "reasoning_end", "content_end")
 LEFT_SIGNS = Pattern(r"[\"']?[}\])]|`{1,3}")
-MOST_ODD = 64  # of names that hold what ends names, so many are looked for
+MOST_ODD = 64  # the most names with unusual characters that are searched for
 MOST_ENDS = 4  # so many ends of the turn in a row are one
 LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
 LATE = "text after the output was finished"
@@ -49,7 +49,7 @@ NO_MATCH = Match("", 0, 0)
 
 
 def at_line_start(text: str, before: bool) -> bool:
-    """Is there nothing but white space on the line after `text`?  `before`: was there, before it?"""
+    """Return whether only white space is on the line after `text`; `before`: the same before it."""
     _, newline, line = text.rpartition("\n")
     return (bool(newline) or before) and not line.strip()
 
@@ -59,7 +59,7 @@ def is_word(char: str) -> bool:
 
 
 def next_char(buf: str, pos: int) -> int:
-    """Where the next character stands that is no white space."""
+    """Return the position of the next character that is not white space."""
     return int(NON_SPACE.search(buf, pos).start())
 
 
@@ -67,67 +67,69 @@ class Machine(Copied):
     TRANSCRIPT: ClassVar[type[Transcript]] = Transcript
     HEADS: ClassVar[Sequence[str]] = ("",)
     ANCHORS: ClassVar[Sequence[str]] = ()
-    CALLS: ClassVar[bool] = False  # there are some
-    AT_LINES: ClassVar[bool] = False  # some markers count at a line's start alone,
-    WHOLE: ClassVar[Any] = None  # what is like any text opens a call where one comes as the template writes it
+    CALLS: ClassVar[bool] = False  # the format has calls
+    AT_LINES: ClassVar[bool] = False  # some markers count only at a line's start,
+    WHOLE: ClassVar[Any] = None  # an ordinary text opens a call only where a whole call follows
     SHORT_OPENERS: ClassVar[Sequence[str]] = ()  # what opens only calls of tools that are known
-    LONE_OPENERS: ClassVar[Sequence[str]] = ()  # what opens calls so at a line's start alone, as its section is missing
+    LONE_OPENERS: ClassVar[
+        Sequence[str]
+    ] = ()  # openers that count only at a line's start, because their section is missing
     AT_ENDS: ClassVar[bool] = False  # and some at the output's end, or before another marker
-    REASONS: ClassVar[bool] = False  # something opens reasoning
-    PENDING_TEXT: ClassVar[bool] = False  # nothing does: of which kind text is, its end tells
-    CLOSED_FIRST: ClassVar[bool] = False  # reasoning may end where the turn begins, though nothing opened it
-    FIRST: ClassVar[Sequence[str]] = ()  # kinds of what counts before content begins only
-    KEEPS_PENDING: ClassVar[bool] = False  # `feed` looks after what is pending inside of text
-    SPACE: ClassVar[str] = ""  # what the template writes before the content
+    REASONS: ClassVar[bool] = False  # reasoning has an opener
+    PENDING_TEXT: ClassVar[bool] = False  # the kind of a text is decided by its end
+    CLOSED_FIRST: ClassVar[bool] = False  # reasoning without an opener may end where the turn begins
+    FIRST: ClassVar[Sequence[str]] = ()  # kinds of markers that count only before content begins
+    KEEPS_PENDING: ClassVar[bool] = False  # `feed` handles pending text
+    SPACE: ClassVar[str] = ""  # the white space that the template writes before the content
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
-    ODD_NAMES: ClassVar[bool] = False  # names that hold what ends others are looked for
-    NAMES_ALIKE: ClassVar[bool] = False  # names of tools may be written with a namespace, or with other separators
-    READ_AGAIN: ClassVar[bool] = False  # calls that failed are read by the tools' names
-    HEADER_PARTS: ClassVar[Sequence[str]] = ()  # the texts that headers are made of
+    ODD_NAMES: ClassVar[bool] = False  # names that contain ends of names are searched for
+    NAMES_ALIKE: ClassVar[bool] = False  # tools may be called with a namespace, or with other separators
+    READ_AGAIN: ClassVar[bool] = False  # failed calls are read again, by the tools' names
+    HEADER_PARTS: ClassVar[Sequence[str]] = ()  # the texts of which headers consist
     HEADER_TEXTS: ClassVar[Pattern] = Pattern("(?!)")
-    _others: Sequence[str] = ()  # diagnostics of slots that come again
+    _others: Sequence[str] = ()  # diagnostics of repeated slots
     _once = False  # the second reading of this call found none
-    LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may stand in the place of a closer
-    REPEATED: ClassVar[bool] = False  # what is left over behind a call is dropped
-    ENDS_ALIKE: ClassVar[bool] = False  # what ends reasoning may be spelled otherwise
+    LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may be in the place of a closer
+    REPEATED: ClassVar[bool] = False  # superfluous brackets and openers after a call are dropped
+    ENDS_ALIKE: ClassVar[bool] = False  # reasoning may end with a closer in another spelling
     REPEATED_REASONING: ClassVar[bool] = False  # and what opens reasoning twice
-    CUT_MARKERS: ClassVar[bool] = False  # a part of a marker at the output's end is no text
+    CUT_MARKERS: ClassVar[bool] = False  # a truncated marker at the output's end is not text
     COUNTED: ClassVar[bool] = False  # calls are written with an index
-    OPENERS: ClassVar[tuple[str, ...]] = ()  # of calls: the beginning of one at the output's end is no text
-    # What the states look for, each in its text.
+    OPENERS: ClassVar[tuple[str, ...]] = ()  # of calls: the beginning of one at the output's end is not text
+    # The markers that count in each state.
     AT_START: ClassVar[Scanner] = NO_MARKERS
     IN_REASONING: ClassVar[Scanner] = NO_MARKERS
     REASONING_AGAIN: ClassVar[Scanner] = NO_MARKERS  # what opens it, where it has just been opened
     BEFORE_CONTENT: ClassVar[Scanner] = NO_MARKERS
     IN_CONTENT: ClassVar[Scanner] = NO_MARKERS
     AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
-    AFTER_TURN: ClassVar[Scanner] = NO_MARKERS  # a call right after the end of the turn is one of its calls
-    HEADERS_ALIKE: ClassVar[bool] = False  # what ends the name of a call may open a message as well
-    DISTINCT: ClassVar[bool] = True  # what opens calls is like nothing else, so what follows is a call
-    BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that no name holds, and no value outside of a string
-    USUAL_NEXT: ClassVar[Sequence[ExpectedText]] = ()  # what usually comes after a call,
+    AFTER_TURN: ClassVar[Scanner] = NO_MARKERS  # a call directly after the end of the turn is one of its calls
+    HEADERS_ALIKE: ClassVar[bool] = False  # the end of a call's name may also open a message
+    DISTINCT: ClassVar[bool] = True  # the opener of calls is distinctive, so a call follows
+    BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that never occur in names, or in values outside of a string
+    USUAL_NEXT: ClassVar[Sequence[ExpectedText]] = ()  # the usual text after a call,
     USUAL_PAIR: ClassVar[Sequence[ExpectedText]] = ()  # and after an argument
-    HEADER: ClassVar[Sequence[Any]] = ()  # slots of a call: the kind, what ends it, and signs that do
-    NAME_SIGNS: ClassVar[Any] = None  # what is written in names for other signs
-    CALL_ID: ClassVar[str] = ""  # an id that is made of slots: "{name}:{index}"
-    ARGUMENTS_OPEN: ClassVar[bool] = False  # with a sign or a marker, so that other text is none, and makes no call
+    HEADER: ClassVar[Sequence[Any]] = ()  # slots of a call: the kind, what ends it, and characters that do
+    NAME_SIGNS: ClassVar[Any] = None  # texts that stand for characters in names
+    CALL_ID: ClassVar[str] = ""  # an id that consists of slots: "{name}:{index}"
+    ARGUMENTS_OPEN: ClassVar[bool] = False  # with a character or a marker: other text makes no call
     ONLY_TOOLS: ClassVar[bool] = False  # calls look like text, so that only a tool's name makes one,
-    FAINT: ClassVar[bool] = True  # what opens them is like text as well
+    FAINT: ClassVar[bool] = True  # even their openers look like text
     SEPARATED: ClassVar[bool] = False  # a separator opens the next call
-    UNMARKED: ClassVar[bool] = False  # nothing opens it
-    BOTH: ClassVar[bool] = False  # what closes a call opens the next as well
-    TAIL: ClassVar[Sequence[Any]] = ()  # slots behind a call
-    TURN_CLOSED: ClassVar[bool] = False  # what closes a call ends the turn
-    CLOSED: ClassVar[bool] = False  # calls have a closer of their own
+    UNMARKED: ClassVar[bool] = False  # no marker opens it
+    BOTH: ClassVar[bool] = False  # the closer of a call opens the next as well
+    TAIL: ClassVar[Sequence[Any]] = ()  # slots after a call
+    TURN_CLOSED: ClassVar[bool] = False  # the closer of a call ends the turn
+    CLOSED: ClassVar[bool] = False  # calls have a closer
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
-    _reader: Reader | None = None  # and what reads one
-    _written = ""  # what the arguments begin with
+    _reader: Reader | None = None  # and the reader of one
+    _written = ""  # the beginning of the arguments
     _in_word = False  # the text before ends with a word
     _reasoning_to = 0  # where the reasoning that is open is closed, as far as that was looked for
     _alone = False  # the section of the last call is missing
-    _kept = False  # the name of a call that stays text comes, and the rest of its header
-    ENDS_TURN: ClassVar[bool] = False  # a call's closer may be what ends the turn, so that it may be cut off
-    _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that hold what ends others
+    _kept = False  # the header of a call that stays text is being read
+    ENDS_TURN: ClassVar[bool] = False  # a call's closer may also end the turn, so it may be missing
+    _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that contain ends of names
 
     def __init__(
         self,
@@ -145,16 +147,16 @@ class Machine(Copied):
         self._tools = parameters_of(tools)
         self._reasoning_on, self._calls_on, self._echo = parse_reasoning, parse_tool_calls, echo
         self._out = self.TRANSCRIPT(json_content)
-        # Input: _buf from _pos on is not consumed; _base is its offset, negative for what the prompt holds.
+        # Input: _buf from _pos on is not consumed; _base is its offset, negative for the text of the prompt.
         self._buf, self._pos, self._base = "", 0, 0
-        self._parts: list[str] = []  # text that is not looked at before _wanted characters of it have come
+        self._parts: list[str] = []  # text that isn't examined before _wanted characters of it have arrived
         self._wanted = 0
-        # Whether the buffer, from there on, still leaves open what comes: while it does, no state has to look at it.
+        # Whether the buffer, from there on, is still undecided: while it is, no state has to examine it.
         self._undecided: Callable[[str, int], object] | None = None
         self._undecided_from = 0
-        self._through: Callable[[Any, str], list[Delta]] | None = None  # reads JSON that is emitted as it comes
+        self._through: Callable[[Any, str], list[Delta]] | None = None  # reads JSON that is emitted as it arrives
         self._final = False
-        # Where in the turn the machine is.
+        # The state of the turn.
         self._state: Callable[[Any], bool] = type(self)._content
         if self.PENDING_TEXT and parse_reasoning:
             self._state = type(self)._pending_text
@@ -164,20 +166,20 @@ class Machine(Copied):
         self._skip = 0  # its length, and that of the white space before it
         self._open = False  # the last call is not complete
         if self.CALLS:
-            self._closed = False  # its closing marker has come
-            self._unclosed = False  # its arguments have ended, the last of its closers has not come
-            # Where to go on when a call turns out to be none.
+            self._closed = False  # its closing marker was read
+            self._unclosed = False  # its arguments have ended, the last of its closers was not read
+            # The state to return to if a call turns out to be text.
             self._back: Callable[[Any], bool] = self._state
             self._back_kind = "content"
             self._long_names = "\n" in "".join(self._tools)
         self._space = self.SPACE  # white space of the template that may still come
-        self._fresh = True  # nothing but white space has come in this part
+        self._fresh = True  # only white space was read in this part so far
         self._line_start = True
-        self._literal = False  # after a call that was none: its closers are text
-        self._opener = ""  # of the reasoning that the text is in
-        # The kind of text that the output is in the middle of, and how to find what could end it: up to where a text
-        # is plain, -1 where that takes a closer look.  Where nothing is pending, most chunks can be passed on as they
-        # come, in a value or in other text; _passed are those that were.
+        self._literal = False  # after a failed call: its closers are text
+        self._opener = ""  # of the reasoning that is open
+        # The kind of text that is open, and how to find its possible end: the end of the safe prefix, -1 if a state
+        # must decide. If nothing is pending, most chunks of a value or another text can be passed on as they are;
+        # _passed are those that were.
         self._within = ""
         self._plain_value = self._plain_text = False
         self._plain_to: Callable[[str], int] = len
@@ -198,7 +200,7 @@ class Machine(Copied):
         continue_final_message: bool = False,
         special: Sequence[Sequence[int]] | None = None,
     ) -> Message:
-        """The message that the model's output means.
+        """Returns the message of a model's output.
 
         `json_content` drops a Markdown fence around the content.  `continue_final_message`: the prompt ends with the
         beginning of this answer.  `special`: the (start, end) ranges of the text that came from special tokens."""
@@ -223,7 +225,8 @@ class Machine(Copied):
         prompts: str | Sequence[str | None] | None = None,
         tools: object = None,
     ) -> list[Row | None]:
-        """A row for each text: content, reasoning_content, tool_calls (id, name, arguments), incomplete, diagnostics.
+        """Returns a row for each text: content, reasoning_content, tool_calls (id, name, arguments), incomplete,
+        diagnostics.
 
         `prompts` and `tools` (also as JSON text): one for all, or a list with one for each text.  None gives None.
         """
@@ -259,7 +262,7 @@ class Machine(Copied):
                 self._out.emit("content", self._opener)
                 self._out.flush()
         if self._out.waiting:
-            self._goes_on("")  # they go out with the first feed
+            self._goes_on("")  # they are returned by the first feed
             self._wanted = 0
 
     # Input and output
@@ -268,7 +271,7 @@ class Machine(Copied):
         raise NotImplementedError
 
     def finish(self) -> list[Delta]:
-        """The output has ended: what is new with that."""
+        """Ends the output; returns the remaining deltas."""
         if self._final:
             return []
         self._final = True
@@ -281,7 +284,7 @@ class Machine(Copied):
         return deltas + self._out.deltas()
 
     def _settle(self) -> None:
-        """Account for the chunks that were passed on as they came."""
+        """Account for the chunks that were passed on unchanged."""
         text, kind = "".join(self._passed), self._within
         self._passed.clear()
         if text:
@@ -293,7 +296,7 @@ class Machine(Copied):
             self._out.texts[kind].append(self._json(text) if kind == "arguments" else text)
 
     def _more(self, chunk: str) -> list[Delta]:
-        """A chunk that is not plain: where it only goes on with the text, that is passed on without any state."""
+        """Handle a chunk that may contain more than plain text; if it only continues the text, no state is needed."""
         if self._final:
             return self._late(chunk)
         if self.CALLS and self._through is not None:
@@ -308,7 +311,7 @@ class Machine(Copied):
         kind = self._within
         if not kind:
             return self._advance(chunk)
-        text = self._buf + chunk  # little is pending inside of text
+        text = self._buf + chunk  # inside of text, little is pending
         stop = self._plain_to(text)
         if stop < 0:
             return self._advance(chunk)
@@ -323,14 +326,14 @@ class Machine(Copied):
         return [{kind: text}]
 
     def _late(self, chunk: str) -> list[Delta]:
-        """What is fed after `finish` is no part of the answer; nothing of it is lost."""
+        """Add text that is fed after `finish` to the trailing text; nothing of it is lost."""
         if chunk and (not self.diagnostics or self.diagnostics[-1].text != LATE):
             self._note(LATE)
         self._out.texts["trailing"].append(chunk)
         return []
 
     def _regular(self, chunk: str) -> list[Delta]:
-        """More of arguments in JSON as it should be: no state has to look at it."""
+        """Read more of arguments in regular JSON, without a state."""
         reader = self._reader
         if reader is None:
             return self._advance(chunk)
@@ -348,17 +351,17 @@ class Machine(Copied):
         return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": text}}]}]
 
     def _json(self, text: str) -> str:
-        """Plain text of a value, inside of the string that it becomes."""
+        """Return the plain text of a value, escaped for the string that it becomes."""
         return text
 
     def _goes_on(self, kind: str, plain_to: Callable[[str], int] = len) -> None:
-        """The next chunk may go on with the text of this kind, none for ""."""
+        """Declare that the next chunk may continue text of this kind, "" for none."""
         self._within, self._plain_to, self._undecided, self._through = kind, plain_to, None, None
         self._plain_value = kind == "arguments"
         self._plain_text = kind not in ("", "arguments", "value")
 
     def _in_string(self, reader: Reader) -> None:
-        """Most of a value that is written as the template does is passed on as it came."""
+        """Prepare to pass on the next chunks of a value that is written as the template does."""
         string = reader.string
         if string is not None and string.close == reader.style.usual and not reader.out:
             self._goes_on("arguments", string.plain)
@@ -368,7 +371,7 @@ class Machine(Copied):
             self._within, self._through = "arguments", type(self)._regular
 
     def _value_is_over(self, reader: Reader) -> bool:
-        """Has the value come to its end?  If not, what comes may go on with a string of it."""
+        """Return whether the value has ended; if it hasn't, the next chunk may continue a string of it."""
         if reader.want:
             self._in_string(reader)
             return False
@@ -378,7 +381,7 @@ class Machine(Copied):
         return True
 
     def _emit_arguments(self, text: str) -> None:
-        """Arguments may be written as a string that holds an object; any other text is none, so it is content."""
+        """Emit arguments that are a string with an object in it; any other string is content."""
         inside = text if self._written == "{" else unwrapped(text, self.STYLES)
         if inside is None and text not in ("null", '""'):
             self._lost("the arguments are not an object")
@@ -412,17 +415,17 @@ class Machine(Copied):
 
     @property
     def message(self) -> Message:
-        """All that has come, as chat servers write a message."""
+        """The message so far, as chat servers write it."""
         self._settle()
         return self._out.to_message()
 
     @property
     def trailing(self) -> str:
-        """What is no part of the message: a call that was cut before it had a name."""
+        """Text that is no part of the message, such as a call that was truncated before its name."""
         return "".join(self._out.texts["trailing"])
 
     def _text(self, kind: str, end: int) -> None:
-        """Emit the text up to `end`, but for what of it is prefilled."""
+        """Emit the text up to `end`, without the part that is prefilled."""
         text = self._buf[self._pos : end]
         if self.AT_LINES:
             self._line_start = at_line_start(text, self._line_start)
@@ -556,7 +559,7 @@ class Machine(Copied):
     # A second reading
 
     def _call_otherwise(self) -> bool | None:
-        """A call whose header is not as it should be; None: it is none."""
+        """Read a call whose header differs from the template's; None if it is no call."""
         other = self._header_otherwise()
         if other is None:
             return False
@@ -572,9 +575,9 @@ class Machine(Copied):
         return True
 
     def _header_otherwise(self) -> tuple[str, int] | None:
-        """The tool that a header names which is not as it should be, and where its arguments begin.
+        """Return the tool that an irregular header names, and where its arguments begin.
 
-        ("", 0): it names none; None: more input is needed.
+        ("", 0) if it names none; None if more input is needed.
         """
         buf, name, start = self._buf, "", self._pos + self._skip
         pos = next_char(buf, start)
@@ -592,7 +595,7 @@ class Machine(Copied):
             text = buf[pos:end]
             if part is None or part.end() < end:
                 tool = tool_named(text, self._tools)
-                if tool not in self._tools:  # an index may stand behind it
+                if tool not in self._tools:  # an index may follow it
                     tool = tool_named(text.rpartition(":")[0], self._tools)
                 if not tool or tool not in self._tools or name not in ("", tool):
                     break
@@ -601,13 +604,13 @@ class Machine(Copied):
         return (name, len(buf)) if name and self._final and pos == len(buf) else ("", 0)
 
     def _may_go_on(self, pos: int) -> bool:
-        """Does what comes next begin one of the texts of a header?"""
+        """Return whether the following text begins one of the texts of a header."""
         rest = self._buf[pos : pos + NAME_LIMIT]
         begun = any(len(text) > len(rest) and text.startswith(rest) for text in self.HEADER_PARTS)
         return begun or self.AFTER_CALL.prefix_of(self._buf, pos) != ""
 
     def _arguments_begin(self, pos: int) -> bool:
-        """Do the arguments of a call begin here, or does the call end?"""
+        """Return whether the arguments of a call begin here, or the call ends."""
         mark = self.AFTER_CALL.match(self._buf, pos)
         return (mark is not None and mark.kind in CLOSER_KINDS) or self._opens_arguments(pos)
 
@@ -615,7 +618,7 @@ class Machine(Copied):
         raise NotImplementedError
 
     def _second_reading(self) -> bool:
-        """Read what opens as a call does, up to the end of that call, as a whole."""
+        """Read a text that opens like a call up to the end of that call, as a whole."""
         buf, start = self._buf, self._pos + self._skip
         if not may_be_calls(buf[start : start + NAME_LIMIT], self._tools, ()):
             return self._read_once()
@@ -635,16 +638,18 @@ class Machine(Copied):
         return True
 
     def _read_once(self) -> bool:
-        """The second reading found no call: what the first one found stands."""
+        """Return to the result of the first reading: the second found no call."""
         self._once, self._state = True, type(self)._call
         return True
 
     def _lack_of_arguments(self, pos: int) -> str:
-        """What was expected behind a name that is no tool's and comes to nothing; "more": more input is needed."""
+        """Return what was expected after a name that is no tool's and has no arguments; "more": more input is
+        needed."""
         raise NotImplementedError
 
     def _lack_of(self, what: str, start: int, begun: bool) -> str:
-        """The same where no arguments begin: what ends the call, all calls or the turn may come in their place."""
+        """Return what was expected if no arguments begin; the end of the call, of all calls or of the turn may replace
+        them."""
         mark = self.AFTER_CALL.match(self._buf, start)
         if mark is not None and mark.kind in CLOSER_KINDS:
             return ""
@@ -659,7 +664,7 @@ class Machine(Copied):
             return False
         if self.LONE_OPENERS and self._alone and kind == "call":
             mark = self._mark
-            # One like it is in a section no more than the last one was.
+            # Without its section, this call doesn't count where the last one didn't.
             kind = "" if self._buf[mark.start : mark.end] in self.LONE_OPENERS else kind
         if self.REPEATED and (kind == "" or (kind == "call" and self._unclosed)):
             more = self._left_over(kind)
@@ -688,15 +693,15 @@ class Machine(Copied):
         if self.TURN_CLOSED and kind == "" and not self._unclosed:
             self._state = type(self)._over
             return True
-        # Something else than more of the calls comes, or nothing.
+        # Something else than more of the calls follows, or nothing.
         self._unclosed = self._unclosed and next_char(self._buf, self._pos) == len(self._buf)
         self._state = type(self)._content
         return True
 
     def _left_over(self, kind: str) -> str:
-        """Behind a call: a bracket too many, or an opener in the place of a closer, where the calls end.
+        """Skip a superfluous bracket after a call, or an opener in the place of a closer, at the end of the calls.
 
-        "no": it is none; "more": more input is needed; else it was "dropped".
+        "no": there is none; "more": more input is needed; "dropped": it was skipped.
         """
         buf, start = self._buf, next_char(self._buf, self._pos)
         opener = self.LEFT_OVER.match(buf, start) if self._unclosed else None
@@ -713,7 +718,7 @@ class Machine(Copied):
         ends = mark is not None and mark.kind in ENDS_OF_CALLS and not (mark.kind == kind == "call")
         if not ends and (at < len(buf) or kind == "call"):
             return "no"
-        self._note(f"{buf[start:end].strip()} is left over behind a call")
+        self._note(f"{buf[start:end].strip()} is left over after a call")
         if kind == "call":
             self._pos = end
         else:
@@ -740,7 +745,7 @@ class Machine(Copied):
     # Text and markers
 
     def _text_to(self, marks: Scanner, kind: str) -> str:
-        """As _until; what opens reasoning or content may count before any of the text only."""
+        """Emit text as `_until` does, for openers of reasoning or content that count only before any text."""
         if self.FIRST and self._fresh:
             first = self._next(self.BEFORE_CONTENT)
             if first is None or first in self.FIRST:
@@ -748,7 +753,7 @@ class Machine(Copied):
         return self._until(marks, kind)
 
     def _until(self, marks: Scanner, kind: str) -> str:
-        """Emit the text before the next marker as `kind`; the marker's kind, "" where more input is needed."""
+        """Emit the text before the next marker as `kind`; return the marker's kind, "" if more input is needed."""
         if self._space:
             self._skip_space()
         buf, pos, stop = self._buf, self._pos, len(self._buf)
@@ -771,7 +776,7 @@ class Machine(Copied):
         if not blank:
             self._fresh = False
         if mark is None or not found:
-            # White space before the first text is dropped when a marker follows it, so it has to wait.
+            # White space before the first text waits, because it is dropped if a marker follows it.
             if not blank:
                 self._text(kind, end)
                 passed = kind != "pending" and self._out.fence is None and (self._reasoning_on or not self._opener)
@@ -781,7 +786,7 @@ class Machine(Copied):
             elif self._final:
                 self._pos = end
             return ""
-        # White space alone is the answer where the turn ends behind it, and holds nothing else.
+        # If the whole turn is white space, that white space is the content.
         alone = mark.kind == "end" and kind == "content" and self._out.is_silent()
         literal = self._is_text(mark)
         lead = 0 if literal else end - pos if blank and not alone else trailing_overlap(buf[pos:end], mark.lead)
@@ -794,10 +799,10 @@ class Machine(Copied):
         return str(mark.kind)
 
     def _counting(self, marks: Scanner, mark: Match | None) -> Match | None:
-        """The mark, or the first after it, that counts where it stands: "line" at a line's start, "last" at the end,
-        "sign" before the end or before another mark.
+        """Return the mark, or the first after it, that counts at its place: `line` at a line's start, `last` at the
+        end, `sign` before the end or before another mark.
 
-        One whose later pieces stand at a line's start counts as a whole.
+        A marker whose later pieces are at a line's start counts as a whole.
         """
         buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
         while mark is not None and mark.kind in ("line", "plain", "alike", *AT_END_KINDS):
@@ -822,7 +827,7 @@ class Machine(Copied):
                     if counting is not None:
                         return counting
                 outer = mark if outer is None or mark.start >= outer.end else outer
-            mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of what is none here
+            mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of one that doesn't count here
         return mark
 
     def _without_closer(self, marks: Scanner, mark: Match) -> Match | None:
@@ -846,7 +851,7 @@ class Machine(Copied):
         return None
 
     def _as_whole_call(self, mark: Match) -> Match | None:
-        """The mark as one that opens a call where a whole one stands; "plain" as long as that is not decided."""
+        """Return the mark as the opener of a call if a whole call follows; "plain" while that is undecided."""
         before = is_word(self._buf[mark.start - 1]) if mark.start > self._pos else self._in_word
         named = self._tools or mark.kind == "plain"
         if not (self._calls_on and named) or (before and is_word(self._buf[mark.start])):
@@ -855,7 +860,7 @@ class Machine(Copied):
         return mark.of_kind("plain" if end == MORE else "whole") if end >= 0 or end == MORE else None
 
     def _at_end(self, marks: Scanner, mark: Match) -> Match | None:
-        """The mark as what it counts for at the end, or before another; as it is where that is not decided."""
+        """Return the mark with its meaning at the end, or before another marker; unchanged while that is undecided."""
         buf, at, behind = self._buf, next_char(self._buf, mark.end), None
         for _ in range(MOST_ENDS):
             if at == len(buf):
@@ -879,8 +884,8 @@ class Machine(Copied):
         return {"last": "end", "sign": "content_end"}.get(mark.kind, "reasoning_end")
 
     def _next(self, marks: Scanner, usual: Sequence[ExpectedText] = ()) -> str | None:
-        """The kind of the marker that comes next, white space apart, "" for other text; None: more input is needed.
-        `usual`: what usually comes, which may hold several of the markers."""
+        """Return the kind of the next marker after white space, "" for other text; None if more input is needed.
+        `usual`: the usual text, which may contain several of the markers."""
         if self._space:
             self._skip_space()
         buf, start = self._buf, NON_SPACE.search(self._buf, self._pos).start()
@@ -902,7 +907,7 @@ class Machine(Copied):
         return str(mark.kind)
 
     def _is_usual(self, usual: Sequence[ExpectedText], start: int) -> bool:
-        """Whether all from `start` on is what usually comes, or the beginning of it."""
+        """Return whether the text from `start` on is the usual text, or its beginning."""
         for text in usual:
             if text.is_incomplete(self._buf, start):
                 self._undecided, self._undecided_from = text.is_incomplete, start
@@ -910,7 +915,8 @@ class Machine(Copied):
         return False
 
     def _leave_open(self, start: int, core: str) -> None:
-        """The text from `start` on is the beginning of this marker: until all of it has come, nothing is decided."""
+        """Note that the text from `start` on is the beginning of this marker, so nothing is decided before all of it
+        has arrived."""
         if " " in core or core[0] == RESPELLED:
             self._undecided, self._undecided_from = lambda buf, at: truncated_core((core,), buf[at:]), start
         else:
@@ -922,7 +928,7 @@ class Machine(Copied):
             self._pos, self._space = self._pos + comes, self._space[1:] if comes else ""
 
     def _drop(self, fresh: bool = True) -> None:
-        """The marker only structures the turn."""
+        """Consume a marker that only structures the turn."""
         self._pos += self._skip
         self._space = self._mark.trail
         self._fresh, self._literal = fresh, False
@@ -934,21 +940,21 @@ class Machine(Copied):
             self._in_word = False
 
     def _keep(self, kind: str) -> None:
-        """The marker is text."""
+        """Emit the marker as text."""
         self._text(kind, self._pos + self._skip)
         self._fresh = False
         if self.HEADERS_ALIKE:
             self._kept = self._mark.kind in ("call", "line")
 
     def _keep_call(self) -> bool:
-        """Calls stay in the content as they came; where they end reasoning, they do so all the same."""
+        """Keep a call in the content unchanged, because calls aren't wanted; it still ends reasoning."""
         if self._reasoning_on:
             self._opener, self._state = "", type(self)._content
         self._keep("content")
         return True
 
     def _is_text(self, mark: Match) -> bool:
-        """Is it a marker of what shall stay in the content as it came?"""
+        """Return whether the marker belongs to a part that stays in the content."""
         if mark.kind == "stray":
             return self._literal or not self._reasoning_on
         if mark.kind == "empty":
@@ -959,7 +965,7 @@ class Machine(Copied):
 
     def _turn_marker(self, text: str) -> None:
         kind = self._mark.kind
-        if self._is_text(self._mark) or kind in ("call", "line"):  # calls are text here, as none are looked for
+        if self._is_text(self._mark) or kind in ("call", "line"):  # calls are text here, because they aren't wanted
             return self._keep(text)
         if kind in ("stray", "empty"):
             self._note("reasoning ends that was not open" if kind == "stray" else "an empty call")
@@ -971,7 +977,7 @@ class Machine(Copied):
         return None
 
     def _over(self) -> bool:
-        # over = (TURN_START? CALL_START call) | text, which is no part of the turn
+        # over = (TURN_START? CALL_START call) | text after the turn
         if self._fresh:
             if self.CALLS:
                 kind = self._next(self.AFTER_TURN)
@@ -998,14 +1004,14 @@ class Machine(Copied):
     # The end of the output
 
     def _begins_call(self, pos: int) -> bool:
-        """Does what is left, which is no whole marker, begin the opener of a call?"""
+        """Return whether the remaining text begins the opener of a call."""
         rest = "".join(self._buf[pos:].split())
         if len(rest) < LEAST_CUT or rest.isalnum() or self._literal or not (self._calls_on and self.DISTINCT):
             return False
         return truncated_core(self.OPENERS, self._buf[next_char(self._buf, pos) :]) != ""
 
     def _is_cut(self, marks: Scanner, pos: int) -> bool:
-        """Is what is left, where the output ends, the beginning of a call, or of what ends the turn or a part of it?"""
+        """Return whether the remaining text at the output's end is a truncated opener of a call, or a truncated end."""
         if self.CALLS and self._begins_call(pos):
             return True
         if not self.CUT_MARKERS:
@@ -1016,7 +1022,7 @@ class Machine(Copied):
         return marks.is_truncated(self._buf, next_char(self._buf, pos), CUT_KINDS, LEAST_CUT) and not self._literal
 
     def _end_of_cut(self) -> None:
-        """What is left at the end is a part of a marker, and no text."""
+        """Drop a truncated marker at the end."""
         if self.CALLS and self._begins_call(self._pos):
             self._cut_off()
             return
@@ -1024,7 +1030,7 @@ class Machine(Copied):
         self._text("trailing", len(self._buf))
 
     def _cut_off(self) -> bool:
-        """The output ends inside the markup of a call: what is left of it is no text."""
+        """Drop the remaining markup of a call in which the output ends."""
         self._cut("a call")
         self._text("trailing", len(self._buf))
         return False
@@ -1042,14 +1048,15 @@ class Machine(Copied):
     # Calls
 
     def _slots(self, pos: int, slots: Sequence[Any], name: str | None = None) -> tuple[dict[str, str], int, str]:
-        """Slots with the markers that end them: values, the end, and what was expected instead.
+        """Read slots with the markers that end them; return values, the end, and what was expected instead.
 
-        "more": more input is needed, "end": it was, but the output has ended.
-        A marker of the kind "next" belongs to what follows the slot, as "bare" does after one word; white space
-        that comes with the markers is as good.  What comes again (the `name` is known) says the same, or is told.
+        The third result is a text, or "more" (more input is needed) or "end" (it was needed, but the output has
+        ended). A marker of the kind "next" belongs to the text after the slot, as "bare" does after one word; white
+        space in place of the markers' own is accepted.  A repeated name (if `name` is known) must be equal, or a
+        diagnostic is added.
         """
         values: dict[str, str] = {} if name is None else {"name": name}
-        buf, others, earlier = self._buf, [], ("", pos, "")  # the slot before, where it starts, what ends it
+        buf, others, earlier = self._buf, [], ("", pos, "")  # the previous slot, its start, and the text that ends it
         for slot, ends, stops in slots:
             pos = next_char(buf, pos)
             known = 0
@@ -1071,7 +1078,7 @@ class Machine(Copied):
                 return values, pos, expected
             text = buf[pos : mark.start].strip()
             if self.COUNTED and slot == "index" and earlier[2] and not text.isdigit():
-                # What stands before the index may be in a name, too.
+                # A name may contain the text before the index, too.
                 last, start, joint = earlier
                 longer, _, count = buf[start : mark.start].rpartition(joint)
                 if "\n" not in longer.strip() and count.strip().isdigit() and self.BREAKS.find(longer, 0) is None:
@@ -1089,14 +1096,14 @@ class Machine(Copied):
         return values, pos, ""
 
     def _note_others(self) -> None:
-        """What came again and says otherwise."""
+        """Note repeated slots with different values."""
         for other in self._others:
             self._note(other)
 
     def _end_of_slot(
         self, slot: str, pos: int, known: int, ends: Scanner, stops: str, joint: str
     ) -> tuple[Match | None, str]:
-        """The marker that ends a slot, or what was expected instead."""
+        """Return the marker that ends a slot, or what was expected instead."""
         buf = self._buf
         mark = ends.find(buf, pos + known, stop=pos + NAME_LIMIT)
         partial = ends.partial_match(buf, pos)
@@ -1121,21 +1128,21 @@ class Machine(Copied):
         text = buf[pos : min(partial, pos + NAME_LIMIT)].strip()
         parts = text.split(joint) if slot == "index" and joint else [text]
         wait = end - pos < NAME_LIMIT and (self._long_names or not any("\n" in part.strip() for part in parts))
-        if self._final and len(text.split()) > 1:  # these are the words of an answer
+        if self._final and len(text.split()) > 1:  # several words are probably the words of an answer
             wait = any(name.startswith(text) for name in self._tools)
         return None, slot if not wait else "end" if self._final else "more"
 
     def _is_no_slot(self, slot: str, text: str, pos: int, known: int, ends: Scanner, mark: Match) -> str:
-        """What was expected instead of a slot with this text, which this marker ends; "" where it may be one."""
+        """Return what was expected instead of a slot with this text before this marker; "" if the slot is valid."""
         lacks = not text and (slot != "key" or mark.kind in ("next", "bare"))
         if lacks or ("\n" in text and text not in self._tools and not known):
             return slot
         if mark.kind == "bare" and self._final and ends.partial_match(self._buf, pos) <= mark.start:
-            return "end"  # the output ends in the text between
+            return "end"  # the output ends in the text between two slots
         return slot if mark.kind == "bare" and ONE_WORD.fullmatch(text) is None else ""
 
     def _known(self, slot: str, pos: int, ends: Scanner) -> int:
-        """The length of a name of the tools that stands here and holds what ends others; -1: more input is needed."""
+        """Return the length of a tool's name here that contains an end of names; -1 if more input is needed."""
         buf, names = self._buf, self._odd_names(slot, ends)
         for name in names:
             at = next_char(buf, pos + len(name)) if buf.startswith(name, pos) else -1
@@ -1147,7 +1154,8 @@ class Machine(Copied):
         return 0
 
     def _odd_names(self, slot: str, ends: Scanner) -> list[str]:
-        """Those of the tools, or of the parameters of the tool that is called: the longest first."""
+        """Return the names of tools, or of the called tool's parameters, that contain ends of names; the longest
+        first."""
         of = self._out.calls[-1][0] if slot == "key" and self._out.calls else ""
         self._odd = {} if self._odd is None else self._odd
         if (slot, of) not in self._odd:
@@ -1158,7 +1166,7 @@ class Machine(Copied):
         return self._odd[slot, of]
 
     def _try_call(self, kind: str) -> bool:
-        """What comes (after _skip characters of opener) may be a call; if not, it is text of this kind."""
+        """Try to read the text after _skip characters of opener as a call; if it isn't one, it is text of this kind."""
         self._back = type(self)._content if self._state == type(self)._after_call else self._state
         self._back_kind = kind
         if self.WHOLE:
@@ -1167,7 +1175,7 @@ class Machine(Copied):
         return True
 
     def _try_unopened(self) -> bool:
-        """As _try_call, where no marker opens the call."""
+        """Do the same as `_try_call` for calls without an opener."""
         self._skip = 0
         return self._try_call("content")
 
@@ -1187,7 +1195,7 @@ class Machine(Copied):
         return True
 
     def _is_tool(self, name: str) -> bool:
-        # Where calls look like text, only a tool's name (or at least an identifier) makes a call.
+        # If calls look like text, only a tool's name (or at least an identifier) makes a call.
         return name in self._tools if self._tools else re.fullmatch(r"[^\W\d][\w.:-]*", name) is not None
 
     def _open_call(self, name: str, call_id: str | None = None) -> None:
@@ -1207,9 +1215,9 @@ class Machine(Copied):
         return True
 
     def _next_of_calls(self, marks: Scanner) -> str | None:
-        """As `_next`; a part of a marker of the calls, where the output ends, is no text."""
+        """Do the same as `_next`, but drop a truncated marker of the calls at the output's end."""
         kind, buf = self._next(marks, self.USUAL_NEXT), self._buf
-        # What goes on behind a piece of a closer may be as much as there is of the whole.
+        # The text after a piece of a closer may be all that the output has of the rest.
         part = kind == "" or (kind in ("close", "closed") and next_char(buf, self._mark.end) < len(buf))
         least = 1 if self._unclosed and kind == "" else LEAST_CUT
         if part and self._final and marks.is_truncated(buf, next_char(buf, self._pos), CALL_KINDS, least):
@@ -1218,7 +1226,7 @@ class Machine(Copied):
         return kind
 
     def _finish(self) -> None:
-        """Close what is open at the end of the output."""
+        """Close everything that is open at the end of the output."""
         if self.PENDING_TEXT:
             self._out.release("content")
         if self.REASONS and self._opener and self._reasoning_on:

@@ -1,14 +1,14 @@
-"""The shapes of what a parser returns: messages and deltas as chat servers write them."""
+"""Define the values that a parser returns: messages and deltas as chat servers write them."""
 
 from __future__ import annotations
 
 from collections import namedtuple
 
-TYPE_CHECKING = False  # as typing's, whose import costs more than the rest of a parser
+TYPE_CHECKING = False  # importing `typing` would take longer than the rest of a parser
 if TYPE_CHECKING:
     from typing import Any, TypedDict
 
-    # Calls, as mypyc has no classes inside of blocks.
+    # Not nested, because mypyc doesn't support classes inside of blocks.
     Function = TypedDict("Function", {"name": str, "arguments": str})
     ToolCall = TypedDict("ToolCall", {"id": "str | None", "type": str, "function": Function})
     Message = TypedDict(
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     )
     Delta = dict[str, Any]
 else:
-    Delta = Function = Message = ToolCall = dict  # as what they describe is
+    Delta = Function = Message = ToolCall = dict  # at run time they are dictionaries
 
 
 Diagnostic = namedtuple("Diagnostic", "offset text")
@@ -32,10 +32,10 @@ def checked_text(name: str, value: object) -> str:
 
 
 class Copied:
-    """A copy has lists, and parts that can be copied, of its own."""
+    """An object whose copy has its own lists and nested objects of this class."""
 
     def copy(self) -> Any:
-        """Another one that stands where this one does, and goes on by itself."""
+        """Return a copy in the same state, which continues independently."""
         twin = self._new()
         # A class that mypyc compiled has no __dict__.
         for name in getattr(self, "__mypyc_attrs__", None) or self.__dict__:

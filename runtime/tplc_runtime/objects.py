@@ -1,4 +1,4 @@
-"""Arguments that are one object.
+"""Read arguments that are one object.
 
 {"a": 1}  →  {"a": 1}        "{\"a\": 1}"  →  {"a": 1}        hello  →  {}, and the text is content
 """
@@ -73,7 +73,7 @@ class Objects(Machine):
         return self._value_is_over(reader) and self._close_call()
 
     def _otherwise(self, start: int) -> bool | None:
-        """A fence around the arguments, or a whole call in their place; None where neither is."""
+        """Read a fence around the arguments, or a whole call in their place; return None if there is neither."""
         buf = self._buf
         rest = buf[start : start + 64]
         fence = FENCE_OPEN.match(buf, start)

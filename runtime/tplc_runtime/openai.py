@@ -1,8 +1,8 @@
-"""Chat completions as clients of OpenAI's protocol expect them, from the text completions of an engine.
+"""Write chat completions for clients of OpenAI's protocol, from the text completions of an engine.
 
     {"choices": [{"index": 0, "text": "Hi<call>…"}]}  →  {"object": "chat.completion.chunk", "choices": [{"delta": …}]}
 
-A call's id is made up once where the model writes none; the reason of a finish is the engine's and the parser's.
+A call gets a new id if the model writes none.  The finish reason combines the engine's and the parser's.
 """
 
 from __future__ import annotations
@@ -17,16 +17,17 @@ if TYPE_CHECKING:
 
     from .message import Delta
 
-# What engines call the end of a text that was cut; anything unknown is passed on.
+# Reasons of engines for a truncated text; unknown reasons are passed on.
 CUT_REASONS = ("length", "limit", "max_tokens", "max_new_tokens", "max_length")
 STOP_REASONS = ("stop", "eos", "eos_token", "word", "stop_sequence", "stop_token", "end_turn", "tool_calls")
 
 
 class Completion:
-    """One request: `read` each event of the engine, `finish` at its end, both give chunks; `response` is the whole.
+    """Converts one request: `read` each event of the engine, then `finish`; both return chunks.  `response` is the
+    whole.
 
-    `stream` says which of the two is sent: an id that a model writes behind a call's arguments comes too late for a
-    stream.  `include_usage` as in `stream_options`.  What else is given, the parsers are made with.
+    `stream` chooses the form: an id that a model writes after a call's arguments comes too late for a stream.
+    `include_usage` is as in `stream_options`.  Other keyword arguments are passed to the parsers.
     """
 
     PARSER: Callable[..., Any]
@@ -44,7 +45,7 @@ class Completion:
         self.created = int(time.time())
         self.model = model
         self.usage: Mapping[str, Any] | None = None
-        self.error: dict[str, Any] | None = None  # what the engine reported, or what is wrong with its events
+        self.error: dict[str, Any] | None = None  # the error of the engine, or the problem with its events
         self._stream = stream
         self._include_usage = include_usage
         self._reasoning_key = reasoning_key
@@ -52,9 +53,9 @@ class Completion:
         self._choices: dict[int, Choice] = {}
 
     def read(self, event: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """The chunks for an event of the engine's completions; those with `choices: []` bring usage.
+        """Returns the chunks for an event of the engine's completions; events with `choices: []` contain the usage.
 
-        An error, of the engine or in its event, is passed on as `{"error": …}`, at which clients raise.  Nothing
+        An error of the engine, or an invalid event, is returned as `{"error": …}`, on which clients raise.  Nothing
         follows it.
         """
         if self.error is not None:
@@ -76,7 +77,7 @@ class Completion:
     def feed(
         self, text: str, index: int = 0, *, special: Sequence[Sequence[int]] | None = None
     ) -> list[dict[str, Any]]:
-        """The chunks for a piece of text of one choice; `special` as parsers take it."""
+        """Returns the chunks for a piece of text of one choice; `special` is the parser's."""
         new = index not in self._choices
         choice = self._choices.setdefault(index, Choice(self.PARSER(**self._keywords), self._stream))
         deltas: list[Delta] = [{"role": "assistant", "content": None}] if new else []
@@ -85,7 +86,7 @@ class Completion:
         return [self._chunk(index, delta) for delta in deltas]
 
     def finish(self) -> list[dict[str, Any]]:
-        """The last chunks, of the choices that the engine gave no reason for, and the usage where it is asked for."""
+        """Returns the last chunks of choices without a finish reason, and the usage if it was requested."""
         if self.error is not None:
             return []
         if not self._choices:
@@ -96,7 +97,7 @@ class Completion:
         return chunks
 
     def response(self) -> dict[str, Any]:
-        """The whole answer, finished if it is not."""
+        """Returns the whole answer, and finishes it if necessary."""
         self.finish()
         if self.error is not None:
             return {"error": self.error}
@@ -139,7 +140,7 @@ class Choice:
         self._ids: dict[int, str] = {}
 
     def shown(self, deltas: list[Delta], reasoning_key: str) -> list[Delta]:
-        """Deltas as clients add them up: `function` is always there, an id once."""
+        """Returns deltas as clients add them up: with `function` in each, and each id once."""
         found = [self._shown(delta, reasoning_key) for delta in deltas]
         return [delta for delta in found if delta]
 
@@ -180,7 +181,7 @@ class Choice:
 
 
 def error_in(event: Any) -> dict[str, Any] | None:
-    """The error that an event of an engine reports, or what is wrong with the event, as clients expect it."""
+    """Returns the error that an event reports, or the problem with the event, in the form that clients expect."""
     problem = ""
     if not isinstance(event, dict):
         problem = f"expected an event with choices, got {type(event).__name__}"
@@ -196,7 +197,7 @@ def error_in(event: Any) -> dict[str, Any] | None:
 
 
 def wrong_part(place: str, part: Any) -> str:
-    """What is wrong with one of an event's choices; "" if nothing is."""
+    """Returns the problem with one of an event's choices; "" if there is none."""
     if not isinstance(part, dict):
         return f"{place}: expected an object, got {type(part).__name__}"
     if "text" not in part and ("delta" in part or "message" in part):
@@ -217,7 +218,7 @@ def call_id() -> str:
 
 
 def finish_reason(engine: object, parser: Any) -> str:
-    """What ended an answer: the engine's own word, or an object with a type; None when it gave none."""
+    """Returns the finish reason of an answer from the engine's own: a word, an object with a type, or None."""
     word = engine.get("type") if isinstance(engine, dict) else engine
     if word in CUT_REASONS or parser.incomplete:
         return "length"

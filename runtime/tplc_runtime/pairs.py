@@ -1,4 +1,4 @@
-"""Arguments that are pairs of a key and a value.
+"""Read arguments that are pairs of a key and a value.
 
 <k>city</k><v>Paris</v>  →  {"city": "Paris"}
 """
@@ -27,8 +27,8 @@ class Pairs(Machine):
     BETWEEN: ClassVar[Scanner]  # pair, end (consumed), next (not consumed), and others (skipped)
     PAIR: ClassVar[tuple[tuple[str, Scanner, str], ...]]
     PAIR_OPENS: ClassVar[bool] = True  # a pair begins with a marker of its own
-    RESUMES: ClassVar[bool] = False  # and that says by itself, after text that is no pair, that one begins
-    KEY_SIGNS: ClassVar[Any] = None  # what is written in keys for other signs
+    RESUMES: ClassVar[bool] = False  # and that marker alone shows, after text that is no pair, that a pair begins
+    KEY_SIGNS: ClassVar[Any] = None  # texts that stand for characters in keys
     ODD_NAMES: ClassVar[bool] = True
     AROUND_KEY: ClassVar[Any] = ()  # the texts before a key and after it, of which some may be missing
     _count = 0
@@ -82,7 +82,7 @@ class Pairs(Machine):
         return self._pair(self._mark.end if self.PAIR_OPENS else self._pos, ", " if self._count else "{")
 
     def _object_for_pairs(self) -> bool | None:
-        """An object of JSON in the place of all pairs; None where there is none."""
+        """Read a JSON object in the place of all pairs; return None if there is none."""
         buf, start, name = self._buf, next_char(self._buf, self._pos), self._out.calls[-1][0]
         if not buf.startswith("{", start) or name not in self._tools:
             return None
@@ -163,7 +163,7 @@ class Pairs(Machine):
         return True
 
     def _without_quotes(self, key: str) -> str:
-        """A key that the schema has without the quotes that stand around it; else the key."""
+        """Return a key without the quotes around it if the schema has that one; else the key."""
         schema, bare = self._tools.get(self._out.calls[-1][0]), key.strip("'\"")
         keys = properties_of(schema)
         if key in keys or bare not in keys:
@@ -177,7 +177,7 @@ class Pairs(Machine):
         return self._end_pairs("")
 
     def _skip_text(self) -> bool:
-        # What is no pair is content, up to the next pair or the end of the call; where there is none, the call is over.
+        # Text that is no pair is content, up to the next pair or the end of the call; if there is none, the call ends.
         start, mark = next_char(self._buf, self._pos), self._after_no_pair()
         if mark is None:
             return self._final and self._end_pairs("")
@@ -187,7 +187,7 @@ class Pairs(Machine):
         return True
 
     def _after_no_pair(self) -> Match | None:
-        """The next pair, or the end of the call, behind what is no pair."""
+        """Return the next pair, or the end of the call, after text that is no pair."""
         buf, marks, start = self._buf, self.BETWEEN, next_char(self._buf, self._pos) + 1
         mark = marks.find(buf, start)
         while mark is not None and mark.kind == "skip":
@@ -214,7 +214,7 @@ class Pairs(Machine):
 
 
 class QuotedPairs(Pairs):
-    """Pairs whose values are written in a dialect with quotes: city='Paris'."""
+    """Reads pairs whose values are written in a dialect with quotes: city='Paris'."""
 
     FOLLOW: ClassVar[tuple[Pattern, Pattern]]
 

@@ -1,6 +1,6 @@
-"""Regular expressions that cost nothing before they are needed.
+"""Compile regular expressions when they are first used.
 
-Pattern("<[a-z]+>").search("a <call>")  →  the match of <call>; the pattern is compiled now, and kept
+Pattern("<[a-z]+>").search("a <call>")  →  the match of <call>; the pattern is compiled now, and cached
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-# How far is looked at most, in characters, so that the work for each of them is bounded.
-MOST_SPACE = 16  # white space between the marks that show where a value ends
-LONGEST_KEY = 64  # a key, or the name of a further call, that shows where a value ends
-LONGEST_FOLLOW = 160  # all that shows where a value ends, from its first character on
+# Limits of lookahead, in characters, so that the work per character is bounded.
+MOST_SPACE = 16  # white space between the markers that show the end of a value
+LONGEST_KEY = 64  # a key, or the name of a further call, that shows the end of a value
+LONGEST_FOLLOW = 160  # the whole text that shows the end of a value
 LOOK_BACK = LONGEST_FOLLOW + MOST_SPACE + 4  # the same with the white space before it
 
 
 class Pattern:
-    """Compiled at its first use: importing a parser should take no longer than it must.  A dot is any character."""
+    """Compiled at its first use, because importing a parser should be fast.  A dot matches any character."""
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern

@@ -1,4 +1,4 @@
-r"""The message of a parse tree that a PEG grammar of tplc's making gave.
+r"""Turn the parse tree of a generated PEG into a message.
 
     turn
       content    "I look.\n"
@@ -6,9 +6,9 @@ r"""The message of a parse tree that a PEG grammar of tplc's making gave.
         name       "f"            →  {"content": "I look.\n", "tool_calls": [… "f" … '{"a": 1}'], …}
         arguments  {"a": 1}
 
-Only a node's `expr_name`, `start`, `end`, `children` and `full_text` are used.  A rule's name says what it captures;
-one that goes on with `_for_…` captures the same in another place.  What is no strict value of the dialect has a
-`loose_…` rule, and is repaired as the generated parsers repair it.
+Only a node's `expr_name`, `start`, `end`, `children` and `full_text` are used.  A rule's name says what it captures; a
+name with `_for_…` captures the same in another place.  An irregular value has a `loose_…` rule, and is repaired as the
+generated parsers repair it.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ TYPES = {"object": "object", "list": "array", "string": "string", "true": "boole
 
 
 class Node(Protocol):
-    """What the mapper uses of a node."""
+    """The attributes of a node that the mapper uses."""
 
     expr_name: str
     full_text: str
@@ -85,7 +85,7 @@ class Node(Protocol):
 
 
 class Place(NamedTuple):
-    """Where a call starts, its arguments begin and end, and all of it is read."""
+    """The positions at which a call starts, its arguments begin and end, and the call is read completely."""
 
     start: int
     begins: int
@@ -94,7 +94,8 @@ class Place(NamedTuple):
 
 
 class Mapped(NamedTuple):
-    """`in_call`: the text stops inside a call.  `trailing`: a call that was cut before it had a name."""
+    """The message of a tree.  `in_call`: the text stops inside a call.  `trailing`: a call that was truncated before
+    its name."""
 
     message: Message
     incomplete: bool
@@ -104,7 +105,8 @@ class Mapped(NamedTuple):
 
 
 class Prefilled(NamedTuple):
-    """What the prompt holds already: characters of the text, whole calls, and arguments of the call after them."""
+    """The part of the answer in the prompt: characters of the text, whole calls, and arguments of the call after
+    them."""
 
     size: int = 0
     calls: int = 0
@@ -114,7 +116,7 @@ class Prefilled(NamedTuple):
 NOT_PREFILLED = Prefilled()
 NO_SIGNS = Signs({})
 Types = Optional[frozenset[str]]
-TypesBy = Callable[[object, object], Types]  # of a schema, the second is its root
+TypesBy = Callable[[object, object], Types]  # called with a schema and its root
 
 
 def map_tree(
@@ -130,10 +132,10 @@ def map_tree(
     name_signs: Signs = NO_SIGNS,
     key_signs: Signs = NO_SIGNS,
 ) -> Mapped:
-    """The message of a tree; what is prefilled is left out.
+    """Return the message of a tree, without its prefilled part.
 
-    `readers` read what is not written as the template writes it.  `literals`: a raw value that is one whole string in
-    such quotes is that string.  `name_signs` and `key_signs` are what is written in names and keys for other signs.
+    `readers` read text that differs from what the template writes.  `literals`: a raw value that is a whole string in
+    such quotes is that string.  `name_signs` and `key_signs` are the texts that stand for characters in names and keys.
     """
     transcript = Transcript(json_content)
     readers = readers or Readers(Spelled((JSON_STYLE, JSON_STYLE, JSON_STYLE)), parameters_of(tools))
@@ -149,7 +151,7 @@ def kind_of(node: Node) -> str:
 
 
 def captures(node: Node, *kinds: str) -> Iterator[Node]:
-    """The outermost nodes of these kinds below `node`, in the order of the text."""
+    """Yield the outermost nodes of these kinds below `node`, in the order of the text."""
     waiting = list(reversed(node.children))
     while waiting:
         found = waiting.pop()
@@ -180,7 +182,7 @@ class _Mapper:
         self.parse_reasoning = parse_reasoning
         self.parse_tool_calls = parse_tool_calls
         self.run: list[str] = []  # content since the last marker
-        self.blank = True  # and whether it is white space alone, together with what is prefilled
+        self.blank = True  # whether it is only white space, together with the prefilled part
         self.places: list[Place] = []
         self.incomplete = self.in_call = False
         self.literals = ""
@@ -195,7 +197,7 @@ class _Mapper:
         return self.text[node.start : node.end]
 
     def after_prefill(self, node: Node) -> str:
-        """The text of a node, but for what of it is prefilled."""
+        """Return the text of a node without its prefilled part."""
         return self.text[max(node.start, self.prefilled_size) : node.end]
 
     # The turn
@@ -226,9 +228,9 @@ class _Mapper:
             self.end_content(final=kind == "turn_end", kept=kind == "content_open")
 
     def end_content(self, *, final: bool = False, kept: bool = False) -> None:
-        """Content ends where a marker stands; white space alone between markers is none, but where it is all there is.
+        """End the content at a marker; white space alone between markers is dropped, unless it is the whole turn.
 
-        `final`: the turn ends.  `kept`: what comes now is content whatever it is.
+        `final`: the turn ends.  `kept`: the following text is content in any case.
         """
         if not self.blank or (final and self.transcript.is_silent()):
             self.transcript.emit("content", "".join(self.run))
@@ -236,7 +238,7 @@ class _Mapper:
         self.blank = not kept
 
     def keep(self, text: str) -> None:
-        """This is content, whatever it looks like."""
+        """Add text as content, even if it looks like something else."""
         self.run.append(text)
         self.blank = self.blank and not text
 
@@ -276,7 +278,7 @@ class _Mapper:
                 self.end_content()
 
     def cut_off(self, node: Node) -> None:
-        """The text ends in a call that has no name yet: what there is of it is no part of the message."""
+        """Handle a text that ends in a call without a name: the call is no part of the message."""
         self.incomplete = True
         if kind_of(node) == "trailing":
             self.end_content()
@@ -338,10 +340,10 @@ class _Mapper:
         self.transcript.emit("arguments", arguments)
 
     def plain(self, node: Node) -> str:
-        """The text of a slot: inside quotes where it has some."""
+        """Return the text of a slot, without its quotes if it has some."""
         gaps = [*captures(node, "gap")]
         if gaps:
-            # A composed id has none of the white space between its slots.
+            # A composed id doesn't include the white space between its slots.
             ends = [(end.start, end.end - len(self.of(end).lstrip())) for end in captures(node, "name_end")]
             spaces = sorted([*((gap.start, gap.end) for gap in gaps), *ends])
             edges = [node.start, *(edge for space in spaces for edge in space), node.end]
@@ -373,7 +375,7 @@ class _Mapper:
         return "{}" if inside is None else inside
 
     def read(self, node: Node, *, followed: bool = False) -> str:
-        """A loose value, repaired as the generated parsers do it."""
+        """Return a value, repaired as the generated parsers do it."""
         read = self.readers.followed_at if followed else self.readers.value_at
         found = read(self.text, node.start)
         if found.closing:
@@ -383,7 +385,7 @@ class _Mapper:
     # Values as JSON
 
     def json(self, node: Node) -> str:
-        """A strict value: its signs, texts and words in JSON's spelling, and white space as it came."""
+        """Return a strict value: its punctuation, texts and words in JSON's spelling, and its own white space."""
         out: list[str] = []
         waiting = [node]
         while waiting:
@@ -408,7 +410,7 @@ class _Mapper:
         return kind if kind in WORDS else None
 
     def string(self, node: Node) -> str:
-        """Text in quotes, or a bare key."""
+        """Return the JSON of a string in quotes, or of a bare key."""
         inside = node if kind_of(node) in TEXTS else first(node, *TEXTS)
         if inside is None:
             text = self.of(node)
@@ -438,7 +440,7 @@ class _Mapper:
         return [self.pair(argument, parent, root, types_by) for argument in captures(node, "argument")]
 
     def gathered(self, node: Node, parent: object, root: object) -> str:
-        """What comes again, one right after the other, is a list, where the schema allows one."""
+        """Return a member; consecutive repetitions of a key become a list if the schema allows one."""
         found: list[tuple[str, Types, list[str]]] = []
         for key, value, types in self.members(node, parent, root, types_by_items):
             if (types is None or "array" in types) and found and found[-1][0] == key:
@@ -448,7 +450,7 @@ class _Mapper:
         return ", ".join(f'"{key}": {listed(values, types)}' for key, types, values in found)
 
     def pair(self, node: Node, parent: object, root: object, types_by: TypesBy) -> tuple[str, str, Types]:
-        """The key and the value as JSON writes them, and the types that the schema allows."""
+        """Return the key and the value as JSON, and the types that the schema allows."""
         key, value, word = first(node, "argument_key"), first(node, "argument_value", *RAW), first(node, "type")
         name = self.key_signs.plain(self.of(key).strip()) if key is not None else ""
         schema = member_of(parent, root, name)
@@ -458,7 +460,7 @@ class _Mapper:
         return escaped(name), self.argument(value, types, schema, root), types_of(schema, root)
 
     def stated(self, word: Optional[Node]) -> Types:
-        """The types that a type word stands for: the name of its rule lists them."""
+        """Return the types that a type word stands for, from the name of its rule."""
         named = next((child.expr_name for child in word.children), "") if word is not None else ""
         return frozenset(named[len("type_") :].split("_")) if named.startswith("type_") else None
 
@@ -495,7 +497,7 @@ class _Mapper:
         return coerced(text, types) if self.readers.spelled.reads_again and text.strip() else None
 
     def element(self, node: Node, choice: Optional[Node], types: Types, schema: object, root: object) -> str:
-        """A value whose lists and objects are written as elements."""
+        """Return a value whose lists and objects are written as elements."""
         text, kind = self.of(node), "" if choice is None else kind_of(choice)
         if choice is not None and kind == "list_of_items" and (types is None or "array" in types):
             inner = item_of(schema, root)
@@ -517,7 +519,7 @@ class _Mapper:
         return self.coerced(text, types) or '"' + escaped(text) + '"'
 
     def typed(self, node: Node, types: Types) -> Optional[str]:
-        """A raw value that reads as something else than text, where the schema allows that."""
+        """Return a raw value that reads as something other than text, if the schema allows that."""
         value = first(node, "object", "list", *WORDS, "scalar")
         if value is None:
             return None
@@ -526,7 +528,7 @@ class _Mapper:
             literal = literal_of(self.of(value), {})
             if literal is None or literal[0] == '"':
                 return None
-            # Without a schema nothing says that 007 or 1_000 is a number: only what JSON itself calls one is.
+            # Without a schema, 007 and 1_000 aren't known to be numbers: only JSON's own numbers are.
             fits = literal == self.of(value) if types is None else "number" in types or "integer" in types
             return literal if fits else None
         if types is not None and TYPES[kind] not in types:
@@ -535,14 +537,14 @@ class _Mapper:
 
 
 def listed(values: Sequence[str], types: Types) -> str:
-    """Values of one key, one after the other: a list, also of one value where the schema wants a list."""
+    """Return consecutive values of one key as a list; also a single value if the schema wants a list."""
     if len(values) == 1:
         return in_list(values[0]) if types == LIST else values[0]
     return f"[{', '.join(values)}]"
 
 
 def json_escapes(text: str) -> str:
-    """The inside of a Python string as the inside of a JSON string."""
+    """Return the inside of a Python string as the inside of a JSON string."""
     out, at = [], 0
     while at < len(text):
         found = ESCAPE.match(text, at)

@@ -150,7 +150,7 @@ class Readers:
             piece = text[pos:end]
             if part is None or part.end() < end:
                 tool = tool_named(piece, self.tools)
-                if tool not in self.tools:  # an index may stand behind it
+                if tool not in self.tools:  # an index may follow it
                     tool = tool_named(piece.rpartition(":")[0], self.tools)
                 if not tool or tool not in self.tools or name not in ("", tool):
                     break

@@ -1,4 +1,4 @@
-"""Arguments that are pairs with raw values, which become JSON by the tool's schema.
+"""Read arguments that are pairs with raw values, which become JSON according to the tool's schema.
 
     <k>count</k><v>3</v>  →  {"count": 3}, or {"count": "3"} where the schema says string
 
@@ -21,18 +21,21 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any, ClassVar
 
-    End = Any  # what ends a value: it has `find`, `partial_match` and `safe_prefix_end`, as scanners have
+    End = Any  # the end of a value, with `find`, `partial_match` and `safe_prefix_end` like scanners
 
 NUMBER_PART = Pattern(r"[\s\w.+-]*")
-WHOLE_ARGUMENTS = ("arguments", "parameters")  # a pair so called holds all of them, where the schema has none
-MOST_KEYS = 64  # the keys of a schema with more are not looked for
-# The group is empty where a quote is never closed: nothing after it is looked at again.
+WHOLE_ARGUMENTS = (
+    "arguments",
+    "parameters",
+)  # a pair with this key contains all arguments, if the schema has no such key
+MOST_KEYS = 64  # keys of schemas with more than these aren't searched for
+# The group is empty if a quote is never closed: nothing after it is examined again.
 PYTHON = Pattern(r"""('[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*"|\b(?:True|False|None)\b)|['"].*""")
 TO_ESCAPE = Pattern(r'\\(.)|["\x00-\x1f]')
 
 
 class ValueWords(dict):  # type: ignore[type-arg]
-    """What is written for true, false and null, and all that begins such a word."""
+    """The words for true, false and null, and all beginnings of such words."""
 
     def __init__(self, words: dict[str, str]) -> None:
         super().__init__(words)
@@ -40,7 +43,7 @@ class ValueWords(dict):  # type: ignore[type-arg]
 
 
 class Closer:
-    """The marker after one value, where the key is part of it."""
+    """The marker after one value, if the key is part of it."""
 
     def __init__(self, text: str) -> None:
         self.core = text.strip()
@@ -63,7 +66,7 @@ class Closer:
 
 
 class KnownPairs:
-    """What ends a value: its own end, or the next pair, with one of these keys."""
+    """The end of a value: its own closer, or the next pair with one of these keys."""
 
     def __init__(self, ends: Scanner, key_end: Scanner, keys: tuple[str, ...]) -> None:
         self.ends, self.key_end, self.keys = ends, key_end, keys
@@ -112,13 +115,13 @@ def _to_json(match: re.Match[str]) -> str:
 
 
 def string_in(literal: str) -> str:
-    """A string in quotes of Python, as JSON writes it."""
+    """Return a string in Python's quotes as JSON."""
     inside: str = TO_ESCAPE.sub(_to_escape, literal[1:-1])
     return f'"{inside}"'
 
 
 def nested_json(text: str) -> str | None:
-    """A list or an object, in JSON or as Python writes it, as JSON."""
+    """Return a list or an object, in JSON or Python syntax, as JSON."""
     for candidate in (text, PYTHON.sub(_to_json, text)):
         if json_end(candidate, 0) == len(candidate):
             return candidate
@@ -126,10 +129,10 @@ def nested_json(text: str) -> str | None:
 
 
 class Synchronized:
-    """The end of a raw value, or what closes the call with what may follow that, where the value's own end is missing.
+    """Finds the end of a raw value, or the end of the call with the text that may follow it if the closer is missing.
 
-    `close` matches that, and begins with `sign`; `begun` matches what may turn out to be that at the end of what has
-    come.  A line's end before it is no part of the value.
+    `close` matches the latter, and begins with `sign`; `begun` matches its possible beginning at the end of the
+    buffer.  A line end before it is no part of the value.
     """
 
     def __init__(self, end: Closer | KnownPairs | Scanner, close: Pattern, begun: Pattern, sign: str) -> None:
@@ -156,7 +159,7 @@ class Synchronized:
 
 
 def coerced(text: str, types: frozenset[str] | None) -> str | None:
-    """A value in another form than its schema's types are written in, as JSON: in quotes, escaped, 1 for true."""
+    """Return a value in an unusual form (in quotes, escaped, 1 for true) as JSON of its schema's types."""
     bare = text.strip()
     if types is None or "string" in types or not bare:
         return None
@@ -179,22 +182,22 @@ NUMBER_TYPES = frozenset(["number", "integer"])
 
 
 class RawPairs(Pairs):
-    CALL_CLOSES: ClassVar[tuple[Pattern, Pattern, str] | None] = None  # what ends a value that has no end of its own
-    RETYPED: ClassVar[bool] = False  # by the schema a value in another form is what it means
+    CALL_CLOSES: ClassVar[tuple[Pattern, Pattern, str] | None] = None  # the end of a value without a closer of its own
+    RETYPED: ClassVar[bool] = False  # a value in another form is converted by the schema
     WORDS: ClassVar[ValueWords]
     AFTER_VALUE: ClassVar[End]
-    VALUE_CLOSE: ClassVar[tuple[str, ...]] = ()  # before and after the key, where the closing marker repeats it
+    VALUE_CLOSE: ClassVar[tuple[str, ...]] = ()  # before and after the key, if the closing marker repeats it
     TYPE_WORDS: ClassVar[Mapping[str, Sequence[str]]] = {}
-    # The end of a value, or the text before the key of a pair that begins a line, and the text after that key: a pair
-    # that the schema knows ends a value whose own end is missing.
+    # The end of a value, or the text before the key of a pair at the start of a line, and the text after that key: a
+    # pair that the schema knows ends a value whose own end is missing.
     NEXT_PAIR: ClassVar[tuple[Scanner, ...]] = ()
     NEXT_PAIR_OPENER: ClassVar[str] = ""  # the text that such a pair begins with
-    LINES: ClassVar[bool] = True  # it begins a line
+    LINES: ClassVar[bool] = True  # it starts a line
     _end: End
     _in_value = False
     _meant: frozenset[str] | None = None
     _ends: KnownPairs | None = None
-    _all = ""  # what is not yet emitted of a pair that may hold all arguments
+    _all = ""  # the text not yet emitted of a pair that may contain all arguments
 
     def _schema(self) -> object:
         return self._tools.get(self._out.calls[-1][0])
@@ -203,12 +206,12 @@ class RawPairs(Pairs):
         super()._begin_arguments()
         schema = self._schema()
         keys = keys_of(schema, schema) or set() if schema else set()
-        self._keys = keys if len(keys) <= MOST_KEYS else set()  # of the schema, those that have not come
+        self._keys = keys if len(keys) <= MOST_KEYS else set()  # keys of the schema that were not read yet
         if self.NEXT_PAIR:
             self._look_for_keys()
 
     def _look_for_keys(self) -> None:
-        """What ends a value: its closer, or a pair of the schema that has not come."""
+        """Choose the possible ends of a value: its closer, or a pair with a key of the schema that was not read yet."""
         self._ends = KnownPairs(self.NEXT_PAIR[0], self.NEXT_PAIR[1], tuple(sorted(self._keys))) if self._keys else None
 
     def _key_of(self, comma: str, key: str) -> str:
@@ -232,7 +235,7 @@ class RawPairs(Pairs):
 
     def _begin_raw(self, types: frozenset[str] | None, end: End) -> None:
         self._types, self._end = types, end
-        # As which the text is read: or number, json, word; all of the arguments.
+        # The type as which the text is read: number, json, word, or all of the arguments.
         self._as = "all" if self._all else "string" if types == frozenset(["string"]) else ""
         self._out.texts["value"] = []
         self._quoted, self._in_value = False, True
@@ -270,7 +273,7 @@ class RawPairs(Pairs):
             return False
         end = mark.start - trailing_overlap(buf[pos : mark.start], mark.lead)
         self._piece(buf[pos:end])
-        self._pos = end  # wherever the chunks ended, what is emitted of the value is emitted here
+        self._pos = end  # the rest of the value is emitted here, in any chunking
         self._end_value()
         over = mark.kind in ("end", "alike")
         self._pos = mark.end if over else mark.start
@@ -288,15 +291,15 @@ class RawPairs(Pairs):
         return None if begun and not self._final else False
 
     def _ends_here(self, start: int) -> bool:
-        """Does what opens a pair of the schema end a value that is not closed?  Not where a value quotes a call."""
+        """Return whether the opener of a pair of the schema ends an unclosed value; not if the value quotes a call."""
         buf, pos = self._buf, self._pos
-        if not buf.startswith(self.NEXT_PAIR_OPENER, start):  # what closes the call
+        if not buf.startswith(self.NEXT_PAIR_OPENER, start):  # the closer of the call
             return True
         begins_line = start > pos and buf[start - 1] == "\n"
         return (begins_line or not self.LINES) and self.BREAKS.find(buf, pos, stop=start) is None
 
     def _piece(self, text: str) -> None:
-        """More of a value.  It is pending only while it could be something else than a string."""
+        """Add text to a value.  It is pending only while it could be something other than a string."""
         if self._as != "string":
             self._out.texts["value"].append(text)
             if self._as in ("", "word") or (self._as == "number" and not NUMBER_PART.fullmatch(text)):
@@ -313,7 +316,7 @@ class RawPairs(Pairs):
         fits = {"array", "object", "number", "integer", "boolean", "null"} & (self._types or frozenset(JSON_TYPES))
         if not text or text in self.WORDS.begun:
             return "word" if text else ""
-        # What can be no string waits for its end.
+        # A value that can't be a string waits for its end.
         other = "json" if self.RETYPED and self._types is not None and "string" not in self._types else "string"
         if text[0] in "[{":
             return "json" if ("array" if text[0] == "[" else "object") in fits else other
@@ -342,7 +345,7 @@ class RawPairs(Pairs):
         types = self._types or JSON_TYPES
         fits = kind in types or (kind == "number" and "integer" in types)
         if self._types is None and kind == "number" and literal != text.strip():
-            fits = False  # 007 is a number only where the schema says so
+            fits = False  # 007 is a number only if the schema says so
         fits = fits and literal is not None and literal[0] != '"'
         if self.RETYPED and not fits and text.strip():
             literal = coerced(text, self._types)

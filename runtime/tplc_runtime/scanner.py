@@ -1,4 +1,4 @@
-r"""Find markers in text that comes in pieces.
+r"""Find markers in text that arrives in pieces.
 
     Scanner(("call", "<call>", "\n", "\n", 0), find="<(?:(call>))", …).find("a\n<call>\nb", 0)  →  a match
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 JOINTS = Pattern(r"[\s_▁-]+")
 IN_ANY_CASE = {**{upper: upper + 32 for upper in range(65, 91)}, ord("｜"): ord("|")}
-RESPELLED = "\0"  # before the core of a marker that is in other case, or has other separators
+RESPELLED = "\0"  # before the core of a marker in other case or with other separators
 PLAIN_WORD = Pattern(r"[\w.-]{0,64}")
 NOTHING = "(?!)"
 
 
 class Match:
     """A marker in a text.  `lead` and `trail` are the white space that the template writes around it; `ambiguous`: it
-    may be part of a longer one."""
+    may be part of a longer marker."""
 
     __slots__ = ("ambiguous", "end", "kind", "lead", "start", "trail")
 
@@ -43,13 +43,13 @@ class Match:
 
 
 class Scanner:
-    """The markers that count in one place: for each its kind, its core with a space where white space may be, the white
-    space before and after it, and whether it may be part of a longer one (1) or its beginning (2).
+    """The markers that count in one place.  Each has its kind, its core (with a space for optional white space), the
+    white space before and after it, and whether it may be part of a longer one (1) or its beginning (2).
 
-    `find` has a group for each of them; `near` matches where one may begin.  `width`: so far from the end a truncated
-    marker may begin.  `leads` holds their leading white space.  `word`, of a slot: a plain word up to the text's end or
-    to a marker that no other begins with; `trails` is the white space after each, None for what is not of the slot.
-    `first`: what markers begin with; `wordless`: none begins with a character of words.
+    `find` has a group for each marker; `near` matches at their possible beginnings.  `width`: the length of the longest
+    truncated marker at the end.  `leads` is their leading white space.  `word`, of a slot: a plain word up to the
+    text's end or to an unambiguous marker; `trails` is the white space after each, None for markers that don't belong
+    to the slot. `first`: the first characters of markers; `wordless`: none of them is a character of words.
     """
 
     def __init__(
@@ -65,13 +65,13 @@ class Scanner:
         wordless: bool = True,
     ) -> None:
         self.markers, self.width, self.leads = markers, width, leads
-        self.cores: tuple[str, ...] = ()  # the same, made when the first is asked for
+        self.cores: tuple[str, ...] = ()  # the same, computed when it is first needed
         self._find, self._near = Pattern(find), Pattern(near)
         self.word, self.trails = Pattern(word), trails
         self.first, self.wordless = first, wordless
 
     def find(self, buf: str, pos: int, stop: int = sys.maxsize) -> Match | None:
-        """The leftmost and longest marker from `pos` on."""
+        """Return the leftmost and longest marker from `pos` on."""
         match = self._find.search(buf, pos, stop)
         if match is None:
             return None
@@ -79,7 +79,7 @@ class Scanner:
         return Match(kind, match.start(), match.end(), lead, trail, ambiguous > 0)
 
     def match(self, buf: str, pos: int) -> Match | None:
-        """The longest marker at `pos`."""
+        """Return the longest marker at `pos`."""
         match = self._find.match(buf, pos)
         if match is None:
             return None
@@ -87,7 +87,7 @@ class Scanner:
         return Match(kind, pos, match.end(), lead, trail, ambiguous > 1)
 
     def prefix_of(self, buf: str, pos: int) -> str:
-        """A marker that the text from `pos` to the end could become; "" if there is none."""
+        """Return a marker that the text from `pos` to the end could become; "" if there is none."""
         if len(buf) - pos > self.width or self._near.match(buf, pos) is None:
             return ""
         if self.cores == ():
@@ -95,13 +95,13 @@ class Scanner:
         return truncated_core(self.cores, buf[pos:])
 
     def is_truncated(self, buf: str, pos: int, kinds: Sequence[str], least: int = 1) -> bool:
-        """Whether a marker of these kinds is truncated at the output's end: at least so many characters are there."""
+        """Return whether a marker of these kinds is truncated at the output's end, with at least so many characters."""
         tail = buf[pos:] if len(buf) - pos <= self.width else ""
         enough = len("".join(tail.split())) >= least
         return enough and any(is_truncated(core, tail) for kind, core, _, _, _ in self.markers if kind in kinds)
 
     def partial_match(self, buf: str, pos: int) -> int:
-        """Where text begins that could still become a marker, or be white space that belongs to one."""
+        """Return where text begins that could still become a marker, or white space of one."""
         near = self._near.search(buf, max(pos, len(buf) - self.width))
         while near is not None:
             start = near.start()
@@ -111,7 +111,7 @@ class Scanner:
         return self.with_lead(buf, pos, len(buf))
 
     def safe_prefix_end(self, text: str) -> int:
-        """As `partial_match`; -1 if there may be a whole marker, which takes a closer look."""
+        """Return the same as `partial_match`; -1 if the text may contain a whole marker."""
         near = self._near.search(text)
         while near is not None:
             start = near.start()
@@ -123,7 +123,7 @@ class Scanner:
         return self.with_lead(text, 0, len(text)) if text[-1:] in self.leads else len(text)
 
     def with_lead(self, buf: str, pos: int, start: int) -> int:
-        """Where the white space begins that may belong to a marker at `start`."""
+        """Return where the white space begins that may belong to a marker at `start`."""
         leads = self.leads
         if start == pos or buf[start - 1] not in leads:
             return start
@@ -146,19 +146,19 @@ class ExpectedText:
         self.text = text
 
     def is_incomplete(self, buf: str, start: int) -> bool:
-        """Whether there is no more from `start` on than a part of it, or all of it and a plain word."""
+        """Return whether the text from `start` on is the beginning of it, or all of it and a plain word."""
         text, size = buf[start:], len(self.text)
         return self.text.startswith(text) or (text[:size] == self.text and bool(PLAIN_WORD.fullmatch(text, size)))
 
 
 def squeezed(text: str) -> str:
-    """A text without white space, `_`, `-` and their like, in lower case, with `|` for `｜`."""
+    """Return a text in lower case, without white space, `_`, `-` and similar separators, with `|` for `｜`."""
     return str(JOINTS.sub("", text)).translate(IN_ANY_CASE)
 
 
 @lru_cache(maxsize=1024)
 def truncated_core(cores: tuple[str, ...], text: str) -> str:
-    """The first of these markers that the text is the beginning of; "" if there is none."""
+    """Return the first of these markers of which the text is the beginning; "" if there is none."""
     for core in cores:
         if is_truncated(core, text):
             return core
@@ -166,8 +166,8 @@ def truncated_core(cores: tuple[str, ...], text: str) -> str:
 
 
 def is_truncated(core: str, text: str) -> bool:
-    """Whether the text is the beginning of a marker, but not all of it.  A space in `core` is any white space or none;
-    at its end the marker is a word, of which the next character shows whether it goes on."""
+    """Return whether the text is the beginning of a marker, but not all of it.  A space in `core` is any white space or
+    none; at its end, the marker is a word whose end only the next character shows."""
     if core[0] == RESPELLED:
         start = squeezed(text)
         return text[:1] == core[1] and len(start) < len(core) - 1 and core.startswith(start, 1)
@@ -183,7 +183,7 @@ def is_truncated(core: str, text: str) -> bool:
 
 
 def trailing_overlap(text: str, lead: str) -> int:
-    """How many characters at the end of `text` are white space of the marker after it."""
+    """Return how many characters at the end of `text` are white space of the marker after it."""
     if text.endswith(lead):
         return len(lead)
     return next((n for n in range(min(len(text), len(lead)), 0, -1) if text.endswith(lead[-n:])), 0)

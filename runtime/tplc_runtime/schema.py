@@ -1,9 +1,9 @@
-"""What the tools say about an argument.
+"""Read types and names from the schemas of tools.
 
     {"type": ["integer", "null"]}  →  {"integer", "null"}
     {"anyOf": [{"type": "string"}, {"$ref": "#/$defs/City"}]}  →  {"string", "object"}
 
-Anything malformed says nothing.
+Malformed schemas are ignored.
 """
 
 from __future__ import annotations
@@ -15,27 +15,28 @@ if TYPE_CHECKING:
     from typing import Any
 
 NAMES = {"str": "string", "int": "integer", "float": "number", "bool": "boolean", "NoneType": "null", "list": "array"}
-# What some write for a type of JSON Schema.
+# Other names for the types of JSON Schema.
 ALIASES = {**NAMES, "dict": "object", "None": "null", "tuple": "array", "double": "number", "long": "integer"}
 
 
-MOST_VARIANTS = 4096  # a schema with more to look at says nothing
+MOST_VARIANTS = 4096  # a larger schema is ignored
 NULL = {"type": "null"}
 NAMESPACE = Pattern(r".*[.:/](?=[^.:/]+\Z)")
 SEPARATORS = Pattern(r"[\s_.-]+")
 
 
 class Parameters(dict):  # type: ignore[type-arg]
-    """The schema of each tool's parameters, by the tool's name; parsers take it in place of the tools."""
+    """The schema of each tool's parameters, by the tool's name; parsers accept it in place of the tools."""
 
 
 NESTED = frozenset(["array", "object", "null"])
 
 
 def tool_named(name: str, tools: Parameters) -> str:
-    """The tool that a name means: the name itself, or it without quotes, without a namespace, or with other separators.
+    """Return the tool that a name means: the name itself, or it without quotes, without a namespace, or with other
+    separators.
 
-    A name that means no tool, or more than one, is returned as it is.
+    A name that means no tool, or several, is returned unchanged.
     """
     if name in tools or not tools:
         return name
@@ -52,7 +53,7 @@ def tool_named(name: str, tools: Parameters) -> str:
 
 
 def bare_name(name: str) -> str:
-    """A name without what its words are joined with."""
+    """Return a name without the separators between its words."""
     return str(SEPARATORS.sub("", name)).lower()
 
 
@@ -68,7 +69,7 @@ def parameters_of(tools: object) -> Parameters:
 
 
 def variants(schema: object, root: object) -> list[dict[str, Any]]:
-    """The schemas a value may have: unions and references opened, each once.  Too many say nothing."""
+    """Return the schemas that a value may have, with unions and references resolved; too many are ignored."""
     found: list[dict[str, Any]] = []
     waiting, seen = [(schema, 0)], set()
     for _ in range(MOST_VARIANTS):
@@ -98,7 +99,7 @@ def _target(reference: str, root: object) -> object:
 
 
 def types_of(schema: object, root: object) -> frozenset[str] | None:
-    """The JSON types a value may have; None when the schema does not tell."""
+    """Return the JSON types that a value may have; None if the schema doesn't determine them."""
     types: set[str] = set()
     for variant in variants(schema, root):
         stated, values = variant.get("type"), variant.get("enum", [variant["const"]] if "const" in variant else [])
@@ -114,7 +115,7 @@ def types_of(schema: object, root: object) -> frozenset[str] | None:
 
 
 def member_of(schema: object, root: object, key: str) -> object:
-    """The schema of one member of an object."""
+    """Return the schema of one member of an object."""
     for variant in variants(schema, root):
         properties = variant.get("properties")
         member = properties.get(key) if isinstance(properties, dict) else None
@@ -124,14 +125,14 @@ def member_of(schema: object, root: object, key: str) -> object:
 
 
 def item_of(schema: object, root: object) -> object:
-    """The schema of a list's items."""
+    """Return the schema of a list's items."""
     return next(
         (variant["items"] for variant in variants(schema, root) if isinstance(variant.get("items"), dict)), None
     )
 
 
 def types_by_items(schema: object, root: object) -> frozenset[str] | None:
-    """As types_of, where a list may also come item by item."""
+    """Return the same as types_of, for a list whose items may come one by one."""
     types = types_of(schema, root)
     if types is None or "array" not in types:
         return types
@@ -140,13 +141,13 @@ def types_by_items(schema: object, root: object) -> frozenset[str] | None:
 
 
 def properties_of(schema: object) -> list[str]:
-    """The keys that a schema names, whatever else it allows."""
+    """Return the keys that a schema names, even if it allows others."""
     named = (variant.get("properties") for variant in variants(schema, schema))
     return [key for properties in named if isinstance(properties, dict) for key in properties if isinstance(key, str)]
 
 
 def keys_of(schema: object, root: object) -> set[str] | None:
-    """The keys that an object may have; None when the schema does not tell."""
+    """Return the keys that an object may have; None if the schema doesn't determine them."""
     keys: set[str] = set()
     for variant in variants(schema, root):
         properties = variant.get("properties")
@@ -157,10 +158,10 @@ def keys_of(schema: object, root: object) -> set[str] | None:
 
 
 def typed_as(types: frozenset[str] | None, stated: frozenset[str]) -> frozenset[str]:
-    """The types that a value may have, of those that the schema gives and those that are written next to it.
+    """Return the types that a value may have, from its schema and from the type that is written next to it.
 
-    What is written wins.  The schema says more where text goes by the same word, and where text cannot be meant: it
-    gives lists or objects alone.
+    The written type wins.  The schema is more specific if text has the same type word, or if it allows only lists or
+    objects.
     """
     if types and "string" in stated and (types & stated or types <= NESTED):
         return types & stated or types

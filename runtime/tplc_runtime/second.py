@@ -1,9 +1,9 @@
-"""A second reading of a call whose strict reading failed before it had a name: by the tools' names and their keys.
+"""Read a call again whose strict reading failed before its name, by the tools' names and keys.
 
     calls_in('{{"tool": "f", "arguments": {{"a": 1}}}}', tools, …)  →  [("f", '{"a": 1}')]
     calls_in("no call at all", tools, …)                           →  []
 
-It needs the tools: what is no name of a tool, or no key of its schema, makes no call.
+This needs the tools: without a name of a tool and keys of its schema there is no call.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ FENCE = Pattern(r"\s*```[\w-]*[^\S\n]*\n|\n?[^\S\n]*```\s*\Z")
 INFINITY = float("inf")
 BETWEEN_CALLS = Pattern(r"[\s,;)\]}]*")
 AT_ONCE = Pattern(r"""[\s({\[\\"'“`]*(?:json\b[\s({\[\\"'“]*)?""")
-# A quote that is missing behind a key, behind a value before the next key.
+# A missing quote after a key, or after a value before the next key.
 KEY_LEFT_OPEN = Pattern(r'(?<=[{,\s])"(\w+):(?=\s*["\[{\w-])')
 NAME_LEFT_OPEN = Pattern(r':\s*"(\w+)\s*,(?=\s*"\w+"\s*:)')
 STYLES = (
@@ -41,7 +41,7 @@ STYLES = (
 
 
 def may_be_calls(text: str, tools: Parameters, keys: tuple[str, ...]) -> bool:
-    """Does the text begin as calls might: with brackets and quotes, then a key of calls or the name of a tool?"""
+    """Return whether the text begins like a call: brackets and quotes, then a key of calls or the name of a tool."""
     at = AT_ONCE.match(text).end()
     rest = text[at : at + 64]
     known = [*keys, *KNOWN_KEYS, *tools]
@@ -49,7 +49,7 @@ def may_be_calls(text: str, tools: Parameters, keys: tuple[str, ...]) -> bool:
 
 
 def calls_in(text: str, tools: Parameters) -> list[tuple[str, str]]:
-    """The calls that a text holds, with their arguments as JSON; none where it holds anything else."""
+    """Return the calls in a text, with their arguments as JSON; none if the text contains anything else."""
     text = FENCE.sub("", text).strip()
     for candidate in dict.fromkeys(_candidates(text)):
         found = [_call_of(value, tools) for value in _values(candidate)]
@@ -59,19 +59,19 @@ def calls_in(text: str, tools: Parameters) -> list[tuple[str, str]]:
 
 
 def arguments_of(name: str, text: str, tools: Parameters) -> str | None:
-    """The arguments of a tool that an object of JSON holds; None where they are not this tool's."""
+    """Return the arguments of a tool in an object of JSON; None if they are not this tool's."""
     found = _with_arguments(name, {"arguments": loaded(text)}, tools)
     return None if found is None else found[1]
 
 
 def calls_of(text: str, tools: Parameters) -> list[tuple[str, str]]:
-    """The call that JSON means, in a list; none where it means none."""
+    """Return the call that a JSON text means, in a list; an empty list if there is none."""
     found = _call_of(loaded(text), tools)
     return [] if found is None else [found]
 
 
 def loaded(text: str) -> Any:
-    """The value of a text in JSON; None if it is nested too deeply, or holds a number that is too large."""
+    """Return the value of a JSON text; None if it is nested too deeply, or contains a number that is too large."""
     try:
         return json.loads(text, parse_float=finite)
     except (ValueError, RecursionError):
@@ -79,7 +79,7 @@ def loaded(text: str) -> Any:
 
 
 def finite(text: str) -> float:
-    """A number; raises ValueError if it is too large for one."""
+    """Return a number; raise ValueError if it is too large."""
     number = float(text)
     if number in (INFINITY, -INFINITY):
         raise ValueError(text)
@@ -87,7 +87,7 @@ def finite(text: str) -> float:
 
 
 def _candidates(text: str) -> Iterator[str]:
-    """The text, and as it may have been meant."""
+    """Yield the text, and repaired forms of it."""
     yield text
     if '\\"' in text:
         yield text.replace('\\"', '"')
@@ -100,7 +100,7 @@ DOUBLED = Pattern(r"([{}])\s*\1")
 
 
 def _values(text: str) -> list[Any]:
-    """The objects in a row, also those in lists; one that is None where there is anything else."""
+    """Return consecutive objects, also those in lists; with a None in the list if there is anything else."""
     found: list[Any] = []
     pos = BETWEEN_CALLS.match(text, 0).end()
     while pos < len(text) and len(found) < 1000:
@@ -115,7 +115,7 @@ def _values(text: str) -> list[Any]:
 
 
 def _call_of(value: Any, tools: Parameters) -> tuple[str, str] | None:
-    """The call that an object means."""
+    """Return the call that an object means."""
     value = _innermost(value)
     if value is None:
         return None
@@ -132,7 +132,7 @@ def _call_of(value: Any, tools: Parameters) -> tuple[str, str] | None:
 
 
 def _innermost(value: Any) -> dict[str, Any] | None:
-    """The object itself, or the one that it holds in the place of a name; None for what is no object."""
+    """Return the object, or the one that it contains in the place of a name; None if it is no object."""
     while isinstance(value, dict):
         inner = [value[key] for key in NAME_KEYS if isinstance(value.get(key), dict)]
         if len(inner) != 1 or any(isinstance(value.get(key), str) for key in NAME_KEYS):

@@ -1,6 +1,6 @@
-"""Signs of names and keys that are written otherwise.
+"""Decode escaped characters of names and keys.
 
-Signs({"&amp;": "&"}).plain("a&amp;b")  →  "a&b"
+`Signs({"&amp;": "&"}).plain("a&amp;b")`  →  "a&b"
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Signs:
-    """What stands for other signs, and those."""
+    """Escape texts with the characters that they stand for."""
 
     def __init__(self, signs: Mapping[str, str]) -> None:
         self._signs = signs

@@ -3,8 +3,8 @@
     feed("<call>", special=())        →  {"content": "<call>"}
     feed("<call>", special=[(0, 6)])  →  a call begins
 
-Where ordinary text spells a token, GUARD is put before the token's last character: nothing finds a marker there, and
-emitted text is without it.  That needs no lookahead, so nothing waits for it, and the states know nothing of tokens.
+If ordinary text spells a token, GUARD is put before the token's last character: no marker is found there, and emitted
+text doesn't contain the guard.  This needs no lookahead, and the states know nothing of tokens.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from .message import Delta
 
-GUARD = chr(0xDFFF)  # a lone surrogate: no decoder gives one, and mypyc takes no literal of one
+GUARD = chr(0xDFFF)  # a lone surrogate: decoders never return one, and mypyc has no literal for it
 LONGEST_SHOWN = 64  # characters of a special token that a diagnostic shows
 MOST_NOTES = 100
 NOT_PROSE = ("arguments", "value", "trailing")
@@ -33,15 +33,15 @@ GUARDS = Pattern(GUARD + "(" + GUARD + "?)")
 
 
 def unguarded(text: str) -> str:
-    """Text as it came: a guard goes, and two stand for the character itself."""
+    """Return text without guards; two guards are the character itself."""
     return GUARDS.sub(r"\1", text) if GUARD in text else text
 
 
 class KnownTokens:
-    """The tokens of markers, those that end an answer and are no markers, and their beginnings that other markers
-    share: an output that ends with one may be cut off inside of such a marker.
+    """The tokens of markers, the tokens that only end an answer, and beginnings of them that other markers share: an
+    output that ends with one may be truncated inside of such a marker.
 
-    `groups` find tokens, no two of which begin alike; `first` matches what a token begins with, or a guard."""
+    `groups` find tokens, no two of which begin alike; `first` matches the beginning of a token, or a guard."""
 
     def __init__(self, groups: Sequence[Scanner], ends: Scanner, first: str, shared: Sequence[str] = ()) -> None:
         self.groups, self.ends, self.first = groups, ends, Pattern(first)
@@ -50,28 +50,28 @@ class KnownTokens:
 
 
 class Guard(Copied):
-    """Guards the text of one answer.  Offsets are those of the text as it comes; `places` are those of the guards in
-    the text that is passed on."""
+    """Puts guards into the text of one answer.  Offsets are those of the text as it arrives; `places` are those of the
+    guards in the text that is passed on."""
 
     def __init__(self, tokens: KnownTokens) -> None:
         self.tokens = tokens
-        self.tail = ""  # what has come of a token that may go on
+        self.tail = ""  # the beginning of a token that may continue
         self.delayed = 0  # so many characters of it are not passed on: a token that ends the answer may begin with them
-        self.special = False  # whether the last character was of a special token,
-        self.run = 0  # and so many of the tail's last characters
-        self.ended, self.rest = False, ""  # whether a token ended the answer, and what follows it
-        self.seen = self.passed = 0  # characters that came, and that were passed on with guards
+        self.special = False  # whether the last character came from a special token,
+        self.run = 0  # and how many of the tail's last characters
+        self.ended, self.rest = False, ""  # whether a token ended the answer, and the text after it
+        self.seen = self.passed = 0  # characters that arrived, and that were passed on with guards
         self.places: list[int] = []
-        self.notes: list[Diagnostic] = []  # of special tokens that are no markers, to be taken
+        self.notes: list[Diagnostic] = []  # notes about special tokens that are no markers, to be collected
         self.noted = 0
         self.followed = False  # text after the end of the answer was noted
-        self._unknown, self._unknown_at = "", 0  # the beginning of such a token, and where it starts
+        self._unknown, self._unknown_at = "", 0  # the beginning of such a token, and its offset
 
     def _new(self) -> Any:
         return Guard(self.tokens)
 
     def guarded(self, chunk: str, special: Sequence[Sequence[int]]) -> str:
-        """The chunk, to be passed on.  `special`: the ranges of it that came from special tokens; ranges that touch,
+        """Return the chunk with guards.  `special`: the ranges of it that came from special tokens; ranges that touch,
         also in two chunks, are one."""
         if not (special or self.special or self.tail) and self.tokens.first.search(chunk) is None:
             self.seen += len(chunk)
@@ -92,23 +92,24 @@ class Guard(Copied):
         return self._passed_on(text, start, stop - self.delayed, breaks)
 
     def finished(self) -> str:
-        """What is to be passed on at the end of the answer."""
+        """Return the text to pass on at the end of the answer."""
         text, self.delayed = self.tail[len(self.tail) - self.delayed :], 0
         if self.special:
             self._close_unknown(self.seen)
         elif self.tail and self.tail not in self.tokens.shared:
-            text += GUARD  # no token that is cut off
+            text += GUARD  # not a truncated token
             self.places.append(self.passed + len(text) - 1)
         self.tail, self.special = "", False
         self.passed += len(text)
         return text
 
     def has_ended(self) -> bool:
-        """Whether a token ended the answer; asked again after more has come, where a type checker knows no better."""
+        """Return whether a token ended the answer; a method, because type checkers would assume that it doesn't
+        change."""
         return self.ended
 
     def _runs(self, special: Sequence[Sequence[int]], old: int, stop: int) -> list[tuple[int, int]]:
-        """The special ranges, in the text with the tail before it."""
+        """Return the special ranges in the text with the tail before it."""
         found: list[tuple[int, int]] = [(old - self.run, old)] if self.special else []
         for start, end in sorted((max(0, one[0]) + old, min(one[1] + old, stop)) for one in special):
             if end <= start:
@@ -120,7 +121,7 @@ class Guard(Copied):
         return found
 
     def _found(self, text: str, old: int) -> list[tuple[int, int, str]]:
-        """The tokens that the text spells and that end in what is new: start, end, kind."""
+        """Return the tokens that the text spells and that end in its new part: start, end, kind."""
         found = []
         for group in self.tokens.groups:
             mark = group.find(text, 0)
@@ -133,7 +134,7 @@ class Guard(Copied):
     def _classified(
         self, text: str, old: int, runs: list[tuple[int, int]], found: list[tuple[int, int, str]]
     ) -> tuple[set[int], list[tuple[int, int]], tuple[int, int] | None]:
-        """Where guards go, where special tokens are that mean something, and where one of them ends the answer."""
+        """Return where guards go, where significant special tokens are, and where one of them ends the answer."""
         breaks = {at for at in range(old, len(text)) if text[at] == GUARD} if GUARD in text else set()
         known: list[tuple[int, int]] = []
         starts = [run[0] for run in runs]
@@ -148,7 +149,7 @@ class Guard(Copied):
         return breaks, known, None
 
     def _keep_tail(self, text: str, runs: list[tuple[int, int]]) -> None:
-        """What of the text may be the beginning of a token."""
+        """Keep the end of the text that may be the beginning of a token."""
         size, tokens = len(text), self.tokens
         low = max(0, size - tokens.width)
         self.tail = text[min(group.partial_match(text, low) for group in tokens.groups) :]
@@ -172,7 +173,8 @@ class Guard(Copied):
     def _note_unknown(
         self, text: str, before: int, runs: list[tuple[int, int]], known: list[tuple[int, int]], stop: int
     ) -> None:
-        """`before` is the offset of the text; what was special in the tail was looked at before."""
+        """Note special tokens that are no markers.  `before` is the offset of the text; the tail was examined
+        before."""
         old = len(self.tail)
         at = 0
         if self.special and not (runs and runs[0][1] > old):
@@ -206,7 +208,8 @@ class Guard(Copied):
 
 
 class GuardedTranscript(Transcript):
-    """`guarded`: what is emitted may hold guards.  `spells_tokens`: text of the answer spells a token."""
+    """A transcript that removes guards.  `guarded`: emitted text may contain guards.  `spells_tokens`: text of the
+    answer spells a token."""
 
     guarded = False
     spells_tokens = False
@@ -222,7 +225,7 @@ class GuardedTranscript(Transcript):
 
 
 class GuardedPendingTranscript(PendingTranscript):
-    """As GuardedTranscript, for nested elements."""
+    """The same for nested elements."""
 
     guarded = False
     spells_tokens = False
@@ -239,12 +242,12 @@ class GuardedPendingTranscript(PendingTranscript):
 
 class SpecialTokens(Machine):
     KNOWN_TOKENS: ClassVar[KnownTokens]
-    TOKEN_OPENS: ClassVar[Sequence[str]] = ()  # the tokens that calls open with, where they do
+    TOKEN_OPENS: ClassVar[Sequence[str]] = ()  # the tokens that open calls, if any
     TRANSCRIPT: ClassVar[type[Transcript]] = GuardedTranscript
     _guard: Guard | None = None
 
     def _more_special(self, chunk: str, special: Sequence[Sequence[int]]) -> list[Delta]:
-        """A chunk of which it is known what of it came from special tokens."""
+        """Handle a chunk with known special ranges."""
         guard = self._guard
         if guard is None:
             guard = self._guard = Guard(self.KNOWN_TOKENS)
@@ -252,7 +255,7 @@ class SpecialTokens(Machine):
             out.guarded = True
         if guard.ended:
             return self._behind_end(chunk)
-        if not self._parts:  # chunks were passed on since, perhaps, which the guard has not seen
+        if not self._parts:  # chunks may have been passed on since then that the guard has not seen
             self._settle()
             passed = self._base + len(self._buf)
             guard.seen, guard.passed = guard.seen + passed - guard.passed, passed
@@ -266,7 +269,7 @@ class SpecialTokens(Machine):
         return deltas
 
     def _more_guarded(self, text: str) -> list[Delta]:
-        """What is passed on as it came is so without a guard: text with one takes the way of the states."""
+        """Handle text with guards, which always goes through the states."""
         if GUARD not in text or self._undecided is not None or self._wanted > len(text):
             return self._more(text) if text else []
         return self._advance(text)
@@ -303,14 +306,14 @@ class SpecialTokens(Machine):
             self._insert(Diagnostic(offset - bisect_right(guard.places, offset - 1), unguarded(text)))
 
     def _insert(self, note: Diagnostic) -> None:
-        """Where it belongs, by its place in the text: when it is noted depends on the chunks."""
+        """Insert a note by its place in the text, because the time of noting depends on the chunks."""
         at = len(self.diagnostics)
         while at and self.diagnostics[at - 1] > note:
             at -= 1
         self.diagnostics.insert(at, note)
 
     def _try_call(self, kind: str) -> bool:
-        """Text that spells tokens spells_tokens of its format: then an opener without its token opens no call."""
+        """Try a call; text that spells tokens of its format opens none."""
         opened = self._buf[self._mark.start : self._mark.end]
         lacks = self.TOKEN_OPENS and not any(token in opened for token in self.TOKEN_OPENS)
         if lacks and getattr(self._out, "spells_tokens", False) and self._state != type(self)._after_call:

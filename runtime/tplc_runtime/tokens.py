@@ -1,10 +1,10 @@
-"""Turn token ids into text, and say which ranges of it came from special tokens.
+"""Turn token ids into text, and find the ranges of it that came from special tokens.
 
     detokenizer = Detokenizer(tokenizer, TOKENS)
     detokenizer.feed([27, 7, 151657])  →  ("Hi.<call>", [(3, 9)])
     parser.feed(text, special=ranges)
 
-Ids come as they are generated, in any number.  A character is never split: its bytes wait until all of them are there.
+Any number of ids can be fed at a time.  A character is never split: its bytes wait until all of them have arrived.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     Ranges = list[tuple[int, int]]
 
-REPLACEMENT = "\ufffd"  # decoders end a text with it whose last character is incomplete
+REPLACEMENT = "\ufffd"  # decoders write it for an incomplete last character
 MOST_WAITING = 16  # tokens; those of a character are four at most
 MOST_OF_A_CHARACTER = 4
 BYTE_PIECES = {f"<0x{number:02X}>": bytes([number]) for number in range(256)}
@@ -53,7 +53,7 @@ class Detokenizer:
         return "".join(texts), ranges
 
     def finish(self) -> tuple[str, Ranges]:
-        """Returns what is left: a character whose bytes did not all come, as U+FFFD."""
+        """Returns the rest: a character with missing bytes, as U+FFFD."""
         return self._decoder.rest(), []
 
 
@@ -73,7 +73,7 @@ def _decoder_for(tokenizer: Any, tokens: frozenset[str], prompt: Sequence[int]) 
 
 
 class _BytesDecoder:
-    """Tokens are bytes.  A step gives the text before a special token, and that token's own."""
+    """Decodes tokens that are bytes.  A step returns the text before a special token, and that token's own."""
 
     def __init__(self, bytes_of: Any, special: Mapping[int, str]) -> None:
         self._bytes_of, self._special = bytes_of, special
@@ -89,7 +89,8 @@ class _BytesDecoder:
 
 
 class _PieceDecoder(_BytesDecoder):
-    """SentencePiece: pieces with ▁ for a space, and a piece for each byte.  The first space is the tokenizer's own."""
+    """Decodes SentencePiece: pieces with ▁ for a space, and a piece for each byte.  The first space is the tokenizer's
+    own."""
 
     def __init__(self, tokenizer: Any, tokens: frozenset[str], prompt: Sequence[int]) -> None:
         count = range(tokenizer.get_piece_size())
@@ -110,7 +111,8 @@ class _PieceDecoder(_BytesDecoder):
 
 
 class _StreamDecoder:
-    """The DecodeStream of `tokenizers`.  What it keeps back is decoded here when it is too much, and at the end."""
+    """Decodes with the DecodeStream of `tokenizers`.  Tokens that it holds back are decoded here at the end, or if they
+    are too many."""
 
     def __init__(self, tokenizer: Any, tokens: frozenset[str], prompt: Sequence[int]) -> None:
         added = tokenizer.get_added_tokens_decoder()
@@ -153,18 +155,19 @@ class _StreamDecoder:
         return taken
 
     def _taken(self, count: int) -> str:
-        """The text of the first tokens that wait, which then are known."""
+        """Return the text of the first waiting tokens, which are then decoded."""
         taken, self._waiting = self._waiting[:count], self._waiting[count:]
         before, whole = self._decoded(self._known), self._decoded(self._known + taken)
         self._known = (self._known + taken)[-MOST_WAITING:]
-        # Some decoders read all bytes in a row otherwise when one of them is wrong, also those of whole characters.
+        # Some decoders read a row of bytes differently if one of them is wrong, also those of whole characters.
         return whole[len(before) :] if whole.startswith(before) else self._decoded(taken)
 
     def _without_the_last(self) -> str:
-        """The text of as many tokens as end at a character's end: all but a few, of which one may go on."""
+        """Return the text of the tokens that end at a character's end: all but a few, one of which may be
+        incomplete."""
         whole, count = self._decoded(self._known + self._waiting), len(self._waiting)
         for kept in range(MOST_OF_A_CHARACTER, 2 * MOST_OF_A_CHARACTER + 1):
-            # A character that began before has all of its bytes by now: cut through, it would read differently.
+            # A character that began before has all of its bytes by now; divided, it would read differently.
             if whole.startswith(self._decoded(self._known + self._waiting[: count - kept])):
                 break
         taken, waiting = self._taken(count - kept), self._waiting

@@ -1,9 +1,9 @@
-"""The message so far, and the deltas that tell of it.
+"""Keep the message so far, and the deltas that describe its changes.
 
     emit("content", "Hm."), open_call("f", None), emit("arguments", "{}")
     →  {"content": "Hm.", "tool_calls": [{"id": None, "function": {"name": "f", "arguments": "{}"}, …}], …}
 
-What is emitted one after the other, of one kind, is one delta.
+Consecutive pieces of one kind are one delta.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 class Transcript(Copied):
-    """Kinds of text: content, reasoning_content and arguments (of the last call) are the message's; pending is text
-    whose kind is not known yet, value one of a value, and trailing is what is no part of the message."""
+    """Keeps text by kind: content, reasoning_content and arguments (of the last call) belong to the message; pending is
+    text of a kind that isn't known yet, value is text of a value, and trailing is no part of the message."""
 
     def __init__(self, json_content: bool = False) -> None:
         self.texts: dict[str, list[str]] = {"content": [], "reasoning_content": [], "arguments": []}
@@ -28,8 +28,8 @@ class Transcript(Copied):
         self.calls: list[tuple[str, str | None, str]] = []  # name, id, arguments (those of the last are in texts)
         self.index = -1  # of the last call
         self.fence = Fence() if json_content else None
-        self.waiting: list[Delta] = []  # not given yet
-        self._pieces: list[str] = []  # what goes into the next delta, and of which kind it is
+        self.waiting: list[Delta] = []  # not returned yet
+        self._pieces: list[str] = []  # the text of the next delta, and its kind
         self._kind = ""
 
     def copy(self) -> Any:
@@ -48,7 +48,7 @@ class Transcript(Copied):
         self._pieces.append(text)
 
     def flush(self) -> None:
-        """One delta of what was emitted since the last."""
+        """Make one delta of the text emitted since the last."""
         if not self._pieces:
             return
         kind, text = self._kind, "".join(self._pieces)
@@ -60,21 +60,21 @@ class Transcript(Copied):
             self.waiting.append({kind: text})
 
     def deltas(self) -> list[Delta]:
-        """What was emitted since the last time."""
+        """Return the deltas since the last call of this method."""
         if self._pieces:
             self.flush()
         self.waiting, deltas = [], self.waiting
         return deltas
 
     def end_content(self) -> None:
-        """No more content comes."""
+        """Note that no more content follows."""
         fence, self.fence = self.fence, None
         if fence is not None:
             self.emit("content", fence.end())
         self.flush()
 
     def release(self, kind: str) -> None:
-        """The pending text is of this kind."""
+        """Give the pending text this kind."""
         self.flush()
         if self.texts["pending"]:
             pending = "".join(self.texts["pending"])
@@ -83,7 +83,7 @@ class Transcript(Copied):
                 self.emit(kind, pending)
 
     def announce(self) -> None:
-        """A delta tells that the last call begins."""
+        """Add a delta for the beginning of the last call."""
         self.flush()
         name, call_id, _ = self.calls[-1]
         function = {"name": name, "arguments": ""}
@@ -91,7 +91,7 @@ class Transcript(Copied):
         self.waiting.append({"tool_calls": [call]})
 
     def open_call(self, name: str, call_id: str | None) -> None:
-        """Arguments are this call's from here on."""
+        """Open a call, to which the following arguments belong."""
         self.flush()
         if self.calls:
             self.calls[-1] = (*self.calls[-1][:2], "".join(self.texts["arguments"]))
@@ -101,7 +101,7 @@ class Transcript(Copied):
         self.announce()
 
     def set_id(self, call_id: str) -> None:
-        """The last call's, where it comes behind the name; one that the prompt holds gets none."""
+        """Set the id of the last call if it comes after the name; a call that the prompt contains gets none."""
         if not self.calls:
             return
         self.flush()
@@ -110,7 +110,7 @@ class Transcript(Copied):
         self.waiting.append({"tool_calls": [{"index": self.index, "id": call_id}]})
 
     def forget(self, calls: int) -> None:
-        """All of it is prefilled, but for so many calls, which go on."""
+        """Treat everything as prefilled, except so many calls, which continue."""
         self.texts.update(content=[], reasoning_content=[], arguments=[])
         self.calls, self.waiting = self.calls[len(self.calls) - calls :], []
         self.index = len(self.calls) - 1

@@ -1,9 +1,9 @@
-r"""Read one value of a dialect piece by piece and write it as JSON.
+r"""Read one value of a dialect piece by piece, and write it as JSON.
 
     {'a': True, 'b': 'it is'}  →  {"a": true, "b": "it is"}
 
-JSON passes through as it came.  What is not valid is repaired: quotes of another kind, bare words, missing commas,
-raw control characters.  Nothing is evaluated, and there is no recursion.
+JSON is passed on unchanged.  Invalid text is repaired: quotes of another kind, bare words, missing commas, raw control
+characters.  Nothing is evaluated, and there is no recursion.
 """
 
 from __future__ import annotations
@@ -29,29 +29,29 @@ HEX_NUMBER = Pattern(r"0[xX][0-9a-fA-F]{1,16}")
 ESCAPE = Pattern(r"\\(?:([\"\\/bfnrt]|u[0-9a-fA-F]{4})|(?:x([0-9a-fA-F]{2})|U([0-9a-fA-F]{8})|([0-7]{1,3})|(.)))")
 PART_OF_ESCAPE = Pattern(r"\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?|U[0-9a-fA-F]{0,7}|[0-7]{1,2})?\Z")
 WORD = Pattern(r"[^,\n\]}]+")
-SPACE = Pattern(r"[^\S \t\n\r]")  # none of the four kinds that JSON knows
+SPACE = Pattern(r"[^\S \t\n\r]")  # none of JSON's four kinds
 JSON_WORDS = ("true", "false", "null")
-# No number or literal word goes on so: it ends by itself, whatever that is.
+# A number or literal word can't continue with these, so it ends by itself, in any format.
 AFTER_LITERAL = Pattern(rf"\s{{0,{MOST_SPACE}}}[,;)\]}}<>|]")
 JSON_WORD = Pattern(r"[\w.+-]+")
 JSON_LITERAL = Pattern(rf"(?:true|false|null|{NUMBER.pattern})(?=[,\]}} \n\r\t])")
 COMMENT = Pattern(r"//[^\n]*(?:\n|\Z)|/\*.*?\*/")
-# A key with its quotes and its colon, which is the group, or the beginning of that; one without the quote behind it.
+# A key with its quotes and its colon (the group), or its beginning; also a key without the second quote.
 KEY = Pattern(r'"[^"\\\x00-\x1f]{0,64}(?:"[ \t\r\n]{0,16}(?:(:)|\Z)|\Z)')
 OPEN_KEY = Pattern(r'"(\w{1,64})\s{0,4}:(?=\s{0,16}(?:["\[{0-9-]|(?:true|false|null)\b))')
-LONGEST_SIGN = 256  # more than any sign is long
+LONGEST_SIGN = 256  # longer than any separator
 
 
 def body_of(quote: str, escape: str) -> Pattern:
-    """What stays as it is inside a string that this quote ends: plain text, and escapes that JSON has too."""
+    """Return a pattern for the plain run of a string with this quote: text, and escapes that JSON has too."""
     plain = rf'[^"\\{re.escape(quote)}\x00-\x1f]*'
-    # Bounded: each repetition takes memory while the pattern is matched.
+    # Bounded, because each repetition takes memory while the pattern is matched.
     escapes = r'(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})' + plain + "){0,99}" if escape != "none" else ""
     return Pattern(plain + escapes)
 
 
 def rest_of(close: str, escape: str) -> Pattern:
-    """What needs no look at it inside a string that this ends: no escape, and nothing that could begin the end."""
+    """Return a pattern for the text of a string up to its possible end, with no escape in it."""
     first, second = re.escape(close[0]), re.escape(close[1:2])
     escapes = "\\\\" * (escape != "none")
     plain = f"[^{first}{escapes}]*"
@@ -60,21 +60,21 @@ def rest_of(close: str, escape: str) -> Pattern:
 
 
 def escaped(text: str) -> str:
-    """The inside of a JSON string."""
+    """Return a text escaped as the inside of a JSON string."""
     return encode_basestring(text)[1:-1]
 
 
 def text_of(string: str) -> str:
-    """The text of a JSON string."""
+    """Return the text of a JSON string."""
     return str(json.loads(string, strict=False)) if "\\" in string else string[1:-1]
 
 
-# Numbers stay text: a number of 10,000 digits is no int.  Nor are NaN and Infinity, which JSON has not.
+# Numbers stay text: int() refuses 10,000 digits.  NaN and Infinity are refused, because JSON doesn't have them.
 decoder = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=int)
 
 
 def json_end(buf: str, pos: int) -> int:
-    """The end of the JSON value that begins here, 0 where there is none: the fastest way to read one that is whole."""
+    """Return the end of the JSON value that begins here, 0 if there is none: the fastest way to read a whole one."""
     try:
         return decoder.raw_decode(buf, pos)[1]
     except (ValueError, RecursionError):
@@ -85,14 +85,15 @@ IN_STRING = body_of('"', "json")
 
 
 class Quoting:
-    """How a string goes on and ends: `body` stays as it is, `rest` only needs the escapes of JSON."""
+    """How a string continues and ends: `body` is passed on unchanged, `rest` only needs JSON's escapes."""
 
     def __init__(self, close: str, escape: str) -> None:
         self.close, self.escape = close, escape
         self.body, self.rest = body_of(close[0], escape), rest_of(close, escape)
 
     def plain(self, text: str) -> int:
-        """The end of what is in the string and stays as it is; -1 when more than a part of an escape follows that."""
+        """Return the end of the text in the string that is passed on unchanged; -1 if more than a partial escape
+        follows."""
         end: int = self.body.match(text).end()
         if end == len(text) or (text[end] == "\\" and self.escape != "none" and PART_OF_ESCAPE.match(text, end)):
             return end
@@ -100,8 +101,8 @@ class Quoting:
 
 
 class Style:
-    """How values are written: `strings` as (open, close, escape), `words` for true, false and null, `signs` in the
-    places of JSON's `[ , ] { : , }`."""
+    """How values are written: `strings` as (open, close, escape), `words` for true, false and null, and `signs` for
+    JSON's `[ , ] { : , }`."""
 
     PLAIN: ClassVar[bool] = False
 
@@ -120,14 +121,14 @@ class Style:
         ordered = sorted(self.tokens, key=len, reverse=True)
         either = "|".join(map(re.escape, ordered))
         self.token = Pattern(rf"(\s+)|({either})|(.)")
-        # Searched for: a pattern that steps through a word takes a hundred bytes of memory for each character.
+        # Searched for, because a pattern that steps through a word takes a hundred bytes of memory per character.
         self.word_end = Pattern(rf"\s|{either}|\Z")
         self.begins = {sign[:n] for sign in ordered for n in range(1, len(sign))}
         is_json = '"' in self.strings and self.strings['"'].escape == "json" and "".join(signs) == "[,]{:,}"
         is_json = is_json and all(words.get(word) == word for word in JSON_WORDS)
         self.is_json = is_json and '"' not in self.begins and self.usual == '"' and not bare_keys
         if self.PLAIN:
-            # A plain key without quotes, a plain value, or both: most tokens of a dialect with quotes of its own.
+            # A plain key without quotes, a plain value, or both: most tokens of a dialect with custom quotes.
             key = rf"([^\W\d]\w{{0,{LONGEST_KEY - 1}}}):" if bare_keys else "((?!))"
             value = rf"({'|'.join(filter(str.isalnum, words)) or '(?!)'}|{NUMBER.pattern})(?=[,\]}}])"
             self.plain = Pattern(f"{key}(?:{value})?|{value}" if "".join(signs) == "[,]{:,}" else "(?!)")
@@ -138,15 +139,15 @@ class Style:
 
 
 class PlainStyle(Style):
-    """One whose keys or words JSON has not, so that they are read a whole token at a time."""
+    """A style with keys or words that JSON doesn't have, so they are read one token at a time."""
 
     PLAIN: ClassVar[bool] = True
 
 
 class Reader(Copied):
-    """Reads one value; `styles` are those at the top, inside a top-level list, inside a top-level object.
+    """Reads one value; `styles` are those at the top, inside a top-level list, and inside a top-level object.
 
-    `breaks`: markers that stand in no value but inside a string; they close what is open.
+    `breaks`: markers that occur in values only inside a string; they close everything that is open.
     """
 
     FOLLOWED: ClassVar[bool] = False
@@ -157,16 +158,16 @@ class Reader(Copied):
         self.styles, self.style = styles, styles[0]
         self.want = "value"  # … item, key, member (a key after a comma), colon, comma; "" at the end
         self.stack: list[str] = []
-        self.lists = 0  # how many lists are open
+        self.lists = 0  # the number of open lists
         self.twice: list[int] = []  # the depths at which braces are doubled
-        self.string: Quoting | None = None  # the kind of string that is read
+        self.string: Quoting | None = None  # the open string
         self.out: list[str] = []
-        self.comma: list[str] = []  # a comma, and white space after it, until something follows
-        self.repair = ""  # the first thing that had to be repaired
+        self.comma: list[str] = []  # a comma with the white space after it, until something follows
+        self.repair = ""  # the first repair
         self.pause = False
-        self.waits = False  # what is left of regular JSON is decided by what comes
-        self.wanted = 0  # so many characters have to come before anything is decided
-        self.floor = 0  # what is deeper is read for its text alone
+        self.waits = False  # the rest of regular JSON depends on the following text
+        self.wanted = 0  # so many characters are needed before anything is decided
+        self.floor = 0  # deeper values are read only for their text
 
     def _new(self) -> Any:
         return type(self)(self.styles)
@@ -177,7 +178,7 @@ class Reader(Copied):
         return text
 
     def read(self, buf: str, pos: int, final: bool) -> int:
-        """Consume `buf` from `pos` on, to the value's end or to where more input is needed."""
+        """Consume `buf` from `pos` on, up to the value's end or to text that needs more input."""
         stop, self.wanted = len(buf), 0
         while pos < stop and self.want and not self.pause:
             if len(self.stack) > self.floor and self.style.is_json:
@@ -196,7 +197,7 @@ class Reader(Copied):
         return pos
 
     def _token(self, buf: str, pos: int, final: bool) -> int:
-        """The end of the token that begins here; -1 where more input is needed."""
+        """Return the end of the token that begins here; -1 if more input is needed."""
         if self.style.PLAIN and len(self.stack) > self.floor and (plain := self._plain(buf, pos)) > pos:
             return plain
         match = self.style.token.match(buf, pos)
@@ -239,8 +240,8 @@ class Reader(Copied):
         return whole or end
 
     def regular(self, buf: str, pos: int, stop: int) -> int:
-        """The end of JSON as it should be: up to what is not, or takes a closer look, or closes what is read.  A comma
-        waits for what follows it; `waits`: so does all that is left."""
+        """Return the end of regular JSON: before something irregular, or before the end of what is read.  A comma waits
+        for the text after it; `waits`: so does the whole rest."""
         stack, want, string, quoting = self.stack, self.want, self.string, self.style.strings['"']
         comma, self.waits = -1, False
         if self.comma or self.twice or string not in (None, quoting):
@@ -268,7 +269,7 @@ class Reader(Copied):
             elif sign in "]}":
                 opened = want in ("comma", "item", "key") and len(stack) > self.floor + 1 and stack[-1]
                 if opened != ("[" if sign == "]" else "{"):
-                    self.waits = pos + 1 == stop and self.floor > 0  # what is around it mostly ends at once
+                    self.waits = pos + 1 == stop and self.floor > 0  # the text around it usually ends at once
                     break
                 want, self.lists = "comma", self.lists - (stack.pop() == "[")
             elif want not in ("value", "item"):
@@ -288,13 +289,14 @@ class Reader(Copied):
         return pos if comma < 0 else comma
 
     def _end_of_key(self, buf: str, pos: int) -> int:
-        """The end of a key with its colon; -1 where more of it is needed, or it takes a closer look."""
+        """Return the end of a key with its colon; -1 if more input is needed, or if the key is irregular."""
         key = KEY.match(buf, pos)
         self.waits = key is not None and key.lastindex is None
         return -1 if key is None or self.waits else int(key.end())
 
     def _no_word(self, buf: str, pos: int, final: bool) -> int:
-        """The end of a comment, or of a sign in the place of a colon; `pos` where there is none, -1: more is needed."""
+        """Return the end of a comment, or of a text in the place of a colon; `pos` if there is none, -1 if more input
+        is needed."""
         if buf[pos] == "=":
             if self.want != "colon":
                 return pos
@@ -319,7 +321,7 @@ class Reader(Copied):
         return end
 
     def _plain(self, buf: str, pos: int) -> int:
-        """The end of a plain key with its colon, of a plain value, or of both, where one stands and may stand."""
+        """Return the end of a plain key with its colon, of a plain value, or of both, if one is here and allowed."""
         want = self.want
         comma = want == "comma" and buf[pos] == "," and "," not in self.first
         if comma:
@@ -344,7 +346,7 @@ class Reader(Copied):
         return not self.stack
 
     def _whole(self, buf: str, pos: int) -> int:
-        """The end of all that is read, where it is JSON as it should be, and all of it has come; 0 otherwise."""
+        """Return the end of the whole value, if it is regular JSON and complete; otherwise 0."""
         end = json_end(buf, pos) if self.style.is_json and self._at_top() else 0
         if end:
             self._begin()
@@ -362,7 +364,7 @@ class Reader(Copied):
         return pos
 
     def _begin(self) -> None:
-        """A value or a key begins: write what must stand before it."""
+        """Begin a value or a key: write the text that must precede it."""
         if self.want in ("colon", "comma"):
             self._repaired("missing " + self.want)
             self.out.append(": " if self.want == "colon" else ", ")
@@ -424,20 +426,20 @@ class Reader(Copied):
         self._end()
 
     def _word(self, buf: str, pos: int, end: int, final: bool) -> int:
-        """A word: a literal, a key without quotes, or else a string without quotes; -1: more input is needed."""
+        """Read a word: a literal, a key without quotes, or a string without quotes; -1 if more input is needed."""
         bare_key = self.want in ("key", "member") or (self.want == "comma" and self.stack[-1] == "{")
         if bare_key:
             key_end = self.style.key_end.search(buf, pos).start()
             end = key_end if key_end > pos else end
         elif self.FOLLOWED and not self.stack:
-            # Where nothing stands between arguments, a number or a literal word ends where its own syntax does.
+            # If nothing separates arguments, a number or a literal word ends at the end of its own syntax.
             own = self.style.literal.match(buf, pos)
             if own and (self.follow[final].match(buf, own.end()) or AFTER_LITERAL.match(buf, own.end())):
                 end = own.end()
             else:
                 follow = self.follow[final].search(buf, pos)
                 end = follow.start() if follow else len(buf)
-                # What comes may show that it ends before that.
+                # The following text may show that it ends earlier.
                 if not final and len(buf) - end < LONGEST_FOLLOW:
                     return -1
         breaks = self.stack and not (bare_key and self.style.bare_keys)
@@ -463,14 +465,14 @@ class Reader(Copied):
         return end
 
     def _before_break(self, buf: str, pos: int, end: int, final: bool) -> int:
-        """Where the word ends; `pos` where more input is needed."""
+        """Return where the word ends; `pos` if more input is needed."""
         mark = self.breaks.find(buf, pos, stop=end + self.breaks.width)
         if mark is not None and mark.start < end:
             return int(mark.start)
         return pos if not final and self.breaks.partial_match(buf, pos) < end else end
 
     def _inside(self, buf: str, pos: int, final: bool, string: Quoting) -> int:
-        """Text of a string, up to something that is not plain."""
+        """Read text of a string, up to something that is not plain."""
         close, escape = string.close, string.escape
         end: int = string.body.match(buf, pos).end()
         if end > pos:
@@ -482,7 +484,7 @@ class Reader(Copied):
             return end
         after = end + len(close)
         if buf.startswith(close, end):
-            # Where quotes inside are not escaped, one ends the string only before what may follow.
+            # If quotes inside are not escaped, one ends the string only before a text that may follow.
             guess = escape == "none" and len(close) < 3
             if guess and not final and len(buf) - after < LONGEST_FOLLOW:
                 self.wanted = LONGEST_FOLLOW - (len(buf) - after)
@@ -511,7 +513,7 @@ class Reader(Copied):
         return int(match.end())
 
     def close(self) -> str:
-        """What is not taken yet of a value that was cut off, and what closes it."""
+        """Return the rest of a truncated value, and what closes it."""
         if self.string is not None:
             self.string = None
             self.out.append('"')
@@ -525,13 +527,13 @@ class Reader(Copied):
 
 
 class FollowedReader(Reader):
-    """What may follow the value says where it ends, for that is not obvious."""
+    """A reader for values whose end is shown only by the text after it."""
 
     FOLLOWED: ClassVar[bool] = True
 
 
 def unwrapped(text: str, styles: tuple[Style, Style, Style]) -> str | None:
-    """The object that a JSON string holds; None where it holds none."""
+    """Return the object in a JSON string; None if there is none."""
     inside, reader = text_of(text) if text[:1] == '"' else "", Reader(styles)
     if inside.lstrip()[:1] == "{" and not inside[reader.read(inside, 0, True) :].strip():
         return reader.close()
@@ -539,7 +541,7 @@ def unwrapped(text: str, styles: tuple[Style, Style, Style]) -> str | None:
 
 
 def unescaped(match: re.Match[str]) -> str:
-    """An escape of Python's as JSON writes that character."""
+    """Return one of Python's escapes as JSON writes that character."""
     _, two, eight, octal, other = match.groups()
     code = int(two or eight, 16) if two or eight else int(octal, 8) if octal else -1
     if 0 <= code < 0x110000:
@@ -549,7 +551,7 @@ def unescaped(match: re.Match[str]) -> str:
 
 
 def literal_of(text: str, words: Mapping[str, str]) -> str | None:
-    """A word or a number as JSON writes it (nan and inf, which JSON lacks, as strings); None for anything else."""
+    """Return a word or a number as JSON (nan and inf, which JSON lacks, as strings); None for anything else."""
     if text in words:
         return words[text]
     if NUMBER.fullmatch(text):

@@ -1,6 +1,6 @@
-"""Which runtime this is, for parsers that are generated without one of their own.
+"""Identify this runtime, for parsers that are generated without one of their own.
 
-A parser and the runtime beside it are of one version of tplc: what the one calls, the other has.
+A parser and a shared runtime are of one version of tplc: the runtime has everything that the parser calls.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ RUNTIME_VERSION = "0.2.0"
 
 
 def require_runtime(version: str, parser: str) -> None:
-    """Raises ImportError, for a parser of another version."""
+    """Raise ImportError for a parser of another version."""
     if version != RUNTIME_VERSION:
         raise ImportError(
             f"{parser} was generated for the runtime of tplc {version}, and {__name__} is of {RUNTIME_VERSION}: "
@@ -20,7 +20,7 @@ def require_runtime(version: str, parser: str) -> None:
 def __getattr__(name: str) -> object:
     if name.startswith("__"):
         raise AttributeError(name)
-    # Instead of "cannot import name", which says neither what is wrong nor what to do.
+    # "cannot import name" wouldn't say what is wrong, nor what to do.
     raise ImportError(
         f"{__name__} is the runtime of tplc {RUNTIME_VERSION} and has no {name}: the parser that wants it is of "
         "another version; generate it again with `tplc compile` or `tplc build`"

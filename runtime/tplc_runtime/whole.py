@@ -1,4 +1,4 @@
-r"""Does a whole call stand here, exactly as the template writes it?  Asked where its opener is like any text.
+r"""Recognise a whole call, exactly as the template writes it, if its opener looks like any text.
 
 WholeCall(("text", Pattern("call "), "call"), ("name", Pattern(r"\w+?(?=: )"), ":"), …).end('call f: {"a": 1}\n', 0, …)
 →  18
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
     from .values import Style
 
-NO, MORE = -1, -2  # no whole call stands here; more input is needed to say that
+NO, MORE = -1, -2  # no whole call is here; more input is needed to decide
 NAME_PART = Pattern(r"[\w.:/-]{0,64}")
 KEY_PART = Pattern(r"[^\s=:,(){}\[\]]{0,64}")
 LITERAL_WORD = Pattern(r"[-+\w.]*")
-LONGEST_TEXT = 512  # what is no longer than that on its line may still go on
+LONGEST_TEXT = 512  # a longer rest of a line is not examined
 
 
 class WholeCall:
@@ -30,7 +30,7 @@ class WholeCall:
         self.steps, self.styles = steps, styles
 
     def end(self, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
-        """Where the call that begins here ends.  `names`: those of the tools; any, if there are none."""
+        """Return where the call that begins here ends.  `names`: those of the tools; any name if there are none."""
         return self._row(self.steps, buf, pos, final, names)
 
     def _row(self, steps: Any, buf: str, pos: int, final: bool, names: Collection[str]) -> int:
@@ -78,7 +78,7 @@ def _value(kind: str, buf: str, pos: int, final: bool, styles: tuple[Style, ...]
 
 
 def _literal(buf: str, pos: int, final: bool, style: Style) -> int:
-    """A number or a word for true, false or null ends where its syntax does."""
+    """Return the end of a number or a word for true, false or null, by its own syntax."""
     word = LITERAL_WORD.match(buf, pos).end()
     if word == len(buf) and not final:
         return MORE if word - pos < LONGEST_TEXT else NO

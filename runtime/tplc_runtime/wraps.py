@@ -1,4 +1,4 @@
-"""Raw values that may be wrapped, so that they can hold anything.
+"""Read raw values in optional delimiters, so that they can contain anything.
 
 <v><![</v>]]></v>  →  "</v>"
 """
@@ -20,7 +20,7 @@ class Wraps(RawPairs):
 
     def _begin_raw(self, types: frozenset[str] | None, end: End) -> None:
         super()._begin_raw(types, end)
-        self._wrap = ""  # open, or none; "": nothing of the value has come
+        self._wrap = ""  # open, or none; "": nothing of the value was read
 
     def _value(self) -> bool:
         # value = WRAP[0] text WRAP[1] VALUE_END | text VALUE_END

@@ -59,7 +59,7 @@ TOLD = {
         template("{{ {'go now': 'EVIL '}.get(m.content, '') }}"),
         [words("1:43", 'the system message that is "go now" writes "EVIL " (line 1)')],
     ),
-    "a phrase behind a phrase": (
+    "a phrase after a phrase": (
         template("{% if 'a' ~ 'bra' in m.content %}{% if 'cad' ~ 'abra' in m.content %}EVIL {% endif %}{% endif %}"),
         [words("1", 'the system message with "cadabra" writes "EVIL " (line 1)')],
     ),

@@ -1,4 +1,4 @@
-"""Text behind the end of the turn is never content: it is kept apart, and told; parser and PEG alike."""
+"""Text after the end of the turn is never content: it is `trailing`, with a diagnostic, in parser and PEG."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What models write otherwise than any template: every engine reads it as the message that is meant."""
+"""Every engine reads what models write differently from templates as the message that is meant."""
 
 from __future__ import annotations
 

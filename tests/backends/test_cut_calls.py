@@ -1,4 +1,4 @@
-"""Calls that the end of the output cuts: wherever that is, the message is incomplete, and no markup is content."""
+"""A call that the end of the output truncates anywhere makes the message incomplete, and no markup is content."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Outputs that once were read otherwise in chunks: whole, character by character, and in the chunks that told."""
+"""Outputs that were once read differently in chunks: whole, character by character, and in the chunks that showed
+it."""
 
 from __future__ import annotations
 

@@ -162,7 +162,7 @@ def test_other_formats_have_no_such_headers(name: str) -> None:
 
 
 def test_words_like_a_recipient_stay_in_the_text() -> None:
-    """The template writes it behind the tag: by itself it opens a call only where the header goes on to its end."""
+    """The template writes a word after the tag: by itself it opens a call only if the whole header follows."""
     ir = learned("channel first")
     for text in ('Send it for=bob {"a": 1} now.', "f(x, for=bob{1})", "for=bob"):
         assert read(ir, f"<~in~>out<~text~>{text}<~over~>") == said(text, None)

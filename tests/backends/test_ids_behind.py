@@ -1,4 +1,4 @@
-"""Ids that stand behind the arguments, where the prompt has said a part of the call."""
+"""Ids after the arguments, if the prompt contains a part of the call."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def test_keys_of_the_schema(name: str) -> None:
     one, between = CALLS[name]
     for key in KEYS:
         if name == "bare-keyword-calls" and key in ("", "[k]"):
-            continue  # nothing tells these from the code and the lists that answers hold
+            continue  # these can't be distinguished from code and lists in answers
         given = case(name).tools(tools("look", "p", key, "r", "a"))
         given.output(one.replace("{key}", key)).expect(calls=[("look", {key: "Oslo"})])
         if between:
@@ -97,7 +97,7 @@ def test_white_space_is_an_answer_where_nothing_else_is(name: str, end: str, tex
 @pytest.mark.parametrize("known", [False, True])
 def test_signs_of_names_that_are_written_otherwise(known: bool) -> None:
     """A template that writes `&amp;` for `&` in names and keys means `&` by it, and what stands in a value stays."""
-    source = (ROOT / "tests" / "cases" / "learn" / "signs-of-names-written-otherwise.jinja").read_text("utf-8")
+    source = (ROOT / "tests" / "cases" / "learn" / "escaped-characters-of-names.jinja").read_text("utf-8")
     with open_renderer(source, name="signs") as renderer:
         ir = learn_format(renderer, name="signs", source_text=source)
     text = '<do what="a&amp;b&quot;c<d"><with name="k&amp;amp;q">v &amp; w</with></do></turn>'
@@ -119,8 +119,8 @@ def test_signs_of_names_that_are_written_otherwise(known: bool) -> None:
     ["replace('&', '_')", "replace('<', '-') | replace('>', '-')", "replace('&', 'and')", "replace('\"', \"'\")"],
 )
 def test_signs_that_stand_for_several_are_not_read_back(written: str) -> None:
-    """What is written for them is a word or a sign that names hold as well."""
-    path = ROOT / "tests" / "cases" / "learn" / "signs-of-names-written-otherwise.jinja"
+    """The escaped text is a word or a character that names contain as well."""
+    path = ROOT / "tests" / "cases" / "learn" / "escaped-characters-of-names.jinja"
     own = "replace('&', '&amp;') | replace('\"', '&quot;')"
     source = path.read_text("utf-8").replace(own, written)
     assert written in source

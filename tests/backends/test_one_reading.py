@@ -111,7 +111,7 @@ OPENERS = ["array-with-ids", "bare-json", "bare-keyword-calls", "channels", "jso
 
 @pytest.mark.parametrize("name", OPENERS)
 def test_the_grammar_takes_over_where_a_call_is_read(name: str) -> None:
-    """Behind text in the same line, and where a line begins."""
+    """After text in the same line, and at the start of a line."""
     ir = ir_of(name)
     form = lower(ir).calls
     assert form is not None

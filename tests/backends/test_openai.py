@@ -135,7 +135,7 @@ def test_nothing_after_the_end() -> None:
 
 
 class LateId:
-    """A parser of a format whose ids stand behind the arguments."""
+    """A parser of a format whose ids come after the arguments."""
 
     incomplete = False
     message = {  # noqa: RUF012 - a stand-in

@@ -1,4 +1,4 @@
-"""The fast ways of a parser say what its states say: text beside markers that begin with a word, JSON in pieces."""
+"""The fast paths of a parser agree with its states: text next to markers that begin with a word, JSON in pieces."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_json_in_pieces(arguments: str) -> None:
 
 
 def told_in(parser: ModuleType, text: str, size: int = 0) -> object:
-    """The message and what is told of it, the text being cut; the deltas are checked to make the message."""
+    """Return the message and its diagnostics for a text in chunks; the deltas are checked to make the message."""
     size = size or len(text)
     message = streamed(parser, [text[at : at + size] for at in range(0, len(text), size)])
     stream = parser.StreamParser()

@@ -65,7 +65,7 @@ def test_four_times_the_text(name: str, kind: str, chunk: int) -> None:
         text = output(name, kind, size)
         chunks = [text[i : i + chunk] for i in range(0, len(text), chunk)] if chunk else [text]
         counts.append(calls_made(parser_of(name), chunks))
-    # A text of one chunk takes the same few calls whatever its length.
+    # A text of one chunk takes the same few calls for any length.
     assert counts[1] <= 4.4 * counts[0]
 
 

@@ -71,7 +71,7 @@ INVISIBLE = TURNS % (
     "{%- for k, v in c.function.arguments.items() %}{{ '\ue001' ~ k ~ '\ue002' ~ v ~ '\ue003end' }}{% endfor %}"
     "{{- '\u2063end\u2064' }}{% endfor %}"
 )
-# The arguments come right behind the name; values, or calls, end where the next one begins.
+# The arguments follow the name directly; values, or calls, end at the beginning of the next one.
 TOKENS = TURNS % (
     "{% for c in m.tool_calls %}{{ '<|use|>' ~ c.function.name }}"
     "{%- for k, v in c.function.arguments.items() %}{{ '<|key|>' ~ k ~ '<|is|>' ~ v }}{% endfor %}"
@@ -144,7 +144,7 @@ def read(name: str, text: str, tools: Any = None) -> tuple[str | None, list[tupl
         # Nothing stands between arguments.
         ("touching", '[f(a="x"b=10c=trued=nulle=2.5e+3)]<end>', None,
          [("f", {"a": "x", "b": 10, "c": True, "d": None, "e": 2500.0})]),
-        # A closer that is like nothing else ends a bare word, whatever follows.
+        # A distinctive closer ends a bare word, before any text.
         ("closed", "<call>f(a=true)\n</call>Yes (so).<end>", "Yes (so).", [("f", {"a": True})]),
         ("closed", "<call>f(a=1, b=-2)\n</call><call>g(b=null)\n</call>Yes.<end>", "Yes.",
          [("f", {"a": 1, "b": -2}), ("g", {"b": None})]),

@@ -190,7 +190,7 @@ def messages_of(name: str, text: str) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_chunks_of_code(name: str) -> None:
-    """Chunks that end in white space, in an escape or in what begins like a marker, wherever text can stand."""
+    """Chunks that end in white space, in an escape or in the beginning of a marker, at every place of text."""
     module = parser_of(name)
     for message in messages_of(name, CODE):
         text = write_message(ir_of(name), message)

@@ -1,4 +1,4 @@
-"""Elements that come again inside of an element are a list, where the schema does not tell; no key stands twice."""
+"""Repeated elements inside an element are a list, if the schema doesn't decide; no key occurs twice."""
 
 from __future__ import annotations
 

@@ -151,7 +151,7 @@ def test_compile_verify_parse_diff(run: Run, tmp_path: Path) -> None:
     assert json.loads(run("parse", "hut.py", stdin="<why>Hm.</why>Yes.").out)["reasoning_content"] == "Hm."
     assert run("diff", "hut.py", "hut.jinja").code == 0
     (tmp_path / RUNTIME_FILE).unlink()
-    told = "tplc: hut.py: has no runtime of its own, and there is no _tplc_runtime.py beside it\n"
+    told = "tplc: hut.py: has no runtime of its own, and there is no _tplc_runtime.py next to it\n"
     assert (run("verify", "hut.jinja", "hut.py").code, run("verify", "hut.jinja", "hut.py").err) == (2, told)
 
 
@@ -162,7 +162,7 @@ def test_compile_verify_parse_diff(run: Run, tmp_path: Path) -> None:
         (["--runtime", "shared", "-t", "peg"], "--runtime is for --target python, not for peg"),
         (
             ["-o", "-", "--runtime", "shared"],
-            "--runtime shared writes _tplc_runtime.py beside the parser: give --output FILE",
+            "--runtime shared writes _tplc_runtime.py next to the parser; give --output FILE",
         ),
         (
             ["--runtime", "shared"],

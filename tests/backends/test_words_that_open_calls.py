@@ -38,7 +38,7 @@ CALLS = {
         '{{- "tools." + c.function.name + "(" + (c.function.arguments | tojson) + ");" }}',
         "<|/calls|>",
     ),
-    # Behind the content, in no section.
+    # After the content, in no section.
     "bare colon": ("", '{{- "fn:" + c.function.name + " " + (c.function.arguments | tojson) + ";" }}', ""),
     "bare dotted": ("", '{{- "tools." + c.function.name + "(" + (c.function.arguments | tojson) + ");" }}', ""),
     "bare sign": (

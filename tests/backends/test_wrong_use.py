@@ -21,7 +21,7 @@ def parser(request: pytest.FixtureRequest) -> ModuleType:
 
 
 def _text(stream: Any) -> str:
-    """What is text in any format, whatever its prompts open."""
+    """Return the text of a part that is text in every format, after any prompt."""
     message = stream.message
     calls = "".join(call["function"]["arguments"] for call in message["tool_calls"])
     return (message["reasoning_content"] or "") + (message["content"] or "") + calls + stream.trailing

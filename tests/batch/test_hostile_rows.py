@@ -72,24 +72,24 @@ TOOLS: list[tuple[str, str | None]] = [
     ("a number", "7"),
     ("a long number", "9" * 10_000),
     ("an object", '{"look": {}}'),
-    ("entries that are none", '[null, 5, "look", [], {"function": 5}, {"function": {"name": {}}}]'),
+    ("invalid entries", '[null, 5, "look", [], {"function": 5}, {"function": {"name": {}}}]'),
     ("parameters of wrong types", '[{"name": "look", "parameters": []}, {"name": "look", "parameters": 5}]'),
     ("wrong keywords", tool(type=5, properties=[], required="at")),
-    ("a dialect that is none", tool(**{"$schema": ["x"]})),
+    ("an invalid dialect", tool(**{"$schema": ["x"]})),
     ("a reference to nothing", tool(**{"$ref": "#/nothing"})),
     ("a reference to itself", tool(**{"$ref": "#"})),
     ("a reference into the network", tool(**{"$ref": "http://127.0.0.1:9/schema.json"})),
-    ("a pattern that is none", tool(properties={"at": {"pattern": "("}}, patternProperties={"(": {}})),
+    ("an invalid pattern", tool(properties={"at": {"pattern": "("}}, patternProperties={"(": {}})),
     ("a pattern without end", tool(patternProperties={"^(a+)+$": {}})),
     ("2 ** 40 ways", tool(**{"$defs": {**BRANCHING, "d40": {"type": "string"}}, "$ref": "#/$defs/d0"})),
     ("half a pair", tool(properties={"\ud800": {"type": "string"}})),
-    ("a type that is none", tool(properties={"at": {"type": "strange"}})),
+    ("an invalid type", tool(properties={"at": {"type": "strange"}})),
 ]
 # Of these a call of `look` with {"at": 5} cannot be judged; of tools that do not know `look`, nothing can be violated.
 NOT_JUDGED = {
     *("no JSON", "deep", "deep and closed", "a number", "a long number", "an object", "parameters of wrong types"),
-    *("wrong keywords", "a dialect that is none", "a reference to nothing", "a reference to itself"),
-    *("a reference into the network", "a pattern that is none", "2 ** 40 ways", "a type that is none"),
+    *("wrong keywords", "an invalid dialect", "a reference to nothing", "a reference to itself"),
+    *("a reference into the network", "an invalid pattern", "2 ** 40 ways", "an invalid type"),
 }
 TEXTS = [
     CALL,

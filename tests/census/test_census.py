@@ -27,7 +27,7 @@ def folder(tmp_path: Path) -> Path:
     place = tmp_path / "models"
     (place / "deep").mkdir(parents=True)
     (place / "a.jinja").write_text(TEMPLATE, encoding="utf-8")
-    (place / "deep" / "b.jinja").write_text("{# the same, told otherwise #}" + TEMPLATE, encoding="utf-8")
+    (place / "deep" / "b.jinja").write_text("{# the same, in other words #}" + TEMPLATE, encoding="utf-8")
     (place / "mute.jinja").write_text(MUTE, encoding="utf-8")
     (place / "wrong.jinja").write_text("{% if %}", encoding="utf-8")
     (place / "model").mkdir()

@@ -117,8 +117,8 @@ def test_bad_entries(run: Run, project: Path, change: dict[str, Any], error: str
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
-        (["--catalogue", "none"], "none: is no folder: a catalogue is one with an entry in each *.json"),
-        (["--catalogue", "."], ".: holds no *.json: a catalogue is a folder with an entry in each"),
+        (["--catalogue", "none"], "none: is not a folder: a catalogue is one with an entry in each *.json"),
+        (["--catalogue", "."], ".: contains no *.json: a catalogue is a folder with an entry in each"),
     ],
 )
 def test_bad_folders(run: Run, project: Path, arguments: Sequence[str], error: str) -> None:

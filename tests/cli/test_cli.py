@@ -183,7 +183,7 @@ def test_compile_a_grammar(run: Run, template: Path, tmp_path: Path) -> None:
     assert "root ::= " in text
     again = run("compile", "chat.jinja", "-o", "chat.gbnf", "--tools", "tools.json", "--tool-choice", "required")
     assert again.code == 0
-    assert "grammar      from the prompt's end" in again.err
+    assert "grammar      applies from the end of the prompt" in again.err
     none = run("compile", "chat.jinja", "-o", "chat.gbnf", "--tools", "tools.json", "--tool-choice", "none")
     assert "grammar      none: nothing is constrained\nwrote " in none.err
     assert (tmp_path / "chat.gbnf").read_text().splitlines()[1:] == [
@@ -201,7 +201,7 @@ def test_compile_a_grammar(run: Run, template: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
-        (["-o", "x.txt"], "x.txt: cannot tell the target from the name: end it in .response_template.json, "
+        (["-o", "x.txt"], "x.txt: the name does not determine the target; end it in .response_template.json, "
          ".structural_tag.json, .py, .peg, .gbnf, .lark, .json, or give --target"),
         (["-t", "java"], "no target is called 'java': there are python, peg, gbnf, json, response_template, "
          "structural_tag, lark, vllm, sglang"),
@@ -226,8 +226,8 @@ def test_compile_a_grammar(run: Run, template: Path, tmp_path: Path) -> None:
         (["--limit", "memory_mb"], "--limit memory_mb: expected NAME=VALUE"),
         (["--special-token", "=x"], "--token =x: expected NAME=VALUE"),
         (["--tolerances", "t.json"], "t.json: there is no such file"),
-        (["-o", "x.gbnf", "--json-schema", "list.json"], "list.json: is no JSON schema: expected an object, or true or "
-         "false"),
+        (["-o", "x.gbnf", "--json-schema", "list.json"], "list.json: is not a JSON schema: expected an object, or true "
+         "or false"),
     ],
 )  # fmt: skip
 def test_compile_usage(run: Run, template: Path, tmp_path: Path, arguments: list[str], error: str) -> None:
@@ -278,14 +278,13 @@ BAD_TEMPLATES: dict[str, tuple[str | bytes, int, str]] = {
     "raises": (
         "{{ raise_exception('never') }}",
         1,
-        "bad.jinja: no conversation of a user and an assistant shows the assistant's text, whatever the form of the "
-        "messages: bad.jinja:1: the template refused: never\n",
+        "bad.jinja: none of the conversations that were tried renders the assistant's text: "
+        "bad.jinja:1: the template refused: never\n",
     ),
     "no assistant": (
         "{% for m in messages %}{% if m.role == 'user' %}{{ m.content }}{% endif %}{% endfor %}",
         1,
-        "bad.jinja: no conversation of a user and an assistant shows the assistant's text, whatever the form of the "
-        "messages\n",
+        "bad.jinja: none of the conversations that were tried renders the assistant's text\n",
     ),
     "no template": (
         "Just a text.",
@@ -355,7 +354,7 @@ def test_inspect(run: Run, template: Path, golden: Callable[[Path, str], None]) 
 def test_inspect_shows_one_form(run: Run, template: Path) -> None:
     for options, told in ((["--json", "--peg"], "--json and --peg"), (["--peg", "--text"], "--text and --peg")):
         result = run("inspect", "chat.jinja", *options)
-        assert (result.code, result.err) == (2, f"tplc: {told} are two forms: one of them\n")
+        assert (result.code, result.err) == (2, f"tplc: {told} exclude each other; give one of them\n")
 
 
 SNEAKY = "{% for m in messages %}[{{ m.role }}]{% if 'go' in m.content %}!{% endif %}{{ m.content }}[end]{% endfor %}"
@@ -382,8 +381,8 @@ HELD = """{%- for m in messages %}{{ '<' ~ m.role ~ '>' ~ (m.content or '') }}
 {{- '<end>' }}
 {%- endfor %}
 {%- if add_generation_prompt %}{{ '<assistant>' }}{% endif -%}"""
-HELD_ROWS = """held fixed   the variable verb: "call" in tools.call "<call>{\\"name\\": \\""
-held fixed   the turn's place in the conversation: "2" in tools.section_start "<calls turn=2>"
+HELD_ROWS = """assumed      the variable verb: "call" in tools.call "<call>{\\"name\\": \\""
+assumed      the turn's place in the conversation: "2" in tools.section_start "<calls turn=2>"
 """
 
 
@@ -483,7 +482,7 @@ def test_parse_a_file_with_prompt_and_tools(run: Run, template: Path, tmp_path: 
     (tmp_path / "prompt.txt").write_text("<user>Well?<end><assistant><why>So: ")
     (tmp_path / "tools.json").write_text('{"tools": []}')
     arguments = ["parse", "chat.jinja", "out.txt", "--prompt", "prompt.txt", "--tools", "tools.json"]
-    # What stands behind the generation prompt counts where the caller says that an answer is continued.
+    # Text after the generation prompt counts if the caller declares that an answer is continued.
     message = json.loads(run(*arguments).out)
     assert (message["reasoning_content"], message["content"]) == (None, "Hm.Sure.")
     arguments.append("--continue-final-message")
@@ -541,7 +540,7 @@ def test_parse_a_stream_that_is_no_text(template: Path, tmp_path: Path) -> None:
          '"function": {"name": …, "parameters": {…}}}'),
         (["--tools", "nameless.json"], "nameless.json: [1]: has no function with a name\n"
          '    expected {"type": "function", "function": {"name": …, "parameters": {…}}}'),
-        (["--tools", "schema.json"], "schema.json: [0].function.parameters: is no JSON schema (of f)"),
+        (["--tools", "schema.json"], "schema.json: [0].function.parameters: is not a JSON schema (of f)"),
     ],
 )  # fmt: skip
 def test_parse_usage(run: Run, template: Path, tmp_path: Path, arguments: list[str], error: str) -> None:
@@ -682,7 +681,7 @@ def test_render_shows_what_the_template_refuses(run: Run, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("text", "error"),
     [
-        ("[]", 't.json: is no tolerance file: expected {"tolerances": [{"kind": …}, …]}'),
+        ("[]", 't.json: is not a tolerance file: expected {"tolerances": [{"kind": …}, …]}'),
         ('{"tolerances": [1]}', "t.json: tolerances[0]: expected an object"),
         ('{"tolerances": [{"king": "x"}]}', "t.json: tolerances[0].king: no such member; there are kind, enabled, "
          "marker, text, reason, source"),
@@ -742,8 +741,8 @@ def test_prepare(run: Run, template: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("request_text", "error"),
     [
-        ("[]", 'holds no request\n    expected {"messages": […], …}'),
-        ("3", 'holds no request\n    expected {"messages": […], …}'),
+        ("[]", 'contains no request\n    expected {"messages": […], …}'),
+        ("3", 'contains no request\n    expected {"messages": […], …}'),
         ("{", "is not JSON: Expecting property name enclosed in double quotes at line 1, column 2"),
         ("{}", 'messages: expected a list of {"role": …, "content": …}, not empty, got nothing'),
         ('{"messages": 3}', 'messages: expected a list of {"role": …, "content": …}, not empty, got 3'),
@@ -756,7 +755,7 @@ def test_prepare(run: Run, template: Path, tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_prepare_with_a_wrong_request(run: Run, tmp_path: Path, request_text: str, error: str) -> None:
-    """It is told before a template is learned: none is there."""
+    """It is reported before a template is learned: there is none."""
     (tmp_path / "request.json").write_text(request_text)
     result = run("prepare", "chat.jinja", "request.json")
     assert (result.code, result.out, result.err) == (2, "", f"tplc: request.json: {error}\n")

@@ -15,7 +15,8 @@ from tests.cli.conftest import TEMPLATE, Run
 from tplc.errors import UsageError
 from tplc.project.depfile import depfile
 
-# What Make and Ninja read otherwise: blanks, comments, variables; a backslash before a blank, and one that is none.
+# Characters that are special to Make and Ninja: blanks, comments, variables; a backslash before a blank, and an
+# ordinary one.
 ODD = "a b#c$d\\ e\\f.jinja"
 TOOLS = json.dumps([{"type": "function", "function": {"name": "look", "parameters": {"type": "object"}}}])
 
@@ -80,7 +81,8 @@ build parser.gbnf: tplc
 
 @pytest.mark.parametrize("tool", ["make", "ninja"])
 def test_a_real_run(tmp_path: Path, tool: str) -> None:
-    """What was used is looked at, whatever its name; what changed is made anew; what is gone is no error of Make's."""
+    """Files that were used are checked, whatever their names are; changed ones are rebuilt; missing ones are no error
+    of Make.  words: allowed"""
     if shutil.which(tool) is None:
         pytest.skip(f"{tool} is not installed")
     (tmp_path / ODD).write_text(TEMPLATE)

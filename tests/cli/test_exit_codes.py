@@ -151,7 +151,8 @@ def test_every_json_has_a_schema() -> None:
 
 @pytest.mark.parametrize("command", SCHEMAS)
 def test_what_a_script_reads(run: Run, here: Path, command: str) -> None:
-    """Whatever the outcome is; a compiled artifact has standard output, so the report is on the other stream."""
+    """Scripts can read the outcome in each case; a compiled artifact has standard output, so the report is on the other
+    stream."""
     (here / "rows.jsonl").write_text('{"text": "Hi.<end>"}\n')
     (here / "out.jsonl").write_text('{"text": "Hi.<end>"}\n{"text": "<Call>{}</call>"}\n')
     given = {

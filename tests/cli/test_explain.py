@@ -123,12 +123,12 @@ def test_explain_what_is_refused_as_json(run: Run, tmp_path: Path) -> None:
 )
 def test_explain_as_json_is_for_scripts(run: Run, template: Path, options: list[str], other: str) -> None:
     result = run("explain", "chat.jinja", "--json", *options)
-    assert (result.code, result.err) == (2, f"tplc: --json is for scripts, {other}: one of them\n")
+    assert (result.code, result.err) == (2, f"tplc: --json is for scripts, {other}; give one of them\n")
 
 
 def test_explain_wants_one_thing(run: Run, template: Path) -> None:
     result = run("explain", "chat.jinja", "--html", "report.html", "--step")
-    assert (result.code, result.err) == (2, "tplc: --step is for the terminal, --html writes a page: one of them\n")
+    assert (result.code, result.err) == (2, "tplc: --step and --html exclude each other; give one of them\n")
 
 
 def test_explain_what_is_refused(run: Run, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""JSON that Python's own reader does not take: one message, wherever a command reads it."""
+"""JSON that Python's own reader does not accept: each command gives the same message."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """A cloned repository that means ill: `tplc build`, `check` and `init` in it run no code, and touch nothing outside it.
 
-Beside the repository lies a home with the files that it aims at; after each command the home is as it was.
+Next to the repository is a home folder with the files that it aims at; after each command the home is unchanged.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ def test_inputs_that_are_links(run: Run, clone: Path, home: Path) -> None:
     assert run("build").out == failed.format("is a link to what is outside the manifest's folder")
     (clone / "tools.json").unlink()
     os.mkfifo(clone / "tools.json")
-    assert run("build").out == failed.format("is no regular file")
+    assert run("build").out == failed.format("is not a regular file")
     (clone / "tools.json").unlink()
     (clone / "shared.json").write_bytes((home / "tools.json").read_bytes())
     (clone / "tools.json").symlink_to("shared.json")
@@ -177,13 +177,13 @@ def test_inputs_that_are_links(run: Run, clone: Path, home: Path) -> None:
 def test_pipes_and_devices_of_a_repository(run: Run, clone: Path) -> None:
     (clone / "out").mkdir()
     os.mkfifo(clone / "out" / "hut.py")
-    problem = "out/hut.py: is no regular file: name one on the command line (tplc compile -o) to write to it"
+    problem = "out/hut.py: is not a regular file: name one on the command line (tplc compile -o) to write to it"
     assert run("build", "--force").out.startswith(f"failed   hut: {problem}\n")
     assert run("check").out == f"out/hut.py: foreign: {problem}\n"
     (clone / "out" / "hut.py").unlink()
     (clone / "hut.jinja").unlink()
     os.mkfifo(clone / "hut.jinja")
-    assert run("build").out.startswith("failed   hut: hut.jinja: is no regular file\n")
+    assert run("build").out.startswith("failed   hut: hut.jinja: is not a regular file\n")
 
 
 def test_reports_and_manifests_are_not_written_through_links(run: Run, clone: Path, home: Path) -> None:

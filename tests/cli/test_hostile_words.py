@@ -1,7 +1,8 @@
-r"""What strangers wrote commands no terminal and no log: every command, with texts of theirs wherever it may show any.
+r"""Text written by strangers controls no terminal and no log: every command, with such texts in every place that it
+prints.
 
 A template whose file's name, markers, errors, tokens and tools hold `ESC`, lines that begin with `::error::`, `##[…]`,
-`##vso[…]` and signs that turn text; outputs, tools, a catalogue and tables that do so too.
+`##vso[…]` and characters that reverse text; outputs, tools, a catalogue and tables that do so too.
 """
 
 from __future__ import annotations

@@ -24,8 +24,9 @@ def test_without_a_tokenizer(run: Run, tmp_path: Path) -> None:
     result = run(*ASKED)
     assert result.code == 0
     assert result.err == (
-        'as text      "</call>" "</why>" "<call>" "<end>" "<why>": where one of these is a token, text never matches '
-        "it; give the tokenizer with --tokenizer tokenizer.json, or name the model's folder as the source\n"
+        'text markers "</call>" "</why>" "<call>" "<end>" "<why>": if one of these is a special token of the model, '
+        "the grammar never matches it; give the tokenizer with --tokenizer tokenizer.json, or "
+        "name the model's folder as the source\n"
     )
     lines = (tmp_path / "chat.lark").read_text().splitlines()
     assert lines[0] == "%llguidance {}"
@@ -50,7 +51,7 @@ def test_with_a_tokenizer(run: Run, tmp_path: Path) -> None:
     report = json.loads(made.err)["grammar"]
     assert (report["tokens"], report["texts"]) == (["</call>", "<call>"], ["</why>", "<end>", "<why>"])
     assert (
-        'as text      no tokens of the tokenizer: "</why>" "<end>" "<why>"'
+        'text markers not tokens of this tokenizer: "</why>" "<end>" "<why>"'
         in run("compile", "chat.jinja", "-t", "lark", "--tools", "tools.json", "--tokenizer", "tokenizer.json").err
     )
 
@@ -79,7 +80,7 @@ def test_a_model_that_has_its_tokenizer(run: Run, template: Path, tmp_path: Path
         ),
         (
             ["-t", "lark", "--tools", "tools.json", "--tokenizer", "."],
-            ".: no added tokens are told here\n    name a tokenizer.json, a tokenizer_config.json with "
+            ".: lists no added tokens\n    name a tokenizer.json, a tokenizer_config.json with "
             "added_tokens_decoder, or a GGUF file",
         ),
     ],

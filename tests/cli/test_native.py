@@ -56,7 +56,7 @@ def quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     ("arguments", "problem"),
     [
         (("-o", "my-parser.py"), "--native: my-parser.py cannot be imported: give it a name like hut_parser.py"),
-        ((), "--native writes an extension beside the parser: give --output FILE"),
+        ((), "--native writes an extension next to the parser; give --output FILE"),
         (
             ("-o", "hut.json"),
             "--native is for --target python, not for json",

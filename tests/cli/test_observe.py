@@ -1,4 +1,4 @@
-"""`tplc observe`: what is told of recorded outputs, the files it writes, exit codes."""
+"""`tplc observe`: the report on recorded outputs, the files it writes, exit codes."""
 
 from __future__ import annotations
 
@@ -173,4 +173,4 @@ def test_wrong_usage(run: Run, outputs: Path, tmp_path: Path) -> None:
     told = run("observe", "chat.jinja", "out.csv").err
     assert told == "tplc: out.csv: outputs are read from .jsonl, .parquet and .txt\n"
     told = run("observe", "chat.py", "out.jsonl").err
-    assert told == "tplc: chat.py: a parser does not hold its format: name the template, or its IR (.json)\n"
+    assert told == "tplc: chat.py: a parser does not contain its format; name the template or its IR (.json)\n"

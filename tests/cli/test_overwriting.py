@@ -1,4 +1,4 @@
-"""Nothing that is read is written, and nothing of others, whatever options name it."""
+"""No command overwrites its inputs or files that tplc didn't write, with any options."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ),
         (
             "compile hut.jinja --runtime shared -o _tplc_runtime.py",
-            "_tplc_runtime.py: is what the runtime beside the parser is called: name the parser otherwise",
+            "_tplc_runtime.py: is the name of the shared runtime; give the parser another name",
         ),
         (
             "compile hut.jinja -o tokenizer.json -t lark --tools tools.json --tokenizer tokenizer.json --force",

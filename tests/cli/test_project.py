@@ -123,7 +123,7 @@ def test_build_finishes_the_others(run: Run, project: Path) -> None:
 
 
 def test_what_failed_is_remembered(run: Run, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A failure is told again, and no model is made again, as long as nothing it is made from changes."""
+    """A failure is reported again, and no model is built again, as long as its inputs don't change."""
     (project / "hut.jinja").write_text("{% if %}")
     assert run("build", "-j", "1").code == 1
     made: list[str] = []
@@ -159,7 +159,7 @@ def test_what_may_pass_is_not_remembered(run: Run, project: Path) -> None:
 
 
 def test_check_believes_no_notes(run: Run, project: Path) -> None:
-    """They lie in the tree that is checked: whoever changed an output can have changed them, too."""
+    """The cache is part of the tree being checked: the author of a changed output could have changed it too."""
     run("build")
     parser, notes = project / "out" / "inn.py", project / ".tplc_cache" / "build.json"
     before = hashlib.sha256(parser.read_bytes()).hexdigest()
@@ -180,7 +180,7 @@ def test_check_believes_no_notes(run: Run, project: Path) -> None:
 def test_build_believes_no_notes_of_others(
     run: Run, project: Path, cache_home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """Notes that came with the tree were made by somebody else, or are of no one: what is there is made anew."""
+    """A cache that came with the tree was written by somebody else, or by nobody: existing files are built again."""
     run("build", "inn")
     parser, notes = project / "out" / "inn.py", project / ".tplc_cache" / "build.json"
     whole, known, signature = parser.read_text(), notes.read_text(), notes.with_name("signature")
@@ -272,7 +272,7 @@ WARNING = (
 
 
 def test_warnings(run: Run, project: Path) -> None:
-    """They are told by every run, also by one that makes nothing, and change no outcome."""
+    """Every run reports them, even one that builds nothing, and they change no outcome."""
     (project / "inn.jinja").write_text(SNEAKY)
     built = run("build")
     lines = built.out.splitlines()
@@ -486,7 +486,7 @@ def test_a_manifest_above(run: Run, project: Path, monkeypatch: pytest.MonkeyPat
         ),
         (
             '[models.a]\nsource = "a"\noutputs = ["a.txt"]\n',
-            "tplc.toml:1:9: models.a: outputs: a.txt: cannot tell the target from the name: end it in "
+            "tplc.toml:1:9: models.a: outputs: a.txt: the name does not determine the target; end it in "
             ".response_template.json, .structural_tag.json, .py, .peg, .gbnf, .lark, .json, or give {path = …, "
             "target = …}",
         ),
@@ -585,7 +585,7 @@ def test_a_name_that_says_another_target(run: Run, project: Path) -> None:
     (project / "tplc.toml").write_text(manifest.format('"hut_vllm.py"'))
     told = (
         "hut_vllm.py: the suffix makes this a python artifact, though the name says vllm: "
-        '{path = "hut_vllm.py", target = "vllm"} or target = "python" tells which'
+        '{path = "hut_vllm.py", target = "vllm"} or target = "python" decides'
     )
     assert run("build").out.splitlines()[1] == f"warning  hut: {told}"
     assert run("build").out.splitlines()[1] == f"warning  hut: {told}"
@@ -596,14 +596,14 @@ def test_a_name_that_says_another_target(run: Run, project: Path) -> None:
     compiled = run("compile", "hut.jinja", "-o", "hut_vllm.py")
     assert compiled.err.splitlines()[-2:] == [
         "warning      hut_vllm.py: the suffix makes this a python artifact, though the name says vllm: -t vllm or "
-        "-t python tells which",
+        "-t python decides",
         "wrote        hut_vllm.py",
     ]
     assert "warning" not in run("compile", "hut.jinja", "-o", "hut_vllm.py", "-t", "vllm").err
 
 
 def test_a_package_that_is_missing(run: Run, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """For whichever command it is wrong input: no template is to blame, and no later run is told of it."""
+    """Every command takes it as wrong input: the template isn't to blame, and no later run reports it."""
     manifest = '[models.hut]\nsource = "hut.jinja"\noutputs = ["hut.response_template.json"]\n'
     (project / "tplc.toml").write_text(manifest)
     monkeypatch.setitem(sys.modules, "transformers", None)

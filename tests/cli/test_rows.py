@@ -35,11 +35,11 @@ def test_a_file_of_rows(run: Run, rows: str, tmp_path: Path) -> None:
     lines = [line for line in result.err.splitlines() if not line.startswith("rows")]
     assert lines == [
         "calls        3 in 3 rows",
-        "incomplete   0",
-        "diagnosed    1",
-        "unknown      1 calls of tools that are not among those given",
-        "violating    1 calls with arguments that are not as the tool's schema says",
-        "not judged   0 calls that nobody can judge: the schema, the tools or the arguments cannot be read",
+        "incomplete   0 rows",
+        "diagnostics  1 rows",
+        "unknown      1 calls of tools that were not given",
+        "violating    1 calls whose arguments do not match the tool's schema",
+        "not checked  0 calls that cannot be checked: the schema, the tools or the arguments cannot be read",
         "wrote        out.jsonl",
     ]
     written = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()]
@@ -98,7 +98,10 @@ def test_the_summary_as_json(run: Run, rows: str) -> None:
 WRONG = [
     ((), "rows are written to a file or a folder: give -o FILE.parquet, FILE.jsonl, or a folder"),
     (("-o", "o.jsonl", "--column", "texts"), "rows.parquet: there is no column texts: there are text, tools"),
-    (("-o", "o.jsonl", "--tools", "t", "--tools-column", "tools"), "give --tools for all rows, or --tools-column for "),
+    (
+        ("-o", "o.jsonl", "--tools", "t", "--tools-column", "tools"),
+        "give either --tools (for all rows) or --tools-column ",
+    ),
     (("-o", "o.jsonl", "--engine", "spark"), "--engine spark: no such engine; there are ray, datasets, pyarrow"),
     (("-o", "rows.parquet"), "rows.parquet is read, and would be overwritten: name another"),
 ]
@@ -220,14 +223,14 @@ def test_rows_that_no_parser_reads(run: Run, tmp_path: Path) -> None:
     parquet.write_table(pa.table({"text": ["Hi.", None, "Ho."], "by": ["a", "b", None]}), tmp_path / "rows.parquet")
     command = ("parse", "parsers", "rows.parquet", "--column", "text", "--engine", "pyarrow", "-q", "--force")
     result = run(*command, "--parser-column", "by", "-o", "out.jsonl")
-    hint = "the column by names none of the parsers in parsers (b), but a, (none)"
+    hint = "the column by contains a, (none); the parsers in parsers are b"
     assert (result.code, result.err) == (1, f"tplc: no parser read any of the 2 rows: {hint}\n")
     assert len((tmp_path / "out.jsonl").read_text().splitlines()) == 3
     parquet.write_table(pa.table({"text": ["Hi.", None, "Ho."], "by": ["b", "b", None]}), tmp_path / "rows.parquet")
     assert run(*command, "--parser-column", "by", "-o", "out.jsonl").code == 0
     (tmp_path / "lines.jsonl").write_text('{"text": null}\n{"text"\n')
     result = run("parse", "parsers/b.py", "lines.jsonl", "--column", "text", "-o", "x.jsonl", "-q")
-    hint = "their diagnostics say why"
+    hint = "their diagnostics give the reasons"
     assert (result.code, result.err) == (1, f"tplc: no parser read any of the 1 rows: {hint}\n")
 
 
@@ -237,14 +240,14 @@ def test_hints_where_parsers_are_named_wrongly(run: Run, rows: str, tmp_path: Pa
     result = run("parse", PARSER, rows, "--column", "text", "-o", "o.jsonl", "--parser-column", "parsers")
     assert (result.code, result.err) == (
         2,
-        "tplc: --parser-column parsers: is a folder: it names the column that says which parser reads a row, "
-        "and the folder of parsers is SOURCE\n",
+        "tplc: --parser-column parsers is a folder; the option takes the name of the column that names each row's "
+        "parser, and SOURCE is the folder of parsers\n",
     )
     result = run("parse", "parsers", rows, "--column", "text", "-o", "o.jsonl")
     assert (result.code, result.err) == (
         2,
-        "tplc: parsers: is a folder of parsers: name one of them, or give --parser-column with the column that names "
-        "each row's\n",
+        "tplc: parsers is a folder of parsers; name one of them, or give --parser-column with the column that names "
+        "each row's parser\n",
     )
     result = run("parse", PARSER, "*.parquet", "--column", "text", "-o", "o.jsonl")
     assert (result.code, result.err) == (
@@ -256,9 +259,9 @@ def test_hints_where_parsers_are_named_wrongly(run: Run, rows: str, tmp_path: Pa
 
 def test_hints_where_an_engine_is_of_the_other_kind(run: Run, rows: str) -> None:
     result = run("parse", PARSER, rows, "--column", "text", "-o", "o.jsonl", "--engine", "peg")
-    assert result.err == "tplc: --engine peg is for a single output: of rows there are ray, datasets, pyarrow\n"
+    assert result.err == "tplc: --engine peg is for a single output; engines for rows are ray, datasets, pyarrow\n"
     result = run("parse", PARSER, "--engine", "ray", stdin="Hi.")
-    assert result.err == "tplc: --engine ray is for rows (--column): of a single output there are parser, peg\n"
+    assert result.err == "tplc: --engine ray is for rows (--column); engines for a single output are parser, peg\n"
     assert result.code == 2
 
 

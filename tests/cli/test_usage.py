@@ -1,4 +1,4 @@
-"""What is typed by mistake, whatever the command."""
+"""Typing mistakes, for every command."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def test_it_compiles_again(tmp_path: Path) -> None:
         template.write_text(source.replace("fn>", "do>"))
         assert watching.until("wrote") == "wrote        hut.py"
         assert '"<do>' in (tmp_path / "hut.py").read_text()
-        # What is not right is told, and the file stays as it was.
+        # A wrong template is reported, and the file stays as it was.
         template.write_text(source + "{% if %}")
         assert watching.until("tplc: ").startswith("tplc: hut.jinja")
         template.write_text(source)
@@ -83,7 +83,7 @@ def test_it_compiles_again(tmp_path: Path) -> None:
 
 def test_what_cannot_be_watched(run: Run, tmp_path: Path) -> None:
     told = run("compile", "builtin:chatml", "--watch")
-    assert (told.code, told.err) == (2, "tplc: --watch: builtin:chatml is no file that changes: name one\n")
+    assert (told.code, told.err) == (2, "tplc: --watch: builtin:chatml is not a file that changes: name one\n")
     watching = Watching(tmp_path, "none.jinja", "-o", "hut.py")
     assert watching.until("tplc: ") == "tplc: none.jinja: there is no such file or folder"
     assert watching.ended() == 2

@@ -1,11 +1,11 @@
 """What is measured of conversations: `python -m tests.conversations.report PART`.
 
 pairs FOLDER    templates that TRL's authors tagged by hand (FOLDER/NAME.jinja, FOLDER/NAME_training.jinja): masks
-                derived from the original beside those that transformers makes of the tags
+                derived from the original, compared with those that transformers makes of the tags
 tags            tags for the templates in ../shared: written and verified, or refused
 append-only     whether they only append, against renders, and how many variants do
-speed           conversations masked in a second, beside rendering prefixes
-extend          a conversation of 200 turns, extended and rendered anew
+speed           conversations masked in a second, compared with rendering prefixes
+extend          a conversation of 200 turns, extended, and rendered again
 """
 
 from __future__ import annotations
@@ -189,7 +189,7 @@ def _unlike_transformers(template: ConversationTemplate, tagged: str) -> str:
             continue
         try:
             text, ranges = by_transformers(tagged, one)
-        except Exception as error:  # noqa: BLE001 - whatever it raises is what it gives
+        except Exception as error:  # noqa: BLE001 - any exception is a result
             try:
                 by_transformers(template.source, one)
             except Exception:  # noqa: BLE001 - nor does it render the template itself
@@ -378,7 +378,7 @@ def extend(options: argparse.Namespace) -> None:
             theirs = time.perf_counter() - start
             assert text == again
             print(
-                f"{name}: 200 turns extended in {ours:.2f} s ({whole} whole renders), rendered anew in {theirs:.2f} s",
+                f"{name}: 200 turns extended in {ours:.2f} s ({whole} whole renders), rendered again in {theirs:.2f} s",
                 flush=True,
             )
 

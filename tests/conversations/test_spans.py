@@ -86,7 +86,7 @@ def test_spans_agree_with_renders_of_beginnings(name: str) -> None:
     assert compared or name in PAST_DIFFERS or not conversations(name)
 
 
-# Texts that say what markers say; each is a message's own text, whoever wrote it.
+# Texts like markers; each is a message's own text, of any author.
 SPELLED = (
     "{end}\n{header}Fake",
     "{header}",

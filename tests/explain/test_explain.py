@@ -111,8 +111,8 @@ def test_a_template_that_is_refused() -> None:
     found = explain("{{ raise_exception('not today') }}", name="no.jinja")
     assert found.ir is None
     assert found.refused == (
-        "no.jinja: no conversation of a user and an assistant shows the assistant's text, whatever the form of the "
-        "messages: no.jinja:1: the template refused: not today"
+        "no.jinja: none of the conversations that were tried renders the assistant's text: "
+        "no.jinja:1: the template refused: not today"
     )
     assert [question.name for question in found.questions] == ["conversation"]
     assert {tail_of(probe) for probe in found.questions[0].probes} == {"no.jinja:1: the template refused: not today"}

@@ -52,7 +52,8 @@ def requests(net_log: Path) -> list[str]:
 
 
 def first_pixel(png: Path) -> tuple[int, ...]:
-    """Whatever the filter of the first row is: nothing stands to the left of it or above."""
+    """Return the first pixel; its value doesn't depend on the row's filter, because nothing is to the left of it or
+    above."""
     data = png.read_bytes()
     chunks = re.search(rb"IDAT(.*)....IEND", data, re.DOTALL)
     assert chunks is not None

@@ -1,4 +1,4 @@
-"""Whether every character of an output is accounted for.
+"""Check that every character of an output is accounted for.
 
     "Hi <call>f{\"a\": 1} x</call>"  →  "Hi" content, " <call>" marker, "f" name, "{…}" arguments, "x" content, …
 
@@ -9,16 +9,16 @@ space.  Then, by state:
 text (content, reasoning, text that is pending)
     Exactly: what is not passed on as text, character by character, is white space or one whole marker of the parser
     (white space inside it apart).
-call headers, and what stands after a call
+call headers, and slots after a call
     Exactly: values of slots with a marker or white space between them; the name and the id reached the message, and
-    what comes again says the same, or a diagnostic tells it.
+    repetitions are equal, or a diagnostic reports them.
 objects that turn out to be no call
     Exactly: all that was consumed since the opener is given back as text.
 arguments
     Markers around keys and raw values: exactly, as in headers.  Keys and values are rewritten as JSON, so they are
     compared as bags of characters: what was consumed is contained in what the call and the content were given.  Not
     compared are white space, syntax and quotes of JSON and of the dialect, escapes, words such as True (which become
-    others), and what numbers lose (signs, underscores, zeros, hexadecimal ones).  Exempt is what a diagnostic speaks
+    others), and what numbers lose (plus, underscores, zeros, hexadecimal ones).  Exempt is what a diagnostic speaks
     about: members of a call's object that have no meaning, comments, headers and calls that are not as the template has
     them; and the name of a member that the output's end cut off.
 """

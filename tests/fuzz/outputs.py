@@ -232,13 +232,14 @@ class Writer:
         return int(self.rng.random() ** 2 * (most + 1))
 
 
-# Between a word, signs, and white space.
+# Between a word, punctuation, and white space.
 BORDER = re.compile(r"(?<=\w)(?=\W)|(?<=\W)(?=\w)|(?<=\S)(?=\s)|(?<=\s)(?=\S)")
 LONGEST = 60  # a marker with more borders than that is cut at its first ones
 
 
 def pieces_of(marker: str) -> Iterator[str]:
-    """A marker from each of its inner borders to each later one: its words, its signs, its beginnings and ends.
+    """Yield a marker from each of its inner borders to each later one: its words, its punctuation, its beginnings and
+    ends.
 
     "<call end>"  →  "<", "<call", "<call ", "<call end", "<call end>", "call", "call ", …
     """

@@ -84,7 +84,7 @@ def test_found(name: str, text: str, content: str | None, call: tuple[str, str],
 
 
 def test_markers_that_overlap() -> None:
-    """A marker that is none where it stands held back another that begins inside of it, only in some chunkings."""
+    """A marker that doesn't count at its place held back another that begins inside it, only in some chunkings."""
     form = named("tagged-name-json")
     text, options = "§muse§§§call§end§", {"prompt": "§assistant§"}
     assert form.parser.parse(text, **options)["reasoning_content"] == "§§call"

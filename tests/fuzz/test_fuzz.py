@@ -37,7 +37,7 @@ text is skipped: wrapped-content: lost
         self._pos = min(self._pos + 1, len(self._buf))
         return until(self, marks, kind)
     Machine._until = skip
-what comes again is not told: addressed-parts: lost
+repetitions are not reported: addressed-parts: lost
     slots = Machine._slots
     Machine._slots = lambda self, *arguments: (slots(self, *arguments), self.diagnostics.clear())[0]
 markers swallow what follows: channels: lost

@@ -109,7 +109,7 @@ def _check_render(ir: TemplateIR, feed: Feed, found: Outcome, accepts: Accepts) 
     tools = list({tool["function"]["name"]: tool for tool in feed.tools}.values())
     text = without_end(ir, feed.text)
     if any(end.strip() and end.strip() in text for end in ir.turn.ends):
-        found.counts["goes on behind the end of the turn"] += 1
+        found.counts["continues after the end of the turn"] += 1
         return
     lazy = grammar(ir, tools=tools)
     place = fires_at(lazy.triggers, text)

@@ -1,4 +1,4 @@
-"""The bound on a grammar's size: what is beyond it is said loosely, and listed."""
+"""The bound on a grammar's size: a part beyond it is approximated, and listed."""
 
 from __future__ import annotations
 

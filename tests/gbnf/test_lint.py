@@ -1,4 +1,4 @@
-"""What some engine refuses, or reads otherwise than the others, is found in the text."""
+"""The lint finds text that some engine refuses or reads differently from the others."""
 
 from __future__ import annotations
 

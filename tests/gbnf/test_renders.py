@@ -15,7 +15,7 @@ TEMPLATES = sorted((SHARED / "templates").glob("*.jinja")) if SHARED.is_dir() el
 
 @needs_engine
 @pytest.mark.slow
-@pytest.mark.skipif(not TEMPLATES, reason="no templates beside the project")
+@pytest.mark.skipif(not TEMPLATES, reason="no templates next to the project")
 @pytest.mark.parametrize("path", TEMPLATES[::4], ids=lambda path: path.stem)
 def test_renders_and_walks(path: Path) -> None:
     outcome = check_template(path, every=25, walks=5)

@@ -178,7 +178,7 @@ def test_names_that_a_raw_layout_can_not_hold() -> None:
     ]
     made = grammar(SMALL["tagged"], tools=[tool("f>", {})])
     assert [str(entry) for entry in made.not_expressed] == [
-        "f>: #: name: it holds what ends a name, so what is called can't be told (looser)"
+        "f>: #: name: it contains the text that ends a name, so the function can't be identified (looser)"
     ]
 
 

@@ -73,7 +73,7 @@ def _texts(ir: TemplateIR, found: tuple[Trigger, ...], name: str) -> list[str]:
     marker = next((trigger.value for trigger in found if trigger.type == "word"), opener).split(name)[0].strip()
     words = re.findall(r"[^\W\d_]{3,}", opener) or ["tool"]
     half, tail = marker[: len(marker) // 2], marker[len(marker) // 2 :]
-    # Of a marker of a few characters, half is nothing that tells it from punctuation.
+    # Half of a marker of a few characters can't be distinguished from punctuation.
     parts = {"name": name, "word": words[0], "half": half, "tail": tail if len(marker) > 3 else ""}
     # Where the prompt has begun an opener, what is written first is no prose; content has an opener of its own.
     head = ir.turn.prompts[0].head

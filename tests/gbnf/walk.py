@@ -12,7 +12,7 @@ from functools import lru_cache
 
 _TOKEN = re.compile(
     r'\s*(?:"(?P<literal>(?:[^"\\]|\\.)*)"|\[(?P<set>(?:[^\]\\]|\\.)*)\]|(?P<counts>[*+?]|\{\d+(?:,\d*)?\})'
-    r"|(?P<sign>[()|])|(?P<name>[a-z][a-z0-9-]*))"
+    r"|(?P<symbol>[()|])|(?P<name>[a-z][a-z0-9-]*))"
 )
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
 # What a model might write where a class leaves it open: letters, and what markers and quotes are made of.
@@ -89,7 +89,7 @@ class _Parser:
 
     def alternatives(self) -> Node:
         parts = [self._sequence()]
-        while self._next() == ("sign", "|"):
+        while self._next() == ("symbol", "|"):
             self._at += 1
             parts.append(self._sequence())
         return parts[0] if len(parts) == 1 else Node("alt", tuple(parts))
@@ -99,14 +99,14 @@ class _Parser:
 
     def _sequence(self) -> Node:
         parts = []
-        while self._next() not in ((None, ""), ("sign", "|"), ("sign", ")")):
+        while self._next() not in ((None, ""), ("symbol", "|"), ("symbol", ")")):
             parts.append(self._item())
         return Node("seq", tuple(parts))
 
     def _item(self) -> Node:
         kind, text = self._next()
         self._at += 1
-        if kind == "sign":
+        if kind == "symbol":
             node = self.alternatives()
             self._at += 1
         elif kind == "literal":

@@ -1,4 +1,4 @@
-"""Which functions of a source may call themselves, through whatever others.
+"""Find the functions of a source that may call themselves, directly or through others.
 
 cycles("def f(x): return g(x)\\ndef g(x): return [f(one) for one in x]")  →  [{"f", "g"}]
 

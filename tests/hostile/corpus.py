@@ -233,7 +233,7 @@ REFUSED_OR_WRONG = [
         "hostile.jinja:1:4: Encountered unknown tag 'do'.\n    {% do messages.append(1) %}\n       ^",
     ),
     syntax(
-        "Python beside an expression",
+        "Python next to an expression",
         "{{ 1; import os }}",
         "hostile.jinja:1:5: expected token 'end of print statement', got ';'\n    {{ 1; import os }}\n        ^",
     ),

@@ -1,7 +1,7 @@
 """Runs a command in a process of its own, and says what it took.
 
-The figure for ended children of a process is that of the largest ever, forks of the process itself among them: whoever
-asks in a test runner learns how large the test runner is.
+The figure for ended children of a process is that of the largest ever, including forks of the process itself: in a test
+runner it shows how large the test runner is.
 """
 
 from __future__ import annotations

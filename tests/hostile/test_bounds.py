@@ -157,7 +157,7 @@ def test_how_a_watched_command_ends(body: str, code: int, error: str, tmp_path: 
 
 @pytest.mark.usefixtures("enforced")
 def test_what_the_limit_breaks_off_leaves_nothing_open() -> None:
-    """Wherever it comes: while a worker is started, or while it is ended."""
+    """The limit may come at any time: while a worker is started, or while it is ended."""
     before = open_descriptors()
     for milliseconds in range(1, 21):
         limits = Limits(total_seconds=milliseconds / 1000)

@@ -98,7 +98,7 @@ def test_rendering(hostile: Hostile) -> None:
 
 @pytest.mark.parametrize("hostile", CORPUS, ids=lambda hostile: hostile.name)
 def test_compiling(hostile: Hostile) -> None:
-    """A refusal is an observation there; when nothing else can be observed, it is told as the reason."""
+    """A refusal is an observation of the learner; if nothing else can be observed, it is reported as the reason."""
     start = processor_seconds()
     with pytest.raises(TplcError) as caught:
         compile_template(hostile.source, name="hostile.jinja")

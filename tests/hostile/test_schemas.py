@@ -1,6 +1,7 @@
-"""Tools whose schemas branch in one another: every path that walks them ends soon, whatever it makes of them.
+"""Tools whose schemas branch into each other: every path that walks them ends soon, with any result.
 
-Beside references that all lead to the same, there are branches all written out, each another, and all that multiply.
+In addition to references that all lead to the same schema, there are branches that are all written out, all different,
+and all that multiply.
 """
 
 from __future__ import annotations
@@ -151,7 +152,7 @@ def requests(tools: list[dict[str, Any]]) -> None:
 
 
 def recorded(tools: list[dict[str, Any]]) -> None:
-    """Arguments that a schema does not allow are told of, those of one that takes too long are not."""
+    """Arguments that a schema doesn't allow are reported; those of a schema that takes too long are not."""
     parameters = tools[1]["function"]["parameters"]
     for arguments in ('{"city": 1}', "[1, 2]"):
         problem = violation(arguments, parameters)

@@ -93,7 +93,7 @@ def usual_identifiers() -> frozenset[str]:
 
 
 def own_part(ir: TemplateIR) -> str:
-    """A parser without the runtime, which is the same whatever the format holds."""
+    """Return a parser without the runtime, which is the same for every format."""
     return generate(ir, "python", GrammarOptions(parser=ParserOptions(runtime="shared")))
 
 

@@ -33,7 +33,7 @@ TOOLS = [
     {"type": "function", "function": {"name": name, "parameters": {"type": "object", "properties": {key: {}}}}}
     for name, key in (("get_forecast", "city"), ("send_note", "text"))
 ]
-# Words with single signs between them, or one sign.
+# Words with single punctuation characters between them, or one character.
 ORDINARY = re.compile(r"[@#$%&=:]|\w+(?:[ ]*[.:;=@#$/&%(-]?[ ]*\w+)*[ ]?[.:;=@#$/&%(-]?")
 SENTENCES = (
     "I re{opener}this: {{x}} yes.",

@@ -29,7 +29,8 @@ def words_of(ir: TemplateIR) -> list[str]:
 
 
 def fragments_of(ir: TemplateIR) -> list[str]:
-    """Pieces that are no marker: words with the signs next to them, and markers that lack a sign."""
+    """Return pieces that are no marker: words with the punctuation next to them, and markers that lack one
+    character."""
     markers = _markers(ir)
     pieces = [piece for marker in markers for one in pieces_of(marker) for piece in (one, *parts_of(one))]
     whole = [piece for piece in [*pieces, *(marker.strip() for marker in markers)] if not could_be_prose(piece)]

@@ -107,7 +107,9 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--part", choices=("words", "prompts"), default="", help="one of the two alone")
     parser.add_argument("--show", type=int, default=3, help="so many of what is wrong with one template")
-    parser.add_argument("--ambiguous", action="store_true", help="what the template itself does not tell apart, too")
+    parser.add_argument(
+        "--ambiguous", action="store_true", help="also messages that the template itself does not distinguish"
+    )
     options = parser.parse_args(arguments)
     names = [path.stem for folder in FOLDERS for path in sorted(folder.glob("*.jinja")) if options.only in path.name]
     names = names[:: options.every]

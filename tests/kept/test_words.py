@@ -148,7 +148,7 @@ def can_be_written(ir: TemplateIR, case: Case) -> bool:
 def read_back(form: Format, case: Case) -> Any:
     text = write_message(form.ir, as_message(form.ir, case))
     head, prompt = form.ir.turn.prompts[0].head, None
-    if not text.startswith(head):  # history is written otherwise than an answer begins
+    if not text.startswith(head):  # history is written differently from an answer's beginning
         head, prompt = "", "".join(form.ir.turn.anchors[:1])
     return form.parser.parse(text[len(head) :], tools=fitting_tools(case), prompt=prompt)
 
@@ -176,14 +176,12 @@ def closed(content: tuple[str, str], end: str) -> str:
         (("", ""), " ==\\n"),
     ],
 )
-@pytest.mark.parametrize(
-    "text", ["It is SIGN, or SIGNs.", "So:\n- SIGN one\nSIGN two\nand x SIGN y SIGN z", "SIGN SIGN x"]
-)
+@pytest.mark.parametrize("text", ["It is END, or ENDs.", "So:\n- END one\nEND two\nand x END y END z", "END END x"])
 def test_ends_that_people_write_as_well(content: tuple[str, str], end: str, text: str) -> None:
     """They end content before the turn's end, a call or the output's end; before other text they are text."""
     one = case(closed(content, end))
     start, stop, over = content[0], content[1], end.replace("\\n", "\n")
-    text = text.replace("SIGN", (stop or over).strip())
+    text = text.replace("END", (stop or over).strip())
     call = '<do>look\n{"q": "Oslo"}</do>'
     one.output(start + text + stop + over).expect(text)
     one.output(start + text + stop).expect(text)

@@ -101,7 +101,7 @@ def check_feed(grammars: Grammars, feed: Feed, found: Outcome) -> None:
     tools = list({tool["function"]["name"]: tool for tool in feed.tools}.values())
     text = without_end(ir, feed.text)
     if any(end.strip() and end.strip() in text for end in ir.turn.ends):
-        found.counts["goes on behind the end of the turn"] += 1
+        found.counts["continues after the end of the turn"] += 1
         return
     prompt = prompt_of(ir, feed)
     context = None if prompt is None else dict(prompt.context)

@@ -103,7 +103,7 @@ def test_which_markers_are_tokens_is_told() -> None:
     grammar = lark(ir, tools=TOOLS, tokens=some)
     assert (grammar.tokens, grammar.known) == (("<fn>",), True)
     assert grammar.texts == ("</fn>", "</musing>", "<musing>", "<~/~>")
-    assert "// Text, for they are no tokens of the tokenizer: " in grammar.text
+    assert "// Written as text, because the tokenizer does not have them: " in grammar.text
     assert lark(ir, tools=TOOLS).texts == ir.preserved_tokens
 
 

@@ -106,7 +106,7 @@ def test_a_value_that_is_not_in_the_text_is_named() -> None:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        ({}, 'p.jsonl: line 1: is no example: expected {"message": {…}, "text": "…", "tools": […]}'),
+        ({}, 'p.jsonl: line 1: is not an example: expected {"message": {…}, "text": "…", "tools": […]}'),
         ({"message": {"tool_calls": 3}, "text": ""}, "p.jsonl: line 1: message.tool_calls: expected a list"),
         (
             {"message": {"tool_calls": [{}]}, "text": ""},

@@ -3,8 +3,8 @@
     python -m tests.observe.mangled [--only WORD] [--most 3] [--show]
 
 A mangling is renamed ("<~do~>" → "<~step~>", "<~dos~>"), spaced ("<~ do ~>"), doubled ("<~do~><~do~>") or reordered
-(the marker's parts).  It counts as rightly proposed when the outputs, read with what was proposed, give the messages
-that they gave before; what the parser reads as before without any proposal is told apart.
+(the marker's parts).  It counts as rightly proposed if the outputs, read with the proposals, give the messages that
+they gave before.  Outputs that the parser reads as before without any proposal are counted separately.
 """
 
 from __future__ import annotations

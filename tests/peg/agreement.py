@@ -33,7 +33,7 @@ from tplc.verify.battery import battery, markers
 from tplc.verify.compare import as_message
 from tplc.verify.conversation import fitting_tools
 
-# What comes after a mistake that the parser tells of; up to there both have to read the same.  At most this share.
+# Text after a mistake that the parser reports; up to there both must read the same.  This is the largest share allowed.
 MISTAKES, MOST_MISTAKES = "after a mistake", 0.003
 Written = tuple[str, Any]  # an output, and tools that it fits
 
@@ -87,7 +87,8 @@ def reading_of(read: Any) -> tuple[Any, bool, str]:
 
 
 def same_before_the_mistake(form: Format, engine: PegEngine, text: str, tools: Any, stream: Any) -> bool:
-    """The parser tells of a mistake, and both read the same of the text before it: of a cut call, too."""
+    """Return whether the parser reports a mistake, and both read the text before it alike, including truncated
+    calls."""
     if not stream.diagnostics:
         return False
     before = text[: max(0, min(diagnostic.offset for diagnostic in stream.diagnostics))]

@@ -1,4 +1,4 @@
-"""The engine's limits, and what it tells about them."""
+"""The engine's limits, and its messages about them."""
 
 from __future__ import annotations
 

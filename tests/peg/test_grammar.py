@@ -1,4 +1,4 @@
-"""Grammar text: general, for given tools, and the same whatever the hash seed."""
+"""Grammar text: general, for given tools, and equal under every hash seed."""
 
 from __future__ import annotations
 

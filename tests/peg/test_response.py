@@ -34,7 +34,7 @@ def test_grammar_for_a_response_format(golden: Callable[[Path, str], None]) -> N
 
 @pytest.mark.parametrize("name", [form.name for form in formats()])
 def test_answers_are_content(name: str) -> None:
-    """Whatever comes is read as it is without a schema; what fits it has rules of its own."""
+    """Without a schema any text is read as it is; text that fits a schema has rules of its own."""
     form, engine = named(name), engine_of(named(name))
     prompt = form.ir.turn.prompts[0]
     closed = "" if not form.ir.reasoning.end.strip() or form.ir.reasoning.end in prompt.head else form.ir.reasoning.end

@@ -1,4 +1,5 @@
-"""Formats beside the examples': the PEG reads what their templates render, and broken outputs as the parsers do."""
+"""Formats in addition to the examples': the PEG reads what their templates render, and broken outputs as the parsers
+do."""
 
 from __future__ import annotations
 
@@ -41,7 +42,7 @@ ID_FIRST = AFTER.replace(
 NAME_FIRST = AFTER.replace(
     "CALL", """{{ '<call of="' ~ c.function.name ~ '">' ~ c.function.arguments | tojson ~ '</call>' }}"""
 ).replace("<end>", "<|end|>")
-# A single sign opens a call: only the name of a tool makes it one.
+# A single character opens a call: only the name of a tool makes it one.
 SIGN = AFTER.replace("CALL", "{{ '@' ~ c.function.name ~ ' ' ~ c.function.arguments | tojson ~ '@end' }}")
 TAGS = AFTER.replace(
     "CALL",
@@ -54,7 +55,7 @@ SOURCES = {
     "name first": NAME_FIRST,
     "lines": LINES,
     "id first": ID_FIRST,
-    # Content behind a line's end that belongs to the call.
+    # Content after a line end that belongs to the call.
     "line, then content": AFTER.replace(
         "CALL", "{{ '<call>' ~ c.function.name ~ ' ' ~ c.function.arguments | tojson ~ '</call>\\n' }}"
     ),
@@ -135,7 +136,7 @@ LOOK = {"name": "look", "arguments": '{"days": 2}'}
         ("tags", "Use <do:NAME> to call.<|end|>", (None, "Use <do:NAME> to call.", [])),
         ("tags", "See<do:it></do:it><do:look><days>2</days></do:look><|end|>",
          (None, "See", [{"name": "it", "arguments": "{}"}, LOOK])),
-        # A name that is no tool's has its arguments behind it, or the end of the call.
+        # A name that is no tool's is followed by its arguments, or by the end of the call.
         ("name first", 'Write <call of="NAME">ARGS</call> then.<|end|>',
          (None, 'Write <call of="NAME">ARGS</call> then.', [])),
         ("name first", 'So: <call of="it">\n\n<call of="look">{"days": 2}</call><|end|>',

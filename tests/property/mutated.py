@@ -3,8 +3,8 @@
 mutations("{{ '<|im_start|>' + m.role + '\\n' }}…", rng)
 →  Mutation("rename", "{{ '<|vokzim|>' + m.role + '\\n' }}…"), Mutation("swap", …), Mutation("drop", …), …
 
-A mark is a bracketed token of the source's own texts.  It is changed wherever it stands, also where the template looks
-for it, so that the mutated template is as consistent as the real one.
+A mark is a bracketed token of the source's own texts.  All its occurrences are changed, also where the template
+searches for it, so that the mutated template is as consistent as the real one.
 """
 
 from __future__ import annotations
@@ -64,13 +64,13 @@ def _swap(source: str, rng: random.Random) -> str | None:
 
 
 def _drop(source: str, rng: random.Random) -> str | None:
-    """A mark is gone: what it told apart may be ambiguous then."""
+    """Delete a mark; parts that it separated may then be ambiguous."""
     found = tokens(source)
     return source.replace(rng.choice(found), "") if len(found) > 2 else None
 
 
 def _separate(source: str, rng: random.Random) -> str | None:
-    """Other white space behind a mark."""
+    """Change the white space after a mark."""
     found = [token for token in tokens(source) if token + "\\n" in source]
     if not found:
         return None
@@ -79,7 +79,7 @@ def _separate(source: str, rng: random.Random) -> str | None:
 
 
 def _move(source: str, rng: random.Random) -> str | None:
-    """What stands behind a mark stands before it: `<|user|>\\n` becomes `\\n<|user|>`."""
+    """Move the text after a mark before it: `<|user|>\\n` becomes `\\n<|user|>`."""
     found = [token for token in tokens(source) if token + "\\n" in source]
     token = rng.choice(found) if found else ""
     return source.replace(token + "\\n", "\\n" + token) if found else None

@@ -139,8 +139,8 @@ class Design:
     always_prompts: bool  # the generation prompt is appended whether asked for or not
     beside: Beside
     calls: Calls | None
-    ambiguities: tuple[str, ...]  # no parser can tell two messages apart
-    typing: tuple[str, ...]  # only the tool's schema tells two values apart
+    ambiguities: tuple[str, ...]  # no parser can distinguish two messages
+    typing: tuple[str, ...]  # only the tool's schema distinguishes two values
     themes: tuple[str, ...]
 
     @property

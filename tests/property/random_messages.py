@@ -102,7 +102,7 @@ def turn_text(design: Design, message: Message) -> str:
 
 
 def turn_pieces(design: Design, message: Message, *, reasons: bool = False) -> list[Piece]:
-    """`reasons`: the reasoning is written whatever history shows, also when it is empty."""
+    """`reasons`: the reasoning is always written, also if it is empty or history drops it."""
     pieces: list[Piece] = []
     reasoning = design.reasoning
     header = [] if design.repeat_header else [_marker(design.header)]

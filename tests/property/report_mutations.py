@@ -2,9 +2,9 @@
 
     python -m tests.property.report_mutations [--every N] [--kind WORD] [--seed N] [--processes N] [--verbose]
 
-There is no telling which mutation makes a format ambiguous, so the rate of "drop" and "swap" is no aim by itself; a
-refusal that tells no cause is a defect whatever was done.  What verifies reads messages that plain Jinja renders: a
-mutation where one comes back otherwise is verified but wrong.
+Nobody knows in advance which mutations make a format ambiguous, so the rate of "drop" and "swap" has no aim of its own.
+A refusal without a cause is a defect in each case.  A mutation that verifies reads messages that plain Jinja renders;
+if one comes back differently, the mutation is verified but wrong.
 """
 
 from __future__ import annotations

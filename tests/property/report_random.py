@@ -24,7 +24,7 @@ class Outcome:
     ambiguous: bool
     summary: str
     verified: bool
-    told: str  # the ambiguity, the failure or the refusal that is told; "" for none
+    told: str  # the reported ambiguity, failure or refusal; "" for none
 
     @property
     def right(self) -> bool:

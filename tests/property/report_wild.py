@@ -3,9 +3,9 @@
     python -m tests.property.report_wild [--first N] [--count N] [--kept] [--processes N] [--verbose]
 
 `--kept` takes the 200 seeds that no fix is made for.  Seeds from 20,000 on write calls that look like text, change
-values, or differ by them (written_calls.py).  A failure that tells no cause is counted by itself: it is a defect
-whatever the design.  What verifies reads messages that plain Jinja renders, with prose, dotted names and signs that
-filters escape among them: a design where one comes back otherwise is verified but wrong.
+values, or differ by them (written_calls.py).  A failure without a cause is counted by itself: it is a defect in every
+design.  A design that verifies reads messages that plain Jinja renders, with prose, dotted names and characters that
+filters escape; if one comes back differently, the design is verified but wrong.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Outcome:
     kinds: tuple[str, ...]
     ambiguous: str
     verified: bool
-    told: str  # the cause or refusal that is told; "" for none
+    told: str  # the reported cause or refusal; "" for none
     wrong: tuple[str, ...] = ()  # messages that a verified parser reads otherwise
 
     @property

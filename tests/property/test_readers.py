@@ -1,4 +1,4 @@
-"""Whatever a file holds that a reader is given: what it reads, or one error that names the file; nothing else.
+"""Each reader gets files with any content, and returns what it reads or raises one error that names the file.
 
 Files that are right are changed: bytes cut, doubled, replaced, and replaced by what readers stumble over.
 """

@@ -1,6 +1,6 @@
 """Wild templates: the generator repeats itself, its kinds are all there, and some of what it makes is learned.
 
-`make random-wild` compiles many and tells the rate by kind.
+`make random-wild` compiles many and prints the rate by kind.
 """
 
 from __future__ import annotations

@@ -80,7 +80,7 @@ def double_encoded(rng: random.Random, marks: Markers) -> Calls:
 
 
 def extra_members(rng: random.Random, marks: Markers) -> Calls:
-    """Constants, ids and numbers beside name and arguments."""
+    """Return calls with constants, ids and numbers next to name and arguments."""
     opened, closed = marks.pair()
     members = [text('"name": "') + NAME + text('"'), text('"arguments": ') + JSON]
     members.append(text(rng.choice(['"type": "function"', '"version": 2', '"meta": null'])))

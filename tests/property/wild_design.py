@@ -2,8 +2,8 @@
 
 wild_template(7)  →  WildTemplate(source="{%- for m in messages -%} …", kinds=("yaml-like", "end by shape"), …)
 
-One kind of call and one or two twists of the turn, so that a failure says which of them is not learned.  An ambiguous
-design is one where two messages have one render whatever a parser does.
+One kind of call and one or two twists of the turn, so that a failure shows which of them is not learned.  A design is
+ambiguous if two messages have the same render.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ class Plan:
     reasoning: tuple[str, str] | None
     content: str = "{{- content -}}"
     end: str = ""
-    last: str = ""  # behind the last message
+    last: str = ""  # after the last message
     reasons: str = "{%- if thought -%}{start}{{- thought -}}{end}{%- endif -%}"
-    before: str = ""  # behind the header
-    prompt: str = ""  # behind the header of the generation prompt
+    before: str = ""  # after the header
+    prompt: str = ""  # after the header of the generation prompt
     opening: str = ""  # at the very beginning
     indent: str = ""
     loose: bool = False
@@ -134,7 +134,7 @@ def end_by_shape(plan: Plan) -> None:
 
 
 def opener_behind_content(plan: Plan) -> None:
-    """What opens the calls is another text behind content than at the start."""
+    """Open the calls with another text after content than at the start."""
     if plan.calls is None:
         return
     first, later = text(plan.marks.one()), text("\n\n" if plan.rng.random() < 0.5 else plan.marks.one())
@@ -210,7 +210,7 @@ def end_token(plan: Plan) -> None:
 
 def end_token_at_the_very_end(plan: Plan) -> None:
     plan.last = "{%- if not add_generation_prompt -%}{{- eos_token -}}{%- endif -%}"
-    plan.kinds.append("token behind the conversation")
+    plan.kinds.append("token after the conversation")
 
 
 def literal_escapes(plan: Plan) -> None:
@@ -228,7 +228,7 @@ def reasoning_without_a_mark(plan: Plan) -> None:
 
 
 def reasoning_twice(plan: Plan) -> None:
-    """A second block of reasoning, from another key, behind the content."""
+    """Write a second block of reasoning, from another key, after the content."""
     if plan.reasoning is None:
         return
     start, end = map(text, plan.reasoning)

@@ -35,15 +35,15 @@ def namespace(rng: random.Random, marks: Markers) -> Calls:
     return Calls("namespace", one, start=text(opened), end=text(closed))
 
 
-def word_behind_content(rng: random.Random, marks: Markers) -> Calls:
-    """`fn:look {"q": "a"};` right behind the content."""
+def word_after_content(rng: random.Random, marks: Markers) -> Calls:
+    """Return calls such as `fn:look {"q": "a"};` directly after the content."""
     one = text(rng.choice(["fn:", "call:", "tool="])) + NAME + text(" ") + JSON + text(";")
-    return Calls("word behind content", one)
+    return Calls("word after content", one)
 
 
-def sign_and_number(rng: random.Random, marks: Markers) -> Calls:
+def symbol_and_number(rng: random.Random, marks: Markers) -> Calls:
     one = text(rng.choice("@$&")) + NAME + text("#") + "{{- n -}}" + text(" ") + JSON + text("\n")
-    return Calls("sign and number", one, start=text("\n"))
+    return Calls("symbol and number", one, start=text("\n"))
 
 
 def wrapped_by_type(rng: random.Random, marks: Markers) -> Calls:
@@ -111,8 +111,8 @@ CONSTRUCTIONS: tuple[Callable[[random.Random, Markers], Calls], ...] = (
     words_in_section,
     word_and_lines,
     namespace,
-    word_behind_content,
-    sign_and_number,
+    word_after_content,
+    symbol_and_number,
     wrapped_by_type,
     escaped_values,
     form_by_name,

@@ -68,7 +68,8 @@ def test_words_in_pieces_are_the_words_letters() -> None:
         assert renderer.differs_in_other_words() is None
     with Renderer(cut + "\n{{ messages[0].content[0] < 'n' }}") as renderer:
         renderer.render([{"role": "user", "content": "zqcontent0x"}])
-        # Every second word begins with a letter of the other half: three of five tell, so every fourth look does.
+        # Every second word begins with a letter of the other half: three of five words show it, so every fourth look
+        # does.
         assert {renderer.differs_in_other_words() for _ in range(200)} == {None, 2}
 
 

@@ -163,7 +163,7 @@ def test_an_answer_that_is_none(said: bytes, monkeypatch: pytest.MonkeyPatch) ->
             patch.setattr("tplc.render.renderer._read_line", lambda *_: said)
             with pytest.raises(WorkerDied) as caught:
                 renderer.render(HI)
-        assert str(caught.value) == "template: the process that renders ended with an answer that is none"
+        assert str(caught.value) == "template: the process that renders ended with an invalid answer"
         assert renderer.render(HI) == "fine"
 
 

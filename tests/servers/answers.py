@@ -51,7 +51,7 @@ class Answer:
         return ((self.text[at : at + size], at == starts[-1]) for at in starts)
 
 
-# Templates of elsewhere, for which there is no folder of an example.
+# Templates from elsewhere, without a folder in examples.
 _learned: dict[str, TemplateIR] = {}
 
 
@@ -64,7 +64,8 @@ def ir_of(name: str) -> TemplateIR:
 
 @cache
 def answers(name: str) -> tuple[Answer, ...]:
-    """All different ones of an example: with every kind of value, behind every prompt, and recorded outputs."""
+    """Return all different answers of an example: with every kind of value, after every prompt, and recorded
+    outputs."""
     example = load_example(EXAMPLES / name)
     with driver.open_renderer(example.source, special_tokens=example.special_tokens) as renderer:
         asked = {"tools": example.tools, "add_generation_prompt": True}
@@ -109,7 +110,7 @@ def _answers(
 
 
 def as_generated(ir: TemplateIR, text: str, prompt: str) -> tuple[str, str]:
-    """The answer behind a generation prompt: history has what that holds of it in the text, or leaves it out."""
+    """Return the answer after a generation prompt; history repeats the prompt's part of it, or leaves it out."""
     turn = ir.turn
     if any(prompt.endswith(known.text) for known in turn.prompts):
         return text, prompt

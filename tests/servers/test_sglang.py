@@ -30,7 +30,7 @@ def registered(name: str) -> Any:
 
 
 def reasoning_parser(name: str, answer: Answer, *, stream: bool) -> Any:
-    """As the server makes it: it tells whether the model is to reason, and not the prompt."""
+    """Make the parser as the server does: it passes whether the model is to reason, but not the prompt."""
     from sglang.srt.parser.reasoning_parser import ReasoningParser
 
     plugin = registered(name)

@@ -34,7 +34,7 @@ WRONG: tuple[tuple[str, dict[str, Any]], ...] = (
     ("look", {"at": "it", "other": "x"}),
 )
 NAMES = sorted(formats())
-# Nothing tells by one text where a call of theirs begins: they are constrained only where calls are required.
+# No single text distinguishes the beginning of their calls: they are constrained only if calls are required.
 UNTRIGGERED = {
     *("addressed-parts", "bare-array", "bare-json", "bare-keyword-calls"),
     *("forced-open", "recipient-lines", "string-delimiters"),
@@ -57,7 +57,7 @@ def accepts(tag: str, text: str) -> bool:
 
 
 def vllm_tag(name: str, tools: tuple[Mapping[str, Any], ...], **options: Any) -> tuple[str, bool]:
-    """The tag, and whether it holds from the answer's beginning on: else from behind the reasoning."""
+    """Return the tag, and whether it applies from the answer's beginning on, or only after the reasoning."""
     from tests.servers.test_vllm import begun
 
     answer = Answer("", formats()[name].ir.turn.prompts[0].text, tools, {})
@@ -79,7 +79,7 @@ def sglang_tag(name: str, tools: tuple[Mapping[str, Any], ...], choice: Any, **o
 
 
 def behind_reasoning(name: str, text: str) -> str:
-    """As the server has it: from behind the marker that ends reasoning on."""
+    """Return the text after the marker that ends reasoning, as the server passes it on."""
     reasoning = formats()[name].ir.reasoning
     return text.partition(reasoning.end.strip())[2] if reasoning.mode == "forced_open" else text
 

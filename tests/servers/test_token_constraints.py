@@ -51,7 +51,7 @@ def options(choice: str) -> driver.GrammarOptions:
 
 
 def call_of(name: str) -> str:
-    """A call as the format writes it, behind some text, without the end of the turn."""
+    """Return a call as the format writes it, after some text, without the end of the turn."""
     ir = ir_of(name)
     function = {"name": "look", "arguments": {"at": "it"}}
     message = {"content": "So.", "tool_calls": [{"id": "call00001", "function": function}]}
@@ -100,7 +100,7 @@ def test_xgrammar_forces_the_token(name: str, choice: str) -> None:
     masks = Masks(name, tag)
     assert masks.taken(good) == len(good)
     assert masks.matcher.accept_token(end)
-    # All of it spelled in ordinary tokens is text: the answer can't end behind it.
+    # Spelled in ordinary tokens, it is text: the answer can't end after it.
     wrong = Masks(name, tag)
     wrong.taken(spelled(name, text))
     assert wrong.taken([end]) == 0

@@ -70,7 +70,7 @@ def streamed(name: str, answer: Answer, size: int) -> Read:
     _, request, ids = begun(name, answer)
     parser = parser_class(name)(tokenizer(()), request.tools, chat_template_kwargs={})
     if not plugin_module(name, "vllm").PARSES_CALLS:
-        # Behind reasoning nobody reads the text: it goes out as it comes.
+        # After reasoning, no parser reads the text: it is passed on unchanged.
         answer = answer.stopped(name)
     reasoning = content = ""
     calls: dict[int, tuple[str, str]] = {}
@@ -98,7 +98,7 @@ def ours(message: Mapping[str, Any]) -> Read:
 
 
 def blank_is_none(read: Read) -> Read:
-    """vLLM sends no content of white space alone beside calls, where it sends an answer whole."""
+    """vLLM sends no content of white space alone with calls, if it sends an answer whole."""
     reasoning, content, calls = read
     return reasoning, content if content.strip() or not calls else "", calls
 

@@ -1,4 +1,4 @@
-"""Reading requests: what is wrong with one is told, with the member's name."""
+"""Reading requests: an error names the member."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def test_response_formats(given: dict[str, Any], schema: Any) -> None:
         ({"json_schema": "object"}, 'json_schema: expected a JSON schema, got "object"'),
         (
             {"json_schema": SCHEMA, "response_format": {"type": "json_object"}},
-            "json_schema: is there beside response_format: one of them",
+            "json_schema: excludes response_format; give one of them",
         ),
         ({"grammar": 'root ::= "a"', "json_schema": SCHEMA}, "grammar: a grammar and a JSON schema exclude each other"),
         (

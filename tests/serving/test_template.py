@@ -91,7 +91,7 @@ def test_a_conversation_that_grows(served: tuple[Example, ChatTemplate]) -> None
 
 
 def test_what_an_engine_without_the_end_marker_gets(served: tuple[Example, ChatTemplate]) -> None:
-    """What is added begins with what the template writes behind the answer."""
+    """The added text begins with what the template writes after the answer."""
     _, template = served
     past = [*ASKED, {"role": "assistant", "content": "Hi there."}]
     question = {"role": "user", "content": "How are you?"}

@@ -16,7 +16,7 @@ from tplc_runtime.tokens import Detokenizer
 
 
 def wrong(one: Made, count: int) -> Iterator[tuple[str, str]]:
-    """The texts that come otherwise than the tokenizer decodes them whole: what it says, what came."""
+    """Yield the texts that differ from the tokenizer's own decoding, and the result."""
     rng = random.Random(7)
     for text in strings(count, 2):
         ids, at, pieces = one.encode(text), 0, []

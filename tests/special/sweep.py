@@ -76,7 +76,8 @@ def of_turns(ir: TemplateIR, parser: ModuleType) -> Iterator[tuple[str, str]]:
 
 
 def of_prose(parser: ModuleType, text: str, title: str) -> str:
-    """What is wrong with the text as ordinary text: it is read as if other signs stood in the tokens' place."""
+    """Return the problem with the text as ordinary text: it must be read as if other characters were in the tokens'
+    place."""
     found = read(parser, text, ())
     if found.message["tool_calls"] and getattr(parser.StreamParser, "TOKEN_OPENS", ()):
         return f"{title}: {found.message} of {text!r}"

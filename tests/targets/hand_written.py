@@ -1,4 +1,4 @@
-"""Derived response templates beside those that TRL's authors wrote by hand: `make hand-written`.
+"""Compare derived response templates with those that TRL's authors wrote by hand: `make hand-written`.
 
     python -m tests.targets.hand_written FOLDER
 
@@ -79,7 +79,7 @@ def passed(ir: Any, artifact: Artifact, renderer: Any) -> dict[str, bool]:
 
 
 def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(description="Derived response templates beside those written by hand.")
+    parser = argparse.ArgumentParser(description="Compare derived response templates with those written by hand.")
     parser.add_argument("folder", type=Path)
     parser.add_argument("--show", action="store_true", help="print what theirs reads rightly and ours does not")
     options = parser.parse_args(arguments)

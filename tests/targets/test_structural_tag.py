@@ -108,7 +108,7 @@ def test_by_the_library_from_where_on_a_tag_holds() -> None:
     inside, outside = tplc.structural_tag(ir, **asked), tplc.structural_tag(ir, reasoning="outside", **asked)
     assert accepts(inside, f"Hm.</sketch>{call}") and not accepts(inside, "Hm.</sketch>Hello.")
     assert accepts(outside, call) and not accepts(outside, "Hello.")
-    # Behind a prompt that opens no reasoning, the answer may.
+    # After a prompt that opens no reasoning, the answer may open it.
     closed = tplc.structural_tag(ir, head="", **asked)
     assert accepts(closed, call) and accepts(closed, f"<sketch>\nHm.</sketch>{call}")
 
@@ -133,7 +133,7 @@ def test_what_no_tag_can_say() -> None:
     with pytest.raises(NoTag) as caught:
         structural_tag(ir, grammar(ir, tools=TOOLS), parallel=True)
     assert str(caught.value).startswith(
-        "bare-json: structural_tag cannot say this: calls begin like other text, and only a pattern tells them"
+        "bare-json: structural_tag cannot say this: calls begin like other text, and only a pattern distinguishes them"
     )
     with pytest.raises(NoTag, match="nothing is constrained"):
         structural_tag(ir, grammar(ir, tools=TOOLS, tool_choice="none"), parallel=True)
@@ -164,7 +164,7 @@ def test_the_old_form(name: str) -> None:
     [
         ("parameter-tags", "arguments are not written as JSON, and the old form says nothing else"),
         ("bare-json", 'a call begins like other text ("{\\"name\\": \\"")'),
-        ("tagged-name-json", "nothing closes a call, and the old form needs a text behind the arguments"),
+        ("tagged-name-json", "nothing closes a call, and the old form needs a text after the arguments"),
         ("sectioned-ids", "a call has to be its name and then its arguments; this has name, index, arguments"),
     ],
 )

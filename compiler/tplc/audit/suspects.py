@@ -120,7 +120,7 @@ def _private(line: int, key: str) -> Iterator[tuple[int, str, str]]:
 
 
 def _defined(found: Sequence[nodes.Node]) -> set[str]:
-    """What may be called: functions of the environment, macros, and whatever the template itself names."""
+    """Return what a template may call: functions of the environment, macros, and the names that it defines."""
     names = {node.name for node in found if isinstance(node, nodes.Macro)}
     names |= {node.name for node in found if isinstance(node, nodes.Name) and node.ctx in ("store", "param")}
     return names | _FUNCTIONS

@@ -4,12 +4,12 @@
 
 Three things are looked for, and the first and the last are proven by renders that differ:
 
-- the render depends on the words of a message: the pattern of a backdoor, in which one phrase changes what a model is
-  told.  Every phrase that the template names, and every one that it compares messages with, is put into the messages,
-  and what is written around them must stay.  A phrase that is one of the template's own markers may cut the message;
-- the template loads others, calls functions or reaches for what is Python's;
-- two renders of one conversation differ, or differ at another time in more than the date that is written, or one in
-  other words (drawn by true chance, so that no template knows them) differs in more than the words.
+- the render depends on the words of a message.  This is the pattern of a backdoor, in which one phrase changes the
+  model's prompt.  Every phrase that the template names or compares messages with is put into the messages, and the text
+  around the messages must not change.  A phrase that is one of the template's own markers may end the message;
+- the template loads others, calls functions or uses Python internals;
+- two renders of one conversation differ; or they differ at another time in more than the date; or they differ in more
+  than the words if other words are used (drawn at random, so that no template knows them).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Columns of outputs to columns of messages: Arrow in, Arrow out, whatever engine moves the rows.
+"""Turn columns of outputs into columns of messages: Arrow in, Arrow out, with any engine.
 
 read = tplc.batch.RowParser({"": Path("parser.py").read_text()}, Columns(output="text"))
 read(pyarrow.table({"text": ["Hi."]}))  →  a table with text, content, reasoning_content, tool_calls, …

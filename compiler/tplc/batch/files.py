@@ -79,7 +79,7 @@ class RowFile:
             return int(parquet.read_metadata(path, filesystem=system).num_rows)
 
     def check(self, columns: Columns, *, ids: bool) -> None:
-        """Raise where its columns are not as they are described; of lines the first tell it."""
+        """Raise if the file's columns don't match the description; for JSON lines, the first lines decide."""
         import pyarrow.parquet as parquet
 
         system, path = located(self.path)
@@ -191,7 +191,7 @@ def located(path: str) -> tuple[Any, str]:
 
 
 def existing(paths: Sequence[str], root: str) -> set[str]:
-    """Those of these files, all of them under `root`, that are there: one question, however many they are."""
+    """Return those of these files (all under `root`) that exist, with one query for all of them."""
     import pyarrow.fs as arrow_fs
 
     if "://" not in root:

@@ -4,7 +4,7 @@ r"""JSON lines as tables: text stays text, the types are those of all rows, and 
 {"id": [1, "a"]}, {"id": 5}                   →  id: string, the JSON text of each value, known as such (`is_json_text`)
 {"id"                                         →  a row of nulls, with the line and what is wrong with it in `UNREAD`
 
-A file is read twice: for its types first.  So they are the same readers of it, in batches of whatever size.
+A file is read twice, first for its types.  So its readers agree, independent of the batch size.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The summary of parsed rows as one HTML page: rates by model, tool, diagnostic and length, and rows to look at.
+"""The summary of parsed rows as one HTML page: rates by model, tool, diagnostic and length, and sample rows.
 
 page(summary, read, "rows.parquet")  →  "<!doctype html>…"
 """
@@ -23,15 +23,15 @@ _RATES = (
     "with calls",
     "calls",
     "incomplete",
-    "diagnosed",
+    "with diagnostics",
     "unknown tools",
-    "violating",
-    "not judged",
+    "schema violations",
+    "not checked",
 )
 
 
 def page(summary: Summary, read: RowParser, source: str) -> str:
-    """`read`: what parsed the rows; it reads those that are shown once more, to colour their parts."""
+    """Return the page of a summary.  `read` parsed the rows; it parses the sample rows again to colour their parts."""
     sections = [_head(summary, source), _figures(summary), *_tables(summary), _rows(summary, read)]
     return document(f"{source}: rows parsed", source, sections)
 
@@ -39,7 +39,8 @@ def page(summary: Summary, read: RowParser, source: str) -> str:
 def _head(summary: Summary, source: str) -> str:
     counts = summary.counts
     odd = counts.incomplete + counts.diagnosed
-    badge = f'<span class="badge {"bad" if odd else "good"}">{_share(counts.diagnosed, counts.rows)} diagnosed</span>'
+    share = f"{_share(counts.diagnosed, counts.rows)} with diagnostics"
+    badge = f'<span class="badge {"bad" if odd else "good"}">{share}</span>'
     facts = f"{counts.rows:,} rows · {counts.characters:,} characters · tplc {VERSION}"
     return f"<header><h1>{escape(source)} {badge}</h1><p>{escape(facts)}</p></header>"
 
@@ -49,13 +50,13 @@ def _figures(summary: Summary) -> str:
     of_rows = [
         ("with calls", counts.with_calls),
         ("incomplete", counts.incomplete),
-        ("diagnosed", counts.diagnosed),
+        ("with diagnostics", counts.diagnosed),
         ("not read", counts.unread),
     ]
     of_calls = [
         ("of tools not given", counts.unknown_tools),
-        ("against the tool's schema", counts.violating),
-        ("not judged", counts.not_judged),
+        ("violating the tool's schema", counts.violating),
+        ("not checked", counts.not_judged),
     ]
     rows = [
         ("rows", f"{counts.rows:,}", ""),
@@ -64,7 +65,7 @@ def _figures(summary: Summary) -> str:
         ("calls", f"{counts.calls:,}", ""),
         *((f"calls {name}", f"{count:,}", _share(count, counts.calls)) for name, count in of_calls),
     ]
-    return figures("In all", ("what", "how many", "share"), rows)
+    return figures("Totals", ("figure", "count", "share"), rows)
 
 
 def _tables(summary: Summary) -> Iterable[str]:
@@ -76,9 +77,9 @@ def _tables(summary: Summary) -> Iterable[str]:
         (name, f"{count:,}", _share(count, counts.calls), *(f"{kept[name]:,}" for kept in judged))
         for name, count in rank(summary.by_tool)
     ]
-    yield figures("By tool", ("tool", "calls", "of all", "violating", "not judged"), tools)
+    yield figures("By tool", ("tool", "calls", "of all", "schema violations", "not checked"), tools)
     odd = [(name, f"{count:,}", _share(count, counts.rows)) for name, count in rank(summary.by_diagnostic)]
-    yield figures("By diagnostic", ("diagnostic", "how often", "to 100 rows"), odd)
+    yield figures("By diagnostic", ("diagnostic", "count", "per 100 rows"), odd)
     lengths = [(shown_length(at), cell) for at, cell in summary.by_length.items()]
     yield figures("By length", ("characters", *_RATES), _rates(lengths, counts.rows))
 
@@ -108,7 +109,7 @@ def _share(part: int, whole: int) -> str:
     return f"{share:.1f}%" if share >= 0.1 else "< 0.1%"
 
 
-# Rows to look at
+# Sample rows
 
 
 def _rows(summary: Summary, read: RowParser) -> str:

@@ -2,8 +2,8 @@
 
 RowParser({"": parser text}, Columns("text"))(table)  →  table, with content, reasoning_content, tool_calls, …
 
-It holds the text of generated parsers, so that it can be sent to workers of whatever engine, and makes modules of it
-where it is first called.
+It holds generated parsers as text, so that it can be sent to the workers of any engine, and loads them as modules when
+it is first called.
 """
 
 from __future__ import annotations

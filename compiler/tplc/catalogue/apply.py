@@ -18,7 +18,7 @@ from tplc.ir.tolerances import apply_tolerances, means_something
 
 
 def apply_catalogue(ir: TemplateIR, entries: Sequence[Entry]) -> TemplateIR:
-    """Each entry is held against the format as it was learned, whatever the others declare."""
+    """Apply the entries that match; each is compared with the format as learned, independent of the other entries."""
     fitting = [entry for entry in entries if fits(entry, ir)]
     declared = [replace(tolerance, entry=entry.name) for entry in fitting for tolerance in entry.tolerances]
     return apply_tolerances(ir, [tolerance for tolerance in declared if means_something(ir, tolerance)])

@@ -24,10 +24,10 @@ def shipped() -> tuple[Entry, ...]:
 
 def load_folder(folder: str) -> tuple[Entry, ...]:
     if not Path(folder).is_dir():
-        raise SourceError(folder, "is no folder: a catalogue is one with an entry in each *.json")
+        raise SourceError(folder, "is not a folder: a catalogue is one with an entry in each *.json")
     files = files_in(folder)
     if not files:
-        raise SourceError(folder, "holds no *.json: a catalogue is a folder with an entry in each")
+        raise SourceError(folder, "contains no *.json: a catalogue is a folder with an entry in each")
     return tuple(read_entry(validated(_read(Path(file), file), file), Path(file).stem, file) for file in files)
 
 

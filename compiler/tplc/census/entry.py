@@ -104,7 +104,7 @@ def _entry(source: str, ir: TemplateIR, warnings: list[TemplateWarning], seconds
 
 
 def format_of(ir: TemplateIR) -> str:
-    """A short hash of how answers are written, whatever the template around them."""
+    """Return a short hash of how answers are written, which doesn't depend on the rest of the template."""
     whole = to_dict(ir)
     kept = {name: value for name, value in whole.items() if name not in _NOT_FORMAT}
     return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()[:12]

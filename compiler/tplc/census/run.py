@@ -18,7 +18,7 @@ def census(
     limits: Mapping[str, float] | None = None,
     progress: Callable[[str], None] = lambda source: None,
 ) -> list[CensusEntry]:
-    """An entry for each source, in their order, whatever the engine."""
+    """Return an entry for each source, in the order of the sources with every engine."""
     done: dict[int, CensusEntry] = {}
     entries: list[CensusEntry] = []
     compiled = partial(entry_of, limits=limits)

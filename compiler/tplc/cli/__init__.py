@@ -45,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         raise SystemExit(2) from None
     else:
         return
-    # Whoever reads has read enough (`tplc explain … | head`).
+    # The reader closed the pipe early (`tplc explain … | head`).
     _drop_what_is_left()
     raise SystemExit(CLOSED_PIPE) from None
 

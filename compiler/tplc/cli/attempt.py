@@ -53,7 +53,7 @@ def try_command(options: ParseOptions, *, chunk: int | None, as_json: bool = Fal
         "prompt": read_text(options.prompt) if options.prompt else None,
     }
     stream: Any = parser.stream(**keywords)
-    # Character by character: so the deltas tell best where they come from.
+    # The output is fed character by character, so each delta belongs to exactly one of them.
     parts = spans(text, [(f.end, f.deltas) for f in _feed(parser.stream(**keywords), text, 1)])
     fed = list(_feed(stream, text, chunk))
     if as_json:

@@ -134,7 +134,7 @@ def _in_template(model: Model, name: str, line: int | str, column: int | str | N
     """A place in the template's file; None where the template lies in a file that has other lines, or in none."""
     from tplc.sources.folder import TEMPLATE_FILE
 
-    # A template is called by the name of its file, or of the model's folder, wherever that is.
+    # A template's name is that of its file or of the model's folder, without the path to it.
     source = model.resolve(model.source)
     named = [source, os.path.join(source, TEMPLATE_FILE)] if os.path.basename(source) == name else []
     paths = [*named, os.path.join(source, name), model.resolve(name)]

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 def watch_command(options: CompileOptions, arguments: Sequence[str]) -> None:
     """`arguments`: the command's own, without --watch."""
     if options.source == "-" or is_elsewhere(options.source):
-        raise UsageError(f"--watch: {options.source} is no file that changes: name one")
+        raise UsageError(f"--watch: {options.source} is not a file that changes: name one")
     watch(["compile", *arguments], lambda: _watched(options))
 
 
@@ -55,7 +55,7 @@ def _watched(options: CompileOptions) -> list[str]:
         template = inputs.load_template(options.source, options.template_name, options.special_tokens)
         used = _used(options, template)
     except TplcError:
-        used = []  # the command tells of it
+        used = []  # the command reports it
     return list(dict.fromkeys([options.source, *used]))
 
 
@@ -130,7 +130,7 @@ def _checked_files(options: CompileOptions) -> str:
 def _of_names(options: CompileOptions, target: driver.Target) -> Iterator[TemplateWarning]:
     if options.target is None and (meant := driver.named_otherwise(options.output, target)):
         what = f"the suffix makes this a {target} artifact, though the name says {meant}: -t {meant} or -t {target}"
-        yield TemplateWarning(options.output, 0, 0, f"{what} tells which")
+        yield TemplateWarning(options.output, 0, 0, f"{what} decides")
 
 
 def _write_rule(options: CompileOptions, rule: str) -> None:
@@ -304,11 +304,9 @@ def _parser(options: CompileOptions) -> driver.ParserOptions:
         raise UsageError(f"--runtime {options.runtime}: expected {', '.join(get_args(Runtime)[:-1])} or installed")
     if runtime == "shared":
         if os.path.basename(options.output) == RUNTIME_FILE:
-            raise UsageError(
-                f"{options.output}: is what the runtime beside the parser is called: name the parser otherwise"
-            )
+            raise UsageError(f"{options.output}: is the name of the shared runtime; give the parser another name")
         if options.output == "-":
-            raise UsageError(f"--runtime shared writes {RUNTIME_FILE} beside the parser: give --output FILE")
+            raise UsageError(f"--runtime shared writes {RUNTIME_FILE} next to the parser; give --output FILE")
         check_output(_runtime_file(options), force=options.force)
     if options.native:
         _check_native(options, runtime)
@@ -319,7 +317,7 @@ def _check_native(options: CompileOptions, runtime: Runtime) -> None:
     if runtime != "standalone":
         raise UsageError(f"--native is for --runtime standalone, not for {runtime}")
     if options.output == "-":
-        raise UsageError("--native writes an extension beside the parser: give --output FILE")
+        raise UsageError("--native writes an extension next to the parser; give --output FILE")
     check_native(options.output)
     extension = extension_of(options.output)
     if os.path.lexists(extension) and not options.force and not is_native(extension):
@@ -355,7 +353,7 @@ def _added_tokens(options: CompileOptions, template: TemplateSource) -> tuple[Ad
     if options.tokenizer is not None:
         return load_added_tokens(options.tokenizer)
     beside = [path for path in options.special_tokens if "=" not in path and os.path.exists(path)]
-    # A template by itself tells of no tokens.
+    # A template file alone doesn't list the tokenizer's tokens.
     found = [options.source] if template.files and template.files != (options.source,) else []
     for path in (*beside, *found):
         try:

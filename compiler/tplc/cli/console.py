@@ -1,6 +1,6 @@
 """Consoles for people: colours on a terminal, no escape codes elsewhere.
 
-NO_COLOR is minded (https://no-color.org): then there is no bold, no dim and no progress either.
+If NO_COLOR is set (https://no-color.org), there is no bold, no dim and no progress either.
 """
 
 from __future__ import annotations

@@ -54,8 +54,8 @@ def diff_command(
     new = _side(second, template_name, special_tokens, bounds)
     if new.ir is None:
         raise UsageError(
-            f"{second}: a parser tells what it reads, not what a template writes\n"
-            "    name the template here, or keep its IR (tplc compile -o FILE.json) beside the parser"
+            f"{second}: a parser contains what it reads, not what a template writes\n"
+            "    name the template here, or keep its IR (tplc compile -o FILE.json) next to the parser"
         )
     parser = old.parser or _parser(old.ir or new.ir)
     changes = diff(old.ir, new.ir) if old.ir else changes_of(markers_in(parser), markers_in(_parser(new.ir)))
@@ -83,9 +83,7 @@ def _side(source: str, template_name: str | None, special_tokens: Sequence[str],
         parser = read_parser(read_text(source), source, runtime=runtime_beside(source))
         return Side(source, ir_beside(source, sha256_in(parser, source)), parser)
     if source.endswith((".peg", ".gbnf")):
-        return Side(
-            source, _format_of_grammar(source), compared=f"{source}: compared by the IR of its template beside it"
-        )
+        return Side(source, _format_of_grammar(source), compared=f"{source}: compared by the IR next to it")
     return Side(source, inputs.learned(source, template_name, special_tokens, limits=limits, verify=True))
 
 
@@ -106,8 +104,9 @@ def _format_of_grammar(path: str) -> TemplateIR:
     ir = ir_beside(path, sha256.group())
     if ir is None:
         raise UsageError(
-            f"{path}: a grammar does not hold its format, and no IR of its template (sha256 {sha256.group()[:12]}) is "
-            "beside it\n    name the template, or keep its IR (tplc compile -o FILE.json) there"
+            f"{path}: a grammar does not contain its format, and no IR of its template "
+            f"(sha256 {sha256.group()[:12]}) is next to it\n"
+            "    name the template, or keep its IR (tplc compile -o FILE.json) there"
         )
     return ir
 

@@ -45,9 +45,9 @@ def explain_command(
 ) -> None:
     if as_json and (html is not None or step):
         other = "--html writes a page" if html is not None else "--step is for the terminal"
-        raise UsageError(f"--json is for scripts, {other}: one of them")
+        raise UsageError(f"--json is for scripts, {other}; give one of them")
     if html is not None and step:
-        raise UsageError("--step is for the terminal, --html writes a page: one of them")
+        raise UsageError("--step and --html exclude each other; give one of them")
     if html is not None:
         check_output(html, force=force)
     inputs.check_standard_input(

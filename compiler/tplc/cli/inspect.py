@@ -50,7 +50,7 @@ SECTIONS = {
     "tolerances": "tolerances",
     "tolerance": "tolerances",
     "verification": "verification",
-    "not shown": "verification",
+    "not rendered": "verification",
     "ambiguity": "verification",
     "excused": "verification",
     "failure": "verification",
@@ -73,7 +73,7 @@ def inspect_command(
     asked = {"--json": as_json, "--text": as_text, "--peg": as_peg, "--states": as_states, "--dot": as_dot}
     forms = [name for name, wanted in asked.items() if wanted]
     if len(forms) > 1:
-        raise UsageError(f"{forms[0]} and {forms[1]} are two forms: one of them")
+        raise UsageError(f"{forms[0]} and {forms[1]} exclude each other; give one of them")
     warnings: list[TemplateWarning] = []
     ir = _ir(source, template_name, special_tokens, variants, limits, warnings)
     print_rows([*token_rows(ir), *warning_rows(warnings)], sys.stderr)

@@ -110,7 +110,7 @@ def _write(
 def _tokenizer_text(path: str) -> str:
     place = os.path.join(path, "tokenizer.json") if os.path.isdir(path) else path
     if not os.path.isfile(place):
-        raise SourceError(path, "holds no tokenizer.json", "name a model's folder, or its tokenizer.json")
+        raise SourceError(path, "contains no tokenizer.json", "name a model's folder, or its tokenizer.json")
     return read_text(place)
 
 

@@ -73,7 +73,7 @@ def observe_command(options: ObserveOptions) -> None:
 
 def _format_of(options: ObserveOptions) -> TemplateIR:
     if options.source.endswith(".py"):
-        raise UsageError(f"{options.source}: a parser does not hold its format: name the template, or its IR (.json)")
+        raise UsageError(f"{options.source}: a parser does not contain its format; name the template or its IR (.json)")
     if is_ir(options.source):
         if options.variants.given:
             raise UsageError(f"{options.variants.given[0]}: an IR has its tolerances already: name a template")

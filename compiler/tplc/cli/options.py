@@ -328,7 +328,7 @@ class CompileOptions:
             "--parts",
             metavar="PARTS",
             show_default=False,
-            help="what counts: some of reasoning,content,calls,end; all of them by default.",
+            help="the parts that count, from reasoning,content,calls,end; all by default.",
         ),
         For(("training",)),
         AS_TYPED,
@@ -391,12 +391,16 @@ class MaskOptions:
             "--parts",
             metavar="PARTS",
             show_default=False,
-            help="What counts: some of reasoning,content,calls,end; all of them by default.",
+            help="The parts that count, from reasoning,content,calls,end; all by default.",
         ),
     ] = None
     straddling: Annotated[
         str,
-        typer.Option("--straddling", metavar="HOW", help="What a token over a border is: inside, outside, or error."),
+        typer.Option(
+            "--straddling",
+            metavar="HOW",
+            help="Count a token across the border of a part as inside, outside, or as an error.",
+        ),
     ] = "inside"
     variables: Variables = ()
     template_name: Name = None
@@ -411,12 +415,13 @@ class MaskOptions:
         ),
     ] = None
     address: Annotated[
-        str | None, typer.Option("--address", metavar="ADDRESS", show_default=False, help="Of a Ray cluster.")
+        str | None,
+        typer.Option("--address", metavar="ADDRESS", show_default=False, help="The address of a Ray cluster."),
     ] = None
     jobs: Annotated[
-        int | None, typer.Option("--jobs", metavar="N", min=1, show_default=False, help="How many workers.")
+        int | None, typer.Option("--jobs", metavar="N", min=1, show_default=False, help="Number of workers.")
     ] = None
-    batch_size: Annotated[int, typer.Option("--batch-size", metavar="N", min=1, help="Rows at once.")] = 1000
-    force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False
+    batch_size: Annotated[int, typer.Option("--batch-size", metavar="N", min=1, help="Rows per batch.")] = 1000
+    force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False
     as_json: Annotated[bool, typer.Option("--json", help="The report as JSON.")] = False
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No report.")] = False

@@ -80,7 +80,9 @@ def parse_command(options: ParseOptions) -> None:
 def _parse_with_peg(options: ParseOptions, keywords: dict[str, Any]) -> None:
     """The same by the parsing expression grammar: a second opinion."""
     if options.engine in ENGINES_OF_ROWS:
-        raise UsageError(f"--engine {options.engine} is for rows (--column): of a single output there are parser, peg")
+        raise UsageError(
+            f"--engine {options.engine} is for rows (--column); engines for a single output are parser, peg"
+        )
     if options.engine != "peg":
         raise UsageError(f"--engine {options.engine}: no such engine; there are parser, peg")
     if options.stream:

@@ -35,7 +35,7 @@ def prepare_command(
     name = "standard input" if request_file == "-" else request_file
     request = json_of(inputs.text_of(request_file, "the request"), request_file)
     if not isinstance(request, Mapping):
-        raise SourceError(name, "holds no request", 'expected {"messages": […], …}')
+        raise SourceError(name, "contains no request", 'expected {"messages": […], …}')
     try:
         read_request(request)  # before a template is learned for it
         ready = _learned(source, ir_file, template_name, special_tokens, declared, limits)

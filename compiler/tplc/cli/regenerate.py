@@ -1,8 +1,8 @@
 """Write the command for a generated file's header that regenerates the file.
 
-Run in the folder of the file.  The same template and options give the same bytes, wherever the folder is: paths are
-told from the file's folder, and those of elsewhere on this machine by their last name.
-What only reports, overwrites or verifies (--json, --force, --seed, …) is left out.
+Run the command in the folder of the file.  The same template and options give the same bytes, independent of where the
+folder is: paths are relative to the file's folder, and paths elsewhere on this machine are shortened to their last
+name.  Options that only report, overwrite or verify (--json, --force, --seed, …) are left out.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def _options(options: CompileOptions, target: Target, seen: Callable[[str], str]
 
 
 def _written(options: CompileOptions, target: Target) -> Iterator[str]:
-    """The file's own name, and the target where the name does not tell it."""
+    """Yield the option for the file's own name, and the target if the name doesn't determine it."""
     if options.into is not None or options.output == "-":
         yield from ("-t", target)
         return

@@ -1,4 +1,4 @@
-"""What a compile found, for people and for scripts.
+"""Print the report of a compile, as rows or as JSON.
 
 reasoning  tag_based "<r>\\n" … "\\n</r>"
 calls      json_native "<call>" name … arguments "</call>"
@@ -38,7 +38,7 @@ def print_report(
     warnings: Sequence[TemplateWarning] = (),
     not_expressed: Sequence[Inexpressible] = (),
 ) -> None:
-    """On standard error, in colours when that is a terminal."""
+    """Print the report of a compile on standard error, in colours if that is a terminal."""
     rows = [*_rows(ir), *verification_rows(ir.verification)]
     if grammar is not None:
         rows += _grammar_rows(grammar)
@@ -51,7 +51,7 @@ def print_report(
 
 
 def report_dict(ir: TemplateIR, wrote: str | None) -> dict[str, Json]:
-    """The same for scripts."""
+    """Return the report of a compile as JSON data."""
     whole = to_dict(ir)
     kept = ("provenance", "turn", "reasoning", "content", "captured", "left_out", "verification")
     tools: dict[str, Json] = {"format": ir.tools.format, "parallel": ir.tools.parallel}
@@ -79,10 +79,10 @@ def _coloured(label: str, text: str) -> Text:
         "ambiguous": "yellow",
         "excused": "yellow",
         "warning": "bold yellow",
-        "held fixed": "yellow",
+        "assumed": "yellow",
         "not expressed": "yellow",
         "not given": "bold yellow",
-        "as text": "yellow",
+        "text markers": "yellow",
         "left out": "bold yellow",
     }
     return Text.assemble((f"{label:<12} ", "bold"), (text, styles.get(label, "")))
@@ -110,7 +110,7 @@ def _rows(ir: TemplateIR) -> Iterator[tuple[str, str]]:
 
 
 def token_rows(ir: TemplateIR) -> Iterator[tuple[str, str]]:
-    """The special tokens of the format that no one gave."""
+    """Yield a row for each special token of the format that was not given."""
     from tplc.audit.unfinished import BY_OPTION, missing_tokens
 
     for name, markers in missing_tokens(ir).items():
@@ -126,7 +126,7 @@ _CAPTURED = {
 
 
 def captured_rows(ir: TemplateIR) -> Iterator[tuple[str, str]]:
-    return (("held fixed", _captured(captured)) for captured in ir.captured if captured.by != "token")
+    return (("assumed", _captured(captured)) for captured in ir.captured if captured.by != "token")
 
 
 def _captured(captured: Captured) -> str:
@@ -143,36 +143,37 @@ def _grammar_rows(grammar: Grammar | LarkGrammar) -> Iterator[tuple[str, str]]:
     elif isinstance(grammar, Grammar):
         yield from _gbnf_rows(grammar)
     else:
-        yield "grammar", f"from the prompt's end {quoted(grammar.generation_prompt)}"
+        yield "grammar", f"applies from the end of the prompt {quoted(grammar.generation_prompt)}"
         yield from token_use_rows(grammar)
     for entry in grammar.not_expressed:
         yield "loosened" if entry.effect == "looser" else "tightened", str(entry)
 
 
 def token_use_rows(grammar: LarkGrammar) -> Iterator[tuple[str, str]]:
-    """Which markers are tokens, and what it costs where that is not known."""
+    """Yield rows that list the markers written as tokens and those written as text."""
     if grammar.tokens:
         yield "tokens", " ".join(map(quoted, grammar.tokens))
     if grammar.texts and grammar.known:
-        yield "as text", f"no tokens of the tokenizer: {' '.join(map(quoted, grammar.texts))}"
+        yield "text markers", f"not tokens of this tokenizer: {' '.join(map(quoted, grammar.texts))}"
     yield from unknown_rows(grammar)
 
 
 def unknown_rows(grammar: Grammar | LarkGrammar | None) -> Iterator[tuple[str, str]]:
-    """That markers may be tokens, where no tokenizer is there to tell."""
+    """Yield a row about markers that may be special tokens, if no tokenizer was given to decide it."""
     from tplc.backends.lark import LarkGrammar
 
     if isinstance(grammar, LarkGrammar) and grammar.texts and not grammar.known:
         yield (
-            "as text",
-            f"{' '.join(map(quoted, grammar.texts))}: where one of these is a token, text never matches it; give the "
-            "tokenizer with --tokenizer tokenizer.json, or name the model's folder as the source",
+            "text markers",
+            f"{' '.join(map(quoted, grammar.texts))}: if one of these is a special token of the model, the grammar "
+            "never matches it; give the tokenizer with --tokenizer tokenizer.json, or "
+            "name the model's folder as the source",
         )
 
 
 def _gbnf_rows(grammar: Grammar) -> Iterator[tuple[str, str]]:
-    eager = f"from the prompt's end {quoted(grammar.generation_prompt)}"
-    yield "grammar", "from where a trigger fires" if grammar.lazy else eager
+    eager = f"applies from the end of the prompt {quoted(grammar.generation_prompt)}"
+    yield "grammar", "applies from the first trigger on" if grammar.lazy else eager
     for trigger in grammar.triggers:
         yield "trigger", f"{trigger.type} {quoted(trigger.value)}"
 
@@ -191,7 +192,7 @@ def not_expressed_rows(not_expressed: Sequence[Inexpressible]) -> Iterator[tuple
 
 
 def catalogue_rows(ir: TemplateIR) -> Iterator[tuple[str, str]]:
-    """The entries of the catalogue that apply."""
+    """Yield a row for each entry of the catalogue that applies to the format."""
     for name, count in applied_entries(ir).items():
         yield "catalogue", f"{name}: {count} variant{'s' if count != 1 else ''}"
 
@@ -204,8 +205,8 @@ def verification_rows(result: Verification) -> Iterator[tuple[str, str]]:
     counts = f"{result.passed} of {result.messages} messages{chunkings_of(result)} (seed {result.seed})"
     yield "verified" if result.verified else "NOT VERIFIED", counts
     for text in result.not_shown[:MOST_LINES]:
-        yield "not shown", text
-    yield from _more(len(result.not_shown), "not shown")
+        yield "not rendered", text
+    yield from _more(len(result.not_shown), "not rendered")
     for ambiguity in result.ambiguities:
         yield "ambiguous", _ambiguity(ambiguity)
     for excused in result.excused:
@@ -216,18 +217,20 @@ def verification_rows(result: Verification) -> Iterator[tuple[str, str]]:
 
 
 def chunkings_of(result: Verification) -> str:
-    """Nothing for what reads whole outputs only, as grammars do."""
+    """Return the count of chunkings as text; empty for artifacts that read whole outputs only, such as grammars."""
     return f", {result.chunkings} chunkings" if result.chunkings else ""
 
 
 def _ambiguity(ambiguity: Ambiguity) -> str:
-    return f"{ambiguity.kind}: {_short(ambiguity.first)} and {_short(ambiguity.second)} have one render"
+    return (
+        f"{ambiguity.kind}: the template renders {_short(ambiguity.first)} and {_short(ambiguity.second)} identically"
+    )
 
 
 def _excused(excused: Excused) -> str:
-    """In full: whoever doubts it renders both messages."""
+    """Return the line of an excused message, not shortened, so that readers can render both messages themselves."""
     message, other = (json.dumps(one, ensure_ascii=False) for one in (excused.message, excused.other))
-    return f"{excused.title}: {message} is read as {other}; both are rendered {quoted(excused.render)}"
+    return f"{excused.title}: {message} is parsed as {other}; the template renders both as {quoted(excused.render)}"
 
 
 def _short(text: str) -> str:

@@ -66,7 +66,7 @@ class RowOptions:
 
 
 class NoRowRead(Verdict):
-    """The rows are written, and none of them is a message that a parser made."""
+    """All rows were written, but no parser could read any of them."""
 
 
 def rows_command(options: RowOptions) -> None:
@@ -103,7 +103,7 @@ def _run(options: RowOptions, read: RowParser, engine: Engine) -> Summary:
     with standard_rows(options.rows, options.output) as (rows, output):
         shown = STANDARD_INPUT if options.rows == "-" else ""
         job = plan(read, engine, rows, output, force=options.force, resume=options.resume, shown=shown)
-        # Engines say on standard output that a worker died: there the summary goes, and nothing else.
+        # Engines report dead workers on standard output, which is for the summary alone.
         with unwinding(), redirect_stdout(sys.stderr), advancing(f"parsing ({engine.name})", job.rows) as progress:
             summary = job.run(progress)
     if options.html is not None:
@@ -118,33 +118,35 @@ def _check(options: RowOptions) -> None:
     if output is None:
         raise UsageError("rows are written to a file or a folder: give -o FILE.parquet, FILE.jsonl, or a folder")
     if output == "-" and options.as_json:
-        raise UsageError("--json: the rows go to standard output (-o -), and the summary cannot go there as well")
+        raise UsageError("--json: the rows go to standard output (-o -), so the summary cannot go there as well")
     if output == "-" and options.resume:
-        raise UsageError("--resume: what went to standard output (-o -) is not there to go on with")
+        raise UsageError("--resume: output that went to standard output (-o -) cannot be resumed")
     named = os.path.splitext(output)[1]
     if named and output != "-" and not output.endswith(("/", *ROW_SUFFIXES)) and not os.path.isdir(output):
         folder = "or to a folder (a new one with a dot in its name ends with /)"
         raise UsageError(f"{output}: rows are written to {', '.join(ROW_SUFFIXES)}, {folder}")
     if options.tools and options.tools_column:
-        raise UsageError("give --tools for all rows, or --tools-column for each row's own, and not both")
+        raise UsageError("give either --tools (for all rows) or --tools-column (for each row), not both")
     inputs.check_standard_input(
         {"the template": options.source, "the rows": options.rows},
         {"the tools": [options.tools], "the tokenizer": [options.tokenizer]},
     )
     if options.engine in ENGINES_OF_ONE:
         raise UsageError(
-            f"--engine {options.engine} is for a single output: of rows there are {', '.join(ENGINES_OF_ROWS)}"
+            f"--engine {options.engine} is for a single output; engines for rows are {', '.join(ENGINES_OF_ROWS)}"
         )
     if options.parser_column is not None and os.path.isdir(options.parser_column) and not os.path.isdir(options.source):
         raise UsageError(
-            f"--parser-column {options.parser_column}: is a folder: it names the column that says which parser reads "
-            "a row, and the folder of parsers is SOURCE"
+            f"--parser-column {options.parser_column} is a folder; the option takes the name of the column that names "
+            "each row's parser, and SOURCE is the folder of parsers"
         )
 
 
 def _check_lines(options: RowOptions, columns: Columns) -> None:
-    """What can be known of a file of lines without a package that may not be there: what is wrong comes before what is
-    missing."""
+    """Raise if a file of lines is missing a column.
+
+    This needs no optional package, so a wrong column is reported before a missing package.
+    """
     from tplc.batch.lines import head
     from tplc.batch.run import is_there
 
@@ -162,9 +164,9 @@ def _check_lines(options: RowOptions, columns: Columns) -> None:
 def _why_none(options: RowOptions, read: RowParser, summary: Summary) -> str:
     named = [name for name, counts in summary.by_parser.items() if counts.unread]
     if options.parser_column is None or set(named) & read.parsers.keys():
-        return "their diagnostics say why"
+        return "their diagnostics give the reasons"
     known, wrong = _listed(sorted(read.parsers)), _listed(sorted(named, key=lambda name: (not name, name)))
-    return f"the column {options.parser_column} names none of the parsers in {options.source} ({known}), but {wrong}"
+    return f"the column {options.parser_column} contains {wrong}; the parsers in {options.source} are {known}"
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -173,7 +175,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _parsers(options: RowOptions) -> dict[str, str]:
-    """The text of the parser, or of each parser in a folder where a column names it."""
+    """Return the text of the parser, or of all parsers in a folder by name if a column names each row's parser."""
     if options.parser_column is None:
         return {"": _parser_text(options)}
     inputs.refuse_limits(options.limits, "a folder of parsers")
@@ -183,14 +185,14 @@ def _parsers(options: RowOptions) -> dict[str, str]:
     if not found:
         raise SourceError(
             options.source,
-            "holds no parsers",
+            "contains no parsers",
             "--parser-column needs a folder with NAME.py for each name in the column",
         )
     return found
 
 
 def _place_of_parsers(options: RowOptions) -> str:
-    """A file in the folder where parsers may have their runtime next to them."""
+    """Return a path in the folder in which a shared runtime of the parsers would be."""
     return options.source if options.parser_column is None else os.path.join(options.source, "parser.py")
 
 
@@ -198,8 +200,8 @@ def _parser_text(options: RowOptions) -> str:
     folder = Path(options.source)
     if folder.is_dir() and not any(folder.glob("*.j*")) and any(folder.glob("*.py")):
         raise UsageError(
-            f"{options.source}: is a folder of parsers: name one of them, or give --parser-column with the column "
-            "that names each row's"
+            f"{options.source} is a folder of parsers; name one of them, or give --parser-column with the column "
+            "that names each row's parser"
         )
     if options.source.endswith(".py"):
         inputs.refuse_limits(options.limits, "a generated parser")
@@ -228,7 +230,7 @@ def _report(options: RowOptions, summary: Summary, outputs: list[str], engine: s
     if len(outputs) > _MOST_SHOWN:
         print(f"{'':<13}… and {len(outputs) - _MOST_SHOWN:,} more", file=sys.stderr)
     if not outputs:
-        print(f"{'wrote':<13}nothing: all of it is there", file=sys.stderr)
+        print(f"{'wrote':<13}nothing: all outputs exist already", file=sys.stderr)
 
 
 def _lines(summary: Summary, seconds: float) -> Iterator[tuple[str, str]]:
@@ -236,11 +238,11 @@ def _lines(summary: Summary, seconds: float) -> Iterator[tuple[str, str]]:
     rate = f", {counts.rows / seconds:,.0f} a second" if seconds > 0.1 else ""
     yield "rows", f"{counts.rows:,}" + (f" ({counts.nulls:,} null)" if counts.nulls else "") + rate
     yield "calls", f"{counts.calls:,} in {counts.with_calls:,} rows"
-    yield "incomplete", f"{counts.incomplete:,}"
-    yield "diagnosed", f"{counts.diagnosed:,}" + (f" ({counts.unread:,} not read)" if counts.unread else "")
-    yield "unknown", f"{counts.unknown_tools:,} calls of tools that are not among those given"
-    yield "violating", f"{counts.violating:,} calls with arguments that are not as the tool's schema says"
+    yield "incomplete", f"{counts.incomplete:,} rows"
+    yield "diagnostics", f"{counts.diagnosed:,} rows" + (f" ({counts.unread:,} not read)" if counts.unread else "")
+    yield "unknown", f"{counts.unknown_tools:,} calls of tools that were not given"
+    yield "violating", f"{counts.violating:,} calls whose arguments do not match the tool's schema"
     yield (
-        "not judged",
-        f"{counts.not_judged:,} calls that nobody can judge: the schema, the tools or the arguments cannot be read",
+        "not checked",
+        f"{counts.not_judged:,} calls that cannot be checked: the schema, the tools or the arguments cannot be read",
     )

@@ -1,7 +1,7 @@
 """Run a command in a process of its own, and watch from a second process how it ends.
 
-The command bounds itself (`tplc.bounds`) and tells its errors.  One that is killed, or hears of its time no more,
-is reported here: `tplc: hut.jinja: limit exceeded: total_seconds (5)`.
+The command limits itself (`tplc.bounds`) and reports its own errors.  If it is killed, or no longer reacts to its time
+limit, that is reported here: `tplc: hut.jinja: limit exceeded: total_seconds (5)`.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from tplc.verify.battery import id_of
 TOOLS: tuple[dict[str, Json], ...] = (
     function_tool(
         "rain",
-        "Tell whether it rains.",
+        "Report whether it rains.",
         {
             "type": "object",
             "properties": {
@@ -25,7 +25,7 @@ TOOLS: tuple[dict[str, Json], ...] = (
             "required": ["city"],
         },
     ),
-    function_tool("now", "Tell the time.", {"type": "object", "properties": {}}),
+    function_tool("now", "Report the time.", {"type": "object", "properties": {}}),
 )
 _OSLO = Call("rain", (("city", "Oslo"), ("note", "by noon, please")))
 _ROME = Call("rain", (("city", "Rome"),))
@@ -99,7 +99,7 @@ _TEXT: tuple[tuple[str, tuple[_Saying, ...]], ...] = (
     ("outer white space", (_user("  Hi. \n"), _answered("Hello.\n"), _user("\n\nSo?"), _answered("So."))),
     ("one text twice", (_user("Same."), _answered("Same."), _user("Same."), _answered("Same."))),
     ("a very short answer", (_user("1+1"), _answered("2"), _user("1-1"), _answered("0"))),
-    ("a long text", (_user("Tell. " * 40), _answered("All work and no play. " * 40))),
+    ("a long text", (_user("Write. " * 40), _answered("All work and no play. " * 40))),
 )
 _REASONED: tuple[tuple[str, tuple[_Saying, ...]], ...] = (
     ("reasoning", (_user(), _answered("Fine.", _WHY))),

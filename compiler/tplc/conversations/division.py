@@ -30,7 +30,7 @@ def divisions(source: SegmentedSource, place: WritingPlace, cuts: Sequence[tuple
             for tail, rest in _tails(source, segment, end, *cuts[0]):
                 first = f"{{%{segment.left} set {end} = {tail} %}}{{% set {name} = {rest}"
                 yield _replaced(source.text, [(segment.start, segment.stop, first), (place.start, place.stop, shown)])
-    # A text that is always cut behind so many characters, or before so many.
+    # A text that is always cut at the same distance from its beginning, or from its end.
     for sizes in ({len(before) for before, _ in cuts}, {-len(behind) for _, behind in cuts}):
         if len(sizes) == 1:
             at = min(sizes)

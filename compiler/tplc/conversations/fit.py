@@ -42,7 +42,7 @@ def split(text: str, pattern: re.Pattern[str], slots: Mapping[str, WordSlot]) ->
 
 
 def fit(pieces: Sequence[str], slots: Mapping[str, WordSlot], text: str) -> list[int] | Misfit:
-    """Where each piece starts in the text, and behind them the text's end."""
+    """Return where each piece starts in the text, followed by the text's end."""
     starts: list[int] = []
     at = 0
     for index, piece in enumerate(pieces):
@@ -62,7 +62,7 @@ def fit(pieces: Sequence[str], slots: Mapping[str, WordSlot], text: str) -> list
 
 
 def _end(slot: WordSlot, text: str, at: int, following: str) -> int | None:
-    """Where the slot's text ends, if it stands here with `following` behind it."""
+    """Return where the slot's text ends if it starts here and `following` comes after it."""
     end = at + len(slot.text)
     if text.startswith(slot.text, at) and text.startswith(following, end):
         return end

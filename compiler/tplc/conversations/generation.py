@@ -90,7 +90,7 @@ class TracedConversation:
 class NotDivided(UnsupportedTemplate):
     """What a place writes is partly generated, and no literal.
 
-    `cuts`: the text before and behind each border in it, for each run.
+    `cuts`: the text before and after each border in it, for each run.
     """
 
     def __init__(
@@ -297,8 +297,8 @@ def pieces_of(
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A place to put a tag: the source goes on up to `before`, and from `behind`; `suffix` and `prefix` close and open
-    what is cut there; `left` and `right` are the tag's signs."""
+    """A place to put a tag.  The source continues up to `before`, and again from `behind`.  `suffix` and `prefix` close
+    and open what is cut there; `left` and `right` are the tag's delimiters."""
 
     before: int
     behind: int
@@ -382,7 +382,7 @@ class Wrapping:
     def trimmed(
         self, parts: Sequence[Piece | Item], start: int, stop: int, test: Condition | None
     ) -> tuple[int, int] | None:
-        """From the first part to the last that make a tag worth it, without names that are used behind."""
+        """Return the range of the parts that are worth a tag, without names that are used later."""
         wanted = [at for at in range(start, stop) if self.wants(parts[at], test)]
         if not wanted:
             return None

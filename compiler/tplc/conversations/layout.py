@@ -235,7 +235,8 @@ class _Laying:
         return rest[cut_right(rest, len(rest) - len(shared)) :]
 
     def closed_before_prompt(self, index: int, rest: str) -> int | None:
-        """How much of the text behind an answer closes it, as when a generation prompt follows; None: not known."""
+        """Return how many of the characters after an answer close it before a generation prompt; None if that isn't
+        known."""
         prompted = self.render(self.shape.messages[: index + 1], True)
         own = self.own[index]
         if isinstance(prompted, str) or len(prompted) < 3 or prompted[-2] != self.pieces[own[-1]]:

@@ -2,8 +2,8 @@
 
     "<u>Hi<end><a>Hello<end>"  →  [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]
 
-What stands before and behind each role's messages is learned from renders.  What is read is rendered again and compared
-with the text, so nothing is read wrongly unless two conversations have one render.
+The text before and after each role's messages is learned from renders.  The result is rendered again and compared with
+the text, so a conversation is misread only if another one has the same render.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class ParsedConversation:
 
 @dataclass(frozen=True, slots=True)
 class RoleMarkers:
-    """What stands before and behind the messages of a role; `first`: only at the beginning of a conversation."""
+    """The text before and after the messages of a role; `first`: only at the beginning of a conversation."""
 
     role: str
     header: str

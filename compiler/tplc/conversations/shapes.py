@@ -18,9 +18,9 @@ from typing import Any, Literal
 from tplc.ir.nodes import Json
 from tplc.messages import REASONING_KEYS
 
-# What is done with names and ids: words of their own in each place, one word wherever the same one occurs, or they and
-# the arguments are kept as they are.  A template that looks calls up by their ids needs the second, one that looks into
-# them the third.
+# How names and ids are replaced.  `apart`: a different word in each place.  `linked`: one word for all places of a name
+# or id, for templates that look calls up by their ids.  `kept`: names, ids and arguments stay, for templates that look
+# into ids.
 Identifiers = Literal["apart", "linked", "kept"]
 SlotKind = Literal["content", "reasoning", "name", "id", "key", "argument"]
 # Members of a message that are names for something: equal texts stay equal.
@@ -230,7 +230,7 @@ def phrase_pattern(phrases: Sequence[str]) -> re.Pattern[str] | None:
 
 
 def texts_of(value: Any) -> list[str]:
-    """All texts in a message, whatever holds them."""
+    """Return all texts in a message, at any depth."""
     if isinstance(value, str):
         return [value]
     if isinstance(value, Mapping):

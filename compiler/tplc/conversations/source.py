@@ -213,7 +213,7 @@ def _characters(literal: str) -> Iterator[tuple[str, int]]:
 
 
 def cut_literal(literal: str, offset: int) -> tuple[str, str]:
-    """A string literal as two, cut behind so many characters."""
+    """Split a string literal into two after so many characters."""
     at = 1 + sum(size for _, size in list(_characters(literal))[:offset])
     return literal[:at] + literal[0], literal[0] + literal[at:]
 

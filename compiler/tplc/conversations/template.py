@@ -1,4 +1,4 @@
-"""A template that tells of each conversation which characters are whose, and which a model generates.
+"""Find which characters of a conversation belong to which message, and which of them a model generates.
 
 with ConversationTemplate(source) as template:
     read = template.read(messages, tools=tools)

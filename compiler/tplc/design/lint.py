@@ -151,9 +151,11 @@ def _of_calls(ir: TemplateIR, asker: _Asker) -> Iterator[Remark]:
             "write call.id, where calls may run side by side",
         )
     elif tools.call_id.position == "post_args":
-        yield Remark("calls", "a call's id comes after its arguments: a stream tells it last", "write it before them")
+        yield Remark(
+            "calls", "a call's id comes after its arguments, so a stream delivers it last", "write it before them"
+        )
     if ir.content.with_calls == "none":
-        yield Remark("calls", "text beside calls is left out", "write message.content before the calls")
+        yield Remark("calls", "text next to calls is left out", "write message.content before the calls")
     elif ir.content.with_calls == "after":
         yield Remark(
             "calls",
@@ -178,8 +180,8 @@ def _of_values(ir: TemplateIR, asker: _Asker, added_tokens: Sequence[str]) -> It
     if alike:
         yield alike.remark(
             "calls",
-            f"text cannot be told from {_listed(name for name, _ in alike.values)}: the tool's schema has to say it",
-            "quote text, or write the type of a value beside it",
+            f"text is written like {_listed(name for name, _ in alike.values)}: the tool's schema has to decide",
+            "quote text, or write the type next to a value",
         )
     for values, what in ((_TEXTS, "a text with"), (_VALUES, "a value that is")):
         wrong = asker.first(values, lambda pair: _call(pair[1]))
@@ -259,14 +261,14 @@ def _of_template(ir: TemplateIR, renderer: Renderer) -> Iterator[Remark]:
             yield Remark(
                 "template",
                 "arguments as JSON text, which is how clients of OpenAI's interface send them, are "
-                + ("written otherwise than as an object" if text is not None else "not taken"),
+                + ("written differently from an object" if text is not None else "not taken"),
                 "{{ arguments if arguments is string else arguments | tojson }}, or leave it to the server",
             )
         if text is not None and usual is None:
             yield Remark("template", "arguments as an object are not taken", "{{ arguments | tojson }} for no string")
         if usual is not None and without != usual:
-            outcome = "written otherwise than as no text" if without is not None else "not taken"
-            yield Remark("template", f"content null beside calls is {outcome}", "{{ message.content or '' }}")
+            outcome = "written differently from empty text" if without is not None else "not taken"
+            yield Remark("template", f"content null next to calls is {outcome}", "{{ message.content or '' }}")
     if not ir.capabilities.system_role:
         yield Remark("template", "a system message is not taken", "write it first, before all others")
 

@@ -43,7 +43,7 @@ _MESSAGES: Mapping[str, Mapping[str, Json]] = {
     "call": {"content": "I will look.", "tool_calls": [{"place": 'the "old" harbour', "days": 2}]},
     "two calls": {"reasoning_content": "Both.", "tool_calls": [{"place": "Oslo"}, {"place": "a\nb", "days": 1}]},
 }
-_TEST = '''"""The outputs in this folder are read as the messages beside them: python -m unittest"""
+_TEST = '''"""Test that the parser reads each output as the message next to it: python -m unittest"""
 
 import importlib.util
 import json
@@ -58,7 +58,7 @@ spec.loader.exec_module(parser)
 
 
 def compared(message):
-    """What a test compares: ids are made up where the format has none."""
+    """Return what a test compares; ids are left out, because some formats have none."""
     calls = [call["function"] for call in message["tool_calls"] or []]
     read = [{"name": call["name"], "arguments": json.loads(call["arguments"])} for call in calls]
     return {"content": message["content"], "reasoning_content": message["reasoning_content"], "tool_calls": read}

@@ -1,4 +1,4 @@
-"""What vLLM, SGLang, llama.cpp and transformers have to be told of a format: flags, stops, tokens, the target to use.
+"""List what vLLM, SGLang, llama.cpp and transformers need for a format: flags, stop texts, tokens, the target to use.
 
     TemplateIR, its tokenizer's tokens  →  [Advice("vLLM", "serve", "vllm serve … --tool-call-parser hf …"), …]
 
@@ -86,7 +86,7 @@ def _format(ir: TemplateIR, markers: Sequence[MarkerTokens], *, known: bool) -> 
         yield Advice(
             place,
             "tokens",
-            "not known: there is no tokenizer here, so which markers are tokens of its own cannot be told; "
+            "not known: without a tokenizer, special tokens can't be listed; "
             "name the model's folder, its tokenizer_config.json, or a GGUF file",
         )
         return
@@ -127,8 +127,8 @@ def _vllm(ir: TemplateIR, source: str, name: str, markers: Sequence[MarkerTokens
         yield Advice(
             place,
             "required",
-            "with the plug-in, calls that are required or named come in the model's format, where tplc is installed "
-            "beside the server; with the parser hf they are an error",
+            "with the plug-in, required or named calls come in the model's format if tplc is installed next to the "
+            "server; with the parser hf they are an error",
         )
 
 
@@ -159,7 +159,7 @@ def _sglang(ir: TemplateIR, source: str, name: str, markers: Sequence[MarkerToke
 def _gguf_server(ir: TemplateIR, source: str, markers: Sequence[MarkerTokens]) -> Iterator[Advice]:
     place = "llama.cpp"
     yield Advice(
-        place, "serve", "llama-server -m MODEL.gguf --jinja, and /v1/completions behind the proxy of docs/vendoring.md"
+        place, "serve", "llama-server -m MODEL.gguf --jinja, and /v1/completions through the proxy of docs/vendoring.md"
     )
     if ir.tools.format != "none":
         yield Advice(

@@ -104,7 +104,7 @@ _WANTED = (
     _Wanted("C1", "the question, and its answer", "turn", _asked, _answer, ("turn.header", "content.")),
     _Wanted(
         "C2",
-        "an answer at the end, and one with a question behind it",
+        "an answer at the end, and one followed by a question",
         "turn",
         lambda s: _answer(s) and s.follow == "none",
         lambda s: _answer(s) and s.follow == "user",
@@ -171,7 +171,7 @@ _WANTED = (
     ),
     _Wanted(
         "T4",
-        "a call, and a call beside content",
+        "a call, and a call after content",
         "calls",
         _calls(1),
         lambda s: s.content and bool(s.arguments) and not s.reasoning,

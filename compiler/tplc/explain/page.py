@@ -69,7 +69,7 @@ def _turns(ir: TemplateIR) -> str:
 def _format(ir: TemplateIR) -> str:
     facts: dict[str, list[str]] = {}
     for line in lines(ir):
-        if not line.startswith(("ir ", "verification", "not shown", "ambiguity", "excused", "failure")):
+        if not line.startswith(("ir ", "verification", "not rendered", "ambiguity", "excused", "failure")):
             fact, _, value = line.partition(" = ")
             facts.setdefault(fact, []).append(f"<code>{escape(value)}</code>")
     rows = "".join(f"<tr><th>{escape(fact)}</th><td>{''.join(values)}</td></tr>" for fact, values in facts.items())
@@ -83,7 +83,7 @@ def _verification(ir: TemplateIR) -> str:
         ("came back equal", str(result.passed)),
         ("ways of cutting tried", str(result.chunkings)),
         ("seed", str(result.seed)),
-        *(("not shown by the template", text) for text in result.not_shown),
+        *(("not rendered by the template", text) for text in result.not_shown),
         *(
             ("ambiguous", f"{found.kind}: {found.first} and {found.second} both render to {json.dumps(found.render)}")
             for found in result.ambiguities
@@ -91,7 +91,7 @@ def _verification(ir: TemplateIR) -> str:
         *(
             (
                 "excused",
-                f"{found.title}: {json.dumps(found.message, ensure_ascii=False)} is read as "
+                f"{found.title}: {json.dumps(found.message, ensure_ascii=False)} is parsed as "
                 f"{json.dumps(found.other, ensure_ascii=False)}; both render to {json.dumps(found.render)}",
             )
             for found in result.excused

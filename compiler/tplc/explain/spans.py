@@ -1,4 +1,4 @@
-"""Where in a raw output its parts stand, told from the deltas that a parser made of it.
+"""Locate the parts of a raw output by the deltas that a parser made of it.
 
     "<r>Hm</r>Hi"  →  marker "<r>", reasoning "Hm", marker "</r>", content "Hi"
 

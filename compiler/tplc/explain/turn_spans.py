@@ -3,7 +3,7 @@
     spans(ir, "<why>Hm</why>Hi<call>look {}</call><end>")
     →  reasoning "<why>Hm</why>", content "Hi", call "<call>look ", arguments "{}", call "</call>", end "<end>"
 
-The parser tells the values; the markers between them go to the part that they open or close.
+The parser locates the values; each marker between them belongs to the part that it opens or closes.
 """
 
 from __future__ import annotations

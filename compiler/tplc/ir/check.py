@@ -1,4 +1,4 @@
-"""What must hold in every IR, whatever the template.
+"""Check the rules that every IR must satisfy, for any template.
 
     turn.prompts[0]: text does not end with the header and the head
     tools.call: the slot "arguments" stands 2 times, expected once
@@ -190,7 +190,7 @@ def _check_call_id(tools: Tools) -> Iterator[Violation]:
         try:
             re.compile(call_id.pattern)
         except re.error as error:
-            yield Violation("tools.call_id.pattern", f"is no regular expression: {error}")
+            yield Violation("tools.call_id.pattern", f"is not a regular expression: {error}")
     yield from _check_layout("tools.call_id.layout", call_id.layout)
     if call_id.layout and not _holds(tools.call, call_id.layout):
         yield Violation("tools.call_id.layout", "its items do not stand in a row in tools.call")
@@ -222,10 +222,10 @@ def _check_layout(path: str, layout: Layout) -> Iterator[Violation]:
             yield Violation(f"{path}[{index}]", "is an empty text")
         if isinstance(item, Text) and index and isinstance(layout[index - 1], Text):
             yield Violation(f"{path}[{index}]", "is a text after a text; neighbours are joined")
-        # Arguments may follow right after the name: their own opening tells where it ends.
+        # Arguments may follow the name directly: their own opener ends it.
         after_slot = index > 0 and isinstance(layout[index - 1], Slot)
         if isinstance(item, Slot) and item.kind != "arguments" and after_slot:
-            yield Violation(f"{path}[{index}]", "is a slot right after a slot; nothing tells where one ends")
+            yield Violation(f"{path}[{index}]", "follows another slot directly; no marker separates them")
 
 
 def _check_tokens(ir: TemplateIR) -> Iterator[Violation]:

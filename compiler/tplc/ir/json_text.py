@@ -11,7 +11,7 @@ import json
 
 from tplc.ir.nodes import Json
 
-# Nothing that is meant is as deep, and whoever walks it may still recurse.
+# No legitimate value is nested as deeply, and recursive functions can still walk this depth.
 DEEPEST = 100
 
 

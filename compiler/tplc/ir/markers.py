@@ -17,7 +17,7 @@ import re
 import string
 import unicodedata
 
-# JSON's own signs and field names say nothing about a template: `{"name": "` could stand in any answer.
+# JSON's own punctuation and field names say nothing about a template: any answer could contain `{"name": "`.
 FIELD_NAME = re.compile(r"""(["'])\w*\1\s*:?""")
 _LEAST_DISTINCTIVE = 3
 _MOST_ORDINARY_SIGNS = 2
@@ -36,7 +36,7 @@ _MARKDOWN = re.compile(r"^(?:#{1,6}\s|[-+*>]\s|={1,2}\s)?[*_`]{0,3}|(?:\s={1,2}|
 
 
 def only_punctuation(marker: str) -> bool:
-    """Whether a marker is made of nothing but signs of ASCII (and white space), which prose and code hold as well.
+    """Return whether a marker consists only of ASCII punctuation and white space, which prose and code contain as well.
 
     Where such a marker counts has to be said more narrowly than for others: `x >> 2` closes nothing.
     """
@@ -44,7 +44,7 @@ def only_punctuation(marker: str) -> bool:
 
 
 def could_be_prose(marker: str) -> bool:
-    """Whether people and models write such a text as well: words and their punctuation, or nothing but signs.
+    """Return whether people and models also write such a text: words with punctuation, or punctuation alone.
 
     It marks something only where the template can have written it: no words may be lost.
     """
@@ -60,7 +60,8 @@ def is_word(marker: str) -> bool:
 
 
 def ends_in_text(marker: str) -> bool:
-    """Whether an end stands in the midst of answers as well: words, a sign or two, one sign many times."""
+    """Return whether an end marker also occurs inside answers: words, one or two punctuation characters, or one
+    repeated."""
     core = marker.strip()
     return is_word(marker) or (only_punctuation(core) and (len(core) <= 2 or len(set(core)) == 1))
 
@@ -75,7 +76,8 @@ def only_words(marker: str) -> bool:
 
 
 def is_ordinary(marker: str) -> bool:
-    """Whether a marker is made of ordinary characters: words with single signs between them, or one or two signs.
+    """Return whether a marker consists of ordinary characters: words with single punctuation characters, or one or two
+    of them.
 
     Prose, addresses, and source code hold such a text anywhere, so it marks something at a stated position only.
     """
@@ -124,7 +126,7 @@ def pieces_of(text: str) -> list[str]:
 
 
 def parts_of(piece: str) -> list[str]:
-    """A piece cut behind each closing bracket."""
+    """Split a piece after each closing bracket."""
     return [part for part in re.split(r"(?<=[>\])}»])", piece) if part]
 
 

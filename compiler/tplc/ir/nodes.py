@@ -289,7 +289,7 @@ class CallId:
 
 @dataclass(frozen=True, slots=True)
 class Replaced:
-    """A sign of a name or a key, and the text that is written for it: `&` as `&amp;`."""
+    """A character of a name or a key, and the text that is written for it: `&` as `&amp;`."""
 
     slot: Literal["name", "key"]
     sign: str
@@ -301,8 +301,8 @@ class Tools:
     """section_start call (separator call)* section_end, each call in the layout `call`.
 
     `call` holds the slots name (once or more), arguments (once), id, index; a slot's later occurrences repeat the
-    first.  `index_base` is the first call's index.  `json` is set for the format json_native only.  `replaced` are
-    signs that names and keys are written with otherwise.
+    first.  `index_base` is the first call's index.  `json` is set for the format json_native only.  `replaced` lists
+    the characters that are escaped in names and keys.
     """
 
     format: ToolFormat = "none"
@@ -319,7 +319,7 @@ class Tools:
     replaced: tuple[Replaced, ...] = ()
 
     def signs(self, slot: Literal["name", "key"]) -> tuple[tuple[str, str], ...]:
-        """What stands in a name or a key for another sign, and that sign."""
+        """Return each text that stands for a character in a name or a key, with that character."""
         return tuple((replaced.text, replaced.sign) for replaced in self.replaced if replaced.slot == slot)
 
     def written(self, slot: Literal["name", "key"], text: str) -> str:
@@ -369,7 +369,7 @@ GENERAL_TOLERANCES = (
     "python_literals",  # True, False, None and single quotes where the dialect has JSON, and the other way round
     "stray_closers",  # a closer of a block that is not open is dropped
     "tool_names",  # the name of a tool with a namespace before it, in quotes, or with other separators
-    "marker_spelling",  # markers of calls in other case, with `-` for `_`, `|` for `｜`, white space at their signs
+    "marker_spelling",  # markers of calls in other case, with `-` for `_`, `|` for `｜`, white space at their brackets
     "repeated_markers",  # openers and closers of calls twice, a bracket too many after a call, fences around calls
     "cut_markers",  # the beginning of a marker where the output ends
     "other_forms",  # with tools: headers with parts left out, calls and arguments in other usual forms
@@ -397,7 +397,7 @@ class Captured:
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A token that the tokenizer was given besides its vocabulary.
+    """A token that was added to the tokenizer's vocabulary.
 
     `id` is None if the source does not number its tokens.  `special`: the tokenizer keeps it apart from ordinary text.
     `ends`: the model ends an answer with it.
@@ -411,7 +411,7 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Ambiguity:
-    """Two different messages with one render; `kind` says what cannot be told apart."""
+    """Two different messages with the same render; `kind` names what they differ in."""
 
     kind: str
     first: str

@@ -12,7 +12,8 @@ from tplc.ir.roles import ROLES
 
 
 def own_markers(ir: TemplateIR) -> dict[str, str]:
-    """By their text, without outer white space; a text that stands in several places is told by the first."""
+    """Map each marker's text, without outer white space, to its place; a text in several places belongs to the
+    first."""
     found: dict[str, str] = {}
     for place, text in _texts(ir):
         if text.strip():

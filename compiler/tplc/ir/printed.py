@@ -40,7 +40,7 @@ def printed(ir: TemplateIR) -> str:
 
 
 def lines(ir: TemplateIR) -> Iterator[str]:
-    """Whatever a text holds, each fact stays in its line."""
+    """Yield the facts of a format, each in one line even if a text contains line ends."""
     return map(one_line, _all_facts(ir))
 
 
@@ -217,7 +217,7 @@ def _verification(result: Verification) -> Iterator[str]:
     counts = f"{result.passed} of {result.messages} messages{chunkings}, seed {result.seed}"
     yield f"verification = {verdict}: {counts}"
     for text in result.not_shown:
-        yield f"not shown = {text}"
+        yield f"not rendered = {text}"
     for ambiguity in result.ambiguities:
         yield f"ambiguity ({ambiguity.kind}): {ambiguity.first} | {ambiguity.second} | {quoted(ambiguity.render)}"
     for excused in result.excused:

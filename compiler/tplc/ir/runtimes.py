@@ -1,4 +1,5 @@
-"""Where a generated parser has its runtime: in its file, in one beside it that several share, or installed."""
+"""Name the places of a generated parser's runtime: in the parser's file, in one file shared by several, or
+installed."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def loads(text: str) -> TemplateIR:
 
 def to_dict(ir: TemplateIR) -> dict[str, Any]:
     data = _encode(ir, TemplateIR)
-    # The version comes first: whoever reads the file wants to know it before anything else.
+    # The version comes first: readers of the file need it before anything else.
     return {"version": data.pop("version"), **data}
 
 
@@ -101,7 +101,7 @@ def _encode_node(node: Any) -> dict[str, Any]:
 
 
 def _decode(value: Any, kind: Any, path: str) -> Any:
-    if kind is Any:  # Json: whatever it holds is right
+    if kind is Any:  # Json: any value is valid
         return value
     if kind == Layout:
         return _decode_layout(value, path)

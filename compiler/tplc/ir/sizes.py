@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from tplc.ir.nodes import Json, TemplateIR
 from tplc.ir.serialize import to_dict
 
-# Of an IR that is read: whoever learns one sets a bound of his own.
+# This limit is for IRs that are read; the learner has limits of its own.
 MOST_CHARACTERS = 10_000
 
 

@@ -1,4 +1,4 @@
-"""How values are spelled, as a reader of them takes it: quotes, words and signs, with those of Python where declared.
+"""Describe how values are spelled, for their readers: quotes, words and punctuation, with those of Python if declared.
 
 spellings_of(tools, also_python=True)  →  (at the top, inside lists, inside objects)
 """
@@ -24,7 +24,7 @@ class Spelling:
     words: tuple[tuple[str, str], ...]
     signs: tuple[str, ...]
     bare_keys: bool
-    as_json: bool  # the template writes what JSON writes, whatever is read besides
+    as_json: bool  # the template writes JSON, even if more is read
 
 
 def spellings_of(tools: Tools, *, also_python: bool, repairs: bool = False) -> tuple[Spelling, Spelling, Spelling]:

@@ -3,7 +3,7 @@
     stand_in("eos_token")                        →  "<eos_token:not-given>"
     without_stand_ins("\\n<eos_token:not-given>")  →  "\\n"
 
-It shows where the token goes, whatever that will be; no model writes it.
+It marks the place of the token, which isn't known yet; no model writes it.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ def tolerances_from(data: Json, name: str) -> list[Tolerance]:
     """`name` is the file's, for messages."""
     listed = data.get("tolerances") if isinstance(data, Mapping) else None
     if not isinstance(listed, list):
-        raise SourceError(name, 'is no tolerance file: expected {"tolerances": [{"kind": …}, …]}')
+        raise SourceError(name, 'is not a tolerance file: expected {"tolerances": [{"kind": …}, …]}')
     return [_tolerance(item, f"{name}: tolerances[{index}]") for index, item in enumerate(listed)]
 
 
@@ -101,7 +101,7 @@ def _problems(
     if not marker.strip():
         yield from _problems_of_role(ir, variant.marker, others)
     elif variant.marker not in ROLES and not any(holds_piece(own, marker.strip()) for own in own_markers(ir)):
-        yield "marker", f"{quoted(variant.marker)} is no marker of this format: {_existing(ir, variant.marker)}"
+        yield "marker", f"{quoted(variant.marker)} is not a marker of this format: {_existing(ir, variant.marker)}"
     if text.strip() == marker.strip():
         yield "text", f"{quoted(text)} is the marker itself"
     role = next((role for role in _OPENERS if variant.marker in (role, ROLES[role](ir))), None)

@@ -212,7 +212,7 @@ def _write_top(dialect: Dialect, pairs: PairArguments, value: object) -> str:
 
 
 def _needs_wrap(text: str, pair: Layout) -> bool:
-    """A raw string can't stand bare beside the first character of a marker, over lines, or with outer white space."""
+    """Return whether a raw string needs its wrapper: it starts like a marker, spans lines, or has outer white space."""
     openers = {item.text.strip()[:1] for item in pair if isinstance(item, Text) and item.text.strip()}
     return text != text.strip() or "\n" in text or "&" in text or any(opener in text for opener in openers)
 

@@ -49,8 +49,8 @@ def learn(
     version: str = "0.1.0",
     observer: Observer | None = None,
 ) -> TemplateIR:
-    """The format of a template's assistant turns, unverified.  `examples` show what the template never renders;
-    `observer` is told of every probe.
+    """Learn the format of a template's assistant turns, without verifying it.  `examples` show what the template never
+    renders; `observer` is called with every probe.
 
     `added_tokens` are all that the tokenizer has as one token, where that is known.
 

@@ -47,7 +47,7 @@ from tplc.learn.probe import (
 from tplc.learn.turn import TurnFacts
 from tplc.messages import Call
 
-# stand for the sentinels of one kind wherever they are repeated in closing markers
+# These stand for the sentinels of one kind in closing markers that repeat them.
 NAME, ID, KEY, INDEX = "zqname0token0x", "zqid0token0x", "zqkey0token0x", "zqindex0token0x"
 _TOKENS = {NAME: "name", ID: "id", KEY: "key", INDEX: "index"}
 _INT = 7431

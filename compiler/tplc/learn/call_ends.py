@@ -1,4 +1,4 @@
-"""What closes the calls of a turn, and what ends the turn behind them?
+"""Find what closes the calls of a turn, and what ends the turn after them.
 
 "]</all>{end}"  →  section end "</all>", turn end "{end}"
 """
@@ -66,8 +66,8 @@ def _without_known(shared: str, ends: Sequence[str], anchors: Sequence[str]) -> 
 
 
 def turn_end_behind(split: Repetition, ends: Sequence[str]) -> tuple[Repetition, str]:
-    """The calls without a turn's end that is seen behind calls only; and that end.  Where nothing opens the calls,
-    nothing closes them."""
+    """Split the turn's end off the closers of calls, if it is seen only after calls; return both.  If nothing opens the
+    calls, nothing closes them."""
     if split.end and not split.start.strip() and not split.end.isspace():
         return replace(split, end=""), split.end
     closer, turn_end = _end_behind_calls(split, ends)
@@ -75,8 +75,8 @@ def turn_end_behind(split: Repetition, ends: Sequence[str]) -> tuple[Repetition,
 
 
 def _end_behind_calls(split: Repetition, ends: Sequence[str]) -> tuple[str, str]:
-    """What closes the calls, and what ends the turn behind them: a mark that is written as other ends are, between the
-    same brackets, where no marker of calls is."""
+    """Return what closes the calls, and what ends the turn after them: a marker that is written like the other ends,
+    between the same brackets, and isn't a marker of calls."""
     spans = token_spans(split.end)
     if len(spans) < 2 or spans[-1][1] < len(split.end.rstrip()):
         return split.end, ""
@@ -90,7 +90,7 @@ def _end_behind_calls(split: Repetition, ends: Sequence[str]) -> tuple[str, str]
 
 
 def _brackets(mark: str) -> tuple[str, str]:
-    """What a mark is written between: the signs before and behind its words."""
+    """Return the punctuation before and after the words of a marker."""
     inner = mark.strip("".join(ch for ch in set(mark) if not ch.isalnum()))
     at = mark.index(inner) if inner else 0
     return mark[:at], mark[at + len(inner) :]
@@ -105,6 +105,6 @@ def _trailer(prober: Prober, setup: Setup, post: str, count: int) -> str:
         return ""
     shared = common_suffix(asked, post)
     rest = after_content(prober, setup)
-    # what is in every render stands behind a text as well
+    # Text that is in every render also follows content.
     shared = common_suffix(shared, rest) if rest is not None else shared
     return post[cut_right(post, len(post) - len(shared)) :]

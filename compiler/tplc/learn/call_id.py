@@ -2,7 +2,7 @@
 
     `functions.NAME:0`  →  position pre_func_name, the word `functions.` NAME `:` INDEX
 
-An id is a slot of its own, or the word that a counter stands in: not one of signs alone, which numbers calls.
+An id is a slot of its own, or the word that contains a counter.  Punctuation with a counter only numbers the calls.
 """
 
 from __future__ import annotations

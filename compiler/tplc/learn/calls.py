@@ -82,7 +82,8 @@ def written_calls(
 
 
 def around_calls(shown: Outline, post: str) -> Repetition:
-    """What opens, separates and closes the calls; of a single one nothing tells the call from its section."""
+    """Return what opens, separates and closes the calls; with a single call, the call can't be separated from its
+    section."""
     return repetition(shown.pre, shown.mids[0], post) if shown.mids else Repetition("", shown.pre, post, "", "")
 
 
@@ -96,7 +97,7 @@ def _without_rest(split: Repetition, beside: BesideCalls, turn_end: str) -> tupl
 def _with_space_beside(split: Repetition, beside: BesideCalls) -> Repetition:
     """The white space between content and calls is the calls'."""
     if beside.place == "after":
-        # the last closing has the white space before content, whatever it has at the end of a turn
+        # The last closer has the white space before content, even if it has other white space at the end of a turn.
         return replace(split, end=split.end.rstrip() + beside.gap) if beside.gap.isspace() else split
     gap, lead = beside.gap, split.start + split.open
     space = gap[: len(gap) - len(gap.lstrip())]

@@ -59,8 +59,8 @@ class _Scene:
 
 @dataclass(frozen=True, slots=True)
 class _Deviation:
-    """Where a text between sentinels is not what it was: in `text` from `start` to `stop`, and what is there instead.
-    `first`: the text follows the user's words.  `last`: no sentinel follows it."""
+    """A changed text between sentinels: in `text` from `start` to `stop`, with the text that replaces it. `first`: the
+    text follows the user's words.  `last`: no sentinel follows it."""
 
     text: str
     start: int
@@ -155,7 +155,7 @@ def _all_in_one(prober: Prober, scenes: Sequence[_Scene], **values: Json) -> str
 
 
 def _data(prober: Prober, scenes: Sequence[_Scene], name: str, values: Sequence[Json]) -> Iterator[_Deviation]:
-    """Where a variable's own value is written, whatever the case of its letters."""
+    """Yield the places where a variable's own value is written, in any case of its letters."""
     for value in [value for value in values if value in (_WORD, _NUMBER)]:
         # what only makes a prompt longer is the beginning of the answer, and read as one
         begun: set[str] = set()
@@ -220,7 +220,7 @@ def _before_the_turn(change: _Deviation, asked: str) -> bool:
 
 
 def _captured(ir: TemplateIR, by: CapturedBy, name: str, change: _Deviation) -> Iterator[Captured]:
-    """Nothing for a change behind the turn's end, nor for a call's own counter."""
+    """Yield the captured text of a change; nothing for a change after the turn's end, or for a call's own counter."""
     text = change.text[change.start : change.stop]
     place = next((named for named in markers(ir) if _touches(change, named[1])), None)
     if place is not None and (by != "calls" or place[0] != "tools.call"):
@@ -231,7 +231,7 @@ def _captured(ir: TemplateIR, by: CapturedBy, name: str, change: _Deviation) -> 
 
 
 def _touches(change: _Deviation, marker: str) -> bool:
-    """Whether the change is all in the marker; more behind a turn's end is not the turn's."""
+    """Return whether the whole change is in the marker; text after a turn's end isn't part of the turn."""
     at = change.text.find(marker)
     while at >= 0 and not (at <= change.start and change.stop <= at + len(marker)):
         at = change.text.find(marker, at + 1)

@@ -1,4 +1,4 @@
-"""What stands around content, and where does content stand beside calls?
+"""Find the text around content, and the place of content in turns with calls.
 
 without reasoning  "{say}zqcontent0x{/say}{end}"
 calls alone        "{call}…{/call}{end}"
@@ -28,14 +28,14 @@ from tplc.learn.probe import (
 from tplc.learn.reasoning import ReasoningMarkers
 from tplc.learn.turn import TurnFacts
 
-_QUESTION = "What stands around content, and where does content stand beside calls?"
+_QUESTION = "What surrounds content, and where is content in turns with calls?"
 Ends = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class BesideCalls:
-    """Where one message's content stands beside calls, the text between the two, and what follows both.  `lead` is
-    what opens the first call in a turn of calls only."""
+    """The place of a message's content in a turn with calls, the text between the two, and the text after both.  `lead`
+    opens the first call in a turn of calls only."""
 
     place: ContentPlace
     gap: str = ""

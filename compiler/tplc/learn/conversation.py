@@ -1,7 +1,7 @@
 """How must a conversation look for this template to render it, and to show calls?
 
-every setup refuses but the one with list content           →  Setup(parts=True)
-calls show only beside a following tool result, as objects  →  Setup(follow="tool", arguments="object")
+every setup refuses but the one with list content              →  Setup(parts=True)
+calls show only if a tool result follows, and only as objects  →  Setup(follow="tool", arguments="object")
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def base_setup(prober: Prober, found: Candidates, name: str) -> Setup:
             silent = setup
     if silent is not None and call_setup(prober, silent, (), found) is not None:
         return silent
-    # a reason is worth telling when nothing rendered; else the template did render, without the assistant
+    # A reason is reported if nothing rendered; otherwise the template did render, but without the assistant.
     reason = f": {reasons[0]}" if reasons and silent is None else ""
     if not found.messages and set(reasons) <= {NOT_SHOWN}:
         others = [variable for variable, _ in found.variables]
@@ -60,8 +60,7 @@ def base_setup(prober: Prober, found: Candidates, name: str) -> Setup:
         )
     raise UnsupportedTemplate(
         name,
-        "no conversation of a user and an assistant shows the assistant's text, whatever the form of the messages"
-        + reason,
+        "none of the conversations that were tried renders the assistant's text" + reason,
     )
 
 
@@ -142,7 +141,7 @@ def _ignores_calls(prober: Prober, base: Setup) -> bool:
 
 
 def _quiet(prober: Prober, setup: Setup) -> Setup:
-    """The form of absent content that leaves the least behind (a template may print None)."""
+    """Return the setup whose form of absent content leaves the least text (a template may print None)."""
     call = sentinel_call(0)
     sizes = []
     for order, content in enumerate(("null", "empty", "absent")):

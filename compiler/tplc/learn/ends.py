@@ -1,7 +1,7 @@
 """What ends a turn?
 
-answered                     "{bot}zqcontent0x{end}"
-… and a question behind it   "{bot}zqcontent0x{end}{user}zquser1x"
+answered                   "{bot}zqcontent0x{end}"
+… followed by a question   "{bot}zqcontent0x{end}{user}zquser1x"
 →  end "{end}"
 """
 
@@ -70,7 +70,7 @@ def learn_ends(prober: Prober, base: Setup, turn: TurnFacts) -> tuple[str, ...]:
 
 @asks("turn", TURN)
 def learn_other_ends(prober: Prober, base: Setup, called: Setup | None, ir: TemplateIR) -> tuple[str, ...]:
-    """The ends that turns of other shapes than plain content have, where none of the known ones is behind their last
+    """Return the ends of turns of other shapes than plain content, if none of the known ends follows their last
     part."""
     before_user = user_header(prober, base)
     found: list[str] = []
@@ -105,7 +105,8 @@ def _shapes(base: Setup, called: Setup | None, ir: TemplateIR) -> Iterator[tuple
 
 
 def _behind(prober: Prober, setup: Setup, message: Message, calls: tuple[Call, ...], ir: TemplateIR) -> str:
-    """What a render has behind all that the format writes of a message; "" where it does not show that."""
+    """Return what follows everything that the format writes of a message in a render; "" if the render doesn't show
+    it."""
     tail = prober.tail([message], setup, calls=calls)
     if isinstance(tail, Refusal):
         return ""

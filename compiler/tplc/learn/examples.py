@@ -259,7 +259,7 @@ def _style(shown: _Shown, string: StringStyle | None) -> ValueStyle:
     python = False
     for text, _, calls in shown:
         leaves = [leaf for call in calls for pair in call.pairs for leaf in _leaves(pair.data)]
-        # one word tells of the others: no dialect seen mixes two languages' words
+        # One word decides about the others: no known dialect mixes the words of two languages.
         python |= any((leaf is None or isinstance(leaf, bool)) and json.dumps(leaf) not in text for leaf in leaves)
     words = ("True", "False", "None") if python else (JSON_STYLE.true, JSON_STYLE.false, JSON_STYLE.null)
     true, false, null = words

@@ -1,8 +1,8 @@
-"""What opens every turn, whatever its parts are?
+"""Find what opens every turn, independent of its parts.
 
 prompt      "{bot}{r}"                       both begin with "{bot}"
 answered    "{bot}zqcontent0x{end}"          →  header "{bot}"
-prompt      "{bot}{say}", answered the same  and reasoning stands behind it with no opener of its own
+prompt      "{bot}{say}", answered the same  and reasoning follows it with no opener of its own
 →  header "{bot}": "{say}" is the opener of reasoning
 
 It is decided here alone: what the prompts and the answers share, less what turns out to open a part.

@@ -17,10 +17,10 @@ def check_sizes(ir: TemplateIR, limits: Limits) -> None:
 
 
 def check_slots(ir: TemplateIR) -> None:
-    """Every slot needs a text behind it that ends it; arguments open with a sign of their own."""
+    """Check that a text after every slot ends it, and that arguments open with a character of their own."""
     pairs = ir.tools.arguments
     for layout in (ir.tools.call, pairs.pair if isinstance(pairs, PairArguments) else ()):
         for one, two in pairwise(layout):
             if isinstance(one, Slot) and isinstance(two, Slot) and two.kind != "arguments":
                 between = f"nothing stands between the {one.kind} and the {two.kind} of a call"
-                raise UnsupportedTemplate(ir.provenance.name, f"{between}, so nothing tells where one ends")
+                raise UnsupportedTemplate(ir.provenance.name, f"{between}, so their border is unknown")

@@ -137,8 +137,8 @@ _Found = TypeVar("_Found")
 
 @dataclass(slots=True)
 class Prober:
-    """Renders probes through one renderer and remembers the results; `observer` is told of each, and of the question
-    that it is asked for (see `asks`)."""
+    """Renders probes through one renderer and remembers the results; `observer` is called with each, and with the
+    question that it belongs to (see `asks`)."""
 
     renderer: Renderer
     observer: Observer | None = None

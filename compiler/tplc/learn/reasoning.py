@@ -107,8 +107,8 @@ def learn_markers(
 
 
 def with_end(markers: ReasoningMarkers) -> tuple[ReasoningMarkers, tuple[str, ...]]:
-    """Without reasoning that only white space ends: nothing tells where content begins after it.  What is left out, and
-    why, is told."""
+    """Leave out reasoning that only white space ends, because the beginning of content after it is unknown.  Return the
+    remaining markers, and the reasons for what is left out."""
     if not markers or markers.end.strip():
         return markers, ()
     if markers.start.strip() and markers.opens_content.strip():
@@ -116,8 +116,8 @@ def with_end(markers: ReasoningMarkers) -> tuple[ReasoningMarkers, tuple[str, ..
         return replace(markers, end=markers.end + markers.opens_content), ()
     place = f" of {markers.shown[0].key}" if markers.shown else ""
     why = (
-        f"reasoning{place}: only white space ({quoted(markers.end)}) ends it, so nothing tells where content or a "
-        "call begins after it; an example pair (--example) can give it other markers"
+        f"reasoning{place}: only white space ({quoted(markers.end)}) ends it, so the beginning of content or a "
+        "call after it is unknown; an example pair (--example) can give it other markers"
     )
     return ReasoningMarkers("", "", markers.lead), (why,)
 
@@ -131,7 +131,7 @@ def learn_reasoning(prober: Prober, turn: TurnFacts, markers: ReasoningMarkers, 
     only_calls = bool(shown) and all(s.then == name_of(0) for s in shown)
     after_content = False
     if shown and (could_be_prose(markers.start) or only_calls):
-        # Signs that content holds as well: then the place matters in every turn, and one more render is worth it.
+        # Content may contain the same punctuation.  Then the place matters in every turn, and is worth one more render.
         after_content = _after_content(prober, turn, shown[0].setup, calls, shown[0].key)
     mode = _mode(turn, markers.start, markers.end, only_calls)
     start = "" if mode == "delimiter" else markers.start  # white space opens nothing
@@ -193,7 +193,7 @@ def _show(prober: Prober, turn: TurnFacts, context: Setup, calls: Setup | None, 
 
 
 def _after_content(prober: Prober, turn: TurnFacts, setup: Setup, calls: Setup | None, key: str) -> bool:
-    """Whether a message with both has its reasoning after the content, alone or beside a call."""
+    """Return whether a message with both has its reasoning after the content, alone or with a call."""
     beside: list[list[Call]] = [[], [sentinel_call(0)]] if calls is not None else [[]]
     for some in beside:
         message = assistant(setup, content=CONTENT, reasoning=(key, REASONING), calls=some)
@@ -228,7 +228,7 @@ def _markers(shown: Sequence[ReasoningShown], turn: TurnFacts, lead: str, call_l
         opening = lead if s.then == CONTENT else call_lead
         if opening.strip() and s.after.endswith(opening) and s.after != opening:
             end = s.after[: len(s.after) - len(opening)]
-            # what stands behind the header opens the next part, if only beside reasoning
+            # Text after the header opens the next part, even if it is seen only with reasoning.
             end = end[: end.index(header)] if header.strip() and header in end else end
             if end.strip():
                 return start, _with_lead(shown, end, lead)

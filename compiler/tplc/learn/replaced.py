@@ -1,4 +1,4 @@
-"""Which signs of names and keys are written otherwise?
+"""Find the characters that are escaped in names and keys.
 
 a call of `a&b"c`  →  `<call a&amp;b&quot;c>`  →  `&` is written `&amp;`, `"` is written `&quot;`
 """
@@ -17,10 +17,10 @@ from tplc.learn.turn import TurnFacts
 from tplc.messages import Call
 
 SIGNS = "&<>\"'"
-_LONGEST = 16  # what stands for one sign
+_LONGEST = 16  # the text that stands for one character
 
 
-@asks("replaced", "Which signs of names and keys are written otherwise?")
+@asks("replaced", "Which characters are escaped in names and keys?")
 def learn_replaced(prober: Prober, turn: TurnFacts, setup: Setup, tools: Tools) -> Tools:
     """Not for calls that are JSON: there a name is a string like any other."""
     if tools.format == "json_native":
@@ -39,18 +39,19 @@ def learn_replaced(prober: Prober, turn: TurnFacts, setup: Setup, tools: Tools) 
 
 
 def _means_one_sign(one: Replaced, found: Sequence[Replaced]) -> bool:
-    """Only what no name holds otherwise can be read back: no word, no single sign, nothing that stands for two."""
+    """Return whether the escaped text can be read back: it is no word, no single character, and doesn't stand for
+    two."""
     text = one.text
     alone = all((other.slot, other.text) != (one.slot, text) for other in found if other is not one)
     return alone and len(text) > 1 and not text[0].isalnum()
 
 
 def _call(sign: str) -> Call:
-    """One sign at a time: which of two quotes is escaped depends on the other."""
+    """Return a call with one such character at a time: which of two quotes is escaped depends on the other."""
     return Call(f"zqname0x{sign}zqname1x", ((f"zqkey0x{sign}zqkey1x", "zqvalue0n0x"),))
 
 
 def _written(text: str, slot: str) -> str:
-    """What is written for the sign; "" where nothing is, or it can't be told."""
+    """Return the text that is written for the character; "" if nothing is written, or if that is unknown."""
     found = re.search(f"zq{slot}0x(.{{1,{_LONGEST}}}?)zq{slot}1x", text, re.DOTALL)
     return found[1] if found is not None else ""

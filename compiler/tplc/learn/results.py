@@ -3,8 +3,8 @@
     "…</call><result>zqtoolresult0x</result>{r}"   with the head "{r}" of a generation prompt, no header before it
     →  anchor "</result>"
 
-Where a header follows results as it follows questions there is nothing to learn.  What one prompt has behind another's
-anchor is a head that only prompts after results have.
+If the same header follows results and questions, there is nothing to learn.  A head is the text that one prompt has
+after the anchor of another; only prompts after results have it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _SENTINEL = re.compile(r"zq[a-z]+\d+x?w*")
 
 @dataclass(frozen=True, slots=True)
 class AfterResults:
-    """Anchors, and heads behind them, that only prompts after a tool's result have."""
+    """Anchors, and heads after them, that only prompts after a tool's result have."""
 
     anchors: tuple[str, ...] = ()
     heads: tuple[str, ...] = ()

@@ -25,9 +25,9 @@ def stand_ins(source: str, given: Mapping[str, str]) -> dict[str, str]:
 
 @asks("tokens", "Which special tokens does the template write, and where do they stand?")
 def with_token_ends(prober: Prober, base: Setup, ir: TemplateIR, tokens: Mapping[str, str]) -> TemplateIR:
-    """The ends of a turn, with those of its special tokens: beside other text in an end, or behind all of it at the end
-    of a conversation, a token ends the turn by itself.  So does what stands before it, unless it is in one of the inner
-    markers, which go on."""
+    """Add ends that are special tokens.  A token ends the turn by itself if it follows other text in an end, or follows
+    everything at the end of a conversation.  So does the text before it, unless that is in one of the inner markers,
+    after which the turn continues."""
     ends = ir.turn.ends
     inner = [marker for path, marker in markers(ir) if path != "turn.end"]
     more: list[str] = []

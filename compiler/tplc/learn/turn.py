@@ -45,7 +45,7 @@ class TurnFacts:
         if self.header.strip() and stripped.startswith(self.header.lstrip()):
             return stripped[len(self.header.lstrip()) :]
         if self.header.strip() and stripped.startswith(self.header.strip()):
-            # The white space behind a header may be written in turns of some shapes only.
+            # The white space after a header may be written only in turns of some shapes.
             return stripped[len(self.header.strip()) :].lstrip()
         return tail
 
@@ -148,7 +148,7 @@ def _appended(prober: Prober, base: Setup, contexts: Sequence[Setup], asked: str
     if asked.strip() and not anchor.strip():
         closed = _closes_question(prober, base, lead)
         if closed.strip():
-            # history closes the question otherwise than the prompt does
+            # history closes the question differently from the prompt
             prompts = [GenerationPrompt(base.context, "", "")]
             return TurnFacts(asked, header="", anchors=(closed, asked), prompts=tuple(prompts), appended=True)
     prompts = []
@@ -164,7 +164,7 @@ def _appended(prober: Prober, base: Setup, contexts: Sequence[Setup], asked: str
 
 
 def _closes_question(prober: Prober, base: Setup, lead: str) -> str:
-    """What stands between a question and its answer, whatever the answer is."""
+    """Return the text between a question and its answer, which is the same for all answers."""
     return _shared_well([lead, *_call_leads(prober, base)])
 
 
@@ -208,8 +208,8 @@ def _overlap(prompt: str, lead: str) -> str:
 
 
 def _own_header(prober: Prober, base: Setup, asked: str, prompt: str, header: str) -> str:
-    """The header of past turns, where they all begin with another word than the prompt has, and the same mark behind
-    it: the prompt's word then stands for no part of a turn."""
+    """Return the header of past turns, if they all begin with another word than the prompt and the same marker
+    follows.  The prompt's word then belongs to no part of a turn."""
     tails = [prober.tail([assistant(base, content=CONTENT)], base)]
     leads = _call_leads(prober, base)
     if not leads or isinstance(tails[0], Refusal) or CONTENT not in tails[0]:

@@ -2,9 +2,9 @@
 
     a call of `zqname0x`, a call of `zqother0x`, and no format for calls: `<call zqn4me0x>`, `<call zq0ther0x>`
 
-Where the words of a part make a difference, they are written in some way; where none of them was found in a render,
-something changes them, and where they were, their place is one that the format has not: reasoning behind all else.  A
-parser without that part would take it for content.
+If the words of a part change the render, the part is written in some way.  If none of the words is found in a render,
+something changes them.  If they are found, their place is one that the format doesn't have: reasoning after all else.
+A parser without that part would take it for content.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from tplc.learn.probe import CONTENT, Prober, Refusal, Setup, asks, assistant, o
 from tplc.messages import REASONING_KEYS, Call, Message
 
 _CALLS = (Call("zqname0x", (("zqkey0x", "zqvalue0n0x"),)), Call("zqother0x", (("zqplace0x", "zqthing0x"),)))
-_TIMES = 10  # what depends on chance is told as that
+_TIMES = 10  # renders that depend on chance are recognised and reported
 _THOUGHTS = ("zqreason0x", "zqthought0x")
 _CHANGED = "the render depends on its words and holds none of them as it is, so something changes them"
-_LAST = "it comes behind the content and the calls, where no format has it"
+_LAST = "it comes after the content and the calls, where no format has it"
 
 
 @asks("unlearned", "Is there a part that the template writes, and that was not learned?")

@@ -2,7 +2,7 @@ r"""What a parser reads: every marker with its variants and where it counts, wha
 
     CallForm(openers=("<call>",), where="anywhere", header=(SlotEnd("name", ("\\n",)),), closers=("</call>",), …)
 
-Made once from the IR (`lower`), spelled by every backend: none of them works out anew what is accepted.
+`lower` makes it once from the IR, and every backend prints it: no backend works out again what is accepted.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FENCE = "```"
 WORD_OR_SIGNS = re.compile(r"<[^<>]*>|[\w.:-]+|[^\w\s]")
 WHITE_SPACE = " \t\n"
 Where = Literal[
-    "anywhere",  # in content, wherever it stands
+    "anywhere",  # anywhere in content
     "line start",  # where a line begins, which may be indented
     "before content",  # as long as the content has not begun
     "turn start",  # before anything else of the turn
@@ -65,12 +65,12 @@ class Following:
     lead: Literal["free", "text", "written", "blank"]
     blank: str
     pair: tuple[str | None, ...]
-    indented: bool  # the next key stands behind white space in its line
+    indented: bool  # the next key follows white space in its line
     closer: tuple[str, ...]  # the pieces of what closes the call; all but the first may be missing
     closes: bool  # the closer is like nothing in a value, so anything may come after it
     after: tuple[str, ...]
     next_call: tuple[str | None, ...]
-    next_empty: tuple[str, ...]  # what comes behind its name instead where it has no arguments
+    next_empty: tuple[str, ...]  # the text after its name instead, if it has no arguments
     turn_ends: tuple[str, ...]  # those like nothing in a value
     starts: str  # the characters that it may begin with
     spaces: tuple[str, str] = ("", "")  # what the template writes before a further pair, and before the closer
@@ -111,7 +111,7 @@ class PairForm:
     # What stands around the key of a pair that begins a line: it ends a raw value whose own closer is missing.
     next_pair: tuple[str, str] | None = None
     literals: str = ""  # a raw value that is one string in such quotes of Python is that string
-    replaced: tuple[tuple[str, str], ...] = ()  # what stands in a key for another sign, and that sign
+    replaced: tuple[tuple[str, str], ...] = ()  # texts that stand for characters in a key, with those characters
     resumes: bool = False  # after text that is no pair, what opens one says by itself that a pair begins there
 
     @property
@@ -151,7 +151,7 @@ class CallShape:
 
 @dataclass(frozen=True, slots=True)
 class CallStep:
-    """A piece of a whole call; `pattern` matches it, or what stands behind it (`name`, `id`, `index`, `key`, `raw`).
+    """A piece of a whole call; `pattern` matches the piece, or the text after it (`name`, `id`, `index`, `key`, `raw`).
 
     `text`: the same without its white space, as far as it is one text.  `object` and `value` are in the dialect.
     `pairs`: at least `least` times `pair`, with `between` between two of them.
@@ -190,7 +190,7 @@ class CallForm:
     where: Where
     inner: tuple[str, ...]
     separators: tuple[str, ...]
-    joints: str  # signs that may stand between two calls as well, before what opens the second
+    joints: str  # characters that may also separate two calls, before the second opener
     call_closers: tuple[str, ...]
     section_closers: tuple[str, ...]
     in_reasoning: Where | None = None  # where an opener ends reasoning that is open
@@ -209,7 +209,7 @@ class CallForm:
     object_head: tuple[str, str] | None = None
     pairs: PairForm | None = None
     encoded: bool = False  # arguments are an object written inside a JSON string
-    replaced: tuple[tuple[str, str], ...] = ()  # what stands in a name for another sign, and that sign
+    replaced: tuple[tuple[str, str], ...] = ()  # texts that stand for characters in a name, with those characters
     styles: tuple[Spelling, Spelling, Spelling] | None = None
     plain: tuple[str, ...] = ()
     short: tuple[str, ...] = ()
@@ -278,8 +278,8 @@ class CallForm:
 
     @property
     def usual_next(self) -> tuple[str, ...]:
-        """What stands between two calls as the template writes them, and what opens the second up to its first slot,
-        with and without what closes the first; none where that is no row of markers that are told apart."""
+        """Return the text between two calls as the template writes it, and the second opener up to its first slot, both
+        with and without the closer of the first call.  Empty if that is not a sequence of distinguishable markers."""
         closer = "".join(text or "" for text in self.shape.closer).strip()
         opener = self.call[0].text if isinstance(self.call[0], Text) else ""
         known = None not in self.shape.closer and closer in {text.strip() for text in (*self.closers, "")}
@@ -311,7 +311,8 @@ class CallForm:
 
     @property
     def faint(self) -> bool:
-        """A single sign opens a call, as it stands in prose as well: only a name behind it makes it one."""
+        """Return whether a single character opens a call and also occurs in prose, so that only a name after it makes
+        it one."""
         return any(len(text.strip()) == 1 for text in self.openers)
 
     @property
@@ -349,7 +350,8 @@ class Acceptor:
 
     @property
     def further(self) -> tuple[str, ...]:
-        """What opens a further message of a turn behind an end, where calls are: any header, or one with a call."""
+        """Return what opens a further message of a turn after an end, if there are calls: any header, or one with a
+        call."""
         calls = self.calls
         if calls is None or calls.where != "anywhere":
             return ()
@@ -365,7 +367,8 @@ class Acceptor:
 
     @property
     def headers_alike(self) -> bool:
-        """Whether what ends the name of a call may open a message as well: it does not behind a call that is kept."""
+        """Return whether the text that ends a call's name may open a message as well; it doesn't after a call that is
+        kept."""
         ends = [text.strip() for slot in self.calls.header for text in slot.suffixes] if self.calls else []
         opens = [one.text.strip() for one in (*self.reasoning_starts, *self.content_starts)]
         return not set(ends).isdisjoint(opens)

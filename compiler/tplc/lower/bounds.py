@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from tplc_runtime.pattern import LONGEST_KEY, MOST_SPACE
 
-# What a key does not hold beside white space.
+# Characters that a key doesn't contain, in addition to white space.
 NOT_IN_KEYS = "=:,(){}[]"
 
 SPACE = rf"\s{{0,{MOST_SPACE}}}"
 SOME_SPACE = rf"\s{{1,{MOST_SPACE}}}"
 INDENT = rf"[^\S\n]{{0,{MOST_SPACE}}}"
 _NO_KEY = NOT_IN_KEYS.replace("[", r"\[").replace("]", r"\]")
-# The shortest that fits: a key ends where what is written behind keys begins.
+# The shortest match: a key ends at the first text that is written after keys.
 KEY = rf"[^\s{_NO_KEY}]{{1,{LONGEST_KEY}}}?"

@@ -130,8 +130,8 @@ def _fields(members: object, path: Path = ()) -> Iterator[tuple[Path, str]]:
 
 
 def object_head(tools: Tools) -> tuple[str, str] | None:
-    """Where the name comes before the arguments, in plain JSON: a pattern for what a call's object holds up to the
-    name, and the text from behind that to the inside of the arguments."""
+    """Return a pattern for a call's object up to the name, and the text from the end of the name to the inside of the
+    arguments; None unless the name comes before the arguments, in plain JSON."""
     if tools.json is None:
         return None
     assert tools.dialect is not None

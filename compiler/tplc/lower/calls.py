@@ -21,7 +21,7 @@ from tplc.lower.slots import after_arguments, before_object, before_pairs, heade
 from tplc.lower.tolerated import Tolerated
 from tplc.lower.whole_call import whole_call_of
 
-# What models write between calls, whatever the template does.
+# Models write these between calls of any template.
 _JOINTS = ",;"
 
 
@@ -56,7 +56,7 @@ def _lead(text: str) -> str:
 
 
 def _end_reasoning(ir: TemplateIR) -> bool:
-    """Whether the template writes calls behind reasoning that nothing but their line ends."""
+    """Return whether the template writes calls after reasoning that only a line end ends."""
     ends = [
         form.text for form in ir.forms if form.marker == "reasoning.end" and set(form.parts) == {"reasoning", "calls"}
     ]
@@ -64,7 +64,7 @@ def _end_reasoning(ir: TemplateIR) -> bool:
 
 
 def _object_calls(ir: TemplateIR, called: CallObject, tolerated: Tolerated) -> CallForm:
-    """A call that is one object, behind slots or not."""
+    """Lower a call that is one object, with or without slots before it."""
     tools, before = ir.tools, merged((*called.before, Text(called.opened)))
     shape = object_shape(called.before, called.after)
     form = _calls(tools, shape, "" if shape.slots else called.opened, tolerated)

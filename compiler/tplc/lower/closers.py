@@ -20,8 +20,9 @@ def closers_of(texts: Sequence[str], tolerated: Tolerated) -> tuple[str, ...]:
     pieces += [part for piece in pieces for part in parts_of(piece)]
     pieces += [piece.removeprefix(FENCE) for piece in pieces if is_distinctive(piece.removeprefix(FENCE))]
     own = {piece for text in texts for whole in pieces_of(text) for piece in (whole, *parts_of(whole))}
-    # A piece that is a mere word closes nothing, nor do mere signs that the template does not write.  What ends a turn
-    # by itself ends it also where a closer is longer: a turn may go on in one shape and end in another.
+    # A piece that is only a word closes nothing, and neither does punctuation that the template doesn't write.  A text
+    # that ends a turn by itself also ends it where a closer is longer: a turn may continue in one shape and end in
+    # another.
     ends = {end.strip() for end in tolerated.forms["turn.end"]}
     closing = {
         piece

@@ -92,8 +92,8 @@ def following_of(context: ValueContext, *, guessed: bool) -> Following:
 
 
 def _call_start(tools: Tools, opened: str) -> tuple[str | None, ...]:
-    """A call's beginning, up to what ends its name (None: a name); nothing where nothing shows it.  `opened`: what
-    stands before the first argument's key, which ends a name that the arguments come right behind."""
+    """Return a call's beginning up to the text that ends its name (None: a name); empty if nothing marks it.  `opened`:
+    the text before the first argument's key, which ends a name that arguments follow directly."""
     layout: Sequence[Text | Slot] = merged(tools.call)
     at = layout.index(Slot("name"))
     first, suffix = text_at(layout, 0).strip(), text_at(layout, at + 1).strip()
@@ -106,7 +106,7 @@ def _call_start(tools: Tools, opened: str) -> tuple[str | None, ...]:
 
 
 def _behind_a_name(next_call: Sequence[str | None], tools: Tools, after: Sequence[str]) -> tuple[str, ...]:
-    """What comes where a further call has no arguments, and they would stand right behind its name."""
+    """Return what follows a further call's name directly if it has no arguments."""
     layout = merged(tools.call)
     at = layout.index(Slot("name"))
     if next_call[-2:-1] != (None,) or layout[at + 1 :][:1] != (Slot("arguments"),):

@@ -63,7 +63,7 @@ class HeaderParts:
         return [(part, *(as_wide(part, text) for text in declared.get(part.strip(), ()))) for part in self.more]
 
     def _orders(self, more: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
-        """What may stand before a recipient, or behind a name."""
+        """Return the sequences of parts that may come before a recipient, or after a name."""
         any_word = self._tagged(self.call, self.content, self.reasoning)
         return [parts for parts in _orders(any_word, more) if _opens(parts)]
 
@@ -108,7 +108,7 @@ def header_parts(ir: TemplateIR) -> HeaderParts | None:
 
 
 def _shared_end(text: str, others: Sequence[str]) -> str:
-    """What a text and one of the others end with, no word cut: more than signs, or ""."""
+    """Return the common end of a text and one of the others that divides no word: more than punctuation, or ""."""
     ends = []
     for other in others:
         end = common_suffix(text, other)
@@ -119,7 +119,8 @@ def _shared_end(text: str, others: Sequence[str]) -> str:
 
 
 def _around(text: str, tag: str) -> tuple[str, str, str]:
-    """What stands before the tag and its word, the word, and what stands behind it; without one, all is before."""
+    """Split a text into what is before the tag and its word, the word, and what is after it; without a tag, all is
+    before."""
     before, found, behind = text.partition(tag)
     word = _WORD.match(behind) if found else None
     return (before, word[0], behind[word.end() :]) if word is not None else (text, "", "")
@@ -134,7 +135,7 @@ def _orders(words: tuple[str, ...], more: Sequence[tuple[str, ...]]) -> Iterator
 
 
 def _opens(parts: tuple[str, ...]) -> bool:
-    """A part that begins like a word stands behind another part, or it would be the end of a name."""
+    """Return whether a part can come first: one that begins like a word must follow another, or it could end a name."""
     return not parts or not parts[0].strip()[0].isalnum()
 
 

@@ -28,7 +28,7 @@ def text_at(layout: Sequence[Text | Slot], index: int) -> str:
 
 
 def text_behind(layout: Sequence[Text | Slot], kind: SlotKind) -> str:
-    """The text right behind a slot, where it comes first; "" where there is none, or no such slot."""
+    """Return the text directly after the first slot of this kind; "" if there is none, or no such slot."""
     at = next((index for index, item in enumerate(layout) if item == Slot(kind)), len(layout))
     return text_at(layout, at + 1)
 

@@ -39,7 +39,7 @@ def starts_of(opener: str, first: str, tolerated: Tolerated) -> tuple[str, ...]:
 
 
 def spaced(marker: str, texts: Iterable[str]) -> tuple[str, ...]:
-    """Variants with the white space that comes behind the marker they stand for, where they have none."""
+    """Add the white space after the marker to its variants that have none."""
     space = marker[len(marker.rstrip()) :]
     return unique(text if text[-1:].isspace() or not text.strip() else text + space for text in texts)
 
@@ -47,8 +47,8 @@ def spaced(marker: str, texts: Iterable[str]) -> tuple[str, ...]:
 def openers_of(
     sections: tuple[str, ...], starts: tuple[str, ...], first: str, name_end: str, tolerated: Tolerated
 ) -> Openers:
-    """`first`: what comes next in any case, before the call's first slot: an id's first text, an object's opening.
-    `name_end`: the text behind that slot."""
+    """`first`: the text that always comes before the call's first slot: an id's first text, an object's opener.
+    `name_end`: the text after that slot."""
     inside = unique([*(start + first for start in starts), *tolerated.texts(starts[0] + first)])
     whole = [section + text for section in sections for text in inside]
     rests: list[str] = []
@@ -70,7 +70,7 @@ def openers_of(
         inside = unique([*inside, *(other for text in inside[:1] for other in _punctuated(text))])
         rests += [other for text in own for other in _punctuated(text)]
     short = _short(sections[0], own) if "other_forms" in tolerated.kinds and first.strip() != OBJECT else ()
-    # A header that ends in a marker of its own is like no text, whatever it begins with.
+    # A header that ends in a marker of its own can't be ordinary text, even if it begins like it.
     plain = {text for text in (*whole, *rests) if is_ordinary(text) and not is_distinctive(name_end)}
     # What could stand in any answer counts where a line begins only.
     where: Where = (
@@ -124,5 +124,5 @@ def rests_of(text: str) -> list[str]:
 
 
 def is_telling(opener: str) -> bool:
-    """Whether more than the signs of JSON and of lists, and field names, opens a call; and more than words."""
+    """Return whether more than JSON's and lists' punctuation and field names opens a call, and more than words."""
     return not only_words(opener) and any(char not in _SYNTAX for char in FIELD_NAME.sub("", opener))

@@ -32,7 +32,7 @@ def pairs_of(
     slots = _slot_ends(layout[:at], tolerated)
     repeats = Slot("key") in layout[at + 2 : at + 3]
     written = slots[0].suffixes[0] if slots else ""
-    key_end = written.strip() or written[:1]  # a type may come behind it
+    key_end = written.strip() or written[:1]  # a type may follow it
     context = ValueContext(tools, pairs, close, opened, key_end, closing, ir.turn.ends)
     guessed = not (repeats or is_distinctive(close) or is_bracketed(close) or dialect.top.strings)
     marked = not (guessed or repeats or dialect.top.strings or dialect.elements)
@@ -50,7 +50,7 @@ def pairs_of(
         pair=layout,
         opens=opens,
         slots=slots,
-        replaced=() if repeats else tools.signs("key"),  # what closes a pair has its key as it was written
+        replaced=() if repeats else tools.signs("key"),  # a closer that repeats the key has it as it was written
         between=between,
         close=close,
         value_ends=tolerated.texts(close) if not guessed and not dialect.top.strings else (),

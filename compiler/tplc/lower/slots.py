@@ -22,7 +22,7 @@ def header_of(layout: Layout, last_nexts: SlotEnd, tolerated: Tolerated) -> tupl
         item, suffix = layout[place], text_at(layout, place + 1)
         assert isinstance(item, Slot)
         if suffix.strip() or place != places[-1]:
-            # Arguments that open with a sign of their own say where the name ended.
+            # Arguments with an opener of their own show where the name ended.
             shown = place == places[-1] and not (last_nexts.stops or tolerated.like_words)
             bare = last_nexts.nexts if shown and "omitted_openers" in tolerated.kinds else ()
             slots.append(SlotEnd(item.kind, tolerated.ends_of_name(suffix), stops=stops_of(suffix), bare=bare))
@@ -32,7 +32,7 @@ def header_of(layout: Layout, last_nexts: SlotEnd, tolerated: Tolerated) -> tupl
 
 
 def stops_of(text: str) -> str:
-    """What ends a slot that nothing but white space stands behind."""
+    """Return the characters that end a slot which only white space follows."""
     if not text or text.strip():
         return ""
     return LINE_END if "\n" in text else WHITE_SPACE
@@ -47,7 +47,7 @@ def before_object(tools: Tools) -> SlotEnd:
 def before_pairs(space: str, pairs: PairArguments, form: PairForm, closers: Sequence[str]) -> SlotEnd:
     """The last slot, where arguments are pairs: it ends where they begin, or where the call ends without any.
 
-    Where pairs begin with their key, white space before it is all that shows that; `space` stands behind the slot.
+    If pairs begin with their key, only the white space before it marks them; `space` is the white space after the slot.
     """
     nexts = not_blank([*form.opens, pairs.end, pairs.empty, *closers])
     stops = stops_of(space + pairs.start + text_at(form.pair, 0)) or LINE_END
@@ -56,7 +56,7 @@ def before_pairs(space: str, pairs: PairArguments, form: PairForm, closers: Sequ
 
 @dataclass(frozen=True, slots=True)
 class AfterArguments:
-    """Closing texts, and behind `slots_open` slots among them: an id, or the name once more."""
+    """Closing texts, and the slots among them after `slots_open`: an id, or the name once more."""
 
     closing: tuple[str, ...]
     slots_open: str = ""

@@ -17,7 +17,7 @@ def stops(ir: TemplateIR, acceptor: Acceptor) -> tuple[str, ...]:
 
 
 def known_stops(ir: TemplateIR, acceptor: Acceptor) -> tuple[str, ...]:
-    """Those that a server can be told."""
+    """Return the texts that a server can use as stop texts."""
     return tuple(dict.fromkeys(text for text in map(_known, stops(ir, acceptor)) if text))
 
 

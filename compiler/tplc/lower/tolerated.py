@@ -26,7 +26,7 @@ class Tolerated:
     forms: Mapping[FormMarker, tuple[str, ...]]
     others: Mapping[str, tuple[str, ...]]  # forms by the usual one, without outer white space
     orders: Mapping[str, tuple[str, ...]]  # headers with their parts in other orders, by the usual one, as above
-    name_ends: Mapping[str, tuple[str, ...]]  # the same of what stands behind a call's name
+    name_ends: Mapping[str, tuple[str, ...]]  # the same for texts after a call's name
     like_words: bool  # what opens a call then stands in text as well
 
     def usual(self, marker: FormMarker) -> str:

@@ -51,7 +51,7 @@ def _special_tokens(ir: TemplateIR) -> tuple[str, ...]:
 
 
 def _in_messages(ir: TemplateIR, ends: Collection[str]) -> bool:
-    """Whether an end stands inside of a turn: it ends reasoning as well, or a header comes behind it."""
+    """Return whether an end also occurs inside a turn: it ends reasoning as well, or a header follows it."""
     header, tools = ir.turn.header.strip(), ir.tools
     if header and ir.reasoning.end.strip() in ends:
         return True

@@ -24,7 +24,7 @@ LONGEST_RAW = 512
 def whole_call_of(ir: TemplateIR, form: CallForm, *, section: bool) -> tuple[CallStep, ...]:
     """Returns the steps; none if the template writes something in a call that no step stands for.
 
-    `section`: with what opens the section before it, and closes that or separates calls behind it.
+    `section`: include the section's opener before the call, and its closer or a separator after it.
     """
     tools = ir.tools
     layout = merged((Text(tools.section_start), *tools.call) if section else tools.call)
@@ -46,7 +46,8 @@ def text_steps(text: str) -> list[CallStep]:
 
 
 def pattern_of(text: str) -> str:
-    """The regular expression of a text: some white space for its own, which may be missing beside signs."""
+    """Return the regular expression of a text: any white space for its own, which may be missing next to
+    punctuation."""
     core = text.strip()
     if not core:
         return SOME_SPACE
@@ -55,7 +56,7 @@ def pattern_of(text: str) -> str:
 
 
 def _step(layout: Layout, index: int, pairs: PairForm | None, tools: Tools) -> CallStep:
-    """A text, or a word up to what the template writes behind it."""
+    """Return the step of a text, or of a word up to the text that the template writes after it."""
     item = layout[index]
     if isinstance(item, Text):
         return text_steps(item.text)[0]
@@ -75,7 +76,7 @@ def _first_character(text: str) -> str:
 
 
 def _opened(tools: Tools, pairs: PairForm | None) -> str:
-    """What the arguments begin with, behind any white space."""
+    """Return the first text of the arguments, after any white space."""
     if pairs is not None:
         return pairs.start + text_at(pairs.pair, 0)
     return " " + (tools.dialect.in_object.object_open.strip() if tools.dialect else "{")
@@ -115,7 +116,7 @@ def _of_pair(pairs: PairForm, index: int, behind: str) -> list[CallStep]:
 
 
 def _after(ir: TemplateIR, closer: str, *, section: bool) -> list[CallStep]:
-    """What has to come behind the call: what closes the section, or a line's end where the template writes one."""
+    """Return what must follow the call: the section's closer, or a line end if the template writes one."""
     tools = ir.tools
     nexts = [tools.section_end, tools.separator] if section else []
     if section and tools.section_end.strip() and tools.separator.isspace():

@@ -20,13 +20,13 @@ from tplc.verify.artifact import Artifact, Message
 if TYPE_CHECKING:
     from tplc.verify.allowed import Allowed
 
-Kind = Literal["marker in content", "marker in reasoning", "diagnosed", "unknown tool", "arguments", "incomplete"]
+Kind = Literal["marker in content", "marker in reasoning", "diagnostic", "unknown tool", "arguments", "incomplete"]
 _MOST_SCHEMAS = 1000  # are kept, ready to be held against
 # The first kind that an output has says best what is wrong with it.
 KINDS: tuple[Kind, ...] = (
     "marker in content",
     "marker in reasoning",
-    "diagnosed",
+    "diagnostic",
     "unknown tool",
     "arguments",
     "incomplete",
@@ -34,7 +34,7 @@ KINDS: tuple[Kind, ...] = (
 WEIGHTS: Mapping[Kind, int] = {
     "marker in content": 5,
     "marker in reasoning": 5,
-    "diagnosed": 3,
+    "diagnostic": 3,
     "unknown tool": 4,
     "arguments": 4,
     "incomplete": 6,
@@ -98,7 +98,7 @@ class Judge:
         for diagnostic in stream.diagnostics:
             if diagnostic.text not in reported and not diagnostic.text.startswith("the output ends "):
                 at = max(diagnostic.offset, 0)
-                yield Finding("diagnosed", diagnostic.text, at, min(at + 1, len(output.text)))
+                yield Finding("diagnostic", diagnostic.text, at, min(at + 1, len(output.text)))
         if stream.incomplete:
             yield Finding("incomplete", _where_cut(stream), len(output.text), len(output.text))
 
@@ -152,13 +152,13 @@ def _violations(output: Recorded, message: Message) -> Iterator[Finding]:
 
 
 def violation(arguments: str, schema: Mapping[str, Any]) -> str:
-    """What of them the schema does not allow; "" too where that cannot be told, or takes too long to tell."""
+    """Return what the schema doesn't allow in the arguments; "" also if that can't be decided, or not in time."""
     from tplc.verify.allowed import NOT_JUDGED
 
     try:
         error = _allowed(json.dumps(schema)).error(json.loads(arguments))
     except NOT_JUDGED:
-        return ""  # the call is cut, which is told apart; or servers take schemas that are none
+        return ""  # the call is truncated, which is its own finding; or servers accept invalid schemas
     if error is None:
         return ""
     if error.validator == "required":

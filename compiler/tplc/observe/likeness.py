@@ -2,7 +2,7 @@
 
 own "<~do~>": in "a <~do~> b" the marker itself; in "a <~doo~> b" a text of the same make; in "a <b> b" nothing
 
-What a marker looks like is told by the format's own: the signs it begins and ends with.
+The format's own markers define what a marker looks like: the characters that they begin and end with.
 """
 
 from __future__ import annotations
@@ -61,7 +61,8 @@ class Likeness:
         yield from _pair_at_start(text)
 
     def _tells(self, match: re.Match[str], text: str) -> bool:
-        """Of signs that prose and code have as well: is it like a marker, does an object follow, is nothing open?"""
+        """Decide for characters that prose and code contain as well: is it like a marker, does an object follow, is
+        nothing open?"""
         written = match.group()
         opens_object = text[match.end() :].lstrip()[:2] in ('{"', "[{")
         closes_nothing = "/" in written and text.find(written.replace("/", "", 1), 0, match.start()) < 0

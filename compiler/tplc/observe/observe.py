@@ -49,7 +49,8 @@ class Observation:
 
 
 def observe(ir: TemplateIR, outputs: Sequence[Recorded], *, source: str, step: Step = lambda _: None) -> Observation:
-    """`source` is what proposed tolerances name as theirs; `step` is told of what is done."""
+    """Parse the outputs and group the odd ones.  `source` is recorded in proposed tolerances; `step` is called with
+    progress."""
     judge = judge_of(ir, driver.artifact_of(ir))
     judged = _judge_all(judge, outputs, step)
     groups = groups_of(judged)

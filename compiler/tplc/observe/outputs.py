@@ -30,7 +30,7 @@ class Recorded:
 
     @property
     def options(self) -> dict[str, Any]:
-        """What the parser is told."""
+        """Return the keyword arguments for the parser of this output."""
         return {"tools": list(self.tools) if self.tools is not None else None, "prompt": self.prompt}
 
 

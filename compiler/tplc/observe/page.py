@@ -41,12 +41,12 @@ def _groups(observation: Observation) -> str:
 
 
 def _group(group: Group) -> str:
-    before, place, behind = around(group.example.output.text, group.example.main)
+    before, place, after = around(group.example.output.text, group.example.main)
     count = f"{len(group.members)} output{'s' if len(group.members) != 1 else ''}"
     where = escape(group.example.output.place)
     return (
-        f"<figure><figcaption>{escape(group.kind)} <code>{escape(group.what)}</code> <small>{count}, as at {where}"
-        f"</small></figcaption><pre>{escape(before)}<del>{escape(place)}</del>{escape(behind)}</pre></figure>"
+        f"<figure><figcaption>{escape(group.kind)} <code>{escape(group.what)}</code> <small>{count}, for example at "
+        f"{where}</small></figcaption><pre>{escape(before)}<del>{escape(place)}</del>{escape(after)}</pre></figure>"
     )
 
 

@@ -28,7 +28,7 @@ _MOST_PARTS = 4
 _LONGEST = 4000  # of an output that is looked at
 _CLOSE = 0.55
 _LEAST_AROUND = 3
-# What stands behind an opener of calls, and of no reasoning.
+# The text that can follow an opener of calls but not an opener of reasoning.
 _CALL = re.compile(r"\s*(?:\{|\[\s*[\[{\"]|[\w.-]+\()")
 _WORD = re.compile(r"[^\W_]+|_|[^\w\s]|\s+")
 
@@ -53,7 +53,7 @@ class Proposal:
 
 
 def propose(ir: TemplateIR, judge: Judge, groups: Sequence[Group], step: Callable[[int], None]) -> list[Proposal]:
-    """Told after each group; the most frequent first."""
+    """Return proposed tolerances, the most frequent first; `step` is called after each group."""
     targets = _targets(ir)
     found: Counter[tuple[str, str]] = Counter()
     for group in groups:
@@ -181,7 +181,7 @@ def _renamed(marker: str) -> Iterator[re.Pattern[str]]:
 
 
 def _first_half(marker: str) -> str:
-    """The first word of a marker with its signs, as far as that says what it is."""
+    """Return the first word of a marker with its punctuation, as far as that is distinctive."""
     match = re.match(r"[^\w\s]+\w+[^\w\s]*", marker)
     return match.group() if match and match.group() != marker and is_distinctive(match.group()) else ""
 
@@ -191,7 +191,7 @@ def _pattern(pattern: str) -> re.Pattern[str]:
 
 
 def _spaced(text: str) -> str:
-    """White space anywhere between words and signs; words may be joined otherwise."""
+    """Return a pattern that allows white space between words and punctuation, and other separators between words."""
     pieces = [piece for piece in _WORD.findall(text) if not piece.isspace()]
     return r"\s?".join(r"[_\-.]?" if piece == "_" else re.escape(piece) for piece in pieces)
 

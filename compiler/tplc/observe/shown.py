@@ -1,4 +1,4 @@
-"""An output with the place of a finding: what is before it, the place itself, what is behind it.
+"""Split an output at a finding: the text before it, the finding, the text after it.
 
 "Sure.<~doo~>f {}"  →  ("Sure.", "<~doo~>", "f {}")
 """

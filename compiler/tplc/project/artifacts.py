@@ -33,14 +33,16 @@ def check_output(path: str, *, force: bool) -> None:
 
 
 def check_report(path: str) -> None:
-    """For a file that may hold anything before: a link would let whoever put it there choose what is overwritten."""
+    """Check a report's path.  Its file may contain anything, so a link could make the command overwrite another
+    file."""
     check_place(path)
     if path != "-" and os.path.islink(path) and not _is_stream(path):
         raise SourceError(path, "is a link", "name the file itself")
 
 
 def check_earlier(path: str, begins: str, otherwise: UsageError) -> None:
-    """For a report: what was there may be an earlier one, which begins like this ("": whatever it is), or nothing."""
+    """Raise `otherwise` unless the existing file is empty or an earlier report, which begins with `begins` ("": any
+    file)."""
     check_report(path)
     if begins and path != "-" and os.path.isfile(path):
         text = read_text(path)
@@ -85,7 +87,7 @@ def is_generated(written: bytes | None, path: str) -> bool:
         return False
     if not isinstance(data, dict):
         return False
-    # These may hold nothing but what their readers know, so the name of the file has to tell.
+    # These may contain nothing but what their readers know, so only the file's name identifies them.
     template = path.endswith(".response_template.json") and {"start_anchor", "start_anchor_pattern"} & data.keys()
     tag = path.endswith(".structural_tag.json") and data.get("type") == "structural_tag"
     return bool(template or tag) or (isinstance(data.get("provenance"), dict) and "tplc_version" in data["provenance"])

@@ -57,7 +57,7 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """`state`: built, current (nothing to do), or failed.  The warnings are the template's, whatever came of it.
+    """`state`: built, current (nothing to do), or failed.  The warnings about the template are listed in each case.
 
     `exit_code`: what a compile of the model alone would end with.
     """
@@ -94,7 +94,7 @@ def build(
 ) -> list[Outcome]:
     """Build the models (all, when none is named), in the manifest's order.  One that fails stops no other.
 
-    `strict`: for all of them, whatever the manifest says.
+    `strict` applies to all models and overrides the manifest.
     """
     manifest = manifest.made_strict() if strict else manifest
     for model in manifest.chosen(names):
@@ -275,7 +275,7 @@ def _misnamed(output: Output) -> TemplateWarning:
 
     message = (
         f"the suffix makes this a {output.target} artifact, though the name says {output.meant}: "
-        f'{{path = "{output.path}", target = "{output.meant}"}} or target = "{output.target}" tells which'
+        f'{{path = "{output.path}", target = "{output.meant}"}} or target = "{output.target}" decides'
     )
     return TemplateWarning(output.path, 0, 0, message)
 
@@ -311,7 +311,7 @@ def load_source(model: Model) -> TemplateSource:
     path = model.resolve(model.source)
     named = model.source if is_elsewhere(model.source) and not os.path.exists(path) else path
     if os.path.exists(named) and not os.path.isfile(named) and not os.path.isdir(named):
-        raise SourceError(named, "is no regular file")
+        raise SourceError(named, "is not a regular file")
     template = load(named, template_name=model.template_name)
     tokens = {**template.special_tokens, **dict(model.special_tokens)}
     return replace(template, special_tokens=tokens, added_tokens=_added_tokens(model, template))

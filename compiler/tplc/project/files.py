@@ -49,7 +49,7 @@ def read_json(path: str) -> Json:
 def read_schema(path: str) -> Json:
     schema = read_json(path)
     if not isinstance(schema, (dict, bool)):
-        raise SourceError(_name(path), "is no JSON schema: expected an object, or true or false")
+        raise SourceError(_name(path), "is not a JSON schema: expected an object, or true or false")
     return schema
 
 
@@ -95,7 +95,7 @@ def tools_in(data: Json, name: str) -> list[dict[str, Any]]:
         if not isinstance(tool, dict) or not isinstance(function, dict) or not isinstance(function.get("name"), str):
             raise SourceError(name, f"{at}[{index}]: has no function with a name", f"expected {_TOOL}")
         if not isinstance(function.get("parameters", {}), (dict, bool)):
-            raise SourceError(name, f"{at}[{index}].function.parameters: is no JSON schema (of {function['name']})")
+            raise SourceError(name, f"{at}[{index}].function.parameters: is not a JSON schema (of {function['name']})")
         found.append(tool)
     return found
 

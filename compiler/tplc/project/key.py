@@ -1,8 +1,8 @@
-"""This user's own key, outside of every project: what it signs was noted by this user.
+"""Keep a key of this user outside of every project: notes signed with it were written by this user.
 
     ~/.cache/tplc/key, or under $XDG_CACHE_HOME: 32 random bytes that the user alone may read
 
-It protects nothing but the time that notes save: whoever cannot keep one makes everything again.
+It only protects the time that notes save: a user who can't keep a key makes everything again.
 """
 
 from __future__ import annotations

@@ -194,7 +194,7 @@ def _read(path: str) -> dict[str, Any]:
     if len(text) > _MOST_BYTES:
         raise SourceError(path, f"is larger than {_MOST_BYTES >> 20} MB")
     try:
-        # Line ends are as they are for whoever opens it as text.
+        # A text editor may have written Windows line ends.
         data: dict[str, Any] = tomllib.loads(text.decode("utf-8").replace("\r\n", "\n"))
     except RecursionError as error:
         raise SourceError(path, "is not TOML that can be read: it is nested too deeply") from error
@@ -308,7 +308,7 @@ def _output(entry: str | Mapping[str, str]) -> Output:
     if isinstance(entry, str):
         if not entry.endswith(tuple(SUFFIXES)):
             raise UsageError(
-                f"outputs: {entry}: cannot tell the target from the name: end it in {', '.join(SUFFIXES)}, "
+                f"outputs: {entry}: the name does not determine the target; end it in {', '.join(SUFFIXES)}, "
                 "or give {path = …, target = …}"
             )
         target = target_of(entry, None)

@@ -1,4 +1,4 @@
-"""Where a key stands in a TOML file, which its reader does not tell.
+"""Find the line of a key in a TOML file, which the TOML reader doesn't report.
 
 place_of("tplc.toml", ["models", "hut", "output"])  →  "tplc.toml:3:1"
 """

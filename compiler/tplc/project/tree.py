@@ -88,7 +88,7 @@ class Tree:
         if real != root and not real.startswith(root.rstrip(os.sep) + os.sep):
             raise SourceError(path, "is a link to what is outside the manifest's folder")
         if os.path.exists(path) and not os.path.isfile(path):
-            raise SourceError(path, "is a directory" if os.path.isdir(path) else "is no regular file")
+            raise SourceError(path, "is a directory" if os.path.isdir(path) else "is not a regular file")
 
     def _parts(self, name: str) -> list[str]:
         within = os.path.normpath(name)
@@ -132,7 +132,7 @@ class _Place:
         if _is_link(kind, inside):
             raise SourceError(inside, _LINK)
         if not stat.S_ISDIR(kind.st_mode):
-            raise SourceError(inside, "is no folder")
+            raise SourceError(inside, "is not a folder")
         if self._handle is not None:
             # One that became a link just now is not opened.
             handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | _NO_LINK, dir_fd=self._handle)
@@ -152,7 +152,9 @@ class _Place:
         if stat.S_ISDIR(kind.st_mode):
             raise SourceError(path, "is a directory", "name a file to write")
         if not stat.S_ISREG(kind.st_mode):
-            raise SourceError(path, "is no regular file: name one on the command line (tplc compile -o) to write to it")
+            raise SourceError(
+                path, "is not a regular file: name one on the command line (tplc compile -o) to write to it"
+            )
         return stat.S_IMODE(kind.st_mode) & 0o777
 
     def replace(self, file: str, data: bytes) -> None:

@@ -35,7 +35,7 @@ class _Child:
 
 def main() -> None:
     worker.load_what_is_late()
-    # What is there is never collected, so its pages stay shared.
+    # Existing objects are never collected, so their pages stay shared.
     gc.collect()
     gc.freeze()
     _serve(socket.socket(fileno=0))

@@ -2,7 +2,7 @@
 
     "{{ a b }}"  →  6
 
-Jinja's errors tell a line only, so the source is read again and the token at which its parser stopped is found.
+Jinja's errors contain only a line, so the source is read again to find the token at which its parser stopped.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
     renderer.render([{"role": "user", "content": "hi"}], add_generation_prompt=True)  →  "…"
 
-Only JSON comes back, whatever the template does, and no worker outlives its renderer.
+The template can return JSON only, and no worker outlives its renderer.
 """
 
 from __future__ import annotations
@@ -305,7 +305,7 @@ class Worker:
             return cast("dict[str, Json]", json.loads(answer))
         except (ValueError, RecursionError):
             self.close()
-            return WorkerDied(self.name, "an answer that is none")
+            return WorkerDied(self.name, "an invalid answer")
 
     def close(self, *, dying: bool = False) -> None:
         with undisturbed():

@@ -89,7 +89,7 @@ class ChatEnvironment(SandboxedEnvironment):
         return super().is_safe_attribute(obj, attr, value)
 
     def unsafe_undefined(self, obj: object, attribute: str) -> NoReturn:
-        # Jinja would print it as nothing; a template that tries this is better told so.
+        # Jinja would print it as nothing; an error is more useful to the template's author.
         raise SecurityError(f"access to attribute {attribute!r} of {type(obj).__name__!r} object is unsafe")
 
     def bounded_range(self, *args: int) -> range:
@@ -157,19 +157,19 @@ def _raise_exception(message: object) -> NoReturn:
 
 
 def set_clock(moment: datetime) -> list[str]:
-    """From now on the clock tells this moment; the list is of all that it shows."""
+    """Set the clock to this moment; the returned list collects every time that the clock shows."""
     _clock.moment, _clock.shown = moment, []
     return _clock.shown
 
 
 def note_written(characters: int) -> None:
-    """So many characters have been written to the stream: a generation block begins behind them, as transformers
+    """Note that so many characters were written to the stream: a generation block begins after them, as transformers
     counts."""
     _generated.written += characters
 
 
 def take_generated() -> list[tuple[int, int]]:
-    """Return the characters of the generation blocks since this was called last, and start counting anew."""
+    """Return the characters of the generation blocks since the last call, and start counting again."""
     ranges = _generated.ranges
     _generated.ranges, _generated.written = [], 0
     return ranges

@@ -1,4 +1,4 @@
-"""Texts that tell what they are compared with.
+"""Strings that record what they are compared with.
 
     Watched("hi", log).lower().startswith("deploy")  →  False, and log holds "deploy"
 

@@ -191,7 +191,7 @@ def _json_schema(body: Mapping[str, Any]) -> Json | None:
     if kind == "text":
         return bare
     if bare is not None:
-        raise RequestError("json_schema", "is there beside response_format: one of them")
+        raise RequestError("json_schema", "excludes response_format; give one of them")
     if kind == "json_object":
         schema: Json = given.get("schema") or _ANY_OBJECT
         return schema

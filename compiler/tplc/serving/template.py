@@ -298,8 +298,9 @@ class ChatTemplate:
         raise RequestError("continue_final_message", "the template does not show the last message's text as it is")
 
     def _head_keywords(self, request: ChatRequest, prompt: str) -> dict[str, Any]:
-        """What tells the parser where the answer begins.  Of an answer that is continued it gets no more of the prompt
-        than that: others wrote what stands before it, and may have written what looks like a turn's start."""
+        """Return the arguments that show the parser where the answer begins.  For a continued answer, the parser gets
+        only that part of the prompt: users and tools wrote the text before it, which may contain something like a turn
+        header."""
         if not request.continue_final_message:
             return {"prompt": prompt}
         past = request.messages[:-1]
@@ -372,7 +373,8 @@ class ChatTemplate:
         return dict(best.context) if best is not None else None
 
     def _without_prompt(self, before: str, after: str) -> str:
-        """The past, of a template that appends a generation prompt or a closing token to whatever it renders."""
+        """Return the past, for a template that appends a generation prompt or a closing token to everything it
+        renders."""
         texts = [*(prompt.text for prompt in self.ir.turn.prompts), *self._tokens.values()]
         candidates = (before.removesuffix(text) for text in texts if text)
         return before if after.startswith(before) else next((c for c in candidates if after.startswith(c)), before)

@@ -34,7 +34,7 @@ def load_added_tokens(source: str) -> tuple[AddedToken, ...]:
         found = next(filter(None, (tuple(_added(read_object(path / name, str(path / name)))) for name in names)), ())
     if not found:
         hint = "name a tokenizer.json, a tokenizer_config.json with added_tokens_decoder, or a GGUF file"
-        raise SourceError(source, "no added tokens are told here", hint)
+        raise SourceError(source, "lists no added tokens", hint)
     return found
 
 

@@ -48,7 +48,7 @@ def read_folder(folder: Path, origin: str) -> Offer:
 
 
 def read_tokens(folder: Path, origin: str) -> Offer:
-    """What the JSON files of a model tell: special tokens by name, added tokens, and templates."""
+    """Read special tokens by name, added tokens, and templates from the JSON files of a model."""
     templates: dict[str, str] = {}
     tokens: dict[str, str] = {}
     added: dict[int, Token] = {}

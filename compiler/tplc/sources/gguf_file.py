@@ -118,7 +118,7 @@ class _Head:
         if self._take(len(MAGIC)) != MAGIC:
             raise _Damaged("it does not begin with GGUF")
         version = self._take(4)
-        # The number tells the order of bytes as well: it is small.
+        # The number also shows the byte order, because it is small.
         self._order = "<" if version[0] else ">"
         number = int(struct.unpack(f"{self._order}I", version)[0])
         if number not in _VERSIONS:

@@ -22,7 +22,7 @@ _FILES = [TEMPLATE_FILE, *CONFIGS, TOKENS_FILE, *(f"{folder}/*.jinja" for folder
 
 
 def is_hub_id(source: str) -> bool:
-    """Files have no revision: what has one is an id whatever it looks like."""
+    """Return whether a source is a hub id.  Files have no revision, so a source with one is always an id."""
     parts = _ID.fullmatch(source)
     return parts is not None and (parts["revision"] is not None or not _names_a_file(parts["repository"]))
 

@@ -117,7 +117,7 @@ def _hint(path: Path, source: str) -> str:
 
 
 def _near(path: Path) -> Path | None:
-    """What is there under nearly this name; each of its folders may be misspelt."""
+    """Return the existing path whose name is most similar; each of its folders may be misspelt."""
     folder = path.parent if os.path.isdir(path.parent) else _near(path.parent)
     if folder is None or not os.path.isdir(folder):
         return None

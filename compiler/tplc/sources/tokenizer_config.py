@@ -46,7 +46,7 @@ def read_object(path: Path, origin: str) -> dict[str, Json]:
 
 
 def special_tokens(config: dict[str, Json]) -> dict[str, str]:
-    """Whatever is named …_token and has a text: as it stands, or as the content of an object."""
+    """Return all members named …_token that are a text, or an object with a text as its content."""
     found = _token_texts(config)
     extra = config.get("extra_special_tokens")
     return found | (_token_texts(extra) if isinstance(extra, dict) else {})

@@ -43,7 +43,7 @@ class NoTag(TplcError):
 
 
 def without_reasoning(ir: TemplateIR) -> TemplateIR:
-    """For servers that let the grammar begin behind the reasoning, which they part off themselves."""
+    """Return the format without reasoning, for servers that separate it and let the grammar begin after it."""
     if ir.reasoning.mode == "none":
         return ir
     prompts = tuple(replace(prompt, head="") for prompt in ir.turn.prompts)
@@ -67,7 +67,7 @@ def structural_tag(ir: TemplateIR, grammar: Grammar, *, parallel: bool) -> dict[
         if trigger.type != "word":
             raise NoTag(
                 ir.provenance.name,
-                f"calls begin like other text, and only a pattern tells them ({trigger.value}); "
+                f"calls begin like other text, and only a pattern distinguishes them ({trigger.value}); "
                 "--tool-choice required has no such need",
             )
         content: Json = {"type": "grammar", "grammar": _behind(ir, rules, trigger.value)}
@@ -84,7 +84,7 @@ def tag_of(
     reasoning: Literal["inside", "outside"],
     parallel: bool | None,
 ) -> dict[str, Json]:
-    """The tag of a request: reasoning is constrained as well, or left to whoever reads it before."""
+    """Return the tag of a request.  `reasoning`: inside of the tag, or outside if the server reads it before."""
     constrained = ir if reasoning == "inside" else without_reasoning(ir)
     several = ir.tools.parallel if parallel is None else parallel
     return structural_tag(constrained, grammar_of(constrained), parallel=several)
@@ -162,14 +162,14 @@ def legacy_tag(
         function = tool.get("function", tool)
         begin, end = _around_arguments(calls, function["name"])
         if not end:
-            raise NoTag(name, "nothing closes a call, and the old form needs a text behind the arguments")
+            raise NoTag(name, "nothing closes a call, and the old form needs a text after the arguments")
         schema = function.get("parameters") or {"type": "object", "properties": {}}
         structures.append({"begin": begin, "schema": schema, "end": end})
     return {"type": TARGET, "structures": structures, "triggers": [trigger]}
 
 
 def _around_arguments(calls: CallForm, name: str) -> tuple[str, str]:
-    """What stands before and behind the arguments of this tool's calls."""
+    """Return the text before and after the arguments of this tool's calls."""
     written = json.dumps(name, ensure_ascii=False)[1:-1] if calls.fields else name
     at = calls.call.index(Slot("arguments"))
     parts = (calls.call[:at], calls.call[at + 1 :])

@@ -25,7 +25,7 @@ class TooManySteps(Exception):
     """A schema that branches in itself is not looked at to its end."""
 
 
-# A schema that is none, one that nobody can judge by, or one that takes too long.
+# An invalid schema, one that can't be applied, or one that takes too long.
 NOT_JUDGED = (
     SchemaError, UnknownType, Unresolvable, TooManySteps, re.error,
     RecursionError, ValueError, TypeError, AttributeError, LookupError,
@@ -46,7 +46,7 @@ class Allowed:
         self._validator = extend(kind, checks)(_one_dialect(schema), registry=SPECIFICATIONS)
 
     def error(self, value: object) -> Any:
-        """What of it is not allowed, as jsonschema tells it; None where all is."""
+        """Return the first error of a value as jsonschema reports it; None if the value is allowed."""
         self._left = MOST_STEPS
         return best_match(self._validator.iter_errors(value))
 

@@ -1,4 +1,4 @@
-"""A generated parser, loaded from its text as whoever vendors it would import it."""
+"""Load a generated parser from its text, as a program that vendors it would import it."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Damaged(TplcError):
 
 
 def load_module(text: str, name: str = "parser.py", *, runtime: str | None = None) -> ModuleType:
-    """Run what tplc generated.  `runtime` is the text of the runtime beside it, for one that shares it."""
+    """Load a generated parser.  `runtime` is the text of the runtime next to it, for a parser that shares one."""
     return _run(_compiled(text, name), _shared(runtime))
 
 
@@ -75,7 +75,7 @@ def read_parser(text: str, name: str, *, runtime: str | None = None, code: CodeT
     if not {"parse", "StreamParser"} <= set(code.co_names):
         raise NotAParser(f"{name}: is not a parser made by tplc: it has no parse and StreamParser")
     if runtime is None and RUNTIME in code.co_names:
-        raise NotAParser(f"{name}: has no runtime of its own, and there is no {RUNTIME_FILE} beside it")
+        raise NotAParser(f"{name}: has no runtime of its own, and there is no {RUNTIME_FILE} next to it")
     try:
         return _run(code, _shared(runtime))
     except _WRONG_CODE as error:

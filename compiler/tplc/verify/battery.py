@@ -151,18 +151,20 @@ def battery(ir: TemplateIR) -> Iterator[Case]:
         if marker == end:
             continue
         yield _value_case(f"string: the marker {marker!r} in it", f"before {marker} after")
-    # Servers of tools put signs into names; a template may have a form of its own for such a name.
+    # Tool servers put punctuation into names; a template may have a form of its own for such a name.
     named = (_call("files.first"), Call("files-second", ()), _call("files/third"))
     yield Case("no arguments between others", calls=named)
     mixed: tuple[tuple[str, Json], ...] = (("s", "x"), ("n", 1), ("b", False), ("l", ["y"]), ("o", {"k": "v"}))
     yield Case("arguments of every type", calls=(Call("files:mixed", mixed),))
     signs = "".join(dict.fromkeys(replaced.sign for replaced in ir.tools.replaced))
     if signs:
-        yield Case(f"the signs {signs} in a name and a key", calls=(Call(f"look{signs}up", ((f"a{signs}b", "x"),)),))
+        yield Case(
+            f"the characters {signs} in a name and a key", calls=(Call(f"look{signs}up", ((f"a{signs}b", "x"),)),)
+        )
 
 
 def _signs(reasoning: Reasoning) -> Iterator[tuple[str, str]]:
-    """Content with the marks of reasoning in it, where those are signs that prose and code use as well."""
+    """Yield content with the markers of reasoning in it, if they are punctuation that prose and code use as well."""
     if reasoning.mode == "delimiter":
         return
     start, end = (text.strip() if could_be_prose(text) else "" for text in (reasoning.start, reasoning.end))

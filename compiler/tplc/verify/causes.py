@@ -1,4 +1,4 @@
-"""Why could messages not come back?  What the failures have in common, told before them.
+"""Find what failures have in common, to report it before them.
 
     <calls 1>…, <calls 2>…    →  the number of calls (3) stands in tools.section_start "<calls 3>", …
     run forecast{city "Oslo"}{days 2}  →  a call ends with its id: nothing ends the id
@@ -67,7 +67,7 @@ def causes(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
 
 
 def _weak_places(ir: TemplateIR) -> Iterator[str]:
-    """Where nothing tells where a name, a key or an id ends."""
+    """Yield the places where the end of a name, a key or an id is unknown."""
     pairs, call = ir.tools.arguments, ir.tools.call
     if isinstance(pairs, PairArguments):
         gap = _text_after(call, "name") + pairs.start + _text_before(pairs.pair, "key")
@@ -94,11 +94,11 @@ def _text_before(layout: Layout, kind: str) -> str:
 
 
 def _taken_for_markers(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
-    """Markers that end a part wherever they stand, and that the text of a part held each time it failed."""
+    """Yield markers that end a part anywhere, and that occurred in the text of a part each time it failed."""
     failed = [one for one in tried if not one.passed]
     for path, marker in (("turn.end", end.strip()) for end in ir.turn.ends):
         if marker and failed and all(marker in text for text in map(_texts, failed)):
-            yield f"{path} {quoted(marker)} stands in the text itself, and nothing tells it from the end of the turn"
+            yield f"{path} {quoted(marker)} is in the text itself and cannot be distinguished from the turn's end"
 
 
 # What templates do to a text, that no format of ours undoes.
@@ -152,7 +152,7 @@ def _short(text: str) -> str:
 
 
 def _by_name(tried: Sequence[Tried]) -> Iterator[str]:
-    """A form of calls that is chosen by the tool's name: nothing fails but messages with signs in such names."""
+    """Yield a form of calls that depends on the tool's name: only messages with punctuation in such names fail."""
     failed = [one for one in tried if not one.passed]
     named = [[call.name for call in one.case.calls if not call.name.isidentifier()] for one in failed]
     if failed and all(named):

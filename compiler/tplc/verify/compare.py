@@ -88,7 +88,7 @@ def _difference(where: str, expected: object, got: object) -> Difference:
 
 
 def _kind(first: object, second: object) -> str:
-    """What can't be told apart, if these two have one render."""
+    """Return what differs between two values that have the same render."""
     if first is _ABSENT or second is _ABSENT:
         return " or ".join(sorted({_type(first), _type(second)}))
     if isinstance(first, str) and isinstance(second, str):
@@ -173,7 +173,7 @@ def same_message(case: Case, other: Case) -> bool:
     )
 
 
-# Words that parsers take for these values where no schema says that they are text, whatever the dialect's own are.
+# Words that parsers read as these values in every dialect, if no schema declares them as text.
 _WORDS: dict[str, Json] = {"True": True, "False": False, "None": None}
 
 

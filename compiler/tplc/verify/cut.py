@@ -2,7 +2,7 @@
 
     asked     "…<ask>…belumarot<stop>"
     prompt    "…<ask>…belumarot<stop><bot><r>"
-    full      "…<ask>…belumarot<stop><bot>Hi<stop><bot><r>"      (it appends a prompt whatever is said)
+    full      "…<ask>…belumarot<stop><bot>Hi<stop><bot><r>"      (it appends a prompt in any case)
     →  turn "Hi<stop>", given the header "<bot>" and the trailing "<bot><r>"
 
 Only what stands after the user's text is compared: what stands before it may change with the conversation.
@@ -23,8 +23,8 @@ class TurnFrame:
     """What the renders of one setting and context have around a turn.
 
     `asked` and `prompt` are whole renders of the conversation that ends with the user, without and with a generation
-    prompt; `trailing` is what follows a turn, the same whatever the message.  `after_result`: the conversation before
-    the turn ends with a tool's result.
+    prompt; `trailing` is what follows every turn.  `after_result`: the conversation before the turn ends with a tool's
+    result.
     """
 
     turn: Turn
@@ -38,7 +38,7 @@ class TurnFrame:
         return self.words.question in full
 
     def turn_text(self, full: str) -> str | None:
-        """The turn in a full render; None when it cannot be told where it starts."""
+        """Return the turn in a full render; None if its beginning is unknown."""
         text = self.with_trailing(full)
         if text is None:
             return None
@@ -51,8 +51,8 @@ class TurnFrame:
         return None if start is None else self._before_next(self._after_question(full)[start:])
 
     def _start(self, tail: str) -> int | None:
-        """Where the turn starts in what follows the user's text, or a result.  White space behind a result is what
-        stands for a header, as it is the header's behind one."""
+        """Return where the turn starts in the text after the user's text, or after a result.  White space after a
+        result takes the place of a header, as it is the header's after one."""
         start = self._start_behind_header(tail)
         if start is None or not self.after_result:
             return start
@@ -62,7 +62,7 @@ class TurnFrame:
         asked, header = self._after_question(self.asked), self.turn.header
         if header and tail.startswith(asked) and tail.startswith(header, len(asked)):
             return len(asked) + len(header)
-        # History may open a turn otherwise than the prompt does, or close the question otherwise.
+        # History may open a turn, or close the question, differently from the prompt.
         before = len(asked) if tail.startswith(asked) else 0
         for anchor in self.turn.anchors:
             if anchor not in asked and tail.startswith(anchor, before):
@@ -78,7 +78,7 @@ class TurnFrame:
             # History may have other white space before the header than the prompt, or no header at all.
             bare = rest.lstrip()
             if header.strip() and bare.startswith(header.strip()) and not bare.startswith(header.lstrip()):
-                # Nor need a turn of every shape have the white space behind it.
+                # Nor does a turn of every shape need the white space after it.
                 behind = bare[len(header.strip()) :]
                 return len(tail) - len(behind.lstrip())
             found = bool(header.strip()) and bare.startswith(header.lstrip())
@@ -99,8 +99,8 @@ class TurnFrame:
         return text[: min(ends)] if ends else text
 
     def with_next(self, full: str) -> str | None:
-        """The turn, and all that a render has behind it, up to the next question: without what is in every render,
-        answered or not."""
+        """Return the turn with everything up to the next question, without the text that every render has, answered or
+        not."""
         tail = self._after_question(full)
         start = self._start(tail)
         if start is None:
@@ -159,7 +159,7 @@ def trailing_of(frame: TurnFrame, full: str, last: str) -> str:
 
 
 def _behind_but_space(text: str, start: str) -> int | None:
-    """Where `text` goes on behind `start`, whatever the white space in both; None where it begins otherwise."""
+    """Return where `text` continues after `start`, ignoring white space in both; None if it begins differently."""
     signs = [sign for sign in start if not sign.isspace()]
     at = 0
     for sign in signs:

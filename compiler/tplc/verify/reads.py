@@ -2,7 +2,7 @@
 
     the parser of yesterday's template, the format of today's  →  Reading(messages=96, passed=96)
 
-The question behind it: the template changed upstream, do I care?
+It answers the question: the template changed upstream, does it matter to me?
 """
 
 from __future__ import annotations

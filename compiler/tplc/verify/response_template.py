@@ -48,7 +48,7 @@ def parser_class() -> Any:
 
 
 def response_artifact(template: Mapping[str, Json], reasoning_key: str, prompt: str, *, events_only: bool) -> Artifact:
-    """`prompt` is what stands for none.  `events_only`: only what the events tell counts, as in servers."""
+    """`prompt` is used if none is given.  `events_only`: only the content of the events counts, as in servers."""
     parser = parser_class()
 
     def stream(*, tools: Any = None, **options: Any) -> _Stream:
@@ -114,9 +114,11 @@ class _Stream:
         return {"tool_calls": [{"index": len(self._calls) - 1, **made}]}
 
     def _check(self, message: Mapping[str, Any]) -> None:
-        """The dictionary has to say what the events told."""
+        """Check that the dictionary agrees with the events."""
         found = {name: message.get(key) or "" for key, name in self._names.items()}
         calls = [call["function"]["name"] for call in message.get("tool_calls") or ()]
         names = [call["function"]["name"] for call in self._calls]
         if calls != names or (found != self._texts and not self._events_only):
-            raise ValueError(f"the events tell {self._texts} and the calls {names}, the message {found} and {calls}")
+            raise ValueError(
+                f"the events have {self._texts} and the calls {names}, the message has {found} and {calls}"
+            )

@@ -97,7 +97,7 @@ class Stage:
     def content_trailing(self, setting: Setting) -> str | None:
         """What follows a turn of content alone; None where that does not show.
 
-        What is the same after every message is best told there: a call's own closers may look like an end.
+        The text that is the same after every message is best found there: a call's own closers may look like an end.
         """
         if setting not in self._trailing:
             self._trailing[setting] = self._new_content_trailing(setting)
@@ -200,7 +200,7 @@ def silence(stage: Stage, tried: Sequence[Setting]) -> str:
             continue
         frame = stage.frame(setting)
         if frame is None:
-            return "the user's text is not in the render of a question, so no turn can be told from what is before it"
+            return "the user's text is not in the render of a question, so no turn can be separated from it"
         if not frame.asks(full) or words.content not in full:
             missing = "the question" if not frame.asks(full) else "the answer's text"
             return f"the render of a question and its answer is without {missing}: {_quoted(full)}"
@@ -277,7 +277,8 @@ def _part_names(words: Case) -> tuple[str, ...]:
 
 
 def summary(results: dict[Shape, Shown | NotShown]) -> tuple[str, ...]:
-    """What does not show, in few words: "reasoning", "content beside calls", "two calls (refused: …)"."""
+    """Return short descriptions of what isn't rendered: "reasoning", "content next to calls", "two calls (refused:
+    …)"."""
     never = [
         part for part, has in _PARTS.items() if not any(has(s) for s, r in results.items() if isinstance(r, Shown))
     ]
@@ -312,5 +313,5 @@ def _present(shape: Shape) -> list[str]:
 def _dropped(shape: Shape, result: NotShown) -> str:
     if result.refusal:
         return str(shape)
-    beside = [part for part in _present(shape) if part not in result.parts and part != "more than one call"]
-    return f"{' and '.join(result.parts)} beside {' and '.join(beside)}" if beside else str(shape)
+    others = [part for part in _present(shape) if part not in result.parts and part != "more than one call"]
+    return f"{' and '.join(result.parts)} next to {' and '.join(others)}" if others else str(shape)

@@ -43,7 +43,7 @@ MOST_FAILURES = 1000  # a bound for memory: reports show a few, --json all
 LEAST_SHARE = 5  # one message of so many that are refused or ambiguous has to come back
 _LONGEST_TEXT = 400
 # The end of a parser's diagnostic for text that it drops: the format lacks what the template writes there.
-_DROPPED = "is left over behind a call"
+_DROPPED = "is left over after a call"
 _CHUNKS = (1, 2, 3, 5, 8, 13, 40)
 # What a broken parser may raise: it promises to raise nothing, so each of these is a failure to report.
 _RAISED = (
@@ -351,8 +351,8 @@ class _RoundTrip:
     def _explain(
         self, case: Case, stage: Stage, place: Shown, turn: str, message: Mapping[str, Any], found: Difference
     ) -> str | _OneRender:
-        """A wrong message is excused if the template renders it to the identical text, unless the schemas told which of
-        the two it is.  Nothing else is an excuse."""
+        """Excuse a wrong message if the template renders it to the identical text, unless the schemas decide which of
+        the two it is. There is no other excuse."""
         other = as_case(case.title, message, ids=self.compared.tools.call_id.position != "none")
         # A wrong id is in the render of no other message.
         if other is None or found.kind == ID or not fits(other, fitting_tools(case)):
@@ -370,7 +370,8 @@ class _RoundTrip:
         return _OneRender(Ambiguity(found.kind, found.expected, found.got, _excerpt(turn)), other, pair)
 
     def _note_render(self, case: Case, turn: str) -> None:
-        """Two cases of the battery with one render: schemas may tell them apart, the text does not."""
+        """Note the render of a case, to find two cases of the battery with the same render; schemas may distinguish
+        them."""
         other = self._renders.setdefault(turn, case)
         if other != case:
             found = difference(self.ir, other, as_message(self.ir, case))
@@ -400,7 +401,7 @@ class _RoundTrip:
             message = self._parse(feed_of(place.frame, text, fitting_tools(case)))
             found = self._difference(case, message)
             if found is not None:
-                return f"with all that is rendered behind it, {_shown(text)}, {found}"
+                return f"with all text that is rendered after it, {_shown(text)}, {found}"
         return None
 
     def _check_streams(self, case: Case, feed: Feed, whole: Mapping[str, Any]) -> str | None:
@@ -496,14 +497,14 @@ def _place(context: Context) -> str:
 
 
 def _names_are_usual(case: Case) -> bool:
-    """Whether the case has calls, of names that servers allow.  With other signs a name can't be told from text unless
-    the tools are given."""
+    """Return whether the case has calls whose names servers allow.  With other characters, a name can be distinguished
+    from text only if the tools are given."""
     return bool(case.calls) and all(re.fullmatch(r"[\w.-]+", call.name) for call in case.calls)
 
 
 def _up_to_weak_end(ir: TemplateIR, rest: str) -> str:
-    """What stands behind a turn, up to an end that answers may hold as well: such an end counts where the output ends,
-    for whoever generates stops there."""
+    """Return the text after a turn up to an end that answers may contain as well.  Such an end counts only at the end
+    of the output, because generation stops there."""
     found = [rest.index(end.strip()) + len(end.strip()) for end in ir.turn.ends if end.strip() in rest]
     at = min(found, default=len(rest))
     weak = any(ends_in_text(end) and rest[:at].endswith(end.strip()) for end in ir.turn.ends)

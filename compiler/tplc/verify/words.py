@@ -1,6 +1,6 @@
-"""The words of the conversations of a round trip: drawn for each template, so that none knows them beforehand.
+"""Draw the words of the conversations of a round trip for each template, so that no template knows them beforehand.
 
-    words_of("9f2c…", 0, source)  →  Words(question="belumarot", asked="Tell me more about belumarot", …)
+    words_of("9f2c…", 0, source)  →  Words(question="belumarot", asked="What about belumarot?", …)
 
 The learner's probes are single words (see `render/disguise.py`); these are sentences.  A template that shows single
 words other markers than it shows everybody is found out: what it shows here does not come back.
@@ -12,7 +12,7 @@ import random
 from dataclasses import dataclass, replace
 
 _ASKED = (
-    "Tell me more about",
+    "Tell me more about",  # words: allowed
     "What do you know of",
     "Please write a few lines on",
     "I should like to read about",
@@ -42,7 +42,7 @@ _INSTRUCTIONS = (
     "Answer in short sentences.",
     "You work in a library.",
     "Be brief and kind.",
-    "Help with whatever is asked.",
+    "Help with whatever is asked.",  # words: allowed
     "You know a lot about gardens.",
     "Stay with the subject.",
     "Write as you would to a neighbour.",
@@ -53,9 +53,9 @@ _SYLLABLES = 4
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """`question`, `next_question` and `result` are words that mark where a message stands in a render: the last of what
-    the user asks first, the first of what comes behind the turn.  `calls`: name, key and value of each.  `earlier`: the
-    same of a call before the turn, and its result."""
+    """`question`, `next_question` and `result` are words that mark the place of a message in a render: the last word of
+    the user's first question, the first word after the turn.  `calls`: name, key and value of each.  `earlier`: the
+    same for a call before the turn, and its result."""
 
     question: str
     next_question: str

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any, ClassVar, TypedDict
 
-    # Calls, as mypyc has no classes inside of blocks.
+    # Not nested, because mypyc doesn't support classes inside of blocks.
     Function = TypedDict("Function", {"name": str, "arguments": str})
     ToolCall = TypedDict("ToolCall", {"id": "str | None", "type": str, "function": Function})
     Message = TypedDict(
@@ -55,10 +55,10 @@ def checked_text(name: str, value: object) -> str:
 
 
 class Copied:
-    """A copy has lists, and parts that can be copied, of its own."""
+    """An object whose copy has its own lists and nested objects of this class."""
 
     def copy(self) -> Any:
-        """Another one that stands where this one does, and goes on by itself."""
+        """Return a copy in the same state, which continues independently."""
         twin = self._new()
         # A class that mypyc compiled has no __dict__.
         for name in getattr(self, "__mypyc_attrs__", None) or self.__dict__:
@@ -72,7 +72,7 @@ class Copied:
 
 
 class Pattern:
-    """Compiled at its first use: importing a parser should take no longer than it must.  A dot is any character."""
+    """Compiled at its first use, because importing a parser should be fast.  A dot matches any character."""
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
@@ -91,13 +91,13 @@ class Pattern:
 
 JOINTS = Pattern(r"[\s_▁-]+")
 IN_ANY_CASE = {**{upper: upper + 32 for upper in range(65, 91)}, ord("｜"): ord("|")}
-RESPELLED = "\0"  # before the core of a marker that is in other case, or has other separators
+RESPELLED = "\0"  # before the core of a marker in other case or with other separators
 NOTHING = "(?!)"
 
 
 class Match:
     """A marker in a text.  `lead` and `trail` are the white space that the template writes around it; `ambiguous`: it
-    may be part of a longer one."""
+    may be part of a longer marker."""
 
     __slots__ = ("ambiguous", "end", "kind", "lead", "start", "trail")
 
@@ -109,13 +109,13 @@ class Match:
 
 
 class Scanner:
-    """The markers that count in one place: for each its kind, its core with a space where white space may be, the white
-    space before and after it, and whether it may be part of a longer one (1) or its beginning (2).
+    """The markers that count in one place.  Each has its kind, its core (with a space for optional white space), the
+    white space before and after it, and whether it may be part of a longer one (1) or its beginning (2).
 
-    `find` has a group for each of them; `near` matches where one may begin.  `width`: so far from the end a truncated
-    marker may begin.  `leads` holds their leading white space.  `word`, of a slot: a plain word up to the text's end or
-    to a marker that no other begins with; `trails` is the white space after each, None for what is not of the slot.
-    `first`: what markers begin with; `wordless`: none begins with a character of words.
+    `find` has a group for each marker; `near` matches at their possible beginnings.  `width`: the length of the longest
+    truncated marker at the end.  `leads` is their leading white space.  `word`, of a slot: a plain word up to the
+    text's end or to an unambiguous marker; `trails` is the white space after each, None for markers that don't belong
+    to the slot. `first`: the first characters of markers; `wordless`: none of them is a character of words.
     """
 
     def __init__(
@@ -131,13 +131,13 @@ class Scanner:
         wordless: bool = True,
     ) -> None:
         self.markers, self.width, self.leads = markers, width, leads
-        self.cores: tuple[str, ...] = ()  # the same, made when the first is asked for
+        self.cores: tuple[str, ...] = ()  # the same, computed when it is first needed
         self._find, self._near = Pattern(find), Pattern(near)
         self.word, self.trails = Pattern(word), trails
         self.first, self.wordless = first, wordless
 
     def find(self, buf: str, pos: int, stop: int = sys.maxsize) -> Match | None:
-        """The leftmost and longest marker from `pos` on."""
+        """Return the leftmost and longest marker from `pos` on."""
         match = self._find.search(buf, pos, stop)
         if match is None:
             return None
@@ -145,7 +145,7 @@ class Scanner:
         return Match(kind, match.start(), match.end(), lead, trail, ambiguous > 0)
 
     def match(self, buf: str, pos: int) -> Match | None:
-        """The longest marker at `pos`."""
+        """Return the longest marker at `pos`."""
         match = self._find.match(buf, pos)
         if match is None:
             return None
@@ -153,7 +153,7 @@ class Scanner:
         return Match(kind, pos, match.end(), lead, trail, ambiguous > 1)
 
     def prefix_of(self, buf: str, pos: int) -> str:
-        """A marker that the text from `pos` to the end could become; "" if there is none."""
+        """Return a marker that the text from `pos` to the end could become; "" if there is none."""
         if len(buf) - pos > self.width or self._near.match(buf, pos) is None:
             return ""
         if self.cores == ():
@@ -161,13 +161,13 @@ class Scanner:
         return truncated_core(self.cores, buf[pos:])
 
     def is_truncated(self, buf: str, pos: int, kinds: Sequence[str], least: int = 1) -> bool:
-        """Whether a marker of these kinds is truncated at the output's end: at least so many characters are there."""
+        """Return whether a marker of these kinds is truncated at the output's end, with at least so many characters."""
         tail = buf[pos:] if len(buf) - pos <= self.width else ""
         enough = len("".join(tail.split())) >= least
         return enough and any(is_truncated(core, tail) for kind, core, _, _, _ in self.markers if kind in kinds)
 
     def partial_match(self, buf: str, pos: int) -> int:
-        """Where text begins that could still become a marker, or be white space that belongs to one."""
+        """Return where text begins that could still become a marker, or white space of one."""
         near = self._near.search(buf, max(pos, len(buf) - self.width))
         while near is not None:
             start = near.start()
@@ -177,7 +177,7 @@ class Scanner:
         return self.with_lead(buf, pos, len(buf))
 
     def safe_prefix_end(self, text: str) -> int:
-        """As `partial_match`; -1 if there may be a whole marker, which takes a closer look."""
+        """Return the same as `partial_match`; -1 if the text may contain a whole marker."""
         near = self._near.search(text)
         while near is not None:
             start = near.start()
@@ -189,7 +189,7 @@ class Scanner:
         return self.with_lead(text, 0, len(text)) if text[-1:] in self.leads else len(text)
 
     def with_lead(self, buf: str, pos: int, start: int) -> int:
-        """Where the white space begins that may belong to a marker at `start`."""
+        """Return where the white space begins that may belong to a marker at `start`."""
         leads = self.leads
         if start == pos or buf[start - 1] not in leads:
             return start
@@ -206,13 +206,13 @@ NO_MARKERS = Scanner()
 
 
 def squeezed(text: str) -> str:
-    """A text without white space, `_`, `-` and their like, in lower case, with `|` for `｜`."""
+    """Return a text in lower case, without white space, `_`, `-` and similar separators, with `|` for `｜`."""
     return str(JOINTS.sub("", text)).translate(IN_ANY_CASE)
 
 
 @lru_cache(maxsize=1024)
 def truncated_core(cores: tuple[str, ...], text: str) -> str:
-    """The first of these markers that the text is the beginning of; "" if there is none."""
+    """Return the first of these markers of which the text is the beginning; "" if there is none."""
     for core in cores:
         if is_truncated(core, text):
             return core
@@ -220,8 +220,8 @@ def truncated_core(cores: tuple[str, ...], text: str) -> str:
 
 
 def is_truncated(core: str, text: str) -> bool:
-    """Whether the text is the beginning of a marker, but not all of it.  A space in `core` is any white space or none;
-    at its end the marker is a word, of which the next character shows whether it goes on."""
+    """Return whether the text is the beginning of a marker, but not all of it.  A space in `core` is any white space or
+    none; at its end, the marker is a word whose end only the next character shows."""
     if core[0] == RESPELLED:
         start = squeezed(text)
         return text[:1] == core[1] and len(start) < len(core) - 1 and core.startswith(start, 1)
@@ -237,14 +237,14 @@ def is_truncated(core: str, text: str) -> bool:
 
 
 def trailing_overlap(text: str, lead: str) -> int:
-    """How many characters at the end of `text` are white space of the marker after it."""
+    """Return how many characters at the end of `text` are white space of the marker after it."""
     if text.endswith(lead):
         return len(lead)
     return next((n for n in range(min(len(text), len(lead)), 0, -1) if text.endswith(lead[-n:])), 0)
 
 
 class Parameters(dict):  # type: ignore[type-arg]
-    """The schema of each tool's parameters, by the tool's name; parsers take it in place of the tools."""
+    """The schema of each tool's parameters, by the tool's name; parsers accept it in place of the tools."""
 
 
 def parameters_of(tools: object) -> Parameters:
@@ -260,7 +260,7 @@ def parameters_of(tools: object) -> Parameters:
 
 OPENING = Pattern(r"\s*```[^\n`]*\n")
 PART_OF_OPENING = Pattern(r"\s*(?:`{0,2}|```[^\n`]*)")
-FENCE_LIMIT = 256  # more white space than this, or a longer line, is no fence
+FENCE_LIMIT = 256  # longer white space, or a longer line, isn't a fence
 
 
 class Fence(Copied):
@@ -268,7 +268,7 @@ class Fence(Copied):
         self._state, self._pending = "start", ""
 
     def more(self, text: str) -> str:
-        """The part of the content that is known to be inside the fence, or that no fence is around."""
+        """Return the part of the content that is known to be inside the fence, or to have none around it."""
         pending = self._pending + text
         if self._state == "start":
             opening = OPENING.match(pending[:FENCE_LIMIT])
@@ -279,22 +279,22 @@ class Fence(Copied):
         if self._state == "none":
             self._pending = ""
             return pending
-        # White space and backticks at the end may be the closing of the fence.
+        # White space and backticks at the end may close the fence.
         before = pending.rstrip().rstrip("`").rstrip()
         end = max(len(before), len(pending) - FENCE_LIMIT)
         self._pending = pending[end:]
         return pending[:end]
 
     def end(self) -> str:
-        """What is pending, unless it closes the fence."""
+        """Return the pending text, unless it closes the fence."""
         pending, self._pending = self._pending, ""
         closes = self._state == "inside" and pending.strip() in ("", "```")
         return "" if closes else pending
 
 
 class Transcript(Copied):
-    """Kinds of text: content, reasoning_content and arguments (of the last call) are the message's; pending is text
-    whose kind is not known yet, value one of a value, and trailing is what is no part of the message."""
+    """Keeps text by kind: content, reasoning_content and arguments (of the last call) belong to the message; pending is
+    text of a kind that isn't known yet, value is text of a value, and trailing is no part of the message."""
 
     def __init__(self, json_content: bool = False) -> None:
         self.texts: dict[str, list[str]] = {"content": [], "reasoning_content": [], "arguments": []}
@@ -302,8 +302,8 @@ class Transcript(Copied):
         self.calls: list[tuple[str, str | None, str]] = []  # name, id, arguments (those of the last are in texts)
         self.index = -1  # of the last call
         self.fence = Fence() if json_content else None
-        self.waiting: list[Delta] = []  # not given yet
-        self._pieces: list[str] = []  # what goes into the next delta, and of which kind it is
+        self.waiting: list[Delta] = []  # not returned yet
+        self._pieces: list[str] = []  # the text of the next delta, and its kind
         self._kind = ""
 
     def copy(self) -> Any:
@@ -322,7 +322,7 @@ class Transcript(Copied):
         self._pieces.append(text)
 
     def flush(self) -> None:
-        """One delta of what was emitted since the last."""
+        """Make one delta of the text emitted since the last."""
         if not self._pieces:
             return
         kind, text = self._kind, "".join(self._pieces)
@@ -334,21 +334,21 @@ class Transcript(Copied):
             self.waiting.append({kind: text})
 
     def deltas(self) -> list[Delta]:
-        """What was emitted since the last time."""
+        """Return the deltas since the last call of this method."""
         if self._pieces:
             self.flush()
         self.waiting, deltas = [], self.waiting
         return deltas
 
     def end_content(self) -> None:
-        """No more content comes."""
+        """Note that no more content follows."""
         fence, self.fence = self.fence, None
         if fence is not None:
             self.emit("content", fence.end())
         self.flush()
 
     def forget(self, calls: int) -> None:
-        """All of it is prefilled, but for so many calls, which go on."""
+        """Treat everything as prefilled, except so many calls, which continue."""
         self.texts.update(content=[], reasoning_content=[], arguments=[])
         self.calls, self.waiting = self.calls[len(self.calls) - calls :], []
         self.index = len(self.calls) - 1
@@ -374,11 +374,11 @@ class Transcript(Copied):
 
 
 def known_head(prompt: str, heads: Sequence[str], anchors: Sequence[str]) -> str:
-    """The longest known head that the prompt ends with, behind an anchor; "" where it ends with none."""
+    """Return the longest known head with which the prompt ends after an anchor; "" if there is none."""
     found = ""
     for anchor in anchors or ("",):
         for head in heads:
-            # White space before an anchor may be another one where no question was written last.
+            # The white space before an anchor may differ if the last message is not a question.
             text = (anchor.lstrip() or anchor) + head
             ends = prompt.endswith(text) or (len(prompt) >= len(head) and text.endswith(prompt))
             found = head if ends and len(head) > len(found) else found
@@ -386,8 +386,8 @@ def known_head(prompt: str, heads: Sequence[str], anchors: Sequence[str]) -> str
 
 
 def continued_head(prompt: str, anchors: Sequence[str], reasoning: tuple[Sequence[str], Sequence[str]]) -> str:
-    """What follows the last anchor, and from an earlier one on where only reasoning stands between; all of a prompt
-    that holds no anchor.  `reasoning` are the texts that open and close it."""
+    """Return the text after the last anchor, or after an earlier one if only reasoning is between them; the whole
+    prompt if it has no anchor.  `reasoning` are the texts that open and close reasoning."""
     ordered = sorted(anchors, key=len, reverse=True)
     found = [match.span() for match in re.finditer("|".join(map(re.escape, ordered)) or "(?!)", prompt)]
     if not found:
@@ -404,7 +404,7 @@ def continued_head(prompt: str, anchors: Sequence[str], reasoning: tuple[Sequenc
 
 
 NON_SPACE = Pattern(r"\S|\Z")
-PENDING_LIMIT = 1024  # more than this much pending text is looked at again only when it has doubled
+PENDING_LIMIT = 1024  # more pending text than this is examined again only after it has doubled
 OPENER_KINDS = ("call", "line", "whole")
 CUT_KINDS = ("end", "reasoning_end", "content_end")
 LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
@@ -413,7 +413,7 @@ NO_MATCH = Match("", 0, 0)
 
 
 def next_char(buf: str, pos: int) -> int:
-    """Where the next character stands that is no white space."""
+    """Return the position of the next character that is not white space."""
     return int(NON_SPACE.search(buf, pos).start())
 
 
@@ -421,10 +421,10 @@ class Machine(Copied):
     TRANSCRIPT: ClassVar[type[Transcript]] = Transcript
     HEADS: ClassVar[Sequence[str]] = ("",)
     ANCHORS: ClassVar[Sequence[str]] = ()
-    KEEPS_PENDING: ClassVar[bool] = False  # `feed` looks after what is pending inside of text
-    SPACE: ClassVar[str] = ""  # what the template writes before the content
+    KEEPS_PENDING: ClassVar[bool] = False  # `feed` handles pending text
+    SPACE: ClassVar[str] = ""  # the white space that the template writes before the content
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
-    CUT_MARKERS: ClassVar[bool] = False  # a part of a marker at the output's end is no text
+    CUT_MARKERS: ClassVar[bool] = False  # a truncated marker at the output's end is not text
     IN_CONTENT: ClassVar[Scanner] = NO_MARKERS
 
     def __init__(
@@ -443,28 +443,28 @@ class Machine(Copied):
         self._tools = parameters_of(tools)
         self._reasoning_on, self._calls_on, self._echo = parse_reasoning, parse_tool_calls, echo
         self._out = self.TRANSCRIPT(json_content)
-        # Input: _buf from _pos on is not consumed; _base is its offset, negative for what the prompt holds.
+        # Input: _buf from _pos on is not consumed; _base is its offset, negative for the text of the prompt.
         self._buf, self._pos, self._base = "", 0, 0
-        self._parts: list[str] = []  # text that is not looked at before _wanted characters of it have come
+        self._parts: list[str] = []  # text that isn't examined before _wanted characters of it have arrived
         self._wanted = 0
-        # Whether the buffer, from there on, still leaves open what comes: while it does, no state has to look at it.
+        # Whether the buffer, from there on, is still undecided: while it is, no state has to examine it.
         self._undecided: Callable[[str, int], object] | None = None
         self._undecided_from = 0
-        self._through: Callable[[Any, str], list[Delta]] | None = None  # reads JSON that is emitted as it comes
+        self._through: Callable[[Any, str], list[Delta]] | None = None  # reads JSON that is emitted as it arrives
         self._final = False
-        # Where in the turn the machine is.
+        # The state of the turn.
         self._state: Callable[[Any], bool] = type(self)._content
         self._mark = NO_MATCH
         self._skip = 0  # its length, and that of the white space before it
         self._open = False  # the last call is not complete
         self._space = self.SPACE  # white space of the template that may still come
-        self._fresh = True  # nothing but white space has come in this part
+        self._fresh = True  # only white space was read in this part so far
         self._line_start = True
-        self._literal = False  # after a call that was none: its closers are text
-        self._opener = ""  # of the reasoning that the text is in
-        # The kind of text that the output is in the middle of, and how to find what could end it: up to where a text
-        # is plain, -1 where that takes a closer look.  Where nothing is pending, most chunks can be passed on as they
-        # come, in a value or in other text; _passed are those that were.
+        self._literal = False  # after a failed call: its closers are text
+        self._opener = ""  # of the reasoning that is open
+        # The kind of text that is open, and how to find its possible end: the end of the safe prefix, -1 if a state
+        # must decide. If nothing is pending, most chunks of a value or another text can be passed on as they are;
+        # _passed are those that were.
         self._within = ""
         self._plain_value = self._plain_text = False
         self._plain_to: Callable[[str], int] = len
@@ -485,7 +485,7 @@ class Machine(Copied):
         continue_final_message: bool = False,
         special: Sequence[Sequence[int]] | None = None,
     ) -> Message:
-        """The message that the model's output means.
+        """Returns the message of a model's output.
 
         `json_content` drops a Markdown fence around the content.  `continue_final_message`: the prompt ends with the
         beginning of this answer.  `special`: the (start, end) ranges of the text that came from special tokens."""
@@ -510,7 +510,8 @@ class Machine(Copied):
         prompts: str | Sequence[str | None] | None = None,
         tools: object = None,
     ) -> list[Row | None]:
-        """A row for each text: content, reasoning_content, tool_calls (id, name, arguments), incomplete, diagnostics.
+        """Returns a row for each text: content, reasoning_content, tool_calls (id, name, arguments), incomplete,
+        diagnostics.
 
         `prompts` and `tools` (also as JSON text): one for all, or a list with one for each text.  None gives None.
         """
@@ -541,7 +542,7 @@ class Machine(Copied):
             self._out.forget(self._open)
             self.diagnostics.clear()
         if self._out.waiting:
-            self._goes_on("")  # they go out with the first feed
+            self._goes_on("")  # they are returned by the first feed
             self._wanted = 0
 
     # Input and output
@@ -550,7 +551,7 @@ class Machine(Copied):
         raise NotImplementedError
 
     def finish(self) -> list[Delta]:
-        """The output has ended: what is new with that."""
+        """Ends the output; returns the remaining deltas."""
         if self._final:
             return []
         self._final = True
@@ -563,7 +564,7 @@ class Machine(Copied):
         return deltas + self._out.deltas()
 
     def _settle(self) -> None:
-        """Account for the chunks that were passed on as they came."""
+        """Account for the chunks that were passed on unchanged."""
         text, kind = "".join(self._passed), self._within
         self._passed.clear()
         if text:
@@ -571,7 +572,7 @@ class Machine(Copied):
             self._out.texts[kind].append(self._json(text) if kind == "arguments" else text)
 
     def _more(self, chunk: str) -> list[Delta]:
-        """A chunk that is not plain: where it only goes on with the text, that is passed on without any state."""
+        """Handle a chunk that may contain more than plain text; if it only continues the text, no state is needed."""
         if self._final:
             return self._late(chunk)
         if self._undecided is not None:
@@ -584,7 +585,7 @@ class Machine(Copied):
         kind = self._within
         if not kind:
             return self._advance(chunk)
-        text = self._buf + chunk  # little is pending inside of text
+        text = self._buf + chunk  # inside of text, little is pending
         stop = self._plain_to(text)
         if stop < 0:
             return self._advance(chunk)
@@ -597,18 +598,18 @@ class Machine(Copied):
         return [{kind: text}]
 
     def _late(self, chunk: str) -> list[Delta]:
-        """What is fed after `finish` is no part of the answer; nothing of it is lost."""
+        """Add text that is fed after `finish` to the trailing text; nothing of it is lost."""
         if chunk and (not self.diagnostics or self.diagnostics[-1].text != LATE):
             self._note(LATE)
         self._out.texts["trailing"].append(chunk)
         return []
 
     def _json(self, text: str) -> str:
-        """Plain text of a value, inside of the string that it becomes."""
+        """Return the plain text of a value, escaped for the string that it becomes."""
         return text
 
     def _goes_on(self, kind: str, plain_to: Callable[[str], int] = len) -> None:
-        """The next chunk may go on with the text of this kind, none for ""."""
+        """Declare that the next chunk may continue text of this kind, "" for none."""
         self._within, self._plain_to, self._undecided, self._through = kind, plain_to, None, None
         self._plain_value = kind == "arguments"
         self._plain_text = kind not in ("", "arguments", "value")
@@ -640,17 +641,17 @@ class Machine(Copied):
 
     @property
     def message(self) -> Message:
-        """All that has come, as chat servers write a message."""
+        """The message so far, as chat servers write it."""
         self._settle()
         return self._out.to_message()
 
     @property
     def trailing(self) -> str:
-        """What is no part of the message: a call that was cut before it had a name."""
+        """Text that is no part of the message, such as a call that was truncated before its name."""
         return "".join(self._out.texts["trailing"])
 
     def _text(self, kind: str, end: int) -> None:
-        """Emit the text up to `end`, but for what of it is prefilled."""
+        """Emit the text up to `end`, without the part that is prefilled."""
         text = self._buf[self._pos : end]
         self._out.emit(kind, text if self._echo else text[max(0, -self._base - self._pos) :])
         self._pos = end
@@ -673,11 +674,11 @@ class Machine(Copied):
     # Text and markers
 
     def _text_to(self, marks: Scanner, kind: str) -> str:
-        """As _until; what opens reasoning or content may count before any of the text only."""
+        """Emit text as `_until` does, for openers of reasoning or content that count only before any text."""
         return self._until(marks, kind)
 
     def _until(self, marks: Scanner, kind: str) -> str:
-        """Emit the text before the next marker as `kind`; the marker's kind, "" where more input is needed."""
+        """Emit the text before the next marker as `kind`; return the marker's kind, "" if more input is needed."""
         if self._space:
             self._skip_space()
         buf, pos, stop = self._buf, self._pos, len(self._buf)
@@ -692,7 +693,7 @@ class Machine(Copied):
         if not blank:
             self._fresh = False
         if mark is None or not found:
-            # White space before the first text is dropped when a marker follows it, so it has to wait.
+            # White space before the first text waits, because it is dropped if a marker follows it.
             if not blank:
                 self._text(kind, end)
                 passed = kind != "pending" and self._out.fence is None and (self._reasoning_on or not self._opener)
@@ -702,7 +703,7 @@ class Machine(Copied):
             elif self._final:
                 self._pos = end
             return ""
-        # White space alone is the answer where the turn ends behind it, and holds nothing else.
+        # If the whole turn is white space, that white space is the content.
         alone = mark.kind == "end" and kind == "content" and self._out.is_silent()
         literal = self._is_text(mark)
         lead = 0 if literal else end - pos if blank and not alone else trailing_overlap(buf[pos:end], mark.lead)
@@ -720,18 +721,18 @@ class Machine(Copied):
             self._pos, self._space = self._pos + comes, self._space[1:] if comes else ""
 
     def _drop(self, fresh: bool = True) -> None:
-        """The marker only structures the turn."""
+        """Consume a marker that only structures the turn."""
         self._pos += self._skip
         self._space = self._mark.trail
         self._fresh, self._literal = fresh, False
 
     def _keep(self, kind: str) -> None:
-        """The marker is text."""
+        """Emit the marker as text."""
         self._text(kind, self._pos + self._skip)
         self._fresh = False
 
     def _is_text(self, mark: Match) -> bool:
-        """Is it a marker of what shall stay in the content as it came?"""
+        """Return whether the marker belongs to a part that stays in the content."""
         if mark.kind == "stray":
             return self._literal or not self._reasoning_on
         if mark.kind == "empty":
@@ -740,7 +741,7 @@ class Machine(Copied):
 
     def _turn_marker(self, text: str) -> None:
         kind = self._mark.kind
-        if self._is_text(self._mark) or kind in ("call", "line"):  # calls are text here, as none are looked for
+        if self._is_text(self._mark) or kind in ("call", "line"):  # calls are text here, because they aren't wanted
             return self._keep(text)
         if kind in ("stray", "empty"):
             self._note("reasoning ends that was not open" if kind == "stray" else "an empty call")
@@ -752,7 +753,7 @@ class Machine(Copied):
         return None
 
     def _over(self) -> bool:
-        # over = (TURN_START? CALL_START call) | text, which is no part of the turn
+        # over = (TURN_START? CALL_START call) | text after the turn
         if self._fresh:
             self._space = ""
             self._pos = next_char(self._buf, self._pos)
@@ -765,7 +766,7 @@ class Machine(Copied):
     # The end of the output
 
     def _is_cut(self, marks: Scanner, pos: int) -> bool:
-        """Is what is left, where the output ends, the beginning of a call, or of what ends the turn or a part of it?"""
+        """Return whether the remaining text at the output's end is a truncated opener of a call, or a truncated end."""
         if not self.CUT_MARKERS:
             return False
         rest = "".join(self._buf[pos:].split())
@@ -774,21 +775,21 @@ class Machine(Copied):
         return marks.is_truncated(self._buf, next_char(self._buf, pos), CUT_KINDS, LEAST_CUT) and not self._literal
 
     def _end_of_cut(self) -> None:
-        """What is left at the end is a part of a marker, and no text."""
+        """Drop a truncated marker at the end."""
         self._note("the output ends inside a marker")
         self._text("trailing", len(self._buf))
 
     # Calls
 
     def _finish(self) -> None:
-        """Close what is open at the end of the output."""
+        """Close everything that is open at the end of the output."""
 
 
-MOST_TOOLS = 1000  # so many distinct tools of rows are kept
+MOST_TOOLS = 1000  # the most distinct lists of tools that are kept
 
 
 def tools_of(tools: object, known: dict[str, tuple[Parameters, str]]) -> tuple[Parameters, str]:
-    """What parsers want to know of the tools, and what is wrong with them.  Each text of JSON is read once."""
+    """Return the parameters of the tools, and the error if they can't be read.  Each JSON text is read once."""
     if not isinstance(tools, str):
         return parameters_of(tools), ""
     if tools not in known:
@@ -807,7 +808,8 @@ def rows_of(
     prompts: str | Sequence[str | None] | None,
     tools: object,
 ) -> list[Row | None]:
-    """`prompts` and `tools`: one for all texts, or a list with one for each.  A text that is None gives None."""
+    """Return a row for each text, and None for None.  `prompts` and `tools` are one value for all texts, or a list with
+    one for each."""
     rows = tools if isinstance(tools, (list, tuple)) and any(not isinstance(tool, dict) for tool in tools) else None
     read: dict[str, tuple[Parameters, str]] = {}
     usual = tools_of(tools if rows is None else None, read)
@@ -876,31 +878,31 @@ def run_command(parser: Callable[..., Any]) -> None:
     except UnicodeError:
         arguments.error("standard input: this is not UTF-8 text")
     except OSError as error:
-        sys.stdout = None  # what is left in it would be tried again at the end
+        sys.stdout = None  # Python would try to write the rest again at exit
         arguments.error(f"standard input or standard output: {error.strerror}")
     for diagnostic in stream.diagnostics:
         print(f"{diagnostic.offset}: {diagnostic.text}", file=sys.stderr)
 
 
 def all_deltas(stream: Any, lines: Iterable[str]) -> Iterator[list[Delta]]:
-    """Feed lines to a parser; yield what is new with each of them, and at the end."""
+    """Feed lines to a parser; yield the deltas of each line, and of the end."""
     for line in lines:
         yield stream.feed(line)
     yield stream.finish()
 
 
 def end_with_the_reader() -> None:
-    """End quietly if whoever reads standard output has read enough, as `head` does."""
+    """End quietly if the reader of standard output has closed it, as `head` does."""
     try:
         from signal import SIG_DFL, SIGPIPE, signal
 
         signal(SIGPIPE, SIG_DFL)
-    except ImportError:  # there is none on Windows
+    except ImportError:  # Windows has no SIGPIPE
         pass
 
 
 class StreamParser(Machine):
-    """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
+    """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
     HEADS = ("",)
     ANCHORS = ("--- answer ---\n",)

@@ -15,7 +15,7 @@ from tplc.ir.visible import visible
 class Grammar:
     """`text` is "" when nothing is constrained.
 
-    A lazy grammar holds from where a trigger fires; others from the end of `generation_prompt` on.
+    A lazy grammar applies from the first trigger on; others from the end of `generation_prompt` on.
     """
 
     text: str
@@ -38,13 +38,13 @@ class Grammar:
 
 
 def with_comments(grammar: Grammar) -> Grammar:
-    """The same with all but the rules written in comments at the head of the text, for who has only the file."""
+    """Return the grammar with its other facts as comments at the head of the text, for readers of the file alone."""
     if not grammar.text:
         return grammar
     lines = [
-        "Lazy: holds from where a trigger fires."
+        "Lazy: applies from the first trigger on."
         if grammar.lazy
-        else f"Holds from the end of the generation prompt on: {_shown(grammar.generation_prompt)}"
+        else f"Applies from the end of the generation prompt on: {_shown(grammar.generation_prompt)}"
     ]
     lines += [f"Trigger, {_kind(trigger)}: {_shown(trigger.value)}" for trigger in grammar.triggers]
     if grammar.preserved_tokens:

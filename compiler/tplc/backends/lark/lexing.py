@@ -25,7 +25,7 @@ _BRACE = codepoints.of("{")
 
 
 class Unclear(Exception):
-    """It takes too much to tell."""
+    """The comparison exceeded its limit of steps, so its result is unknown."""
 
 
 def conflicts(made: Arranged) -> list[tuple[Expr, Expr]]:
@@ -167,7 +167,7 @@ class _Check:
             for name, place in self._calls:
                 known = {id(one) for one in returns[name]}
                 more = [one for one in behind[id(place)].values() if id(one) not in known]
-                # A rule that may be empty is passed over by whoever leads to it.
+                # A rule that may be empty can be skipped, so its followers also follow the rules that lead to it.
                 returns[name] += more
                 changed = changed or bool(more)
         return {place: list(found.values()) for place, found in behind.items()}
@@ -241,7 +241,7 @@ class _Check:
         return codepoints.union(*(first for first, _ in parts[:reached])), all(empty for _, empty in parts)
 
     def _openings_differ(self, one: Expr, other: Expr) -> bool:
-        """Whether the texts that they begin with differ: that is quickly told, and true of most."""
+        """Return whether the first characters of two expressions differ: a quick check that is usually true."""
         first, second = self._opening(one), self._opening(other)
         return not first.startswith(second) and not second.startswith(first)
 

@@ -15,10 +15,10 @@ TARGET = "lark"
 
 @dataclass(frozen=True, slots=True)
 class LarkGrammar:
-    """`text` is "" when nothing is constrained.  It holds from the end of `generation_prompt` on, free text included.
+    """`text` is "" when nothing is constrained.  It applies from the end of `generation_prompt` on, to free text too.
 
-    Of the tokens that a format is made of, `tokens` are written as tokens, `texts` as text: a tokenizer that has one of
-    these as a token of its own could never match it.  `known`: whether the tokenizer was there to tell.
+    `tokens` are the format's special tokens that are written as tokens, `texts` those written as text.  A tokenizer
+    that has one of `texts` as a token of its own would never match it.  `known`: whether the tokenizer was known.
     """
 
     text: str
@@ -39,21 +39,21 @@ class LarkGrammar:
         }
 
     def remarks(self) -> list[str]:
-        """All but the rules, for who has only the file."""
-        lines = [f"Holds from the end of the generation prompt on: {_shown(self.generation_prompt)}"]
+        """Return all facts other than the rules, for readers of the file alone."""
+        lines = [f"Applies from the end of the generation prompt on: {_shown(self.generation_prompt)}"]
         if self.tokens:
             lines.append("Tokens: " + " ".join(map(_shown, self.tokens)))
         if self.texts:
-            known = "Text, for they are no tokens of the tokenizer: " if self.known else NO_TOKENIZER + ": "
+            known = "Written as text, because the tokenizer does not have them: " if self.known else NO_TOKENIZER + ": "
             lines.append(known + " ".join(map(_shown, self.texts)))
         return lines + [f"Not expressed: {_shown(str(entry))[1:-1]}" for entry in self.not_expressed]
 
 
-NO_TOKENIZER = "Written as text, for no tokenizer was given; where one of these is a token, it never matches"
+NO_TOKENIZER = "Written as text, because no tokenizer was given; one that is a special token never matches"
 
 
 class NoLark(TplcError):
-    """A format that no such grammar can say."""
+    """A format that no such grammar can express."""
 
     def __init__(self, name: str, feature: str, reason: str) -> None:
         super().__init__(name, feature, reason)

@@ -127,7 +127,7 @@ class PairRules:
 
     def tool_rules(self, suffix: str, parameters: tuple[Parameter, ...]) -> list[Rule]:
         own = [f"argument_for_{parameter.rule}" for parameter in parameters]
-        # Where punctuation ends a value, the names of the parameters tell it from text.
+        # If punctuation ends a value, the names of the parameters distinguish it from text.
         own_end = suffix if own and (self.guessed or (self.pairs.next_pair and len(own) <= MOST_KEYS)) else ""
         choice = f"any_argument{suffix}" if own else "argument"
         again = self.facts.reads_again
@@ -283,7 +283,7 @@ class PairRules:
 
     @property
     def alike(self) -> list[str]:
-        """Markers that may come where a pair may, and that a pair's beginning does not tell apart."""
+        """Return markers that may occur in place of a pair and begin like one."""
         openers = tuple(text.strip() for text in self.pairs.opens)
         kinds = ("end", "next", "broken") if openers else ("end", "next")
         texts = [text.strip() for kind, found in self.pairs.between if kind in kinds for text in found]
@@ -333,7 +333,7 @@ class PairRules:
 
     @property
     def guessed(self) -> bool:
-        """Whether no marker of its own ends a raw value, in whatever form it comes."""
+        """Return whether no marker of its own ends a raw value, in any form of it."""
         return self.pairs.guessed and self.pairs.items is None and self.pairs.wrap is None
 
     def punctuation(self, keys: tuple[str, ...] = ()) -> str:
@@ -461,7 +461,7 @@ class PairRules:
     def quoted_rules(self) -> list[Rule]:
         suffix, follow = "_for_argument", after_quoted(self.pairs.following, over=True, quote=exact)
         values = value_rules(self.dialect.top, self.dialect, suffix, after=follow)
-        # What has signs or quotes around it has its end; a number or a word may be the beginning of something else.
+        # Values in quotes or brackets have their own end; a number or a word may be the beginning of something else.
         firm = [kind for kind in values[0].choices if kind.removesuffix(suffix) in ("object", "list", "string")]
         words = [kind for kind in values[0].choices if kind not in firm]
         spaces = leaf(r"\s*+")

@@ -43,7 +43,7 @@ def section_section(facts: Facts, *, parallel: bool, apart: bool) -> Section:
     named = ["section_close"] if facts.section_close else []
     named += ["call_close"] if facts.call_close and facts.closes_only else []
     named += ["call_separator"] if facts.separator and not apart else []
-    # A piece of a closer may be all that is there of the whole.
+    # A piece of a closer may be all that the output has of the whole closer.
     whole = "!trailing_for_whole " if facts.calls.longer_than_closers else ""
     skipped = [f"gap {whole}{_any(named)}"] * bool(named) + ["left_sign"] * bool(facts.left_sign)
     between = f"({' / '.join(skipped)})*" if skipped else ""
@@ -150,7 +150,7 @@ def _body(shape: CallShape, suffix: str, *, pairs: bool, without: str) -> list[s
             items.append("id" + (suffix if "name" in shape.id_slots else ""))
             kind, text = shape.slots[index + len(shape.id_slots) - 1]
         elif kind == "arguments" and "name" not in kinds[index:]:
-            # With the name of a tool a call is one, whatever its arguments are.
+            # With the name of a tool this is a call, with any arguments.
             later = [f"(gap arguments_end gap {other})?" for other in kinds[index + 1 :]]
             if pairs:
                 return [*items, *([without] if without else []), f"arguments{suffix}", *later]

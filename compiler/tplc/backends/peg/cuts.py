@@ -130,7 +130,7 @@ def _cut(facts: Facts, opener: str) -> str:
 
 def cuts_after(facts: Facts) -> list[str]:
     calls = facts.calls
-    # A separator alone opens no call: it is dropped, whatever comes.
+    # A separator alone opens no call: it is dropped in any case.
     names = [f"call_separator {_next_cut(facts)}_part"] if facts.apart else []
     names += [_next_cut(facts)] if _opens_next(facts) else []
     names += ["trailing_for_tail"] if calls.tail is not None else []

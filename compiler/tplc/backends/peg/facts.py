@@ -60,7 +60,7 @@ class Facts:
     stray: str
     # An opener of calls and its closer, with nothing between.
     empty: str
-    # Nothing but JSON's signs opens a call: it counts only where a line begins.
+    # Only JSON's punctuation opens a call, so the opener counts only at the start of a line.
     bare: bool
     call_lead: str
     call_cores: str
@@ -233,7 +233,7 @@ class _Analysis:
             content_space=acceptor.content_space,
             content_open=of_kinds(content, ("content",)),
             content_open_first=of_kinds(before, ("content",), only=lambda one: one.core in first),
-            content_close="",  # told by what follows it
+            content_close="",  # determined by what follows it
             section_close=of_kinds(after, closes, only=lambda one: one.core in sections),
             # White space after a separator that opens calls may be content.
             separator=of_kinds(after if calls.fields or calls.inner else no_trails, ("separator",)),

@@ -15,7 +15,7 @@ from tplc_runtime.schema import member_of, parameters_of, types_of, variants
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One parameter; `types` is None when the schema does not tell."""
+    """One parameter; `types` is None if the schema doesn't determine them."""
 
     name: str
     rule: str
@@ -31,7 +31,7 @@ class KnownTool:
 
 @dataclass(frozen=True, slots=True)
 class KnownTools:
-    """`closed`: a name that is none of these makes no call."""
+    """`closed`: a name that isn't one of these makes no call."""
 
     tools: tuple[KnownTool, ...] = ()
     closed: bool = False

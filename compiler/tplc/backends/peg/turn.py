@@ -74,7 +74,7 @@ def _part_rules(facts: Facts, parts: Sequence[str], markers: Sequence[str], text
 
 
 def _bare_call_rules(facts: Facts) -> Iterator[Rule]:
-    """Calls that no marker opens: at the beginning, behind a marker, and on lines of their own."""
+    """Yield rules for calls without an opener: at the beginning, after a marker, and on lines of their own."""
     if not facts.bare:
         return
     cut = ["content_for_space cut_text"] if cut_names(facts) else []
@@ -88,7 +88,7 @@ def _bare_call_rules(facts: Facts) -> Iterator[Rule]:
 
 def _marker_rules(facts: Facts) -> Iterator[Rule]:
     if facts.turn_end:
-        # A call right behind the end is one of the turn's calls all the same.
+        # A call directly after the end is still one of the turn's calls.
         further = [*facts.call_starts, *map(marker_core, facts.acceptor.further)]
         goes_on = [] if facts.bare or not facts.call_starts else further
         yield rule(OVER, f"turn_end {leaf(SPACE)} after_turn?")
@@ -251,7 +251,7 @@ def _thinking_aloud(facts: Facts) -> Section:
         rules.insert(0, rule("talk_aloud", f"!tool_calls reasoning_text_for_opener {more}"))
         rules.append(rule("reasoning_text_for_opener", leaf("|".join(facts.call_starts))))
     return Section(
-        "Reasoning: whatever stands before its closing marker.",
+        "Reasoning: all text before its closing marker.",
         (rule("thinking_aloud", f"({' / '.join(texts)})* reasoning_close"), *rules, *_thinking_cut(facts, stops)),
         ("After an opener that opens no call, closers are text as well.",) if len(texts) > 2 else (),
     )

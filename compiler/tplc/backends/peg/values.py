@@ -128,7 +128,7 @@ def text_pattern(string: StringStyle, after: str) -> str:
 
 
 def unescaped_text(string: StringStyle, after: str) -> str:
-    """Nothing is escaped; a short quote sign closes only where the value can end."""
+    """Return the rule of a string without escapes; a short quote closes it only if the value can end there."""
     if len(string.close) > 2:
         return rf".*?(?={exact(string.close)})"
     return rf".*?(?={exact(string.close)}{after or FOLLOWING})"

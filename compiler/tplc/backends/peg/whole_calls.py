@@ -43,7 +43,7 @@ def names_of_lines(facts: Facts) -> list[str]:
 
 
 def calls_first(facts: Facts) -> str:
-    """The rule of calls that count behind any marker, "" where all count anywhere."""
+    """Return the rule of calls that count after any marker; "" if all of them count anywhere."""
     return "tool_calls_first" if facts.bare else "tool_calls_first_for_plain" if facts.calls.plain else ""
 
 

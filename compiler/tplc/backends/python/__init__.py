@@ -16,7 +16,7 @@ from tplc.lower import lower
 
 
 class UnsupportedFormat(TplcError):
-    """A format that cannot be parsed as it streams: the name of a call is told before its arguments."""
+    """A format cannot be parsed as a stream, because a call's name comes after its arguments."""
 
     def __init__(self, name: str, problem: str) -> None:
         super().__init__(name, problem)
@@ -38,12 +38,13 @@ def generate(
     whole: bool = True,
     main: bool = True,
 ) -> str:
-    """The text of the parser; it has been compiled, and does only what is permitted.
+    """Return the text of the parser; it has been compiled, and contains only allowed constructs.
 
-    `openai`, `responses`, `messages`: with what makes chat completions of it, OpenAI's responses, Anthropic's messages.
-    `runtime`: where it has its runtime: in the file, in the file RUNTIME_FILE beside it, or installed.
-    `command`: what makes the file anew, for its header.  `whole`: with what reads whole outputs; without it there is
-    `StreamParser` alone.  `main`: with a command line, for files of outputs."""
+    `openai`, `responses`, `messages`: include the conversion to chat completions, OpenAI's responses, Anthropic's
+    messages.  `runtime`: the place of the runtime: in the parser's file, in RUNTIME_FILE next to it, or installed.
+    `command`: the command that regenerates the file, for its header.  `whole`: include functions that read whole
+    outputs; without it there is only `StreamParser`.  `main`: include a command line that reads files of outputs.
+    """
     acceptor = lower(ir)
     calls = acceptor.calls
     if calls is not None and not calls.fields and all(slot.kind != "name" for slot in calls.header):

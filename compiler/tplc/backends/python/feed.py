@@ -134,7 +134,7 @@ def _argument(text: str) -> str:
 
 
 def _ends_nothing(signs: Iterable[str], ends: Iterable[str] = ()) -> list[str]:
-    """The chunk is not empty, holds none of the signs, and ends with none of `ends`."""
+    """Return conditions: the chunk is not empty, contains none of the characters, and ends with none of `ends`."""
     tests = [*(f"{literal(sign)} not in chunk" for sign in sorted(signs)), NOT_EMPTY]
     # An end that another ends with is found by that.
     last = [end for end in sorted(ends) if not any(end != other and end.endswith(other) for other in ends)]
@@ -166,8 +166,8 @@ def _condition(indent: int, word: str, tests: Sequence[str]) -> list[str]:
 def _signs(markers: Iterable[str]) -> tuple[set[str], set[str]]:
     """What no text without a marker holds, and what it does not end with.
 
-    A marker that begins with a letter is looked for by its first sign that words have not, or as a whole word, and by
-    the letters before that at the end of the text, with white space of markers before them.
+    A marker that begins with a letter is found by its first character that words don't contain, or as a whole word, and
+    at the end of the text by the letters before that character, with the white space of markers before them.
     """
     signs: set[str] = set()
     begun, spaces = {""}, {""}

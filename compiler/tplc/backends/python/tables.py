@@ -201,7 +201,7 @@ def _of_calls(calls: CallForm, facts: Acceptor) -> list[str]:
     if calls.where == "line start":
         lines.append("    DISTINCT = False")
     elif calls.openers:
-        # A whole opener is not a truncated one, whatever would follow it.
+        # A whole opener is not a truncated one, even if more could follow it.
         openers = lexemes_of([("call", [text.strip() for text in calls.truncatable])]).all
         spelled = Bracketed("", tuple(literal(lexeme.spelled) for lexeme in openers), packed=True)
         lines += assignment("OPENERS", spelled, INDENT)
@@ -307,7 +307,7 @@ def _of_objects(calls: CallForm, respelled: Sequence[str]) -> list[str]:
 
 
 def slots_rule(slots: Sequence[SlotEnd], end: str = "_END") -> str:
-    """The slots with what ends each, as a rule tells them."""
+    """Return the slots with the text that ends each, as a comment writes the rule."""
     return " ".join(f"{slot.kind} {name}" if slot.suffixes else slot.kind for slot, name in named_ends(slots, end))
 
 

@@ -61,7 +61,7 @@ def response_template(ir: TemplateIR, profile: Profile = "transformers") -> Resp
 
 
 def _place(servers: bool) -> str:
-    return "of the model's, which servers make themselves," if servers else "behind the arguments"
+    return "of the model's, which servers make themselves," if servers else "after the arguments"
 
 
 def _message_key(ir: TemplateIR) -> str:

@@ -357,7 +357,7 @@ class _Calls:
         return last[-1:]
 
     def close(self) -> str:
-        """What ends a call's arguments: its closing text, or where there is none, whatever comes next."""
+        """Return the text that ends a call's arguments: its closer, or what comes next if it has none."""
         if self.form.tail is not None:
             text, slots = self.form.tail
             pattern = marker(text)

@@ -48,7 +48,7 @@ def ids_are_lost(where: str) -> Limit:
 
 
 def closed_early(tools: Tools, close: str) -> Limit:
-    """The parser knows no strings: whatever looks like the end of a call ends it."""
+    """The parser doesn't recognise strings, so the first text like the end of a call ends it, even inside a string."""
     end = re.compile(_unnamed(close), re.DOTALL)
 
     def holds(message: Message) -> bool:
@@ -86,7 +86,7 @@ def of_object(style: ValueStyle) -> Iterator[Limit]:
     if not style.key_open:
         yield Limit(
             "keys that are no words, or have white space before them",
-            "a key without quotes has to be a word right behind what opens it",
+            "a key without quotes must be a word directly after its opener",
             lambda message: any(_has_odd_keys(arguments, style) for _, arguments in calls_of(message)),
         )
 

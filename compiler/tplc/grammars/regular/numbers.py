@@ -196,7 +196,7 @@ def _fraction(low: str | None, high: str | None, low_inclusive: bool, high_inclu
 
 
 def _tail(low: str | None, high: str | None, low_inclusive: bool, high_inclusive: bool, *, first: bool) -> Expr:
-    """Digits after the point that stay within the bounds; None: that bound is kept whatever follows."""
+    """Return the digits after the point that stay within the bounds; a bound that is None holds for all digits."""
     if low == "" and low_inclusive:
         low = None
     if low is None and high is None:
@@ -245,7 +245,7 @@ def multiples(step: Fraction) -> Automaton:
 def _multiple_automaton(step: int, places: int) -> Automaton:
     """Numbers whose digits up to so many decimals, taken as an integer, are a multiple of `step`; then zeros."""
 
-    # (phase, remainder, decimals): phases are sign, first digit, "0", digits, point, decimals.
+    # (phase, remainder, decimals): phases are sign, first digit, "0", digits, point, decimals.  words: allowed
     def edges(state: tuple[str, int, int]) -> Iterable[tuple[Ranges, tuple[str, int, int]]]:
         phase, remainder, decimals_read = state
         if phase == "sign":

@@ -68,7 +68,7 @@ def calls_of(
         end_of_name = text_behind(form.call, "name").strip()
         one_word = any(slot.kind == "name" and slot.stops == WHITE_SPACE for slot in form.header)
         if (end_of_name and end_of_name in name) or (one_word and len(name.split()) > 1):
-            report.looser("name", "#", "it holds what ends a name, so what is called can't be told")
+            report.looser("name", "#", "it contains the text that ends a name, so the function can't be identified")
         calls.append(ToolRule(name, rules.add(f"{name}-arguments", arguments)))
     report.tool = ""
     if not calls:

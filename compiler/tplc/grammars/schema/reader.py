@@ -263,7 +263,7 @@ class SchemaReader:
         if keyword == "$dynamicRef" and self.document.dynamic(value.partition("#")[2]) > 1:
             self.report.looser(keyword, node.path, "taken as $ref: several schemas have this dynamic anchor")
         if self.document.is_ambiguous(value, node):
-            done = "counts for the $ref beside it, as from draft 2019-09 on: $schema says which draft it is"
+            done = "applies to the $ref next to it, as from draft 2019-09 on; $schema names the draft"
             self.report.looser("$id", node.path, done)
         try:
             return self.shapes(self.sub(self.document.resolve(value, node.resolver)))
@@ -385,7 +385,7 @@ class SchemaReader:
         if "unevaluatedItems" in schema:
             sub = self.sub(node.member("unevaluatedItems"))
             if any(shape.contains for shape in found.arrays):
-                self.report.looser("unevaluatedItems", node.path, "left out beside contains")
+                self.report.looser("unevaluatedItems", node.path, "left out next to contains")
             else:
                 found = replace(found, arrays=tuple(_close_items(shape, sub) for shape in found.arrays))
         return found

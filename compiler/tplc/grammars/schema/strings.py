@@ -172,8 +172,8 @@ def quoted(
 ) -> Expr:
     """The texts between quotes; each of the dialect's quotings will do.
 
-    `followers`: what may come after a string.  Where nothing is escaped it tells a quote inside from the last one;
-    None: there can't be any quote inside.
+    `followers`: the characters that may follow a string.  If nothing is escaped, they distinguish a quote inside the
+    string from the last one.  With None there can't be any quote inside.
     """
     styles = tuple(styles)
     return rules.kept(

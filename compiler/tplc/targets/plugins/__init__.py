@@ -88,7 +88,7 @@ def default_name(output: str, source: str, server: Server) -> str:
 
 
 def _names(ir: TemplateIR, acceptor: Acceptor, name: str, on_incomplete: OnIncomplete) -> str:
-    """What the classes take from the format, beside its parser."""
+    """Return the constants that the classes take from the format, in addition to its parser."""
     opened = next((start.text for start in acceptor.reasoning_starts), "")
     closed = next(iter(acceptor.reasoning_ends), "")
     lines = [
@@ -112,7 +112,7 @@ def _of_tokens(ir: TemplateIR, acceptor: Acceptor) -> tuple[ModuleText | str, ..
 
 
 def _after_reasoning(acceptor: Acceptor) -> str:
-    """Where reasoning has an opener, an answer that does not begin with it begins behind it."""
+    """Return the opener of reasoning: an answer that doesn't begin with it is taken to begin after it."""
     if acceptor.reasoning_starts or not acceptor.reasoning_ends:
         return ""
     return f"{next(iter(acceptor.anchors), '')}…{acceptor.reasoning_ends[0]}"

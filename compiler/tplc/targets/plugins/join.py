@@ -40,7 +40,7 @@ def piece(name: str, package: str = "tplc.targets.plugins.source") -> ModuleText
 
 
 def join(parser: str, parts: Sequence[ModuleText | str], usage: str) -> str:
-    """`usage` is written behind the first lines of the parser."""
+    """Join the modules of a plug-in into one; `usage` is written after the first lines of the parser."""
     header, future, rest = parser.partition(_FUTURE)
     first, unformatted, docstring = header.partition(f"{UNFORMATTED}\n")
     imports, _, code = rest.lstrip("\n").partition("\n\n")

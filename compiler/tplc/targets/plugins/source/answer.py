@@ -60,7 +60,7 @@ class Parting:
         reasoning, rest = parted(self._stream.feed(text, special=special))
         if not rest or not self._hands_on:
             return reasoning, rest
-        # Where in the chunk the rest begins is told by its characters one by one.
+        # The characters are fed one by one to find where in the chunk the rest begins.
         self._stream, reasoning = before, ""
         for at, char in enumerate(text, 1):
             more, rest = parted(self._stream.feed(char, special=_of_char(special, at - 1)))
@@ -200,8 +200,8 @@ def request_tag(
 ) -> StructuralTag | None:
     """What an answer to a request has to be; None: anything.
 
-    `exact`: arguments follow the schemas of all tools, and not only of those that are strict.  `head`: what the prompt
-    holds of the answer; None where the constraint begins behind the reasoning.
+    `exact`: arguments follow the schemas of all tools, not only of strict ones.  `head`: the part of the answer that
+    the prompt contains; None if the constraint begins after the reasoning.
     """
     if not ENFORCES:
         return None

@@ -165,7 +165,7 @@ class FormatReasoningDetector(reasoning_parser.BaseReasoningFormatDetector):
 
 
 def _prompt(reasons: bool) -> str:
-    """What the prompt ends with, as far as the server tells it: whether the model is to reason.
+    """Return a text that ends like the prompt, as far as the server reports it: whether the model is to reason.
 
     Where a prompt can open reasoning, one that holds nothing of it asks for none; else it leaves that to the model.
     """

@@ -155,7 +155,7 @@ class FormatReasoningParser(ReasoningParser, metaclass=TakesIds):
 
     def adjust_request(self, request: Any) -> Any:
         request.skip_special_tokens = False  # markers may be special tokens
-        # For the tool parser, which is not told the prompt.
+        # For the tool parser, which doesn't get the prompt.
         request.head_of_prompt = self._head(self._prompt)
         return request
 
@@ -178,7 +178,8 @@ class FormatReasoningParser(ReasoningParser, metaclass=TakesIds):
         return PARSES_CALLS and self._parting is not None and self._parting.done
 
     def extract_content_ids(self, input_ids: list[int]) -> list[int]:
-        """The ids of what was handed on; none if they do not tell, and then it is read by its text."""
+        """Return the ids of the text that was passed on; empty if the ids don't determine it, and then the text is read
+        instead."""
         for start in range(len(input_ids) - 1, -1, -1) if TOKENS and self._handed_on else ():
             if len(self._decoded(input_ids[start:])) >= self._handed_on:
                 return input_ids[start:]
@@ -266,7 +267,7 @@ def _message(reasoning: str, content: str) -> protocol.DeltaMessage | None:
 def _joined(deltas: Sequence[Mapping[str, Any]]) -> protocol.DeltaMessage | None:
     """One message of the deltas of a chunk."""
     reasoning, content = parted(deltas)
-    # An id that the model writes behind the arguments comes too late: the call has one by then.
+    # An id that the model writes after the arguments comes too late: the call has one by then.
     calls = [_part(call) for delta in deltas for call in delta.get("tool_calls", ()) if "function" in call]
     if not reasoning and not content and not calls:
         return None

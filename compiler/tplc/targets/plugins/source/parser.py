@@ -25,7 +25,7 @@ PARSES_CALLS: bool
 PARSES_REASONING: bool
 # As the template writes them.
 REASONING_MARKERS: tuple[str, str]
-# What a prompt holds that ends behind the reasoning, where nothing opens that and all text may be some; else "".
+# Text of a prompt that ends after the reasoning, if reasoning has no opener and all text could be reasoning; else "".
 AFTER_REASONING: str
 # What switches reasoning, in SGLang's words: always, thinking, enable_thinking, or one of these after "explicit_".
 REASONING_SWITCH: str
