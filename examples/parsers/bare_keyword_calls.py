@@ -60,7 +60,7 @@ STYLE = PlainStyle(
 
 
 class StreamParser(QuotedPairs):
-    """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
+    """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
     HEADS = ("",)
     ANCHORS = ("~bot~\n",)

@@ -60,7 +60,7 @@ STYLE = Style(
 
 
 class StreamParser(CallObjects):
-    """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
+    """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
     KEEPS_PENDING = True
     HEADS = ("[[depth]] [[/depth]]\n", "[[depth]] ")

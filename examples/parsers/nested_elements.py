@@ -55,7 +55,7 @@ require_runtime(TPLC_VERSION, __name__)
 
 
 class StreamParser(ElementPairs):
-    """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
+    """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
     HEADS = ("", "^<inner voice>")
     ANCHORS = ("^[assistant]^",)

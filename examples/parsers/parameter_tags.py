@@ -55,7 +55,7 @@ require_runtime(TPLC_VERSION, __name__)
 
 
 class StreamParser(RawPairs):
-    """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
+    """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
     HEADS = ("<musings>\n", "<musings>\n\n</musings>\n\n")
     ANCHORS = ("<:assistant:>\n",)

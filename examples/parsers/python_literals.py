@@ -59,7 +59,7 @@ STYLE = PlainStyle(
 
 
 class StreamParser(Objects):
-    """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
+    """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
     HEADS = ("",)
     ANCHORS = ("[assistant]>",)

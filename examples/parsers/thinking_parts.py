@@ -61,7 +61,7 @@ STYLE = Style(
 
 
 class StreamParser(Objects):
-    """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
+    """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
     HEADS = ("",)
     ANCHORS = ("[/TO]", "[/BACK]")
