@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Protocol
 
 from .elements import EMPTY, LIST, in_list
+from .machine import next_char
 from .peg_readers import Readers, Spelled
 from .raw import MOST_KEYS, PYTHON, WHOLE_ARGUMENTS, coerced, string_in
 from .schema import item_of, keys_of, member_of, parameters_of, tool_named, typed_as, types_by_items, types_of
@@ -185,7 +186,7 @@ class _Mapper:
         self.blank = True  # whether it is only white space, together with the prefilled part
         self.places: list[Place] = []
         self.incomplete = self.in_call = False
-        self.literals = ""
+        self.literals = self.called = ""
         self.name_signs = self.key_signs = NO_SIGNS
 
     def mapped(self) -> Mapped:
@@ -300,11 +301,15 @@ class _Mapper:
             called = self.plain(name) if name is not None else ""
         called = self.name_signs.plain(called)
         header = first(inner, "other_header")
+        if written_without_pairs(self.readers, self.text, first(inner, "arguments")):
+            self.incomplete = True
         if header is not None:
             called, _ = self.readers.other_header(self.text, header.start)
         if self.readers.spelled.names_alike:
             called = tool_named(called, self.schemas)
         identity = None if given is None else self.plain(given)
+        if identity is not None and not identity.startswith(self.readers.spelled.id_prefix):
+            identity = self.readers.spelled.id_prefix + identity
         written = first(inner, "arguments")
         whole = first(inner, "call_object") or inner
         over = written is not None and first(written, "arguments_close") is not None
@@ -354,6 +359,7 @@ class _Mapper:
         return self.of(node).strip()
 
     def arguments(self, node: Optional[Node], called: str) -> str:
+        self.called = called
         if node is None:
             return "{}"
         value = first(node, "whole_object", "object", "string", *LOOSE, "argument")
@@ -453,6 +459,11 @@ class _Mapper:
         """Return the key and the value as JSON, and the types that the schema allows."""
         key, value, word = first(node, "argument_key"), first(node, "argument_value", *RAW), first(node, "type")
         name = self.key_signs.plain(self.of(key).strip()) if key is not None else ""
+        other = first(node, "other_pair")
+        found = self.readers.other_pair(self.called, self.text, other.start) if other is not None else None
+        if found is not None:
+            name, _, is_opened = found
+            self.incomplete = self.incomplete or not is_opened
         schema = member_of(parent, root, name)
         types, stated = types_by(schema, root), self.stated(word)
         if stated is not None:
@@ -494,7 +505,12 @@ class _Mapper:
         return self.coerced(text, types) or '"' + escaped(text) + '"'
 
     def coerced(self, text: str, types: Types) -> Optional[str]:
-        return coerced(text, types) if self.readers.spelled.reads_again and text.strip() else None
+        if not self.readers.spelled.reads_again or not text.strip():
+            return None
+        found = coerced(text, types)
+        if found is None and types is not None and "string" not in types and "\n" in text.strip():
+            self.incomplete = True  # it may hold more of the call than this value
+        return found
 
     def element(self, node: Node, choice: Optional[Node], types: Types, schema: object, root: object) -> str:
         """Return a value whose lists and objects are written as elements."""
@@ -534,6 +550,16 @@ class _Mapper:
         if types is not None and TYPES[kind] not in types:
             return None
         return self.json(value)
+
+
+def written_without_pairs(readers: Readers, text: str, node: Optional[Node]) -> bool:
+    """Whether text stands in the place of all pairs."""
+    between = readers.spelled.between
+    if between is None or node is None or first(node, "argument", "whole_object", "arguments_close") is not None:
+        return False
+    at = next_char(text, node.end)
+    mark = between.match(text, at)
+    return at < len(text) and (mark is None or mark.kind not in ("end", "next"))
 
 
 def listed(values: Sequence[str], types: Types) -> str:

@@ -8,6 +8,7 @@ they read a text that is whole.  A method takes the text and a position, as rule
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional
 
@@ -16,7 +17,7 @@ from .machine import CLOSER_KINDS, NAME_LIMIT, ONE_WORD, next_char
 from .objects import FIRST_KEY
 from .pattern import Pattern
 from .scanner import NO_MARKERS, Scanner
-from .schema import Parameters, keys_of, tool_named
+from .schema import Parameters, keys_of, properties_of, tool_named
 from .second import ARGUMENT_KEYS, NAME_KEYS, OTHER_KEYS, arguments_of, calls_in, calls_of, may_be_calls
 from .second import STYLES as ANY_STYLES
 from .values import FollowedReader, Reader, Style, escaped, text_of, unwrapped
@@ -62,6 +63,8 @@ class Spelled:
     after_call: Scanner = NO_MARKERS
     between: Optional[Scanner] = None
     header_texts: Pattern = NO_TEXTS
+    id_prefix: str = ""
+    around_key: Optional[tuple[Pattern, Pattern]] = None
     is_distinct: bool = True
     names_alike: bool = True
     reads_again: bool = True
@@ -163,9 +166,23 @@ class Readers:
         if mark is not None and mark.kind in CLOSER_KINDS:
             return True
         if self.spelled.between is not None:
-            return self.spelled.between.match(text, pos) is not None
+            return self.spelled.between.match(text, pos) is not None or text.startswith("{", pos)
         match = self.spelled.styles[0].token.match(text, pos)
         return match is not None and self.spelled.styles[0].tokens.get(match.group(), "") == "{"
+
+    def other_pair(self, name: str, text: str, pos: int) -> Optional[tuple[str, int, bool]]:
+        """The key of a pair of a tool that is not written as the template does, where its value begins, and whether
+        something opens it."""
+        if self.spelled.around_key is None or not self.spelled.reads_again:
+            return None
+        (before, after), start = self.spelled.around_key, next_char(text, pos)
+        for at in dict.fromkeys([start, next_char(text, before.match(text, start).end())]):
+            keys = [key for key in properties_of(self.tools.get(name)) if key and text.startswith(key, at)]
+            key = max(keys, key=len, default="")
+            end = after.match(text, at + len(key)).end()
+            if key and (end > at + len(key) or (at > start and text[end : end + 1] == "\n")):
+                return key, end, at > start
+        return None
 
     def object_for_pairs(self, name: str, text: str, pos: int) -> Optional[int]:
         """An object of JSON in the place of all pairs of a tool."""
@@ -177,6 +194,17 @@ class Readers:
     def arguments_for_pairs(self, name: str, text: str, pos: int) -> str:
         found = _read(Reader(ANY_STYLES), text, pos)
         return arguments_of(name, found.text + found.closing, self.tools) or "{}"
+
+    def call_within(self, name: str, text: str) -> Optional[str]:
+        """The arguments of a call that is all that the arguments hold; "" if they are another tool's, None if not."""
+        keys = keys_of(self.tools.get(name), self.tools.get(name))
+        if not self.spelled.reads_again or text[:1] != "{" or keys is None:
+            return None
+        found = json.loads(text)
+        if keys.intersection(found) or not found:
+            return None
+        inner = calls_of(text, self.tools)
+        return inner[0][1] if inner and inner[0][0] == name else ""
 
     def whole_call(self, name: str, text: str, pos: int) -> Optional[str]:
         """The arguments of a call that stands in the place of its arguments."""
@@ -198,7 +226,8 @@ class _ObjectCall:
     """The reading of one object as a call: as `CallObjects` reads one, of a text that is whole."""
 
     def __init__(self, readers: Readers, text: str, start: int) -> None:
-        self.spelled, self.tools = readers.spelled, readers.tools
+        self.readers, self.spelled, self.tools = readers, readers.spelled, readers.tools
+        self.early = self.has_unknown = False
         self.text, self.pos, self.start = text, start, start
         self.reader = CallReader(self.spelled.styles, self.spelled.breaks)
         self.reader.fields = self.spelled.fields
@@ -251,6 +280,9 @@ class _ObjectCall:
             self.beside.append(f'"{escaped(reader.path[0])}": {text}')
         elif event == "arguments" and self.arguments is None and not self.beside:
             self.arguments = text
+            self.early = self.name is None
+        elif event != "key":
+            self.has_unknown = self.has_unknown or text not in ("null", '""')
         return None
 
     def _named(self, name: str) -> None:
@@ -292,10 +324,15 @@ class _ObjectCall:
     def _call(self, incomplete: bool) -> CallOfObject:
         arguments = "{" + ", ".join(self.beside) + "}"
         content = ""
+        incomplete = incomplete or (self.arguments is None and self.has_unknown and not self.beside)
+        if self.early and self.arguments is not None:
+            inner = self.readers.call_within(self.name or "", self.arguments)
+            incomplete = incomplete or inner == ""
+            self.arguments = inner or self.arguments
         if self.arguments is not None:
             is_object = self.arguments[:1] == "{"
             inside: Any = self.arguments if is_object else unwrapped(self.arguments, self.spelled.styles)
             if inside is None and self.arguments not in ("null", '""'):
-                content = self.arguments
+                content, incomplete = self.arguments, True
             arguments = "{}" if inside is None else inside
         return CallOfObject(self.pos, self.name or "", self.identity, arguments, content, self.begins, incomplete)

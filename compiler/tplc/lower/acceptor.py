@@ -118,13 +118,17 @@ class PairForm:
     def key_texts(self) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
         """The texts that stand before a key and after it, in pieces, of which models leave some out; None where a key
         is not found that way."""
-        known = self.value_close is None and self.slots and self.slots[0].kind == "key"
+        known = self.opens and self.value_close is None and self.slots and self.slots[0].kind == "key"
         if not known or not all(map(is_distinctive, self.opens)):
             return None
-        if not self.opens:
-            return (), (":", "=") if not "".join(self.slots[0].suffixes).strip(" =:") else ()
         after = [text for slot in self.slots for text in slot.suffixes]
         return _words_of(self.opens), _words_of(after)
+
+    @property
+    def separable_keys(self) -> bool:
+        """Whether pairs begin with their key, and nothing but a colon or `=` separates it from its value."""
+        keys = not self.opens and self.value_close is None and self.slots and self.slots[0].kind == "key"
+        return bool(keys) and not "".join(self.slots[0].suffixes).strip(" =:")
 
     @property
     def opens_at_once(self) -> bool:

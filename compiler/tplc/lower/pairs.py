@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -14,6 +15,7 @@ from tplc.ir.spellings import spelling_of
 from tplc.lower.acceptor import Following, PairForm, SlotEnd
 from tplc.lower.following import ValueContext, following_of
 from tplc.lower.layouts import merged, not_blank, text_at
+from tplc.lower.lexemes import MAX_INNER_SPACE
 from tplc.lower.slots import stops_of
 from tplc.lower.tolerated import Tolerated
 
@@ -137,3 +139,16 @@ def _type_words(tools: Tools) -> tuple[tuple[str, tuple[str, ...]], ...]:
     for word in tools.dialect.types:
         words.setdefault(word.word, []).append(word.type)
     return tuple((word, tuple(types)) for word, types in words.items())
+
+
+def around_key(pairs: PairForm) -> tuple[str, str] | None:
+    """The patterns of the texts before a key and after it, as many as there are, and of quotes; None if a key is not
+    found that way."""
+    if pairs.key_texts is None:
+        return None
+    word = r"\w{1,32}(?=[\"'])|" if pairs.types else ""  # of a type, in quotes
+    before, after = (
+        rf"(?:\s{{0,{MAX_INNER_SPACE}}}(?:{other}{'|'.join(map(re.escape, texts))}|[\"'“”]))*"
+        for other, texts in zip(("", word), pairs.key_texts, strict=True)
+    )
+    return before, after

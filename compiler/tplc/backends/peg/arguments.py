@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from tplc.backends.peg.cuts import pair_cuts
 from tplc.backends.peg.facts import Facts, longest_first
 from tplc.backends.peg.known_tools import KnownTools, Parameter
-from tplc.backends.peg.patterns import either, leaf, literal, marker, marker_core
+from tplc.backends.peg.patterns import either, leaf, literal, marker, marker_core, of_kinds, some_prefix
 from tplc.backends.peg.rules import Rule, Section, external, rule, sequence
 from tplc.backends.peg.schemas import schema_rules
 from tplc.backends.peg.styles import breaks_pattern
@@ -25,8 +25,8 @@ from tplc.ir.nodes import JSON_STYLE, Dialect, Elements
 from tplc.lower import PairForm
 from tplc.lower.bounds import KEY
 from tplc.lower.following import after_quoted, closes_call, pattern_of
-from tplc.lower.lexemes import exact, group, lexemes_of
-from tplc.lower.pairs import QUOTES
+from tplc.lower.lexemes import ALIKE, exact, group, lexemes_of
+from tplc.lower.pairs import QUOTES, around_key
 from tplc.lower.states import respelled_kinds
 from tplc_runtime.raw import MOST_KEYS
 from tplc_runtime.values import AFTER_LITERAL
@@ -133,7 +133,18 @@ class PairRules:
         again = self.facts.reads_again
         rules = [rule(f"arguments{suffix}", *[f"argument_gap whole_object{suffix}"] * again, self.all(choice))]
         rules += [external(f"whole_object{suffix}", self.facts)] * again
-        rules += [rule(choice, *own, f"argument{own_end}")] if own else []
+        others = [f"argument_for_other_{suffix}"] if self.facts.reads_again and around_key(self.pairs) else []
+        rules += [rule(choice, *own, f"argument{own_end}", *others)] if own else []
+        if own and others:
+            over = self.cores_of(*ENDS_OF_PAIRS)
+            guard = f"!{leaf(over)} " * bool(over)
+            space = leaf(
+                some_prefix(self.pairs.slots[-1].suffixes[0][len(self.pairs.slots[-1].suffixes[0].rstrip()) :])
+            )
+            rules.append(
+                rule(others[0], guard + self.closed(f"other_pair{suffix} {space} argument_value{own_end}", own_end))
+            )
+            rules.append(external(f"other_pair{suffix}", self.facts))
         if own_end:
             keys = tuple(parameter.name for parameter in parameters)
             close = self.punctuation(keys) if self.guessed else f"(?:{self.value_stop()}|{self.next_pair(keys)})"
@@ -177,6 +188,10 @@ class PairRules:
         ]
 
     def pair(self, key: str, value: str, own_end: str = "") -> str:
+        return self.closed(sequence(*self.head, key, *self.middle, value), own_end)
+
+    def closed(self, pair: str, own_end: str) -> str:
+        """A pair up to its value, and what ends that."""
         closed = "value_close?"
         if own_end and not self.guessed:
             lost = " / missing_closer_for_call" * bool(self.call_closes)
@@ -187,7 +202,7 @@ class PairRules:
             closed = f"(value_close{lost} / cut" + ' / "")' * bool(self.dialect.wrap) + ")" * (not self.dialect.wrap)
         if not self.closer.strip():
             closed = ""
-        return sequence(*self.head, key, *self.middle, value, closed)
+        return sequence(pair, closed)
 
     def all(self, argument: str) -> str:
         rest = "argument_rest" if self.cores_of("skip") else ""
@@ -313,6 +328,13 @@ class PairRules:
         rules = [rule("value_close", leaf(self.close_pattern()))] if self.closer.strip() else []
         return rules + [rule("missing_closer_for_call", "&" + leaf(self.call_closes))] * bool(self.call_closes)
 
+    def alike_closers(self) -> str:
+        """What closes a raw value, spelled otherwise: before the next pair or the end of the call."""
+        if not self.facts.alike:
+            return ""
+        found = of_kinds(lexemes_of([("end", self.pairs.value_ends)], apart=("end",)), (ALIKE,))
+        return rf"{found}(?=\s*+(?:{either([one.find for one in self.lexemes.all])}))" if found else ""
+
     @property
     def call_closes(self) -> str:
         """What closes the call, and what follows that: it ends a raw value whose own end is missing."""
@@ -328,7 +350,7 @@ class PairRules:
         if self.repeats:
             return rf"{marker(self.closer)}[^\n]{{0,{KEY_LIMIT}}}?{marker(self.rest)}"
         if self.pairs.value_ends:
-            return whole_ends(self.pairs.value_ends)
+            return group(either([whole_ends(self.pairs.value_ends), self.alike_closers()]))
         return marker(self.closer) if is_distinctive(self.closer) else self.punctuation()
 
     @property

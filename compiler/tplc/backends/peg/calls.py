@@ -48,16 +48,18 @@ def section_section(facts: Facts, *, parallel: bool, apart: bool) -> Section:
     skipped = [f"gap {whole}{_any(named)}"] * bool(named) + ["left_sign"] * bool(facts.left_sign)
     between = f"({' / '.join(skipped)})*" if skipped else ""
     openers = ["call_separator"] * apart + ["call_next"] * bool(facts.call_next)
+    short = bool(facts.call_open_short and facts.names)
     openers += ["call_next_for_object"] * bool(facts.next_object)
     opened = f"{_any(openers)} gap" if openers else ""
     opened = f"({opened})?" if openers and facts.calls.unmarked else opened
-    another = sequence("between_calls" if between else "", "gap", opened, "call")
+    opened = f"({opened} call / call_next_for_short gap call_for_known__)" if short and opened else f"{opened} call"
+    another = sequence("between_calls" if between else "", "gap", opened)
     more = f"({another})*" if parallel else ""
     rules = [
         rule(
             "tool_calls",
             sequence(
-                "call_open gap call",
+                "(call_open gap call / call_open_for_short gap call_for_known__)" if short else "call_open gap call",
                 more,
                 "between_calls" if between else "",
                 # At the end of a text parsimonious tries nothing that `?` makes optional.
@@ -68,6 +70,9 @@ def section_section(facts: Facts, *, parallel: bool, apart: bool) -> Section:
         )
     ]
     rules.append(rule("call_open", leaf(facts.call_open)))
+    if short:
+        rules.append(rule("call_open_for_short", leaf(facts.call_open_short)))
+        rules.append(rule("call_next_for_short", leaf(facts.call_next_short)))
     if facts.call_next:
         rules.append(rule("call_next", leaf(facts.call_next)))
     if between:
@@ -100,6 +105,10 @@ def call_section(facts: Facts, known: KnownTools) -> Section:
         others = others if facts.reads_again else []
         named = [f"call{suffix}" for suffix in suffixes]
         rules = [rule("call", *named, *others, *([] if known.closed else ["call_for_others"]))]
+        if facts.call_open_short:
+            of_tools = rule("call_for_known__", *named, *others)
+            choices = [f'{of_tools.name} ""'] if known.closed else [of_tools.name, "call_for_others"]
+            rules = [rule("call", *choices), of_tools]
         if others:
             rules += [
                 rule(
@@ -169,7 +178,7 @@ def id_rules(shape: CallShape, known: KnownTools) -> list[Rule]:
     rules = []
     suffixes = [f"_for_{tool.rule}" for tool in known.tools] if "name" in shape.id_slots else []
     for suffix in [*suffixes, *([] if known.closed else [""])]:
-        items = [literal(shape.id_prefix), "gap"] if shape.id_prefix else []
+        items = [f"({literal(shape.id_prefix)} gap)?"] if shape.id_prefix else []
         for kind, text in shape.slots:
             if kind in shape.id_slots:
                 items += ["gap"] if kind != shape.id_slots[0] else []

@@ -108,7 +108,7 @@ def _cut_call(facts: Facts) -> list[Rule]:
 def _rest(facts: Facts) -> str:
     """Of a call whose opener has come, up to the output's end."""
     calls = facts.calls
-    prefix = literal(calls.shape.id_prefix) if _id_is_first(calls) else ""
+    prefix = literal(calls.shape.id_prefix) + "?" if _id_is_first(calls) else ""
     choices = _cuts_of(calls.header)
     if calls.fields:
         choices.append(sequence(*(f"whole_{name}" for name in _slot_names(calls.header)), "gap", "cut_object"))

@@ -272,6 +272,7 @@ def externals(ir: TemplateIR, tools: ToolList | None) -> dict[str, External]:
         found[f"other_name_for_{tool.rule}"] = _name_of(readers, name, signs)
         found[f"other_header_for_{tool.rule}"] = _header_of(readers, name)
         found[f"whole_object_for_{tool.rule}"] = _object_of(readers, name)
+        found[f"other_pair_for_{tool.rule}"] = _pair_of(readers, name)
     return found
 
 
@@ -293,6 +294,14 @@ def _header_of(readers: Readers, name: str) -> External:
         return end if found == name else None
 
     return other_header
+
+
+def _pair_of(readers: Readers, name: str) -> External:
+    def other_pair(text: str, pos: int) -> int | None:
+        found = readers.other_pair(name, text, pos)
+        return None if found is None else found[1]
+
+    return other_pair
 
 
 def _object_of(readers: Readers, name: str) -> External:

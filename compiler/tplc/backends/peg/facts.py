@@ -15,12 +15,13 @@ from tplc.backends.peg.patterns import (
     marker,
     marker_core,
     of_kinds,
+    some_prefix,
     some_suffix,
 )
 from tplc.lower import Acceptor, CallForm, CallShape
-from tplc.lower.lexemes import SLOT_AGAIN, Lexemes, exact, first_characters, group, lexemes_of
+from tplc.lower.lexemes import ALIKE, SLOT_AGAIN, Lexemes, exact, first_characters, group, lexemes_of
 from tplc.lower.states import closes_and_opens, states, texts_at
-from tplc_runtime.machine import CALL_KINDS, LEAST_CUT, LEFT_SIGNS, NAME_LIMIT
+from tplc_runtime.machine import CALL_KINDS, LEAST_CUT, LEFT_SIGNS, MOST_ENDS, NAME_LIMIT
 
 OPENS = ("call",)
 NO_LEXEMES = Lexemes((), "", "", (), 0, "")
@@ -54,6 +55,9 @@ class Facts:
     call_open: str
     call_next: str
     call_open_plain: str
+    # The same that opens only calls of tools that are known.
+    call_open_short: str
+    call_next_short: str
     call_close: str
     # The call's closer is not the beginning of an opener as well.
     closes_only: bool
@@ -72,6 +76,8 @@ class Facts:
     kept_opener: str = ""
     # A whole call of a known tool is a call inside of a line, too.
     inline: bool = False
+    # The names of the tools.
+    names: tuple[str, ...] = ()
 
     @property
     def alike(self) -> bool:
@@ -160,7 +166,7 @@ class Facts:
     @property
     def call_starts(self) -> list[str]:
         """Patterns at which a call may begin, looking ahead."""
-        return [self.call_open] if self.call_open else []
+        return [pattern for pattern in [group(either([self.call_open, self.call_open_short]))] if pattern]
 
     @property
     def line_starts(self) -> list[str]:
@@ -174,6 +180,17 @@ class Facts:
         openers = [text.strip() for text in self.calls.openers if text.strip()]
         halves = [(whole[: -len(rest)].rstrip(), rest) for whole in openers for rest in openers if whole.endswith(rest)]
         return either([rf"{marker_core(half)}[^\S\n]*+\n\s*+{marker_core(rest)}" for half, rest in halves if half])
+
+    @property
+    def unclosed(self) -> str:
+        """What opens a call of a known tool inside of a line of reasoning, if nothing closes that any more."""
+        if not self.names or self.bare or not self.call_cores:
+            return ""
+        state = next(state for state in states(self.acceptor) if state.name == "reasoning")
+        closes, ends = (group(of_kinds(state.lexemes, (kind,))) for kind in ("reasoning_end", "end"))
+        names = either([exact(name) for name in self.names])
+        rest = rf"(?:(?!{either([closes, ends])}).)*+" + group(either([ends, r"\Z"]))
+        return rf"(?:{self.call_cores})(?=.{{0,{NAME_LIMIT}}}?(?:{names}))(?={rest})"
 
     @property
     def own_line(self) -> str:
@@ -215,7 +232,8 @@ class _Analysis:
         found = {state.name: state.lexemes for state in states(acceptor)}
         content, after = found["content"], found.get("after_call", NO_LEXEMES)
         before = found.get("before_content", NO_LEXEMES)
-        opens = ("call", "line")
+        reasoning = found.get("reasoning", found.get("pending", NO_LEXEMES))
+        opens, short = ("call", "line"), {text.strip() for text in calls.short} if calls.header else set()
         no_trails = Lexemes(tuple(replace(one, trail="") for one in after.all), "", "", (), 0, "")
         alone = Lexemes(tuple(replace(one, lead="") for one in content.all), "", "", (), 0, "")
         sections = {text.strip() for text in calls.section_closers} - {text.strip() for text in calls.call_closers}
@@ -223,12 +241,12 @@ class _Analysis:
         return Facts(
             acceptor=acceptor,
             calls=calls,
-            turn_end=either([of_kinds(content, ("end",)), _at_end(of_kinds(content, ("last",)))]),
+            turn_end=either([of_kinds(content, ("end",)), _at_end(of_kinds(content, ("last",)), content)]),
             turn_header=of_kinds(content, ("header",)),
             reasoning_open=either([of_kinds(content, ("reasoning",)), of_kinds(before, ("reasoning",))]),
             reasoning_open_anywhere=of_kinds(content, ("reasoning",)),
-            reasoning_open_first=of_kinds(before, ("reasoning",), only=lambda one: one.core in first),
-            reasoning_close=of_kinds(found.get("reasoning", found.get("pending", NO_LEXEMES)), ("reasoning_end",)),
+            reasoning_open_first=of_kinds(before, ("reasoning",), only=lambda one: one.core in first or one.respelled),
+            reasoning_close=either([of_kinds(reasoning, ("reasoning_end",)), _alike_closers(reasoning)]),
             reasoning_close_first=of_kinds(found.get("start", NO_LEXEMES), ("reasoning_end",)),
             content_space=acceptor.content_space,
             content_open=of_kinds(content, ("content",)),
@@ -237,8 +255,10 @@ class _Analysis:
             section_close=of_kinds(after, closes, only=lambda one: one.core in sections),
             # White space after a separator that opens calls may be content.
             separator=of_kinds(after if calls.fields or calls.inner else no_trails, ("separator",)),
-            call_open=of_kinds(content, opens, first=self.first),
-            call_next=of_kinds(after, opens, first=self.first),
+            call_open=of_kinds(content, opens, first=self.first, only=lambda one: one.core not in short),
+            call_next=of_kinds(after, opens, first=self.first, only=lambda one: one.core not in short),
+            call_open_short=of_kinds(content, opens, first=self.first, only=lambda one: one.core in short),
+            call_next_short=of_kinds(after, opens, first=self.first, only=lambda one: one.core in short),
             call_open_plain=of_kinds(content, ("plain",), first=self.first),
             call_close=either(
                 [self.closer_with_slot(), of_kinds(after, closes, only=lambda one: one.core not in sections)]
@@ -264,9 +284,24 @@ class _Analysis:
         return "".join(again if text is None else marker(text) for text in texts) if None in texts else ""
 
 
-def _at_end(pattern: str) -> str:
-    """Words end a turn only where nothing follows."""
-    return pattern + r"(?=\s*+\Z)" if pattern else ""
+def _at_end(pattern: str, content: Lexemes) -> str:
+    """Words end a turn only where nothing follows but more of them."""
+    again = group(either([one.find for one in content.all if one.kind == "last"]))
+    return pattern + rf"(?=(?:\s*+{again}){{0,{MOST_ENDS - 1}}}\s*+\Z)" if pattern else ""
+
+
+def _alike_closers(reasoning: Lexemes) -> str:
+    """What closes reasoning, spelled otherwise: in a line of its own, or before what comes next."""
+    found = []
+    for one in reasoning.all:
+        if one.kind != ALIKE:
+            continue
+        core, after, line = one.find, some_prefix(one.trail), r"(?=[^\S\n]*+\n)"
+        behind = either([other.find for other in reasoning.all if other.kind not in ("last", "sign")])
+        places = [core + rf"(?=\s*+(?:{behind}|\Z))", rf"(?<=(?:\A|\n)[^\S\n]*){core}{line}"]
+        places += [core + line] if "\n" in one.trail and "\n" not in one.lead else []
+        found.append(f"{some_suffix(one.lead)}(?:{either(places)}){after}")
+    return group(either(found))
 
 
 def content_close(acceptor: Acceptor, facts: Facts) -> str:

@@ -22,6 +22,7 @@ from tplc.backends.peg.turn import turn_sections
 from tplc.ir.nodes import Json, TemplateIR
 from tplc.ir.visible import one_line
 from tplc.lower import lower
+from tplc_runtime.schema import parameters_of
 
 
 def generate(
@@ -38,7 +39,11 @@ def generate(
     if not parse_tool_calls:
         facts = without_calls(facts)
     known = known_tools(tools, closed=facts.bare or facts.calls.faint, written=partial(ir.tools.written, "name"))
-    facts = replace(facts, inline=facts.bare and bool(known and facts.calls.whole))
+    facts = replace(
+        facts,
+        names=tuple(sorted(parameters_of(list(tools or ())))),
+        inline=facts.bare and bool(known and facts.calls.whole),
+    )
     answer = [response_section(json_schema, facts)] if json_schema is not None else []
     turn = turn_sections(ir.reasoning.mode, facts, in_format=bool(answer))
     dialect = ir.tools.dialect if facts.acceptor.calls is not None else None

@@ -33,7 +33,9 @@ def closing(facts: Facts) -> str:
         return ""
     whole = "!trailing_for_whole " * bool(facts.calls.longer_than_closers)
     left = " (gap left_opener)?" if facts.left_opener else ""
-    return f"(gap {whole}call_close)" + ("*" if facts.closes_only else "?") + left
+    if not facts.closes_only:
+        return f"({'left_sign* ' * bool(facts.left_sign)}gap {whole}call_close)?{left}"
+    return f"(gap {whole}call_close)*{left}"
 
 
 def slot_rules(facts: Facts, known: KnownTools) -> list[Rule]:

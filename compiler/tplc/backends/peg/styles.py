@@ -12,6 +12,7 @@ from tplc.ir.spellings import Spelling
 from tplc.lower import Acceptor
 from tplc.lower.following import after_quoted
 from tplc.lower.lexemes import Lexemes, group, lexemes_of
+from tplc.lower.pairs import around_key
 from tplc.lower.states import respelled_kinds, states
 from tplc_runtime.pattern import Pattern
 from tplc_runtime.peg_readers import NEVER, Spelled
@@ -49,6 +50,7 @@ def spelled_of(acceptor: Acceptor) -> Spelled:
     spelled.is_distinct = calls.where != "line start"
     spelled.fields = dict((*calls.fields, *calls.wrapped))
     spelled.closers, spelled.header_texts = calls.distinctive_closers, Pattern(calls.header_pattern)
+    spelled.id_prefix = calls.shape.id_prefix
     pairs = calls.pairs
     if pairs is not None:
         between: dict[str, list[str]] = {}
@@ -57,6 +59,8 @@ def spelled_of(acceptor: Acceptor) -> Spelled:
         spelled.between = scanner(lexemes_of(between.items(), respelled_kinds(acceptor)))
         follows = [after_quoted(pairs.following, over=over) for over in (False, True)] if pairs.quoted else []
         spelled.follow = (Pattern(follows[0]), Pattern(follows[1])) if follows else (NEVER, NEVER)
+        around = around_key(pairs)
+        spelled.around_key = None if around is None else (Pattern(around[0]), Pattern(around[1]))
     return spelled
 
 

@@ -12,10 +12,11 @@ from collections.abc import Iterator, Sequence
 
 from tplc.backends.peg.cuts import cut_marker, cut_marker_stops, cut_names
 from tplc.backends.peg.facts import Facts
-from tplc.backends.peg.patterns import either, leaf, marker_core, some_prefix, up_to
+from tplc.backends.peg.patterns import either, leaf, marker_core, of_kinds, some_prefix, up_to
 from tplc.backends.peg.rules import Rule, Section, external, rule, sequence
 from tplc.backends.peg.whole_calls import calls_first, inline_starts, line_rules, names_of_lines, plain_starts
 from tplc.ir.nodes import ReasoningMode
+from tplc.lower.lexemes import lexemes_of
 
 INDENT = r"[^\S\n]*+"
 SPACE = r"\s*+"
@@ -165,12 +166,14 @@ def reasoning_section(mode: ReasoningMode, facts: Facts) -> Section:
     if not facts.reasoning_close:
         return Section("", ())
     by_call = facts.calls.in_reasoning is not None
+    again = of_kinds(lexemes_of([("reasoning", facts.acceptor.repeated_reasoning)]), ("reasoning",))
     if facts.unopened:
         return _thinking_aloud(facts)
     over_lines = facts.over_lines if by_call else ""
     stops = [facts.reasoning_close, facts.turn_end, over_lines, *(facts.line_starts if by_call else [facts.unparsed])]
     stops += facts.begun_stops if by_call else []
-    stops += cut_marker_stops(facts, "reasoning")
+    unclosed = facts.unclosed if by_call else ""
+    stops += [unclosed, *cut_marker_stops(facts, "reasoning")]
     # Calls that count where a line begins only have a rule of their own for that, which reads them.
     line, calls = ("reasoning_end_for_calls", "&tool_calls") if facts.bare else ("call_line", AT_CALL)
     cuts = [] if facts.bare else ["trailing_for_opener"]
@@ -188,14 +191,15 @@ def reasoning_section(mode: ReasoningMode, facts: Facts) -> Section:
     cut = cut_marker(facts, "reasoning")
     ends += ["cut_marker_for_reasoning cut", "cut"] if cut else ["cut"]
     rules = [
-        rule("reasoning", *_reasoning(ends, calls if by_call else facts.unparsed_first)),
+        rule("reasoning", *_reasoning(ends, calls if by_call else facts.unparsed_first, again=bool(again))),
+        *([rule("reasoning_again", leaf(SPACE + again))] if again else []),
         rule("reasoning_open", leaf(facts.reasoning_open)),
         rule("reasoning_text", text),
         rule("reasoning_close", leaf(facts.reasoning_close)),
         *([rule("cut_marker_for_reasoning", leaf(cut))] if cut else []),
     ]
     if by_call:
-        ahead = [facts.own_line if facts.call_lead else "", over_lines]
+        ahead = [facts.own_line if facts.call_lead else "", over_lines, unclosed]
         whole = [f"&{leaf(pattern)} {calls}" for pattern in ahead if pattern]
         rules.append(rule(line, *whole, f"line_start reasoning_text_for_indent {calls}"))
         rules.append(rule("reasoning_text_for_indent", leaf(INDENT)))
@@ -204,12 +208,13 @@ def reasoning_section(mode: ReasoningMode, facts: Facts) -> Section:
     return Section(f"Reasoning{_FORM[mode]}.", (*rules,))
 
 
-def _reasoning(ends: list[str], calls: str) -> list[str]:
-    """`calls`: those that may come at once, as a rule or as a pattern."""
-    whole = f"reasoning_open reasoning_text* ({' / '.join(ends)})"
+def _reasoning(ends: list[str], calls: str, *, again: bool) -> list[str]:
+    """`calls`: those that may come at once, as a rule or as a pattern.  `again`: the opener may come twice."""
+    opened = "reasoning_open" + " reasoning_again*" * again
+    whole = f"{opened} reasoning_text* ({' / '.join(ends)})"
     if calls.startswith("&"):
-        return [f"reasoning_open {leaf(SPACE)} {calls}", whole]
-    return [f"reasoning_open &{leaf(calls)}", whole] if calls else [whole]
+        return [f"{opened} {leaf(SPACE)} {calls}", whole]
+    return [f"{opened} &{leaf(calls)}", whole] if calls else [whole]
 
 
 _FORM = {

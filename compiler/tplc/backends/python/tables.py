@@ -19,6 +19,7 @@ from tplc.lower.acceptor import CallStep
 from tplc.lower.bounds import KEY
 from tplc.lower.following import after_quoted, closes_call, pattern_of, start_of
 from tplc.lower.lexemes import MAX_INNER_SPACE, NOTHING, Lexeme, Lexemes, lexemes_of, plain_word
+from tplc.lower.pairs import around_key
 from tplc.lower.states import (
     StateName,
     TurnState,
@@ -34,6 +35,7 @@ from tplc.lower.states import (
 )
 
 INDENT = 4
+_COLONS = rf"(?:\s{{0,{MAX_INNER_SPACE}}}[:=])*"  # what may stand after a key that nothing opens
 # What a call may be truncated inside of, after the first.
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
 
@@ -356,12 +358,6 @@ def _replaced(name: str, replaced: Sequence[tuple[str, str]]) -> list[str]:
 # Pairs
 
 
-def _any_of(found: Sequence[str], other: str = "") -> str:
-    """The pattern of such texts in a row, as many as there are; `other`: or of what this pattern matches."""
-    parts = other + "|".join(map(re.escape, found))
-    return rf"(?:\s{{0,{MAX_INNER_SPACE}}}(?:{parts}))*" if found else ""
-
-
 def _of_pairs(pairs: PairForm, breaks: Sequence[str], respelled: Sequence[str], *, otherwise: bool) -> list[str]:
     """`otherwise`: a pair whose texts are not as they should be is looked for by its key."""
     start = "PAIR_START " if pairs.opens else ""
@@ -375,12 +371,10 @@ def _of_pairs(pairs: PairForm, breaks: Sequence[str], respelled: Sequence[str], 
         lines.append(f"    USUAL_PAIR = (ExpectedText({literal(pairs.opens[0].lstrip())}),)")
     lines += ["    PAIR_OPENS = False"] * (not pairs.opens) + ["    RESUMES = True"] * pairs.resumes
     lines += ["    ARGUMENTS_OPEN = True"] * pairs.opens_at_once
-    if otherwise and pairs.key_texts is not None and any(pairs.key_texts):
-        quotes = ('"', "'", "“", "”") if pairs.opens else ()
-        before, after = ((*found, *quotes) for found in pairs.key_texts)
-        word = r"\w{1,32}(?=[\"'])|" if pairs.types else ""  # of a type, in quotes
-        patterns = [called("Pattern", [raw(pattern)]) for pattern in (_any_of(before), _any_of(after, word))]
-        width = max(len(text) for found in pairs.key_texts for text in found) + MAX_INNER_SPACE
+    around = around_key(pairs) or (("", _COLONS) if pairs.separable_keys else None)
+    if around is not None and otherwise:
+        patterns = [called("Pattern", [raw(pattern)]) for pattern in around]
+        width = max([len(text) for found in pairs.key_texts or () for text in found], default=1) + MAX_INNER_SPACE
         lines += assignment("AROUND_KEY", called("", [*patterns, str(width)]), INDENT)
     lines += _replaced("KEY_SIGNS", pairs.replaced) if pairs.replaced else []
     if pairs.quoted:
