@@ -2467,7 +2467,8 @@ class Machine(Copied):
             return (Match("end", stop, stop + 1) if slot == "key" else Match("next", stop, stop)), ""
         if mark is not None and pending_from > mark.start:
             return mark, ""
-        if self._final and partial < len(buf) and buf[pos:partial].strip() in self._tools:
+        of_slot = ends.is_truncated(buf, next_char(buf, partial), ("suffix",))
+        if self._final and partial < len(buf) and not of_slot and buf[pos:partial].strip() in self._tools:
             return Match("next", partial, partial), ""  # a truncated marker comes after the whole name
         text = buf[pos : min(partial, pos + NAME_LIMIT)].strip()
         parts = text.split(joint) if slot == "index" and joint else [text]

@@ -148,8 +148,8 @@ class StreamParser(RawPairs):
     USUAL_PAIR = (ExpectedText('<given name="'),)
     RESUMES = True
     AROUND_KEY = (
-        Pattern('(?:\\s{0,64}(?:<given|name="|given|name|"|<|=|"|\'|“|”))*'),
-        Pattern('(?:\\s{0,64}(?:">|"|>|"|\'|“|”))*'),
+        Pattern('(?:\\s{0,64}(?:<given|name="|given|name|"|<|=|[\\"\'“”]))*'),
+        Pattern('(?:\\s{0,64}(?:">|"|>|[\\"\'“”]))*'),
         70,
     )
     WORDS = ValueWords(

@@ -110,7 +110,7 @@ class StreamParser(QuotedPairs):
         ("next", "~~", "", "\n", 0), find=r"\)()|,()|\[()|\]()|~(~)", near=r"\)|,|\[|\]|~(?=[\~]|\Z)", width=3,
     )
     PAIR_OPENS = False
-    AROUND_KEY = (Pattern(""), Pattern(r"(?:\s{0,64}(?::|=))*"), 65)
+    AROUND_KEY = (Pattern(""), Pattern(r"(?:\s{0,64}[:=])*"), 65)
     FOLLOW = (
         Pattern(
             "\\s{0,16}(?:,\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}=|\\)\\s{0,16}(?:\\]|\\~\\~|,\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}\\())"

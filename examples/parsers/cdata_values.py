@@ -174,8 +174,8 @@ class StreamParser(Wraps):
     USUAL_PAIR = (ExpectedText('<arg key="'),)
     RESUMES = True
     AROUND_KEY = (
-        Pattern('(?:\\s{0,64}(?:key="|<arg|arg|key|"|<|=|"|\'|“|”))*'),
-        Pattern('(?:\\s{0,64}(?:">|"|>|"|\'|“|”))*'),
+        Pattern('(?:\\s{0,64}(?:key="|<arg|arg|key|"|<|=|[\\"\'“”]))*'),
+        Pattern('(?:\\s{0,64}(?:">|"|>|[\\"\'“”]))*'),
         69,
     )
     WORDS = ValueWords(

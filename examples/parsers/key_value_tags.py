@@ -170,8 +170,8 @@ class StreamParser(RawPairs):
     USUAL_PAIR = (ExpectedText("[k]"),)
     RESUMES = True
     AROUND_KEY = (
-        Pattern("(?:\\s{0,64}(?:\\[k\\]|\\[|\\]|k|\"|'|“|”))*"),
-        Pattern("(?:\\s{0,64}(?:\\[/k\\]|\\[v\\]|/|\\[|\\]|k|v|\"|'|“|”))*"),
+        Pattern("(?:\\s{0,64}(?:\\[k\\]|\\[|\\]|k|[\\\"'“”]))*"),
+        Pattern("(?:\\s{0,64}(?:\\[/k\\]|\\[v\\]|/|\\[|\\]|k|v|[\\\"'“”]))*"),
         68,
     )
     WORDS = ValueWords(

@@ -2072,7 +2072,8 @@ class Machine(Copied):
             return (Match("end", stop, stop + 1) if slot == "key" else Match("next", stop, stop)), ""
         if mark is not None and pending_from > mark.start:
             return mark, ""
-        if self._final and partial < len(buf) and buf[pos:partial].strip() in self._tools:
+        of_slot = ends.is_truncated(buf, next_char(buf, partial), ("suffix",))
+        if self._final and partial < len(buf) and not of_slot and buf[pos:partial].strip() in self._tools:
             return Match("next", partial, partial), ""  # a truncated marker comes after the whole name
         text = buf[pos : min(partial, pos + NAME_LIMIT)].strip()
         parts = text.split(joint) if slot == "index" and joint else [text]
@@ -2599,7 +2600,7 @@ class StreamParser(QuotedPairs):
         ), near=r"\)|,|<(?=[\t\n\r \-._▁]|\Z)|\]|`(?=[`]|\Z)", width=224,
     )
     PAIR_OPENS = False
-    AROUND_KEY = (Pattern(""), Pattern(r"(?:\s{0,64}(?::|=))*"), 65)
+    AROUND_KEY = (Pattern(""), Pattern(r"(?:\s{0,64}[:=])*"), 65)
     FOLLOW = (
         Pattern(
             "\\s{0,16}(?:,\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}=|\\)\\s{0,16}(?:\\]<\\./code\\.>|<\\./\\.>|,\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}\\())"
