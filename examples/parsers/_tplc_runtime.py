@@ -1436,9 +1436,7 @@ class Machine(Copied):
     AT_LINES: ClassVar[bool] = False  # some markers count only at a line's start,
     WHOLE: ClassVar[Any] = None  # an ordinary text opens a call only where a whole call follows
     SHORT_OPENERS: ClassVar[Sequence[str]] = ()  # what opens only calls of tools that are known
-    LONE_OPENERS: ClassVar[
-        Sequence[str]
-    ] = ()  # openers that count only at a line's start, because their section is missing
+    LONE_OPENERS: ClassVar[Sequence[str]] = ()  # openers without their section: they count at a line's start alone
     AT_ENDS: ClassVar[bool] = False  # and some at the output's end, or before another marker
     REASONS: ClassVar[bool] = False  # reasoning has an opener
     PENDING_TEXT: ClassVar[bool] = False  # the kind of a text is decided by its end
@@ -2469,7 +2467,8 @@ class Machine(Copied):
             return (Match("end", stop, stop + 1) if slot == "key" else Match("next", stop, stop)), ""
         if mark is not None and pending_from > mark.start:
             return mark, ""
-        if self._final and partial < len(buf) and buf[pos:partial].strip() in self._tools:
+        of_slot = ends.is_truncated(buf, next_char(buf, partial), ("suffix",))
+        if self._final and partial < len(buf) and not of_slot and buf[pos:partial].strip() in self._tools:
             return Match("next", partial, partial), ""  # a truncated marker comes after the whole name
         text = buf[pos : min(partial, pos + NAME_LIMIT)].strip()
         parts = text.split(joint) if slot == "index" and joint else [text]

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 
-from .machine import next_char
 from .pairs import Pairs
 from .pattern import LOOK_BACK, Pattern
 from .scanner import Match, Scanner, trailing_overlap
 from .schema import keys_of, member_of, typed_as, types_of
+from .turn import next_char
 from .values import escaped, json_end, literal_of
 
 TYPE_CHECKING = False
