@@ -1091,15 +1091,40 @@ def _with_arguments(name: str, members: dict[str, Any], tools: Parameters) -> tu
         return None
 
 
+# At the end of a text, a percent-encoded character that may not be whole.
+CUT_CODE = re.compile(r"(?:%[C-Fc-f][0-9A-Fa-f](?:%[89ABab][0-9A-Fa-f]){0,2})?(?:%[0-9A-Fa-f]?)?\Z")
+
+
 class Signs:
     """Escape texts with the characters that they stand for."""
 
     def __init__(self, signs: Mapping[str, str]) -> None:
         self._signs = signs
-        self._any = Pattern("|".join(re.escape(text) for text in sorted(signs, key=len, reverse=True)) or "(?!)")
+        self._is_percent = signs.get("%25") == "%"
+        texts = [re.escape(text) for text in sorted(signs, key=len, reverse=True)]
+        texts[:0] = ["(?:%[0-9A-Fa-f]{2})+"] * self._is_percent
+        self._any = Pattern("|".join(texts) or "(?!)")
+        self._begun = {text[:end] for text in signs for end in range(1, len(text))}
+        self._longest = max(map(len, signs), default=1) - 1
 
     def plain(self, text: str) -> str:
-        return str(self._any.sub(lambda found: self._signs[found.group()], text))
+        return str(self._any.sub(lambda found: self._meant(found.group()), text))
+
+    def _meant(self, text: str) -> str:
+        if not self._is_percent or text[0] != "%":
+            return self._signs[text]
+        try:
+            return bytes.fromhex(text.replace("%", "")).decode("utf-8")
+        except ValueError:
+            return text
+
+    def safe_end(self, text: str) -> int:
+        """Where what may be the beginning of such a text begins, at the end of this one."""
+        if self._is_percent:
+            cut = CUT_CODE.search(text, max(0, len(text) - 11))
+            return cut.start() if cut is not None else len(text)
+        starts = range(max(0, len(text) - self._longest), len(text))
+        return next((at for at in starts if text[at:] in self._begun), len(text))
 
 
 OPENING = Pattern(r"\s*```[^\n`]*\n")
@@ -2367,6 +2392,8 @@ class Machine(Slots):
         raise NotImplementedError
 
     def _no_call(self, expected: str) -> bool:
+        if self.SHORT_OPENERS and self._final and self._begins_call(self._pos):
+            return self._cut_off()  # the whole opener, without its end
         if expected == "end" and (self._skip or self._mark.kind == "separator"):
             if self.DISTINCT:
                 return self._cut_off()
@@ -3356,6 +3383,8 @@ class RawPairs(Pairs):
     NEXT_PAIR: ClassVar[tuple[Scanner, ...]] = ()
     NEXT_PAIR_OPENER: ClassVar[str] = ""  # the text that such a pair begins with
     LINES: ClassVar[bool] = True  # it starts a line
+    VALUE_SIGNS: ClassVar[Any] = None  # what is written in values for other characters
+    _held = ""  # the end of a value that may be the beginning of such a text
     _end: End
     _in_value = False
     _ends: KnownPairs | None = None
@@ -3427,13 +3456,13 @@ class RawPairs(Pairs):
         if held is not None and mark is held:
             partial = mark.start - trailing_overlap(buf[pos : mark.start], mark.lead)
         if mark is None or partial <= mark.start:
-            self._piece(buf[pos:partial])
+            self._piece(self._meant(buf[pos:partial]) if self.VALUE_SIGNS else buf[pos:partial])
             self._pos = partial
-            if self._quoted or self._as == "json":
+            if (self._quoted or self._as == "json") and not self.VALUE_SIGNS:
                 self._goes_on("arguments" if self._quoted else "value", self._end.safe_prefix_end)
             return False
         end = mark.start - trailing_overlap(buf[pos : mark.start], mark.lead)
-        self._piece(buf[pos:end])
+        self._piece(self._meant(buf[pos:end], over=True) if self.VALUE_SIGNS else buf[pos:end])
         self._pos = end  # the rest of the value is emitted here, in any chunking
         self._end_value()
         over = mark.kind in ("end", "alike")
@@ -3450,6 +3479,13 @@ class RawPairs(Pairs):
             return True
         begun = at == len(self._buf) or self.BETWEEN.prefix_of(self._buf, at) != ""
         return None if begun and not self._final else False
+
+    def _meant(self, text: str, *, over: bool = False) -> str:
+        """More of a value, with the characters that other texts stand for; `over`: the value ends with it."""
+        text = self._held + text
+        end = len(text) if over else self.VALUE_SIGNS.safe_end(text)
+        self._held = text[end:]
+        return str(self.VALUE_SIGNS.plain(text[:end]))
 
     def _ends_here(self, start: int) -> bool:
         """Return whether the opener of a pair of the schema ends an unclosed value; not if the value quotes a call."""
@@ -3524,6 +3560,8 @@ class RawPairs(Pairs):
 
     def _finish(self) -> None:
         if self._open and self._in_value:
+            if self.VALUE_SIGNS and self._held:
+                self._piece(self._meant("", over=True))
             if self._out.texts["value"] or self._quoted:
                 self._end_value()
             else:
