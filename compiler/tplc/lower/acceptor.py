@@ -253,7 +253,7 @@ class CallForm:
     @property
     def truncatable(self) -> tuple[str, ...]:
         """Openers whose beginning, at the output's end, is no text: a fence that the template does not write is."""
-        fence = any(text.lstrip().startswith(FENCE) for text in self.openers[:1])
+        fence = any(FENCE in text for text in self.openers[:1])
         return tuple(text for text in self.openers if fence or not text.lstrip().startswith(FENCE))
 
     @property
