@@ -92,16 +92,6 @@ def test_the_grammar_of_the_parser_verifies(kind: str) -> None:
     assert compile_template(source_of(kind), name="t", target="peg").verification.failures == ()
 
 
-def test_ids_that_count_over_the_conversation() -> None:
-    """After a tool's result the first id is 1, with tools given and without."""
-    call = (
-        "<call id={{ ns.n }}>{{ c.function.name }}|{{ c.function.arguments | tojson }}</call>{% set ns.n = ns.n + 1 %}"
-    )
-    source = "{%- set ns = namespace(n=0) %}" + TURN.replace("@OPEN@", "").replace("@CLOSE@", "").replace("@LAST@", "")
-    ir = compile_template(source.replace("@CALL@", call), name="t")
-    assert (ir.verification.failures, ir.tools.call_id.position) == ((), "pre_func_name")
-
-
 @pytest.mark.parametrize("target", ["peg", "response_template"])
 def test_a_target_that_cannot_express_escapes_says_so(target: Target) -> None:
     with pytest.raises(UnsupportedTemplate) as caught:
