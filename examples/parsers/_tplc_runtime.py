@@ -1076,7 +1076,11 @@ def _innermost(value: Any) -> dict[str, Any] | None:
 def _with_arguments(name: str, members: dict[str, Any], tools: Parameters) -> tuple[str, str] | None:
     keys = keys_of(tools[name], tools[name])
     named = [key for key in ARGUMENT_KEYS if key in members and key not in (keys or ())]
-    arguments = members[named[0]] if named else {k: v for k, v in members.items() if k not in OTHER_KEYS}
+    rest = {key: value for key, value in members.items() if key not in OTHER_KEYS}
+    # A lone object under a key that the schema lacks holds the arguments.
+    if not named and len(rest) == 1 and not rest.keys() <= (keys or rest.keys()):
+        named = list(rest)
+    arguments = members[named[0]] if named else rest
     if isinstance(arguments, str):
         inside = _values(arguments)
         arguments = inside[0] if len(inside) == 1 else None
@@ -1089,40 +1093,15 @@ def _with_arguments(name: str, members: dict[str, Any], tools: Parameters) -> tu
         return None
 
 
-# At the end of a text, a percent-encoded character that may not be whole.
-CUT_CODE = re.compile(r"(?:%[C-Fc-f][0-9A-Fa-f](?:%[89ABab][0-9A-Fa-f]){0,2})?(?:%[0-9A-Fa-f]?)?\Z")
-
-
 class Signs:
     """Escape texts with the characters that they stand for."""
 
     def __init__(self, signs: Mapping[str, str]) -> None:
         self._signs = signs
-        self._is_percent = signs.get("%25") == "%"
-        texts = [re.escape(text) for text in sorted(signs, key=len, reverse=True)]
-        texts[:0] = ["(?:%[0-9A-Fa-f]{2})+"] * self._is_percent
-        self._any = Pattern("|".join(texts) or "(?!)")
-        self._begun = {text[:end] for text in signs for end in range(1, len(text))}
-        self._longest = max(map(len, signs), default=1) - 1
+        self._any = Pattern("|".join(re.escape(text) for text in sorted(signs, key=len, reverse=True)) or "(?!)")
 
     def plain(self, text: str) -> str:
-        return str(self._any.sub(lambda found: self._meant(found.group()), text))
-
-    def _meant(self, text: str) -> str:
-        if not self._is_percent or text[0] != "%":
-            return self._signs[text]
-        try:
-            return bytes.fromhex(text.replace("%", "")).decode("utf-8")
-        except ValueError:
-            return text
-
-    def safe_end(self, text: str) -> int:
-        """Where what may be the beginning of such a text begins, at the end of this one."""
-        if self._is_percent:
-            cut = CUT_CODE.search(text, max(0, len(text) - 11))
-            return cut.start() if cut is not None else len(text)
-        starts = range(max(0, len(text) - self._longest), len(text))
-        return next((at for at in starts if text[at:] in self._begun), len(text))
+        return str(self._any.sub(lambda found: self._signs[found.group()], text))
 
 
 OPENING = Pattern(r"\s*```[^\n`]*\n")
@@ -1396,13 +1375,13 @@ def _text(step: Any, buf: str, pos: int, final: bool, names: Collection[str]) ->
 
 NON_SPACE = Pattern(r"\S|\Z")
 ONE_WORD = Pattern(r"[\w.:/-]+")
-NEVER_IN_NAMES = frozenset("<>{}[]()\"'“”,;=|\n")  # characters of markup, which stand in no name but in a tool's
+NEVER_IN_NAMES = frozenset("<>{}\n")  # characters of markup, which stand in no name but in a tool's
 NAME_LIMIT = 512  # a longer text is not a name
 PENDING_LIMIT = 1024  # more pending text than this is examined again only after it has doubled
 CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
 OPENER_KINDS = ("call", "line", "whole")
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
-AT_END_KINDS = ("last", "sign", "alike")  # what counts at the output's end, or before another marker
+AT_END_KINDS = ("last", "sign")  # what counts at the output's end, or before another marker
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "last")
 CUT_KINDS = ("end", "reasoning_end", "content_end")
 LEFT_SIGNS = Pattern(r"[\"']?[}\])]|`{1,3}")
@@ -1436,7 +1415,9 @@ class Machine(Copied):
     AT_LINES: ClassVar[bool] = False  # some markers count only at a line's start,
     WHOLE: ClassVar[Any] = None  # an ordinary text opens a call only where a whole call follows
     SHORT_OPENERS: ClassVar[Sequence[str]] = ()  # what opens only calls of tools that are known
-    LONE_OPENERS: ClassVar[Sequence[str]] = ()  # openers without their section: they count at a line's start alone
+    LONE_OPENERS: ClassVar[
+        Sequence[str]
+    ] = ()  # openers that count only at a line's start, because their section is missing
     AT_ENDS: ClassVar[bool] = False  # and some at the output's end, or before another marker
     REASONS: ClassVar[bool] = False  # reasoning has an opener
     PENDING_TEXT: ClassVar[bool] = False  # the kind of a text is decided by its end
@@ -1454,6 +1435,7 @@ class Machine(Copied):
     _once = False  # the second reading of this call found none
     LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may be in the place of a closer
     REPEATED: ClassVar[bool] = False  # superfluous brackets and openers after a call are dropped
+    ENDS_ALIKE: ClassVar[bool] = False  # reasoning may end with a closer in another spelling
     REPEATED_REASONING: ClassVar[bool] = False  # and what opens reasoning twice
     CUT_MARKERS: ClassVar[bool] = False  # a truncated marker at the output's end is not text
     COUNTED: ClassVar[bool] = False  # calls are written with an index
@@ -1837,7 +1819,13 @@ class Machine(Copied):
             again = self._next(self.REASONING_AGAIN)
             if again is None:
                 return False
-            if again:
+            at = next_char(self._buf, self._mark.end)
+            behind = self.IN_REASONING.match(self._buf, at) if again else None
+            begun = at == len(self._buf) or self.IN_REASONING.prefix_of(self._buf, at) != ""
+            if again and behind is None and begun and not self._final:
+                return False
+            # An opener that its closer follows is all that the reasoning holds.
+            if again and (behind is None or behind.kind != "reasoning_end"):
                 self._note("reasoning is opened twice")
                 self._pos, self._space = self._mark.end, self._mark.trail
                 return True
@@ -1879,7 +1867,16 @@ class Machine(Copied):
             and not NEVER_IN_NAMES.isdisjoint(values["name"])
         ):
             expected = "the name of a tool"
-        if self.SHORT_OPENERS and not expected and values["name"] not in self._tools and self._is_short():
+        short = self.SHORT_OPENERS and expected not in ("more", "end") and values.get("name") not in self._tools
+        if short and self._is_short():
+            # What is short may be complete in another spelling.
+            at = next_char(self._buf, self._mark.end)
+            inner = self.AFTER_CALL.match(self._buf, at)
+            if inner is not None and inner.kind == "call" and inner.end > self._mark.end:
+                self._mark, self._skip = inner, inner.end - self._pos
+                return True
+            if inner is None and not self._final and self.AFTER_CALL.prefix_of(self._buf, at):
+                return False
             expected = "the name of a tool"
         if self.ARGUMENTS_OPEN and not expected and values["name"] not in self._tools:
             expected = self._lack_of_arguments(end)
@@ -2107,11 +2104,11 @@ class Machine(Copied):
         mark = marks.find(buf, pos)
         if self.HEADERS_ALIKE and self._kept and mark is not None and mark.kind in ("reasoning", "content"):
             mark = mark.of_kind("name_end")
-        if self.AT_LINES or self.AT_ENDS:
+        if self.AT_LINES or self.AT_ENDS or self.ENDS_ALIKE:
             mark = self._counting(marks, mark)
         clear = mark is not None and not mark.ambiguous  # nothing before its end can be undecided
         partial = stop if clear else marks.partial_match(buf, pos) if mark is None or not self._final else stop
-        if self.AT_LINES and mark is not None and mark.kind == "plain" and not self._final:
+        if (self.AT_LINES or self.ENDS_ALIKE) and mark is not None and mark.kind == "plain" and not self._final:
             partial = min(partial, marks.with_lead(buf, pos, mark.start))
         if self.AT_ENDS and mark is not None and mark.kind in AT_END_KINDS and not self._final:
             partial = min(partial, marks.with_lead(buf, pos, mark.start))
@@ -2152,8 +2149,12 @@ class Machine(Copied):
         A marker whose later pieces are at a line's start counts as a whole.
         """
         buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
-        while mark is not None and mark.kind in ("line", "plain", *AT_END_KINDS):
-            if self.AT_ENDS and mark.kind != "line" and mark.kind != "plain":
+        while mark is not None and mark.kind in ("line", "plain", "alike", *AT_END_KINDS):
+            if self.ENDS_ALIKE and mark.kind == "alike":
+                counting = self._without_closer(marks, mark)
+                if counting is not None:
+                    return counting
+            elif self.AT_ENDS and mark.kind != "line" and mark.kind != "plain":
                 counting = self._at_end(marks, mark)
                 if counting is not None:
                     return counting
@@ -2174,18 +2175,22 @@ class Machine(Copied):
         return mark
 
     def _without_closer(self, marks: Scanner, mark: Match) -> Match | None:
-        """The mark as one that opens a call inside of a line of reasoning, where a tool is named and nothing closes the
-        reasoning any more; "plain" as long as that is not decided."""
+        """The mark as one that ends reasoning which nothing closes any more: a closer in another spelling, or what
+        opens a call inside of a line, if a tool is named.  "plain" as long as that is not decided."""
         buf, undecided = self._buf, None if self._final else mark.of_kind("plain")
         if self._base + mark.start < self._reasoning_to:
             return None
-        if not any(name in buf[mark.end : mark.end + NAME_LIMIT] for name in self._tools):
+        alike = mark.kind == "alike"
+        if not alike and not any(name in buf[mark.end : mark.end + NAME_LIMIT] for name in self._tools):
             return undecided if len(buf) - mark.end < NAME_LIMIT else None
+        found = mark.of_kind("reasoning_end") if alike else mark
         end = marks.find(buf, mark.end)
         while end is not None and end.kind not in ("reasoning_end", "end"):
             end = marks.find(buf, end.start + 1)
+        if end is not None and end.ambiguous and undecided is not None and marks.prefix_of(buf, end.start):
+            return undecided
         if end is None or end.kind == "end":
-            return mark if end is not None else undecided or mark
+            return found if end is not None else undecided or found
         self._reasoning_to = self._base + end.start
         return None
 
@@ -2201,11 +2206,6 @@ class Machine(Copied):
     def _at_end(self, marks: Scanner, mark: Match) -> Match | None:
         """Return the mark with its meaning at the end, or before another marker; unchanged while that is undecided."""
         buf, at, behind = self._buf, next_char(self._buf, mark.end), None
-        if mark.kind == "alike" and "\n" in buf[mark.end : at]:
-            # Where the template ends a line with it, or writes it in one of its own.
-            begun = at_line_start(buf[self._pos : mark.start], self._line_start)
-            if begun or ("\n" in mark.trail and "\n" not in mark.lead):
-                return mark.of_kind("reasoning_end")
         for _ in range(MOST_ENDS):
             if at == len(buf):
                 return mark.of_kind(self._counted(mark)) if self._final else mark
@@ -2217,7 +2217,7 @@ class Machine(Copied):
             return mark
         if mark.kind == "last":
             return None
-        apart = behind is not None and (behind.kind != "line" or mark.kind == "alike" or "\n" in buf[mark.end : at])
+        apart = behind is not None and (behind.kind != "line" or "\n" in buf[mark.end : at])
         if behind is not None and apart and behind.kind not in ("last", "sign"):
             return mark.of_kind(self._counted(mark))
         if behind is not None and behind.kind == "last" and next_char(buf, behind.end) == len(buf):
@@ -3014,6 +3014,7 @@ class UsualObjects(CallObjects):
         return super()._object()
 
 
+ODD_IN_KEYS = frozenset("<>{}[],:=\n")
 NO_PAIR = "expected an argument or the end of the call"
 PAIR_KINDS = ("pair", "end", "skip", "next", "broken")
 
@@ -3101,7 +3102,8 @@ class Pairs(Machine):
             return False
         if self.RESUMES and expected == "end" and self._after_no_pair():
             return self._no_pair()
-        other = self._pair_otherwise() if self.AROUND_KEY and self._tools and expected else None
+        odd = self._tools and self.AROUND_KEY and (expected or self._is_odd(values["key"]))
+        other = self._pair_otherwise() if odd and expected != "more" else None
         if other is not None:
             return other
         if expected == "end":
@@ -3110,6 +3112,9 @@ class Pairs(Machine):
             return self._no_pair()
         if self._others:
             self._note_others()
+        if odd:
+            self.incomplete = True
+            self._note("an argument has a name that holds markup")
         key = values["key"]
         if self.KEY_SIGNS:
             key = self.KEY_SIGNS.plain(key)
@@ -3120,6 +3125,11 @@ class Pairs(Machine):
         self._out.emit("arguments", self._key_of(comma, key))
         self._begin_value(key, values.get("type", ""))
         return True
+
+    def _is_odd(self, key: str) -> bool:
+        """Does a key hold what keys of the schema do not?  Its end, or what comes before it, may be missing."""
+        known = properties_of(self._tools.get(self._out.calls[-1][0]))
+        return bool(known) and key not in known and not ODD_IN_KEYS.isdisjoint(key)
 
     def _pair_otherwise(self) -> bool | None:
         """A pair whose opener, or the end of whose key, is missing or other than it should be: the schema knows the
@@ -3139,7 +3149,7 @@ class Pairs(Machine):
                 break
         else:
             return None
-        if pos == start:
+        if pos == start and self.PAIR_OPENS:
             self._lost(f"the argument {key} is not opened")
         else:
             self._note(f"the argument {key} is not written as the template does")
@@ -3380,6 +3390,7 @@ def coerced(text: str, types: frozenset[str] | None) -> str | None:
     return None
 
 
+BITS, BOOLEAN = {"1": "true", "0": "false"}, frozenset(["boolean"])
 OTHER_WORDS = {"true": "true", "false": "false", "1": "true", "0": "false", "null": "null", "none": "null"}
 NUMBER_TYPES = frozenset(["number", "integer"])
 
@@ -3396,10 +3407,9 @@ class RawPairs(Pairs):
     NEXT_PAIR: ClassVar[tuple[Scanner, ...]] = ()
     NEXT_PAIR_OPENER: ClassVar[str] = ""  # the text that such a pair begins with
     LINES: ClassVar[bool] = True  # it starts a line
-    VALUE_SIGNS: ClassVar[Any] = None  # what is written in values for other characters
-    _held = ""  # the end of a value that may be the beginning of such a text
     _end: End
     _in_value = False
+    _meant: frozenset[str] | None = None
     _ends: KnownPairs | None = None
     _all = ""  # the text not yet emitted of a pair that may contain all arguments
 
@@ -3431,6 +3441,7 @@ class RawPairs(Pairs):
     def _begin_value(self, key: str, word: str) -> None:
         schema = self._schema()
         types = types_of(member_of(schema, schema, key), schema) if schema else None
+        self._meant = types if self.RETYPED else None  # by the schema alone
         if self.TYPE_WORDS and word in self.TYPE_WORDS:
             types = typed_as(types, frozenset(self.TYPE_WORDS[word]))
         end: End = Closer(key.join(self.VALUE_CLOSE)) if self.VALUE_CLOSE else self._ends or self.AFTER_VALUE
@@ -3469,13 +3480,13 @@ class RawPairs(Pairs):
         if held is not None and mark is held:
             partial = mark.start - trailing_overlap(buf[pos : mark.start], mark.lead)
         if mark is None or partial <= mark.start:
-            self._piece(self._meant(buf[pos:partial]) if self.VALUE_SIGNS else buf[pos:partial])
+            self._piece(buf[pos:partial])
             self._pos = partial
-            if (self._quoted or self._as == "json") and not self.VALUE_SIGNS:
+            if self._quoted or self._as == "json":
                 self._goes_on("arguments" if self._quoted else "value", self._end.safe_prefix_end)
             return False
         end = mark.start - trailing_overlap(buf[pos : mark.start], mark.lead)
-        self._piece(self._meant(buf[pos:end], over=True) if self.VALUE_SIGNS else buf[pos:end])
+        self._piece(buf[pos:end])
         self._pos = end  # the rest of the value is emitted here, in any chunking
         self._end_value()
         over = mark.kind in ("end", "alike")
@@ -3492,13 +3503,6 @@ class RawPairs(Pairs):
             return True
         begun = at == len(self._buf) or self.BETWEEN.prefix_of(self._buf, at) != ""
         return None if begun and not self._final else False
-
-    def _meant(self, text: str, *, over: bool = False) -> str:
-        """More of a value, with the characters that other texts stand for; `over`: the value ends with it."""
-        text = self._held + text
-        end = len(text) if over else self.VALUE_SIGNS.safe_end(text)
-        self._held = text[end:]
-        return str(self.VALUE_SIGNS.plain(text[:end]))
 
     def _ends_here(self, start: int) -> bool:
         """Return whether the opener of a pair of the schema ends an unclosed value; not if the value quotes a call."""
@@ -3564,6 +3568,9 @@ class RawPairs(Pairs):
                 self._note("an argument is not written as its type is")
                 # What has lines may hold more of the call than this value.
                 self.incomplete = self.incomplete or (not fits and "\n" in text.strip())
+        if fits and literal in BITS and self._meant == BOOLEAN:
+            literal = BITS[literal]
+            self._note("an argument is not written as its type is")
         if literal is None or not fits:
             self._as = "string"
             self._piece(text)
@@ -3573,8 +3580,6 @@ class RawPairs(Pairs):
 
     def _finish(self) -> None:
         if self._open and self._in_value:
-            if self.VALUE_SIGNS and self._held:
-                self._piece(self._meant("", over=True))
             if self._out.texts["value"] or self._quoted:
                 self._end_value()
             else:

@@ -68,7 +68,7 @@ class StreamParser(Objects):
     AT_LINES = True
     AT_ENDS = True
     CUT_MARKERS = True
-    KEEPS = True
+    # content = (text | "[=close=]")* ("[=ask=][=one=]functions." call)?
     IN_CONTENT = Scanner(
         ("last", "#top#", "", "", 0), ("call", "[=ask=] [=ask=] [=one=]functions.", "", "", 0),
         ("call", "[=ask=] [=one=] [=one=]functions.", "", "", 0),
@@ -87,16 +87,16 @@ class StreamParser(Objects):
             r"one=\]functions\.)|(=ask=\]\s{0,64}\[=one=\]\s{0,64}\[=/one=\]\s{0,64}\[=/ask=\])|(=ask=\]\s{0,64}\[=one"
             r"=\]functions\.)|(=one=\]functions\.)|(=ask=\]\s{0,64}\[=/ask=\])|(=one=\]\s{0,64}\[=/one=\])|(=ask=\]\s{"
             r"0,64}\[=one=\])|(=assistant=\])|(=close=\])|(=ask=\])|(=one=\])|(\s{0,4}=\s{0,4}(?ai:ask)\s{0,4}=\s{0,4}"
-            r"\][\s_▁-]{0,4}\[\s{0,4}=\s{0,4}(?ai:ask)\s{0,4}=\s{0,4}\]\s{0,4}\[\s{0,4}=\s{0,4}(?ai:one)\s{0,4}=\s{0,4"
-            r"}\]\s{0,4}(?ai:functions)\s{0,4}\.)|(\s{0,4}=\s{0,4}(?ai:ask)\s{0,4}=\s{0,4}\]\s{0,4}\[\s{0,4}=\s{0,4}(?"
-            r"ai:one)\s{0,4}=\s{0,4}\][\s_▁-]{0,4}\[\s{0,4}=\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\]\s{0,4}(?ai:functions)\s{"
-            r"0,4}\.)|(\s{0,4}=\s{0,4}(?ai:ask)\s{0,4}=\s{0,4}\]\s{0,4}\[\s{0,4}=\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\]\s{0"
-            r",4}(?ai:functions)\s{0,4}\.)|(\s{0,4}=\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\]\s{0,4}(?ai:functions)\s{0,4}\.)|"
-            r"(\s{0,4}=\s{0,4}(?ai:ask)\s{0,4}=\s{0,4}\]\s{0,4}\[\s{0,4}=\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\])|(\s{0,4}="
-            r"\s{0,4}(?ai:close)\s{0,4}=\s{0,4}\])|(\s{0,4}=\s{0,4}(?ai:ask)\s{0,4}=\s{0,4}\])|(\s{0,4}=\s{0,4}(?ai:on"
-            r"e)\s{0,4}=\s{0,4}\]))|`(?:(``json\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``\s{0,64}\[=ask=\]\s{0"
-            r",64}\[=one=\]functions\.)|(``json\s{0,64}\[=one=\]functions\.)|(``\s{0,64}\[=one=\]functions\.))"
-        ), near=r"#(?=[t]|\Z)|\[(?=[\t\n\r \-=_▁]|\Z)|`(?=[`]|\Z)", width=224,
+            r"\][\s_▁-]{0,64}\[\s{0,4}=\s{0,4}(?ai:ask)\s{0,4}=\s{0,4}\]\s{0,4}\[\s{0,4}=\s{0,4}(?ai:one)\s{0,4}=\s{0,"
+            r"4}\]\s{0,4}(?ai:functions)\s{0,4}\.)|(\s{0,4}=\s{0,4}(?ai:ask)\s{0,4}=\s{0,4}\]\s{0,4}\[\s{0,4}=\s{0,4}("
+            r"?ai:one)\s{0,4}=\s{0,4}\][\s_▁-]{0,64}\[\s{0,4}=\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\]\s{0,4}(?ai:functions)"
+            r"\s{0,4}\.)|(\s{0,4}=\s{0,4}(?ai:ask)\s{0,4}=\s{0,4}\]\s{0,4}\[\s{0,4}=\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\]"
+            r"\s{0,4}(?ai:functions)\s{0,4}\.)|(\s{0,4}=\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\]\s{0,4}(?ai:functions)\s{0,4}"
+            r"\.)|(\s{0,4}=\s{0,4}(?ai:ask)\s{0,4}=\s{0,4}\]\s{0,4}\[\s{0,4}=\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\])|(\s{0,"
+            r"4}=\s{0,4}(?ai:close)\s{0,4}=\s{0,4}\])|(\s{0,4}=\s{0,4}(?ai:ask)\s{0,4}=\s{0,4}\])|(\s{0,4}=\s{0,4}(?ai"
+            r":one)\s{0,4}=\s{0,4}\]))|`(?:(``json\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``\s{0,64}\[=ask=\]"
+            r"\s{0,64}\[=one=\]functions\.)|(``json\s{0,64}\[=one=\]functions\.)|(``\s{0,64}\[=one=\]functions\.))"
+        ), near=r"#(?=[t]|\Z)|\[(?=[\t\n\r \-=_▁]|\Z)|`(?=[`]|\Z)", width=289,
     )
     OPENERS = (
         "[=ask=] [=ask=] [=one=]functions.", "[=ask=] [=one=] [=one=]functions.", "[=ask=] [=one=]functions.",
@@ -104,16 +104,24 @@ class StreamParser(Objects):
     )
     # call = name ":" index "[=given=]" arguments
     HEADER = (
-        ("name", Scanner(
-            ("suffix", ":", "", "", 0), find=":()", near=":", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?::())",
-            trails=("",),
-        ), ""),
-        ("index", Scanner(
-            ("suffix", "[=given=]", "", "", 0), ("suffix", "\x00[=given=]", "", "", 2), ("bare", "{", "", "", 0),
-            find=r"\[(?:(=given=\])|(\s{0,4}=\s{0,4}(?ai:given)\s{0,4}=\s{0,4}\]))|\{()",
-            near=r"\[(?=[\t\n\r \-=_▁]|\Z)|\{", width=46, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(=given=\]))",
-            trails=("",),
-        ), ""),
+        (
+            "name",
+            Scanner(
+                ("suffix", ":", "", "", 0), find=":()", near=":", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?::())",
+                trails=("",),
+            ),
+            "",
+        ),
+        (
+            "index",
+            Scanner(
+                ("suffix", "[=given=]", "", "", 0), ("suffix", "\x00[=given=]", "", "", 2), ("bare", "{", "", "", 0),
+                find=r"\[(?:(=given=\])|(\s{0,4}=\s{0,4}(?ai:given)\s{0,4}=\s{0,4}\]))|\{()",
+                near=r"\[(?=[\t\n\r \-=_▁]|\Z)|\{", width=110, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(=given=\]))",
+                trails=("",),
+            ),
+            "",
+        ),
     )
     CALL_ID = "functions.{name}:{index}"
     HEADER_PARTS = ("functions.", "[=given=]", "[=one=]", "given", "one", ":", "=", "[", "]")
@@ -172,19 +180,19 @@ class StreamParser(Objects):
             r"e=\]\s{0,64}\[=/one=\]\s{0,64}\[=/ask=\])|(=one=\]\s{0,64}\[=one=\]functions\.)|(=ask=\]\s{0,64}\[=one="
             r"\]functions\.)|(=one=\]functions\.)|(=ask=\]\s{0,64}\[=/ask=\])|(=one=\]\s{0,64}\[=/one=\])|(=ask=\]\s{0"
             r",64}\[=one=\])|(=assistant=\])|(=close=\])|(=/one=\])|(=/ask=\])|(=ask=\])|(=one=\])|(\s{0,4}=\s{0,4}(?a"
-            r"i:ask)\s{0,4}=\s{0,4}\][\s_▁-]{0,4}\[\s{0,4}=\s{0,4}(?ai:ask)\s{0,4}=\s{0,4}\]\s{0,4}\[\s{0,4}=\s{0,4}(?"
-            r"ai:one)\s{0,4}=\s{0,4}\]\s{0,4}(?ai:functions)\s{0,4}\.)|(\s{0,4}=\s{0,4}(?ai:ask)\s{0,4}=\s{0,4}\]\s{0,"
-            r"4}\[\s{0,4}=\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\][\s_▁-]{0,4}\[\s{0,4}=\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\]\s{0"
-            r",4}(?ai:functions)\s{0,4}\.)|(\s{0,4}=\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\][\s_▁-]{0,4}\[\s{0,4}=\s{0,4}(?ai"
-            r":one)\s{0,4}=\s{0,4}\]\s{0,4}(?ai:functions)\s{0,4}\.)|(\s{0,4}=\s{0,4}(?ai:ask)\s{0,4}=\s{0,4}\]\s{0,4}"
-            r"\[\s{0,4}=\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\]\s{0,4}(?ai:functions)\s{0,4}\.)|(\s{0,4}=\s{0,4}(?ai:one)\s{"
-            r"0,4}=\s{0,4}\]\s{0,4}(?ai:functions)\s{0,4}\.)|(\s{0,4}=\s{0,4}(?ai:ask)\s{0,4}=\s{0,4}\]\s{0,4}\[\s{0,4"
-            r"}=\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\])|(\s{0,4}=\s{0,4}(?ai:close)\s{0,4}=\s{0,4}\])|(\s{0,4}=\s{0,4}/\s{0"
-            r",4}(?ai:one)\s{0,4}=\s{0,4}\])|(\s{0,4}=\s{0,4}/\s{0,4}(?ai:ask)\s{0,4}=\s{0,4}\])|(\s{0,4}=\s{0,4}(?ai:"
-            r"ask)\s{0,4}=\s{0,4}\])|(\s{0,4}=\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\]))|`(?:(``json\s{0,64}\[=ask=\]\s{0,64}"
-            r"\[=one=\]functions\.)|(``\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``json\s{0,64}\[=one=\]function"
-            r"s\.)|(``\s{0,64}\[=one=\]functions\.))"
-        ), near=r"#(?=[t]|\Z)|,|;|\[(?=[\t\n\r \-=_▁]|\Z)|`(?=[`]|\Z)", width=224,
+            r"i:ask)\s{0,4}=\s{0,4}\][\s_▁-]{0,64}\[\s{0,4}=\s{0,4}(?ai:ask)\s{0,4}=\s{0,4}\]\s{0,4}\[\s{0,4}=\s{0,4}("
+            r"?ai:one)\s{0,4}=\s{0,4}\]\s{0,4}(?ai:functions)\s{0,4}\.)|(\s{0,4}=\s{0,4}(?ai:ask)\s{0,4}=\s{0,4}\]\s{0"
+            r",4}\[\s{0,4}=\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\][\s_▁-]{0,64}\[\s{0,4}=\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\]\s"
+            r"{0,4}(?ai:functions)\s{0,4}\.)|(\s{0,4}=\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\][\s_▁-]{0,64}\[\s{0,4}=\s{0,4}("
+            r"?ai:one)\s{0,4}=\s{0,4}\]\s{0,4}(?ai:functions)\s{0,4}\.)|(\s{0,4}=\s{0,4}(?ai:ask)\s{0,4}=\s{0,4}\]\s{0"
+            r",4}\[\s{0,4}=\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\]\s{0,4}(?ai:functions)\s{0,4}\.)|(\s{0,4}=\s{0,4}(?ai:one)"
+            r"\s{0,4}=\s{0,4}\]\s{0,4}(?ai:functions)\s{0,4}\.)|(\s{0,4}=\s{0,4}(?ai:ask)\s{0,4}=\s{0,4}\]\s{0,4}\[\s{"
+            r"0,4}=\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\])|(\s{0,4}=\s{0,4}(?ai:close)\s{0,4}=\s{0,4}\])|(\s{0,4}=\s{0,4}/"
+            r"\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\])|(\s{0,4}=\s{0,4}/\s{0,4}(?ai:ask)\s{0,4}=\s{0,4}\])|(\s{0,4}=\s{0,4}("
+            r"?ai:ask)\s{0,4}=\s{0,4}\])|(\s{0,4}=\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\]))|`(?:(``json\s{0,64}\[=ask=\]\s{0"
+            r",64}\[=one=\]functions\.)|(``\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``json\s{0,64}\[=one=\]func"
+            r"tions\.)|(``\s{0,64}\[=one=\]functions\.))"
+        ), near=r"#(?=[t]|\Z)|,|;|\[(?=[\t\n\r \-=_▁]|\Z)|`(?=[`]|\Z)", width=289,
     )
     AFTER_TURN = Scanner(
         ("header", "[=assistant=] [=ask=] [=ask=] [=one=]functions.", "", "", 0),
@@ -212,19 +220,6 @@ class StreamParser(Objects):
             r"\]functions\.)|(``\s{0,64}\[=one=\]functions\.))"
         ), near=r"\[(?=[=]|\Z)|`(?=[`]|\Z)", width=239,
     )
-
-    def _content(self) -> bool:
-        # content = (text | "[=close=]")* ("[=ask=][=one=]functions." call)?
-        kind = self._until(self.IN_CONTENT, "content")
-        if kind == "call":
-            return self._try_call("content") if self._calls_on else self._keep("content")
-        if kind == "end":
-            return self._end_turn()
-        if kind == "header":
-            return self._drop_after_text("another turn begins")
-        if kind == "empty":
-            return self._drop_noted("an empty call")
-        return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

@@ -63,27 +63,35 @@ class StreamParser(ElementPairs):
     AT_LINES = True
     REASONS = True
     CUT_MARKERS = True
-    KEEPS = True
+    REPEATED_REASONING = True
+    # reasoning = text ("^</inner voice>" content | '^<jobs>\n^<job of="' call)
     IN_REASONING = Scanner(
         ("line", '^<jobs> ^<job of=" ^<job of="', "", "", 0), ("line", '^<jobs> ^<jobs> ^<job of="', "", "", 0),
-        ("line", '^<jobs> ^<job of="', "", "", 2), ("reasoning_end", "^</inner voice>", "", "", 0),
-        ("line", '^<job of="', "", "", 1), ("line", "^<jobs>", "", "\n", 2), ("end", "^[.]^", "", "\n", 0),
+        ("line", '^<jobs> ^<job of="', "", "", 2), ("line", "^<jobs> ^<job of=", "", "", 2),
+        ("reasoning_end", "^</inner voice>", "", "", 0), ("line", '^<job of="', "", "", 1),
+        ("line", "^<job of=", "", "", 2), ("line", "^<jobs>", "", "\n", 2), ("end", "^[.]^", "", "\n", 0),
         ("line", '```json ^<jobs> ^<job of="', "", "", 0), ("line", '``` ^<jobs> ^<job of="', "", "", 0),
         ("line", '```json ^<job of="', "", "", 0), ("line", '``` ^<job of="', "", "", 0),
         find=(
             r'\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of="\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job'
-            r'\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(</inner\s{1,64}voice>)|(<job\s{1,64}of=")|(<jobs>)|(\['
-            r'\.\]\^))|`(?:(``json\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64'
-            r'}of=")|(``json\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<job\s{1,64}of="))'
+            r'\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of=)|(</inner\s{1,64}voice'
+            r'>)|(<job\s{1,64}of=")|(<job\s{1,64}of=)|(<jobs>)|(\[\.\]\^))|`(?:(``json\s{0,64}\^<jobs>\s{0,64}\^<job\s'
+            r'{1,64}of=")|(``\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``json\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64'
+            r'}\^<job\s{1,64}of="))'
         ), near=r"\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=286,
     )
+    REASONING_AGAIN = Scanner(
+        ("reasoning", "^<inner voice>", "", "", 0), find=r"\^(<inner\s{1,64}voice>)", near=r"\^(?=[<]|\Z)", width=79
+    )
+    # content = (text | "^[.]^")* ("^<inner voice>" reasoning | '^<jobs>\n^<job of="' call)?
     IN_CONTENT = Scanner(
         ("empty", '^<jobs> ^<job of=" ^</job> ^</jobs>', "", "", 0),
         ("call", '^<jobs> ^<job of=" ^<job of="', "", "", 0), ("call", '^<jobs> ^<jobs> ^<job of="', "", "", 0),
         ("empty", "^<jobs> ^</job> ^</jobs>", "", "", 0), ("call", '^<jobs> ^<job of="', "", "", 2),
-        ("empty", '^<job of=" ^</job>', "", "", 1), ("empty", "^<jobs> ^</jobs>", "", "", 0),
-        ("stray", "^</inner voice>", "", "", 0), ("reasoning", "^<inner voice>", "", "", 0),
-        ("header", "^[assistant]^", "", "", 0), ("call", '^<job of="', "", "", 2), ("call", "^<jobs>", "", "\n", 2),
+        ("empty", '^<job of=" ^</job>', "", "", 1), ("call", "^<jobs> ^<job of=", "", "", 2),
+        ("empty", "^<jobs> ^</jobs>", "", "", 0), ("stray", "^</inner voice>", "", "", 0),
+        ("reasoning", "^<inner voice>", "", "", 0), ("header", "^[assistant]^", "", "", 0),
+        ("call", '^<job of="', "", "", 2), ("call", "^<job of=", "", "", 2), ("call", "^<jobs>", "", "\n", 2),
         ("end", "^[.]^", "", "\n", 0), ("call", '```json ^<jobs> ^<job of="', "", "", 0),
         ("call", '``` ^<jobs> ^<job of="', "", "", 0), ("call", '```json ^<job of="', "", "", 0),
         ("call", '``` ^<job of="', "", "", 0),
@@ -91,25 +99,27 @@ class StreamParser(ElementPairs):
             r'\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of="\s{0,64}\^</job>\s{0,64}\^</jobs>)|(<jobs>\s{0,64}\^<job\s{1,64}of'
             r'="\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^</job>'
             r'\s{0,64}\^</jobs>)|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<job\s{1,64}of="\s{0,64}\^</job>)|(<jobs>\s{0,64}'
-            r'\^</jobs>)|(</inner\s{1,64}voice>)|(<inner\s{1,64}voice>)|(\[assistant\]\^)|(<job\s{1,64}of=")|(<jobs>)|'
-            r'(\[\.\]\^))|`(?:(``json\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<jobs>\s{0,64}\^<job\s{1'
-            r',64}of=")|(``json\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<job\s{1,64}of="))'
+            r"\^<job\s{1,64}of=)|(<jobs>\s{0,64}\^</jobs>)|(</inner\s{1,64}voice>)|(<inner\s{1,64}voice>)|(\[assistant"
+            r'\]\^)|(<job\s{1,64}of=")|(<job\s{1,64}of=)|(<jobs>)|(\[\.\]\^))|`(?:(``json\s{0,64}\^<jobs>\s{0,64}\^<jo'
+            r'b\s{1,64}of=")|(``\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``json\s{0,64}\^<job\s{1,64}of=")|(``\s{0'
+            r',64}\^<job\s{1,64}of="))'
         ), near=r"\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=292,
-    )
-    REASONING_AGAIN = Scanner(
-        ("reasoning", "^<inner voice>", "", "", 0), find=r"\^(<inner\s{1,64}voice>)", near=r"\^(?=[<]|\Z)", width=79
     )
     OPENERS = ('^<jobs> ^<job of=" ^<job of="', '^<jobs> ^<jobs> ^<job of="', '^<jobs> ^<job of="', '^<job of="')
     # call = name '">' arguments
     HEADER = (
-        ("name", Scanner(
-            ("suffix", '">', "", "", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3,
-            word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))', trails=("",),
-        ), ""),
+        (
+            "name",
+            Scanner(
+                ("suffix", '">', "", "", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3,
+                word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))', trails=("",),
+            ),
+            "",
+        ),
     )
     HEADER_PARTS = ("^<job", 'of="', "job", '">', "of", '"', "<", "=", ">", "^")
     HEADER_TEXTS = Pattern('(?:\\^<job|of="|job|">|of|"|<|=|>|\\^|[^\\S\\n]*[\\n:.,/\'"`]|[0-9]+)')
-    SHORT_OPENERS = ("^<jobs>",)
+    SHORT_OPENERS = ("^<jobs>", "^<jobs>^<jobof=", "^<jobof=")
     BREAKS = Scanner(
         ("mark", '^<jobs> ^<jobs> ^<job of="', "", "", 0), ("mark", '^<jobs> ^<job of="', "", "", 1),
         ("mark", "^[assistant]^", "", "", 0), ("mark", '^<job of="', "", "", 1), ("mark", "^</jobs>", "", "", 0),
@@ -134,10 +144,14 @@ class StreamParser(ElementPairs):
     NAMES_ALIKE = True
     # arguments = ("^<" key ">" value)*
     PAIR = (
-        ("key", Scanner(
-            ("suffix", ">", "", "", 0), find=">()", near=">", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:>())",
-            trails=("",),
-        ), ""),
+        (
+            "key",
+            Scanner(
+                ("suffix", ">", "", "", 0), find=">()", near=">", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:>())",
+                trails=("",),
+            ),
+            "",
+        ),
     )
     BETWEEN = Scanner(
         ("next", '^<jobs> ^<job of=" ^<job of="', "", "", 0), ("next", '^<jobs> ^<jobs> ^<job of="', "", "", 0),
@@ -181,22 +195,23 @@ class StreamParser(ElementPairs):
         ("call", '^<jobs> ^<job of=" ^<job of="', "", "", 0), ("call", '^<jobs> ^<jobs> ^<job of="', "", "", 0),
         ("empty", "^<jobs> ^</job> ^</jobs>", "", "", 0), ("call", '^<job of=" ^<job of="', "", "", 1),
         ("call", '^<jobs> ^<job of="', "", "", 2), ("empty", '^<job of=" ^</job>', "", "", 1),
-        ("empty", "^<jobs> ^</jobs>", "", "", 0), ("stray", "^</inner voice>", "", "", 0),
-        ("reasoning", "^<inner voice>", "", "", 0), ("header", "^[assistant]^", "", "", 0),
-        ("call", '^<job of="', "", "", 2), ("closed", "^</jobs>", "\n", "", 1), ("call", "^<jobs>", "", "\n", 2),
-        ("closed", "^</job>", "", "", 1), ("end", "^[.]^", "", "\n", 0),
-        ("call", '```json ^<jobs> ^<job of="', "", "", 0), ("call", '``` ^<jobs> ^<job of="', "", "", 0),
-        ("call", '```json ^<job of="', "", "", 0), ("call", '``` ^<job of="', "", "", 0),
+        ("call", "^<jobs> ^<job of=", "", "", 2), ("empty", "^<jobs> ^</jobs>", "", "", 0),
+        ("stray", "^</inner voice>", "", "", 0), ("reasoning", "^<inner voice>", "", "", 0),
+        ("header", "^[assistant]^", "", "", 0), ("call", '^<job of="', "", "", 2), ("call", "^<job of=", "", "", 2),
+        ("closed", "^</jobs>", "\n", "", 1), ("call", "^<jobs>", "", "\n", 2), ("closed", "^</job>", "", "", 1),
+        ("end", "^[.]^", "", "\n", 0), ("call", '```json ^<jobs> ^<job of="', "", "", 0),
+        ("call", '``` ^<jobs> ^<job of="', "", "", 0), ("call", '```json ^<job of="', "", "", 0),
+        ("call", '``` ^<job of="', "", "", 0),
         find=(
             r',(?:(\s{0,64}\^<job\s{1,64}of="\s{0,64}\^<job\s{1,64}of=")|(\s{0,64}\^<job\s{1,64}of="))|;(?:(\s{0,64}\^'
             r'<job\s{1,64}of="\s{0,64}\^<job\s{1,64}of=")|(\s{0,64}\^<job\s{1,64}of="))|\^(?:(<jobs>\s{0,64}\^<job\s{1'
             r',64}of="\s{0,64}\^</job>\s{0,64}\^</jobs>)|(<jobs>\s{0,64}\^<job\s{1,64}of="\s{0,64}\^<job\s{1,64}of=")|'
             r'(<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^</job>\s{0,64}\^</jobs>)|(<job\s{1,6'
             r'4}of="\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<job\s{1,64}of="\s{0,64}\^</job>)|'
-            r"(<jobs>\s{0,64}\^</jobs>)|(</inner\s{1,64}voice>)|(<inner\s{1,64}voice>)|(\[assistant\]\^)|(<job\s{1,64}"
-            r'of=")|(</jobs>)|(<jobs>)|(</job>)|(\[\.\]\^))|`(?:(``json\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``'
-            r'\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``json\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<job\s{1,64}'
-            'of="))'
+            r"(<jobs>\s{0,64}\^<job\s{1,64}of=)|(<jobs>\s{0,64}\^</jobs>)|(</inner\s{1,64}voice>)|(<inner\s{1,64}voice"
+            r'>)|(\[assistant\]\^)|(<job\s{1,64}of=")|(<job\s{1,64}of=)|(</jobs>)|(<jobs>)|(</job>)|(\[\.\]\^))|`(?:(`'
+            r'`json\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``json'
+            r'\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<job\s{1,64}of="))'
         ), near=r",|;|\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=292, leads="\n",
     )
     AFTER_TURN = Scanner(
@@ -223,38 +238,6 @@ class StreamParser(ElementPairs):
             r'of=")|(``\s{0,64}\^<job\s{1,64}of="))'
         ), near=r"\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=364,
     )
-
-    def _reasoning(self) -> bool:
-        # reasoning = text ("^</inner voice>" content | '^<jobs>\n^<job of="' call)
-        again = self._reasoning_again()
-        if again is not False:
-            return again is True
-        text = "reasoning_content" if self._reasoning_on else "content"
-        kind = self._until(self.IN_REASONING, text)
-        if kind == "reasoning_end":
-            return self._close_reasoning()
-        if kind == "end":
-            return self._end_turn()
-        if kind == "line":
-            return self._try_call(text) if self._calls_on else self._keep_call()
-        return kind != ""
-
-    def _content(self) -> bool:
-        # content = (text | "^[.]^")* ("^<inner voice>" reasoning | '^<jobs>\n^<job of="' call)?
-        kind = self._until(self.IN_CONTENT, "content")
-        if kind == "reasoning":
-            return self._open_reasoning()
-        if kind == "call":
-            return self._try_call("content") if self._calls_on else self._keep("content")
-        if kind == "end":
-            return self._end_turn()
-        if kind == "header":
-            return self._drop_after_text("another turn begins")
-        if kind == "stray":
-            return self._drop_noted("reasoning ends that was not open")
-        if kind == "empty":
-            return self._drop_noted("an empty call")
-        return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

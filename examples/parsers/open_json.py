@@ -69,6 +69,7 @@ class StreamParser(UsualObjects):
     AT_LINES = True
     AT_ENDS = True
     CUT_MARKERS = True
+    # content = (text | "[=stop=]")* ("[=request=]{" call)?
     IN_CONTENT = Scanner(
         ("call", "[=request=] [=request=] {", "", "", 0), ("call", "[=request=] ```json {", "", "", 0),
         ("call", "[=request=] ``` {", "", "", 0), ("call", "[=request=] [ {", "", "", 0),
@@ -82,14 +83,14 @@ class StreamParser(UsualObjects):
         find=(
             r"\[(?:(=request=\]\s{0,64}\[=request=\]\s{0,64}\{)|(=request=\]\s{0,64}```json\s{0,64}\{)|(=request=\]\s{"
             r"0,64}```\s{0,64}\{)|(=request=\]\s{0,64}\[\s{0,64}\{)|(=request=\]\s{0,64}\{)|(=assistant=\])|(=request="
-            r"\]\s{0,64}\{)|(=stop=\])|(=top=\])|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\][\s_▁-]{0,4}\[\s{0,4}="
+            r"\]\s{0,64}\{)|(=stop=\])|(=top=\])|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\][\s_▁-]{0,64}\[\s{0,4}="
             r"\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\]\s{0,4}\{)|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\][\s_▁-]{0,"
-            r"4}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,4}\{)|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\][\s_▁-"
-            r"]{0,4}`\s{0,4}`\s{0,4}`[\s_▁-]{0,4}\{)|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\][\s_▁-]{0,4}\[\s{0,"
-            r"4}\{)|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\][\s_▁-]{0,4}\{)|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}"
-            r"=\s{0,4}\]\s{0,4}\{)|(\s{0,4}=\s{0,4}(?ai:stop)\s{0,4}=\s{0,4}\]))|`(?:(``json\s{0,64}\[=request=\]\s{0,"
-            r"64}\{)|(``\s{0,64}\[=request=\]\s{0,64}\{))"
-        ), near=r"\[(?=[\t\n\r \-=_▁]|\Z)|`(?=[`]|\Z)", width=153,
+            r"64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,64}\{)|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\][\s_"
+            r"▁-]{0,64}`\s{0,4}`\s{0,4}`[\s_▁-]{0,64}\{)|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\][\s_▁-]{0,64}\["
+            r"\s{0,4}\{)|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\][\s_▁-]{0,64}\{)|(\s{0,4}=\s{0,4}(?ai:request)"
+            r"\s{0,4}=\s{0,4}\]\s{0,4}\{)|(\s{0,4}=\s{0,4}(?ai:stop)\s{0,4}=\s{0,4}\]))|`(?:(``json\s{0,64}\[=request="
+            r"\]\s{0,64}\{)|(``\s{0,64}\[=request=\]\s{0,64}\{))"
+        ), near=r"\[(?=[\t\n\r \-=_▁]|\Z)|`(?=[`]|\Z)", width=298,
     )
     OPENERS = (
         "[=request=] [=request=] {", "[=request=] ```json {", "[=request=] ``` {", "[=request=] [ {", "[=request=] {",
@@ -154,13 +155,13 @@ class StreamParser(UsualObjects):
             r"\s{0,64}\{))|\[(?:(=request=\]\s{0,64}\[=request=\]\s{0,64}\{)|(=request=\]\s{0,64}```json\s{0,64}\{)|(="
             r"request=\]\s{0,64}```\s{0,64}\{)|(=request=\]\s{0,64}\[\s{0,64}\{)|(=request=\]\s{0,64}\{)|(=assistant="
             r"\])|(=request=\]\s{0,64}\{)|(=stop=\])|(=top=\])|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\][\s_▁-]{0"
-            r",4}\[\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\]\s{0,4}\{)|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4"
-            r"}\][\s_▁-]{0,4}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,4}\{)|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s"
-            r"{0,4}\][\s_▁-]{0,4}`\s{0,4}`\s{0,4}`[\s_▁-]{0,4}\{)|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\][\s_▁-"
-            r"]{0,4}\[\s{0,4}\{)|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\][\s_▁-]{0,4}\{)|(\s{0,4}=\s{0,4}(?ai:re"
-            r"quest)\s{0,4}=\s{0,4}\]\s{0,4}\{)|(\s{0,4}=\s{0,4}(?ai:stop)\s{0,4}=\s{0,4}\]))|`(?:(``json\s{0,64}\[=re"
-            r"quest=\]\s{0,64}\{)|(``\s{0,64}\[=request=\]\s{0,64}\{))"
-        ), near=r",|;|\[(?=[\t\n\r \-=_▁]|\Z)|`(?=[`]|\Z)", width=219,
+            r",64}\[\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\]\s{0,4}\{)|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,"
+            r"4}\][\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,64}\{)|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}"
+            r"=\s{0,4}\][\s_▁-]{0,64}`\s{0,4}`\s{0,4}`[\s_▁-]{0,64}\{)|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\]["
+            r"\s_▁-]{0,64}\[\s{0,4}\{)|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\][\s_▁-]{0,64}\{)|(\s{0,4}=\s{0,4}"
+            r"(?ai:request)\s{0,4}=\s{0,4}\]\s{0,4}\{)|(\s{0,4}=\s{0,4}(?ai:stop)\s{0,4}=\s{0,4}\]))|`(?:(``json\s{0,6"
+            r"4}\[=request=\]\s{0,64}\{)|(``\s{0,64}\[=request=\]\s{0,64}\{))"
+        ), near=r",|;|\[(?=[\t\n\r \-=_▁]|\Z)|`(?=[`]|\Z)", width=298,
     )
     AFTER_TURN = Scanner(
         ("header", "[=assistant=] [=request=] [=request=] {", "", "", 0),
@@ -185,17 +186,6 @@ class StreamParser(UsualObjects):
             r"uest=\]\s{0,64}\{))"
         ), near=r"\[(?=[=]|\Z)|`(?=[`]|\Z)", width=231,
     )
-
-    def _content(self) -> bool:
-        # content = (text | "[=stop=]")* ("[=request=]{" call)?
-        kind = self._until(self.IN_CONTENT, "content")
-        if kind == "call":
-            return self._try_call("content") if self._calls_on else self._keep("content")
-        if kind == "end":
-            return self._end_turn()
-        if kind == "header":
-            return self._drop_after_text("another turn begins")
-        return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

@@ -61,10 +61,11 @@ class StreamParser(RawPairs):
     ANCHORS = ("<:assistant:>\n",)
     AROUND_REASONING = (("<musings>",), ("</musings>",))
     AT_LINES = True
-    AT_ENDS = True
+    ENDS_ALIKE = True
     REASONS = True
     CUT_MARKERS = True
-    KEEPS = True
+    REPEATED_REASONING = True
+    # reasoning = text ("</musings>" content | "<deed>\n<do=" call)
     IN_REASONING = Scanner(
         ("line", "<deed> <do= <deed> <do=", "\n\n", "", 0), ("line", "<deed> <do=", "\n\n", "", 2),
         ("reasoning_end", "</musings>", "\n", "\n\n", 0), ("line", "<do=", "", "", 1), ("end", "<:>", "", "\n", 0),
@@ -73,11 +74,15 @@ class StreamParser(RawPairs):
         ("line", "``` <deed> <do=", "", "", 0),
         find=(
             r"<(?:(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(deed>\s{0,64}<do=)|(/musings>)|(do=)|(:>)|(\s{0,4}(?a"
-            r"i:deed)\s{0,4}>[\s_▁-]{0,4}<\s{0,4}(?ai:do)\s{0,4}=[\s_▁-]{0,4}<\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,4}<\s"
-            r"{0,4}(?ai:do)\s{0,4}=)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,4}<\s{0,4}(?ai:do)\s{0,4}=)|(\s{0,4}/\s{0,4}("
-            r"?ai:musings)\s{0,4}>))|`(?:(``json\s{0,64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>\s{0,64}<do=))"
-        ), near=r"<(?=[\t\n\r \-/:D_d▁]|\Z)|`(?=[`]|\Z)", width=216, leads="\n\n",
+            r"i:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)\s{0,4}=[\s_▁-]{0,64}<\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}"
+            r"<\s{0,4}(?ai:do)\s{0,4}=)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)\s{0,4}=)|(\s{0,4}/\s{0"
+            r",4}(?ai:musings)\s{0,4}>))|`(?:(``json\s{0,64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>\s{0,64}<do=))"
+        ), near=r"<(?=[\t\n\r \-/:D_d▁]|\Z)|`(?=[`]|\Z)", width=372, leads="\n\n",
     )
+    REASONING_AGAIN = Scanner(
+        ("reasoning", "<musings>", "", "\n", 0), find="<(musings>)", near=r"<(?=[m]|\Z)", width=10
+    )
+    # content = (text | "<:>")* ("<musings>" reasoning | "<deed>\n<do=" call)?
     IN_CONTENT = Scanner(
         ("empty", "<deed> <do= </do> </deed>", "", "", 0), ("call", "<deed> <do= <deed> <do=", "\n\n", "", 0),
         ("empty", "<deed> </do> </deed>", "", "", 0), ("empty", "<deed> </deed>", "", "", 0),
@@ -89,11 +94,12 @@ class StreamParser(RawPairs):
         find=(
             r"<(?:(deed>\s{0,64}<do=\s{0,64}</do>\s{0,64}</deed>)|(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(deed>"
             r"\s{0,64}</do>\s{0,64}</deed>)|(deed>\s{0,64}</deed>)|(:assistant:>)|(deed>\s{0,64}<do=)|(/musings>)|(mus"
-            r"ings>)|(do=)|(:>)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,4}<\s{0,4}(?ai:do)\s{0,4}=[\s_▁-]{0,4}<\s{0,4}(?ai"
-            r":deed)\s{0,4}>[\s_▁-]{0,4}<\s{0,4}(?ai:do)\s{0,4}=)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,4}<\s{0,4}(?ai:d"
-            r"o)\s{0,4}=))|`(?:(``json\s{0,64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>\s{0,64}<do=))"
-        ), near=r"<(?=[\t\n\r \-/:D_dm▁]|\Z)|`(?=[`]|\Z)", width=218, leads="\n\n",
+            r"ings>)|(do=)|(:>)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)\s{0,4}=[\s_▁-]{0,64}<\s{0,4}(?"
+            r"ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)\s{0,4}=)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?"
+            r"ai:do)\s{0,4}=))|`(?:(``json\s{0,64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>\s{0,64}<do=))"
+        ), near=r"<(?=[\t\n\r \-/:D_dm▁]|\Z)|`(?=[`]|\Z)", width=372, leads="\n\n",
     )
+    FIRST = ("reasoning",)
     BEFORE_CONTENT = Scanner(
         ("empty", "<deed> <do= </do> </deed>", "", "", 0), ("call", "<deed> <do= <deed> <do=", "\n\n", "", 0),
         ("empty", "<deed> </do> </deed>", "", "", 0), ("empty", "<deed> </deed>", "", "", 0),
@@ -105,22 +111,23 @@ class StreamParser(RawPairs):
         find=(
             r"<(?:(deed>\s{0,64}<do=\s{0,64}</do>\s{0,64}</deed>)|(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(deed>"
             r"\s{0,64}</do>\s{0,64}</deed>)|(deed>\s{0,64}</deed>)|(:assistant:>)|(deed>\s{0,64}<do=)|(/musings>)|(mus"
-            r"ings>)|(do=)|(:>)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,4}<\s{0,4}(?ai:do)\s{0,4}=[\s_▁-]{0,4}<\s{0,4}(?ai"
-            r":deed)\s{0,4}>[\s_▁-]{0,4}<\s{0,4}(?ai:do)\s{0,4}=)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,4}<\s{0,4}(?ai:d"
-            r"o)\s{0,4}=)|(\s{0,4}(?ai:musings)\s{0,4}>))|`(?:(``json\s{0,64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>\s{0"
-            ",64}<do=))"
-        ), near=r"<(?=[\t\n\r \-/:DM_dm▁]|\Z)|`(?=[`]|\Z)", width=218, leads="\n\n",
-    )
-    REASONING_AGAIN = Scanner(
-        ("reasoning", "<musings>", "", "\n", 0), find="<(musings>)", near=r"<(?=[m]|\Z)", width=10
+            r"ings>)|(do=)|(:>)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)\s{0,4}=[\s_▁-]{0,64}<\s{0,4}(?"
+            r"ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)\s{0,4}=)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?"
+            r"ai:do)\s{0,4}=)|(\s{0,4}(?ai:musings)\s{0,4}>))|`(?:(``json\s{0,64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>"
+            r"\s{0,64}<do=))"
+        ), near=r"<(?=[\t\n\r \-/:DM_dm▁]|\Z)|`(?=[`]|\Z)", width=372, leads="\n\n",
     )
     OPENERS = ("<deed> <do= <deed> <do=", "<deed> <do=", "<do=")
     # call = name ">" arguments
     HEADER = (
-        ("name", Scanner(
-            ("suffix", ">", "", "\n", 0), find=">()", near=">", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:>())",
-            trails=("\n",),
-        ), ""),
+        (
+            "name",
+            Scanner(
+                ("suffix", ">", "", "\n", 0), find=">()", near=">", width=2,
+                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:>())", trails=("\n",),
+            ),
+            "",
+        ),
     )
     HEADER_PARTS = ("<deed>", "<do=", "do", "<", "=", ">")
     HEADER_TEXTS = Pattern("(?:<deed>|<do=|do|<|=|>|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+)")
@@ -141,10 +148,14 @@ class StreamParser(RawPairs):
     NAMES_ALIKE = True
     # arguments = ("<with=" key ">" value)*
     PAIR = (
-        ("key", Scanner(
-            ("suffix", ">", "", "\n", 0), find=">()", near=">", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:>())",
-            trails=("\n",),
-        ), ""),
+        (
+            "key",
+            Scanner(
+                ("suffix", ">", "", "\n", 0), find=">()", near=">", width=2,
+                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:>())", trails=("\n",),
+            ),
+            "",
+        ),
     )
     BETWEEN = Scanner(
         ("next", "<deed> <do= <deed> <do=", "\n\n", "", 0), ("next", "</do> </deed>", "", "", 0),
@@ -156,12 +167,12 @@ class StreamParser(RawPairs):
         ("next", "```json <deed> <do=", "", "", 0), ("next", "``` <deed> <do=", "", "", 0),
         find=(
             r"<(?:(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(/do>\s{0,64}</deed>)|(deed>\s{0,64}<do=)|(/with>)|(/d"
-            r"eed>)|(with=)|(/do>)|(do=)|(:>)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,4}<\s{0,4}(?ai:do)\s{0,4}=[\s_▁-]{0,"
-            r"4}<\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,4}<\s{0,4}(?ai:do)\s{0,4}=)|(\s{0,4}/\s{0,4}(?ai:do)\s{0,4}>[\s_▁-"
-            r"]{0,4}<\s{0,4}/\s{0,4}(?ai:deed)\s{0,4}>)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,4}<\s{0,4}(?ai:do)\s{0,4}="
-            r")|(\s{0,4}/\s{0,4}(?ai:with)\s{0,4}>)|(\s{0,4}/\s{0,4}(?ai:deed)\s{0,4}>)|(\s{0,4}(?ai:with)\s{0,4}=))|`"
-            r"(?:(``json\s{0,64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>\s{0,64}<do=))"
-        ), near=r"<(?=[\t\n\r \-/:DW_dw▁]|\Z)|`(?=[`]|\Z)", width=216, leads="\n\n",
+            r"eed>)|(with=)|(/do>)|(do=)|(:>)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)\s{0,4}=[\s_▁-]{0"
+            r",64}<\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)\s{0,4}=)|(\s{0,4}/\s{0,4}(?ai:do)\s{0,4}>[\s"
+            r"_▁-]{0,64}<\s{0,4}/\s{0,4}(?ai:deed)\s{0,4}>)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)\s{"
+            r"0,4}=)|(\s{0,4}/\s{0,4}(?ai:with)\s{0,4}>)|(\s{0,4}/\s{0,4}(?ai:deed)\s{0,4}>)|(\s{0,4}(?ai:with)\s{0,4}"
+            r"=))|`(?:(``json\s{0,64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>\s{0,64}<do=))"
+        ), near=r"<(?=[\t\n\r \-/:DW_dw▁]|\Z)|`(?=[`]|\Z)", width=372, leads="\n\n",
     )
     USUAL_PAIR = (ExpectedText("<with="),)
     RESUMES = True
@@ -171,13 +182,14 @@ class StreamParser(RawPairs):
     )
     AFTER_VALUE = Scanner(
         ("end", "</with>", "\n", "", 0), ("alike", "\x00</with>", "\n", "", 2),
-        find=r"<(?:(/with>)|(\s{0,4}/\s{0,4}(?ai:with)\s{0,4}>))", near=r"<(?=[\t\n\r \-/_▁]|\Z)", width=36, leads="\n",
+        find=r"<(?:(/with>)|(\s{0,4}/\s{0,4}(?ai:with)\s{0,4}>))", near=r"<(?=[\t\n\r \-/_▁]|\Z)", width=100,
+        leads="\n",
     )
     NEXT_PAIR = (
         Scanner(
             ("end", "</with>", "\n", "", 0), ("next", "<with=", "\n", "", 0), ("alike", "\x00</with>", "\n", "", 2),
             find=r"<(?:(/with>)|(with=)|(\s{0,4}/\s{0,4}(?ai:with)\s{0,4}>))", near=r"<(?=[\t\n\r \-/_w▁]|\Z)",
-            width=36, leads="\n",
+            width=100, leads="\n",
         ),
         Scanner(("end", ">", "", "\n", 0), find=">()", near=">", width=2),
     )
@@ -208,11 +220,12 @@ class StreamParser(RawPairs):
             r"eed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(\s{0,64}<deed>\s{0,64}<do=))|<(?:(deed>\s{0,64}<do=\s{0,64}"
             r"</do>\s{0,64}</deed>)|(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(deed>\s{0,64}</do>\s{0,64}</deed>)|"
             r"(deed>\s{0,64}</deed>)|(/do>\s{0,64}</deed>)|(:assistant:>)|(deed>\s{0,64}<do=)|(/musings>)|(musings>)|("
-            r"/deed>)|(/do>)|(do=)|(:>)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,4}<\s{0,4}(?ai:do)\s{0,4}=[\s_▁-]{0,4}<\s{"
-            r"0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,4}<\s{0,4}(?ai:do)\s{0,4}=)|(\s{0,4}/\s{0,4}(?ai:do)\s{0,4}>[\s_▁-]{0,4}"
-            r"<\s{0,4}/\s{0,4}(?ai:deed)\s{0,4}>)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,4}<\s{0,4}(?ai:do)\s{0,4}=)|(\s{"
-            r"0,4}/\s{0,4}(?ai:deed)\s{0,4}>))|`(?:(``json\s{0,64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>\s{0,64}<do=))"
-        ), near=r",|;|<(?=[\t\n\r \-/:D_dm▁]|\Z)|`(?=[`]|\Z)", width=282, leads="\n",
+            r"/deed>)|(/do>)|(do=)|(:>)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)\s{0,4}=[\s_▁-]{0,64}<"
+            r"\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)\s{0,4}=)|(\s{0,4}/\s{0,4}(?ai:do)\s{0,4}>[\s_▁-]{"
+            r"0,64}<\s{0,4}/\s{0,4}(?ai:deed)\s{0,4}>)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)\s{0,4}="
+            r")|(\s{0,4}/\s{0,4}(?ai:deed)\s{0,4}>))|`(?:(``json\s{0,64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>\s{0,64}<"
+            "do=))"
+        ), near=r",|;|<(?=[\t\n\r \-/:D_dm▁]|\Z)|`(?=[`]|\Z)", width=372, leads="\n",
     )
     AFTER_TURN = Scanner(
         ("header", "<:assistant:> <deed> <do= <deed> <do=", "", "", 0),
@@ -228,39 +241,6 @@ class StreamParser(RawPairs):
             r"|(do=))|`(?:(``json\s{0,64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>\s{0,64}<do=))"
         ), near=r"<(?=[:d]|\Z)|`(?=[`]|\Z)", width=294, leads="\n\n",
     )
-
-    def _reasoning(self) -> bool:
-        # reasoning = text ("</musings>" content | "<deed>\n<do=" call)
-        again = self._reasoning_again()
-        if again is not False:
-            return again is True
-        text = "reasoning_content" if self._reasoning_on else "content"
-        kind = self._until(self.IN_REASONING, text)
-        if kind == "reasoning_end":
-            return self._close_reasoning()
-        if kind == "end":
-            return self._end_turn()
-        if kind == "line":
-            return self._try_call(text) if self._calls_on else self._keep_call()
-        return kind != ""
-
-    def _content(self) -> bool:
-        # content = (text | "<:>")* ("<musings>" reasoning | "<deed>\n<do=" call)?
-        # What opens reasoning is text once content has begun.
-        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning",))
-        if kind == "reasoning":
-            return self._open_reasoning()
-        if kind == "call":
-            return self._try_call("content") if self._calls_on else self._keep("content")
-        if kind == "end":
-            return self._end_turn()
-        if kind == "header":
-            return self._drop_after_text("another turn begins")
-        if kind == "stray":
-            return self._drop_noted("reasoning ends that was not open")
-        if kind == "empty":
-            return self._drop_noted("an empty call")
-        return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

@@ -65,31 +65,37 @@ class StreamParser(Objects):
     ANCHORS = ("[assistant]>",)
     AT_LINES = True
     CUT_MARKERS = True
-    KEEPS = True
+    # content = (text | "<[.]")* ("[run]{'callable': '" call)?
     IN_CONTENT = Scanner(
         ("end", "<[.]", "", "", 0), ("call", "[run] {'callable': ' [run] {'callable': '", "", "", 0),
         ("empty", "[run] {'callable': ' } [ran]", "", "", 0), ("call", "[run] {'callable': '", "", "", 2),
-        ("header", "[assistant]>", "", "", 0), ("empty", "[run] } [ran]", "", "", 0),
-        ("call", "\x00[run]{'callable':'[run]{'callable':'", "", "", 2), ("call", "\x00[run]{'callable':'", "", "", 2),
+        ("call", "[run] {'callable':", "", "", 2), ("header", "[assistant]>", "", "", 0),
+        ("empty", "[run] } [ran]", "", "", 0), ("call", "\x00[run]{'callable':'[run]{'callable':'", "", "", 2),
+        ("call", "\x00[run]{'callable':'", "", "", 2), ("call", "\x00[run]{'callable':", "", "", 2),
         ("call", "```json [run] {'callable': '", "", "", 0), ("call", "``` [run] {'callable': '", "", "", 0),
         find=(
             r"<(\[\.\])|\[(?:(run\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(run\]"
-            r"\s{0,64}\{'callable':\s{0,64}'\s{0,64}\}\s{0,64}\[ran\])|(run\]\s{0,64}\{'callable':\s{0,64}')|(assistan"
-            r"t\]>)|(run\]\s{0,64}\}\s{0,64}\[ran\])|(\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4}'\s{0,4}(?ai:callable)"
-            r"\s{0,4}'\s{0,4}:[\s_▁-]{0,4}'[\s_▁-]{0,4}\[\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4}'\s{0,4}(?ai:callabl"
-            r"e)\s{0,4}'\s{0,4}:[\s_▁-]{0,4}')|(\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4}'\s{0,4}(?ai:callable)\s{0,4}"
-            r"'\s{0,4}:[\s_▁-]{0,4}'))|`(?:(``json\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(``\s{0,64}\[run\]\s{"
-            r"0,64}\{'callable':\s{0,64}'))"
-        ), near=r"<(?=[\[]|\Z)|\[(?=[\t\n\r \-R_ar▁]|\Z)|`(?=[`]|\Z)", width=360,
+            r"\s{0,64}\{'callable':\s{0,64}'\s{0,64}\}\s{0,64}\[ran\])|(run\]\s{0,64}\{'callable':\s{0,64}')|(run\]\s{"
+            r"0,64}\{'callable':)|(assistant\]>)|(run\]\s{0,64}\}\s{0,64}\[ran\])|(\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{"
+            r"\s{0,4}'\s{0,4}(?ai:callable)\s{0,4}'\s{0,4}:[\s_▁-]{0,64}'[\s_▁-]{0,64}\[\s{0,4}(?ai:run)\s{0,4}\]\s{0,"
+            r"4}\{\s{0,4}'\s{0,4}(?ai:callable)\s{0,4}'\s{0,4}:[\s_▁-]{0,64}')|(\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0"
+            r",4}'\s{0,4}(?ai:callable)\s{0,4}'\s{0,4}:[\s_▁-]{0,64}')|(\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4}'\s{0"
+            r",4}(?ai:callable)\s{0,4}'\s{0,4}:))|`(?:(``json\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(``\s{0,64"
+            r"}\[run\]\s{0,64}\{'callable':\s{0,64}'))"
+        ), near=r"<(?=[\[]|\Z)|\[(?=[\t\n\r \-R_ar▁]|\Z)|`(?=[`]|\Z)", width=452,
     )
     OPENERS = ("[run] {'callable': ' [run] {'callable': '", "[run] {'callable': '")
     # call = name "', 'kwargs':" arguments
     HEADER = (
-        ("name", Scanner(
-            ("suffix", "', 'kwargs':", "", " ", 0), ("bare", "{", "", "", 0), find=r"'(,\s{0,64}'kwargs':)|\{()",
-            near=r"'(?=[,]|\Z)|\{", width=77, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:'(,\s{0,64}'kwargs':))",
-            trails=(" ",),
-        ), ""),
+        (
+            "name",
+            Scanner(
+                ("suffix", "', 'kwargs':", "", " ", 0), ("bare", "{", "", "", 0), find=r"'(,\s{0,64}'kwargs':)|\{()",
+                near=r"'(?=[,]|\Z)|\{", width=77, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:'(,\s{0,64}'kwargs':))",
+                trails=(" ",),
+            ),
+            "",
+        ),
     )
     HEADER_PARTS = (
         "{'callable':", "'kwargs':", "callable", "kwargs", "[run]", "run", "',", "'", ",", ":", "[", "]", "{",
@@ -97,6 +103,7 @@ class StreamParser(Objects):
     HEADER_TEXTS = Pattern(
         "(?:\\{'callable':|'kwargs':|callable|kwargs|\\[run\\]|run|',|'|,|:|\\[|\\]|\\{|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+)"
     )
+    SHORT_OPENERS = ("[run]{'callable':",)
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
         ("mark", "[run] {'callable': '", "", "", 1), ("mark", "[assistant]>", "", "", 0), ("mark", "[ran]", "", "", 1),
@@ -124,22 +131,25 @@ class StreamParser(Objects):
         ("call", "; [run] {'callable': '", "", "", 2), ("end", "<[.]", "", "", 0),
         ("call", "[run] {'callable': ' [run] {'callable': '", "", "", 1),
         ("empty", "[run] {'callable': ' } [ran]", "", "", 0), ("call", "[run] {'callable': '", "", "", 2),
-        ("header", "[assistant]>", "", "", 0), ("empty", "[run] } [ran]", "", "", 0), ("closed", "[ran]", "", "", 1),
+        ("call", "[run] {'callable':", "", "", 2), ("header", "[assistant]>", "", "", 0),
+        ("empty", "[run] } [ran]", "", "", 0), ("closed", "[ran]", "", "", 1),
         ("call", "\x00[run]{'callable':'[run]{'callable':'", "", "", 2), ("call", "\x00[run]{'callable':'", "", "", 2),
-        ("closed", "\x00[ran]", "", "", 2), ("call", "```json [run] {'callable': '", "", "", 0),
-        ("call", "``` [run] {'callable': '", "", "", 0), ("closed", "} [ran]", "", "", 1), ("close", "}", "", "", 2),
+        ("call", "\x00[run]{'callable':", "", "", 2), ("closed", "\x00[ran]", "", "", 2),
+        ("call", "```json [run] {'callable': '", "", "", 0), ("call", "``` [run] {'callable': '", "", "", 0),
+        ("closed", "} [ran]", "", "", 1), ("close", "}", "", "", 2),
         find=(
             r",(?:(\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(\s{0,6"
             r"4}\[run\]\s{0,64}\{'callable':\s{0,64}'))|;(?:(\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\[ru"
             r"n\]\s{0,64}\{'callable':\s{0,64}')|(\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}'))|<(\[\.\])|\[(?:(run"
             r"\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(run\]\s{0,64}\{'callable"
-            r"':\s{0,64}'\s{0,64}\}\s{0,64}\[ran\])|(run\]\s{0,64}\{'callable':\s{0,64}')|(assistant\]>)|(run\]\s{0,64"
-            r"}\}\s{0,64}\[ran\])|(ran\])|(\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4}'\s{0,4}(?ai:callable)\s{0,4}'\s{0"
-            r",4}:[\s_▁-]{0,4}'[\s_▁-]{0,4}\[\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4}'\s{0,4}(?ai:callable)\s{0,4}'\s"
-            r"{0,4}:[\s_▁-]{0,4}')|(\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4}'\s{0,4}(?ai:callable)\s{0,4}'\s{0,4}:[\s"
-            r"_▁-]{0,4}')|(\s{0,4}(?ai:ran)\s{0,4}\]))|`(?:(``json\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(``\s"
-            r"{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}'))|\}(?:(\s{0,64}\[ran\])|())"
-        ), near=r",|;|<(?=[\[]|\Z)|\[(?=[\t\n\r \-R_ar▁]|\Z)|`(?=[`]|\Z)|\}", width=426,
+            r"':\s{0,64}'\s{0,64}\}\s{0,64}\[ran\])|(run\]\s{0,64}\{'callable':\s{0,64}')|(run\]\s{0,64}\{'callable':)"
+            r"|(assistant\]>)|(run\]\s{0,64}\}\s{0,64}\[ran\])|(ran\])|(\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4}'\s{0"
+            r",4}(?ai:callable)\s{0,4}'\s{0,4}:[\s_▁-]{0,64}'[\s_▁-]{0,64}\[\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4}'"
+            r"\s{0,4}(?ai:callable)\s{0,4}'\s{0,4}:[\s_▁-]{0,64}')|(\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4}'\s{0,4}("
+            r"?ai:callable)\s{0,4}'\s{0,4}:[\s_▁-]{0,64}')|(\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4}'\s{0,4}(?ai:call"
+            r"able)\s{0,4}'\s{0,4}:)|(\s{0,4}(?ai:ran)\s{0,4}\]))|`(?:(``json\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,"
+            r"64}')|(``\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}'))|\}(?:(\s{0,64}\[ran\])|())"
+        ), near=r",|;|<(?=[\[]|\Z)|\[(?=[\t\n\r \-R_ar▁]|\Z)|`(?=[`]|\Z)|\}", width=452,
     )
     AFTER_TURN = Scanner(
         ("header", "[assistant]> [run] {'callable': ' [run] {'callable': '", "", "", 0),
@@ -157,19 +167,6 @@ class StreamParser(Objects):
             r"4}\{'callable':\s{0,64}'))"
         ), near=r"\[(?=[ar]|\Z)|`(?=[`]|\Z)", width=437,
     )
-
-    def _content(self) -> bool:
-        # content = (text | "<[.]")* ("[run]{'callable': '" call)?
-        kind = self._until(self.IN_CONTENT, "content")
-        if kind == "call":
-            return self._try_call("content") if self._calls_on else self._keep("content")
-        if kind == "end":
-            return self._end_turn()
-        if kind == "header":
-            return self._drop_after_text("another turn begins")
-        if kind == "empty":
-            return self._drop_noted("an empty call")
-        return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

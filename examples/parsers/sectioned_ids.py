@@ -67,7 +67,7 @@ class StreamParser(Objects):
     ANCHORS = ("<!assistant!>",)
     AT_LINES = True
     CUT_MARKERS = True
-    KEEPS = True
+    # content = (text | "<!.!>")* ("<!calls!><!call!>tools." call)?
     IN_CONTENT = Scanner(
         ("empty", "<!calls!> <!call!> <!/call!> <!/calls!>", "", "", 0),
         ("call", "<!calls!> <!calls!> <!call!>tools.", "", "", 0),
@@ -85,16 +85,16 @@ class StreamParser(Objects):
             r"<(?:(!calls!>\s{0,64}<!call!>\s{0,64}<!/call!>\s{0,64}<!/calls!>)|(!calls!>\s{0,64}<!calls!>\s{0,64}<!ca"
             r"ll!>tools\.)|(!calls!>\s{0,64}<!call!>\s{0,64}<!call!>tools\.)|(!calls!>\s{0,64}<!call!>tools\.)|(!calls"
             r"!>\s{0,64}<!/calls!>)|(!call!>\s{0,64}<!/call!>)|(!calls!>\s{0,64}<!call!>)|(!call!>tools\.)|(!assistant"
-            r"!>)|(!calls!>)|(!call!>)|(!\.!>)|(\s{0,4}!\s{0,4}(?ai:calls)\s{0,4}!\s{0,4}>[\s_▁-]{0,4}<\s{0,4}!\s{0,4}"
-            r"(?ai:calls)\s{0,4}!\s{0,4}>\s{0,4}<\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>\s{0,4}(?ai:tools)\s{0,4}\.)"
-            r"|(\s{0,4}!\s{0,4}(?ai:calls)\s{0,4}!\s{0,4}>\s{0,4}<\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>[\s_▁-]{0,4"
-            r"}<\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>\s{0,4}(?ai:tools)\s{0,4}\.)|(\s{0,4}!\s{0,4}(?ai:calls)\s{0,"
-            r"4}!\s{0,4}>\s{0,4}<\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>\s{0,4}(?ai:tools)\s{0,4}\.)|(\s{0,4}!\s{0,4"
-            r"}(?ai:calls)\s{0,4}!\s{0,4}>\s{0,4}<\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>)|(\s{0,4}!\s{0,4}(?ai:call"
-            r")\s{0,4}!\s{0,4}>\s{0,4}(?ai:tools)\s{0,4}\.)|(\s{0,4}!\s{0,4}(?ai:calls)\s{0,4}!\s{0,4}>)|(\s{0,4}!\s{0"
-            r",4}(?ai:call)\s{0,4}!\s{0,4}>))|`(?:(``json\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``\s{0,64}<!calls!"
-            r">\s{0,64}<!call!>tools\.)|(``json\s{0,64}<!call!>tools\.)|(``\s{0,64}<!call!>tools\.))"
-        ), near=r"<(?=[\t\n\r !\-_▁]|\Z)|`(?=[`]|\Z)", width=230,
+            r"!>)|(!calls!>)|(!call!>)|(!\.!>)|(\s{0,4}!\s{0,4}(?ai:calls)\s{0,4}!\s{0,4}>[\s_▁-]{0,64}<\s{0,4}!\s{0,4"
+            r"}(?ai:calls)\s{0,4}!\s{0,4}>\s{0,4}<\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>\s{0,4}(?ai:tools)\s{0,4}\."
+            r")|(\s{0,4}!\s{0,4}(?ai:calls)\s{0,4}!\s{0,4}>\s{0,4}<\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>[\s_▁-]{0,"
+            r"64}<\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>\s{0,4}(?ai:tools)\s{0,4}\.)|(\s{0,4}!\s{0,4}(?ai:calls)\s{"
+            r"0,4}!\s{0,4}>\s{0,4}<\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>\s{0,4}(?ai:tools)\s{0,4}\.)|(\s{0,4}!\s{0"
+            r",4}(?ai:calls)\s{0,4}!\s{0,4}>\s{0,4}<\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>)|(\s{0,4}!\s{0,4}(?ai:ca"
+            r"ll)\s{0,4}!\s{0,4}>\s{0,4}(?ai:tools)\s{0,4}\.)|(\s{0,4}!\s{0,4}(?ai:calls)\s{0,4}!\s{0,4}>)|(\s{0,4}!\s"
+            r"{0,4}(?ai:call)\s{0,4}!\s{0,4}>))|`(?:(``json\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``\s{0,64}<!call"
+            r"s!>\s{0,64}<!call!>tools\.)|(``json\s{0,64}<!call!>tools\.)|(``\s{0,64}<!call!>tools\.))"
+        ), near=r"<(?=[\t\n\r !\-_▁]|\Z)|`(?=[`]|\Z)", width=294,
     )
     OPENERS = (
         "<!calls!> <!calls!> <!call!>tools.", "<!calls!> <!call!> <!call!>tools.", "<!calls!> <!call!>tools.",
@@ -102,15 +102,24 @@ class StreamParser(Objects):
     )
     # call = name ":" index "<!args!>" arguments
     HEADER = (
-        ("name", Scanner(
-            ("suffix", ":", "", "", 0), find=":()", near=":", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?::())",
-            trails=("",),
-        ), ""),
-        ("index", Scanner(
-            ("suffix", "<!args!>", "", "", 0), ("suffix", "\x00<!args!>", "", "", 2), ("bare", "{", "", "", 0),
-            find=r"<(?:(!args!>)|(\s{0,4}!\s{0,4}(?ai:args)\s{0,4}!\s{0,4}>))|\{()", near=r"<(?=[\t\n\r !\-_▁]|\Z)|\{",
-            width=41, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:<(!args!>))", trails=("",),
-        ), ""),
+        (
+            "name",
+            Scanner(
+                ("suffix", ":", "", "", 0), find=":()", near=":", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?::())",
+                trails=("",),
+            ),
+            "",
+        ),
+        (
+            "index",
+            Scanner(
+                ("suffix", "<!args!>", "", "", 0), ("suffix", "\x00<!args!>", "", "", 2), ("bare", "{", "", "", 0),
+                find=r"<(?:(!args!>)|(\s{0,4}!\s{0,4}(?ai:args)\s{0,4}!\s{0,4}>))|\{()",
+                near=r"<(?=[\t\n\r !\-_▁]|\Z)|\{", width=105, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:<(!args!>))",
+                trails=("",),
+            ),
+            "",
+        ),
     )
     CALL_ID = "tools.{name}:{index}"
     HEADER_PARTS = ("<!args!>", "<!call!>", "tools.", ":")
@@ -167,18 +176,19 @@ class StreamParser(Objects):
             r"!>)|(!calls!>\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(!calls!>\s{0,64}<!call!>\s{0,64}<!call!>tools\.)"
             r"|(!call!>\s{0,64}<!call!>tools\.)|(!calls!>\s{0,64}<!call!>tools\.)|(!calls!>\s{0,64}<!/calls!>)|(!call!"
             r">\s{0,64}<!/call!>)|(!calls!>\s{0,64}<!call!>)|(!call!>tools\.)|(!assistant!>)|(!/calls!>)|(!calls!>)|(!"
-            r"/call!>)|(!call!>)|(!\.!>)|(\s{0,4}!\s{0,4}(?ai:calls)\s{0,4}!\s{0,4}>[\s_▁-]{0,4}<\s{0,4}!\s{0,4}(?ai:c"
-            r"alls)\s{0,4}!\s{0,4}>\s{0,4}<\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>\s{0,4}(?ai:tools)\s{0,4}\.)|(\s{0"
-            r",4}!\s{0,4}(?ai:calls)\s{0,4}!\s{0,4}>\s{0,4}<\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>[\s_▁-]{0,4}<\s{0"
-            r",4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>\s{0,4}(?ai:tools)\s{0,4}\.)|(\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0"
-            r",4}>[\s_▁-]{0,4}<\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>\s{0,4}(?ai:tools)\s{0,4}\.)|(\s{0,4}!\s{0,4}("
-            r"?ai:calls)\s{0,4}!\s{0,4}>\s{0,4}<\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>\s{0,4}(?ai:tools)\s{0,4}\.)|"
-            r"(\s{0,4}!\s{0,4}(?ai:calls)\s{0,4}!\s{0,4}>\s{0,4}<\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>)|(\s{0,4}!"
-            r"\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>\s{0,4}(?ai:tools)\s{0,4}\.)|(\s{0,4}!\s{0,4}/\s{0,4}(?ai:calls)\s{0,4}"
-            r"!\s{0,4}>)|(\s{0,4}!\s{0,4}(?ai:calls)\s{0,4}!\s{0,4}>)|(\s{0,4}!\s{0,4}/\s{0,4}(?ai:call)\s{0,4}!\s{0,4"
-            r"}>)|(\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>))|`(?:(``json\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(`"
-            r"`\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``json\s{0,64}<!call!>tools\.)|(``\s{0,64}<!call!>tools\.))"
-        ), near=r",|;|<(?=[\t\n\r !\-_▁]|\Z)|`(?=[`]|\Z)", width=230,
+            r"/call!>)|(!call!>)|(!\.!>)|(\s{0,4}!\s{0,4}(?ai:calls)\s{0,4}!\s{0,4}>[\s_▁-]{0,64}<\s{0,4}!\s{0,4}(?ai:"
+            r"calls)\s{0,4}!\s{0,4}>\s{0,4}<\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>\s{0,4}(?ai:tools)\s{0,4}\.)|(\s{"
+            r"0,4}!\s{0,4}(?ai:calls)\s{0,4}!\s{0,4}>\s{0,4}<\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>[\s_▁-]{0,64}<\s"
+            r"{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>\s{0,4}(?ai:tools)\s{0,4}\.)|(\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s"
+            r"{0,4}>[\s_▁-]{0,64}<\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>\s{0,4}(?ai:tools)\s{0,4}\.)|(\s{0,4}!\s{0,"
+            r"4}(?ai:calls)\s{0,4}!\s{0,4}>\s{0,4}<\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>\s{0,4}(?ai:tools)\s{0,4}"
+            r"\.)|(\s{0,4}!\s{0,4}(?ai:calls)\s{0,4}!\s{0,4}>\s{0,4}<\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>)|(\s{0,"
+            r"4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>\s{0,4}(?ai:tools)\s{0,4}\.)|(\s{0,4}!\s{0,4}/\s{0,4}(?ai:calls)\s{0"
+            r",4}!\s{0,4}>)|(\s{0,4}!\s{0,4}(?ai:calls)\s{0,4}!\s{0,4}>)|(\s{0,4}!\s{0,4}/\s{0,4}(?ai:call)\s{0,4}!\s{"
+            r"0,4}>)|(\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>))|`(?:(``json\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)"
+            r"|(``\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``json\s{0,64}<!call!>tools\.)|(``\s{0,64}<!call!>tools\."
+            "))"
+        ), near=r",|;|<(?=[\t\n\r !\-_▁]|\Z)|`(?=[`]|\Z)", width=294,
     )
     AFTER_TURN = Scanner(
         ("header", "<!assistant!> <!calls!> <!calls!> <!call!>tools.", "", "", 0),
@@ -205,19 +215,6 @@ class StreamParser(Objects):
             r"|(``json\s{0,64}<!call!>tools\.)|(``\s{0,64}<!call!>tools\.))"
         ), near=r"<(?=[!]|\Z)|`(?=[`]|\Z)", width=240,
     )
-
-    def _content(self) -> bool:
-        # content = (text | "<!.!>")* ("<!calls!><!call!>tools." call)?
-        kind = self._until(self.IN_CONTENT, "content")
-        if kind == "call":
-            return self._try_call("content") if self._calls_on else self._keep("content")
-        if kind == "end":
-            return self._end_turn()
-        if kind == "header":
-            return self._drop_after_text("another turn begins")
-        if kind == "empty":
-            return self._drop_noted("an empty call")
-        return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

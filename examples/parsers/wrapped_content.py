@@ -68,10 +68,11 @@ class StreamParser(UsualObjects):
     ANCHORS = ("<#assistant#>",)
     AROUND_REASONING = (("<#plan#>",), ("<#/plan#>",))
     AT_LINES = True
-    AT_ENDS = True
+    ENDS_ALIKE = True
     REASONS = True
     CUT_MARKERS = True
-    KEEPS = True
+    REPEATED_REASONING = True
+    # reasoning = text ("<#/plan#>" content | "<#acts#>\n{" call)
     IN_REASONING = Scanner(
         ("line", "<#acts#> <#acts#> {", "", "", 0), ("line", "<#acts#> ```json {", "", "", 0),
         ("line", "<#acts#> ``` {", "", "", 0), ("line", "<#acts#> [ {", "", "", 0), ("line", "<#acts#> {", "", "", 1),
@@ -83,14 +84,16 @@ class StreamParser(UsualObjects):
         find=(
             r"<(?:(#acts#>\s{0,64}<#acts#>\s{0,64}\{)|(#acts#>\s{0,64}```json\s{0,64}\{)|(#acts#>\s{0,64}```\s{0,64}\{"
             r")|(#acts#>\s{0,64}\[\s{0,64}\{)|(#acts#>\s{0,64}\{)|(#/plan#>)|(#over#>)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,"
-            r"4}#\s{0,4}>[\s_▁-]{0,4}<\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,4}\{)|(\s{0,4}#\s{0,4}(?ai:ac"
-            r"ts)\s{0,4}#\s{0,4}>[\s_▁-]{0,4}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,4}\{)|(\s{0,4}#\s{0,4}(?ai:ac"
-            r"ts)\s{0,4}#\s{0,4}>[\s_▁-]{0,4}`\s{0,4}`\s{0,4}`[\s_▁-]{0,4}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4"
-            r"}>[\s_▁-]{0,4}\[\s{0,4}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,4}\{)|(\s{0,4}#\s{0,4}/\s"
-            r"{0,4}(?ai:plan)\s{0,4}#\s{0,4}>)|(\s{0,4}#\s{0,4}(?ai:over)\s{0,4}#\s{0,4}>))|`(?:(``json\s{0,64}<#acts#"
-            r">\s{0,64}\{)|(``\s{0,64}<#acts#>\s{0,64}\{))"
-        ), near=r"<(?=[\t\n\r #\-_▁]|\Z)|`(?=[`]|\Z)", width=148,
+            r"4}#\s{0,4}>[\s_▁-]{0,64}<\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}\{)|(\s{0,4}#\s{0,4}(?ai:"
+            r"acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,64}\{)|(\s{0,4}#\s{0,4}(?a"
+            r"i:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`[\s_▁-]{0,64}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#"
+            r"\s{0,4}>[\s_▁-]{0,64}\[\s{0,4}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}\{)|(\s{0,4}#\s"
+            r"{0,4}/\s{0,4}(?ai:plan)\s{0,4}#\s{0,4}>)|(\s{0,4}#\s{0,4}(?ai:over)\s{0,4}#\s{0,4}>))|`(?:(``json\s{0,64"
+            r"}<#acts#>\s{0,64}\{)|(``\s{0,64}<#acts#>\s{0,64}\{))"
+        ), near=r"<(?=[\t\n\r #\-_▁]|\Z)|`(?=[`]|\Z)", width=288,
     )
+    REASONING_AGAIN = Scanner(("reasoning", "<#plan#>", "", "", 0), find="<(#plan#>)", near=r"<(?=[#]|\Z)", width=9)
+    # content = (text | "<#answer#>" | "<#/answer#>" | "<#over#>")* ("<#plan#>" reasoning | "<#acts#>\n{" call)?
     IN_CONTENT = Scanner(
         ("call", "<#acts#> <#acts#> {", "", "", 0), ("call", "<#acts#> ```json {", "", "", 0),
         ("empty", "<#acts#> <#/acts#>", "", "", 0), ("call", "<#acts#> ``` {", "", "", 0),
@@ -104,14 +107,15 @@ class StreamParser(UsualObjects):
         find=(
             r"<(?:(#acts#>\s{0,64}<#acts#>\s{0,64}\{)|(#acts#>\s{0,64}```json\s{0,64}\{)|(#acts#>\s{0,64}<#/acts#>)|(#"
             r"acts#>\s{0,64}```\s{0,64}\{)|(#assistant#>)|(#/answer#>)|(#acts#>\s{0,64}\[\s{0,64}\{)|(#answer#>)|(#act"
-            r"s#>\s{0,64}\{)|(#/plan#>)|(#plan#>)|(#over#>)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,4}<\s{"
-            r"0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,4}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{"
-            r"0,4}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,4}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{"
-            r"0,4}`\s{0,4}`\s{0,4}`[\s_▁-]{0,4}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,4}\[\s{0,4}\{)|"
-            r"(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,4}\{)|(\s{0,4}#\s{0,4}(?ai:over)\s{0,4}#\s{0,4}>))|`"
-            r"(?:(``json\s{0,64}<#acts#>\s{0,64}\{)|(``\s{0,64}<#acts#>\s{0,64}\{))"
-        ), near=r"<(?=[\t\n\r #\-_▁]|\Z)|`(?=[`]|\Z)", width=148,
+            r"s#>\s{0,64}\{)|(#/plan#>)|(#plan#>)|(#over#>)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}<\s"
+            r"{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-"
+            r"]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,64}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_"
+            r"▁-]{0,64}`\s{0,4}`\s{0,4}`[\s_▁-]{0,64}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}\[\s{0"
+            r",4}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}\{)|(\s{0,4}#\s{0,4}(?ai:over)\s{0,4}#\s{0"
+            r",4}>))|`(?:(``json\s{0,64}<#acts#>\s{0,64}\{)|(``\s{0,64}<#acts#>\s{0,64}\{))"
+        ), near=r"<(?=[\t\n\r #\-_▁]|\Z)|`(?=[`]|\Z)", width=288,
     )
+    FIRST = ("reasoning",)
     BEFORE_CONTENT = Scanner(
         ("call", "<#acts#> <#acts#> {", "", "", 0), ("call", "<#acts#> ```json {", "", "", 0),
         ("empty", "<#acts#> <#/acts#>", "", "", 0), ("call", "<#acts#> ``` {", "", "", 0),
@@ -126,16 +130,15 @@ class StreamParser(UsualObjects):
         find=(
             r"<(?:(#acts#>\s{0,64}<#acts#>\s{0,64}\{)|(#acts#>\s{0,64}```json\s{0,64}\{)|(#acts#>\s{0,64}<#/acts#>)|(#"
             r"acts#>\s{0,64}```\s{0,64}\{)|(#assistant#>)|(#/answer#>)|(#acts#>\s{0,64}\[\s{0,64}\{)|(#answer#>)|(#act"
-            r"s#>\s{0,64}\{)|(#/plan#>)|(#plan#>)|(#over#>)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,4}<\s{"
-            r"0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,4}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{"
-            r"0,4}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,4}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{"
-            r"0,4}`\s{0,4}`\s{0,4}`[\s_▁-]{0,4}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,4}\[\s{0,4}\{)|"
-            r"(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,4}\{)|(\s{0,4}#\s{0,4}(?ai:plan)\s{0,4}#\s{0,4}>)|("
-            r"\s{0,4}#\s{0,4}(?ai:over)\s{0,4}#\s{0,4}>))|`(?:(``json\s{0,64}<#acts#>\s{0,64}\{)|(``\s{0,64}<#acts#>\s"
-            r"{0,64}\{))"
-        ), near=r"<(?=[\t\n\r #\-_▁]|\Z)|`(?=[`]|\Z)", width=148,
+            r"s#>\s{0,64}\{)|(#/plan#>)|(#plan#>)|(#over#>)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}<\s"
+            r"{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-"
+            r"]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,64}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_"
+            r"▁-]{0,64}`\s{0,4}`\s{0,4}`[\s_▁-]{0,64}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}\[\s{0"
+            r",4}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}\{)|(\s{0,4}#\s{0,4}(?ai:plan)\s{0,4}#\s{0"
+            r",4}>)|(\s{0,4}#\s{0,4}(?ai:over)\s{0,4}#\s{0,4}>))|`(?:(``json\s{0,64}<#acts#>\s{0,64}\{)|(``\s{0,64}<#a"
+            r"cts#>\s{0,64}\{))"
+        ), near=r"<(?=[\t\n\r #\-_▁]|\Z)|`(?=[`]|\Z)", width=288,
     )
-    REASONING_AGAIN = Scanner(("reasoning", "<#plan#>", "", "", 0), find="<(#plan#>)", near=r"<(?=[#]|\Z)", width=9)
     OPENERS = ("<#acts#> <#acts#> {", "<#acts#> ```json {", "<#acts#> ``` {", "<#acts#> [ {", "<#acts#> {")
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
@@ -187,13 +190,13 @@ class StreamParser(UsualObjects):
             r",(\s{0,64}\{)|;(\s{0,64}\{)|<(?:(#acts#>\s{0,64}<#acts#>\s{0,64}\{)|(#acts#>\s{0,64}```json\s{0,64}\{)|("
             r"#acts#>\s{0,64}<#/acts#>)|(#acts#>\s{0,64}```\s{0,64}\{)|(#assistant#>)|(#acts#>\s{0,64}\[\s{0,64}\{)|(#"
             r"/answer#>)|(#acts#>\s{0,64}\{)|(#answer#>)|(#/acts#>)|(#/plan#>)|(#plan#>)|(#over#>)|(\s{0,4}#\s{0,4}(?a"
-            r"i:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,4}<\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,4}\{)|(\s{0,4}#\s"
-            r"{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,4}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,4}\{)|(\s{0,4}#\s"
-            r"{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,4}`\s{0,4}`\s{0,4}`[\s_▁-]{0,4}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s"
-            r"{0,4}#\s{0,4}>[\s_▁-]{0,4}\[\s{0,4}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,4}\{)|(\s{0,4"
-            r"}#\s{0,4}/\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>)|(\s{0,4}#\s{0,4}(?ai:over)\s{0,4}#\s{0,4}>))|`(?:(``json\s{"
-            r"0,64}<#acts#>\s{0,64}\{)|(``\s{0,64}<#acts#>\s{0,64}\{))|\{()"
-        ), near=r",|;|<(?=[\t\n\r #\-_▁]|\Z)|`(?=[`]|\Z)|\{", width=148, leads="\n",
+            r"i:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}<\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}\{)|(\s{0,4}#"
+            r"\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,64}\{)|(\s{0,4"
+            r"}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`[\s_▁-]{0,64}\{)|(\s{0,4}#\s{0,4}(?ai:a"
+            r"cts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}\[\s{0,4}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}\{)"
+            r"|(\s{0,4}#\s{0,4}/\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>)|(\s{0,4}#\s{0,4}(?ai:over)\s{0,4}#\s{0,4}>))|`(?:(`"
+            r"`json\s{0,64}<#acts#>\s{0,64}\{)|(``\s{0,64}<#acts#>\s{0,64}\{))|\{()"
+        ), near=r",|;|<(?=[\t\n\r #\-_▁]|\Z)|`(?=[`]|\Z)|\{", width=288, leads="\n",
     )
     AFTER_TURN = Scanner(
         ("header", "<#assistant#> <#acts#> <#acts#> {", "", "", 0),
@@ -213,43 +216,6 @@ class StreamParser(UsualObjects):
             r")|`(?:(``json\s{0,64}<#acts#>\s{0,64}\{)|(``\s{0,64}<#acts#>\s{0,64}\{))"
         ), near=r"<(?=[#]|\Z)|`(?=[`]|\Z)", width=226,
     )
-
-    def _reasoning(self) -> bool:
-        # reasoning = text ("<#/plan#>" content | "<#acts#>\n{" call)
-        again = self._reasoning_again()
-        if again is not False:
-            return again is True
-        text = "reasoning_content" if self._reasoning_on else "content"
-        kind = self._until(self.IN_REASONING, text)
-        if kind == "reasoning_end":
-            return self._close_reasoning()
-        if kind == "end":
-            return self._end_turn()
-        if kind == "line":
-            return self._try_call(text) if self._calls_on else self._keep_call()
-        return kind != ""
-
-    def _content(self) -> bool:
-        # content = (text | "<#answer#>" | "<#/answer#>" | "<#over#>")* ("<#plan#>" reasoning | "<#acts#>\n{" call)?
-        # What opens reasoning is text once content has begun.
-        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning",))
-        if kind == "reasoning":
-            return self._open_reasoning()
-        if kind == "content":
-            return self._drop(False)
-        if kind == "content_end":
-            return self._drop()
-        if kind == "call":
-            return self._try_call("content") if self._calls_on else self._keep("content")
-        if kind == "end":
-            return self._end_turn()
-        if kind == "header":
-            return self._drop_after_text("another turn begins")
-        if kind == "stray":
-            return self._drop_noted("reasoning ends that was not open")
-        if kind == "empty":
-            return self._drop_noted("an empty call")
-        return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

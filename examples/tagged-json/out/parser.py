@@ -961,7 +961,11 @@ def _innermost(value: Any) -> dict[str, Any] | None:
 def _with_arguments(name: str, members: dict[str, Any], tools: Parameters) -> tuple[str, str] | None:
     keys = keys_of(tools[name], tools[name])
     named = [key for key in ARGUMENT_KEYS if key in members and key not in (keys or ())]
-    arguments = members[named[0]] if named else {k: v for k, v in members.items() if k not in OTHER_KEYS}
+    rest = {key: value for key, value in members.items() if key not in OTHER_KEYS}
+    # A lone object under a key that the schema lacks holds the arguments.
+    if not named and len(rest) == 1 and not rest.keys() <= (keys or rest.keys()):
+        named = list(rest)
+    arguments = members[named[0]] if named else rest
     if isinstance(arguments, str):
         inside = _values(arguments)
         arguments = inside[0] if len(inside) == 1 else None
@@ -1151,11 +1155,10 @@ NAME_LIMIT = 512  # a longer text is not a name
 PENDING_LIMIT = 1024  # more pending text than this is examined again only after it has doubled
 OPENER_KINDS = ("call", "line", "whole")
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
-AT_END_KINDS = ("last", "sign", "alike")  # what counts at the output's end, or before another marker
+AT_END_KINDS = ("last", "sign")  # what counts at the output's end, or before another marker
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "last")
 CUT_KINDS = ("end", "reasoning_end", "content_end")
 LEFT_SIGNS = Pattern(r"[\"']?[}\])]|`{1,3}")
-MOST_ENDS = 4  # so many ends of the turn in a row are one
 LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
 LATE = "text after the output was finished"
 NO_MATCH = Match("", 0, 0)
@@ -1185,6 +1188,7 @@ class Machine(Copied):
     READ_AGAIN: ClassVar[bool] = False  # failed calls are read again, by the tools' names
     _once = False  # the second reading of this call found none
     LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may be in the place of a closer
+    ENDS_ALIKE: ClassVar[bool] = False  # reasoning may end with a closer in another spelling
     CUT_MARKERS: ClassVar[bool] = False  # a truncated marker at the output's end is not text
     OPENERS: ClassVar[tuple[str, ...]] = ()  # of calls: the beginning of one at the output's end is not text
     IN_REASONING: ClassVar[Scanner] = NO_MARKERS
@@ -1500,7 +1504,13 @@ class Machine(Copied):
             again = self._next(self.REASONING_AGAIN)
             if again is None:
                 return False
-            if again:
+            at = next_char(self._buf, self._mark.end)
+            behind = self.IN_REASONING.match(self._buf, at) if again else None
+            begun = at == len(self._buf) or self.IN_REASONING.prefix_of(self._buf, at) != ""
+            if again and behind is None and begun and not self._final:
+                return False
+            # An opener that its closer follows is all that the reasoning holds.
+            if again and (behind is None or behind.kind != "reasoning_end"):
                 self._note("reasoning is opened twice")
                 self._pos, self._space = self._mark.end, self._mark.trail
                 return True
@@ -1618,13 +1628,11 @@ class Machine(Copied):
             self._skip_space()
         buf, pos, stop = self._buf, self._pos, len(self._buf)
         mark = marks.find(buf, pos)
-        if self.AT_LINES or self.AT_ENDS:
+        if self.AT_LINES or self.AT_ENDS or self.ENDS_ALIKE:
             mark = self._counting(marks, mark)
         clear = mark is not None and not mark.ambiguous  # nothing before its end can be undecided
         partial = stop if clear else marks.partial_match(buf, pos) if mark is None or not self._final else stop
-        if mark is not None and mark.kind == "plain" and not self._final:
-            partial = min(partial, marks.with_lead(buf, pos, mark.start))
-        if mark is not None and mark.kind in AT_END_KINDS and not self._final:
+        if (self.AT_LINES or self.ENDS_ALIKE) and mark is not None and mark.kind == "plain" and not self._final:
             partial = min(partial, marks.with_lead(buf, pos, mark.start))
         if self._final and not self._is_cut(marks, partial):
             partial = stop
@@ -1663,9 +1671,9 @@ class Machine(Copied):
         A marker whose later pieces are at a line's start counts as a whole.
         """
         buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
-        while mark is not None and mark.kind in ("line", "plain", *AT_END_KINDS):
-            if mark.kind != "line" and mark.kind != "plain":
-                counting = self._at_end(marks, mark)
+        while mark is not None and mark.kind in ("line", "plain", "alike", *AT_END_KINDS):
+            if mark.kind == "alike":
+                counting = self._without_closer(marks, mark)
                 if counting is not None:
                     return counting
             if mark.kind in ("line", "plain"):
@@ -1681,49 +1689,24 @@ class Machine(Copied):
         return mark
 
     def _without_closer(self, marks: Scanner, mark: Match) -> Match | None:
-        """The mark as one that opens a call inside of a line of reasoning, where a tool is named and nothing closes the
-        reasoning any more; "plain" as long as that is not decided."""
+        """The mark as one that ends reasoning which nothing closes any more: a closer in another spelling, or what
+        opens a call inside of a line, if a tool is named.  "plain" as long as that is not decided."""
         buf, undecided = self._buf, None if self._final else mark.of_kind("plain")
         if self._base + mark.start < self._reasoning_to:
             return None
-        if not any(name in buf[mark.end : mark.end + NAME_LIMIT] for name in self._tools):
+        alike = mark.kind == "alike"
+        if not alike and not any(name in buf[mark.end : mark.end + NAME_LIMIT] for name in self._tools):
             return undecided if len(buf) - mark.end < NAME_LIMIT else None
+        found = mark.of_kind("reasoning_end") if alike else mark
         end = marks.find(buf, mark.end)
         while end is not None and end.kind not in ("reasoning_end", "end"):
             end = marks.find(buf, end.start + 1)
+        if end is not None and end.ambiguous and undecided is not None and marks.prefix_of(buf, end.start):
+            return undecided
         if end is None or end.kind == "end":
-            return mark if end is not None else undecided or mark
+            return found if end is not None else undecided or found
         self._reasoning_to = self._base + end.start
         return None
-
-    def _at_end(self, marks: Scanner, mark: Match) -> Match | None:
-        """Return the mark with its meaning at the end, or before another marker; unchanged while that is undecided."""
-        buf, at, behind = self._buf, next_char(self._buf, mark.end), None
-        if mark.kind == "alike" and "\n" in buf[mark.end : at]:
-            # Where the template ends a line with it, or writes it in one of its own.
-            begun = at_line_start(buf[self._pos : mark.start], self._line_start)
-            if begun or ("\n" in mark.trail and "\n" not in mark.lead):
-                return mark.of_kind("reasoning_end")
-        for _ in range(MOST_ENDS):
-            if at == len(buf):
-                return mark.of_kind(self._counted(mark)) if self._final else mark
-            behind = marks.match(buf, at)
-            if mark.kind != "last" or behind is None or behind.kind != "last":
-                break
-            at = next_char(buf, behind.end)
-        if not self._final and marks.prefix_of(buf, at):
-            return mark
-        if mark.kind == "last":
-            return None
-        apart = behind is not None and (behind.kind != "line" or mark.kind == "alike" or "\n" in buf[mark.end : at])
-        if behind is not None and apart and behind.kind not in ("last", "sign"):
-            return mark.of_kind(self._counted(mark))
-        if behind is not None and behind.kind == "last" and next_char(buf, behind.end) == len(buf):
-            return mark.of_kind(self._counted(mark)) if self._final else mark
-        return None
-
-    def _counted(self, mark: Match) -> str:
-        return {"last": "end", "sign": "content_end"}.get(mark.kind, "reasoning_end")
 
     def _next(self, marks: Scanner, usual: Sequence[ExpectedText] = ()) -> str | None:
         """Return the kind of the next marker after white space, "" for other text; None if more input is needed.
@@ -2376,7 +2359,7 @@ class StreamParser(UsualObjects):
     ANCHORS = ("<~assistant~>\n",)
     AROUND_REASONING = (("<musing>",), ("</musing>",))
     AT_LINES = True
-    AT_ENDS = True
+    ENDS_ALIKE = True
     CUT_MARKERS = True
     # reasoning = text ("</musing>" content | "<fn>\n{" call)
     IN_REASONING = Scanner(
@@ -2387,10 +2370,10 @@ class StreamParser(UsualObjects):
         ("line", "```json <fn> {", "", "", 0), ("line", "``` <fn> {", "", "", 0),
         find=(
             r"<(?:(fn>\s{0,64}```json\s{0,64}\{)|(fn>\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}```\s{0,64}\{)|(/musing>)|(fn"
-            r">\s{0,64}\[\s{0,64}\{)|(fn>\s{0,64}\{)|(~/~>)|(\s{0,4}(?ai:fn)\s{0,4}>[\s_▁-]{0,4}`\s{0,4}`\s{0,4}`\s{0,"
-            r"4}(?ai:json)[\s_▁-]{0,4}\{)|(\s{0,4}/\s{0,4}(?ai:musing)\s{0,4}>))|`(?:(``json\s{0,64}<fn>\s{0,64}\{)|(`"
-            r"`\s{0,64}<fn>\s{0,64}\{))"
-        ), near=r"<(?=[\t\n\r \-/F_f\~▁]|\Z)|`(?=[`]|\Z)", width=143, leads="\n",
+            r">\s{0,64}\[\s{0,64}\{)|(fn>\s{0,64}\{)|(~/~>)|(\s{0,4}(?ai:fn)\s{0,4}>[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0"
+            r",4}(?ai:json)[\s_▁-]{0,64}\{)|(\s{0,4}/\s{0,4}(?ai:musing)\s{0,4}>))|`(?:(``json\s{0,64}<fn>\s{0,64}\{)|"
+            r"(``\s{0,64}<fn>\s{0,64}\{))"
+        ), near=r"<(?=[\t\n\r \-/F_f\~▁]|\Z)|`(?=[`]|\Z)", width=263, leads="\n",
     )
     REASONING_AGAIN = Scanner(("reasoning", "<musing>", "", "\n", 0), find="<(musing>)", near=r"<(?=[m]|\Z)", width=9)
     # content = (text | "<~/~>")* ("<musing>" reasoning | "<fn>\n{" call)?
@@ -2404,9 +2387,9 @@ class StreamParser(UsualObjects):
         find=(
             r"<(?:(fn>\s{0,64}```json\s{0,64}\{)|(~assistant~>)|(fn>\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}```\s{0,64}\{)"
             r"|(fn>\s{0,64}</fn>)|(/musing>)|(musing>)|(fn>\s{0,64}\[\s{0,64}\{)|(fn>\s{0,64}\{)|(~/~>)|(\s{0,4}(?ai:f"
-            r"n)\s{0,4}>[\s_▁-]{0,4}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,4}\{))|`(?:(``json\s{0,64}<fn>\s{0,64}"
-            r"\{)|(``\s{0,64}<fn>\s{0,64}\{))"
-        ), near=r"<(?=[\t\n\r \-/F_fm\~▁]|\Z)|`(?=[`]|\Z)", width=143, leads="\n",
+            r"n)\s{0,4}>[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,64}\{))|`(?:(``json\s{0,64}<fn>\s{0,6"
+            r"4}\{)|(``\s{0,64}<fn>\s{0,64}\{))"
+        ), near=r"<(?=[\t\n\r \-/F_fm\~▁]|\Z)|`(?=[`]|\Z)", width=263, leads="\n",
     )
     FIRST = ("reasoning",)
     BEFORE_CONTENT = Scanner(
@@ -2419,9 +2402,9 @@ class StreamParser(UsualObjects):
         find=(
             r"<(?:(fn>\s{0,64}```json\s{0,64}\{)|(~assistant~>)|(fn>\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}```\s{0,64}\{)"
             r"|(fn>\s{0,64}</fn>)|(/musing>)|(musing>)|(fn>\s{0,64}\[\s{0,64}\{)|(fn>\s{0,64}\{)|(~/~>)|(\s{0,4}(?ai:f"
-            r"n)\s{0,4}>[\s_▁-]{0,4}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,4}\{)|(\s{0,4}(?ai:musing)\s{0,4}>))|`"
-            r"(?:(``json\s{0,64}<fn>\s{0,64}\{)|(``\s{0,64}<fn>\s{0,64}\{))"
-        ), near=r"<(?=[\t\n\r \-/FM_fm\~▁]|\Z)|`(?=[`]|\Z)", width=143, leads="\n",
+            r"n)\s{0,4}>[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,64}\{)|(\s{0,4}(?ai:musing)\s{0,4}>))"
+            r"|`(?:(``json\s{0,64}<fn>\s{0,64}\{)|(``\s{0,64}<fn>\s{0,64}\{))"
+        ), near=r"<(?=[\t\n\r \-/FM_fm\~▁]|\Z)|`(?=[`]|\Z)", width=263, leads="\n",
     )
     OPENERS = ("<fn> ```json {", "<fn> <fn> {", "<fn> ``` {", "<fn> [ {", "<fn> {")
     # call = object
@@ -2479,9 +2462,9 @@ class StreamParser(UsualObjects):
             r"on\s{0,64}\{)|(\s{0,64}<fn>\s{0,64}<fn>\s{0,64}\{)|(\s{0,64}<fn>\s{0,64}```\s{0,64}\{)|(\s{0,64}<fn>\s{0"
             r",64}\[\s{0,64}\{)|(\s{0,64}<fn>\s{0,64}\{))|<(?:(fn>\s{0,64}```json\s{0,64}\{)|(~assistant~>)|(fn>\s{0,6"
             r"4}<fn>\s{0,64}\{)|(fn>\s{0,64}```\s{0,64}\{)|(fn>\s{0,64}</fn>)|(/musing>)|(musing>)|(fn>\s{0,64}\[\s{0,"
-            r"64}\{)|(fn>\s{0,64}\{)|(/fn>)|(~/~>)|(\s{0,4}(?ai:fn)\s{0,4}>[\s_▁-]{0,4}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:js"
-            r"on)[\s_▁-]{0,4}\{))|`(?:(``json\s{0,64}<fn>\s{0,64}\{)|(``\s{0,64}<fn>\s{0,64}\{))"
-        ), near=r",|;|<(?=[\t\n\r \-/F_fm\~▁]|\Z)|`(?=[`]|\Z)", width=209, leads="\n",
+            r"64}\{)|(fn>\s{0,64}\{)|(/fn>)|(~/~>)|(\s{0,4}(?ai:fn)\s{0,4}>[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:j"
+            r"son)[\s_▁-]{0,64}\{))|`(?:(``json\s{0,64}<fn>\s{0,64}\{)|(``\s{0,64}<fn>\s{0,64}\{))"
+        ), near=r",|;|<(?=[\t\n\r \-/F_fm\~▁]|\Z)|`(?=[`]|\Z)", width=263, leads="\n",
     )
     AFTER_TURN = Scanner(
         ("header", "<~assistant~> ```json <fn> {", "", "", 0), ("header", "<~assistant~> <fn> ```json {", "", "", 0),
