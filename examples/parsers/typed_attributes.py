@@ -159,8 +159,8 @@ class StreamParser(RawPairs):
     USUAL_PAIR = (ExpectedText('⟨arg name="'),)
     RESUMES = True
     AROUND_KEY = (
-        Pattern('(?:\\s{0,64}(?:name="|name|⟨arg|arg|"|=|⟨|[\\"\'“”]))*'),
-        Pattern('(?:\\s{0,64}(?:text="|text|"⟩|"|=|⟩|yes|no|[\\"\'“”]))*'),
+        Pattern("(?:\\s{0,64}(?:name|arg|⟨|=|[\\\"'“”]))*"),
+        Pattern("(?:\\s{0,64}(?:text|yes|no|⟩|=|[\\\"'“”]))*"),
         70,
     )
     WORDS = ValueWords(

@@ -149,7 +149,30 @@ def around_key(pairs: PairForm) -> tuple[str, str] | None:
     found that way."""
     if pairs.key_texts is None:
         return None
-    before, after = (
-        rf"(?:\s{{0,{MAX_INNER_SPACE}}}(?:{'|'.join(map(re.escape, texts))}|[\"'“”]))*" for texts in pairs.key_texts
-    )
+    before, after = (_any_of(texts) for texts in pairs.key_texts)
     return before, after
+
+
+QUOTES = "\"'“”"
+
+
+def _any_of(found: Sequence[str]) -> str:
+    """Return the pattern of any number of such texts and quotes in a row.
+
+    Texts that consist of others are left out, so that there is one way to match a text, and matching is linear.
+    """
+    parts: list[str] = []
+    for text in sorted(found, key=len):
+        if not _consists_of(text, [*parts, *QUOTES]):
+            parts.append(text)
+    either = "|".join([*map(re.escape, reversed(parts)), r"[\"'“”]"])
+    return rf"(?:\s{{0,{MAX_INNER_SPACE}}}(?:{either}))*"
+
+
+def _consists_of(text: str, parts: Sequence[str]) -> bool:
+    ends = {0}
+    for at in range(len(text)):
+        if at in ends:
+            ends.update(at + len(part) for part in parts if text.startswith(part, at))
+            ends.update([at + 1] * text[at].isspace())
+    return len(text) in ends
