@@ -1078,7 +1078,11 @@ def _innermost(value: Any) -> dict[str, Any] | None:
 def _with_arguments(name: str, members: dict[str, Any], tools: Parameters) -> tuple[str, str] | None:
     keys = keys_of(tools[name], tools[name])
     named = [key for key in ARGUMENT_KEYS if key in members and key not in (keys or ())]
-    arguments = members[named[0]] if named else {k: v for k, v in members.items() if k not in OTHER_KEYS}
+    rest = {key: value for key, value in members.items() if key not in OTHER_KEYS}
+    # A lone object under a key that the schema lacks holds the arguments.
+    if not named and len(rest) == 1 and not rest.keys() <= (keys or rest.keys()):
+        named = list(rest)
+    arguments = members[named[0]] if named else rest
     if isinstance(arguments, str):
         inside = _values(arguments)
         arguments = inside[0] if len(inside) == 1 else None
@@ -1678,7 +1682,7 @@ class Stream(Copied):
 
 NON_SPACE = Pattern(r"\S|\Z")
 OPENER_KINDS = ("call", "line", "whole")
-AT_END_KINDS = ("last", "sign", "alike")  # what counts at the output's end, or before another marker
+AT_END_KINDS = ("last", "sign")  # what counts at the output's end, or before another marker
 UNDECIDED_KINDS = ("plain", "last", "sign", "alike")  # what follows shows whether they count
 MOST_ENDS = 4  # so many ends of the turn in a row are one
 REASONING_KINDS = ("reasoning", "reasoning_end")
@@ -1706,6 +1710,7 @@ class Turn(Stream):
     USUAL_NEXT: ClassVar[Sequence[ExpectedText]] = ()  # the usual text after a call,
     USUAL_PAIR: ClassVar[Sequence[ExpectedText]] = ()  # and after an argument
     REASONING_AGAIN: ClassVar[Scanner] = NO_MARKERS  # what opens it, where it has just been opened
+    IN_REASONING: ClassVar[Scanner] = NO_MARKERS
     _reasoning_to = 0  # where the reasoning that is open is closed, as far as that was looked for
     _kept = False  # the header of a call that stays text is being read
 
@@ -1794,8 +1799,12 @@ class Turn(Stream):
         A marker whose later pieces are at a line's start counts as a whole.
         """
         buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
-        while mark is not None and mark.kind in ("line", "plain", *AT_END_KINDS):
-            if self.AT_ENDS and mark.kind != "line" and mark.kind != "plain":
+        while mark is not None and mark.kind in ("line", "plain", "alike", *AT_END_KINDS):
+            if self.AT_ENDS and mark.kind == "alike":
+                counting = self._without_closer(marks, mark)
+                if counting is not None:
+                    return counting
+            elif self.AT_ENDS and mark.kind != "line" and mark.kind != "plain":
                 counting = self._at_end(marks, mark)
                 if counting is not None:
                     return counting
@@ -1825,29 +1834,28 @@ class Turn(Stream):
         return mark.of_kind("plain" if end == MORE else "whole") if end >= 0 or end == MORE else None
 
     def _without_closer(self, marks: Scanner, mark: Match) -> Match | None:
-        """The mark as one that opens a call inside of a line of reasoning, where a tool is named and nothing closes the
-        reasoning any more; "plain" as long as that is not decided."""
+        """The mark as one that ends reasoning which nothing closes any more: a closer in another spelling, or what
+        opens a call inside of a line, if a tool is named.  "plain" as long as that is not decided."""
         buf, undecided = self._buf, None if self._final else mark.of_kind("plain")
         if self._base + mark.start < self._reasoning_to:
             return None
-        if not any(name in buf[mark.end : mark.end + NAME_LIMIT] for name in self._tools):
+        alike = mark.kind == "alike"
+        if not alike and not any(name in buf[mark.end : mark.end + NAME_LIMIT] for name in self._tools):
             return undecided if len(buf) - mark.end < NAME_LIMIT else None
+        found = mark.of_kind("reasoning_end") if alike else mark
         end = marks.find(buf, mark.end)
         while end is not None and end.kind not in ("reasoning_end", "end"):
             end = marks.find(buf, end.start + 1)
+        if end is not None and end.ambiguous and undecided is not None and marks.prefix_of(buf, end.start):
+            return undecided
         if end is None or end.kind == "end":
-            return mark if end is not None else undecided or mark
+            return found if end is not None else undecided or found
         self._reasoning_to = self._base + end.start
         return None
 
     def _at_end(self, marks: Scanner, mark: Match) -> Match | None:
         """Return the mark with its meaning at the end, or before another marker; unchanged while that is undecided."""
         buf, at, behind = self._buf, next_char(self._buf, mark.end), None
-        if mark.kind == "alike" and "\n" in buf[mark.end : at]:
-            # Where the template ends a line with it, or writes it in one of its own.
-            begun = at_line_start(buf[self._pos : mark.start], self._line_start)
-            if begun or ("\n" in mark.trail and "\n" not in mark.lead):
-                return mark.of_kind("reasoning_end")
         for _ in range(MOST_ENDS):
             if at == len(buf):
                 return mark.of_kind(self._counted(mark)) if self._final else mark
@@ -1859,7 +1867,7 @@ class Turn(Stream):
             return mark
         if mark.kind == "last":
             return None
-        apart = behind is not None and (behind.kind != "line" or mark.kind == "alike" or "\n" in buf[mark.end : at])
+        apart = behind is not None and (behind.kind != "line" or "\n" in buf[mark.end : at])
         if behind is not None and apart and behind.kind not in ("last", "sign"):
             return mark.of_kind(self._counted(mark))
         if behind is not None and behind.kind == "last" and next_char(buf, behind.end) == len(buf):
@@ -1947,6 +1955,13 @@ class Turn(Stream):
         """Whether what opens reasoning comes again before any of it, which is dropped; None: more input is needed."""
         again = self._next(self.REASONING_AGAIN) if self._fresh and self._reasoning_on else ""
         if again:
+            at = next_char(self._buf, self._mark.end)
+            behind = self.IN_REASONING.match(self._buf, at)
+            begun = at == len(self._buf) or self.IN_REASONING.prefix_of(self._buf, at) != ""
+            if behind is None and begun and not self._final:
+                return None
+            if behind is not None and behind.kind == "reasoning_end":
+                return False  # all that the reasoning holds
             self._note("reasoning is opened twice")
             self._pos, self._space = self._mark.end, self._mark.trail
         return None if again is None else again != ""
@@ -2051,7 +2066,7 @@ class Turn(Stream):
 
 
 ONE_WORD = Pattern(r"[\w.:/-]+")
-NEVER_IN_NAMES = frozenset("<>{}[]()\"'“”,;=|\n")  # characters of markup, which stand in no name but in a tool's
+NEVER_IN_NAMES = frozenset("<>{}\n")  # characters of markup, which stand in no name but in a tool's
 MOST_ODD = 64  # the most names with unusual characters that are searched for
 
 
@@ -2276,7 +2291,16 @@ class Machine(Slots):
             and not NEVER_IN_NAMES.isdisjoint(values["name"])
         ):
             expected = "the name of a tool"
-        if self.SHORT_OPENERS and not expected and values["name"] not in self._tools and self._is_short():
+        short = self.SHORT_OPENERS and expected not in ("more", "end") and values.get("name") not in self._tools
+        if short and self._is_short():
+            # What is short may be complete in another spelling.
+            at = next_char(self._buf, self._mark.end)
+            inner = self.AFTER_CALL.match(self._buf, at)
+            if inner is not None and inner.kind == "call" and inner.end > self._mark.end:
+                self._mark, self._skip = inner, inner.end - self._pos
+                return True
+            if inner is None and not self._final and self.AFTER_CALL.prefix_of(self._buf, at):
+                return False
             expected = "the name of a tool"
         if self.ARGUMENTS_OPEN and not expected and values["name"] not in self._tools:
             expected = self._lack_of_arguments(end)
@@ -3002,6 +3026,7 @@ class UsualObjects(CallObjects):
         return super()._object()
 
 
+ODD_IN_KEYS = frozenset("<>{}[],:=\n")
 NO_PAIR = "expected an argument or the end of the call"
 PAIR_KINDS = ("pair", "end", "skip", "next", "broken")
 
@@ -3088,7 +3113,8 @@ class Pairs(Repairs):
             return False
         if self.RESUMES and expected == "end" and self._after_no_pair():
             return self._no_pair()
-        other = self._pair_otherwise() if self.AROUND_KEY and self._tools and expected else None
+        odd = self._tools and self.AROUND_KEY and (expected or self._is_odd(values["key"]))
+        other = self._pair_otherwise() if odd and expected != "more" else None
         if other is not None:
             return other
         if expected == "end":
@@ -3097,6 +3123,9 @@ class Pairs(Repairs):
             return self._no_pair()
         if self._others:
             self._note_others()
+        if odd:
+            self.incomplete = True
+            self._note("an argument has a name that holds markup")
         key = values["key"]
         if self.KEY_SIGNS:
             key = self.KEY_SIGNS.plain(key)
@@ -3107,6 +3136,11 @@ class Pairs(Repairs):
         self._out.emit("arguments", self._key_of(comma, key))
         self._begin_value(key, values.get("type", ""))
         return True
+
+    def _is_odd(self, key: str) -> bool:
+        """Does a key hold what keys of the schema do not?  Its end, or what comes before it, may be missing."""
+        known = properties_of(self._tools.get(self._out.calls[-1][0]))
+        return bool(known) and key not in known and not ODD_IN_KEYS.isdisjoint(key)
 
     def _pair_otherwise(self) -> bool | None:
         """A pair whose opener, or the end of whose key, is missing or other than it should be: the schema knows the
@@ -3126,7 +3160,7 @@ class Pairs(Repairs):
                 break
         else:
             return None
-        if pos == start:
+        if pos == start and self.PAIR_OPENS:
             self._lost(f"the argument {key} is not opened")
         else:
             self._note(f"the argument {key} is not written as the template does")
@@ -3367,6 +3401,7 @@ def coerced(text: str, types: frozenset[str] | None) -> str | None:
     return None
 
 
+BITS, BOOLEAN = {"1": "true", "0": "false"}, frozenset(["boolean"])
 OTHER_WORDS = {"true": "true", "false": "false", "1": "true", "0": "false", "null": "null", "none": "null"}
 NUMBER_TYPES = frozenset(["number", "integer"])
 
@@ -3387,6 +3422,7 @@ class RawPairs(Pairs):
     _held = ""  # the end of a value that may be the beginning of such a text
     _end: End
     _in_value = False
+    _by_schema: frozenset[str] | None = None
     _ends: KnownPairs | None = None
     _all = ""  # the text not yet emitted of a pair that may contain all arguments
 
@@ -3418,6 +3454,7 @@ class RawPairs(Pairs):
     def _begin_value(self, key: str, word: str) -> None:
         schema = self._schema()
         types = types_of(member_of(schema, schema, key), schema) if schema else None
+        self._by_schema = types if self.RETYPED else None  # by the schema alone
         if self.TYPE_WORDS and word in self.TYPE_WORDS:
             types = typed_as(types, frozenset(self.TYPE_WORDS[word]))
         end: End = Closer(key.join(self.VALUE_CLOSE)) if self.VALUE_CLOSE else self._ends or self.AFTER_VALUE
@@ -3551,6 +3588,9 @@ class RawPairs(Pairs):
                 self._note("an argument is not written as its type is")
                 # What has lines may hold more of the call than this value.
                 self.incomplete = self.incomplete or (not fits and "\n" in text.strip())
+        if fits and literal in BITS and self._by_schema == BOOLEAN:
+            literal = BITS[literal]
+            self._note("an argument is not written as its type is")
         if literal is None or not fits:
             self._as = "string"
             self._piece(text)

@@ -39,7 +39,7 @@ def pairs_of(
     # No value holds a closer with a character that is always written otherwise.
     escaped = any(char in close for _, char in tools.signs("value"))
     guessed = not (repeats or is_distinctive(close) or is_bracketed(close) or escaped or dialect.top.strings)
-    marked = not (guessed or repeats or dialect.top.strings or dialect.wrap or dialect.elements)
+    marked = not (guessed or repeats or dialect.top.strings or dialect.elements)
     python = guessed and "python_literals" in tolerated.kinds
     bare = None
     if python and close.strip() in QUOTES and key_end == "=" + close.strip():
@@ -149,15 +149,15 @@ def around_key(pairs: PairForm) -> tuple[str, str] | None:
     found that way."""
     if pairs.key_texts is None:
         return None
-    before, after = (_any_of(texts) for texts in pairs.key_texts)
-    return before, after
+    before, after = pairs.key_texts
+    return _any_of(before), _any_of(after, typed=bool(pairs.types))
 
 
 QUOTES = "\"'“”"
 
 
-def _any_of(found: Sequence[str]) -> str:
-    """Return the pattern of any number of such texts and quotes in a row.
+def _any_of(found: Sequence[str], *, typed: bool = False) -> str:
+    """Return the pattern of any number of such texts and quotes in a row; `typed`: and of words before a quote.
 
     Texts that consist of others are left out, so that there is one way to match a text, and matching is linear.
     """
@@ -165,7 +165,9 @@ def _any_of(found: Sequence[str]) -> str:
     for text in sorted(found, key=len):
         if not _consists_of(text, [*parts, *QUOTES]):
             parts.append(text)
-    either = "|".join([*map(re.escape, reversed(parts)), r"[\"'“”]"])
+    patterns = [re.escape(text) + r"(?![\"'])" * (typed and text[-1].isalnum()) for text in reversed(parts)]
+    word = [r"(?<!\w)\w{1,32}(?=[\"'])"] * typed
+    either = "|".join([*word, *patterns, r"[\"'“”]"])
     return rf"(?:\s{{0,{MAX_INNER_SPACE}}}(?:{either}))*"
 
 

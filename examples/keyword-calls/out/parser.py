@@ -1008,7 +1008,11 @@ def _innermost(value: Any) -> dict[str, Any] | None:
 def _with_arguments(name: str, members: dict[str, Any], tools: Parameters) -> tuple[str, str] | None:
     keys = keys_of(tools[name], tools[name])
     named = [key for key in ARGUMENT_KEYS if key in members and key not in (keys or ())]
-    arguments = members[named[0]] if named else {k: v for k, v in members.items() if k not in OTHER_KEYS}
+    rest = {key: value for key, value in members.items() if key not in OTHER_KEYS}
+    # A lone object under a key that the schema lacks holds the arguments.
+    if not named and len(rest) == 1 and not rest.keys() <= (keys or rest.keys()):
+        named = list(rest)
+    arguments = members[named[0]] if named else rest
     if isinstance(arguments, str):
         inside = _values(arguments)
         arguments = inside[0] if len(inside) == 1 else None
@@ -1452,7 +1456,7 @@ class Stream(Copied):
 
 NON_SPACE = Pattern(r"\S|\Z")
 OPENER_KINDS = ("call", "line", "whole")
-AT_END_KINDS = ("last", "sign", "alike")  # what counts at the output's end, or before another marker
+AT_END_KINDS = ("last", "sign")  # what counts at the output's end, or before another marker
 UNDECIDED_KINDS = ("plain", "last", "sign", "alike")  # what follows shows whether they count
 MOST_ENDS = 4  # so many ends of the turn in a row are one
 REASONING_KINDS = ("reasoning", "reasoning_end")
@@ -1477,6 +1481,7 @@ class Turn(Stream):
     USUAL_NEXT: ClassVar[Sequence[ExpectedText]] = ()  # the usual text after a call,
     USUAL_PAIR: ClassVar[Sequence[ExpectedText]] = ()  # and after an argument
     REASONING_AGAIN: ClassVar[Scanner] = NO_MARKERS  # what opens it, where it has just been opened
+    IN_REASONING: ClassVar[Scanner] = NO_MARKERS
     _reasoning_to = 0  # where the reasoning that is open is closed, as far as that was looked for
 
     def finish(self) -> list[Delta]:
@@ -1560,8 +1565,12 @@ class Turn(Stream):
         A marker whose later pieces are at a line's start counts as a whole.
         """
         buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
-        while mark is not None and mark.kind in ("line", "plain", *AT_END_KINDS):
-            if mark.kind != "line" and mark.kind != "plain":
+        while mark is not None and mark.kind in ("line", "plain", "alike", *AT_END_KINDS):
+            if mark.kind == "alike":
+                counting = self._without_closer(marks, mark)
+                if counting is not None:
+                    return counting
+            elif mark.kind != "line" and mark.kind != "plain":
                 counting = self._at_end(marks, mark)
                 if counting is not None:
                     return counting
@@ -1578,29 +1587,28 @@ class Turn(Stream):
         return mark
 
     def _without_closer(self, marks: Scanner, mark: Match) -> Match | None:
-        """The mark as one that opens a call inside of a line of reasoning, where a tool is named and nothing closes the
-        reasoning any more; "plain" as long as that is not decided."""
+        """The mark as one that ends reasoning which nothing closes any more: a closer in another spelling, or what
+        opens a call inside of a line, if a tool is named.  "plain" as long as that is not decided."""
         buf, undecided = self._buf, None if self._final else mark.of_kind("plain")
         if self._base + mark.start < self._reasoning_to:
             return None
-        if not any(name in buf[mark.end : mark.end + NAME_LIMIT] for name in self._tools):
+        alike = mark.kind == "alike"
+        if not alike and not any(name in buf[mark.end : mark.end + NAME_LIMIT] for name in self._tools):
             return undecided if len(buf) - mark.end < NAME_LIMIT else None
+        found = mark.of_kind("reasoning_end") if alike else mark
         end = marks.find(buf, mark.end)
         while end is not None and end.kind not in ("reasoning_end", "end"):
             end = marks.find(buf, end.start + 1)
+        if end is not None and end.ambiguous and undecided is not None and marks.prefix_of(buf, end.start):
+            return undecided
         if end is None or end.kind == "end":
-            return mark if end is not None else undecided or mark
+            return found if end is not None else undecided or found
         self._reasoning_to = self._base + end.start
         return None
 
     def _at_end(self, marks: Scanner, mark: Match) -> Match | None:
         """Return the mark with its meaning at the end, or before another marker; unchanged while that is undecided."""
         buf, at, behind = self._buf, next_char(self._buf, mark.end), None
-        if mark.kind == "alike" and "\n" in buf[mark.end : at]:
-            # Where the template ends a line with it, or writes it in one of its own.
-            begun = at_line_start(buf[self._pos : mark.start], self._line_start)
-            if begun or ("\n" in mark.trail and "\n" not in mark.lead):
-                return mark.of_kind("reasoning_end")
         for _ in range(MOST_ENDS):
             if at == len(buf):
                 return mark.of_kind(self._counted(mark)) if self._final else mark
@@ -1612,7 +1620,7 @@ class Turn(Stream):
             return mark
         if mark.kind == "last":
             return None
-        apart = behind is not None and (behind.kind != "line" or mark.kind == "alike" or "\n" in buf[mark.end : at])
+        apart = behind is not None and (behind.kind != "line" or "\n" in buf[mark.end : at])
         if behind is not None and apart and behind.kind not in ("last", "sign"):
             return mark.of_kind(self._counted(mark))
         if behind is not None and behind.kind == "last" and next_char(buf, behind.end) == len(buf):
@@ -1684,6 +1692,13 @@ class Turn(Stream):
         """Whether what opens reasoning comes again before any of it, which is dropped; None: more input is needed."""
         again = self._next(self.REASONING_AGAIN) if self._fresh and self._reasoning_on else ""
         if again:
+            at = next_char(self._buf, self._mark.end)
+            behind = self.IN_REASONING.match(self._buf, at)
+            begun = at == len(self._buf) or self.IN_REASONING.prefix_of(self._buf, at) != ""
+            if behind is None and begun and not self._final:
+                return None
+            if behind is not None and behind.kind == "reasoning_end":
+                return False  # all that the reasoning holds
             self._note("reasoning is opened twice")
             self._pos, self._space = self._mark.end, self._mark.trail
         return None if again is None else again != ""
@@ -1781,7 +1796,7 @@ class Turn(Stream):
 
 
 ONE_WORD = Pattern(r"[\w.:/-]+")
-NEVER_IN_NAMES = frozenset("<>{}[]()\"'“”,;=|\n")  # characters of markup, which stand in no name but in a tool's
+NEVER_IN_NAMES = frozenset("<>{}\n")  # characters of markup, which stand in no name but in a tool's
 MOST_ODD = 64  # the most names with unusual characters that are searched for
 
 
@@ -1909,6 +1924,7 @@ CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
 
 class Machine(Slots):
     AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
+    SHORT_OPENERS: ClassVar[Sequence[str]] = ()  # what opens only calls of tools that are known
     HEADER: ClassVar[Sequence[Any]] = ()  # slots of a call: the kind, what ends it, and characters that do
     CALL_ID: ClassVar[str] = ""  # an id that consists of slots: "{name}:{index}"
     CLOSED: ClassVar[bool] = False  # calls have a closer
@@ -1966,6 +1982,17 @@ class Machine(Slots):
             and values["name"] not in self._tools
             and not NEVER_IN_NAMES.isdisjoint(values["name"])
         ):
+            expected = "the name of a tool"
+        short = self.SHORT_OPENERS and expected not in ("more", "end") and values.get("name") not in self._tools
+        if short and self._is_short():
+            # What is short may be complete in another spelling.
+            at = next_char(self._buf, self._mark.end)
+            inner = self.AFTER_CALL.match(self._buf, at)
+            if inner is not None and inner.kind == "call" and inner.end > self._mark.end:
+                self._mark, self._skip = inner, inner.end - self._pos
+                return True
+            if inner is None and not self._final and self.AFTER_CALL.prefix_of(self._buf, at):
+                return False
             expected = "the name of a tool"
         if self._tools and (expected or values["name"] not in self._tools):
             other = self._call_otherwise() if expected not in ("more", "end") else None
@@ -2028,6 +2055,8 @@ class Machine(Slots):
         raise NotImplementedError
 
     def _no_call(self, expected: str) -> bool:
+        if self.SHORT_OPENERS and self._final and self._begins_call(self._pos):
+            return self._cut_off()  # the whole opener, without its end
         if expected == "end" and (self._skip or self._mark.kind == "separator"):
             return self._cut_off()
             self._cut("a call")
@@ -2060,6 +2089,10 @@ class Machine(Slots):
             self._cut_off()
             return None
         return kind
+
+    def _is_short(self) -> bool:
+        """Does the opener lack its last words, so that only a tool's name makes a call?"""
+        return "".join(self._buf[self._mark.start : self._mark.end].split()) in self.SHORT_OPENERS
 
     def _call_otherwise(self) -> bool | None:
         raise NotImplementedError
@@ -2191,6 +2224,7 @@ class Repairs(Machine):
         return "dropped"
 
 
+ODD_IN_KEYS = frozenset("<>{}[],:=\n")
 NO_PAIR = "expected an argument or the end of the call"
 PAIR_KINDS = ("pair", "end", "skip", "next", "broken")
 
@@ -2264,7 +2298,8 @@ class Pairs(Repairs):
         values, end, expected = self._slots(start, self.PAIR)
         if expected == "more":
             return False
-        other = self._pair_otherwise() if self.AROUND_KEY and self._tools and expected else None
+        odd = self._tools and self.AROUND_KEY and (expected or self._is_odd(values["key"]))
+        other = self._pair_otherwise() if odd and expected != "more" else None
         if other is not None:
             return other
         if expected == "end":
@@ -2273,6 +2308,9 @@ class Pairs(Repairs):
             return self._no_pair()
         if self._others:
             self._note_others()
+        if odd:
+            self.incomplete = True
+            self._note("an argument has a name that holds markup")
         key = values["key"]
         if self._tools and key[:1] in ("'", '"'):
             key = self._without_quotes(key)
@@ -2281,6 +2319,11 @@ class Pairs(Repairs):
         self._out.emit("arguments", self._key_of(comma, key))
         self._begin_value(key, values.get("type", ""))
         return True
+
+    def _is_odd(self, key: str) -> bool:
+        """Does a key hold what keys of the schema do not?  Its end, or what comes before it, may be missing."""
+        known = properties_of(self._tools.get(self._out.calls[-1][0]))
+        return bool(known) and key not in known and not ODD_IN_KEYS.isdisjoint(key)
 
     def _pair_otherwise(self) -> bool | None:
         """A pair whose opener, or the end of whose key, is missing or other than it should be: the schema knows the
@@ -2300,7 +2343,7 @@ class Pairs(Repairs):
                 break
         else:
             return None
-        if pos == start:
+        if pos == start and self.PAIR_OPENS:
             self._lost(f"the argument {key} is not opened")
         else:
             self._note(f"the argument {key} is not written as the template does")
@@ -2500,51 +2543,55 @@ class StreamParser(QuotedPairs):
     CUT_MARKERS = True
     IN_REASONING = Scanner(
         ("line", "<.code.> [ <.code.> [", "", "", 0), ("reasoning_end", "<./mind.>", "", "", 0),
-        ("line", "<.code.> [", "", "", 2), ("end", "<./.>", "", "\n", 0), ("line", "\x00<.code.>[<.code.>[", "", "", 2),
-        ("alike", "\x00<./mind.>", "", "", 2), ("line", "\x00<.code.>[", "", "", 2),
+        ("line", "<.code.> [", "", "", 2), ("line", "<.code.>", "", "", 2), ("end", "<./.>", "", "\n", 0),
+        ("line", "\x00<.code.>[<.code.>[", "", "", 2), ("alike", "\x00<./mind.>", "", "", 2),
+        ("line", "\x00<.code.>[", "", "", 2), ("line", "\x00<.code.>", "", "", 2),
         ("line", "```json <.code.> [", "", "", 0), ("line", "``` <.code.> [", "", "", 0),
         find=(
-            r"<(?:(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|(\./mind\.>)|(\.code\.>\s{0,64}\[)|(\./\.>)|(\s{0,"
-            r"4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[[\s_▁-]{0,4}<\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>"
-            r"\s{0,4}\[)|(\s{0,4}\.\s{0,4}/\s{0,4}(?ai:mind)\s{0,4}\.\s{0,4}>)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{"
-            r"0,4}>\s{0,4}\[))|`(?:(``json\s{0,64}<\.code\.>\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,64}\[))"
-        ), near=r"<(?=[\t\n\r \-._▁]|\Z)|`(?=[`]|\Z)", width=212,
+            r"<(?:(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|(\./mind\.>)|(\.code\.>\s{0,64}\[)|(\.code\.>)|(\."
+            r"/\.>)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[[\s_▁-]{0,64}<\s{0,4}\.\s{0,4}(?ai:code)\s{0,"
+            r"4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}/\s{0,4}(?ai:mind)\s{0,4}\.\s{0,4}>)|(\s{0,4}\.\s{0,4}(?ai:code)"
+            r"\s{0,4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>))|`(?:(``json\s{0,64}<\.code\.>"
+            r"\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,64}\[))"
+        ), near=r"<(?=[\t\n\r \-._▁]|\Z)|`(?=[`]|\Z)", width=224,
     )
     IN_CONTENT = Scanner(
         ("empty", "<.code.> [ )] <./code.>", "", "", 0), ("empty", "<.code.> [ ] <./code.>", "", "", 0),
         ("empty", "<.code.> )] <./code.>", "", "", 0), ("call", "<.code.> [ <.code.> [", "", "", 0),
         ("empty", "<.code.> ] <./code.>", "", "", 0), ("empty", "<.code.> <./code.>", "", "", 0),
         ("header", "<.assistant.>", "", "", 0), ("call", "<.code.> [", "", "", 2), ("stray", "<./mind.>", "", "", 0),
-        ("reasoning", "<.mind.>", "", "", 0), ("end", "<./.>", "", "\n", 0),
+        ("reasoning", "<.mind.>", "", "", 0), ("call", "<.code.>", "", "", 2), ("end", "<./.>", "", "\n", 0),
         ("call", "\x00<.code.>[<.code.>[", "", "", 2), ("call", "\x00<.code.>[", "", "", 2),
-        ("call", "```json <.code.> [", "", "", 0), ("call", "``` <.code.> [", "", "", 0),
+        ("call", "\x00<.code.>", "", "", 2), ("call", "```json <.code.> [", "", "", 0),
+        ("call", "``` <.code.> [", "", "", 0),
         find=(
             r"<(?:(\.code\.>\s{0,64}\[\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}\]\s{0,64}<\./code"
             r"\.>)|(\.code\.>\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|(\.cod"
             r"e\.>\s{0,64}\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}<\./code\.>)|(\.assistant\.>)|(\.code\.>\s{0,64}\[)"
-            r"|(\./mind\.>)|(\.mind\.>)|(\./\.>)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[[\s_▁-]{0,4}<\s{"
-            r"0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\["
-            r"))|`(?:(``json\s{0,64}<\.code\.>\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,64}\[))"
-        ), near=r"<(?=[\t\n\r \-._▁]|\Z)|`(?=[`]|\Z)", width=214,
+            r"|(\./mind\.>)|(\.mind\.>)|(\.code\.>)|(\./\.>)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[[\s_"
+            r"▁-]{0,64}<\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0"
+            r",4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>))|`(?:(``json\s{0,64}<\.code\.>\s{0,64}\[)|("
+            r"``\s{0,64}<\.code\.>\s{0,64}\[))"
+        ), near=r"<(?=[\t\n\r \-._▁]|\Z)|`(?=[`]|\Z)", width=224,
     )
     BEFORE_CONTENT = Scanner(
         ("empty", "<.code.> [ )] <./code.>", "", "", 0), ("empty", "<.code.> [ ] <./code.>", "", "", 0),
         ("empty", "<.code.> )] <./code.>", "", "", 0), ("call", "<.code.> [ <.code.> [", "", "", 0),
         ("empty", "<.code.> ] <./code.>", "", "", 0), ("empty", "<.code.> <./code.>", "", "", 0),
         ("header", "<.assistant.>", "", "", 0), ("call", "<.code.> [", "", "", 2), ("stray", "<./mind.>", "", "", 0),
-        ("reasoning", "<.mind.>", "", "", 0), ("end", "<./.>", "", "\n", 0),
+        ("reasoning", "<.mind.>", "", "", 0), ("call", "<.code.>", "", "", 2), ("end", "<./.>", "", "\n", 0),
         ("call", "\x00<.code.>[<.code.>[", "", "", 2), ("call", "\x00<.code.>[", "", "", 2),
-        ("reasoning", "\x00<.mind.>", "", "", 2), ("call", "```json <.code.> [", "", "", 0),
-        ("call", "``` <.code.> [", "", "", 0),
+        ("reasoning", "\x00<.mind.>", "", "", 2), ("call", "\x00<.code.>", "", "", 2),
+        ("call", "```json <.code.> [", "", "", 0), ("call", "``` <.code.> [", "", "", 0),
         find=(
             r"<(?:(\.code\.>\s{0,64}\[\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}\]\s{0,64}<\./code"
             r"\.>)|(\.code\.>\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|(\.cod"
             r"e\.>\s{0,64}\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}<\./code\.>)|(\.assistant\.>)|(\.code\.>\s{0,64}\[)"
-            r"|(\./mind\.>)|(\.mind\.>)|(\./\.>)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[[\s_▁-]{0,4}<\s{"
-            r"0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\["
-            r")|(\s{0,4}\.\s{0,4}(?ai:mind)\s{0,4}\.\s{0,4}>))|`(?:(``json\s{0,64}<\.code\.>\s{0,64}\[)|(``\s{0,64}<\."
-            r"code\.>\s{0,64}\[))"
-        ), near=r"<(?=[\t\n\r \-._▁]|\Z)|`(?=[`]|\Z)", width=214,
+            r"|(\./mind\.>)|(\.mind\.>)|(\.code\.>)|(\./\.>)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[[\s_"
+            r"▁-]{0,64}<\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0"
+            r",4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?ai:mind)\s{0,4}\.\s{0,4}>)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}"
+            r">))|`(?:(``json\s{0,64}<\.code\.>\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,64}\[))"
+        ), near=r"<(?=[\t\n\r \-._▁]|\Z)|`(?=[`]|\Z)", width=224,
     )
     REASONING_AGAIN = Scanner(("reasoning", "<.mind.>", "", "", 0), find=r"<(\.mind\.>)", near=r"<(?=[.]|\Z)", width=9)
     OPENERS = ("<.code.> [ <.code.> [", "<.code.> [")
@@ -2557,6 +2604,7 @@ class StreamParser(QuotedPairs):
     )
     HEADER_PARTS = ("(",)
     HEADER_TEXTS = Pattern("(?:\\(|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+)")
+    SHORT_OPENERS = ("<.code.>",)
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
         ("mark", "<.assistant.>", "", "", 0), ("mark", "<./code.>", "", "", 1), ("mark", "<.code.> [", "", "", 1),
@@ -2586,13 +2634,14 @@ class StreamParser(QuotedPairs):
         ("next", "```json <.code.> [", "", "", 0), ("next", "``` <.code.> [", "", "", 0),
         find=(
             r"\)()|,()|<(?:(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|(\./code\.>)|(\.code\.>\s{0,64}\[)|(\./\."
-            r">)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[[\s_▁-]{0,4}<\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\."
-            r"\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}/\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0"
-            r",4}\.\s{0,4}>\s{0,4}\[))|\](?:(\s{0,64}<\./code\.>)|())|`(?:(``json\s{0,64}<\.code\.>\s{0,64}\[)|(``\s{0"
-            r",64}<\.code\.>\s{0,64}\[))"
-        ), near=r"\)|,|<(?=[\t\n\r \-._▁]|\Z)|\]|`(?=[`]|\Z)", width=212,
+            r">)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[[\s_▁-]{0,64}<\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}"
+            r"\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}/\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>)|(\s{0,4}\.\s{0,4}(?ai:code)\s"
+            r"{0,4}\.\s{0,4}>\s{0,4}\[))|\](?:(\s{0,64}<\./code\.>)|())|`(?:(``json\s{0,64}<\.code\.>\s{0,64}\[)|(``\s"
+            r"{0,64}<\.code\.>\s{0,64}\[))"
+        ), near=r"\)|,|<(?=[\t\n\r \-._▁]|\Z)|\]|`(?=[`]|\Z)", width=224,
     )
     PAIR_OPENS = False
+    AROUND_KEY = (Pattern(""), Pattern(r"(?:\s{0,64}[:=])*"), 65)
     FOLLOW = (
         Pattern(
             "\\s{0,16}(?:,\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}=|\\)\\s{0,16}(?:\\]<\\./code\\.>|<\\./\\.>|,\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}\\())"
@@ -2608,19 +2657,21 @@ class StreamParser(QuotedPairs):
         ("call", "<.code.> [ <.code.> [", "", "", 0), ("empty", "<.code.> ] <./code.>", "", "", 0),
         ("empty", "<.code.> <./code.>", "", "", 0), ("header", "<.assistant.>", "", "", 0),
         ("call", "<.code.> [", "", "", 2), ("closed", "<./code.>", "", "", 1), ("stray", "<./mind.>", "", "", 0),
-        ("reasoning", "<.mind.>", "", "", 0), ("end", "<./.>", "", "\n", 0),
+        ("call", "<.code.>", "", "", 2), ("reasoning", "<.mind.>", "", "", 0), ("end", "<./.>", "", "\n", 0),
         ("call", "\x00<.code.>[<.code.>[", "", "", 2), ("call", "\x00<.code.>[", "", "", 2),
-        ("closed", "\x00<./code.>", "", "", 2), ("closed", "] <./code.>", "", "", 1), ("closed", "]", "", "", 2),
-        ("call", "```json <.code.> [", "", "", 0), ("call", "``` <.code.> [", "", "", 0),
+        ("closed", "\x00<./code.>", "", "", 2), ("call", "\x00<.code.>", "", "", 2),
+        ("closed", "] <./code.>", "", "", 1), ("closed", "]", "", "", 2), ("call", "```json <.code.> [", "", "", 0),
+        ("call", "``` <.code.> [", "", "", 0),
         find=(
             r"\)()|,()|<(?:(\.code\.>\s{0,64}\[\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}\]\s{0,64}"
             r"<\./code\.>)|(\.code\.>\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\["
             r")|(\.code\.>\s{0,64}\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}<\./code\.>)|(\.assistant\.>)|(\.code\.>\s{"
-            r"0,64}\[)|(\./code\.>)|(\./mind\.>)|(\.mind\.>)|(\./\.>)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0"
-            r",4}\[[\s_▁-]{0,4}<\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,"
-            r"4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}/\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>))|\](?:(\s{0,64}<\./code\.>)"
-            r"|())|`(?:(``json\s{0,64}<\.code\.>\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,64}\[))"
-        ), near=r"\)|,|<(?=[\t\n\r \-._▁]|\Z)|\]|`(?=[`]|\Z)", width=214,
+            r"0,64}\[)|(\./code\.>)|(\./mind\.>)|(\.code\.>)|(\.mind\.>)|(\./\.>)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\."
+            r"\s{0,4}>\s{0,4}\[[\s_▁-]{0,64}<\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?"
+            r"ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}/\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>)|(\s{0,4}\.\s{0"
+            r",4}(?ai:code)\s{0,4}\.\s{0,4}>))|\](?:(\s{0,64}<\./code\.>)|())|`(?:(``json\s{0,64}<\.code\.>\s{0,64}\[)"
+            r"|(``\s{0,64}<\.code\.>\s{0,64}\[))"
+        ), near=r"\)|,|<(?=[\t\n\r \-._▁]|\Z)|\]|`(?=[`]|\Z)", width=224,
     )
     AFTER_TURN = Scanner(
         ("header", "<.assistant.> <.code.> [ <.code.> [", "", "", 0),
