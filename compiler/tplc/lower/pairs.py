@@ -153,7 +153,7 @@ def around_key(pairs: PairForm) -> tuple[str, str] | None:
     return _any_of(before), _any_of(after, typed=bool(pairs.types))
 
 
-QUOTES = "\"'“”"
+QUOTES_AROUND_KEYS = "\"'“”"
 
 
 def _any_of(found: Sequence[str], *, typed: bool = False) -> str:
@@ -163,7 +163,7 @@ def _any_of(found: Sequence[str], *, typed: bool = False) -> str:
     """
     parts: list[str] = []
     for text in sorted(found, key=len):
-        if not _consists_of(text, [*parts, *QUOTES]):
+        if not _consists_of(text, [*parts, *QUOTES_AROUND_KEYS]):
             parts.append(text)
     patterns = [re.escape(text) + r"(?![\"'])" * (typed and text[-1].isalnum()) for text in reversed(parts)]
     word = [r"(?<!\w)\w{1,32}(?=[\"'])"] * typed
