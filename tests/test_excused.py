@@ -49,12 +49,8 @@ def test_reasoning_excuses_no_wrong_arguments(value: str, *, reasoning: bool) ->
 @pytest.mark.parametrize(
     ("value", "cause"),
     [
-        (
-            "(v | string | e)",
-            'the template escapes HTML in values: "say \\"hi\\" to them" is written "say &#34;hi&#34; to them"',
-        ),
-        ("(v | string | urlencode)", "the template percent-encodes in values: "),
-        ("(v | string | indent(4))", "the template indents by 4 in values: "),
+        ("('' ~ (v | urlencode) if v is string else v | tojson)", "the template percent-encodes in values: "),
+        ("('' ~ (v | e) if v is string else v | tojson)", "the template escapes HTML in values: "),
     ],
 )
 def test_a_refusal_names_the_transformation(value: str, cause: str) -> None:

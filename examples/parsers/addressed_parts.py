@@ -65,8 +65,7 @@ class StreamParser(RawPairs):
     AT_ENDS = True
     REASONS = True
     CUT_MARKERS = True
-    REPEATED_REASONING = True
-    # reasoning = text "<:more:>" content
+    KEEPS = True
     IN_REASONING = Scanner(
         ("last", "#top#", "", "", 0), ("reasoning_end", "<:more:>", "", "", 0), ("end", "<:over:>", "", "", 0),
         ("alike", "\x00<:more:>", "", "", 2), ("end", "\x00<:over:>", "", "", 2),
@@ -75,10 +74,6 @@ class StreamParser(RawPairs):
             r"{0,4}:\s{0,4}>))"
         ), near=r"#(?=[t]|\Z)|<(?=[\t\n\r \-:_▁]|\Z)", width=41,
     )
-    REASONING_AGAIN = Scanner(
-        ("reasoning", "to self:>", " ", "", 0), find=r"t(o\s{1,64}self:>)", near=r"t(?=[o]|\Z)", width=74, leads=" "
-    )
-    # content = (text | "to user:>" | "<:over:>")* ("to self:>" reasoning | "to" call)?
     IN_CONTENT = Scanner(
         ("last", "#top#", "", "", 0), ("header", "<:from assistant", "", "", 0), ("end", "<:over:>", "", "", 0),
         ("stray", "<:more:>", "", "", 0), ("end", "\x00<:over:>", "", "", 2), ("reasoning", "to self:>", " ", "", 0),
@@ -88,25 +83,20 @@ class StreamParser(RawPairs):
             r"?:(o\s{1,64}self:>)|(o\s{1,64}user:>)|(o(?!\w)))"
         ), near=r"#(?=[t]|\Z)|<(?=[\t\n\r \-:_▁]|\Z)|t(?=[o]|\Z)", width=81, leads=" ",
     )
+    REASONING_AGAIN = Scanner(
+        ("reasoning", "to self:>", " ", "", 0), find=r"t(o\s{1,64}self:>)", near=r"t(?=[o]|\Z)", width=74, leads=" "
+    )
     DISTINCT = False
     # call = name ':><run name="' name '">' arguments
     HEADER = (
-        (
-            "name",
-            Scanner(
-                ("suffix", ':> <run name="', "", "", 0), find=r':(>\s{0,64}<run\s{1,64}name=")', near=r":(?=[>]|\Z)",
-                width=142, word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?::(>\s{0,64}<run\s{1,64}name="))', trails=("",),
-            ),
-            "",
-        ),
-        (
-            "name",
-            Scanner(
-                ("suffix", '">', "", "\n", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3,
-                word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))', trails=("\n",),
-            ),
-            "",
-        ),
+        ("name", Scanner(
+            ("suffix", ':> <run name="', "", "", 0), find=r':(>\s{0,64}<run\s{1,64}name=")', near=r":(?=[>]|\Z)",
+            width=142, word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?::(>\s{0,64}<run\s{1,64}name="))', trails=("",),
+        ), ""),
+        ("name", Scanner(
+            ("suffix", '">', "", "\n", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3,
+            word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))', trails=("\n",),
+        ), ""),
     )
     ONLY_TOOLS = True
     HEADER_PARTS = ('name="', "<run", "name", "run", '">', ":>", "to", '"', ":", "<", "=", ">")
@@ -122,14 +112,10 @@ class StreamParser(RawPairs):
     NAMES_ALIKE = True
     # arguments = ('<given name="' key '">' value)*
     PAIR = (
-        (
-            "key",
-            Scanner(
-                ("suffix", '">', "", "", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3,
-                word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))', trails=("",),
-            ),
-            "",
-        ),
+        ("key", Scanner(
+            ("suffix", '">', "", "", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3,
+            word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))', trails=("",),
+        ), ""),
     )
     BETWEEN = Scanner(
         ("next", "<:more:> <:from assistant ", "", " ", 2), ("pair", '<given name="', "", "", 0),
@@ -192,6 +178,36 @@ class StreamParser(RawPairs):
             r"0,4}(?ai:run)\s{0,4}>))|t(?:(o\s{1,64}self:>)|(o\s{1,64}user:>)|(o(?!\w)))"
         ), near=r"#(?=[t]|\Z)|,|;|<(?=[\t\n\r \-/:_▁]|\Z)|t(?=[o]|\Z)", width=153, leads=" ",
     )
+
+    def _reasoning(self) -> bool:
+        # reasoning = text "<:more:>" content
+        again = self._reasoning_again()
+        if again is not False:
+            return again is True
+        text = "reasoning_content" if self._reasoning_on else "content"
+        kind = self._until(self.IN_REASONING, text)
+        if kind == "reasoning_end":
+            return self._close_reasoning()
+        if kind == "end":
+            return self._end_turn()
+        return kind != ""
+
+    def _content(self) -> bool:
+        # content = (text | "to user:>" | "<:over:>")* ("to self:>" reasoning | "to" call)?
+        kind = self._until(self.IN_CONTENT, "content")
+        if kind == "reasoning":
+            return self._open_reasoning()
+        if kind == "content":
+            return self._drop(False)
+        if kind == "line":
+            return self._try_call("content") if self._calls_on else self._keep("content")
+        if kind == "end":
+            return self._end_turn()
+        if kind == "header":
+            return self._drop_after_text("another turn begins")
+        if kind == "stray":
+            return self._drop_noted("reasoning ends that was not open")
+        return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

@@ -71,7 +71,7 @@ class StreamParser(UsualObjects):
     AT_LINES = True
     AT_ENDS = True
     CUT_MARKERS = True
-    # content = (text | "{{END}}")* ("{{DO}} [{" call)?
+    KEEPS = True
     IN_CONTENT = Scanner(
         ("call", "```json {{DO}} [ {", "", "", 0), ("call", "``` {{DO}} [ {", "", "", 0),
         ("call", "{{DO}} [ {{DO}} [ {", " ", "", 0), ("call", "{{DO}} ```json {", " ", "", 0),
@@ -156,6 +156,17 @@ class StreamParser(UsualObjects):
             r",64}```\s{0,64}\{)|(\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{DO\}\}\s{0,64}\[\s{0,64}\{)|(\{DO\}\}\s{0,64}\{))"
         ), near=r"`(?=[`]|\Z)|\{(?=[{]|\Z)", width=275, leads=" ",
     )
+
+    def _content(self) -> bool:
+        # content = (text | "{{END}}")* ("{{DO}} [{" call)?
+        kind = self._until(self.IN_CONTENT, "content")
+        if kind == "call":
+            return self._try_call("content") if self._calls_on else self._keep("content")
+        if kind == "end":
+            return self._end_turn()
+        if kind == "empty":
+            return self._drop_noted("an empty call")
+        return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

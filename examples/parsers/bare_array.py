@@ -69,7 +69,6 @@ class StreamParser(UsualObjects):
     ANCHORS = ("/helper/ ",)
     AT_LINES = True
     CUT_MARKERS = True
-    # content = (text | "/over/")* ("[{" call)?
     IN_CONTENT = Scanner(
         ("header", "/helper/", "", " ", 0), ("end", "/over/", " ", "\n", 0), ("line", "[ {", "", "", 0),
         find=r"/(?:(helper/)|(over/))|\[(\s{0,64}\{)", near=r"/(?=[ho]|\Z)|\[", width=67, leads=" ",
@@ -105,6 +104,17 @@ class StreamParser(UsualObjects):
         find=r",()|/(?:(helper/)|(over/))|;(\s{0,64}\{)|\[(\s{0,64}\{)|\]()|\{()", near=r",|/(?=[ho]|\Z)|;|\[|\]|\{",
         width=68, leads=" ",
     )
+
+    def _content(self) -> bool:
+        # content = (text | "/over/")* ("[{" call)?
+        kind = self._until(self.IN_CONTENT, "content")
+        if kind == "line":
+            return self._try_call("content") if self._calls_on else self._keep("content")
+        if kind == "end":
+            return self._end_turn()
+        if kind == "header":
+            return self._drop_after_text("another turn begins")
+        return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

@@ -69,7 +69,6 @@ class StreamParser(UsualObjects):
     AT_LINES = True
     AT_ENDS = True
     CUT_MARKERS = True
-    # content = (text | "|end of turn|")* ("{" call)?
     IN_CONTENT = Scanner(
         ("line", "{", "", "", 0), ("end", "|end of turn|", "", "", 0), ("header", "|assistant|", "", "\n", 0),
         ("last", "|top|", "", "", 0), find=r"\{()|\|(?:(end\s{1,64}of\s{1,64}turn\|)|(assistant\|)|(top\|))",
@@ -106,6 +105,17 @@ class StreamParser(UsualObjects):
         find=r",(\s{0,64}\{)|;(\s{0,64}\{)|\{()|\|(?:(end\s{1,64}of\s{1,64}turn\|)|(assistant\|)|(top\|))",
         near=r",|;|\{|\|(?=[aet]|\Z)", width=142,
     )
+
+    def _content(self) -> bool:
+        # content = (text | "|end of turn|")* ("{" call)?
+        kind = self._until(self.IN_CONTENT, "content")
+        if kind == "line":
+            return self._try_call("content") if self._calls_on else self._keep("content")
+        if kind == "end":
+            return self._end_turn()
+        if kind == "header":
+            return self._drop_after_text("another turn begins")
+        return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

@@ -67,7 +67,6 @@ class StreamParser(QuotedPairs):
     AT_LINES = True
     AT_ENDS = True
     CUT_MARKERS = True
-    # content = text ("[" call)?
     IN_CONTENT = Scanner(
         ("line", "[", "", "", 0), ("last", "~top~", "", "", 0), ("header", "~bot~", "", "\n", 0),
         ("last", "~~", "", "\n", 0), find=r"\[()|~(?:(top~)|(bot~)|(~))", near=r"\[|~(?=[bt\~]|\Z)", width=6,
@@ -75,14 +74,10 @@ class StreamParser(QuotedPairs):
     DISTINCT = False
     # call = name "(" arguments
     HEADER = (
-        (
-            "name",
-            Scanner(
-                ("suffix", "(", "", "", 0), find=r"\(()", near=r"\(", width=2,
-                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\(())", trails=("",),
-            ),
-            "",
-        ),
+        ("name", Scanner(
+            ("suffix", "(", "", "", 0), find=r"\(()", near=r"\(", width=2,
+            word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\(())", trails=("",),
+        ), ""),
     )
     ONLY_TOOLS = True
     HEADER_PARTS = ("(",)
@@ -96,14 +91,10 @@ class StreamParser(QuotedPairs):
     NAMES_ALIKE = True
     # arguments = (key "=" value)*
     PAIR = (
-        (
-            "key",
-            Scanner(
-                ("suffix", "=", "", "", 0), find="=()", near="=", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:=())",
-                trails=("",),
-            ),
-            "",
-        ),
+        ("key", Scanner(
+            ("suffix", "=", "", "", 0), find="=()", near="=", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:=())",
+            trails=("",),
+        ), ""),
     )
     BETWEEN = Scanner(
         ("next", ")", "", "", 0), ("skip", ",", "", " ", 0), ("next", "[", "", "", 0), ("next", "]", "", "", 0),
@@ -125,6 +116,17 @@ class StreamParser(QuotedPairs):
         ("last", "~~", "", "\n", 0), find=r"\)()|,()|\[()|\]()|~(?:(top~)|(bot~)|(~))",
         near=r"\)|,|\[|\]|~(?=[bt\~]|\Z)", width=6,
     )
+
+    def _content(self) -> bool:
+        # content = text ("[" call)?
+        kind = self._until(self.IN_CONTENT, "content")
+        if kind == "line":
+            return self._try_call("content") if self._calls_on else self._keep("content")
+        if kind == "end":
+            return self._end_turn()
+        if kind == "header":
+            return self._drop_after_text("another turn begins")
+        return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

@@ -64,8 +64,7 @@ class StreamParser(Wraps):
     AT_ENDS = True
     REASONS = True
     CUT_MARKERS = True
-    REPEATED_REASONING = True
-    # reasoning = text ("</quiet>" content | '<act name="' call)
+    KEEPS = True
     IN_REASONING = Scanner(
         ("line", '<act name=" <act name="', "\n", "", 0), ("line", '<act name="', "\n", "", 2),
         ("reasoning_end", "</quiet>", "\n", "\n\n", 0), ("end", "<-/->", "", "\n", 0),
@@ -79,8 +78,6 @@ class StreamParser(Wraps):
             r'`json\s{0,64}<act\s{1,64}name=")|(``\s{0,64}<act\s{1,64}name="))'
         ), near=r"<(?=[\t\n\r \-/A_a▁]|\Z)|`(?=[`]|\Z)", width=216, leads="\n",
     )
-    REASONING_AGAIN = Scanner(("reasoning", "<quiet>", "", "\n", 0), find="<(quiet>)", near=r"<(?=[q]|\Z)", width=8)
-    # content = (text | "<-/->")* ("<quiet>" reasoning | '<act name="' call)?
     IN_CONTENT = Scanner(
         ("call", '<act name=" <act name="', "\n", "", 0), ("empty", '<act name=" </act>', "", "", 0),
         ("header", "<-assistant->", "", "\n", 0), ("call", '<act name="', "\n", "", 2),
@@ -94,7 +91,6 @@ class StreamParser(Wraps):
             r'0,4}=\s{0,4}"))|`(?:(``json\s{0,64}<act\s{1,64}name=")|(``\s{0,64}<act\s{1,64}name="))'
         ), near=r"<(?=[\t\n\r \-/A_aq▁]|\Z)|`(?=[`]|\Z)", width=216, leads="\n",
     )
-    FIRST = ("reasoning",)
     BEFORE_CONTENT = Scanner(
         ("call", '<act name=" <act name="', "\n", "", 0), ("empty", '<act name=" </act>', "", "", 0),
         ("header", "<-assistant->", "", "\n", 0), ("call", '<act name="', "\n", "", 2),
@@ -110,17 +106,14 @@ class StreamParser(Wraps):
             '64}name="))'
         ), near=r"<(?=[\t\n\r \-/AQ_aq▁]|\Z)|`(?=[`]|\Z)", width=216, leads="\n",
     )
+    REASONING_AGAIN = Scanner(("reasoning", "<quiet>", "", "\n", 0), find="<(quiet>)", near=r"<(?=[q]|\Z)", width=8)
     OPENERS = ('<act name=" <act name="', '<act name="')
     # call = name '">' arguments
     HEADER = (
-        (
-            "name",
-            Scanner(
-                ("suffix", '">', "", "", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3,
-                word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))', trails=("",),
-            ),
-            "",
-        ),
+        ("name", Scanner(
+            ("suffix", '">', "", "", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3,
+            word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))', trails=("",),
+        ), ""),
     )
     HEADER_PARTS = ('name="', "<act", "name", "act", '">', '"', "<", "=", ">")
     HEADER_TEXTS = Pattern('(?:name="|<act|name|act|">|"|<|=|>|[^\\S\\n]*[\\n:.,/\'"`]|[0-9]+)')
@@ -140,14 +133,10 @@ class StreamParser(Wraps):
     NAMES_ALIKE = True
     # arguments = ('<arg key="' key '">' value)*
     PAIR = (
-        (
-            "key",
-            Scanner(
-                ("suffix", '">', "", "", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3,
-                word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))', trails=("",),
-            ),
-            "",
-        ),
+        ("key", Scanner(
+            ("suffix", '">', "", "", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3,
+            word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))', trails=("",),
+        ), ""),
     )
     BETWEEN = Scanner(
         ("next", '<act name=" <act name="', "\n", "", 0), ("next", '<act name="', "\n", "", 2),
@@ -217,6 +206,39 @@ class StreamParser(Wraps):
             r'{1,64}name=")|(``\s{0,64}<act\s{1,64}name="))'
         ), near=r"<(?=[\-a]|\Z)|`(?=[`]|\Z)", width=294, leads="\n",
     )
+
+    def _reasoning(self) -> bool:
+        # reasoning = text ("</quiet>" content | '<act name="' call)
+        again = self._reasoning_again()
+        if again is not False:
+            return again is True
+        text = "reasoning_content" if self._reasoning_on else "content"
+        kind = self._until(self.IN_REASONING, text)
+        if kind == "reasoning_end":
+            return self._close_reasoning()
+        if kind == "end":
+            return self._end_turn()
+        if kind == "line":
+            return self._try_call(text) if self._calls_on else self._keep_call()
+        return kind != ""
+
+    def _content(self) -> bool:
+        # content = (text | "<-/->")* ("<quiet>" reasoning | '<act name="' call)?
+        # What opens reasoning is text once content has begun.
+        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning",))
+        if kind == "reasoning":
+            return self._open_reasoning()
+        if kind == "call":
+            return self._try_call("content") if self._calls_on else self._keep("content")
+        if kind == "end":
+            return self._end_turn()
+        if kind == "header":
+            return self._drop_after_text("another turn begins")
+        if kind == "stray":
+            return self._drop_noted("reasoning ends that was not open")
+        if kind == "empty":
+            return self._drop_noted("an empty call")
+        return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

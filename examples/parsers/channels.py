@@ -70,8 +70,7 @@ class StreamParser(Objects):
     REASONS = True
     HEADERS_ALIKE = True
     CUT_MARKERS = True
-    REPEATED_REASONING = True
-    # reasoning = text ("{stop}" content | "{to}fn." call)
+    KEEPS = True
     IN_REASONING = Scanner(
         ("line", "```json {to}fn.", "", "", 0), ("line", "``` {to}fn.", "", "", 0),
         ("line", "{channel}reply{to}fn.", "", "", 0), ("line", "{channel}notes{to}fn.", "", "", 0),
@@ -84,11 +83,6 @@ class StreamParser(Objects):
             r"\})|(done\})|(to\}))"
         ), near=r"`(?=[`]|\Z)|\{(?=[cdst]|\Z)", width=80,
     )
-    REASONING_AGAIN = Scanner(
-        ("reasoning", "{channel}notes{body}", "", "", 0), find=r"\{(channel\}notes\{body\})", near=r"\{(?=[c]|\Z)",
-        width=21,
-    )
-    # content = (text | "{channel}reply{body}" | "{done}")* ("{channel}notes{body}" reasoning | "{to}fn." call)?
     IN_CONTENT = Scanner(
         ("call", "```json {to}fn.", "", "", 0), ("call", "``` {to}fn.", "", "", 0),
         ("call", "{channel}reply{to}fn.", "", "", 0), ("call", "{channel}notes{to}fn.", "", "", 0),
@@ -105,23 +99,23 @@ class StreamParser(Objects):
             r"|(to\}\s{0,64}\{invoke\})|(to\}fn\.)|(done\})|(stop\})|(to\}))"
         ), near=r"`(?=[`]|\Z)|\{(?=[cdst]|\Z)", width=81,
     )
+    REASONING_AGAIN = Scanner(
+        ("reasoning", "{channel}notes{body}", "", "", 0), find=r"\{(channel\}notes\{body\})", near=r"\{(?=[c]|\Z)",
+        width=21,
+    )
     OPENERS = ("{channel}reply{to}fn.", "{channel}notes{to}fn.", "{channel}work{to}fn.", "{to}fn. {to}fn.", "{to}fn.")
     # call = name "{channel}work{body}" arguments
     HEADER = (
-        (
-            "name",
-            Scanner(
-                ("suffix", "{channel}reply{body}", "", "", 0), ("suffix", "{channel}notes{body}", "", "", 0),
-                ("suffix", "{channel}work{body}", "", "", 0), ("suffix", "{body}", "", "", 1), ("bare", "{", "", "", 2),
-                find=r"\{(?:(channel\}reply\{body\})|(channel\}notes\{body\})|(channel\}work\{body\})|(body\})|())",
-                near=r"\{", width=21,
-                word=(
-                    r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\{(?:(channel\}reply\{body\})|(channel\}notes\{body\})|(channel"
-                    r"\}work\{body\})|(body\})))"
-                ), trails=("", "", "", ""),
-            ),
-            "",
-        ),
+        ("name", Scanner(
+            ("suffix", "{channel}reply{body}", "", "", 0), ("suffix", "{channel}notes{body}", "", "", 0),
+            ("suffix", "{channel}work{body}", "", "", 0), ("suffix", "{body}", "", "", 1), ("bare", "{", "", "", 2),
+            find=r"\{(?:(channel\}reply\{body\})|(channel\}notes\{body\})|(channel\}work\{body\})|(body\})|())",
+            near=r"\{", width=21,
+            word=(
+                r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\{(?:(channel\}reply\{body\})|(channel\}notes\{body\})|(channel\}wor"
+                r"k\{body\})|(body\})))"
+            ), trails=("", "", "", ""),
+        ), ""),
     )
     HEADER_PARTS = (
         "{channel}notes{body}", "{channel}reply{body}", "{channel}work{body}", "notes{body}", "reply{body}",
@@ -199,6 +193,40 @@ class StreamParser(Objects):
             r"to\}fn\.))"
         ), near=r"`(?=[`]|\Z)|\{(?=[cst]|\Z)", width=161,
     )
+
+    def _reasoning(self) -> bool:
+        # reasoning = text ("{stop}" content | "{to}fn." call)
+        again = self._reasoning_again()
+        if again is not False:
+            return again is True
+        text = "reasoning_content" if self._reasoning_on else "content"
+        kind = self._until(self.IN_REASONING, text)
+        if kind == "reasoning_end":
+            return self._close_reasoning()
+        if kind == "end":
+            return self._end_turn()
+        if kind == "line":
+            return self._try_call(text) if self._calls_on else self._keep_call()
+        return kind != ""
+
+    def _content(self) -> bool:
+        # content = (text | "{channel}reply{body}" | "{done}")* ("{channel}notes{body}" reasoning | "{to}fn." call)?
+        kind = self._until(self.IN_CONTENT, "content")
+        if kind == "reasoning":
+            return self._open_reasoning()
+        if kind == "content":
+            return self._drop(False)
+        if kind == "call":
+            return self._try_call("content") if self._calls_on else self._keep("content")
+        if kind == "end":
+            return self._end_turn()
+        if kind == "header":
+            return self._drop_after_text("another turn begins")
+        if kind == "stray":
+            return self._drop_noted("reasoning ends that was not open")
+        if kind == "empty":
+            return self._drop_noted("an empty call")
+        return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

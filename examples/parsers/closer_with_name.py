@@ -68,8 +68,7 @@ class StreamParser(Objects):
     AT_LINES = True
     REASONS = True
     CUT_MARKERS = True
-    REPEATED_REASONING = True
-    # reasoning = text ("}reflect\\" content | "\\begin{" call)
+    KEEPS = True
     IN_REASONING = Scanner(
         ("line", "\\begin{ \\begin{", "\n", "", 0), ("line", "\\begin{", "\n", "", 2),
         ("end", "\\stop\\", " ", "\n", 0), ("line", "```json \\begin{", "", "", 0), ("line", "``` \\begin{", "", "", 0),
@@ -79,10 +78,6 @@ class StreamParser(Objects):
             r"|\}(reflect\\)"
         ), near=r"\\(?=[bs]|\Z)|`(?=[`]|\Z)|\}(?=[r]|\Z)", width=80, leads="\n\x00 ",
     )
-    REASONING_AGAIN = Scanner(
-        ("reasoning", "\\reflect{", "", "", 0), find=r"\\(reflect\{)", near=r"\\(?=[r]|\Z)", width=10
-    )
-    # content = (text | "\\stop\\")* ("\\reflect{" reasoning | "\\begin{" call)?
     IN_CONTENT = Scanner(
         ("call", "\\begin{ \\begin{", "\n", "", 0), ("header", "\\assistant\\", "", " ", 0),
         ("reasoning", "\\reflect{", "", "", 0), ("call", "\\begin{", "\n", "", 2), ("end", "\\stop\\", " ", "\n", 0),
@@ -93,17 +88,16 @@ class StreamParser(Objects):
             r"\{)|(``\s{0,64}\\begin\{))|\}(reflect\\)"
         ), near=r"\\(?=[abrs]|\Z)|`(?=[`]|\Z)|\}(?=[r]|\Z)", width=80, leads="\n\x00 ",
     )
+    REASONING_AGAIN = Scanner(
+        ("reasoning", "\\reflect{", "", "", 0), find=r"\\(reflect\{)", near=r"\\(?=[r]|\Z)", width=10
+    )
     OPENERS = ("\\begin{ \\begin{", "\\begin{")
     # call = name "}" arguments
     HEADER = (
-        (
-            "name",
-            Scanner(
-                ("bare", "{", "", "", 0), ("suffix", "}", "", "", 0), find=r"\{()|\}()", near=r"\{|\}", width=2,
-                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\}())", trails=("",),
-            ),
-            "",
-        ),
+        ("name", Scanner(
+            ("bare", "{", "", "", 0), ("suffix", "}", "", "", 0), find=r"\{()|\}()", near=r"\{|\}", width=2,
+            word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\}())", trails=("",),
+        ), ""),
     )
     HEADER_PARTS = ("\\begin{", "begin", "\\", "{", "}")
     HEADER_TEXTS = Pattern("(?:\\\\begin\\{|begin|\\\\|\\{|\\}|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+)")
@@ -116,14 +110,10 @@ class StreamParser(Objects):
     )
     LEFT_OVER = Scanner(("call", "\\begin{", "", "", 0), find=r"\\(begin\{)", near=r"\\(?=[b]|\Z)", width=8)
     TAIL = (
-        (
-            "name",
-            Scanner(
-                ("suffix", "}", "", "", 0), find=r"\}()", near=r"\}", width=2,
-                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\}())", trails=("",),
-            ),
-            "",
-        ),
+        ("name", Scanner(
+            ("suffix", "}", "", "", 0), find=r"\}()", near=r"\}", width=2,
+            word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\}())", trails=("",),
+        ), ""),
     )
     CLOSED = True
     READ_AGAIN = True
@@ -151,6 +141,36 @@ class StreamParser(Objects):
             r")|`(?:(``json\s{0,64}\\begin\{)|(``\s{0,64}\\begin\{))"
         ), near=r"\\(?=[ab]|\Z)|`(?=[`]|\Z)", width=156, leads="\n",
     )
+
+    def _reasoning(self) -> bool:
+        # reasoning = text ("}reflect\\" content | "\\begin{" call)
+        again = self._reasoning_again()
+        if again is not False:
+            return again is True
+        text = "reasoning_content" if self._reasoning_on else "content"
+        kind = self._until(self.IN_REASONING, text)
+        if kind == "reasoning_end":
+            return self._close_reasoning()
+        if kind == "end":
+            return self._end_turn()
+        if kind == "line":
+            return self._try_call(text) if self._calls_on else self._keep_call()
+        return kind != ""
+
+    def _content(self) -> bool:
+        # content = (text | "\\stop\\")* ("\\reflect{" reasoning | "\\begin{" call)?
+        kind = self._until(self.IN_CONTENT, "content")
+        if kind == "reasoning":
+            return self._open_reasoning()
+        if kind == "call":
+            return self._try_call("content") if self._calls_on else self._keep("content")
+        if kind == "end":
+            return self._end_turn()
+        if kind == "header":
+            return self._drop_after_text("another turn begins")
+        if kind == "stray":
+            return self._drop_noted("reasoning ends that was not open")
+        return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

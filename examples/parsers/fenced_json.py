@@ -70,8 +70,7 @@ class StreamParser(Objects):
     AT_ENDS = True
     REASONS = True
     CUT_MARKERS = True
-    REPEATED_REASONING = True
-    # reasoning = text ("〔/思考〕" content | "〔调用〕〔一个〕function〔名〕" call)
+    KEEPS = True
     IN_REASONING = Scanner(
         ("line", "```json 〔调用〕〔一个〕function〔名〕", "", "", 0),
         ("line", "``` 〔调用〕〔一个〕function〔名〕", "", "", 0),
@@ -88,8 +87,6 @@ class StreamParser(Objects):
             "|(一个〕function〔名〕)|(/思考〕)|(调用〕)|(完〕)|(始〕))"
         ), near=r"`(?=[`]|\Z)|〔(?=[/一始完调]|\Z)", width=100,
     )
-    REASONING_AGAIN = Scanner(("reasoning", "〔思考〕", "", "\n", 0), find="〔(思考〕)", near=r"〔(?=[思]|\Z)", width=5)
-    # content = (text | "〔完〕")* ("〔思考〕" reasoning | "〔调用〕〔一个〕function〔名〕" call)?
     IN_CONTENT = Scanner(
         ("call", "```json 〔调用〕〔一个〕function〔名〕", "", "", 0),
         ("call", "``` 〔调用〕〔一个〕function〔名〕", "", "", 0),
@@ -110,20 +107,17 @@ class StreamParser(Objects):
             r"(一个〕function〔名〕)|(调用〕\s{0,64}〔/调用〕)|(/思考〕)|(思考〕)|(调用〕)|(助手〕)|(完〕)|(始〕))"
         ), near=r"`(?=[`]|\Z)|〔(?=[/一助始完思调]|\Z)", width=100,
     )
+    REASONING_AGAIN = Scanner(("reasoning", "〔思考〕", "", "\n", 0), find="〔(思考〕)", near=r"〔(?=[思]|\Z)", width=5)
     OPENERS = (
         "〔调用〕〔一个〕function〔名〕 〔一个〕function〔名〕", "〔调用〕 〔调用〕〔一个〕function〔名〕",
         "〔调用〕〔一个〕function〔名〕", "〔一个〕function〔名〕",
     )
     # call = name "```json" arguments
     HEADER = (
-        (
-            "name",
-            Scanner(
-                ("suffix", "```json ", "\n", "\n", 2), ("bare", "{", "", "", 0), find=r"`(``json(?!\w))|\{()",
-                near=r"`(?=[`]|\Z)|\{", width=8, leads="\n", word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:(?!))", trails=(),
-            ),
-            "",
-        ),
+        ("name", Scanner(
+            ("suffix", "```json ", "\n", "\n", 2), ("bare", "{", "", "", 0), find=r"`(``json(?!\w))|\{()",
+            near=r"`(?=[`]|\Z)|\{", width=8, leads="\n", word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:(?!))", trails=(),
+        ), ""),
     )
     HEADER_PARTS = ("〔一个〕function〔名〕", "function", "```json", "json", "一个", "`", "〔", "〕", "名")
     HEADER_TEXTS = Pattern(
@@ -209,6 +203,38 @@ class StreamParser(Objects):
             "名〕)|(调用〕〔一个〕function〔名〕)|(一个〕function〔名〕))"
         ), near=r"`(?=[`]|\Z)|〔(?=[一助调]|\Z)", width=169,
     )
+
+    def _reasoning(self) -> bool:
+        # reasoning = text ("〔/思考〕" content | "〔调用〕〔一个〕function〔名〕" call)
+        again = self._reasoning_again()
+        if again is not False:
+            return again is True
+        text = "reasoning_content" if self._reasoning_on else "content"
+        kind = self._until(self.IN_REASONING, text)
+        if kind == "reasoning_end":
+            return self._close_reasoning()
+        if kind == "end":
+            return self._end_turn()
+        if kind == "line":
+            return self._try_call(text) if self._calls_on else self._keep_call()
+        return kind != ""
+
+    def _content(self) -> bool:
+        # content = (text | "〔完〕")* ("〔思考〕" reasoning | "〔调用〕〔一个〕function〔名〕" call)?
+        kind = self._until(self.IN_CONTENT, "content")
+        if kind == "reasoning":
+            return self._open_reasoning()
+        if kind == "call":
+            return self._try_call("content") if self._calls_on else self._keep("content")
+        if kind == "end":
+            return self._end_turn()
+        if kind == "header":
+            return self._drop_after_text("another turn begins")
+        if kind == "stray":
+            return self._drop_noted("reasoning ends that was not open")
+        if kind == "empty":
+            return self._drop_noted("an empty call")
+        return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

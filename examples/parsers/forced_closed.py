@@ -70,8 +70,7 @@ class StreamParser(CallObjects):
     AT_ENDS = True
     REASONS = True
     CUT_MARKERS = True
-    REPEATED_REASONING = True
-    # reasoning = text ("[[/depth]]" content | "[[call" call)
+    KEEPS = True
     IN_REASONING = Scanner(
         ("line", "[[call [[call ", "", " ", 2), ("reasoning_end", "[[/depth]]", " ", "\n", 0),
         ("line", "[[call ", "", " ", 2), ("end", "[[.]]", " ", "\n", 0), ("line", "\x00[[call[[call", "", " ", 2),
@@ -83,10 +82,6 @@ class StreamParser(CallObjects):
             r"4}\[\s{0,4}(?ai:call)))|`(?:(``json\s{0,64}\[\[call(?!\w))|(``\s{0,64}\[\[call(?!\w)))"
         ), near=r"\[(?=[\t\n\r \-\[_▁]|\Z)|`(?=[`]|\Z)", width=79, leads=" ",
     )
-    REASONING_AGAIN = Scanner(
-        ("reasoning", "[[depth]]", "", " ", 0), find=r"\[(\[depth\]\])", near=r"\[(?=[\[]|\Z)", width=10
-    )
-    # content = (text | "[[.]]")* ("[[depth]]" reasoning | "[[call" call)?
     IN_CONTENT = Scanner(
         ("empty", "[[call [[/call]]", "", "", 0), ("call", "[[call [[call ", "", " ", 2),
         ("header", "[[assistant]]", "", " ", 0), ("stray", "[[/depth]]", " ", "\n", 0),
@@ -99,7 +94,6 @@ class StreamParser(CallObjects):
             r"(\s{0,4}\[\s{0,4}(?ai:call)))|`(?:(``json\s{0,64}\[\[call(?!\w))|(``\s{0,64}\[\[call(?!\w)))"
         ), near=r"\[(?=[\t\n\r \-\[_▁]|\Z)|`(?=[`]|\Z)", width=81, leads=" ",
     )
-    FIRST = ("reasoning",)
     BEFORE_CONTENT = Scanner(
         ("empty", "[[call [[/call]]", "", "", 0), ("call", "[[call [[call ", "", " ", 2),
         ("header", "[[assistant]]", "", " ", 0), ("stray", "[[/depth]]", " ", "\n", 0),
@@ -114,18 +108,16 @@ class StreamParser(CallObjects):
             r"l(?!\w))|(``\s{0,64}\[\[call(?!\w)))"
         ), near=r"\[(?=[\t\n\r \-\[_▁]|\Z)|`(?=[`]|\Z)", width=81, leads=" ",
     )
+    REASONING_AGAIN = Scanner(
+        ("reasoning", "[[depth]]", "", " ", 0), find=r"\[(\[depth\]\])", near=r"\[(?=[\[]|\Z)", width=10
+    )
     OPENERS = ("[[call [[call", "[[call")
     # call = index "]] {" object
     HEADER = (
-        (
-            "index",
-            Scanner(
-                ("suffix", "]] {", "", "", 0), ("bare", "{", "", "", 1), find=r"\](\]\s{0,64}\{)|\{()",
-                near=r"\](?=[\]]|\Z)|\{", width=69, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\](\]\s{0,64}\{))",
-                trails=("",),
-            ),
-            "",
-        ),
+        ("index", Scanner(
+            ("suffix", "]] {", "", "", 0), ("bare", "{", "", "", 1), find=r"\](\]\s{0,64}\{)|\{()",
+            near=r"\](?=[\]]|\Z)|\{", width=69, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\](\]\s{0,64}\{))", trails=("",),
+        ), ""),
     )
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {("args",): "arguments", ("fn",): "name"}
     OPENED = "{"
@@ -176,6 +168,39 @@ class StreamParser(CallObjects):
             r"\w)))"
         ), near=r"\[(?=[\[]|\Z)|`(?=[`]|\Z)", width=157,
     )
+
+    def _reasoning(self) -> bool:
+        # reasoning = text ("[[/depth]]" content | "[[call" call)
+        again = self._reasoning_again()
+        if again is not False:
+            return again is True
+        text = "reasoning_content" if self._reasoning_on else "content"
+        kind = self._until(self.IN_REASONING, text)
+        if kind == "reasoning_end":
+            return self._close_reasoning()
+        if kind == "end":
+            return self._end_turn()
+        if kind == "line":
+            return self._try_call(text) if self._calls_on else self._keep_call()
+        return kind != ""
+
+    def _content(self) -> bool:
+        # content = (text | "[[.]]")* ("[[depth]]" reasoning | "[[call" call)?
+        # What opens reasoning is text once content has begun.
+        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning",))
+        if kind == "reasoning":
+            return self._open_reasoning()
+        if kind == "call":
+            return self._try_call("content") if self._calls_on else self._keep("content")
+        if kind == "end":
+            return self._end_turn()
+        if kind == "header":
+            return self._drop_after_text("another turn begins")
+        if kind == "stray":
+            return self._drop_noted("reasoning ends that was not open")
+        if kind == "empty":
+            return self._drop_noted("an empty call")
+        return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

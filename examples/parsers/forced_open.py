@@ -68,22 +68,18 @@ class StreamParser(Objects):
     AT_ENDS = True
     REASONS = True
     CUT_MARKERS = True
-    REPEATED_REASONING = True
-    # reasoning = text ("</sketch>" content | "@@" call)
+    KEEPS = True
     IN_REASONING = Scanner(
         ("reasoning_end", "</sketch>", "", "", 0), ("alike", "\x00</sketch>", "", "", 2), ("end", ">.<", "", "\n", 0),
         ("line", "@@", "\n", "", 0), find=r"<(?:(/sketch>)|(\s{0,4}/\s{0,4}(?ai:sketch)\s{0,4}>))|>(\.<)|@(@)",
         near=r"<(?=[\t\n\r \-/_▁]|\Z)|>(?=[.]|\Z)|@(?=[@]|\Z)", width=46, leads="\n",
     )
-    REASONING_AGAIN = Scanner(("reasoning", "<sketch>", "", "\n", 0), find="<(sketch>)", near=r"<(?=[s]|\Z)", width=9)
-    # content = (text | ">.<")* ("<sketch>" reasoning | "@@" call)?
     IN_CONTENT = Scanner(
         ("stray", "</sketch>", "", "", 0), ("reasoning", "<sketch>", "", "\n", 0),
         ("header", ">assistant<", "", "\n", 0), ("end", ">.<", "", "\n", 0), ("line", "@@", "\n", "", 0),
         find=r"<(?:(/sketch>)|(sketch>))|>(?:(assistant<)|(\.<))|@(@)", near=r"<(?=[/s]|\Z)|>(?=[.a]|\Z)|@(?=[@]|\Z)",
         width=12, leads="\n",
     )
-    FIRST = ("reasoning",)
     BEFORE_CONTENT = Scanner(
         ("stray", "</sketch>", "", "", 0), ("reasoning", "<sketch>", "", "\n", 0),
         ("reasoning", "\x00<sketch>", "", "\n", 2), ("header", ">assistant<", "", "\n", 0), ("end", ">.<", "", "\n", 0),
@@ -91,17 +87,14 @@ class StreamParser(Objects):
         find=r"<(?:(/sketch>)|(sketch>)|(\s{0,4}(?ai:sketch)\s{0,4}>))|>(?:(assistant<)|(\.<))|@(@)",
         near=r"<(?=[\t\n\r \-/S_s▁]|\Z)|>(?=[.a]|\Z)|@(?=[@]|\Z)", width=41, leads="\n",
     )
+    REASONING_AGAIN = Scanner(("reasoning", "<sketch>", "", "\n", 0), find="<(sketch>)", near=r"<(?=[s]|\Z)", width=9)
     DISTINCT = False
     # call = name arguments
     HEADER = (
-        (
-            "name",
-            Scanner(
-                ("next", "{", "", "", 0), find=r"\{()", near=r"\{", width=2,
-                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\{())", trails=(None,),
-            ),
-            "",
-        ),
+        ("name", Scanner(
+            ("next", "{", "", "", 0), find=r"\{()", near=r"\{", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\{())",
+            trails=(None,),
+        ), ""),
     )
     ONLY_TOOLS = True
     HEADER_PARTS = ("@@", "@")
@@ -120,6 +113,37 @@ class StreamParser(Objects):
         find=r"<(?:(/sketch>)|(sketch>))|>(?:(assistant<)|(\.<))|@(@)", near=r"<(?=[/s]|\Z)|>(?=[.a]|\Z)|@(?=[@]|\Z)",
         width=12, leads=" ",
     )
+
+    def _reasoning(self) -> bool:
+        # reasoning = text ("</sketch>" content | "@@" call)
+        again = self._reasoning_again()
+        if again is not False:
+            return again is True
+        text = "reasoning_content" if self._reasoning_on else "content"
+        kind = self._until(self.IN_REASONING, text)
+        if kind == "reasoning_end":
+            return self._close_reasoning()
+        if kind == "end":
+            return self._end_turn()
+        if kind == "line":
+            return self._try_call(text) if self._calls_on else self._keep_call()
+        return kind != ""
+
+    def _content(self) -> bool:
+        # content = (text | ">.<")* ("<sketch>" reasoning | "@@" call)?
+        # What opens reasoning is text once content has begun.
+        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning",))
+        if kind == "reasoning":
+            return self._open_reasoning()
+        if kind == "line":
+            return self._try_call("content") if self._calls_on else self._keep("content")
+        if kind == "end":
+            return self._end_turn()
+        if kind == "header":
+            return self._drop_after_text("another turn begins")
+        if kind == "stray":
+            return self._drop_noted("reasoning ends that was not open")
+        return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

@@ -68,7 +68,7 @@ class StreamParser(Objects):
     AT_LINES = True
     AT_ENDS = True
     CUT_MARKERS = True
-    # content = (text | "[=close=]")* ("[=ask=][=one=]functions." call)?
+    KEEPS = True
     IN_CONTENT = Scanner(
         ("last", "#top#", "", "", 0), ("call", "[=ask=] [=ask=] [=one=]functions.", "", "", 0),
         ("call", "[=ask=] [=one=] [=one=]functions.", "", "", 0),
@@ -104,24 +104,16 @@ class StreamParser(Objects):
     )
     # call = name ":" index "[=given=]" arguments
     HEADER = (
-        (
-            "name",
-            Scanner(
-                ("suffix", ":", "", "", 0), find=":()", near=":", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?::())",
-                trails=("",),
-            ),
-            "",
-        ),
-        (
-            "index",
-            Scanner(
-                ("suffix", "[=given=]", "", "", 0), ("suffix", "\x00[=given=]", "", "", 2), ("bare", "{", "", "", 0),
-                find=r"\[(?:(=given=\])|(\s{0,4}=\s{0,4}(?ai:given)\s{0,4}=\s{0,4}\]))|\{()",
-                near=r"\[(?=[\t\n\r \-=_▁]|\Z)|\{", width=46, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(=given=\]))",
-                trails=("",),
-            ),
-            "",
-        ),
+        ("name", Scanner(
+            ("suffix", ":", "", "", 0), find=":()", near=":", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?::())",
+            trails=("",),
+        ), ""),
+        ("index", Scanner(
+            ("suffix", "[=given=]", "", "", 0), ("suffix", "\x00[=given=]", "", "", 2), ("bare", "{", "", "", 0),
+            find=r"\[(?:(=given=\])|(\s{0,4}=\s{0,4}(?ai:given)\s{0,4}=\s{0,4}\]))|\{()",
+            near=r"\[(?=[\t\n\r \-=_▁]|\Z)|\{", width=46, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(=given=\]))",
+            trails=("",),
+        ), ""),
     )
     CALL_ID = "functions.{name}:{index}"
     HEADER_PARTS = ("functions.", "[=given=]", "[=one=]", "given", "one", ":", "=", "[", "]")
@@ -220,6 +212,19 @@ class StreamParser(Objects):
             r"\]functions\.)|(``\s{0,64}\[=one=\]functions\.))"
         ), near=r"\[(?=[=]|\Z)|`(?=[`]|\Z)", width=239,
     )
+
+    def _content(self) -> bool:
+        # content = (text | "[=close=]")* ("[=ask=][=one=]functions." call)?
+        kind = self._until(self.IN_CONTENT, "content")
+        if kind == "call":
+            return self._try_call("content") if self._calls_on else self._keep("content")
+        if kind == "end":
+            return self._end_turn()
+        if kind == "header":
+            return self._drop_after_text("another turn begins")
+        if kind == "empty":
+            return self._drop_noted("an empty call")
+        return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

@@ -71,8 +71,7 @@ class StreamParser(UsualObjects):
     AT_ENDS = True
     REASONS = True
     CUT_MARKERS = True
-    REPEATED_REASONING = True
-    # reasoning = text ("«/aside»" content | "«wishes»[{" call)
+    KEEPS = True
     IN_REASONING = Scanner(
         ("line", "```json «wishes» [ {", "", "", 0), ("line", "``` «wishes» [ {", "", "", 0),
         ("line", "«wishes» [ «wishes» [ {", "", "", 0), ("line", "«wishes» ```json {", "", "", 0),
@@ -93,8 +92,6 @@ class StreamParser(UsualObjects):
             r"\s{0,4}(?ai:aside)\s{0,4}»))"
         ), near=r"`(?=[`]|\Z)|«(?=[\t\n\r \-/W_w▁]|\Z)", width=277,
     )
-    REASONING_AGAIN = Scanner(("reasoning", "«aside»", "", "", 0), find="«(aside»)", near=r"«(?=[a]|\Z)", width=8)
-    # content = (text | "«/»")* ("«aside»" reasoning | "«wishes»[{" call)?
     IN_CONTENT = Scanner(
         ("call", "```json «wishes» [ {", "", "", 0), ("call", "``` «wishes» [ {", "", "", 0),
         ("call", "«wishes» [ «wishes» [ {", "", "", 0), ("empty", "«wishes» [ ] «/wishes»", "", "", 0),
@@ -118,7 +115,6 @@ class StreamParser(UsualObjects):
             r"0,4}»[\s_▁-]{0,4}\{))"
         ), near=r"`(?=[`]|\Z)|«(?=[\t\n\r \-/W_aw▁]|\Z)", width=277,
     )
-    FIRST = ("reasoning",)
     BEFORE_CONTENT = Scanner(
         ("call", "```json «wishes» [ {", "", "", 0), ("call", "``` «wishes» [ {", "", "", 0),
         ("call", "«wishes» [ «wishes» [ {", "", "", 0), ("empty", "«wishes» [ ] «/wishes»", "", "", 0),
@@ -142,6 +138,7 @@ class StreamParser(UsualObjects):
             r"0,4}»[\s_▁-]{0,4}\{)|(\s{0,4}(?ai:aside)\s{0,4}»))"
         ), near=r"`(?=[`]|\Z)|«(?=[\t\n\r \-/AW_aw▁]|\Z)", width=277,
     )
+    REASONING_AGAIN = Scanner(("reasoning", "«aside»", "", "", 0), find="«(aside»)", near=r"«(?=[a]|\Z)", width=8)
     OPENERS = (
         "«wishes» [ «wishes» [ {", "«wishes» ```json {", "«wishes» ``` {", "«wishes» [ {", "«wishes» [ {", "«wishes» {",
     )
@@ -234,6 +231,39 @@ class StreamParser(UsualObjects):
             r"0,64}\{))"
         ), near=r"`(?=[`]|\Z)|«(?=[aw]|\Z)", width=353,
     )
+
+    def _reasoning(self) -> bool:
+        # reasoning = text ("«/aside»" content | "«wishes»[{" call)
+        again = self._reasoning_again()
+        if again is not False:
+            return again is True
+        text = "reasoning_content" if self._reasoning_on else "content"
+        kind = self._until(self.IN_REASONING, text)
+        if kind == "reasoning_end":
+            return self._close_reasoning()
+        if kind == "end":
+            return self._end_turn()
+        if kind == "line":
+            return self._try_call(text) if self._calls_on else self._keep_call()
+        return kind != ""
+
+    def _content(self) -> bool:
+        # content = (text | "«/»")* ("«aside»" reasoning | "«wishes»[{" call)?
+        # What opens reasoning is text once content has begun.
+        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning",))
+        if kind == "reasoning":
+            return self._open_reasoning()
+        if kind == "call":
+            return self._try_call("content") if self._calls_on else self._keep("content")
+        if kind == "end":
+            return self._end_turn()
+        if kind == "header":
+            return self._drop_after_text("another turn begins")
+        if kind == "stray":
+            return self._drop_noted("reasoning ends that was not open")
+        if kind == "empty":
+            return self._drop_noted("an empty call")
+        return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

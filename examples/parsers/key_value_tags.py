@@ -64,8 +64,7 @@ class StreamParser(RawPairs):
     AT_ENDS = True
     REASONS = True
     CUT_MARKERS = True
-    REPEATED_REASONING = True
-    # reasoning = text ("[/mull]" content | "[ability]" call)
+    KEEPS = True
     IN_REASONING = Scanner(
         ("line", "[ability] [ability]", "\n", "", 0), ("line", "[ability]", "\n", "", 2),
         ("end", "[@user@]", "", "", 0), ("reasoning_end", "[/mull]", "", "\n", 0),
@@ -79,10 +78,6 @@ class StreamParser(RawPairs):
             r"\]))"
         ), near=r"\[(?=[\t\n\r \-/@A_a▁]|\Z)|`(?=[`]|\Z)", width=96, leads="\n",
     )
-    REASONING_AGAIN = Scanner(
-        ("reasoning", "[mull]", "\n", "", 0), find=r"\[(mull\])", near=r"\[(?=[m]|\Z)", width=7, leads="\n"
-    )
-    # content = (text | "[@user@]")* ("[mull]" reasoning | "[ability]" call)?
     IN_CONTENT = Scanner(
         ("empty", "[ability] [/ability]", "", "", 0), ("call", "[ability] [ability]", "\n", "", 0),
         ("call", "[ability]", "\n", "", 2), ("end", "[@user@]", "", "", 0), ("header", "[@bot@]", "", "", 0),
@@ -97,7 +92,6 @@ class StreamParser(RawPairs):
             r",64}\[ability\]))"
         ), near=r"\[(?=[\t\n\r \-/@A_am▁]|\Z)|`(?=[`]|\Z)", width=96, leads="\n",
     )
-    FIRST = ("reasoning",)
     BEFORE_CONTENT = Scanner(
         ("empty", "[ability] [/ability]", "", "", 0), ("call", "[ability] [ability]", "\n", "", 0),
         ("call", "[ability]", "\n", "", 2), ("end", "[@user@]", "", "", 0), ("header", "[@bot@]", "", "", 0),
@@ -112,19 +106,17 @@ class StreamParser(RawPairs):
             r"n\s{0,64}\[ability\])|(``\s{0,64}\[ability\]))"
         ), near=r"\[(?=[\t\n\r \-/@AM_am▁]|\Z)|`(?=[`]|\Z)", width=96, leads="\n",
     )
+    REASONING_AGAIN = Scanner(
+        ("reasoning", "[mull]", "\n", "", 0), find=r"\[(mull\])", near=r"\[(?=[m]|\Z)", width=7, leads="\n"
+    )
     OPENERS = ("[ability] [ability]", "[ability]")
     # call = name arguments
     HEADER = (
-        (
-            "name",
-            Scanner(
-                ("next", "[/ability]", "", "", 0), ("next", "[k]", "", "", 0), ("next", "\x00[/ability]", "", "", 2),
-                find=r"\[(?:(/ability\])|(k\])|(\s{0,4}/\s{0,4}(?ai:ability)\s{0,4}\]))",
-                near=r"\[(?=[\t\n\r \-/_k▁]|\Z)", width=51,
-                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(?:(/ability\])|(k\])))", trails=(None, None),
-            ),
-            "\n",
-        ),
+        ("name", Scanner(
+            ("next", "[/ability]", "", "", 0), ("next", "[k]", "", "", 0), ("next", "\x00[/ability]", "", "", 2),
+            find=r"\[(?:(/ability\])|(k\])|(\s{0,4}/\s{0,4}(?ai:ability)\s{0,4}\]))", near=r"\[(?=[\t\n\r \-/_k▁]|\Z)",
+            width=51, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(?:(/ability\])|(k\])))", trails=(None, None),
+        ), "\n"),
     )
     HEADER_PARTS = ("[ability]", "ability", "[", "]")
     HEADER_TEXTS = Pattern("(?:\\[ability\\]|ability|\\[|\\]|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+)")
@@ -144,14 +136,10 @@ class StreamParser(RawPairs):
     NAMES_ALIKE = True
     # arguments = ("[k]" key "[/k]\n[v]" value)*
     PAIR = (
-        (
-            "key",
-            Scanner(
-                ("suffix", "[/k] [v]", "", "", 0), find=r"\[(/k\]\s{0,64}\[v\])", near=r"\[(?=[/]|\Z)", width=73,
-                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(/k\]\s{0,64}\[v\]))", trails=("",),
-            ),
-            "",
-        ),
+        ("key", Scanner(
+            ("suffix", "[/k] [v]", "", "", 0), find=r"\[(/k\]\s{0,64}\[v\])", near=r"\[(?=[/]|\Z)", width=73,
+            word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(/k\]\s{0,64}\[v\]))", trails=("",),
+        ), ""),
     )
     BETWEEN = Scanner(
         ("next", "[ability] [ability]", "\n", "", 0), ("next", "[/ability]", "", "", 0),
@@ -221,6 +209,39 @@ class StreamParser(RawPairs):
             r"))|`(?:(``json\s{0,64}\[ability\])|(``\s{0,64}\[ability\]))"
         ), near=r"\[(?=[@a]|\Z)|`(?=[`]|\Z)", width=156, leads="\n",
     )
+
+    def _reasoning(self) -> bool:
+        # reasoning = text ("[/mull]" content | "[ability]" call)
+        again = self._reasoning_again()
+        if again is not False:
+            return again is True
+        text = "reasoning_content" if self._reasoning_on else "content"
+        kind = self._until(self.IN_REASONING, text)
+        if kind == "reasoning_end":
+            return self._close_reasoning()
+        if kind == "end":
+            return self._end_turn()
+        if kind == "line":
+            return self._try_call(text) if self._calls_on else self._keep_call()
+        return kind != ""
+
+    def _content(self) -> bool:
+        # content = (text | "[@user@]")* ("[mull]" reasoning | "[ability]" call)?
+        # What opens reasoning is text once content has begun.
+        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning",))
+        if kind == "reasoning":
+            return self._open_reasoning()
+        if kind == "call":
+            return self._try_call("content") if self._calls_on else self._keep("content")
+        if kind == "end":
+            return self._end_turn()
+        if kind == "header":
+            return self._drop_after_text("another turn begins")
+        if kind == "stray":
+            return self._drop_noted("reasoning ends that was not open")
+        if kind == "empty":
+            return self._drop_noted("an empty call")
+        return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

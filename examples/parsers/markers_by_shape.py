@@ -71,8 +71,7 @@ class StreamParser(UsualObjects):
     AT_ENDS = True
     REASONS = True
     CUT_MARKERS = True
-    REPEATED_REASONING = True
-    # reasoning = text ("(~/muse~)" content | "(~do~){" call)
+    KEEPS = True
     IN_REASONING = Scanner(
         ("last", "#top#", "", "", 0), ("line", "(~do~) ```json {", "", "", 0), ("line", "(~do~) (~do~) {", "", "", 0),
         ("line", "(~do~) ``` {", "", "", 0), ("reasoning_end", "(~/muse~)", "", "\n", 0),
@@ -84,10 +83,6 @@ class StreamParser(UsualObjects):
             r"`json\s{0,64}\(~do~\)\s{0,64}\{)|(``\s{0,64}\(~do~\)\s{0,64}\{))"
         ), near=r"#(?=[t]|\Z)|\((?=[\~]|\Z)|`(?=[`]|\Z)", width=145,
     )
-    REASONING_AGAIN = Scanner(
-        ("reasoning", "(~muse~)", "", "", 0), find=r"\((~muse~\))", near=r"\((?=[\~]|\Z)", width=9
-    )
-    # content = (text | "(~answer~)" | "(~/aside~)" | "(~end~)")* ("(~muse~)" reasoning | "(~do~){" call)?
     IN_CONTENT = Scanner(
         ("last", "#top#", "", "", 0), ("call", "(~do~) ```json {", "", "", 0), ("call", "(~do~) (~do~) {", "", "", 0),
         ("empty", "(~do~) (~/do~)", "", "", 0), ("header", "(~assistant~)", "", "", 0),
@@ -102,6 +97,9 @@ class StreamParser(UsualObjects):
             r"\[\s{0,64}\{)|(~/muse~\))|(~muse~\))|(~do~\)\s{0,64}\{)|(~do~\)\s{0,64}\{)|(~end~\)))|`(?:(``json\s{0,64"
             r"}\(~do~\)\s{0,64}\{)|(``\s{0,64}\(~do~\)\s{0,64}\{))"
         ), near=r"#(?=[t]|\Z)|\((?=[\~]|\Z)|`(?=[`]|\Z)", width=145, leads="\n\n",
+    )
+    REASONING_AGAIN = Scanner(
+        ("reasoning", "(~muse~)", "", "", 0), find=r"\((~muse~\))", near=r"\((?=[\~]|\Z)", width=9
     )
     OPENERS = ("(~do~) ```json {", "(~do~) (~do~) {", "(~do~) ``` {", "(~do~) [ {", "(~do~) {", "(~do~) {")
     # call = object
@@ -173,6 +171,42 @@ class StreamParser(UsualObjects):
             r")|(``\s{0,64}\(~do~\)\s{0,64}\{))"
         ), near=r"\((?=[\~]|\Z)|`(?=[`]|\Z)", width=223,
     )
+
+    def _reasoning(self) -> bool:
+        # reasoning = text ("(~/muse~)" content | "(~do~){" call)
+        again = self._reasoning_again()
+        if again is not False:
+            return again is True
+        text = "reasoning_content" if self._reasoning_on else "content"
+        kind = self._until(self.IN_REASONING, text)
+        if kind == "reasoning_end":
+            return self._close_reasoning()
+        if kind == "end":
+            return self._end_turn()
+        if kind == "line":
+            return self._try_call(text) if self._calls_on else self._keep_call()
+        return kind != ""
+
+    def _content(self) -> bool:
+        # content = (text | "(~answer~)" | "(~/aside~)" | "(~end~)")* ("(~muse~)" reasoning | "(~do~){" call)?
+        kind = self._until(self.IN_CONTENT, "content")
+        if kind == "reasoning":
+            return self._open_reasoning()
+        if kind == "content":
+            return self._drop(False)
+        if kind == "content_end":
+            return self._drop()
+        if kind == "call":
+            return self._try_call("content") if self._calls_on else self._keep("content")
+        if kind == "end":
+            return self._end_turn()
+        if kind == "header":
+            return self._drop_after_text("another turn begins")
+        if kind == "stray":
+            return self._drop_noted("reasoning ends that was not open")
+        if kind == "empty":
+            return self._drop_noted("an empty call")
+        return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

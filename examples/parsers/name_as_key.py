@@ -39,8 +39,8 @@ else:
 
 TYPE_CHECKING = False  # as in typing, whose import would cost more than all the rest
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import ClassVar
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any, ClassVar
 
 __all__ = ("Delta", "Message", "StreamParser", "parse", "parse_many")
 TEMPLATE_SHA256 = "cd18a15e6d9edf25993b2e7ee1f864efc4a0f9bdc4ae069e845988f6a64be8f8"
@@ -68,10 +68,8 @@ class StreamParser(CallObjects):
     AT_LINES = True
     AT_ENDS = True
     REASONS = True
-    CLOSED_FIRST = True
     CUT_MARKERS = True
-    REPEATED_REASONING = True
-    # turn = "scratch)"* content
+    KEEPS = True
     AT_START = Scanner(
         ("header", "%answer%", "", "\n", 0), ("last", "%%", "", "\n", 0), ("call", "(use [ (use [ {", "", "", 0),
         ("empty", "(use [ ] use)", "", "", 0), ("reasoning", "(scratch ", "", " ", 2), ("call", "(use [ {", "", "", 1),
@@ -83,7 +81,6 @@ class StreamParser(CallObjects):
             r",64}\(use\s{0,64}\[\s{0,64}\{))|s(cratch\))"
         ), near=r"%(?=[%a]|\Z)|\((?=[su]|\Z)|`(?=[`]|\Z)|s(?=[c]|\Z)", width=271, leads=" ",
     )
-    # reasoning = text ("scratch)" content | "(use [{" call)
     IN_REASONING = Scanner(
         ("last", "%%", "", "\n", 0), ("line", "(use [ (use [ {", "", "", 0), ("line", "(use [ {", "", "", 1),
         ("line", "```json (use [ {", "", "", 0), ("line", "``` (use [ {", "", "", 0),
@@ -93,10 +90,6 @@ class StreamParser(CallObjects):
             r"}\(use\s{0,64}\[\s{0,64}\{)|(``\s{0,64}\(use\s{0,64}\[\s{0,64}\{))|s(cratch\))"
         ), near=r"%(?=[%]|\Z)|\((?=[u]|\Z)|`(?=[`]|\Z)|s(?=[c]|\Z)", width=271, leads=" ",
     )
-    REASONING_AGAIN = Scanner(
-        ("reasoning", "(scratch ", "", " ", 2), find=r"\((scratch(?!\w))", near=r"\((?=[s]|\Z)", width=9
-    )
-    # content = text ("(scratch" reasoning | "(use [{" call)?
     IN_CONTENT = Scanner(
         ("header", "%answer%", "", "\n", 0), ("last", "%%", "", "\n", 0), ("call", "(use [ (use [ {", "", "", 0),
         ("empty", "(use [ ] use)", "", "", 0), ("call", "(use [ {", "", "", 1), ("call", "```json (use [ {", "", "", 0),
@@ -107,8 +100,6 @@ class StreamParser(CallObjects):
             r"}\[\s{0,64}\{))"
         ), near=r"%(?=[%a]|\Z)|\((?=[u]|\Z)|`(?=[`]|\Z)", width=271,
     )
-    # What opens reasoning is text once content has begun.
-    FIRST = ("reasoning",)
     BEFORE_CONTENT = Scanner(
         ("header", "%answer%", "", "\n", 0), ("last", "%%", "", "\n", 0), ("call", "(use [ (use [ {", "", "", 0),
         ("empty", "(use [ ] use)", "", "", 0), ("reasoning", "(scratch ", "", " ", 2), ("call", "(use [ {", "", "", 1),
@@ -118,6 +109,9 @@ class StreamParser(CallObjects):
             r"}use\))|(scratch(?!\w))|(use\s{0,64}\[\s{0,64}\{))|`(?:(``json\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(``\s{0"
             r",64}\(use\s{0,64}\[\s{0,64}\{))"
         ), near=r"%(?=[%a]|\Z)|\((?=[su]|\Z)|`(?=[`]|\Z)", width=271,
+    )
+    REASONING_AGAIN = Scanner(
+        ("reasoning", "(scratch ", "", " ", 2), find=r"\((scratch(?!\w))", near=r"\((?=[s]|\Z)", width=9
     )
     OPENERS = ("(use [ (use [ {", "(use [ {")
     # call = object
@@ -163,6 +157,51 @@ class StreamParser(CallObjects):
             r"``json\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(``\s{0,64}\(use\s{0,64}\[\s{0,64}\{))"
         ), near=r"%(?=[a]|\Z)|\((?=[u]|\Z)|`(?=[`]|\Z)", width=344,
     )
+
+    def _first_state(self) -> Callable[[Any], bool]:
+        return type(self)._start if self._reasoning_on else type(self)._content
+
+    def _start(self) -> bool:
+        # turn = "scratch)"* content
+        kind = self._next(self.AT_START)
+        if kind is None:
+            return False
+        if kind == "reasoning_end":
+            self._note("reasoning ends that was not open")
+            return self._drop()
+        self._state = type(self)._content
+        return True
+
+    def _reasoning(self) -> bool:
+        # reasoning = text ("scratch)" content | "(use [{" call)
+        again = self._reasoning_again()
+        if again is not False:
+            return again is True
+        text = "reasoning_content" if self._reasoning_on else "content"
+        kind = self._until(self.IN_REASONING, text)
+        if kind == "reasoning_end":
+            return self._close_reasoning()
+        if kind == "end":
+            return self._end_turn()
+        if kind == "line":
+            return self._try_call(text) if self._calls_on else self._keep_call()
+        return kind != ""
+
+    def _content(self) -> bool:
+        # content = text ("(scratch" reasoning | "(use [{" call)?
+        # What opens reasoning is text once content has begun.
+        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning",))
+        if kind == "call":
+            return self._try_call("content") if self._calls_on else self._keep("content")
+        if kind == "end":
+            return self._end_turn()
+        if kind == "header":
+            return self._drop_after_text("another turn begins")
+        if kind == "empty":
+            return self._drop_noted("an empty call")
+        if kind == "reasoning":
+            return self._open_reasoning()
+        return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

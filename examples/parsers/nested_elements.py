@@ -63,8 +63,7 @@ class StreamParser(ElementPairs):
     AT_LINES = True
     REASONS = True
     CUT_MARKERS = True
-    REPEATED_REASONING = True
-    # reasoning = text ("^</inner voice>" content | '^<jobs>\n^<job of="' call)
+    KEEPS = True
     IN_REASONING = Scanner(
         ("line", '^<jobs> ^<job of=" ^<job of="', "", "", 0), ("line", '^<jobs> ^<jobs> ^<job of="', "", "", 0),
         ("line", '^<jobs> ^<job of="', "", "", 2), ("reasoning_end", "^</inner voice>", "", "", 0),
@@ -78,10 +77,6 @@ class StreamParser(ElementPairs):
             r'}of=")|(``json\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<job\s{1,64}of="))'
         ), near=r"\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=286,
     )
-    REASONING_AGAIN = Scanner(
-        ("reasoning", "^<inner voice>", "", "", 0), find=r"\^(<inner\s{1,64}voice>)", near=r"\^(?=[<]|\Z)", width=79
-    )
-    # content = (text | "^[.]^")* ("^<inner voice>" reasoning | '^<jobs>\n^<job of="' call)?
     IN_CONTENT = Scanner(
         ("empty", '^<jobs> ^<job of=" ^</job> ^</jobs>', "", "", 0),
         ("call", '^<jobs> ^<job of=" ^<job of="', "", "", 0), ("call", '^<jobs> ^<jobs> ^<job of="', "", "", 0),
@@ -101,17 +96,16 @@ class StreamParser(ElementPairs):
             r',64}of=")|(``json\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<job\s{1,64}of="))'
         ), near=r"\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=292,
     )
+    REASONING_AGAIN = Scanner(
+        ("reasoning", "^<inner voice>", "", "", 0), find=r"\^(<inner\s{1,64}voice>)", near=r"\^(?=[<]|\Z)", width=79
+    )
     OPENERS = ('^<jobs> ^<job of=" ^<job of="', '^<jobs> ^<jobs> ^<job of="', '^<jobs> ^<job of="', '^<job of="')
     # call = name '">' arguments
     HEADER = (
-        (
-            "name",
-            Scanner(
-                ("suffix", '">', "", "", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3,
-                word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))', trails=("",),
-            ),
-            "",
-        ),
+        ("name", Scanner(
+            ("suffix", '">', "", "", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3,
+            word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))', trails=("",),
+        ), ""),
     )
     HEADER_PARTS = ("^<job", 'of="', "job", '">', "of", '"', "<", "=", ">", "^")
     HEADER_TEXTS = Pattern('(?:\\^<job|of="|job|">|of|"|<|=|>|\\^|[^\\S\\n]*[\\n:.,/\'"`]|[0-9]+)')
@@ -140,14 +134,10 @@ class StreamParser(ElementPairs):
     NAMES_ALIKE = True
     # arguments = ("^<" key ">" value)*
     PAIR = (
-        (
-            "key",
-            Scanner(
-                ("suffix", ">", "", "", 0), find=">()", near=">", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:>())",
-                trails=("",),
-            ),
-            "",
-        ),
+        ("key", Scanner(
+            ("suffix", ">", "", "", 0), find=">()", near=">", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:>())",
+            trails=("",),
+        ), ""),
     )
     BETWEEN = Scanner(
         ("next", '^<jobs> ^<job of=" ^<job of="', "", "", 0), ("next", '^<jobs> ^<jobs> ^<job of="', "", "", 0),
@@ -233,6 +223,38 @@ class StreamParser(ElementPairs):
             r'of=")|(``\s{0,64}\^<job\s{1,64}of="))'
         ), near=r"\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=364,
     )
+
+    def _reasoning(self) -> bool:
+        # reasoning = text ("^</inner voice>" content | '^<jobs>\n^<job of="' call)
+        again = self._reasoning_again()
+        if again is not False:
+            return again is True
+        text = "reasoning_content" if self._reasoning_on else "content"
+        kind = self._until(self.IN_REASONING, text)
+        if kind == "reasoning_end":
+            return self._close_reasoning()
+        if kind == "end":
+            return self._end_turn()
+        if kind == "line":
+            return self._try_call(text) if self._calls_on else self._keep_call()
+        return kind != ""
+
+    def _content(self) -> bool:
+        # content = (text | "^[.]^")* ("^<inner voice>" reasoning | '^<jobs>\n^<job of="' call)?
+        kind = self._until(self.IN_CONTENT, "content")
+        if kind == "reasoning":
+            return self._open_reasoning()
+        if kind == "call":
+            return self._try_call("content") if self._calls_on else self._keep("content")
+        if kind == "end":
+            return self._end_turn()
+        if kind == "header":
+            return self._drop_after_text("another turn begins")
+        if kind == "stray":
+            return self._drop_noted("reasoning ends that was not open")
+        if kind == "empty":
+            return self._drop_noted("an empty call")
+        return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

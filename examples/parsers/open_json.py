@@ -69,7 +69,6 @@ class StreamParser(UsualObjects):
     AT_LINES = True
     AT_ENDS = True
     CUT_MARKERS = True
-    # content = (text | "[=stop=]")* ("[=request=]{" call)?
     IN_CONTENT = Scanner(
         ("call", "[=request=] [=request=] {", "", "", 0), ("call", "[=request=] ```json {", "", "", 0),
         ("call", "[=request=] ``` {", "", "", 0), ("call", "[=request=] [ {", "", "", 0),
@@ -186,6 +185,17 @@ class StreamParser(UsualObjects):
             r"uest=\]\s{0,64}\{))"
         ), near=r"\[(?=[=]|\Z)|`(?=[`]|\Z)", width=231,
     )
+
+    def _content(self) -> bool:
+        # content = (text | "[=stop=]")* ("[=request=]{" call)?
+        kind = self._until(self.IN_CONTENT, "content")
+        if kind == "call":
+            return self._try_call("content") if self._calls_on else self._keep("content")
+        if kind == "end":
+            return self._end_turn()
+        if kind == "header":
+            return self._drop_after_text("another turn begins")
+        return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

@@ -64,8 +64,7 @@ class StreamParser(RawPairs):
     AT_ENDS = True
     REASONS = True
     CUT_MARKERS = True
-    REPEATED_REASONING = True
-    # reasoning = text ("</musings>" content | "<deed>\n<do=" call)
+    KEEPS = True
     IN_REASONING = Scanner(
         ("line", "<deed> <do= <deed> <do=", "\n\n", "", 0), ("line", "<deed> <do=", "\n\n", "", 2),
         ("reasoning_end", "</musings>", "\n", "\n\n", 0), ("line", "<do=", "", "", 1), ("end", "<:>", "", "\n", 0),
@@ -79,10 +78,6 @@ class StreamParser(RawPairs):
             r"?ai:musings)\s{0,4}>))|`(?:(``json\s{0,64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>\s{0,64}<do=))"
         ), near=r"<(?=[\t\n\r \-/:D_d▁]|\Z)|`(?=[`]|\Z)", width=216, leads="\n\n",
     )
-    REASONING_AGAIN = Scanner(
-        ("reasoning", "<musings>", "", "\n", 0), find="<(musings>)", near=r"<(?=[m]|\Z)", width=10
-    )
-    # content = (text | "<:>")* ("<musings>" reasoning | "<deed>\n<do=" call)?
     IN_CONTENT = Scanner(
         ("empty", "<deed> <do= </do> </deed>", "", "", 0), ("call", "<deed> <do= <deed> <do=", "\n\n", "", 0),
         ("empty", "<deed> </do> </deed>", "", "", 0), ("empty", "<deed> </deed>", "", "", 0),
@@ -99,7 +94,6 @@ class StreamParser(RawPairs):
             r"o)\s{0,4}=))|`(?:(``json\s{0,64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>\s{0,64}<do=))"
         ), near=r"<(?=[\t\n\r \-/:D_dm▁]|\Z)|`(?=[`]|\Z)", width=218, leads="\n\n",
     )
-    FIRST = ("reasoning",)
     BEFORE_CONTENT = Scanner(
         ("empty", "<deed> <do= </do> </deed>", "", "", 0), ("call", "<deed> <do= <deed> <do=", "\n\n", "", 0),
         ("empty", "<deed> </do> </deed>", "", "", 0), ("empty", "<deed> </deed>", "", "", 0),
@@ -117,17 +111,16 @@ class StreamParser(RawPairs):
             ",64}<do=))"
         ), near=r"<(?=[\t\n\r \-/:DM_dm▁]|\Z)|`(?=[`]|\Z)", width=218, leads="\n\n",
     )
+    REASONING_AGAIN = Scanner(
+        ("reasoning", "<musings>", "", "\n", 0), find="<(musings>)", near=r"<(?=[m]|\Z)", width=10
+    )
     OPENERS = ("<deed> <do= <deed> <do=", "<deed> <do=", "<do=")
     # call = name ">" arguments
     HEADER = (
-        (
-            "name",
-            Scanner(
-                ("suffix", ">", "", "\n", 0), find=">()", near=">", width=2,
-                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:>())", trails=("\n",),
-            ),
-            "",
-        ),
+        ("name", Scanner(
+            ("suffix", ">", "", "\n", 0), find=">()", near=">", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:>())",
+            trails=("\n",),
+        ), ""),
     )
     HEADER_PARTS = ("<deed>", "<do=", "do", "<", "=", ">")
     HEADER_TEXTS = Pattern("(?:<deed>|<do=|do|<|=|>|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+)")
@@ -148,14 +141,10 @@ class StreamParser(RawPairs):
     NAMES_ALIKE = True
     # arguments = ("<with=" key ">" value)*
     PAIR = (
-        (
-            "key",
-            Scanner(
-                ("suffix", ">", "", "\n", 0), find=">()", near=">", width=2,
-                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:>())", trails=("\n",),
-            ),
-            "",
-        ),
+        ("key", Scanner(
+            ("suffix", ">", "", "\n", 0), find=">()", near=">", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:>())",
+            trails=("\n",),
+        ), ""),
     )
     BETWEEN = Scanner(
         ("next", "<deed> <do= <deed> <do=", "\n\n", "", 0), ("next", "</do> </deed>", "", "", 0),
@@ -239,6 +228,39 @@ class StreamParser(RawPairs):
             r"|(do=))|`(?:(``json\s{0,64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>\s{0,64}<do=))"
         ), near=r"<(?=[:d]|\Z)|`(?=[`]|\Z)", width=294, leads="\n\n",
     )
+
+    def _reasoning(self) -> bool:
+        # reasoning = text ("</musings>" content | "<deed>\n<do=" call)
+        again = self._reasoning_again()
+        if again is not False:
+            return again is True
+        text = "reasoning_content" if self._reasoning_on else "content"
+        kind = self._until(self.IN_REASONING, text)
+        if kind == "reasoning_end":
+            return self._close_reasoning()
+        if kind == "end":
+            return self._end_turn()
+        if kind == "line":
+            return self._try_call(text) if self._calls_on else self._keep_call()
+        return kind != ""
+
+    def _content(self) -> bool:
+        # content = (text | "<:>")* ("<musings>" reasoning | "<deed>\n<do=" call)?
+        # What opens reasoning is text once content has begun.
+        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning",))
+        if kind == "reasoning":
+            return self._open_reasoning()
+        if kind == "call":
+            return self._try_call("content") if self._calls_on else self._keep("content")
+        if kind == "end":
+            return self._end_turn()
+        if kind == "header":
+            return self._drop_after_text("another turn begins")
+        if kind == "stray":
+            return self._drop_noted("reasoning ends that was not open")
+        if kind == "empty":
+            return self._drop_noted("an empty call")
+        return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

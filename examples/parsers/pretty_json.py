@@ -69,7 +69,7 @@ class StreamParser(UsualObjects):
     ANCHORS = ("<SAY>",)
     AT_LINES = True
     CUT_MARKERS = True
-    # content = (text | "<FIN>")* ("Steps:\n```json\n[\n    {" call)?
+    KEEPS = True
     IN_CONTENT = Scanner(
         ("end", "<FIN>", "", "", 0), ("header", "<SAY>", "", "", 0), ("end", "\x00<fin>", "", "", 2),
         ("call", "Steps: ```json [ Steps: ```json [ {", "\n", "", 0), ("call", "Steps: ```json ```json {", "\n", "", 0),
@@ -172,6 +172,19 @@ class StreamParser(UsualObjects):
             r"0,64}```json\s{0,64}\[\s{0,64}\{)|(``json\s{0,64}\[\s{0,64}\{))"
         ), near=r"<(?=[S]|\Z)|S(?=[t]|\Z)|`(?=[`]|\Z)", width=494, leads="\n",
     )
+
+    def _content(self) -> bool:
+        # content = (text | "<FIN>")* ("Steps:\n```json\n[\n    {" call)?
+        kind = self._until(self.IN_CONTENT, "content")
+        if kind == "call":
+            return self._try_call("content") if self._calls_on else self._keep("content")
+        if kind == "end":
+            return self._end_turn()
+        if kind == "header":
+            return self._drop_after_text("another turn begins")
+        if kind == "empty":
+            return self._drop_noted("an empty call")
+        return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

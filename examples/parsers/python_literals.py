@@ -65,7 +65,7 @@ class StreamParser(Objects):
     ANCHORS = ("[assistant]>",)
     AT_LINES = True
     CUT_MARKERS = True
-    # content = (text | "<[.]")* ("[run]{'callable': '" call)?
+    KEEPS = True
     IN_CONTENT = Scanner(
         ("end", "<[.]", "", "", 0), ("call", "[run] {'callable': ' [run] {'callable': '", "", "", 0),
         ("empty", "[run] {'callable': ' } [ran]", "", "", 0), ("call", "[run] {'callable': '", "", "", 2),
@@ -85,15 +85,11 @@ class StreamParser(Objects):
     OPENERS = ("[run] {'callable': ' [run] {'callable': '", "[run] {'callable': '")
     # call = name "', 'kwargs':" arguments
     HEADER = (
-        (
-            "name",
-            Scanner(
-                ("suffix", "', 'kwargs':", "", " ", 0), ("bare", "{", "", "", 0), find=r"'(,\s{0,64}'kwargs':)|\{()",
-                near=r"'(?=[,]|\Z)|\{", width=77, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:'(,\s{0,64}'kwargs':))",
-                trails=(" ",),
-            ),
-            "",
-        ),
+        ("name", Scanner(
+            ("suffix", "', 'kwargs':", "", " ", 0), ("bare", "{", "", "", 0), find=r"'(,\s{0,64}'kwargs':)|\{()",
+            near=r"'(?=[,]|\Z)|\{", width=77, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:'(,\s{0,64}'kwargs':))",
+            trails=(" ",),
+        ), ""),
     )
     HEADER_PARTS = (
         "{'callable':", "'kwargs':", "callable", "kwargs", "[run]", "run", "',", "'", ",", ":", "[", "]", "{",
@@ -161,6 +157,19 @@ class StreamParser(Objects):
             r"4}\{'callable':\s{0,64}'))"
         ), near=r"\[(?=[ar]|\Z)|`(?=[`]|\Z)", width=437,
     )
+
+    def _content(self) -> bool:
+        # content = (text | "<[.]")* ("[run]{'callable': '" call)?
+        kind = self._until(self.IN_CONTENT, "content")
+        if kind == "call":
+            return self._try_call("content") if self._calls_on else self._keep("content")
+        if kind == "end":
+            return self._end_turn()
+        if kind == "header":
+            return self._drop_after_text("another turn begins")
+        if kind == "empty":
+            return self._drop_noted("an empty call")
+        return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

@@ -68,7 +68,6 @@ class StreamParser(Objects):
     AT_LINES = True
     AT_ENDS = True
     CUT_MARKERS = True
-    # content = (text | "==> everyone")* ("==>" call)?
     IN_CONTENT = Scanner(
         ("header", "#:assistant ", "", "\n", 2), ("last", "#top#", "", "", 0), ("last", ":#", "", "\n", 0),
         ("content", "==> everyone ", "", "\n", 2), ("call", "==>", "", " ", 2),
@@ -78,14 +77,10 @@ class StreamParser(Objects):
     OPENERS = ("==>",)
     # call = name arguments
     HEADER = (
-        (
-            "name",
-            Scanner(
-                ("next", "{", "", "", 0), find=r"\{()", near=r"\{", width=2,
-                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\{())", trails=(None,),
-            ),
-            "",
-        ),
+        ("name", Scanner(
+            ("next", "{", "", "", 0), find=r"\{()", near=r"\{", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\{())",
+            trails=(None,),
+        ), ""),
     )
     HEADER_PARTS = ("==>", "=", ">")
     HEADER_TEXTS = Pattern("(?:==>|=|>|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+)")
@@ -107,6 +102,19 @@ class StreamParser(Objects):
         ("header", "#:assistant ==>", "", " ", 0), ("call", "==>", "", " ", 1), find=r"#(:assistant\s{0,64}==>)|=(=>)",
         near=r"#(?=[:]|\Z)|=(?=[=]|\Z)", width=80,
     )
+
+    def _content(self) -> bool:
+        # content = (text | "==> everyone")* ("==>" call)?
+        kind = self._until(self.IN_CONTENT, "content")
+        if kind == "content":
+            return self._drop(False)
+        if kind == "call":
+            return self._try_call("content") if self._calls_on else self._keep("content")
+        if kind == "end":
+            return self._end_turn()
+        if kind == "header":
+            return self._drop_after_text("another turn begins")
+        return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

@@ -67,7 +67,7 @@ class StreamParser(Objects):
     ANCHORS = ("<!assistant!>",)
     AT_LINES = True
     CUT_MARKERS = True
-    # content = (text | "<!.!>")* ("<!calls!><!call!>tools." call)?
+    KEEPS = True
     IN_CONTENT = Scanner(
         ("empty", "<!calls!> <!call!> <!/call!> <!/calls!>", "", "", 0),
         ("call", "<!calls!> <!calls!> <!call!>tools.", "", "", 0),
@@ -102,24 +102,15 @@ class StreamParser(Objects):
     )
     # call = name ":" index "<!args!>" arguments
     HEADER = (
-        (
-            "name",
-            Scanner(
-                ("suffix", ":", "", "", 0), find=":()", near=":", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?::())",
-                trails=("",),
-            ),
-            "",
-        ),
-        (
-            "index",
-            Scanner(
-                ("suffix", "<!args!>", "", "", 0), ("suffix", "\x00<!args!>", "", "", 2), ("bare", "{", "", "", 0),
-                find=r"<(?:(!args!>)|(\s{0,4}!\s{0,4}(?ai:args)\s{0,4}!\s{0,4}>))|\{()",
-                near=r"<(?=[\t\n\r !\-_▁]|\Z)|\{", width=41, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:<(!args!>))",
-                trails=("",),
-            ),
-            "",
-        ),
+        ("name", Scanner(
+            ("suffix", ":", "", "", 0), find=":()", near=":", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?::())",
+            trails=("",),
+        ), ""),
+        ("index", Scanner(
+            ("suffix", "<!args!>", "", "", 0), ("suffix", "\x00<!args!>", "", "", 2), ("bare", "{", "", "", 0),
+            find=r"<(?:(!args!>)|(\s{0,4}!\s{0,4}(?ai:args)\s{0,4}!\s{0,4}>))|\{()", near=r"<(?=[\t\n\r !\-_▁]|\Z)|\{",
+            width=41, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:<(!args!>))", trails=("",),
+        ), ""),
     )
     CALL_ID = "tools.{name}:{index}"
     HEADER_PARTS = ("<!args!>", "<!call!>", "tools.", ":")
@@ -214,6 +205,19 @@ class StreamParser(Objects):
             r"|(``json\s{0,64}<!call!>tools\.)|(``\s{0,64}<!call!>tools\.))"
         ), near=r"<(?=[!]|\Z)|`(?=[`]|\Z)", width=240,
     )
+
+    def _content(self) -> bool:
+        # content = (text | "<!.!>")* ("<!calls!><!call!>tools." call)?
+        kind = self._until(self.IN_CONTENT, "content")
+        if kind == "call":
+            return self._try_call("content") if self._calls_on else self._keep("content")
+        if kind == "end":
+            return self._end_turn()
+        if kind == "header":
+            return self._drop_after_text("another turn begins")
+        if kind == "empty":
+            return self._drop_noted("an empty call")
+        return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

@@ -39,7 +39,8 @@ else:
 
 TYPE_CHECKING = False  # as in typing, whose import would cost more than all the rest
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from typing import Any
 
 __all__ = ("Delta", "Message", "StreamParser", "parse", "parse_many")
 TEMPLATE_SHA256 = "3db19ab382e8365c9fe74bf1c7e434542ce651cd5560fadbfdf995198dd40767"
@@ -78,10 +79,8 @@ class StreamParser(Objects):
     AT_LINES = True
     AT_ENDS = True
     REASONS = True
-    CLOSED_FIRST = True
     CUT_MARKERS = True
-    REPEATED_REASONING = True
-    # turn = "~)"* content
+    KEEPS = True
     AT_START = Scanner(
         ("call", "(!ask: (!ask:", "", "", 0), ("header", "(|assistant ", "", "\n", 2),
         ("reasoning", "(~musing ", "", "\n", 2), ("call", "(!ask:", "", "", 2), ("last", "|)", "", "\n", 0),
@@ -89,33 +88,27 @@ class StreamParser(Objects):
         find=r"\((?:(!ask:\s{0,64}\(!ask:)|(\|assistant(?!\w))|(~musing(?!\w))|(!ask:))|\|(\))|~(\))",
         near=r"\((?=[!\|\~]|\Z)|\|(?=[)]|\Z)|~(?=[)]|\Z)", width=78, leads="\n",
     )
-    # reasoning = text ("~)" content | "(!ask:" call)
     IN_REASONING = Scanner(
         ("line", "(!ask: (!ask:", "", "", 0), ("line", "(!ask:", "", "", 2), ("last", "|)", "", "\n", 0),
         ("reasoning_end", "~)", "\n", "", 0), find=r"\((?:(!ask:\s{0,64}\(!ask:)|(!ask:))|\|(\))|~(\))",
         near=r"\((?=[!]|\Z)|\|(?=[)]|\Z)|~(?=[)]|\Z)", width=78, leads="\n",
     )
-    REASONING_AGAIN = Scanner(
-        ("reasoning", "(~musing ", "", "\n", 2), find=r"\((~musing(?!\w))", near=r"\((?=[\~]|\Z)", width=9
-    )
-    # content = text ("(~musing" reasoning | "(!ask:" call)?
     IN_CONTENT = Scanner(
         ("call", "(!ask: (!ask:", "", "", 0), ("header", "(|assistant ", "", "\n", 2),
         ("reasoning", "(~musing ", "", "\n", 2), ("call", "(!ask:", "", "", 2), ("last", "|)", "", "\n", 0),
         find=r"\((?:(!ask:\s{0,64}\(!ask:)|(\|assistant(?!\w))|(~musing(?!\w))|(!ask:))|\|(\))",
         near=r"\((?=[!\|\~]|\Z)|\|(?=[)]|\Z)", width=78,
     )
+    REASONING_AGAIN = Scanner(
+        ("reasoning", "(~musing ", "", "\n", 2), find=r"\((~musing(?!\w))", near=r"\((?=[\~]|\Z)", width=9
+    )
     OPENERS = ("(!ask: (!ask:", "(!ask:")
     # call = name arguments
     HEADER = (
-        (
-            "name",
-            Scanner(
-                ("next", "{", "", "", 0), find=r"\{()", near=r"\{", width=2,
-                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\{())", trails=(None,),
-            ),
-            "",
-        ),
+        ("name", Scanner(
+            ("next", "{", "", "", 0), find=r"\{()", near=r"\{", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\{())",
+            trails=(None,),
+        ), ""),
     )
     HEADER_PARTS = ("(!ask:", "ask:", "!", "(")
     HEADER_TEXTS = Pattern("(?:\\(!ask:|ask:|!|\\(|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+)")
@@ -148,6 +141,48 @@ class StreamParser(Objects):
             "sk:))"
         ), near=r"\((?=[!\|]|\Z)", width=154,
     )
+
+    def _first_state(self) -> Callable[[Any], bool]:
+        return type(self)._start if self._reasoning_on else type(self)._content
+
+    def _start(self) -> bool:
+        # turn = "~)"* content
+        kind = self._next(self.AT_START)
+        if kind is None:
+            return False
+        if kind == "reasoning_end":
+            self._note("reasoning ends that was not open")
+            return self._drop()
+        self._state = type(self)._content
+        return True
+
+    def _reasoning(self) -> bool:
+        # reasoning = text ("~)" content | "(!ask:" call)
+        again = self._reasoning_again()
+        if again is not False:
+            return again is True
+        text = "reasoning_content" if self._reasoning_on else "content"
+        kind = self._until(self.IN_REASONING, text)
+        if kind == "reasoning_end":
+            return self._close_reasoning()
+        if kind == "end":
+            return self._end_turn()
+        if kind == "line":
+            return self._try_call(text) if self._calls_on else self._keep_call()
+        return kind != ""
+
+    def _content(self) -> bool:
+        # content = text ("(~musing" reasoning | "(!ask:" call)?
+        kind = self._until(self.IN_CONTENT, "content")
+        if kind == "reasoning":
+            return self._open_reasoning()
+        if kind == "call":
+            return self._try_call("content") if self._calls_on else self._keep("content")
+        if kind == "end":
+            return self._end_turn()
+        if kind == "header":
+            return self._drop_after_text("another turn begins")
+        return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

@@ -69,16 +69,13 @@ class StreamParser(Objects):
     AT_LINES = True
     REASONS = True
     CUT_MARKERS = True
-    REPEATED_REASONING = True
-    # reasoning = text ("§/muse§" content | "§call§" call)
+    KEEPS = True
     IN_REASONING = Scanner(
         ("line", "```json §call§", "", "", 0), ("line", "``` §call§", "", "", 0), ("line", "§call§ §call§", "", "", 0),
         ("reasoning_end", "§/muse§", "", "", 0), ("line", "§call§", "", "", 2), ("end", "§end§", "", "", 0),
         find=r"`(?:(``json\s{0,64}§call§)|(``\s{0,64}§call§))|§(?:(call§\s{0,64}§call§)|(/muse§)|(call§)|(end§))",
         near=r"`(?=[`]|\Z)|§(?=[/ce]|\Z)", width=79,
     )
-    REASONING_AGAIN = Scanner(("reasoning", "§muse§", "", "", 0), find="§(muse§)", near=r"§(?=[m]|\Z)", width=7)
-    # content = (text | "§end§")* ("§muse§" reasoning | "§call§" call)?
     IN_CONTENT = Scanner(
         ("call", "```json §call§", "", "", 0), ("call", "``` §call§", "", "", 0), ("call", "§call§ §call§", "", "", 0),
         ("header", "§assistant§", "", "", 0), ("stray", "§/muse§", "", "", 0), ("reasoning", "§muse§", "", "", 0),
@@ -88,17 +85,14 @@ class StreamParser(Objects):
             "call§)|(end§))"
         ), near=r"`(?=[`]|\Z)|§(?=[/acem]|\Z)", width=79,
     )
+    REASONING_AGAIN = Scanner(("reasoning", "§muse§", "", "", 0), find="§(muse§)", near=r"§(?=[m]|\Z)", width=7)
     OPENERS = ("§call§ §call§", "§call§")
     # call = name "§with§" arguments
     HEADER = (
-        (
-            "name",
-            Scanner(
-                ("bare", "{", "", "", 0), ("suffix", "§with§", "", "", 0), find=r"\{()|§(with§)",
-                near=r"\{|§(?=[w]|\Z)", width=7, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:§(with§))", trails=("",),
-            ),
-            "",
-        ),
+        ("name", Scanner(
+            ("bare", "{", "", "", 0), ("suffix", "§with§", "", "", 0), find=r"\{()|§(with§)", near=r"\{|§(?=[w]|\Z)",
+            width=7, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:§(with§))", trails=("",),
+        ), ""),
     )
     HEADER_PARTS = ("§call§", "§with§", "call", "with", "§")
     HEADER_TEXTS = Pattern("(?:§call§|§with§|call|with|§|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+)")
@@ -137,6 +131,36 @@ class StreamParser(Objects):
             "0,64}§call§)|(call§))"
         ), near=r"`(?=[`]|\Z)|§(?=[ac]|\Z)", width=155,
     )
+
+    def _reasoning(self) -> bool:
+        # reasoning = text ("§/muse§" content | "§call§" call)
+        again = self._reasoning_again()
+        if again is not False:
+            return again is True
+        text = "reasoning_content" if self._reasoning_on else "content"
+        kind = self._until(self.IN_REASONING, text)
+        if kind == "reasoning_end":
+            return self._close_reasoning()
+        if kind == "end":
+            return self._end_turn()
+        if kind == "line":
+            return self._try_call(text) if self._calls_on else self._keep_call()
+        return kind != ""
+
+    def _content(self) -> bool:
+        # content = (text | "§end§")* ("§muse§" reasoning | "§call§" call)?
+        kind = self._until(self.IN_CONTENT, "content")
+        if kind == "reasoning":
+            return self._open_reasoning()
+        if kind == "call":
+            return self._try_call("content") if self._calls_on else self._keep("content")
+        if kind == "end":
+            return self._end_turn()
+        if kind == "header":
+            return self._drop_after_text("another turn begins")
+        if kind == "stray":
+            return self._drop_noted("reasoning ends that was not open")
+        return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

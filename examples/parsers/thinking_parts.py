@@ -70,8 +70,7 @@ class StreamParser(Objects):
     AT_ENDS = True
     REASONS = True
     CUT_MARKERS = True
-    REPEATED_REASONING = True
-    # reasoning = text ("[/PONDER]" content | "[NEED]" call)
+    KEEPS = True
     IN_REASONING = Scanner(
         ("line", "[NEED] [NEED]", "", "", 0), ("reasoning_end", "[/PONDER]", "", "", 0), ("line", "[NEED]", "", "", 2),
         ("end", "[END]", "", "", 0), ("last", "[TOP]", "", "", 0), ("line", "\x00[need][need]", "", "", 2),
@@ -83,8 +82,6 @@ class StreamParser(Objects):
             r"0,4}(?ai:END)\s{0,4}\]))|`(?:(``json\s{0,64}\[NEED\])|(``\s{0,64}\[NEED\]))"
         ), near=r"\[(?=[\t\n\r \-/ENT_en▁]|\Z)|`(?=[`]|\Z)", width=79,
     )
-    REASONING_AGAIN = Scanner(("reasoning", "[PONDER]", "", "", 0), find=r"\[(PONDER\])", near=r"\[(?=[P]|\Z)", width=9)
-    # content = (text | "[END]")* ("[PONDER]" reasoning | "[NEED]" call)?
     IN_CONTENT = Scanner(
         ("call", "[NEED] [NEED]", "", "", 0), ("stray", "[/PONDER]", "", "", 0), ("reasoning", "[PONDER]", "", "", 0),
         ("call", "[NEED]", "", "", 2), ("end", "[END]", "", "", 0), ("last", "[TOP]", "", "", 0),
@@ -96,7 +93,6 @@ class StreamParser(Objects):
             r"?:(``json\s{0,64}\[NEED\])|(``\s{0,64}\[NEED\]))"
         ), near=r"\[(?=[\t\n\r \-/ENPT_en▁]|\Z)|`(?=[`]|\Z)", width=79,
     )
-    FIRST = ("reasoning",)
     BEFORE_CONTENT = Scanner(
         ("call", "[NEED] [NEED]", "", "", 0), ("stray", "[/PONDER]", "", "", 0), ("reasoning", "[PONDER]", "", "", 0),
         ("call", "[NEED]", "", "", 2), ("end", "[END]", "", "", 0), ("last", "[TOP]", "", "", 0),
@@ -109,18 +105,15 @@ class StreamParser(Objects):
             r"(\s{0,4}(?ai:END)\s{0,4}\]))|`(?:(``json\s{0,64}\[NEED\])|(``\s{0,64}\[NEED\]))"
         ), near=r"\[(?=[\t\n\r \-/ENPT_enp▁]|\Z)|`(?=[`]|\Z)", width=79,
     )
+    REASONING_AGAIN = Scanner(("reasoning", "[PONDER]", "", "", 0), find=r"\[(PONDER\])", near=r"\[(?=[P]|\Z)", width=9)
     OPENERS = ("[NEED] [NEED]", "[NEED]")
     # call = name "[GIVEN]" arguments
     HEADER = (
-        (
-            "name",
-            Scanner(
-                ("suffix", "[GIVEN]", "", "", 0), ("suffix", "\x00[given]", "", "", 2), ("bare", "{", "", "", 0),
-                find=r"\[(?:(GIVEN\])|(\s{0,4}(?ai:GIVEN)\s{0,4}\]))|\{()", near=r"\[(?=[\t\n\r \-G_g▁]|\Z)|\{",
-                width=36, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(GIVEN\]))", trails=("",),
-            ),
-            "",
-        ),
+        ("name", Scanner(
+            ("suffix", "[GIVEN]", "", "", 0), ("suffix", "\x00[given]", "", "", 2), ("bare", "{", "", "", 0),
+            find=r"\[(?:(GIVEN\])|(\s{0,4}(?ai:GIVEN)\s{0,4}\]))|\{()", near=r"\[(?=[\t\n\r \-G_g▁]|\Z)|\{", width=36,
+            word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(GIVEN\]))", trails=("",),
+        ), ""),
     )
     HEADER_PARTS = ("[GIVEN]", "[NEED]", "GIVEN", "NEED", "[", "]")
     HEADER_TEXTS = Pattern("(?:\\[GIVEN\\]|\\[NEED\\]|GIVEN|NEED|\\[|\\]|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+)")
@@ -156,6 +149,35 @@ class StreamParser(Objects):
         find=r"\[(?:(NEED\]\s{0,64}\[NEED\])|(NEED\]))|`(?:(``json\s{0,64}\[NEED\])|(``\s{0,64}\[NEED\]))",
         near=r"\[(?=[N]|\Z)|`(?=[`]|\Z)", width=79,
     )
+
+    def _reasoning(self) -> bool:
+        # reasoning = text ("[/PONDER]" content | "[NEED]" call)
+        again = self._reasoning_again()
+        if again is not False:
+            return again is True
+        text = "reasoning_content" if self._reasoning_on else "content"
+        kind = self._until(self.IN_REASONING, text)
+        if kind == "reasoning_end":
+            return self._close_reasoning()
+        if kind == "end":
+            return self._end_turn()
+        if kind == "line":
+            return self._try_call(text) if self._calls_on else self._keep_call()
+        return kind != ""
+
+    def _content(self) -> bool:
+        # content = (text | "[END]")* ("[PONDER]" reasoning | "[NEED]" call)?
+        # What opens reasoning is text once content has begun.
+        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning",))
+        if kind == "reasoning":
+            return self._open_reasoning()
+        if kind == "call":
+            return self._try_call("content") if self._calls_on else self._keep("content")
+        if kind == "end":
+            return self._end_turn()
+        if kind == "stray":
+            return self._drop_noted("reasoning ends that was not open")
+        return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

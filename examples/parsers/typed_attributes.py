@@ -64,8 +64,7 @@ class StreamParser(RawPairs):
     AT_LINES = True
     REASONS = True
     CUT_MARKERS = True
-    REPEATED_REASONING = True
-    # reasoning = text ("⟨/ponder⟩" content | '⟨steps⟩\n⟨step name="' call)
+    KEEPS = True
     IN_REASONING = Scanner(
         ("line", '```json ⟨steps⟩ ⟨step name="', "", "", 0), ("line", '``` ⟨steps⟩ ⟨step name="', "", "", 0),
         ("line", '```json ⟨step name="', "", "", 0), ("line", '``` ⟨step name="', "", "", 0),
@@ -80,8 +79,6 @@ class StreamParser(RawPairs):
             r'1,64}name=")|(step\s{1,64}name=")|(/ponder⟩)|(steps⟩))|⟪(stop⟫)'
         ), near=r"`(?=[`]|\Z)|⟨(?=[/s]|\Z)|⟪(?=[s]|\Z)", width=290, leads="\n\n",
     )
-    REASONING_AGAIN = Scanner(("reasoning", "⟨ponder⟩", "", "", 0), find="⟨(ponder⟩)", near=r"⟨(?=[p]|\Z)", width=9)
-    # content = (text | "⟪stop⟫")* ("⟨ponder⟩" reasoning | '⟨steps⟩\n⟨step name="' call)?
     IN_CONTENT = Scanner(
         ("call", '```json ⟨steps⟩ ⟨step name="', "", "", 0), ("call", '``` ⟨steps⟩ ⟨step name="', "", "", 0),
         ("call", '```json ⟨step name="', "", "", 0), ("call", '``` ⟨step name="', "", "", 0),
@@ -99,19 +96,16 @@ class StreamParser(RawPairs):
             r'64}⟨/step⟩)|(steps⟩\s{0,64}⟨/steps⟩)|(step\s{1,64}name=")|(/ponder⟩)|(ponder⟩)|(steps⟩))|⟪(stop⟫)'
         ), near=r"`(?=[`]|\Z)|⟨(?=[/ps]|\Z)|⟪(?=[s]|\Z)", width=294, leads="\n\n",
     )
+    REASONING_AGAIN = Scanner(("reasoning", "⟨ponder⟩", "", "", 0), find="⟨(ponder⟩)", near=r"⟨(?=[p]|\Z)", width=9)
     OPENERS = (
         '⟨steps⟩ ⟨step name=" ⟨step name="', '⟨steps⟩ ⟨steps⟩ ⟨step name="', '⟨steps⟩ ⟨step name="', '⟨step name="',
     )
     # call = name '"⟩' arguments
     HEADER = (
-        (
-            "name",
-            Scanner(
-                ("suffix", '"⟩', "", "\n", 0), find='"(⟩)', near=r'"(?=[⟩]|\Z)', width=3,
-                word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(⟩))', trails=("\n",),
-            ),
-            "",
-        ),
+        ("name", Scanner(
+            ("suffix", '"⟩', "", "\n", 0), find='"(⟩)', near=r'"(?=[⟩]|\Z)', width=3,
+            word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(⟩))', trails=("\n",),
+        ), ""),
     )
     HEADER_PARTS = ('name="', "⟨step", "name", "step", '"⟩', '"', "=", "⟨", "⟩")
     HEADER_TEXTS = Pattern('(?:name="|⟨step|name|step|"⟩|"|=|⟨|⟩|[^\\S\\n]*[\\n:.,/\'"`]|[0-9]+)')
@@ -139,22 +133,14 @@ class StreamParser(RawPairs):
     NAMES_ALIKE = True
     # arguments = ('⟨arg name="' key '" text="' type '"⟩' value)*
     PAIR = (
-        (
-            "key",
-            Scanner(
-                ("suffix", '" text="', "", "", 0), find=r'"(\s{0,64}text=")', near='"', width=73,
-                word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(\s{0,64}text="))', trails=("",),
-            ),
-            "",
-        ),
-        (
-            "type",
-            Scanner(
-                ("suffix", '"⟩', "", "", 0), find='"(⟩)', near=r'"(?=[⟩]|\Z)', width=3,
-                word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(⟩))', trails=("",),
-            ),
-            "",
-        ),
+        ("key", Scanner(
+            ("suffix", '" text="', "", "", 0), find=r'"(\s{0,64}text=")', near='"', width=73,
+            word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(\s{0,64}text="))', trails=("",),
+        ), ""),
+        ("type", Scanner(
+            ("suffix", '"⟩', "", "", 0), find='"(⟩)', near=r'"(?=[⟩]|\Z)', width=3,
+            word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(⟩))', trails=("",),
+        ), ""),
     )
     BETWEEN = Scanner(
         ("next", '```json ⟨steps⟩ ⟨step name="', "", "", 0), ("next", '``` ⟨steps⟩ ⟨step name="', "", "", 0),
@@ -238,6 +224,36 @@ class StreamParser(RawPairs):
             r'1,64}name=")|(step\s{1,64}name="))'
         ), near=r"`(?=[`]|\Z)|⟨(?=[s]|\Z)", width=290, leads="\n\n",
     )
+
+    def _reasoning(self) -> bool:
+        # reasoning = text ("⟨/ponder⟩" content | '⟨steps⟩\n⟨step name="' call)
+        again = self._reasoning_again()
+        if again is not False:
+            return again is True
+        text = "reasoning_content" if self._reasoning_on else "content"
+        kind = self._until(self.IN_REASONING, text)
+        if kind == "reasoning_end":
+            return self._close_reasoning()
+        if kind == "end":
+            return self._end_turn()
+        if kind == "line":
+            return self._try_call(text) if self._calls_on else self._keep_call()
+        return kind != ""
+
+    def _content(self) -> bool:
+        # content = (text | "⟪stop⟫")* ("⟨ponder⟩" reasoning | '⟨steps⟩\n⟨step name="' call)?
+        kind = self._until(self.IN_CONTENT, "content")
+        if kind == "reasoning":
+            return self._open_reasoning()
+        if kind == "call":
+            return self._try_call("content") if self._calls_on else self._keep("content")
+        if kind == "end":
+            return self._end_turn()
+        if kind == "stray":
+            return self._drop_noted("reasoning ends that was not open")
+        if kind == "empty":
+            return self._drop_noted("an empty call")
+        return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

@@ -68,7 +68,7 @@ class StreamParser(QuotedPairs):
     ANCHORS = ("⟪assistant⟫",)
     AT_LINES = True
     CUT_MARKERS = True
-    # content = (text | "⟪stop⟫")* ("⟨do" call)?
+    KEEPS = True
     IN_CONTENT = Scanner(
         ("call", "```json ⟨do ", "", " ", 2), ("call", "``` ⟨do ", "", " ", 2), ("call", "⟨do ⟨do ", "", " ", 2),
         ("empty", "⟨do ⟩", "", "", 0), ("call", "⟨do ", "", " ", 2), ("header", "⟪assistant⟫", "", "", 0),
@@ -81,14 +81,10 @@ class StreamParser(QuotedPairs):
     OPENERS = ("⟨do ⟨do", "⟨do")
     # call = name arguments
     HEADER = (
-        (
-            "name",
-            Scanner(
-                ("next", "⟩", "", "", 0), find="⟩()", near="⟩", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:⟩())",
-                trails=(None,),
-            ),
-            " \t\n",
-        ),
+        ("name", Scanner(
+            ("next", "⟩", "", "", 0), find="⟩()", near="⟩", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:⟩())",
+            trails=(None,),
+        ), " \t\n"),
     )
     HEADER_PARTS = ("⟨do", "do", "⟨")
     HEADER_TEXTS = Pattern("(?:⟨do|do|⟨|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+)")
@@ -107,11 +103,9 @@ class StreamParser(QuotedPairs):
     NAMES_ALIKE = True
     # arguments = (key "" value)*
     PAIR = (
-        (
-            "key",
-            Scanner(find="(?!)", near="(?!)", width=1, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:(?!))", trails=()),
-            " \t\n",
-        ),
+        ("key", Scanner(
+            find="(?!)", near="(?!)", width=1, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:(?!))", trails=()
+        ), " \t\n"),
     )
     BETWEEN = Scanner(
         ("next", "```json ⟨do ", "", " ", 2), ("next", "``` ⟨do ", "", " ", 2), ("next", "⟨do ⟨do ", "", " ", 2),
@@ -147,6 +141,19 @@ class StreamParser(QuotedPairs):
             r"64}⟨do(?!\w))|(assistant⟫\s{0,64}⟨do(?!\w)))"
         ), near=r"`(?=[`]|\Z)|⟨(?=[d]|\Z)|⟪(?=[a]|\Z)", width=152,
     )
+
+    def _content(self) -> bool:
+        # content = (text | "⟪stop⟫")* ("⟨do" call)?
+        kind = self._until(self.IN_CONTENT, "content")
+        if kind == "call":
+            return self._try_call("content") if self._calls_on else self._keep("content")
+        if kind == "end":
+            return self._end_turn()
+        if kind == "header":
+            return self._drop_after_text("another turn begins")
+        if kind == "empty":
+            return self._drop_noted("an empty call")
+        return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

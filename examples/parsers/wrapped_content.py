@@ -71,8 +71,7 @@ class StreamParser(UsualObjects):
     AT_ENDS = True
     REASONS = True
     CUT_MARKERS = True
-    REPEATED_REASONING = True
-    # reasoning = text ("<#/plan#>" content | "<#acts#>\n{" call)
+    KEEPS = True
     IN_REASONING = Scanner(
         ("line", "<#acts#> <#acts#> {", "", "", 0), ("line", "<#acts#> ```json {", "", "", 0),
         ("line", "<#acts#> ``` {", "", "", 0), ("line", "<#acts#> [ {", "", "", 0), ("line", "<#acts#> {", "", "", 1),
@@ -92,8 +91,6 @@ class StreamParser(UsualObjects):
             r">\s{0,64}\{)|(``\s{0,64}<#acts#>\s{0,64}\{))"
         ), near=r"<(?=[\t\n\r #\-_▁]|\Z)|`(?=[`]|\Z)", width=148,
     )
-    REASONING_AGAIN = Scanner(("reasoning", "<#plan#>", "", "", 0), find="<(#plan#>)", near=r"<(?=[#]|\Z)", width=9)
-    # content = (text | "<#answer#>" | "<#/answer#>" | "<#over#>")* ("<#plan#>" reasoning | "<#acts#>\n{" call)?
     IN_CONTENT = Scanner(
         ("call", "<#acts#> <#acts#> {", "", "", 0), ("call", "<#acts#> ```json {", "", "", 0),
         ("empty", "<#acts#> <#/acts#>", "", "", 0), ("call", "<#acts#> ``` {", "", "", 0),
@@ -115,7 +112,6 @@ class StreamParser(UsualObjects):
             r"(?:(``json\s{0,64}<#acts#>\s{0,64}\{)|(``\s{0,64}<#acts#>\s{0,64}\{))"
         ), near=r"<(?=[\t\n\r #\-_▁]|\Z)|`(?=[`]|\Z)", width=148,
     )
-    FIRST = ("reasoning",)
     BEFORE_CONTENT = Scanner(
         ("call", "<#acts#> <#acts#> {", "", "", 0), ("call", "<#acts#> ```json {", "", "", 0),
         ("empty", "<#acts#> <#/acts#>", "", "", 0), ("call", "<#acts#> ``` {", "", "", 0),
@@ -139,6 +135,7 @@ class StreamParser(UsualObjects):
             r"{0,64}\{))"
         ), near=r"<(?=[\t\n\r #\-_▁]|\Z)|`(?=[`]|\Z)", width=148,
     )
+    REASONING_AGAIN = Scanner(("reasoning", "<#plan#>", "", "", 0), find="<(#plan#>)", near=r"<(?=[#]|\Z)", width=9)
     OPENERS = ("<#acts#> <#acts#> {", "<#acts#> ```json {", "<#acts#> ``` {", "<#acts#> [ {", "<#acts#> {")
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
@@ -216,6 +213,43 @@ class StreamParser(UsualObjects):
             r")|`(?:(``json\s{0,64}<#acts#>\s{0,64}\{)|(``\s{0,64}<#acts#>\s{0,64}\{))"
         ), near=r"<(?=[#]|\Z)|`(?=[`]|\Z)", width=226,
     )
+
+    def _reasoning(self) -> bool:
+        # reasoning = text ("<#/plan#>" content | "<#acts#>\n{" call)
+        again = self._reasoning_again()
+        if again is not False:
+            return again is True
+        text = "reasoning_content" if self._reasoning_on else "content"
+        kind = self._until(self.IN_REASONING, text)
+        if kind == "reasoning_end":
+            return self._close_reasoning()
+        if kind == "end":
+            return self._end_turn()
+        if kind == "line":
+            return self._try_call(text) if self._calls_on else self._keep_call()
+        return kind != ""
+
+    def _content(self) -> bool:
+        # content = (text | "<#answer#>" | "<#/answer#>" | "<#over#>")* ("<#plan#>" reasoning | "<#acts#>\n{" call)?
+        # What opens reasoning is text once content has begun.
+        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning",))
+        if kind == "reasoning":
+            return self._open_reasoning()
+        if kind == "content":
+            return self._drop(False)
+        if kind == "content_end":
+            return self._drop()
+        if kind == "call":
+            return self._try_call("content") if self._calls_on else self._keep("content")
+        if kind == "end":
+            return self._end_turn()
+        if kind == "header":
+            return self._drop_after_text("another turn begins")
+        if kind == "stray":
+            return self._drop_noted("reasoning ends that was not open")
+        if kind == "empty":
+            return self._drop_noted("an empty call")
+        return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

@@ -10,11 +10,12 @@ from __future__ import annotations
 import json
 import sys
 
-from .machine import Machine, next_char
 from .pattern import Pattern
+from .repairs import Repairs
 from .scanner import NO_MARKERS
 from .schema import keys_of, tool_named
 from .second import calls_of
+from .turn import next_char
 from .values import Reader, Style, escaped, json_end, text_of
 
 TYPE_CHECKING = False
@@ -97,8 +98,7 @@ class CallReader(Reader):
         self.pause = True
 
 
-class CallObjects(Machine):
-    CALLS: ClassVar[bool] = True
+class CallObjects(Repairs):
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]]  # ("*",) is a name that is the key
     OPENED: ClassVar[str] = ""  # the text that the object opens with
     CLOSERS: ClassVar[Sequence[str]] = ()

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections import namedtuple
 
-from .machine import next_char
 from .pairs import Pairs
 from .raw import Closer, RawPairs
 from .scanner import Scanner
 from .schema import item_of, member_of, types_by_items, types_of
 from .transcript import Transcript
+from .turn import next_char
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

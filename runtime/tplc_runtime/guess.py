@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import re
 
-from .machine import NON_SPACE
 from .pattern import LONGEST_KEY, LOOK_BACK, Pattern
 from .raw import MOST_KEYS, PYTHON, RawPairs, string_in
 from .scanner import Match
 from .schema import keys_of
+from .turn import NON_SPACE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

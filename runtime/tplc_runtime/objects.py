@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
-from .machine import Machine, next_char
 from .pattern import Pattern
+from .repairs import Repairs
 from .schema import keys_of
 from .second import KNOWN_KEYS, calls_of
+from .turn import next_char
 from .values import Reader
 
 TYPE_CHECKING = False
@@ -22,8 +23,7 @@ FIRST_KEY = Pattern(r"""\{\s*["'](\w{1,64})["']""")
 PART_OF_FIRST_KEY = Pattern(r"""\{\s*(?:["']\w*)?""")
 
 
-class Objects(Machine):
-    CALLS: ClassVar[bool] = True
+class Objects(Repairs):
     ODD_NAMES: ClassVar[bool] = True
     ARGUMENTS_OPEN: ClassVar[bool] = True
 

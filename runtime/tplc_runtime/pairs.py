@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
-from .machine import Machine, next_char
 from .pattern import Pattern
+from .repairs import Repairs
 from .scanner import Match, Scanner
 from .schema import properties_of
 from .second import STYLES, arguments_of
+from .turn import next_char
 from .values import FollowedReader, Reader, escaped
 
 TYPE_CHECKING = False
@@ -21,8 +22,7 @@ NO_PAIR = "expected an argument or the end of the call"
 PAIR_KINDS = ("pair", "end", "skip", "next", "broken")
 
 
-class Pairs(Machine):
-    CALLS: ClassVar[bool] = True
+class Pairs(Repairs):
     BETWEEN: ClassVar[Scanner]  # pair, end (consumed), next (not consumed), and others (skipped)
     PAIR: ClassVar[tuple[tuple[str, Scanner, str], ...]]
     PAIR_OPENS: ClassVar[bool] = True  # a pair begins with a marker of its own

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 # Limits of lookahead, in characters, so that the work per character is bounded.
+NAME_LIMIT = 512  # a longer text is not a name
+LEAST_CUT = 3  # fewer characters of a marker at the output's end may as well be text
 MOST_SPACE = 16  # white space between the markers that show the end of a value
 LONGEST_KEY = 64  # a key, or the name of a further call, that shows the end of a value
 LONGEST_FOLLOW = 160  # the whole text that shows the end of a value

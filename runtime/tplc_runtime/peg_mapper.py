@@ -18,12 +18,12 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Protocol
 
 from .elements import EMPTY, LIST, in_list
-from .machine import next_char
 from .peg_readers import Readers, Spelled
 from .raw import MOST_KEYS, PYTHON, WHOLE_ARGUMENTS, coerced, string_in
 from .schema import item_of, keys_of, member_of, parameters_of, tool_named, typed_as, types_by_items, types_of
 from .signs import Signs
 from .transcript import Transcript
+from .turn import next_char
 from .values import ESCAPE, Style, escaped, literal_of, text_of, unwrapped
 
 if TYPE_CHECKING:

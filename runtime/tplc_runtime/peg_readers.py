@@ -13,13 +13,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional
 
 from .callobjects import NO_NAME, CallReader
-from .machine import CLOSER_KINDS, NAME_LIMIT, ONE_WORD, next_char
+from .machine import CLOSER_KINDS
 from .objects import FIRST_KEY
-from .pattern import Pattern
+from .pattern import NAME_LIMIT, Pattern
 from .scanner import NO_MARKERS, Scanner
 from .schema import Parameters, keys_of, properties_of, tool_named
 from .second import ARGUMENT_KEYS, NAME_KEYS, OTHER_KEYS, arguments_of, calls_in, calls_of, may_be_calls
 from .second import STYLES as ANY_STYLES
+from .slots import ONE_WORD
+from .turn import next_char
 from .values import FollowedReader, Reader, Style, escaped, text_of, unwrapped
 
 if TYPE_CHECKING:

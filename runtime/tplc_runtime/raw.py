@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 
-from .machine import next_char
 from .pairs import Pairs
 from .pattern import LOOK_BACK, Pattern
 from .scanner import Match, Scanner, trailing_overlap
 from .schema import keys_of, member_of, typed_as, types_of
+from .turn import next_char
 from .values import escaped, json_end, literal_of
 
 TYPE_CHECKING = False
@@ -192,6 +192,8 @@ class RawPairs(Pairs):
     NEXT_PAIR: ClassVar[tuple[Scanner, ...]] = ()
     NEXT_PAIR_OPENER: ClassVar[str] = ""  # the text that such a pair begins with
     LINES: ClassVar[bool] = True  # it starts a line
+    VALUE_SIGNS: ClassVar[Any] = None  # what is written in values for other characters
+    _held = ""  # the end of a value that may be the beginning of such a text
     _end: End
     _in_value = False
     _ends: KnownPairs | None = None
@@ -263,13 +265,13 @@ class RawPairs(Pairs):
         if held is not None and mark is held:
             partial = mark.start - trailing_overlap(buf[pos : mark.start], mark.lead)
         if mark is None or partial <= mark.start:
-            self._piece(buf[pos:partial])
+            self._piece(self._meant(buf[pos:partial]) if self.VALUE_SIGNS else buf[pos:partial])
             self._pos = partial
-            if self._quoted or self._as == "json":
+            if (self._quoted or self._as == "json") and not self.VALUE_SIGNS:
                 self._goes_on("arguments" if self._quoted else "value", self._end.safe_prefix_end)
             return False
         end = mark.start - trailing_overlap(buf[pos : mark.start], mark.lead)
-        self._piece(buf[pos:end])
+        self._piece(self._meant(buf[pos:end], over=True) if self.VALUE_SIGNS else buf[pos:end])
         self._pos = end  # the rest of the value is emitted here, in any chunking
         self._end_value()
         over = mark.kind in ("end", "alike")
@@ -286,6 +288,13 @@ class RawPairs(Pairs):
             return True
         begun = at == len(self._buf) or self.BETWEEN.prefix_of(self._buf, at) != ""
         return None if begun and not self._final else False
+
+    def _meant(self, text: str, *, over: bool = False) -> str:
+        """More of a value, with the characters that other texts stand for; `over`: the value ends with it."""
+        text = self._held + text
+        end = len(text) if over else self.VALUE_SIGNS.safe_end(text)
+        self._held = text[end:]
+        return str(self.VALUE_SIGNS.plain(text[:end]))
 
     def _ends_here(self, start: int) -> bool:
         """Return whether the opener of a pair of the schema ends an unclosed value; not if the value quotes a call."""
@@ -360,6 +369,8 @@ class RawPairs(Pairs):
 
     def _finish(self) -> None:
         if self._open and self._in_value:
+            if self.VALUE_SIGNS and self._held:
+                self._piece(self._meant("", over=True))
             if self._out.texts["value"] or self._quoted:
                 self._end_value()
             else:

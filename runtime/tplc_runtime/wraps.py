@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from .machine import next_char
 from .raw import Closer, RawPairs
+from .turn import next_char
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

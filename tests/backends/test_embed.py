@@ -35,7 +35,7 @@ class StreamParser({base}):
 """
 
 
-def embedded(statement: str, base: str = "Machine", attributes: str = 'HEADS = ("",)') -> str:
+def embedded(statement: str, base: str = "Turn", attributes: str = 'HEADS = ("",)') -> str:
     code = CODE.format(base=base, attributes=attributes, statement=statement)
     return embed(code.split("\n"), [base]).text
 
@@ -61,7 +61,7 @@ def test_a_flag_brings_its_branches() -> None:
 def test_what_a_nearer_class_stands_in_for() -> None:
     statement = "return self._begin_object('{') is None"
     assert "Objects._finish" not in methods(embedded(statement, "CallObjects"))
-    assert {"CallObjects._finish", "Machine._finish"} <= methods(embedded(statement, "CallObjects"))
+    assert {"CallObjects._finish", "Turn._finish"} <= methods(embedded(statement, "CallObjects"))
     assert {"RawPairs._finish", "Pairs._finish"} <= methods(embedded("return self._pairs()", "RawPairs"))
 
 
@@ -147,7 +147,7 @@ def test_a_method_that_only_others_stand_in_for_has_its_signature() -> None:
     assert "def _slots" not in text
     header = 'HEADER = ("",)'
     assert "CallObjects._call" in methods(embedded("return self._try_call('content')", "CallObjects", header))
-    assert "Machine._slots" in methods(embedded("return self._try_call('content')", "CallObjects", header))
+    assert "Slots._slots" in methods(embedded("return self._try_call('content')", "CallObjects", header))
 
 
 @pytest.mark.parametrize("example", ["plain-chat", "parameter-tags", "tagged-json"])
@@ -158,4 +158,4 @@ def test_chat_completions_have_all_without_a_command_line(example: str) -> None:
     chunks = [*completion.read({"choices": [{"index": 0, "text": "Hi."}]}), *completion.finish()]
     assert "Hi." in json.dumps(chunks)
     if example == "plain-chat":
-        assert "Machine._slots" not in methods(generate(ir, openai=True))
+        assert "Slots._slots" not in methods(generate(ir, openai=True))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+import tplc.page
 from tests.cli.conftest import TEMPLATE, Run, run  # noqa: F401 - a fixture
 from tplc.census.changes import ChangedTemplate, changes
 from tplc.census.entry import CensusEntry, entry_of, shared_formats
@@ -146,10 +148,10 @@ def test_the_command(run: Run, folder: Path, tmp_path: Path) -> None:  # noqa: F
         "formats         1, 1 of them in several templates",
     ]
     [shared] = {entry.format for entry in entries_of(tmp_path / "one.jsonl") if entry.format}
-    assert lines[4] == f"  {shared}: models/a.jinja, models/deep/b.jinja, models/model"
+    assert lines[4] == f"  {shared}: a.jinja, deep/b.jinja, model"
     assert [line.split(": ")[:2] for line in lines[5:]] == [
-        ["  models/mute.jinja", "refused"],
-        ["  models/wrong.jinja", "refused"],
+        ["  mute.jinja", "refused"],
+        ["  wrong.jinja", "refused"],
     ]
     assert (tmp_path / "one.html").read_text(encoding="utf-8").startswith("<!doctype html>")
     result = run("census", "models", "-o", "two.jsonl", "--against", "one.jsonl", "--jobs", "1")
@@ -159,7 +161,7 @@ def test_the_command(run: Run, folder: Path, tmp_path: Path) -> None:  # noqa: F
     result = run("census", "models", "--against", "one.jsonl", "--jobs", "1")
     *_, changed, last = result.out.splitlines()
     assert (result.code, last) == (1, "1 changed since one.jsonl")
-    assert changed.startswith("  models/a.jinja: verified → refused (")
+    assert changed.startswith("  a.jinja: verified → refused (")
     result = run("census", "models", "--against", "one.jsonl", "--json", "--jobs", "1")
     assert (result.code, result.err) == (1, "tplc: 1 of the templates that verified no longer do\n")
     report = json.loads(result.out)
@@ -172,3 +174,26 @@ def test_the_command(run: Run, folder: Path, tmp_path: Path) -> None:  # noqa: F
         2,
         "tplc: one.jsonl: already exists; use --force to overwrite it\n",
     )
+
+
+def test_paths_are_those_within_the_folder(run: Run, folder: Path) -> None:  # noqa: F811 - the fixture
+    shown = run("census", str(folder), "--html", "census.html")
+    assert shown.code == 0
+    assert [line.split(":")[0].strip() for line in shown.out.splitlines() if "refused:" in line] == [
+        "mute.jinja",
+        "wrong.jinja",
+    ]
+    assert str(folder) not in shown.out
+    written = Path("census.html").read_text(encoding="utf-8")
+    assert "<title>Census of models</title>" in written and "<h1>Census of models</h1>" in written
+    assert "<td>deep/b.jinja</td>" in written and str(folder) not in written
+    headings = re.findall("<h2>(.*?)</h2>", written)
+    assert headings == ["Summary", "Formats of several templates", "Templates"]
+    again = run("census", str(folder), "-o", "census.jsonl")
+    assert again.code == 0 and str(folder / "a.jinja") in Path("census.jsonl").read_text(encoding="utf-8")
+
+
+def test_no_word_of_the_page_is_broken() -> None:
+    style = (Path(tplc.page.__file__).parent / "page.css").read_text(encoding="utf-8")
+    assert ".figures td { font-variant-numeric: tabular-nums; overflow-wrap: break-word; }" in style
+    assert ".figures th { width: auto; }" in style

@@ -294,12 +294,12 @@ BAD_TEMPLATES: dict[str, tuple[str | bytes, int, str]] = {
     "never ends": (
         "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}",
         1,
-        "bad.jinja: limit exceeded: render_seconds (0.3)\n",
+        "bad.jinja: limit exceeded: render_seconds (0.3)\nhelp: --limit render_seconds=NUMBER raises this limit\n",
     ),
     "grows": (
         "{% for a in range(99999) %}{{ 'x' * 99999 }}{% endfor %}",
         1,
-        "bad.jinja: limit exceeded: output_chars (2000000)\n",
+        "bad.jinja: limit exceeded: output_chars (2000000)\nhelp: --limit output_chars=NUMBER raises this limit\n",
     ),
 }  # fmt: skip
 

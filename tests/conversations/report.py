@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.conftest import ROOT, SHARED
-from tplc.conversations import ConversationTemplate
+from tplc.conversations import ConversationTemplate, RenderedConversation
 from tplc.conversations.append_only import append_only, append_only_template
 from tplc.conversations.battery import Conversation, accepted
 from tplc.conversations.extend import PromptExtender, PromptSetting
@@ -116,14 +116,23 @@ def pair(name: str, original: str, tagged: str) -> tuple[Counter[str], list[str]
             if ours == theirs:
                 counts[where] += 1
                 continue
-            supplied = characters(
-                [(span.start, span.stop) for span in read.spans if span.part == "header" and span.role == "assistant"]
-            )
+            supplied = characters(before_answers(one, read))
             counts["train on what the prompt supplies" if ours < theirs <= ours | supplied else "different"] += 1
             for who, more in (("only theirs", theirs - ours), ("only ours", ours - theirs)):
                 for shown in set(runs(text, more)):
                     notes.setdefault(f"{who} {shown}", f"{who}: {shown} (in: {one.title})")
     return counts, list(notes.values())
+
+
+def before_answers(one: Conversation, read: RenderedConversation) -> Ranges:
+    """What stands before each answer and after the text of the message before it: its prompt ends with that."""
+    answers = {at for at, message in enumerate(one.messages) if message["role"] == "assistant"}
+    return [
+        (span.start, span.stop)
+        for span in read.spans
+        if (span.part == "header" and span.message in answers)
+        or (span.part == "end" and span.message not in answers and (span.message or 0) + 1 in answers)
+    ]
 
 
 def _spread(found: list[Conversation], most: int) -> list[Conversation]:
@@ -313,40 +322,72 @@ def speed(options: argparse.Namespace) -> None:
     for turns in (8, 32):
         masker = ConversationMasker(source, text).with_format()
         template = masker.open()
-        rows = [talk(number, turns) for number in range(options.count * 8 // turns)]
-        few = rows[: max(1, len(rows) // 8)]
-        masker({"messages": rows[:2]})
+        count = options.count if turns == 8 else min(options.count // 4, 2000)
+        few = [talk(number, turns) for number in range(min(count, 2000 // turns))]
+        masker({"messages": few[:2]})
 
-        def masked(rows: list[Any] = rows, masker: ConversationMasker = masker) -> list[Any]:
-            parts = [masker({"messages": rows[at : at + 1000]}) for at in range(0, len(rows), 1000)]
-            return [mask for part in parts for mask in part["assistant_masks"]]
+        def masked(turns: int = turns, masker: ConversationMasker = masker, count: int = count) -> tuple[int, float]:
+            """How many have a mask, and seconds by the clock."""
+            done, clock = 0, time.perf_counter()
+            for at in range(0, count, 1000):
+                rows = [talk(number, turns) for number in range(at, min(at + 1000, count))]
+                done += sum(mask is not None for mask in masker({"messages": rows})["assistant_masks"])
+            return done, time.perf_counter() - clock
 
         def spans(few: list[Any] = few, template: ConversationTemplate = template) -> None:
             for messages in few:
                 template.read(messages)
 
+        def ours(few: list[Any] = few, masker: ConversationMasker = masker) -> Any:
+            return masker({"messages": few})["assistant_masks"]
+
         def prefixes(few: list[Any] = few, template: ConversationTemplate = template) -> list[Any]:
             return [by_prefixes(template, messages) for messages in few]
 
-        wall = time.perf_counter()
-        ours, masks = worked(template, masked)
-        wall = time.perf_counter() - wall
+        def prefix_tokens(few: list[Any] = few, template: ConversationTemplate = template) -> list[Any]:
+            return [by_prefix_tokens(template, tokenizer, messages) for messages in few]
+
         reading, _ = worked(template, spans)
+        masking, masks = worked(template, ours)
         rendering, found = worked(template, prefixes)
         tokenizing, encoded = worked(
             template, lambda found=found: tokenizer.encode_batch([one for one, _ in found], add_special_tokens=False)
         )
-        for mask, encoding, (_, ranges) in zip(masks, encoded, found, strict=False):
+        both, _ = worked(template, prefix_tokens)
+        for mask, encoding, (_, ranges) in zip(masks, encoded, found, strict=True):
             inside = characters(ranges)
             assert mask == [int(any(at in inside for at in range(a, b))) for a, b in encoding.offsets]
-        rate = len(rows) / ours
+        (done, clock), size = masked(), len(few)
+        assert done == count
         print(
-            f"{turns} messages: {len(rows):,} conversations masked, {len(rows) / wall:,.0f} a second by the clock, "
-            f"{rate:,.0f} in a second of one core (200,000 in {200_000 / rate:,.0f} s of one core). Spans "
-            f"{len(few) / reading:,.0f} a second, by prefixes {len(few) / rendering:,.0f}: {rendering / reading:.1f} "
-            f"times faster; with tokenizing {(rendering + tokenizing) / len(few) / (ours / len(rows)):.1f} times",
+            f"{turns} messages: {count:,} conversations masked in {clock:,.0f} s, {count / clock:,.0f} a second by the "
+            f"clock. In a second of one core, of {size}:\n"
+            f"    without tokens: {size / reading:,.0f} by spans, {size / rendering:,.0f} by prefixes "
+            f"({rendering / reading:.1f} times)\n"
+            f"    with tokens: {size / masking:,.0f} masked, {size / both:,.0f} by tokens of each prefix "
+            f"({both / masking:.1f} times), {size / (rendering + tokenizing):,.0f} by prefixes and the tokens of the "
+            f"whole ({(rendering + tokenizing) / masking:.1f} times)",
             flush=True,
         )
+
+
+def by_prefix_tokens(
+    template: ConversationTemplate, tokenizer: Any, messages: list[dict[str, Any]]
+) -> tuple[list[int], list[int]]:
+    """The way of trainers that work on tokens: `apply_chat_template(messages[:i], tokenize=True)` twice for a turn."""
+
+    def ids(some: list[dict[str, Any]], *, prompt: bool = False) -> list[int]:
+        text = template.render(some, add_generation_prompt=prompt)
+        found: list[int] = tokenizer.encode(text, add_special_tokens=False).ids
+        return found
+
+    whole = ids(messages)
+    mask = [0] * len(whole)
+    for index, message in enumerate(messages):
+        if message["role"] == "assistant":
+            start, stop = len(ids(messages[:index], prompt=True)), len(ids(messages[: index + 1]))
+            mask[start:stop] = [1] * (stop - start)
+    return whole, mask
 
 
 # Extending

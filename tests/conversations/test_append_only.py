@@ -50,6 +50,19 @@ def test_a_variant_that_only_appends() -> None:
     assert verdict(made.text).holds
 
 
+def test_a_condition_within_an_expression() -> None:
+    source = (
+        "{% for m in messages %}<{{ m.role }}>"
+        "{{ ('<why>' ~ m.reasoning_content ~ '</why>' "
+        "if m.reasoning_content and loop.index0 > messages | length - 3) }}"
+        "{{ m.content }}<end>{% endfor %}{% if add_generation_prompt %}<assistant>{% endif %}"
+    )
+    with ConversationTemplate(source) as template:
+        made = append_only_template(template)
+    assert made.changes == ("line 1: loop.index0 > messages | length - 3 is true",)
+    assert verdict(made.text).holds
+
+
 def test_a_template_that_only_appends_is_its_own_variant() -> None:
     source = DROPPING.replace(" and loop.last", "")
     with ConversationTemplate(source) as template:

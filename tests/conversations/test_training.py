@@ -73,6 +73,13 @@ def test_a_text_that_is_put_together_first() -> None:
     )
 
 
+def test_an_end_token_that_was_not_given() -> None:
+    source = PLAIN.replace("'<end>' + '\n'", "eos_token")
+    with ConversationTemplate(source) as template:
+        made = training_template(template)
+    assert "{% generation %}{{ m['content'] + eos_token }}{% endgeneration %}" in made.text
+
+
 def test_a_result_whose_opener_ends_the_answer() -> None:
     """A loop over the results of an answer's calls: what the first one begins with is generated."""
     source = (

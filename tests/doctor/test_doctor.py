@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from pathlib import Path
 
+import pytest
+
+from tests.cli.conftest import TEMPLATE, Run, run
 from tests.example_case import EXAMPLES
 from tplc.doctor import advise
+from tplc.doctor.advice import Place
 from tplc.driver import learn_format, load_ir, open_renderer
 from tplc.ir.nodes import TemplateIR
 from tplc.ir.tokens import marker_tokens
 from tplc.targets.plugins import default_name
+
+__all__ = ["run"]
 
 
 def example_ir(name: str) -> TemplateIR:
@@ -89,7 +97,7 @@ def test_a_format_that_no_response_template_can_say() -> None:
         ("make", "tplc compile m -t vllm -o m_vllm.py"),
         ("serve", "vllm serve MODEL --enable-auto-tool-choice --tool-parser-plugin m_vllm.py --tool-call-parser m"),
     ]
-    assert "install" in told("tagged-json", "m", "format") and "install" not in [what for _, what, _ in found]
+    assert "install" not in [what for _, what, _ in found]
 
 
 def test_where_a_model_stops() -> None:
@@ -111,3 +119,37 @@ def test_a_format_without_anything_to_parse() -> None:
 def test_commands_name_the_source_as_a_shell_takes_it() -> None:
     made = [str(one) for one in advise(example_ir("tagged-json"), "my model", ()) if one.what == "make"]
     assert made[0] == "tplc compile 'my model' --profile servers --into tokenizer_config.json"
+
+
+def test_packages_are_named_only_if_they_are_missing() -> None:
+    def installs(missing: frozenset[str]) -> dict[str, str]:
+        found = advise(example_ir("tagged-json"), "m", (), Place(missing=missing))
+        return {one.place: str(one) for one in found if one.what == "install"}
+
+    assert installs(frozenset()) == {}
+    assert installs(frozenset(["transformers", "llguidance"])) == {
+        "format": "the extra tplc[transformers], where response templates are made: its parser verifies them",
+        "llguidance": "the extra tplc[lark], where Lark grammars are made: it reads them first",
+    }
+
+
+@pytest.mark.parametrize("named", ["models/hut", "models/hut/tokenizer_config.json", "models/hut/chat_template.jinja"])
+def test_paths_are_relative_to_where_it_was_called(run: Run, tmp_path: Path, named: str) -> None:
+    folder = tmp_path / "models" / "hut"
+    folder.mkdir(parents=True)
+    (folder / "chat_template.jinja").write_text(TEMPLATE)
+    (folder / "tokenizer_config.json").write_text(json.dumps({"chat_template": TEMPLATE}))
+    (folder / "config.json").write_text(json.dumps({"model_type": "gpt_oss"}))
+    found = json.loads(run("doctor", named, "--json").out)
+    made = [one["text"] for one in found if one["what"] == "make" and "--into" in one["text"]]
+    assert [text.split(" --into ")[1] for text in made] == ["models/hut/tokenizer_config.json"] * 3
+    told = [one["text"].partition(":")[0] for one in found if one["what"] == "model type"]
+    assert told == [
+        "vLLM 0.33 parses answers of this model_type (config.json) itself, and refuses plug-ins and the parser hf",
+        "use its parser",
+        "or override the type, or use a proxy",
+    ]
+    (folder / "config.json").write_text('{"model_type": "hut"}')
+    assert "model type" not in run("doctor", named).out
+    (tmp_path / "alone.jinja").write_text(TEMPLATE)
+    assert "--into tokenizer_config.json" in run("doctor", "alone.jinja").out

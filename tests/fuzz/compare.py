@@ -99,7 +99,7 @@ def run(folder: Path, count: int, seed: int, processes: int, only: str) -> int:
     with ProcessPoolExecutor(processes, mp_context=get_context("fork")) as pool:
         for found, shown in pool.map(batch, sizes, seeds):
             total += found
-            for case in shown if sum(total.values()) - total["outputs"] <= SHOWN else ():
+            for case in shown[:SHOWN]:
                 print(case, flush=True)
     differ = sum(total.values()) - total["outputs"]
     print(f"{len(_PAIRS)} parsers, {total['outputs']:,} outputs, {time.monotonic() - started:.0f} s: {differ:,} differ")

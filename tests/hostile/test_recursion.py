@@ -72,7 +72,7 @@ def test_functions_beside_the_parsers(name: str) -> None:
         (
             "class Other(StreamParser):\n    def _content(self):\n        return self._advance('')\n"
             "    def _more_of_it(self):\n        self._state = type(self)._content",
-            {"Machine._advance", "Other._content"},
+            {"Stream._advance", "Other._content"},
         ),
     ],
 )

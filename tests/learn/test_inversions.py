@@ -8,7 +8,8 @@ import pytest
 
 from tests.independent import TOKENS, messages, round_trip
 from tests.property.report_wild import further_messages
-from tplc.driver import compile_template, generate
+from tplc.driver import Target, compile_template, generate
+from tplc.errors import UnsupportedTemplate
 from tplc.verify.artifact import load_module
 
 TURN = """\
@@ -46,6 +47,19 @@ CALLS = {
     "raw expressions": ("(begin", name(" (", "") + pairs('" :" ~ k ~ " "', '""', RAW) + close(")"), ")"),
     "raw values between bars": ("", name("[use]", " ") + pairs('k ~ "="', '""', RAW, join=" | ") + close("[/use]"), ""),
     "options": ("", name("[use]", "") + pairs('" -" ~ k ~ "="', '""', RAW) + close("[/use]"), ""),
+    **{
+        f"values through {filter}": (
+            "",
+            name("<call>", "|") + pairs('"<|p|>" ~ k ~ "="', '"<|/p|>"', f"({RAW} | {filter})") + close("</call>"),
+            "",
+        )
+        for filter in ("e", "urlencode", "replace('\"', '&quot;')", "replace('\n', '\n    ')")
+    },
+    "attributes through e": (
+        "",
+        name("<call ", "") + pairs("' ' ~ k ~ '=\"'", "'\"'", f"({RAW} | e)") + close("/>"),
+        "",
+    ),
     "lists": ("", name("(tool ", "") + pairs('" (" ~ k ~ " "', '")"', VALUE) + close(")"), ""),
 }
 
@@ -76,6 +90,15 @@ def test_messages_come_back(kind: str) -> None:
 @pytest.mark.parametrize("kind", ["raw expressions", "options", "terminator after each raw pair"])
 def test_the_grammar_of_the_parser_verifies(kind: str) -> None:
     assert compile_template(source_of(kind), name="t", target="peg").verification.failures == ()
+
+
+@pytest.mark.parametrize("target", ["peg", "response_template"])
+def test_a_target_that_cannot_express_escapes_says_so(target: Target) -> None:
+    with pytest.raises(UnsupportedTemplate) as caught:
+        generate(compile_template(source_of("values through e"), name="t"), target)
+    what = "a response template" if target == "response_template" else "the PEG"
+    reason = f'{what} cannot express that "\\"" is written "&#34;" in values: use the generated parser'
+    assert str(caught.value) == f"t: {reason}"
 
 
 def test_a_token_at_the_very_end_follows_the_end_of_the_turn() -> None:

@@ -61,16 +61,21 @@ class Engine:
 
 
 def choose_engine(
-    name: str | None, *, address: str | None = None, jobs: int | None = None, batch: int = BATCH
+    name: str | None,
+    *,
+    address: str | None = None,
+    jobs: int | None = None,
+    batch: int = BATCH,
+    what: str = "a column of outputs, of JSON lines too,",
 ) -> Engine:
-    """The engine of this name, or the first that is installed."""
+    """The engine of this name, or the first that is installed.  `what` needs one, for messages."""
     asked = name is not None
     if name is None:
         name = next((one for one in ENGINES if find_spec(one) is not None), "pyarrow")
     known = next((one for one in ENGINES if one == name), None)
     if known is None:
         raise UsageError(f"--engine {name}: no such engine; there are {', '.join(ENGINES)}")
-    what = f"--engine {known}" if asked else "a column of outputs, of JSON lines too,"
+    what = f"--engine {known}" if asked else what
     if find_spec("pyarrow") is None or find_spec(known) is None:
         raise MissingPackage(what, _EXTRAS[known])
     if address is not None and known != "ray":

@@ -7,19 +7,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from html import escape
 
 from tplc.census.changes import ChangedTemplate
 from tplc.census.entry import STATES, CensusEntry, shared_formats
 from tplc.page import document, figures
 from tplc.version import VERSION
 
-_COLUMNS = ("source", "state", "reasoning", "content", "calls", "format", "messages", "seconds", "notes")
+_COLUMNS = ("template", "state", "reasoning", "content", "calls", "format", "messages", "seconds", "notes")
 
 
-def page(entries: list[CensusEntry], found: Sequence[ChangedTemplate] = ()) -> str:
-    head = f"<header><h1>{len(entries)} templates</h1><p>tplc {VERSION}</p></header>"
+def page(entries: list[CensusEntry], found: Sequence[ChangedTemplate] = (), place: str = "") -> str:
+    """The page; `place` is the folder or list that the templates are of."""
+    templates = f"{len(entries)} template{'s' * (len(entries) != 1)}"
+    title = f"Census of {place}" if place else f"Census of {templates}"
+    head = f"<header><h1>{escape(title)}</h1><p>{templates}, tplc {VERSION}</p></header>"
     sections = [head, _figures(entries), _changes(found), _formats(entries), _table(entries)]
-    return document(f"Census of {len(entries)} templates", f"{len(entries)} templates", sections)
+    return document(title, title, sections)
 
 
 def _figures(entries: list[CensusEntry]) -> str:
@@ -28,17 +32,17 @@ def _figures(entries: list[CensusEntry]) -> str:
     for name in ("calls", "reasoning", "content"):
         counts = Counter(getattr(entry, name) for entry in entries if getattr(entry, name))
         rows += [(f"{name}: {kind}", str(count)) for kind, count in sorted(counts.items(), key=lambda i: (-i[1], i[0]))]
-    return figures("In all", ("what", "templates"), rows)
+    return figures("Summary", ("", "templates"), rows)
 
 
 def _changes(found: Sequence[ChangedTemplate]) -> str:
     rows = [(change.source, change.what) for change in found]
-    return figures("Changed", ("template", "what"), rows)
+    return figures("Changes", ("template", "change"), rows)
 
 
 def _formats(entries: list[CensusEntry]) -> str:
     rows = [(name, str(len(group)), ", ".join(one.source for one in group)) for name, group in shared_formats(entries)]
-    return figures("Formats that several have", ("format", "templates", "which"), rows)
+    return figures("Formats of several templates", ("format", "number", "templates"), rows)
 
 
 def _table(entries: list[CensusEntry]) -> str:
@@ -48,4 +52,4 @@ def _table(entries: list[CensusEntry]) -> str:
         messages = f"{entry.passed} of {entry.messages}" if entry.messages else ""
         cells = [entry.source, entry.state, entry.reasoning, entry.content, entry.calls, entry.format, messages]
         rows.append((*cells, f"{entry.seconds:.2f}", "; ".join(notes)))
-    return figures("Each", _COLUMNS, rows)
+    return figures("Templates", _COLUMNS, rows)

@@ -71,7 +71,7 @@ def _run(arguments: Sequence[str] | None) -> None:
         split()
     from tplc.bounds import enforce
     from tplc.cli.app import app
-    from tplc.errors import TplcError
+    from tplc.errors import LimitExceeded, TplcError
     from tplc.ir.visible import shown
 
     enforce()
@@ -79,8 +79,20 @@ def _run(arguments: Sequence[str] | None) -> None:
         app(args=None if arguments is None else list(arguments), prog_name="tplc")
     except TplcError as error:
         print(f"tplc: {shown(str(error))}", file=sys.stderr)
+        if isinstance(error, LimitExceeded):
+            _print_how_to_raise(error.limit)
         raise SystemExit(error.exit_code) from None
     except KeyboardInterrupt:
         if arguments is None:
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # it ends already
         raise SystemExit(INTERRUPTED) from None
+
+
+def _print_how_to_raise(limit: str) -> None:
+    """Print the option that raises a limit; the sandbox has limits that none raises."""
+    from dataclasses import fields
+
+    from tplc.render.limits import Limits
+
+    if limit in [field.name for field in fields(Limits)]:
+        print(f"help: --limit {limit}=NUMBER raises this limit", file=sys.stderr)

@@ -6,7 +6,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from tplc.census.changes import changes
 from tplc.census.entry import STATES, CensusEntry, shared_formats
@@ -64,16 +64,19 @@ def census_command(options: CensusOptions) -> None:
     found = changes(earlier, entries) if earlier is not None else []
     if options.output is not None:
         write_bytes(options.output, encoded(entries, options.output))
+    near = [replace(entry, source=_within(entry.source, options.place)) for entry in entries]
+    changed = [replace(change, source=_within(change.source, options.place)) for change in found]
     if options.html is not None:
-        write_output(options.html, page(entries, found))
+        name = os.path.basename(os.path.abspath(options.place))
+        write_output(options.html, page(near, changed, name))
     if options.as_json:
         listed = [{"source": change.source, "what": change.what, "worse": change.worse} for change in found]
         shared = {name: [entry.source for entry in group] for name, group in shared_formats(entries)}
         print_json({"entries": [entry.to_json() for entry in entries], "shared_formats": shared, "changes": listed})
     else:
-        _print(entries, [path for path in (options.output, options.html) if path])
+        _print(near, [path for path in (options.output, options.html) if path])
         if options.against is not None:
-            _some([f"{one_line(change.source)}: {one_line(change.what)}" for change in found])
+            _some([f"{one_line(change.source)}: {one_line(change.what)}" for change in changed])
             print(f"{len(found) or 'nothing'} changed since {one_line(options.against)}")
     worse = [change for change in found if change.worse]
     if worse:
@@ -95,6 +98,12 @@ def _print(entries: list[CensusEntry], outputs: Sequence[str]) -> None:
     _some([f"{one_line(entry.source)}: {entry.state}: {one_line(entry.cause)}" for entry in not_right])
     for output in outputs:
         print(f"wrote {one_line(output)}", file=sys.stderr)
+
+
+def _within(source: str, place: str) -> str:
+    """A source of a folder by its path in there."""
+    inside = os.path.isdir(place) and os.path.relpath(source, place)
+    return inside if inside and not inside.startswith("..") and inside != "." else source
 
 
 def _some(rows: Sequence[str]) -> None:

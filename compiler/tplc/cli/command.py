@@ -14,6 +14,11 @@ from typer.core import TyperCommand
 
 from tplc.errors import TplcError, UsageError, Verdict
 
+try:  # typer has a copy of click from 0.20 on
+    from typer._click.exceptions import NoSuchOption
+except ImportError:
+    from click.exceptions import NoSuchOption  # type: ignore[assignment]
+
 
 class Command(TyperCommand):
     def __init__(self, *args: Any, **settings: Any) -> None:
@@ -24,10 +29,31 @@ class Command(TyperCommand):
                 parameter.metavar = parameter.metavar or str(parameter.name).upper()
                 parameter.get_help_record = partial(_record, parameter)  # type: ignore[method-assign]
 
+    def collect_usage_pieces(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]
+        return [piece[1:-1] if piece[:1] == "{" else piece for piece in super().collect_usage_pieces(ctx)]
+
+    def format_options(self, ctx: typer.Context, formatter: Any) -> None:  # type: ignore[override]
+        """Write arguments, then options by their panels, those without one first."""
+        sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is not None:
+                usual = "Arguments" if parameter.param_type_name == "argument" else "Options"
+                sections.setdefault(getattr(parameter, "rich_help_panel", None) or usual, []).append(record)
+        for name, records in sections.items():
+            if records:
+                with formatter.section(name):
+                    formatter.write_dl(records)
+
     def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
-        if not ctx.resilient_parsing:  # completion in a shell must not print errors
-            self._check_once(ctx, args)
-        return super().parse_args(ctx, args)
+        try:
+            if not ctx.resilient_parsing:  # completion in a shell must not print errors
+                self._check_once(ctx, args)
+            return super().parse_args(ctx, args)
+        except NoSuchOption as error:
+            longer = [name for parameter in self.params for name in _names(parameter) if _begins(name, error)]
+            error.possibilities = longer or error.possibilities
+            raise
 
     def _check_once(self, ctx: typer.Context, args: list[str]) -> None:
         """The first of two values would be dropped in silence."""
@@ -57,6 +83,15 @@ class Command(TyperCommand):
                 raise SystemExit(error.exit_code) from None
             print_json(failure(error))
             raise
+
+
+def _names(parameter: Any) -> list[str]:
+    return [*parameter.opts, *parameter.secondary_opts]
+
+
+def _begins(name: str, error: NoSuchOption) -> bool:
+    """Whether an option begins like the unknown one: `--tol` is the beginning of `--tolerances`."""
+    return len(error.option_name) > 2 and name.startswith(error.option_name)
 
 
 def _record(argument: Any, ctx: typer.Context) -> tuple[str, str] | None:

@@ -118,7 +118,8 @@ def declared(function: Callable[..., None]) -> Callable[..., None]:
 def _shown(parameter: CommandParameter) -> inspect.Parameter:
     info = copy(parameter.info)
     if parameter.targets is not None:
-        info.help = f"For {', '.join(parameter.targets.targets)}: {info.help}"
+        info.rich_help_panel = f"For {', '.join(parameter.targets.targets)}"
+        info.help = f"{info.help[:1].upper()}{info.help[1:]}" if info.help else info.help
     kind, default = parameter.annotation, parameter.default
     if parameter.is_repeated:
         kind, default = types.GenericAlias(list, get_args(kind)[:1]) | None, None

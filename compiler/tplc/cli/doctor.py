@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import json
+import os
+import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 from tplc.cli import inputs
 from tplc.cli.report import print_rows
 from tplc.cli.shown import print_json
+from tplc.errors import SourceError
+from tplc.project.files import read_text
+
+if TYPE_CHECKING:
+    from tplc.doctor.advice import Place
+
+_CONFIG = "tokenizer_config.json"
 
 
 def doctor_command(
@@ -31,7 +43,7 @@ def doctor_command(
         ) as conversations:
             lines = list(report_lines(append_only(conversations)))
         found = (
-            *advise(ir, source, template.texts_of_tokens),
+            *advise(ir, source, template.texts_of_tokens, _asked(source)),
             *(Advice("prompts of several turns", kind, text) for kind, text in lines),
         )
     if as_json:
@@ -44,3 +56,28 @@ def doctor_command(
             place = one.place
         print_rows([(f"  {one.what}", str(one))], sys.stdout)
     print(f"\nAs {VERSIONS} document it; tplc compile verifies what it makes.")
+
+
+def _asked(source: str) -> Place:
+    """Where the model's files are, seen from here, and which packages are missing."""
+    from tplc.doctor.advice import Place
+
+    folder = source if os.path.isdir(source) else os.path.dirname(source)
+    config = os.path.join(folder, _CONFIG)
+    found = os.path.isdir(source) or os.path.isfile(config)
+    return Place(
+        shlex.quote(config) if found else _CONFIG,
+        _model_type(os.path.join(folder, "config.json")) if found else "",
+        frozenset(name for name in ("transformers", "llguidance") if find_spec(name) is None),
+    )
+
+
+def _model_type(path: str) -> str:
+    if not os.path.isfile(path):
+        return ""
+    try:
+        config = json.loads(read_text(path))
+    except (SourceError, ValueError):
+        return ""
+    found = config.get("model_type") if isinstance(config, dict) else None
+    return found if isinstance(found, str) else ""

@@ -7,8 +7,8 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import redirect_stdout
-from dataclasses import dataclass
+from contextlib import redirect_stdout, suppress
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tplc.cli import inputs
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from tplc.batch.engines import Engine
     from tplc.batch.files import RowFile
+    from tplc.sources import TemplateSource
 
 ROW_SUFFIXES = (".parquet", ".jsonl")
 _MOST_SHOWN = 5
@@ -60,8 +61,10 @@ def mask_command(options: MaskOptions) -> None:
     from tplc.batch.files import part_files
 
     parts, straddling = parts_in(options.parts), straddling_in(options.straddling)
-    engine = choose_engine(options.engine, address=options.address, jobs=options.jobs, batch=options.batch_size)
-    template = inputs.load_template(options.source, options.template_name, options.special_tokens)
+    engine = choose_engine(
+        options.engine, address=options.address, jobs=options.jobs, batch=options.batch_size, what="tplc mask"
+    )
+    template = _template(options)
     masker = ConversationMasker(
         template.text,
         _tokenizer_text(options.tokenizer),
@@ -86,6 +89,22 @@ def mask_command(options: MaskOptions) -> None:
     _report(options, counts, errors, outputs, engine.name, time.monotonic() - start)
     if counts.rows and not counts.masked:
         raise NoRowMasked(f"none of the {counts.rows:,} rows has a mask: {errors.most_common(1)[0][0]}")
+
+
+def _template(options: MaskOptions) -> TemplateSource:
+    """The template; special tokens that nobody names are those of the tokenizer.  Warns of those that it lacks too."""
+    from tplc.learn.tokens import stand_ins
+    from tplc.sources import load_tokens
+
+    template = inputs.load_template(options.source, options.template_name, options.special_tokens)
+    known = dict(template.special_tokens)
+    if stand_ins(template.text, known):
+        with suppress(SourceError):
+            known = {**load_tokens(options.tokenizer).special_tokens, **known}
+    for name in stand_ins(template.text, known):
+        told = f"{template.name}: {name} is not given, and the text is without it: give --token {name}=TEXT, or name a"
+        print(f"tplc: {told} model's folder as the source or as --tokenizer", file=sys.stderr)
+    return replace(template, special_tokens=known)
 
 
 def _write(

@@ -221,15 +221,30 @@ def _tried(
 def _edits(source: SegmentedSource) -> Iterator[tuple[str, str]]:
     """The source with one condition, or one side of an `and` or `or` in it, that always holds or never does."""
     for segment in source.segments:
-        if segment.name not in ("if", "elif"):
+        is_statement = segment.name in ("if", "elif")
+        for tokens in [segment.tokens[1:]] if is_statement else _inline(segment.tokens):
+            for part in _sides(tokens):
+                for constant in ("true", "false"):
+                    start, stop = part[0].start, part[-1].stop
+                    shown = " ".join(source.text[start:stop].split())
+                    edited = f"{source.text[:start]}{constant}{source.text[stop:]}"
+                    yield edited, f"line {source.line_at(start)}: {shown} is {constant}"
+
+
+def _inline(tokens: Sequence[SourceToken]) -> Iterator[Sequence[SourceToken]]:
+    """The conditions of `A if CONDITION else B` within an expression."""
+    for index, token in enumerate(tokens):
+        if token.kind != "name" or token.text != "if":
             continue
-        tokens = segment.tokens[1:]
-        for part in _sides(tokens):
-            for constant in ("true", "false"):
-                start, stop = part[0].start, part[-1].stop
-                shown = " ".join(source.text[start:stop].split())
-                edited = f"{source.text[:start]}{constant}{source.text[stop:]}"
-                yield edited, f"line {source.line_at(start)}: {shown} is {constant}"
+        depth, stop = 0, index + 1
+        while stop < len(tokens):
+            one = tokens[stop]
+            if one.kind == "operator":
+                depth += (one.text in "([{") - (one.text in ")]}")
+            if depth < 0 or (depth == 0 and (one.text == "else" or (one.kind == "operator" and one.text == ","))):
+                break
+            stop += 1
+        yield tokens[index + 1 : stop]
 
 
 def _sides(tokens: Sequence[SourceToken]) -> Iterator[Sequence[SourceToken]]:

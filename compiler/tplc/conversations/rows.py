@@ -122,7 +122,7 @@ class ConversationMasker:
             try:
                 from tokenizers import Tokenizer
             except ImportError:
-                raise MissingPackage("a mask of tokens", "transformers") from None
+                raise MissingPackage("a mask of tokens", "tokens") from None
             tokenizer = Tokenizer.from_str(self.tokenizer)
             tokenizer.no_truncation()
             tokenizer.no_padding()
@@ -167,11 +167,13 @@ def messages_of(value: Any, *, objects: bool) -> list[dict[str, Json]]:
 
 
 def _list_of(value: Any, what: str) -> list[Any]:
-    if isinstance(value, str):
-        try:
-            value = parse_json(value)
-        except NotJson as error:
-            raise UsageError(f"{what}: not JSON: {error}") from error
+    # In a column of lists and texts each value is JSON text, also that of a text.
+    for _ in range(2):
+        if isinstance(value, str):
+            try:
+                value = parse_json(value)
+            except NotJson as error:
+                raise UsageError(f"{what}: not JSON: {error}") from error
     if not isinstance(value, list) or not all(isinstance(one, Mapping) for one in value):
         raise UsageError(f"{what}: expected a list of objects")
     return [_without_nulls(one) for one in value]

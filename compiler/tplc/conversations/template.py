@@ -84,6 +84,7 @@ class ConversationTemplate:
         self.source = source
         self._given_tokens = special_tokens
         tokens = special_tokens if special_tokens is not None or ir is None else dict(ir.provenance.special_tokens)
+        self.special_tokens = dict(tokens or {})
         self.renderer = driver.open_renderer(source, name=name, special_tokens=tokens, limits=limits, probing=False)
         self._ir = ir
         self._limits = limits

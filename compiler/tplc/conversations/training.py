@@ -33,6 +33,7 @@ from tplc.conversations.source import SegmentedSource, read_template
 from tplc.conversations.template import ConversationTemplate, RenderedConversation
 from tplc.errors import RenderFailed, TemplateError, TemplateRaised, Undecided, UnsupportedTemplate, VerificationFailed
 from tplc.ir.nodes import Json
+from tplc.learn.tokens import stand_ins
 
 _LONGEST = 60
 # Places whose text has to be divided before it can be tagged.
@@ -72,9 +73,17 @@ class _Shown:
 def training_template(template: ConversationTemplate, parts: Sequence[MaskPart] = PARTS) -> TrainingTemplate:
     """Return the template with generation tags around these parts of what a model writes.
 
+    For special tokens that the template writes and that were not given, stand-ins are written in the renders: the tags
+    are around an end token also if its text is not known.
+
     Raises UnsupportedTemplate with the line and the reason where the source cannot be divided so, and
     VerificationFailed where renders with the tags are not what they have to be.
     """
+    missing = stand_ins(template.source, template.special_tokens)
+    if missing:
+        tokens = {**template.special_tokens, **missing}
+        with ConversationTemplate(template.source, name=template.name, ir=template.ir, special_tokens=tokens) as whole:
+            return training_template(whole, parts)
     settings = _settings(template)
     shown, undecided = _shown(template, settings, parts)
     source = read_template(template.source, template.name)

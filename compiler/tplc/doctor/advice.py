@@ -11,6 +11,7 @@ import json
 import shlex
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from tplc.backends.response_template import CannotExpress, response_template
 from tplc.ir.nodes import TemplateIR
@@ -46,23 +47,42 @@ class Advice:
         return ": ".join(filter(None, (self.text, values)))
 
 
-def advise(ir: TemplateIR, source: str, added_tokens: Sequence[str]) -> tuple[Advice, ...]:
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the advice is asked for: the model's tokenizer_config.json from there, the `model_type` of its config.json
+    ("" if it isn't known), and the packages that are missing."""
+
+    tokenizer_config: str = "tokenizer_config.json"
+    model_type: str = ""
+    missing: frozenset[str] = frozenset()
+
+
+def advise(ir: TemplateIR, source: str, added_tokens: Sequence[str], asked: Place | None = None) -> tuple[Advice, ...]:
     """`source` is what the commands to paste name."""
+    asked = asked or Place()
     markers = marker_tokens(ir, added_tokens)
     # Such that it is a module's name, too, and the name that the file gives.
     name = default_name("-", source, "vllm").replace("-", "_")
     source = shlex.quote(source)
     return (
-        *_format(ir, markers, known=bool(added_tokens)),
-        *_vllm(ir, source, name, markers),
-        *_sglang(ir, source, name, markers),
+        *_format(ir, markers, asked, known=bool(added_tokens)),
+        *_of_model_type("vLLM", asked.model_type),
+        *_vllm(ir, source, name, markers, asked),
+        *_sglang(ir, source, name, markers, asked),
         *_gguf_server(ir, source, markers),
-        *_llguidance(ir, source, known=bool(added_tokens)),
-        *_transformers(ir, source),
+        *_llguidance(ir, source, asked, known=bool(added_tokens)),
+        *_transformers(ir, source, asked),
     )
 
 
-def _format(ir: TemplateIR, markers: Sequence[MarkerTokens], *, known: bool) -> Iterator[Advice]:
+def _of_model_type(server: str, model_type: str) -> Iterator[Advice]:
+    """What a server does with models of this type alone, as data: their templates don't show it."""
+    known = json.loads((Path(__file__).parent / "model_types.json").read_text(encoding="utf-8"))
+    for text in known[server].get(model_type, ()):
+        yield Advice(server, "model type", text)
+
+
+def _format(ir: TemplateIR, markers: Sequence[MarkerTokens], asked: Place, *, known: bool) -> Iterator[Advice]:
     place = "format"
     acceptor = lower(ir)
     known_ends, not_given = known_stops(ir, acceptor), names_stood_for(" ".join(stops(ir, acceptor)))
@@ -76,7 +96,7 @@ def _format(ir: TemplateIR, markers: Sequence[MarkerTokens], *, known: bool) -> 
     if numbers:
         yield Advice(place, "stop ids", ", ".join(map(str, numbers)))
     yield Advice(place, "preserve", *_listed(ir.preserved_tokens))
-    if _inexpressible(ir) is None and not _is_plain(ir):
+    if "transformers" in asked.missing and _inexpressible(ir) is None and not _is_plain(ir):
         yield Advice(
             place,
             "install",
@@ -94,7 +114,7 @@ def _format(ir: TemplateIR, markers: Sequence[MarkerTokens], *, known: bool) -> 
         yield Advice(place, "marker", marker.kind, (marker.marker,), tuple(marker.tokens))
 
 
-def _vllm(ir: TemplateIR, source: str, name: str, markers: Sequence[MarkerTokens]) -> Iterator[Advice]:
+def _vllm(ir: TemplateIR, source: str, name: str, markers: Sequence[MarkerTokens], asked: Place) -> Iterator[Advice]:
     place, file = "vLLM", f"{name}_vllm.py"
     calls, reasons = ir.tools.format != "none", _reasons(ir)
     fields = _fields(ir)
@@ -104,7 +124,7 @@ def _vllm(ir: TemplateIR, source: str, name: str, markers: Sequence[MarkerTokens
     plugged = ["vllm serve MODEL"]
     plugged += [f"--enable-auto-tool-choice --tool-parser-plugin {file} --tool-call-parser {name}"] * calls
     plugged += [f"--reasoning-parser-plugin {file} --reasoning-parser {name}"] * reasons
-    yield from _served(ir, source, place, " ".join(built_in), "vllm", f"-o {file}", " ".join(plugged))
+    yield from _served(ir, source, asked, place, " ".join(built_in), "vllm", f"-o {file}", " ".join(plugged))
     yield from _kept(place, markers)
     if any(marker.tokens for marker in markers):
         yield Advice(
@@ -132,7 +152,7 @@ def _vllm(ir: TemplateIR, source: str, name: str, markers: Sequence[MarkerTokens
         )
 
 
-def _sglang(ir: TemplateIR, source: str, name: str, markers: Sequence[MarkerTokens]) -> Iterator[Advice]:
+def _sglang(ir: TemplateIR, source: str, name: str, markers: Sequence[MarkerTokens], asked: Place) -> Iterator[Advice]:
     place = "SGLang"
 
     def launched(parser: str, calls: bool, reasons: bool) -> str:
@@ -143,7 +163,7 @@ def _sglang(ir: TemplateIR, source: str, name: str, markers: Sequence[MarkerToke
     built_in = launched("response_template", "tool_calls" in fields, "thinking" in fields)
     named = launched(name, ir.tools.format != "none", _reasons(ir))
     plugged = f"{named}, with the file in an installed package (docs/servers.md): no option takes it"
-    yield from _served(ir, source, place, built_in, "sglang", f"-o {name}_sglang.py", plugged)
+    yield from _served(ir, source, asked, place, built_in, "sglang", f"-o {name}_sglang.py", plugged)
     yield from _kept(place, markers)
     if any(marker.tokens for marker in markers):
         yield Advice(
@@ -180,12 +200,14 @@ def _gguf_tokens(ir: TemplateIR, markers: Sequence[MarkerTokens]) -> Iterator[Ad
     yield Advice("llama.cpp", "tokens", text + forced)
 
 
-def _llguidance(ir: TemplateIR, source: str, *, known: bool) -> Iterator[Advice]:
+def _llguidance(ir: TemplateIR, source: str, asked: Place, *, known: bool) -> Iterator[Advice]:
     """Where grammars are read by it: another dialect, in which tokens count."""
     if ir.tools.format == "none":
         return
     place = "llguidance"
     tokenizer = "" if known else " --tokenizer tokenizer.json"
+    if "llguidance" in asked.missing:
+        yield Advice(place, "install", "the extra tplc[lark], where Lark grammars are made: it reads them first")
     yield Advice(place, "make", f"tplc compile {source} -t lark --tools tools.json{tokenizer}")
     yield Advice(
         place,
@@ -195,14 +217,14 @@ def _llguidance(ir: TemplateIR, source: str, *, known: bool) -> Iterator[Advice]
     )
 
 
-def _transformers(ir: TemplateIR, source: str) -> Iterator[Advice]:
+def _transformers(ir: TemplateIR, source: str, asked: Place) -> Iterator[Advice]:
     place = "transformers"
     feature = _inexpressible(ir)
     if feature is not None:
         yield Advice(place, "parse", f"not with a response template ({feature}): vendor the generated parser")
         yield Advice(place, "make", f"tplc compile {source} -o parser.py")
         return
-    yield Advice(place, "make", f"tplc compile {source} --into tokenizer_config.json")
+    yield Advice(place, "make", f"tplc compile {source} --into {asked.tokenizer_config}")
     yield Advice(place, "parse", _READ_BY_TRANSFORMERS)
     if ir.reasoning.key and ir.reasoning.key != "thinking" and _reasons(ir):
         yield Advice(
@@ -213,7 +235,7 @@ def _transformers(ir: TemplateIR, source: str) -> Iterator[Advice]:
 
 
 def _served(
-    ir: TemplateIR, source: str, place: str, built_in: str, server: Server, output: str, plugged: str
+    ir: TemplateIR, source: str, asked: Place, place: str, built_in: str, server: Server, output: str, plugged: str
 ) -> Iterator[Advice]:
     """By the server's own reader of response templates where it can be, and by a plug-in."""
     if _is_plain(ir):
@@ -221,7 +243,7 @@ def _served(
         return
     feature = _inexpressible(ir)
     if feature is None:
-        yield Advice(place, "make", f"tplc compile {source} --profile servers --into tokenizer_config.json")
+        yield Advice(place, "make", f"tplc compile {source} --profile servers --into {asked.tokenizer_config}")
         yield Advice(place, "serve", built_in)
         yield Advice(place, "or make", f"tplc compile {source} -t {server} {output}")
         yield Advice(place, "and serve", plugged)

@@ -289,9 +289,12 @@ class CallId:
 
 @dataclass(frozen=True, slots=True)
 class Replaced:
-    """A character of a name or a key, and the text that is written for it: `&` as `&amp;`."""
+    """A character of a name, a key or a raw value, and the text that is written for it: `&` as `&amp;`.
 
-    slot: Literal["name", "key"]
+    If `%` is written `%25` in values, all characters beyond ASCII are percent-encoded.
+    """
+
+    slot: Literal["name", "key", "value"]
     sign: str
     text: str
 
@@ -318,8 +321,8 @@ class Tools:
     parallel: bool = False
     replaced: tuple[Replaced, ...] = ()
 
-    def signs(self, slot: Literal["name", "key"]) -> tuple[tuple[str, str], ...]:
-        """Return each text that stands for a character in a name or a key, with that character."""
+    def signs(self, slot: Literal["name", "key", "value"]) -> tuple[tuple[str, str], ...]:
+        """Return each text that stands for a character in such a slot, with that character."""
         return tuple((replaced.text, replaced.sign) for replaced in self.replaced if replaced.slot == slot)
 
     def written(self, slot: Literal["name", "key"], text: str) -> str:

@@ -18,6 +18,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
+from urllib.parse import quote
 
 from tplc.errors import BadMessage
 from tplc.ir.forms import PARTS, in_form
@@ -29,6 +30,7 @@ from tplc.ir.nodes import (
     Layout,
     ObjectArguments,
     PairArguments,
+    Replaced,
     SlotKind,
     StringStyle,
     TemplateIR,
@@ -189,19 +191,31 @@ def write_arguments(tools: Tools, arguments: Mapping[str, Any], *, base: int = 0
         text = write_value(tools.dialect, arguments, tools.dialect.in_object, base=base)
         return json.dumps(text, ensure_ascii=False) if tools.arguments.encoded else text
     arguments = {tools.written("key", key): value for key, value in arguments.items()}
-    return _write_pairs(tools.dialect, tools.arguments, arguments)
+    return _write_pairs(tools.dialect, tools.arguments, arguments, tools.replaced)
 
 
-def _write_pairs(dialect: Dialect, pairs: PairArguments, arguments: Mapping[str, Any]) -> str:
+def escaped_value(replaced: Sequence[Replaced], text: str) -> str:
+    """A raw value as the template writes it, with the characters that it writes otherwise."""
+    texts = {one.sign: one.text for one in replaced if one.slot == "value"}
+    percent = texts.get("%") == "%25"
+    return "".join(texts.get(char) or (quote(char) if percent and ord(char) > 127 else char) for char in text)
+
+
+def _write_pairs(
+    dialect: Dialect, pairs: PairArguments, arguments: Mapping[str, Any], replaced: Sequence[Replaced]
+) -> str:
     kept = {key: value for key, value in arguments.items() if not _left_out(dialect.top, value)}
     if not kept:
         return pairs.empty
-    body = pairs.separator.join(_write_pair(dialect, pairs, key, value) for key, value in kept.items())
+    body = pairs.separator.join(_write_pair(dialect, pairs, key, value, replaced) for key, value in kept.items())
     return pairs.start + body + pairs.end
 
 
-def _write_pair(dialect: Dialect, pairs: PairArguments, key: str, value: object) -> str:
-    slots = {"key": key, "type": type_word(dialect, value), "value": _write_top(dialect, pairs, value)}
+def _write_pair(
+    dialect: Dialect, pairs: PairArguments, key: str, value: object, replaced: Sequence[Replaced] = ()
+) -> str:
+    text = escaped_value(replaced, _write_top(dialect, pairs, value))
+    slots = {"key": key, "type": type_word(dialect, value), "value": text}
     return _fill(pairs.pair, slots)
 
 

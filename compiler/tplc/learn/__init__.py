@@ -78,6 +78,7 @@ def learn(
     tools = calls.tools if calls else Tools()
     if calls and called:
         tools = learn_replaced(prober, turn, called.setup, tools)
+        tools = replace(tools, replaced=(*tools.replaced, *(arguments.escapes if arguments else ())))
     if calls:
         ends = tuple(dict.fromkeys((*ends, *calls.ends)))
         content, tools, ends = split_end_before_calls(turn, content, calls.beside, tools, ends)

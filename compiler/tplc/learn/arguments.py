@@ -24,6 +24,7 @@ from tplc.ir.nodes import (
     Layout,
     ObjectArguments,
     PairArguments,
+    Replaced,
     Slot,
     StringStyle,
     Text,
@@ -32,6 +33,7 @@ from tplc.ir.nodes import (
 )
 from tplc.learn.align import Repetition, cut_left, cut_right, repetition
 from tplc.learn.dialect import Position, in_list, in_object, indent_of, learn_style, learn_wrap, on_one_line
+from tplc.learn.escapes import learn_escapes
 from tplc.learn.probe import (
     Prober,
     Refusal,
@@ -46,6 +48,7 @@ from tplc.learn.probe import (
 )
 from tplc.learn.turn import TurnFacts
 from tplc.messages import Call
+from tplc_runtime.signs import Signs
 
 # These stand for the sentinels of one kind in closing markers that repeat them.
 NAME, ID, KEY, INDEX = "zqname0token0x", "zqid0token0x", "zqkey0token0x", "zqindex0token0x"
@@ -79,6 +82,7 @@ class ArgumentFacts:
     opened: str
     closed: str
     refused: tuple[str, ...]
+    escapes: tuple[Replaced, ...] = ()
 
 
 def call_turn(prober: Prober, turn: TurnFacts, setup: Setup, calls: Sequence[Call]) -> str | Refusal:
@@ -154,10 +158,17 @@ def place_text(text: str, place: ValuePlace) -> tuple[str, str] | None:
 def learn_arguments(prober: Prober, turn: TurnFacts, setup: Setup) -> ArgumentFacts:
     place = learn_place(prober, turn, setup)
 
-    def position(value: Json) -> str | None:
+    def written(value: Json) -> str | None:
         text = call_turn(prober, turn, setup, [with_value(value)])
         found = None if isinstance(text, Refusal) else place_text(text, place)
         return None if found is None else found[1]
+
+    escapes = learn_escapes(written)
+    signs = Signs({one.text: one.sign for one in escapes})
+
+    def position(value: Json) -> str | None:
+        text = written(value)
+        return signs.plain(text) if text is not None and escapes else text
 
     top = learn_style(position)
     styles = _nested_styles(position, top)
@@ -187,7 +198,8 @@ def learn_arguments(prober: Prober, turn: TurnFacts, setup: Setup) -> ArgumentFa
     start, end, empty = _around(texts[0], pairs, setup, _slots_before(texts[1], setup))
     close = pairs.close.removeprefix(place.quote[1])
     arguments = PairArguments(start=start, pair=layout, separator=pairs.separator, end=end, empty=empty)
-    return ArgumentFacts(arguments, dialect, start + pairs.open, close + end, _refused(prober, turn, setup))
+    refused = _refused(prober, turn, setup)
+    return ArgumentFacts(arguments, dialect, start + pairs.open, close + end, refused, escapes)
 
 
 def _nested_styles(position: Position, top: ValueStyle) -> tuple[ValueStyle, ValueStyle, int | None]:

@@ -112,6 +112,7 @@ class PairForm:
     next_pair: tuple[str, str] | None = None
     literals: str = ""  # a raw value that is one string in such quotes of Python is that string
     replaced: tuple[tuple[str, str], ...] = ()  # texts that stand for characters in a key, with those characters
+    escapes: tuple[tuple[str, str], ...] = ()  # the same for all the text of a raw value
     resumes: bool = False  # after text that is no pair, what opens one says by itself that a pair begins there
 
     @property

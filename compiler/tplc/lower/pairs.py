@@ -36,7 +36,9 @@ def pairs_of(
     written = slots[0].suffixes[0] if slots else ""
     key_end = written.strip() or written[:1]  # a type may follow it
     context = ValueContext(tools, pairs, close, opened, key_end, closing, ir.turn.ends)
-    guessed = not (repeats or is_distinctive(close) or is_bracketed(close) or dialect.top.strings)
+    # No value holds a closer with a character that is always written otherwise.
+    escaped = any(char in close for _, char in tools.signs("value"))
+    guessed = not (repeats or is_distinctive(close) or is_bracketed(close) or escaped or dialect.top.strings)
     marked = not (guessed or repeats or dialect.top.strings or dialect.wrap or dialect.elements)
     python = guessed and "python_literals" in tolerated.kinds
     bare = None
@@ -53,6 +55,7 @@ def pairs_of(
         opens=opens,
         slots=slots,
         replaced=() if repeats else tools.signs("key"),  # a closer that repeats the key has it as it was written
+        escapes=tools.signs("value"),
         between=between,
         close=close,
         value_ends=tolerated.texts(close) if not guessed and not dialect.top.strings else (),

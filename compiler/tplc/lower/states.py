@@ -138,11 +138,12 @@ _OTHERWISE: dict[StateName, StateName] = {"start": "content", "before_content": 
 
 
 def _state(name: StateName, kinds: Kinds, respelled: tuple[str, ...], apart: tuple[str, ...]) -> TurnState:
-    on = tuple((kind, _transition(name, kind)) for kind, _ in kinds)
+    on = tuple((kind, transition_of(name, kind)) for kind, _ in kinds)
     return TurnState(name, _TEXT[name], kinds, on, _OTHERWISE.get(name), respelled, apart)
 
 
-def _transition(state: StateName, kind: str) -> Transition | OptionChoice:
+def transition_of(state: StateName, kind: str) -> Transition | OptionChoice:
+    """Return what a marker of this kind does in this state."""
     here: StateName = "content" if state == "before_content" else state
     keep = Transition(("keep",), "content" if state == "reasoning" else here)
     if state == "over":

@@ -18,7 +18,9 @@ from functools import partial
 from urllib.parse import quote
 
 from tplc.errors import BadMessage
+from tplc.ir.markers import holds_piece
 from tplc.ir.nodes import Layout, PairArguments, Slot, TemplateIR, Text
+from tplc.ir.own_markers import own_markers
 from tplc.ir.printed import quoted
 from tplc.ir.write import WrittenPart, write_parts
 from tplc.verify.battery import Case
@@ -220,10 +222,24 @@ def _helps(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
             yield f"{captured.name} was not given, and it is in {captured.marker}: --token {captured.name}=TEXT"
     for one in tried:
         place = None if one.passed else _place(ir, one)
-        if place is not None and place.marker:
-            variant = f"a variant of {quoted(place.marker)} in a tolerance file (--tolerances)"
+        marker = existing_marker(ir, place.marker) if place is not None else ""
+        if marker:
+            variant = f"a variant of {quoted(marker)} in a tolerance file (--tolerances)"
             yield f"if the model writes what is rendered: {variant}"
             return
+
+
+def existing_marker(ir: TemplateIR, written: str) -> str:
+    """Return the marker of the format that a written text is, or the longest that it holds; "" if there is none.
+
+    A written text may be several markers in a row, and a tolerance file may name only markers of the format.
+    """
+    text, own = written.strip(), own_markers(ir)
+    if not text:
+        return ""
+    if any(holds_piece(marker, text) for marker in own):
+        return text
+    return max((marker for marker in own if marker in text), key=len, default="")
 
 
 @dataclass(frozen=True, slots=True)

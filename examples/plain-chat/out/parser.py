@@ -71,6 +71,9 @@ class Copied:
         return type(self)()
 
 
+LEAST_CUT = 3  # fewer characters of a marker at the output's end may as well be text
+
+
 class Pattern:
     """Compiled at its first use, because importing a parser should be fast.  A dot matches any character."""
 
@@ -200,9 +203,6 @@ class Scanner:
         while buf[at:start] not in leads:
             at += 1
         return at
-
-
-NO_MARKERS = Scanner()
 
 
 def squeezed(text: str) -> str:
@@ -403,29 +403,18 @@ def continued_head(prompt: str, anchors: Sequence[str], reasoning: tuple[Sequenc
     return prompt[start:]
 
 
-NON_SPACE = Pattern(r"\S|\Z")
 PENDING_LIMIT = 1024  # more pending text than this is examined again only after it has doubled
-OPENER_KINDS = ("call", "line", "whole")
-CUT_KINDS = ("end", "reasoning_end", "content_end")
-LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
 LATE = "text after the output was finished"
 NO_MATCH = Match("", 0, 0)
 
 
-def next_char(buf: str, pos: int) -> int:
-    """Return the position of the next character that is not white space."""
-    return int(NON_SPACE.search(buf, pos).start())
-
-
-class Machine(Copied):
+class Stream(Copied):
     TRANSCRIPT: ClassVar[type[Transcript]] = Transcript
     HEADS: ClassVar[Sequence[str]] = ("",)
     ANCHORS: ClassVar[Sequence[str]] = ()
     KEEPS_PENDING: ClassVar[bool] = False  # `feed` handles pending text
     SPACE: ClassVar[str] = ""  # the white space that the template writes before the content
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
-    CUT_MARKERS: ClassVar[bool] = False  # a truncated marker at the output's end is not text
-    IN_CONTENT: ClassVar[Scanner] = NO_MARKERS
 
     def __init__(
         self,
@@ -453,7 +442,7 @@ class Machine(Copied):
         self._through: Callable[[Any, str], list[Delta]] | None = None  # reads JSON that is emitted as it arrives
         self._final = False
         # The state of the turn.
-        self._state: Callable[[Any], bool] = type(self)._content
+        self._state: Callable[[Any], bool] = self._first_state()
         self._mark = NO_MATCH
         self._skip = 0  # its length, and that of the white space before it
         self._open = False  # the last call is not complete
@@ -526,8 +515,6 @@ class Machine(Copied):
     def __reduce__(self) -> Any:
         raise TypeError("a parser cannot be pickled: keep the text that it was fed, and feed that to a new one")
 
-    # The prompt
-
     def _consume_head(self, prompt: str | None, continued: bool) -> None:
         head = self.HEADS[0]
         if prompt is not None and continued:
@@ -545,23 +532,11 @@ class Machine(Copied):
             self._goes_on("")  # they are returned by the first feed
             self._wanted = 0
 
-    # Input and output
-
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         raise NotImplementedError
 
     def finish(self) -> list[Delta]:
-        """Ends the output; returns the remaining deltas."""
-        if self._final:
-            return []
-        self._final = True
-        deltas = self._advance("") if self._pos < len(self._buf) or self._parts or self._passed else []
-        self._finish()
-        if self._buf[self._pos :].strip():
-            self._end_of_cut()
-        self._out.end_content()
-        self._goes_on("")
-        return deltas + self._out.deltas()
+        raise NotImplementedError
 
     def _settle(self) -> None:
         """Account for the chunks that were passed on unchanged."""
@@ -660,25 +635,46 @@ class Machine(Copied):
         if len(self.diagnostics) < 1000:
             self.diagnostics.append(Diagnostic(self._base + self._pos, text))
 
-    # The states
+    # The states, which a format prints
+
+    def _first_state(self) -> Callable[[Any], bool]:
+        return type(self)._content
 
     def _content(self) -> bool:
-        # content = (text | CONTENT_START | CONTENT_END | TURN_END)* (REASONING_START reasoning | CALL_START call)?
-        kind = self._text_to(self.IN_CONTENT, "content")
-        if kind:
-            self._turn_marker("content")
-        return kind != ""
+        raise NotImplementedError
 
-    # A second reading
+
+NON_SPACE = Pattern(r"\S|\Z")
+OPENER_KINDS = ("call", "line", "whole")
+CUT_KINDS = ("end", "reasoning_end", "content_end")
+
+
+def next_char(buf: str, pos: int) -> int:
+    """Return the position of the next character that is not white space."""
+    return int(NON_SPACE.search(buf, pos).start())
+
+
+class Turn(Stream):
+    CUT_MARKERS: ClassVar[bool] = False  # a truncated marker at the output's end is not text
+
+    def finish(self) -> list[Delta]:
+        """Ends the output; returns the remaining deltas."""
+        if self._final:
+            return []
+        self._final = True
+        deltas = self._advance("") if self._pos < len(self._buf) or self._parts or self._passed else []
+        self._finish()
+        if self._buf[self._pos :].strip():
+            self._end_of_cut()
+        self._out.end_content()
+        self._goes_on("")
+        return deltas + self._out.deltas()
 
     # Text and markers
 
-    def _text_to(self, marks: Scanner, kind: str) -> str:
-        """Emit text as `_until` does, for openers of reasoning or content that count only before any text."""
-        return self._until(marks, kind)
-
     def _until(self, marks: Scanner, kind: str) -> str:
-        """Emit the text before the next marker as `kind`; return the marker's kind, "" if more input is needed."""
+        """Emit the text before the next marker as `kind`.  Return the marker's kind, "text" if the marker is text
+        itself and was emitted too, "" if more input is needed."""
         if self._space:
             self._skip_space()
         buf, pos, stop = self._buf, self._pos, len(self._buf)
@@ -693,19 +689,16 @@ class Machine(Copied):
         if not blank:
             self._fresh = False
         if mark is None or not found:
-            # White space before the first text waits, because it is dropped if a marker follows it.
             if not blank:
                 self._text(kind, end)
                 passed = kind != "pending" and self._out.fence is None and (self._reasoning_on or not self._opener)
                 self._goes_on(kind if passed else "", marks.safe_prefix_end)
-            elif self._final and self._out.is_silent():
-                self._text(kind, end)
             elif self._final:
-                self._pos = end
+                self._last_space(kind, end)
             return ""
         # If the whole turn is white space, that white space is the content.
         alone = mark.kind == "end" and kind == "content" and self._out.is_silent()
-        literal = self._is_text(mark)
+        literal = False
         lead = 0 if literal else end - pos if blank and not alone else trailing_overlap(buf[pos:end], mark.lead)
         if not blank or literal or alone:
             self._text(kind, end - lead)
@@ -715,42 +708,33 @@ class Machine(Copied):
         self._skip = mark.end - self._pos
         return str(mark.kind)
 
+    def _last_space(self, kind: str, end: int) -> None:
+        """White space before the first text waits, because it is dropped if a marker follows it: none did."""
+        if self._out.is_silent():
+            self._text(kind, end)
+        self._pos = end
+
     def _skip_space(self) -> None:
         while self._space and self._pos < len(self._buf):
             comes = self._buf[self._pos] == self._space[0]
             self._pos, self._space = self._pos + comes, self._space[1:] if comes else ""
 
-    def _drop(self, fresh: bool = True) -> None:
+    def _drop(self, fresh: bool = True) -> bool:
         """Consume a marker that only structures the turn."""
         self._pos += self._skip
         self._space = self._mark.trail
         self._fresh, self._literal = fresh, False
+        return True
 
-    def _keep(self, kind: str) -> None:
-        """Emit the marker as text."""
-        self._text(kind, self._pos + self._skip)
-        self._fresh = False
+    def _drop_after_text(self, text: str) -> bool:
+        """Drop the marker; report it if something of the turn has come."""
+        if not self._fresh:
+            self._note(text)
+        return self._drop()
 
-    def _is_text(self, mark: Match) -> bool:
-        """Return whether the marker belongs to a part that stays in the content."""
-        if mark.kind == "stray":
-            return self._literal or not self._reasoning_on
-        if mark.kind == "empty":
-            return not self._calls_on
-        return not self._reasoning_on and bool(mark.kind.startswith("reasoning"))
-
-    def _turn_marker(self, text: str) -> None:
-        kind = self._mark.kind
-        if self._is_text(self._mark) or kind in ("call", "line"):  # calls are text here, because they aren't wanted
-            return self._keep(text)
-        if kind in ("stray", "empty"):
-            self._note("reasoning ends that was not open" if kind == "stray" else "an empty call")
-        elif kind == "header" and not self._fresh:
-            self._note("another turn begins")
-        self._drop(self._fresh if kind in ("stray", "empty") else kind != "content")
-        if kind == "end":
-            self._state = type(self)._over
-        return None
+    def _end_turn(self) -> bool:
+        self._opener, self._state = "", type(self)._over
+        return self._drop()
 
     def _over(self) -> bool:
         # over = (TURN_START? CALL_START call) | text after the turn
@@ -762,8 +746,6 @@ class Machine(Copied):
                 self._note("text after the end of the turn")
         self._text("trailing", len(self._buf))
         return False
-
-    # The end of the output
 
     def _is_cut(self, marks: Scanner, pos: int) -> bool:
         """Return whether the remaining text at the output's end is a truncated opener of a call, or a truncated end."""
@@ -778,8 +760,6 @@ class Machine(Copied):
         """Drop a truncated marker at the end."""
         self._note("the output ends inside a marker")
         self._text("trailing", len(self._buf))
-
-    # Calls
 
     def _finish(self) -> None:
         """Close everything that is open at the end of the output."""
@@ -901,18 +881,26 @@ def end_with_the_reader() -> None:
         pass
 
 
-class StreamParser(Machine):
+class StreamParser(Turn):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
     HEADS = ("",)
     ANCHORS = ("--- answer ---\n",)
     CUT_MARKERS = True
-    # content = (text | "--- over ---")*
     IN_CONTENT = Scanner(
         ("header", "--- answer ---", "", "\n", 0), ("end", "--- over ---", "\n", "\n", 0),
         find=r"-(?:(--\s{0,64}answer\s{0,64}---)|(--\s{0,64}over\s{0,64}---))", near=r"-(?=[\-]|\Z)", width=143,
         leads="\n",
     )
+
+    def _content(self) -> bool:
+        # content = (text | "--- over ---")*
+        kind = self._until(self.IN_CONTENT, "content")
+        if kind == "end":
+            return self._end_turn()
+        if kind == "header":
+            return self._drop_after_text("another turn begins")
+        return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any, ClassVar, TypedDict
 
-    # Calls, as mypyc has no classes inside of blocks.
+    # Not nested, because mypyc doesn't support classes inside of blocks.
     Function = TypedDict("Function", {"name": str, "arguments": str})
     ToolCall = TypedDict("ToolCall", {"id": "str | None", "type": str, "function": Function})
     Message = TypedDict(
@@ -58,10 +58,10 @@ def checked_text(name: str, value: object) -> str:
 
 
 class Copied:
-    """A copy has lists, and parts that can be copied, of its own."""
+    """An object whose copy has its own lists and nested objects of this class."""
 
     def copy(self) -> Any:
-        """Another one that stands where this one does, and goes on by itself."""
+        """Return a copy in the same state, which continues independently."""
         twin = self._new()
         # A class that mypyc compiled has no __dict__.
         for name in getattr(self, "__mypyc_attrs__", None) or self.__dict__:
@@ -74,13 +74,13 @@ class Copied:
         return type(self)()
 
 
-# How far is looked at most, in characters, so that the work for each of them is bounded.
-MOST_SPACE = 16  # white space between the marks that show where a value ends
-LONGEST_FOLLOW = 160  # all that shows where a value ends, from its first character on
+# Limits of lookahead, in characters, so that the work per character is bounded.
+MOST_SPACE = 16  # white space between the markers that show the end of a value
+LONGEST_FOLLOW = 160  # the whole text that shows the end of a value
 
 
 class Pattern:
-    """Compiled at its first use: importing a parser should take no longer than it must.  A dot is any character."""
+    """Compiled at its first use, because importing a parser should be fast.  A dot matches any character."""
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
@@ -99,14 +99,14 @@ class Pattern:
 
 JOINTS = Pattern(r"[\s_▁-]+")
 IN_ANY_CASE = {**{upper: upper + 32 for upper in range(65, 91)}, ord("｜"): ord("|")}
-RESPELLED = "\0"  # before the core of a marker that is in other case, or has other separators
+RESPELLED = "\0"  # before the core of a marker in other case or with other separators
 PLAIN_WORD = Pattern(r"[\w.-]{0,64}")
 NOTHING = "(?!)"
 
 
 class Match:
     """A marker in a text.  `lead` and `trail` are the white space that the template writes around it; `ambiguous`: it
-    may be part of a longer one."""
+    may be part of a longer marker."""
 
     __slots__ = ("ambiguous", "end", "kind", "lead", "start", "trail")
 
@@ -121,13 +121,13 @@ class Match:
 
 
 class Scanner:
-    """The markers that count in one place: for each its kind, its core with a space where white space may be, the white
-    space before and after it, and whether it may be part of a longer one (1) or its beginning (2).
+    """The markers that count in one place.  Each has its kind, its core (with a space for optional white space), the
+    white space before and after it, and whether it may be part of a longer one (1) or its beginning (2).
 
-    `find` has a group for each of them; `near` matches where one may begin.  `width`: so far from the end a truncated
-    marker may begin.  `leads` holds their leading white space.  `word`, of a slot: a plain word up to the text's end or
-    to a marker that no other begins with; `trails` is the white space after each, None for what is not of the slot.
-    `first`: what markers begin with; `wordless`: none begins with a character of words.
+    `find` has a group for each marker; `near` matches at their possible beginnings.  `width`: the length of the longest
+    truncated marker at the end.  `leads` is their leading white space.  `word`, of a slot: a plain word up to the
+    text's end or to an unambiguous marker; `trails` is the white space after each, None for markers that don't belong
+    to the slot. `first`: the first characters of markers; `wordless`: none of them is a character of words.
     """
 
     def __init__(
@@ -143,13 +143,13 @@ class Scanner:
         wordless: bool = True,
     ) -> None:
         self.markers, self.width, self.leads = markers, width, leads
-        self.cores: tuple[str, ...] = ()  # the same, made when the first is asked for
+        self.cores: tuple[str, ...] = ()  # the same, computed when it is first needed
         self._find, self._near = Pattern(find), Pattern(near)
         self.word, self.trails = Pattern(word), trails
         self.first, self.wordless = first, wordless
 
     def find(self, buf: str, pos: int, stop: int = sys.maxsize) -> Match | None:
-        """The leftmost and longest marker from `pos` on."""
+        """Return the leftmost and longest marker from `pos` on."""
         match = self._find.search(buf, pos, stop)
         if match is None:
             return None
@@ -157,7 +157,7 @@ class Scanner:
         return Match(kind, match.start(), match.end(), lead, trail, ambiguous > 0)
 
     def match(self, buf: str, pos: int) -> Match | None:
-        """The longest marker at `pos`."""
+        """Return the longest marker at `pos`."""
         match = self._find.match(buf, pos)
         if match is None:
             return None
@@ -165,7 +165,7 @@ class Scanner:
         return Match(kind, pos, match.end(), lead, trail, ambiguous > 1)
 
     def prefix_of(self, buf: str, pos: int) -> str:
-        """A marker that the text from `pos` to the end could become; "" if there is none."""
+        """Return a marker that the text from `pos` to the end could become; "" if there is none."""
         if len(buf) - pos > self.width or self._near.match(buf, pos) is None:
             return ""
         if self.cores == ():
@@ -173,13 +173,13 @@ class Scanner:
         return truncated_core(self.cores, buf[pos:])
 
     def is_truncated(self, buf: str, pos: int, kinds: Sequence[str], least: int = 1) -> bool:
-        """Whether a marker of these kinds is truncated at the output's end: at least so many characters are there."""
+        """Return whether a marker of these kinds is truncated at the output's end, with at least so many characters."""
         tail = buf[pos:] if len(buf) - pos <= self.width else ""
         enough = len("".join(tail.split())) >= least
         return enough and any(is_truncated(core, tail) for kind, core, _, _, _ in self.markers if kind in kinds)
 
     def partial_match(self, buf: str, pos: int) -> int:
-        """Where text begins that could still become a marker, or be white space that belongs to one."""
+        """Return where text begins that could still become a marker, or white space of one."""
         near = self._near.search(buf, max(pos, len(buf) - self.width))
         while near is not None:
             start = near.start()
@@ -189,7 +189,7 @@ class Scanner:
         return self.with_lead(buf, pos, len(buf))
 
     def safe_prefix_end(self, text: str) -> int:
-        """As `partial_match`; -1 if there may be a whole marker, which takes a closer look."""
+        """Return the same as `partial_match`; -1 if the text may contain a whole marker."""
         near = self._near.search(text)
         while near is not None:
             start = near.start()
@@ -201,7 +201,7 @@ class Scanner:
         return self.with_lead(text, 0, len(text)) if text[-1:] in self.leads else len(text)
 
     def with_lead(self, buf: str, pos: int, start: int) -> int:
-        """Where the white space begins that may belong to a marker at `start`."""
+        """Return where the white space begins that may belong to a marker at `start`."""
         leads = self.leads
         if start == pos or buf[start - 1] not in leads:
             return start
@@ -224,19 +224,19 @@ class ExpectedText:
         self.text = text
 
     def is_incomplete(self, buf: str, start: int) -> bool:
-        """Whether there is no more from `start` on than a part of it, or all of it and a plain word."""
+        """Return whether the text from `start` on is the beginning of it, or all of it and a plain word."""
         text, size = buf[start:], len(self.text)
         return self.text.startswith(text) or (text[:size] == self.text and bool(PLAIN_WORD.fullmatch(text, size)))
 
 
 def squeezed(text: str) -> str:
-    """A text without white space, `_`, `-` and their like, in lower case, with `|` for `｜`."""
+    """Return a text in lower case, without white space, `_`, `-` and similar separators, with `|` for `｜`."""
     return str(JOINTS.sub("", text)).translate(IN_ANY_CASE)
 
 
 @lru_cache(maxsize=1024)
 def truncated_core(cores: tuple[str, ...], text: str) -> str:
-    """The first of these markers that the text is the beginning of; "" if there is none."""
+    """Return the first of these markers of which the text is the beginning; "" if there is none."""
     for core in cores:
         if is_truncated(core, text):
             return core
@@ -244,8 +244,8 @@ def truncated_core(cores: tuple[str, ...], text: str) -> str:
 
 
 def is_truncated(core: str, text: str) -> bool:
-    """Whether the text is the beginning of a marker, but not all of it.  A space in `core` is any white space or none;
-    at its end the marker is a word, of which the next character shows whether it goes on."""
+    """Return whether the text is the beginning of a marker, but not all of it.  A space in `core` is any white space or
+    none; at its end, the marker is a word whose end only the next character shows."""
     if core[0] == RESPELLED:
         start = squeezed(text)
         return text[:1] == core[1] and len(start) < len(core) - 1 and core.startswith(start, 1)
@@ -261,26 +261,27 @@ def is_truncated(core: str, text: str) -> bool:
 
 
 def trailing_overlap(text: str, lead: str) -> int:
-    """How many characters at the end of `text` are white space of the marker after it."""
+    """Return how many characters at the end of `text` are white space of the marker after it."""
     if text.endswith(lead):
         return len(lead)
     return next((n for n in range(min(len(text), len(lead)), 0, -1) if text.endswith(lead[-n:])), 0)
 
 
-MOST_VARIANTS = 4096  # a schema with more to look at says nothing
+MOST_VARIANTS = 4096  # a larger schema is ignored
 NULL = {"type": "null"}
 NAMESPACE = Pattern(r".*[.:/](?=[^.:/]+\Z)")
 SEPARATORS = Pattern(r"[\s_.-]+")
 
 
 class Parameters(dict):  # type: ignore[type-arg]
-    """The schema of each tool's parameters, by the tool's name; parsers take it in place of the tools."""
+    """The schema of each tool's parameters, by the tool's name; parsers accept it in place of the tools."""
 
 
 def tool_named(name: str, tools: Parameters) -> str:
-    """The tool that a name means: the name itself, or it without quotes, without a namespace, or with other separators.
+    """Return the tool that a name means: the name itself, or it without quotes, without a namespace, or with other
+    separators.
 
-    A name that means no tool, or more than one, is returned as it is.
+    A name that means no tool, or several, is returned unchanged.
     """
     if name in tools or not tools:
         return name
@@ -297,7 +298,7 @@ def tool_named(name: str, tools: Parameters) -> str:
 
 
 def bare_name(name: str) -> str:
-    """A name without what its words are joined with."""
+    """Return a name without the separators between its words."""
     return str(SEPARATORS.sub("", name)).lower()
 
 
@@ -313,7 +314,7 @@ def parameters_of(tools: object) -> Parameters:
 
 
 def variants(schema: object, root: object) -> list[dict[str, Any]]:
-    """The schemas a value may have: unions and references opened, each once.  Too many say nothing."""
+    """Return the schemas that a value may have, with unions and references resolved; too many are ignored."""
     found: list[dict[str, Any]] = []
     waiting, seen = [(schema, 0)], set()
     for _ in range(MOST_VARIANTS):
@@ -343,7 +344,7 @@ def _target(reference: str, root: object) -> object:
 
 
 def keys_of(schema: object, root: object) -> set[str] | None:
-    """The keys that an object may have; None when the schema does not tell."""
+    """Return the keys that an object may have; None if the schema doesn't determine them."""
     keys: set[str] = set()
     for variant in variants(schema, root):
         properties = variant.get("properties")
@@ -359,27 +360,27 @@ HEX_NUMBER = Pattern(r"0[xX][0-9a-fA-F]{1,16}")
 ESCAPE = Pattern(r"\\(?:([\"\\/bfnrt]|u[0-9a-fA-F]{4})|(?:x([0-9a-fA-F]{2})|U([0-9a-fA-F]{8})|([0-7]{1,3})|(.)))")
 PART_OF_ESCAPE = Pattern(r"\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?|U[0-9a-fA-F]{0,7}|[0-7]{1,2})?\Z")
 WORD = Pattern(r"[^,\n\]}]+")
-SPACE = Pattern(r"[^\S \t\n\r]")  # none of the four kinds that JSON knows
+SPACE = Pattern(r"[^\S \t\n\r]")  # none of JSON's four kinds
 JSON_WORDS = ("true", "false", "null")
 JSON_WORD = Pattern(r"[\w.+-]+")
 JSON_LITERAL = Pattern(rf"(?:true|false|null|{NUMBER.pattern})(?=[,\]}} \n\r\t])")
 COMMENT = Pattern(r"//[^\n]*(?:\n|\Z)|/\*.*?\*/")
-# A key with its quotes and its colon, which is the group, or the beginning of that; one without the quote behind it.
+# A key with its quotes and its colon (the group), or its beginning; also a key without the second quote.
 KEY = Pattern(r'"[^"\\\x00-\x1f]{0,64}(?:"[ \t\r\n]{0,16}(?:(:)|\Z)|\Z)')
 OPEN_KEY = Pattern(r'"(\w{1,64})\s{0,4}:(?=\s{0,16}(?:["\[{0-9-]|(?:true|false|null)\b))')
-LONGEST_SIGN = 256  # more than any sign is long
+LONGEST_SIGN = 256  # longer than any separator
 
 
 def body_of(quote: str, escape: str) -> Pattern:
-    """What stays as it is inside a string that this quote ends: plain text, and escapes that JSON has too."""
+    """Return a pattern for the plain run of a string with this quote: text, and escapes that JSON has too."""
     plain = rf'[^"\\{re.escape(quote)}\x00-\x1f]*'
-    # Bounded: each repetition takes memory while the pattern is matched.
+    # Bounded, because each repetition takes memory while the pattern is matched.
     escapes = r'(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})' + plain + "){0,99}" if escape != "none" else ""
     return Pattern(plain + escapes)
 
 
 def rest_of(close: str, escape: str) -> Pattern:
-    """What needs no look at it inside a string that this ends: no escape, and nothing that could begin the end."""
+    """Return a pattern for the text of a string up to its possible end, with no escape in it."""
     first, second = re.escape(close[0]), re.escape(close[1:2])
     escapes = "\\\\" * (escape != "none")
     plain = f"[^{first}{escapes}]*"
@@ -388,21 +389,21 @@ def rest_of(close: str, escape: str) -> Pattern:
 
 
 def escaped(text: str) -> str:
-    """The inside of a JSON string."""
+    """Return a text escaped as the inside of a JSON string."""
     return encode_basestring(text)[1:-1]
 
 
 def text_of(string: str) -> str:
-    """The text of a JSON string."""
+    """Return the text of a JSON string."""
     return str(json.loads(string, strict=False)) if "\\" in string else string[1:-1]
 
 
-# Numbers stay text: a number of 10,000 digits is no int.  Nor are NaN and Infinity, which JSON has not.
+# Numbers stay text: int() refuses 10,000 digits.  NaN and Infinity are refused, because JSON doesn't have them.
 decoder = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=int)
 
 
 def json_end(buf: str, pos: int) -> int:
-    """The end of the JSON value that begins here, 0 where there is none: the fastest way to read one that is whole."""
+    """Return the end of the JSON value that begins here, 0 if there is none: the fastest way to read a whole one."""
     try:
         return decoder.raw_decode(buf, pos)[1]
     except (ValueError, RecursionError):
@@ -413,14 +414,15 @@ IN_STRING = body_of('"', "json")
 
 
 class Quoting:
-    """How a string goes on and ends: `body` stays as it is, `rest` only needs the escapes of JSON."""
+    """How a string continues and ends: `body` is passed on unchanged, `rest` only needs JSON's escapes."""
 
     def __init__(self, close: str, escape: str) -> None:
         self.close, self.escape = close, escape
         self.body, self.rest = body_of(close[0], escape), rest_of(close, escape)
 
     def plain(self, text: str) -> int:
-        """The end of what is in the string and stays as it is; -1 when more than a part of an escape follows that."""
+        """Return the end of the text in the string that is passed on unchanged; -1 if more than a partial escape
+        follows."""
         end: int = self.body.match(text).end()
         if end == len(text) or (text[end] == "\\" and self.escape != "none" and PART_OF_ESCAPE.match(text, end)):
             return end
@@ -428,8 +430,8 @@ class Quoting:
 
 
 class Style:
-    """How values are written: `strings` as (open, close, escape), `words` for true, false and null, `signs` in the
-    places of JSON's `[ , ] { : , }`."""
+    """How values are written: `strings` as (open, close, escape), `words` for true, false and null, and `signs` for
+    JSON's `[ , ] { : , }`."""
 
     def __init__(
         self,
@@ -446,7 +448,7 @@ class Style:
         ordered = sorted(self.tokens, key=len, reverse=True)
         either = "|".join(map(re.escape, ordered))
         self.token = Pattern(rf"(\s+)|({either})|(.)")
-        # Searched for: a pattern that steps through a word takes a hundred bytes of memory for each character.
+        # Searched for, because a pattern that steps through a word takes a hundred bytes of memory per character.
         self.word_end = Pattern(rf"\s|{either}|\Z")
         self.begins = {sign[:n] for sign in ordered for n in range(1, len(sign))}
         is_json = '"' in self.strings and self.strings['"'].escape == "json" and "".join(signs) == "[,]{:,}"
@@ -459,9 +461,9 @@ class Style:
 
 
 class Reader(Copied):
-    """Reads one value; `styles` are those at the top, inside a top-level list, inside a top-level object.
+    """Reads one value; `styles` are those at the top, inside a top-level list, and inside a top-level object.
 
-    `breaks`: markers that stand in no value but inside a string; they close what is open.
+    `breaks`: markers that occur in values only inside a string; they close everything that is open.
     """
 
     FOLLOWED: ClassVar[bool] = False
@@ -472,16 +474,16 @@ class Reader(Copied):
         self.styles, self.style = styles, styles[0]
         self.want = "value"  # … item, key, member (a key after a comma), colon, comma; "" at the end
         self.stack: list[str] = []
-        self.lists = 0  # how many lists are open
+        self.lists = 0  # the number of open lists
         self.twice: list[int] = []  # the depths at which braces are doubled
-        self.string: Quoting | None = None  # the kind of string that is read
+        self.string: Quoting | None = None  # the open string
         self.out: list[str] = []
-        self.comma: list[str] = []  # a comma, and white space after it, until something follows
-        self.repair = ""  # the first thing that had to be repaired
+        self.comma: list[str] = []  # a comma with the white space after it, until something follows
+        self.repair = ""  # the first repair
         self.pause = False
-        self.waits = False  # what is left of regular JSON is decided by what comes
-        self.wanted = 0  # so many characters have to come before anything is decided
-        self.floor = 0  # what is deeper is read for its text alone
+        self.waits = False  # the rest of regular JSON depends on the following text
+        self.wanted = 0  # so many characters are needed before anything is decided
+        self.floor = 0  # deeper values are read only for their text
 
     def _new(self) -> Any:
         return type(self)(self.styles)
@@ -492,7 +494,7 @@ class Reader(Copied):
         return text
 
     def read(self, buf: str, pos: int, final: bool) -> int:
-        """Consume `buf` from `pos` on, to the value's end or to where more input is needed."""
+        """Consume `buf` from `pos` on, up to the value's end or to text that needs more input."""
         stop, self.wanted = len(buf), 0
         while pos < stop and self.want and not self.pause:
             if len(self.stack) > self.floor and self.style.is_json:
@@ -511,7 +513,7 @@ class Reader(Copied):
         return pos
 
     def _token(self, buf: str, pos: int, final: bool) -> int:
-        """The end of the token that begins here; -1 where more input is needed."""
+        """Return the end of the token that begins here; -1 if more input is needed."""
         match = self.style.token.match(buf, pos)
         text: str = match.group()
         end: int = match.end()
@@ -550,8 +552,8 @@ class Reader(Copied):
         return whole or end
 
     def regular(self, buf: str, pos: int, stop: int) -> int:
-        """The end of JSON as it should be: up to what is not, or takes a closer look, or closes what is read.  A comma
-        waits for what follows it; `waits`: so does all that is left."""
+        """Return the end of regular JSON: before something irregular, or before the end of what is read.  A comma waits
+        for the text after it; `waits`: so does the whole rest."""
         stack, want, string, quoting = self.stack, self.want, self.string, self.style.strings['"']
         comma, self.waits = -1, False
         if self.comma or self.twice or string not in (None, quoting):
@@ -579,7 +581,7 @@ class Reader(Copied):
             elif sign in "]}":
                 opened = want in ("comma", "item", "key") and len(stack) > self.floor + 1 and stack[-1]
                 if opened != ("[" if sign == "]" else "{"):
-                    self.waits = pos + 1 == stop and self.floor > 0  # what is around it mostly ends at once
+                    self.waits = pos + 1 == stop and self.floor > 0  # the text around it usually ends at once
                     break
                 want, self.lists = "comma", self.lists - (stack.pop() == "[")
             elif want not in ("value", "item"):
@@ -599,13 +601,14 @@ class Reader(Copied):
         return pos if comma < 0 else comma
 
     def _end_of_key(self, buf: str, pos: int) -> int:
-        """The end of a key with its colon; -1 where more of it is needed, or it takes a closer look."""
+        """Return the end of a key with its colon; -1 if more input is needed, or if the key is irregular."""
         key = KEY.match(buf, pos)
         self.waits = key is not None and key.lastindex is None
         return -1 if key is None or self.waits else int(key.end())
 
     def _no_word(self, buf: str, pos: int, final: bool) -> int:
-        """The end of a comment, or of a sign in the place of a colon; `pos` where there is none, -1: more is needed."""
+        """Return the end of a comment, or of a text in the place of a colon; `pos` if there is none, -1 if more input
+        is needed."""
         if buf[pos] == "=":
             if self.want != "colon":
                 return pos
@@ -638,7 +641,7 @@ class Reader(Copied):
         return not self.stack
 
     def _whole(self, buf: str, pos: int) -> int:
-        """The end of all that is read, where it is JSON as it should be, and all of it has come; 0 otherwise."""
+        """Return the end of the whole value, if it is regular JSON and complete; otherwise 0."""
         end = json_end(buf, pos) if self.style.is_json and self._at_top() else 0
         if end:
             self._begin()
@@ -656,7 +659,7 @@ class Reader(Copied):
         return pos
 
     def _begin(self) -> None:
-        """A value or a key begins: write what must stand before it."""
+        """Begin a value or a key: write the text that must precede it."""
         if self.want in ("colon", "comma"):
             self._repaired("missing " + self.want)
             self.out.append(": " if self.want == "colon" else ", ")
@@ -718,7 +721,7 @@ class Reader(Copied):
         self._end()
 
     def _word(self, buf: str, pos: int, end: int, final: bool) -> int:
-        """A word: a literal, a key without quotes, or else a string without quotes; -1: more input is needed."""
+        """Read a word: a literal, a key without quotes, or a string without quotes; -1 if more input is needed."""
         bare_key = self.want in ("key", "member") or (self.want == "comma" and self.stack[-1] == "{")
         if bare_key:
             key_end = self.style.key_end.search(buf, pos).start()
@@ -746,14 +749,14 @@ class Reader(Copied):
         return end
 
     def _before_break(self, buf: str, pos: int, end: int, final: bool) -> int:
-        """Where the word ends; `pos` where more input is needed."""
+        """Return where the word ends; `pos` if more input is needed."""
         mark = self.breaks.find(buf, pos, stop=end + self.breaks.width)
         if mark is not None and mark.start < end:
             return int(mark.start)
         return pos if not final and self.breaks.partial_match(buf, pos) < end else end
 
     def _inside(self, buf: str, pos: int, final: bool, string: Quoting) -> int:
-        """Text of a string, up to something that is not plain."""
+        """Read text of a string, up to something that is not plain."""
         close, escape = string.close, string.escape
         end: int = string.body.match(buf, pos).end()
         if end > pos:
@@ -765,7 +768,7 @@ class Reader(Copied):
             return end
         after = end + len(close)
         if buf.startswith(close, end):
-            # Where quotes inside are not escaped, one ends the string only before what may follow.
+            # If quotes inside are not escaped, one ends the string only before a text that may follow.
             guess = escape == "none" and len(close) < 3
             if guess and not final and len(buf) - after < LONGEST_FOLLOW:
                 self.wanted = LONGEST_FOLLOW - (len(buf) - after)
@@ -792,7 +795,7 @@ class Reader(Copied):
         return int(match.end())
 
     def close(self) -> str:
-        """What is not taken yet of a value that was cut off, and what closes it."""
+        """Return the rest of a truncated value, and what closes it."""
         if self.string is not None:
             self.string = None
             self.out.append('"')
@@ -806,7 +809,7 @@ class Reader(Copied):
 
 
 def unwrapped(text: str, styles: tuple[Style, Style, Style]) -> str | None:
-    """The object that a JSON string holds; None where it holds none."""
+    """Return the object in a JSON string; None if there is none."""
     inside, reader = text_of(text) if text[:1] == '"' else "", Reader(styles)
     if inside.lstrip()[:1] == "{" and not inside[reader.read(inside, 0, True) :].strip():
         return reader.close()
@@ -814,7 +817,7 @@ def unwrapped(text: str, styles: tuple[Style, Style, Style]) -> str | None:
 
 
 def unescaped(match: re.Match[str]) -> str:
-    """An escape of Python's as JSON writes that character."""
+    """Return one of Python's escapes as JSON writes that character."""
     _, two, eight, octal, other = match.groups()
     code = int(two or eight, 16) if two or eight else int(octal, 8) if octal else -1
     if 0 <= code < 0x110000:
@@ -824,7 +827,7 @@ def unescaped(match: re.Match[str]) -> str:
 
 
 def literal_of(text: str, words: Mapping[str, str]) -> str | None:
-    """A word or a number as JSON writes it (nan and inf, which JSON lacks, as strings); None for anything else."""
+    """Return a word or a number as JSON (nan and inf, which JSON lacks, as strings); None for anything else."""
     if text in words:
         return words[text]
     if NUMBER.fullmatch(text):
@@ -849,7 +852,7 @@ FENCE = Pattern(r"\s*```[\w-]*[^\S\n]*\n|\n?[^\S\n]*```\s*\Z")
 INFINITY = float("inf")
 BETWEEN_CALLS = Pattern(r"[\s,;)\]}]*")
 AT_ONCE = Pattern(r"""[\s({\[\\"'“`]*(?:json\b[\s({\[\\"'“]*)?""")
-# A quote that is missing behind a key, behind a value before the next key.
+# A missing quote after a key, or after a value before the next key.
 KEY_LEFT_OPEN = Pattern(r'(?<=[{,\s])"(\w+):(?=\s*["\[{\w-])')
 NAME_LEFT_OPEN = Pattern(r':\s*"(\w+)\s*,(?=\s*"\w+"\s*:)')
 STYLES = (
@@ -861,7 +864,7 @@ STYLES = (
 
 
 def may_be_calls(text: str, tools: Parameters, keys: tuple[str, ...]) -> bool:
-    """Does the text begin as calls might: with brackets and quotes, then a key of calls or the name of a tool?"""
+    """Return whether the text begins like a call: brackets and quotes, then a key of calls or the name of a tool."""
     at = AT_ONCE.match(text).end()
     rest = text[at : at + 64]
     known = [*keys, *KNOWN_KEYS, *tools]
@@ -869,7 +872,7 @@ def may_be_calls(text: str, tools: Parameters, keys: tuple[str, ...]) -> bool:
 
 
 def calls_in(text: str, tools: Parameters) -> list[tuple[str, str]]:
-    """The calls that a text holds, with their arguments as JSON; none where it holds anything else."""
+    """Return the calls in a text, with their arguments as JSON; none if the text contains anything else."""
     text = FENCE.sub("", text).strip()
     for candidate in dict.fromkeys(_candidates(text)):
         found = [_call_of(value, tools) for value in _values(candidate)]
@@ -879,13 +882,13 @@ def calls_in(text: str, tools: Parameters) -> list[tuple[str, str]]:
 
 
 def calls_of(text: str, tools: Parameters) -> list[tuple[str, str]]:
-    """The call that JSON means, in a list; none where it means none."""
+    """Return the call that a JSON text means, in a list; an empty list if there is none."""
     found = _call_of(loaded(text), tools)
     return [] if found is None else [found]
 
 
 def loaded(text: str) -> Any:
-    """The value of a text in JSON; None if it is nested too deeply, or holds a number that is too large."""
+    """Return the value of a JSON text; None if it is nested too deeply, or contains a number that is too large."""
     try:
         return json.loads(text, parse_float=finite)
     except (ValueError, RecursionError):
@@ -893,7 +896,7 @@ def loaded(text: str) -> Any:
 
 
 def finite(text: str) -> float:
-    """A number; raises ValueError if it is too large for one."""
+    """Return a number; raise ValueError if it is too large."""
     number = float(text)
     if number in (INFINITY, -INFINITY):
         raise ValueError(text)
@@ -901,7 +904,7 @@ def finite(text: str) -> float:
 
 
 def _candidates(text: str) -> Iterator[str]:
-    """The text, and as it may have been meant."""
+    """Yield the text, and repaired forms of it."""
     yield text
     if '\\"' in text:
         yield text.replace('\\"', '"')
@@ -914,7 +917,7 @@ DOUBLED = Pattern(r"([{}])\s*\1")
 
 
 def _values(text: str) -> list[Any]:
-    """The objects in a row, also those in lists; one that is None where there is anything else."""
+    """Return consecutive objects, also those in lists; with a None in the list if there is anything else."""
     found: list[Any] = []
     pos = BETWEEN_CALLS.match(text, 0).end()
     while pos < len(text) and len(found) < 1000:
@@ -929,7 +932,7 @@ def _values(text: str) -> list[Any]:
 
 
 def _call_of(value: Any, tools: Parameters) -> tuple[str, str] | None:
-    """The call that an object means."""
+    """Return the call that an object means."""
     value = _innermost(value)
     if value is None:
         return None
@@ -946,7 +949,7 @@ def _call_of(value: Any, tools: Parameters) -> tuple[str, str] | None:
 
 
 def _innermost(value: Any) -> dict[str, Any] | None:
-    """The object itself, or the one that it holds in the place of a name; None for what is no object."""
+    """Return the object, or the one that it contains in the place of a name; None if it is no object."""
     while isinstance(value, dict):
         inner = [value[key] for key in NAME_KEYS if isinstance(value.get(key), dict)]
         if len(inner) != 1 or any(isinstance(value.get(key), str) for key in NAME_KEYS):
@@ -973,7 +976,7 @@ def _with_arguments(name: str, members: dict[str, Any], tools: Parameters) -> tu
 
 OPENING = Pattern(r"\s*```[^\n`]*\n")
 PART_OF_OPENING = Pattern(r"\s*(?:`{0,2}|```[^\n`]*)")
-FENCE_LIMIT = 256  # more white space than this, or a longer line, is no fence
+FENCE_LIMIT = 256  # longer white space, or a longer line, isn't a fence
 
 
 class Fence(Copied):
@@ -981,7 +984,7 @@ class Fence(Copied):
         self._state, self._pending = "start", ""
 
     def more(self, text: str) -> str:
-        """The part of the content that is known to be inside the fence, or that no fence is around."""
+        """Return the part of the content that is known to be inside the fence, or to have none around it."""
         pending = self._pending + text
         if self._state == "start":
             opening = OPENING.match(pending[:FENCE_LIMIT])
@@ -992,22 +995,22 @@ class Fence(Copied):
         if self._state == "none":
             self._pending = ""
             return pending
-        # White space and backticks at the end may be the closing of the fence.
+        # White space and backticks at the end may close the fence.
         before = pending.rstrip().rstrip("`").rstrip()
         end = max(len(before), len(pending) - FENCE_LIMIT)
         self._pending = pending[end:]
         return pending[:end]
 
     def end(self) -> str:
-        """What is pending, unless it closes the fence."""
+        """Return the pending text, unless it closes the fence."""
         pending, self._pending = self._pending, ""
         closes = self._state == "inside" and pending.strip() in ("", "```")
         return "" if closes else pending
 
 
 class Transcript(Copied):
-    """Kinds of text: content, reasoning_content and arguments (of the last call) are the message's; pending is text
-    whose kind is not known yet, value one of a value, and trailing is what is no part of the message."""
+    """Keeps text by kind: content, reasoning_content and arguments (of the last call) belong to the message; pending is
+    text of a kind that isn't known yet, value is text of a value, and trailing is no part of the message."""
 
     def __init__(self, json_content: bool = False) -> None:
         self.texts: dict[str, list[str]] = {"content": [], "reasoning_content": [], "arguments": []}
@@ -1015,8 +1018,8 @@ class Transcript(Copied):
         self.calls: list[tuple[str, str | None, str]] = []  # name, id, arguments (those of the last are in texts)
         self.index = -1  # of the last call
         self.fence = Fence() if json_content else None
-        self.waiting: list[Delta] = []  # not given yet
-        self._pieces: list[str] = []  # what goes into the next delta, and of which kind it is
+        self.waiting: list[Delta] = []  # not returned yet
+        self._pieces: list[str] = []  # the text of the next delta, and its kind
         self._kind = ""
 
     def copy(self) -> Any:
@@ -1035,7 +1038,7 @@ class Transcript(Copied):
         self._pieces.append(text)
 
     def flush(self) -> None:
-        """One delta of what was emitted since the last."""
+        """Make one delta of the text emitted since the last."""
         if not self._pieces:
             return
         kind, text = self._kind, "".join(self._pieces)
@@ -1047,21 +1050,21 @@ class Transcript(Copied):
             self.waiting.append({kind: text})
 
     def deltas(self) -> list[Delta]:
-        """What was emitted since the last time."""
+        """Return the deltas since the last call of this method."""
         if self._pieces:
             self.flush()
         self.waiting, deltas = [], self.waiting
         return deltas
 
     def end_content(self) -> None:
-        """No more content comes."""
+        """Note that no more content follows."""
         fence, self.fence = self.fence, None
         if fence is not None:
             self.emit("content", fence.end())
         self.flush()
 
     def announce(self) -> None:
-        """A delta tells that the last call begins."""
+        """Add a delta for the beginning of the last call."""
         self.flush()
         name, call_id, _ = self.calls[-1]
         function = {"name": name, "arguments": ""}
@@ -1069,7 +1072,7 @@ class Transcript(Copied):
         self.waiting.append({"tool_calls": [call]})
 
     def open_call(self, name: str, call_id: str | None) -> None:
-        """Arguments are this call's from here on."""
+        """Open a call, to which the following arguments belong."""
         self.flush()
         if self.calls:
             self.calls[-1] = (*self.calls[-1][:2], "".join(self.texts["arguments"]))
@@ -1079,7 +1082,7 @@ class Transcript(Copied):
         self.announce()
 
     def set_id(self, call_id: str) -> None:
-        """The last call's, where it comes behind the name; one that the prompt holds gets none."""
+        """Set the id of the last call if it comes after the name; a call that the prompt contains gets none."""
         if not self.calls:
             return
         self.flush()
@@ -1088,7 +1091,7 @@ class Transcript(Copied):
         self.waiting.append({"tool_calls": [{"index": self.index, "id": call_id}]})
 
     def forget(self, calls: int) -> None:
-        """All of it is prefilled, but for so many calls, which go on."""
+        """Treat everything as prefilled, except so many calls, which continue."""
         self.texts.update(content=[], reasoning_content=[], arguments=[])
         self.calls, self.waiting = self.calls[len(self.calls) - calls :], []
         self.index = len(self.calls) - 1
@@ -1114,11 +1117,11 @@ class Transcript(Copied):
 
 
 def known_head(prompt: str, heads: Sequence[str], anchors: Sequence[str]) -> str:
-    """The longest known head that the prompt ends with, behind an anchor; "" where it ends with none."""
+    """Return the longest known head with which the prompt ends after an anchor; "" if there is none."""
     found = ""
     for anchor in anchors or ("",):
         for head in heads:
-            # White space before an anchor may be another one where no question was written last.
+            # The white space before an anchor may differ if the last message is not a question.
             text = (anchor.lstrip() or anchor) + head
             ends = prompt.endswith(text) or (len(prompt) >= len(head) and text.endswith(prompt))
             found = head if ends and len(head) > len(found) else found
@@ -1126,8 +1129,8 @@ def known_head(prompt: str, heads: Sequence[str], anchors: Sequence[str]) -> str
 
 
 def continued_head(prompt: str, anchors: Sequence[str], reasoning: tuple[Sequence[str], Sequence[str]]) -> str:
-    """What follows the last anchor, and from an earlier one on where only reasoning stands between; all of a prompt
-    that holds no anchor.  `reasoning` are the texts that open and close it."""
+    """Return the text after the last anchor, or after an earlier one if only reasoning is between them; the whole
+    prompt if it has no anchor.  `reasoning` are the texts that open and close reasoning."""
     ordered = sorted(anchors, key=len, reverse=True)
     found = [match.span() for match in re.finditer("|".join(map(re.escape, ordered)) or "(?!)", prompt)]
     if not found:
@@ -1144,8 +1147,8 @@ def continued_head(prompt: str, anchors: Sequence[str], reasoning: tuple[Sequenc
 
 
 NON_SPACE = Pattern(r"\S|\Z")
-NAME_LIMIT = 512  # a longer name is no name
-PENDING_LIMIT = 1024  # more than this much pending text is looked at again only when it has doubled
+NAME_LIMIT = 512  # a longer text is not a name
+PENDING_LIMIT = 1024  # more pending text than this is examined again only after it has doubled
 OPENER_KINDS = ("call", "line", "whole")
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
 AT_END_KINDS = ("last", "sign", "alike")  # what counts at the output's end, or before another marker
@@ -1159,13 +1162,13 @@ NO_MATCH = Match("", 0, 0)
 
 
 def at_line_start(text: str, before: bool) -> bool:
-    """Is there nothing but white space on the line after `text`?  `before`: was there, before it?"""
+    """Return whether only white space is on the line after `text`; `before`: the same before it."""
     _, newline, line = text.rpartition("\n")
     return (bool(newline) or before) and not line.strip()
 
 
 def next_char(buf: str, pos: int) -> int:
-    """Where the next character stands that is no white space."""
+    """Return the position of the next character that is not white space."""
     return int(NON_SPACE.search(buf, pos).start())
 
 
@@ -1173,33 +1176,33 @@ class Machine(Copied):
     TRANSCRIPT: ClassVar[type[Transcript]] = Transcript
     HEADS: ClassVar[Sequence[str]] = ("",)
     ANCHORS: ClassVar[Sequence[str]] = ()
-    AT_LINES: ClassVar[bool] = False  # some markers count at a line's start alone,
+    AT_LINES: ClassVar[bool] = False  # some markers count only at a line's start,
     AT_ENDS: ClassVar[bool] = False  # and some at the output's end, or before another marker
-    FIRST: ClassVar[Sequence[str]] = ()  # kinds of what counts before content begins only
-    KEEPS_PENDING: ClassVar[bool] = False  # `feed` looks after what is pending inside of text
-    SPACE: ClassVar[str] = ""  # what the template writes before the content
+    FIRST: ClassVar[Sequence[str]] = ()  # kinds of markers that count only before content begins
+    KEEPS_PENDING: ClassVar[bool] = False  # `feed` handles pending text
+    SPACE: ClassVar[str] = ""  # the white space that the template writes before the content
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
-    READ_AGAIN: ClassVar[bool] = False  # calls that failed are read by the tools' names
+    READ_AGAIN: ClassVar[bool] = False  # failed calls are read again, by the tools' names
     _once = False  # the second reading of this call found none
-    LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may stand in the place of a closer
-    CUT_MARKERS: ClassVar[bool] = False  # a part of a marker at the output's end is no text
-    OPENERS: ClassVar[tuple[str, ...]] = ()  # of calls: the beginning of one at the output's end is no text
+    LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may be in the place of a closer
+    CUT_MARKERS: ClassVar[bool] = False  # a truncated marker at the output's end is not text
+    OPENERS: ClassVar[tuple[str, ...]] = ()  # of calls: the beginning of one at the output's end is not text
     IN_REASONING: ClassVar[Scanner] = NO_MARKERS
     REASONING_AGAIN: ClassVar[Scanner] = NO_MARKERS  # what opens it, where it has just been opened
     BEFORE_CONTENT: ClassVar[Scanner] = NO_MARKERS
     IN_CONTENT: ClassVar[Scanner] = NO_MARKERS
     AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
-    AFTER_TURN: ClassVar[Scanner] = NO_MARKERS  # a call right after the end of the turn is one of its calls
-    DISTINCT: ClassVar[bool] = True  # what opens calls is like nothing else, so what follows is a call
-    BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that no name holds, and no value outside of a string
-    USUAL_NEXT: ClassVar[Sequence[ExpectedText]] = ()  # what usually comes after a call,
+    AFTER_TURN: ClassVar[Scanner] = NO_MARKERS  # a call directly after the end of the turn is one of its calls
+    DISTINCT: ClassVar[bool] = True  # the opener of calls is distinctive, so a call follows
+    BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that never occur in names, or in values outside of a string
+    USUAL_NEXT: ClassVar[Sequence[ExpectedText]] = ()  # the usual text after a call,
     USUAL_PAIR: ClassVar[Sequence[ExpectedText]] = ()  # and after an argument
-    CLOSED: ClassVar[bool] = False  # calls have a closer of their own
+    CLOSED: ClassVar[bool] = False  # calls have a closer
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
-    _reader: Reader | None = None  # and what reads one
-    _written = ""  # what the arguments begin with
+    _reader: Reader | None = None  # and the reader of one
+    _written = ""  # the beginning of the arguments
     _reasoning_to = 0  # where the reasoning that is open is closed, as far as that was looked for
-    ENDS_TURN: ClassVar[bool] = False  # a call's closer may be what ends the turn, so that it may be cut off
+    ENDS_TURN: ClassVar[bool] = False  # a call's closer may also end the turn, so it may be missing
 
     def __init__(
         self,
@@ -1217,34 +1220,34 @@ class Machine(Copied):
         self._tools = parameters_of(tools)
         self._reasoning_on, self._calls_on, self._echo = parse_reasoning, parse_tool_calls, echo
         self._out = self.TRANSCRIPT(json_content)
-        # Input: _buf from _pos on is not consumed; _base is its offset, negative for what the prompt holds.
+        # Input: _buf from _pos on is not consumed; _base is its offset, negative for the text of the prompt.
         self._buf, self._pos, self._base = "", 0, 0
-        self._parts: list[str] = []  # text that is not looked at before _wanted characters of it have come
+        self._parts: list[str] = []  # text that isn't examined before _wanted characters of it have arrived
         self._wanted = 0
-        # Whether the buffer, from there on, still leaves open what comes: while it does, no state has to look at it.
+        # Whether the buffer, from there on, is still undecided: while it is, no state has to examine it.
         self._undecided: Callable[[str, int], object] | None = None
         self._undecided_from = 0
-        self._through: Callable[[Any, str], list[Delta]] | None = None  # reads JSON that is emitted as it comes
+        self._through: Callable[[Any, str], list[Delta]] | None = None  # reads JSON that is emitted as it arrives
         self._final = False
-        # Where in the turn the machine is.
+        # The state of the turn.
         self._state: Callable[[Any], bool] = type(self)._content
         self._mark = NO_MATCH
         self._skip = 0  # its length, and that of the white space before it
         self._open = False  # the last call is not complete
-        self._closed = False  # its closing marker has come
-        self._unclosed = False  # its arguments have ended, the last of its closers has not come
-        # Where to go on when a call turns out to be none.
+        self._closed = False  # its closing marker was read
+        self._unclosed = False  # its arguments have ended, the last of its closers was not read
+        # The state to return to if a call turns out to be text.
         self._back: Callable[[Any], bool] = self._state
         self._back_kind = "content"
         self._long_names = "\n" in "".join(self._tools)
         self._space = self.SPACE  # white space of the template that may still come
-        self._fresh = True  # nothing but white space has come in this part
+        self._fresh = True  # only white space was read in this part so far
         self._line_start = True
-        self._literal = False  # after a call that was none: its closers are text
-        self._opener = ""  # of the reasoning that the text is in
-        # The kind of text that the output is in the middle of, and how to find what could end it: up to where a text
-        # is plain, -1 where that takes a closer look.  Where nothing is pending, most chunks can be passed on as they
-        # come, in a value or in other text; _passed are those that were.
+        self._literal = False  # after a failed call: its closers are text
+        self._opener = ""  # of the reasoning that is open
+        # The kind of text that is open, and how to find its possible end: the end of the safe prefix, -1 if a state
+        # must decide. If nothing is pending, most chunks of a value or another text can be passed on as they are;
+        # _passed are those that were.
         self._within = ""
         self._plain_value = self._plain_text = False
         self._plain_to: Callable[[str], int] = len
@@ -1265,7 +1268,7 @@ class Machine(Copied):
         continue_final_message: bool = False,
         special: Sequence[Sequence[int]] | None = None,
     ) -> Message:
-        """The message that the model's output means.
+        """Returns the message of a model's output.
 
         `json_content` drops a Markdown fence around the content.  `continue_final_message`: the prompt ends with the
         beginning of this answer.  `special`: the (start, end) ranges of the text that came from special tokens."""
@@ -1290,7 +1293,8 @@ class Machine(Copied):
         prompts: str | Sequence[str | None] | None = None,
         tools: object = None,
     ) -> list[Row | None]:
-        """A row for each text: content, reasoning_content, tool_calls (id, name, arguments), incomplete, diagnostics.
+        """Returns a row for each text: content, reasoning_content, tool_calls (id, name, arguments), incomplete,
+        diagnostics.
 
         `prompts` and `tools` (also as JSON text): one for all, or a list with one for each text.  None gives None.
         """
@@ -1326,7 +1330,7 @@ class Machine(Copied):
                 self._out.emit("content", self._opener)
                 self._out.flush()
         if self._out.waiting:
-            self._goes_on("")  # they go out with the first feed
+            self._goes_on("")  # they are returned by the first feed
             self._wanted = 0
 
     # Input and output
@@ -1335,7 +1339,7 @@ class Machine(Copied):
         raise NotImplementedError
 
     def finish(self) -> list[Delta]:
-        """The output has ended: what is new with that."""
+        """Ends the output; returns the remaining deltas."""
         if self._final:
             return []
         self._final = True
@@ -1348,7 +1352,7 @@ class Machine(Copied):
         return deltas + self._out.deltas()
 
     def _settle(self) -> None:
-        """Account for the chunks that were passed on as they came."""
+        """Account for the chunks that were passed on unchanged."""
         text, kind = "".join(self._passed), self._within
         self._passed.clear()
         if text:
@@ -1358,7 +1362,7 @@ class Machine(Copied):
             self._out.texts[kind].append(self._json(text) if kind == "arguments" else text)
 
     def _more(self, chunk: str) -> list[Delta]:
-        """A chunk that is not plain: where it only goes on with the text, that is passed on without any state."""
+        """Handle a chunk that may contain more than plain text; if it only continues the text, no state is needed."""
         if self._final:
             return self._late(chunk)
         if self._through is not None:
@@ -1373,7 +1377,7 @@ class Machine(Copied):
         kind = self._within
         if not kind:
             return self._advance(chunk)
-        text = self._buf + chunk  # little is pending inside of text
+        text = self._buf + chunk  # inside of text, little is pending
         stop = self._plain_to(text)
         if stop < 0:
             return self._advance(chunk)
@@ -1388,14 +1392,14 @@ class Machine(Copied):
         return [{kind: text}]
 
     def _late(self, chunk: str) -> list[Delta]:
-        """What is fed after `finish` is no part of the answer; nothing of it is lost."""
+        """Add text that is fed after `finish` to the trailing text; nothing of it is lost."""
         if chunk and (not self.diagnostics or self.diagnostics[-1].text != LATE):
             self._note(LATE)
         self._out.texts["trailing"].append(chunk)
         return []
 
     def _regular(self, chunk: str) -> list[Delta]:
-        """More of arguments in JSON as it should be: no state has to look at it."""
+        """Read more of arguments in regular JSON, without a state."""
         reader = self._reader
         if reader is None:
             return self._advance(chunk)
@@ -1413,17 +1417,17 @@ class Machine(Copied):
         return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": text}}]}]
 
     def _json(self, text: str) -> str:
-        """Plain text of a value, inside of the string that it becomes."""
+        """Return the plain text of a value, escaped for the string that it becomes."""
         return text
 
     def _goes_on(self, kind: str, plain_to: Callable[[str], int] = len) -> None:
-        """The next chunk may go on with the text of this kind, none for ""."""
+        """Declare that the next chunk may continue text of this kind, "" for none."""
         self._within, self._plain_to, self._undecided, self._through = kind, plain_to, None, None
         self._plain_value = kind == "arguments"
         self._plain_text = kind not in ("", "arguments", "value")
 
     def _in_string(self, reader: Reader) -> None:
-        """Most of a value that is written as the template does is passed on as it came."""
+        """Prepare to pass on the next chunks of a value that is written as the template does."""
         string = reader.string
         if string is not None and string.close == reader.style.usual and not reader.out:
             self._goes_on("arguments", string.plain)
@@ -1433,7 +1437,7 @@ class Machine(Copied):
             self._within, self._through = "arguments", type(self)._regular
 
     def _emit_arguments(self, text: str) -> None:
-        """Arguments may be written as a string that holds an object; any other text is none, so it is content."""
+        """Emit arguments that are a string with an object in it; any other string is content."""
         inside = text if self._written == "{" else unwrapped(text, self.STYLES)
         if inside is None and text not in ("null", '""'):
             self._lost("the arguments are not an object")
@@ -1467,17 +1471,17 @@ class Machine(Copied):
 
     @property
     def message(self) -> Message:
-        """All that has come, as chat servers write a message."""
+        """The message so far, as chat servers write it."""
         self._settle()
         return self._out.to_message()
 
     @property
     def trailing(self) -> str:
-        """What is no part of the message: a call that was cut before it had a name."""
+        """Text that is no part of the message, such as a call that was truncated before its name."""
         return "".join(self._out.texts["trailing"])
 
     def _text(self, kind: str, end: int) -> None:
-        """Emit the text up to `end`, but for what of it is prefilled."""
+        """Emit the text up to `end`, without the part that is prefilled."""
         text = self._buf[self._pos : end]
         self._line_start = at_line_start(text, self._line_start)
         self._out.emit(kind, text if self._echo else text[max(0, -self._base - self._pos) :])
@@ -1527,7 +1531,7 @@ class Machine(Copied):
     # A second reading
 
     def _second_reading(self) -> bool:
-        """Read what opens as a call does, up to the end of that call, as a whole."""
+        """Read a text that opens like a call up to the end of that call, as a whole."""
         buf, start = self._buf, self._pos + self._skip
         if not may_be_calls(buf[start : start + NAME_LIMIT], self._tools, ()):
             return self._read_once()
@@ -1564,15 +1568,15 @@ class Machine(Copied):
             self._pos, self._space = self._mark.end, self._mark.trail
             self._unclosed = kind == "separator" or (self._unclosed and kind != "closed")
             return True
-        # Something else than more of the calls comes, or nothing.
+        # Something else than more of the calls follows, or nothing.
         self._unclosed = self._unclosed and next_char(self._buf, self._pos) == len(self._buf)
         self._state = type(self)._content
         return True
 
     def _left_over(self, kind: str) -> str:
-        """Behind a call: a bracket too many, or an opener in the place of a closer, where the calls end.
+        """Skip a superfluous bracket after a call, or an opener in the place of a closer, at the end of the calls.
 
-        "no": it is none; "more": more input is needed; else it was "dropped".
+        "no": there is none; "more": more input is needed; "dropped": it was skipped.
         """
         buf, start = self._buf, next_char(self._buf, self._pos)
         opener = self.LEFT_OVER.match(buf, start) if self._unclosed else None
@@ -1589,7 +1593,7 @@ class Machine(Copied):
         ends = mark is not None and mark.kind in ENDS_OF_CALLS and not (mark.kind == kind == "call")
         if not ends and (at < len(buf) or kind == "call"):
             return "no"
-        self._note(f"{buf[start:end].strip()} is left over behind a call")
+        self._note(f"{buf[start:end].strip()} is left over after a call")
         if kind == "call":
             self._pos = end
         else:
@@ -1601,7 +1605,7 @@ class Machine(Copied):
     # Text and markers
 
     def _text_to(self, marks: Scanner, kind: str) -> str:
-        """As _until; what opens reasoning or content may count before any of the text only."""
+        """Emit text as `_until` does, for openers of reasoning or content that count only before any text."""
         if self.FIRST and self._fresh:
             first = self._next(self.BEFORE_CONTENT)
             if first is None or first in self.FIRST:
@@ -1609,7 +1613,7 @@ class Machine(Copied):
         return self._until(marks, kind)
 
     def _until(self, marks: Scanner, kind: str) -> str:
-        """Emit the text before the next marker as `kind`; the marker's kind, "" where more input is needed."""
+        """Emit the text before the next marker as `kind`; return the marker's kind, "" if more input is needed."""
         if self._space:
             self._skip_space()
         buf, pos, stop = self._buf, self._pos, len(self._buf)
@@ -1630,7 +1634,7 @@ class Machine(Copied):
         if not blank:
             self._fresh = False
         if mark is None or not found:
-            # White space before the first text is dropped when a marker follows it, so it has to wait.
+            # White space before the first text waits, because it is dropped if a marker follows it.
             if not blank:
                 self._text(kind, end)
                 passed = kind != "pending" and self._out.fence is None and (self._reasoning_on or not self._opener)
@@ -1640,7 +1644,7 @@ class Machine(Copied):
             elif self._final:
                 self._pos = end
             return ""
-        # White space alone is the answer where the turn ends behind it, and holds nothing else.
+        # If the whole turn is white space, that white space is the content.
         alone = mark.kind == "end" and kind == "content" and self._out.is_silent()
         literal = self._is_text(mark)
         lead = 0 if literal else end - pos if blank and not alone else trailing_overlap(buf[pos:end], mark.lead)
@@ -1653,10 +1657,10 @@ class Machine(Copied):
         return str(mark.kind)
 
     def _counting(self, marks: Scanner, mark: Match | None) -> Match | None:
-        """The mark, or the first after it, that counts where it stands: "line" at a line's start, "last" at the end,
-        "sign" before the end or before another mark.
+        """Return the mark, or the first after it, that counts at its place: `line` at a line's start, `last` at the
+        end, `sign` before the end or before another mark.
 
-        One whose later pieces stand at a line's start counts as a whole.
+        A marker whose later pieces are at a line's start counts as a whole.
         """
         buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
         while mark is not None and mark.kind in ("line", "plain", *AT_END_KINDS):
@@ -1673,7 +1677,7 @@ class Machine(Copied):
                     if counting is not None:
                         return counting
                 outer = mark if outer is None or mark.start >= outer.end else outer
-            mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of what is none here
+            mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of one that doesn't count here
         return mark
 
     def _without_closer(self, marks: Scanner, mark: Match) -> Match | None:
@@ -1693,7 +1697,7 @@ class Machine(Copied):
         return None
 
     def _at_end(self, marks: Scanner, mark: Match) -> Match | None:
-        """The mark as what it counts for at the end, or before another; as it is where that is not decided."""
+        """Return the mark with its meaning at the end, or before another marker; unchanged while that is undecided."""
         buf, at, behind = self._buf, next_char(self._buf, mark.end), None
         if mark.kind == "alike" and "\n" in buf[mark.end : at]:
             # Where the template ends a line with it, or writes it in one of its own.
@@ -1722,8 +1726,8 @@ class Machine(Copied):
         return {"last": "end", "sign": "content_end"}.get(mark.kind, "reasoning_end")
 
     def _next(self, marks: Scanner, usual: Sequence[ExpectedText] = ()) -> str | None:
-        """The kind of the marker that comes next, white space apart, "" for other text; None: more input is needed.
-        `usual`: what usually comes, which may hold several of the markers."""
+        """Return the kind of the next marker after white space, "" for other text; None if more input is needed.
+        `usual`: the usual text, which may contain several of the markers."""
         if self._space:
             self._skip_space()
         buf, start = self._buf, NON_SPACE.search(self._buf, self._pos).start()
@@ -1745,7 +1749,7 @@ class Machine(Copied):
         return str(mark.kind)
 
     def _is_usual(self, usual: Sequence[ExpectedText], start: int) -> bool:
-        """Whether all from `start` on is what usually comes, or the beginning of it."""
+        """Return whether the text from `start` on is the usual text, or its beginning."""
         for text in usual:
             if text.is_incomplete(self._buf, start):
                 self._undecided, self._undecided_from = text.is_incomplete, start
@@ -1753,7 +1757,8 @@ class Machine(Copied):
         return False
 
     def _leave_open(self, start: int, core: str) -> None:
-        """The text from `start` on is the beginning of this marker: until all of it has come, nothing is decided."""
+        """Note that the text from `start` on is the beginning of this marker, so nothing is decided before all of it
+        has arrived."""
         if " " in core or core[0] == RESPELLED:
             self._undecided, self._undecided_from = lambda buf, at: truncated_core((core,), buf[at:]), start
         else:
@@ -1765,26 +1770,26 @@ class Machine(Copied):
             self._pos, self._space = self._pos + comes, self._space[1:] if comes else ""
 
     def _drop(self, fresh: bool = True) -> None:
-        """The marker only structures the turn."""
+        """Consume a marker that only structures the turn."""
         self._pos += self._skip
         self._space = self._mark.trail
         self._fresh, self._literal = fresh, False
         self._line_start = self._line_start or fresh or self._mark.kind == "content"
 
     def _keep(self, kind: str) -> None:
-        """The marker is text."""
+        """Emit the marker as text."""
         self._text(kind, self._pos + self._skip)
         self._fresh = False
 
     def _keep_call(self) -> bool:
-        """Calls stay in the content as they came; where they end reasoning, they do so all the same."""
+        """Keep a call in the content unchanged, because calls aren't wanted; it still ends reasoning."""
         if self._reasoning_on:
             self._opener, self._state = "", type(self)._content
         self._keep("content")
         return True
 
     def _is_text(self, mark: Match) -> bool:
-        """Is it a marker of what shall stay in the content as it came?"""
+        """Return whether the marker belongs to a part that stays in the content."""
         if mark.kind == "stray":
             return self._literal or not self._reasoning_on
         if mark.kind == "empty":
@@ -1793,7 +1798,7 @@ class Machine(Copied):
 
     def _turn_marker(self, text: str) -> None:
         kind = self._mark.kind
-        if self._is_text(self._mark) or kind in ("call", "line"):  # calls are text here, as none are looked for
+        if self._is_text(self._mark) or kind in ("call", "line"):  # calls are text here, because they aren't wanted
             return self._keep(text)
         if kind in ("stray", "empty"):
             self._note("reasoning ends that was not open" if kind == "stray" else "an empty call")
@@ -1805,7 +1810,7 @@ class Machine(Copied):
         return None
 
     def _over(self) -> bool:
-        # over = (TURN_START? CALL_START call) | text, which is no part of the turn
+        # over = (TURN_START? CALL_START call) | text after the turn
         if self._fresh:
             kind = self._next(self.AFTER_TURN)
             if kind is None:
@@ -1831,14 +1836,14 @@ class Machine(Copied):
     # The end of the output
 
     def _begins_call(self, pos: int) -> bool:
-        """Does what is left, which is no whole marker, begin the opener of a call?"""
+        """Return whether the remaining text begins the opener of a call."""
         rest = "".join(self._buf[pos:].split())
         if len(rest) < LEAST_CUT or rest.isalnum() or self._literal or not (self._calls_on and self.DISTINCT):
             return False
         return truncated_core(self.OPENERS, self._buf[next_char(self._buf, pos) :]) != ""
 
     def _is_cut(self, marks: Scanner, pos: int) -> bool:
-        """Is what is left, where the output ends, the beginning of a call, or of what ends the turn or a part of it?"""
+        """Return whether the remaining text at the output's end is a truncated opener of a call, or a truncated end."""
         if self._begins_call(pos):
             return True
         if not self.CUT_MARKERS:
@@ -1849,7 +1854,7 @@ class Machine(Copied):
         return marks.is_truncated(self._buf, next_char(self._buf, pos), CUT_KINDS, LEAST_CUT) and not self._literal
 
     def _end_of_cut(self) -> None:
-        """What is left at the end is a part of a marker, and no text."""
+        """Drop a truncated marker at the end."""
         if self._begins_call(self._pos):
             self._cut_off()
             return
@@ -1857,7 +1862,7 @@ class Machine(Copied):
         self._text("trailing", len(self._buf))
 
     def _cut_off(self) -> bool:
-        """The output ends inside the markup of a call: what is left of it is no text."""
+        """Drop the remaining markup of a call in which the output ends."""
         self._cut("a call")
         self._text("trailing", len(self._buf))
         return False
@@ -1875,7 +1880,7 @@ class Machine(Copied):
     # Calls
 
     def _try_call(self, kind: str) -> bool:
-        """What comes (after _skip characters of opener) may be a call; if not, it is text of this kind."""
+        """Try to read the text after _skip characters of opener as a call; if it isn't one, it is text of this kind."""
         self._back = type(self)._content if self._state == type(self)._after_call else self._state
         self._back_kind = kind
         self._state = type(self)._call
@@ -1894,9 +1899,9 @@ class Machine(Copied):
         return True
 
     def _next_of_calls(self, marks: Scanner) -> str | None:
-        """As `_next`; a part of a marker of the calls, where the output ends, is no text."""
+        """Do the same as `_next`, but drop a truncated marker of the calls at the output's end."""
         kind, buf = self._next(marks, self.USUAL_NEXT), self._buf
-        # What goes on behind a piece of a closer may be as much as there is of the whole.
+        # The text after a piece of a closer may be all that the output has of the rest.
         part = kind == "" or (kind in ("close", "closed") and next_char(buf, self._mark.end) < len(buf))
         least = 1 if self._unclosed and kind == "" else LEAST_CUT
         if part and self._final and marks.is_truncated(buf, next_char(buf, self._pos), CALL_KINDS, least):
@@ -1905,7 +1910,7 @@ class Machine(Copied):
         return kind
 
     def _finish(self) -> None:
-        """Close what is open at the end of the output."""
+        """Close everything that is open at the end of the output."""
         if self._opener and self._reasoning_on:
             self._cut("the reasoning")
         if self._open or (self._unclosed and not self.ENDS_TURN):
@@ -1913,13 +1918,13 @@ class Machine(Copied):
 
 
 NO_FLOOR = sys.maxsize
-NO_NAME = frozenset('"{},:“”')  # signs that show that a quote or a bracket is missing
+NO_NAME = frozenset('"{},:“”')  # characters that show that a quote or a bracket is missing
 COMMAS = (",", ";")
 OBJECT_END = Pattern(r"\s*\}")
 
 
 class CallReader(Reader):
-    """Pauses at every key, and at the end of every value that plays a role in a call."""
+    """Reads a call object, and pauses at every key and after every value that has a role in a call."""
 
     def __init__(self, styles: tuple[Style, Style, Style], breaks: Scanner = NO_MARKERS) -> None:
         super().__init__(styles, breaks)
@@ -1931,14 +1936,14 @@ class CallReader(Reader):
         self.event = ""
 
     def go_to(self, key: str, opened: str = "") -> None:
-        """As if the object's opening and its members up to this one had been read, or `opened` of this one."""
+        """Continue as if the object's opening and its members up to this one had been read, or `opened` of this one."""
         self.style, self.stack, self.path, self.want = self.styles[2], ["{"], [key], "comma"
         if opened:
             self.role, self.depth, self.floor = "arguments", 1, 1
             self._open(opened)
 
     def may_close(self, early: str | None) -> bool:
-        """Would the first arguments end here, where nothing had to be repaired, and the object with them?"""
+        """Return whether the arguments and the object may end here; only if nothing had to be repaired."""
         inside = self.role == "arguments" and len(self.stack) == 2 and self.stack[1] == "{" and self.string is None
         regular = self.style.is_json and not (self.repair or self.comma or "}" in self.first or early is not None)
         return inside and regular and self.want in ("comma", "key")
@@ -1955,7 +1960,7 @@ class CallReader(Reader):
         return self._role_here() == "arguments"
 
     def _role_here(self) -> str:
-        """The role of a value that begins here; "" for one that holds values with roles."""
+        """Return the role of a value that begins here; "" for one that contains values with roles."""
         if self.role or self.lists or len(self.path) != len(self.stack):
             return ""
         path = tuple(self.path)
@@ -1974,7 +1979,7 @@ class CallReader(Reader):
             self.event, self.role, self.pause = self.role, "", True
             self.floor = NO_FLOOR
         elif not (is_key or self.role or self.lists) and 0 < len(self.stack) == len(self.path):
-            self.event, self.pause = "other", True  # no object, where one holds fields
+            self.event, self.pause = "other", True  # not an object, where one with fields is expected
 
     def _repaired(self, what: str) -> None:
         super()._repaired(what)
@@ -1985,16 +1990,16 @@ class CallReader(Reader):
 
 
 class CallObjects(Machine):
-    FIELDS: ClassVar[Mapping[tuple[str, ...], str]]  # ("*",) stands for a name that is the key
-    OPENED: ClassVar[str] = ""  # what the object opens with
+    FIELDS: ClassVar[Mapping[tuple[str, ...], str]]  # ("*",) is a name that is the key
+    OPENED: ClassVar[str] = ""  # the text that the object opens with
     CLOSERS: ClassVar[Sequence[str]] = ()
 
     def _call(self) -> bool:
         self._begin_object()
         return True
 
-    _failed = ("", 0)  # what was expected of an object, and how much of it had come
-    _object_at = 0  # where it began, behind its opener
+    _failed = ("", 0)  # what was expected of an object, and how much of it was read
+    _object_at = 0  # where it began, after its opener
 
     def _left_over(self, kind: str) -> str:
         if kind == "" and self._unclosed:
@@ -2011,16 +2016,16 @@ class CallObjects(Machine):
         return super()._left_over(kind)
 
     def _begin_object(self) -> None:
-        """The opener of a call has come, which may end with the opening of its object."""
+        """Start a call after its opener, which may include the opening of its object."""
         self._state = type(self)._object
         end = self._pos + self._skip
-        # What opens the object is left where the opener ends with it.
+        # The opening of the object stays in the buffer if the opener ends with it.
         end -= len(self.OPENED) * self._buf.endswith(self.OPENED, self._pos, end)
         self._raw, self._raw_base = [self._buf[self._pos : end]], self._base + self._pos  # while it may still be text
         self._object_at = end - self._pos
         self._pos, self._space = end, ""
         self._written = ""
-        self._named = self._beside = False  # and arguments that stand beside the name
+        self._named = self._beside = False  # and arguments next to the name
         self._unknown = False  # fields may hold the arguments
         self._early: str | None = None  # arguments that came before the name
         self._call_id: str | None = None
@@ -2050,7 +2055,7 @@ class CallObjects(Machine):
         return self._reader is None
 
     def _member(self, reader: CallReader, event: str) -> bool:
-        """A key or the value of a field has come; False when this is no call after all."""
+        """Handle a key or the value of a field; return False if this is no call after all."""
         text = "" if event == "key" else reader.take()
         is_text = text[:1] == '"'
         if event == "key" and self.FIELDS.get(("*",)) and len(reader.stack) == 1 and not self._named:
@@ -2058,7 +2063,7 @@ class CallObjects(Machine):
         if event == "key" and not self._named and not self.DISTINCT:
             path = tuple(reader.path)
             return any(field[: len(path)] == path for field in self.FIELDS) or self._no_object("a known field", False)
-        usual = len(reader.path) == len(next(iter(self.FIELDS)))  # elsewhere, what is no name says nothing
+        usual = len(reader.path) == len(next(iter(self.FIELDS)))  # elsewhere, a value that is no name means nothing
         if event == "name" and not self._named and (is_text or usual):
             return self._is_named(text_of(text) if is_text else "")
         if event == "id" and self._call_id is None:
@@ -2078,17 +2083,17 @@ class CallObjects(Machine):
         return True
 
     def _is_argument(self, reader: CallReader) -> bool:
-        """Is a member beside the name one of the arguments?"""
+        """Return whether a member next to the name is one of the arguments."""
         if not self._named or self._early is not None or len(reader.path) != 1:
             return False
         schema = self._tools.get(self._out.calls[-1][0])
         found = reader.path[0] in (keys_of(schema, schema) or ())
         if found and not self._beside:
-            self._note("the arguments stand beside the name")
+            self._note("the arguments are next to the name")
         return found
 
     def _no_arguments(self) -> str:
-        """What ends the arguments where no object held them."""
+        """Return the text that ends arguments without an object."""
         return "}" if self._beside else "{}"
 
     def _is_named(self, name: str) -> bool:
@@ -2123,7 +2128,7 @@ class CallObjects(Machine):
         return inner[0][1]
 
     def _again(self, expected: str) -> None:
-        """Go back to where the object began, for a second reading."""
+        """Go back to the beginning of the object, for a second reading."""
         raw = "".join(self._raw)
         self._buf, self._base = raw + self._buf[self._pos :], self._raw_base
         self._pos, self._skip = 0, self._object_at
@@ -2146,7 +2151,7 @@ class CallObjects(Machine):
         return result
 
     def _give_back(self, expected: str) -> None:
-        """What has come of the object is text."""
+        """Return the object's text as content."""
         self._note("not a call: expected " + expected)
         text = "".join(self._raw)
         self._out.emit(self._back_kind, text if self._echo else text[max(0, -self._raw_base) :])
@@ -2155,7 +2160,7 @@ class CallObjects(Machine):
         self._state = self._back
 
     def _cut_object(self) -> None:
-        """The output ends before the call has a name: where nothing else looks like one, it is no text."""
+        """Handle an output that ends before the call has a name: the rest is dropped unless it could be text."""
         text = "".join(self._raw) + self._buf[self._pos :]
         if not any(closer.strip() in text for closer in self.CLOSERS):
             self._raw, self._pos, self._back_kind = [text], len(self._buf), "trailing"
@@ -2190,11 +2195,11 @@ class CallObjects(Machine):
 
 
 class UsualObjects(CallObjects):
-    """Calls in JSON whose name comes before the arguments: that far, an object written as usual is read at once."""
+    """Reads call objects in JSON whose name comes before the arguments; the usual beginning is read at once."""
 
-    HEAD: ClassVar[Pattern]  # how the object usually begins, up to the name
-    TO_ARGUMENTS: ClassVar[str]  # and from there to the inside of the arguments
-    USUAL_KEYS: ClassVar[tuple[str, str]]  # of both
+    HEAD: ClassVar[Pattern]  # the usual beginning of the object, up to the name
+    TO_ARGUMENTS: ClassVar[str]  # the usual text from there to the inside of the arguments
+    USUAL_KEYS: ClassVar[tuple[str, str]]  # the keys of both
 
     def _begin_object(self) -> None:
         super()._begin_object()
@@ -2210,7 +2215,7 @@ class UsualObjects(CallObjects):
         # to_arguments = "," key ":" "{"
         buf, text, end, reader = self._buf, self.TO_ARGUMENTS, self._pos + len(self.TO_ARGUMENTS), self._reader
         if not buf.startswith(text, self._pos) and text.startswith(buf[self._pos :]) and not self._final:
-            # Until all of it has come, there is nothing to decide.
+            # Nothing can be decided before all of it has arrived.
             self._undecided, self._undecided_from = text[:-1].startswith, self._pos
             return False
         self._state = type(self)._object
@@ -2228,7 +2233,7 @@ class UsualObjects(CallObjects):
         return True
 
     def _may_break(self, pos: int) -> bool:
-        """Does a marker begin here, or could one, that ends the call where it is?"""
+        """Return whether a marker that ends the call begins here, or could begin here."""
         return self.BREAKS.prefix_of(self._buf, pos) != "" or self.BREAKS.match(self._buf, pos) is not None
 
     def _object(self) -> bool:
@@ -2242,11 +2247,11 @@ class UsualObjects(CallObjects):
         return super()._object()
 
 
-MOST_TOOLS = 1000  # so many distinct tools of rows are kept
+MOST_TOOLS = 1000  # the most distinct lists of tools that are kept
 
 
 def tools_of(tools: object, known: dict[str, tuple[Parameters, str]]) -> tuple[Parameters, str]:
-    """What parsers want to know of the tools, and what is wrong with them.  Each text of JSON is read once."""
+    """Return the parameters of the tools, and the error if they can't be read.  Each JSON text is read once."""
     if not isinstance(tools, str):
         return parameters_of(tools), ""
     if tools not in known:
@@ -2265,7 +2270,8 @@ def rows_of(
     prompts: str | Sequence[str | None] | None,
     tools: object,
 ) -> list[Row | None]:
-    """`prompts` and `tools`: one for all texts, or a list with one for each.  A text that is None gives None."""
+    """Return a row for each text, and None for None.  `prompts` and `tools` are one value for all texts, or a list with
+    one for each."""
     rows = tools if isinstance(tools, (list, tuple)) and any(not isinstance(tool, dict) for tool in tools) else None
     read: dict[str, tuple[Parameters, str]] = {}
     usual = tools_of(tools if rows is None else None, read)
@@ -2334,26 +2340,26 @@ def run_command(parser: Callable[..., Any]) -> None:
     except UnicodeError:
         arguments.error("standard input: this is not UTF-8 text")
     except OSError as error:
-        sys.stdout = None  # what is left in it would be tried again at the end
+        sys.stdout = None  # Python would try to write the rest again at exit
         arguments.error(f"standard input or standard output: {error.strerror}")
     for diagnostic in stream.diagnostics:
         print(f"{diagnostic.offset}: {diagnostic.text}", file=sys.stderr)
 
 
 def all_deltas(stream: Any, lines: Iterable[str]) -> Iterator[list[Delta]]:
-    """Feed lines to a parser; yield what is new with each of them, and at the end."""
+    """Feed lines to a parser; yield the deltas of each line, and of the end."""
     for line in lines:
         yield stream.feed(line)
     yield stream.finish()
 
 
 def end_with_the_reader() -> None:
-    """End quietly if whoever reads standard output has read enough, as `head` does."""
+    """End quietly if the reader of standard output has closed it, as `head` does."""
     try:
         from signal import SIG_DFL, SIGPIPE, signal
 
         signal(SIGPIPE, SIG_DFL)
-    except ImportError:  # there is none on Windows
+    except ImportError:  # Windows has no SIGPIPE
         pass
 
 
@@ -2364,7 +2370,7 @@ STYLE = Style(
 
 
 class StreamParser(UsualObjects):
-    """Reads an output in chunks; `message`, `incomplete` and `diagnostics` tell what has come, and how well."""
+    """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
     HEADS = ("", "<musing>\n\n</musing>\n\n")
     ANCHORS = ("<~assistant~>\n",)

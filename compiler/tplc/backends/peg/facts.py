@@ -21,7 +21,9 @@ from tplc.backends.peg.patterns import (
 from tplc.lower import Acceptor, CallForm, CallShape
 from tplc.lower.lexemes import ALIKE, SLOT_AGAIN, Lexemes, exact, first_characters, group, lexemes_of
 from tplc.lower.states import closes_and_opens, states, texts_at
-from tplc_runtime.machine import CALL_KINDS, LEAST_CUT, LEFT_SIGNS, MOST_ENDS, NAME_LIMIT
+from tplc_runtime.pattern import LEAST_CUT, NAME_LIMIT
+from tplc_runtime.repairs import LEFT_SIGNS
+from tplc_runtime.turn import CALL_KINDS, MOST_ENDS
 
 OPENS = ("call",)
 NO_LEXEMES = Lexemes((), "", "", (), 0, "")

@@ -19,6 +19,7 @@ from tplc.backends.peg.known_tools import known_tools
 from tplc.backends.peg.response import response_section
 from tplc.backends.peg.rules import needed_sections, print_sections
 from tplc.backends.peg.turn import turn_sections
+from tplc.ir.escaped import refuse_escaped_values
 from tplc.ir.nodes import Json, TemplateIR
 from tplc.ir.visible import one_line
 from tplc.lower import lower
@@ -35,6 +36,7 @@ def generate(
     command: str = "",
 ) -> str:
     """`parallel` False: one call at most; None: more where any come.  `json_schema`: that of a response format."""
+    refuse_escaped_values(ir, "the PEG")
     facts = facts_of(lower(ir))
     if not parse_tool_calls:
         facts = without_calls(facts)

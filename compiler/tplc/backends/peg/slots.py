@@ -19,7 +19,7 @@ from tplc.ir.nodes import SlotKind
 from tplc.lower import CallForm
 from tplc.lower.acceptor import WHITE_SPACE
 from tplc.lower.lexemes import SLOT_AGAIN, exact, group
-from tplc_runtime.machine import NEVER_IN_NAMES
+from tplc_runtime.slots import NEVER_IN_NAMES
 
 NAME_LIMIT = 512
 LINE_END = r"[^\S\n]*+\n"

@@ -32,7 +32,11 @@ FILES = (
     "transcript",
     "heads",
     "whole",
+    "stream",
+    "turn",
+    "slots",
     "machine",
+    "repairs",
     "objects",
     "callobjects",
     "pairs",
@@ -116,6 +120,7 @@ def embed(code: Iterable[str], bases: Sequence[str] = ()) -> Embedded:
         used.update(name for part, stub in parts for name in (part.names_of_signature if stub else part.names))
         text = "\n".join(line for part, stub in parts for line in (part.stub if stub else part.lines))
         text = re.sub(r"\A(class .*:\n)\n+", r"\1", text)  # the first member was left out
+        text += "\n    pass" * text.endswith("):")  # all members were left out
         for base, other in pairwise(bases):
             text = re.sub(rf"^class {base}\(\w+\):", f"class {base}({other}):", text)
         texts.append(text)

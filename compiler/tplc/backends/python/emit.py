@@ -92,7 +92,7 @@ def emit_runtime() -> str:
 def _bases(facts: Acceptor) -> list[str]:
     calls = facts.calls
     if calls is None:
-        return ["Machine"]
+        return ["Turn"]
     if calls.fields:
         return ["UsualObjects" if calls.object_head else "CallObjects"]
     if calls.pairs is None:
@@ -275,7 +275,7 @@ def _class(facts: Acceptor, bases: Sequence[str], special: TokensOfFormat) -> li
     tokens = [token.text for token in special.markers]
     pending = ["    KEEPS_PENDING = True"] * keeps_pending(facts, tokens)
     groups = marker_groups(facts)
-    rules = [with_texts(line, groups) if line.startswith("    # ") else line for line in tables(facts)]
+    rules = [with_texts(line, groups) if line.lstrip().startswith("# ") else line for line in tables(facts)]
     body = [*_CLASS_DOCSTRING, *pending, *rules, *_of_tokens(facts, special)]
     body += feed(facts, tokens if special.all else None)
     above = styles(facts)

@@ -106,10 +106,11 @@ def mapping(pairs: Iterable[tuple[object, object]]) -> Bracketed:
 
 def assignment(name: str, value: Expression, indent: int = 0) -> list[str]:
     """`name = value`, on several lines where one would be too long."""
-    return _lines(f"{name} = ", value, "", indent)
+    return lines_of(f"{name} = ", value, "", indent)
 
 
-def _lines(before: str, value: Expression, after: str, indent: int) -> list[str]:
+def lines_of(before: str, value: Expression, after: str, indent: int) -> list[str]:
+    """The value between two texts, on several lines where one would be too long."""
     space = " " * indent
     line = f"{space}{before}{value}{after}"
     if isinstance(value, Raw):
@@ -130,7 +131,7 @@ def _lines(before: str, value: Expression, after: str, indent: int) -> list[str]
         return [first, *(f"{space}    {part}" for part in value.items[0].lines(WIDTH - indent - 4)), last]
     if value.packed:
         return [first, *_filled(value.items, indent + 4), last]
-    return [first, *(line for item in value.items for line in _lines("", item, ",", indent + 4)), last]
+    return [first, *(line for item in value.items for line in lines_of("", item, ",", indent + 4)), last]
 
 
 def _filled(items: Iterable[Expression], indent: int) -> list[str]:
@@ -140,7 +141,7 @@ def _filled(items: Iterable[Expression], indent: int) -> list[str]:
         if lines and _width(f"{lines[-1]} {text}") <= WIDTH:
             lines[-1] += f" {text}"
         else:
-            lines += _lines("", item, ",", indent)
+            lines += lines_of("", item, ",", indent)
     return lines
 
 

@@ -11,7 +11,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from tplc.backends.python.literals import Bracketed, Expression, assignment, called, literal, mapping, raw, texts
+from tplc.backends.python.literals import (
+    Bracketed,
+    Expression,
+    assignment,
+    called,
+    lines_of,
+    literal,
+    mapping,
+    raw,
+    texts,
+)
+from tplc.backends.python.turn_states import SCANNERS, keeps_markers, state_methods
 from tplc.ir.nodes import Text
 from tplc.ir.spellings import JSON_SIGNS, Spelling
 from tplc.lower import Acceptor, CallForm, Following, Marker, PairForm, SlotEnd
@@ -29,7 +40,6 @@ from tplc.lower.states import (
     is_unopened,
     opener_kind,
     respelled_kinds,
-    starts_with_closer,
     states,
     texts_at,
 )
@@ -97,9 +107,10 @@ def tables(facts: Acceptor) -> list[str]:
     """The body of the parser's class, but for `feed`."""
     calls = facts.calls
     of_state = {state.name: state for state in states(facts)}
-    lines = [*_of_the_turn(facts), *_of_text(facts, of_state)]
+    methods = state_methods(facts, of_state, _rules(facts))
+    lines = [*_of_the_turn(facts), *_flags({"KEEPS": keeps_markers(facts, of_state)}), *_of_text(facts, of_state)]
     if calls is None:
-        return lines
+        return lines + methods
     lines += _of_calls(calls, facts)
     if calls.pairs is not None:
         lines += _of_pairs(
@@ -110,7 +121,7 @@ def tables(facts: Acceptor) -> list[str]:
     lines += _scanner("AFTER_CALL", of_state["after_call"].lexemes)
     if "over" in of_state:
         lines += _scanner("AFTER_TURN", of_state["over"].lexemes)
-    return lines
+    return lines + methods
 
 
 def _rule(state: str, rule: str) -> str:
@@ -143,36 +154,30 @@ def _of_the_turn(facts: Acceptor) -> list[str]:
             "AT_ENDS": bool(facts.last_ends or facts.content_signs or (ends_alike(facts) and not is_unopened(facts))),
             "REASONS": bool(facts.reasoning_starts),
             "PENDING_TEXT": is_unopened(facts),
-            "CLOSED_FIRST": starts_with_closer(facts),
             "HEADERS_ALIKE": facts.headers_alike,
             "CUT_MARKERS": "cut_markers" in facts.tolerances,
-            "REPEATED_REASONING": bool(facts.repeated_reasoning),
         }
     )
 
 
 def _of_text(facts: Acceptor, of_state: Mapping[StateName, TurnState]) -> list[str]:
-    lines = []
-    if "start" in of_state:
-        lines += [_rule("turn", "REASONING_END* content"), *_scanner("AT_START", of_state["start"].lexemes)]
-    if "pending" in of_state:
-        lines.append(_rule("turn", "text REASONING_END content | content"))
-        lines += _scanner("IN_REASONING", of_state["pending"].lexemes)
-    elif "reasoning" in of_state:
-        by_call = calls_end_reasoning(facts)
-        rule = "text (REASONING_END content | CALL_START call)" if by_call else "text REASONING_END content"
-        lines += [_rule("reasoning", rule), *_scanner("IN_REASONING", of_state["reasoning"].lexemes)]
-        if facts.repeated_reasoning:
-            lines += _scanner("REASONING_AGAIN", lexemes_of([("reasoning", facts.repeated_reasoning)]))
-    lines += [_rule("content", _content_rule(facts)), *_scanner("IN_CONTENT", of_state["content"].lexemes)]
-    if "before_content" in of_state:
-        starts = (("reasoning", facts.reasoning_starts), ("content", facts.content_starts))
-        first = [kind for kind, markers in starts if texts_at(markers, "before content")]
-        if first:
-            lines.append(f"    # What opens {' or '.join(first)} is text once content has begun.")
-        lines.append(f"    FIRST = {texts(first or ['reasoning'])}")
-        lines += _scanner("BEFORE_CONTENT", of_state["before_content"].lexemes)
+    """What the states of a turn look for."""
+    apart = ("after_call", "over")
+    named = [(name, state) for name, state in of_state.items() if name not in apart]
+    lines = [line for name, state in named for line in _scanner(SCANNERS[name], state.lexemes)]
+    if facts.repeated_reasoning and "reasoning" in of_state:
+        lines += _scanner("REASONING_AGAIN", lexemes_of([("reasoning", facts.repeated_reasoning)]))
     return lines
+
+
+def _rules(facts: Acceptor) -> dict[str, str]:
+    by_call = " (REASONING_END content | CALL_START call)" if calls_end_reasoning(facts) else " REASONING_END content"
+    return {
+        "start": "turn = REASONING_END* content",
+        "pending": "turn = text REASONING_END content | content",
+        "reasoning": "reasoning = text" + by_call,
+        "content": "content = " + _content_rule(facts),
+    }
 
 
 def _content_rule(facts: Acceptor) -> str:
@@ -197,14 +202,7 @@ def _counts_at_lines(facts: Acceptor) -> bool:
 
 
 def _of_calls(calls: CallForm, facts: Acceptor) -> list[str]:
-    lines = []
-    if calls.where == "line start":
-        lines.append("    DISTINCT = False")
-    elif calls.openers:
-        # A whole opener is not a truncated one, even if more could follow it.
-        openers = lexemes_of([("call", [text.strip() for text in calls.truncatable])]).all
-        spelled = Bracketed("", tuple(literal(lexeme.spelled) for lexeme in openers), packed=True)
-        lines += assignment("OPENERS", spelled, INDENT)
+    lines = _openers(calls)
     if calls.fields:
         lines += _of_objects(calls, respelled_kinds(facts))
     elif calls.header:
@@ -246,6 +244,15 @@ def _of_calls(calls: CallForm, facts: Acceptor) -> list[str]:
             "COUNTED": any(slot.kind == "index" for slot in (*calls.header, *(calls.tail[1] if calls.tail else ()))),
         }
     )
+
+
+def _openers(calls: CallForm) -> list[str]:
+    """Openers whose beginning, at the output's end, is not text.  A whole opener is not a truncated one."""
+    if calls.where == "line start":
+        return ["    DISTINCT = False"]
+    openers = lexemes_of([("call", [text.strip() for text in calls.truncatable])]).all
+    spelled = Bracketed("", tuple(literal(lexeme.spelled) for lexeme in openers), packed=True)
+    return assignment("OPENERS", spelled, INDENT) if openers else []
 
 
 def _whole(calls: CallForm) -> Expression:
@@ -405,6 +412,12 @@ def _of_lost_ends(calls: CallForm, pairs: PairForm, facts: Acceptor) -> list[str
 
 
 def _of_raw_values(pairs: PairForm, respelled: Sequence[str]) -> list[str]:
+    """What ends a raw value, and what stands in it for other characters."""
+    escapes = _replaced("VALUE_SIGNS", pairs.escapes) if pairs.escapes else []
+    return escapes + _ends_of_raw_values(pairs, respelled)
+
+
+def _ends_of_raw_values(pairs: PairForm, respelled: Sequence[str]) -> list[str]:
     """What ends a raw value; in another spelling, before the next pair or the end of the call."""
     apart = ("end",) if respelled else ()
     if pairs.value_close is not None:
@@ -477,8 +490,9 @@ def _breaks(calls: CallForm) -> list[str]:
 def _slots(name: str, slots: Sequence[SlotEnd], breaks: Sequence[str], respelled: Sequence[str] = ()) -> list[str]:
     # A plain word may hold a marker that begins with a character of words.
     plain = lexemes_of([("mark", breaks)]).is_wordless
-    items = []
+    lines = [f"    {name} = ("]
     for slot in slots:
         found = lexemes_of([("suffix", slot.suffixes), ("next", slot.nexts), ("bare", slot.bare)], respelled)
-        items.append(called("", [literal(slot.kind), scanner_call(found, slot=plain), literal(slot.stops)]))
-    return assignment(name, called("", items), INDENT)
+        scanner, stops = scanner_call(found, slot=plain), literal(slot.stops)
+        lines += lines_of(f"({literal(slot.kind)}, ", scanner, f", {stops}),", 2 * INDENT)
+    return [*lines, "    )"]

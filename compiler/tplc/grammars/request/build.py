@@ -25,6 +25,7 @@ from tplc.grammars.request.size import LEAST_OF_RULE, RequestTooLarge, bounded, 
 from tplc.grammars.request.triggers import Takeover, takeovers
 from tplc.grammars.request.variants import variants_of
 from tplc.grammars.schema.report import Report
+from tplc.ir.escaped import refuse_escaped_values
 from tplc.ir.forms import forms_with
 from tplc.ir.nodes import GenerationPrompt, Json, TemplateIR
 from tplc.lower import lower
@@ -62,6 +63,7 @@ class RequestRules:
         spelling: TextSpelling,
         whole: Whole | None = None,
     ) -> None:
+        refuse_escaped_values(ir, "a grammar")
         self.ir, self.request, self.general, self.whole = ir, request, general, whole
         self.prompt = prompt_of(ir, request.context)
         chosen = chosen_tools(ir, request)

@@ -1,0 +1,154 @@
+"""A method for each state of a turn, printed from its row of the table.
+
+TurnState("content", text="content", on=(("end", drop → over), ("header", note "another turn begins", drop → content)))
+→
+    def _content(self) -> bool:
+        # content = (text | TURN_END)*
+        kind = self._until(self.IN_CONTENT, "content")
+        if kind == "end":
+            return self._end_turn()
+        if kind == "header":
+            return self._drop_after_text("another turn begins")
+        return kind != ""
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from tplc.backends.python.literals import literal, texts
+from tplc.lower.acceptor import Acceptor
+from tplc.lower.states import CALLS, OptionChoice, StateName, Transition, TurnState, texts_at, transition_of
+
+METHODS: Mapping[str, str] = {
+    "start": "_start",
+    "pending": "_pending_text",
+    "reasoning": "_reasoning",
+    "content": "_content",
+    "over": "_over",
+}
+SCANNERS: Mapping[StateName, str] = {
+    "start": "AT_START",
+    "pending": "IN_REASONING",
+    "reasoning": "IN_REASONING",
+    "content": "IN_CONTENT",
+    "before_content": "BEFORE_CONTENT",
+    "after_call": "AFTER_CALL",
+    "over": "AFTER_TURN",
+}
+# What a marker is where it stands that counts at the output's end, or before other markers, only.
+COUNTED_AS = {"last": "end", "sign": "content_end", "plain": "whole"}
+MAY_BE_TEXT = ("stray", "empty", "reasoning", "reasoning_end")
+
+
+_REASONING_AGAIN = (
+    "        again = self._reasoning_again()",
+    "        if again is not False:",
+    "            return again is True",
+)
+
+
+def keeps_markers(facts: Acceptor, of_state: Mapping[StateName, TurnState]) -> bool:
+    """Whether a marker may be text where it stands, or where the caller wants it so."""
+    return facts.headers_alike or any(kind in MAY_BE_TEXT for state in of_state.values() for kind, _ in state.kinds)
+
+
+def state_methods(facts: Acceptor, of_state: Mapping[StateName, TurnState], rules: Mapping[str, str]) -> list[str]:
+    """Print the methods of the states that text stands in; `rules` are what they are commented with."""
+    first: StateName = "pending" if "pending" in of_state else "start"
+    lines: list[str] = []
+    if first in of_state:
+        lines += [
+            "",
+            "    def _first_state(self) -> Callable[[Any], bool]:",
+            f"        return type(self).{METHODS[first]} if self._reasoning_on else type(self)._content",
+        ]
+    for name in ("start", "pending", "reasoning", "content"):
+        if name in of_state:
+            lines += _method(of_state[name], facts, rules[name], of_state.get("before_content"))
+    return lines
+
+
+def _method(state: TurnState, facts: Acceptor, rule: str, before: TurnState | None) -> list[str]:
+    """`before` is the state before any content, if more counts there."""
+    lines = ["", f"    def {METHODS[state.name]}(self) -> bool:", f"        # {rule}"]
+    if state.text is None:
+        lines += [f"        kind = self._next(self.{SCANNERS[state.name]})", "        if kind is None:"]
+        lines += ["            return False"]
+    elif state.name == "reasoning":
+        lines += [*_REASONING_AGAIN] if facts.repeated_reasoning else []
+        lines.append('        text = "reasoning_content" if self._reasoning_on else "content"')
+        lines.append(f"        kind = self._until(self.{SCANNERS[state.name]}, text)")
+    elif before is not None:
+        kinds = [kind for kind, _ in state.on]
+        more = [(kind, transition_of(state.name, kind)) for kind, _ in before.kinds if kind not in kinds]
+        state = replace(state, on=(*state.on, *more))
+        lines += _until_or_first(state, facts)
+    else:
+        lines.append(f"        kind = self._until(self.{SCANNERS[state.name]}, {literal(str(state.text))})")
+    whole = facts.calls is not None and bool(facts.calls.whole)
+    for does, kinds in _branches(state, whole=whole).items():
+        test = f"== {literal(kinds[0])}" if len(kinds) == 1 else f"in {texts(kinds)}"
+        lines += [f"        if kind {test}:", *(f"            {line}" for line in does)]
+    if state.text is None:
+        return [*lines, "        self._state = type(self)._content", "        return True"]
+    return [*lines, '        return kind != ""']
+
+
+def _until_or_first(state: TurnState, facts: Acceptor) -> list[str]:
+    starts = (("reasoning", facts.reasoning_starts), ("content", facts.content_starts))
+    first = [kind for kind, markers in starts if texts_at(markers, "before content")] or ["reasoning"]
+    given = f"self.{SCANNERS[state.name]}, {literal(str(state.text))}, {texts(first)}"
+    return [
+        f"        # What opens {' or '.join(first)} is text once content has begun.",
+        f"        kind = self._until_or_first({given})",
+    ]
+
+
+def _branches(state: TurnState, *, whole: bool) -> dict[tuple[str, ...], list[str]]:
+    """What is done, with the kinds of markers that it is done for.  `whole`: an opener may be that of a whole call."""
+    found: dict[tuple[str, ...], list[str]] = {}
+    for kind, transition in state.on:
+        does = tuple(_does(state, kind, transition))
+        known = found.setdefault(does, []) if does else []
+        for one in (COUNTED_AS.get(kind, kind), *["whole"] * (whole and kind in CALLS)):
+            known += [one] * (one not in known)
+    return found
+
+
+def _does(state: TurnState, kind: str, found: Transition | OptionChoice) -> Iterator[str]:
+    """What a marker does.  Where an option decides, the runtime knows what becomes of it otherwise."""
+    if state.text is None and kind != "reasoning_end":
+        return  # the next state sees to it
+    if kind in CALLS:
+        text = "text" if state.name == "reasoning" else literal(str(state.text))
+        kept = "self._keep_call()" if state.name == "reasoning" else f"self._keep({text})"
+        yield f"return self._try_call({text}) if self._calls_on else {kept}"
+        return
+    transition = found.on if isinstance(found, OptionChoice) else found
+    if not transition.actions:
+        return
+    if kind == "reasoning":
+        yield "return self._open_reasoning()"
+        return
+    if kind == "reasoning_end" and state.name == "reasoning":
+        yield "return self._close_reasoning()"
+        return
+    if transition.note and state.text is not None:
+        drop = "drop_after_text" if transition.only_after_text else "drop_noted"
+        yield f"return self._{drop}({literal(transition.note)})"
+        return
+    if transition.note:
+        yield f"self._note({literal(transition.note)})"
+    if "pending is reasoning" in transition.actions:
+        yield 'self._out.release("reasoning_content")'
+    if "pending is content" in transition.actions:
+        yield 'self._out.release("content")'
+    if transition.next == "over":
+        yield "return self._end_turn()"
+        return
+    if transition.next != state.name:
+        yield f"self._state = type(self).{METHODS[transition.next]}"
+    fresh = {"drop": "", "drop opener": "False", "drop and go on": "self._fresh"}[transition.actions[-1]]
+    yield f"return self._drop({fresh})"

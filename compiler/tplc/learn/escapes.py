@@ -1,0 +1,62 @@
+"""Which characters of raw values are written otherwise?
+
+a value `a&b"c`  →  `a&amp;b&#34;c`  →  `&` is written `&amp;`, `"` is written `&#34;`
+
+The same has to hold for what stands inside lists: then all of a value's text is read back before anything else.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Iterator, Sequence
+
+from tplc.ir.nodes import Replaced
+from tplc.ir.write import escaped_value
+from tplc.learn.dialect import Position
+from tplc_runtime.signs import Signs
+
+_WIDE = "é"
+_CHARACTERS = string.punctuation + " \n\t" + _WIDE
+_PLAIN = "zqplain0x"
+_LONGEST = 16  # what stands for one character
+
+
+def learn_escapes(position: Position) -> tuple[Replaced, ...]:
+    """None for values between quotes: there the escapes are the dialect's.  None, too, where it can't be undone."""
+    if position(_PLAIN) != _PLAIN:
+        return ()
+    found = [one for one in _found(position(_probe())) if one.text != one.sign]
+    if not found or not all(_means_one(one, found) for one in found):
+        return ()
+    wide = next((one for one in found if one.sign == _WIDE), None)
+    escapes = tuple(one for one in found if one is not wide)
+    if wide is not None and escaped_value(escapes, _WIDE) != wide.text:
+        return ()
+    return escapes if _in_lists(position, escapes) else ()
+
+
+def _probe() -> str:
+    return "".join(f"zqs{number}x{char}" for number, char in enumerate(_CHARACTERS)) + f"zqs{len(_CHARACTERS)}x"
+
+
+def _found(text: str | None) -> Iterator[Replaced]:
+    for number, char in enumerate(_CHARACTERS):
+        between = re.search(f"zqs{number}x(.*?)zqs{number + 1}x", text or "", re.DOTALL)
+        if between is not None:
+            yield Replaced("value", char, between[1])
+
+
+def _means_one(one: Replaced, found: Sequence[Replaced]) -> bool:
+    """Whether only this character is written so: no word, no single character, nothing that stands for two."""
+    alone = sum(other.text == one.text for other in found) == 1
+    return alone and 1 < len(one.text) <= _LONGEST and not one.text[0].isalnum()
+
+
+def _in_lists(position: Position, escapes: Sequence[Replaced]) -> bool:
+    sample = "".join(one.sign for one in escapes)
+    text = position([f"zqs0x{sample}zqs1x"])
+    if text is None:
+        return True  # the template refuses lists
+    plain = Signs({one.text: one.sign for one in escapes}).plain(text)
+    return escaped_value(escapes, plain) == text

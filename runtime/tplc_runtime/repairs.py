@@ -1,0 +1,140 @@
+"""Calls that are not as the template writes them: odd headers, a second reading, what is left over after them."""
+
+from __future__ import annotations
+
+from .machine import CLOSER_KINDS, Machine
+from .pattern import NAME_LIMIT, Pattern
+from .scanner import NO_MARKERS
+from .schema import tool_named
+from .second import calls_in, may_be_calls
+from .slots import ONE_WORD
+from .turn import next_char
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import ClassVar
+
+    from .scanner import Scanner
+
+ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "last")
+LEFT_SIGNS = Pattern(r"[\"']?[}\])]|`{1,3}")
+
+
+class Repairs(Machine):
+    HEADER_PARTS: ClassVar[Sequence[str]] = ()  # the texts of which headers consist
+    HEADER_TEXTS: ClassVar[Pattern] = Pattern("(?!)")
+    LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may be in the place of a closer
+
+    def _call_otherwise(self) -> bool | None:
+        """Read a call whose header differs from the template's; None if it is no call."""
+        other = self._header_otherwise()
+        if other is None:
+            return False
+        if other[0]:
+            self._note(f"the header of a call of {other[0]} is not as the template writes it")
+            self._pos, self._space = other[1], ""
+            self._open_call(other[0])
+            self._begin_arguments()
+            return True
+        if self._once:
+            return None
+        self._state = type(self)._second_reading
+        return True
+
+    def _header_otherwise(self) -> tuple[str, int] | None:
+        """Return the tool that an irregular header names, and where its arguments begin.
+
+        ("", 0) if it names none; None if more input is needed.
+        """
+        buf, name, start = self._buf, "", self._pos + self._skip
+        pos = next_char(buf, start)
+        while pos - start < NAME_LIMIT:
+            part, word = self.HEADER_TEXTS.match(buf, pos), ONE_WORD.match(buf, pos)
+            sure = part is not None and part.end() > pos + 1
+            if pos < len(buf) and name and not sure and self._arguments_begin(pos):
+                return name, pos
+            end = word.end() if word is not None and (part is None or word.end() > part.end()) else 0
+            end = end or (part.end() if part is not None else pos)
+            if not self._final and (end == len(buf) or self._may_go_on(pos)):
+                return None
+            if end == pos:
+                break
+            text = buf[pos:end]
+            if part is None or part.end() < end:
+                tool = tool_named(text, self._tools)
+                if tool not in self._tools:  # an index may follow it
+                    tool = tool_named(text.rpartition(":")[0], self._tools)
+                if not tool or tool not in self._tools or name not in ("", tool):
+                    break
+                name = tool
+            pos = next_char(buf, end)
+        return (name, len(buf)) if name and self._final and pos == len(buf) else ("", 0)
+
+    def _may_go_on(self, pos: int) -> bool:
+        """Return whether the following text begins one of the texts of a header."""
+        rest = self._buf[pos : pos + NAME_LIMIT]
+        begun = any(len(text) > len(rest) and text.startswith(rest) for text in self.HEADER_PARTS)
+        return begun or self.AFTER_CALL.prefix_of(self._buf, pos) != ""
+
+    def _arguments_begin(self, pos: int) -> bool:
+        """Return whether the arguments of a call begin here, or the call ends."""
+        mark = self.AFTER_CALL.match(self._buf, pos)
+        return (mark is not None and mark.kind in CLOSER_KINDS) or self._opens_arguments(pos)
+
+    def _opens_arguments(self, pos: int) -> bool:
+        raise NotImplementedError
+
+    def _second_reading(self) -> bool:
+        """Read a text that opens like a call up to the end of that call, as a whole."""
+        buf, start = self._buf, self._pos + self._skip
+        if not may_be_calls(buf[start : start + NAME_LIMIT], self._tools, ()):
+            return self._read_once()
+        mark = self.BREAKS.find(buf, start)
+        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
+            return False
+        end = len(buf) if mark is None else mark.start
+        found = calls_in(buf[start:end], self._tools)
+        if not found:
+            return self._read_once()
+        self._note("calls that are not written as the template does")
+        self._pos = end
+        for name, arguments in found:
+            self._open_call(name, None)
+            self._out.emit("arguments", arguments)
+            self._close_call()
+        return True
+
+    def _read_once(self) -> bool:
+        """Return to the result of the first reading: the second found no call."""
+        self._once, self._state = True, type(self)._call
+        return True
+
+    def _left_over(self, kind: str) -> str:
+        """Skip a superfluous bracket after a call, or an opener in the place of a closer, at the end of the calls.
+
+        "no": there is none; "more": more input is needed; "dropped": it was skipped.
+        """
+        buf, start = self._buf, next_char(self._buf, self._pos)
+        opener = self.LEFT_OVER.match(buf, start) if self._unclosed else None
+        if opener is not None:
+            kind, end = "call", opener.end
+        elif kind == "" and start < len(buf) and (left := LEFT_SIGNS.match(buf, start)) is not None:
+            end = left.end()
+        else:
+            return "no"
+        at = next_char(buf, end)
+        mark = self.AFTER_CALL.match(buf, at)
+        if mark is None and not self._final and (at == len(buf) or self.AFTER_CALL.prefix_of(buf, at)):
+            return "more"
+        ends = mark is not None and mark.kind in ENDS_OF_CALLS and not (mark.kind == kind == "call")
+        if not ends and (at < len(buf) or kind == "call"):
+            return "no"
+        self._note(f"{buf[start:end].strip()} is left over after a call")
+        if kind == "call":
+            self._pos = end
+        else:
+            self._text("trailing", end)
+        self._space = ""
+        self._unclosed = self._unclosed and kind != "call"
+        return "dropped"

@@ -1,0 +1,147 @@
+"""The slots of a call's header, of an argument and of what follows a call: texts up to a marker.
+
+"get_weather" of "<call>get_weather>", where ">" ends the name
+"""
+
+from __future__ import annotations
+
+from .pattern import NAME_LIMIT, Pattern
+from .scanner import NO_MARKERS, PLAIN_WORD, Match, Scanner
+from .schema import properties_of
+from .turn import Turn, next_char
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any, ClassVar
+
+ONE_WORD = Pattern(r"[\w.:/-]+")
+NEVER_IN_NAMES = frozenset("<>{}[]()\"'“”,;=|\n")  # characters of markup, which stand in no name but in a tool's
+MOST_ODD = 64  # the most names with unusual characters that are searched for
+
+
+class Slots(Turn):
+    ODD_NAMES: ClassVar[bool] = False  # names that contain ends of names are searched for
+    COUNTED: ClassVar[bool] = False  # calls are written with an index
+    BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that never occur in names, or in values outside of a string
+    _others: Sequence[str] = ()  # diagnostics of repeated slots
+    _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that contain ends of names
+
+    def _slots(self, pos: int, slots: Sequence[Any], name: str | None = None) -> tuple[dict[str, str], int, str]:
+        """Read slots with the markers that end them; return values, the end, and what was expected instead.
+
+        The third result is a text, or "more" (more input is needed) or "end" (it was needed, but the output has
+        ended). A marker of the kind "next" belongs to the text after the slot, as "bare" does after one word; white
+        space in place of the markers' own is accepted.  A repeated name (if `name` is known) must be equal, or a
+        diagnostic is added.
+        """
+        values: dict[str, str] = {} if name is None else {"name": name}
+        buf, others, earlier = self._buf, [], ("", pos, "")  # the previous slot, its start, and the text that ends it
+        for slot, ends, stops in slots:
+            pos = next_char(buf, pos)
+            known = 0
+            if self.ODD_NAMES and self._tools:
+                known = self._known(slot, pos, ends)
+                if known < 0:
+                    return values, pos, "more"
+            word = ends.word.match(buf, pos) if not (known or self._final) else None
+            if word is not None and word.lastindex is None:
+                self._undecided, self._undecided_from = PLAIN_WORD.fullmatch, pos
+                return values, pos, "more"
+            if word is not None and values.setdefault(slot, word[1]) == word[1] and slot != "index":
+                earlier = (slot, pos, buf[word.end(1) : word.end()])
+                trail = ends.trails[word.lastindex - 2]
+                pos, self._space = word.end(1 if trail is None else 0), trail or ""
+                continue
+            mark, expected = self._end_of_slot(slot, pos, known, ends, stops, earlier[2])
+            if mark is None:
+                return values, pos, expected
+            text = buf[pos : mark.start].strip()
+            if self.COUNTED and slot == "index" and earlier[2] and not text.isdigit():
+                # A name may contain the text before the index, too.
+                last, start, joint = earlier
+                longer, _, count = buf[start : mark.start].rpartition(joint)
+                if "\n" not in longer.strip() and count.strip().isdigit() and self.BREAKS.find(longer, 0) is None:
+                    values[last], text = longer.strip(), count.strip()
+            if values.setdefault(slot, text) != text:
+                others.append(f"the {slot} comes again as {text}")
+            earlier = (slot, pos, buf[mark.start : mark.end])
+            expected = self._is_no_slot(slot, text, pos, known, ends, mark)
+            if expected:
+                return values, pos, expected
+            kept = mark.kind in ("next", "bare")
+            pos = mark.start if kept else mark.end
+            self._space = "" if kept else mark.trail
+        self._others = others
+        return values, pos, ""
+
+    def _note_others(self) -> None:
+        """Note repeated slots with different values."""
+        for other in self._others:
+            self._note(other)
+
+    def _end_of_slot(
+        self, slot: str, pos: int, known: int, ends: Scanner, stops: str, joint: str
+    ) -> tuple[Match | None, str]:
+        """Return the marker that ends a slot, or what was expected instead."""
+        buf = self._buf
+        mark = ends.find(buf, pos + known, stop=pos + NAME_LIMIT)
+        partial = ends.partial_match(buf, pos)
+        pending_from = len(buf) if self._final else partial
+        end = pending_from if mark is None else min(pending_from, mark.start)
+        until = min(end, pos + NAME_LIMIT)
+        stop = min((at for ch in stops if (at := buf.find(ch, pos + known, until)) >= 0), default=-1)
+        end = stop if stop >= 0 else end
+        if slot != "key" and not (self.BREAKS.wordless and buf[pos:end].isalnum()):
+            broken = self.BREAKS.find(buf, pos, stop=min(pos + NAME_LIMIT, end + self.BREAKS.width))
+            if broken is not None and broken.start < end:
+                return None, slot
+            if not self._final and self.BREAKS.partial_match(buf, pos) < end:
+                return None, "more"
+        if stop >= 0:
+            # White space that ends a key is no part of its value.
+            return (Match("end", stop, stop + 1) if slot == "key" else Match("next", stop, stop)), ""
+        if mark is not None and pending_from > mark.start:
+            return mark, ""
+        of_slot = ends.is_truncated(buf, next_char(buf, partial), ("suffix",))
+        if self._final and partial < len(buf) and not of_slot and buf[pos:partial].strip() in self._tools:
+            return Match("next", partial, partial), ""  # a truncated marker comes after the whole name
+        text = buf[pos : min(partial, pos + NAME_LIMIT)].strip()
+        parts = text.split(joint) if slot == "index" and joint else [text]
+        wait = end - pos < NAME_LIMIT and (self._long_names or not any("\n" in part.strip() for part in parts))
+        if self._final and len(text.split()) > 1:  # several words are probably the words of an answer
+            wait = any(name.startswith(text) for name in self._tools)
+        return None, slot if not wait else "end" if self._final else "more"
+
+    def _is_no_slot(self, slot: str, text: str, pos: int, known: int, ends: Scanner, mark: Match) -> str:
+        """Return what was expected instead of a slot with this text before this marker; "" if the slot is valid."""
+        lacks = not text and (slot != "key" or mark.kind in ("next", "bare"))
+        if lacks or ("\n" in text and text not in self._tools and not known):
+            return slot
+        if mark.kind == "bare" and self._final and ends.partial_match(self._buf, pos) <= mark.start:
+            return "end"  # the output ends in the text between two slots
+        return slot if mark.kind == "bare" and ONE_WORD.fullmatch(text) is None else ""
+
+    def _known(self, slot: str, pos: int, ends: Scanner) -> int:
+        """Return the length of a tool's name here that contains an end of names; -1 if more input is needed."""
+        buf, names = self._buf, self._odd_names(slot, ends)
+        for name in names:
+            at = next_char(buf, pos + len(name)) if buf.startswith(name, pos) else -1
+            if at >= 0 and ends.match(buf, at) is not None:
+                return len(name)
+            left = at == len(buf) or ends.prefix_of(buf, at) != "" if at >= 0 else name.startswith(buf[pos:])
+            if left and not self._final:
+                return -1
+        return 0
+
+    def _odd_names(self, slot: str, ends: Scanner) -> list[str]:
+        """Return the names of tools, or of the called tool's parameters, that contain ends of names; the longest
+        first."""
+        of = self._out.calls[-1][0] if slot == "key" and self._out.calls else ""
+        self._odd = {} if self._odd is None else self._odd
+        if (slot, of) not in self._odd:
+            names = self._tools if slot == "name" else properties_of(self._tools.get(of)) if slot == "key" else ()
+            odd = [name for name in names if "\n" in name or ends.find(name, 0) is not None]
+            fit = (name for name in odd if name == name.strip() and 0 < len(name) < NAME_LIMIT)
+            self._odd[slot, of] = sorted(fit, key=len, reverse=True)[:MOST_ODD]
+        return self._odd[slot, of]

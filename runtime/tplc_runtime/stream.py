@@ -1,0 +1,301 @@
+"""What every parser is built on: the buffer, the offsets, and the way of text from chunks to the message.
+
+A state is a method.  It consumes `_buf` from `_pos` on, and returns False when it needs more input.  What a state
+decides depends on the text only, never on how it was cut: a state that can't decide yet consumes nothing.
+"""
+
+from __future__ import annotations
+
+from .batch import rows_of
+from .heads import continued_head, known_head
+from .message import Copied, Diagnostic, checked_text
+from .scanner import Match
+from .schema import parameters_of
+from .transcript import Transcript
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import Any, ClassVar
+
+    from .batch import Row
+    from .message import Delta, Message
+
+PENDING_LIMIT = 1024  # more pending text than this is examined again only after it has doubled
+LATE = "text after the output was finished"
+NO_MATCH = Match("", 0, 0)
+
+
+def at_line_start(text: str, before: bool) -> bool:
+    """Return whether only white space is on the line after `text`; `before`: the same before it."""
+    _, newline, line = text.rpartition("\n")
+    return (bool(newline) or before) and not line.strip()
+
+
+def is_word(char: str) -> bool:
+    return char.isalnum() or char == "_"
+
+
+class Stream(Copied):
+    TRANSCRIPT: ClassVar[type[Transcript]] = Transcript
+    HEADS: ClassVar[Sequence[str]] = ("",)
+    ANCHORS: ClassVar[Sequence[str]] = ()
+    CALLS: ClassVar[bool] = False  # the format has calls
+    AT_LINES: ClassVar[bool] = False  # some markers count only at a line's start,
+    WHOLE: ClassVar[Any] = None  # an ordinary text opens a call only where a whole call follows
+    REASONS: ClassVar[bool] = False  # reasoning has an opener
+    KEEPS_PENDING: ClassVar[bool] = False  # `feed` handles pending text
+    SPACE: ClassVar[str] = ""  # the white space that the template writes before the content
+    AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
+    _in_word = False  # the text before ends with a word
+
+    def __init__(
+        self,
+        *,
+        tools: object = None,
+        prompt: str | None = None,
+        parse_reasoning: bool = True,
+        parse_tool_calls: bool = True,
+        echo: bool = False,
+        json_content: bool = False,
+        continue_final_message: bool = False,
+    ) -> None:
+        self.diagnostics: list[Diagnostic] = []
+        self.incomplete = False
+        self._tools = parameters_of(tools)
+        self._reasoning_on, self._calls_on, self._echo = parse_reasoning, parse_tool_calls, echo
+        self._out = self.TRANSCRIPT(json_content)
+        # Input: _buf from _pos on is not consumed; _base is its offset, negative for the text of the prompt.
+        self._buf, self._pos, self._base = "", 0, 0
+        self._parts: list[str] = []  # text that isn't examined before _wanted characters of it have arrived
+        self._wanted = 0
+        # Whether the buffer, from there on, is still undecided: while it is, no state has to examine it.
+        self._undecided: Callable[[str, int], object] | None = None
+        self._undecided_from = 0
+        self._through: Callable[[Any, str], list[Delta]] | None = None  # reads JSON that is emitted as it arrives
+        self._final = False
+        # The state of the turn.
+        self._state: Callable[[Any], bool] = self._first_state()
+        self._mark = NO_MATCH
+        self._skip = 0  # its length, and that of the white space before it
+        self._open = False  # the last call is not complete
+        if self.CALLS:
+            self._closed = False  # its closing marker was read
+            self._unclosed = False  # its arguments have ended, the last of its closers was not read
+            # The state to return to if a call turns out to be text.
+            self._back: Callable[[Any], bool] = self._state
+            self._back_kind = "content"
+            self._long_names = "\n" in "".join(self._tools)
+        self._space = self.SPACE  # white space of the template that may still come
+        self._fresh = True  # only white space was read in this part so far
+        self._line_start = True
+        self._literal = False  # after a failed call: its closers are text
+        self._opener = ""  # of the reasoning that is open
+        # The kind of text that is open, and how to find its possible end: the end of the safe prefix, -1 if a state
+        # must decide. If nothing is pending, most chunks of a value or another text can be passed on as they are;
+        # _passed are those that were.
+        self._within = ""
+        self._plain_value = self._plain_text = False
+        self._plain_to: Callable[[str], int] = len
+        self._passed: list[str] = []
+        self._consume_head(None if prompt is None else checked_text("prompt", prompt), continue_final_message)
+
+    @classmethod
+    def parse(
+        cls,
+        text: str,
+        *,
+        tools: object = None,
+        prompt: str | None = None,
+        parse_reasoning: bool = True,
+        parse_tool_calls: bool = True,
+        echo: bool = False,
+        json_content: bool = False,
+        continue_final_message: bool = False,
+        special: Sequence[Sequence[int]] | None = None,
+    ) -> Message:
+        """Returns the message of a model's output.
+
+        `json_content` drops a Markdown fence around the content.  `continue_final_message`: the prompt ends with the
+        beginning of this answer.  `special`: the (start, end) ranges of the text that came from special tokens."""
+        parser = cls(
+            tools=tools,
+            prompt=prompt,
+            parse_reasoning=parse_reasoning,
+            parse_tool_calls=parse_tool_calls,
+            echo=echo,
+            json_content=json_content,
+            continue_final_message=continue_final_message,
+        )
+        parser.feed(checked_text("text", text), special=special)
+        parser.finish()
+        return parser.message
+
+    @classmethod
+    def parse_many(
+        cls,
+        texts: Iterable[str | None],
+        *,
+        prompts: str | Sequence[str | None] | None = None,
+        tools: object = None,
+    ) -> list[Row | None]:
+        """Returns a row for each text: content, reasoning_content, tool_calls (id, name, arguments), incomplete,
+        diagnostics.
+
+        `prompts` and `tools` (also as JSON text): one for all, or a list with one for each text.  None gives None.
+        """
+        return rows_of(cls, texts, prompts, tools)
+
+    def __copy__(self) -> Any:
+        return self.copy()
+
+    def __deepcopy__(self, memo: object) -> Any:
+        return self.copy()
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a parser cannot be pickled: keep the text that it was fed, and feed that to a new one")
+
+    def _consume_head(self, prompt: str | None, continued: bool) -> None:
+        head = self.HEADS[0]
+        if prompt is not None and continued:
+            head = continued_head(prompt, self.ANCHORS, self.AROUND_REASONING)
+        elif prompt is not None:
+            head = known_head(prompt, self.HEADS, self.ANCHORS)
+        if not head:
+            return
+        self._base = -len(head)
+        self._out.waiting = self._advance(head)
+        if not self._echo:
+            self._out.forget(self._open)
+            self.diagnostics.clear()
+            if self.CALLS and self._open:
+                self._out.announce()
+            if self.REASONS and not self._reasoning_on:
+                self._out.emit("content", self._opener)
+                self._out.flush()
+        if self._out.waiting:
+            self._goes_on("")  # they are returned by the first feed
+            self._wanted = 0
+
+    def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
+        raise NotImplementedError
+
+    def finish(self) -> list[Delta]:
+        raise NotImplementedError
+
+    def _settle(self) -> None:
+        """Account for the chunks that were passed on unchanged."""
+        text, kind = "".join(self._passed), self._within
+        self._passed.clear()
+        if text:
+            self._base += len(text)
+            if self.AT_LINES and kind not in ("arguments", "value"):
+                self._line_start = at_line_start(text, self._line_start)
+            if self.WHOLE:
+                self._in_word = is_word(text[-1])
+            self._out.texts[kind].append(self._json(text) if kind == "arguments" else text)
+
+    def _more(self, chunk: str) -> list[Delta]:
+        """Handle a chunk that may contain more than plain text; if it only continues the text, no state is needed."""
+        if self._final:
+            return self._late(chunk)
+        if self.CALLS and self._through is not None:
+            return self._through(self, chunk)
+        if self._undecided is not None:
+            self._buf += chunk
+            return [] if self._undecided(self._buf, self._undecided_from) else self._advance("")
+        if self._wanted > len(chunk):
+            self._wanted -= len(chunk)
+            self._parts.append(chunk)
+            return []
+        kind = self._within
+        if not kind:
+            return self._advance(chunk)
+        text = self._buf + chunk  # inside of text, little is pending
+        stop = self._plain_to(text)
+        if stop < 0:
+            return self._advance(chunk)
+        self._buf, text = text[stop:], text[:stop]
+        self._plain_value = kind == "arguments" and self._buf == ""
+        self._plain_text = kind not in ("arguments", "value") and (self.KEEPS_PENDING or self._buf == "")
+        self._passed.append(text)
+        if text == "" or kind == "value":
+            return []
+        if self.CALLS and kind == "arguments":
+            return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": self._json(text)}}]}]
+        return [{kind: text}]
+
+    def _late(self, chunk: str) -> list[Delta]:
+        """Add text that is fed after `finish` to the trailing text; nothing of it is lost."""
+        if chunk and (not self.diagnostics or self.diagnostics[-1].text != LATE):
+            self._note(LATE)
+        self._out.texts["trailing"].append(chunk)
+        return []
+
+    def _json(self, text: str) -> str:
+        """Return the plain text of a value, escaped for the string that it becomes."""
+        return text
+
+    def _goes_on(self, kind: str, plain_to: Callable[[str], int] = len) -> None:
+        """Declare that the next chunk may continue text of this kind, "" for none."""
+        self._within, self._plain_to, self._undecided, self._through = kind, plain_to, None, None
+        self._plain_value = kind == "arguments"
+        self._plain_text = kind not in ("", "arguments", "value")
+
+    def _advance(self, chunk: str) -> list[Delta]:
+        if self._passed:
+            self._settle()
+        self._within, self._undecided, self._through = "", None, None
+        self._plain_value = self._plain_text = False
+        if self._parts:
+            chunk = "".join(self._parts) + chunk
+            self._parts.clear()
+        self._buf += chunk
+        self._wanted = 0
+        while self._pos < len(self._buf) and self._state(self):
+            pass
+        self._base += self._pos
+        self._undecided_from -= self._pos
+        self._buf, self._pos = self._buf[self._pos :], 0
+        pending = len(self._buf)
+        if pending > PENDING_LIMIT and not self._final:
+            self._wanted = max(self._wanted, pending)
+        if self._space or self._wanted or self._base < 0:
+            self._goes_on("")
+        elif pending:
+            self._plain_value = False
+            self._plain_text = self._plain_text and self.KEEPS_PENDING
+        return self._out.deltas()
+
+    @property
+    def message(self) -> Message:
+        """The message so far, as chat servers write it."""
+        self._settle()
+        return self._out.to_message()
+
+    @property
+    def trailing(self) -> str:
+        """Text that is no part of the message, such as a call that was truncated before its name."""
+        return "".join(self._out.texts["trailing"])
+
+    def _text(self, kind: str, end: int) -> None:
+        """Emit the text up to `end`, without the part that is prefilled."""
+        text = self._buf[self._pos : end]
+        if self.AT_LINES:
+            self._line_start = at_line_start(text, self._line_start)
+        if self.WHOLE and text:
+            self._in_word = is_word(text[-1])
+        self._out.emit(kind, text if self._echo else text[max(0, -self._base - self._pos) :])
+        self._pos = end
+
+    def _note(self, text: str) -> None:
+        if len(self.diagnostics) < 1000:
+            self.diagnostics.append(Diagnostic(self._base + self._pos, text))
+
+    # The states, which a format prints
+
+    def _first_state(self) -> Callable[[Any], bool]:
+        return type(self)._content
+
+    def _content(self) -> bool:
+        raise NotImplementedError

@@ -1,0 +1,389 @@
+"""The parts of a turn: the text between markers, what a marker does to it, and where the output ends."""
+
+from __future__ import annotations
+
+from .pattern import LEAST_CUT, NAME_LIMIT, Pattern
+from .scanner import NO_MARKERS, RESPELLED, Match, Scanner, trailing_overlap, truncated_core
+from .stream import Stream, at_line_start, is_word
+from .whole import MORE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import ClassVar
+
+    from .message import Delta
+    from .scanner import ExpectedText
+
+NON_SPACE = Pattern(r"\S|\Z")
+OPENER_KINDS = ("call", "line", "whole")
+AT_END_KINDS = ("last", "sign", "alike")  # what counts at the output's end, or before another marker
+UNDECIDED_KINDS = ("plain", "last", "sign", "alike")  # what follows shows whether they count
+MOST_ENDS = 4  # so many ends of the turn in a row are one
+REASONING_KINDS = ("reasoning", "reasoning_end")
+CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
+CUT_KINDS = ("end", "reasoning_end", "content_end")
+
+
+def next_char(buf: str, pos: int) -> int:
+    """Return the position of the next character that is not white space."""
+    return int(NON_SPACE.search(buf, pos).start())
+
+
+class Turn(Stream):
+    AT_ENDS: ClassVar[bool] = False  # and some at the output's end, or before another marker
+    KEEPS: ClassVar[bool] = False  # some are text where they stand, or where the caller wants them so
+    PENDING_TEXT: ClassVar[bool] = False  # the kind of a text is decided by its end
+    HEADERS_ALIKE: ClassVar[bool] = False  # the end of a call's name may also open a message
+    CUT_MARKERS: ClassVar[bool] = False  # a truncated marker at the output's end is not text
+    DISTINCT: ClassVar[bool] = True  # the opener of calls is distinctive, so a call follows
+    ENDS_TURN: ClassVar[bool] = False  # a call's closer may also end the turn, so it may be missing
+    OPENERS: ClassVar[tuple[str, ...]] = ()  # of calls: the beginning of one at the output's end is not text
+    # What the states look for, each in its text.
+    BEFORE_CONTENT: ClassVar[Scanner] = NO_MARKERS
+    AFTER_TURN: ClassVar[Scanner] = NO_MARKERS  # a call directly after the end of the turn is one of its calls
+    USUAL_NEXT: ClassVar[Sequence[ExpectedText]] = ()  # the usual text after a call,
+    USUAL_PAIR: ClassVar[Sequence[ExpectedText]] = ()  # and after an argument
+    REASONING_AGAIN: ClassVar[Scanner] = NO_MARKERS  # what opens it, where it has just been opened
+    _reasoning_to = 0  # where the reasoning that is open is closed, as far as that was looked for
+    _kept = False  # the header of a call that stays text is being read
+
+    def finish(self) -> list[Delta]:
+        """Ends the output; returns the remaining deltas."""
+        if self._final:
+            return []
+        self._final = True
+        deltas = self._advance("") if self._pos < len(self._buf) or self._parts or self._passed else []
+        self._finish()
+        if self._buf[self._pos :].strip():
+            self._end_of_cut()
+        self._out.end_content()
+        self._goes_on("")
+        return deltas + self._out.deltas()
+
+    # Text and markers
+
+    def _until_or_first(self, marks: Scanner, kind: str, first: Sequence[str]) -> str:
+        """As `_until`; what opens reasoning or content may count before any of the text only: these kinds."""
+        if self._fresh:
+            comes = self._next(self.BEFORE_CONTENT)
+            if comes is None or comes in first:
+                return comes or ""
+        return self._until(marks, kind)
+
+    def _until(self, marks: Scanner, kind: str) -> str:
+        """Emit the text before the next marker as `kind`.  Return the marker's kind, "text" if the marker is text
+        itself and was emitted too, "" if more input is needed."""
+        if self._space:
+            self._skip_space()
+        buf, pos, stop = self._buf, self._pos, len(self._buf)
+        mark = marks.find(buf, pos)
+        if self.HEADERS_ALIKE and self._kept and mark is not None and mark.kind in ("reasoning", "content"):
+            mark = mark.of_kind("name_end")
+        if self.AT_LINES or self.AT_ENDS:
+            mark = self._counting(marks, mark)
+        clear = mark is not None and not mark.ambiguous  # nothing before its end can be undecided
+        partial = stop if clear else marks.partial_match(buf, pos) if mark is None or not self._final else stop
+        if self.AT_LINES or self.AT_ENDS:
+            if mark is not None and mark.kind in UNDECIDED_KINDS and not self._final:
+                partial = min(partial, marks.with_lead(buf, pos, mark.start))
+        if self._final and not self._is_cut(marks, partial):
+            partial = stop
+        found = mark is not None and mark.start < partial
+        end = mark.start if mark is not None and found else partial
+        blank = self._fresh and (end == pos or buf[pos:end].isspace())
+        if not blank:
+            self._fresh = False
+        if mark is None or not found:
+            if not blank:
+                self._text(kind, end)
+                passed = kind != "pending" and self._out.fence is None and (self._reasoning_on or not self._opener)
+                self._goes_on(kind if passed else "", marks.safe_prefix_end)
+            elif self._final:
+                self._last_space(kind, end)
+            return ""
+        # If the whole turn is white space, that white space is the content.
+        alone = mark.kind == "end" and kind == "content" and self._out.is_silent()
+        literal = False
+        if self.KEEPS:
+            literal = self._is_text(mark)
+        lead = 0 if literal else end - pos if blank and not alone else trailing_overlap(buf[pos:end], mark.lead)
+        if not blank or literal or alone:
+            self._text(kind, end - lead)
+        # A call may turn out to be text, and then the white space before it is text too.
+        self._pos = end - lead if mark.kind in OPENER_KINDS else end
+        self._mark = mark
+        self._skip = mark.end - self._pos
+        if self.KEEPS:
+            if literal and mark.kind not in REASONING_KINDS:
+                self._keep(kind)
+                return "text"
+        return str(mark.kind)
+
+    def _last_space(self, kind: str, end: int) -> None:
+        """White space before the first text waits, because it is dropped if a marker follows it: none did."""
+        if self._out.is_silent():
+            self._text(kind, end)
+        self._pos = end
+
+    def _counting(self, marks: Scanner, mark: Match | None) -> Match | None:
+        """Return the mark, or the first after it, that counts at its place: `line` at a line's start, `last` at the
+        end, `sign` before the end or before another mark.
+
+        A marker whose later pieces are at a line's start counts as a whole.
+        """
+        buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
+        while mark is not None and mark.kind in ("line", "plain", *AT_END_KINDS):
+            if self.AT_ENDS and mark.kind != "line" and mark.kind != "plain":
+                counting = self._at_end(marks, mark)
+                if counting is not None:
+                    return counting
+            if self.AT_LINES and mark.kind in ("line", "plain"):
+                line_start, seen = at_line_start(buf[seen : mark.start], line_start), mark.start
+                if self.WHOLE and (mark.kind == "plain") == line_start:
+                    counting = self._as_whole_call(mark)
+                    if counting is not None:
+                        return counting
+                if line_start and mark.kind == "line":
+                    return outer if outer is not None and outer.kind == "line" and mark.start < outer.end else mark
+                if self.DISTINCT and self._tools and mark.kind == "line":
+                    counting = self._without_closer(marks, mark)
+                    if counting is not None:
+                        return counting
+                outer = mark if outer is None or mark.start >= outer.end else outer
+            mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of one that doesn't count here
+        return mark
+
+    def _as_whole_call(self, mark: Match) -> Match | None:
+        """Return the mark as the opener of a call if a whole call follows; "plain" while that is undecided."""
+        before = is_word(self._buf[mark.start - 1]) if mark.start > self._pos else self._in_word
+        named = self._tools or mark.kind == "plain"
+        if not (self._calls_on and named) or (before and is_word(self._buf[mark.start])):
+            return None
+        end = self.WHOLE.end(self._buf, mark.start, self._final, self._tools)
+        return mark.of_kind("plain" if end == MORE else "whole") if end >= 0 or end == MORE else None
+
+    def _without_closer(self, marks: Scanner, mark: Match) -> Match | None:
+        """The mark as one that opens a call inside of a line of reasoning, where a tool is named and nothing closes the
+        reasoning any more; "plain" as long as that is not decided."""
+        buf, undecided = self._buf, None if self._final else mark.of_kind("plain")
+        if self._base + mark.start < self._reasoning_to:
+            return None
+        if not any(name in buf[mark.end : mark.end + NAME_LIMIT] for name in self._tools):
+            return undecided if len(buf) - mark.end < NAME_LIMIT else None
+        end = marks.find(buf, mark.end)
+        while end is not None and end.kind not in ("reasoning_end", "end"):
+            end = marks.find(buf, end.start + 1)
+        if end is None or end.kind == "end":
+            return mark if end is not None else undecided or mark
+        self._reasoning_to = self._base + end.start
+        return None
+
+    def _at_end(self, marks: Scanner, mark: Match) -> Match | None:
+        """Return the mark with its meaning at the end, or before another marker; unchanged while that is undecided."""
+        buf, at, behind = self._buf, next_char(self._buf, mark.end), None
+        if mark.kind == "alike" and "\n" in buf[mark.end : at]:
+            # Where the template ends a line with it, or writes it in one of its own.
+            begun = at_line_start(buf[self._pos : mark.start], self._line_start)
+            if begun or ("\n" in mark.trail and "\n" not in mark.lead):
+                return mark.of_kind("reasoning_end")
+        for _ in range(MOST_ENDS):
+            if at == len(buf):
+                return mark.of_kind(self._counted(mark)) if self._final else mark
+            behind = marks.match(buf, at)
+            if mark.kind != "last" or behind is None or behind.kind != "last":
+                break
+            at = next_char(buf, behind.end)
+        if not self._final and marks.prefix_of(buf, at):
+            return mark
+        if mark.kind == "last":
+            return None
+        apart = behind is not None and (behind.kind != "line" or mark.kind == "alike" or "\n" in buf[mark.end : at])
+        if behind is not None and apart and behind.kind not in ("last", "sign"):
+            return mark.of_kind(self._counted(mark))
+        if behind is not None and behind.kind == "last" and next_char(buf, behind.end) == len(buf):
+            return mark.of_kind(self._counted(mark)) if self._final else mark
+        return None
+
+    def _counted(self, mark: Match) -> str:
+        return {"last": "end", "sign": "content_end"}.get(mark.kind, "reasoning_end")
+
+    def _next(self, marks: Scanner, usual: Sequence[ExpectedText] = ()) -> str | None:
+        """Return the kind of the next marker after white space, "" for other text; None if more input is needed.
+        `usual`: the usual text, which may contain several of the markers."""
+        if self._space:
+            self._skip_space()
+        buf, start = self._buf, NON_SPACE.search(self._buf, self._pos).start()
+        mark = marks.match(buf, start)
+        if not self._final and (mark is None or mark.ambiguous):
+            if self.USUAL_NEXT or self.USUAL_PAIR:
+                if mark is None and self._is_usual(usual, start):
+                    return None
+            if start == len(buf):
+                return None
+            core = marks.prefix_of(buf, start)
+            if core:
+                self._leave_open(start, core)
+                return None
+        if mark is None:
+            return ""
+        self._mark = mark
+        self._skip = mark.end - self._pos
+        return str(mark.kind)
+
+    def _is_usual(self, usual: Sequence[ExpectedText], start: int) -> bool:
+        """Return whether the text from `start` on is the usual text, or its beginning."""
+        for text in usual:
+            if text.is_incomplete(self._buf, start):
+                self._undecided, self._undecided_from = text.is_incomplete, start
+                return True
+        return False
+
+    def _leave_open(self, start: int, core: str) -> None:
+        """Note that the text from `start` on is the beginning of this marker, so nothing is decided before all of it
+        has arrived."""
+        if " " in core or core[0] == RESPELLED:
+            self._undecided, self._undecided_from = lambda buf, at: truncated_core((core,), buf[at:]), start
+        else:
+            self._undecided, self._undecided_from = (self._buf[self._pos : start] + core[:-1]).startswith, self._pos
+
+    def _skip_space(self) -> None:
+        while self._space and self._pos < len(self._buf):
+            comes = self._buf[self._pos] == self._space[0]
+            self._pos, self._space = self._pos + comes, self._space[1:] if comes else ""
+
+    def _drop(self, fresh: bool = True) -> bool:
+        """Consume a marker that only structures the turn."""
+        self._pos += self._skip
+        self._space = self._mark.trail
+        self._fresh, self._literal = fresh, False
+        if self.HEADERS_ALIKE:
+            self._kept = False
+        if self.AT_LINES:
+            self._line_start = self._line_start or fresh or self._mark.kind == "content"
+        if self.WHOLE:
+            self._in_word = False
+        return True
+
+    def _drop_noted(self, text: str) -> bool:
+        """Drop the marker and report it; the part that it stands in goes on."""
+        self._note(text)
+        return self._drop(self._fresh)
+
+    def _drop_after_text(self, text: str) -> bool:
+        """Drop the marker; report it if something of the turn has come."""
+        if not self._fresh:
+            self._note(text)
+        return self._drop()
+
+    def _open_reasoning(self) -> bool:
+        """Reasoning opens; where it is not parsed, what opens it is text."""
+        mark, self._state = self._mark, type(self)._reasoning
+        self._opener = self._buf[mark.start : mark.end] + mark.trail
+        return self._drop() if self._reasoning_on else self._keep("content")
+
+    def _reasoning_again(self) -> bool | None:
+        """Whether what opens reasoning comes again before any of it, which is dropped; None: more input is needed."""
+        again = self._next(self.REASONING_AGAIN) if self._fresh and self._reasoning_on else ""
+        if again:
+            self._note("reasoning is opened twice")
+            self._pos, self._space = self._mark.end, self._mark.trail
+        return None if again is None else again != ""
+
+    def _close_reasoning(self) -> bool:
+        self._opener, self._state = "", type(self)._content
+        return self._drop() if self._reasoning_on else self._keep("content")
+
+    def _reasoning(self) -> bool:
+        raise NotImplementedError
+
+    def _end_turn(self) -> bool:
+        self._opener, self._state = "", type(self)._over
+        return self._drop()
+
+    def _keep(self, kind: str) -> bool:
+        """Emit the marker as text."""
+        self._text(kind, self._pos + self._skip)
+        self._fresh = False
+        if self.HEADERS_ALIKE:
+            self._kept = self._mark.kind in ("call", "line")
+        return True
+
+    def _is_text(self, mark: Match) -> bool:
+        """Return whether the marker belongs to a part that stays in the content."""
+        if mark.kind == "stray":
+            return self._literal or not self._reasoning_on
+        if mark.kind == "empty":
+            return not self._calls_on
+        if self.HEADERS_ALIKE and mark.kind == "name_end":
+            return True
+        return not self._reasoning_on and bool(mark.kind.startswith("reasoning"))
+
+    def _over(self) -> bool:
+        # over = (TURN_START? CALL_START call) | text after the turn
+        if self._fresh:
+            if self.CALLS:
+                kind = self._next(self.AFTER_TURN)
+                if kind is None:
+                    return False
+                if kind and self._calls_on:
+                    self._state = type(self)._content
+                    return True
+            self._space = ""
+            self._pos = next_char(self._buf, self._pos)
+            if self._pos < len(self._buf):
+                self._fresh = False
+                self._note("text after the end of the turn")
+        self._text("trailing", len(self._buf))
+        return False
+
+    def _begins_call(self, pos: int) -> bool:
+        """Return whether the remaining text begins the opener of a call."""
+        rest = "".join(self._buf[pos:].split())
+        if len(rest) < LEAST_CUT or rest.isalnum() or self._literal or not (self._calls_on and self.DISTINCT):
+            return False
+        return truncated_core(self.OPENERS, self._buf[next_char(self._buf, pos) :]) != ""
+
+    def _cut_off(self) -> bool:
+        """Drop the remaining markup of a call in which the output ends."""
+        self._cut("a call")
+        self._text("trailing", len(self._buf))
+        return False
+
+    def _is_cut(self, marks: Scanner, pos: int) -> bool:
+        """Return whether the remaining text at the output's end is a truncated opener of a call, or a truncated end."""
+        if self.CALLS and self._begins_call(pos):
+            return True
+        if not self.CUT_MARKERS:
+            return False
+        rest = "".join(self._buf[pos:].split())
+        if len(rest) < LEAST_CUT or rest.isalnum() or not any(map(str.isalnum, rest)):
+            return False
+        return marks.is_truncated(self._buf, next_char(self._buf, pos), CUT_KINDS, LEAST_CUT) and not self._literal
+
+    def _end_of_cut(self) -> None:
+        """Drop a truncated marker at the end."""
+        if self.CALLS and self._begins_call(self._pos):
+            self._cut_off()
+            return
+        self._note("the output ends inside a marker")
+        self._text("trailing", len(self._buf))
+
+    def _lost(self, text: str) -> None:
+        """Text of a call was not read as its arguments: no caller should run it."""
+        self._note(text)
+        self.incomplete = True
+
+    def _cut(self, what: str) -> None:
+        if not self.incomplete:
+            self._note("the output ends inside " + what)
+        self.incomplete = True
+
+    def _finish(self) -> None:
+        """Close everything that is open at the end of the output."""
+        if self.PENDING_TEXT:
+            self._out.release("content")
+        if self.REASONS and self._opener and self._reasoning_on:
+            self._cut("the reasoning")
+        if self.CALLS and (self._open or (self._unclosed and not self.ENDS_TURN)):
+            self._cut("a call")

@@ -1,0 +1,103 @@
+"""`tplc mask`: conversations of a file to token ids and masks."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+
+pytest.importorskip("pyarrow")
+tokenizers = pytest.importorskip("tokenizers")
+
+CHAT = (
+    "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}{{ eos_token }}{% endfor %}"
+    "{% if add_generation_prompt %}<|assistant|>{% endif %}"
+)
+ROWS: list[object] = [
+    {"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "<|user|>Yo"}], "n": 1},
+    {"messages": "[]", "n": 2},
+    {"messages": "not JSON", "n": 3},
+    {"n": 4},
+]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    from tests.conversations.report import tokenizer_text
+
+    (tmp_path / "chat.jinja").write_text(CHAT)
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "tokenizer.json").write_text(tokenizer_text(["Hi", "Yo"]))
+    (tmp_path / "model" / "tokenizer_config.json").write_text('{"eos_token": "</s>"}')
+    return tmp_path
+
+
+def masked(folder: Path, name: str = "out.jsonl") -> list[str | None]:
+    """The text that counts, of each row."""
+    tokenizer = tokenizers.Tokenizer.from_file(str(folder / "model" / "tokenizer.json"))
+    rows = [json.loads(line) for line in (folder / name).read_text().splitlines()]
+    assert [row["n"] for row in rows] == [1, 2, 3, 4]
+    return [
+        row["mask_error"]
+        if row["input_ids"] is None
+        else tokenizer.decode(
+            [number for number, counts in zip(row["input_ids"], row["assistant_masks"], strict=True) if counts]
+        )
+        for row in rows
+    ]
+
+
+def test_the_tokenizer_names_special_tokens(run: Run, folder: Path) -> None:
+    done = run("mask", "chat.jinja", "rows.jsonl", "--tokenizer", "model", "-o", "out.jsonl", "--engine", "pyarrow")
+    assert (done.code, done.out) == (0, "")
+    assert "masked       1\n" in done.err and "not given" not in done.err
+    assert masked(folder) == [
+        "<|user|>Yo</s>",
+        "messages: a conversation has at least one",
+        masked(folder)[2],
+        "messages: expected a list of objects",
+    ]
+    assert str(masked(folder)[2]).startswith("messages: not JSON: ")
+
+
+def test_a_special_token_that_nobody_names(run: Run, folder: Path) -> None:
+    (folder / "model" / "tokenizer_config.json").unlink()
+    arguments = ("mask", "chat.jinja", "rows.jsonl", "--tokenizer", "model/tokenizer.json", "--engine", "pyarrow")
+    done = run(*arguments, "-o", "out.jsonl")
+    assert done.code == 0
+    assert done.err.splitlines()[0] == (
+        "tplc: chat.jinja: eos_token is not given, and the text is without it: give --token eos_token=TEXT, or name a "
+        "model's folder as the source or as --tokenizer"
+    )
+    given = run(*arguments, "-o", "more.jsonl", "--token", "eos_token=<end>")
+    assert "not given" not in given.err
+    assert masked(folder)[0] == "<|user|>Yo"
+    assert masked(folder, "more.jsonl")[0] == "<|user|>Yo<end>"
+
+
+def test_no_row_has_a_mask(run: Run, folder: Path) -> None:
+    (folder / "rows.jsonl").write_text('{"messages": []}\n')
+    done = run("mask", "chat.jinja", "rows.jsonl", "--tokenizer", "model", "-o", "out.jsonl", "--engine", "pyarrow")
+    assert done.code == 1
+    assert "none of the 1 rows has a mask: messages: a conversation has at least one" in done.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (("-o", "-"), "rows are written to a file or a folder: give -o FILE.parquet, FILE.jsonl, or a folder"),
+        (("-o", "out.jsonl", "--column", "talks"), "rows.jsonl: there is no column talks: there are messages, n"),
+        (("-o", "out.jsonl", "--straddling", "both"), "straddling='both': expected inside, outside or error"),
+        (("-o", "rows.jsonl"), "rows.jsonl is read, and would be overwritten: name another"),
+        (("-o", "out.jsonl", "--parts", "all"), "--parts all: expected some of reasoning, content, calls, end"),
+    ],
+)
+def test_wrong_usage(run: Run, folder: Path, arguments: tuple[str, ...], error: str) -> None:
+    done = run("mask", "chat.jinja", "rows.jsonl", "--tokenizer", "model", "--engine", "pyarrow", *arguments)
+    assert done.code == 2
+    assert error in done.err
+    assert not (folder / "out.jsonl").exists()
