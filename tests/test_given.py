@@ -101,3 +101,12 @@ def test_the_others(ir: TemplateIR, call: Callable[[TemplateIR], object], error:
 
 def test_limits_by_name(ir: TemplateIR) -> None:
     assert tplc.compile_template(TEMPLATE, limits={"total_seconds": 100}) == ir
+
+
+def test_the_former_name_of_an_argument() -> None:
+    """`unsaid` is called as `on_inexpressible` is, and warns."""
+    found: list[list[object]] = [[], []]
+    tplc.compile_template(TEMPLATE, target="response_template", on_inexpressible=found[0].append)
+    with pytest.warns(DeprecationWarning, match="unsaid is now called on_inexpressible"):
+        tplc.compile_template(TEMPLATE, target="response_template", unsaid=found[1].append)
+    assert found[0] == found[1]

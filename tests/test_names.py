@@ -16,7 +16,7 @@ HOUSEHOLD = {
     r"(un)?said": "emitted, prefilled, written, keywords, …",
     r"(un)?told": "reported, message, details, …",
 }
-PUBLIC = {"unsaid"}  # what `tplc.compile_template` takes under that name
+PUBLIC = {"unsaid"}  # a deprecated argument of `tplc.compile_template`
 PARTS_OF_NAMES = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 

@@ -8,6 +8,7 @@ The stages are imported where they run: a command that only prints a version loa
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -118,18 +119,21 @@ def compile_template(
     thorough: bool = False,
     warn: Callable[[TemplateWarning], None] | None = None,
     profile: Profile = "transformers",
-    unsaid: Callable[[Inexpressible], None] | None = None,
+    on_inexpressible: Callable[[Inexpressible], None] | None = None,
     parser: ParserOptions | None = None,
+    unsaid: Callable[[Inexpressible], None] | None = None,
 ) -> TemplateIR:
-    """The format of a template, with the result of verifying what `target` makes of it in `ir.verification`.
+    """Learn the format of a template, and verify it with the artifact of `target`; the result is `ir.verification`.
 
     A failed verification is recorded in the result and not raised: `require_verified` raises it.  `warn` is called with
     each warning about the template; without it the template isn't checked for them.  `catalogue`: None is the one that
-    ships with tplc.  `unsaid` is called with each message that the target cannot express.  `parser` is for the targets
-    that are verified by a generated parser.  `limits`: a complete set, or a mapping with those that differ from the
-    default.
+    ships with tplc.  `on_inexpressible` is called with each message that the target cannot express; `unsaid` is its
+    deprecated name.  `parser` is for the targets that are verified by a generated parser.  `limits`: a complete set, or
+    a mapping with those that differ from the default.
     """
     _check_given(target=target, seed=seed, tolerances=tolerances, catalogue=catalogue, examples=examples)
+    if unsaid is not None:
+        warnings.warn("unsaid is now called on_inexpressible", DeprecationWarning, stacklevel=2)
     with (
         open_renderer(source_text, name=name, special_tokens=special_tokens, limits=limits) as renderer,
         renderer.within_total(),
@@ -147,7 +151,8 @@ def compile_template(
                 warn(warning)
         ir = tolerate(ir, tolerances, catalogue)
         if target == "response_template":
-            return _verified_response_template(ir, renderer, profile, seed=seed, thorough=thorough, report=unsaid)
+            report = on_inexpressible or unsaid
+            return _verified_response_template(ir, renderer, profile, seed=seed, thorough=thorough, report=report)
         return verify_ir(ir, renderer, target=target, examples=examples, seed=seed, thorough=thorough, parser=parser)
 
 

@@ -62,6 +62,8 @@ class Copied:
 
 
 # Limits of lookahead, in characters, so that the work per character is bounded.
+NAME_LIMIT = 512  # a longer text is not a name
+LEAST_CUT = 3  # fewer characters of a marker at the output's end may as well be text
 MOST_SPACE = 16  # white space between the markers that show the end of a value
 LONGEST_KEY = 64  # a key, or the name of a further call, that shows the end of a value
 LONGEST_FOLLOW = 160  # the whole text that shows the end of a value
@@ -1076,7 +1078,11 @@ def _innermost(value: Any) -> dict[str, Any] | None:
 def _with_arguments(name: str, members: dict[str, Any], tools: Parameters) -> tuple[str, str] | None:
     keys = keys_of(tools[name], tools[name])
     named = [key for key in ARGUMENT_KEYS if key in members and key not in (keys or ())]
-    arguments = members[named[0]] if named else {k: v for k, v in members.items() if k not in OTHER_KEYS}
+    rest = {key: value for key, value in members.items() if key not in OTHER_KEYS}
+    # A lone object under a key that the schema lacks holds the arguments.
+    if not named and len(rest) == 1 and not rest.keys() <= (keys or rest.keys()):
+        named = list(rest)
+    arguments = members[named[0]] if named else rest
     if isinstance(arguments, str):
         inside = _values(arguments)
         arguments = inside[0] if len(inside) == 1 else None
@@ -1394,21 +1400,7 @@ def _text(step: Any, buf: str, pos: int, final: bool, names: Collection[str]) ->
     return MORE if text.startswith("".join(rest.split())) and len(rest) < LONGEST_TEXT else NO
 
 
-NON_SPACE = Pattern(r"\S|\Z")
-ONE_WORD = Pattern(r"[\w.:/-]+")
-NEVER_IN_NAMES = frozenset("<>{}[]()\"'“”,;=|\n")  # characters of markup, which stand in no name but in a tool's
-NAME_LIMIT = 512  # a longer text is not a name
 PENDING_LIMIT = 1024  # more pending text than this is examined again only after it has doubled
-CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
-OPENER_KINDS = ("call", "line", "whole")
-CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
-AT_END_KINDS = ("last", "sign", "alike")  # what counts at the output's end, or before another marker
-ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "last")
-CUT_KINDS = ("end", "reasoning_end", "content_end")
-LEFT_SIGNS = Pattern(r"[\"']?[}\])]|`{1,3}")
-MOST_ODD = 64  # the most names with unusual characters that are searched for
-MOST_ENDS = 4  # so many ends of the turn in a row are one
-LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
 LATE = "text after the output was finished"
 NO_MATCH = Match("", 0, 0)
 
@@ -1423,75 +1415,18 @@ def is_word(char: str) -> bool:
     return char.isalnum() or char == "_"
 
 
-def next_char(buf: str, pos: int) -> int:
-    """Return the position of the next character that is not white space."""
-    return int(NON_SPACE.search(buf, pos).start())
-
-
-class Machine(Copied):
+class Stream(Copied):
     TRANSCRIPT: ClassVar[type[Transcript]] = Transcript
     HEADS: ClassVar[Sequence[str]] = ("",)
     ANCHORS: ClassVar[Sequence[str]] = ()
     CALLS: ClassVar[bool] = False  # the format has calls
     AT_LINES: ClassVar[bool] = False  # some markers count only at a line's start,
     WHOLE: ClassVar[Any] = None  # an ordinary text opens a call only where a whole call follows
-    SHORT_OPENERS: ClassVar[Sequence[str]] = ()  # what opens only calls of tools that are known
-    LONE_OPENERS: ClassVar[Sequence[str]] = ()  # openers without their section: they count at a line's start alone
-    AT_ENDS: ClassVar[bool] = False  # and some at the output's end, or before another marker
     REASONS: ClassVar[bool] = False  # reasoning has an opener
-    PENDING_TEXT: ClassVar[bool] = False  # the kind of a text is decided by its end
-    CLOSED_FIRST: ClassVar[bool] = False  # reasoning without an opener may end where the turn begins
-    FIRST: ClassVar[Sequence[str]] = ()  # kinds of markers that count only before content begins
     KEEPS_PENDING: ClassVar[bool] = False  # `feed` handles pending text
     SPACE: ClassVar[str] = ""  # the white space that the template writes before the content
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
-    ODD_NAMES: ClassVar[bool] = False  # names that contain ends of names are searched for
-    NAMES_ALIKE: ClassVar[bool] = False  # tools may be called with a namespace, or with other separators
-    READ_AGAIN: ClassVar[bool] = False  # failed calls are read again, by the tools' names
-    HEADER_PARTS: ClassVar[Sequence[str]] = ()  # the texts of which headers consist
-    HEADER_TEXTS: ClassVar[Pattern] = Pattern("(?!)")
-    _others: Sequence[str] = ()  # diagnostics of repeated slots
-    _once = False  # the second reading of this call found none
-    LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may be in the place of a closer
-    REPEATED: ClassVar[bool] = False  # superfluous brackets and openers after a call are dropped
-    REPEATED_REASONING: ClassVar[bool] = False  # and what opens reasoning twice
-    CUT_MARKERS: ClassVar[bool] = False  # a truncated marker at the output's end is not text
-    COUNTED: ClassVar[bool] = False  # calls are written with an index
-    OPENERS: ClassVar[tuple[str, ...]] = ()  # of calls: the beginning of one at the output's end is not text
-    # The markers that count in each state.
-    AT_START: ClassVar[Scanner] = NO_MARKERS
-    IN_REASONING: ClassVar[Scanner] = NO_MARKERS
-    REASONING_AGAIN: ClassVar[Scanner] = NO_MARKERS  # what opens it, where it has just been opened
-    BEFORE_CONTENT: ClassVar[Scanner] = NO_MARKERS
-    IN_CONTENT: ClassVar[Scanner] = NO_MARKERS
-    AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
-    AFTER_TURN: ClassVar[Scanner] = NO_MARKERS  # a call directly after the end of the turn is one of its calls
-    HEADERS_ALIKE: ClassVar[bool] = False  # the end of a call's name may also open a message
-    DISTINCT: ClassVar[bool] = True  # the opener of calls is distinctive, so a call follows
-    BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that never occur in names, or in values outside of a string
-    USUAL_NEXT: ClassVar[Sequence[ExpectedText]] = ()  # the usual text after a call,
-    USUAL_PAIR: ClassVar[Sequence[ExpectedText]] = ()  # and after an argument
-    HEADER: ClassVar[Sequence[Any]] = ()  # slots of a call: the kind, what ends it, and characters that do
-    NAME_SIGNS: ClassVar[Any] = None  # texts that stand for characters in names
-    CALL_ID: ClassVar[str] = ""  # an id that consists of slots: "{name}:{index}"
-    ARGUMENTS_OPEN: ClassVar[bool] = False  # with a character or a marker: other text makes no call
-    ONLY_TOOLS: ClassVar[bool] = False  # calls look like text, so that only a tool's name makes one,
-    FAINT: ClassVar[bool] = True  # even their openers look like text
-    SEPARATED: ClassVar[bool] = False  # a separator opens the next call
-    UNMARKED: ClassVar[bool] = False  # no marker opens it
-    BOTH: ClassVar[bool] = False  # the closer of a call opens the next as well
-    TAIL: ClassVar[Sequence[Any]] = ()  # slots after a call
-    TURN_CLOSED: ClassVar[bool] = False  # the closer of a call ends the turn
-    CLOSED: ClassVar[bool] = False  # calls have a closer
-    STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
-    _reader: Reader | None = None  # and the reader of one
-    _written = ""  # the beginning of the arguments
     _in_word = False  # the text before ends with a word
-    _reasoning_to = 0  # where the reasoning that is open is closed, as far as that was looked for
-    _alone = False  # the section of the last call is missing
-    _kept = False  # the header of a call that stays text is being read
-    ENDS_TURN: ClassVar[bool] = False  # a call's closer may also end the turn, so it may be missing
-    _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that contain ends of names
 
     def __init__(
         self,
@@ -1519,11 +1454,7 @@ class Machine(Copied):
         self._through: Callable[[Any, str], list[Delta]] | None = None  # reads JSON that is emitted as it arrives
         self._final = False
         # The state of the turn.
-        self._state: Callable[[Any], bool] = type(self)._content
-        if self.PENDING_TEXT and parse_reasoning:
-            self._state = type(self)._pending_text
-        if self.CLOSED_FIRST and parse_reasoning:
-            self._state = type(self)._start
+        self._state: Callable[[Any], bool] = self._first_state()
         self._mark = NO_MATCH
         self._skip = 0  # its length, and that of the white space before it
         self._open = False  # the last call is not complete
@@ -1603,8 +1534,6 @@ class Machine(Copied):
     def __reduce__(self) -> Any:
         raise TypeError("a parser cannot be pickled: keep the text that it was fed, and feed that to a new one")
 
-    # The prompt
-
     def _consume_head(self, prompt: str | None, continued: bool) -> None:
         head = self.HEADS[0]
         if prompt is not None and continued:
@@ -1627,23 +1556,11 @@ class Machine(Copied):
             self._goes_on("")  # they are returned by the first feed
             self._wanted = 0
 
-    # Input and output
-
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         raise NotImplementedError
 
     def finish(self) -> list[Delta]:
-        """Ends the output; returns the remaining deltas."""
-        if self._final:
-            return []
-        self._final = True
-        deltas = self._advance("") if self._pos < len(self._buf) or self._parts or self._passed else []
-        self._finish()
-        if self._buf[self._pos :].strip():
-            self._end_of_cut()
-        self._out.end_content()
-        self._goes_on("")
-        return deltas + self._out.deltas()
+        raise NotImplementedError
 
     def _settle(self) -> None:
         """Account for the chunks that were passed on unchanged."""
@@ -1694,24 +1611,6 @@ class Machine(Copied):
         self._out.texts["trailing"].append(chunk)
         return []
 
-    def _regular(self, chunk: str) -> list[Delta]:
-        """Read more of arguments in regular JSON, without a state."""
-        reader = self._reader
-        if reader is None:
-            return self._advance(chunk)
-        buf = self._buf + chunk if self._buf != "" else chunk
-        end = reader.regular(buf, 0, len(buf))
-        if not reader.waits or len(buf) - end > LONGEST_SIGN:
-            reader.out.append(buf[:end])
-            self._buf, self._pos = buf, end
-            return self._advance("")
-        text, self._buf = buf[:end], buf[end:]
-        self._plain_value = self._buf == "" and reader.string is not None
-        if text == "":
-            return []
-        self._passed.append(text)
-        return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": text}}]}]
-
     def _json(self, text: str) -> str:
         """Return the plain text of a value, escaped for the string that it becomes."""
         return text
@@ -1721,34 +1620,6 @@ class Machine(Copied):
         self._within, self._plain_to, self._undecided, self._through = kind, plain_to, None, None
         self._plain_value = kind == "arguments"
         self._plain_text = kind not in ("", "arguments", "value")
-
-    def _in_string(self, reader: Reader) -> None:
-        """Prepare to pass on the next chunks of a value that is written as the template does."""
-        string = reader.string
-        if string is not None and string.close == reader.style.usual and not reader.out:
-            self._goes_on("arguments", string.plain)
-        elif self._within:
-            self._goes_on("")
-        if len(reader.stack) > reader.floor and reader.style.is_json and not (reader.comma or reader.out):
-            self._within, self._through = "arguments", type(self)._regular
-
-    def _value_is_over(self, reader: Reader) -> bool:
-        """Return whether the value has ended; if it hasn't, the next chunk may continue a string of it."""
-        if reader.want:
-            self._in_string(reader)
-            return False
-        if reader.repair:
-            self._note("arguments: " + reader.repair)
-        self._reader = None
-        return True
-
-    def _emit_arguments(self, text: str) -> None:
-        """Emit arguments that are a string with an object in it; any other string is content."""
-        inside = text if self._written == "{" else unwrapped(text, self.STYLES)
-        if inside is None and text not in ("null", '""'):
-            self._lost("the arguments are not an object")
-            self._out.emit("content", text)
-        self._out.emit("arguments", "{}" if inside is None else inside)
 
     def _advance(self, chunk: str) -> list[Delta]:
         if self._passed:
@@ -1800,307 +1671,75 @@ class Machine(Copied):
         if len(self.diagnostics) < 1000:
             self.diagnostics.append(Diagnostic(self._base + self._pos, text))
 
-    # The states
+    # The states, which a format prints
 
-    def _start(self) -> bool:
-        # turn = REASONING_END* content
-        kind = self._next(self.AT_START)
-        if kind is None:
-            return False
-        if kind == "reasoning_end":
-            self._note("reasoning ends that was not open")
-            self._drop()
-        else:
-            self._state = type(self)._content
-        return True
-
-    def _pending_text(self) -> bool:
-        # turn = text REASONING_END content | content
-        kind = self._text_to(self.IN_REASONING, "pending")
-        if self.CALLS and kind in OPENER_KINDS and self._calls_on:
-            return self._try_call("pending")
-        if kind == "reasoning_end":
-            self._out.release("reasoning_content")
-            self._drop()
-            self._state = type(self)._content
-        elif kind:
-            self._turn_marker("pending")
-        if kind in ("end", "content"):
-            self._out.release("content")
-            self._state = type(self)._over if kind == "end" else type(self)._content
-        return kind != ""
-
-    def _reasoning(self) -> bool:
-        # reasoning = text (REASONING_END content | CALL_START call)
-        text = "reasoning_content" if self._reasoning_on else "content"
-        if self.REPEATED_REASONING and self._fresh and self._reasoning_on:
-            again = self._next(self.REASONING_AGAIN)
-            if again is None:
-                return False
-            if again:
-                self._note("reasoning is opened twice")
-                self._pos, self._space = self._mark.end, self._mark.trail
-                return True
-        kind = self._until(self.IN_REASONING, text)
-        if self.AT_LINES and kind == "line":
-            return self._try_call(text) if self._calls_on else self._keep_call()
-        if kind:
-            self._state = type(self)._content
-            self._reasoning_marker()
-        return kind != ""
+    def _first_state(self) -> Callable[[Any], bool]:
+        return type(self)._content
 
     def _content(self) -> bool:
-        # content = (text | CONTENT_START | CONTENT_END | TURN_END)* (REASONING_START reasoning | CALL_START call)?
-        kind = self._text_to(self.IN_CONTENT, "content")
-        if self.REASONS and kind == "reasoning":
-            self._reasoning_marker()
-            self._state = type(self)._reasoning
-            return True
-        if self.CALLS and kind in OPENER_KINDS and self._calls_on:
-            return self._try_call("content")
-        if kind:
-            self._turn_marker("content")
-        return kind != ""
-
-    def _call(self) -> bool:
-        # call = (slot SLOT_END)* arguments
-        values, end, expected = self._slots(self._pos + self._skip, self.HEADER)
-        if self.NAME_SIGNS and not expected:
-            values["name"] = self.NAME_SIGNS.plain(values["name"])
-        written = values.get("name", "")
-        if self.NAMES_ALIKE and self._tools and not expected:
-            values["name"] = tool_named(written, self._tools)
-        if self.ONLY_TOOLS and not expected and (self.FAINT or not self._skip) and not self._is_tool(values["name"]):
-            expected = "the name of a tool"
-        if (
-            self._tools
-            and not expected
-            and values["name"] not in self._tools
-            and not NEVER_IN_NAMES.isdisjoint(values["name"])
-        ):
-            expected = "the name of a tool"
-        if self.SHORT_OPENERS and not expected and values["name"] not in self._tools and self._is_short():
-            expected = "the name of a tool"
-        if self.ARGUMENTS_OPEN and not expected and values["name"] not in self._tools:
-            expected = self._lack_of_arguments(end)
-        if self.READ_AGAIN and self._tools and (expected or values["name"] not in self._tools):
-            other = self._call_otherwise() if expected not in ("more", "end") else None
-            if other is not None:
-                return other
-        self._once = self._once and expected == "more"
-        if expected:
-            return expected != "more" and self._no_call(expected)
-        if self._others:
-            self._note_others()
-        if self.NAMES_ALIKE and values["name"] != written:
-            self._note(f"the tool {values['name']} is called as {written}")
-        self._pos = end
-        self._open_call(values["name"], self.CALL_ID.format_map({**values, "name": written}) if self.CALL_ID else None)
-        self._begin_arguments()
-        return True
-
-    def _is_short(self) -> bool:
-        """Does the opener lack its last words, so that only a tool's name makes a call?"""
-        return "".join(self._buf[self._mark.start : self._mark.end].split()) in self.SHORT_OPENERS
-
-    # A second reading
-
-    def _call_otherwise(self) -> bool | None:
-        """Read a call whose header differs from the template's; None if it is no call."""
-        other = self._header_otherwise()
-        if other is None:
-            return False
-        if other[0]:
-            self._note(f"the header of a call of {other[0]} is not as the template writes it")
-            self._pos, self._space = other[1], ""
-            self._open_call(other[0])
-            self._begin_arguments()
-            return True
-        if self._once:
-            return None
-        self._state = type(self)._second_reading
-        return True
-
-    def _header_otherwise(self) -> tuple[str, int] | None:
-        """Return the tool that an irregular header names, and where its arguments begin.
-
-        ("", 0) if it names none; None if more input is needed.
-        """
-        buf, name, start = self._buf, "", self._pos + self._skip
-        pos = next_char(buf, start)
-        while pos - start < NAME_LIMIT:
-            part, word = self.HEADER_TEXTS.match(buf, pos), ONE_WORD.match(buf, pos)
-            sure = part is not None and part.end() > pos + 1
-            if pos < len(buf) and name and not sure and self._arguments_begin(pos):
-                return name, pos
-            end = word.end() if word is not None and (part is None or word.end() > part.end()) else 0
-            end = end or (part.end() if part is not None else pos)
-            if not self._final and (end == len(buf) or self._may_go_on(pos)):
-                return None
-            if end == pos:
-                break
-            text = buf[pos:end]
-            if part is None or part.end() < end:
-                tool = tool_named(text, self._tools)
-                if tool not in self._tools:  # an index may follow it
-                    tool = tool_named(text.rpartition(":")[0], self._tools)
-                if not tool or tool not in self._tools or name not in ("", tool):
-                    break
-                name = tool
-            pos = next_char(buf, end)
-        return (name, len(buf)) if name and self._final and pos == len(buf) else ("", 0)
-
-    def _may_go_on(self, pos: int) -> bool:
-        """Return whether the following text begins one of the texts of a header."""
-        rest = self._buf[pos : pos + NAME_LIMIT]
-        begun = any(len(text) > len(rest) and text.startswith(rest) for text in self.HEADER_PARTS)
-        return begun or self.AFTER_CALL.prefix_of(self._buf, pos) != ""
-
-    def _arguments_begin(self, pos: int) -> bool:
-        """Return whether the arguments of a call begin here, or the call ends."""
-        mark = self.AFTER_CALL.match(self._buf, pos)
-        return (mark is not None and mark.kind in CLOSER_KINDS) or self._opens_arguments(pos)
-
-    def _opens_arguments(self, pos: int) -> bool:
         raise NotImplementedError
 
-    def _second_reading(self) -> bool:
-        """Read a text that opens like a call up to the end of that call, as a whole."""
-        buf, start = self._buf, self._pos + self._skip
-        if not may_be_calls(buf[start : start + NAME_LIMIT], self._tools, ()):
-            return self._read_once()
-        mark = self.BREAKS.find(buf, start)
-        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
-            return False
-        end = len(buf) if mark is None else mark.start
-        found = calls_in(buf[start:end], self._tools)
-        if not found:
-            return self._read_once()
-        self._note("calls that are not written as the template does")
-        self._pos = end
-        for name, arguments in found:
-            self._open_call(name, None)
-            self._out.emit("arguments", arguments)
-            self._close_call()
-        return True
 
-    def _read_once(self) -> bool:
-        """Return to the result of the first reading: the second found no call."""
-        self._once, self._state = True, type(self)._call
-        return True
+NON_SPACE = Pattern(r"\S|\Z")
+OPENER_KINDS = ("call", "line", "whole")
+AT_END_KINDS = ("last", "sign")  # what counts at the output's end, or before another marker
+UNDECIDED_KINDS = ("plain", "last", "sign", "alike")  # what follows shows whether they count
+MOST_ENDS = 4  # so many ends of the turn in a row are one
+REASONING_KINDS = ("reasoning", "reasoning_end")
+CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
+CUT_KINDS = ("end", "reasoning_end", "content_end")
 
-    def _lack_of_arguments(self, pos: int) -> str:
-        """Return what was expected after a name that is no tool's and has no arguments; "more": more input is
-        needed."""
-        raise NotImplementedError
 
-    def _lack_of(self, what: str, start: int, begun: bool) -> str:
-        """Return what was expected if no arguments begin; the end of the call, of all calls or of the turn may replace
-        them."""
-        mark = self.AFTER_CALL.match(self._buf, start)
-        if mark is not None and mark.kind in CLOSER_KINDS:
-            return ""
-        if begun or self.AFTER_CALL.prefix_of(self._buf, start):
-            return "" if self._final else "more"
-        return what
+def next_char(buf: str, pos: int) -> int:
+    """Return the position of the next character that is not white space."""
+    return int(NON_SPACE.search(buf, pos).start())
 
-    def _after_call(self) -> bool:
-        # after_call = (CALL_END | CALL_SEPARATOR)* ((NEXT_CALL_START | CALL_START) call | content)
-        kind = self._next_of_calls(self.AFTER_CALL)
-        if kind is None:
-            return False
-        if self.LONE_OPENERS and self._alone and kind == "call":
-            mark = self._mark
-            # Without its section, this call doesn't count where the last one didn't.
-            kind = "" if self._buf[mark.start : mark.end] in self.LONE_OPENERS else kind
-        if self.REPEATED and (kind == "" or (kind == "call" and self._unclosed)):
-            more = self._left_over(kind)
-            if more != "no":
-                return more == "dropped"
-        if kind == "call":
-            return self._try_call("content")
-        if kind in ("close", "closed", "separator"):
-            self._pos, self._space = self._mark.end, self._mark.trail
-            self._unclosed = kind == "separator" or (self._unclosed and kind != "closed")
-            if self.SEPARATED and kind == "separator":
-                return self._try_unopened()
-            return True
-        if self.UNMARKED and kind == "section":
-            self._pos, self._space, self._closed, self._unclosed = self._mark.end, self._mark.trail, True, False
-            return True
-        if self.UNMARKED and not kind and not self._closed:
-            return self._try_unopened()
-        if self.BOTH and kind == "both":
-            if self._closed:
-                return self._try_call("content")
-            self._pos, self._closed, self._unclosed = self._mark.end, True, False
-            return True
-        if self.TAIL and kind == "tail":
-            return self._tail()
-        if self.TURN_CLOSED and kind == "" and not self._unclosed:
-            self._state = type(self)._over
-            return True
-        # Something else than more of the calls follows, or nothing.
-        self._unclosed = self._unclosed and next_char(self._buf, self._pos) == len(self._buf)
-        self._state = type(self)._content
-        return True
 
-    def _left_over(self, kind: str) -> str:
-        """Skip a superfluous bracket after a call, or an opener in the place of a closer, at the end of the calls.
+class Turn(Stream):
+    AT_ENDS: ClassVar[bool] = False  # and some at the output's end, or before another marker
+    KEEPS: ClassVar[bool] = False  # some are text where they stand, or where the caller wants them so
+    PENDING_TEXT: ClassVar[bool] = False  # the kind of a text is decided by its end
+    HEADERS_ALIKE: ClassVar[bool] = False  # the end of a call's name may also open a message
+    CUT_MARKERS: ClassVar[bool] = False  # a truncated marker at the output's end is not text
+    DISTINCT: ClassVar[bool] = True  # the opener of calls is distinctive, so a call follows
+    ENDS_TURN: ClassVar[bool] = False  # a call's closer may also end the turn, so it may be missing
+    OPENERS: ClassVar[tuple[str, ...]] = ()  # of calls: the beginning of one at the output's end is not text
+    # What the states look for, each in its text.
+    BEFORE_CONTENT: ClassVar[Scanner] = NO_MARKERS
+    AFTER_TURN: ClassVar[Scanner] = NO_MARKERS  # a call directly after the end of the turn is one of its calls
+    USUAL_NEXT: ClassVar[Sequence[ExpectedText]] = ()  # the usual text after a call,
+    USUAL_PAIR: ClassVar[Sequence[ExpectedText]] = ()  # and after an argument
+    REASONING_AGAIN: ClassVar[Scanner] = NO_MARKERS  # what opens it, where it has just been opened
+    IN_REASONING: ClassVar[Scanner] = NO_MARKERS
+    _reasoning_to = 0  # where the reasoning that is open is closed, as far as that was looked for
+    _kept = False  # the header of a call that stays text is being read
 
-        "no": there is none; "more": more input is needed; "dropped": it was skipped.
-        """
-        buf, start = self._buf, next_char(self._buf, self._pos)
-        opener = self.LEFT_OVER.match(buf, start) if self._unclosed else None
-        if opener is not None:
-            kind, end = "call", opener.end
-        elif kind == "" and start < len(buf) and (left := LEFT_SIGNS.match(buf, start)) is not None:
-            end = left.end()
-        else:
-            return "no"
-        at = next_char(buf, end)
-        mark = self.AFTER_CALL.match(buf, at)
-        if mark is None and not self._final and (at == len(buf) or self.AFTER_CALL.prefix_of(buf, at)):
-            return "more"
-        ends = mark is not None and mark.kind in ENDS_OF_CALLS and not (mark.kind == kind == "call")
-        if not ends and (at < len(buf) or kind == "call"):
-            return "no"
-        self._note(f"{buf[start:end].strip()} is left over after a call")
-        if kind == "call":
-            self._pos = end
-        else:
-            self._text("trailing", end)
-        self._space = ""
-        self._unclosed = self._unclosed and kind != "call"
-        return "dropped"
-
-    def _tail(self) -> bool:
-        # tail = TAIL_START (slot SLOT_END)*
-        name = self._out.calls[-1][0] if self._out.calls else None
-        values, end, expected = self._slots(self._mark.end, self.TAIL, name)
-        if expected == "more":
-            return False
-        if expected == "end":
-            return self._cut_off()
-        if self._others and not expected:
-            self._note_others()
-        self._pos, self._unclosed = (self._mark.end if expected else end), False
-        if not expected and "id" in values:
-            self._out.set_id(values["id"])
-        return True
+    def finish(self) -> list[Delta]:
+        """Ends the output; returns the remaining deltas."""
+        if self._final:
+            return []
+        self._final = True
+        deltas = self._advance("") if self._pos < len(self._buf) or self._parts or self._passed else []
+        self._finish()
+        if self._buf[self._pos :].strip():
+            self._end_of_cut()
+        self._out.end_content()
+        self._goes_on("")
+        return deltas + self._out.deltas()
 
     # Text and markers
 
-    def _text_to(self, marks: Scanner, kind: str) -> str:
-        """Emit text as `_until` does, for openers of reasoning or content that count only before any text."""
-        if self.FIRST and self._fresh:
-            first = self._next(self.BEFORE_CONTENT)
-            if first is None or first in self.FIRST:
-                return first or ""
+    def _until_or_first(self, marks: Scanner, kind: str, first: Sequence[str]) -> str:
+        """As `_until`; what opens reasoning or content may count before any of the text only: these kinds."""
+        if self._fresh:
+            comes = self._next(self.BEFORE_CONTENT)
+            if comes is None or comes in first:
+                return comes or ""
         return self._until(marks, kind)
 
     def _until(self, marks: Scanner, kind: str) -> str:
-        """Emit the text before the next marker as `kind`; return the marker's kind, "" if more input is needed."""
+        """Emit the text before the next marker as `kind`.  Return the marker's kind, "text" if the marker is text
+        itself and was emitted too, "" if more input is needed."""
         if self._space:
             self._skip_space()
         buf, pos, stop = self._buf, self._pos, len(self._buf)
@@ -2111,10 +1750,9 @@ class Machine(Copied):
             mark = self._counting(marks, mark)
         clear = mark is not None and not mark.ambiguous  # nothing before its end can be undecided
         partial = stop if clear else marks.partial_match(buf, pos) if mark is None or not self._final else stop
-        if self.AT_LINES and mark is not None and mark.kind == "plain" and not self._final:
-            partial = min(partial, marks.with_lead(buf, pos, mark.start))
-        if self.AT_ENDS and mark is not None and mark.kind in AT_END_KINDS and not self._final:
-            partial = min(partial, marks.with_lead(buf, pos, mark.start))
+        if self.AT_LINES or self.AT_ENDS:
+            if mark is not None and mark.kind in UNDECIDED_KINDS and not self._final:
+                partial = min(partial, marks.with_lead(buf, pos, mark.start))
         if self._final and not self._is_cut(marks, partial):
             partial = stop
         found = mark is not None and mark.start < partial
@@ -2123,19 +1761,18 @@ class Machine(Copied):
         if not blank:
             self._fresh = False
         if mark is None or not found:
-            # White space before the first text waits, because it is dropped if a marker follows it.
             if not blank:
                 self._text(kind, end)
                 passed = kind != "pending" and self._out.fence is None and (self._reasoning_on or not self._opener)
                 self._goes_on(kind if passed else "", marks.safe_prefix_end)
-            elif self._final and self._out.is_silent():
-                self._text(kind, end)
             elif self._final:
-                self._pos = end
+                self._last_space(kind, end)
             return ""
         # If the whole turn is white space, that white space is the content.
         alone = mark.kind == "end" and kind == "content" and self._out.is_silent()
-        literal = self._is_text(mark)
+        literal = False
+        if self.KEEPS:
+            literal = self._is_text(mark)
         lead = 0 if literal else end - pos if blank and not alone else trailing_overlap(buf[pos:end], mark.lead)
         if not blank or literal or alone:
             self._text(kind, end - lead)
@@ -2143,7 +1780,17 @@ class Machine(Copied):
         self._pos = end - lead if mark.kind in OPENER_KINDS else end
         self._mark = mark
         self._skip = mark.end - self._pos
+        if self.KEEPS:
+            if literal and mark.kind not in REASONING_KINDS:
+                self._keep(kind)
+                return "text"
         return str(mark.kind)
+
+    def _last_space(self, kind: str, end: int) -> None:
+        """White space before the first text waits, because it is dropped if a marker follows it: none did."""
+        if self._out.is_silent():
+            self._text(kind, end)
+        self._pos = end
 
     def _counting(self, marks: Scanner, mark: Match | None) -> Match | None:
         """Return the mark, or the first after it, that counts at its place: `line` at a line's start, `last` at the
@@ -2152,8 +1799,12 @@ class Machine(Copied):
         A marker whose later pieces are at a line's start counts as a whole.
         """
         buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
-        while mark is not None and mark.kind in ("line", "plain", *AT_END_KINDS):
-            if self.AT_ENDS and mark.kind != "line" and mark.kind != "plain":
+        while mark is not None and mark.kind in ("line", "plain", "alike", *AT_END_KINDS):
+            if self.AT_ENDS and mark.kind == "alike":
+                counting = self._without_closer(marks, mark)
+                if counting is not None:
+                    return counting
+            elif self.AT_ENDS and mark.kind != "line" and mark.kind != "plain":
                 counting = self._at_end(marks, mark)
                 if counting is not None:
                     return counting
@@ -2173,22 +1824,6 @@ class Machine(Copied):
             mark = marks.find(buf, mark.start + 1)  # another marker may begin inside of one that doesn't count here
         return mark
 
-    def _without_closer(self, marks: Scanner, mark: Match) -> Match | None:
-        """The mark as one that opens a call inside of a line of reasoning, where a tool is named and nothing closes the
-        reasoning any more; "plain" as long as that is not decided."""
-        buf, undecided = self._buf, None if self._final else mark.of_kind("plain")
-        if self._base + mark.start < self._reasoning_to:
-            return None
-        if not any(name in buf[mark.end : mark.end + NAME_LIMIT] for name in self._tools):
-            return undecided if len(buf) - mark.end < NAME_LIMIT else None
-        end = marks.find(buf, mark.end)
-        while end is not None and end.kind not in ("reasoning_end", "end"):
-            end = marks.find(buf, end.start + 1)
-        if end is None or end.kind == "end":
-            return mark if end is not None else undecided or mark
-        self._reasoning_to = self._base + end.start
-        return None
-
     def _as_whole_call(self, mark: Match) -> Match | None:
         """Return the mark as the opener of a call if a whole call follows; "plain" while that is undecided."""
         before = is_word(self._buf[mark.start - 1]) if mark.start > self._pos else self._in_word
@@ -2198,14 +1833,29 @@ class Machine(Copied):
         end = self.WHOLE.end(self._buf, mark.start, self._final, self._tools)
         return mark.of_kind("plain" if end == MORE else "whole") if end >= 0 or end == MORE else None
 
+    def _without_closer(self, marks: Scanner, mark: Match) -> Match | None:
+        """The mark as one that ends reasoning which nothing closes any more: a closer in another spelling, or what
+        opens a call inside of a line, if a tool is named.  "plain" as long as that is not decided."""
+        buf, undecided = self._buf, None if self._final else mark.of_kind("plain")
+        if self._base + mark.start < self._reasoning_to:
+            return None
+        alike = mark.kind == "alike"
+        if not alike and not any(name in buf[mark.end : mark.end + NAME_LIMIT] for name in self._tools):
+            return undecided if len(buf) - mark.end < NAME_LIMIT else None
+        found = mark.of_kind("reasoning_end") if alike else mark
+        end = marks.find(buf, mark.end)
+        while end is not None and end.kind not in ("reasoning_end", "end"):
+            end = marks.find(buf, end.start + 1)
+        if end is not None and end.ambiguous and undecided is not None and marks.prefix_of(buf, end.start):
+            return undecided
+        if end is None or end.kind == "end":
+            return found if end is not None else undecided or found
+        self._reasoning_to = self._base + end.start
+        return None
+
     def _at_end(self, marks: Scanner, mark: Match) -> Match | None:
         """Return the mark with its meaning at the end, or before another marker; unchanged while that is undecided."""
         buf, at, behind = self._buf, next_char(self._buf, mark.end), None
-        if mark.kind == "alike" and "\n" in buf[mark.end : at]:
-            # Where the template ends a line with it, or writes it in one of its own.
-            begun = at_line_start(buf[self._pos : mark.start], self._line_start)
-            if begun or ("\n" in mark.trail and "\n" not in mark.lead):
-                return mark.of_kind("reasoning_end")
         for _ in range(MOST_ENDS):
             if at == len(buf):
                 return mark.of_kind(self._counted(mark)) if self._final else mark
@@ -2217,7 +1867,7 @@ class Machine(Copied):
             return mark
         if mark.kind == "last":
             return None
-        apart = behind is not None and (behind.kind != "line" or mark.kind == "alike" or "\n" in buf[mark.end : at])
+        apart = behind is not None and (behind.kind != "line" or "\n" in buf[mark.end : at])
         if behind is not None and apart and behind.kind not in ("last", "sign"):
             return mark.of_kind(self._counted(mark))
         if behind is not None and behind.kind == "last" and next_char(buf, behind.end) == len(buf):
@@ -2271,7 +1921,7 @@ class Machine(Copied):
             comes = self._buf[self._pos] == self._space[0]
             self._pos, self._space = self._pos + comes, self._space[1:] if comes else ""
 
-    def _drop(self, fresh: bool = True) -> None:
+    def _drop(self, fresh: bool = True) -> bool:
         """Consume a marker that only structures the turn."""
         self._pos += self._skip
         self._space = self._mark.trail
@@ -2282,19 +1932,57 @@ class Machine(Copied):
             self._line_start = self._line_start or fresh or self._mark.kind == "content"
         if self.WHOLE:
             self._in_word = False
+        return True
 
-    def _keep(self, kind: str) -> None:
+    def _drop_noted(self, text: str) -> bool:
+        """Drop the marker and report it; the part that it stands in goes on."""
+        self._note(text)
+        return self._drop(self._fresh)
+
+    def _drop_after_text(self, text: str) -> bool:
+        """Drop the marker; report it if something of the turn has come."""
+        if not self._fresh:
+            self._note(text)
+        return self._drop()
+
+    def _open_reasoning(self) -> bool:
+        """Reasoning opens; where it is not parsed, what opens it is text."""
+        mark, self._state = self._mark, type(self)._reasoning
+        self._opener = self._buf[mark.start : mark.end] + mark.trail
+        return self._drop() if self._reasoning_on else self._keep("content")
+
+    def _reasoning_again(self) -> bool | None:
+        """Whether what opens reasoning comes again before any of it, which is dropped; None: more input is needed."""
+        again = self._next(self.REASONING_AGAIN) if self._fresh and self._reasoning_on else ""
+        if again:
+            at = next_char(self._buf, self._mark.end)
+            behind = self.IN_REASONING.match(self._buf, at)
+            begun = at == len(self._buf) or self.IN_REASONING.prefix_of(self._buf, at) != ""
+            if behind is None and begun and not self._final:
+                return None
+            if behind is not None and behind.kind == "reasoning_end":
+                return False  # all that the reasoning holds
+            self._note("reasoning is opened twice")
+            self._pos, self._space = self._mark.end, self._mark.trail
+        return None if again is None else again != ""
+
+    def _close_reasoning(self) -> bool:
+        self._opener, self._state = "", type(self)._content
+        return self._drop() if self._reasoning_on else self._keep("content")
+
+    def _reasoning(self) -> bool:
+        raise NotImplementedError
+
+    def _end_turn(self) -> bool:
+        self._opener, self._state = "", type(self)._over
+        return self._drop()
+
+    def _keep(self, kind: str) -> bool:
         """Emit the marker as text."""
         self._text(kind, self._pos + self._skip)
         self._fresh = False
         if self.HEADERS_ALIKE:
             self._kept = self._mark.kind in ("call", "line")
-
-    def _keep_call(self) -> bool:
-        """Keep a call in the content unchanged, because calls aren't wanted; it still ends reasoning."""
-        if self._reasoning_on:
-            self._opener, self._state = "", type(self)._content
-        self._keep("content")
         return True
 
     def _is_text(self, mark: Match) -> bool:
@@ -2306,19 +1994,6 @@ class Machine(Copied):
         if self.HEADERS_ALIKE and mark.kind == "name_end":
             return True
         return not self._reasoning_on and bool(mark.kind.startswith("reasoning"))
-
-    def _turn_marker(self, text: str) -> None:
-        kind = self._mark.kind
-        if self._is_text(self._mark) or kind in ("call", "line"):  # calls are text here, because they aren't wanted
-            return self._keep(text)
-        if kind in ("stray", "empty"):
-            self._note("reasoning ends that was not open" if kind == "stray" else "an empty call")
-        elif kind == "header" and not self._fresh:
-            self._note("another turn begins")
-        self._drop(self._fresh if kind in ("stray", "empty") else kind != "content")
-        if kind == "end":
-            self._state = type(self)._over
-        return None
 
     def _over(self) -> bool:
         # over = (TURN_START? CALL_START call) | text after the turn
@@ -2338,21 +2013,18 @@ class Machine(Copied):
         self._text("trailing", len(self._buf))
         return False
 
-    def _reasoning_marker(self) -> None:
-        mark = self._mark
-        self._opener = self._buf[mark.start : mark.end] + mark.trail if mark.kind == "reasoning" else ""
-        if mark.kind == "end":
-            return self._turn_marker("content")
-        return self._drop() if self._reasoning_on else self._keep("content")
-
-    # The end of the output
-
     def _begins_call(self, pos: int) -> bool:
         """Return whether the remaining text begins the opener of a call."""
         rest = "".join(self._buf[pos:].split())
         if len(rest) < LEAST_CUT or rest.isalnum() or self._literal or not (self._calls_on and self.DISTINCT):
             return False
         return truncated_core(self.OPENERS, self._buf[next_char(self._buf, pos) :]) != ""
+
+    def _cut_off(self) -> bool:
+        """Drop the remaining markup of a call in which the output ends."""
+        self._cut("a call")
+        self._text("trailing", len(self._buf))
+        return False
 
     def _is_cut(self, marks: Scanner, pos: int) -> bool:
         """Return whether the remaining text at the output's end is a truncated opener of a call, or a truncated end."""
@@ -2373,12 +2045,6 @@ class Machine(Copied):
         self._note("the output ends inside a marker")
         self._text("trailing", len(self._buf))
 
-    def _cut_off(self) -> bool:
-        """Drop the remaining markup of a call in which the output ends."""
-        self._cut("a call")
-        self._text("trailing", len(self._buf))
-        return False
-
     def _lost(self, text: str) -> None:
         """Text of a call was not read as its arguments: no caller should run it."""
         self._note(text)
@@ -2389,7 +2055,27 @@ class Machine(Copied):
             self._note("the output ends inside " + what)
         self.incomplete = True
 
-    # Calls
+    def _finish(self) -> None:
+        """Close everything that is open at the end of the output."""
+        if self.PENDING_TEXT:
+            self._out.release("content")
+        if self.REASONS and self._opener and self._reasoning_on:
+            self._cut("the reasoning")
+        if self.CALLS and (self._open or (self._unclosed and not self.ENDS_TURN)):
+            self._cut("a call")
+
+
+ONE_WORD = Pattern(r"[\w.:/-]+")
+NEVER_IN_NAMES = frozenset("<>{}\n")  # characters of markup, which stand in no name but in a tool's
+MOST_ODD = 64  # the most names with unusual characters that are searched for
+
+
+class Slots(Turn):
+    ODD_NAMES: ClassVar[bool] = False  # names that contain ends of names are searched for
+    COUNTED: ClassVar[bool] = False  # calls are written with an index
+    BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that never occur in names, or in values outside of a string
+    _others: Sequence[str] = ()  # diagnostics of repeated slots
+    _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that contain ends of names
 
     def _slots(self, pos: int, slots: Sequence[Any], name: str | None = None) -> tuple[dict[str, str], int, str]:
         """Read slots with the markers that end them; return values, the end, and what was expected instead.
@@ -2510,6 +2196,208 @@ class Machine(Copied):
             self._odd[slot, of] = sorted(fit, key=len, reverse=True)[:MOST_ODD]
         return self._odd[slot, of]
 
+
+CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
+
+
+class Machine(Slots):
+    CALLS: ClassVar[bool] = True
+    NAMES_ALIKE: ClassVar[bool] = False  # tools may be called with a namespace, or with other separators
+    READ_AGAIN: ClassVar[bool] = False  # failed calls are read again, by the tools' names
+    REPEATED: ClassVar[bool] = False  # superfluous brackets and openers after a call are dropped
+    AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
+    LONE_OPENERS: ClassVar[
+        Sequence[str]
+    ] = ()  # openers that count only at a line's start, because their section is missing
+    SHORT_OPENERS: ClassVar[Sequence[str]] = ()  # what opens only calls of tools that are known
+    HEADER: ClassVar[Sequence[Any]] = ()  # slots of a call: the kind, what ends it, and characters that do
+    NAME_SIGNS: ClassVar[Any] = None  # texts that stand for characters in names
+    CALL_ID: ClassVar[str] = ""  # an id that consists of slots: "{name}:{index}"
+    ARGUMENTS_OPEN: ClassVar[bool] = False  # with a character or a marker: other text makes no call
+    ONLY_TOOLS: ClassVar[bool] = False  # calls look like text, so that only a tool's name makes one,
+    FAINT: ClassVar[bool] = True  # even their openers look like text
+    SEPARATED: ClassVar[bool] = False  # a separator opens the next call
+    UNMARKED: ClassVar[bool] = False  # no marker opens it
+    BOTH: ClassVar[bool] = False  # the closer of a call opens the next as well
+    TAIL: ClassVar[Sequence[Any]] = ()  # slots after a call
+    TURN_CLOSED: ClassVar[bool] = False  # the closer of a call ends the turn
+    CLOSED: ClassVar[bool] = False  # calls have a closer
+    STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
+    _reader: Reader | None = None  # and the reader of one
+    _written = ""  # the beginning of the arguments
+    _alone = False  # the section of the last call is missing
+    _once = False  # the second reading of this call found none
+
+    def _regular(self, chunk: str) -> list[Delta]:
+        """Read more of arguments in regular JSON, without a state."""
+        reader = self._reader
+        if reader is None:
+            return self._advance(chunk)
+        buf = self._buf + chunk if self._buf != "" else chunk
+        end = reader.regular(buf, 0, len(buf))
+        if not reader.waits or len(buf) - end > LONGEST_SIGN:
+            reader.out.append(buf[:end])
+            self._buf, self._pos = buf, end
+            return self._advance("")
+        text, self._buf = buf[:end], buf[end:]
+        self._plain_value = self._buf == "" and reader.string is not None
+        if text == "":
+            return []
+        self._passed.append(text)
+        return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": text}}]}]
+
+    def _in_string(self, reader: Reader) -> None:
+        """Prepare to pass on the next chunks of a value that is written as the template does."""
+        string = reader.string
+        if string is not None and string.close == reader.style.usual and not reader.out:
+            self._goes_on("arguments", string.plain)
+        elif self._within:
+            self._goes_on("")
+        if len(reader.stack) > reader.floor and reader.style.is_json and not (reader.comma or reader.out):
+            self._within, self._through = "arguments", type(self)._regular
+
+    def _value_is_over(self, reader: Reader) -> bool:
+        """Return whether the value has ended; if it hasn't, the next chunk may continue a string of it."""
+        if reader.want:
+            self._in_string(reader)
+            return False
+        if reader.repair:
+            self._note("arguments: " + reader.repair)
+        self._reader = None
+        return True
+
+    def _emit_arguments(self, text: str) -> None:
+        """Emit arguments that are a string with an object in it; any other string is content."""
+        inside = text if self._written == "{" else unwrapped(text, self.STYLES)
+        if inside is None and text not in ("null", '""'):
+            self._lost("the arguments are not an object")
+            self._out.emit("content", text)
+        self._out.emit("arguments", "{}" if inside is None else inside)
+
+    def _call(self) -> bool:
+        # call = (slot SLOT_END)* arguments
+        values, end, expected = self._slots(self._pos + self._skip, self.HEADER)
+        if self.NAME_SIGNS and not expected:
+            values["name"] = self.NAME_SIGNS.plain(values["name"])
+        written = values.get("name", "")
+        if self.NAMES_ALIKE and self._tools and not expected:
+            values["name"] = tool_named(written, self._tools)
+        if self.ONLY_TOOLS and not expected and (self.FAINT or not self._skip) and not self._is_tool(values["name"]):
+            expected = "the name of a tool"
+        if (
+            self._tools
+            and not expected
+            and values["name"] not in self._tools
+            and not NEVER_IN_NAMES.isdisjoint(values["name"])
+        ):
+            expected = "the name of a tool"
+        short = self.SHORT_OPENERS and expected not in ("more", "end") and values.get("name") not in self._tools
+        if short and self._is_short():
+            # What is short may be complete in another spelling.
+            at = next_char(self._buf, self._mark.end)
+            inner = self.AFTER_CALL.match(self._buf, at)
+            if inner is not None and inner.kind == "call" and inner.end > self._mark.end:
+                self._mark, self._skip = inner, inner.end - self._pos
+                return True
+            if inner is None and not self._final and self.AFTER_CALL.prefix_of(self._buf, at):
+                return False
+            expected = "the name of a tool"
+        if self.ARGUMENTS_OPEN and not expected and values["name"] not in self._tools:
+            expected = self._lack_of_arguments(end)
+        if self.READ_AGAIN and self._tools and (expected or values["name"] not in self._tools):
+            other = self._call_otherwise() if expected not in ("more", "end") else None
+            if other is not None:
+                return other
+        self._once = self._once and expected == "more"
+        if expected:
+            return expected != "more" and self._no_call(expected)
+        if self._others:
+            self._note_others()
+        if self.NAMES_ALIKE and values["name"] != written:
+            self._note(f"the tool {values['name']} is called as {written}")
+        self._pos = end
+        self._open_call(values["name"], self.CALL_ID.format_map({**values, "name": written}) if self.CALL_ID else None)
+        self._begin_arguments()
+        return True
+
+    def _lack_of_arguments(self, pos: int) -> str:
+        """Return what was expected after a name that is no tool's and has no arguments; "more": more input is
+        needed."""
+        raise NotImplementedError
+
+    def _lack_of(self, what: str, start: int, begun: bool) -> str:
+        """Return what was expected if no arguments begin; the end of the call, of all calls or of the turn may replace
+        them."""
+        mark = self.AFTER_CALL.match(self._buf, start)
+        if mark is not None and mark.kind in CLOSER_KINDS:
+            return ""
+        if begun or self.AFTER_CALL.prefix_of(self._buf, start):
+            return "" if self._final else "more"
+        return what
+
+    def _after_call(self) -> bool:
+        # after_call = (CALL_END | CALL_SEPARATOR)* ((NEXT_CALL_START | CALL_START) call | content)
+        kind = self._next_of_calls(self.AFTER_CALL)
+        if kind is None:
+            return False
+        if self.LONE_OPENERS and self._alone and kind == "call":
+            mark = self._mark
+            # Without its section, this call doesn't count where the last one didn't.
+            kind = "" if self._buf[mark.start : mark.end] in self.LONE_OPENERS else kind
+        if self.REPEATED and (kind == "" or (kind == "call" and self._unclosed)):
+            more = self._left_over(kind)
+            if more != "no":
+                return more == "dropped"
+        if kind == "call":
+            return self._try_call("content")
+        if kind in ("close", "closed", "separator"):
+            self._pos, self._space = self._mark.end, self._mark.trail
+            self._unclosed = kind == "separator" or (self._unclosed and kind != "closed")
+            if self.SEPARATED and kind == "separator":
+                return self._try_unopened()
+            return True
+        if self.UNMARKED and kind == "section":
+            self._pos, self._space, self._closed, self._unclosed = self._mark.end, self._mark.trail, True, False
+            return True
+        if self.UNMARKED and not kind and not self._closed:
+            return self._try_unopened()
+        if self.BOTH and kind == "both":
+            if self._closed:
+                return self._try_call("content")
+            self._pos, self._closed, self._unclosed = self._mark.end, True, False
+            return True
+        if self.TAIL and kind == "tail":
+            return self._tail()
+        if self.TURN_CLOSED and kind == "" and not self._unclosed:
+            self._state = type(self)._over
+            return True
+        # Something else than more of the calls follows, or nothing.
+        self._unclosed = self._unclosed and next_char(self._buf, self._pos) == len(self._buf)
+        self._state = type(self)._content
+        return True
+
+    def _tail(self) -> bool:
+        # tail = TAIL_START (slot SLOT_END)*
+        name = self._out.calls[-1][0] if self._out.calls else None
+        values, end, expected = self._slots(self._mark.end, self.TAIL, name)
+        if expected == "more":
+            return False
+        if expected == "end":
+            return self._cut_off()
+        if self._others and not expected:
+            self._note_others()
+        self._pos, self._unclosed = (self._mark.end if expected else end), False
+        if not expected and "id" in values:
+            self._out.set_id(values["id"])
+        return True
+
+    def _keep_call(self) -> bool:
+        """Keep a call in the content unchanged, because calls aren't wanted; it still ends reasoning."""
+        if self._reasoning_on:
+            self._opener, self._state = "", type(self)._content
+        self._keep("content")
+        return True
+
     def _try_call(self, kind: str) -> bool:
         """Try to read the text after _skip characters of opener as a call; if it isn't one, it is text of this kind."""
         self._back = type(self)._content if self._state == type(self)._after_call else self._state
@@ -2528,6 +2416,8 @@ class Machine(Copied):
         raise NotImplementedError
 
     def _no_call(self, expected: str) -> bool:
+        if self.SHORT_OPENERS and self._final and self._begins_call(self._pos):
+            return self._cut_off()  # the whole opener, without its end
         if expected == "end" and (self._skip or self._mark.kind == "separator"):
             if self.DISTINCT:
                 return self._cut_off()
@@ -2570,14 +2460,138 @@ class Machine(Copied):
             return None
         return kind
 
-    def _finish(self) -> None:
-        """Close everything that is open at the end of the output."""
-        if self.PENDING_TEXT:
-            self._out.release("content")
-        if self.REASONS and self._opener and self._reasoning_on:
-            self._cut("the reasoning")
-        if self.CALLS and (self._open or (self._unclosed and not self.ENDS_TURN)):
-            self._cut("a call")
+    def _is_short(self) -> bool:
+        """Does the opener lack its last words, so that only a tool's name makes a call?"""
+        return "".join(self._buf[self._mark.start : self._mark.end].split()) in self.SHORT_OPENERS
+
+    def _call_otherwise(self) -> bool | None:
+        raise NotImplementedError
+
+    def _left_over(self, kind: str) -> str:
+        raise NotImplementedError
+
+
+ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "last")
+LEFT_SIGNS = Pattern(r"[\"']?[}\])]|`{1,3}")
+
+
+class Repairs(Machine):
+    HEADER_PARTS: ClassVar[Sequence[str]] = ()  # the texts of which headers consist
+    HEADER_TEXTS: ClassVar[Pattern] = Pattern("(?!)")
+    LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may be in the place of a closer
+
+    def _call_otherwise(self) -> bool | None:
+        """Read a call whose header differs from the template's; None if it is no call."""
+        other = self._header_otherwise()
+        if other is None:
+            return False
+        if other[0]:
+            self._note(f"the header of a call of {other[0]} is not as the template writes it")
+            self._pos, self._space = other[1], ""
+            self._open_call(other[0])
+            self._begin_arguments()
+            return True
+        if self._once:
+            return None
+        self._state = type(self)._second_reading
+        return True
+
+    def _header_otherwise(self) -> tuple[str, int] | None:
+        """Return the tool that an irregular header names, and where its arguments begin.
+
+        ("", 0) if it names none; None if more input is needed.
+        """
+        buf, name, start = self._buf, "", self._pos + self._skip
+        pos = next_char(buf, start)
+        while pos - start < NAME_LIMIT:
+            part, word = self.HEADER_TEXTS.match(buf, pos), ONE_WORD.match(buf, pos)
+            sure = part is not None and part.end() > pos + 1
+            if pos < len(buf) and name and not sure and self._arguments_begin(pos):
+                return name, pos
+            end = word.end() if word is not None and (part is None or word.end() > part.end()) else 0
+            end = end or (part.end() if part is not None else pos)
+            if not self._final and (end == len(buf) or self._may_go_on(pos)):
+                return None
+            if end == pos:
+                break
+            text = buf[pos:end]
+            if part is None or part.end() < end:
+                tool = tool_named(text, self._tools)
+                if tool not in self._tools:  # an index may follow it
+                    tool = tool_named(text.rpartition(":")[0], self._tools)
+                if not tool or tool not in self._tools or name not in ("", tool):
+                    break
+                name = tool
+            pos = next_char(buf, end)
+        return (name, len(buf)) if name and self._final and pos == len(buf) else ("", 0)
+
+    def _may_go_on(self, pos: int) -> bool:
+        """Return whether the following text begins one of the texts of a header."""
+        rest = self._buf[pos : pos + NAME_LIMIT]
+        begun = any(len(text) > len(rest) and text.startswith(rest) for text in self.HEADER_PARTS)
+        return begun or self.AFTER_CALL.prefix_of(self._buf, pos) != ""
+
+    def _arguments_begin(self, pos: int) -> bool:
+        """Return whether the arguments of a call begin here, or the call ends."""
+        mark = self.AFTER_CALL.match(self._buf, pos)
+        return (mark is not None and mark.kind in CLOSER_KINDS) or self._opens_arguments(pos)
+
+    def _opens_arguments(self, pos: int) -> bool:
+        raise NotImplementedError
+
+    def _second_reading(self) -> bool:
+        """Read a text that opens like a call up to the end of that call, as a whole."""
+        buf, start = self._buf, self._pos + self._skip
+        if not may_be_calls(buf[start : start + NAME_LIMIT], self._tools, ()):
+            return self._read_once()
+        mark = self.BREAKS.find(buf, start)
+        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
+            return False
+        end = len(buf) if mark is None else mark.start
+        found = calls_in(buf[start:end], self._tools)
+        if not found:
+            return self._read_once()
+        self._note("calls that are not written as the template does")
+        self._pos = end
+        for name, arguments in found:
+            self._open_call(name, None)
+            self._out.emit("arguments", arguments)
+            self._close_call()
+        return True
+
+    def _read_once(self) -> bool:
+        """Return to the result of the first reading: the second found no call."""
+        self._once, self._state = True, type(self)._call
+        return True
+
+    def _left_over(self, kind: str) -> str:
+        """Skip a superfluous bracket after a call, or an opener in the place of a closer, at the end of the calls.
+
+        "no": there is none; "more": more input is needed; "dropped": it was skipped.
+        """
+        buf, start = self._buf, next_char(self._buf, self._pos)
+        opener = self.LEFT_OVER.match(buf, start) if self._unclosed else None
+        if opener is not None:
+            kind, end = "call", opener.end
+        elif kind == "" and start < len(buf) and (left := LEFT_SIGNS.match(buf, start)) is not None:
+            end = left.end()
+        else:
+            return "no"
+        at = next_char(buf, end)
+        mark = self.AFTER_CALL.match(buf, at)
+        if mark is None and not self._final and (at == len(buf) or self.AFTER_CALL.prefix_of(buf, at)):
+            return "more"
+        ends = mark is not None and mark.kind in ENDS_OF_CALLS and not (mark.kind == kind == "call")
+        if not ends and (at < len(buf) or kind == "call"):
+            return "no"
+        self._note(f"{buf[start:end].strip()} is left over after a call")
+        if kind == "call":
+            self._pos = end
+        else:
+            self._text("trailing", end)
+        self._space = ""
+        self._unclosed = self._unclosed and kind != "call"
+        return "dropped"
 
 
 FENCE_OPEN = Pattern(r"```[\w-]*\s*")
@@ -2586,8 +2600,7 @@ FIRST_KEY = Pattern(r"""\{\s*["'](\w{1,64})["']""")
 PART_OF_FIRST_KEY = Pattern(r"""\{\s*(?:["']\w*)?""")
 
 
-class Objects(Machine):
-    CALLS: ClassVar[bool] = True
+class Objects(Repairs):
     ODD_NAMES: ClassVar[bool] = True
     ARGUMENTS_OPEN: ClassVar[bool] = True
 
@@ -2745,8 +2758,7 @@ class CallReader(Reader):
         self.pause = True
 
 
-class CallObjects(Machine):
-    CALLS: ClassVar[bool] = True
+class CallObjects(Repairs):
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]]  # ("*",) is a name that is the key
     OPENED: ClassVar[str] = ""  # the text that the object opens with
     CLOSERS: ClassVar[Sequence[str]] = ()
@@ -3014,12 +3026,12 @@ class UsualObjects(CallObjects):
         return super()._object()
 
 
+ODD_IN_KEYS = frozenset("<>{}[],:=\n")
 NO_PAIR = "expected an argument or the end of the call"
 PAIR_KINDS = ("pair", "end", "skip", "next", "broken")
 
 
-class Pairs(Machine):
-    CALLS: ClassVar[bool] = True
+class Pairs(Repairs):
     BETWEEN: ClassVar[Scanner]  # pair, end (consumed), next (not consumed), and others (skipped)
     PAIR: ClassVar[tuple[tuple[str, Scanner, str], ...]]
     PAIR_OPENS: ClassVar[bool] = True  # a pair begins with a marker of its own
@@ -3101,7 +3113,8 @@ class Pairs(Machine):
             return False
         if self.RESUMES and expected == "end" and self._after_no_pair():
             return self._no_pair()
-        other = self._pair_otherwise() if self.AROUND_KEY and self._tools and expected else None
+        odd = self._tools and self.AROUND_KEY and (expected or self._is_odd(values["key"]))
+        other = self._pair_otherwise() if odd and expected != "more" else None
         if other is not None:
             return other
         if expected == "end":
@@ -3110,6 +3123,9 @@ class Pairs(Machine):
             return self._no_pair()
         if self._others:
             self._note_others()
+        if odd:
+            self.incomplete = True
+            self._note("an argument has a name that holds markup")
         key = values["key"]
         if self.KEY_SIGNS:
             key = self.KEY_SIGNS.plain(key)
@@ -3120,6 +3136,11 @@ class Pairs(Machine):
         self._out.emit("arguments", self._key_of(comma, key))
         self._begin_value(key, values.get("type", ""))
         return True
+
+    def _is_odd(self, key: str) -> bool:
+        """Does a key hold what keys of the schema do not?  Its end, or what comes before it, may be missing."""
+        known = properties_of(self._tools.get(self._out.calls[-1][0]))
+        return bool(known) and key not in known and not ODD_IN_KEYS.isdisjoint(key)
 
     def _pair_otherwise(self) -> bool | None:
         """A pair whose opener, or the end of whose key, is missing or other than it should be: the schema knows the
@@ -3139,7 +3160,7 @@ class Pairs(Machine):
                 break
         else:
             return None
-        if pos == start:
+        if pos == start and self.PAIR_OPENS:
             self._lost(f"the argument {key} is not opened")
         else:
             self._note(f"the argument {key} is not written as the template does")
@@ -3380,6 +3401,7 @@ def coerced(text: str, types: frozenset[str] | None) -> str | None:
     return None
 
 
+BITS, BOOLEAN = {"1": "true", "0": "false"}, frozenset(["boolean"])
 OTHER_WORDS = {"true": "true", "false": "false", "1": "true", "0": "false", "null": "null", "none": "null"}
 NUMBER_TYPES = frozenset(["number", "integer"])
 
@@ -3400,6 +3422,7 @@ class RawPairs(Pairs):
     _held = ""  # the end of a value that may be the beginning of such a text
     _end: End
     _in_value = False
+    _by_schema: frozenset[str] | None = None
     _ends: KnownPairs | None = None
     _all = ""  # the text not yet emitted of a pair that may contain all arguments
 
@@ -3431,6 +3454,7 @@ class RawPairs(Pairs):
     def _begin_value(self, key: str, word: str) -> None:
         schema = self._schema()
         types = types_of(member_of(schema, schema, key), schema) if schema else None
+        self._by_schema = types if self.RETYPED else None  # by the schema alone
         if self.TYPE_WORDS and word in self.TYPE_WORDS:
             types = typed_as(types, frozenset(self.TYPE_WORDS[word]))
         end: End = Closer(key.join(self.VALUE_CLOSE)) if self.VALUE_CLOSE else self._ends or self.AFTER_VALUE
@@ -3564,6 +3588,9 @@ class RawPairs(Pairs):
                 self._note("an argument is not written as its type is")
                 # What has lines may hold more of the call than this value.
                 self.incomplete = self.incomplete or (not fits and "\n" in text.strip())
+        if fits and literal in BITS and self._by_schema == BOOLEAN:
+            literal = BITS[literal]
+            self._note("an argument is not written as its type is")
         if literal is None or not fits:
             self._as = "string"
             self._piece(text)

@@ -72,7 +72,7 @@ class StreamParser(RawPairs):
         find=(
             r"#(top#)|<(?:(:more:>)|(:over:>)|(\s{0,4}:\s{0,4}(?ai:more)\s{0,4}:\s{0,4}>)|(\s{0,4}:\s{0,4}(?ai:over)\s"
             r"{0,4}:\s{0,4}>))"
-        ), near=r"#(?=[t]|\Z)|<(?=[\t\n\r \-:_▁]|\Z)", width=41,
+        ), near=r"#(?=[t]|\Z)|<(?=[\t\n\r \-:_▁]|\Z)", width=105,
     )
     IN_CONTENT = Scanner(
         ("last", "#top#", "", "", 0), ("header", "<:from assistant", "", "", 0), ("end", "<:over:>", "", "", 0),
@@ -81,7 +81,7 @@ class StreamParser(RawPairs):
         find=(
             r"#(top#)|<(?:(:from\s{1,64}assistant)|(:over:>)|(:more:>)|(\s{0,4}:\s{0,4}(?ai:over)\s{0,4}:\s{0,4}>))|t("
             r"?:(o\s{1,64}self:>)|(o\s{1,64}user:>)|(o(?!\w)))"
-        ), near=r"#(?=[t]|\Z)|<(?=[\t\n\r \-:_▁]|\Z)|t(?=[o]|\Z)", width=81, leads=" ",
+        ), near=r"#(?=[t]|\Z)|<(?=[\t\n\r \-:_▁]|\Z)|t(?=[o]|\Z)", width=105, leads=" ",
     )
     REASONING_AGAIN = Scanner(
         ("reasoning", "to self:>", " ", "", 0), find=r"t(o\s{1,64}self:>)", near=r"t(?=[o]|\Z)", width=74, leads=" "
@@ -125,10 +125,10 @@ class StreamParser(RawPairs):
         ("next", "to ", " ", " ", 2),
         find=(
             r'<(?:(:more:>\s{0,64}<:from\s{1,64}assistant(?!\w))|(given\s{1,64}name=")|(/given>)|(:over:>)|(/run>)|(\s'
-            r"{0,4}:\s{0,4}(?ai:more)\s{0,4}:\s{0,4}>\s{0,4}<\s{0,4}:\s{0,4}(?ai:from)[\s_▁-]{0,4}(?ai:assistant))|(\s"
-            r'{0,4}(?ai:given)[\s_▁-]{0,4}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}/\s{0,4}(?ai:given)\s{0,4}>)|(\s{0,4}:\s'
-            r"{0,4}(?ai:over)\s{0,4}:\s{0,4}>)|(\s{0,4}/\s{0,4}(?ai:run)\s{0,4}>))|t(o(?!\w))"
-        ), near=r"<(?=[\t\n\r \-/:G_g▁]|\Z)|t(?=[o]|\Z)", width=153, leads=" ",
+            r"{0,4}:\s{0,4}(?ai:more)\s{0,4}:\s{0,4}>\s{0,4}<\s{0,4}:\s{0,4}(?ai:from)[\s_▁-]{0,64}(?ai:assistant))|("
+            r'\s{0,4}(?ai:given)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}/\s{0,4}(?ai:given)\s{0,4}>)|(\s{0,4}'
+            r":\s{0,4}(?ai:over)\s{0,4}:\s{0,4}>)|(\s{0,4}/\s{0,4}(?ai:run)\s{0,4}>))|t(o(?!\w))"
+        ), near=r"<(?=[\t\n\r \-/:G_g▁]|\Z)|t(?=[o]|\Z)", width=249, leads=" ",
     )
     USUAL_PAIR = (ExpectedText('<given name="'),)
     RESUMES = True
@@ -142,14 +142,14 @@ class StreamParser(RawPairs):
     )
     AFTER_VALUE = Scanner(
         ("end", "</given>", "", "", 0), ("alike", "\x00</given>", "", "", 2),
-        find=r"<(?:(/given>)|(\s{0,4}/\s{0,4}(?ai:given)\s{0,4}>))", near=r"<(?=[\t\n\r \-/_▁]|\Z)", width=41,
+        find=r"<(?:(/given>)|(\s{0,4}/\s{0,4}(?ai:given)\s{0,4}>))", near=r"<(?=[\t\n\r \-/_▁]|\Z)", width=105,
     )
     NEXT_PAIR = (
         Scanner(
             ("next", '<given name="', "\n", "", 0), ("end", "</given>", "", "", 0),
             ("alike", "\x00</given>", "", "", 2),
             find=r'<(?:(given\s{1,64}name=")|(/given>)|(\s{0,4}/\s{0,4}(?ai:given)\s{0,4}>))',
-            near=r"<(?=[\t\n\r \-/_g▁]|\Z)", width=78, leads="\n",
+            near=r"<(?=[\t\n\r \-/_g▁]|\Z)", width=105, leads="\n",
         ),
         Scanner(("end", '">', "", "", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3),
     )
@@ -174,9 +174,9 @@ class StreamParser(RawPairs):
         find=(
             r"#(top#)|,(\s{0,64}to(?!\w))|;(\s{0,64}to(?!\w))|<(?:(:more:>\s{0,64}<:from\s{1,64}assistant(?!\w))|(:fro"
             r"m\s{1,64}assistant)|(:over:>)|(:more:>)|(/run>)|(\s{0,4}:\s{0,4}(?ai:more)\s{0,4}:\s{0,4}>\s{0,4}<\s{0,4"
-            r"}:\s{0,4}(?ai:from)[\s_▁-]{0,4}(?ai:assistant))|(\s{0,4}:\s{0,4}(?ai:over)\s{0,4}:\s{0,4}>)|(\s{0,4}/\s{"
-            r"0,4}(?ai:run)\s{0,4}>))|t(?:(o\s{1,64}self:>)|(o\s{1,64}user:>)|(o(?!\w)))"
-        ), near=r"#(?=[t]|\Z)|,|;|<(?=[\t\n\r \-/:_▁]|\Z)|t(?=[o]|\Z)", width=153, leads=" ",
+            r"}:\s{0,4}(?ai:from)[\s_▁-]{0,64}(?ai:assistant))|(\s{0,4}:\s{0,4}(?ai:over)\s{0,4}:\s{0,4}>)|(\s{0,4}/\s"
+            r"{0,4}(?ai:run)\s{0,4}>))|t(?:(o\s{1,64}self:>)|(o\s{1,64}user:>)|(o(?!\w)))"
+        ), near=r"#(?=[t]|\Z)|,|;|<(?=[\t\n\r \-/:_▁]|\Z)|t(?=[o]|\Z)", width=249, leads=" ",
     )
 
     def _reasoning(self) -> bool:

@@ -70,9 +70,10 @@ class StreamParser(UsualObjects):
     AT_ENDS = True
     CUT_MARKERS = True
     IN_CONTENT = Scanner(
-        ("line", "{", "", "", 0), ("end", "|end of turn|", "", "", 0), ("header", "|assistant|", "", "\n", 0),
-        ("last", "|top|", "", "", 0), find=r"\{()|\|(?:(end\s{1,64}of\s{1,64}turn\|)|(assistant\|)|(top\|))",
-        near=r"\{|\|(?=[aet]|\Z)", width=142,
+        ("line", "[ {", "", "", 0), ("line", "{", "", "", 1), ("end", "|end of turn|", "", "", 0),
+        ("header", "|assistant|", "", "\n", 0), ("last", "|top|", "", "", 0),
+        find=r"\[(\s{0,64}\{)|\{()|\|(?:(end\s{1,64}of\s{1,64}turn\|)|(assistant\|)|(top\|))",
+        near=r"\[|\{|\|(?=[aet]|\Z)", width=142,
     )
     DISTINCT = False
     # call = object
@@ -100,10 +101,12 @@ class StreamParser(UsualObjects):
     NAMES_ALIKE = True
     # after_call = (("{" | "{") call | content)
     AFTER_CALL = Scanner(
-        ("call", ", {", "", "", 0), ("call", "; {", "", "", 0), ("call", "{", "", "", 1),
+        ("call", ", {", "", "", 0), ("call", "; {", "", "", 0), ("call", "[ {", "", "", 0), ("call", "{", "", "", 1),
         ("end", "|end of turn|", "", "", 0), ("header", "|assistant|", "", "\n", 0), ("last", "|top|", "", "", 0),
-        find=r",(\s{0,64}\{)|;(\s{0,64}\{)|\{()|\|(?:(end\s{1,64}of\s{1,64}turn\|)|(assistant\|)|(top\|))",
-        near=r",|;|\{|\|(?=[aet]|\Z)", width=142,
+        find=(
+            r",(\s{0,64}\{)|;(\s{0,64}\{)|\[(\s{0,64}\{)|\{()|\|(?:(end\s{1,64}of\s{1,64}turn\|)|(assistant\|)|(top\|)"
+            ")"
+        ), near=r",|;|\[|\{|\|(?=[aet]|\Z)", width=142,
     )
 
     def _content(self) -> bool:
@@ -129,7 +132,7 @@ class StreamParser(UsualObjects):
             if chunk[-1:] not in "\\" and IN_STRING.fullmatch(chunk):
                 self._passed.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
-        elif self._plain_text and "{" not in chunk and "|" not in chunk and chunk != "":
+        elif self._plain_text and "[" not in chunk and "{" not in chunk and "|" not in chunk and chunk != "":
             self._passed.append(chunk)
             return [{self._within: chunk}]
         return self._more(chunk)

@@ -67,44 +67,50 @@ class StreamParser(Wraps):
     KEEPS = True
     IN_REASONING = Scanner(
         ("line", '<act name=" <act name="', "\n", "", 0), ("line", '<act name="', "\n", "", 2),
-        ("reasoning_end", "</quiet>", "\n", "\n\n", 0), ("end", "<-/->", "", "\n", 0),
-        ("line", '\x00<actname="<actname="', "\n", "", 2), ("line", '\x00<actname="', "\n", "", 2),
+        ("line", "<act name=", "\n", "", 2), ("reasoning_end", "</quiet>", "\n", "\n\n", 0),
+        ("end", "<-/->", "", "\n", 0), ("line", '\x00<actname="<actname="', "\n", "", 2),
+        ("line", '\x00<actname="', "\n", "", 2), ("line", "\x00<actname=", "\n", "", 2),
         ("alike", "\x00</quiet>", "\n", "\n\n", 2), ("line", '```json <act name="', "", "", 0),
         ("line", '``` <act name="', "", "", 0),
         find=(
-            r'<(?:(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name=")|(/quiet>)|(-/->)|(\s{0,4}(?ai:act)'
-            r'[\s_▁-]{0,4}(?ai:name)\s{0,4}=\s{0,4}"[\s_▁-]{0,4}<\s{0,4}(?ai:act)[\s_▁-]{0,4}(?ai:name)\s{0,4}=\s{0,4}'
-            r'")|(\s{0,4}(?ai:act)[\s_▁-]{0,4}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}/\s{0,4}(?ai:quiet)\s{0,4}>))|`(?:(`'
-            r'`json\s{0,64}<act\s{1,64}name=")|(``\s{0,64}<act\s{1,64}name="))'
-        ), near=r"<(?=[\t\n\r \-/A_a▁]|\Z)|`(?=[`]|\Z)", width=216, leads="\n",
+            r'<(?:(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name=")|(act\s{1,64}name=)|(/quiet>)|(-/->'
+            r')|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}"[\s_▁-]{0,64}<\s{0,4}(?ai:act)[\s_▁-]{0,64}(?a'
+            r'i:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_'
+            r'▁-]{0,64}(?ai:name)\s{0,4}=)|(\s{0,4}/\s{0,4}(?ai:quiet)\s{0,4}>))|`(?:(``json\s{0,64}<act\s{1,64}name="'
+            r')|(``\s{0,64}<act\s{1,64}name="))'
+        ), near=r"<(?=[\t\n\r \-/A_a▁]|\Z)|`(?=[`]|\Z)", width=372, leads="\n",
     )
     IN_CONTENT = Scanner(
         ("call", '<act name=" <act name="', "\n", "", 0), ("empty", '<act name=" </act>', "", "", 0),
         ("header", "<-assistant->", "", "\n", 0), ("call", '<act name="', "\n", "", 2),
-        ("stray", "</quiet>", "\n", "\n\n", 0), ("reasoning", "<quiet>", "", "\n", 0), ("end", "<-/->", "", "\n", 0),
+        ("call", "<act name=", "\n", "", 2), ("stray", "</quiet>", "\n", "\n\n", 0),
+        ("reasoning", "<quiet>", "", "\n", 0), ("end", "<-/->", "", "\n", 0),
         ("call", '\x00<actname="<actname="', "\n", "", 2), ("call", '\x00<actname="', "\n", "", 2),
-        ("call", '```json <act name="', "", "", 0), ("call", '``` <act name="', "", "", 0),
+        ("call", "\x00<actname=", "\n", "", 2), ("call", '```json <act name="', "", "", 0),
+        ("call", '``` <act name="', "", "", 0),
         find=(
             r'<(?:(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name="\s{0,64}</act>)|(-assistant->)|(act'
-            r'\s{1,64}name=")|(/quiet>)|(quiet>)|(-/->)|(\s{0,4}(?ai:act)[\s_▁-]{0,4}(?ai:name)\s{0,4}=\s{0,4}"[\s_▁-]'
-            r'{0,4}<\s{0,4}(?ai:act)[\s_▁-]{0,4}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁-]{0,4}(?ai:name)\s{'
-            r'0,4}=\s{0,4}"))|`(?:(``json\s{0,64}<act\s{1,64}name=")|(``\s{0,64}<act\s{1,64}name="))'
-        ), near=r"<(?=[\t\n\r \-/A_aq▁]|\Z)|`(?=[`]|\Z)", width=216, leads="\n",
+            r'\s{1,64}name=")|(act\s{1,64}name=)|(/quiet>)|(quiet>)|(-/->)|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{'
+            r'0,4}=\s{0,4}"[\s_▁-]{0,64}<\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s'
+            r'_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=))|`(?:(``json\s{0'
+            r',64}<act\s{1,64}name=")|(``\s{0,64}<act\s{1,64}name="))'
+        ), near=r"<(?=[\t\n\r \-/A_aq▁]|\Z)|`(?=[`]|\Z)", width=372, leads="\n",
     )
     BEFORE_CONTENT = Scanner(
         ("call", '<act name=" <act name="', "\n", "", 0), ("empty", '<act name=" </act>', "", "", 0),
         ("header", "<-assistant->", "", "\n", 0), ("call", '<act name="', "\n", "", 2),
-        ("stray", "</quiet>", "\n", "\n\n", 0), ("reasoning", "<quiet>", "", "\n", 0), ("end", "<-/->", "", "\n", 0),
+        ("call", "<act name=", "\n", "", 2), ("stray", "</quiet>", "\n", "\n\n", 0),
+        ("reasoning", "<quiet>", "", "\n", 0), ("end", "<-/->", "", "\n", 0),
         ("call", '\x00<actname="<actname="', "\n", "", 2), ("call", '\x00<actname="', "\n", "", 2),
-        ("reasoning", "\x00<quiet>", "", "\n", 2), ("call", '```json <act name="', "", "", 0),
-        ("call", '``` <act name="', "", "", 0),
+        ("call", "\x00<actname=", "\n", "", 2), ("reasoning", "\x00<quiet>", "", "\n", 2),
+        ("call", '```json <act name="', "", "", 0), ("call", '``` <act name="', "", "", 0),
         find=(
             r'<(?:(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name="\s{0,64}</act>)|(-assistant->)|(act'
-            r'\s{1,64}name=")|(/quiet>)|(quiet>)|(-/->)|(\s{0,4}(?ai:act)[\s_▁-]{0,4}(?ai:name)\s{0,4}=\s{0,4}"[\s_▁-]'
-            r'{0,4}<\s{0,4}(?ai:act)[\s_▁-]{0,4}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁-]{0,4}(?ai:name)\s{'
-            r'0,4}=\s{0,4}")|(\s{0,4}(?ai:quiet)\s{0,4}>))|`(?:(``json\s{0,64}<act\s{1,64}name=")|(``\s{0,64}<act\s{1,'
-            '64}name="))'
-        ), near=r"<(?=[\t\n\r \-/AQ_aq▁]|\Z)|`(?=[`]|\Z)", width=216, leads="\n",
+            r'\s{1,64}name=")|(act\s{1,64}name=)|(/quiet>)|(quiet>)|(-/->)|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{'
+            r'0,4}=\s{0,4}"[\s_▁-]{0,64}<\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s'
+            r'_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=)|(\s{0,4}(?ai:qui'
+            r'et)\s{0,4}>))|`(?:(``json\s{0,64}<act\s{1,64}name=")|(``\s{0,64}<act\s{1,64}name="))'
+        ), near=r"<(?=[\t\n\r \-/AQ_aq▁]|\Z)|`(?=[`]|\Z)", width=372, leads="\n",
     )
     REASONING_AGAIN = Scanner(("reasoning", "<quiet>", "", "\n", 0), find="<(quiet>)", near=r"<(?=[q]|\Z)", width=8)
     OPENERS = ('<act name=" <act name="', '<act name="')
@@ -117,6 +123,7 @@ class StreamParser(Wraps):
     )
     HEADER_PARTS = ('name="', "<act", "name", "act", '">', '"', "<", "=", ">")
     HEADER_TEXTS = Pattern('(?:name="|<act|name|act|">|"|<|=|>|[^\\S\\n]*[\\n:.,/\'"`]|[0-9]+)')
+    SHORT_OPENERS = ("<actname=", "<actname=")
     BREAKS = Scanner(
         ("mark", "<-assistant->", "", "", 0), ("mark", '<act name="', "", "", 1), ("mark", "</act>", "", "", 0),
         ("mark", '```json <act name="', "", "", 0), ("mark", '``` <act name="', "", "", 0),
@@ -147,11 +154,11 @@ class StreamParser(Wraps):
         ("next", '```json <act name="', "", "", 0), ("next", '``` <act name="', "", "", 0),
         find=(
             r'<(?:(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name=")|(arg\s{1,64}key=")|(/arg>)|(/act>)'
-            r'|(-/->)|(\s{0,4}(?ai:act)[\s_▁-]{0,4}(?ai:name)\s{0,4}=\s{0,4}"[\s_▁-]{0,4}<\s{0,4}(?ai:act)[\s_▁-]{0,4}'
-            r'(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁-]{0,4}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:arg)['
-            r'\s_▁-]{0,4}(?ai:key)\s{0,4}=\s{0,4}")|(\s{0,4}/\s{0,4}(?ai:arg)\s{0,4}>)|(\s{0,4}/\s{0,4}(?ai:act)\s{0,4'
-            r'}>))|`(?:(``json\s{0,64}<act\s{1,64}name=")|(``\s{0,64}<act\s{1,64}name="))'
-        ), near=r"<(?=[\t\n\r \-/A_a▁]|\Z)|`(?=[`]|\Z)", width=216, leads="\n",
+            r'|(-/->)|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}"[\s_▁-]{0,64}<\s{0,4}(?ai:act)[\s_▁-]{0,'
+            r'64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:ar'
+            r'g)[\s_▁-]{0,64}(?ai:key)\s{0,4}=\s{0,4}")|(\s{0,4}/\s{0,4}(?ai:arg)\s{0,4}>)|(\s{0,4}/\s{0,4}(?ai:act)\s'
+            r'{0,4}>))|`(?:(``json\s{0,64}<act\s{1,64}name=")|(``\s{0,64}<act\s{1,64}name="))'
+        ), near=r"<(?=[\t\n\r \-/A_a▁]|\Z)|`(?=[`]|\Z)", width=372, leads="\n",
     )
     USUAL_PAIR = (ExpectedText('<arg key="'),)
     RESUMES = True
@@ -165,8 +172,18 @@ class StreamParser(Wraps):
     )
     AFTER_VALUE = Scanner(
         ("end", "</arg>", "", "", 0), ("alike", "\x00</arg>", "", "", 2),
-        find=r"<(?:(/arg>)|(\s{0,4}/\s{0,4}(?ai:arg)\s{0,4}>))", near=r"<(?=[\t\n\r \-/_▁]|\Z)", width=31,
+        find=r"<(?:(/arg>)|(\s{0,4}/\s{0,4}(?ai:arg)\s{0,4}>))", near=r"<(?=[\t\n\r \-/_▁]|\Z)", width=95,
     )
+    NEXT_PAIR = (
+        Scanner(
+            ("next", '<arg key="', "", "", 0), ("end", "</arg>", "", "", 0), ("alike", "\x00</arg>", "", "", 2),
+            find=r'<(?:(arg\s{1,64}key=")|(/arg>)|(\s{0,4}/\s{0,4}(?ai:arg)\s{0,4}>))', near=r"<(?=[\t\n\r \-/_a▁]|\Z)",
+            width=95,
+        ),
+        Scanner(("end", '">', "", "", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3),
+    )
+    NEXT_PAIR_OPENER = '<arg key="'
+    LINES = False
     WRAP = ("<[RAW[", "]RAW]>")
     RETYPED = True
     CALL_CLOSES = (
@@ -180,18 +197,20 @@ class StreamParser(Wraps):
         ("call", '; <act name=" <act name="', "", "", 0), ("call", '; <act name="', "", "", 2),
         ("call", '<act name=" <act name="', "", "", 1), ("empty", '<act name=" </act>', "", "", 0),
         ("header", "<-assistant->", "", "\n", 0), ("call", '<act name="', "", "", 2),
-        ("stray", "</quiet>", "\n", "\n\n", 0), ("reasoning", "<quiet>", "", "\n", 0), ("closed", "</act>", "", "", 1),
-        ("end", "<-/->", "", "\n", 0), ("call", '\x00<actname="<actname="', "", "", 2),
-        ("call", '\x00<actname="', "", "", 2), ("closed", "\x00</act>", "", "", 2),
+        ("call", "<act name=", "\n", "", 2), ("stray", "</quiet>", "\n", "\n\n", 0),
+        ("reasoning", "<quiet>", "", "\n", 0), ("closed", "</act>", "", "", 1), ("end", "<-/->", "", "\n", 0),
+        ("call", '\x00<actname="<actname="', "", "", 2), ("call", '\x00<actname="', "", "", 2),
+        ("call", "\x00<actname=", "\n", "", 2), ("closed", "\x00</act>", "", "", 2),
         ("call", '```json <act name="', "", "", 0), ("call", '``` <act name="', "", "", 0),
         find=(
             r',(?:(\s{0,64}<act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(\s{0,64}<act\s{1,64}name="))|;(?:(\s{0,64}<a'
             r'ct\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(\s{0,64}<act\s{1,64}name="))|<(?:(act\s{1,64}name="\s{0,64}'
-            r'<act\s{1,64}name=")|(act\s{1,64}name="\s{0,64}</act>)|(-assistant->)|(act\s{1,64}name=")|(/quiet>)|(quie'
-            r't>)|(/act>)|(-/->)|(\s{0,4}(?ai:act)[\s_▁-]{0,4}(?ai:name)\s{0,4}=\s{0,4}"[\s_▁-]{0,4}<\s{0,4}(?ai:act)['
-            r'\s_▁-]{0,4}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁-]{0,4}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}'
-            r'/\s{0,4}(?ai:act)\s{0,4}>))|`(?:(``json\s{0,64}<act\s{1,64}name=")|(``\s{0,64}<act\s{1,64}name="))'
-        ), near=r",|;|<(?=[\t\n\r \-/A_aq▁]|\Z)|`(?=[`]|\Z)", width=282, leads="\n",
+            r'<act\s{1,64}name=")|(act\s{1,64}name="\s{0,64}</act>)|(-assistant->)|(act\s{1,64}name=")|(act\s{1,64}nam'
+            r'e=)|(/quiet>)|(quiet>)|(/act>)|(-/->)|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}"[\s_▁-]{0,'
+            r'64}<\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{'
+            r'0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=)|(\s{0,4}/\s{0,4}(?ai:act)\s{0,4}>))|`(?'
+            r':(``json\s{0,64}<act\s{1,64}name=")|(``\s{0,64}<act\s{1,64}name="))'
+        ), near=r",|;|<(?=[\t\n\r \-/A_aq▁]|\Z)|`(?=[`]|\Z)", width=372, leads="\n",
     )
     AFTER_TURN = Scanner(
         ("header", '<-assistant-> <act name=" <act name="', "", "", 0),

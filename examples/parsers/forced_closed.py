@@ -78,9 +78,9 @@ class StreamParser(CallObjects):
         ("line", "```json [[call ", "", " ", 2), ("line", "``` [[call ", "", " ", 2),
         find=(
             r"\[(?:(\[call\s{0,64}\[\[call(?!\w))|(\[/depth\]\])|(\[call(?!\w))|(\[\.\]\])|(\s{0,4}\[\s{0,4}(?ai:call)"
-            r"[\s_▁-]{0,4}\[\s{0,4}\[\s{0,4}(?ai:call))|(\s{0,4}\[\s{0,4}/\s{0,4}(?ai:depth)\s{0,4}\]\s{0,4}\])|(\s{0,"
-            r"4}\[\s{0,4}(?ai:call)))|`(?:(``json\s{0,64}\[\[call(?!\w))|(``\s{0,64}\[\[call(?!\w)))"
-        ), near=r"\[(?=[\t\n\r \-\[_▁]|\Z)|`(?=[`]|\Z)", width=79, leads=" ",
+            r"[\s_▁-]{0,64}\[\s{0,4}\[\s{0,4}(?ai:call))|(\s{0,4}\[\s{0,4}/\s{0,4}(?ai:depth)\s{0,4}\]\s{0,4}\])|(\s{0"
+            r",4}\[\s{0,4}(?ai:call)))|`(?:(``json\s{0,64}\[\[call(?!\w))|(``\s{0,64}\[\[call(?!\w)))"
+        ), near=r"\[(?=[\t\n\r \-\[_▁]|\Z)|`(?=[`]|\Z)", width=194, leads=" ",
     )
     IN_CONTENT = Scanner(
         ("empty", "[[call [[/call]]", "", "", 0), ("call", "[[call [[call ", "", " ", 2),
@@ -90,9 +90,9 @@ class StreamParser(CallObjects):
         ("call", "```json [[call ", "", " ", 2), ("call", "``` [[call ", "", " ", 2),
         find=(
             r"\[(?:(\[call\s{0,64}\[\[/call\]\])|(\[call\s{0,64}\[\[call(?!\w))|(\[assistant\]\])|(\[/depth\]\])|(\[de"
-            r"pth\]\])|(\[call(?!\w))|(\[\.\]\])|(\s{0,4}\[\s{0,4}(?ai:call)[\s_▁-]{0,4}\[\s{0,4}\[\s{0,4}(?ai:call))|"
-            r"(\s{0,4}\[\s{0,4}(?ai:call)))|`(?:(``json\s{0,64}\[\[call(?!\w))|(``\s{0,64}\[\[call(?!\w)))"
-        ), near=r"\[(?=[\t\n\r \-\[_▁]|\Z)|`(?=[`]|\Z)", width=81, leads=" ",
+            r"pth\]\])|(\[call(?!\w))|(\[\.\]\])|(\s{0,4}\[\s{0,4}(?ai:call)[\s_▁-]{0,64}\[\s{0,4}\[\s{0,4}(?ai:call))"
+            r"|(\s{0,4}\[\s{0,4}(?ai:call)))|`(?:(``json\s{0,64}\[\[call(?!\w))|(``\s{0,64}\[\[call(?!\w)))"
+        ), near=r"\[(?=[\t\n\r \-\[_▁]|\Z)|`(?=[`]|\Z)", width=194, leads=" ",
     )
     BEFORE_CONTENT = Scanner(
         ("empty", "[[call [[/call]]", "", "", 0), ("call", "[[call [[call ", "", " ", 2),
@@ -103,10 +103,10 @@ class StreamParser(CallObjects):
         ("call", "``` [[call ", "", " ", 2),
         find=(
             r"\[(?:(\[call\s{0,64}\[\[/call\]\])|(\[call\s{0,64}\[\[call(?!\w))|(\[assistant\]\])|(\[/depth\]\])|(\[de"
-            r"pth\]\])|(\[call(?!\w))|(\[\.\]\])|(\s{0,4}\[\s{0,4}(?ai:call)[\s_▁-]{0,4}\[\s{0,4}\[\s{0,4}(?ai:call))|"
-            r"(\s{0,4}\[\s{0,4}(?ai:depth)\s{0,4}\]\s{0,4}\])|(\s{0,4}\[\s{0,4}(?ai:call)))|`(?:(``json\s{0,64}\[\[cal"
-            r"l(?!\w))|(``\s{0,64}\[\[call(?!\w)))"
-        ), near=r"\[(?=[\t\n\r \-\[_▁]|\Z)|`(?=[`]|\Z)", width=81, leads=" ",
+            r"pth\]\])|(\[call(?!\w))|(\[\.\]\])|(\s{0,4}\[\s{0,4}(?ai:call)[\s_▁-]{0,64}\[\s{0,4}\[\s{0,4}(?ai:call))"
+            r"|(\s{0,4}\[\s{0,4}(?ai:depth)\s{0,4}\]\s{0,4}\])|(\s{0,4}\[\s{0,4}(?ai:call)))|`(?:(``json\s{0,64}\[\[ca"
+            r"ll(?!\w))|(``\s{0,64}\[\[call(?!\w)))"
+        ), near=r"\[(?=[\t\n\r \-\[_▁]|\Z)|`(?=[`]|\Z)", width=194, leads=" ",
     )
     REASONING_AGAIN = Scanner(
         ("reasoning", "[[depth]]", "", " ", 0), find=r"\[(\[depth\]\])", near=r"\[(?=[\[]|\Z)", width=10
@@ -151,10 +151,10 @@ class StreamParser(CallObjects):
             r",(?:(\s{0,64}\[\[call\s{0,64}\[\[call(?!\w))|(\s{0,64}\[\[call(?!\w)))|;(?:(\s{0,64}\[\[call\s{0,64}\[\["
             r"call(?!\w))|(\s{0,64}\[\[call(?!\w)))|\[(?:(\[call\s{0,64}\[\[/call\]\])|(\[call\s{0,64}\[\[call(?!\w))|"
             r"(\[assistant\]\])|(\[/depth\]\])|(\[/call\]\])|(\[depth\]\])|(\[/call\])|(\[call(?!\w))|(\[\.\]\])|(\s{0"
-            r",4}\[\s{0,4}(?ai:call)[\s_▁-]{0,4}\[\s{0,4}\[\s{0,4}(?ai:call))|(\s{0,4}\[\s{0,4}/\s{0,4}(?ai:call)\s{0,"
-            r"4}\]\s{0,4}\])|(\s{0,4}\[\s{0,4}/\s{0,4}(?ai:call)\s{0,4}\])|(\s{0,4}\[\s{0,4}(?ai:call)))|\]()|`(?:(``j"
-            r"son\s{0,64}\[\[call(?!\w))|(``\s{0,64}\[\[call(?!\w)))"
-        ), near=r",|;|\[(?=[\t\n\r \-\[_▁]|\Z)|\]|`(?=[`]|\Z)", width=144, leads=" ",
+            r",4}\[\s{0,4}(?ai:call)[\s_▁-]{0,64}\[\s{0,4}\[\s{0,4}(?ai:call))|(\s{0,4}\[\s{0,4}/\s{0,4}(?ai:call)\s{0"
+            r",4}\]\s{0,4}\])|(\s{0,4}\[\s{0,4}/\s{0,4}(?ai:call)\s{0,4}\])|(\s{0,4}\[\s{0,4}(?ai:call)))|\]()|`(?:(``"
+            r"json\s{0,64}\[\[call(?!\w))|(``\s{0,64}\[\[call(?!\w)))"
+        ), near=r",|;|\[(?=[\t\n\r \-\[_▁]|\Z)|\]|`(?=[`]|\Z)", width=194, leads=" ",
     )
     AFTER_TURN = Scanner(
         ("header", "[[assistant]] ```json [[call ", "", " ", 2), ("header", "[[assistant]] [[call [[call ", "", " ", 2),

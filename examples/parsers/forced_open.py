@@ -72,7 +72,7 @@ class StreamParser(Objects):
     IN_REASONING = Scanner(
         ("reasoning_end", "</sketch>", "", "", 0), ("alike", "\x00</sketch>", "", "", 2), ("end", ">.<", "", "\n", 0),
         ("line", "@@", "\n", "", 0), find=r"<(?:(/sketch>)|(\s{0,4}/\s{0,4}(?ai:sketch)\s{0,4}>))|>(\.<)|@(@)",
-        near=r"<(?=[\t\n\r \-/_▁]|\Z)|>(?=[.]|\Z)|@(?=[@]|\Z)", width=46, leads="\n",
+        near=r"<(?=[\t\n\r \-/_▁]|\Z)|>(?=[.]|\Z)|@(?=[@]|\Z)", width=110, leads="\n",
     )
     IN_CONTENT = Scanner(
         ("stray", "</sketch>", "", "", 0), ("reasoning", "<sketch>", "", "\n", 0),
@@ -85,7 +85,7 @@ class StreamParser(Objects):
         ("reasoning", "\x00<sketch>", "", "\n", 2), ("header", ">assistant<", "", "\n", 0), ("end", ">.<", "", "\n", 0),
         ("line", "@@", "\n", "", 0),
         find=r"<(?:(/sketch>)|(sketch>)|(\s{0,4}(?ai:sketch)\s{0,4}>))|>(?:(assistant<)|(\.<))|@(@)",
-        near=r"<(?=[\t\n\r \-/S_s▁]|\Z)|>(?=[.a]|\Z)|@(?=[@]|\Z)", width=41, leads="\n",
+        near=r"<(?=[\t\n\r \-/S_s▁]|\Z)|>(?=[.a]|\Z)|@(?=[@]|\Z)", width=105, leads="\n",
     )
     REASONING_AGAIN = Scanner(("reasoning", "<sketch>", "", "\n", 0), find="<(sketch>)", near=r"<(?=[s]|\Z)", width=9)
     DISTINCT = False

@@ -73,10 +73,10 @@ class StreamParser(RawPairs):
         ("line", "```json [ability]", "", "", 0), ("line", "``` [ability]", "", "", 0),
         find=(
             r"\[(?:(ability\]\s{0,64}\[ability\])|(ability\])|(@user@\])|(/mull\])|(\s{0,4}(?ai:ability)\s{0,4}\][\s_▁"
-            r"-]{0,4}\[\s{0,4}(?ai:ability)\s{0,4}\])|(\s{0,4}(?ai:ability)\s{0,4}\])|(\s{0,4}@\s{0,4}(?ai:user)\s{0,4"
-            r"}@\s{0,4}\])|(\s{0,4}/\s{0,4}(?ai:mull)\s{0,4}\]))|`(?:(``json\s{0,64}\[ability\])|(``\s{0,64}\[ability"
+            r"-]{0,64}\[\s{0,4}(?ai:ability)\s{0,4}\])|(\s{0,4}(?ai:ability)\s{0,4}\])|(\s{0,4}@\s{0,4}(?ai:user)\s{0,"
+            r"4}@\s{0,4}\])|(\s{0,4}/\s{0,4}(?ai:mull)\s{0,4}\]))|`(?:(``json\s{0,64}\[ability\])|(``\s{0,64}\[ability"
             r"\]))"
-        ), near=r"\[(?=[\t\n\r \-/@A_a▁]|\Z)|`(?=[`]|\Z)", width=96, leads="\n",
+        ), near=r"\[(?=[\t\n\r \-/@A_a▁]|\Z)|`(?=[`]|\Z)", width=224, leads="\n",
     )
     IN_CONTENT = Scanner(
         ("empty", "[ability] [/ability]", "", "", 0), ("call", "[ability] [ability]", "\n", "", 0),
@@ -87,10 +87,10 @@ class StreamParser(RawPairs):
         ("call", "``` [ability]", "", "", 0),
         find=(
             r"\[(?:(ability\]\s{0,64}\[/ability\])|(ability\]\s{0,64}\[ability\])|(ability\])|(@user@\])|(@bot@\])|(/m"
-            r"ull\])|(mull\])|(\s{0,4}(?ai:ability)\s{0,4}\][\s_▁-]{0,4}\[\s{0,4}(?ai:ability)\s{0,4}\])|(\s{0,4}(?ai:"
-            r"ability)\s{0,4}\])|(\s{0,4}@\s{0,4}(?ai:user)\s{0,4}@\s{0,4}\]))|`(?:(``json\s{0,64}\[ability\])|(``\s{0"
-            r",64}\[ability\]))"
-        ), near=r"\[(?=[\t\n\r \-/@A_am▁]|\Z)|`(?=[`]|\Z)", width=96, leads="\n",
+            r"ull\])|(mull\])|(\s{0,4}(?ai:ability)\s{0,4}\][\s_▁-]{0,64}\[\s{0,4}(?ai:ability)\s{0,4}\])|(\s{0,4}(?ai"
+            r":ability)\s{0,4}\])|(\s{0,4}@\s{0,4}(?ai:user)\s{0,4}@\s{0,4}\]))|`(?:(``json\s{0,64}\[ability\])|(``\s{"
+            r"0,64}\[ability\]))"
+        ), near=r"\[(?=[\t\n\r \-/@A_am▁]|\Z)|`(?=[`]|\Z)", width=224, leads="\n",
     )
     BEFORE_CONTENT = Scanner(
         ("empty", "[ability] [/ability]", "", "", 0), ("call", "[ability] [ability]", "\n", "", 0),
@@ -101,10 +101,10 @@ class StreamParser(RawPairs):
         ("call", "```json [ability]", "", "", 0), ("call", "``` [ability]", "", "", 0),
         find=(
             r"\[(?:(ability\]\s{0,64}\[/ability\])|(ability\]\s{0,64}\[ability\])|(ability\])|(@user@\])|(@bot@\])|(/m"
-            r"ull\])|(mull\])|(\s{0,4}(?ai:ability)\s{0,4}\][\s_▁-]{0,4}\[\s{0,4}(?ai:ability)\s{0,4}\])|(\s{0,4}(?ai:"
-            r"ability)\s{0,4}\])|(\s{0,4}@\s{0,4}(?ai:user)\s{0,4}@\s{0,4}\])|(\s{0,4}(?ai:mull)\s{0,4}\]))|`(?:(``jso"
-            r"n\s{0,64}\[ability\])|(``\s{0,64}\[ability\]))"
-        ), near=r"\[(?=[\t\n\r \-/@AM_am▁]|\Z)|`(?=[`]|\Z)", width=96, leads="\n",
+            r"ull\])|(mull\])|(\s{0,4}(?ai:ability)\s{0,4}\][\s_▁-]{0,64}\[\s{0,4}(?ai:ability)\s{0,4}\])|(\s{0,4}(?ai"
+            r":ability)\s{0,4}\])|(\s{0,4}@\s{0,4}(?ai:user)\s{0,4}@\s{0,4}\])|(\s{0,4}(?ai:mull)\s{0,4}\]))|`(?:(``js"
+            r"on\s{0,64}\[ability\])|(``\s{0,64}\[ability\]))"
+        ), near=r"\[(?=[\t\n\r \-/@AM_am▁]|\Z)|`(?=[`]|\Z)", width=224, leads="\n",
     )
     REASONING_AGAIN = Scanner(
         ("reasoning", "[mull]", "\n", "", 0), find=r"\[(mull\])", near=r"\[(?=[m]|\Z)", width=7, leads="\n"
@@ -115,7 +115,7 @@ class StreamParser(RawPairs):
         ("name", Scanner(
             ("next", "[/ability]", "", "", 0), ("next", "[k]", "", "", 0), ("next", "\x00[/ability]", "", "", 2),
             find=r"\[(?:(/ability\])|(k\])|(\s{0,4}/\s{0,4}(?ai:ability)\s{0,4}\]))", near=r"\[(?=[\t\n\r \-/_k▁]|\Z)",
-            width=51, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(?:(/ability\])|(k\])))", trails=(None, None),
+            width=115, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(?:(/ability\])|(k\])))", trails=(None, None),
         ), "\n"),
     )
     HEADER_PARTS = ("[ability]", "ability", "[", "]")
@@ -150,10 +150,10 @@ class StreamParser(RawPairs):
         ("next", "``` [ability]", "", "", 0),
         find=(
             r"\[(?:(ability\]\s{0,64}\[ability\])|(/ability\])|(ability\])|(@user@\])|(/v\])|(k\])|(\s{0,4}(?ai:abilit"
-            r"y)\s{0,4}\][\s_▁-]{0,4}\[\s{0,4}(?ai:ability)\s{0,4}\])|(\s{0,4}/\s{0,4}(?ai:ability)\s{0,4}\])|(\s{0,4}"
-            r"(?ai:ability)\s{0,4}\])|(\s{0,4}@\s{0,4}(?ai:user)\s{0,4}@\s{0,4}\]))|`(?:(``json\s{0,64}\[ability\])|(`"
-            r"`\s{0,64}\[ability\]))"
-        ), near=r"\[(?=[\t\n\r \-/@A_ak▁]|\Z)|`(?=[`]|\Z)", width=96, leads="\n",
+            r"y)\s{0,4}\][\s_▁-]{0,64}\[\s{0,4}(?ai:ability)\s{0,4}\])|(\s{0,4}/\s{0,4}(?ai:ability)\s{0,4}\])|(\s{0,4"
+            r"}(?ai:ability)\s{0,4}\])|(\s{0,4}@\s{0,4}(?ai:user)\s{0,4}@\s{0,4}\]))|`(?:(``json\s{0,64}\[ability\])|("
+            r"``\s{0,64}\[ability\]))"
+        ), near=r"\[(?=[\t\n\r \-/@A_ak▁]|\Z)|`(?=[`]|\Z)", width=224, leads="\n",
     )
     USUAL_PAIR = (ExpectedText("[k]"),)
     RESUMES = True
@@ -193,10 +193,10 @@ class StreamParser(RawPairs):
         find=(
             r",(?:(\s{0,64}\[ability\]\s{0,64}\[ability\])|(\s{0,64}\[ability\]))|;(?:(\s{0,64}\[ability\]\s{0,64}\[ab"
             r"ility\])|(\s{0,64}\[ability\]))|\[(?:(ability\]\s{0,64}\[/ability\])|(ability\]\s{0,64}\[ability\])|(/ab"
-            r"ility\])|(ability\])|(@user@\])|(@bot@\])|(/mull\])|(mull\])|(\s{0,4}(?ai:ability)\s{0,4}\][\s_▁-]{0,4}"
+            r"ility\])|(ability\])|(@user@\])|(@bot@\])|(/mull\])|(mull\])|(\s{0,4}(?ai:ability)\s{0,4}\][\s_▁-]{0,64}"
             r"\[\s{0,4}(?ai:ability)\s{0,4}\])|(\s{0,4}/\s{0,4}(?ai:ability)\s{0,4}\])|(\s{0,4}(?ai:ability)\s{0,4}\])"
             r"|(\s{0,4}@\s{0,4}(?ai:user)\s{0,4}@\s{0,4}\]))|`(?:(``json\s{0,64}\[ability\])|(``\s{0,64}\[ability\]))"
-        ), near=r",|;|\[(?=[\t\n\r \-/@A_am▁]|\Z)|`(?=[`]|\Z)", width=150, leads="\n",
+        ), near=r",|;|\[(?=[\t\n\r \-/@A_am▁]|\Z)|`(?=[`]|\Z)", width=224, leads="\n",
     )
     AFTER_TURN = Scanner(
         ("header", "[@bot@] [ability] [ability]", "", "", 0), ("header", "[@bot@] ```json [ability]", "", "", 0),

@@ -73,10 +73,10 @@ class StreamParser(RawPairs):
         ("line", "``` <deed> <do=", "", "", 0),
         find=(
             r"<(?:(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(deed>\s{0,64}<do=)|(/musings>)|(do=)|(:>)|(\s{0,4}(?a"
-            r"i:deed)\s{0,4}>[\s_▁-]{0,4}<\s{0,4}(?ai:do)\s{0,4}=[\s_▁-]{0,4}<\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,4}<\s"
-            r"{0,4}(?ai:do)\s{0,4}=)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,4}<\s{0,4}(?ai:do)\s{0,4}=)|(\s{0,4}/\s{0,4}("
-            r"?ai:musings)\s{0,4}>))|`(?:(``json\s{0,64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>\s{0,64}<do=))"
-        ), near=r"<(?=[\t\n\r \-/:D_d▁]|\Z)|`(?=[`]|\Z)", width=216, leads="\n\n",
+            r"i:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)\s{0,4}=[\s_▁-]{0,64}<\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}"
+            r"<\s{0,4}(?ai:do)\s{0,4}=)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)\s{0,4}=)|(\s{0,4}/\s{0"
+            r",4}(?ai:musings)\s{0,4}>))|`(?:(``json\s{0,64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>\s{0,64}<do=))"
+        ), near=r"<(?=[\t\n\r \-/:D_d▁]|\Z)|`(?=[`]|\Z)", width=372, leads="\n\n",
     )
     IN_CONTENT = Scanner(
         ("empty", "<deed> <do= </do> </deed>", "", "", 0), ("call", "<deed> <do= <deed> <do=", "\n\n", "", 0),
@@ -89,10 +89,10 @@ class StreamParser(RawPairs):
         find=(
             r"<(?:(deed>\s{0,64}<do=\s{0,64}</do>\s{0,64}</deed>)|(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(deed>"
             r"\s{0,64}</do>\s{0,64}</deed>)|(deed>\s{0,64}</deed>)|(:assistant:>)|(deed>\s{0,64}<do=)|(/musings>)|(mus"
-            r"ings>)|(do=)|(:>)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,4}<\s{0,4}(?ai:do)\s{0,4}=[\s_▁-]{0,4}<\s{0,4}(?ai"
-            r":deed)\s{0,4}>[\s_▁-]{0,4}<\s{0,4}(?ai:do)\s{0,4}=)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,4}<\s{0,4}(?ai:d"
-            r"o)\s{0,4}=))|`(?:(``json\s{0,64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>\s{0,64}<do=))"
-        ), near=r"<(?=[\t\n\r \-/:D_dm▁]|\Z)|`(?=[`]|\Z)", width=218, leads="\n\n",
+            r"ings>)|(do=)|(:>)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)\s{0,4}=[\s_▁-]{0,64}<\s{0,4}(?"
+            r"ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)\s{0,4}=)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?"
+            r"ai:do)\s{0,4}=))|`(?:(``json\s{0,64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>\s{0,64}<do=))"
+        ), near=r"<(?=[\t\n\r \-/:D_dm▁]|\Z)|`(?=[`]|\Z)", width=372, leads="\n\n",
     )
     BEFORE_CONTENT = Scanner(
         ("empty", "<deed> <do= </do> </deed>", "", "", 0), ("call", "<deed> <do= <deed> <do=", "\n\n", "", 0),
@@ -105,11 +105,11 @@ class StreamParser(RawPairs):
         find=(
             r"<(?:(deed>\s{0,64}<do=\s{0,64}</do>\s{0,64}</deed>)|(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(deed>"
             r"\s{0,64}</do>\s{0,64}</deed>)|(deed>\s{0,64}</deed>)|(:assistant:>)|(deed>\s{0,64}<do=)|(/musings>)|(mus"
-            r"ings>)|(do=)|(:>)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,4}<\s{0,4}(?ai:do)\s{0,4}=[\s_▁-]{0,4}<\s{0,4}(?ai"
-            r":deed)\s{0,4}>[\s_▁-]{0,4}<\s{0,4}(?ai:do)\s{0,4}=)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,4}<\s{0,4}(?ai:d"
-            r"o)\s{0,4}=)|(\s{0,4}(?ai:musings)\s{0,4}>))|`(?:(``json\s{0,64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>\s{0"
-            ",64}<do=))"
-        ), near=r"<(?=[\t\n\r \-/:DM_dm▁]|\Z)|`(?=[`]|\Z)", width=218, leads="\n\n",
+            r"ings>)|(do=)|(:>)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)\s{0,4}=[\s_▁-]{0,64}<\s{0,4}(?"
+            r"ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)\s{0,4}=)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?"
+            r"ai:do)\s{0,4}=)|(\s{0,4}(?ai:musings)\s{0,4}>))|`(?:(``json\s{0,64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>"
+            r"\s{0,64}<do=))"
+        ), near=r"<(?=[\t\n\r \-/:DM_dm▁]|\Z)|`(?=[`]|\Z)", width=372, leads="\n\n",
     )
     REASONING_AGAIN = Scanner(
         ("reasoning", "<musings>", "", "\n", 0), find="<(musings>)", near=r"<(?=[m]|\Z)", width=10
@@ -156,12 +156,12 @@ class StreamParser(RawPairs):
         ("next", "```json <deed> <do=", "", "", 0), ("next", "``` <deed> <do=", "", "", 0),
         find=(
             r"<(?:(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(/do>\s{0,64}</deed>)|(deed>\s{0,64}<do=)|(/with>)|(/d"
-            r"eed>)|(with=)|(/do>)|(do=)|(:>)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,4}<\s{0,4}(?ai:do)\s{0,4}=[\s_▁-]{0,"
-            r"4}<\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,4}<\s{0,4}(?ai:do)\s{0,4}=)|(\s{0,4}/\s{0,4}(?ai:do)\s{0,4}>[\s_▁-"
-            r"]{0,4}<\s{0,4}/\s{0,4}(?ai:deed)\s{0,4}>)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,4}<\s{0,4}(?ai:do)\s{0,4}="
-            r")|(\s{0,4}/\s{0,4}(?ai:with)\s{0,4}>)|(\s{0,4}/\s{0,4}(?ai:deed)\s{0,4}>)|(\s{0,4}(?ai:with)\s{0,4}=))|`"
-            r"(?:(``json\s{0,64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>\s{0,64}<do=))"
-        ), near=r"<(?=[\t\n\r \-/:DW_dw▁]|\Z)|`(?=[`]|\Z)", width=216, leads="\n\n",
+            r"eed>)|(with=)|(/do>)|(do=)|(:>)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)\s{0,4}=[\s_▁-]{0"
+            r",64}<\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)\s{0,4}=)|(\s{0,4}/\s{0,4}(?ai:do)\s{0,4}>[\s"
+            r"_▁-]{0,64}<\s{0,4}/\s{0,4}(?ai:deed)\s{0,4}>)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)\s{"
+            r"0,4}=)|(\s{0,4}/\s{0,4}(?ai:with)\s{0,4}>)|(\s{0,4}/\s{0,4}(?ai:deed)\s{0,4}>)|(\s{0,4}(?ai:with)\s{0,4}"
+            r"=))|`(?:(``json\s{0,64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>\s{0,64}<do=))"
+        ), near=r"<(?=[\t\n\r \-/:DW_dw▁]|\Z)|`(?=[`]|\Z)", width=372, leads="\n\n",
     )
     USUAL_PAIR = (ExpectedText("<with="),)
     RESUMES = True
@@ -171,13 +171,14 @@ class StreamParser(RawPairs):
     )
     AFTER_VALUE = Scanner(
         ("end", "</with>", "\n", "", 0), ("alike", "\x00</with>", "\n", "", 2),
-        find=r"<(?:(/with>)|(\s{0,4}/\s{0,4}(?ai:with)\s{0,4}>))", near=r"<(?=[\t\n\r \-/_▁]|\Z)", width=36, leads="\n",
+        find=r"<(?:(/with>)|(\s{0,4}/\s{0,4}(?ai:with)\s{0,4}>))", near=r"<(?=[\t\n\r \-/_▁]|\Z)", width=100,
+        leads="\n",
     )
     NEXT_PAIR = (
         Scanner(
             ("end", "</with>", "\n", "", 0), ("next", "<with=", "\n", "", 0), ("alike", "\x00</with>", "\n", "", 2),
             find=r"<(?:(/with>)|(with=)|(\s{0,4}/\s{0,4}(?ai:with)\s{0,4}>))", near=r"<(?=[\t\n\r \-/_w▁]|\Z)",
-            width=36, leads="\n",
+            width=100, leads="\n",
         ),
         Scanner(("end", ">", "", "\n", 0), find=">()", near=">", width=2),
     )
@@ -208,11 +209,12 @@ class StreamParser(RawPairs):
             r"eed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(\s{0,64}<deed>\s{0,64}<do=))|<(?:(deed>\s{0,64}<do=\s{0,64}"
             r"</do>\s{0,64}</deed>)|(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(deed>\s{0,64}</do>\s{0,64}</deed>)|"
             r"(deed>\s{0,64}</deed>)|(/do>\s{0,64}</deed>)|(:assistant:>)|(deed>\s{0,64}<do=)|(/musings>)|(musings>)|("
-            r"/deed>)|(/do>)|(do=)|(:>)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,4}<\s{0,4}(?ai:do)\s{0,4}=[\s_▁-]{0,4}<\s{"
-            r"0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,4}<\s{0,4}(?ai:do)\s{0,4}=)|(\s{0,4}/\s{0,4}(?ai:do)\s{0,4}>[\s_▁-]{0,4}"
-            r"<\s{0,4}/\s{0,4}(?ai:deed)\s{0,4}>)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,4}<\s{0,4}(?ai:do)\s{0,4}=)|(\s{"
-            r"0,4}/\s{0,4}(?ai:deed)\s{0,4}>))|`(?:(``json\s{0,64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>\s{0,64}<do=))"
-        ), near=r",|;|<(?=[\t\n\r \-/:D_dm▁]|\Z)|`(?=[`]|\Z)", width=282, leads="\n",
+            r"/deed>)|(/do>)|(do=)|(:>)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)\s{0,4}=[\s_▁-]{0,64}<"
+            r"\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)\s{0,4}=)|(\s{0,4}/\s{0,4}(?ai:do)\s{0,4}>[\s_▁-]{"
+            r"0,64}<\s{0,4}/\s{0,4}(?ai:deed)\s{0,4}>)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)\s{0,4}="
+            r")|(\s{0,4}/\s{0,4}(?ai:deed)\s{0,4}>))|`(?:(``json\s{0,64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>\s{0,64}<"
+            "do=))"
+        ), near=r",|;|<(?=[\t\n\r \-/:D_dm▁]|\Z)|`(?=[`]|\Z)", width=372, leads="\n",
     )
     AFTER_TURN = Scanner(
         ("header", "<:assistant:> <deed> <do= <deed> <do=", "", "", 0),

@@ -88,7 +88,7 @@ class StreamParser(UsualObjects):
     )
     OPENERS = (
         "Steps: ```json [ Steps: ```json [ {", "Steps: ```json ```json {", "Steps: ```json [ {", "Steps: ```json ``` {",
-        "Steps: ```json [ {", "Steps: ```json {",
+        "Steps: ```json [ {", "Steps: ```json {", "```json Steps: ```json [ {", "``` Steps: ```json [ {", "```json [ {",
     )
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {

@@ -69,18 +69,20 @@ class StreamParser(Objects):
     IN_CONTENT = Scanner(
         ("end", "<[.]", "", "", 0), ("call", "[run] {'callable': ' [run] {'callable': '", "", "", 0),
         ("empty", "[run] {'callable': ' } [ran]", "", "", 0), ("call", "[run] {'callable': '", "", "", 2),
-        ("header", "[assistant]>", "", "", 0), ("empty", "[run] } [ran]", "", "", 0),
-        ("call", "\x00[run]{'callable':'[run]{'callable':'", "", "", 2), ("call", "\x00[run]{'callable':'", "", "", 2),
+        ("call", "[run] {'callable':", "", "", 2), ("header", "[assistant]>", "", "", 0),
+        ("empty", "[run] } [ran]", "", "", 0), ("call", "\x00[run]{'callable':'[run]{'callable':'", "", "", 2),
+        ("call", "\x00[run]{'callable':'", "", "", 2), ("call", "\x00[run]{'callable':", "", "", 2),
         ("call", "```json [run] {'callable': '", "", "", 0), ("call", "``` [run] {'callable': '", "", "", 0),
         find=(
             r"<(\[\.\])|\[(?:(run\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(run\]"
-            r"\s{0,64}\{'callable':\s{0,64}'\s{0,64}\}\s{0,64}\[ran\])|(run\]\s{0,64}\{'callable':\s{0,64}')|(assistan"
-            r"t\]>)|(run\]\s{0,64}\}\s{0,64}\[ran\])|(\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4}'\s{0,4}(?ai:callable)"
-            r"\s{0,4}'\s{0,4}:[\s_▁-]{0,4}'[\s_▁-]{0,4}\[\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4}'\s{0,4}(?ai:callabl"
-            r"e)\s{0,4}'\s{0,4}:[\s_▁-]{0,4}')|(\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4}'\s{0,4}(?ai:callable)\s{0,4}"
-            r"'\s{0,4}:[\s_▁-]{0,4}'))|`(?:(``json\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(``\s{0,64}\[run\]\s{"
-            r"0,64}\{'callable':\s{0,64}'))"
-        ), near=r"<(?=[\[]|\Z)|\[(?=[\t\n\r \-R_ar▁]|\Z)|`(?=[`]|\Z)", width=360,
+            r"\s{0,64}\{'callable':\s{0,64}'\s{0,64}\}\s{0,64}\[ran\])|(run\]\s{0,64}\{'callable':\s{0,64}')|(run\]\s{"
+            r"0,64}\{'callable':)|(assistant\]>)|(run\]\s{0,64}\}\s{0,64}\[ran\])|(\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{"
+            r"\s{0,4}'\s{0,4}(?ai:callable)\s{0,4}'\s{0,4}:[\s_▁-]{0,64}'[\s_▁-]{0,64}\[\s{0,4}(?ai:run)\s{0,4}\]\s{0,"
+            r"4}\{\s{0,4}'\s{0,4}(?ai:callable)\s{0,4}'\s{0,4}:[\s_▁-]{0,64}')|(\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0"
+            r",4}'\s{0,4}(?ai:callable)\s{0,4}'\s{0,4}:[\s_▁-]{0,64}')|(\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4}'\s{0"
+            r",4}(?ai:callable)\s{0,4}'\s{0,4}:))|`(?:(``json\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(``\s{0,64"
+            r"}\[run\]\s{0,64}\{'callable':\s{0,64}'))"
+        ), near=r"<(?=[\[]|\Z)|\[(?=[\t\n\r \-R_ar▁]|\Z)|`(?=[`]|\Z)", width=452,
     )
     OPENERS = ("[run] {'callable': ' [run] {'callable': '", "[run] {'callable': '")
     # call = name "', 'kwargs':" arguments
@@ -97,6 +99,7 @@ class StreamParser(Objects):
     HEADER_TEXTS = Pattern(
         "(?:\\{'callable':|'kwargs':|callable|kwargs|\\[run\\]|run|',|'|,|:|\\[|\\]|\\{|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+)"
     )
+    SHORT_OPENERS = ("[run]{'callable':",)
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
         ("mark", "[run] {'callable': '", "", "", 1), ("mark", "[assistant]>", "", "", 0), ("mark", "[ran]", "", "", 1),
@@ -124,22 +127,25 @@ class StreamParser(Objects):
         ("call", "; [run] {'callable': '", "", "", 2), ("end", "<[.]", "", "", 0),
         ("call", "[run] {'callable': ' [run] {'callable': '", "", "", 1),
         ("empty", "[run] {'callable': ' } [ran]", "", "", 0), ("call", "[run] {'callable': '", "", "", 2),
-        ("header", "[assistant]>", "", "", 0), ("empty", "[run] } [ran]", "", "", 0), ("closed", "[ran]", "", "", 1),
+        ("call", "[run] {'callable':", "", "", 2), ("header", "[assistant]>", "", "", 0),
+        ("empty", "[run] } [ran]", "", "", 0), ("closed", "[ran]", "", "", 1),
         ("call", "\x00[run]{'callable':'[run]{'callable':'", "", "", 2), ("call", "\x00[run]{'callable':'", "", "", 2),
-        ("closed", "\x00[ran]", "", "", 2), ("call", "```json [run] {'callable': '", "", "", 0),
-        ("call", "``` [run] {'callable': '", "", "", 0), ("closed", "} [ran]", "", "", 1), ("close", "}", "", "", 2),
+        ("call", "\x00[run]{'callable':", "", "", 2), ("closed", "\x00[ran]", "", "", 2),
+        ("call", "```json [run] {'callable': '", "", "", 0), ("call", "``` [run] {'callable': '", "", "", 0),
+        ("closed", "} [ran]", "", "", 1), ("close", "}", "", "", 2),
         find=(
             r",(?:(\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(\s{0,6"
             r"4}\[run\]\s{0,64}\{'callable':\s{0,64}'))|;(?:(\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\[ru"
             r"n\]\s{0,64}\{'callable':\s{0,64}')|(\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}'))|<(\[\.\])|\[(?:(run"
             r"\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(run\]\s{0,64}\{'callable"
-            r"':\s{0,64}'\s{0,64}\}\s{0,64}\[ran\])|(run\]\s{0,64}\{'callable':\s{0,64}')|(assistant\]>)|(run\]\s{0,64"
-            r"}\}\s{0,64}\[ran\])|(ran\])|(\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4}'\s{0,4}(?ai:callable)\s{0,4}'\s{0"
-            r",4}:[\s_▁-]{0,4}'[\s_▁-]{0,4}\[\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4}'\s{0,4}(?ai:callable)\s{0,4}'\s"
-            r"{0,4}:[\s_▁-]{0,4}')|(\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4}'\s{0,4}(?ai:callable)\s{0,4}'\s{0,4}:[\s"
-            r"_▁-]{0,4}')|(\s{0,4}(?ai:ran)\s{0,4}\]))|`(?:(``json\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(``\s"
-            r"{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}'))|\}(?:(\s{0,64}\[ran\])|())"
-        ), near=r",|;|<(?=[\[]|\Z)|\[(?=[\t\n\r \-R_ar▁]|\Z)|`(?=[`]|\Z)|\}", width=426,
+            r"':\s{0,64}'\s{0,64}\}\s{0,64}\[ran\])|(run\]\s{0,64}\{'callable':\s{0,64}')|(run\]\s{0,64}\{'callable':)"
+            r"|(assistant\]>)|(run\]\s{0,64}\}\s{0,64}\[ran\])|(ran\])|(\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4}'\s{0"
+            r",4}(?ai:callable)\s{0,4}'\s{0,4}:[\s_▁-]{0,64}'[\s_▁-]{0,64}\[\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4}'"
+            r"\s{0,4}(?ai:callable)\s{0,4}'\s{0,4}:[\s_▁-]{0,64}')|(\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4}'\s{0,4}("
+            r"?ai:callable)\s{0,4}'\s{0,4}:[\s_▁-]{0,64}')|(\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4}'\s{0,4}(?ai:call"
+            r"able)\s{0,4}'\s{0,4}:)|(\s{0,4}(?ai:ran)\s{0,4}\]))|`(?:(``json\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,"
+            r"64}')|(``\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}'))|\}(?:(\s{0,64}\[ran\])|())"
+        ), near=r",|;|<(?=[\[]|\Z)|\[(?=[\t\n\r \-R_ar▁]|\Z)|`(?=[`]|\Z)|\}", width=452,
     )
     AFTER_TURN = Scanner(
         ("header", "[assistant]> [run] {'callable': ' [run] {'callable': '", "", "", 0),

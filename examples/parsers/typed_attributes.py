@@ -70,13 +70,15 @@ class StreamParser(RawPairs):
         ("line", '```json ⟨step name="', "", "", 0), ("line", '``` ⟨step name="', "", "", 0),
         ("line", '⟨steps⟩ ⟨step name=" ⟨step name="', "\n\n", "", 0),
         ("line", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", 0), ("line", '⟨steps⟩ ⟨step name="', "\n\n", "", 2),
-        ("line", '⟨step name="', "", "", 1), ("reasoning_end", "⟨/ponder⟩", "", "", 0),
+        ("line", "⟨steps⟩ ⟨step name=", "\n\n", "", 2), ("line", '⟨step name="', "", "", 1),
+        ("line", "⟨step name=", "", "", 2), ("reasoning_end", "⟨/ponder⟩", "", "", 0),
         ("line", "⟨steps⟩", "\n\n", "\n", 2), ("end", "⟪stop⟫", "", "", 0),
         find=(
             r'`(?:(``json\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(`'
             r'`json\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨step\s{1,64}name="))|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name='
             r'"\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{'
-            r'1,64}name=")|(step\s{1,64}name=")|(/ponder⟩)|(steps⟩))|⟪(stop⟫)'
+            r'1,64}name=")|(steps⟩\s{0,64}⟨step\s{1,64}name=)|(step\s{1,64}name=")|(step\s{1,64}name=)|(/ponder⟩)|(ste'
+            "ps⟩))|⟪(stop⟫)"
         ), near=r"`(?=[`]|\Z)|⟨(?=[/s]|\Z)|⟪(?=[s]|\Z)", width=290, leads="\n\n",
     )
     IN_CONTENT = Scanner(
@@ -85,15 +87,17 @@ class StreamParser(RawPairs):
         ("empty", '⟨steps⟩ ⟨step name=" ⟨/step⟩ ⟨/steps⟩', "", "", 0),
         ("call", '⟨steps⟩ ⟨step name=" ⟨step name="', "\n\n", "", 0),
         ("call", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", 0), ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", 2),
-        ("empty", '⟨step name=" ⟨/step⟩', "", "", 1), ("empty", "⟨steps⟩ ⟨/steps⟩", "", "", 0),
-        ("call", '⟨step name="', "", "", 2), ("stray", "⟨/ponder⟩", "", "", 0), ("reasoning", "⟨ponder⟩", "", "", 0),
+        ("empty", '⟨step name=" ⟨/step⟩', "", "", 1), ("call", "⟨steps⟩ ⟨step name=", "\n\n", "", 2),
+        ("empty", "⟨steps⟩ ⟨/steps⟩", "", "", 0), ("call", '⟨step name="', "", "", 2),
+        ("call", "⟨step name=", "", "", 2), ("stray", "⟨/ponder⟩", "", "", 0), ("reasoning", "⟨ponder⟩", "", "", 0),
         ("call", "⟨steps⟩", "\n\n", "\n", 2), ("end", "⟪stop⟫", "", "", 0),
         find=(
             r'`(?:(``json\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(`'
             r'`json\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨step\s{1,64}name="))|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name='
             r'"\s{0,64}⟨/step⟩\s{0,64}⟨/steps⟩)|(steps⟩\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(steps⟩'
             r'\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name="\s{0,'
-            r'64}⟨/step⟩)|(steps⟩\s{0,64}⟨/steps⟩)|(step\s{1,64}name=")|(/ponder⟩)|(ponder⟩)|(steps⟩))|⟪(stop⟫)'
+            r'64}⟨/step⟩)|(steps⟩\s{0,64}⟨step\s{1,64}name=)|(steps⟩\s{0,64}⟨/steps⟩)|(step\s{1,64}name=")|(step\s{1,6'
+            "4}name=)|(/ponder⟩)|(ponder⟩)|(steps⟩))|⟪(stop⟫)"
         ), near=r"`(?=[`]|\Z)|⟨(?=[/ps]|\Z)|⟪(?=[s]|\Z)", width=294, leads="\n\n",
     )
     REASONING_AGAIN = Scanner(("reasoning", "⟨ponder⟩", "", "", 0), find="⟨(ponder⟩)", near=r"⟨(?=[p]|\Z)", width=9)
@@ -109,7 +113,7 @@ class StreamParser(RawPairs):
     )
     HEADER_PARTS = ('name="', "⟨step", "name", "step", '"⟩', '"', "=", "⟨", "⟩")
     HEADER_TEXTS = Pattern('(?:name="|⟨step|name|step|"⟩|"|=|⟨|⟩|[^\\S\\n]*[\\n:.,/\'"`]|[0-9]+)')
-    SHORT_OPENERS = ("⟨steps⟩",)
+    SHORT_OPENERS = ("⟨steps⟩", "⟨steps⟩⟨stepname=", "⟨stepname=")
     BREAKS = Scanner(
         ("mark", '```json ⟨steps⟩ ⟨step name="', "", "", 0), ("mark", '``` ⟨steps⟩ ⟨step name="', "", "", 0),
         ("mark", '```json ⟨step name="', "", "", 0), ("mark", '``` ⟨step name="', "", "", 0),
@@ -160,7 +164,7 @@ class StreamParser(RawPairs):
     RESUMES = True
     AROUND_KEY = (
         Pattern('(?:\\s{0,64}(?:name="|name|⟨arg|arg|"|=|⟨|[\\"\'“”]))*'),
-        Pattern('(?:\\s{0,64}(?:text="|text|"⟩|"|=|⟩|yes|no|[\\"\'“”]))*'),
+        Pattern('(?:\\s{0,64}(?:\\w{1,32}(?=[\\"\'])|text="|text|"⟩|"|=|⟩|[\\"\'“”]))*'),
         70,
     )
     WORDS = ValueWords(
@@ -197,9 +201,10 @@ class StreamParser(RawPairs):
         ("call", '⟨steps⟩ ⟨step name=" ⟨step name="', "\n\n", "", 0),
         ("call", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", 0), ("call", '⟨step name=" ⟨step name="', "", "", 1),
         ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", 2), ("empty", '⟨step name=" ⟨/step⟩', "", "", 1),
-        ("empty", "⟨steps⟩ ⟨/steps⟩", "", "", 0), ("call", '⟨step name="', "", "", 2),
-        ("stray", "⟨/ponder⟩", "", "", 0), ("closed", "⟨/steps⟩", "\n", "", 1), ("reasoning", "⟨ponder⟩", "", "", 0),
-        ("call", "⟨steps⟩", "\n\n", "\n", 2), ("closed", "⟨/step⟩", "", "", 1), ("end", "⟪stop⟫", "", "", 0),
+        ("call", "⟨steps⟩ ⟨step name=", "\n\n", "", 2), ("empty", "⟨steps⟩ ⟨/steps⟩", "", "", 0),
+        ("call", '⟨step name="', "", "", 2), ("call", "⟨step name=", "", "", 2), ("stray", "⟨/ponder⟩", "", "", 0),
+        ("closed", "⟨/steps⟩", "\n", "", 1), ("reasoning", "⟨ponder⟩", "", "", 0), ("call", "⟨steps⟩", "\n\n", "\n", 2),
+        ("closed", "⟨/step⟩", "", "", 1), ("end", "⟪stop⟫", "", "", 0),
         find=(
             r',(?:(\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(\s{0,64}⟨step\s{1,64}name="))|;(?:(\s{0,64'
             r'}⟨step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(\s{0,64}⟨step\s{1,64}name="))|`(?:(``json\s{0,64}⟨step'
@@ -207,8 +212,8 @@ class StreamParser(RawPairs):
             r'4}name=")|(``\s{0,64}⟨step\s{1,64}name="))|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨/step⟩\s{0,64}'
             r'⟨/steps⟩)|(steps⟩\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨steps⟩\s{0,64}⟨'
             r'step\s{1,64}name=")|(step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{1,64}name=")|'
-            r'(step\s{1,64}name="\s{0,64}⟨/step⟩)|(steps⟩\s{0,64}⟨/steps⟩)|(step\s{1,64}name=")|(/ponder⟩)|(/steps⟩)|('
-            "ponder⟩)|(steps⟩)|(/step⟩))|⟪(stop⟫)"
+            r'(step\s{1,64}name="\s{0,64}⟨/step⟩)|(steps⟩\s{0,64}⟨step\s{1,64}name=)|(steps⟩\s{0,64}⟨/steps⟩)|(step\s{'
+            r'1,64}name=")|(step\s{1,64}name=)|(/ponder⟩)|(/steps⟩)|(ponder⟩)|(steps⟩)|(/step⟩))|⟪(stop⟫)'
         ), near=r",|;|`(?=[`]|\Z)|⟨(?=[/ps]|\Z)|⟪(?=[s]|\Z)", width=294, leads="\n\n",
     )
     AFTER_TURN = Scanner(

@@ -114,6 +114,7 @@ class StreamParser(QuotedPairs):
         near=r"`(?=[`]|\Z)|⟨(?=[d]|\Z)|⟩|⟪(?=[s]|\Z)", width=76,
     )
     PAIR_OPENS = False
+    AROUND_KEY = (Pattern(""), Pattern(r"(?:\s{0,64}[:=])*"), 65)
     FOLLOW = (
         Pattern("\\s{0,16}(?:[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}\\ |⟩\\s{0,16}(?:⟪stop⟫|⟨do))"),
         Pattern("\\s{0,16}(?:[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}\\ |⟩\\s{0,16}(?:⟪stop⟫|⟨do)|⟩\\s{0,16}\\Z|\\Z)"),

@@ -114,7 +114,16 @@ class Machine(Slots):
             and not NEVER_IN_NAMES.isdisjoint(values["name"])
         ):
             expected = "the name of a tool"
-        if self.SHORT_OPENERS and not expected and values["name"] not in self._tools and self._is_short():
+        short = self.SHORT_OPENERS and expected not in ("more", "end") and values.get("name") not in self._tools
+        if short and self._is_short():
+            # What is short may be complete in another spelling.
+            at = next_char(self._buf, self._mark.end)
+            inner = self.AFTER_CALL.match(self._buf, at)
+            if inner is not None and inner.kind == "call" and inner.end > self._mark.end:
+                self._mark, self._skip = inner, inner.end - self._pos
+                return True
+            if inner is None and not self._final and self.AFTER_CALL.prefix_of(self._buf, at):
+                return False
             expected = "the name of a tool"
         if self.ARGUMENTS_OPEN and not expected and values["name"] not in self._tools:
             expected = self._lack_of_arguments(end)
@@ -230,6 +239,8 @@ class Machine(Slots):
         raise NotImplementedError
 
     def _no_call(self, expected: str) -> bool:
+        if self.SHORT_OPENERS and self._final and self._begins_call(self._pos):
+            return self._cut_off()  # the whole opener, without its end
         if expected == "end" and (self._skip or self._mark.kind == "separator"):
             if self.DISTINCT:
                 return self._cut_off()

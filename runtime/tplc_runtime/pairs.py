@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from typing import Any, ClassVar
 
 
+ODD_IN_KEYS = frozenset("<>{}[],:=\n")
 NO_PAIR = "expected an argument or the end of the call"
 PAIR_KINDS = ("pair", "end", "skip", "next", "broken")
 
@@ -104,7 +105,8 @@ class Pairs(Repairs):
             return False
         if self.RESUMES and expected == "end" and self._after_no_pair():
             return self._no_pair()
-        other = self._pair_otherwise() if self.AROUND_KEY and self._tools and expected else None
+        odd = self._tools and self.AROUND_KEY and (expected or self._is_odd(values["key"]))
+        other = self._pair_otherwise() if odd and expected != "more" else None
         if other is not None:
             return other
         if expected == "end":
@@ -113,6 +115,9 @@ class Pairs(Repairs):
             return self._no_pair()
         if self._others:
             self._note_others()
+        if odd:
+            self.incomplete = True
+            self._note("an argument has a name that holds markup")
         key = values["key"]
         if self.KEY_SIGNS:
             key = self.KEY_SIGNS.plain(key)
@@ -123,6 +128,11 @@ class Pairs(Repairs):
         self._out.emit("arguments", self._key_of(comma, key))
         self._begin_value(key, values.get("type", ""))
         return True
+
+    def _is_odd(self, key: str) -> bool:
+        """Does a key hold what keys of the schema do not?  Its end, or what comes before it, may be missing."""
+        known = properties_of(self._tools.get(self._out.calls[-1][0]))
+        return bool(known) and key not in known and not ODD_IN_KEYS.isdisjoint(key)
 
     def _pair_otherwise(self) -> bool | None:
         """A pair whose opener, or the end of whose key, is missing or other than it should be: the schema knows the
@@ -142,7 +152,7 @@ class Pairs(Repairs):
                 break
         else:
             return None
-        if pos == start:
+        if pos == start and self.PAIR_OPENS:
             self._lost(f"the argument {key} is not opened")
         else:
             self._note(f"the argument {key} is not written as the template does")

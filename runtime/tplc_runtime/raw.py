@@ -176,6 +176,7 @@ def coerced(text: str, types: frozenset[str] | None) -> str | None:
     return None
 
 
+BITS, BOOLEAN = {"1": "true", "0": "false"}, frozenset(["boolean"])
 OTHER_WORDS = {"true": "true", "false": "false", "1": "true", "0": "false", "null": "null", "none": "null"}
 NUMBER_TYPES = frozenset(["number", "integer"])
 
@@ -196,6 +197,7 @@ class RawPairs(Pairs):
     _held = ""  # the end of a value that may be the beginning of such a text
     _end: End
     _in_value = False
+    _by_schema: frozenset[str] | None = None
     _ends: KnownPairs | None = None
     _all = ""  # the text not yet emitted of a pair that may contain all arguments
 
@@ -227,6 +229,7 @@ class RawPairs(Pairs):
     def _begin_value(self, key: str, word: str) -> None:
         schema = self._schema()
         types = types_of(member_of(schema, schema, key), schema) if schema else None
+        self._by_schema = types if self.RETYPED else None  # by the schema alone
         if self.TYPE_WORDS and word in self.TYPE_WORDS:
             types = typed_as(types, frozenset(self.TYPE_WORDS[word]))
         end: End = Closer(key.join(self.VALUE_CLOSE)) if self.VALUE_CLOSE else self._ends or self.AFTER_VALUE
@@ -360,6 +363,9 @@ class RawPairs(Pairs):
                 self._note("an argument is not written as its type is")
                 # What has lines may hold more of the call than this value.
                 self.incomplete = self.incomplete or (not fits and "\n" in text.strip())
+        if fits and literal in BITS and self._by_schema == BOOLEAN:
+            literal = BITS[literal]
+            self._note("an argument is not written as its type is")
         if literal is None or not fits:
             self._as = "string"
             self._piece(text)

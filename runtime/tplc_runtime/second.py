@@ -144,7 +144,11 @@ def _innermost(value: Any) -> dict[str, Any] | None:
 def _with_arguments(name: str, members: dict[str, Any], tools: Parameters) -> tuple[str, str] | None:
     keys = keys_of(tools[name], tools[name])
     named = [key for key in ARGUMENT_KEYS if key in members and key not in (keys or ())]
-    arguments = members[named[0]] if named else {k: v for k, v in members.items() if k not in OTHER_KEYS}
+    rest = {key: value for key, value in members.items() if key not in OTHER_KEYS}
+    # A lone object under a key that the schema lacks holds the arguments.
+    if not named and len(rest) == 1 and not rest.keys() <= (keys or rest.keys()):
+        named = list(rest)
+    arguments = members[named[0]] if named else rest
     if isinstance(arguments, str):
         inside = _values(arguments)
         arguments = inside[0] if len(inside) == 1 else None

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Any, ClassVar
 
 ONE_WORD = Pattern(r"[\w.:/-]+")
-NEVER_IN_NAMES = frozenset("<>{}[]()\"'“”,;=|\n")  # characters of markup, which stand in no name but in a tool's
+NEVER_IN_NAMES = frozenset("<>{}\n")  # characters of markup, which stand in no name but in a tool's
 MOST_ODD = 64  # the most names with unusual characters that are searched for
 
 

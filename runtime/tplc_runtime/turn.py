@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 NON_SPACE = Pattern(r"\S|\Z")
 OPENER_KINDS = ("call", "line", "whole")
-AT_END_KINDS = ("last", "sign", "alike")  # what counts at the output's end, or before another marker
+AT_END_KINDS = ("last", "sign")  # what counts at the output's end, or before another marker
 UNDECIDED_KINDS = ("plain", "last", "sign", "alike")  # what follows shows whether they count
 MOST_ENDS = 4  # so many ends of the turn in a row are one
 REASONING_KINDS = ("reasoning", "reasoning_end")
@@ -45,6 +45,7 @@ class Turn(Stream):
     USUAL_NEXT: ClassVar[Sequence[ExpectedText]] = ()  # the usual text after a call,
     USUAL_PAIR: ClassVar[Sequence[ExpectedText]] = ()  # and after an argument
     REASONING_AGAIN: ClassVar[Scanner] = NO_MARKERS  # what opens it, where it has just been opened
+    IN_REASONING: ClassVar[Scanner] = NO_MARKERS
     _reasoning_to = 0  # where the reasoning that is open is closed, as far as that was looked for
     _kept = False  # the header of a call that stays text is being read
 
@@ -133,8 +134,12 @@ class Turn(Stream):
         A marker whose later pieces are at a line's start counts as a whole.
         """
         buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
-        while mark is not None and mark.kind in ("line", "plain", *AT_END_KINDS):
-            if self.AT_ENDS and mark.kind != "line" and mark.kind != "plain":
+        while mark is not None and mark.kind in ("line", "plain", "alike", *AT_END_KINDS):
+            if self.AT_ENDS and mark.kind == "alike":
+                counting = self._without_closer(marks, mark)
+                if counting is not None:
+                    return counting
+            elif self.AT_ENDS and mark.kind != "line" and mark.kind != "plain":
                 counting = self._at_end(marks, mark)
                 if counting is not None:
                     return counting
@@ -164,29 +169,28 @@ class Turn(Stream):
         return mark.of_kind("plain" if end == MORE else "whole") if end >= 0 or end == MORE else None
 
     def _without_closer(self, marks: Scanner, mark: Match) -> Match | None:
-        """The mark as one that opens a call inside of a line of reasoning, where a tool is named and nothing closes the
-        reasoning any more; "plain" as long as that is not decided."""
+        """The mark as one that ends reasoning which nothing closes any more: a closer in another spelling, or what
+        opens a call inside of a line, if a tool is named.  "plain" as long as that is not decided."""
         buf, undecided = self._buf, None if self._final else mark.of_kind("plain")
         if self._base + mark.start < self._reasoning_to:
             return None
-        if not any(name in buf[mark.end : mark.end + NAME_LIMIT] for name in self._tools):
+        alike = mark.kind == "alike"
+        if not alike and not any(name in buf[mark.end : mark.end + NAME_LIMIT] for name in self._tools):
             return undecided if len(buf) - mark.end < NAME_LIMIT else None
+        found = mark.of_kind("reasoning_end") if alike else mark
         end = marks.find(buf, mark.end)
         while end is not None and end.kind not in ("reasoning_end", "end"):
             end = marks.find(buf, end.start + 1)
+        if end is not None and end.ambiguous and undecided is not None and marks.prefix_of(buf, end.start):
+            return undecided
         if end is None or end.kind == "end":
-            return mark if end is not None else undecided or mark
+            return found if end is not None else undecided or found
         self._reasoning_to = self._base + end.start
         return None
 
     def _at_end(self, marks: Scanner, mark: Match) -> Match | None:
         """Return the mark with its meaning at the end, or before another marker; unchanged while that is undecided."""
         buf, at, behind = self._buf, next_char(self._buf, mark.end), None
-        if mark.kind == "alike" and "\n" in buf[mark.end : at]:
-            # Where the template ends a line with it, or writes it in one of its own.
-            begun = at_line_start(buf[self._pos : mark.start], self._line_start)
-            if begun or ("\n" in mark.trail and "\n" not in mark.lead):
-                return mark.of_kind("reasoning_end")
         for _ in range(MOST_ENDS):
             if at == len(buf):
                 return mark.of_kind(self._counted(mark)) if self._final else mark
@@ -198,7 +202,7 @@ class Turn(Stream):
             return mark
         if mark.kind == "last":
             return None
-        apart = behind is not None and (behind.kind != "line" or mark.kind == "alike" or "\n" in buf[mark.end : at])
+        apart = behind is not None and (behind.kind != "line" or "\n" in buf[mark.end : at])
         if behind is not None and apart and behind.kind not in ("last", "sign"):
             return mark.of_kind(self._counted(mark))
         if behind is not None and behind.kind == "last" and next_char(buf, behind.end) == len(buf):
@@ -286,6 +290,13 @@ class Turn(Stream):
         """Whether what opens reasoning comes again before any of it, which is dropped; None: more input is needed."""
         again = self._next(self.REASONING_AGAIN) if self._fresh and self._reasoning_on else ""
         if again:
+            at = next_char(self._buf, self._mark.end)
+            behind = self.IN_REASONING.match(self._buf, at)
+            begun = at == len(self._buf) or self.IN_REASONING.prefix_of(self._buf, at) != ""
+            if behind is None and begun and not self._final:
+                return None
+            if behind is not None and behind.kind == "reasoning_end":
+                return False  # all that the reasoning holds
             self._note("reasoning is opened twice")
             self._pos, self._space = self._mark.end, self._mark.trail
         return None if again is None else again != ""

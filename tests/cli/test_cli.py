@@ -783,3 +783,11 @@ def test_prepare_what_a_template_refuses(run: Run, tmp_path: Path) -> None:
     result = run("prepare", "chat.jinja", stdin='{"messages": [{"role": "wizard", "content": "Hi"}]}')
     told = "tplc: standard input: messages: the template refuses them: No magic.\n"
     assert (result.code, result.out, result.err) == (2, "", told)
+
+
+def test_excused_messages_do_not_hide_failures(run: Run, tmp_path: Path) -> None:
+    hut = (ROOT / "docs" / "hut.jinja").read_text(encoding="utf-8")
+    (tmp_path / "bad.jinja").write_text(hut.replace("<do>", ""))
+    lines = run("compile", "bad.jinja", "-o", "bad.py").err.splitlines()
+    excused = [line for line in lines if line.startswith("excused")]
+    assert (len(excused), excused[-1].endswith("(--json shows all)")) == (7, True)

@@ -18,7 +18,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-from tests.independent import messages, round_trip
+from tests.independent import TOKENS, messages, round_trip
 from tests.property.wild_design import wild_template
 from tplc.driver import compile_template, generate
 from tplc.errors import InvalidIR, TplcError
@@ -55,7 +55,7 @@ def compile_wild(seed: int) -> Outcome:
     template = wild_template(seed)
     told, wrong = "", tuple[str, ...]()
     try:
-        ir = compile_template(template.source, name=f"wild-{seed}.jinja")
+        ir = compile_template(template.source, name=f"wild-{seed}.jinja", special_tokens=TOKENS)
         result = ir.verification
         verified = result.verified
         wrong = read_back(template.source, ir) if verified else ()

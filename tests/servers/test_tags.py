@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import time
 from collections.abc import Mapping
 from functools import lru_cache
+from random import Random
 from typing import Any
 
 import pytest
@@ -181,3 +183,41 @@ def test_markers_that_are_special_tokens(special: bool) -> None:
         matcher.fill_next_token_bitmask(bits, 0)
         assert bits[0, token // 32] >> (token % 32) & 1 and matcher.accept_token(token)
     assert matcher.is_completed()
+
+
+@pytest.mark.parametrize("name", ["tagged-json", "string-delimiters", "parameter-tags", "keyword-calls"])
+def test_properties_come_in_any_order(name: str) -> None:
+    """Some templates sort keys, so what they write is not in the order of a schema."""
+    for arguments in ({"at": "it", "days": 2}, {"days": 2, "at": "it"}):
+        text = written(formats()[name].ir, calls_message(("look", arguments)))
+        assert accepts(vllm_tag(name, STRICT, tool_choice="required")[0], text)
+        assert accepts(sglang_tag(name, STRICT, "required"), behind_reasoning(name, text))
+
+
+# Of a processor, for one tag with a vocabulary as large as those of models; some take two.
+SECONDS = 60
+
+
+def vocabulary() -> list[bytes]:
+    rng = Random(1)
+    letters = 'etaoinshrdlucmfwypvbgkjqxz{}":,<|>/_ \n0123456789'
+    found = {bytes([number]): None for number in range(256)}
+    while len(found) < 128_000:
+        found["".join(rng.choices(letters, k=rng.randint(2, 10))).encode()] = None
+    return list(found)
+
+
+@pytest.mark.parametrize("name", ["tagged-json", "sectioned-ids", "channels", "forced-open"])
+def test_a_tag_of_required_calls_compiles_in_bounded_time(name: str) -> None:
+    import xgrammar
+
+    words = vocabulary()
+    info = xgrammar.TokenizerInfo(words, vocab_size=len(words), stop_token_ids=[len(words) - 1])
+    tag, _ = vllm_tag(name, STRICT, tool_choice="required")
+    start = time.process_time()
+    made = xgrammar.GrammarCompiler(info, cache_enabled=False, max_threads=1).compile_structural_tag(tag)
+    matcher, mask = xgrammar.GrammarMatcher(made), xgrammar.allocate_token_bitmask(1, info.vocab_size)
+    for letter in "Well, let me look.":
+        matcher.fill_next_token_bitmask(mask)
+        matcher.accept_string(letter)
+    assert time.process_time() - start < SECONDS

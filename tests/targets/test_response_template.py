@@ -17,7 +17,7 @@ from tplc.backends.response_template.patterns import any_of, marker, markers, op
 from tplc.driver import learn_format, load_ir, open_renderer
 from tplc.errors import SourceError
 from tplc.ir.nodes import TemplateIR
-from tplc.project.into import with_member
+from tplc.project.json_insert import with_member
 from tplc.targets.response_template import verify_response_template
 
 NAMES = sorted(path.parent.name for path in EXAMPLES.glob("*/template.jinja"))

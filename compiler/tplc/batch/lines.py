@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from tplc.batch.columns import JSON_TEXT, Columns, is_json_text
-from tplc.batch.halves import encodable
+from tplc.batch.surrogates import encodable
 
 if TYPE_CHECKING:
     import pyarrow as pa

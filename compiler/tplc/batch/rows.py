@@ -16,8 +16,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from tplc.batch.columns import Columns
-from tplc.batch.halves import encodable
 from tplc.batch.lines import UNREAD
+from tplc.batch.surrogates import encodable
 from tplc.verify.artifact import NotAParser, read_parser
 from tplc.version import VERSION
 

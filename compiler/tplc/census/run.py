@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from tplc.census.entry import CensusEntry, entry_of
-from tplc.spread import Died, spread
+from tplc.parallel import Died, run_parallel
 
 
 def census(
@@ -22,7 +22,7 @@ def census(
     done: dict[int, CensusEntry] = {}
     entries: list[CensusEntry] = []
     compiled = partial(entry_of, limits=limits)
-    for place, result in spread(compiled, sources, engine=engine, jobs=jobs, address=address):
+    for place, result in run_parallel(compiled, sources, engine=engine, jobs=jobs, address=address):
         done[place] = _entry(sources[place], result)
         while len(entries) in done:
             entries.append(done.pop(len(entries)))

@@ -15,12 +15,12 @@ from tplc.cli.progress import counting
 from tplc.cli.shown import print_json
 from tplc.errors import UsageError
 from tplc.ir.visible import one_line, shown, visible
+from tplc.parallel import check_engine
 from tplc.project.artifacts import check_earlier, check_report, write_output
 from tplc.project.build import Outcome, build, exit_code_of
 from tplc.project.check import OutputState, check
 from tplc.project.manifest import Manifest, Model, find_manifest, load_manifest
 from tplc.sources.builtin import PREFIX
-from tplc.spread import check_engine
 
 _SUFFIX = re.compile(r"\.(jinja2?|json|gguf|txt)$")
 

@@ -20,8 +20,8 @@ from tplc.cli.progress import counting
 from tplc.cli.shown import print_json
 from tplc.errors import UsageError, Verdict
 from tplc.ir.visible import one_line
+from tplc.parallel import check_engine
 from tplc.project.artifacts import check_output, check_place, write_bytes, write_output
-from tplc.spread import check_engine
 
 _MOST_SHOWN = 20
 

@@ -31,7 +31,7 @@ from tplc.project.artifacts import check_earlier, check_output, check_report, no
 from tplc.project.declared import telling_places
 from tplc.project.depfile import depfile
 from tplc.project.files import read_examples, read_schema, read_text, read_tools
-from tplc.project.into import with_member
+from tplc.project.json_insert import with_member
 from tplc.sources import is_elsewhere, load_added_tokens, load_tokens
 from tplc.targets.lark import check_read
 
@@ -86,7 +86,7 @@ def compile_command(options: CompileOptions) -> None:
             thorough=options.thorough,
             warn=warnings.append,
             profile=request.profile,
-            unsaid=not_expressed.append,
+            on_inexpressible=not_expressed.append,
             parser=request.parser,
         )
     warnings += _of_names(options, target)

@@ -66,7 +66,7 @@ def row_engines(incomplete: str) -> list[str]:
 
 
 def census_engines(incomplete: str) -> list[str]:
-    from tplc.spread import ENGINES
+    from tplc.parallel import ENGINES
 
     return _fitting(ENGINES, incomplete)
 

@@ -25,8 +25,8 @@ from tplc.ir.printed import lines, printed
 from tplc.ir.serialize import dumps
 from tplc.ir.visible import shown
 from tplc.ir.write import write_parts
-from tplc.project.beside import is_ir
 from tplc.project.declared import telling_places
+from tplc.project.sibling_ir import is_ir
 
 if TYPE_CHECKING:
     from tplc.audit.warnings import TemplateWarning

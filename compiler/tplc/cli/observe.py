@@ -23,8 +23,8 @@ from tplc.observe.page import page
 from tplc.observe.serialize import to_dict, tolerance_file
 from tplc.observe.shown import around
 from tplc.project.artifacts import check_output, write_output
-from tplc.project.beside import is_ir
 from tplc.project.files import read_tools
+from tplc.project.sibling_ir import is_ir
 
 _MOST_GROUPS = 20
 # Without colours, the place of a finding stands between these.

@@ -17,8 +17,8 @@ from tplc.cli.shown import one_line_json, print_json
 from tplc.errors import SourceError, UsageError
 from tplc.ir.nodes import TemplateIR
 from tplc.ir.visible import shown
-from tplc.project.beside import is_ir
 from tplc.project.files import read_text, read_tools
+from tplc.project.sibling_ir import is_ir
 from tplc.verify.artifact import Artifact, load_artifact, runtime_beside
 
 _READ_SIZE = 4096

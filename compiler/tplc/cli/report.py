@@ -209,8 +209,11 @@ def verification_rows(result: Verification) -> Iterator[tuple[str, str]]:
     yield from _more(len(result.not_shown), "not rendered")
     for ambiguity in result.ambiguities:
         yield "ambiguous", _ambiguity(ambiguity)
-    for excused in result.excused:
+    # All of them, unless something failed: then they would hide it, and --json lists them.
+    shown = result.excused if not result.failures else result.excused[:MOST_LINES]
+    for excused in shown:
         yield "excused", _excused(excused)
+    yield from _more(len(result.excused), "excused") if result.failures else ()
     for failure in result.failures[:MOST_LINES]:
         yield "failed", failure
     yield from _more(len(result.failures), "failed")

@@ -22,8 +22,8 @@ from tplc.errors import SourceError, UsageError, Verdict
 from tplc.ir.runtimes import RUNTIME_FILE
 from tplc.ir.visible import one_line
 from tplc.project.artifacts import check_output, write_output
-from tplc.project.beside import is_ir
 from tplc.project.files import read_text, read_tools
+from tplc.project.sibling_ir import is_ir
 from tplc.verify.artifact import runtime_beside
 
 if TYPE_CHECKING:

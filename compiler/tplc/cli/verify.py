@@ -12,8 +12,8 @@ from tplc.cli.report import print_rows, verification_rows
 from tplc.cli.shown import print_json
 from tplc.errors import UsageError
 from tplc.ir.nodes import Verification
-from tplc.project.beside import is_ir
 from tplc.project.files import read_text
+from tplc.project.sibling_ir import is_ir
 from tplc.verify.artifact import Artifact, artifact_in, read_parser, runtime_beside, sha256_in
 
 _NOT_OF_IT = (

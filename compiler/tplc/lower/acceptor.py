@@ -123,7 +123,13 @@ class PairForm:
         if not known or not all(map(is_distinctive, self.opens)):
             return None
         after = [text for slot in self.slots for text in slot.suffixes]
-        return _words_of(self.opens), (*_words_of(after), *(word for word, _ in self.types if word))
+        return _words_of(self.opens), _words_of(after)
+
+    @property
+    def separable_keys(self) -> bool:
+        """Whether pairs begin with their key, and nothing but a colon or `=` separates it from its value."""
+        keys = not self.opens and self.value_close is None and self.slots and self.slots[0].kind == "key"
+        return bool(keys) and not "".join(self.slots[0].suffixes).strip(" =:")
 
     @property
     def opens_at_once(self) -> bool:
@@ -247,7 +253,7 @@ class CallForm:
     @property
     def truncatable(self) -> tuple[str, ...]:
         """Openers whose beginning, at the output's end, is no text: a fence that the template does not write is."""
-        fence = any(text.lstrip().startswith(FENCE) for text in self.openers[:1])
+        fence = any(FENCE in text for text in self.openers[:1])
         return tuple(text for text in self.openers if fence or not text.lstrip().startswith(FENCE))
 
     @property

@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 
 from tplc.ir.markers import could_be_prose, is_distinctive, is_word, parts_of, pieces_of
+from tplc.lower.acceptor import FENCE
 from tplc.lower.layouts import not_blank, unique
 from tplc.lower.tolerated import Tolerated
 
@@ -17,6 +18,7 @@ def closers_of(texts: Sequence[str], tolerated: Tolerated) -> tuple[str, ...]:
     variants = [variant for text in texts for variant in tolerated.texts(text)]
     pieces = [piece for variant in variants for piece in [variant, *pieces_of(variant)]]
     pieces += [part for piece in pieces for part in parts_of(piece)]
+    pieces += [piece.removeprefix(FENCE) for piece in pieces if is_distinctive(piece.removeprefix(FENCE))]
     own = {piece for text in texts for whole in pieces_of(text) for piece in (whole, *parts_of(whole))}
     # A piece that is only a word closes nothing, and neither does punctuation that the template doesn't write.  A text
     # that ends a turn by itself also ends it where a closer is longer: a turn may continue in one shape and end in

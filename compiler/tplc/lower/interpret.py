@@ -11,8 +11,10 @@ import re
 from dataclasses import dataclass, field
 
 from tplc.lower.acceptor import Acceptor
-from tplc.lower.lexemes import Lexeme
+from tplc.lower.lexemes import Lexeme, Lexemes, lexemes_of
 from tplc.lower.states import OptionChoice, StateName, TurnState, is_unopened, starts_with_closer, states
+
+MOST_ENDS = 4  # so many ends of the turn in a row are one
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,8 @@ class _Interpreter:
             if found is None:
                 return state.otherwise or name
         else:
+            if name == "reasoning" and self._drop_repeated(state):
+                return name
             first = self._first_of_content() if self.is_fresh and name in ("content", "pending") else None
             found = first or self._find(state)
             text = state.text if self.parse_reasoning or name != "reasoning" else "content"
@@ -138,13 +142,45 @@ class _Interpreter:
         found = self._next(state) if state is not None else None
         starts = (("reasoning", self.acceptor.reasoning_starts), ("content", self.acceptor.content_starts))
         first = [kind for kind, markers in starts if any(each.where == "before content" for each in markers)]
-        return found if found is not None and found.kind in first else None
+        return found if found is not None and found.kind in (first or ["reasoning"]) else None
+
+    def _drop_repeated(self, state: TurnState) -> bool:
+        """Drop what opens reasoning again; what its closer follows is all that the reasoning holds."""
+        if not (self.is_fresh and self.parse_reasoning):
+            return False
+        again = self._at(lexemes_of([("reasoning", self.acceptor.repeated_reasoning)]), self._next_char(self.pos))
+        after = None if again is None else self._at(state.lexemes, self._next_char(again.end))
+        if again is None or (after is not None and after.kind == "reasoning_end"):
+            return False
+        self._note("reasoning is opened twice")
+        self.pos, self.space = again.end, again.lexeme.trail
+        return True
+
+    def _next_char(self, pos: int) -> int:
+        return len(self.text) - len(self.text[pos:].lstrip())
+
+    def _at(self, lexemes: Lexemes, pos: int) -> Found | None:
+        match = re.compile(lexemes.find, re.DOTALL).match(self.text, pos)
+        if match is None or match.lastindex is None:
+            return None
+        lexeme = lexemes.all[match.lastindex - 1]
+        return Found(lexeme, lexeme.kind, pos, match.end())
+
+    def _is_closed(self, state: TurnState, pos: int) -> bool:
+        """Whether a closer as the template writes it comes before the end of the turn."""
+        found = self._matches(state, pos)
+        while found is not None and found.kind not in ("reasoning_end", "end"):
+            found = self._matches(state, found.start + 1)
+        return found is not None and found.kind == "reasoning_end"
 
     def _find(self, state: TurnState) -> Found | None:
         """The first lexeme that counts where it stands."""
         found, at_line_start, seen, outer = self._matches(state, self.pos), self.at_line_start, self.pos, None
-        while found is not None and found.kind in ("line", "last", "sign"):
-            if found.kind == "line":
+        while found is not None and found.kind in ("line", "last", "sign", "alike"):
+            if found.kind == "alike":
+                if not self._is_closed(state, found.end):
+                    return Found(found.lexeme, "reasoning_end", found.start, found.end)
+            elif found.kind == "line":
                 at_line_start, seen = _ends_at_line_start(self.text[seen : found.start], at_line_start), found.start
                 # One of which a later piece stands at a line's start counts as a whole.
                 if at_line_start:
@@ -157,10 +193,14 @@ class _Interpreter:
 
     def _kind_at_end(self, state: TurnState, found: Found) -> str | None:
         """As what a lexeme counts that people write as well: at the output's end, or before another lexeme."""
-        at = len(self.text) - len(self.text[found.end :].lstrip())
-        if at == len(self.text):
-            return "end" if found.kind == "last" else "content_end"
-        after = self._matches(state, at)
+        at, after = self._next_char(found.end), None
+        for _ in range(MOST_ENDS):
+            if at == len(self.text):
+                return "end" if found.kind == "last" else "content_end"
+            after = self._matches(state, at)
+            if found.kind != "last" or after is None or after.kind != "last" or after.start != at:
+                break
+            at = self._next_char(after.end)
         if found.kind == "last" or after is None or after.start != at:
             return None
         if after.kind == "last":

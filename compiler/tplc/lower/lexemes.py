@@ -119,7 +119,7 @@ def lexemes_of(
     firsts = sorted({lexeme.core[0] for lexeme in longest_first})
     lexemes = tuple(lexeme for first in firsts for lexeme in longest_first if lexeme.core[0] == first)
     widths = [len(lexeme.core) + MAX_INNER_SPACE * (len(pieces(lexeme.core)) - 1) for lexeme in lexemes]
-    widths += [len(lexeme.core) * (MOST_JOINTS + 1) for lexeme in alike]
+    widths += [len(lexeme.core) * (MOST_JOINTS + 1) + MAX_INNER_SPACE * len(lexeme.core.split()) for lexeme in alike]
     exact_texts = [lexeme.squeezed for lexeme in lexemes if not lexeme.respelled]
     return Lexemes(
         all=lexemes,
@@ -214,7 +214,7 @@ def respelling(core: str) -> str:
     pattern, before = exact(core[0]), core[0]
     for sign in re.findall(r"[A-Za-z]+|.", core[1:], re.DOTALL):
         if sign.isspace() or sign in JOINING:
-            between = rf"[\s{JOINING}]{{0,{MOST_JOINTS}}}"
+            between = rf"[\s{JOINING}]{{0,{MAX_INNER_SPACE if sign.isspace() else MOST_JOINTS}}}"
             pattern += between * (not pattern.endswith(between))
         else:
             apart = not (before.isalnum() and sign[0].isalnum())

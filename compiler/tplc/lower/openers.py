@@ -64,7 +64,9 @@ def openers_of(
         rests += [section + text for section in sections[:1] for text in twice]
         rests += [fence + text.lstrip() for text in own for fence in FENCES]
         inside = unique([*inside, *twice])
-    if "other_forms" in tolerated.kinds and first.strip() == OBJECT:
+    if "other_forms" in tolerated.kinds and [text.strip() for text in (*whole, *inside)] == [OBJECT] * 2:
+        whole.append("[" + OBJECT)  # a list of calls where the template writes one
+    elif "other_forms" in tolerated.kinds and first.strip() == OBJECT:
         inside = unique([*inside, *(other for text in inside[:1] for other in _punctuated(text))])
         rests += [other for text in own for other in _punctuated(text)]
     short = _short(sections[0], own) if "other_forms" in tolerated.kinds and first.strip() != OBJECT else ()
@@ -97,8 +99,8 @@ def _punctuated(opener: str) -> list[str]:
 
 
 def _short(section: str, openers: Iterable[str]) -> tuple[str, ...]:
-    """The openers without the words that they end with, and the section's without any of the call's."""
-    stems = [_LAST_WORDS.sub("", text.rstrip()) for text in openers]
+    """The openers without the words, quotes or brackets that they end with, and the section's alone."""
+    stems = [stem for text in openers for stem in (_LAST_WORDS.sub("", text.rstrip()), text.rstrip("\"'[ \t\n"))]
     found = [text for text in (section, *stems) if is_distinctive(text) and not could_be_prose(text)]
     return unique(text for text in found if text.rstrip() not in {one.rstrip() for one in openers})
 

@@ -39,7 +39,7 @@ def pairs_of(
     # No value holds a closer with a character that is always written otherwise.
     escaped = any(char in close for _, char in tools.signs("value"))
     guessed = not (repeats or is_distinctive(close) or is_bracketed(close) or escaped or dialect.top.strings)
-    marked = not (guessed or repeats or dialect.top.strings or dialect.wrap or dialect.elements)
+    marked = not (guessed or repeats or dialect.top.strings or dialect.elements)
     python = guessed and "python_literals" in tolerated.kinds
     bare = None
     if python and close.strip() in QUOTES and key_end == "=" + close.strip():
@@ -149,7 +149,9 @@ def around_key(pairs: PairForm) -> tuple[str, str] | None:
     found that way."""
     if pairs.key_texts is None:
         return None
+    word = r"\w{1,32}(?=[\"'])|" if pairs.types else ""  # of a type, in quotes
     before, after = (
-        rf"(?:\s{{0,{MAX_INNER_SPACE}}}(?:{'|'.join(map(re.escape, texts))}|[\"'“”]))*" for texts in pairs.key_texts
+        rf"(?:\s{{0,{MAX_INNER_SPACE}}}(?:{other}{'|'.join(map(re.escape, texts))}|[\"'“”]))*"
+        for other, texts in zip(("", word), pairs.key_texts, strict=True)
     )
     return before, after

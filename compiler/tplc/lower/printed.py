@@ -60,6 +60,7 @@ def _calls(calls: CallForm) -> Iterator[str]:
     yield from _texts("calls.start", calls.starts)
     yield from (f"calls.opener = {quoted(text)} {calls.where}{reasoning}" for text in calls.openers)
     yield from (f"calls.opener = {quoted(text)} line start, before a whole call" for text in calls.plain)
+    yield from (f"calls.opener = {quoted(text)} of a known tool" for text in calls.short)
     yield from (f"calls.inner = {quoted(text)} after a call" for text in calls.inner)
     yield from (f"calls.separator = {quoted(text)} after a call" for text in calls.separators)
     yield from _slots("calls.header", calls.header)

@@ -16,12 +16,12 @@ from tplc.bounds import bounded
 from tplc.errors import LimitExceeded, SourceError, TplcError, WorkerDied
 from tplc.ir.nodes import TemplateIR, Token, Verification
 from tplc.native import check_native, compile_native, extension_of, is_native_parser
+from tplc.parallel import Died, check_engine, run_parallel
 from tplc.project.artifacts import MOST_BYTES, is_generated, not_ours
 from tplc.project.cache import Cache, sha256, tool_sha256
 from tplc.project.declared import Declared, read_declared, telling_places
 from tplc.project.files import read_examples, read_schema, read_text, read_tools
 from tplc.project.manifest import Manifest, Model, Output
-from tplc.spread import Died, check_engine, spread
 from tplc.version import VERSION
 
 if TYPE_CHECKING:
@@ -200,7 +200,7 @@ def make_all(
     if engine == "processes" and ((jobs or 1) <= 1 or len(models) <= 1):
         yield from map(make, models)
         return
-    for place, made in spread(make, models, engine=engine, jobs=jobs, address=address):
+    for place, made in run_parallel(make, models, engine=engine, jobs=jobs, address=address):
         name = models[place].name
         if isinstance(made, Died):
             yield Made(name, error=f"{name}: the process that compiles ended by itself, or was killed", exit_code=1)
@@ -349,7 +349,7 @@ def _compiled(
         seed=model.seed,
         thorough=model.thorough,
         warn=warn,
-        unsaid=not_expressed,
+        on_inexpressible=not_expressed,
         profile=model.profile,
         parser=driver.ParserOptions(model.openai, model.runtime, model.main, model.responses, model.messages),
     )

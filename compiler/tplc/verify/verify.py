@@ -176,7 +176,9 @@ def try_messages(
     tally.failures += trip.too_little() if not tally.failures else ()
     reasons: tuple[str, ...] = ()
     if tally.failures:
-        reasons = explained(ir, tally.tried) or explained(ir, tally.later) or (f"cause: {tally.failures[0]}",)
+        reasons = explained(ir, tally.tried) or explained(ir, tally.later)
+        if not any(line.startswith("cause: ") for line in reasons):
+            reasons = (f"cause: {tally.failures[0]}", *reasons)
     if not tally.messages:
         reasons = (f"cause: {trip.silence or 'no conversation shows an answer'}",)
     result = Verification(
@@ -445,7 +447,7 @@ class _RoundTrip:
 
     def _check_untyped(self, case: Case, stage: Stage, place: Shown, feed: Feed) -> str | None:
         message = self._parse(replace(feed, tools=None))
-        found = difference(self.compared, case, message)
+        found = self._difference(case, message)
         if found is None:
             return None
         if found.kind != ID and self._is_one_render_untyped(case, stage, place, message):

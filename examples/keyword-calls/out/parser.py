@@ -76,6 +76,8 @@ class Copied:
 
 
 # Limits of lookahead, in characters, so that the work per character is bounded.
+NAME_LIMIT = 512  # a longer text is not a name
+LEAST_CUT = 3  # fewer characters of a marker at the output's end may as well be text
 MOST_SPACE = 16  # white space between the markers that show the end of a value
 LONGEST_KEY = 64  # a key, or the name of a further call, that shows the end of a value
 LONGEST_FOLLOW = 160  # the whole text that shows the end of a value
@@ -1006,7 +1008,11 @@ def _innermost(value: Any) -> dict[str, Any] | None:
 def _with_arguments(name: str, members: dict[str, Any], tools: Parameters) -> tuple[str, str] | None:
     keys = keys_of(tools[name], tools[name])
     named = [key for key in ARGUMENT_KEYS if key in members and key not in (keys or ())]
-    arguments = members[named[0]] if named else {k: v for k, v in members.items() if k not in OTHER_KEYS}
+    rest = {key: value for key, value in members.items() if key not in OTHER_KEYS}
+    # A lone object under a key that the schema lacks holds the arguments.
+    if not named and len(rest) == 1 and not rest.keys() <= (keys or rest.keys()):
+        named = list(rest)
+    arguments = members[named[0]] if named else rest
     if isinstance(arguments, str):
         inside = _values(arguments)
         arguments = inside[0] if len(inside) == 1 else None
@@ -1182,21 +1188,7 @@ def continued_head(prompt: str, anchors: Sequence[str], reasoning: tuple[Sequenc
     return prompt[start:]
 
 
-NON_SPACE = Pattern(r"\S|\Z")
-ONE_WORD = Pattern(r"[\w.:/-]+")
-NEVER_IN_NAMES = frozenset("<>{}[]()\"'“”,;=|\n")  # characters of markup, which stand in no name but in a tool's
-NAME_LIMIT = 512  # a longer text is not a name
 PENDING_LIMIT = 1024  # more pending text than this is examined again only after it has doubled
-CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
-OPENER_KINDS = ("call", "line", "whole")
-CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
-AT_END_KINDS = ("last", "sign", "alike")  # what counts at the output's end, or before another marker
-ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "last")
-CUT_KINDS = ("end", "reasoning_end", "content_end")
-LEFT_SIGNS = Pattern(r"[\"']?[}\])]|`{1,3}")
-MOST_ODD = 64  # the most names with unusual characters that are searched for
-MOST_ENDS = 4  # so many ends of the turn in a row are one
-LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
 LATE = "text after the output was finished"
 NO_MATCH = Match("", 0, 0)
 
@@ -1207,46 +1199,14 @@ def at_line_start(text: str, before: bool) -> bool:
     return (bool(newline) or before) and not line.strip()
 
 
-def next_char(buf: str, pos: int) -> int:
-    """Return the position of the next character that is not white space."""
-    return int(NON_SPACE.search(buf, pos).start())
-
-
-class Machine(Copied):
+class Stream(Copied):
     TRANSCRIPT: ClassVar[type[Transcript]] = Transcript
     HEADS: ClassVar[Sequence[str]] = ("",)
     ANCHORS: ClassVar[Sequence[str]] = ()
     AT_LINES: ClassVar[bool] = False  # some markers count only at a line's start,
-    AT_ENDS: ClassVar[bool] = False  # and some at the output's end, or before another marker
-    FIRST: ClassVar[Sequence[str]] = ()  # kinds of markers that count only before content begins
     KEEPS_PENDING: ClassVar[bool] = False  # `feed` handles pending text
     SPACE: ClassVar[str] = ""  # the white space that the template writes before the content
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
-    HEADER_PARTS: ClassVar[Sequence[str]] = ()  # the texts of which headers consist
-    HEADER_TEXTS: ClassVar[Pattern] = Pattern("(?!)")
-    _others: Sequence[str] = ()  # diagnostics of repeated slots
-    _once = False  # the second reading of this call found none
-    LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may be in the place of a closer
-    CUT_MARKERS: ClassVar[bool] = False  # a truncated marker at the output's end is not text
-    OPENERS: ClassVar[tuple[str, ...]] = ()  # of calls: the beginning of one at the output's end is not text
-    IN_REASONING: ClassVar[Scanner] = NO_MARKERS
-    REASONING_AGAIN: ClassVar[Scanner] = NO_MARKERS  # what opens it, where it has just been opened
-    BEFORE_CONTENT: ClassVar[Scanner] = NO_MARKERS
-    IN_CONTENT: ClassVar[Scanner] = NO_MARKERS
-    AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
-    AFTER_TURN: ClassVar[Scanner] = NO_MARKERS  # a call directly after the end of the turn is one of its calls
-    DISTINCT: ClassVar[bool] = True  # the opener of calls is distinctive, so a call follows
-    BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that never occur in names, or in values outside of a string
-    USUAL_NEXT: ClassVar[Sequence[ExpectedText]] = ()  # the usual text after a call,
-    USUAL_PAIR: ClassVar[Sequence[ExpectedText]] = ()  # and after an argument
-    HEADER: ClassVar[Sequence[Any]] = ()  # slots of a call: the kind, what ends it, and characters that do
-    CALL_ID: ClassVar[str] = ""  # an id that consists of slots: "{name}:{index}"
-    CLOSED: ClassVar[bool] = False  # calls have a closer
-    STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
-    _reader: Reader | None = None  # and the reader of one
-    _reasoning_to = 0  # where the reasoning that is open is closed, as far as that was looked for
-    ENDS_TURN: ClassVar[bool] = False  # a call's closer may also end the turn, so it may be missing
-    _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that contain ends of names
 
     def __init__(
         self,
@@ -1274,7 +1234,7 @@ class Machine(Copied):
         self._through: Callable[[Any, str], list[Delta]] | None = None  # reads JSON that is emitted as it arrives
         self._final = False
         # The state of the turn.
-        self._state: Callable[[Any], bool] = type(self)._content
+        self._state: Callable[[Any], bool] = self._first_state()
         self._mark = NO_MATCH
         self._skip = 0  # its length, and that of the white space before it
         self._open = False  # the last call is not complete
@@ -1353,8 +1313,6 @@ class Machine(Copied):
     def __reduce__(self) -> Any:
         raise TypeError("a parser cannot be pickled: keep the text that it was fed, and feed that to a new one")
 
-    # The prompt
-
     def _consume_head(self, prompt: str | None, continued: bool) -> None:
         head = self.HEADS[0]
         if prompt is not None and continued:
@@ -1377,23 +1335,11 @@ class Machine(Copied):
             self._goes_on("")  # they are returned by the first feed
             self._wanted = 0
 
-    # Input and output
-
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         raise NotImplementedError
 
     def finish(self) -> list[Delta]:
-        """Ends the output; returns the remaining deltas."""
-        if self._final:
-            return []
-        self._final = True
-        deltas = self._advance("") if self._pos < len(self._buf) or self._parts or self._passed else []
-        self._finish()
-        if self._buf[self._pos :].strip():
-            self._end_of_cut()
-        self._out.end_content()
-        self._goes_on("")
-        return deltas + self._out.deltas()
+        raise NotImplementedError
 
     def _settle(self) -> None:
         """Account for the chunks that were passed on unchanged."""
@@ -1442,24 +1388,6 @@ class Machine(Copied):
         self._out.texts["trailing"].append(chunk)
         return []
 
-    def _regular(self, chunk: str) -> list[Delta]:
-        """Read more of arguments in regular JSON, without a state."""
-        reader = self._reader
-        if reader is None:
-            return self._advance(chunk)
-        buf = self._buf + chunk if self._buf != "" else chunk
-        end = reader.regular(buf, 0, len(buf))
-        if not reader.waits or len(buf) - end > LONGEST_SIGN:
-            reader.out.append(buf[:end])
-            self._buf, self._pos = buf, end
-            return self._advance("")
-        text, self._buf = buf[:end], buf[end:]
-        self._plain_value = self._buf == "" and reader.string is not None
-        if text == "":
-            return []
-        self._passed.append(text)
-        return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": text}}]}]
-
     def _json(self, text: str) -> str:
         """Return the plain text of a value, escaped for the string that it becomes."""
         return text
@@ -1469,26 +1397,6 @@ class Machine(Copied):
         self._within, self._plain_to, self._undecided, self._through = kind, plain_to, None, None
         self._plain_value = kind == "arguments"
         self._plain_text = kind not in ("", "arguments", "value")
-
-    def _in_string(self, reader: Reader) -> None:
-        """Prepare to pass on the next chunks of a value that is written as the template does."""
-        string = reader.string
-        if string is not None and string.close == reader.style.usual and not reader.out:
-            self._goes_on("arguments", string.plain)
-        elif self._within:
-            self._goes_on("")
-        if len(reader.stack) > reader.floor and reader.style.is_json and not (reader.comma or reader.out):
-            self._within, self._through = "arguments", type(self)._regular
-
-    def _value_is_over(self, reader: Reader) -> bool:
-        """Return whether the value has ended; if it hasn't, the next chunk may continue a string of it."""
-        if reader.want:
-            self._in_string(reader)
-            return False
-        if reader.repair:
-            self._note("arguments: " + reader.repair)
-        self._reader = None
-        return True
 
     def _advance(self, chunk: str) -> list[Delta]:
         if self._passed:
@@ -1537,218 +1445,71 @@ class Machine(Copied):
         if len(self.diagnostics) < 1000:
             self.diagnostics.append(Diagnostic(self._base + self._pos, text))
 
-    # The states
+    # The states, which a format prints
 
-    def _reasoning(self) -> bool:
-        # reasoning = text (REASONING_END content | CALL_START call)
-        text = "reasoning_content" if self._reasoning_on else "content"
-        if self._fresh and self._reasoning_on:
-            again = self._next(self.REASONING_AGAIN)
-            if again is None:
-                return False
-            if again:
-                self._note("reasoning is opened twice")
-                self._pos, self._space = self._mark.end, self._mark.trail
-                return True
-        kind = self._until(self.IN_REASONING, text)
-        if kind == "line":
-            return self._try_call(text) if self._calls_on else self._keep_call()
-        if kind:
-            self._state = type(self)._content
-            self._reasoning_marker()
-        return kind != ""
+    def _first_state(self) -> Callable[[Any], bool]:
+        return type(self)._content
 
     def _content(self) -> bool:
-        # content = (text | CONTENT_START | CONTENT_END | TURN_END)* (REASONING_START reasoning | CALL_START call)?
-        kind = self._text_to(self.IN_CONTENT, "content")
-        if kind == "reasoning":
-            self._reasoning_marker()
-            self._state = type(self)._reasoning
-            return True
-        if kind in OPENER_KINDS and self._calls_on:
-            return self._try_call("content")
-        if kind:
-            self._turn_marker("content")
-        return kind != ""
-
-    def _call(self) -> bool:
-        # call = (slot SLOT_END)* arguments
-        values, end, expected = self._slots(self._pos + self._skip, self.HEADER)
-        written = values.get("name", "")
-        if self._tools and not expected:
-            values["name"] = tool_named(written, self._tools)
-        if (
-            self._tools
-            and not expected
-            and values["name"] not in self._tools
-            and not NEVER_IN_NAMES.isdisjoint(values["name"])
-        ):
-            expected = "the name of a tool"
-        if self._tools and (expected or values["name"] not in self._tools):
-            other = self._call_otherwise() if expected not in ("more", "end") else None
-            if other is not None:
-                return other
-        self._once = self._once and expected == "more"
-        if expected:
-            return expected != "more" and self._no_call(expected)
-        if self._others:
-            self._note_others()
-        if values["name"] != written:
-            self._note(f"the tool {values['name']} is called as {written}")
-        self._pos = end
-        self._open_call(values["name"], self.CALL_ID.format_map({**values, "name": written}) if self.CALL_ID else None)
-        self._begin_arguments()
-        return True
-
-    # A second reading
-
-    def _call_otherwise(self) -> bool | None:
-        """Read a call whose header differs from the template's; None if it is no call."""
-        other = self._header_otherwise()
-        if other is None:
-            return False
-        if other[0]:
-            self._note(f"the header of a call of {other[0]} is not as the template writes it")
-            self._pos, self._space = other[1], ""
-            self._open_call(other[0])
-            self._begin_arguments()
-            return True
-        if self._once:
-            return None
-        self._state = type(self)._second_reading
-        return True
-
-    def _header_otherwise(self) -> tuple[str, int] | None:
-        """Return the tool that an irregular header names, and where its arguments begin.
-
-        ("", 0) if it names none; None if more input is needed.
-        """
-        buf, name, start = self._buf, "", self._pos + self._skip
-        pos = next_char(buf, start)
-        while pos - start < NAME_LIMIT:
-            part, word = self.HEADER_TEXTS.match(buf, pos), ONE_WORD.match(buf, pos)
-            sure = part is not None and part.end() > pos + 1
-            if pos < len(buf) and name and not sure and self._arguments_begin(pos):
-                return name, pos
-            end = word.end() if word is not None and (part is None or word.end() > part.end()) else 0
-            end = end or (part.end() if part is not None else pos)
-            if not self._final and (end == len(buf) or self._may_go_on(pos)):
-                return None
-            if end == pos:
-                break
-            text = buf[pos:end]
-            if part is None or part.end() < end:
-                tool = tool_named(text, self._tools)
-                if tool not in self._tools:  # an index may follow it
-                    tool = tool_named(text.rpartition(":")[0], self._tools)
-                if not tool or tool not in self._tools or name not in ("", tool):
-                    break
-                name = tool
-            pos = next_char(buf, end)
-        return (name, len(buf)) if name and self._final and pos == len(buf) else ("", 0)
-
-    def _may_go_on(self, pos: int) -> bool:
-        """Return whether the following text begins one of the texts of a header."""
-        rest = self._buf[pos : pos + NAME_LIMIT]
-        begun = any(len(text) > len(rest) and text.startswith(rest) for text in self.HEADER_PARTS)
-        return begun or self.AFTER_CALL.prefix_of(self._buf, pos) != ""
-
-    def _arguments_begin(self, pos: int) -> bool:
-        """Return whether the arguments of a call begin here, or the call ends."""
-        mark = self.AFTER_CALL.match(self._buf, pos)
-        return (mark is not None and mark.kind in CLOSER_KINDS) or self._opens_arguments(pos)
-
-    def _opens_arguments(self, pos: int) -> bool:
         raise NotImplementedError
 
-    def _second_reading(self) -> bool:
-        """Read a text that opens like a call up to the end of that call, as a whole."""
-        buf, start = self._buf, self._pos + self._skip
-        if not may_be_calls(buf[start : start + NAME_LIMIT], self._tools, ()):
-            return self._read_once()
-        mark = self.BREAKS.find(buf, start)
-        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
-            return False
-        end = len(buf) if mark is None else mark.start
-        found = calls_in(buf[start:end], self._tools)
-        if not found:
-            return self._read_once()
-        self._note("calls that are not written as the template does")
-        self._pos = end
-        for name, arguments in found:
-            self._open_call(name, None)
-            self._out.emit("arguments", arguments)
-            self._close_call()
-        return True
 
-    def _read_once(self) -> bool:
-        """Return to the result of the first reading: the second found no call."""
-        self._once, self._state = True, type(self)._call
-        return True
+NON_SPACE = Pattern(r"\S|\Z")
+OPENER_KINDS = ("call", "line", "whole")
+AT_END_KINDS = ("last", "sign")  # what counts at the output's end, or before another marker
+UNDECIDED_KINDS = ("plain", "last", "sign", "alike")  # what follows shows whether they count
+MOST_ENDS = 4  # so many ends of the turn in a row are one
+REASONING_KINDS = ("reasoning", "reasoning_end")
+CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
+CUT_KINDS = ("end", "reasoning_end", "content_end")
 
-    def _after_call(self) -> bool:
-        # after_call = (CALL_END | CALL_SEPARATOR)* ((NEXT_CALL_START | CALL_START) call | content)
-        kind = self._next_of_calls(self.AFTER_CALL)
-        if kind is None:
-            return False
-        if kind == "" or (kind == "call" and self._unclosed):
-            more = self._left_over(kind)
-            if more != "no":
-                return more == "dropped"
-        if kind == "call":
-            return self._try_call("content")
-        if kind in ("close", "closed", "separator"):
-            self._pos, self._space = self._mark.end, self._mark.trail
-            self._unclosed = kind == "separator" or (self._unclosed and kind != "closed")
-            if kind == "separator":
-                return self._try_unopened()
-            return True
-        # Something else than more of the calls follows, or nothing.
-        self._unclosed = self._unclosed and next_char(self._buf, self._pos) == len(self._buf)
-        self._state = type(self)._content
-        return True
 
-    def _left_over(self, kind: str) -> str:
-        """Skip a superfluous bracket after a call, or an opener in the place of a closer, at the end of the calls.
+def next_char(buf: str, pos: int) -> int:
+    """Return the position of the next character that is not white space."""
+    return int(NON_SPACE.search(buf, pos).start())
 
-        "no": there is none; "more": more input is needed; "dropped": it was skipped.
-        """
-        buf, start = self._buf, next_char(self._buf, self._pos)
-        opener = self.LEFT_OVER.match(buf, start) if self._unclosed else None
-        if opener is not None:
-            kind, end = "call", opener.end
-        elif kind == "" and start < len(buf) and (left := LEFT_SIGNS.match(buf, start)) is not None:
-            end = left.end()
-        else:
-            return "no"
-        at = next_char(buf, end)
-        mark = self.AFTER_CALL.match(buf, at)
-        if mark is None and not self._final and (at == len(buf) or self.AFTER_CALL.prefix_of(buf, at)):
-            return "more"
-        ends = mark is not None and mark.kind in ENDS_OF_CALLS and not (mark.kind == kind == "call")
-        if not ends and (at < len(buf) or kind == "call"):
-            return "no"
-        self._note(f"{buf[start:end].strip()} is left over after a call")
-        if kind == "call":
-            self._pos = end
-        else:
-            self._text("trailing", end)
-        self._space = ""
-        self._unclosed = self._unclosed and kind != "call"
-        return "dropped"
+
+class Turn(Stream):
+    AT_ENDS: ClassVar[bool] = False  # and some at the output's end, or before another marker
+    CUT_MARKERS: ClassVar[bool] = False  # a truncated marker at the output's end is not text
+    DISTINCT: ClassVar[bool] = True  # the opener of calls is distinctive, so a call follows
+    ENDS_TURN: ClassVar[bool] = False  # a call's closer may also end the turn, so it may be missing
+    OPENERS: ClassVar[tuple[str, ...]] = ()  # of calls: the beginning of one at the output's end is not text
+    # What the states look for, each in its text.
+    BEFORE_CONTENT: ClassVar[Scanner] = NO_MARKERS
+    AFTER_TURN: ClassVar[Scanner] = NO_MARKERS  # a call directly after the end of the turn is one of its calls
+    USUAL_NEXT: ClassVar[Sequence[ExpectedText]] = ()  # the usual text after a call,
+    USUAL_PAIR: ClassVar[Sequence[ExpectedText]] = ()  # and after an argument
+    REASONING_AGAIN: ClassVar[Scanner] = NO_MARKERS  # what opens it, where it has just been opened
+    IN_REASONING: ClassVar[Scanner] = NO_MARKERS
+    _reasoning_to = 0  # where the reasoning that is open is closed, as far as that was looked for
+
+    def finish(self) -> list[Delta]:
+        """Ends the output; returns the remaining deltas."""
+        if self._final:
+            return []
+        self._final = True
+        deltas = self._advance("") if self._pos < len(self._buf) or self._parts or self._passed else []
+        self._finish()
+        if self._buf[self._pos :].strip():
+            self._end_of_cut()
+        self._out.end_content()
+        self._goes_on("")
+        return deltas + self._out.deltas()
 
     # Text and markers
 
-    def _text_to(self, marks: Scanner, kind: str) -> str:
-        """Emit text as `_until` does, for openers of reasoning or content that count only before any text."""
-        if self.FIRST and self._fresh:
-            first = self._next(self.BEFORE_CONTENT)
-            if first is None or first in self.FIRST:
-                return first or ""
+    def _until_or_first(self, marks: Scanner, kind: str, first: Sequence[str]) -> str:
+        """As `_until`; what opens reasoning or content may count before any of the text only: these kinds."""
+        if self._fresh:
+            comes = self._next(self.BEFORE_CONTENT)
+            if comes is None or comes in first:
+                return comes or ""
         return self._until(marks, kind)
 
     def _until(self, marks: Scanner, kind: str) -> str:
-        """Emit the text before the next marker as `kind`; return the marker's kind, "" if more input is needed."""
+        """Emit the text before the next marker as `kind`.  Return the marker's kind, "text" if the marker is text
+        itself and was emitted too, "" if more input is needed."""
         if self._space:
             self._skip_space()
         buf, pos, stop = self._buf, self._pos, len(self._buf)
@@ -1757,10 +1518,9 @@ class Machine(Copied):
             mark = self._counting(marks, mark)
         clear = mark is not None and not mark.ambiguous  # nothing before its end can be undecided
         partial = stop if clear else marks.partial_match(buf, pos) if mark is None or not self._final else stop
-        if mark is not None and mark.kind == "plain" and not self._final:
-            partial = min(partial, marks.with_lead(buf, pos, mark.start))
-        if mark is not None and mark.kind in AT_END_KINDS and not self._final:
-            partial = min(partial, marks.with_lead(buf, pos, mark.start))
+        if self.AT_LINES or self.AT_ENDS:
+            if mark is not None and mark.kind in UNDECIDED_KINDS and not self._final:
+                partial = min(partial, marks.with_lead(buf, pos, mark.start))
         if self._final and not self._is_cut(marks, partial):
             partial = stop
         found = mark is not None and mark.start < partial
@@ -1769,18 +1529,16 @@ class Machine(Copied):
         if not blank:
             self._fresh = False
         if mark is None or not found:
-            # White space before the first text waits, because it is dropped if a marker follows it.
             if not blank:
                 self._text(kind, end)
                 passed = kind != "pending" and self._out.fence is None and (self._reasoning_on or not self._opener)
                 self._goes_on(kind if passed else "", marks.safe_prefix_end)
-            elif self._final and self._out.is_silent():
-                self._text(kind, end)
             elif self._final:
-                self._pos = end
+                self._last_space(kind, end)
             return ""
         # If the whole turn is white space, that white space is the content.
         alone = mark.kind == "end" and kind == "content" and self._out.is_silent()
+        literal = False
         literal = self._is_text(mark)
         lead = 0 if literal else end - pos if blank and not alone else trailing_overlap(buf[pos:end], mark.lead)
         if not blank or literal or alone:
@@ -1789,7 +1547,16 @@ class Machine(Copied):
         self._pos = end - lead if mark.kind in OPENER_KINDS else end
         self._mark = mark
         self._skip = mark.end - self._pos
+        if literal and mark.kind not in REASONING_KINDS:
+            self._keep(kind)
+            return "text"
         return str(mark.kind)
+
+    def _last_space(self, kind: str, end: int) -> None:
+        """White space before the first text waits, because it is dropped if a marker follows it: none did."""
+        if self._out.is_silent():
+            self._text(kind, end)
+        self._pos = end
 
     def _counting(self, marks: Scanner, mark: Match | None) -> Match | None:
         """Return the mark, or the first after it, that counts at its place: `line` at a line's start, `last` at the
@@ -1798,8 +1565,12 @@ class Machine(Copied):
         A marker whose later pieces are at a line's start counts as a whole.
         """
         buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
-        while mark is not None and mark.kind in ("line", "plain", *AT_END_KINDS):
-            if mark.kind != "line" and mark.kind != "plain":
+        while mark is not None and mark.kind in ("line", "plain", "alike", *AT_END_KINDS):
+            if mark.kind == "alike":
+                counting = self._without_closer(marks, mark)
+                if counting is not None:
+                    return counting
+            elif mark.kind != "line" and mark.kind != "plain":
                 counting = self._at_end(marks, mark)
                 if counting is not None:
                     return counting
@@ -1816,29 +1587,28 @@ class Machine(Copied):
         return mark
 
     def _without_closer(self, marks: Scanner, mark: Match) -> Match | None:
-        """The mark as one that opens a call inside of a line of reasoning, where a tool is named and nothing closes the
-        reasoning any more; "plain" as long as that is not decided."""
+        """The mark as one that ends reasoning which nothing closes any more: a closer in another spelling, or what
+        opens a call inside of a line, if a tool is named.  "plain" as long as that is not decided."""
         buf, undecided = self._buf, None if self._final else mark.of_kind("plain")
         if self._base + mark.start < self._reasoning_to:
             return None
-        if not any(name in buf[mark.end : mark.end + NAME_LIMIT] for name in self._tools):
+        alike = mark.kind == "alike"
+        if not alike and not any(name in buf[mark.end : mark.end + NAME_LIMIT] for name in self._tools):
             return undecided if len(buf) - mark.end < NAME_LIMIT else None
+        found = mark.of_kind("reasoning_end") if alike else mark
         end = marks.find(buf, mark.end)
         while end is not None and end.kind not in ("reasoning_end", "end"):
             end = marks.find(buf, end.start + 1)
+        if end is not None and end.ambiguous and undecided is not None and marks.prefix_of(buf, end.start):
+            return undecided
         if end is None or end.kind == "end":
-            return mark if end is not None else undecided or mark
+            return found if end is not None else undecided or found
         self._reasoning_to = self._base + end.start
         return None
 
     def _at_end(self, marks: Scanner, mark: Match) -> Match | None:
         """Return the mark with its meaning at the end, or before another marker; unchanged while that is undecided."""
         buf, at, behind = self._buf, next_char(self._buf, mark.end), None
-        if mark.kind == "alike" and "\n" in buf[mark.end : at]:
-            # Where the template ends a line with it, or writes it in one of its own.
-            begun = at_line_start(buf[self._pos : mark.start], self._line_start)
-            if begun or ("\n" in mark.trail and "\n" not in mark.lead):
-                return mark.of_kind("reasoning_end")
         for _ in range(MOST_ENDS):
             if at == len(buf):
                 return mark.of_kind(self._counted(mark)) if self._final else mark
@@ -1850,7 +1620,7 @@ class Machine(Copied):
             return mark
         if mark.kind == "last":
             return None
-        apart = behind is not None and (behind.kind != "line" or mark.kind == "alike" or "\n" in buf[mark.end : at])
+        apart = behind is not None and (behind.kind != "line" or "\n" in buf[mark.end : at])
         if behind is not None and apart and behind.kind not in ("last", "sign"):
             return mark.of_kind(self._counted(mark))
         if behind is not None and behind.kind == "last" and next_char(buf, behind.end) == len(buf):
@@ -1893,23 +1663,61 @@ class Machine(Copied):
             comes = self._buf[self._pos] == self._space[0]
             self._pos, self._space = self._pos + comes, self._space[1:] if comes else ""
 
-    def _drop(self, fresh: bool = True) -> None:
+    def _drop(self, fresh: bool = True) -> bool:
         """Consume a marker that only structures the turn."""
         self._pos += self._skip
         self._space = self._mark.trail
         self._fresh, self._literal = fresh, False
         self._line_start = self._line_start or fresh or self._mark.kind == "content"
+        return True
 
-    def _keep(self, kind: str) -> None:
+    def _drop_noted(self, text: str) -> bool:
+        """Drop the marker and report it; the part that it stands in goes on."""
+        self._note(text)
+        return self._drop(self._fresh)
+
+    def _drop_after_text(self, text: str) -> bool:
+        """Drop the marker; report it if something of the turn has come."""
+        if not self._fresh:
+            self._note(text)
+        return self._drop()
+
+    def _open_reasoning(self) -> bool:
+        """Reasoning opens; where it is not parsed, what opens it is text."""
+        mark, self._state = self._mark, type(self)._reasoning
+        self._opener = self._buf[mark.start : mark.end] + mark.trail
+        return self._drop() if self._reasoning_on else self._keep("content")
+
+    def _reasoning_again(self) -> bool | None:
+        """Whether what opens reasoning comes again before any of it, which is dropped; None: more input is needed."""
+        again = self._next(self.REASONING_AGAIN) if self._fresh and self._reasoning_on else ""
+        if again:
+            at = next_char(self._buf, self._mark.end)
+            behind = self.IN_REASONING.match(self._buf, at)
+            begun = at == len(self._buf) or self.IN_REASONING.prefix_of(self._buf, at) != ""
+            if behind is None and begun and not self._final:
+                return None
+            if behind is not None and behind.kind == "reasoning_end":
+                return False  # all that the reasoning holds
+            self._note("reasoning is opened twice")
+            self._pos, self._space = self._mark.end, self._mark.trail
+        return None if again is None else again != ""
+
+    def _close_reasoning(self) -> bool:
+        self._opener, self._state = "", type(self)._content
+        return self._drop() if self._reasoning_on else self._keep("content")
+
+    def _reasoning(self) -> bool:
+        raise NotImplementedError
+
+    def _end_turn(self) -> bool:
+        self._opener, self._state = "", type(self)._over
+        return self._drop()
+
+    def _keep(self, kind: str) -> bool:
         """Emit the marker as text."""
         self._text(kind, self._pos + self._skip)
         self._fresh = False
-
-    def _keep_call(self) -> bool:
-        """Keep a call in the content unchanged, because calls aren't wanted; it still ends reasoning."""
-        if self._reasoning_on:
-            self._opener, self._state = "", type(self)._content
-        self._keep("content")
         return True
 
     def _is_text(self, mark: Match) -> bool:
@@ -1919,19 +1727,6 @@ class Machine(Copied):
         if mark.kind == "empty":
             return not self._calls_on
         return not self._reasoning_on and bool(mark.kind.startswith("reasoning"))
-
-    def _turn_marker(self, text: str) -> None:
-        kind = self._mark.kind
-        if self._is_text(self._mark) or kind in ("call", "line"):  # calls are text here, because they aren't wanted
-            return self._keep(text)
-        if kind in ("stray", "empty"):
-            self._note("reasoning ends that was not open" if kind == "stray" else "an empty call")
-        elif kind == "header" and not self._fresh:
-            self._note("another turn begins")
-        self._drop(self._fresh if kind in ("stray", "empty") else kind != "content")
-        if kind == "end":
-            self._state = type(self)._over
-        return None
 
     def _over(self) -> bool:
         # over = (TURN_START? CALL_START call) | text after the turn
@@ -1950,21 +1745,18 @@ class Machine(Copied):
         self._text("trailing", len(self._buf))
         return False
 
-    def _reasoning_marker(self) -> None:
-        mark = self._mark
-        self._opener = self._buf[mark.start : mark.end] + mark.trail if mark.kind == "reasoning" else ""
-        if mark.kind == "end":
-            return self._turn_marker("content")
-        return self._drop() if self._reasoning_on else self._keep("content")
-
-    # The end of the output
-
     def _begins_call(self, pos: int) -> bool:
         """Return whether the remaining text begins the opener of a call."""
         rest = "".join(self._buf[pos:].split())
         if len(rest) < LEAST_CUT or rest.isalnum() or self._literal or not (self._calls_on and self.DISTINCT):
             return False
         return truncated_core(self.OPENERS, self._buf[next_char(self._buf, pos) :]) != ""
+
+    def _cut_off(self) -> bool:
+        """Drop the remaining markup of a call in which the output ends."""
+        self._cut("a call")
+        self._text("trailing", len(self._buf))
+        return False
 
     def _is_cut(self, marks: Scanner, pos: int) -> bool:
         """Return whether the remaining text at the output's end is a truncated opener of a call, or a truncated end."""
@@ -1985,12 +1777,6 @@ class Machine(Copied):
         self._note("the output ends inside a marker")
         self._text("trailing", len(self._buf))
 
-    def _cut_off(self) -> bool:
-        """Drop the remaining markup of a call in which the output ends."""
-        self._cut("a call")
-        self._text("trailing", len(self._buf))
-        return False
-
     def _lost(self, text: str) -> None:
         """Text of a call was not read as its arguments: no caller should run it."""
         self._note(text)
@@ -2001,7 +1787,23 @@ class Machine(Copied):
             self._note("the output ends inside " + what)
         self.incomplete = True
 
-    # Calls
+    def _finish(self) -> None:
+        """Close everything that is open at the end of the output."""
+        if self._opener and self._reasoning_on:
+            self._cut("the reasoning")
+        if self._open or (self._unclosed and not self.ENDS_TURN):
+            self._cut("a call")
+
+
+ONE_WORD = Pattern(r"[\w.:/-]+")
+NEVER_IN_NAMES = frozenset("<>{}\n")  # characters of markup, which stand in no name but in a tool's
+MOST_ODD = 64  # the most names with unusual characters that are searched for
+
+
+class Slots(Turn):
+    BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that never occur in names, or in values outside of a string
+    _others: Sequence[str] = ()  # diagnostics of repeated slots
+    _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that contain ends of names
 
     def _slots(self, pos: int, slots: Sequence[Any], name: str | None = None) -> tuple[dict[str, str], int, str]:
         """Read slots with the markers that end them; return values, the end, and what was expected instead.
@@ -2116,6 +1918,127 @@ class Machine(Copied):
             self._odd[slot, of] = sorted(fit, key=len, reverse=True)[:MOST_ODD]
         return self._odd[slot, of]
 
+
+CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
+
+
+class Machine(Slots):
+    AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
+    SHORT_OPENERS: ClassVar[Sequence[str]] = ()  # what opens only calls of tools that are known
+    HEADER: ClassVar[Sequence[Any]] = ()  # slots of a call: the kind, what ends it, and characters that do
+    CALL_ID: ClassVar[str] = ""  # an id that consists of slots: "{name}:{index}"
+    CLOSED: ClassVar[bool] = False  # calls have a closer
+    STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
+    _reader: Reader | None = None  # and the reader of one
+    _once = False  # the second reading of this call found none
+
+    def _regular(self, chunk: str) -> list[Delta]:
+        """Read more of arguments in regular JSON, without a state."""
+        reader = self._reader
+        if reader is None:
+            return self._advance(chunk)
+        buf = self._buf + chunk if self._buf != "" else chunk
+        end = reader.regular(buf, 0, len(buf))
+        if not reader.waits or len(buf) - end > LONGEST_SIGN:
+            reader.out.append(buf[:end])
+            self._buf, self._pos = buf, end
+            return self._advance("")
+        text, self._buf = buf[:end], buf[end:]
+        self._plain_value = self._buf == "" and reader.string is not None
+        if text == "":
+            return []
+        self._passed.append(text)
+        return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": text}}]}]
+
+    def _in_string(self, reader: Reader) -> None:
+        """Prepare to pass on the next chunks of a value that is written as the template does."""
+        string = reader.string
+        if string is not None and string.close == reader.style.usual and not reader.out:
+            self._goes_on("arguments", string.plain)
+        elif self._within:
+            self._goes_on("")
+        if len(reader.stack) > reader.floor and reader.style.is_json and not (reader.comma or reader.out):
+            self._within, self._through = "arguments", type(self)._regular
+
+    def _value_is_over(self, reader: Reader) -> bool:
+        """Return whether the value has ended; if it hasn't, the next chunk may continue a string of it."""
+        if reader.want:
+            self._in_string(reader)
+            return False
+        if reader.repair:
+            self._note("arguments: " + reader.repair)
+        self._reader = None
+        return True
+
+    def _call(self) -> bool:
+        # call = (slot SLOT_END)* arguments
+        values, end, expected = self._slots(self._pos + self._skip, self.HEADER)
+        written = values.get("name", "")
+        if self._tools and not expected:
+            values["name"] = tool_named(written, self._tools)
+        if (
+            self._tools
+            and not expected
+            and values["name"] not in self._tools
+            and not NEVER_IN_NAMES.isdisjoint(values["name"])
+        ):
+            expected = "the name of a tool"
+        short = self.SHORT_OPENERS and expected not in ("more", "end") and values.get("name") not in self._tools
+        if short and self._is_short():
+            # What is short may be complete in another spelling.
+            at = next_char(self._buf, self._mark.end)
+            inner = self.AFTER_CALL.match(self._buf, at)
+            if inner is not None and inner.kind == "call" and inner.end > self._mark.end:
+                self._mark, self._skip = inner, inner.end - self._pos
+                return True
+            if inner is None and not self._final and self.AFTER_CALL.prefix_of(self._buf, at):
+                return False
+            expected = "the name of a tool"
+        if self._tools and (expected or values["name"] not in self._tools):
+            other = self._call_otherwise() if expected not in ("more", "end") else None
+            if other is not None:
+                return other
+        self._once = self._once and expected == "more"
+        if expected:
+            return expected != "more" and self._no_call(expected)
+        if self._others:
+            self._note_others()
+        if values["name"] != written:
+            self._note(f"the tool {values['name']} is called as {written}")
+        self._pos = end
+        self._open_call(values["name"], self.CALL_ID.format_map({**values, "name": written}) if self.CALL_ID else None)
+        self._begin_arguments()
+        return True
+
+    def _after_call(self) -> bool:
+        # after_call = (CALL_END | CALL_SEPARATOR)* ((NEXT_CALL_START | CALL_START) call | content)
+        kind = self._next_of_calls(self.AFTER_CALL)
+        if kind is None:
+            return False
+        if kind == "" or (kind == "call" and self._unclosed):
+            more = self._left_over(kind)
+            if more != "no":
+                return more == "dropped"
+        if kind == "call":
+            return self._try_call("content")
+        if kind in ("close", "closed", "separator"):
+            self._pos, self._space = self._mark.end, self._mark.trail
+            self._unclosed = kind == "separator" or (self._unclosed and kind != "closed")
+            if kind == "separator":
+                return self._try_unopened()
+            return True
+        # Something else than more of the calls follows, or nothing.
+        self._unclosed = self._unclosed and next_char(self._buf, self._pos) == len(self._buf)
+        self._state = type(self)._content
+        return True
+
+    def _keep_call(self) -> bool:
+        """Keep a call in the content unchanged, because calls aren't wanted; it still ends reasoning."""
+        if self._reasoning_on:
+            self._opener, self._state = "", type(self)._content
+        self._keep("content")
+        return True
+
     def _try_call(self, kind: str) -> bool:
         """Try to read the text after _skip characters of opener as a call; if it isn't one, it is text of this kind."""
         self._back = type(self)._content if self._state == type(self)._after_call else self._state
@@ -2132,6 +2055,8 @@ class Machine(Copied):
         raise NotImplementedError
 
     def _no_call(self, expected: str) -> bool:
+        if self.SHORT_OPENERS and self._final and self._begins_call(self._pos):
+            return self._cut_off()  # the whole opener, without its end
         if expected == "end" and (self._skip or self._mark.kind == "separator"):
             return self._cut_off()
             self._cut("a call")
@@ -2165,19 +2090,146 @@ class Machine(Copied):
             return None
         return kind
 
-    def _finish(self) -> None:
-        """Close everything that is open at the end of the output."""
-        if self._opener and self._reasoning_on:
-            self._cut("the reasoning")
-        if self._open or (self._unclosed and not self.ENDS_TURN):
-            self._cut("a call")
+    def _is_short(self) -> bool:
+        """Does the opener lack its last words, so that only a tool's name makes a call?"""
+        return "".join(self._buf[self._mark.start : self._mark.end].split()) in self.SHORT_OPENERS
+
+    def _call_otherwise(self) -> bool | None:
+        raise NotImplementedError
+
+    def _left_over(self, kind: str) -> str:
+        raise NotImplementedError
 
 
+ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "last")
+LEFT_SIGNS = Pattern(r"[\"']?[}\])]|`{1,3}")
+
+
+class Repairs(Machine):
+    HEADER_PARTS: ClassVar[Sequence[str]] = ()  # the texts of which headers consist
+    HEADER_TEXTS: ClassVar[Pattern] = Pattern("(?!)")
+    LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may be in the place of a closer
+
+    def _call_otherwise(self) -> bool | None:
+        """Read a call whose header differs from the template's; None if it is no call."""
+        other = self._header_otherwise()
+        if other is None:
+            return False
+        if other[0]:
+            self._note(f"the header of a call of {other[0]} is not as the template writes it")
+            self._pos, self._space = other[1], ""
+            self._open_call(other[0])
+            self._begin_arguments()
+            return True
+        if self._once:
+            return None
+        self._state = type(self)._second_reading
+        return True
+
+    def _header_otherwise(self) -> tuple[str, int] | None:
+        """Return the tool that an irregular header names, and where its arguments begin.
+
+        ("", 0) if it names none; None if more input is needed.
+        """
+        buf, name, start = self._buf, "", self._pos + self._skip
+        pos = next_char(buf, start)
+        while pos - start < NAME_LIMIT:
+            part, word = self.HEADER_TEXTS.match(buf, pos), ONE_WORD.match(buf, pos)
+            sure = part is not None and part.end() > pos + 1
+            if pos < len(buf) and name and not sure and self._arguments_begin(pos):
+                return name, pos
+            end = word.end() if word is not None and (part is None or word.end() > part.end()) else 0
+            end = end or (part.end() if part is not None else pos)
+            if not self._final and (end == len(buf) or self._may_go_on(pos)):
+                return None
+            if end == pos:
+                break
+            text = buf[pos:end]
+            if part is None or part.end() < end:
+                tool = tool_named(text, self._tools)
+                if tool not in self._tools:  # an index may follow it
+                    tool = tool_named(text.rpartition(":")[0], self._tools)
+                if not tool or tool not in self._tools or name not in ("", tool):
+                    break
+                name = tool
+            pos = next_char(buf, end)
+        return (name, len(buf)) if name and self._final and pos == len(buf) else ("", 0)
+
+    def _may_go_on(self, pos: int) -> bool:
+        """Return whether the following text begins one of the texts of a header."""
+        rest = self._buf[pos : pos + NAME_LIMIT]
+        begun = any(len(text) > len(rest) and text.startswith(rest) for text in self.HEADER_PARTS)
+        return begun or self.AFTER_CALL.prefix_of(self._buf, pos) != ""
+
+    def _arguments_begin(self, pos: int) -> bool:
+        """Return whether the arguments of a call begin here, or the call ends."""
+        mark = self.AFTER_CALL.match(self._buf, pos)
+        return (mark is not None and mark.kind in CLOSER_KINDS) or self._opens_arguments(pos)
+
+    def _opens_arguments(self, pos: int) -> bool:
+        raise NotImplementedError
+
+    def _second_reading(self) -> bool:
+        """Read a text that opens like a call up to the end of that call, as a whole."""
+        buf, start = self._buf, self._pos + self._skip
+        if not may_be_calls(buf[start : start + NAME_LIMIT], self._tools, ()):
+            return self._read_once()
+        mark = self.BREAKS.find(buf, start)
+        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
+            return False
+        end = len(buf) if mark is None else mark.start
+        found = calls_in(buf[start:end], self._tools)
+        if not found:
+            return self._read_once()
+        self._note("calls that are not written as the template does")
+        self._pos = end
+        for name, arguments in found:
+            self._open_call(name, None)
+            self._out.emit("arguments", arguments)
+            self._close_call()
+        return True
+
+    def _read_once(self) -> bool:
+        """Return to the result of the first reading: the second found no call."""
+        self._once, self._state = True, type(self)._call
+        return True
+
+    def _left_over(self, kind: str) -> str:
+        """Skip a superfluous bracket after a call, or an opener in the place of a closer, at the end of the calls.
+
+        "no": there is none; "more": more input is needed; "dropped": it was skipped.
+        """
+        buf, start = self._buf, next_char(self._buf, self._pos)
+        opener = self.LEFT_OVER.match(buf, start) if self._unclosed else None
+        if opener is not None:
+            kind, end = "call", opener.end
+        elif kind == "" and start < len(buf) and (left := LEFT_SIGNS.match(buf, start)) is not None:
+            end = left.end()
+        else:
+            return "no"
+        at = next_char(buf, end)
+        mark = self.AFTER_CALL.match(buf, at)
+        if mark is None and not self._final and (at == len(buf) or self.AFTER_CALL.prefix_of(buf, at)):
+            return "more"
+        ends = mark is not None and mark.kind in ENDS_OF_CALLS and not (mark.kind == kind == "call")
+        if not ends and (at < len(buf) or kind == "call"):
+            return "no"
+        self._note(f"{buf[start:end].strip()} is left over after a call")
+        if kind == "call":
+            self._pos = end
+        else:
+            self._text("trailing", end)
+        self._space = ""
+        self._unclosed = self._unclosed and kind != "call"
+        return "dropped"
+
+
+ODD_IN_KEYS = frozenset("<>{}[],:=\n")
 NO_PAIR = "expected an argument or the end of the call"
 PAIR_KINDS = ("pair", "end", "skip", "next", "broken")
 
 
-class Pairs(Machine):
+class Pairs(Repairs):
     BETWEEN: ClassVar[Scanner]  # pair, end (consumed), next (not consumed), and others (skipped)
     PAIR: ClassVar[tuple[tuple[str, Scanner, str], ...]]
     PAIR_OPENS: ClassVar[bool] = True  # a pair begins with a marker of its own
@@ -2246,7 +2298,8 @@ class Pairs(Machine):
         values, end, expected = self._slots(start, self.PAIR)
         if expected == "more":
             return False
-        other = self._pair_otherwise() if self.AROUND_KEY and self._tools and expected else None
+        odd = self._tools and self.AROUND_KEY and (expected or self._is_odd(values["key"]))
+        other = self._pair_otherwise() if odd and expected != "more" else None
         if other is not None:
             return other
         if expected == "end":
@@ -2255,6 +2308,9 @@ class Pairs(Machine):
             return self._no_pair()
         if self._others:
             self._note_others()
+        if odd:
+            self.incomplete = True
+            self._note("an argument has a name that holds markup")
         key = values["key"]
         if self._tools and key[:1] in ("'", '"'):
             key = self._without_quotes(key)
@@ -2263,6 +2319,11 @@ class Pairs(Machine):
         self._out.emit("arguments", self._key_of(comma, key))
         self._begin_value(key, values.get("type", ""))
         return True
+
+    def _is_odd(self, key: str) -> bool:
+        """Does a key hold what keys of the schema do not?  Its end, or what comes before it, may be missing."""
+        known = properties_of(self._tools.get(self._out.calls[-1][0]))
+        return bool(known) and key not in known and not ODD_IN_KEYS.isdisjoint(key)
 
     def _pair_otherwise(self) -> bool | None:
         """A pair whose opener, or the end of whose key, is missing or other than it should be: the schema knows the
@@ -2282,7 +2343,7 @@ class Pairs(Machine):
                 break
         else:
             return None
-        if pos == start:
+        if pos == start and self.PAIR_OPENS:
             self._lost(f"the argument {key} is not opened")
         else:
             self._note(f"the argument {key} is not written as the template does")
@@ -2480,72 +2541,70 @@ class StreamParser(QuotedPairs):
     AT_LINES = True
     AT_ENDS = True
     CUT_MARKERS = True
-    # reasoning = text ("<./mind.>" content | "<.code.>[" call)
     IN_REASONING = Scanner(
         ("line", "<.code.> [ <.code.> [", "", "", 0), ("reasoning_end", "<./mind.>", "", "", 0),
-        ("line", "<.code.> [", "", "", 2), ("end", "<./.>", "", "\n", 0), ("line", "\x00<.code.>[<.code.>[", "", "", 2),
-        ("alike", "\x00<./mind.>", "", "", 2), ("line", "\x00<.code.>[", "", "", 2),
+        ("line", "<.code.> [", "", "", 2), ("line", "<.code.>", "", "", 2), ("end", "<./.>", "", "\n", 0),
+        ("line", "\x00<.code.>[<.code.>[", "", "", 2), ("alike", "\x00<./mind.>", "", "", 2),
+        ("line", "\x00<.code.>[", "", "", 2), ("line", "\x00<.code.>", "", "", 2),
         ("line", "```json <.code.> [", "", "", 0), ("line", "``` <.code.> [", "", "", 0),
         find=(
-            r"<(?:(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|(\./mind\.>)|(\.code\.>\s{0,64}\[)|(\./\.>)|(\s{0,"
-            r"4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[[\s_▁-]{0,4}<\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>"
-            r"\s{0,4}\[)|(\s{0,4}\.\s{0,4}/\s{0,4}(?ai:mind)\s{0,4}\.\s{0,4}>)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{"
-            r"0,4}>\s{0,4}\[))|`(?:(``json\s{0,64}<\.code\.>\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,64}\[))"
-        ), near=r"<(?=[\t\n\r \-._▁]|\Z)|`(?=[`]|\Z)", width=212,
+            r"<(?:(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|(\./mind\.>)|(\.code\.>\s{0,64}\[)|(\.code\.>)|(\."
+            r"/\.>)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[[\s_▁-]{0,64}<\s{0,4}\.\s{0,4}(?ai:code)\s{0,"
+            r"4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}/\s{0,4}(?ai:mind)\s{0,4}\.\s{0,4}>)|(\s{0,4}\.\s{0,4}(?ai:code)"
+            r"\s{0,4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>))|`(?:(``json\s{0,64}<\.code\.>"
+            r"\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,64}\[))"
+        ), near=r"<(?=[\t\n\r \-._▁]|\Z)|`(?=[`]|\Z)", width=224,
     )
-    REASONING_AGAIN = Scanner(("reasoning", "<.mind.>", "", "", 0), find=r"<(\.mind\.>)", near=r"<(?=[.]|\Z)", width=9)
-    # content = (text | "<./.>")* ("<.mind.>" reasoning | "<.code.>[" call)?
     IN_CONTENT = Scanner(
         ("empty", "<.code.> [ )] <./code.>", "", "", 0), ("empty", "<.code.> [ ] <./code.>", "", "", 0),
         ("empty", "<.code.> )] <./code.>", "", "", 0), ("call", "<.code.> [ <.code.> [", "", "", 0),
         ("empty", "<.code.> ] <./code.>", "", "", 0), ("empty", "<.code.> <./code.>", "", "", 0),
         ("header", "<.assistant.>", "", "", 0), ("call", "<.code.> [", "", "", 2), ("stray", "<./mind.>", "", "", 0),
-        ("reasoning", "<.mind.>", "", "", 0), ("end", "<./.>", "", "\n", 0),
+        ("reasoning", "<.mind.>", "", "", 0), ("call", "<.code.>", "", "", 2), ("end", "<./.>", "", "\n", 0),
         ("call", "\x00<.code.>[<.code.>[", "", "", 2), ("call", "\x00<.code.>[", "", "", 2),
-        ("call", "```json <.code.> [", "", "", 0), ("call", "``` <.code.> [", "", "", 0),
-        find=(
-            r"<(?:(\.code\.>\s{0,64}\[\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}\]\s{0,64}<\./code"
-            r"\.>)|(\.code\.>\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|(\.cod"
-            r"e\.>\s{0,64}\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}<\./code\.>)|(\.assistant\.>)|(\.code\.>\s{0,64}\[)"
-            r"|(\./mind\.>)|(\.mind\.>)|(\./\.>)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[[\s_▁-]{0,4}<\s{"
-            r"0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\["
-            r"))|`(?:(``json\s{0,64}<\.code\.>\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,64}\[))"
-        ), near=r"<(?=[\t\n\r \-._▁]|\Z)|`(?=[`]|\Z)", width=214,
-    )
-    FIRST = ("reasoning",)
-    BEFORE_CONTENT = Scanner(
-        ("empty", "<.code.> [ )] <./code.>", "", "", 0), ("empty", "<.code.> [ ] <./code.>", "", "", 0),
-        ("empty", "<.code.> )] <./code.>", "", "", 0), ("call", "<.code.> [ <.code.> [", "", "", 0),
-        ("empty", "<.code.> ] <./code.>", "", "", 0), ("empty", "<.code.> <./code.>", "", "", 0),
-        ("header", "<.assistant.>", "", "", 0), ("call", "<.code.> [", "", "", 2), ("stray", "<./mind.>", "", "", 0),
-        ("reasoning", "<.mind.>", "", "", 0), ("end", "<./.>", "", "\n", 0),
-        ("call", "\x00<.code.>[<.code.>[", "", "", 2), ("call", "\x00<.code.>[", "", "", 2),
-        ("reasoning", "\x00<.mind.>", "", "", 2), ("call", "```json <.code.> [", "", "", 0),
+        ("call", "\x00<.code.>", "", "", 2), ("call", "```json <.code.> [", "", "", 0),
         ("call", "``` <.code.> [", "", "", 0),
         find=(
             r"<(?:(\.code\.>\s{0,64}\[\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}\]\s{0,64}<\./code"
             r"\.>)|(\.code\.>\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|(\.cod"
             r"e\.>\s{0,64}\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}<\./code\.>)|(\.assistant\.>)|(\.code\.>\s{0,64}\[)"
-            r"|(\./mind\.>)|(\.mind\.>)|(\./\.>)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[[\s_▁-]{0,4}<\s{"
-            r"0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\["
-            r")|(\s{0,4}\.\s{0,4}(?ai:mind)\s{0,4}\.\s{0,4}>))|`(?:(``json\s{0,64}<\.code\.>\s{0,64}\[)|(``\s{0,64}<\."
-            r"code\.>\s{0,64}\[))"
-        ), near=r"<(?=[\t\n\r \-._▁]|\Z)|`(?=[`]|\Z)", width=214,
+            r"|(\./mind\.>)|(\.mind\.>)|(\.code\.>)|(\./\.>)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[[\s_"
+            r"▁-]{0,64}<\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0"
+            r",4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>))|`(?:(``json\s{0,64}<\.code\.>\s{0,64}\[)|("
+            r"``\s{0,64}<\.code\.>\s{0,64}\[))"
+        ), near=r"<(?=[\t\n\r \-._▁]|\Z)|`(?=[`]|\Z)", width=224,
     )
+    BEFORE_CONTENT = Scanner(
+        ("empty", "<.code.> [ )] <./code.>", "", "", 0), ("empty", "<.code.> [ ] <./code.>", "", "", 0),
+        ("empty", "<.code.> )] <./code.>", "", "", 0), ("call", "<.code.> [ <.code.> [", "", "", 0),
+        ("empty", "<.code.> ] <./code.>", "", "", 0), ("empty", "<.code.> <./code.>", "", "", 0),
+        ("header", "<.assistant.>", "", "", 0), ("call", "<.code.> [", "", "", 2), ("stray", "<./mind.>", "", "", 0),
+        ("reasoning", "<.mind.>", "", "", 0), ("call", "<.code.>", "", "", 2), ("end", "<./.>", "", "\n", 0),
+        ("call", "\x00<.code.>[<.code.>[", "", "", 2), ("call", "\x00<.code.>[", "", "", 2),
+        ("reasoning", "\x00<.mind.>", "", "", 2), ("call", "\x00<.code.>", "", "", 2),
+        ("call", "```json <.code.> [", "", "", 0), ("call", "``` <.code.> [", "", "", 0),
+        find=(
+            r"<(?:(\.code\.>\s{0,64}\[\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}\]\s{0,64}<\./code"
+            r"\.>)|(\.code\.>\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|(\.cod"
+            r"e\.>\s{0,64}\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}<\./code\.>)|(\.assistant\.>)|(\.code\.>\s{0,64}\[)"
+            r"|(\./mind\.>)|(\.mind\.>)|(\.code\.>)|(\./\.>)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[[\s_"
+            r"▁-]{0,64}<\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0"
+            r",4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?ai:mind)\s{0,4}\.\s{0,4}>)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}"
+            r">))|`(?:(``json\s{0,64}<\.code\.>\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,64}\[))"
+        ), near=r"<(?=[\t\n\r \-._▁]|\Z)|`(?=[`]|\Z)", width=224,
+    )
+    REASONING_AGAIN = Scanner(("reasoning", "<.mind.>", "", "", 0), find=r"<(\.mind\.>)", near=r"<(?=[.]|\Z)", width=9)
     OPENERS = ("<.code.> [ <.code.> [", "<.code.> [")
     # call = name "(" arguments
     HEADER = (
-        (
-            "name",
-            Scanner(
-                ("suffix", "(", "", "", 0), find=r"\(()", near=r"\(", width=2,
-                word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\(())", trails=("",),
-            ),
-            "",
-        ),
+        ("name", Scanner(
+            ("suffix", "(", "", "", 0), find=r"\(()", near=r"\(", width=2,
+            word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\(())", trails=("",),
+        ), ""),
     )
     HEADER_PARTS = ("(",)
     HEADER_TEXTS = Pattern("(?:\\(|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+)")
+    SHORT_OPENERS = ("<.code.>",)
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
         ("mark", "<.assistant.>", "", "", 0), ("mark", "<./code.>", "", "", 1), ("mark", "<.code.> [", "", "", 1),
@@ -2562,14 +2621,10 @@ class StreamParser(QuotedPairs):
     CLOSED = True
     # arguments = (key "=" value)*
     PAIR = (
-        (
-            "key",
-            Scanner(
-                ("suffix", "=", "", "", 0), find="=()", near="=", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:=())",
-                trails=("",),
-            ),
-            "",
-        ),
+        ("key", Scanner(
+            ("suffix", "=", "", "", 0), find="=()", near="=", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:=())",
+            trails=("",),
+        ), ""),
     )
     BETWEEN = Scanner(
         ("next", ")", "", "", 0), ("skip", ",", "", " ", 0), ("next", "<.code.> [ <.code.> [", "", "", 0),
@@ -2579,13 +2634,14 @@ class StreamParser(QuotedPairs):
         ("next", "```json <.code.> [", "", "", 0), ("next", "``` <.code.> [", "", "", 0),
         find=(
             r"\)()|,()|<(?:(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|(\./code\.>)|(\.code\.>\s{0,64}\[)|(\./\."
-            r">)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[[\s_▁-]{0,4}<\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\."
-            r"\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}/\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0"
-            r",4}\.\s{0,4}>\s{0,4}\[))|\](?:(\s{0,64}<\./code\.>)|())|`(?:(``json\s{0,64}<\.code\.>\s{0,64}\[)|(``\s{0"
-            r",64}<\.code\.>\s{0,64}\[))"
-        ), near=r"\)|,|<(?=[\t\n\r \-._▁]|\Z)|\]|`(?=[`]|\Z)", width=212,
+            r">)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[[\s_▁-]{0,64}<\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}"
+            r"\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}/\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>)|(\s{0,4}\.\s{0,4}(?ai:code)\s"
+            r"{0,4}\.\s{0,4}>\s{0,4}\[))|\](?:(\s{0,64}<\./code\.>)|())|`(?:(``json\s{0,64}<\.code\.>\s{0,64}\[)|(``\s"
+            r"{0,64}<\.code\.>\s{0,64}\[))"
+        ), near=r"\)|,|<(?=[\t\n\r \-._▁]|\Z)|\]|`(?=[`]|\Z)", width=224,
     )
     PAIR_OPENS = False
+    AROUND_KEY = (Pattern(""), Pattern(r"(?:\s{0,64}[:=])*"), 65)
     FOLLOW = (
         Pattern(
             "\\s{0,16}(?:,\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}=|\\)\\s{0,16}(?:\\]<\\./code\\.>|<\\./\\.>|,\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}\\())"
@@ -2601,19 +2657,21 @@ class StreamParser(QuotedPairs):
         ("call", "<.code.> [ <.code.> [", "", "", 0), ("empty", "<.code.> ] <./code.>", "", "", 0),
         ("empty", "<.code.> <./code.>", "", "", 0), ("header", "<.assistant.>", "", "", 0),
         ("call", "<.code.> [", "", "", 2), ("closed", "<./code.>", "", "", 1), ("stray", "<./mind.>", "", "", 0),
-        ("reasoning", "<.mind.>", "", "", 0), ("end", "<./.>", "", "\n", 0),
+        ("call", "<.code.>", "", "", 2), ("reasoning", "<.mind.>", "", "", 0), ("end", "<./.>", "", "\n", 0),
         ("call", "\x00<.code.>[<.code.>[", "", "", 2), ("call", "\x00<.code.>[", "", "", 2),
-        ("closed", "\x00<./code.>", "", "", 2), ("closed", "] <./code.>", "", "", 1), ("closed", "]", "", "", 2),
-        ("call", "```json <.code.> [", "", "", 0), ("call", "``` <.code.> [", "", "", 0),
+        ("closed", "\x00<./code.>", "", "", 2), ("call", "\x00<.code.>", "", "", 2),
+        ("closed", "] <./code.>", "", "", 1), ("closed", "]", "", "", 2), ("call", "```json <.code.> [", "", "", 0),
+        ("call", "``` <.code.> [", "", "", 0),
         find=(
             r"\)()|,()|<(?:(\.code\.>\s{0,64}\[\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}\]\s{0,64}"
             r"<\./code\.>)|(\.code\.>\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\["
             r")|(\.code\.>\s{0,64}\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}<\./code\.>)|(\.assistant\.>)|(\.code\.>\s{"
-            r"0,64}\[)|(\./code\.>)|(\./mind\.>)|(\.mind\.>)|(\./\.>)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0"
-            r",4}\[[\s_▁-]{0,4}<\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,"
-            r"4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}/\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>))|\](?:(\s{0,64}<\./code\.>)"
-            r"|())|`(?:(``json\s{0,64}<\.code\.>\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,64}\[))"
-        ), near=r"\)|,|<(?=[\t\n\r \-._▁]|\Z)|\]|`(?=[`]|\Z)", width=214,
+            r"0,64}\[)|(\./code\.>)|(\./mind\.>)|(\.code\.>)|(\.mind\.>)|(\./\.>)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\."
+            r"\s{0,4}>\s{0,4}\[[\s_▁-]{0,64}<\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?"
+            r"ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}/\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>)|(\s{0,4}\.\s{0"
+            r",4}(?ai:code)\s{0,4}\.\s{0,4}>))|\](?:(\s{0,64}<\./code\.>)|())|`(?:(``json\s{0,64}<\.code\.>\s{0,64}\[)"
+            r"|(``\s{0,64}<\.code\.>\s{0,64}\[))"
+        ), near=r"\)|,|<(?=[\t\n\r \-._▁]|\Z)|\]|`(?=[`]|\Z)", width=224,
     )
     AFTER_TURN = Scanner(
         ("header", "<.assistant.> <.code.> [ <.code.> [", "", "", 0),
@@ -2628,6 +2686,39 @@ class StreamParser(QuotedPairs):
             r"(?:(``json\s{0,64}<\.code\.>\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,64}\[))"
         ), near=r"<(?=[.]|\Z)|`(?=[`]|\Z)", width=290,
     )
+
+    def _reasoning(self) -> bool:
+        # reasoning = text ("<./mind.>" content | "<.code.>[" call)
+        again = self._reasoning_again()
+        if again is not False:
+            return again is True
+        text = "reasoning_content" if self._reasoning_on else "content"
+        kind = self._until(self.IN_REASONING, text)
+        if kind == "reasoning_end":
+            return self._close_reasoning()
+        if kind == "end":
+            return self._end_turn()
+        if kind == "line":
+            return self._try_call(text) if self._calls_on else self._keep_call()
+        return kind != ""
+
+    def _content(self) -> bool:
+        # content = (text | "<./.>")* ("<.mind.>" reasoning | "<.code.>[" call)?
+        # What opens reasoning is text once content has begun.
+        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning",))
+        if kind == "reasoning":
+            return self._open_reasoning()
+        if kind == "call":
+            return self._try_call("content") if self._calls_on else self._keep("content")
+        if kind == "end":
+            return self._end_turn()
+        if kind == "header":
+            return self._drop_after_text("another turn begins")
+        if kind == "stray":
+            return self._drop_noted("reasoning ends that was not open")
+        if kind == "empty":
+            return self._drop_noted("an empty call")
+        return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

@@ -75,6 +75,8 @@ class Copied:
 
 
 # Limits of lookahead, in characters, so that the work per character is bounded.
+NAME_LIMIT = 512  # a longer text is not a name
+LEAST_CUT = 3  # fewer characters of a marker at the output's end may as well be text
 MOST_SPACE = 16  # white space between the markers that show the end of a value
 LONGEST_FOLLOW = 160  # the whole text that shows the end of a value
 
@@ -961,7 +963,11 @@ def _innermost(value: Any) -> dict[str, Any] | None:
 def _with_arguments(name: str, members: dict[str, Any], tools: Parameters) -> tuple[str, str] | None:
     keys = keys_of(tools[name], tools[name])
     named = [key for key in ARGUMENT_KEYS if key in members and key not in (keys or ())]
-    arguments = members[named[0]] if named else {k: v for k, v in members.items() if k not in OTHER_KEYS}
+    rest = {key: value for key, value in members.items() if key not in OTHER_KEYS}
+    # A lone object under a key that the schema lacks holds the arguments.
+    if not named and len(rest) == 1 and not rest.keys() <= (keys or rest.keys()):
+        named = list(rest)
+    arguments = members[named[0]] if named else rest
     if isinstance(arguments, str):
         inside = _values(arguments)
         arguments = inside[0] if len(inside) == 1 else None
@@ -1146,17 +1152,7 @@ def continued_head(prompt: str, anchors: Sequence[str], reasoning: tuple[Sequenc
     return prompt[start:]
 
 
-NON_SPACE = Pattern(r"\S|\Z")
-NAME_LIMIT = 512  # a longer text is not a name
 PENDING_LIMIT = 1024  # more pending text than this is examined again only after it has doubled
-OPENER_KINDS = ("call", "line", "whole")
-CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
-AT_END_KINDS = ("last", "sign", "alike")  # what counts at the output's end, or before another marker
-ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "last")
-CUT_KINDS = ("end", "reasoning_end", "content_end")
-LEFT_SIGNS = Pattern(r"[\"']?[}\])]|`{1,3}")
-MOST_ENDS = 4  # so many ends of the turn in a row are one
-LEAST_CUT = 3  # fewer characters of an opener at the output's end may as well be text
 LATE = "text after the output was finished"
 NO_MATCH = Match("", 0, 0)
 
@@ -1167,42 +1163,14 @@ def at_line_start(text: str, before: bool) -> bool:
     return (bool(newline) or before) and not line.strip()
 
 
-def next_char(buf: str, pos: int) -> int:
-    """Return the position of the next character that is not white space."""
-    return int(NON_SPACE.search(buf, pos).start())
-
-
-class Machine(Copied):
+class Stream(Copied):
     TRANSCRIPT: ClassVar[type[Transcript]] = Transcript
     HEADS: ClassVar[Sequence[str]] = ("",)
     ANCHORS: ClassVar[Sequence[str]] = ()
     AT_LINES: ClassVar[bool] = False  # some markers count only at a line's start,
-    AT_ENDS: ClassVar[bool] = False  # and some at the output's end, or before another marker
-    FIRST: ClassVar[Sequence[str]] = ()  # kinds of markers that count only before content begins
     KEEPS_PENDING: ClassVar[bool] = False  # `feed` handles pending text
     SPACE: ClassVar[str] = ""  # the white space that the template writes before the content
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
-    READ_AGAIN: ClassVar[bool] = False  # failed calls are read again, by the tools' names
-    _once = False  # the second reading of this call found none
-    LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may be in the place of a closer
-    CUT_MARKERS: ClassVar[bool] = False  # a truncated marker at the output's end is not text
-    OPENERS: ClassVar[tuple[str, ...]] = ()  # of calls: the beginning of one at the output's end is not text
-    IN_REASONING: ClassVar[Scanner] = NO_MARKERS
-    REASONING_AGAIN: ClassVar[Scanner] = NO_MARKERS  # what opens it, where it has just been opened
-    BEFORE_CONTENT: ClassVar[Scanner] = NO_MARKERS
-    IN_CONTENT: ClassVar[Scanner] = NO_MARKERS
-    AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
-    AFTER_TURN: ClassVar[Scanner] = NO_MARKERS  # a call directly after the end of the turn is one of its calls
-    DISTINCT: ClassVar[bool] = True  # the opener of calls is distinctive, so a call follows
-    BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that never occur in names, or in values outside of a string
-    USUAL_NEXT: ClassVar[Sequence[ExpectedText]] = ()  # the usual text after a call,
-    USUAL_PAIR: ClassVar[Sequence[ExpectedText]] = ()  # and after an argument
-    CLOSED: ClassVar[bool] = False  # calls have a closer
-    STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
-    _reader: Reader | None = None  # and the reader of one
-    _written = ""  # the beginning of the arguments
-    _reasoning_to = 0  # where the reasoning that is open is closed, as far as that was looked for
-    ENDS_TURN: ClassVar[bool] = False  # a call's closer may also end the turn, so it may be missing
 
     def __init__(
         self,
@@ -1230,7 +1198,7 @@ class Machine(Copied):
         self._through: Callable[[Any, str], list[Delta]] | None = None  # reads JSON that is emitted as it arrives
         self._final = False
         # The state of the turn.
-        self._state: Callable[[Any], bool] = type(self)._content
+        self._state: Callable[[Any], bool] = self._first_state()
         self._mark = NO_MATCH
         self._skip = 0  # its length, and that of the white space before it
         self._open = False  # the last call is not complete
@@ -1309,8 +1277,6 @@ class Machine(Copied):
     def __reduce__(self) -> Any:
         raise TypeError("a parser cannot be pickled: keep the text that it was fed, and feed that to a new one")
 
-    # The prompt
-
     def _consume_head(self, prompt: str | None, continued: bool) -> None:
         head = self.HEADS[0]
         if prompt is not None and continued:
@@ -1333,23 +1299,11 @@ class Machine(Copied):
             self._goes_on("")  # they are returned by the first feed
             self._wanted = 0
 
-    # Input and output
-
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         raise NotImplementedError
 
     def finish(self) -> list[Delta]:
-        """Ends the output; returns the remaining deltas."""
-        if self._final:
-            return []
-        self._final = True
-        deltas = self._advance("") if self._pos < len(self._buf) or self._parts or self._passed else []
-        self._finish()
-        if self._buf[self._pos :].strip():
-            self._end_of_cut()
-        self._out.end_content()
-        self._goes_on("")
-        return deltas + self._out.deltas()
+        raise NotImplementedError
 
     def _settle(self) -> None:
         """Account for the chunks that were passed on unchanged."""
@@ -1398,24 +1352,6 @@ class Machine(Copied):
         self._out.texts["trailing"].append(chunk)
         return []
 
-    def _regular(self, chunk: str) -> list[Delta]:
-        """Read more of arguments in regular JSON, without a state."""
-        reader = self._reader
-        if reader is None:
-            return self._advance(chunk)
-        buf = self._buf + chunk if self._buf != "" else chunk
-        end = reader.regular(buf, 0, len(buf))
-        if not reader.waits or len(buf) - end > LONGEST_SIGN:
-            reader.out.append(buf[:end])
-            self._buf, self._pos = buf, end
-            return self._advance("")
-        text, self._buf = buf[:end], buf[end:]
-        self._plain_value = self._buf == "" and reader.string is not None
-        if text == "":
-            return []
-        self._passed.append(text)
-        return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": text}}]}]
-
     def _json(self, text: str) -> str:
         """Return the plain text of a value, escaped for the string that it becomes."""
         return text
@@ -1425,24 +1361,6 @@ class Machine(Copied):
         self._within, self._plain_to, self._undecided, self._through = kind, plain_to, None, None
         self._plain_value = kind == "arguments"
         self._plain_text = kind not in ("", "arguments", "value")
-
-    def _in_string(self, reader: Reader) -> None:
-        """Prepare to pass on the next chunks of a value that is written as the template does."""
-        string = reader.string
-        if string is not None and string.close == reader.style.usual and not reader.out:
-            self._goes_on("arguments", string.plain)
-        elif self._within:
-            self._goes_on("")
-        if len(reader.stack) > reader.floor and reader.style.is_json and not (reader.comma or reader.out):
-            self._within, self._through = "arguments", type(self)._regular
-
-    def _emit_arguments(self, text: str) -> None:
-        """Emit arguments that are a string with an object in it; any other string is content."""
-        inside = text if self._written == "{" else unwrapped(text, self.STYLES)
-        if inside is None and text not in ("null", '""'):
-            self._lost("the arguments are not an object")
-            self._out.emit("content", text)
-        self._out.emit("arguments", "{}" if inside is None else inside)
 
     def _advance(self, chunk: str) -> list[Delta]:
         if self._passed:
@@ -1491,129 +1409,71 @@ class Machine(Copied):
         if len(self.diagnostics) < 1000:
             self.diagnostics.append(Diagnostic(self._base + self._pos, text))
 
-    # The states
+    # The states, which a format prints
 
-    def _reasoning(self) -> bool:
-        # reasoning = text (REASONING_END content | CALL_START call)
-        text = "reasoning_content" if self._reasoning_on else "content"
-        if self._fresh and self._reasoning_on:
-            again = self._next(self.REASONING_AGAIN)
-            if again is None:
-                return False
-            if again:
-                self._note("reasoning is opened twice")
-                self._pos, self._space = self._mark.end, self._mark.trail
-                return True
-        kind = self._until(self.IN_REASONING, text)
-        if kind == "line":
-            return self._try_call(text) if self._calls_on else self._keep_call()
-        if kind:
-            self._state = type(self)._content
-            self._reasoning_marker()
-        return kind != ""
+    def _first_state(self) -> Callable[[Any], bool]:
+        return type(self)._content
 
     def _content(self) -> bool:
-        # content = (text | CONTENT_START | CONTENT_END | TURN_END)* (REASONING_START reasoning | CALL_START call)?
-        kind = self._text_to(self.IN_CONTENT, "content")
-        if kind == "reasoning":
-            self._reasoning_marker()
-            self._state = type(self)._reasoning
-            return True
-        if kind in OPENER_KINDS and self._calls_on:
-            return self._try_call("content")
-        if kind:
-            self._turn_marker("content")
-        return kind != ""
-
-    def _call(self) -> bool:
         raise NotImplementedError
 
-    # A second reading
 
-    def _second_reading(self) -> bool:
-        """Read a text that opens like a call up to the end of that call, as a whole."""
-        buf, start = self._buf, self._pos + self._skip
-        if not may_be_calls(buf[start : start + NAME_LIMIT], self._tools, ()):
-            return self._read_once()
-        mark = self.BREAKS.find(buf, start)
-        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
-            return False
-        end = len(buf) if mark is None else mark.start
-        found = calls_in(buf[start:end], self._tools)
-        if not found:
-            return self._read_once()
-        self._note("calls that are not written as the template does")
-        self._pos = end
-        for name, arguments in found:
-            self._open_call(name, None)
-            self._out.emit("arguments", arguments)
-            self._close_call()
-        return True
+NON_SPACE = Pattern(r"\S|\Z")
+OPENER_KINDS = ("call", "line", "whole")
+AT_END_KINDS = ("last", "sign")  # what counts at the output's end, or before another marker
+UNDECIDED_KINDS = ("plain", "last", "sign", "alike")  # what follows shows whether they count
+MOST_ENDS = 4  # so many ends of the turn in a row are one
+REASONING_KINDS = ("reasoning", "reasoning_end")
+CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
+CUT_KINDS = ("end", "reasoning_end", "content_end")
 
-    def _read_once(self) -> bool:
-        raise NotImplementedError
 
-    def _after_call(self) -> bool:
-        # after_call = (CALL_END | CALL_SEPARATOR)* ((NEXT_CALL_START | CALL_START) call | content)
-        kind = self._next_of_calls(self.AFTER_CALL)
-        if kind is None:
-            return False
-        if kind == "" or (kind == "call" and self._unclosed):
-            more = self._left_over(kind)
-            if more != "no":
-                return more == "dropped"
-        if kind == "call":
-            return self._try_call("content")
-        if kind in ("close", "closed", "separator"):
-            self._pos, self._space = self._mark.end, self._mark.trail
-            self._unclosed = kind == "separator" or (self._unclosed and kind != "closed")
-            return True
-        # Something else than more of the calls follows, or nothing.
-        self._unclosed = self._unclosed and next_char(self._buf, self._pos) == len(self._buf)
-        self._state = type(self)._content
-        return True
+def next_char(buf: str, pos: int) -> int:
+    """Return the position of the next character that is not white space."""
+    return int(NON_SPACE.search(buf, pos).start())
 
-    def _left_over(self, kind: str) -> str:
-        """Skip a superfluous bracket after a call, or an opener in the place of a closer, at the end of the calls.
 
-        "no": there is none; "more": more input is needed; "dropped": it was skipped.
-        """
-        buf, start = self._buf, next_char(self._buf, self._pos)
-        opener = self.LEFT_OVER.match(buf, start) if self._unclosed else None
-        if opener is not None:
-            kind, end = "call", opener.end
-        elif kind == "" and start < len(buf) and (left := LEFT_SIGNS.match(buf, start)) is not None:
-            end = left.end()
-        else:
-            return "no"
-        at = next_char(buf, end)
-        mark = self.AFTER_CALL.match(buf, at)
-        if mark is None and not self._final and (at == len(buf) or self.AFTER_CALL.prefix_of(buf, at)):
-            return "more"
-        ends = mark is not None and mark.kind in ENDS_OF_CALLS and not (mark.kind == kind == "call")
-        if not ends and (at < len(buf) or kind == "call"):
-            return "no"
-        self._note(f"{buf[start:end].strip()} is left over after a call")
-        if kind == "call":
-            self._pos = end
-        else:
-            self._text("trailing", end)
-        self._space = ""
-        self._unclosed = self._unclosed and kind != "call"
-        return "dropped"
+class Turn(Stream):
+    AT_ENDS: ClassVar[bool] = False  # and some at the output's end, or before another marker
+    CUT_MARKERS: ClassVar[bool] = False  # a truncated marker at the output's end is not text
+    DISTINCT: ClassVar[bool] = True  # the opener of calls is distinctive, so a call follows
+    ENDS_TURN: ClassVar[bool] = False  # a call's closer may also end the turn, so it may be missing
+    OPENERS: ClassVar[tuple[str, ...]] = ()  # of calls: the beginning of one at the output's end is not text
+    # What the states look for, each in its text.
+    BEFORE_CONTENT: ClassVar[Scanner] = NO_MARKERS
+    AFTER_TURN: ClassVar[Scanner] = NO_MARKERS  # a call directly after the end of the turn is one of its calls
+    USUAL_NEXT: ClassVar[Sequence[ExpectedText]] = ()  # the usual text after a call,
+    USUAL_PAIR: ClassVar[Sequence[ExpectedText]] = ()  # and after an argument
+    REASONING_AGAIN: ClassVar[Scanner] = NO_MARKERS  # what opens it, where it has just been opened
+    IN_REASONING: ClassVar[Scanner] = NO_MARKERS
+    _reasoning_to = 0  # where the reasoning that is open is closed, as far as that was looked for
+
+    def finish(self) -> list[Delta]:
+        """Ends the output; returns the remaining deltas."""
+        if self._final:
+            return []
+        self._final = True
+        deltas = self._advance("") if self._pos < len(self._buf) or self._parts or self._passed else []
+        self._finish()
+        if self._buf[self._pos :].strip():
+            self._end_of_cut()
+        self._out.end_content()
+        self._goes_on("")
+        return deltas + self._out.deltas()
 
     # Text and markers
 
-    def _text_to(self, marks: Scanner, kind: str) -> str:
-        """Emit text as `_until` does, for openers of reasoning or content that count only before any text."""
-        if self.FIRST and self._fresh:
-            first = self._next(self.BEFORE_CONTENT)
-            if first is None or first in self.FIRST:
-                return first or ""
+    def _until_or_first(self, marks: Scanner, kind: str, first: Sequence[str]) -> str:
+        """As `_until`; what opens reasoning or content may count before any of the text only: these kinds."""
+        if self._fresh:
+            comes = self._next(self.BEFORE_CONTENT)
+            if comes is None or comes in first:
+                return comes or ""
         return self._until(marks, kind)
 
     def _until(self, marks: Scanner, kind: str) -> str:
-        """Emit the text before the next marker as `kind`; return the marker's kind, "" if more input is needed."""
+        """Emit the text before the next marker as `kind`.  Return the marker's kind, "text" if the marker is text
+        itself and was emitted too, "" if more input is needed."""
         if self._space:
             self._skip_space()
         buf, pos, stop = self._buf, self._pos, len(self._buf)
@@ -1622,10 +1482,9 @@ class Machine(Copied):
             mark = self._counting(marks, mark)
         clear = mark is not None and not mark.ambiguous  # nothing before its end can be undecided
         partial = stop if clear else marks.partial_match(buf, pos) if mark is None or not self._final else stop
-        if mark is not None and mark.kind == "plain" and not self._final:
-            partial = min(partial, marks.with_lead(buf, pos, mark.start))
-        if mark is not None and mark.kind in AT_END_KINDS and not self._final:
-            partial = min(partial, marks.with_lead(buf, pos, mark.start))
+        if self.AT_LINES or self.AT_ENDS:
+            if mark is not None and mark.kind in UNDECIDED_KINDS and not self._final:
+                partial = min(partial, marks.with_lead(buf, pos, mark.start))
         if self._final and not self._is_cut(marks, partial):
             partial = stop
         found = mark is not None and mark.start < partial
@@ -1634,18 +1493,16 @@ class Machine(Copied):
         if not blank:
             self._fresh = False
         if mark is None or not found:
-            # White space before the first text waits, because it is dropped if a marker follows it.
             if not blank:
                 self._text(kind, end)
                 passed = kind != "pending" and self._out.fence is None and (self._reasoning_on or not self._opener)
                 self._goes_on(kind if passed else "", marks.safe_prefix_end)
-            elif self._final and self._out.is_silent():
-                self._text(kind, end)
             elif self._final:
-                self._pos = end
+                self._last_space(kind, end)
             return ""
         # If the whole turn is white space, that white space is the content.
         alone = mark.kind == "end" and kind == "content" and self._out.is_silent()
+        literal = False
         literal = self._is_text(mark)
         lead = 0 if literal else end - pos if blank and not alone else trailing_overlap(buf[pos:end], mark.lead)
         if not blank or literal or alone:
@@ -1654,7 +1511,16 @@ class Machine(Copied):
         self._pos = end - lead if mark.kind in OPENER_KINDS else end
         self._mark = mark
         self._skip = mark.end - self._pos
+        if literal and mark.kind not in REASONING_KINDS:
+            self._keep(kind)
+            return "text"
         return str(mark.kind)
+
+    def _last_space(self, kind: str, end: int) -> None:
+        """White space before the first text waits, because it is dropped if a marker follows it: none did."""
+        if self._out.is_silent():
+            self._text(kind, end)
+        self._pos = end
 
     def _counting(self, marks: Scanner, mark: Match | None) -> Match | None:
         """Return the mark, or the first after it, that counts at its place: `line` at a line's start, `last` at the
@@ -1663,8 +1529,12 @@ class Machine(Copied):
         A marker whose later pieces are at a line's start counts as a whole.
         """
         buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
-        while mark is not None and mark.kind in ("line", "plain", *AT_END_KINDS):
-            if mark.kind != "line" and mark.kind != "plain":
+        while mark is not None and mark.kind in ("line", "plain", "alike", *AT_END_KINDS):
+            if mark.kind == "alike":
+                counting = self._without_closer(marks, mark)
+                if counting is not None:
+                    return counting
+            elif mark.kind != "line" and mark.kind != "plain":
                 counting = self._at_end(marks, mark)
                 if counting is not None:
                     return counting
@@ -1681,29 +1551,28 @@ class Machine(Copied):
         return mark
 
     def _without_closer(self, marks: Scanner, mark: Match) -> Match | None:
-        """The mark as one that opens a call inside of a line of reasoning, where a tool is named and nothing closes the
-        reasoning any more; "plain" as long as that is not decided."""
+        """The mark as one that ends reasoning which nothing closes any more: a closer in another spelling, or what
+        opens a call inside of a line, if a tool is named.  "plain" as long as that is not decided."""
         buf, undecided = self._buf, None if self._final else mark.of_kind("plain")
         if self._base + mark.start < self._reasoning_to:
             return None
-        if not any(name in buf[mark.end : mark.end + NAME_LIMIT] for name in self._tools):
+        alike = mark.kind == "alike"
+        if not alike and not any(name in buf[mark.end : mark.end + NAME_LIMIT] for name in self._tools):
             return undecided if len(buf) - mark.end < NAME_LIMIT else None
+        found = mark.of_kind("reasoning_end") if alike else mark
         end = marks.find(buf, mark.end)
         while end is not None and end.kind not in ("reasoning_end", "end"):
             end = marks.find(buf, end.start + 1)
+        if end is not None and end.ambiguous and undecided is not None and marks.prefix_of(buf, end.start):
+            return undecided
         if end is None or end.kind == "end":
-            return mark if end is not None else undecided or mark
+            return found if end is not None else undecided or found
         self._reasoning_to = self._base + end.start
         return None
 
     def _at_end(self, marks: Scanner, mark: Match) -> Match | None:
         """Return the mark with its meaning at the end, or before another marker; unchanged while that is undecided."""
         buf, at, behind = self._buf, next_char(self._buf, mark.end), None
-        if mark.kind == "alike" and "\n" in buf[mark.end : at]:
-            # Where the template ends a line with it, or writes it in one of its own.
-            begun = at_line_start(buf[self._pos : mark.start], self._line_start)
-            if begun or ("\n" in mark.trail and "\n" not in mark.lead):
-                return mark.of_kind("reasoning_end")
         for _ in range(MOST_ENDS):
             if at == len(buf):
                 return mark.of_kind(self._counted(mark)) if self._final else mark
@@ -1715,7 +1584,7 @@ class Machine(Copied):
             return mark
         if mark.kind == "last":
             return None
-        apart = behind is not None and (behind.kind != "line" or mark.kind == "alike" or "\n" in buf[mark.end : at])
+        apart = behind is not None and (behind.kind != "line" or "\n" in buf[mark.end : at])
         if behind is not None and apart and behind.kind not in ("last", "sign"):
             return mark.of_kind(self._counted(mark))
         if behind is not None and behind.kind == "last" and next_char(buf, behind.end) == len(buf):
@@ -1769,23 +1638,61 @@ class Machine(Copied):
             comes = self._buf[self._pos] == self._space[0]
             self._pos, self._space = self._pos + comes, self._space[1:] if comes else ""
 
-    def _drop(self, fresh: bool = True) -> None:
+    def _drop(self, fresh: bool = True) -> bool:
         """Consume a marker that only structures the turn."""
         self._pos += self._skip
         self._space = self._mark.trail
         self._fresh, self._literal = fresh, False
         self._line_start = self._line_start or fresh or self._mark.kind == "content"
+        return True
 
-    def _keep(self, kind: str) -> None:
+    def _drop_noted(self, text: str) -> bool:
+        """Drop the marker and report it; the part that it stands in goes on."""
+        self._note(text)
+        return self._drop(self._fresh)
+
+    def _drop_after_text(self, text: str) -> bool:
+        """Drop the marker; report it if something of the turn has come."""
+        if not self._fresh:
+            self._note(text)
+        return self._drop()
+
+    def _open_reasoning(self) -> bool:
+        """Reasoning opens; where it is not parsed, what opens it is text."""
+        mark, self._state = self._mark, type(self)._reasoning
+        self._opener = self._buf[mark.start : mark.end] + mark.trail
+        return self._drop() if self._reasoning_on else self._keep("content")
+
+    def _reasoning_again(self) -> bool | None:
+        """Whether what opens reasoning comes again before any of it, which is dropped; None: more input is needed."""
+        again = self._next(self.REASONING_AGAIN) if self._fresh and self._reasoning_on else ""
+        if again:
+            at = next_char(self._buf, self._mark.end)
+            behind = self.IN_REASONING.match(self._buf, at)
+            begun = at == len(self._buf) or self.IN_REASONING.prefix_of(self._buf, at) != ""
+            if behind is None and begun and not self._final:
+                return None
+            if behind is not None and behind.kind == "reasoning_end":
+                return False  # all that the reasoning holds
+            self._note("reasoning is opened twice")
+            self._pos, self._space = self._mark.end, self._mark.trail
+        return None if again is None else again != ""
+
+    def _close_reasoning(self) -> bool:
+        self._opener, self._state = "", type(self)._content
+        return self._drop() if self._reasoning_on else self._keep("content")
+
+    def _reasoning(self) -> bool:
+        raise NotImplementedError
+
+    def _end_turn(self) -> bool:
+        self._opener, self._state = "", type(self)._over
+        return self._drop()
+
+    def _keep(self, kind: str) -> bool:
         """Emit the marker as text."""
         self._text(kind, self._pos + self._skip)
         self._fresh = False
-
-    def _keep_call(self) -> bool:
-        """Keep a call in the content unchanged, because calls aren't wanted; it still ends reasoning."""
-        if self._reasoning_on:
-            self._opener, self._state = "", type(self)._content
-        self._keep("content")
         return True
 
     def _is_text(self, mark: Match) -> bool:
@@ -1795,19 +1702,6 @@ class Machine(Copied):
         if mark.kind == "empty":
             return not self._calls_on
         return not self._reasoning_on and bool(mark.kind.startswith("reasoning"))
-
-    def _turn_marker(self, text: str) -> None:
-        kind = self._mark.kind
-        if self._is_text(self._mark) or kind in ("call", "line"):  # calls are text here, because they aren't wanted
-            return self._keep(text)
-        if kind in ("stray", "empty"):
-            self._note("reasoning ends that was not open" if kind == "stray" else "an empty call")
-        elif kind == "header" and not self._fresh:
-            self._note("another turn begins")
-        self._drop(self._fresh if kind in ("stray", "empty") else kind != "content")
-        if kind == "end":
-            self._state = type(self)._over
-        return None
 
     def _over(self) -> bool:
         # over = (TURN_START? CALL_START call) | text after the turn
@@ -1826,21 +1720,18 @@ class Machine(Copied):
         self._text("trailing", len(self._buf))
         return False
 
-    def _reasoning_marker(self) -> None:
-        mark = self._mark
-        self._opener = self._buf[mark.start : mark.end] + mark.trail if mark.kind == "reasoning" else ""
-        if mark.kind == "end":
-            return self._turn_marker("content")
-        return self._drop() if self._reasoning_on else self._keep("content")
-
-    # The end of the output
-
     def _begins_call(self, pos: int) -> bool:
         """Return whether the remaining text begins the opener of a call."""
         rest = "".join(self._buf[pos:].split())
         if len(rest) < LEAST_CUT or rest.isalnum() or self._literal or not (self._calls_on and self.DISTINCT):
             return False
         return truncated_core(self.OPENERS, self._buf[next_char(self._buf, pos) :]) != ""
+
+    def _cut_off(self) -> bool:
+        """Drop the remaining markup of a call in which the output ends."""
+        self._cut("a call")
+        self._text("trailing", len(self._buf))
+        return False
 
     def _is_cut(self, marks: Scanner, pos: int) -> bool:
         """Return whether the remaining text at the output's end is a truncated opener of a call, or a truncated end."""
@@ -1861,12 +1752,6 @@ class Machine(Copied):
         self._note("the output ends inside a marker")
         self._text("trailing", len(self._buf))
 
-    def _cut_off(self) -> bool:
-        """Drop the remaining markup of a call in which the output ends."""
-        self._cut("a call")
-        self._text("trailing", len(self._buf))
-        return False
-
     def _lost(self, text: str) -> None:
         """Text of a call was not read as its arguments: no caller should run it."""
         self._note(text)
@@ -1877,7 +1762,92 @@ class Machine(Copied):
             self._note("the output ends inside " + what)
         self.incomplete = True
 
-    # Calls
+    def _finish(self) -> None:
+        """Close everything that is open at the end of the output."""
+        if self._opener and self._reasoning_on:
+            self._cut("the reasoning")
+        if self._open or (self._unclosed and not self.ENDS_TURN):
+            self._cut("a call")
+
+
+class Slots(Turn):
+    BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that never occur in names, or in values outside of a string
+
+
+class Machine(Slots):
+    READ_AGAIN: ClassVar[bool] = False  # failed calls are read again, by the tools' names
+    AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
+    CLOSED: ClassVar[bool] = False  # calls have a closer
+    STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
+    _reader: Reader | None = None  # and the reader of one
+    _written = ""  # the beginning of the arguments
+    _once = False  # the second reading of this call found none
+
+    def _regular(self, chunk: str) -> list[Delta]:
+        """Read more of arguments in regular JSON, without a state."""
+        reader = self._reader
+        if reader is None:
+            return self._advance(chunk)
+        buf = self._buf + chunk if self._buf != "" else chunk
+        end = reader.regular(buf, 0, len(buf))
+        if not reader.waits or len(buf) - end > LONGEST_SIGN:
+            reader.out.append(buf[:end])
+            self._buf, self._pos = buf, end
+            return self._advance("")
+        text, self._buf = buf[:end], buf[end:]
+        self._plain_value = self._buf == "" and reader.string is not None
+        if text == "":
+            return []
+        self._passed.append(text)
+        return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": text}}]}]
+
+    def _in_string(self, reader: Reader) -> None:
+        """Prepare to pass on the next chunks of a value that is written as the template does."""
+        string = reader.string
+        if string is not None and string.close == reader.style.usual and not reader.out:
+            self._goes_on("arguments", string.plain)
+        elif self._within:
+            self._goes_on("")
+        if len(reader.stack) > reader.floor and reader.style.is_json and not (reader.comma or reader.out):
+            self._within, self._through = "arguments", type(self)._regular
+
+    def _emit_arguments(self, text: str) -> None:
+        """Emit arguments that are a string with an object in it; any other string is content."""
+        inside = text if self._written == "{" else unwrapped(text, self.STYLES)
+        if inside is None and text not in ("null", '""'):
+            self._lost("the arguments are not an object")
+            self._out.emit("content", text)
+        self._out.emit("arguments", "{}" if inside is None else inside)
+
+    def _call(self) -> bool:
+        raise NotImplementedError
+
+    def _after_call(self) -> bool:
+        # after_call = (CALL_END | CALL_SEPARATOR)* ((NEXT_CALL_START | CALL_START) call | content)
+        kind = self._next_of_calls(self.AFTER_CALL)
+        if kind is None:
+            return False
+        if kind == "" or (kind == "call" and self._unclosed):
+            more = self._left_over(kind)
+            if more != "no":
+                return more == "dropped"
+        if kind == "call":
+            return self._try_call("content")
+        if kind in ("close", "closed", "separator"):
+            self._pos, self._space = self._mark.end, self._mark.trail
+            self._unclosed = kind == "separator" or (self._unclosed and kind != "closed")
+            return True
+        # Something else than more of the calls follows, or nothing.
+        self._unclosed = self._unclosed and next_char(self._buf, self._pos) == len(self._buf)
+        self._state = type(self)._content
+        return True
+
+    def _keep_call(self) -> bool:
+        """Keep a call in the content unchanged, because calls aren't wanted; it still ends reasoning."""
+        if self._reasoning_on:
+            self._opener, self._state = "", type(self)._content
+        self._keep("content")
+        return True
 
     def _try_call(self, kind: str) -> bool:
         """Try to read the text after _skip characters of opener as a call; if it isn't one, it is text of this kind."""
@@ -1909,12 +1879,68 @@ class Machine(Copied):
             return None
         return kind
 
-    def _finish(self) -> None:
-        """Close everything that is open at the end of the output."""
-        if self._opener and self._reasoning_on:
-            self._cut("the reasoning")
-        if self._open or (self._unclosed and not self.ENDS_TURN):
-            self._cut("a call")
+    def _left_over(self, kind: str) -> str:
+        raise NotImplementedError
+
+
+ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "last")
+LEFT_SIGNS = Pattern(r"[\"']?[}\])]|`{1,3}")
+
+
+class Repairs(Machine):
+    LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may be in the place of a closer
+
+    def _second_reading(self) -> bool:
+        """Read a text that opens like a call up to the end of that call, as a whole."""
+        buf, start = self._buf, self._pos + self._skip
+        if not may_be_calls(buf[start : start + NAME_LIMIT], self._tools, ()):
+            return self._read_once()
+        mark = self.BREAKS.find(buf, start)
+        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
+            return False
+        end = len(buf) if mark is None else mark.start
+        found = calls_in(buf[start:end], self._tools)
+        if not found:
+            return self._read_once()
+        self._note("calls that are not written as the template does")
+        self._pos = end
+        for name, arguments in found:
+            self._open_call(name, None)
+            self._out.emit("arguments", arguments)
+            self._close_call()
+        return True
+
+    def _read_once(self) -> bool:
+        raise NotImplementedError
+
+    def _left_over(self, kind: str) -> str:
+        """Skip a superfluous bracket after a call, or an opener in the place of a closer, at the end of the calls.
+
+        "no": there is none; "more": more input is needed; "dropped": it was skipped.
+        """
+        buf, start = self._buf, next_char(self._buf, self._pos)
+        opener = self.LEFT_OVER.match(buf, start) if self._unclosed else None
+        if opener is not None:
+            kind, end = "call", opener.end
+        elif kind == "" and start < len(buf) and (left := LEFT_SIGNS.match(buf, start)) is not None:
+            end = left.end()
+        else:
+            return "no"
+        at = next_char(buf, end)
+        mark = self.AFTER_CALL.match(buf, at)
+        if mark is None and not self._final and (at == len(buf) or self.AFTER_CALL.prefix_of(buf, at)):
+            return "more"
+        ends = mark is not None and mark.kind in ENDS_OF_CALLS and not (mark.kind == kind == "call")
+        if not ends and (at < len(buf) or kind == "call"):
+            return "no"
+        self._note(f"{buf[start:end].strip()} is left over after a call")
+        if kind == "call":
+            self._pos = end
+        else:
+            self._text("trailing", end)
+        self._space = ""
+        self._unclosed = self._unclosed and kind != "call"
+        return "dropped"
 
 
 NO_FLOOR = sys.maxsize
@@ -1989,7 +2015,7 @@ class CallReader(Reader):
         self.pause = True
 
 
-class CallObjects(Machine):
+class CallObjects(Repairs):
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]]  # ("*",) is a name that is the key
     OPENED: ClassVar[str] = ""  # the text that the object opens with
     CLOSERS: ClassVar[Sequence[str]] = ()
@@ -2378,7 +2404,6 @@ class StreamParser(UsualObjects):
     AT_LINES = True
     AT_ENDS = True
     CUT_MARKERS = True
-    # reasoning = text ("</musing>" content | "<fn>\n{" call)
     IN_REASONING = Scanner(
         ("line", "<fn> ```json {", "\n", "", 0), ("line", "<fn> <fn> {", "\n", "", 0),
         ("line", "<fn> ``` {", "\n", "", 0), ("reasoning_end", "</musing>", "\n", "\n\n", 0),
@@ -2387,13 +2412,11 @@ class StreamParser(UsualObjects):
         ("line", "```json <fn> {", "", "", 0), ("line", "``` <fn> {", "", "", 0),
         find=(
             r"<(?:(fn>\s{0,64}```json\s{0,64}\{)|(fn>\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}```\s{0,64}\{)|(/musing>)|(fn"
-            r">\s{0,64}\[\s{0,64}\{)|(fn>\s{0,64}\{)|(~/~>)|(\s{0,4}(?ai:fn)\s{0,4}>[\s_▁-]{0,4}`\s{0,4}`\s{0,4}`\s{0,"
-            r"4}(?ai:json)[\s_▁-]{0,4}\{)|(\s{0,4}/\s{0,4}(?ai:musing)\s{0,4}>))|`(?:(``json\s{0,64}<fn>\s{0,64}\{)|(`"
-            r"`\s{0,64}<fn>\s{0,64}\{))"
-        ), near=r"<(?=[\t\n\r \-/F_f\~▁]|\Z)|`(?=[`]|\Z)", width=143, leads="\n",
+            r">\s{0,64}\[\s{0,64}\{)|(fn>\s{0,64}\{)|(~/~>)|(\s{0,4}(?ai:fn)\s{0,4}>[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0"
+            r",4}(?ai:json)[\s_▁-]{0,64}\{)|(\s{0,4}/\s{0,4}(?ai:musing)\s{0,4}>))|`(?:(``json\s{0,64}<fn>\s{0,64}\{)|"
+            r"(``\s{0,64}<fn>\s{0,64}\{))"
+        ), near=r"<(?=[\t\n\r \-/F_f\~▁]|\Z)|`(?=[`]|\Z)", width=263, leads="\n",
     )
-    REASONING_AGAIN = Scanner(("reasoning", "<musing>", "", "\n", 0), find="<(musing>)", near=r"<(?=[m]|\Z)", width=9)
-    # content = (text | "<~/~>")* ("<musing>" reasoning | "<fn>\n{" call)?
     IN_CONTENT = Scanner(
         ("call", "<fn> ```json {", "\n", "", 0), ("header", "<~assistant~>", "", "\n", 0),
         ("call", "<fn> <fn> {", "\n", "", 0), ("call", "<fn> ``` {", "\n", "", 0), ("empty", "<fn> </fn>", "", "", 0),
@@ -2404,11 +2427,10 @@ class StreamParser(UsualObjects):
         find=(
             r"<(?:(fn>\s{0,64}```json\s{0,64}\{)|(~assistant~>)|(fn>\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}```\s{0,64}\{)"
             r"|(fn>\s{0,64}</fn>)|(/musing>)|(musing>)|(fn>\s{0,64}\[\s{0,64}\{)|(fn>\s{0,64}\{)|(~/~>)|(\s{0,4}(?ai:f"
-            r"n)\s{0,4}>[\s_▁-]{0,4}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,4}\{))|`(?:(``json\s{0,64}<fn>\s{0,64}"
-            r"\{)|(``\s{0,64}<fn>\s{0,64}\{))"
-        ), near=r"<(?=[\t\n\r \-/F_fm\~▁]|\Z)|`(?=[`]|\Z)", width=143, leads="\n",
+            r"n)\s{0,4}>[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,64}\{))|`(?:(``json\s{0,64}<fn>\s{0,6"
+            r"4}\{)|(``\s{0,64}<fn>\s{0,64}\{))"
+        ), near=r"<(?=[\t\n\r \-/F_fm\~▁]|\Z)|`(?=[`]|\Z)", width=263, leads="\n",
     )
-    FIRST = ("reasoning",)
     BEFORE_CONTENT = Scanner(
         ("call", "<fn> ```json {", "\n", "", 0), ("header", "<~assistant~>", "", "\n", 0),
         ("call", "<fn> <fn> {", "\n", "", 0), ("call", "<fn> ``` {", "\n", "", 0), ("empty", "<fn> </fn>", "", "", 0),
@@ -2419,10 +2441,11 @@ class StreamParser(UsualObjects):
         find=(
             r"<(?:(fn>\s{0,64}```json\s{0,64}\{)|(~assistant~>)|(fn>\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}```\s{0,64}\{)"
             r"|(fn>\s{0,64}</fn>)|(/musing>)|(musing>)|(fn>\s{0,64}\[\s{0,64}\{)|(fn>\s{0,64}\{)|(~/~>)|(\s{0,4}(?ai:f"
-            r"n)\s{0,4}>[\s_▁-]{0,4}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,4}\{)|(\s{0,4}(?ai:musing)\s{0,4}>))|`"
-            r"(?:(``json\s{0,64}<fn>\s{0,64}\{)|(``\s{0,64}<fn>\s{0,64}\{))"
-        ), near=r"<(?=[\t\n\r \-/FM_fm\~▁]|\Z)|`(?=[`]|\Z)", width=143, leads="\n",
+            r"n)\s{0,4}>[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,64}\{)|(\s{0,4}(?ai:musing)\s{0,4}>))"
+            r"|`(?:(``json\s{0,64}<fn>\s{0,64}\{)|(``\s{0,64}<fn>\s{0,64}\{))"
+        ), near=r"<(?=[\t\n\r \-/FM_fm\~▁]|\Z)|`(?=[`]|\Z)", width=263, leads="\n",
     )
+    REASONING_AGAIN = Scanner(("reasoning", "<musing>", "", "\n", 0), find="<(musing>)", near=r"<(?=[m]|\Z)", width=9)
     OPENERS = ("<fn> ```json {", "<fn> <fn> {", "<fn> ``` {", "<fn> [ {", "<fn> {")
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
@@ -2479,9 +2502,9 @@ class StreamParser(UsualObjects):
             r"on\s{0,64}\{)|(\s{0,64}<fn>\s{0,64}<fn>\s{0,64}\{)|(\s{0,64}<fn>\s{0,64}```\s{0,64}\{)|(\s{0,64}<fn>\s{0"
             r",64}\[\s{0,64}\{)|(\s{0,64}<fn>\s{0,64}\{))|<(?:(fn>\s{0,64}```json\s{0,64}\{)|(~assistant~>)|(fn>\s{0,6"
             r"4}<fn>\s{0,64}\{)|(fn>\s{0,64}```\s{0,64}\{)|(fn>\s{0,64}</fn>)|(/musing>)|(musing>)|(fn>\s{0,64}\[\s{0,"
-            r"64}\{)|(fn>\s{0,64}\{)|(/fn>)|(~/~>)|(\s{0,4}(?ai:fn)\s{0,4}>[\s_▁-]{0,4}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:js"
-            r"on)[\s_▁-]{0,4}\{))|`(?:(``json\s{0,64}<fn>\s{0,64}\{)|(``\s{0,64}<fn>\s{0,64}\{))"
-        ), near=r",|;|<(?=[\t\n\r \-/F_fm\~▁]|\Z)|`(?=[`]|\Z)", width=209, leads="\n",
+            r"64}\{)|(fn>\s{0,64}\{)|(/fn>)|(~/~>)|(\s{0,4}(?ai:fn)\s{0,4}>[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:j"
+            r"son)[\s_▁-]{0,64}\{))|`(?:(``json\s{0,64}<fn>\s{0,64}\{)|(``\s{0,64}<fn>\s{0,64}\{))"
+        ), near=r",|;|<(?=[\t\n\r \-/F_fm\~▁]|\Z)|`(?=[`]|\Z)", width=263, leads="\n",
     )
     AFTER_TURN = Scanner(
         ("header", "<~assistant~> ```json <fn> {", "", "", 0), ("header", "<~assistant~> <fn> ```json {", "", "", 0),
@@ -2499,6 +2522,39 @@ class StreamParser(UsualObjects):
             r",64}\{))"
         ), near=r"<(?=[f\~]|\Z)|`(?=[`]|\Z)", width=221, leads="\n",
     )
+
+    def _reasoning(self) -> bool:
+        # reasoning = text ("</musing>" content | "<fn>\n{" call)
+        again = self._reasoning_again()
+        if again is not False:
+            return again is True
+        text = "reasoning_content" if self._reasoning_on else "content"
+        kind = self._until(self.IN_REASONING, text)
+        if kind == "reasoning_end":
+            return self._close_reasoning()
+        if kind == "end":
+            return self._end_turn()
+        if kind == "line":
+            return self._try_call(text) if self._calls_on else self._keep_call()
+        return kind != ""
+
+    def _content(self) -> bool:
+        # content = (text | "<~/~>")* ("<musing>" reasoning | "<fn>\n{" call)?
+        # What opens reasoning is text once content has begun.
+        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning",))
+        if kind == "reasoning":
+            return self._open_reasoning()
+        if kind == "call":
+            return self._try_call("content") if self._calls_on else self._keep("content")
+        if kind == "end":
+            return self._end_turn()
+        if kind == "header":
+            return self._drop_after_text("another turn begins")
+        if kind == "stray":
+            return self._drop_noted("reasoning ends that was not open")
+        if kind == "empty":
+            return self._drop_noted("an empty call")
+        return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

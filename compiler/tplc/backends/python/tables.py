@@ -45,6 +45,7 @@ from tplc.lower.states import (
 )
 
 INDENT = 4
+_COLONS = rf"(?:\s{{0,{MAX_INNER_SPACE}}}[:=])*"  # what may stand after a key that nothing opens
 # What a call may be truncated inside of, after the first.
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
 
@@ -376,10 +377,10 @@ def _of_pairs(pairs: PairForm, breaks: Sequence[str], respelled: Sequence[str], 
         lines.append(f"    USUAL_PAIR = (ExpectedText({literal(pairs.opens[0].lstrip())}),)")
     lines += ["    PAIR_OPENS = False"] * (not pairs.opens) + ["    RESUMES = True"] * pairs.resumes
     lines += ["    ARGUMENTS_OPEN = True"] * pairs.opens_at_once
-    around = around_key(pairs)
-    if pairs.key_texts is not None and around is not None and otherwise:
+    around = around_key(pairs) or (("", _COLONS) if pairs.separable_keys else None)
+    if around is not None and otherwise:
         patterns = [called("Pattern", [raw(pattern)]) for pattern in around]
-        width = max(len(text) for found in pairs.key_texts for text in found) + MAX_INNER_SPACE
+        width = max([len(text) for found in pairs.key_texts or () for text in found], default=1) + MAX_INNER_SPACE
         lines += assignment("AROUND_KEY", called("", [*patterns, str(width)]), INDENT)
     lines += _replaced("KEY_SIGNS", pairs.replaced) if pairs.replaced else []
     if pairs.quoted:

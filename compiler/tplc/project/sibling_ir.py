@@ -16,7 +16,7 @@ from tplc.project.files import read_text
 _MEMBERS = {"version", "provenance", "turn"}
 
 
-def ir_beside(path: str, sha256: str) -> TemplateIR | None:
+def sibling_ir(path: str, sha256: str) -> TemplateIR | None:
     """The IR of the template with this SHA-256, from the artifact's folder: of the artifact's own name, or any."""
     artifact = Path(path)
     own = artifact.with_suffix(".json")

@@ -11,7 +11,7 @@ import pytest
 from tplc.bounds import enforced
 from tplc.cluster import stop_ray
 from tplc.errors import UsageError
-from tplc.spread import spread
+from tplc.parallel import run_parallel
 
 RAY = bool(os.environ.get("TPLC_ENGINES")) and importlib.util.find_spec("ray") is not None
 THINGS = ["a", "killer", "b", "wrong", *"cdefgh"]
@@ -37,7 +37,7 @@ ON_RAY = pytest.param("ray", 2, marks=pytest.mark.filterwarnings("ignore"))
 def test_each_is_done_once_whatever_became_of_the_others(engine: str, jobs: int) -> None:
     if engine == "ray" and not RAY:
         pytest.skip("ray takes long to start: make engines")
-    found = list(spread(work, THINGS, engine=engine, jobs=jobs))
+    found = list(run_parallel(work, THINGS, engine=engine, jobs=jobs))
     stop_ray()
     wanted = {"killer": "Died: ", "wrong": "ValueError: wrong"}
     assert sorted((place, shown(result)) for place, result in found) == [
@@ -50,17 +50,17 @@ def bounded(_: int) -> bool:
 
 
 def test_bounds_are_those_of_the_process_that_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert list(spread(bounded, [1])) == [(0, enforced())]
-    monkeypatch.setattr("tplc.spread.enforced", lambda: True)
-    assert list(spread(bounded, [1])) == [(0, True)]
+    assert list(run_parallel(bounded, [1])) == [(0, enforced())]
+    monkeypatch.setattr("tplc.parallel.enforced", lambda: True)
+    assert list(run_parallel(bounded, [1])) == [(0, True)]
 
 
 def test_what_is_asked_wrongly() -> None:
     with pytest.raises(UsageError, match="--engine dask: no such engine; there are processes, ray"):
-        spread(work, [], engine="dask")
+        run_parallel(work, [], engine="dask")
     with pytest.raises(UsageError, match="--address is for --engine ray, and the engine is processes"):
-        spread(work, [], address="auto")
+        run_parallel(work, [], address="auto")
 
 
 def test_nothing_is_nothing() -> None:
-    assert list(spread(work, [])) == []
+    assert list(run_parallel(work, [])) == []

@@ -1,6 +1,6 @@
 """One function on many things, several at once: in processes of this machine, or on Ray.
 
-spread(compile, ["a", "killer", "b"], jobs=2)  →  (0, …), (2, …), (1, Died()), as each is done
+run_parallel(compile, ["a", "killer", "b"], jobs=2)  →  (0, …), (2, …), (1, Died()), as each is done
 
 What a call raises comes back as a value, and a process that dies takes no other call with it.
 """
@@ -35,7 +35,7 @@ def check_engine(engine: str, address: str | None = None) -> None:
         raise UsageError(f"--address is for --engine ray, and the engine is {engine}")
 
 
-def spread(
+def run_parallel(
     function: Callable[[Item], Result],
     items: Sequence[Item],
     *,

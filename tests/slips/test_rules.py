@@ -1,0 +1,117 @@
+"""Each rule for slips on one output: the message, whether it is incomplete, and the diagnostics; in every chunking."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.fuzz.formats import named
+from tests.slips.bases import TOOLS
+from tests.slips.measure import joined, read, reading
+
+OSLO = ("get_weather", {"city": "Oslo", "days": 3})
+
+RULES: dict[str, tuple[str, str, Any, bool, list[str]]] = {
+    "an argument without its closer ends where the next begins": (
+        "cdata-values",
+        '<act name="get_weather"><arg key="city">Oslo<arg key="days">3</arg></act>',
+        (None, None, [OSLO]),
+        True,
+        ["an argument is not closed"],
+    ),
+    "an argument without its opener": (
+        "cdata-values",
+        '<act name="get_weather"><arg key="city">Oslo</arg>days">3</arg></act>',
+        (None, None, [OSLO]),
+        True,
+        ["the argument days is not opened"],
+    ),
+    "an argument with other quotes": (
+        "cdata-values",
+        "<act name=\"get_weather\"><arg key='city'>Oslo</arg><arg key=days>3</arg></act>",
+        (None, None, [OSLO]),
+        False,
+        [
+            "the argument city is not written as the template does",
+            "the argument days is not written as the template does",
+        ],
+    ),
+    "a name with other quotes": (
+        "cdata-values",
+        '<act name=\'get_weather\'><arg key="city">Oslo</arg><arg key="days">3</arg></act>',
+        (None, None, [OSLO]),
+        False,
+        ["the header of a call of get_weather is not as the template writes it"],
+    ),
+    "text in the place of an argument": (
+        "cdata-values",
+        '<act name="get_weather">by the way<arg key="city">Oslo</arg></act>',
+        ("by the way", None, [("get_weather", {"city": "Oslo"})]),
+        True,
+        ["expected an argument or the end of the call"],
+    ),
+    "a closer of a value in another spelling": (
+        "cdata-values",
+        '<act name="get_weather"><arg key="city">Oslo</ARG><arg key="days">3</arg></act>',
+        (None, None, [OSLO]),
+        False,
+        [],
+    ),
+    "the same inside of a value is text": (
+        "cdata-values",
+        '<act name="get_weather"><arg key="city">a </ARG> b</arg><arg key="days">3</arg></act>',
+        (None, None, [("get_weather", {"city": "a </ARG> b", "days": 3})]),
+        False,
+        [],
+    ),
+    "reasoning opened twice": (
+        "tagged-name-json",
+        "§muse§§muse§Hm.§/muse§It is two.",
+        ("It is two.", "Hm.", []),
+        False,
+        ["reasoning is opened twice"],
+    ),
+    "what opens reasoning is text further on": (
+        "tagged-name-json",
+        "§muse§Hm, §muse§ again.§/muse§It is two.",
+        ("It is two.", "Hm, §muse§ again.", []),
+        False,
+        [],
+    ),
+    "a call in a line of reasoning that is never closed": (
+        "tagged-name-json",
+        '§muse§I look.§call§get_weather§with§{"city": "Oslo", "days": 3}§end§',
+        (None, "I look.", [OSLO]),
+        False,
+        [],
+    ),
+    "the same in reasoning that is closed is text": (
+        "tagged-name-json",
+        '§muse§I write §call§get_weather§with§{"city": "Oslo", "days": 3} then.§/muse§Two.§end§',
+        ("Two.", 'I write §call§get_weather§with§{"city": "Oslo", "days": 3} then.', []),
+        False,
+        [],
+    ),
+    "a call whose arguments are under another key": (
+        "open-json",
+        '[=request=]{"function": "get_weather", "args": {"city": "Oslo", "days": 3}}[=stop=]',
+        (None, None, [OSLO]),
+        False,
+        [],
+    ),
+}
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_rule(rule: str) -> None:
+    name, text, (content, reasoning, calls), incomplete, diagnostics = RULES[rule]
+    parser, want = named(name).parser, (content or "", reasoning or "", calls)
+    for size in (len(text), 1, 2, 3, 7):
+        chunks = [text[at : at + size] for at in range(0, len(text), size)]
+        stream, deltas = read(parser, text, TOOLS, chunks)
+        for got in (reading(stream), joined(deltas)):
+            found = [(function, json.loads(arguments)) for function, arguments in got[2]]
+            assert (got[0], got[1], found) == want, size
+        assert (stream.incomplete, [one.text for one in stream.diagnostics]) == (incomplete, diagnostics), size
