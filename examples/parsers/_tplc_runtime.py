@@ -3419,7 +3419,7 @@ class RawPairs(Pairs):
     NEXT_PAIR_OPENER: ClassVar[str] = ""  # the text that such a pair begins with
     LINES: ClassVar[bool] = True  # it starts a line
     VALUE_SIGNS: ClassVar[Any] = None  # what is written in values for other characters
-    _held = ""  # the end of a value that may be the beginning of such a text
+    _pending_end = ""  # the end of a value that may be the beginning of such a text
     _end: End
     _in_value = False
     _by_schema: frozenset[str] | None = None
@@ -3477,11 +3477,11 @@ class RawPairs(Pairs):
             self._skip_space()
         buf, pos = self._buf, self._pos
         mark = self._end.find(buf, pos)
-        held = None
+        undecided = None
         while mark is not None and mark.kind in ("next", "alike"):
             if mark.kind == "alike":
                 ends = self._followed(mark)
-                held = None if ends else mark
+                undecided = None if ends else mark
                 if ends is not False:
                     break
             elif not self.NEXT_PAIR or self._ends_here(mark.start):
@@ -3490,7 +3490,7 @@ class RawPairs(Pairs):
         partial = (
             len(buf) if self._final or (mark is not None and not mark.ambiguous) else self._end.partial_match(buf, pos)
         )
-        if held is not None and mark is held:
+        if undecided is not None and mark is undecided:
             partial = mark.start - trailing_overlap(buf[pos : mark.start], mark.lead)
         if mark is None or partial <= mark.start:
             self._piece(self._meant(buf[pos:partial]) if self.VALUE_SIGNS else buf[pos:partial])
@@ -3519,9 +3519,9 @@ class RawPairs(Pairs):
 
     def _meant(self, text: str, *, over: bool = False) -> str:
         """More of a value, with the characters that other texts stand for; `over`: the value ends with it."""
-        text = self._held + text
+        text = self._pending_end + text
         end = len(text) if over else self.VALUE_SIGNS.safe_end(text)
-        self._held = text[end:]
+        self._pending_end = text[end:]
         return str(self.VALUE_SIGNS.plain(text[:end]))
 
     def _ends_here(self, start: int) -> bool:
@@ -3600,7 +3600,7 @@ class RawPairs(Pairs):
 
     def _finish(self) -> None:
         if self._open and self._in_value:
-            if self.VALUE_SIGNS and self._held:
+            if self.VALUE_SIGNS and self._pending_end:
                 self._piece(self._meant("", over=True))
             if self._out.texts["value"] or self._quoted:
                 self._end_value()

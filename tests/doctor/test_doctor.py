@@ -11,7 +11,7 @@ import pytest
 from tests.cli.conftest import TEMPLATE, Run, run
 from tests.example_case import EXAMPLES
 from tplc.doctor import advise
-from tplc.doctor.advice import Place
+from tplc.doctor.advice import Deployment
 from tplc.driver import learn_format, load_ir, open_renderer
 from tplc.ir.nodes import TemplateIR
 from tplc.ir.tokens import marker_tokens
@@ -123,7 +123,7 @@ def test_commands_name_the_source_as_a_shell_takes_it() -> None:
 
 def test_packages_are_named_only_if_they_are_missing() -> None:
     def installs(missing: frozenset[str]) -> dict[str, str]:
-        found = advise(example_ir("tagged-json"), "m", (), Place(missing=missing))
+        found = advise(example_ir("tagged-json"), "m", (), Deployment(missing=missing))
         return {one.place: str(one) for one in found if one.what == "install"}
 
     assert installs(frozenset()) == {}

@@ -18,7 +18,7 @@ from tplc.errors import SourceError
 from tplc.project.files import read_text
 
 if TYPE_CHECKING:
-    from tplc.doctor.advice import Place
+    from tplc.doctor.advice import Deployment
 
 _CONFIG = "tokenizer_config.json"
 
@@ -58,14 +58,14 @@ def doctor_command(
     print(f"\nAs {VERSIONS} document it; tplc compile verifies what it makes.")
 
 
-def _asked(source: str) -> Place:
+def _asked(source: str) -> Deployment:
     """Where the model's files are, seen from here, and which packages are missing."""
-    from tplc.doctor.advice import Place
+    from tplc.doctor.advice import Deployment
 
     folder = source if os.path.isdir(source) else os.path.dirname(source)
     config = os.path.join(folder, _CONFIG)
     found = os.path.isdir(source) or os.path.isfile(config)
-    return Place(
+    return Deployment(
         shlex.quote(config) if found else _CONFIG,
         _model_type(os.path.join(folder, "config.json")) if found else "",
         frozenset(name for name in ("transformers", "llguidance") if find_spec(name) is None),

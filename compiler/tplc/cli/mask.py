@@ -102,8 +102,10 @@ def _template(options: MaskOptions) -> TemplateSource:
         with suppress(SourceError):
             known = {**load_tokens(options.tokenizer).special_tokens, **known}
     for name in stand_ins(template.text, known):
-        told = f"{template.name}: {name} is not given, and the text is without it: give --token {name}=TEXT, or name a"
-        print(f"tplc: {told} model's folder as the source or as --tokenizer", file=sys.stderr)
+        problem = (
+            f"{template.name}: {name} is not given, and the text is without it: give --token {name}=TEXT, or name a"
+        )
+        print(f"tplc: {problem} model's folder as the source or as --tokenizer", file=sys.stderr)
     return replace(template, special_tokens=known)
 
 

@@ -48,7 +48,7 @@ class Advice:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Deployment:
     """Where the advice is asked for: the model's tokenizer_config.json from there, the `model_type` of its config.json
     ("" if it isn't known), and the packages that are missing."""
 
@@ -57,9 +57,11 @@ class Place:
     missing: frozenset[str] = frozenset()
 
 
-def advise(ir: TemplateIR, source: str, added_tokens: Sequence[str], asked: Place | None = None) -> tuple[Advice, ...]:
+def advise(
+    ir: TemplateIR, source: str, added_tokens: Sequence[str], asked: Deployment | None = None
+) -> tuple[Advice, ...]:
     """`source` is what the commands to paste name."""
-    asked = asked or Place()
+    asked = asked or Deployment()
     markers = marker_tokens(ir, added_tokens)
     # Such that it is a module's name, too, and the name that the file gives.
     name = default_name("-", source, "vllm").replace("-", "_")
@@ -82,7 +84,7 @@ def _of_model_type(server: str, model_type: str) -> Iterator[Advice]:
         yield Advice(server, "model type", text)
 
 
-def _format(ir: TemplateIR, markers: Sequence[MarkerTokens], asked: Place, *, known: bool) -> Iterator[Advice]:
+def _format(ir: TemplateIR, markers: Sequence[MarkerTokens], asked: Deployment, *, known: bool) -> Iterator[Advice]:
     place = "format"
     acceptor = lower(ir)
     known_ends, not_given = known_stops(ir, acceptor), names_stood_for(" ".join(stops(ir, acceptor)))
@@ -114,7 +116,9 @@ def _format(ir: TemplateIR, markers: Sequence[MarkerTokens], asked: Place, *, kn
         yield Advice(place, "marker", marker.kind, (marker.marker,), tuple(marker.tokens))
 
 
-def _vllm(ir: TemplateIR, source: str, name: str, markers: Sequence[MarkerTokens], asked: Place) -> Iterator[Advice]:
+def _vllm(
+    ir: TemplateIR, source: str, name: str, markers: Sequence[MarkerTokens], asked: Deployment
+) -> Iterator[Advice]:
     place, file = "vLLM", f"{name}_vllm.py"
     calls, reasons = ir.tools.format != "none", _reasons(ir)
     fields = _fields(ir)
@@ -152,7 +156,9 @@ def _vllm(ir: TemplateIR, source: str, name: str, markers: Sequence[MarkerTokens
         )
 
 
-def _sglang(ir: TemplateIR, source: str, name: str, markers: Sequence[MarkerTokens], asked: Place) -> Iterator[Advice]:
+def _sglang(
+    ir: TemplateIR, source: str, name: str, markers: Sequence[MarkerTokens], asked: Deployment
+) -> Iterator[Advice]:
     place = "SGLang"
 
     def launched(parser: str, calls: bool, reasons: bool) -> str:
@@ -200,7 +206,7 @@ def _gguf_tokens(ir: TemplateIR, markers: Sequence[MarkerTokens]) -> Iterator[Ad
     yield Advice("llama.cpp", "tokens", text + forced)
 
 
-def _llguidance(ir: TemplateIR, source: str, asked: Place, *, known: bool) -> Iterator[Advice]:
+def _llguidance(ir: TemplateIR, source: str, asked: Deployment, *, known: bool) -> Iterator[Advice]:
     """Where grammars are read by it: another dialect, in which tokens count."""
     if ir.tools.format == "none":
         return
@@ -217,7 +223,7 @@ def _llguidance(ir: TemplateIR, source: str, asked: Place, *, known: bool) -> It
     )
 
 
-def _transformers(ir: TemplateIR, source: str, asked: Place) -> Iterator[Advice]:
+def _transformers(ir: TemplateIR, source: str, asked: Deployment) -> Iterator[Advice]:
     place = "transformers"
     feature = _inexpressible(ir)
     if feature is not None:
@@ -235,7 +241,7 @@ def _transformers(ir: TemplateIR, source: str, asked: Place) -> Iterator[Advice]
 
 
 def _served(
-    ir: TemplateIR, source: str, asked: Place, place: str, built_in: str, server: Server, output: str, plugged: str
+    ir: TemplateIR, source: str, asked: Deployment, place: str, built_in: str, server: Server, output: str, plugged: str
 ) -> Iterator[Advice]:
     """By the server's own reader of response templates where it can be, and by a plug-in."""
     if _is_plain(ir):

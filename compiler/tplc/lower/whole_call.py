@@ -107,8 +107,8 @@ def _of_pair(pairs: PairForm, index: int, behind: str) -> list[CallStep]:
         return text_steps(item.text)
     if item.kind == "key":
         # A key that only white space ends is one where texts stand around its pair.
-        told = text.strip() or any(text_at(pairs.pair, at).strip() for at in range(len(pairs.pair)))
-        return [CallStep("key", f"{KEY}(?={pattern_of(text)})", "".join(text.split()))] if text and told else []
+        is_delimited = text.strip() or any(text_at(pairs.pair, at).strip() for at in range(len(pairs.pair)))
+        return [CallStep("key", f"{KEY}(?={pattern_of(text)})", "".join(text.split()))] if text and is_delimited else []
     if pairs.quoted:
         return [CallStep("value")]
     ends = [text] if text else [end for end in (pairs.separator, pairs.end, behind) if end]

@@ -56,9 +56,9 @@ def calls_of(
             report.looser("parameters", "#", "any object: it is written inside a text")
             calls.append(ToolRule(name, rules.add(f"{name}-arguments", _in_json_string(rules))))
             continue
-        said = None if whole is None or form.pairs is not None else whole(schema, ir.tools.dialect, reading)
-        if said is not None:
-            calls.append(ToolRule(name, rules.add(f"{name}-arguments", said)))
+        written_whole = None if whole is None or form.pairs is not None else whole(schema, ir.tools.dialect, reading)
+        if written_whole is not None:
+            calls.append(ToolRule(name, rules.add(f"{name}-arguments", written_whole)))
             continue
         make = partial(_arguments, values, reader, name, form, after_call, written)
         arguments = within(rules, name, most.get(name), make)

@@ -16,7 +16,7 @@ from tplc.grammars.regular.quoting import quoting_of
 from tplc.grammars.regular.rules import Rules
 from tplc.grammars.regular.until import Stop, stop_at
 from tplc.grammars.request.openers import CallMarkers, first_of_turn, mark
-from tplc.grammars.request.variants import Variants
+from tplc.grammars.request.variants import MarkerVariants
 from tplc.grammars.schema.strings import Free, raw_through
 from tplc.ir.nodes import Layout, Slot, TemplateIR, Text
 from tplc.lower import Marker, lower
@@ -35,7 +35,7 @@ class ToolRule:
 
 
 class TurnRules:
-    def __init__(self, rules: Rules, ir: TemplateIR, variants: Variants, head: str) -> None:
+    def __init__(self, rules: Rules, ir: TemplateIR, variants: MarkerVariants, head: str) -> None:
         """`head`: what the prompt holds of the turn."""
         acceptor = lower(ir)
         self._rules = rules

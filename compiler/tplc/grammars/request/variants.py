@@ -18,7 +18,7 @@ from tplc.lower.tolerated import Tolerated, tolerated
 
 
 @dataclass(frozen=True, slots=True)
-class Variants:
+class MarkerVariants:
     """`calls`: what is around calls, one for each way to open, separate or close them, the template's own first.
 
     `opens` and `closes` are around content for which the template has no marker.
@@ -33,7 +33,7 @@ class Variants:
     closes: tuple[str, ...]
     known: Tolerated
 
-    def that_begin_calls(self) -> Variants:
+    def that_begin_calls(self) -> MarkerVariants:
         """Without those that the template's own opener ends: a grammar that waits for it begins there.
 
         What is added before calls stands before the place where such a grammar begins.
@@ -49,7 +49,7 @@ class Variants:
         return unique(self.known.ends_of_name(text) if after_name else self.known.texts(text))
 
 
-def variants_of(ir: TemplateIR) -> Variants:
+def variants_of(ir: TemplateIR) -> MarkerVariants:
     """`ir` has no forms: it is the format as turns of one shape have it."""
     known = tolerated(ir)
 
@@ -60,7 +60,7 @@ def variants_of(ir: TemplateIR) -> Variants:
     def where_it_has_none(role: FormMarker, usual: str) -> tuple[str, ...]:
         return () if usual.strip() else tuple(text.strip() for text in known.variants.get(role, ()))
 
-    return Variants(
+    return MarkerVariants(
         unique_markers(ir, known),
         texts("reasoning.start", ir.reasoning.start),
         texts("reasoning.end", ir.reasoning.end),
