@@ -192,7 +192,7 @@ million: $(READY)  ## a million rows through one process and through Ray, with w
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[ray]"
 	$(BIN)/python -m benchmarks.million $(ARGS)
 
-agreement: $(READY)  ## the PEG against the generated parsers on 10,000 mutated outputs (ARGS="--count N")
+agreement: $(READY)  ## the PEG against the generated parsers and the interpreter on slips and 10,000 mutated outputs (ARGS="--count N --examples")
 	$(BIN)/python -m tests.peg.agreement $(ARGS)
 
 native: $(READY)  ## parsers of every kind compiled with mypyc: they say what their files say

@@ -251,7 +251,8 @@ class _Mapper:
             end = node.end if cut is None else cut.start
             self.keep(opened + self.text[max(node.start, self.prefilled_size) : end])
             if cut is not None:
-                self.turn(cut)
+                self.end_content()
+                self.transcript.emit("trailing", self.after_prefill(cut))
             return
         self.end_content()
         self.incomplete = self.incomplete or first(node, "cut") is not None
@@ -502,9 +503,9 @@ class _Mapper:
         literal = PYTHON.fullmatch(text.strip()) if quotes and kind in RAW else None
         if literal is not None and (literal[1] or " ")[0] in quotes:
             return string_in(literal[1])
-        return self.coerced(text, types) or '"' + escaped(text) + '"'
+        return self.retyped(text, types) or '"' + escaped(text) + '"'
 
-    def coerced(self, text: str, types: Types) -> Optional[str]:
+    def retyped(self, text: str, types: Types) -> Optional[str]:
         if not self.readers.spelled.reads_again or not text.strip():
             return None
         found = coerced(text, types)
@@ -532,7 +533,7 @@ class _Mapper:
                 return typed
         if not text.strip() and types != frozenset(["string"]):
             return next((empty for kind, empty in EMPTY if own is None or kind in own), '""')
-        return self.coerced(text, types) or '"' + escaped(text) + '"'
+        return self.retyped(text, types) or '"' + escaped(text) + '"'
 
     def typed(self, node: Node, types: Types) -> Optional[str]:
         """Return a raw value that reads as something other than text, if the schema allows that."""

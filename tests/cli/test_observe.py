@@ -48,7 +48,7 @@ arguments "look: 'at' is missing": 1 output
 
 incomplete "the output ends inside a call": 1 output
     <call>{"name": "look", "argume⟦⟧   out.jsonl: line 7
-proposed             "<kall>" for "<call>" (2 outputs)
+proposed             "<kall>" for "<call>" (2 outputs; 2 clean because of it)
 with them            4 of 7 outputs are clean
 """
 PROPOSED = {

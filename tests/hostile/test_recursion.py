@@ -32,7 +32,6 @@ OF_A_PARSER = ([COPIES], [{*COPIES, "PendingTranscript.copy"}])
 BESIDE = {
     "peg_mapper.py": [
         {"_Mapper.argument", "_Mapper.element", "_Mapper.gathered", "_Mapper.members", "_Mapper.pair"},
-        {"_Mapper.read", "read_whole"},  # the reader's
         {
             "_Mapper.tool_calls",
             "_Mapper.turn",

@@ -2,17 +2,19 @@
 
     agreement(forms, count=300)  →  Tally(outputs=300, same=291, limits={"broken values": 6, …}, unexplained=[])
 
-`python -m tests.peg.agreement --count 10000` (`make agreement`) also takes the collected templates, where they are.
+`python -m tests.peg.agreement --count 10000` (`make agreement`) also takes slips, compares both with the interpreter of
+the states, and takes the collected templates, if they exist.
 """
 
 from __future__ import annotations
 
 import argparse
+import random
 import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
@@ -22,12 +24,16 @@ from hypothesis import strategies as st
 from tests.conftest import SHARED
 from tests.fuzz.formats import Format, formats
 from tests.peg.limits import LIMITS, limit_of
-from tests.peg.mutations import mutations
+from tests.peg.mutations import NOISE, mutations
+from tests.slips.kinds import slips
+from tests.slips.measure import answers
 from tplc.backends.peg.engine import PegEngine
 from tplc.driver import generate, learn_format, open_renderer
 from tplc.errors import BadMessage, TplcError
-from tplc.ir.nodes import TemplateIR
+from tplc.ir.nodes import TemplateIR, Tolerance
 from tplc.ir.write import write_message
+from tplc.lower import lower
+from tplc.lower.interpret import interpret
 from tplc.verify.artifact import load_module
 from tplc.verify.battery import battery, markers
 from tplc.verify.compare import as_message
@@ -105,6 +111,44 @@ def messages_agree(forms: Sequence[Format]) -> Tally:
     return tally
 
 
+def slips_agree(forms: Sequence[Format], most: int = 0) -> Tally:
+    """Answers with one slip that a reader with the tools can undo; `most` of a format, 0 for all."""
+    tally = Tally()
+    for form in forms:
+        rng = random.Random(f"slips {form.name}")
+        texts = [(text, answer.tools) for _, answer in answers(form.ir) for _, text in slips(answer)]
+        for text, tools in rng.sample(texts, min(most or len(texts), len(texts))):
+            compare(form, engine_of(form), text, tools, tally)
+    return tally
+
+
+def states_agree(forms: Sequence[Format], count: int) -> Tally:
+    """Parser, PEG and interpreter on mutated messages, with the calls left in the content."""
+    tally = Tally()
+    for form in forms:
+        # The interpreter doesn't know truncated markers of the turn.
+        ir = replace(form.ir, tolerances=(*form.ir.tolerances, Tolerance("cut_markers", enabled=False)))
+        parser, engine, acceptor = load_module(generate(ir, "python")), PegEngine(ir), lower(ir)
+        rng, pieces = random.Random(f"states {form.name}"), [*markers(ir), *NOISE]
+        texts = [text for text, _ in written(form.ir)]
+        for _ in range(count if texts else 0):
+            text = rng.choice(texts)
+            at = rng.randint(0, len(text))
+            text = text[:at] + rng.choice(pieces) * rng.randint(0, 1) + text[at + rng.choice((0, 0, 3, len(text))) :]
+            stream = parser.StreamParser(parse_tool_calls=False)
+            stream.feed(text)
+            stream.finish()
+            reading = interpret(acceptor, text)
+            read = engine.read(text, parse_tool_calls=False)
+            found = [(dict(one.message), one.incomplete) for one in (stream, read, reading)]
+            tally.outputs += 1
+            if found[0] == found[1] == found[2]:
+                tally.same += 1
+            else:
+                tally.unexplained.append("\n  ".join([form.name, repr(text), *map(str, found)]))
+    return tally
+
+
 def mutations_agree(forms: Sequence[Format], count: int) -> Tally:
     tally = Tally()
     usable = [form for form in forms if written(form.ir)]
@@ -166,17 +210,24 @@ def collected_formats() -> list[Format]:
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
     parser.add_argument("--count", type=int, default=10_000)
+    parser.add_argument("--slips", type=int, default=0, help="so many of a format; 0 for all")
+    parser.add_argument("--states", type=int, default=200, help="so many of an example for the interpreter")
+    parser.add_argument("--examples", action="store_true", help="leave the collected templates out")
     options = parser.parse_args(arguments)
     started = time.monotonic()
-    forms = [*formats(), *collected_formats()]
+    forms = [*formats(), *([] if options.examples else collected_formats())]
     print(f"{len(forms)} formats, {time.monotonic() - started:.0f} s", flush=True)
+    slipped = slips_agree(forms, options.slips)
+    print(f"slips: {slipped}", flush=True)
+    turns = states_agree(formats(), options.states)
+    print(f"parser, PEG and interpreter: {turns.same:,} of {turns.outputs:,} the same", flush=True)
     whole = messages_agree(forms)
     print(f"messages of the verification: {whole}", flush=True)
     mutated = mutations_agree(forms, options.count)
     print(f"mutations: {mutated}\n{time.monotonic() - started:.0f} s")
-    for text in (*whole.unexplained, *mutated.unexplained):
+    for text in (*slipped.unexplained, *turns.unexplained, *whole.unexplained, *mutated.unexplained):
         print(text)
-    agreed = whole.same == whole.outputs and not mutated.unexplained
+    agreed = whole.same == whole.outputs and not (mutated.unexplained or slipped.unexplained or turns.unexplained)
     return 0 if agreed and mutated.limits[MISTAKES] <= MOST_MISTAKES * mutated.outputs else 1
 
 

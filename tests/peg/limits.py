@@ -51,6 +51,8 @@ def _texts_differ_in_white_space(case: Disagreement) -> bool:
 
 def _content_differs_in_pieces_of_closers(case: Disagreement) -> bool:
     tools = case.engine.ir.tools
+    if Slot("arguments") not in tools.call:
+        return False
     texts = [item.text for item in tools.call[tools.call.index(Slot("arguments")) :] if isinstance(item, Text)]
     whole = [piece for text in (*texts, tools.section_end) for piece in pieces_of(text)]
     pieces = {part for piece in whole for part in (piece, *parts_of(piece))}

@@ -11,12 +11,22 @@ from typing import Any
 import pytest
 
 from tests.fuzz.formats import formats, named
-from tests.peg.agreement import MISTAKES, MOST_MISTAKES, Tally, compare, engine_of, messages_agree, mutations_agree
+from tests.peg.agreement import (
+    MISTAKES,
+    MOST_MISTAKES,
+    Tally,
+    compare,
+    engine_of,
+    messages_agree,
+    mutations_agree,
+    slips_agree,
+)
 from tplc.backends.peg.engine import PegEngine
 from tplc.driver import generate, learn_format, open_renderer
 from tplc.verify.artifact import load_module
 
 MUTATIONS = 400
+SLIPS = 40  # of each example
 CUTS = 8  # of each output of an example
 
 
@@ -27,6 +37,14 @@ def test_messages_of_the_verification(name: str) -> None:
     # The limits are for broken outputs: what a template renders is read alike.
     assert tally.unexplained == []
     assert tally.same == tally.outputs
+
+
+@pytest.mark.parametrize("name", [form.name for form in formats()])
+def test_slips(name: str) -> None:
+    """What a tolerance repairs, both repair alike."""
+    tally = slips_agree([named(name)], SLIPS)
+    assert tally.unexplained == []
+    assert tally.same >= 0.98 * tally.outputs
 
 
 def test_mutations() -> None:
