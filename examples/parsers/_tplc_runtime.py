@@ -3493,13 +3493,19 @@ class RawPairs(Pairs):
         if undecided is not None and mark is undecided:
             partial = mark.start - trailing_overlap(buf[pos : mark.start], mark.lead)
         if mark is None or partial <= mark.start:
-            self._piece(self._meant(buf[pos:partial]) if self.VALUE_SIGNS else buf[pos:partial])
+            text = buf[pos:partial]
+            if self.VALUE_SIGNS:
+                text = self._meant(text)
+            self._piece(text)
             self._pos = partial
             if (self._quoted or self._as == "json") and not self.VALUE_SIGNS:
                 self._goes_on("arguments" if self._quoted else "value", self._end.safe_prefix_end)
             return False
         end = mark.start - trailing_overlap(buf[pos : mark.start], mark.lead)
-        self._piece(self._meant(buf[pos:end], over=True) if self.VALUE_SIGNS else buf[pos:end])
+        text = buf[pos:end]
+        if self.VALUE_SIGNS:
+            text = self._meant(text, over=True)
+        self._piece(text)
         self._pos = end  # the rest of the value is emitted here, in any chunking
         self._end_value()
         over = mark.kind in ("end", "alike")
