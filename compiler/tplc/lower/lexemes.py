@@ -225,10 +225,10 @@ def respelling(core: str) -> str:
 
 def truncated_respelling(core: str) -> str:
     """The beginning of a marker that is spelled otherwise, where the text ends."""
-    rest = squeezed(core[1:])
-    pattern = ""
-    for sign in reversed(rest[:-1]):
-        pattern = rf"(?:{_any_case(sign)}[\s{JOINING}]*+{pattern})?"
+    pieces = [rf"{_any_case(sign)}[\s{JOINING}]*+" for sign in squeezed(core[1:])[:-1]]
+    pattern = "".join(f"(?:{piece}|{END})" for piece in pieces[MAX_NESTING:])
+    for piece in reversed(pieces[:MAX_NESTING]):
+        pattern = f"(?:{piece}{pattern})?"
     return exact(core[0]) + rf"[\s{JOINING}]*+" + pattern + END
 
 
