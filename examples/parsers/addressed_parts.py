@@ -132,11 +132,7 @@ class StreamParser(RawPairs):
     )
     USUAL_PAIR = (ExpectedText('<given name="'),)
     RESUMES = True
-    AROUND_KEY = (
-        Pattern('(?:\\s{0,64}(?:<given|name="|given|name|"|<|=|[\\"\'“”]))*'),
-        Pattern('(?:\\s{0,64}(?:">|"|>|[\\"\'“”]))*'),
-        70,
-    )
+    AROUND_KEY = (Pattern("(?:\\s{0,64}(?:given|name|=|<|[\\\"'“”]))*"), Pattern("(?:\\s{0,64}(?:>|[\\\"'“”]))*"), 70)
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
     )

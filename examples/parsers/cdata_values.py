@@ -162,11 +162,7 @@ class StreamParser(Wraps):
     )
     USUAL_PAIR = (ExpectedText('<arg key="'),)
     RESUMES = True
-    AROUND_KEY = (
-        Pattern('(?:\\s{0,64}(?:key="|<arg|arg|key|"|<|=|[\\"\'“”]))*'),
-        Pattern('(?:\\s{0,64}(?:">|"|>|[\\"\'“”]))*'),
-        69,
-    )
+    AROUND_KEY = (Pattern("(?:\\s{0,64}(?:key|arg|=|<|[\\\"'“”]))*"), Pattern("(?:\\s{0,64}(?:>|[\\\"'“”]))*"), 69)
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
     )

@@ -158,8 +158,8 @@ class StreamParser(RawPairs):
     USUAL_PAIR = (ExpectedText("[k]"),)
     RESUMES = True
     AROUND_KEY = (
-        Pattern("(?:\\s{0,64}(?:\\[k\\]|\\[|\\]|k|[\\\"'“”]))*"),
-        Pattern("(?:\\s{0,64}(?:\\[/k\\]|\\[v\\]|/|\\[|\\]|k|v|[\\\"'“”]))*"),
+        Pattern("(?:\\s{0,64}(?:k|\\]|\\[|[\\\"'“”]))*"),
+        Pattern("(?:\\s{0,64}(?:v|k|\\]|\\[|/|[\\\"'“”]))*"),
         68,
     )
     WORDS = ValueWords(

@@ -165,7 +165,7 @@ class StreamParser(RawPairs):
     )
     USUAL_PAIR = (ExpectedText("<with="),)
     RESUMES = True
-    AROUND_KEY = (Pattern("(?:\\s{0,64}(?:<with=|with|<|=|[\\\"'“”]))*"), Pattern("(?:\\s{0,64}(?:>|[\\\"'“”]))*"), 70)
+    AROUND_KEY = (Pattern("(?:\\s{0,64}(?:with|=|<|[\\\"'“”]))*"), Pattern("(?:\\s{0,64}(?:>|[\\\"'“”]))*"), 70)
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
     )

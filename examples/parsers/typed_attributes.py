@@ -163,8 +163,8 @@ class StreamParser(RawPairs):
     USUAL_PAIR = (ExpectedText('⟨arg name="'),)
     RESUMES = True
     AROUND_KEY = (
-        Pattern('(?:\\s{0,64}(?:name="|name|⟨arg|arg|"|=|⟨|[\\"\'“”]))*'),
-        Pattern('(?:\\s{0,64}(?:\\w{1,32}(?=[\\"\'])|text="|text|"⟩|"|=|⟩|[\\"\'“”]))*'),
+        Pattern("(?:\\s{0,64}(?:name|arg|⟨|=|[\\\"'“”]))*"),
+        Pattern("(?:\\s{0,64}(?:(?<!\\w)\\w{1,32}(?=[\\\"'])|text(?![\\\"'])|⟩|=|[\\\"'“”]))*"),
         70,
     )
     WORDS = ValueWords(

@@ -135,7 +135,7 @@ def test_explain_what_is_refused(run: Run, tmp_path: Path) -> None:
     (tmp_path / "no.jinja").write_text("{{ raise_exception('not today') }}")
     result = run("explain", "no.jinja")
     assert result.code == 1
-    assert result.err.startswith("tplc: no.jinja: no conversation of a user and an assistant shows")
+    assert result.err.startswith("tplc: no.jinja: none of the conversations that were tried renders")
     assert result.out.splitlines()[1:] == [
         "How must a conversation look for this template to render it, and to show calls?",
         *(

@@ -149,9 +149,32 @@ def around_key(pairs: PairForm) -> tuple[str, str] | None:
     found that way."""
     if pairs.key_texts is None:
         return None
-    word = r"\w{1,32}(?=[\"'])|" if pairs.types else ""  # of a type, in quotes
-    before, after = (
-        rf"(?:\s{{0,{MAX_INNER_SPACE}}}(?:{other}{'|'.join(map(re.escape, texts))}|[\"'“”]))*"
-        for other, texts in zip(("", word), pairs.key_texts, strict=True)
-    )
-    return before, after
+    before, after = pairs.key_texts
+    return _any_of(before), _any_of(after, typed=bool(pairs.types))
+
+
+QUOTES_AROUND_KEYS = "\"'“”"
+
+
+def _any_of(found: Sequence[str], *, typed: bool = False) -> str:
+    """Return the pattern of any number of such texts and quotes in a row; `typed`: and of words before a quote.
+
+    Texts that consist of others are left out, so that there is one way to match a text, and matching is linear.
+    """
+    parts: list[str] = []
+    for text in sorted(found, key=len):
+        if not _consists_of(text, [*parts, *QUOTES_AROUND_KEYS]):
+            parts.append(text)
+    patterns = [re.escape(text) + r"(?![\"'])" * (typed and text[-1].isalnum()) for text in reversed(parts)]
+    word = [r"(?<!\w)\w{1,32}(?=[\"'])"] * typed
+    either = "|".join([*word, *patterns, r"[\"'“”]"])
+    return rf"(?:\s{{0,{MAX_INNER_SPACE}}}(?:{either}))*"
+
+
+def _consists_of(text: str, parts: Sequence[str]) -> bool:
+    ends = {0}
+    for at in range(len(text)):
+        if at in ends:
+            ends.update(at + len(part) for part in parts if text.startswith(part, at))
+            ends.update([at + 1] * text[at].isspace())
+    return len(text) in ends
