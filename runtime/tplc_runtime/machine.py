@@ -117,9 +117,9 @@ class Machine(Slots):
         short = self.SHORT_OPENERS and expected not in ("more", "end") and values.get("name") not in self._tools
         if short and self._is_short():
             # What is short may be complete in another spelling.
-            at = next_char(self._buf, self._mark.end)
+            at = next_char(self._buf, self._pos + self._skip)
             inner = self.AFTER_CALL.match(self._buf, at)
-            if inner is not None and inner.kind == "call" and inner.end > self._mark.end:
+            if inner is not None and inner.kind == "call":
                 self._mark, self._skip = inner, inner.end - self._pos
                 return True
             if inner is None and not self._final and self.AFTER_CALL.prefix_of(self._buf, at):
@@ -285,7 +285,7 @@ class Machine(Slots):
 
     def _is_short(self) -> bool:
         """Does the opener lack its last words, so that only a tool's name makes a call?"""
-        return "".join(self._buf[self._mark.start : self._mark.end].split()) in self.SHORT_OPENERS
+        return "".join(self._buf[self._pos : self._pos + self._skip].split()) in self.SHORT_OPENERS
 
     def _call_otherwise(self) -> bool | None:
         raise NotImplementedError

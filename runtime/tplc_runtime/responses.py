@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 
 # Members of a request that its response repeats.
 REPEATED = (
-    "instructions max_output_tokens max_tool_calls metadata parallel_tool_calls previous_response_id reasoning "
-    "service_tier store temperature text tool_choice tools top_logprobs top_p truncation user"
-).split()
+    *("instructions", "max_output_tokens", "max_tool_calls", "metadata", "parallel_tool_calls"),
+    *("previous_response_id", "reasoning", "service_tier", "store", "temperature", "text", "tool_choice", "tools"),
+    *("top_logprobs", "top_p", "truncation", "user"),
+)
 PREFIXES = {"reasoning": "rs_", "text": "msg_", "call": "fc_"}
 
 

@@ -25,7 +25,8 @@ NAME_KEYS = ("name", "tool_name", "function_name", "function", "tool", "recipien
 ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "params", "kwargs")
 OTHER_KEYS = ("id", "type", "index", "call_id", "tool_call_id")
 KNOWN_KEYS = NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS
-FENCE = Pattern(r"\s*```[\w-]*[^\S\n]*\n|\n?[^\S\n]*```\s*\Z")
+FENCE_END = "```"
+FENCE = Pattern(r"```[\w-]*[^\S\n]*\n")
 INFINITY = float("inf")
 BETWEEN_CALLS = Pattern(r"[\s,;)\]}]*")
 AT_ONCE = Pattern(r"""[\s({\[\\"'“`]*(?:json\b[\s({\[\\"'“]*)?""")
@@ -50,7 +51,9 @@ def may_be_calls(text: str, tools: Parameters, keys: tuple[str, ...]) -> bool:
 
 def calls_in(text: str, tools: Parameters) -> list[tuple[str, str]]:
     """Return the calls in a text, with their arguments as JSON; none if the text contains anything else."""
-    text = FENCE.sub("", text).strip()
+    text = text.strip().removesuffix(FENCE_END).rstrip()
+    fence = FENCE.match(text)
+    text = text[fence.end() :].strip() if fence is not None else text
     for candidate in dict.fromkeys(_candidates(text)):
         found = [_call_of(value, tools) for value in _values(candidate)]
         if found and None not in found:

@@ -85,9 +85,8 @@ class Turn(Stream):
             mark = self._counting(marks, mark)
         clear = mark is not None and not mark.ambiguous  # nothing before its end can be undecided
         partial = stop if clear else marks.partial_match(buf, pos) if mark is None or not self._final else stop
-        if self.AT_LINES or self.AT_ENDS:
-            if mark is not None and mark.kind in UNDECIDED_KINDS and not self._final:
-                partial = min(partial, marks.with_lead(buf, pos, mark.start))
+        if (self.AT_LINES or self.AT_ENDS) and mark is not None and mark.kind in UNDECIDED_KINDS and not self._final:
+            partial = min(partial, marks.with_lead(buf, pos, mark.start))
         if self._final and not self._is_cut(marks, partial):
             partial = stop
         found = mark is not None and mark.start < partial
@@ -115,10 +114,9 @@ class Turn(Stream):
         self._pos = end - lead if mark.kind in OPENER_KINDS else end
         self._mark = mark
         self._skip = mark.end - self._pos
-        if self.KEEPS:
-            if literal and mark.kind not in REASONING_KINDS:
-                self._keep(kind)
-                return "text"
+        if self.KEEPS and literal and mark.kind not in REASONING_KINDS:
+            self._keep(kind)
+            return "text"
         return str(mark.kind)
 
     def _last_space(self, kind: str, end: int) -> None:
@@ -220,9 +218,8 @@ class Turn(Stream):
         buf, start = self._buf, NON_SPACE.search(self._buf, self._pos).start()
         mark = marks.match(buf, start)
         if not self._final and (mark is None or mark.ambiguous):
-            if self.USUAL_NEXT or self.USUAL_PAIR:
-                if mark is None and self._is_usual(usual, start):
-                    return None
+            if (self.USUAL_NEXT or self.USUAL_PAIR) and mark is None and self._is_usual(usual, start):
+                return None
             if start == len(buf):
                 return None
             core = marks.prefix_of(buf, start)

@@ -895,7 +895,8 @@ NAME_KEYS = ("name", "tool_name", "function_name", "function", "tool", "recipien
 ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "params", "kwargs")
 OTHER_KEYS = ("id", "type", "index", "call_id", "tool_call_id")
 KNOWN_KEYS = NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS
-FENCE = Pattern(r"\s*```[\w-]*[^\S\n]*\n|\n?[^\S\n]*```\s*\Z")
+FENCE_END = "```"
+FENCE = Pattern(r"```[\w-]*[^\S\n]*\n")
 INFINITY = float("inf")
 BETWEEN_CALLS = Pattern(r"[\s,;)\]}]*")
 AT_ONCE = Pattern(r"""[\s({\[\\"'“`]*(?:json\b[\s({\[\\"'“]*)?""")
@@ -920,7 +921,9 @@ def may_be_calls(text: str, tools: Parameters, keys: tuple[str, ...]) -> bool:
 
 def calls_in(text: str, tools: Parameters) -> list[tuple[str, str]]:
     """Return the calls in a text, with their arguments as JSON; none if the text contains anything else."""
-    text = FENCE.sub("", text).strip()
+    text = text.strip().removesuffix(FENCE_END).rstrip()
+    fence = FENCE.match(text)
+    text = text[fence.end() :].strip() if fence is not None else text
     for candidate in dict.fromkeys(_candidates(text)):
         found = [_call_of(value, tools) for value in _values(candidate)]
         if found and None not in found:
@@ -1518,9 +1521,8 @@ class Turn(Stream):
             mark = self._counting(marks, mark)
         clear = mark is not None and not mark.ambiguous  # nothing before its end can be undecided
         partial = stop if clear else marks.partial_match(buf, pos) if mark is None or not self._final else stop
-        if self.AT_LINES or self.AT_ENDS:
-            if mark is not None and mark.kind in UNDECIDED_KINDS and not self._final:
-                partial = min(partial, marks.with_lead(buf, pos, mark.start))
+        if (self.AT_LINES or self.AT_ENDS) and mark is not None and mark.kind in UNDECIDED_KINDS and not self._final:
+            partial = min(partial, marks.with_lead(buf, pos, mark.start))
         if self._final and not self._is_cut(marks, partial):
             partial = stop
         found = mark is not None and mark.start < partial
@@ -1986,9 +1988,9 @@ class Machine(Slots):
         short = self.SHORT_OPENERS and expected not in ("more", "end") and values.get("name") not in self._tools
         if short and self._is_short():
             # What is short may be complete in another spelling.
-            at = next_char(self._buf, self._mark.end)
+            at = next_char(self._buf, self._pos + self._skip)
             inner = self.AFTER_CALL.match(self._buf, at)
-            if inner is not None and inner.kind == "call" and inner.end > self._mark.end:
+            if inner is not None and inner.kind == "call":
                 self._mark, self._skip = inner, inner.end - self._pos
                 return True
             if inner is None and not self._final and self.AFTER_CALL.prefix_of(self._buf, at):
@@ -2092,7 +2094,7 @@ class Machine(Slots):
 
     def _is_short(self) -> bool:
         """Does the opener lack its last words, so that only a tool's name makes a call?"""
-        return "".join(self._buf[self._mark.start : self._mark.end].split()) in self.SHORT_OPENERS
+        return "".join(self._buf[self._pos : self._pos + self._skip].split()) in self.SHORT_OPENERS
 
     def _call_otherwise(self) -> bool | None:
         raise NotImplementedError

@@ -850,7 +850,8 @@ NAME_KEYS = ("name", "tool_name", "function_name", "function", "tool", "recipien
 ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "params", "kwargs")
 OTHER_KEYS = ("id", "type", "index", "call_id", "tool_call_id")
 KNOWN_KEYS = NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS
-FENCE = Pattern(r"\s*```[\w-]*[^\S\n]*\n|\n?[^\S\n]*```\s*\Z")
+FENCE_END = "```"
+FENCE = Pattern(r"```[\w-]*[^\S\n]*\n")
 INFINITY = float("inf")
 BETWEEN_CALLS = Pattern(r"[\s,;)\]}]*")
 AT_ONCE = Pattern(r"""[\s({\[\\"'“`]*(?:json\b[\s({\[\\"'“]*)?""")
@@ -875,7 +876,9 @@ def may_be_calls(text: str, tools: Parameters, keys: tuple[str, ...]) -> bool:
 
 def calls_in(text: str, tools: Parameters) -> list[tuple[str, str]]:
     """Return the calls in a text, with their arguments as JSON; none if the text contains anything else."""
-    text = FENCE.sub("", text).strip()
+    text = text.strip().removesuffix(FENCE_END).rstrip()
+    fence = FENCE.match(text)
+    text = text[fence.end() :].strip() if fence is not None else text
     for candidate in dict.fromkeys(_candidates(text)):
         found = [_call_of(value, tools) for value in _values(candidate)]
         if found and None not in found:
@@ -1482,9 +1485,8 @@ class Turn(Stream):
             mark = self._counting(marks, mark)
         clear = mark is not None and not mark.ambiguous  # nothing before its end can be undecided
         partial = stop if clear else marks.partial_match(buf, pos) if mark is None or not self._final else stop
-        if self.AT_LINES or self.AT_ENDS:
-            if mark is not None and mark.kind in UNDECIDED_KINDS and not self._final:
-                partial = min(partial, marks.with_lead(buf, pos, mark.start))
+        if (self.AT_LINES or self.AT_ENDS) and mark is not None and mark.kind in UNDECIDED_KINDS and not self._final:
+            partial = min(partial, marks.with_lead(buf, pos, mark.start))
         if self._final and not self._is_cut(marks, partial):
             partial = stop
         found = mark is not None and mark.start < partial
@@ -1602,9 +1604,8 @@ class Turn(Stream):
         buf, start = self._buf, NON_SPACE.search(self._buf, self._pos).start()
         mark = marks.match(buf, start)
         if not self._final and (mark is None or mark.ambiguous):
-            if self.USUAL_NEXT or self.USUAL_PAIR:
-                if mark is None and self._is_usual(usual, start):
-                    return None
+            if (self.USUAL_NEXT or self.USUAL_PAIR) and mark is None and self._is_usual(usual, start):
+                return None
             if start == len(buf):
                 return None
             core = marks.prefix_of(buf, start)

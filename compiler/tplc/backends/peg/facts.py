@@ -300,7 +300,7 @@ def _alike_closers(reasoning: Lexemes) -> str:
             continue
         core, after, line = one.find, some_prefix(one.trail), r"(?=[^\S\n]*+\n)"
         behind = either([other.find for other in reasoning.all if other.kind not in ("last", "sign")])
-        places = [core + rf"(?=\s*+(?:{behind}|\Z))", rf"(?<=(?:\A|\n)[^\S\n]*){core}{line}"]
+        places = [core + rf"(?=\s*+(?:{behind}|\Z))", rf"(?={core})(?<=(?:\A|\n)[^\S\n]*){core}{line}"]
         places += [core + line] if "\n" in one.trail and "\n" not in one.lead else []
         found.append(f"{some_suffix(one.lead)}(?:{either(places)}){after}")
     return group(either(found))
