@@ -30,6 +30,9 @@ def named_types(source: str) -> Iterator[tuple[str, bool]]:
             yield from ((name, False) for name in names if name[0].isupper() and not name.isupper())
 
 
+PLUGINS = "compiler/tplc/targets/plugins/source"
+
+
 def test_no_class_has_the_name_of_something_else() -> None:
     found: dict[str, list[str]] = {}
     classes: set[str] = set()
@@ -38,7 +41,9 @@ def test_no_class_has_the_name_of_something_else() -> None:
             for name, is_class in named_types(path.read_text(encoding="utf-8")):
                 found.setdefault(name, []).append(path.relative_to(ROOT).as_posix())
                 classes |= {name} if is_class else set()
-    assert {name: found[name] for name in sorted(classes) if len(found[name]) > 1} == {}
+    # One of the two stands in each plug-in, under the name that the rest of the plug-in uses.
+    assert found.pop("AnswerText") == [f"{PLUGINS}/{name}_text.py" for name in ("plain", "token")]
+    assert {name: found[name] for name in sorted(classes & found.keys()) if len(found[name]) > 1} == {}
 
 
 def identifiers(source: str) -> Iterator[tuple[int, str]]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .message import Delta
 
 
-class Part:
+class AnswerPart:
     """A piece of an answer in its place: `kind` is reasoning, text or call, `text` a call's arguments."""
 
     def __init__(self, kind: str, place: int) -> None:
@@ -47,7 +47,7 @@ class Answer:
         self.stop: object = None  # the text that the engine stopped at, where it names one
         self._stream = stream
         self._parser = self.PARSER(**parser)
-        self._parts: list[Part] = []
+        self._parts: list[AnswerPart] = []
         self._begun = False
         self._finished = False
 
@@ -148,7 +148,7 @@ class Answer:
         if self._parts and self._parts[-1].kind == kind and self._parts[-1].call == call:
             return []
         events = self._closed("completed")
-        part = Part(kind, len(self._parts))
+        part = AnswerPart(kind, len(self._parts))
         if kind == "call":
             part.name, part.call, part.call_id = name, call, written
         self._parts.append(part)
@@ -170,13 +170,13 @@ class Answer:
     def _first(self) -> list[dict[str, Any]]:
         raise NotImplementedError
 
-    def _opened(self, part: Part) -> list[dict[str, Any]]:
+    def _opened(self, part: AnswerPart) -> list[dict[str, Any]]:
         raise NotImplementedError
 
-    def _delta(self, part: Part, text: str) -> dict[str, Any]:
+    def _delta(self, part: AnswerPart, text: str) -> dict[str, Any]:
         raise NotImplementedError
 
-    def _done(self, part: Part) -> list[dict[str, Any]]:
+    def _done(self, part: AnswerPart) -> list[dict[str, Any]]:
         raise NotImplementedError
 
     def _last(self, reason: str) -> list[dict[str, Any]]:

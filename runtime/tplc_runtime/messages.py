@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from .events import Part
+    from .events import AnswerPart
 
 REASONS = {"stop": "end_turn", "tool_calls": "tool_use", "length": "max_tokens", "content_filter": "refusal"}
 
@@ -34,12 +34,12 @@ class MessageAnswer(Answer):
     def _first(self) -> list[dict[str, Any]]:
         return [{"type": "message_start", "message": self._message([], None)}]
 
-    def _opened(self, part: Part) -> list[dict[str, Any]]:
+    def _opened(self, part: AnswerPart) -> list[dict[str, Any]]:
         if part.kind == "call":
             part.call_id = part.call_id or "toolu_" + uuid.uuid4().hex[:24]
         return [{"type": "content_block_start", "index": part.place, "content_block": block(part, {})}]
 
-    def _delta(self, part: Part, text: str) -> dict[str, Any]:
+    def _delta(self, part: AnswerPart, text: str) -> dict[str, Any]:
         if part.kind == "call":
             delta = {"type": "input_json_delta", "partial_json": text}
         elif part.kind == "reasoning":
@@ -48,7 +48,7 @@ class MessageAnswer(Answer):
             delta = {"type": "text_delta", "text": text}
         return {"type": "content_block_delta", "index": part.place, "delta": delta}
 
-    def _done(self, part: Part) -> list[dict[str, Any]]:
+    def _done(self, part: AnswerPart) -> list[dict[str, Any]]:
         return [{"type": "content_block_stop", "index": part.place}]
 
     def _last(self, reason: str) -> list[dict[str, Any]]:
@@ -93,7 +93,7 @@ class MessageAnswer(Answer):
         }
 
 
-def block(part: Part, given: object) -> dict[str, Any]:
+def block(part: AnswerPart, given: object) -> dict[str, Any]:
     """A content block as it begins, or as a whole where its text is known."""
     whole = part.state != "in_progress"
     if part.kind == "call":

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Protocol
 
 from .elements import EMPTY, LIST, in_list
-from .peg_readers import Readers, Spelled
+from .peg_readers import Readers, SpelledOtherwise
 from .raw import MOST_KEYS, PYTHON, WHOLE_ARGUMENTS, coerced, string_in
 from .schema import item_of, keys_of, member_of, parameters_of, tool_named, typed_as, types_by_items, types_of
 from .signs import Signs
@@ -139,7 +139,7 @@ def map_tree(
     such quotes is that string.  `name_signs` and `key_signs` are the texts that stand for characters in names and keys.
     """
     transcript = Transcript(json_content)
-    readers = readers or Readers(Spelled((JSON_STYLE, JSON_STYLE, JSON_STYLE)), parameters_of(tools))
+    readers = readers or Readers(SpelledOtherwise((JSON_STYLE, JSON_STYLE, JSON_STYLE)), parameters_of(tools))
     mapper = _Mapper(tree.full_text, transcript, readers, prefilled, parse_reasoning, parse_tool_calls)
     mapper.literals, mapper.name_signs, mapper.key_signs = literals, name_signs, key_signs
     mapper.turn(tree)

@@ -54,7 +54,7 @@ class CallOfObject(NamedTuple):
 
 
 @dataclass
-class Spelled:
+class SpelledOtherwise:
     """How a format writes calls: what its readers need to know."""
 
     styles: Styles
@@ -75,7 +75,7 @@ class Spelled:
 class Readers:
     """The readers of a format, for the tools of one request."""
 
-    def __init__(self, spelled: Spelled, tools: Parameters) -> None:
+    def __init__(self, spelled: SpelledOtherwise, tools: Parameters) -> None:
         self.spelled, self.tools = spelled, tools
         self.objects: dict[int, CallOfObject] = {}
         self.text = ""

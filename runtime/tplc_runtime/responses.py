@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from .events import Part
+    from .events import AnswerPart
 
 # Members of a request that its response repeats.
 REPEATED = (
@@ -48,7 +48,7 @@ class ResponseAnswer(Answer):
             self._event("response.in_progress", {"response": self._response("in_progress")}),
         ]
 
-    def _opened(self, part: Part) -> list[dict[str, Any]]:
+    def _opened(self, part: AnswerPart) -> list[dict[str, Any]]:
         part.id = PREFIXES[part.kind] + uuid.uuid4().hex
         if part.kind == "call" and not part.call_id:
             part.call_id = call_id()
@@ -57,14 +57,14 @@ class ResponseAnswer(Answer):
             return [added]
         return [added, self._of_content("response.content_part.added", part, {"part": self._content(part)})]
 
-    def _delta(self, part: Part, text: str) -> dict[str, Any]:
+    def _delta(self, part: AnswerPart, text: str) -> dict[str, Any]:
         if part.kind == "call":
             return self._of("response.function_call_arguments.delta", part, {"delta": text})
         if part.kind == "reasoning":
             return self._of_content("response.reasoning_text.delta", part, {"delta": text})
         return self._of_content("response.output_text.delta", part, {"delta": text, "logprobs": []})
 
-    def _done(self, part: Part) -> list[dict[str, Any]]:
+    def _done(self, part: AnswerPart) -> list[dict[str, Any]]:
         events = []
         if part.kind == "call":
             events.append(self._of("response.function_call_arguments.done", part, {"arguments": part.text}))
@@ -97,18 +97,18 @@ class ResponseAnswer(Answer):
         self._sent += 1
         return {"type": kind, "sequence_number": self._sent - 1, **members}
 
-    def _of(self, kind: str, part: Part, members: dict[str, Any]) -> dict[str, Any]:
+    def _of(self, kind: str, part: AnswerPart, members: dict[str, Any]) -> dict[str, Any]:
         return self._event(kind, {"item_id": part.id, "output_index": part.place, **members})
 
-    def _of_content(self, kind: str, part: Part, members: dict[str, Any]) -> dict[str, Any]:
+    def _of_content(self, kind: str, part: AnswerPart, members: dict[str, Any]) -> dict[str, Any]:
         return self._of(kind, part, {"content_index": 0, **members})
 
-    def _content(self, part: Part) -> dict[str, Any]:
+    def _content(self, part: AnswerPart) -> dict[str, Any]:
         if part.kind == "reasoning":
             return {"type": "reasoning_text", "text": part.text}
         return {"type": "output_text", "text": part.text, "annotations": [], "logprobs": []}
 
-    def _item(self, part: Part) -> dict[str, Any]:
+    def _item(self, part: AnswerPart) -> dict[str, Any]:
         head = {"id": part.id, "status": part.state}
         if part.kind == "call":
             called = {"call_id": part.call_id, "name": part.name, "arguments": part.text}

@@ -8,7 +8,7 @@ from __future__ import annotations
 from .pattern import NAME_LIMIT, Pattern
 from .scanner import NO_MARKERS, PLAIN_WORD, Match, Scanner
 from .schema import properties_of
-from .turn import Turn, next_char
+from .turn import TurnStates, next_char
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ NEVER_IN_NAMES = frozenset("<>{}\n")  # characters of markup, which stand in no 
 MOST_ODD = 64  # the most names with unusual characters that are searched for
 
 
-class Slots(Turn):
+class Slots(TurnStates):
     ODD_NAMES: ClassVar[bool] = False  # names that contain ends of names are searched for
     COUNTED: ClassVar[bool] = False  # calls are written with an index
     BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that never occur in names, or in values outside of a string

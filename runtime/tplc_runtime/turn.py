@@ -30,7 +30,7 @@ def next_char(buf: str, pos: int) -> int:
     return int(NON_SPACE.search(buf, pos).start())
 
 
-class Turn(Stream):
+class TurnStates(Stream):
     AT_ENDS: ClassVar[bool] = False  # and some at the output's end, or before another marker
     KEEPS: ClassVar[bool] = False  # some are text where they stand, or where the caller wants them so
     PENDING_TEXT: ClassVar[bool] = False  # the kind of a text is decided by its end

@@ -35,7 +35,7 @@ class StreamParser({base}):
 """
 
 
-def embedded(statement: str, base: str = "Turn", attributes: str = 'HEADS = ("",)') -> str:
+def embedded(statement: str, base: str = "TurnStates", attributes: str = 'HEADS = ("",)') -> str:
     code = CODE.format(base=base, attributes=attributes, statement=statement)
     return embed(code.split("\n"), [base]).text
 
@@ -61,7 +61,7 @@ def test_a_flag_brings_its_branches() -> None:
 def test_what_a_nearer_class_stands_in_for() -> None:
     statement = "return self._begin_object('{') is None"
     assert "Objects._finish" not in methods(embedded(statement, "CallObjects"))
-    assert {"CallObjects._finish", "Turn._finish"} <= methods(embedded(statement, "CallObjects"))
+    assert {"CallObjects._finish", "TurnStates._finish"} <= methods(embedded(statement, "CallObjects"))
     assert {"RawPairs._finish", "Pairs._finish"} <= methods(embedded("return self._pairs()", "RawPairs"))
 
 

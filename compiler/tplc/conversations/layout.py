@@ -19,13 +19,12 @@ from typing import Literal
 
 from tplc.conversations.shapes import ConversationShape, WordSlot
 from tplc.errors import Undecided
-from tplc.explain.turn_spans import Part as TurnPart
-from tplc.explain.turn_spans import marked, spans
+from tplc.explain.turn_spans import TurnPart, marked, spans
 from tplc.ir.markers import common_prefix, common_suffix
 from tplc.ir.nodes import Json, TemplateIR
 from tplc.learn.align import cut_left, cut_right
 
-Part = Literal["header", "reasoning", "content", "call", "arguments", "end", "prompt"]
+SpanPart = Literal["header", "reasoning", "content", "call", "arguments", "end", "prompt"]
 ASSISTANT = "assistant"
 # Pieces of a render, or why there is none.
 Pieces = tuple[str, ...]
@@ -54,7 +53,7 @@ class Stretch:
     start: Border
     stop: Border
     message: int | None
-    part: Part
+    part: SpanPart
     generated: bool = False
     call: int | None = None
 
@@ -118,7 +117,7 @@ class _Laying:
                 stretches += self.other(index, start, stop)
             at = stop
         if at < len(self.text):
-            part: Part = "prompt" if generation else "end"
+            part: SpanPart = "prompt" if generation else "end"
             message_index = None if generation else len(self.shape.messages) - 1
             stretches.append(self.stretch(at, len(self.text), message_index, part))
         return ConversationLayout(self.pieces, tuple(_merged(stretches)), prompted)
@@ -181,9 +180,8 @@ class _Laying:
             # Where nothing ends the last answer, that says nothing of the others.
             shows = last or not is_answer or bool(alone[-1].strip())
             if self.text.startswith(text) and len(text) >= at and shows:
-                if last and is_answer and not generation:
-                    return len(text) - len(self.appended(index, own))
-                return len(text)
+                appended = self.appended(index, own) if last and is_answer and not generation else ""
+                return len(text) - len(appended)
         if not own:
             if is_answer:
                 raise self.undecided(index, "none of its texts are in the render, and where it ends does not show")
@@ -358,7 +356,7 @@ class _Laying:
         start: int,
         stop: int,
         message: int | None,
-        part: Part,
+        part: SpanPart,
         *,
         generated: bool = False,
         call: int | None = None,

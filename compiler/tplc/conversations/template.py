@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from tplc import driver, given
 from tplc.conversations.fit import Misfit, fit, split
-from tplc.conversations.layout import ConversationLayout, Part, Pieces, layout_of
+from tplc.conversations.layout import ConversationLayout, Pieces, SpanPart, layout_of
 from tplc.conversations.shapes import ConversationShape, Identifiers, choose_words, phrase_pattern, shape_of, texts_of
 from tplc.errors import RenderFailed, TemplateRaised, Undecided, UsageError
 from tplc.ir.nodes import Json, TemplateIR
@@ -52,7 +52,7 @@ class Span:
     stop: int
     message: int | None
     role: str
-    part: Part
+    part: SpanPart
     generated: bool = False
     call: int | None = None
 

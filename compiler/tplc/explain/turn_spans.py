@@ -20,8 +20,8 @@ from tplc.explain.spans import spans as value_spans
 from tplc.ir.nodes import Json, TemplateIR
 from tplc.lower import lower
 
-Part = Literal["header", "reasoning", "content", "call", "arguments", "end"]
-_VALUES: Mapping[str, Part] = {
+TurnPart = Literal["header", "reasoning", "content", "call", "arguments", "end"]
+_VALUES: Mapping[str, TurnPart] = {
     "reasoning": "reasoning",
     "content": "content",
     "name": "call",
@@ -34,7 +34,7 @@ _VALUES: Mapping[str, Part] = {
 class TurnSpan:
     """The characters from `start` up to `stop`; the spans of a text make it up, in order."""
 
-    part: Part
+    part: TurnPart
     start: int
     stop: int
 
@@ -71,11 +71,13 @@ def _parser(ir: TemplateIR) -> Any:
     return artifact_of(ir).stream
 
 
-def marked(ir: TemplateIR, text: str, before: Part | None, after: Part | None) -> Iterator[tuple[Part, int, int]]:
+def marked(
+    ir: TemplateIR, text: str, before: TurnPart | None, after: TurnPart | None
+) -> Iterator[tuple[TurnPart, int, int]]:
     """Yield the parts of a text of markers, with their places: those with a part of their own, and the others as their
     neighbours say."""
     called = "call" in (before, after) or "arguments" in (before, after)
-    other: Part = "call" if called else after or before or "content"
+    other: TurnPart = "call" if called else after or before or "content"
     at = 0
     for match in _markers(ir).finditer(text):
         if match.start() > at:
@@ -88,7 +90,7 @@ def marked(ir: TemplateIR, text: str, before: Part | None, after: Part | None) -
         yield other, at, len(text)
 
 
-_PARTS: Mapping[str, Part] = {"end": "end", "reasoning": "reasoning", "content": "content", "header": "header"}
+_PARTS: Mapping[str, TurnPart] = {"end": "end", "reasoning": "reasoning", "content": "content", "header": "header"}
 
 
 @lru_cache(maxsize=16)
@@ -108,7 +110,7 @@ def _markers(ir: TemplateIR) -> re.Pattern[str]:
     return re.compile("|".join(patterns) or "(?!)")
 
 
-def _add(found: list[TurnSpan], part: Part, start: int, stop: int) -> None:
+def _add(found: list[TurnSpan], part: TurnPart, start: int, stop: int) -> None:
     if found and found[-1].part == part:
         found[-1] = TurnSpan(part, found[-1].start, stop)
     else:

@@ -15,14 +15,14 @@ from dataclasses import asdict, replace
 
 from tplc.examples import Example
 from tplc.ir.nodes import GENERAL_TOLERANCES, Provenance, TemplateIR, Tolerance, Tools, Turn
-from tplc.learn.arguments import learn_arguments
+from tplc.learn.arguments import ArgumentFacts, learn_arguments
 from tplc.learn.calls import learn_calls
 from tplc.learn.candidates import candidates
 from tplc.learn.capabilities import learn_capabilities
 from tplc.learn.captured import captured_tokens, find_captured
 from tplc.learn.content import learn_content, split_end_before_calls, split_end_of_content
 from tplc.learn.contexts import contexts_that_matter
-from tplc.learn.conversation import base_setup, call_setup
+from tplc.learn.conversation import CallSetup, base_setup, call_setup
 from tplc.learn.ends import learn_ends, learn_other_ends
 from tplc.learn.examples import calls_from_examples, reasoning_from_examples
 from tplc.learn.forms import forms_of_shared_opener
@@ -33,7 +33,7 @@ from tplc.learn.reasoning import learn_markers, learn_reasoning, with_end
 from tplc.learn.replaced import learn_replaced
 from tplc.learn.results import AfterResults, learn_after_results
 from tplc.learn.tokens import preserved_tokens, with_token_ends
-from tplc.learn.turn import learn_turn
+from tplc.learn.turn import TurnFacts, learn_turn
 from tplc.learn.unlearned import check_all_is_learned
 from tplc.render import Renderer
 
@@ -75,10 +75,7 @@ def learn(
     if reasoning.mode == "none":
         reasoning = reasoning_from_examples(examples)
     calls = calls or calls_from_examples(examples, ends, name)
-    tools = calls.tools if calls else Tools()
-    if calls and called:
-        tools = learn_replaced(prober, turn, called.setup, tools)
-        tools = replace(tools, replaced=(*tools.replaced, *(arguments.escapes if arguments else ())))
+    tools = _with_replaced(prober, turn, calls.tools, called, arguments) if calls else Tools()
     if calls:
         ends = tuple(dict.fromkeys((*ends, *calls.ends)))
         content, tools, ends = split_end_before_calls(turn, content, calls.beside, tools, ends)
@@ -102,6 +99,16 @@ def learn(
     ir = with_token_ends(prober, base, ir, renderer.special_tokens)
     captured = find_captured(prober, ir, turn.asked, base, called, markers, found)
     return replace(ir, preserved_tokens=preserved_tokens(ir, added_tokens), captured=(*captured_tokens(ir), *captured))
+
+
+def _with_replaced(
+    prober: Prober, turn: TurnFacts, tools: Tools, called: CallSetup | None, arguments: ArgumentFacts | None
+) -> Tools:
+    """Return the tools with the texts that the template writes for others in names, keys and values."""
+    if called is None:
+        return tools
+    tools = learn_replaced(prober, turn, called.setup, tools)
+    return replace(tools, replaced=(*tools.replaced, *(arguments.escapes if arguments else ())))
 
 
 def _provenance(

@@ -33,12 +33,9 @@ def pairs_of(
     opened, close = text_at(layout, 0), text_at(layout, at + 1)
     slots = _slot_ends(layout[:at], tolerated)
     repeats = Slot("key") in layout[at + 2 : at + 3]
-    written = slots[0].suffixes[0] if slots else ""
-    key_end = written.strip() or written[:1]  # a type may follow it
+    key_end = _end_of_key(slots)
     context = ValueContext(tools, pairs, close, opened, key_end, closing, ir.turn.ends)
-    # No value holds a closer with a character that is always written otherwise.
-    escaped = any(char in close for _, char in tools.signs("value"))
-    guessed = not (repeats or is_distinctive(close) or is_bracketed(close) or escaped or dialect.top.strings)
+    guessed = not (repeats or dialect.top.strings or _is_reliable(tools, close))
     marked = not (guessed or repeats or dialect.top.strings or dialect.elements)
     python = guessed and "python_literals" in tolerated.kinds
     bare = None
@@ -72,6 +69,18 @@ def pairs_of(
         items=(dialect.elements.item_open, dialect.elements.item_close) if dialect.elements else None,
         resumes=bool(opens) and all(_resumes(text.strip(), between) for text in opens),
     )
+
+
+def _end_of_key(slots: Sequence[SlotEnd]) -> str:
+    """Return the text after a key, without white space if it has other text; a type may follow it."""
+    written = slots[0].suffixes[0] if slots else ""
+    return written.strip() or written[:1]
+
+
+def _is_reliable(tools: Tools, close: str) -> bool:
+    """Return whether a value ends at its first closer: no value holds a closer whose characters are always escaped."""
+    escaped = any(char in close for _, char in tools.signs("value"))
+    return is_distinctive(close) or is_bracketed(close) or escaped
 
 
 def _slot_ends(layout: Layout, tolerated: Tolerated) -> tuple[SlotEnd, ...]:

@@ -30,7 +30,7 @@ _WRONG_CODE = (
 )  # fmt: skip
 
 
-class Stream(Protocol):
+class ParserStream(Protocol):
     @property
     def message(self) -> Message: ...
     def feed(self, chunk: str) -> Sequence[Mapping[str, Any]]: ...
@@ -42,7 +42,7 @@ class Artifact:
     """`stream` is None for a parser that reads whole outputs only."""
 
     parse: Callable[..., Message]
-    stream: Callable[..., Stream] | None
+    stream: Callable[..., ParserStream] | None
 
 
 class NotAParser(TplcError):

@@ -73,21 +73,17 @@ def section_section(facts: Facts, *, parallel: bool, apart: bool) -> Section:
     if short:
         rules.append(rule("call_open_for_short", leaf(facts.call_open_short)))
         rules.append(rule("call_next_for_short", leaf(facts.call_next_short)))
-    if facts.call_next:
-        rules.append(rule("call_next", leaf(facts.call_next)))
-    if between:
-        rules.append(rule("between_calls", between))
+    rules += [rule("call_next", leaf(facts.call_next))] * bool(facts.call_next)
+    rules += [rule("between_calls", between)] * bool(between)
     rules.append(rule("gap", leaf(r"\s*+")))
-    if facts.separator:
-        rules.append(rule("call_separator", leaf(facts.separator)))
-    if facts.next_object:
-        rules.append(rule("call_next_for_object", leaf(facts.next_object)))
-    if facts.left_sign:
-        rules.append(rule("left_sign", leaf(facts.left_sign)))
-    if facts.left_opener:
-        rules.append(rule("left_opener", leaf(facts.left_opener)))
-    if facts.section_close:
-        rules.append(rule("section_close", leaf(facts.section_close)))
+    patterns = {
+        "call_separator": facts.separator,
+        "call_next_for_object": facts.next_object,
+        "left_sign": facts.left_sign,
+        "left_opener": facts.left_opener,
+        "section_close": facts.section_close,
+    }
+    rules += [rule(name, leaf(pattern)) for name, pattern in patterns.items() if pattern]
     return Section("Tool calls.", (*rules,))
 
 

@@ -15,7 +15,7 @@ from tplc.lower.lexemes import Lexemes, group, lexemes_of
 from tplc.lower.pairs import around_key
 from tplc.lower.states import respelled_kinds, states
 from tplc_runtime.pattern import Pattern
-from tplc_runtime.peg_readers import NEVER, Spelled
+from tplc_runtime.peg_readers import NEVER, SpelledOtherwise
 from tplc_runtime.scanner import Scanner
 from tplc_runtime.values import PlainStyle, Style
 
@@ -35,10 +35,10 @@ def style_of(spelling: Spelling) -> Style:
     return kind(spelling.strings, dict(spelling.words), spelling.signs, bare_keys=spelling.bare_keys)
 
 
-def spelled_of(acceptor: Acceptor) -> Spelled:
+def spelled_of(acceptor: Acceptor) -> SpelledOtherwise:
     """How calls are written, for readers."""
     calls, kinds = acceptor.calls, acceptor.tolerances
-    spelled = Spelled(
+    spelled = SpelledOtherwise(
         styles_of(acceptor),
         names_alike="tool_names" in kinds,
         reads_again="other_forms" in kinds,

@@ -92,7 +92,7 @@ def emit_runtime() -> str:
 def _bases(facts: Acceptor) -> list[str]:
     calls = facts.calls
     if calls is None:
-        return ["Turn"]
+        return ["TurnStates"]
     if calls.fields:
         return ["UsualObjects" if calls.object_head else "CallObjects"]
     if calls.pairs is None:

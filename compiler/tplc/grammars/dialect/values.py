@@ -58,7 +58,7 @@ from tplc_runtime.pattern import LONGEST_KEY
 from tplc_runtime.schema import keys_of, types_of
 
 Where = Literal["top", "list", "object"]
-Written = Callable[[str], tuple[str, ...]]
+Spellings = Callable[[str], tuple[str, ...]]
 _DEEPEST = 48
 _LARGEST_INLINE = 8
 _MOST_PATTERNS = 3
@@ -87,7 +87,7 @@ class Values:
         self._dialect = dialect
         self._reading = reading
         self._pairs: PairForm | None = None
-        self._written: Written = lambda text: (text,)
+        self._written: Spellings = lambda text: (text,)
         self._shared: dict[object, Expr] = {}
         self._made: dict[object, Expr] = {}
         self._making: dict[object, str | None] = {}
@@ -108,7 +108,7 @@ class Values:
         return self._once(("arguments", sub), sub or (-1,), lambda: self._value(shapes, sub, "object"))
 
     def pair_arguments(
-        self, sub: Sub, pairs: PairForm, calls: CallForm, after: tuple[str, ...], written: Written
+        self, sub: Sub, pairs: PairForm, calls: CallForm, after: tuple[str, ...], written: Spellings
     ) -> Expr:
         """arguments = start pair (separator pair)* end | empty
 

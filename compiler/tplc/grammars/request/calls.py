@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import cache, partial
 
-from tplc.grammars.dialect.values import SchemaReading, Values, Written
+from tplc.grammars.dialect.values import SchemaReading, Spellings, Values
 from tplc.grammars.regular.codepoints import ALL
 from tplc.grammars.regular.expressions import lit, rep, seq
 from tplc.grammars.regular.nodes import NEVER, Expr
@@ -77,7 +77,7 @@ def calls_of(
 
 
 def _arguments(
-    values: Values, reader: SchemaReader, name: str, form: CallForm, after: tuple[str, ...], written: Written
+    values: Values, reader: SchemaReader, name: str, form: CallForm, after: tuple[str, ...], written: Spellings
 ) -> Expr:
     values.read(reader, name)
     if form.pairs is not None:

@@ -7,14 +7,14 @@ A grammar accepts each in place of the template's own marker, the template's own
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from tplc.grammars.request.openers import CallMarkers, call_markers
-from tplc.ir.nodes import FormMarker, TemplateIR, Text
+from tplc.ir.nodes import TemplateIR
 from tplc.lower import lower
-from tplc.lower.layouts import merged, not_blank, text_at, unique
+from tplc.lower.layouts import unique
 from tplc.lower.tolerated import Tolerated, tolerated
+from tplc.lower.variants import turn_marker_texts, with_other_markers
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,42 +52,6 @@ class MarkerVariants:
 def variants_of(ir: TemplateIR) -> MarkerVariants:
     """`ir` has no forms: it is the format as turns of one shape have it."""
     known = tolerated(ir)
-
-    def texts(role: FormMarker, usual: str) -> tuple[str, ...]:
-        """Those in place of the template's marker; none where it has none."""
-        return not_blank(known.of_role(role)) if usual.strip() else ()
-
-    def where_it_has_none(role: FormMarker, usual: str) -> tuple[str, ...]:
-        return () if usual.strip() else tuple(text.strip() for text in known.variants.get(role, ()))
-
-    return MarkerVariants(
-        unique_markers(ir, known),
-        texts("reasoning.start", ir.reasoning.start),
-        texts("reasoning.end", ir.reasoning.end),
-        texts("content.start", ir.content.start),
-        texts("content.end", ir.content.end),
-        where_it_has_none("content.start", ir.content.start),
-        where_it_has_none("content.end", ir.content.end),
-        known,
-    )
-
-
-def unique_markers(ir: TemplateIR, known: Tolerated) -> tuple[CallMarkers, ...]:
-    found = [call_markers(one, lower(one)) for one in (ir, *_siblings(ir, known))]
-    return tuple({(one.first, one.later, one.next, one.end): one for one in reversed(found)}.values())[::-1]
-
-
-def _siblings(ir: TemplateIR, known: Tolerated) -> Iterator[TemplateIR]:
-    """The format with another text in one place around its calls."""
-
-    def others(text: str) -> tuple[str, ...]:
-        return known.texts(text)[1:] if text.strip() else ()
-
-    tools, layout = ir.tools, merged(ir.tools.call)
-    opener = text_at(layout, 0)
-    made = [replace(tools, section_start=text) for text in others(tools.section_start)]
-    made += [replace(tools, section_end=text) for text in others(tools.section_end)]
-    made += [replace(tools, separator=text) for text in others(tools.separator)]
-    made += [replace(tools, call=(Text(text), *layout[1:])) for text in others(opener)]
-    for one in made:
-        yield replace(ir, tools=one)
+    calls = [call_markers(one, lower(one)) for one in (ir, *with_other_markers(ir, known))]
+    different = tuple({(one.first, one.later, one.next, one.end): one for one in reversed(calls)}.values())[::-1]
+    return MarkerVariants(different, *turn_marker_texts(ir, known), known)
