@@ -31,6 +31,9 @@ TABLE: dict[tuple[str, int], list[str] | str] = {
     ("compile", 0): ["compile", "good.jinja", "-o", "new.py"],
     ("compile", 1): ["compile", "bad.jinja", "-o", "new.py"],
     ("compile", 2): ["compile", "missing.jinja", "-o", "new.py"],
+    ("mask", 0): ["mask", "good.jinja", "chats.jsonl", "--tokenizer", "tokenizer.json", "-o", "new.jsonl"],
+    ("mask", 1): ["mask", "bad.jinja", "chats.jsonl", "--tokenizer", "tokenizer.json", "-o", "new.jsonl"],
+    ("mask", 2): ["mask", "good.jinja", "missing.jsonl", "--tokenizer", "tokenizer.json", "-o", "new.jsonl"],
     ("inspect", 0): ["inspect", "good.jinja"],
     ("inspect", 1): ["inspect", "bad.jinja"],
     ("inspect", 2): ["inspect", "missing.jinja"],
@@ -103,8 +106,17 @@ def here(run: Run, tmp_path: Path) -> Path:
     (tmp_path / "good.txt").write_text("good.jinja\n")
     (tmp_path / "worse.txt").write_text("bad.jinja\n")
     (tmp_path / "earlier.jsonl").write_text('{"source": "bad.jinja", "state": "verified"}\n')
+    (tmp_path / "chats.jsonl").write_text('{"messages": [{"role": "user", "content": "Hi"}]}\n')
     assert run("compile", "good.jinja", "-o", "good.json", "-q").code == 0
     return tmp_path
+
+
+def with_tokenizer(here: Path, command: str) -> None:
+    """Write the tokenizer that `mask` reads; skip the test if the packages that it needs aren't installed."""
+    if command == "mask":
+        pytest.importorskip("pyarrow")
+        tokenizers = pytest.importorskip("tokenizers")
+        (here / "tokenizer.json").write_text(tokenizers.Tokenizer(tokenizers.models.BPE()).to_str())
 
 
 def test_the_table_is_whole() -> None:
@@ -113,6 +125,7 @@ def test_the_table_is_whole() -> None:
 
 @pytest.mark.parametrize(("command", "code"), [key for key, value in TABLE.items() if value != NOT_SO])
 def test_exit_code(run: Run, here: Path, command: str, code: int) -> None:
+    with_tokenizer(here, command)
     before = sorted(path.name for path in here.iterdir())
     result = run(*TABLE[command, code])
     assert (result.code, "Traceback" in result.err) == (code, False)
@@ -132,7 +145,7 @@ def test_an_unknown_option(run: Run, command: str) -> None:
 
 # The schema of what a command writes for scripts.
 SCHEMAS = {
-    "compile": "compile", "inspect": "ir", "parse": "rows", "verify": "verify", "explain": "explanation", "try": "try",
+    "compile": "compile", "mask": "mask", "inspect": "ir", "parse": "rows", "verify": "verify", "explain": "explanation", "try": "try",
     "doctor": "doctor", "lint": "lint", "build": "build", "check": "check", "census": "census", "diff": "diff",
     "catalogue": "entries", "observe": "observe",
 }  # fmt: skip
@@ -153,12 +166,14 @@ def test_every_json_has_a_schema() -> None:
 def test_what_a_script_reads(run: Run, here: Path, command: str) -> None:
     """Scripts can read the outcome in each case; a compiled artifact has standard output, so the report is on the other
     stream."""
+    with_tokenizer(here, command)
     (here / "rows.jsonl").write_text('{"text": "Hi.<end>"}\n')
     (here / "out.jsonl").write_text('{"text": "Hi.<end>"}\n{"text": "<Call>{}</call>"}\n')
     given = {
         ("parse", 0): ["parse", "good.json", "rows.jsonl", "--column", "text", "-o", "new.jsonl"],
         ("parse", 1): ["parse", "bad.jinja", "rows.jsonl", "--column", "text", "-o", "other.jsonl"],
         ("parse", 2): ["parse", "good.json", "none.jsonl", "--column", "text", "-o", "new.jsonl"],
+        ("mask", 1): ["mask", "bad.jinja", "chats.jsonl", "--tokenizer", "tokenizer.json", "-o", "other.jsonl"],
         ("observe", 0): ["observe", "good.jinja", "out.jsonl"],
         ("check", 2): ["check", "none"],
     }

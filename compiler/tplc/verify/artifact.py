@@ -149,9 +149,9 @@ def _run(code: CodeType, beside: Mapping[str, ModuleType]) -> ModuleType:
 
 
 def markers_in(module: ModuleType) -> dict[str, list[str]]:
-    """The texts that a parser goes by: its constants that are tuples of texts, each value as a literal."""
+    """Return the constants of a parser, and of its class, that are tuples of texts; each text as a literal."""
     return {
         name: [repr(text) for text in value]
-        for name, value in vars(module).items()
+        for name, value in {**vars(module), **vars(module.StreamParser)}.items()
         if name.isupper() and isinstance(value, tuple) and all(isinstance(text, str) for text in value)
     }
