@@ -959,7 +959,8 @@ NAME_KEYS = ("name", "tool_name", "function_name", "function", "tool", "recipien
 ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "params", "kwargs")
 OTHER_KEYS = ("id", "type", "index", "call_id", "tool_call_id")
 KNOWN_KEYS = NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS
-FENCE = Pattern(r"\s*```[\w-]*[^\S\n]*\n|\n?[^\S\n]*```\s*\Z")
+FENCE_END = "```"
+FENCE = Pattern(r"```[\w-]*[^\S\n]*\n")
 INFINITY = float("inf")
 BETWEEN_CALLS = Pattern(r"[\s,;)\]}]*")
 AT_ONCE = Pattern(r"""[\s({\[\\"'“`]*(?:json\b[\s({\[\\"'“]*)?""")
@@ -984,7 +985,9 @@ def may_be_calls(text: str, tools: Parameters, keys: tuple[str, ...]) -> bool:
 
 def calls_in(text: str, tools: Parameters) -> list[tuple[str, str]]:
     """Return the calls in a text, with their arguments as JSON; none if the text contains anything else."""
-    text = FENCE.sub("", text).strip()
+    text = text.strip().removesuffix(FENCE_END).rstrip()
+    fence = FENCE.match(text)
+    text = text[fence.end() :].strip() if fence is not None else text
     for candidate in dict.fromkeys(_candidates(text)):
         found = [_call_of(value, tools) for value in _values(candidate)]
         if found and None not in found:
@@ -1682,7 +1685,7 @@ class Stream(Copied):
 
 NON_SPACE = Pattern(r"\S|\Z")
 OPENER_KINDS = ("call", "line", "whole")
-AT_END_KINDS = ("last", "sign")  # what counts at the output's end, or before another marker
+DECIDED_LATER = ("line", "plain", "alike", "last", "sign")  # what follows shows whether they count
 UNDECIDED_KINDS = ("plain", "last", "sign", "alike")  # what follows shows whether they count
 MOST_ENDS = 4  # so many ends of the turn in a row are one
 REASONING_KINDS = ("reasoning", "reasoning_end")
@@ -1695,7 +1698,7 @@ def next_char(buf: str, pos: int) -> int:
     return int(NON_SPACE.search(buf, pos).start())
 
 
-class Turn(Stream):
+class TurnStates(Stream):
     AT_ENDS: ClassVar[bool] = False  # and some at the output's end, or before another marker
     KEEPS: ClassVar[bool] = False  # some are text where they stand, or where the caller wants them so
     PENDING_TEXT: ClassVar[bool] = False  # the kind of a text is decided by its end
@@ -1750,9 +1753,8 @@ class Turn(Stream):
             mark = self._counting(marks, mark)
         clear = mark is not None and not mark.ambiguous  # nothing before its end can be undecided
         partial = stop if clear else marks.partial_match(buf, pos) if mark is None or not self._final else stop
-        if self.AT_LINES or self.AT_ENDS:
-            if mark is not None and mark.kind in UNDECIDED_KINDS and not self._final:
-                partial = min(partial, marks.with_lead(buf, pos, mark.start))
+        if (self.AT_LINES or self.AT_ENDS) and mark is not None and mark.kind in UNDECIDED_KINDS and not self._final:
+            partial = min(partial, marks.with_lead(buf, pos, mark.start))
         if self._final and not self._is_cut(marks, partial):
             partial = stop
         found = mark is not None and mark.start < partial
@@ -1780,10 +1782,9 @@ class Turn(Stream):
         self._pos = end - lead if mark.kind in OPENER_KINDS else end
         self._mark = mark
         self._skip = mark.end - self._pos
-        if self.KEEPS:
-            if literal and mark.kind not in REASONING_KINDS:
-                self._keep(kind)
-                return "text"
+        if self.KEEPS and literal and mark.kind not in REASONING_KINDS:
+            self._keep(kind)
+            return "text"
         return str(mark.kind)
 
     def _last_space(self, kind: str, end: int) -> None:
@@ -1799,7 +1800,7 @@ class Turn(Stream):
         A marker whose later pieces are at a line's start counts as a whole.
         """
         buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
-        while mark is not None and mark.kind in ("line", "plain", "alike", *AT_END_KINDS):
+        while mark is not None and mark.kind in DECIDED_LATER:
             if self.AT_ENDS and mark.kind == "alike":
                 counting = self._without_closer(marks, mark)
                 if counting is not None:
@@ -1885,9 +1886,8 @@ class Turn(Stream):
         buf, start = self._buf, NON_SPACE.search(self._buf, self._pos).start()
         mark = marks.match(buf, start)
         if not self._final and (mark is None or mark.ambiguous):
-            if self.USUAL_NEXT or self.USUAL_PAIR:
-                if mark is None and self._is_usual(usual, start):
-                    return None
+            if (self.USUAL_NEXT or self.USUAL_PAIR) and mark is None and self._is_usual(usual, start):
+                return None
             if start == len(buf):
                 return None
             core = marks.prefix_of(buf, start)
@@ -2070,7 +2070,7 @@ NEVER_IN_NAMES = frozenset("<>{}\n")  # characters of markup, which stand in no 
 MOST_ODD = 64  # the most names with unusual characters that are searched for
 
 
-class Slots(Turn):
+class Slots(TurnStates):
     ODD_NAMES: ClassVar[bool] = False  # names that contain ends of names are searched for
     COUNTED: ClassVar[bool] = False  # calls are written with an index
     BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that never occur in names, or in values outside of a string
@@ -2294,9 +2294,9 @@ class Machine(Slots):
         short = self.SHORT_OPENERS and expected not in ("more", "end") and values.get("name") not in self._tools
         if short and self._is_short():
             # What is short may be complete in another spelling.
-            at = next_char(self._buf, self._mark.end)
+            at = next_char(self._buf, self._pos + self._skip)
             inner = self.AFTER_CALL.match(self._buf, at)
-            if inner is not None and inner.kind == "call" and inner.end > self._mark.end:
+            if inner is not None and inner.kind == "call":
                 self._mark, self._skip = inner, inner.end - self._pos
                 return True
             if inner is None and not self._final and self.AFTER_CALL.prefix_of(self._buf, at):
@@ -2462,7 +2462,7 @@ class Machine(Slots):
 
     def _is_short(self) -> bool:
         """Does the opener lack its last words, so that only a tool's name makes a call?"""
-        return "".join(self._buf[self._mark.start : self._mark.end].split()) in self.SHORT_OPENERS
+        return "".join(self._buf[self._pos : self._pos + self._skip].split()) in self.SHORT_OPENERS
 
     def _call_otherwise(self) -> bool | None:
         raise NotImplementedError
@@ -4485,7 +4485,7 @@ def finish_reason(engine: object, parser: Any) -> str:
     return "tool_calls" if parser.message["tool_calls"] else "stop"
 
 
-class Part:
+class AnswerPart:
     """A piece of an answer in its place: `kind` is reasoning, text or call, `text` a call's arguments."""
 
     def __init__(self, kind: str, place: int) -> None:
@@ -4517,7 +4517,7 @@ class Answer:
         self.stop: object = None  # the text that the engine stopped at, where it names one
         self._stream = stream
         self._parser = self.PARSER(**parser)
-        self._parts: list[Part] = []
+        self._parts: list[AnswerPart] = []
         self._begun = False
         self._finished = False
 
@@ -4618,7 +4618,7 @@ class Answer:
         if self._parts and self._parts[-1].kind == kind and self._parts[-1].call == call:
             return []
         events = self._closed("completed")
-        part = Part(kind, len(self._parts))
+        part = AnswerPart(kind, len(self._parts))
         if kind == "call":
             part.name, part.call, part.call_id = name, call, written
         self._parts.append(part)
@@ -4640,13 +4640,13 @@ class Answer:
     def _first(self) -> list[dict[str, Any]]:
         raise NotImplementedError
 
-    def _opened(self, part: Part) -> list[dict[str, Any]]:
+    def _opened(self, part: AnswerPart) -> list[dict[str, Any]]:
         raise NotImplementedError
 
-    def _delta(self, part: Part, text: str) -> dict[str, Any]:
+    def _delta(self, part: AnswerPart, text: str) -> dict[str, Any]:
         raise NotImplementedError
 
-    def _done(self, part: Part) -> list[dict[str, Any]]:
+    def _done(self, part: AnswerPart) -> list[dict[str, Any]]:
         raise NotImplementedError
 
     def _last(self, reason: str) -> list[dict[str, Any]]:
@@ -4678,9 +4678,10 @@ def tokens(usage: Mapping[str, Any] | None, name: str, detail: str = "") -> int:
 
 # Members of a request that its response repeats.
 REPEATED = (
-    "instructions max_output_tokens max_tool_calls metadata parallel_tool_calls previous_response_id reasoning "
-    "service_tier store temperature text tool_choice tools top_logprobs top_p truncation user"
-).split()
+    *("instructions", "max_output_tokens", "max_tool_calls", "metadata", "parallel_tool_calls"),
+    *("previous_response_id", "reasoning", "service_tier", "store", "temperature", "text", "tool_choice", "tools"),
+    *("top_logprobs", "top_p", "truncation", "user"),
+)
 PREFIXES = {"reasoning": "rs_", "text": "msg_", "call": "fc_"}
 
 
@@ -4705,7 +4706,7 @@ class ResponseAnswer(Answer):
             self._event("response.in_progress", {"response": self._response("in_progress")}),
         ]
 
-    def _opened(self, part: Part) -> list[dict[str, Any]]:
+    def _opened(self, part: AnswerPart) -> list[dict[str, Any]]:
         part.id = PREFIXES[part.kind] + uuid.uuid4().hex
         if part.kind == "call" and not part.call_id:
             part.call_id = call_id()
@@ -4714,14 +4715,14 @@ class ResponseAnswer(Answer):
             return [added]
         return [added, self._of_content("response.content_part.added", part, {"part": self._content(part)})]
 
-    def _delta(self, part: Part, text: str) -> dict[str, Any]:
+    def _delta(self, part: AnswerPart, text: str) -> dict[str, Any]:
         if part.kind == "call":
             return self._of("response.function_call_arguments.delta", part, {"delta": text})
         if part.kind == "reasoning":
             return self._of_content("response.reasoning_text.delta", part, {"delta": text})
         return self._of_content("response.output_text.delta", part, {"delta": text, "logprobs": []})
 
-    def _done(self, part: Part) -> list[dict[str, Any]]:
+    def _done(self, part: AnswerPart) -> list[dict[str, Any]]:
         events = []
         if part.kind == "call":
             events.append(self._of("response.function_call_arguments.done", part, {"arguments": part.text}))
@@ -4754,18 +4755,18 @@ class ResponseAnswer(Answer):
         self._sent += 1
         return {"type": kind, "sequence_number": self._sent - 1, **members}
 
-    def _of(self, kind: str, part: Part, members: dict[str, Any]) -> dict[str, Any]:
+    def _of(self, kind: str, part: AnswerPart, members: dict[str, Any]) -> dict[str, Any]:
         return self._event(kind, {"item_id": part.id, "output_index": part.place, **members})
 
-    def _of_content(self, kind: str, part: Part, members: dict[str, Any]) -> dict[str, Any]:
+    def _of_content(self, kind: str, part: AnswerPart, members: dict[str, Any]) -> dict[str, Any]:
         return self._of(kind, part, {"content_index": 0, **members})
 
-    def _content(self, part: Part) -> dict[str, Any]:
+    def _content(self, part: AnswerPart) -> dict[str, Any]:
         if part.kind == "reasoning":
             return {"type": "reasoning_text", "text": part.text}
         return {"type": "output_text", "text": part.text, "annotations": [], "logprobs": []}
 
-    def _item(self, part: Part) -> dict[str, Any]:
+    def _item(self, part: AnswerPart) -> dict[str, Any]:
         head = {"id": part.id, "status": part.state}
         if part.kind == "call":
             called = {"call_id": part.call_id, "name": part.name, "arguments": part.text}
@@ -4824,12 +4825,12 @@ class MessageAnswer(Answer):
     def _first(self) -> list[dict[str, Any]]:
         return [{"type": "message_start", "message": self._message([], None)}]
 
-    def _opened(self, part: Part) -> list[dict[str, Any]]:
+    def _opened(self, part: AnswerPart) -> list[dict[str, Any]]:
         if part.kind == "call":
             part.call_id = part.call_id or "toolu_" + uuid.uuid4().hex[:24]
         return [{"type": "content_block_start", "index": part.place, "content_block": block(part, {})}]
 
-    def _delta(self, part: Part, text: str) -> dict[str, Any]:
+    def _delta(self, part: AnswerPart, text: str) -> dict[str, Any]:
         if part.kind == "call":
             delta = {"type": "input_json_delta", "partial_json": text}
         elif part.kind == "reasoning":
@@ -4838,7 +4839,7 @@ class MessageAnswer(Answer):
             delta = {"type": "text_delta", "text": text}
         return {"type": "content_block_delta", "index": part.place, "delta": delta}
 
-    def _done(self, part: Part) -> list[dict[str, Any]]:
+    def _done(self, part: AnswerPart) -> list[dict[str, Any]]:
         return [{"type": "content_block_stop", "index": part.place}]
 
     def _last(self, reason: str) -> list[dict[str, Any]]:
@@ -4883,7 +4884,7 @@ class MessageAnswer(Answer):
         }
 
 
-def block(part: Part, given: object) -> dict[str, Any]:
+def block(part: AnswerPart, given: object) -> dict[str, Any]:
     """A content block as it begins, or as a whole where its text is known."""
     whole = part.state != "in_progress"
     if part.kind == "call":

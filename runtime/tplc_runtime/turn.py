@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 NON_SPACE = Pattern(r"\S|\Z")
 OPENER_KINDS = ("call", "line", "whole")
-AT_END_KINDS = ("last", "sign")  # what counts at the output's end, or before another marker
+DECIDED_LATER = ("line", "plain", "alike", "last", "sign")  # what follows shows whether they count
 UNDECIDED_KINDS = ("plain", "last", "sign", "alike")  # what follows shows whether they count
 MOST_ENDS = 4  # so many ends of the turn in a row are one
 REASONING_KINDS = ("reasoning", "reasoning_end")
@@ -132,7 +132,7 @@ class TurnStates(Stream):
         A marker whose later pieces are at a line's start counts as a whole.
         """
         buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
-        while mark is not None and mark.kind in ("line", "plain", "alike", *AT_END_KINDS):
+        while mark is not None and mark.kind in DECIDED_LATER:
             if self.AT_ENDS and mark.kind == "alike":
                 counting = self._without_closer(marks, mark)
                 if counting is not None:

@@ -39,7 +39,7 @@ def offered(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Offere
 
 OFFERED = [
     ("tplc compile a.jinja --target p", ["python", "peg"]),
-    ("tplc compile a.jinja -t ", list(TARGETS)),
+    ("tplc compile a.jinja -t ", [*TARGETS, "training"]),
     ("tplc compile a.jinja --profile s", ["servers"]),
     ("tplc compile a.jinja --runtime ", ["standalone", "shared", "installed"]),
     ("tplc compile a.jinja --reasoning o", ["outside"]),

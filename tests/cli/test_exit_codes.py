@@ -145,7 +145,8 @@ def test_an_unknown_option(run: Run, command: str) -> None:
 
 # The schema of what a command writes for scripts.
 SCHEMAS = {
-    "compile": "compile", "mask": "mask", "inspect": "ir", "parse": "rows", "verify": "verify", "explain": "explanation", "try": "try",
+    "compile": "compile", "mask": "mask",
+    "inspect": "ir", "parse": "rows", "verify": "verify", "explain": "explanation", "try": "try",
     "doctor": "doctor", "lint": "lint", "build": "build", "check": "check", "census": "census", "diff": "diff",
     "catalogue": "entries", "observe": "observe",
 }  # fmt: skip

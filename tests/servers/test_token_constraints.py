@@ -19,7 +19,7 @@ from tplc.ir.tokens import AddedToken, with_marker_tokens
 from tplc.ir.write import write_message
 from tplc.verify.artifact import load_module
 
-for package in ("xgrammar", "llguidance", "transformers"):
+for package in ("xgrammar", "llguidance", "transformers", "torch"):
     if importlib.util.find_spec(package) is None:
         pytest.skip(f"{package} is not there: make servers", allow_module_level=True)
 

@@ -42,7 +42,7 @@ def test_stops_are_known_by_their_numbers() -> None:
     ir = compile_template(TEMPLATE, added_tokens=TOKENS)
     advice = [(one.place, one.what, one.text) for one in advise(ir, "m", [token.text for token in TOKENS])]
     assert ("format", "stop ids", "3, 9") in advice
-    assert [place for place, what, _ in advice if what == "tokens"] == ["vLLM", "SGLang"]
+    assert [place for place, what, _ in advice if what == "tokens"] == ["vLLM", "SGLang", "llama.cpp"]
 
 
 def test_texts_alone_are_tokens_without_a_number() -> None:

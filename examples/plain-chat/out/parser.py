@@ -654,7 +654,7 @@ def next_char(buf: str, pos: int) -> int:
     return int(NON_SPACE.search(buf, pos).start())
 
 
-class Turn(Stream):
+class TurnStates(Stream):
     CUT_MARKERS: ClassVar[bool] = False  # a truncated marker at the output's end is not text
 
     def finish(self) -> list[Delta]:
@@ -881,7 +881,7 @@ def end_with_the_reader() -> None:
         pass
 
 
-class StreamParser(Turn):
+class StreamParser(TurnStates):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
     HEADS = ("",)

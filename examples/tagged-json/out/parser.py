@@ -1423,7 +1423,7 @@ class Stream(Copied):
 
 NON_SPACE = Pattern(r"\S|\Z")
 OPENER_KINDS = ("call", "line", "whole")
-AT_END_KINDS = ("last", "sign")  # what counts at the output's end, or before another marker
+DECIDED_LATER = ("line", "plain", "alike", "last", "sign")  # what follows shows whether they count
 UNDECIDED_KINDS = ("plain", "last", "sign", "alike")  # what follows shows whether they count
 MOST_ENDS = 4  # so many ends of the turn in a row are one
 REASONING_KINDS = ("reasoning", "reasoning_end")
@@ -1436,7 +1436,7 @@ def next_char(buf: str, pos: int) -> int:
     return int(NON_SPACE.search(buf, pos).start())
 
 
-class Turn(Stream):
+class TurnStates(Stream):
     AT_ENDS: ClassVar[bool] = False  # and some at the output's end, or before another marker
     CUT_MARKERS: ClassVar[bool] = False  # a truncated marker at the output's end is not text
     DISTINCT: ClassVar[bool] = True  # the opener of calls is distinctive, so a call follows
@@ -1531,7 +1531,7 @@ class Turn(Stream):
         A marker whose later pieces are at a line's start counts as a whole.
         """
         buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
-        while mark is not None and mark.kind in ("line", "plain", "alike", *AT_END_KINDS):
+        while mark is not None and mark.kind in DECIDED_LATER:
             if mark.kind == "alike":
                 counting = self._without_closer(marks, mark)
                 if counting is not None:
@@ -1771,7 +1771,7 @@ class Turn(Stream):
             self._cut("a call")
 
 
-class Slots(Turn):
+class Slots(TurnStates):
     BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that never occur in names, or in values outside of a string
 
 
