@@ -32,6 +32,7 @@ NAMES = [
     "ir",
     "lint",
     "manifest",
+    "mask",
     "message",
     "observe",
     "prepare",
@@ -60,6 +61,7 @@ def test_they_are_listed_and_printed(run: Run) -> None:
         "ir           The format of a template: what tplc compile -t json writes\n"
         "lint         What tplc lint --json writes\n"
         "manifest     A manifest, tplc.toml\n"
+        "mask         What tplc mask --json writes\n"
         "message      What tplc parse writes\n"
         "observe      What tplc observe --json writes\n"
         "prepare      What tplc prepare writes\n"
