@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
-
 TYPE_CHECKING = False  # as typing's, whose import costs more than the rest of a parser
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any, TypedDict
 
     # Calls, as mypyc has no classes inside of blocks.
@@ -20,7 +19,25 @@ else:
     Delta = Function = Message = ToolCall = dict  # as what they describe is
 
 
-Diagnostic = namedtuple("Diagnostic", "offset text")
+class Diagnostic:
+    """What was not as the template writes it, and its offset in the output; unpacks as (offset, text)."""
+
+    __slots__ = ("offset", "text")
+
+    def __init__(self, offset: int, text: str) -> None:
+        self.offset, self.text = offset, text
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.offset, self.text))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Diagnostic) and tuple(self) == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __repr__(self) -> str:
+        return f"Diagnostic(offset={self.offset}, text={self.text!r})"
 
 
 def checked_text(name: str, value: object) -> str:
