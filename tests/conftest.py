@@ -12,8 +12,10 @@ import sys
 from collections.abc import Callable, Iterator
 from functools import _lru_cache_wrapper, cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+import regex
 import typer.main
 
 from tplc import bounds
@@ -55,6 +57,8 @@ def resident_megabytes() -> float:
 
 def pytest_collection_finish() -> None:
     """What is collected stays to the end: no collection of garbage has to look at it again."""
+    if not TYPE_CHECKING:  # the patterns of one PEG would drive out those of another
+        regex._main._MAXCACHE = 4000
     gc.freeze()
     gc.set_threshold(20_000, 20, 50)
 
