@@ -63,14 +63,6 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(20_000, 20, 50)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests of known_failures.txt are expected to fail; that list is to become empty."""
-    known = set((ROOT / "tests" / "known_failures.txt").read_text(encoding="utf-8").splitlines())
-    for item in items:
-        if item.nodeid in known:
-            item.add_marker(pytest.mark.xfail(reason="listed in tests/known_failures.txt", strict=False))
-
-
 @pytest.fixture(scope="session")
 def update(request: pytest.FixtureRequest) -> bool:
     return bool(request.config.getoption("--update"))
