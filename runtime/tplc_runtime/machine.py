@@ -117,15 +117,9 @@ class Machine(Slots):
             expected = "the name of a tool"
         short = self.SHORT_OPENERS and expected not in ("more", "end") and values.get("name") not in self._tools
         if short and self._is_short():
-            # What is short may be complete in another spelling.
-            at = next_char(self._buf, self._pos + self._skip)
-            inner = self.AFTER_CALL.match(self._buf, at)
-            is_open = inner is None or inner.ambiguous
-            if is_open and not self._final and self.AFTER_CALL.prefix_of(self._buf, at):
-                return False
-            if inner is not None and inner.kind == "call":
-                self._mark, self._skip, self._is_opened_twice = inner, inner.end - self._pos, True
-                return True
+            inner = self._opens_again()
+            if inner is not False:
+                return inner is True
             expected = "the name of a tool"
         if self.ARGUMENTS_OPEN and not expected and values["name"] not in self._tools:
             expected = self._lack_of_arguments(end)
@@ -145,6 +139,19 @@ class Machine(Slots):
         self._pos = end
         self._open_call(values["name"], self.CALL_ID.format_map({**values, "name": written}) if self.CALL_ID else None)
         self._begin_arguments()
+        return True
+
+    def _opens_again(self) -> bool | None:
+        """Go on after another opener, with which a short one may be complete; False if there is none, None if more
+        input is needed."""
+        at = next_char(self._buf, self._pos + self._skip)
+        inner = self.AFTER_CALL.match(self._buf, at)
+        is_open = inner is None or inner.ambiguous
+        if is_open and not self._final and self.AFTER_CALL.prefix_of(self._buf, at):
+            return None
+        if inner is None or inner.kind != "call":
+            return False
+        self._mark, self._skip, self._is_opened_twice = inner, inner.end - self._pos, True
         return True
 
     def _lack_of_arguments(self, pos: int) -> str:

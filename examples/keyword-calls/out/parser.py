@@ -373,9 +373,10 @@ def without_quotes(key: str, schema: object) -> str:
     return key if key[:1] not in ("'", '"') or keys is None or key in keys or bare not in keys else bare
 
 
-NUMBER = Pattern(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+NUMBER = Pattern(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
 LOOSE_NUMBER = Pattern(r"([+-]?)([0-9][0-9_]*)?(?:(\.)([0-9_]*))?([eE][+-]?[0-9]+)?")
 HEX_NUMBER = Pattern(r"0[xX][0-9a-fA-F]{1,16}")
+JSON_ESCAPE = r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})'
 ESCAPE = Pattern(r"\\(?:([\"\\/bfnrt]|u[0-9a-fA-F]{4})|(?:x([0-9a-fA-F]{2})|U([0-9a-fA-F]{8})|([0-7]{1,3})|(.)))")
 PART_OF_ESCAPE = Pattern(r"\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?|U[0-9a-fA-F]{0,7}|[0-7]{1,2})?\Z")
 WORD = Pattern(r"[^,\n\]}]+")
@@ -397,7 +398,7 @@ def body_of(quote: str, escape: str) -> Pattern:
     """Return a pattern for the plain run of a string with this quote: text, and escapes that JSON has too."""
     plain = rf'[^"\\{re.escape(quote)}\x00-\x1f]*'
     # Bounded, because each repetition takes memory while the pattern is matched.
-    escapes = r'(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})' + plain + "){0,99}" if escape != "none" else ""
+    escapes = "(?:" + JSON_ESCAPE + plain + "){0,99}" if escape != "none" else ""
     return Pattern(plain + escapes)
 
 
@@ -2007,15 +2008,9 @@ class Machine(Slots):
             expected = "the name of a tool"
         short = self.SHORT_OPENERS and expected not in ("more", "end") and values.get("name") not in self._tools
         if short and self._is_short():
-            # What is short may be complete in another spelling.
-            at = next_char(self._buf, self._pos + self._skip)
-            inner = self.AFTER_CALL.match(self._buf, at)
-            is_open = inner is None or inner.ambiguous
-            if is_open and not self._final and self.AFTER_CALL.prefix_of(self._buf, at):
-                return False
-            if inner is not None and inner.kind == "call":
-                self._mark, self._skip, self._is_opened_twice = inner, inner.end - self._pos, True
-                return True
+            inner = self._opens_again()
+            if inner is not False:
+                return inner is True
             expected = "the name of a tool"
         if self._tools and (expected or values["name"] not in self._tools):
             other = self._call_otherwise() if expected not in ("more", "end") else None
@@ -2033,6 +2028,19 @@ class Machine(Slots):
         self._pos = end
         self._open_call(values["name"], self.CALL_ID.format_map({**values, "name": written}) if self.CALL_ID else None)
         self._begin_arguments()
+        return True
+
+    def _opens_again(self) -> bool | None:
+        """Go on after another opener, with which a short one may be complete; False if there is none, None if more
+        input is needed."""
+        at = next_char(self._buf, self._pos + self._skip)
+        inner = self.AFTER_CALL.match(self._buf, at)
+        is_open = inner is None or inner.ambiguous
+        if is_open and not self._final and self.AFTER_CALL.prefix_of(self._buf, at):
+            return None
+        if inner is None or inner.kind != "call":
+            return False
+        self._mark, self._skip, self._is_opened_twice = inner, inner.end - self._pos, True
         return True
 
     def _after_call(self) -> bool:
