@@ -8,7 +8,7 @@ from __future__ import annotations
 from .pattern import Pattern
 from .repairs import Repairs
 from .scanner import Match, Scanner
-from .schema import properties_of
+from .schema import is_odd_key, properties_of, without_quotes
 from .second import STYLES, arguments_of
 from .turn import next_char
 from .values import FollowedReader, Reader, escaped
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from typing import Any, ClassVar
 
 
-ODD_IN_KEYS = frozenset("<>{}[],:=\n")
 NO_PAIR = "expected an argument or the end of the call"
 PAIR_KINDS = ("pair", "end", "skip", "next", "broken")
 
@@ -105,7 +104,7 @@ class Pairs(Repairs):
             return False
         if self.RESUMES and expected == "end" and self._after_no_pair():
             return self._no_pair()
-        odd = self._tools and self.AROUND_KEY and (expected or self._is_odd(values["key"]))
+        odd = self._tools and self.AROUND_KEY and (expected or is_odd_key(values["key"], self._schema()))
         other = self._pair_otherwise() if odd and expected != "more" else None
         if other is not None:
             return other
@@ -121,24 +120,24 @@ class Pairs(Repairs):
         key = values["key"]
         if self.KEY_SIGNS:
             key = self.KEY_SIGNS.plain(key)
-        if self.READ_AGAIN and self._tools and key[:1] in ("'", '"'):
-            key = self._without_quotes(key)
+        bare = without_quotes(key, self._schema()) if self.READ_AGAIN and self._tools else key
+        if key != bare:
+            self._note(f"the argument {bare} is written in quotes")
+            key = bare
         self._pos = end
         self._count += 1
         self._out.emit("arguments", self._key_of(comma, key))
         self._begin_value(key, values.get("type", ""))
         return True
 
-    def _is_odd(self, key: str) -> bool:
-        """Does a key hold what keys of the schema do not?  Its end, or what comes before it, may be missing."""
-        known = properties_of(self._tools.get(self._out.calls[-1][0]))
-        return bool(known) and key not in known and not ODD_IN_KEYS.isdisjoint(key)
+    def _schema(self) -> object:
+        return self._tools.get(self._out.calls[-1][0])
 
     def _pair_otherwise(self) -> bool | None:
         """A pair whose opener, or the end of whose key, is missing or other than it should be: the schema knows the
         key.  None where there is none."""
         buf, start = self._buf, next_char(self._buf, self._pos)
-        keys = properties_of(self._tools.get(self._out.calls[-1][0]))
+        keys = properties_of(self._schema())
         head, behind, width = self.AROUND_KEY
         longest = max(map(len, keys), default=0)
         for pos in dict.fromkeys([start, next_char(buf, head.match(buf, start).end())]):
@@ -161,15 +160,6 @@ class Pairs(Repairs):
         self._out.emit("arguments", self._key_of(", " if self._count > 1 else "{", key))
         self._begin_value(key, "")
         return True
-
-    def _without_quotes(self, key: str) -> str:
-        """Return a key without the quotes around it if the schema has that one; else the key."""
-        schema, bare = self._tools.get(self._out.calls[-1][0]), key.strip("'\"")
-        keys = properties_of(schema)
-        if key in keys or bare not in keys:
-            return key
-        self._note(f"the argument {bare} is written in quotes")
-        return bare
 
     def _no_pair(self) -> bool:
         if self.RESUMES:

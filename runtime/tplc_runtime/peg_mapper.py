@@ -19,8 +19,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Protocol
 
 from .elements import EMPTY, LIST, in_list
 from .peg_readers import Readers, SpelledOtherwise
-from .raw import MOST_KEYS, PYTHON, WHOLE_ARGUMENTS, coerced, string_in
-from .schema import item_of, keys_of, member_of, parameters_of, tool_named, typed_as, types_by_items, types_of
+from .raw import BITS, BOOLEAN, MOST_KEYS, PYTHON, WHOLE_ARGUMENTS, coerced, string_in
+from .schema import (
+    is_odd_key,
+    item_of,
+    keys_of,
+    member_of,
+    parameters_of,
+    tool_named,
+    typed_as,
+    types_by_items,
+    types_of,
+    without_quotes,
+)
 from .signs import Signs
 from .transcript import Transcript
 from .turn import next_char
@@ -274,7 +285,9 @@ class _Mapper:
                 self.turn(part)
                 continue
             self.call(part)
-            for inner in captures(part, "content", "trailing", "fence_open"):  # content: what is no argument
+            for inner in captures(
+                part, "content", "trailing", "fence_open", "left_sign"
+            ):  # content: what is no argument
                 self.incomplete = self.incomplete or kind_of(inner) == "content"
                 self.turn(inner)
                 self.end_content()
@@ -465,6 +478,10 @@ class _Mapper:
         if found is not None:
             name, _, is_opened = found
             self.incomplete = self.incomplete or not is_opened
+        if parent is root and self.schemas and self.readers.spelled.reads_again:
+            name = without_quotes(name, root)
+        if parent is root and found is None and self.readers.spelled.around_key is not None:
+            self.incomplete = self.incomplete or is_odd_key(name, root)
         schema = member_of(parent, root, name)
         types, stated = types_by(schema, root), self.stated(word)
         if stated is not None:
@@ -495,7 +512,7 @@ class _Mapper:
         if kind == "typed_value":
             typed = self.typed(choice, types)
             if typed is not None:
-                return typed
+                return BITS.get(typed, typed) if types_of(schema, root) == BOOLEAN else typed
         if not self.of(choice) and choice.end == len(self.text) and not self.text[-1:].isspace():
             return "null"  # the value has not begun
         text = self.of(choice)

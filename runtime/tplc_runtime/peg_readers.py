@@ -17,7 +17,7 @@ from .machine import CLOSER_KINDS
 from .objects import FIRST_KEY
 from .pattern import NAME_LIMIT, Pattern
 from .scanner import NO_MARKERS, Scanner
-from .schema import Parameters, keys_of, properties_of, tool_named
+from .schema import Parameters, is_odd_key, keys_of, properties_of, tool_named
 from .second import ARGUMENT_KEYS, NAME_KEYS, OTHER_KEYS, arguments_of, calls_in, calls_of, may_be_calls
 from .second import STYLES as ANY_STYLES
 from .slots import ONE_WORD
@@ -67,6 +67,7 @@ class SpelledOtherwise:
     header_texts: Pattern = NO_TEXTS
     id_prefix: str = ""
     around_key: Optional[tuple[Pattern, Pattern]] = None
+    pairs_open: bool = True
     is_distinct: bool = True
     names_alike: bool = True
     reads_again: bool = True
@@ -183,8 +184,12 @@ class Readers:
             key = max(keys, key=len, default="")
             end = after.match(text, at + len(key)).end()
             if key and (end > at + len(key) or (at > start and text[end : end + 1] == "\n")):
-                return key, end, at > start
+                return key, end, at > start or not self.spelled.pairs_open
         return None
+
+    def odd_pair(self, name: str, key: str, text: str, pos: int) -> bool:
+        """Return whether a pair of a tool has an odd key, and may be read by the schema's key instead."""
+        return is_odd_key(key, self.tools.get(name)) and self.other_pair(name, text, pos) is not None
 
     def object_for_pairs(self, name: str, text: str, pos: int) -> Optional[int]:
         """An object of JSON in the place of all pairs of a tool."""

@@ -20,6 +20,7 @@ ALIASES = {**NAMES, "dict": "object", "None": "null", "tuple": "array", "double"
 
 
 MOST_VARIANTS = 4096  # a larger schema is ignored
+ODD_IN_KEYS = frozenset("<>{}[],:=\n")
 NULL = {"type": "null"}
 NAMESPACE = Pattern(r".*[.:/](?=[^.:/]+\Z)")
 SEPARATORS = Pattern(r"[\s_.-]+")
@@ -155,6 +156,19 @@ def keys_of(schema: object, root: object) -> set[str] | None:
             return None
         keys.update(properties)
     return keys or None
+
+
+def is_odd_key(key: str, schema: object) -> bool:
+    """Return whether a key is in no schema and contains markup: its end, or the text before it, may be missing."""
+    known = keys_of(schema, schema)
+    return known is not None and key not in known and not ODD_IN_KEYS.isdisjoint(key)
+
+
+def without_quotes(key: str, schema: object) -> str:
+    """Return a key without the quotes around it if the schema has only that one; otherwise the key."""
+    keys, bare = keys_of(schema, schema), key.strip("'\"")
+    # Other keys of an open schema may contain quotes.
+    return key if key[:1] not in ("'", '"') or keys is None or key in keys or bare not in keys else bare
 
 
 def typed_as(types: frozenset[str] | None, stated: frozenset[str]) -> frozenset[str]:

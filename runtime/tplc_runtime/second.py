@@ -63,7 +63,8 @@ def calls_in(text: str, tools: Parameters) -> list[tuple[str, str]]:
 
 def arguments_of(name: str, text: str, tools: Parameters) -> str | None:
     """Return the arguments of a tool in an object of JSON; None if they are not this tool's."""
-    found = _with_arguments(name, {"arguments": loaded(text)}, tools)
+    value = loaded(text)
+    found = _with_arguments(name, {"arguments": value}, tools) if isinstance(value, dict) else None
     return None if found is None else found[1]
 
 

@@ -41,7 +41,7 @@ class Slots(TurnStates):
             pos = next_char(buf, pos)
             known = 0
             if self.ODD_NAMES and self._tools:
-                known = self._known(slot, pos, ends)
+                known = self._known(slot, pos, ends, stops)
                 if known < 0:
                     return values, pos, "more"
             word = ends.word.match(buf, pos) if not (known or self._final) else None
@@ -103,7 +103,8 @@ class Slots(TurnStates):
             return (Match("end", stop, stop + 1) if slot == "key" else Match("next", stop, stop)), ""
         if mark is not None and pending_from > mark.start:
             return mark, ""
-        of_slot = ends.is_truncated(buf, next_char(buf, partial), ("suffix",))
+        rest = next_char(buf, partial)  # white space alone may be the beginning of the slot's own end
+        of_slot = rest == len(buf) or ends.is_truncated(buf, rest, ("suffix",))
         if self._final and partial < len(buf) and not of_slot and buf[pos:partial].strip() in self._tools:
             return Match("next", partial, partial), ""  # a truncated marker comes after the whole name
         text = buf[pos : min(partial, pos + NAME_LIMIT)].strip()
@@ -122,12 +123,12 @@ class Slots(TurnStates):
             return "end"  # the output ends in the text between two slots
         return slot if mark.kind == "bare" and ONE_WORD.fullmatch(text) is None else ""
 
-    def _known(self, slot: str, pos: int, ends: Scanner) -> int:
+    def _known(self, slot: str, pos: int, ends: Scanner, stops: str) -> int:
         """Return the length of a tool's name here that contains an end of names; -1 if more input is needed."""
         buf, names = self._buf, self._odd_names(slot, ends)
         for name in names:
             at = next_char(buf, pos + len(name)) if buf.startswith(name, pos) else -1
-            if at >= 0 and ends.match(buf, at) is not None:
+            if at >= 0 and (ends.match(buf, at) is not None or any(ch in stops for ch in buf[pos + len(name) : at])):
                 return len(name)
             left = at == len(buf) or ends.prefix_of(buf, at) != "" if at >= 0 else name.startswith(buf[pos:])
             if left and not self._final:

@@ -47,6 +47,9 @@ PAIR_STATES = ("_pairs", "_element")
 STATES = (*TEXT_STATES, *VALUE_STATES, *PAIR_STATES, "_call", "_after_call", "_second_reading")
 # What diagnostics begin with that speak of a call's header, or of all of a call, written otherwise.
 OTHERWISE = ("the tool ", "the header of a call of ", "calls that are not written ")
+# And of an argument written otherwise, whose key is in the schema.
+_ARGUMENT_OTHERWISE = re.compile(r"the argument (.*) is not (?:opened|written as the template does)", re.S)
+_EQUALS = re.compile(r"""(?<=["'])\s*=""")  # in the place of a colon
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 
 _ESCAPE = re.compile(r"\\(?:x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8}|[0-7]{1,3}|.)", re.S | re.I)
@@ -114,7 +117,7 @@ class Trace:
             at = last
 
     def header(self, state: str, buf: str, start: int, end: int) -> None:
-        if self.spans or start == end:
+        if self.spans or not buf[start:end].strip():  # a state that waits for more may skip white space
             return self.gaps(state, buf, start, end)
         if not any(self._laid_out(buf[start:end], values) for values in self.in_slots()):
             self.lost.append(f"{state}: {buf[start:end]!r} is not {self.slots!r} between markers")
@@ -135,6 +138,13 @@ class Trace:
             choices.append([self.slots[slot], *self.again * (slot in seen)])
             seen.add(slot)
         return map(list, product(*choices))
+
+    def argument(self, key: str, text: str) -> None:
+        """An argument that is not written as the template does: its key, between pieces of markers."""
+        before, _, after = text.partition(key)
+        if key not in text or not (self.marks.holds(before) and self.marks.holds(after)):
+            self.lost.append(f"{text!r} is not {key!r} between pieces of markers")
+        self.consumed.append(key)
 
     def value(self, state: str, consumed: str, piece: str) -> None:
         if not self._laid_out(consumed, [piece]):
@@ -187,6 +197,11 @@ class Markers:
             alike + squeezed(opening) in self._alike for opening in ("", *self._openings)
         )
 
+    def holds(self, text: str) -> bool:
+        """White space or pieces of one marker."""
+        found = "".join(text.split())
+        return any(found in marker for marker in self._squeezed)
+
     def add_closer(self, key: str) -> None:
         """The marker after a value whose key it repeats."""
         if self._around_key:
@@ -196,7 +211,7 @@ class Markers:
         """The characters of arguments that must be in the message."""
         for word in self._words:
             text = text.replace(word, " ")
-        text = _COMMENT.sub(" ", text)
+        text = _EQUALS.sub(" ", _COMMENT.sub(" ", text))
         text = _HEXADECIMAL.sub(" ", _ESCAPE.sub(" ", text))
         return (char for char in text.lower() if char not in self._syntax and not char.isspace())
 
@@ -252,6 +267,11 @@ def _state(name: str, method: Method) -> Method:
             trace.went_back = trace.given_back = False
             trace.consumed.clear()
             trace.slots = {}
+            return bool(more)
+        otherwise = [_ARGUMENT_OTHERWISE.match(note.text) for note in self.diagnostics[notes:]]
+        if any(otherwise):
+            trace.slots = {}
+            trace.argument(otherwise[0][1], buf[start : self._pos])
             return bool(more)
         if raw is not None and trace.raw is raw:
             raw.append(buf[start : self._pos])
@@ -349,6 +369,9 @@ def _watch_begin_object(method: Method) -> Method:
 
 def _watch_again(method: Method) -> Method:
     def again(self: Any, expected: str) -> None:
+        size, raw = self._base + self._pos - self._raw_base, "".join(self._raw)
+        if len(raw) != size:
+            self._trace.lost.append(f"{raw!r} is read again, of {size} characters")
         self._trace.raw, self._trace.went_back = None, True
         method(self, expected)
 
@@ -359,7 +382,12 @@ def _watch_give_back(method: Method) -> Method:
     def give_back(self: Any, *arguments: Any) -> Any:
         # What the present step consumed is in _raw already, but not in what was watched.
         given, consumed = "".join(self._raw), "".join(self._trace.raw or ())
-        if not given.startswith(consumed) or not self._buf[: self._pos].endswith(given[len(consumed) :]):
+        size = self._base + self._pos - self._raw_base
+        if (
+            len(given) != size
+            or not given.startswith(consumed)
+            or not self._buf[: self._pos].endswith(given[len(consumed) :])
+        ):
             self._trace.lost.append(f"{consumed!r} was consumed, {given!r} is given back")
         self._trace.raw, self._trace.given_back = None, True
         before = len(self._trace.emitted)

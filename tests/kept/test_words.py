@@ -190,11 +190,15 @@ def test_ends_that_people_write_as_well(content: tuple[str, str], end: str, text
 
 @pytest.mark.parametrize("sign", ["@", "! ", "/"])
 def test_a_sign_that_opens_calls(sign: str) -> None:
-    """It opens one before a name alone: elsewhere it is text."""
+    """It opens one where a line begins, or in a line if a known tool is called: elsewhere it is text."""
     source = closed(("", ""), "<end>").replace("<do>", sign).replace("</do>", "<done>")
     text = f"No {sign}here, and {sign.strip()} no {sign}there, no."
     one = case(source)
     one.output(text + "<end>").expect(text)
     call = sign + 'look\n{"q": "Oslo"}<done><end>'
-    one.output(text + call).expect(text, calls=[("look", {"q": "Oslo"})])
+    look = {"type": "function", "function": {"name": "look", "parameters": {"type": "object"}}}
+    # Addresses and code hold such a sign in a line, so only the tools show that this is a call.
+    one.output(text + call).tools([look]).expect(text, calls=[("look", {"q": "Oslo"})])
+    one.output(text + call).expect(text + call.removesuffix("<end>"))
+    one.output(f"{text}\n{call}").expect(text + "\n", calls=[("look", {"q": "Oslo"})])
     one.output(call).expect(None, calls=[("look", {"q": "Oslo"})])

@@ -157,11 +157,12 @@ def around_key(pairs: PairForm) -> tuple[str, str] | None:
     """The patterns of the texts before a key and after it, as many as there are, and of quotes; None if a key is not
     found that way."""
     if pairs.key_texts is None:
-        return None
+        return ("", COLONS) if pairs.separable_keys else None
     before, after = pairs.key_texts
     return _any_of(before), _any_of(after, typed=bool(pairs.types))
 
 
+COLONS = rf"(?:\s{{0,{MAX_INNER_SPACE}}}[:=])*"  # what may stand after a key that nothing opens
 QUOTES_AROUND_KEYS = "\"'“”"
 
 

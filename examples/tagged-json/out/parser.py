@@ -1450,6 +1450,7 @@ class TurnStates(Stream):
     REASONING_AGAIN: ClassVar[Scanner] = NO_MARKERS  # what opens it, where it has just been opened
     IN_REASONING: ClassVar[Scanner] = NO_MARKERS
     _reasoning_to = 0  # where the reasoning that is open is closed, as far as that was looked for
+    _ends_inside = False  # the output was found to end inside a part
 
     def finish(self) -> list[Delta]:
         """Ends the output; returns the remaining deltas."""
@@ -1759,9 +1760,9 @@ class TurnStates(Stream):
         self.incomplete = True
 
     def _cut(self, what: str) -> None:
-        if not self.incomplete:
+        if not self._ends_inside:
             self._note("the output ends inside " + what)
-        self.incomplete = True
+        self.incomplete = self._ends_inside = True
 
     def _finish(self) -> None:
         """Close everything that is open at the end of the output."""

@@ -134,7 +134,8 @@ class PairRules:
         rules = [rule(f"arguments{suffix}", *[f"argument_gap whole_object{suffix}"] * again, self.all(choice))]
         rules += [external(f"whole_object{suffix}", self.facts)] * again
         others = [f"argument_for_other_{suffix}"] if self.facts.reads_again and around_key(self.pairs) else []
-        rules += [rule(choice, *own, f"argument{own_end}", *others)] if own else []
+        odd = f"!odd_pair{suffix} " * bool(others)
+        rules += [rule(choice, *own, f"{odd}argument{own_end}", *others)] if own else []
         if own and others:
             over = self.cores_of(*ENDS_OF_PAIRS)
             guard = f"!{leaf(over)} " * bool(over)
@@ -144,13 +145,13 @@ class PairRules:
             rules.append(
                 rule(others[0], guard + self.closed(f"other_pair{suffix} {space} argument_value{own_end}", own_end))
             )
-            rules.append(external(f"other_pair{suffix}", self.facts))
+            rules += [external(f"{name}_pair{suffix}", self.facts) for name in ("other", "odd")]
         if own_end:
             keys = tuple(parameter.name for parameter in parameters)
             close = self.punctuation(keys) if self.guessed else f"(?:{self.value_stop()}|{self.next_pair(keys)})"
             rules += [
                 *self.argument_rules(own_end, keys),
-                rule(f"argument_value{own_end}", f"typed_value{own_end}", f"raw_text{own_end}"),
+                rule(f"argument_value{own_end}", *self.wrapped, f"typed_value{own_end}", f"raw_text{own_end}"),
                 rule(f"typed_value{own_end}", self.typed_value(close)),
                 rule(f"raw_text{own_end}", leaf(self.own_string() + self.text_before(keys))),
             ]
@@ -195,7 +196,8 @@ class PairRules:
         closed = "value_close?"
         if own_end and not self.guessed:
             lost = " / missing_closer_for_call" * bool(self.call_closes)
-            closed = f"(value_close{lost} / next_argument{own_end} / cut)"
+            closed = f"(value_close{lost} / next_argument{own_end} / cut" + ' / "")' * bool(self.dialect.wrap)
+            closed += ")" * (not self.dialect.wrap)
         elif self.raw:
             # A value that is wrapped has its end already.
             lost = " / missing_closer_for_call" * bool(self.call_closes)
@@ -219,6 +221,10 @@ class PairRules:
     @property
     def text(self) -> str:
         return "raw_text" if self.dialect.elements is None else "element_text"
+
+    @property
+    def wrapped(self) -> list[str]:
+        return ["wrapped_text"] if self.dialect.wrap else []
 
     @property
     def opened(self) -> str:
@@ -392,8 +398,7 @@ class PairRules:
         if self.dialect.elements is not None:
             return self.element_rules(self.dialect.elements)
         wrap = self.dialect.wrap
-        wrapped = ["wrapped_text"] if wrap else []
-        rules = [rule("argument_value", *wrapped, "typed_value", "raw_text")]
+        rules = [rule("argument_value", *self.wrapped, "typed_value", "raw_text")]
         if wrap:
             rules.append(
                 rule(

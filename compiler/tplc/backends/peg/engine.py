@@ -269,12 +269,14 @@ def externals(ir: TemplateIR, tools: ToolList | None) -> dict[str, External]:
     found |= {"loose_call": readers.named_object, "nameless_object": readers.nameless_object}
     found |= {"cut_object": readers.cut_object, "other_calls": readers.other_calls}
     signs = Signs(dict(calls.replaced))
+    replaced = calls.pairs.replaced if calls.pairs is not None else ()
     names = sorted((name for name in readers.tools if name.strip()), key=lambda name: (-len(name), name))
     for name, tool in zip(names, known_tools(tools, closed=False).tools, strict=True):
         found[f"other_name_for_{tool.rule}"] = _name_of(readers, name, signs)
         found[f"other_header_for_{tool.rule}"] = _header_of(readers, name)
         found[f"whole_object_for_{tool.rule}"] = _object_of(readers, name)
         found[f"other_pair_for_{tool.rule}"] = _pair_of(readers, name)
+        found[f"odd_pair_for_{tool.rule}"] = _odd_pair_of(readers, name, Signs(dict(replaced)))
     return found
 
 
@@ -304,6 +306,21 @@ def _pair_of(readers: Readers, name: str) -> External:
         return None if found is None else found[1]
 
     return other_pair
+
+
+def _odd_pair_of(readers: Readers, name: str, signs: Signs) -> External:
+    def odd_pair(text: str, pos: int, cache: Any, error: Any, grammar: Grammar) -> int | None:
+        start = pos
+        if "key_open" in grammar:
+            opened = grammar["key_open"].match_core(text, pos, cache, error)
+            start = opened.end if opened is not None else pos
+        key = grammar["argument_key"].match_core(text, start, cache, error)
+        if key is None:
+            return None
+        is_odd = readers.odd_pair(name, signs.plain(text[start : key.end].strip()), text, pos)
+        return int(key.end) if is_odd else None
+
+    return odd_pair
 
 
 def _object_of(readers: Readers, name: str) -> External:

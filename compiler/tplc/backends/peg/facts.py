@@ -293,16 +293,14 @@ def _at_end(pattern: str, content: Lexemes) -> str:
 
 
 def _alike_closers(reasoning: Lexemes) -> str:
-    """What closes reasoning, spelled otherwise: in a line of its own, or before what comes next."""
-    found = []
-    for one in reasoning.all:
-        if one.kind != ALIKE:
-            continue
-        core, after, line = one.find, some_prefix(one.trail), r"(?=[^\S\n]*+\n)"
-        behind = either([other.find for other in reasoning.all if other.kind not in ("last", "sign")])
-        places = [core + rf"(?=\s*+(?:{behind}|\Z))", rf"(?={core})(?<=(?:\A|\n)[^\S\n]*){core}{line}"]
-        places += [core + line] if "\n" in one.trail and "\n" not in one.lead else []
-        found.append(f"{some_suffix(one.lead)}(?:{either(places)}){after}")
+    """What closes reasoning, spelled otherwise, if nothing else closes it any more."""
+    closes, ends = (of_kinds(reasoning, (kind,)) for kind in ("reasoning_end", "end"))
+    rest = rf"(?:(?!{either([closes, ends])}).)*+" + group(either([ends, r"\Z"]))
+    found = [
+        f"{some_suffix(one.lead)}{one.find}(?={rest}){some_prefix(one.trail)}"
+        for one in reasoning.all
+        if one.kind == ALIKE
+    ]
     return group(either(found))
 
 

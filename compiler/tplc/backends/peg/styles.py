@@ -60,6 +60,7 @@ def spelled_of(acceptor: Acceptor) -> SpelledOtherwise:
         follows = [after_quoted(pairs.following, over=over) for over in (False, True)] if pairs.quoted else []
         spelled.follow = (Pattern(follows[0]), Pattern(follows[1])) if follows else (NEVER, NEVER)
         around = around_key(pairs)
+        spelled.pairs_open = bool(pairs.opens)
         spelled.around_key = None if around is None else (Pattern(around[0]), Pattern(around[1]))
     return spelled
 

@@ -45,7 +45,6 @@ from tplc.lower.states import (
 )
 
 INDENT = 4
-_COLONS = rf"(?:\s{{0,{MAX_INNER_SPACE}}}[:=])*"  # what may stand after a key that nothing opens
 # What a call may be truncated inside of, after the first.
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
 
@@ -377,7 +376,7 @@ def _of_pairs(pairs: PairForm, breaks: Sequence[str], respelled: Sequence[str], 
         lines.append(f"    USUAL_PAIR = (ExpectedText({literal(pairs.opens[0].lstrip())}),)")
     lines += ["    PAIR_OPENS = False"] * (not pairs.opens) + ["    RESUMES = True"] * pairs.resumes
     lines += ["    ARGUMENTS_OPEN = True"] * pairs.opens_at_once
-    around = around_key(pairs) or (("", _COLONS) if pairs.separable_keys else None)
+    around = around_key(pairs)
     if around is not None and otherwise:
         patterns = [called("Pattern", [raw(pattern)]) for pattern in around]
         width = max([len(text) for found in pairs.key_texts or () for text in found], default=1) + MAX_INNER_SPACE
