@@ -262,6 +262,7 @@ NAMES = {"str": "string", "int": "integer", "float": "number", "bool": "boolean"
 # Other names for the types of JSON Schema.
 ALIASES = {**NAMES, "dict": "object", "None": "null", "tuple": "array", "double": "number", "long": "integer"}
 MOST_VARIANTS = 4096  # a larger schema is ignored
+ODD_IN_KEYS = frozenset("<>{}[],:=\n")
 NULL = {"type": "null"}
 NAMESPACE = Pattern(r".*[.:/](?=[^.:/]+\Z)")
 SEPARATORS = Pattern(r"[\s_.-]+")
@@ -397,6 +398,19 @@ def keys_of(schema: object, root: object) -> set[str] | None:
             return None
         keys.update(properties)
     return keys or None
+
+
+def is_odd_key(key: str, schema: object) -> bool:
+    """Return whether a key is in no schema and contains markup: its end, or the text before it, may be missing."""
+    known = keys_of(schema, schema)
+    return known is not None and key not in known and not ODD_IN_KEYS.isdisjoint(key)
+
+
+def without_quotes(key: str, schema: object) -> str:
+    """Return a key without the quotes around it if the schema has only that one; otherwise the key."""
+    keys, bare = keys_of(schema, schema), key.strip("'\"")
+    # Other keys of an open schema may contain quotes.
+    return key if key[:1] not in ("'", '"') or keys is None or key in keys or bare not in keys else bare
 
 
 def typed_as(types: frozenset[str] | None, stated: frozenset[str]) -> frozenset[str]:
@@ -997,7 +1011,8 @@ def calls_in(text: str, tools: Parameters) -> list[tuple[str, str]]:
 
 def arguments_of(name: str, text: str, tools: Parameters) -> str | None:
     """Return the arguments of a tool in an object of JSON; None if they are not this tool's."""
-    found = _with_arguments(name, {"arguments": loaded(text)}, tools)
+    value = loaded(text)
+    found = _with_arguments(name, {"arguments": value}, tools) if isinstance(value, dict) else None
     return None if found is None else found[1]
 
 
@@ -1717,6 +1732,7 @@ class TurnStates(Stream):
     REASONING_AGAIN: ClassVar[Scanner] = NO_MARKERS  # what opens it, where it has just been opened
     IN_REASONING: ClassVar[Scanner] = NO_MARKERS
     _reasoning_to = 0  # where the reasoning that is open is closed, as far as that was looked for
+    _ends_inside = False  # the output was found to end inside a part
     _kept = False  # the header of a call that stays text is being read
 
     def finish(self) -> list[Delta]:
@@ -2053,9 +2069,9 @@ class TurnStates(Stream):
         self.incomplete = True
 
     def _cut(self, what: str) -> None:
-        if not self.incomplete:
+        if not self._ends_inside:
             self._note("the output ends inside " + what)
-        self.incomplete = True
+        self.incomplete = self._ends_inside = True
 
     def _finish(self) -> None:
         """Close everything that is open at the end of the output."""
@@ -2093,7 +2109,7 @@ class Slots(TurnStates):
             pos = next_char(buf, pos)
             known = 0
             if self.ODD_NAMES and self._tools:
-                known = self._known(slot, pos, ends)
+                known = self._known(slot, pos, ends, stops)
                 if known < 0:
                     return values, pos, "more"
             word = ends.word.match(buf, pos) if not (known or self._final) else None
@@ -2155,7 +2171,8 @@ class Slots(TurnStates):
             return (Match("end", stop, stop + 1) if slot == "key" else Match("next", stop, stop)), ""
         if mark is not None and pending_from > mark.start:
             return mark, ""
-        of_slot = ends.is_truncated(buf, next_char(buf, partial), ("suffix",))
+        rest = next_char(buf, partial)  # white space alone may be the beginning of the slot's own end
+        of_slot = rest == len(buf) or ends.is_truncated(buf, rest, ("suffix",))
         if self._final and partial < len(buf) and not of_slot and buf[pos:partial].strip() in self._tools:
             return Match("next", partial, partial), ""  # a truncated marker comes after the whole name
         text = buf[pos : min(partial, pos + NAME_LIMIT)].strip()
@@ -2174,12 +2191,12 @@ class Slots(TurnStates):
             return "end"  # the output ends in the text between two slots
         return slot if mark.kind == "bare" and ONE_WORD.fullmatch(text) is None else ""
 
-    def _known(self, slot: str, pos: int, ends: Scanner) -> int:
+    def _known(self, slot: str, pos: int, ends: Scanner, stops: str) -> int:
         """Return the length of a tool's name here that contains an end of names; -1 if more input is needed."""
         buf, names = self._buf, self._odd_names(slot, ends)
         for name in names:
             at = next_char(buf, pos + len(name)) if buf.startswith(name, pos) else -1
-            if at >= 0 and ends.match(buf, at) is not None:
+            if at >= 0 and (ends.match(buf, at) is not None or any(ch in stops for ch in buf[pos + len(name) : at])):
                 return len(name)
             left = at == len(buf) or ends.prefix_of(buf, at) != "" if at >= 0 else name.startswith(buf[pos:])
             if left and not self._final:
@@ -3028,7 +3045,6 @@ class UsualObjects(CallObjects):
         return super()._object()
 
 
-ODD_IN_KEYS = frozenset("<>{}[],:=\n")
 NO_PAIR = "expected an argument or the end of the call"
 PAIR_KINDS = ("pair", "end", "skip", "next", "broken")
 
@@ -3115,7 +3131,7 @@ class Pairs(Repairs):
             return False
         if self.RESUMES and expected == "end" and self._after_no_pair():
             return self._no_pair()
-        odd = self._tools and self.AROUND_KEY and (expected or self._is_odd(values["key"]))
+        odd = self._tools and self.AROUND_KEY and (expected or is_odd_key(values["key"], self._schema()))
         other = self._pair_otherwise() if odd and expected != "more" else None
         if other is not None:
             return other
@@ -3131,24 +3147,24 @@ class Pairs(Repairs):
         key = values["key"]
         if self.KEY_SIGNS:
             key = self.KEY_SIGNS.plain(key)
-        if self.READ_AGAIN and self._tools and key[:1] in ("'", '"'):
-            key = self._without_quotes(key)
+        bare = without_quotes(key, self._schema()) if self.READ_AGAIN and self._tools else key
+        if key != bare:
+            self._note(f"the argument {bare} is written in quotes")
+            key = bare
         self._pos = end
         self._count += 1
         self._out.emit("arguments", self._key_of(comma, key))
         self._begin_value(key, values.get("type", ""))
         return True
 
-    def _is_odd(self, key: str) -> bool:
-        """Does a key hold what keys of the schema do not?  Its end, or what comes before it, may be missing."""
-        known = properties_of(self._tools.get(self._out.calls[-1][0]))
-        return bool(known) and key not in known and not ODD_IN_KEYS.isdisjoint(key)
+    def _schema(self) -> object:
+        return self._tools.get(self._out.calls[-1][0])
 
     def _pair_otherwise(self) -> bool | None:
         """A pair whose opener, or the end of whose key, is missing or other than it should be: the schema knows the
         key.  None where there is none."""
         buf, start = self._buf, next_char(self._buf, self._pos)
-        keys = properties_of(self._tools.get(self._out.calls[-1][0]))
+        keys = properties_of(self._schema())
         head, behind, width = self.AROUND_KEY
         longest = max(map(len, keys), default=0)
         for pos in dict.fromkeys([start, next_char(buf, head.match(buf, start).end())]):
@@ -3171,15 +3187,6 @@ class Pairs(Repairs):
         self._out.emit("arguments", self._key_of(", " if self._count > 1 else "{", key))
         self._begin_value(key, "")
         return True
-
-    def _without_quotes(self, key: str) -> str:
-        """Return a key without the quotes around it if the schema has that one; else the key."""
-        schema, bare = self._tools.get(self._out.calls[-1][0]), key.strip("'\"")
-        keys = properties_of(schema)
-        if key in keys or bare not in keys:
-            return key
-        self._note(f"the argument {bare} is written in quotes")
-        return bare
 
     def _no_pair(self) -> bool:
         if self.RESUMES:
