@@ -269,10 +269,12 @@ class SpecialTokens(Machine):
         return deltas
 
     def _more_guarded(self, text: str) -> list[Delta]:
-        """Handle text with guards, which always goes through the states."""
-        if GUARD not in text or self._undecided is not None or self._wanted > len(text):
+        """Handle text with guards, which always goes through the states, as does the text after a pending guard."""
+        if self._undecided is not None or self._wanted > len(text):
             return self._more(text) if text else []
-        return self._advance(text)
+        if GUARD in text or GUARD in self._buf:
+            return self._advance(text)
+        return self._more(text) if text else []
 
     def finish(self) -> list[Delta]:
         """The output has ended: what is new with that."""
@@ -308,7 +310,7 @@ class SpecialTokens(Machine):
     def _insert(self, note: Diagnostic) -> None:
         """Insert a note by its place in the text, because the time of noting depends on the chunks."""
         at = len(self.diagnostics)
-        while at and self.diagnostics[at - 1] > note:
+        while at and tuple(self.diagnostics[at - 1]) > tuple(note):
             at -= 1
         self.diagnostics.insert(at, note)
 

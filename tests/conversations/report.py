@@ -41,7 +41,8 @@ def main() -> None:
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--only", default="")
-    parser.add_argument("--count", type=int, default=2000)
+    parser.add_argument("--count", type=int, default=2000, help="conversations of 8 messages to mask")
+    parser.add_argument("--tokenizer", type=Path, help="a tokenizer.json (default: one trained on the conversations)")
     options = parser.parse_args()
     parts: dict[str, Callable[[argparse.Namespace], None]] = {
         "pairs": pairs,
@@ -317,7 +318,10 @@ def speed(options: argparse.Namespace) -> None:
     from tokenizers import Tokenizer
 
     source = (ROOT / "examples" / "tagged-json" / "template.jinja").read_text(encoding="utf-8")
-    text = tokenizer_text([one["content"] for number in range(50) for one in talk(number, 8)])
+    if options.tokenizer is not None:
+        text = options.tokenizer.read_text(encoding="utf-8")
+    else:
+        text = tokenizer_text([one["content"] for number in range(50) for one in talk(number, 8)])
     tokenizer = Tokenizer.from_str(text)
     for turns in (8, 32):
         masker = ConversationMasker(source, text).with_format()

@@ -174,3 +174,22 @@ def test_a_parser_without_tokens_has_nothing_of_them() -> None:
     assert not hasattr(parser, "TOKENS")
     assert not hasattr(parser, "SpecialTokens")
     assert len(read(parser, CALL, ()).message["tool_calls"]) == 1
+
+
+@EVERY
+def test_a_guard_or_a_spelled_token_anywhere_in_a_call(name: str) -> None:
+    """Text that waits in the buffer may contain a guard when the next chunk without one arrives."""
+    ir = with_tokens(ir_of(name))
+    parser = parser_for(ir)
+    text = dict(turns(ir)).get("one call", next(turns(ir))[1])
+    special = tokens_in(text, tuple(parser.TOKENS))
+    for at in range(len(text) + 1):
+        if any(start < at < stop for start, stop in special):
+            continue
+        for more in ("\udfff", next(iter(parser.TOKENS))):
+            longer = text[:at] + more + text[at:]
+            ranges = tuple(span if span[1] <= at else (span[0] + len(more), span[1] + len(more)) for span in special)
+            once = read(parser, longer, ranges)
+            assert once.message == once.deltas
+            for size in (1, 3):
+                assert read(parser, longer, ranges, cuts(longer, size)) == once, (longer, size)

@@ -14,7 +14,7 @@ from tplc.lower.acceptor import CallForm, CallStep, PairForm
 from tplc.lower.bounds import INDENT, KEY, SOME_SPACE, SPACE
 from tplc.lower.layouts import merged, text_at
 from tplc.lower.lexemes import core_pattern
-from tplc_runtime.pattern import LONGEST_KEY, MOST_SPACE
+from tplc.lower.values import LONGEST_KEY, MOST_SPACE
 
 LINE_END, END = r"\n", r"\Z"
 NAME = rf"(?!\d)[\w.:/-]{{1,{LONGEST_KEY}}}?"
