@@ -424,9 +424,10 @@ def typed_as(types: frozenset[str] | None, stated: frozenset[str]) -> frozenset[
     return stated
 
 
-NUMBER = Pattern(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+NUMBER = Pattern(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
 LOOSE_NUMBER = Pattern(r"([+-]?)([0-9][0-9_]*)?(?:(\.)([0-9_]*))?([eE][+-]?[0-9]+)?")
 HEX_NUMBER = Pattern(r"0[xX][0-9a-fA-F]{1,16}")
+JSON_ESCAPE = r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})'
 ESCAPE = Pattern(r"\\(?:([\"\\/bfnrt]|u[0-9a-fA-F]{4})|(?:x([0-9a-fA-F]{2})|U([0-9a-fA-F]{8})|([0-7]{1,3})|(.)))")
 PART_OF_ESCAPE = Pattern(r"\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?|U[0-9a-fA-F]{0,7}|[0-7]{1,2})?\Z")
 WORD = Pattern(r"[^,\n\]}]+")
@@ -447,7 +448,7 @@ def body_of(quote: str, escape: str) -> Pattern:
     """Return a pattern for the plain run of a string with this quote: text, and escapes that JSON has too."""
     plain = rf'[^"\\{re.escape(quote)}\x00-\x1f]*'
     # Bounded, because each repetition takes memory while the pattern is matched.
-    escapes = r'(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})' + plain + "){0,99}" if escape != "none" else ""
+    escapes = "(?:" + JSON_ESCAPE + plain + "){0,99}" if escape != "none" else ""
     return Pattern(plain + escapes)
 
 
@@ -1405,7 +1406,9 @@ def _text(step: Any, buf: str, pos: int, final: bool, names: Collection[str]) ->
     match = pattern.match(buf, pos)
     rest = buf[pos : pos + LONGEST_TEXT]
     if kind == "line":
-        return MORE if not final and "\n" not in rest and len(rest) < text else match.end() if match else NO
+        if not final and len(rest) < text and (match is None or "\n" not in rest):
+            return MORE
+        return NO if match is None else int(match.end())
     if kind == "raw":
         return match.end() if match else MORE if "\n" not in rest and len(rest) < LONGEST_TEXT else NO
     if match is not None:
@@ -4208,7 +4211,7 @@ class SpecialTokens(Machine):
     def _insert(self, note: Diagnostic) -> None:
         """Insert a note by its place in the text, because the time of noting depends on the chunks."""
         at = len(self.diagnostics)
-        while at and self.diagnostics[at - 1] > note:
+        while at and tuple(self.diagnostics[at - 1]) > tuple(note):
             at -= 1
         self.diagnostics.insert(at, note)
 
@@ -4703,7 +4706,7 @@ class ResponseAnswer(Answer):
     def __init__(
         self, model: str, *, stream: bool = True, request: Mapping[str, Any] | None = None, **parser: Any
     ) -> None:
-        Answer.__init__(self, model, stream=stream, **parser)
+        super().__init__(model, stream=stream, **parser)
         self.id = "resp_" + uuid.uuid4().hex
         self.created = int(time.time())
         self._request = request or {}
@@ -4827,7 +4830,7 @@ class MessageAnswer(Answer):
     """
 
     def __init__(self, model: str, *, stream: bool = True, stop_sequences: Sequence[str] = (), **parser: Any) -> None:
-        Answer.__init__(self, model, stream=stream, **parser)
+        super().__init__(model, stream=stream, **parser)
         self.id = "msg_" + uuid.uuid4().hex
         self._stop_sequences = list(stop_sequences)
 

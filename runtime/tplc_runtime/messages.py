@@ -27,7 +27,7 @@ class MessageAnswer(Answer):
     """
 
     def __init__(self, model: str, *, stream: bool = True, stop_sequences: Sequence[str] = (), **parser: Any) -> None:
-        Answer.__init__(self, model, stream=stream, **parser)
+        super().__init__(model, stream=stream, **parser)
         self.id = "msg_" + uuid.uuid4().hex
         self._stop_sequences = list(stop_sequences)
 

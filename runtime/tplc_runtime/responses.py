@@ -36,7 +36,7 @@ class ResponseAnswer(Answer):
     def __init__(
         self, model: str, *, stream: bool = True, request: Mapping[str, Any] | None = None, **parser: Any
     ) -> None:
-        Answer.__init__(self, model, stream=stream, **parser)
+        super().__init__(model, stream=stream, **parser)
         self.id = "resp_" + uuid.uuid4().hex
         self.created = int(time.time())
         self._request = request or {}

@@ -310,7 +310,7 @@ class SpecialTokens(Machine):
     def _insert(self, note: Diagnostic) -> None:
         """Insert a note by its place in the text, because the time of noting depends on the chunks."""
         at = len(self.diagnostics)
-        while at and self.diagnostics[at - 1] > note:
+        while at and tuple(self.diagnostics[at - 1]) > tuple(note):
             at -= 1
         self.diagnostics.insert(at, note)
 

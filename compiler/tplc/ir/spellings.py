@@ -12,7 +12,9 @@ from tplc.ir.nodes import ObjectArguments, Tools, ValueStyle
 _PYTHON_STRINGS = (('"', '"', "json"), ("'", "'", "python"))
 # What models write for the quotes of JSON.
 _OTHER_QUOTES = (("“", "”", "json"), ('\\"', '\\"', "none"))
-_PYTHON_WORDS = {"True": "true", "False": "false", "None": "null", "true": "true", "false": "false", "null": "null"}
+# The literals of JSON, each with its spelling there and in Python.
+WORDS = {"true": ("true", "True"), "false": ("false", "False"), "null": ("null", "None")}
+_PYTHON_WORDS = {words[at]: word for at in (1, 0) for word, words in WORDS.items()}
 JSON_SIGNS = tuple("[,]{:,}")
 
 

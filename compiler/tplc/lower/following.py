@@ -16,7 +16,7 @@ from tplc.ir.nodes import PairArguments, Slot, Text, Tools
 from tplc.lower.acceptor import Following
 from tplc.lower.bounds import INDENT, KEY, SOME_SPACE, SPACE
 from tplc.lower.layouts import merged, not_blank, text_at, unique
-from tplc_runtime.pattern import LONGEST_FOLLOW
+from tplc.lower.values import LONGEST_FOLLOW
 
 
 @dataclass(frozen=True, slots=True)

@@ -356,9 +356,10 @@ def keys_of(schema: object, root: object) -> set[str] | None:
     return keys or None
 
 
-NUMBER = Pattern(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+NUMBER = Pattern(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
 LOOSE_NUMBER = Pattern(r"([+-]?)([0-9][0-9_]*)?(?:(\.)([0-9_]*))?([eE][+-]?[0-9]+)?")
 HEX_NUMBER = Pattern(r"0[xX][0-9a-fA-F]{1,16}")
+JSON_ESCAPE = r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})'
 ESCAPE = Pattern(r"\\(?:([\"\\/bfnrt]|u[0-9a-fA-F]{4})|(?:x([0-9a-fA-F]{2})|U([0-9a-fA-F]{8})|([0-7]{1,3})|(.)))")
 PART_OF_ESCAPE = Pattern(r"\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?|U[0-9a-fA-F]{0,7}|[0-7]{1,2})?\Z")
 WORD = Pattern(r"[^,\n\]}]+")
@@ -377,7 +378,7 @@ def body_of(quote: str, escape: str) -> Pattern:
     """Return a pattern for the plain run of a string with this quote: text, and escapes that JSON has too."""
     plain = rf'[^"\\{re.escape(quote)}\x00-\x1f]*'
     # Bounded, because each repetition takes memory while the pattern is matched.
-    escapes = r'(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})' + plain + "){0,99}" if escape != "none" else ""
+    escapes = "(?:" + JSON_ESCAPE + plain + "){0,99}" if escape != "none" else ""
     return Pattern(plain + escapes)
 
 

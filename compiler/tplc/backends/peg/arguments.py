@@ -28,13 +28,11 @@ from tplc.lower.following import after_quoted, closes_call, pattern_of
 from tplc.lower.lexemes import ALIKE, exact, group, lexemes_of
 from tplc.lower.pairs import QUOTES, around_key
 from tplc.lower.states import respelled_kinds
-from tplc_runtime.raw import MOST_KEYS
-from tplc_runtime.values import AFTER_LITERAL
+from tplc.lower.values import AFTER_LITERAL, MOST_KEYS, WORDS
 
 KEY_LIMIT = 512
 NO_PAIR = "content_for_no_pair"
 ENDS_OF_PAIRS = ("end", "next")
-OTHER_WORDS = {"true": ("true", "True"), "false": ("false", "False"), "null": ("null", "None")}
 
 
 def arguments_ahead(facts: Facts, pairs: PairForm) -> list[str]:
@@ -463,7 +461,7 @@ class PairRules:
         return leaf(rf"[ \t\r\n]*?(?={close or self.value_stop()}|\Z)")
 
     def typed_value(self, close: str = "") -> str:
-        kinds = [f"{kind}_for_argument" for kind in ("object", "list", *OTHER_WORDS)]
+        kinds = [f"{kind}_for_argument" for kind in ("object", "list", *WORDS)]
         typed = f"{leaf(SPACE)} ({' / '.join([*kinds, 'scalar'])}) {self.space_before_close(close)}"
         return sequence(self.own_close_next(), typed)
 
@@ -478,7 +476,7 @@ class PairRules:
 
     def word_rules(self, suffix: str) -> list[Rule]:
         rules = []
-        for word, usual in OTHER_WORDS.items():
+        for word, usual in WORDS.items():
             others = usual if "python_literals" in self.facts.acceptor.tolerances else ()
             words = dict.fromkeys([getattr(self.dialect.top, word) or "", *others])
             pattern = either([exact(each) for each in words if each])
@@ -496,7 +494,7 @@ class PairRules:
             rule("argument_value", f"{spaces} ({' / '.join([*firm, 'firm_word', 'loose_value'])})", "no_value"),
             *values[1:],
             rule("firm_word", f"({' / '.join(words)}) value_end"),
-            rule("value_end", leaf(rf"(?={follow}|{AFTER_LITERAL.pattern})")),
+            rule("value_end", leaf(rf"(?={follow}|{AFTER_LITERAL})")),
             external("loose_value", self.facts),
             rule("no_value", leaf(r"\s*+")),
         ]

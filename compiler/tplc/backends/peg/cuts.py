@@ -31,7 +31,7 @@ from tplc.backends.peg.styles import breaks_pattern
 from tplc.lower import Acceptor, CallForm, PairForm, SlotEnd
 from tplc.lower.lexemes import END, NOTHING, exact, first_characters, group
 from tplc.lower.states import StateName, states
-from tplc_runtime.pattern import LEAST_CUT, NAME_LIMIT
+from tplc.lower.values import LEAST_CUT, NAME_LIMIT
 from tplc_runtime.turn import CUT_KINDS
 
 

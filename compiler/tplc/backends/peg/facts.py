@@ -21,7 +21,7 @@ from tplc.backends.peg.patterns import (
 from tplc.lower import Acceptor, CallForm, CallShape
 from tplc.lower.lexemes import ALIKE, SLOT_AGAIN, Lexemes, exact, first_characters, group, lexemes_of
 from tplc.lower.states import closes_and_opens, states, texts_at
-from tplc_runtime.pattern import LEAST_CUT, NAME_LIMIT
+from tplc.lower.values import LEAST_CUT, NAME_LIMIT
 from tplc_runtime.repairs import LEFT_SIGNS
 from tplc_runtime.turn import CALL_KINDS, MOST_ENDS
 

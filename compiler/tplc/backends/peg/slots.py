@@ -19,12 +19,11 @@ from tplc.ir.nodes import SlotKind
 from tplc.lower import CallForm
 from tplc.lower.acceptor import WHITE_SPACE
 from tplc.lower.lexemes import SLOT_AGAIN, exact, group
-from tplc_runtime.slots import NEVER_IN_NAMES
+from tplc.lower.values import NAME_LIMIT, NEVER_IN_NAMES
 
-NAME_LIMIT = 512
 LINE_END = r"[^\S\n]*+\n"
 BLANK = r"\s"
-IDENTIFIER = r"[^\W\d][\w.:-]{0,511}"
+IDENTIFIER = rf"[^\W\d][\w.:-]{{0,{NAME_LIMIT - 1}}}"
 
 
 def closing(facts: Facts) -> str:

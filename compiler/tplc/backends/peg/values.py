@@ -17,13 +17,14 @@ from tplc.backends.peg.patterns import either, leaf, literal, none_of
 from tplc.backends.peg.rules import Rule, rule
 from tplc.ir.nodes import Dialect, StringStyle, ValueStyle
 from tplc.lower.lexemes import exact
+from tplc.lower.values import JSON_ESCAPE, NUMBER, possessive
 
-NUMBER = r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][-+]?[0-9]++)?(?![\w.])"
+WHOLE_NUMBER = possessive(NUMBER) + r"(?![\w.])"
 FOLLOWING = r"\s*+(?:[,\]}):]|\Z)"
 SPACE = r"[ \t\r\n]*+"
 TEXT_RULES = {"json": "json_text", "python": "python_text", "none": "plain_text"}
 ESCAPES = {
-    "json": r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})',
+    "json": JSON_ESCAPE,
     "python": r"""\\(?:['"\\abfnrtv]|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4})""",
 }
 
@@ -42,7 +43,7 @@ def value_rules(
         *object_rules(style, suffix, member_suffix(style, dialect, suffix), no_key),
         *list_rules(style, suffix, item_suffix(style, dialect, suffix)),
         *string_rules(style, suffix, after),
-        *([rule("number", leaf(NUMBER))] if not suffix else []),
+        *([rule("number", leaf(WHOLE_NUMBER))] if not suffix else []),
         *(rule(f"{word}{suffix}", leaf(exact(getattr(style, word)) + r"(?!\w)")) for word in _words(style)),
     ]
 

@@ -82,12 +82,13 @@ def _raw(pattern: str) -> str:
 def _parts(pattern: str, width: int) -> Iterator[str]:
     """The pattern in parts of about this width; no escape is torn apart."""
     tokens = re.findall(r"\\.|[^\\]", pattern, re.DOTALL)
-    part = ""
+    part, taken = "", 0
     for token in tokens:
-        if _width(part + token) > width:
+        wide = _width(token)
+        if taken + wide > width:
             yield part
-            part = ""
-        part += token
+            part, taken = "", 0
+        part, taken = part + token, taken + wide
     yield part
 
 
@@ -147,4 +148,6 @@ def _filled(items: Iterable[Expression], indent: int) -> list[str]:
 
 def _width(text: str) -> int:
     """The columns that a text takes: wide characters take two, as the formatter counts them."""
+    if text.isascii():
+        return len(text)
     return sum(0 if combining(char) else 2 if east_asian_width(char) in "WF" else 1 for char in text)

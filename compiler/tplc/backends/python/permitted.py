@@ -52,7 +52,8 @@ PRIVATE = frozenset(["__class__", "__dict__", "__doc__", "__name__", "__new__", 
 
 _LEAVES = frozenset([ast.Name, ast.Constant])
 _KNOWN = frozenset(dir(builtins))
-_BLOCK = re.compile(r"(?<=\n\n)(?=[^\s)\]}])")
+_BLOCK = re.compile(r"(?<=\n\n)(?=[^\s)\]}]|    (?:def |@))")
+_OPEN_CLASS = re.compile(r"^class \w+.*:\s*\Z", re.M)
 
 
 class BadArtifact(TplcError):
@@ -82,12 +83,16 @@ class _Looked:
 
 def _breaches(text: str) -> Iterator[tuple[int, str]]:
     """Most of a parser is its runtime, and all parsers have that: what was looked at once is not again."""
-    looked = []
-    try:
-        for block in _blocks(text):
-            looked.append((block.count("\n"), _look(block)))
-    except SyntaxError:  # no whole statement
-        looked = [(0, _look(text))]
+    looked, piece = [], ""
+    for block in _blocks(text):
+        piece += block
+        try:
+            looked.append((piece.count("\n"), _look(piece)))
+        except SyntaxError:  # no whole statement: a text with an empty line in it
+            continue
+        piece = ""
+    if piece:
+        looked.append((0, _look(text)))
     imported = frozenset().union(*(one.imported for _, one in looked))
     line = 0
     for lines, one in looked:
@@ -97,7 +102,7 @@ def _breaches(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _blocks(text: str) -> Iterator[str]:
-    """The text in pieces.  Each begins with a line that is not indented and follows an empty one."""
+    """The text in pieces: top-level statements and the methods of classes.  An empty line precedes each of them."""
     start = 0
     for match in _BLOCK.finditer(text):
         yield text[start : match.start()]
@@ -107,7 +112,7 @@ def _blocks(text: str) -> Iterator[str]:
 
 @lru_cache(maxsize=2048)
 def _look(text: str) -> _Looked:
-    tree = ast.parse(text)
+    tree = _parsed(text)
     nodes = list(_walk(tree))
     imported = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
     command = {id(node) for function in _commands(tree) for node in _walk(function)}
@@ -130,6 +135,15 @@ def _look(text: str) -> _Looked:
         elif isinstance(node, ast.Call):
             found += _by_name(node)
     return _Looked(frozenset(imported), tuple(found), tuple(by_name))
+
+
+def _parsed(text: str) -> ast.Module:
+    """The tree of a piece; lines count as in the piece."""
+    if text.startswith(" "):
+        return ast.increment_lineno(ast.parse("class _:\n" + text), -1)
+    if _OPEN_CLASS.search(text):  # its first method is the next piece
+        text = text.rstrip() + " pass\n"
+    return ast.parse(text)
 
 
 def _walk(tree: ast.AST) -> Iterator[ast.AST]:

@@ -18,6 +18,7 @@ from tplc.grammars.regular.expressions import alt, lit, opt, rep, seq
 from tplc.grammars.regular.nodes import ANY_CHARACTER, Automaton, Chars, Expr
 from tplc.grammars.regular.until import SPACE
 from tplc.grammars.schema.shapes import ArrayShape, Evaluated, NumberShape, ObjectShape, Shapes
+from tplc.lower.values import WORDS
 
 _SPACE = rep(Chars(SPACE), 0, None)
 _ANYTHING = rep(ANY_CHARACTER, 0, None)
@@ -28,7 +29,7 @@ _EXPONENT = seq(Chars(codepoints.of("eE")), _SIGN, rep(Chars(codepoints.span("0"
 _NUMBER = seq(
     _SIGN, alt(seq(Chars(codepoints.of("0123456789_")), _DIGITS), lit(".")), opt(lit(".")), _DIGITS, opt(_EXPONENT)
 )
-_WORDS = {"boolean": ("true", "false", "True", "False"), "null": ("null", "None")}
+_WORDS = {"boolean": (*WORDS["true"], *WORDS["false"]), "null": WORDS["null"]}
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,7 +54,7 @@ from tplc.grammars.schema.shapes import (
 from tplc.ir.nodes import JSON_STYLE, Dialect, JsonType, Slot, StringStyle, Text, ValueStyle
 from tplc.lower import CallForm, PairForm
 from tplc.lower.layouts import text_at, text_behind
-from tplc_runtime.pattern import LONGEST_KEY
+from tplc.lower.values import LONGEST_KEY
 from tplc_runtime.schema import keys_of, types_of
 
 Where = Literal["top", "list", "object"]
