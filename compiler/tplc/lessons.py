@@ -16,7 +16,7 @@ from itertools import pairwise
 from tplc.errors import BadMessage
 from tplc.ir.forms import PARTS, in_form, marker_of, with_marker
 from tplc.ir.markers import common_prefix, common_suffix
-from tplc.ir.nodes import Form, FormMarker, GenerationPrompt, Part, Reasoning, TemplateIR, Turn
+from tplc.ir.nodes import Form, FormMarker, GenerationPrompt, Part, Reasoning, TemplateIR, Tolerance, Turn
 from tplc.ir.printed import quoted
 from tplc.ir.write import write_message
 from tplc.learn.align import cut_left, reads_well
@@ -57,6 +57,30 @@ def lessons(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[Lesson]:
     shapes = list(_one_of_each_shape(tried))
     yield from _longer_header(ir, shapes)
     yield from _forms(ir, shapes)
+    yield from _without_quotes_of_strings(ir, tried)
+
+
+# -- tolerances --------------------------------------------------------------------------------------------------------
+
+
+def _without_quotes_of_strings(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[Lesson]:
+    """Read quotes around a raw value as the value's own if the template writes such values without adding quotes."""
+    kind = "python_literals"
+    in_force = any(tolerance.kind == kind and tolerance.enabled for tolerance in ir.tolerances)
+    quoted_values = (
+        value
+        for one in tried
+        if not one.passed
+        for call in one.case.calls
+        for _, value in call.arguments
+        if isinstance(value, str) and len(value) > 1 and value[0] == value[-1] and value[0] in "'\""
+    )
+    raw = ir.tools.dialect is not None and not ir.tools.dialect.top.strings
+    value = next(quoted_values, "") if in_force and raw else ""
+    if value:
+        reason = f"the template writes {value} for a value that has the quotes itself"
+        off = Tolerance(kind, enabled=False, reason=reason)
+        yield Lesson(reason, replace(ir, tolerances=tuple(off if one.kind == kind else one for one in ir.tolerances)))
 
 
 def _one_of_each_shape(tried: Sequence[Tried]) -> Iterator[Tried]:

@@ -91,7 +91,9 @@ def _text(step: Any, buf: str, pos: int, final: bool, names: Collection[str]) ->
     match = pattern.match(buf, pos)
     rest = buf[pos : pos + LONGEST_TEXT]
     if kind == "line":
-        return MORE if not final and "\n" not in rest and len(rest) < text else match.end() if match else NO
+        if not final and len(rest) < text and (match is None or "\n" not in rest):
+            return MORE
+        return NO if match is None else int(match.end())
     if kind == "raw":
         return match.end() if match else MORE if "\n" not in rest and len(rest) < LONGEST_TEXT else NO
     if match is not None:

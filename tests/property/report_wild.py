@@ -5,7 +5,8 @@
 `--kept` takes the 200 seeds that no fix is made for.  Seeds from 20,000 on write calls that look like text, change
 values, or differ by them (written_calls.py).  A failure without a cause is counted by itself: it is a defect in every
 design.  A design that verifies reads messages that plain Jinja renders, with prose, dotted names and characters that
-filters escape; if one comes back differently, the design is verified but wrong.
+filters escape; if one comes back differently, the design is verified but wrong.  A message whose raw value holds the
+marker that closes it is counted apart: docs/limits.md states that such a value ends at its first closer.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from tests.independent import TOKENS, messages, round_trip
 from tests.property.wild_design import wild_template
 from tplc.driver import compile_template, generate
 from tplc.errors import InvalidIR, TplcError
-from tplc.ir.nodes import TemplateIR
+from tplc.ir.nodes import PairArguments, Slot, TemplateIR, Text
 from tplc.verify.artifact import load_module
 
 KEPT = range(10_000, 10_200)
@@ -43,6 +44,7 @@ class Outcome:
     verified: bool
     told: str  # the reported cause or refusal; "" for none
     wrong: tuple[str, ...] = ()  # messages that a verified parser reads otherwise
+    limited: tuple[str, ...] = ()  # the same, of messages whose raw value holds its own closing marker
 
     @property
     def group(self) -> str:
@@ -53,24 +55,44 @@ class Outcome:
 
 def compile_wild(seed: int) -> Outcome:
     template = wild_template(seed)
-    told, wrong = "", tuple[str, ...]()
+    told, wrong, limited = "", tuple[str, ...](), tuple[str, ...]()
     try:
         ir = compile_template(template.source, name=f"wild-{seed}.jinja", special_tokens=TOKENS)
         result = ir.verification
         verified = result.verified
-        wrong = read_back(template.source, ir) if verified else ()
+        if verified:
+            wrong, limited = read_back(template.source, ir)
         told = next((line for line in result.failures if line.startswith("cause: ")), "")
     except InvalidIR as error:
         verified = False
         print(f"seed {seed}: {error}", file=sys.stderr)
     except TplcError as error:
         verified, told = False, str(error)
-    return Outcome(seed, template.kinds, template.ambiguous, verified, told, wrong)
+    return Outcome(seed, template.kinds, template.ambiguous, verified, told, wrong, limited)
 
 
-def read_back(source: str, ir: TemplateIR) -> tuple[str, ...]:
-    """The messages that come back otherwise."""
-    return round_trip(source, ir, load_module(generate(ir, "python")), [*further_messages(ir.reasoning.key)]).wrong
+def read_back(source: str, ir: TemplateIR) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The messages that come back otherwise, and those of them whose raw value holds its own closing marker."""
+    parser = load_module(generate(ir, "python"))
+    closer = _closer_of_raw_values(ir)
+    asked = [*further_messages(ir.reasoning.key)]
+    limited = [message for message in asked if closer and any(closer in text for text in _values(message))]
+    others = [message for message in asked if message not in limited]
+    return round_trip(source, ir, parser, others).wrong, round_trip(source, ir, parser, limited).wrong
+
+
+def _closer_of_raw_values(ir: TemplateIR) -> str:
+    """The text after a raw value in each pair; "" if values are delimited otherwise."""
+    pairs, dialect = ir.tools.arguments, ir.tools.dialect
+    if not isinstance(pairs, PairArguments) or dialect is None or dialect.top.strings:
+        return ""
+    after = pairs.pair[pairs.pair.index(Slot("value")) + 1 :][:1]
+    return "".join(item.text for item in after if isinstance(item, Text)).strip()
+
+
+def _values(message: dict[str, Any]) -> list[str]:
+    calls = message.get("tool_calls", [])
+    return [value for call in calls for value in call["function"]["arguments"].values() if isinstance(value, str)]
 
 
 def further_messages(key: str) -> Iterator[dict[str, Any]]:
@@ -103,6 +125,8 @@ def main(arguments: list[str]) -> int:
     for outcome in outcomes:
         if options.verbose and not outcome.verified:
             print(f"seed {outcome.seed}: {' + '.join(outcome.kinds)}: {outcome.told[:300] or 'NO CAUSE TOLD'}")
+        if options.verbose and outcome.limited:
+            print(f"seed {outcome.seed}: {' + '.join(outcome.kinds)}: LIMIT {outcome.limited[0][:500]}")
         if options.verbose and outcome.wrong:
             print(f"seed {outcome.seed}: {' + '.join(outcome.kinds)}: WRONG {outcome.wrong[0][:500]}")
     print(table(outcomes))
@@ -122,6 +146,9 @@ def table(outcomes: Iterable[Outcome]) -> str:
         groups = Counter(outcome.group for outcome in outcomes if bool(outcome.ambiguous) == ambiguous)
         told = ", ".join(f"{count} {group}" for group, count in sorted(groups.items(), reverse=True))
         lines.append(f"{'ambiguous' if ambiguous else 'unambiguous'}: {told or 'none'} of {sum(groups.values())}")
+    limited = sum(bool(outcome.limited) for outcome in outcomes)
+    if limited:
+        lines.append(f"{limited} verified designs end a raw value at its own closing marker (docs/limits.md)")
     return "\n".join(lines)
 
 

@@ -42,6 +42,20 @@ def test_templates_render(seed: int) -> None:
     assert text.index("Why?") < text.rindex("So.")
 
 
+@pytest.mark.parametrize(
+    "seed",
+    [
+        *(20052, 20605, 20668, 20789, 21253, 21318, 21481),  # an end that is words, and a token after the conversation
+        *(30042, 30212),  # `tool=f {…};` directly after the content
+        *(30025, 30183),  # the same, with the end of the turn and its header between calls
+        *(30043, 30076),  # f(value="it's"): the value has the quotes
+        *(30028, 30077),  # a section after content, with a line for each call
+    ],
+)
+def test_no_verified_design_is_wrong(seed: int) -> None:
+    assert compile_wild(seed).group == "verified"
+
+
 @pytest.mark.parametrize("seed", LEARNED)
 def test_learned(seed: int) -> None:
     outcome = compile_wild(seed)
@@ -54,11 +68,13 @@ def test_table() -> None:
         Outcome(2, ("lines",), "", False, "cause: so it is"),
         Outcome(3, ("fence",), "no end", False, ""),
         Outcome(4, ("mode",), "", True, "", ("want this, got that",)),
+        Outcome(5, ("mode",), "", True, "", (), ("want </p>",)),
     ]
     assert table(outcomes).splitlines() == [
         "fence                               0 of 1",
         "lines                               1 of 2",
-        "mode                                2 of 2, 1 of them wrong",
-        "unambiguous: 1 verified but wrong, 1 verified, 1 refused with a cause of 3",
+        "mode                                3 of 3, 1 of them wrong",
+        "unambiguous: 1 verified but wrong, 2 verified, 1 refused with a cause of 4",
         "ambiguous: 1 failed without a cause of 1",
+        "1 verified designs end a raw value at its own closing marker (docs/limits.md)",
     ]

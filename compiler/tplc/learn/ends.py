@@ -7,13 +7,13 @@ answered                   "{bot}zqcontent0x{end}"
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import product
 from typing import Any, get_args
 
 from tplc.ir.forms import texts_of
-from tplc.ir.markers import common_prefix, common_suffix
+from tplc.ir.markers import common_prefix, common_suffix, ends_in_text
 from tplc.ir.nodes import FormMarker, TemplateIR, Text
 from tplc.ir.write import write_message
 from tplc.learn.align import cut_left, cut_right, token_spans
@@ -65,7 +65,21 @@ def learn_ends(prober: Prober, base: Setup, turn: TurnFacts) -> tuple[str, ...]:
         own = _first_mark(own) if own.strip() else _opening_mark(next_user)
         if own.strip() and own not in ends:
             ends.append(own)
-    return tuple(ends)
+    return (*ends, *_end_of_conversation(prober, base, ends))
+
+
+def _end_of_conversation(prober: Prober, base: Setup, ends: Sequence[str]) -> list[str]:
+    """Return an end that answers may contain as well together with the text that the template writes after it at the
+    end of a conversation.  Only together do they end an output that goes on so."""
+    last = after_content(prober, replace(base, follow="none")) or ""
+    appended = prober.tail([], base, generation=True)
+    found = []
+    for end in ends:
+        rest = last.removeprefix(end.rstrip())
+        is_appended = isinstance(appended, str) and rest.strip() in appended
+        if ends_in_text(end) and rest != last and rest.strip() and not is_appended:
+            found.append(last.rstrip())
+    return found
 
 
 @asks("turn", TURN)

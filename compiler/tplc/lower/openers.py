@@ -57,7 +57,9 @@ def openers_of(
         rests += [text for text in inside if is_distinctive(text)]
     whole, rests = list(not_blank(whole)), list(not_blank(rests))
     # What models write for those; a section alone, or a call alone, is written otherwise as well.
+    # What code and prose hold as well has no such variants: no fence makes it a marker.
     own = [text for text in unique([*whole[:1], *inside[:1]]) if is_distinctive(text) and not could_be_prose(text)]
+    own = [text for text in own if not is_ordinary(text)]
     if "repeated_markers" in tolerated.kinds:
         twice = [_repeated(starts[0]) + first] if is_distinctive(starts[0]) else []
         rests += [_repeated(text) + inside[0] for text in sections[:1] if is_distinctive(text)]

@@ -118,12 +118,16 @@ def _of_pair(pairs: PairForm, index: int, behind: str) -> list[CallStep]:
 def _after(ir: TemplateIR, closer: str, *, section: bool) -> list[CallStep]:
     """Return what must follow the call: the section's closer, or a line end if the template writes one."""
     tools = ir.tools
-    nexts = [tools.section_end, tools.separator] if section else []
+    # Where nothing ends the section, nothing follows the last call.
+    nexts = [tools.section_end, tools.separator] if section and tools.section_end.strip() else []
+    following: list[str] = []
     if section and tools.section_end.strip() and tools.separator.isspace():
         nexts.append(tools.separator + text_at(tools.call, 0))
+        # Before a further call that begins with its name, the line end says that this one is over.
+        following = [LINE_END] if isinstance(merged(tools.call)[0], Slot) and "\n" in tools.separator else []
     ends = [text for text in nexts if text.strip()]
     if ends:
-        return [_line(f"{SPACE}(?:{'|'.join(map(pattern_of, ends))})", ends)]
+        return [_line(f"{SPACE}(?:{'|'.join([*map(pattern_of, ends), *following])})", ends)]
     spaces = [text[: len(text) - len(text.lstrip())] for text in (closer + tools.separator, closer + tools.section_end)]
     if closer.strip() or "\n" not in "".join(spaces):
         return []

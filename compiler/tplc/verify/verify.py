@@ -399,7 +399,8 @@ class _RoundTrip:
             last = max(text.rindex(part) + len(part) for part in case.words())
             if not text[last:].strip():
                 continue  # nothing but white space could end it
-            text = text[:last] + _up_to_weak_end(self.ir, text[last:])
+            if follow != "none":  # at the end of a conversation, all of it is what an output would be
+                text = text[:last] + _up_to_weak_end(self.ir, text[last:])
             message = self._parse(feed_of(place.frame, text, fitting_tools(case)))
             found = self._difference(case, message)
             if found is not None:
