@@ -197,7 +197,7 @@ def test_a_sign_that_opens_calls(sign: str) -> None:
     one.output(text + "<end>").expect(text)
     call = sign + 'look\n{"q": "Oslo"}<done><end>'
     look = {"type": "function", "function": {"name": "look", "parameters": {"type": "object"}}}
-    # Addresses and code hold such a sign in a line, so only the tools show that this is a call.
+    # Addresses and code hold such a character in a line, so only the tools show that this is a call.
     one.output(text + call).tools([look]).expect(text, calls=[("look", {"q": "Oslo"})])
     one.output(text + call).expect(text + call.removesuffix("<end>"))
     one.output(f"{text}\n{call}").expect(text + "\n", calls=[("look", {"q": "Oslo"})])

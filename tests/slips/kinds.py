@@ -693,7 +693,7 @@ def _in_object(answer: Answer, span: tuple[int, int], change: Callable[[str], st
     return answer.text[:start] + change(answer.text[start:end]) + answer.text[end:]
 
 
-@kind("arguments beside the name")
+@kind("arguments next to the name")
 def _(answer: Answer) -> Iterator[str]:
     span, json_call = _object(answer), answer.ir.tools.json
     if span and json_call and json_call.arguments and json_call.name:

@@ -17,7 +17,7 @@ from tplc_runtime.slots import NEVER_IN_NAMES
 from tplc_runtime.values import JSON_ESCAPE
 
 NUMBER: str = values.NUMBER.pattern
-# What shows that a number or a literal word has come to its end, whatever follows.
+# What shows that a number or a literal word has come to its end.
 AFTER_LITERAL: str = values.AFTER_LITERAL.pattern
 
 
