@@ -49,6 +49,7 @@ class Machine(Slots):
     _reader: Reader | None = None  # and the reader of one
     _written = ""  # the beginning of the arguments
     _alone = False  # the section of the last call is missing
+    _is_opened_twice = False  # another opener follows the opener of this call
     _once = False  # the second reading of this call found none
 
     def _regular(self, chunk: str) -> list[Delta]:
@@ -116,14 +117,9 @@ class Machine(Slots):
             expected = "the name of a tool"
         short = self.SHORT_OPENERS and expected not in ("more", "end") and values.get("name") not in self._tools
         if short and self._is_short():
-            # What is short may be complete in another spelling.
-            at = next_char(self._buf, self._pos + self._skip)
-            inner = self.AFTER_CALL.match(self._buf, at)
-            if inner is not None and inner.kind == "call":
-                self._mark, self._skip = inner, inner.end - self._pos
-                return True
-            if inner is None and not self._final and self.AFTER_CALL.prefix_of(self._buf, at):
-                return False
+            inner = self._opens_again()
+            if inner is not False:
+                return inner is True
             expected = "the name of a tool"
         if self.ARGUMENTS_OPEN and not expected and values["name"] not in self._tools:
             expected = self._lack_of_arguments(end)
@@ -134,6 +130,8 @@ class Machine(Slots):
         self._once = self._once and expected == "more"
         if expected:
             return expected != "more" and self._no_call(expected)
+        if self._is_opened_twice:
+            self._note("the calls are opened twice")
         if self._others:
             self._note_others()
         if self.NAMES_ALIKE and values["name"] != written:
@@ -141,6 +139,19 @@ class Machine(Slots):
         self._pos = end
         self._open_call(values["name"], self.CALL_ID.format_map({**values, "name": written}) if self.CALL_ID else None)
         self._begin_arguments()
+        return True
+
+    def _opens_again(self) -> bool | None:
+        """Go on after another opener, with which a short one may be complete; False if there is none, None if more
+        input is needed."""
+        at = next_char(self._buf, self._pos + self._skip)
+        inner = self.AFTER_CALL.match(self._buf, at)
+        is_open = inner is None or inner.ambiguous
+        if is_open and not self._final and self.AFTER_CALL.prefix_of(self._buf, at):
+            return None
+        if inner is None or inner.kind != "call":
+            return False
+        self._mark, self._skip, self._is_opened_twice = inner, inner.end - self._pos, True
         return True
 
     def _lack_of_arguments(self, pos: int) -> str:
@@ -227,6 +238,7 @@ class Machine(Slots):
         self._back_kind = kind
         if self.WHOLE:
             self._alone = self._mark.kind == "whole"
+        self._is_opened_twice = False
         self._state = type(self)._call
         return True
 
@@ -239,8 +251,8 @@ class Machine(Slots):
         raise NotImplementedError
 
     def _no_call(self, expected: str) -> bool:
-        if self.SHORT_OPENERS and self._final and self._begins_call(self._pos):
-            return self._cut_off()  # the whole opener, without its end
+        if self.SHORT_OPENERS and self._begins_call(self._pos):
+            return self._final and self._cut_off()  # the whole opener, without its end
         if expected == "end" and (self._skip or self._mark.kind == "separator"):
             if self.DISTINCT:
                 return self._cut_off()

@@ -112,6 +112,7 @@ class Pairs(Repairs):
             return self._cut_off()
         if expected:
             return self._no_pair()
+        self._pos = next_char(self._buf, self._pos)  # diagnostics are about the pair, in any chunking
         if self._others:
             self._note_others()
         if odd:

@@ -53,7 +53,7 @@ class Repairs(Machine):
             part, word = self.HEADER_TEXTS.match(buf, pos), ONE_WORD.match(buf, pos)
             sure = part is not None and part.end() > pos + 1
             if pos < len(buf) and name and not sure and self._arguments_begin(pos):
-                return name, pos
+                return None if not self._final and self._may_go_on(pos) else (name, pos)
             end = word.end() if word is not None and (part is None or word.end() > part.end()) else 0
             end = end or (part.end() if part is not None else pos)
             if not self._final and (end == len(buf) or self._may_go_on(pos)):

@@ -50,7 +50,7 @@ def tool_named(name: str, tools: Parameters) -> str:
         if len(like) == 1:
             return like[0]
     first, _, second = bare.partition(".")
-    return first if first in tools and first == second else name
+    return first if first and first in tools and first == second else name
 
 
 def bare_name(name: str) -> str:

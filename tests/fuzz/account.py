@@ -46,15 +46,15 @@ VALUE_STATES = ("_arguments", "_object", "_value")
 PAIR_STATES = ("_pairs", "_element")
 STATES = (*TEXT_STATES, *VALUE_STATES, *PAIR_STATES, "_call", "_after_call", "_second_reading")
 # What diagnostics begin with that speak of a call's header, or of all of a call, written otherwise.
-OTHERWISE = ("the tool ", "the header of a call of ", "calls that are not written ")
+OTHERWISE = ("the tool ", "the calls are opened twice", "the header of a call of ", "calls that are not written ")
 # And of an argument written otherwise, whose key is in the schema.
 _ARGUMENT_OTHERWISE = re.compile(r"the argument (.*) is not (?:opened|written as the template does)", re.S)
-_EQUALS = re.compile(r"""(?<=["'])\s*=""")  # in the place of a colon
+_WORD_OR_QUOTE = re.compile(r"""\w*["'“”]""")
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 
 _ESCAPE = re.compile(r"\\(?:x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8}|[0-7]{1,3}|.)", re.S | re.I)
 _HEXADECIMAL = re.compile(r"0x[0-9a-f]+", re.I)
-_UNCOUNTED = set("[]{},:\"'\\+_0" + "".join(map(chr, range(32))))
+_UNCOUNTED = set("[]{},:=\"'\\+_0" + "".join(map(chr, range(32))))
 
 
 class Trace:
@@ -198,9 +198,15 @@ class Markers:
         )
 
     def holds(self, text: str) -> bool:
-        """White space or pieces of one marker."""
-        found = "".join(text.split())
-        return any(found in marker for marker in self._squeezed)
+        """White space, quotes, words before quotes, and pieces of markers."""
+        found = "".join(_WORD_OR_QUOTE.sub(" ", text).split())
+        while found:
+            pieces = (found[:size] for size in range(len(found), 0, -1))
+            piece = next((piece for piece in pieces if any(piece in marker for marker in self._squeezed)), "")
+            if not piece:
+                return False
+            found = found[len(piece) :]
+        return True
 
     def add_closer(self, key: str) -> None:
         """The marker after a value whose key it repeats."""
@@ -211,7 +217,7 @@ class Markers:
         """The characters of arguments that must be in the message."""
         for word in self._words:
             text = text.replace(word, " ")
-        text = _EQUALS.sub(" ", _COMMENT.sub(" ", text))
+        text = _COMMENT.sub(" ", text)
         text = _HEXADECIMAL.sub(" ", _ESCAPE.sub(" ", text))
         return (char for char in text.lower() if char not in self._syntax and not char.isspace())
 

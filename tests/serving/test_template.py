@@ -20,7 +20,7 @@ from tplc.verify.artifact import load_module
 
 EXAMPLES = {example.name: example for example in load_examples()}
 ASKED = [{"role": "user", "content": "Hello."}]
-LOOK = {
+LOOK: dict[str, Any] = {
     "type": "function",
     "function": {"name": "look", "parameters": {"type": "object", "properties": {"at": {"type": "string"}}}},
 }
@@ -403,6 +403,26 @@ def test_parts_that_the_template_does_not_write(source: str, content: list[Any],
     with pytest.raises(RequestError) as caught, ChatTemplate(source) as template:
         template.prepare({"messages": messages})
     assert str(caught.value).startswith(f"request: {problem}")
+
+
+@pytest.mark.parametrize("bare", [{1}, {0, 1}, {2}])
+def test_a_tool_that_the_template_cannot_render_is_named(bare: set[int]) -> None:
+    source = EXAMPLES["tagged-json"].source.replace(
+        "{{- tool | tojson }}", "{{- tool.function.parameters.properties.items() | length }}{{- tool | tojson }}"
+    )
+    tools = [
+        {"type": "function", "function": {"name": f"look_{n}", "parameters": {}}}
+        if n in bare
+        else {**LOOK, "function": {**LOOK["function"], "name": f"look_{n}"}}
+        for n in range(3)
+    ]
+    with pytest.raises(RequestError) as caught, ChatTemplate(source) as template:
+        template.prepare({"messages": ASKED, "tools": tools})
+    first = min(bare)
+    assert str(caught.value) == (
+        f"request: tools[{first}] (look_{first}): the template can't render this tool: template:12: UndefinedError: "
+        "'dict object' has no attribute 'properties'; give the members that the template reads"
+    )
 
 
 def test_parts_that_the_template_writes_pass_through() -> None:

@@ -27,7 +27,7 @@ from tplc.ir.tokens import stop_token_ids
 from tplc.serving.added import added, behind_mark, marked_at_its_end
 from tplc.serving.messages import messages_for
 from tplc.serving.request import ChatRequest, Message, read_messages, read_request, unknown_variables
-from tplc.serving.unshown import refuse_failing_parts, refuse_unshown
+from tplc.serving.unshown import refuse_failing_parts, refuse_failing_tool, refuse_unshown
 from tplc_runtime.heads import known_head
 
 if TYPE_CHECKING:
@@ -275,10 +275,16 @@ class ChatTemplate:
             variables = dict(request.variables)
             return self._render(messages, request.tools, variables, generation=request.add_generation_prompt)
 
+        def render_tools(tools: Sequence[Mapping[str, Any]]) -> str:
+            variables = dict(request.variables)
+            return self._render(request.messages, tools, variables, generation=request.add_generation_prompt)
+
         try:
             prompt = render(request.messages)
         except (RenderFailed, RequestError) as error:
             refuse_failing_parts(request.messages, error, render)
+            if isinstance(error, RenderFailed) and request.tools:
+                refuse_failing_tool(request.tools, error, render_tools)
             raise
         refuse_unshown(request.messages, prompt, render)
         return prompt

@@ -43,6 +43,23 @@ def refuse_failing_parts(messages: Sequence[Message], error: RenderFailed | Requ
     raise RequestError(f"messages[{index}].content[{place}]", f"the template takes no part of type {kind}") from error
 
 
+def refuse_failing_tool(
+    tools: Sequence[Mapping[str, Any]], error: RenderFailed, render: Callable[[Sequence[Mapping[str, Any]]], str]
+) -> None:
+    """Raise an error that names the first tool with which alone the render fails, if it doesn't fail without tools."""
+    if not _is_rendered([], render):
+        return
+    for index, tool in enumerate(tools):
+        if _is_rendered([tool], render):
+            continue
+        function = tool.get("function")
+        name = function.get("name") if isinstance(function, Mapping) else None
+        shown = f"tools[{index}]" if name is None else f"tools[{index}] ({name})"
+        raise RequestError(
+            shown, f"the template can't render this tool: {error}; give the members that the template reads"
+        ) from error
+
+
 def _other_parts(message: Message) -> Iterator[tuple[int, str, Message]]:
     """Where a part stands that is no text, its type, and the message without it."""
     for place, part in enumerate(_parts(message)):
@@ -66,9 +83,9 @@ def _without(message: Message, *parts: object) -> Message:
     return {**message, "content": kept or ""}
 
 
-def _is_rendered(messages: Sequence[Message], render: Render) -> bool:
+def _is_rendered(given: Sequence[Mapping[str, Any]], render: Callable[[Sequence[Any]], str]) -> bool:
     try:
-        render(messages)
+        render(given)
     except (RenderFailed, RequestError):
         return False
     return True

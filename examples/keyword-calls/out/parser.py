@@ -294,7 +294,7 @@ def tool_named(name: str, tools: Parameters) -> str:
         if len(like) == 1:
             return like[0]
     first, _, second = bare.partition(".")
-    return first if first in tools and first == second else name
+    return first if first and first in tools and first == second else name
 
 
 def bare_name(name: str) -> str:
@@ -389,7 +389,8 @@ JSON_LITERAL = Pattern(rf"(?:true|false|null|{NUMBER.pattern})(?=[,\]}} \n\r\t])
 COMMENT = Pattern(r"//[^\n]*(?:\n|\Z)|/\*.*?\*/")
 # A key with its quotes and its colon (the group), or its beginning; also a key without the second quote.
 KEY = Pattern(r'"[^"\\\x00-\x1f]{0,64}(?:"[ \t\r\n]{0,16}(?:(:)|\Z)|\Z)')
-OPEN_KEY = Pattern(r'"(\w{1,64})\s{0,4}:(?=\s{0,16}(?:["\[{0-9-]|(?:true|false|null)\b))')
+# Shorter than KEY, and without control characters: as long as this may match, so may KEY, which waits for more input.
+OPEN_KEY = Pattern(r'"(\w{1,32}) {0,4}:(?= {0,16}(?:["\[{0-9-]|(?:true|false|null)\b))')
 LONGEST_SIGN = 256  # longer than any separator
 
 
@@ -1951,6 +1952,7 @@ class Machine(Slots):
     CLOSED: ClassVar[bool] = False  # calls have a closer
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
     _reader: Reader | None = None  # and the reader of one
+    _is_opened_twice = False  # another opener follows the opener of this call
     _once = False  # the second reading of this call found none
 
     def _regular(self, chunk: str) -> list[Delta]:
@@ -2006,14 +2008,9 @@ class Machine(Slots):
             expected = "the name of a tool"
         short = self.SHORT_OPENERS and expected not in ("more", "end") and values.get("name") not in self._tools
         if short and self._is_short():
-            # What is short may be complete in another spelling.
-            at = next_char(self._buf, self._pos + self._skip)
-            inner = self.AFTER_CALL.match(self._buf, at)
-            if inner is not None and inner.kind == "call":
-                self._mark, self._skip = inner, inner.end - self._pos
-                return True
-            if inner is None and not self._final and self.AFTER_CALL.prefix_of(self._buf, at):
-                return False
+            inner = self._opens_again()
+            if inner is not False:
+                return inner is True
             expected = "the name of a tool"
         if self._tools and (expected or values["name"] not in self._tools):
             other = self._call_otherwise() if expected not in ("more", "end") else None
@@ -2022,6 +2019,8 @@ class Machine(Slots):
         self._once = self._once and expected == "more"
         if expected:
             return expected != "more" and self._no_call(expected)
+        if self._is_opened_twice:
+            self._note("the calls are opened twice")
         if self._others:
             self._note_others()
         if values["name"] != written:
@@ -2029,6 +2028,19 @@ class Machine(Slots):
         self._pos = end
         self._open_call(values["name"], self.CALL_ID.format_map({**values, "name": written}) if self.CALL_ID else None)
         self._begin_arguments()
+        return True
+
+    def _opens_again(self) -> bool | None:
+        """Go on after another opener, with which a short one may be complete; False if there is none, None if more
+        input is needed."""
+        at = next_char(self._buf, self._pos + self._skip)
+        inner = self.AFTER_CALL.match(self._buf, at)
+        is_open = inner is None or inner.ambiguous
+        if is_open and not self._final and self.AFTER_CALL.prefix_of(self._buf, at):
+            return None
+        if inner is None or inner.kind != "call":
+            return False
+        self._mark, self._skip, self._is_opened_twice = inner, inner.end - self._pos, True
         return True
 
     def _after_call(self) -> bool:
@@ -2064,6 +2076,7 @@ class Machine(Slots):
         """Try to read the text after _skip characters of opener as a call; if it isn't one, it is text of this kind."""
         self._back = type(self)._content if self._state == type(self)._after_call else self._state
         self._back_kind = kind
+        self._is_opened_twice = False
         self._state = type(self)._call
         return True
 
@@ -2076,8 +2089,8 @@ class Machine(Slots):
         raise NotImplementedError
 
     def _no_call(self, expected: str) -> bool:
-        if self.SHORT_OPENERS and self._final and self._begins_call(self._pos):
-            return self._cut_off()  # the whole opener, without its end
+        if self.SHORT_OPENERS and self._begins_call(self._pos):
+            return self._final and self._cut_off()  # the whole opener, without its end
         if expected == "end" and (self._skip or self._mark.kind == "separator"):
             return self._cut_off()
             self._cut("a call")
@@ -2158,7 +2171,7 @@ class Repairs(Machine):
             part, word = self.HEADER_TEXTS.match(buf, pos), ONE_WORD.match(buf, pos)
             sure = part is not None and part.end() > pos + 1
             if pos < len(buf) and name and not sure and self._arguments_begin(pos):
-                return name, pos
+                return None if not self._final and self._may_go_on(pos) else (name, pos)
             end = word.end() if word is not None and (part is None or word.end() > part.end()) else 0
             end = end or (part.end() if part is not None else pos)
             if not self._final and (end == len(buf) or self._may_go_on(pos)):
@@ -2326,6 +2339,7 @@ class Pairs(Repairs):
             return self._cut_off()
         if expected:
             return self._no_pair()
+        self._pos = next_char(self._buf, self._pos)  # diagnostics are about the pair, in any chunking
         if self._others:
             self._note_others()
         if odd:

@@ -296,7 +296,7 @@ def tool_named(name: str, tools: Parameters) -> str:
         if len(like) == 1:
             return like[0]
     first, _, second = bare.partition(".")
-    return first if first in tools and first == second else name
+    return first if first and first in tools and first == second else name
 
 
 def bare_name(name: str) -> str:
@@ -370,7 +370,8 @@ JSON_LITERAL = Pattern(rf"(?:true|false|null|{NUMBER.pattern})(?=[,\]}} \n\r\t])
 COMMENT = Pattern(r"//[^\n]*(?:\n|\Z)|/\*.*?\*/")
 # A key with its quotes and its colon (the group), or its beginning; also a key without the second quote.
 KEY = Pattern(r'"[^"\\\x00-\x1f]{0,64}(?:"[ \t\r\n]{0,16}(?:(:)|\Z)|\Z)')
-OPEN_KEY = Pattern(r'"(\w{1,64})\s{0,4}:(?=\s{0,16}(?:["\[{0-9-]|(?:true|false|null)\b))')
+# Shorter than KEY, and without control characters: as long as this may match, so may KEY, which waits for more input.
+OPEN_KEY = Pattern(r'"(\w{1,32}) {0,4}:(?= {0,16}(?:["\[{0-9-]|(?:true|false|null)\b))')
 LONGEST_SIGN = 256  # longer than any separator
 
 
@@ -1784,6 +1785,7 @@ class Machine(Slots):
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
     _reader: Reader | None = None  # and the reader of one
     _written = ""  # the beginning of the arguments
+    _is_opened_twice = False  # another opener follows the opener of this call
     _once = False  # the second reading of this call found none
 
     def _regular(self, chunk: str) -> list[Delta]:
@@ -1856,6 +1858,7 @@ class Machine(Slots):
         """Try to read the text after _skip characters of opener as a call; if it isn't one, it is text of this kind."""
         self._back = type(self)._content if self._state == type(self)._after_call else self._state
         self._back_kind = kind
+        self._is_opened_twice = False
         self._state = type(self)._call
         return True
 
