@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -90,3 +91,44 @@ def test_markers_that_overlap() -> None:
     assert form.parser.parse(text, **options)["reasoning_content"] == "§§call"
     for at in range(len(text)):
         assert check(form, text, options, [text[:at], text[at:]]).broken == ()
+
+
+TOOLS = {"tools": named("channels").tools}
+# What a chunk's end decided too early: whether a key lacks its quote, a header goes on, an opener comes twice.
+CHUNKS = [
+    ("array-with-ids", ['{{DO}}{d:e,"s\t:', '"}'], {}),
+    ("bare-json", ['{"name":"n"params:{"t\x1c:f', "alse"], {}),
+    ("channels", ["{to}{channel listrooms{channel", "}"], TOOLS),
+    ("python-literals", ["[run]{'callable':[run]{'callable':'[run]{'callab", "le':'"], {}),
+    ("parameter-tags", ["<do=sendnote</with>\n", '<with=<deed> <do>\nof."}]\n</with>\n</do>\n</deed>'], TOOLS),
+]
+
+
+@pytest.mark.parametrize(("name", "chunks", "options"), CHUNKS, ids=[chunk[0] for chunk in CHUNKS])
+def test_chunks_decide_nothing(name: str, chunks: list[str], options: dict[str, Any]) -> None:
+    form, text = named(name), "".join(chunks)
+    assert check(form, text, options, chunks).broken == ()
+    assert check(form, text, options, list(text)).broken == ()
+
+
+def test_openers_that_come_twice_are_reported() -> None:
+    parser = named("ids-with-names").parser.StreamParser()
+    parser.feed("[=one=][=ask=]t:0[=given=]")
+    parser.finish()
+    assert [call["function"]["name"] for call in parser.message["tool_calls"]] == ["t"]
+    assert [note.text for note in parser.diagnostics] == ["the calls are opened twice", "the output ends inside a call"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("recipient-lines", '"{'), ("keyword-calls", '<.code.>"('), ("channels", "{to}fn..{}")]
+)
+def test_a_tool_without_a_name_is_not_called(name: str, text: str) -> None:
+    tools = [{"type": "function", "function": {"name": "", "parameters": {}}}]
+    assert check(named(name), text, {"tools": tools}, list(text)).broken == ()
+
+
+def test_an_object_that_cannot_be_read_makes_no_arguments() -> None:
+    """Where it stands in the place of all pairs, a number beyond numbers had all of it dropped."""
+    form = named("keyword-calls")
+    text = '<.code.>[get_forecast({"a": 1e9999, "b": 2})]'
+    assert check(form, text, {"tools": form.tools}, list(text)).broken == ()
