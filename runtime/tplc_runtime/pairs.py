@@ -112,16 +112,17 @@ class Pairs(Repairs):
             return self._cut_off()
         if expected:
             return self._no_pair()
-        self._pos = next_char(self._buf, self._pos)  # diagnostics are about the pair, in any chunking
+        key = values["key"]
+        if self.KEY_SIGNS:
+            key = self.KEY_SIGNS.plain(key)
+        bare = without_quotes(key, self._schema()) if self.READ_AGAIN and self._tools else key
+        if self._others or odd or key != bare:
+            self._pos = next_char(self._buf, self._pos)  # diagnostics are about the pair, in any chunking
         if self._others:
             self._note_others()
         if odd:
             self.incomplete = True
             self._note("an argument has a name that holds markup")
-        key = values["key"]
-        if self.KEY_SIGNS:
-            key = self.KEY_SIGNS.plain(key)
-        bare = without_quotes(key, self._schema()) if self.READ_AGAIN and self._tools else key
         if key != bare:
             self._note(f"the argument {bare} is written in quotes")
             key = bare
