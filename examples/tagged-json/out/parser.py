@@ -1424,7 +1424,7 @@ class Stream(Copied):
 
 
 NON_SPACE = Pattern(r"\S|\Z")
-LONG = Pattern(r"(?:\s*\S){999}")  # longer than any marker, however much white space is in it
+LONGEST_CUT = 1000  # longer than a truncated opener and the white space around it
 OPENER_KINDS = ("call", "line", "whole")
 DECIDED_LATER = ("line", "plain", "alike", "last", "sign")  # what follows shows whether they count
 UNDECIDED_KINDS = ("plain", "last", "sign", "alike")  # what follows shows whether they count
@@ -1727,7 +1727,7 @@ class TurnStates(Stream):
 
     def _begins_call(self, pos: int) -> bool:
         """Return whether the remaining text begins the opener of a call."""
-        if LONG.match(self._buf, pos):
+        if len(self._buf) - pos > LONGEST_CUT:
             return False  # without a copy of all that follows, for each place that is asked about
         rest = "".join(self._buf[pos:].split())
         if len(rest) < LEAST_CUT or rest.isalnum() or self._literal or not (self._calls_on and self.DISTINCT):
