@@ -56,7 +56,7 @@ def resident_megabytes() -> float:
 
 
 def pytest_collection_finish() -> None:
-    """What is collected stays to the end: no collection of garbage has to look at it again."""
+    """Tests and modules stay in memory to the end, so the garbage collector need not examine them again."""
     if not TYPE_CHECKING:  # the patterns of one PEG would drive out those of another
         regex._main._MAXCACHE = 4000
     gc.freeze()

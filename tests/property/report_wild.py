@@ -5,8 +5,8 @@
 `--kept` takes the 200 seeds that no fix is made for.  Seeds from 20,000 on write calls that look like text, change
 values, or differ by them (written_calls.py).  A failure without a cause is counted by itself: it is a defect in every
 design.  A design that verifies reads messages that plain Jinja renders, with prose, dotted names and characters that
-filters escape; if one comes back differently, the design is verified but wrong.  A message whose raw value holds the
-marker that closes it is counted apart: docs/limits.md states that such a value ends at its first closer.
+filters escape; if one comes back differently, the design is verified but wrong.  The last line says how many of these
+misread a raw value that contains its own closing marker, a limit that docs/limits.md states.
 """
 
 from __future__ import annotations
@@ -47,8 +47,12 @@ class Outcome:
     limited: tuple[str, ...] = ()  # the same, of messages whose raw value holds its own closing marker
 
     @property
+    def is_wrong(self) -> bool:
+        return bool(self.wrong or self.limited)
+
+    @property
     def group(self) -> str:
-        if self.wrong:
+        if self.is_wrong:
             return "verified but wrong"
         return "verified" if self.verified else "refused with a cause" if self.told else "failed without a cause"
 
@@ -136,7 +140,7 @@ def main(arguments: list[str]) -> int:
 def table(outcomes: Iterable[Outcome]) -> str:
     outcomes = list(outcomes)
     kinds = Counter(kind for outcome in outcomes for kind in outcome.kinds)
-    wrong = Counter(kind for outcome in outcomes if outcome.wrong for kind in outcome.kinds)
+    wrong = Counter(kind for outcome in outcomes if outcome.is_wrong for kind in outcome.kinds)
     good = Counter(kind for outcome in outcomes if outcome.verified for kind in outcome.kinds)
     lines = [
         f"{kind:<32} {good[kind]:>4} of {kinds[kind]}" + f", {wrong[kind]} of them wrong" * bool(wrong[kind])
@@ -148,7 +152,7 @@ def table(outcomes: Iterable[Outcome]) -> str:
         lines.append(f"{'ambiguous' if ambiguous else 'unambiguous'}: {told or 'none'} of {sum(groups.values())}")
     limited = sum(bool(outcome.limited) for outcome in outcomes)
     if limited:
-        lines.append(f"{limited} verified designs end a raw value at its own closing marker (docs/limits.md)")
+        lines.append(f"{limited} of the wrong designs end a raw value at its own closing marker (docs/limits.md)")
     return "\n".join(lines)
 
 

@@ -73,8 +73,8 @@ def test_table() -> None:
     assert table(outcomes).splitlines() == [
         "fence                               0 of 1",
         "lines                               1 of 2",
-        "mode                                3 of 3, 1 of them wrong",
-        "unambiguous: 1 verified but wrong, 2 verified, 1 refused with a cause of 4",
+        "mode                                3 of 3, 2 of them wrong",
+        "unambiguous: 2 verified but wrong, 1 verified, 1 refused with a cause of 4",
         "ambiguous: 1 failed without a cause of 1",
-        "1 verified designs end a raw value at its own closing marker (docs/limits.md)",
+        "1 of the wrong designs end a raw value at its own closing marker (docs/limits.md)",
     ]
