@@ -1705,8 +1705,8 @@ class Stream(Copied):
 NON_SPACE = Pattern(r"\S|\Z")
 LONGEST_CUT = 1000  # longer than a truncated opener and the white space around it
 OPENER_KINDS = ("call", "line", "whole")
-DECIDED_LATER = ("line", "plain", "alike", "last", "sign")  # what follows shows whether they count
 UNDECIDED_KINDS = ("plain", "last", "sign", "alike")  # what follows shows whether they count
+DECIDED_LATER = ("line", *UNDECIDED_KINDS)  # and those that count at the start of a line
 MOST_ENDS = 4  # so many ends of the turn in a row are one
 REASONING_KINDS = ("reasoning", "reasoning_end")
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
@@ -3453,9 +3453,6 @@ class RawPairs(Pairs):
     _by_schema: frozenset[str] | None = None
     _ends: KnownPairs | None = None
     _all = ""  # the text not yet emitted of a pair that may contain all arguments
-
-    def _schema(self) -> object:
-        return self._tools.get(self._out.calls[-1][0])
 
     def _begin_arguments(self) -> None:
         super()._begin_arguments()

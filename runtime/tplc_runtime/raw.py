@@ -201,9 +201,6 @@ class RawPairs(Pairs):
     _ends: KnownPairs | None = None
     _all = ""  # the text not yet emitted of a pair that may contain all arguments
 
-    def _schema(self) -> object:
-        return self._tools.get(self._out.calls[-1][0])
-
     def _begin_arguments(self) -> None:
         super()._begin_arguments()
         schema = self._schema()

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 NON_SPACE = Pattern(r"\S|\Z")
 LONGEST_CUT = 1000  # longer than a truncated opener and the white space around it
 OPENER_KINDS = ("call", "line", "whole")
-DECIDED_LATER = ("line", "plain", "alike", "last", "sign")  # what follows shows whether they count
 UNDECIDED_KINDS = ("plain", "last", "sign", "alike")  # what follows shows whether they count
+DECIDED_LATER = ("line", *UNDECIDED_KINDS)  # and those that count at the start of a line
 MOST_ENDS = 4  # so many ends of the turn in a row are one
 REASONING_KINDS = ("reasoning", "reasoning_end")
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
