@@ -22,6 +22,8 @@ ALIASES = {**NAMES, "dict": "object", "None": "null", "tuple": "array", "double"
 MOST_VARIANTS = 4096  # a larger schema is ignored
 ODD_IN_KEYS = frozenset("<>{}[],:=\n")
 REFERRING = frozenset(("$ref", "anyOf", "oneOf", "allOf"))  # members that lead to other schemas
+PLAIN = {"type": 0, "description": 0, "title": 0, "default": 0}.keys()  # of these members, only the type matters
+ONLY = {name: frozenset([name]) for name in ("array", "boolean", "integer", "null", "number", "object", "string")}
 NULL = {"type": "null"}
 NAMESPACE = Pattern(r".*[.:/](?=[^.:/]+\Z)")
 SEPARATORS = Pattern(r"[\s_.-]+")
@@ -104,6 +106,10 @@ def _target(reference: str, root: object) -> object:
 
 def types_of(schema: object, root: object) -> frozenset[str] | None:
     """Return the JSON types that a value may have; None if the schema doesn't determine them."""
+    if isinstance(schema, dict) and schema.keys() <= PLAIN:  # most schemas: this is asked for each argument
+        only = ONLY.get(str(schema.get("type")))
+        if only is not None:
+            return only
     types: set[str] = set()
     for variant in variants(schema, root):
         stated, values = variant.get("type"), variant.get("enum", [variant["const"]] if "const" in variant else [])
