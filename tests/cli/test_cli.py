@@ -515,7 +515,7 @@ def test_parse_as_json(run: Run, template: Path) -> None:
         "message": {"role": "assistant", "content": "Hi.", "reasoning_content": None, "tool_calls": []},
         "diagnostics": [
             {"offset": 3, "text": "reasoning ends that was not open", "code": "reasoning_not_open"},
-            {"offset": 15, "text": "text after the end of the turn", "code": "text_after_turn"},
+            {"offset": 14, "text": "text after the end of the turn", "code": "text_after_turn"},
         ],
         "incomplete": False,
         "trailing": "Yes",
