@@ -187,7 +187,7 @@ OF_ROWS = (
         "--address=x",
         "--jobs=2",
     ),
-    *("--batch-size=5", "--resume", "--force", "--json", "--quiet"),
+    *("--batch-size=5", "--resume", "--force", "--quiet"),
 )
 
 
