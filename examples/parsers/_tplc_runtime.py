@@ -263,6 +263,9 @@ NAMES = {"str": "string", "int": "integer", "float": "number", "bool": "boolean"
 ALIASES = {**NAMES, "dict": "object", "None": "null", "tuple": "array", "double": "number", "long": "integer"}
 MOST_VARIANTS = 4096  # a larger schema is ignored
 ODD_IN_KEYS = frozenset("<>{}[],:=\n")
+REFERRING = frozenset(("$ref", "anyOf", "oneOf", "allOf"))  # members that lead to other schemas
+PLAIN = {"type": 0, "description": 0, "title": 0, "default": 0}.keys()  # of these members, only the type matters
+ONLY = {name: frozenset([name]) for name in ("array", "boolean", "integer", "null", "number", "object", "string")}
 NULL = {"type": "null"}
 NAMESPACE = Pattern(r".*[.:/](?=[^.:/]+\Z)")
 SEPARATORS = Pattern(r"[\s_.-]+")
@@ -313,6 +316,8 @@ def parameters_of(tools: object) -> Parameters:
 
 def variants(schema: object, root: object) -> list[dict[str, Any]]:
     """Return the schemas that a value may have, with unions and references resolved; too many are ignored."""
+    if isinstance(schema, dict) and REFERRING.isdisjoint(schema):  # most schemas: this is asked for each argument
+        return [schema]
     found: list[dict[str, Any]] = []
     waiting, seen = [(schema, 0)], set()
     for _ in range(MOST_VARIANTS):
@@ -343,6 +348,10 @@ def _target(reference: str, root: object) -> object:
 
 def types_of(schema: object, root: object) -> frozenset[str] | None:
     """Return the JSON types that a value may have; None if the schema doesn't determine them."""
+    if isinstance(schema, dict) and schema.keys() <= PLAIN:  # most schemas: this is asked for each argument
+        only = ONLY.get(str(schema.get("type")))
+        if only is not None:
+            return only
     types: set[str] = set()
     for variant in variants(schema, root):
         stated, values = variant.get("type"), variant.get("enum", [variant["const"]] if "const" in variant else [])
@@ -402,15 +411,19 @@ def keys_of(schema: object, root: object) -> set[str] | None:
 
 def is_odd_key(key: str, schema: object) -> bool:
     """Return whether a key is in no schema and contains markup: its end, or the text before it, may be missing."""
+    if ODD_IN_KEYS.isdisjoint(key):
+        return False
     known = keys_of(schema, schema)
-    return known is not None and key not in known and not ODD_IN_KEYS.isdisjoint(key)
+    return known is not None and key not in known
 
 
 def without_quotes(key: str, schema: object) -> str:
     """Return a key without the quotes around it if the schema has only that one; otherwise the key."""
+    if key[:1] not in ("'", '"'):
+        return key
     keys, bare = keys_of(schema, schema), key.strip("'\"")
     # Other keys of an open schema may contain quotes.
-    return key if key[:1] not in ("'", '"') or keys is None or key in keys or bare not in keys else bare
+    return key if keys is None or key in keys or bare not in keys else bare
 
 
 def typed_as(types: frozenset[str] | None, stated: frozenset[str]) -> frozenset[str]:
@@ -2215,6 +2228,8 @@ class Slots(TurnStates):
         self._odd = {} if self._odd is None else self._odd
         if (slot, of) not in self._odd:
             names = self._tools if slot == "name" else properties_of(self._tools.get(of)) if slot == "key" else ()
+            plain = ends.wordless  # then no end occurs in a word
+            names = [name for name in names if not (plain and name.isidentifier())]
             odd = [name for name in names if "\n" in name or ends.find(name, 0) is not None]
             fit = (name for name in odd if name == name.strip() and 0 < len(name) < NAME_LIMIT)
             self._odd[slot, of] = sorted(fit, key=len, reverse=True)[:MOST_ODD]
@@ -3451,7 +3466,6 @@ class RawPairs(Pairs):
     _end: End
     _in_value = False
     _by_schema: frozenset[str] | None = None
-    _ends: KnownPairs | None = None
     _all = ""  # the text not yet emitted of a pair that may contain all arguments
 
     def _begin_arguments(self) -> None:
@@ -3459,12 +3473,12 @@ class RawPairs(Pairs):
         schema = self._schema()
         keys = keys_of(schema, schema) or set() if schema else set()
         self._keys = keys if len(keys) <= MOST_KEYS else set()  # keys of the schema that were not read yet
-        if self.NEXT_PAIR:
-            self._look_for_keys()
 
-    def _look_for_keys(self) -> None:
-        """Choose the possible ends of a value: its closer, or a pair with a key of the schema that was not read yet."""
-        self._ends = KnownPairs(self.NEXT_PAIR[0], self.NEXT_PAIR[1], tuple(sorted(self._keys))) if self._keys else None
+    def _end_of_value(self) -> End:
+        """Return the possible ends of a value: its closer, or a pair with a key of the schema that was not read yet."""
+        if self.NEXT_PAIR and self._keys:
+            return KnownPairs(self.NEXT_PAIR[0], self.NEXT_PAIR[1], tuple(sorted(self._keys)))
+        return self.AFTER_VALUE
 
     def _key_of(self, comma: str, key: str) -> str:
         member = super()._key_of(comma, key)
@@ -3472,8 +3486,6 @@ class RawPairs(Pairs):
         self._all = member if holds_all else ""
         if key in self._keys:
             self._keys = self._keys - {key}
-            if self.NEXT_PAIR:
-                self._look_for_keys()
         return "" if holds_all else member
 
     def _begin_value(self, key: str, word: str) -> None:
@@ -3482,7 +3494,7 @@ class RawPairs(Pairs):
         self._by_schema = types if self.RETYPED else None  # by the schema alone
         if self.TYPE_WORDS and word in self.TYPE_WORDS:
             types = typed_as(types, frozenset(self.TYPE_WORDS[word]))
-        end: End = Closer(key.join(self.VALUE_CLOSE)) if self.VALUE_CLOSE else self._ends or self.AFTER_VALUE
+        end: End = Closer(key.join(self.VALUE_CLOSE)) if self.VALUE_CLOSE else self._end_of_value()
         return self._begin_raw(types, Synchronized(end, *self.CALL_CLOSES) if self.CALL_CLOSES else end)
 
     def _begin_raw(self, types: frozenset[str] | None, end: End) -> None:

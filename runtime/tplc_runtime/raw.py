@@ -198,7 +198,6 @@ class RawPairs(Pairs):
     _end: End
     _in_value = False
     _by_schema: frozenset[str] | None = None
-    _ends: KnownPairs | None = None
     _all = ""  # the text not yet emitted of a pair that may contain all arguments
 
     def _begin_arguments(self) -> None:
@@ -206,12 +205,12 @@ class RawPairs(Pairs):
         schema = self._schema()
         keys = keys_of(schema, schema) or set() if schema else set()
         self._keys = keys if len(keys) <= MOST_KEYS else set()  # keys of the schema that were not read yet
-        if self.NEXT_PAIR:
-            self._look_for_keys()
 
-    def _look_for_keys(self) -> None:
-        """Choose the possible ends of a value: its closer, or a pair with a key of the schema that was not read yet."""
-        self._ends = KnownPairs(self.NEXT_PAIR[0], self.NEXT_PAIR[1], tuple(sorted(self._keys))) if self._keys else None
+    def _end_of_value(self) -> End:
+        """Return the possible ends of a value: its closer, or a pair with a key of the schema that was not read yet."""
+        if self.NEXT_PAIR and self._keys:
+            return KnownPairs(self.NEXT_PAIR[0], self.NEXT_PAIR[1], tuple(sorted(self._keys)))
+        return self.AFTER_VALUE
 
     def _key_of(self, comma: str, key: str) -> str:
         member = super()._key_of(comma, key)
@@ -219,8 +218,6 @@ class RawPairs(Pairs):
         self._all = member if holds_all else ""
         if key in self._keys:
             self._keys = self._keys - {key}
-            if self.NEXT_PAIR:
-                self._look_for_keys()
         return "" if holds_all else member
 
     def _begin_value(self, key: str, word: str) -> None:
@@ -229,7 +226,7 @@ class RawPairs(Pairs):
         self._by_schema = types if self.RETYPED else None  # by the schema alone
         if self.TYPE_WORDS and word in self.TYPE_WORDS:
             types = typed_as(types, frozenset(self.TYPE_WORDS[word]))
-        end: End = Closer(key.join(self.VALUE_CLOSE)) if self.VALUE_CLOSE else self._ends or self.AFTER_VALUE
+        end: End = Closer(key.join(self.VALUE_CLOSE)) if self.VALUE_CLOSE else self._end_of_value()
         return self._begin_raw(types, Synchronized(end, *self.CALL_CLOSES) if self.CALL_CLOSES else end)
 
     def _begin_raw(self, types: frozenset[str] | None, end: End) -> None:

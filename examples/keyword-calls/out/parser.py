@@ -268,6 +268,7 @@ def trailing_overlap(text: str, lead: str) -> int:
 
 MOST_VARIANTS = 4096  # a larger schema is ignored
 ODD_IN_KEYS = frozenset("<>{}[],:=\n")
+REFERRING = frozenset(("$ref", "anyOf", "oneOf", "allOf"))  # members that lead to other schemas
 NULL = {"type": "null"}
 NAMESPACE = Pattern(r".*[.:/](?=[^.:/]+\Z)")
 SEPARATORS = Pattern(r"[\s_.-]+")
@@ -315,6 +316,8 @@ def parameters_of(tools: object) -> Parameters:
 
 def variants(schema: object, root: object) -> list[dict[str, Any]]:
     """Return the schemas that a value may have, with unions and references resolved; too many are ignored."""
+    if isinstance(schema, dict) and REFERRING.isdisjoint(schema):  # most schemas: this is asked for each argument
+        return [schema]
     found: list[dict[str, Any]] = []
     waiting, seen = [(schema, 0)], set()
     for _ in range(MOST_VARIANTS):
@@ -362,15 +365,19 @@ def keys_of(schema: object, root: object) -> set[str] | None:
 
 def is_odd_key(key: str, schema: object) -> bool:
     """Return whether a key is in no schema and contains markup: its end, or the text before it, may be missing."""
+    if ODD_IN_KEYS.isdisjoint(key):
+        return False
     known = keys_of(schema, schema)
-    return known is not None and key not in known and not ODD_IN_KEYS.isdisjoint(key)
+    return known is not None and key not in known
 
 
 def without_quotes(key: str, schema: object) -> str:
     """Return a key without the quotes around it if the schema has only that one; otherwise the key."""
+    if key[:1] not in ("'", '"'):
+        return key
     keys, bare = keys_of(schema, schema), key.strip("'\"")
     # Other keys of an open schema may contain quotes.
-    return key if key[:1] not in ("'", '"') or keys is None or key in keys or bare not in keys else bare
+    return key if keys is None or key in keys or bare not in keys else bare
 
 
 NUMBER = Pattern(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
@@ -1937,6 +1944,8 @@ class Slots(TurnStates):
         self._odd = {} if self._odd is None else self._odd
         if (slot, of) not in self._odd:
             names = self._tools if slot == "name" else properties_of(self._tools.get(of)) if slot == "key" else ()
+            plain = ends.wordless  # then no end occurs in a word
+            names = [name for name in names if not (plain and name.isidentifier())]
             odd = [name for name in names if "\n" in name or ends.find(name, 0) is not None]
             fit = (name for name in odd if name == name.strip() and 0 < len(name) < NAME_LIMIT)
             self._odd[slot, of] = sorted(fit, key=len, reverse=True)[:MOST_ODD]

@@ -270,6 +270,7 @@ def trailing_overlap(text: str, lead: str) -> int:
 
 
 MOST_VARIANTS = 4096  # a larger schema is ignored
+REFERRING = frozenset(("$ref", "anyOf", "oneOf", "allOf"))  # members that lead to other schemas
 NULL = {"type": "null"}
 NAMESPACE = Pattern(r".*[.:/](?=[^.:/]+\Z)")
 SEPARATORS = Pattern(r"[\s_.-]+")
@@ -317,6 +318,8 @@ def parameters_of(tools: object) -> Parameters:
 
 def variants(schema: object, root: object) -> list[dict[str, Any]]:
     """Return the schemas that a value may have, with unions and references resolved; too many are ignored."""
+    if isinstance(schema, dict) and REFERRING.isdisjoint(schema):  # most schemas: this is asked for each argument
+        return [schema]
     found: list[dict[str, Any]] = []
     waiting, seen = [(schema, 0)], set()
     for _ in range(MOST_VARIANTS):
