@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 
 from .pattern import LONGEST_KEY, LOOK_BACK, Pattern
-from .raw import MOST_KEYS, PYTHON, RawPairs, string_in
+from .raw import MOST_KEYS, PYTHON, RawPairs, coerced, string_in
 from .scanner import Match
 from .schema import keys_of
 from .turn import NON_SPACE
@@ -73,12 +73,16 @@ class GuessedPairs(RawPairs):
     AFTER_VALUE: ClassVar[Guess]
     LITERALS: ClassVar[str] = ""  # the quotes of strings that are recognised
     BARE_END: ClassVar[Any] = None  # the end of a value without the quote that the template writes before each
+    _spaced = False  # white space before the end of the key: then white space after it is none of the value's
 
     def _begin_raw(self, types: frozenset[str] | None, end: End) -> None:
         opened = self.BARE_END is None or self._buf[self._pos - 1] in QUOTES
         ends = self.AFTER_VALUE if opened else self.BARE_END
         super()._begin_raw(types, ends.before(keys_of(self._schema(), self._schema()), self._tools))
         self._quotes = self.LITERALS if opened else QUOTES
+        _, core, lead, _, _ = self.PAIR[-1][1].markers[0]
+        before = self._pos - len(core) - 1
+        self._spaced = lead == "" and core[-1] not in QUOTES and before >= 0 and self._buf[before].isspace()
         if self._quotes:
             self._as = ""
 
@@ -86,6 +90,12 @@ class GuessedPairs(RawPairs):
         return "quoted" if text[:1] and text[0] in self._quotes else super()._read_as(text)
 
     def _value(self) -> bool:
+        if self._spaced:
+            self._skip_space()
+            self._pos = NON_SPACE.search(self._buf, self._pos).start()
+            if self._pos == len(self._buf) and not self._final:
+                return False
+            self._spaced = False
         # A string in quotes ends by itself before anything that may follow a value, even a key that no schema has.
         if self._quotes and not self._quoted and not self._out.texts["value"]:
             self._skip_space()
@@ -108,5 +118,8 @@ class GuessedPairs(RawPairs):
         if literal is None or (literal[1] or " ")[0] not in self._quotes:
             return super()._end_value()
         self._in_value = False
-        self._out.emit("arguments", string_in(literal[1]))
+        typed = coerced(literal[1], self._by_schema) if self.RETYPED else None
+        if self.RETYPED and self._by_schema is not None and "string" not in self._by_schema:
+            self._note("argument_of_other_type", "an argument is not written as its type is")
+        self._out.emit("arguments", string_in(literal[1]) if typed is None else typed)
         return None

@@ -486,7 +486,10 @@ class _Mapper:
         types, stated = types_by(schema, root), self.stated(word)
         if stated is not None:
             types = typed_as(types, stated)
-        return escaped(name), self.argument(value, types, schema, root), types_of(schema, root)
+        end = first(node, "key_end")
+        text = "" if end is None or end.end < len(self.text) else self.of(end)
+        has_begun = not (text[:1].isspace() and text[-1:].isspace())  # the output ends in the space before the value
+        return escaped(name), self.argument(value if has_begun else None, types, schema, root), types_of(schema, root)
 
     def stated(self, word: Optional[Node]) -> Types:
         """Return the types that a type word stands for, from the name of its rule."""
@@ -519,7 +522,8 @@ class _Mapper:
         quotes = "".join(QUOTES) if choice.expr_name.endswith("_for_bare") else self.literals
         literal = PYTHON.fullmatch(text.strip()) if quotes and kind in RAW else None
         if literal is not None and (literal[1] or " ")[0] in quotes:
-            return string_in(literal[1])
+            by_schema = types_of(schema, root)
+            return self.retyped(literal[1], by_schema) or string_in(literal[1])
         return self.retyped(text, types) or '"' + escaped(text) + '"'
 
     def retyped(self, text: str, types: Types) -> Optional[str]:

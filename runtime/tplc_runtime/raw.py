@@ -198,7 +198,6 @@ class RawPairs(Pairs):
     _end: End
     _in_value = False
     _by_schema: frozenset[str] | None = None
-    _ends: KnownPairs | None = None
     _all = ""  # the text not yet emitted of a pair that may contain all arguments
 
     def _begin_arguments(self) -> None:
@@ -206,12 +205,12 @@ class RawPairs(Pairs):
         schema = self._schema()
         keys = keys_of(schema, schema) or set() if schema else set()
         self._keys = keys if len(keys) <= MOST_KEYS else set()  # keys of the schema that were not read yet
-        if self.NEXT_PAIR:
-            self._look_for_keys()
 
-    def _look_for_keys(self) -> None:
-        """Choose the possible ends of a value: its closer, or a pair with a key of the schema that was not read yet."""
-        self._ends = KnownPairs(self.NEXT_PAIR[0], self.NEXT_PAIR[1], tuple(sorted(self._keys))) if self._keys else None
+    def _end_of_value(self) -> End:
+        """Return the possible ends of a value: its closer, or a pair with a key of the schema that was not read yet."""
+        if self.NEXT_PAIR and self._keys:
+            return KnownPairs(self.NEXT_PAIR[0], self.NEXT_PAIR[1], tuple(sorted(self._keys)))
+        return self.AFTER_VALUE
 
     def _key_of(self, comma: str, key: str) -> str:
         member = super()._key_of(comma, key)
@@ -219,8 +218,6 @@ class RawPairs(Pairs):
         self._all = member if holds_all else ""
         if key in self._keys:
             self._keys = self._keys - {key}
-            if self.NEXT_PAIR:
-                self._look_for_keys()
         return "" if holds_all else member
 
     def _begin_value(self, key: str, word: str) -> None:
@@ -229,7 +226,7 @@ class RawPairs(Pairs):
         self._by_schema = types if self.RETYPED else None  # by the schema alone
         if self.TYPE_WORDS and word in self.TYPE_WORDS:
             types = typed_as(types, frozenset(self.TYPE_WORDS[word]))
-        end: End = Closer(key.join(self.VALUE_CLOSE)) if self.VALUE_CLOSE else self._ends or self.AFTER_VALUE
+        end: End = Closer(key.join(self.VALUE_CLOSE)) if self.VALUE_CLOSE else self._end_of_value()
         return self._begin_raw(types, Synchronized(end, *self.CALL_CLOSES) if self.CALL_CLOSES else end)
 
     def _begin_raw(self, types: frozenset[str] | None, end: End) -> None:
@@ -283,7 +280,7 @@ class RawPairs(Pairs):
         over = mark.kind in ("end", "alike")
         self._pos = mark.end if over else mark.start
         if not over and (self.NEXT_PAIR or self.CALL_CLOSES):
-            self._lost("an argument is not closed")
+            self._lost("argument_not_closed", "an argument is not closed")
         self._state = type(self)._pairs
         return True
 
@@ -344,7 +341,7 @@ class RawPairs(Pairs):
             member, self._all = self._all, ""
             if whole[:1] == "{":
                 self._count = int(bool(inside))
-                self._note("one argument holds all of them")
+                self._note("arguments_in_one", "one argument holds all of them")
                 return self._out.emit("arguments", "{" * self._count + inside)
             self._out.emit("arguments", member)
             self._as = self._read_as(text.strip())
@@ -363,12 +360,12 @@ class RawPairs(Pairs):
             literal = coerced(text, self._types)
             fits = literal is not None
             if fits or (self._types is not None and "string" not in self._types):
-                self._note("an argument is not written as its type is")
+                self._note("argument_of_other_type", "an argument is not written as its type is")
                 # What has lines may hold more of the call than this value.
                 self.incomplete = self.incomplete or (not fits and "\n" in text.strip())
         if fits and literal in BITS and self._by_schema == BOOLEAN:
             literal = BITS[literal]
-            self._note("an argument is not written as its type is")
+            self._note("argument_of_other_type", "an argument is not written as its type is")
         if literal is None or not fits:
             self._as = "string"
             self._piece(text)

@@ -21,6 +21,9 @@ ALIASES = {**NAMES, "dict": "object", "None": "null", "tuple": "array", "double"
 
 MOST_VARIANTS = 4096  # a larger schema is ignored
 ODD_IN_KEYS = frozenset("<>{}[],:=\n")
+REFERRING = frozenset(("$ref", "anyOf", "oneOf", "allOf"))  # members that lead to other schemas
+PLAIN = {"type": 0, "description": 0, "title": 0, "default": 0}.keys()  # of these members, only the type matters
+ONLY = {name: frozenset([name]) for name in ("array", "boolean", "integer", "null", "number", "object", "string")}
 NULL = {"type": "null"}
 NAMESPACE = Pattern(r".*[.:/](?=[^.:/]+\Z)")
 SEPARATORS = Pattern(r"[\s_.-]+")
@@ -71,6 +74,8 @@ def parameters_of(tools: object) -> Parameters:
 
 def variants(schema: object, root: object) -> list[dict[str, Any]]:
     """Return the schemas that a value may have, with unions and references resolved; too many are ignored."""
+    if isinstance(schema, dict) and REFERRING.isdisjoint(schema):  # most schemas: this is asked for each argument
+        return [schema]
     found: list[dict[str, Any]] = []
     waiting, seen = [(schema, 0)], set()
     for _ in range(MOST_VARIANTS):
@@ -101,6 +106,10 @@ def _target(reference: str, root: object) -> object:
 
 def types_of(schema: object, root: object) -> frozenset[str] | None:
     """Return the JSON types that a value may have; None if the schema doesn't determine them."""
+    if isinstance(schema, dict) and schema.keys() <= PLAIN:  # most schemas: this is asked for each argument
+        only = ONLY.get(str(schema.get("type")))
+        if only is not None:
+            return only
     types: set[str] = set()
     for variant in variants(schema, root):
         stated, values = variant.get("type"), variant.get("enum", [variant["const"]] if "const" in variant else [])
@@ -160,15 +169,19 @@ def keys_of(schema: object, root: object) -> set[str] | None:
 
 def is_odd_key(key: str, schema: object) -> bool:
     """Return whether a key is in no schema and contains markup: its end, or the text before it, may be missing."""
+    if ODD_IN_KEYS.isdisjoint(key):
+        return False
     known = keys_of(schema, schema)
-    return known is not None and key not in known and not ODD_IN_KEYS.isdisjoint(key)
+    return known is not None and key not in known
 
 
 def without_quotes(key: str, schema: object) -> str:
     """Return a key without the quotes around it if the schema has only that one; otherwise the key."""
+    if key[:1] not in ("'", '"'):
+        return key
     keys, bare = keys_of(schema, schema), key.strip("'\"")
     # Other keys of an open schema may contain quotes.
-    return key if key[:1] not in ("'", '"') or keys is None or key in keys or bare not in keys else bare
+    return key if keys is None or key in keys or bare not in keys else bare
 
 
 def typed_as(types: frozenset[str] | None, stated: frozenset[str]) -> frozenset[str]:

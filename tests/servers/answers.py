@@ -20,6 +20,7 @@ NAMES = sorted({path.parent.name for path in EXAMPLES.glob("*/template.jinja")} 
 # Servers parse no calls of a request without tools.
 LOOK = {"type": "function", "function": {"name": "look", "parameters": {"type": "object", "properties": {}}}}
 CUTS = (1, 3, 7, 29)
+Read = tuple[str, str, list[tuple[str, str]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,31 @@ class Answer:
         turn = ir_of(name).turn
         return known_head(self.prompt, turn.heads, turn.anchors)
 
+    @property
+    def ours(self) -> Read:
+        """What our own parser reads: reasoning, content and calls."""
+        calls = [(call["function"]["name"], call["function"]["arguments"]) for call in self.message["tool_calls"]]
+        return self.message["reasoning_content"] or "", self.message["content"] or "", calls
+
+    def wanted(self, parser: Any, *, stream: bool) -> Read:
+        """What a plug-in with `on_incomplete="drop"` reads.
+
+        A call in whose arguments the answer ends isn't in a whole answer; in a stream its arguments are what our own
+        parser sends before it knows that the answer is over, so they are not closed.
+        """
+        ours = parser.StreamParser(tools=self.tools, prompt=self.prompt)
+        sent: dict[int, tuple[str, str]] = {}
+        for delta in ours.feed(self.text):
+            for call in delta.get("tool_calls", ()):
+                name, arguments = sent.get(call["index"], ("", ""))
+                function = {"name": "", "arguments": "", **call.get("function", {})}
+                sent[call["index"]] = (name + function["name"], arguments + function["arguments"])
+        ours.finish()
+        if not ours.incomplete or not sent or is_json(sent[max(sent)][1]):
+            return self.ours
+        reasoning, content, calls = self.ours
+        return reasoning, content, [*calls[: len(sent) - 1], *([sent[max(sent)]] if stream else [])]
+
     def stopped(self, name: str) -> Answer:
         """Without the end of the turn, which servers cut off."""
         ends = sorted(ir_of(name).turn.ends, key=len, reverse=True)
@@ -49,6 +75,14 @@ class Answer:
         """With whether it is the last."""
         starts = range(0, max(len(self.text), 1), size)
         return ((self.text[at : at + size], at == starts[-1]) for at in starts)
+
+
+def is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
 
 
 # Templates from elsewhere, without a folder in examples.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import importlib.util
-from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,14 +11,12 @@ from typing import Any
 
 import pytest
 
-from tests.servers.answers import CUTS, LOOK, NAMES, Answer, answers
+from tests.servers.answers import CUTS, LOOK, NAMES, Answer, Read, answers
 from tests.servers.plugins import plugin_module
 from tests.servers.tokens import tiny_tokenizer
 
 if importlib.util.find_spec("sglang") is None:
     pytest.skip("SGLang is not there: make servers", allow_module_level=True)
-
-Read = tuple[str, str, list[tuple[str, str]]]
 
 
 @cache
@@ -88,16 +85,13 @@ def streamed(name: str, answer: Answer, size: int) -> Read:
     return reasoning, content, list(calls.values())
 
 
-def ours(message: Mapping[str, Any]) -> Read:
-    calls = [(call["function"]["name"], call["function"]["arguments"]) for call in message["tool_calls"]]
-    return message["reasoning_content"] or "", message["content"] or "", calls
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_reads_as_our_parser_does(name: str) -> None:
+    parser = plugin_module(name, "sglang")
     for answer in answers(name):
-        wanted = ours(answer.message)
+        wanted = answer.wanted(parser, stream=False)
         assert whole(name, answer) == wanted, str(answer)
+        wanted = answer.wanted(parser, stream=True)
         for size in CUTS:
             assert streamed(name, answer, size) == wanted, (size, str(answer))
     assert len(answers(name)) > 20

@@ -10,14 +10,12 @@ from typing import Any
 
 import pytest
 
-from tests.servers.answers import CUTS, LOOK, NAMES, Answer, answers, ir_of
+from tests.servers.answers import CUTS, LOOK, NAMES, Answer, Read, answers, ir_of
 from tests.servers.plugins import plugin_file, plugin_module
 from tests.servers.tokens import tiny_tokenizer
 
 if importlib.util.find_spec("vllm") is None:
     pytest.skip("vLLM is not there: make servers", allow_module_level=True)
-
-Read = tuple[str, str, list[tuple[str, str]]]
 
 
 @cache
@@ -91,12 +89,6 @@ def streamed(name: str, answer: Answer, size: int) -> Read:
     return reasoning, content, list(calls.values())
 
 
-def ours(message: Mapping[str, Any]) -> Read:
-    calls = [(call["function"]["name"], call["function"]["arguments"]) for call in message["tool_calls"]]
-    content = message["content"] or ""
-    return message["reasoning_content"] or "", content, calls
-
-
 def blank_is_none(read: Read) -> Read:
     """vLLM sends no content of white space alone with calls, if it sends an answer whole."""
     reasoning, content, calls = read
@@ -105,9 +97,11 @@ def blank_is_none(read: Read) -> Read:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_reads_as_our_parser_does(name: str) -> None:
+    parser = plugin_module(name, "vllm")
     for answer in answers(name):
-        wanted = ours(answer.message)
-        assert whole(name, answer) == blank_is_none(wanted), str(answer)
+        wanted = answer.wanted(parser, stream=False)
+        assert whole(name, answer, check_ids=wanted == answer.ours) == blank_is_none(wanted), str(answer)
+        wanted = answer.wanted(parser, stream=True)
         for size in CUTS:
             assert streamed(name, answer, size) == wanted, (size, str(answer))
     assert len(answers(name)) > 20
@@ -174,8 +168,8 @@ def test_reasoning_that_comes_again() -> None:
     message.finish()
     answer = Answer(text, prompt, (LOOK,), message.message)
     assert message.message["reasoning_content"] == "Hm.Or?"
-    assert whole("tagged-json", answer) == ours(answer.message)
-    assert {size: streamed("tagged-json", answer, size) for size in CUTS} == dict.fromkeys(CUTS, ours(answer.message))
+    assert whole("tagged-json", answer) == answer.ours
+    assert {size: streamed("tagged-json", answer, size) for size in CUTS} == dict.fromkeys(CUTS, answer.ours)
 
 
 @pytest.mark.parametrize("special", [(), ("<musing>", "</musing>")])
@@ -216,7 +210,7 @@ def test_nothing_is_lost_at_the_end(text: str) -> None:
     stream.feed(text)
     stream.finish()
     answer = Answer(text, prompt, (LOOK,), stream.message)
-    wanted = ours(answer.message)
+    wanted = answer.ours
     assert whole("tagged-json", answer) == wanted
     assert {size: streamed("tagged-json", answer, size) for size in CUTS} == dict.fromkeys(CUTS, wanted)
 

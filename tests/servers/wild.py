@@ -18,21 +18,23 @@ from pathlib import Path
 from tests.conftest import SHARED
 from tests.servers import test_sglang as sglang
 from tests.servers import test_vllm as vllm
-from tests.servers.answers import CUTS, Answer, answers_of_template
+from tests.servers.answers import CUTS, Answer, Read, answers_of_template
+from tests.servers.plugins import plugin_module
 from tplc.errors import TplcError
 from tplc.targets.plugins import NothingToParse
 
-Reading = tuple[str, Callable[[], vllm.Read], vllm.Read]
+Reading = tuple[str, Callable[[], Read], Read]
 
 
 def readings(name: str, answer: Answer) -> Iterator[Reading]:
     """How a server reads an answer, and what it should read."""
-    ours = vllm.ours(answer.message)
-    yield "vLLM whole", partial(vllm.whole, name, answer), vllm.blank_is_none(ours)
+    parser = plugin_module(name, "vllm")
+    ours, sent = (answer.wanted(parser, stream=stream) for stream in (False, True))
+    yield "vLLM whole", partial(vllm.whole, name, answer, check_ids=ours == answer.ours), vllm.blank_is_none(ours)
     yield "SGLang whole", partial(sglang.whole, name, answer), ours
     for size in CUTS:
-        yield "vLLM streamed", partial(vllm.streamed, name, answer, size), ours
-        yield "SGLang streamed", partial(sglang.streamed, name, answer, size), ours
+        yield "vLLM streamed", partial(vllm.streamed, name, answer, size), sent
+        yield "SGLang streamed", partial(sglang.streamed, name, answer, size), sent
 
 
 def check(path: Path, most: int) -> bool:

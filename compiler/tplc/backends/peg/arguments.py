@@ -278,7 +278,11 @@ class PairRules:
         if known:
             rules.append(rule("key_stop", leaf(self.key_stop)))
         if self.key_end:
-            rules.append(rule("key_end", leaf(rf"\s*+{ends(self.key_end, self.facts.alike)}")))
+            end = ends(self.key_end, self.facts.alike)
+            first = self.key_end[0]
+            # White space after it is the value's, unless there is white space before it too.
+            spaced = self.guessed and not self.typed and not first[:1].isspace() and first.rstrip()[-1] not in QUOTES
+            rules.append(rule("key_end", leaf(rf"(?:\s++{end}\s*+|{end})" if spaced else rf"\s*+{end}")))
         if self.typed:
             rules += self.type_rules()
         return rules

@@ -1,0 +1,57 @@
+"""Keyword calls whose values the template writes without quotes: what models write around and in a value."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.slips.bases import TOOLS
+from tests.slips.measure import joined, read, reading
+from tplc import compile_template
+from tplc.backends.peg.engine import PegEngine
+from tplc.driver import generate
+from tplc.verify.artifact import load_module
+
+TEMPLATE = """
+{%- for message in messages %}
+    {{- '[' + message.role + ']\n' + (message.content or '') }}
+    {%- if message.tool_calls %}
+        {{- '<<' }}
+        {%- for call in message.tool_calls %}
+            {{- ', ' if not loop.first }}{{ call.function.name + '(' }}
+            {%- for key, value in call.function.arguments.items() %}
+                {{- ', ' if not loop.first }}{{ key }}={{ value }}
+            {%- endfor %}
+            {{- ')' }}
+        {%- endfor %}
+        {{- '>>' }}
+    {%- endif %}
+    {{- '[end]\n' }}
+{%- endfor %}
+{%- if add_generation_prompt %}{{- '[assistant]\n' }}{%- endif %}
+"""
+IR = compile_template(TEMPLATE)
+TYPE = "an argument is not written as its type is"
+VALUES: list[tuple[str, object, list[str]]] = [
+    ("city=Oslo, days=3", {"city": "Oslo", "days": 3}, []),
+    ("city= Oslo, days=3", {"city": " Oslo", "days": 3}, []),  # as the template writes it
+    ("city = Oslo, days = 3", {"city": "Oslo", "days": 3}, []),
+    ("city\n=\nOslo, days =3", {"city": "Oslo", "days": 3}, []),
+    ("city=Oslo, days='3'", {"city": "Oslo", "days": 3}, [TYPE]),
+    ('city=Oslo, days = "3"', {"city": "Oslo", "days": 3}, [TYPE]),
+    ("city='Oslo', days='many'", {"city": "Oslo", "days": "many"}, [TYPE]),
+]
+
+
+@pytest.mark.parametrize(("written", "arguments", "notes"), VALUES)
+def test_unquoted_value(written: str, arguments: object, notes: list[str]) -> None:
+    text, parser = f"<<get_weather({written})>>[end]", load_module(generate(IR, "python"))
+    for size in (len(text), 1, 2, 3, 7):
+        stream, deltas = read(parser, text, TOOLS, [text[at : at + size] for at in range(0, len(text), size)])
+        for content, reasoning, calls in (reading(stream), joined(deltas)):
+            found = [(name, json.loads(given)) for name, given in calls]
+            assert (content, reasoning, found) == ("", "", [("get_weather", arguments)]), size
+        assert (stream.incomplete, [note.text for note in stream.diagnostics]) == (False, notes), size
+    parsed = PegEngine(IR).read(text, tools=TOOLS)
+    assert (parsed.message, parsed.incomplete) == (stream.message, stream.incomplete)
