@@ -4,6 +4,7 @@ do."""
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -49,6 +50,13 @@ TAGS = AFTER.replace(
     "{{ '<do:' ~ c.function.name ~ '>' }}{%- for k, v in c.function.arguments.items() %}{{ '<' ~ k ~ '>' ~ v ~ '</' ~ k"
     " ~ '>' }}{% endfor %}{{ '</do:' ~ c.function.name ~ '>' }}",
 ).replace("<end>", "<|end|>")
+
+
+def source_of_reproduction(name: str) -> str:
+    path = Path(__file__).parent.parent / "cases" / "reproductions" / f"{name}.jinja"
+    return path.read_text(encoding="utf-8")
+
+
 SOURCES = {
     "tags": TAGS,
     "sign": SIGN,
@@ -78,6 +86,8 @@ SOURCES = {
         "{{ '> ' ~ c.function.name }}{%- for k, v in c.function.arguments.items() %}{{ ' --' ~ k ~ '=' ~ v | tojson }}"
         "{%- endfor %}{{ '\\n' if not loop.last else '\\n%\\n' }}",
     ),
+    # Calls that only the whole call shows, with slots after the arguments and before them.
+    **{name: source_of_reproduction(name) for name in ("array-after-content", "numbers-after-content")},
     # One opener begins like the other.
     "prefixes": PREFIXES,
     # White space alone ends a value.

@@ -18,6 +18,7 @@ from tplc.lower.values import LONGEST_KEY, MOST_SPACE
 
 LINE_END, END = r"\n", r"\Z"
 NAME = rf"(?!\d)[\w.:/-]{{1,{LONGEST_KEY}}}?"
+ID = rf"[\w.:/-]{{1,{LONGEST_KEY}}}?"  # may begin with a digit, and an index does
 LONGEST_RAW = 512
 
 
@@ -33,11 +34,18 @@ def whole_call_of(ir: TemplateIR, form: CallForm, *, section: bool) -> tuple[Cal
         return ()
     at = layout.index(Slot("arguments"))
     arguments = _arguments(tools, form.pairs, text_at(layout, at + 1))
-    if not arguments or any(isinstance(item, Slot) for item in layout[at + 1 :]) or not text_at(layout, 0).strip():
+    if not arguments or not text_at(layout, 0).strip():
         return ()
+    after = layout[at + 1 :]
+    if any(isinstance(item, Slot) and not text_at(after, index + 1).strip() for index, item in enumerate(after)):
+        return ()  # nothing shows where the last slot ends
     steps = [_step(layout, index, form.pairs, tools) for index in range(at)]
-    closer = text_at(layout, at + 1)
-    behind = text_steps(closer) if closer.strip() else []
+    closer = text_at(after, len(after) - 1)
+    behind = [
+        _step(after, index, None, tools)
+        for index, item in enumerate(after)
+        if isinstance(item, Slot) or item.text.strip()
+    ]
     return (*steps, *arguments, *behind, *_after(ir, closer, section=section))
 
 
@@ -67,7 +75,8 @@ def _step(layout: Layout, index: int, pairs: PairForm | None, tools: Tools) -> C
     if none.strip():
         # A call without arguments goes on at once.  The steps that follow ask for the rest.
         return CallStep(kind, f"{NAME}(?={_first_character(behind)}|{_first_character(none)})")
-    return CallStep(kind, f"{NAME}(?={pattern_of(behind)})", "".join(behind.split()))
+    word = NAME if kind == "name" else ID
+    return CallStep(kind, f"{word}(?={pattern_of(behind)})", "".join(behind.split()))
 
 
 def _first_character(text: str) -> str:

@@ -98,7 +98,8 @@ def _cut_call(facts: Facts) -> list[Rule]:
         if facts.calls.fields:
             rules += [rule("cut_text", "content_for_cut cut"), rule("content_for_cut", whole)]
         else:
-            rules += [rule("cut_text", "cut_for_text content_for_cut"), rule("content_for_cut", indented)]
+            kept = leaf(r"[^\S\n]*+(?:" + either(facts.kept_starts) + ")")
+            rules += [rule("cut_text", "cut_for_text content_for_cut"), rule("content_for_cut", kept)]
             rules.append(rule("cut_for_text", f"&({whole})"))
     else:
         rules = [rule("trailing_for_call", _cut(facts, opener))]

@@ -19,7 +19,7 @@ from tplc.backends.peg.patterns import (
     some_suffix,
 )
 from tplc.lower import Acceptor, CallForm, CallShape
-from tplc.lower.lexemes import ALIKE, SLOT_AGAIN, Lexemes, exact, first_characters, group, lexemes_of
+from tplc.lower.lexemes import ALIKE, MAX_INNER_SPACE, SLOT_AGAIN, Lexemes, exact, first_characters, group, lexemes_of
 from tplc.lower.states import closes_and_opens, states, texts_at
 from tplc.lower.values import LEAST_CUT, NAME_LIMIT
 from tplc_runtime.repairs import LEFT_SIGNS
@@ -169,6 +169,13 @@ class Facts:
     def call_starts(self) -> list[str]:
         """Patterns at which a call may begin, looking ahead."""
         return [pattern for pattern in [group(either([self.call_open, self.call_open_short]))] if pattern]
+
+    @property
+    def kept_starts(self) -> list[str]:
+        """The same as text, if no call begins: with the text of an id that an opener leaves to the id's slot."""
+        prefix = "" if self.calls.fields else self.calls.shape.id_prefix
+        rest = rf"(?:\s{{0,{MAX_INNER_SPACE}}}+{exact(prefix)})?" if prefix else ""
+        return [pattern + rest for pattern in self.call_starts]
 
     @property
     def line_starts(self) -> list[str]:

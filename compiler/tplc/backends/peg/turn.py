@@ -254,7 +254,7 @@ def _thinking_aloud(facts: Facts) -> Section:
         texts.insert(0, "talk_aloud")
         more = "(reasoning_text / reasoning_text_for_closer)*"
         rules.insert(0, rule("talk_aloud", f"!tool_calls reasoning_text_for_opener {more}"))
-        rules.append(rule("reasoning_text_for_opener", leaf("|".join(facts.call_starts))))
+        rules.append(rule("reasoning_text_for_opener", leaf("|".join(facts.kept_starts))))
     return Section(
         "Reasoning: all text before its closing marker.",
         (rule("thinking_aloud", f"({' / '.join(texts)})* reasoning_close"), *rules, *_thinking_cut(facts, stops)),
@@ -322,11 +322,11 @@ def _failing_next(facts: Facts) -> bool:
 
 def _opener_rules(facts: Facts) -> list[Rule]:
     """What turns out not to open a call: with an object that has no name, up to where that shows."""
-    opener = leaf("|".join(facts.call_starts))
+    opener = leaf("|".join(facts.kept_starts))
     if facts.empty:
         opener = f"!{leaf(SPACE + facts.empty)} {opener}"
     if facts.bare:
-        opener = f"line_start {leaf(INDENT + '(?:' + either(facts.call_starts) + ')')}"
+        opener = f"line_start {leaf(INDENT + '(?:' + either(facts.kept_starts) + ')')}"
     calls = facts.calls
     if not calls.fields:
         return [rule("content_for_opener", opener)]
