@@ -185,7 +185,7 @@ $(SERVERS)/.ready: Makefile pyproject.toml
 IN_SERVERS = PYTHONPATH=$(CURDIR)/$(SERVERS)/packages VLLM_LOGGING_LEVEL=ERROR HF_HUB_OFFLINE=1 $(SERVERS)/venv/bin/python
 
 servers: $(SERVERS)/.ready  ## plug-ins inside of vLLM and SGLang, scripts for TRL, no model (fetches 0.7 GB, takes 3 GB; ARGS="-k word")
-	$(IN_SERVERS) -m pytest -q -o filterwarnings=ignore tests/servers tests/training $(ARGS)
+	$(IN_SERVERS) -m pytest -q -o filterwarnings=ignore tests/servers tests/training tests/backends/test_protocols.py $(ARGS)
 
 servers-wild: $(SERVERS)/.ready  ## plug-ins of the templates in ../shared inside of them (ARGS="--every 3 --only WORD")
 	$(IN_SERVERS) -m tests.servers.wild $(ARGS)
