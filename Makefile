@@ -4,6 +4,8 @@ SHELL := /bin/bash
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+# Without compiled modules, each command that a test starts would compile all of tplc again.
+unexport PYTHONDONTWRITEBYTECODE
 READY := $(VENV)/.ready
 OUT ?= build
 EXAMPLE ?= tagged-json
