@@ -85,7 +85,7 @@ RULES: dict[str, tuple[str, str, Any, bool, list[str]]] = {
         '§muse§I look.§call§get_weather§with§{"city": "Oslo", "days": 3}§end§',
         (None, "I look.", [OSLO]),
         False,
-        [],
+        ["a call begins before the reasoning is closed"],
     ),
     "the same in reasoning that is closed is text": (
         "tagged-name-json",

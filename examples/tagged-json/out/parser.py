@@ -1869,6 +1869,10 @@ class Machine(Slots):
         return True
 
     def _open_call(self, name: str, call_id: str | None = None) -> None:
+        if self._opener and self._reasoning_on:
+            self._out.flush()
+            if "".join(self._out.texts["reasoning_content"]).strip():
+                self._note("reasoning_not_closed", "a call begins before the reasoning is closed")
         self._out.open_call(name, call_id)
         self._open, self._literal, self._opener = True, False, ""  # a call ends the reasoning
         if self._tools and name not in self._tools:
