@@ -165,7 +165,7 @@ class StreamParser(UsualObjects):
         if kind == "end":
             return self._end_turn()
         if kind == "empty":
-            return self._drop_noted("an empty call")
+            return self._drop_noted("empty_call", "an empty call")
         return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

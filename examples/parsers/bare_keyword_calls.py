@@ -126,7 +126,7 @@ class StreamParser(QuotedPairs):
         if kind == "end":
             return self._end_turn()
         if kind == "header":
-            return self._drop_after_text("another turn begins")
+            return self._drop_after_text("another_turn", "another turn begins")
         return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

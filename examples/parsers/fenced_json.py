@@ -231,11 +231,11 @@ class StreamParser(Objects):
         if kind == "end":
             return self._end_turn()
         if kind == "header":
-            return self._drop_after_text("another turn begins")
+            return self._drop_after_text("another_turn", "another turn begins")
         if kind == "stray":
-            return self._drop_noted("reasoning ends that was not open")
+            return self._drop_noted("reasoning_not_open", "reasoning ends that was not open")
         if kind == "empty":
-            return self._drop_noted("an empty call")
+            return self._drop_noted("empty_call", "an empty call")
         return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

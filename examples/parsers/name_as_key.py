@@ -167,7 +167,7 @@ class StreamParser(CallObjects):
         if kind is None:
             return False
         if kind == "reasoning_end":
-            self._note("reasoning ends that was not open")
+            self._note("reasoning_not_open", "reasoning ends that was not open")
             return self._drop()
         self._state = type(self)._content
         return True
@@ -196,9 +196,9 @@ class StreamParser(CallObjects):
         if kind == "end":
             return self._end_turn()
         if kind == "header":
-            return self._drop_after_text("another turn begins")
+            return self._drop_after_text("another_turn", "another turn begins")
         if kind == "empty":
-            return self._drop_noted("an empty call")
+            return self._drop_noted("empty_call", "an empty call")
         if kind == "reasoning":
             return self._open_reasoning()
         return kind != ""

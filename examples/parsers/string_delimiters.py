@@ -151,7 +151,7 @@ class StreamParser(Objects):
         if kind is None:
             return False
         if kind == "reasoning_end":
-            self._note("reasoning ends that was not open")
+            self._note("reasoning_not_open", "reasoning ends that was not open")
             return self._drop()
         self._state = type(self)._content
         return True
@@ -181,7 +181,7 @@ class StreamParser(Objects):
         if kind == "end":
             return self._end_turn()
         if kind == "header":
-            return self._drop_after_text("another turn begins")
+            return self._drop_after_text("another_turn", "another turn begins")
         return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

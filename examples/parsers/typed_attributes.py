@@ -255,9 +255,9 @@ class StreamParser(RawPairs):
         if kind == "end":
             return self._end_turn()
         if kind == "stray":
-            return self._drop_noted("reasoning ends that was not open")
+            return self._drop_noted("reasoning_not_open", "reasoning ends that was not open")
         if kind == "empty":
-            return self._drop_noted("an empty call")
+            return self._drop_noted("empty_call", "an empty call")
         return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

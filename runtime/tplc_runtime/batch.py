@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 
-from .message import checked_text
+from .message import Diagnostic, checked_text
 from .schema import Parameters, parameters_of
 
 TYPE_CHECKING = False
@@ -63,11 +63,13 @@ def rows_of(
 
 def _row(stream: Any, problem: str) -> Row:
     message = stream.message
-    diagnostics = [f"{diagnostic.offset}: {diagnostic.text}" for diagnostic in stream.diagnostics]
+    diagnostics = [diagnostic._asdict() for diagnostic in stream.diagnostics]
+    if problem:
+        diagnostics.insert(0, Diagnostic(0, problem, "tools_not_read")._asdict())
     return {
         "content": message["content"],
         "reasoning_content": message["reasoning_content"],
         "tool_calls": [{"id": call["id"], **call["function"]} for call in message["tool_calls"]],
         "incomplete": stream.incomplete,
-        "diagnostics": [problem, *diagnostics] if problem else diagnostics,
+        "diagnostics": diagnostics,
     }

@@ -126,7 +126,7 @@ class CallObjects(Repairs):
             if start == len(self._buf) and not self._final:
                 return "more"
             if self._buf.startswith(self.OPENED, start):
-                self._note("another call without its opener")
+                self._note("call_not_opened", "another call without its opener")
                 self._pos, self._skip = start, 0
                 self._try_call("content")
                 return "dropped"
@@ -195,7 +195,9 @@ class CallObjects(Repairs):
                 self._emit_arguments(text)
             self._early, self._written = text, "done"
         elif event != "key":
-            self._note(("unknown" if event == "other" else "repeated") + " field " + reader.path[-1])
+            other = event == "other"
+            what = ("unknown" if other else "repeated") + " field " + reader.path[-1]
+            self._note("unknown_field" if other else "repeated_field", what)
             self._unknown = self._unknown or text not in ("null", '""')
         return True
 
@@ -206,7 +208,7 @@ class CallObjects(Repairs):
         schema = self._tools.get(self._out.calls[-1][0])
         found = reader.path[0] in (keys_of(schema, schema) or ())
         if found and not self._beside:
-            self._note("the arguments are next to the name")
+            self._note("arguments_next_to_name", "the arguments are next to the name")
         return found
 
     def _no_arguments(self) -> str:
@@ -225,7 +227,7 @@ class CallObjects(Repairs):
         self._named = True
         self._raw = []
         if self.NAMES_ALIKE and name != written:
-            self._note(f"the tool {name} is called as {written}")
+            self._note("tool_name_corrected", f"the tool {name} is called as {written}")
         self._open_call(name, self._call_id)
         if self._early:
             self._written = self._early[0]
@@ -240,9 +242,9 @@ class CallObjects(Repairs):
             return text
         inner = calls_of(text, self._tools)
         if not inner or inner[0][0] != name:
-            self._lost("the arguments are not those of " + name)
+            self._lost("arguments_of_other_tool", "the arguments are not those of " + name)
             return text
-        self._note("a whole call in the place of its arguments")
+        self._note("call_as_arguments", "a whole call in the place of its arguments")
         return inner[0][1]
 
     def _again(self, expected: str) -> None:
@@ -270,7 +272,7 @@ class CallObjects(Repairs):
 
     def _give_back(self, expected: str) -> None:
         """Return the object's text as content."""
-        self._note("not a call: expected " + expected)
+        self._note("not_a_call", "not a call: expected " + expected)
         text = "".join(self._raw)
         self._out.emit(self._back_kind, text if self._echo else text[max(0, -self._raw_base) :])
         self._raw, self._reader = [], None
@@ -283,7 +285,7 @@ class CallObjects(Repairs):
         if not any(closer.strip() in text for closer in self.CLOSERS):
             if self.DISTINCT:
                 self._raw, self._pos, self._back_kind = [text], len(self._buf), "trailing"
-            self._cut("a call")
+            self._cut("ends_in_call", "a call")
         self._no_object("the rest of the call")
 
     def _end_object(self, reader: Reader) -> bool:
@@ -293,7 +295,7 @@ class CallObjects(Repairs):
             self._out.emit("arguments", self._no_arguments())
             self.incomplete = self.incomplete or (self._unknown and not self._beside)
         if reader.repair:
-            self._note("call: " + reader.repair)
+            self._note("call_repaired", "call: " + reader.repair)
         self._reader = None
         return self._close_call()
 

@@ -86,7 +86,7 @@ class Machine(Slots):
             self._in_string(reader)
             return False
         if reader.repair:
-            self._note("arguments: " + reader.repair)
+            self._note("arguments_repaired", "arguments: " + reader.repair)
         self._reader = None
         return True
 
@@ -94,7 +94,7 @@ class Machine(Slots):
         """Emit arguments that are a string with an object in it; any other string is content."""
         inside = text if self._written == "{" else unwrapped(text, self.STYLES)
         if inside is None and text not in ("null", '""'):
-            self._lost("the arguments are not an object")
+            self._lost("arguments_not_an_object", "the arguments are not an object")
             self._out.emit("content", text)
         self._out.emit("arguments", "{}" if inside is None else inside)
 
@@ -131,11 +131,11 @@ class Machine(Slots):
         if expected:
             return expected != "more" and self._no_call(expected)
         if self._is_opened_twice:
-            self._note("the calls are opened twice")
+            self._note("calls_opened_twice", "the calls are opened twice")
         if self._others:
             self._note_others()
         if self.NAMES_ALIKE and values["name"] != written:
-            self._note(f"the tool {values['name']} is called as {written}")
+            self._note("tool_name_corrected", f"the tool {values['name']} is called as {written}")
         self._pos = end
         self._open_call(values["name"], self.CALL_ID.format_map({**values, "name": written}) if self.CALL_ID else None)
         self._begin_arguments()
@@ -256,8 +256,8 @@ class Machine(Slots):
         if expected == "end" and (self._skip or self._mark.kind == "separator"):
             if self.DISTINCT:
                 return self._cut_off()
-            self._cut("a call")
-        self._note("not a call: expected " + expected)
+            self._cut("ends_in_call", "a call")
+        self._note("not_a_call", "not a call: expected " + expected)
         self._literal, self._unclosed, self._space = True, False, ""
         self._state = self._back
         if self._skip:
@@ -274,7 +274,7 @@ class Machine(Slots):
         self._out.open_call(name, call_id)
         self._open, self._literal, self._opener = True, False, ""  # a call ends the reasoning
         if self._tools and name not in self._tools:
-            self._note("unknown tool " + name)
+            self._note("unknown_tool", "unknown tool " + name)
 
     def _close_call(self) -> bool:
         self._open, self._closed, self._fresh, self._line_start, self._space = False, False, True, True, ""

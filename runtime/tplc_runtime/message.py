@@ -20,7 +20,7 @@ else:
     Delta = Function = Message = ToolCall = dict  # at run time they are dictionaries
 
 
-Diagnostic = namedtuple("Diagnostic", "offset text")
+Diagnostic = namedtuple("Diagnostic", "offset text code")
 
 
 def checked_text(name: str, value: object) -> str:

@@ -60,7 +60,7 @@ class Objects(Repairs):
                 return False
             self._written = self.STYLES[0].tokens.get(match.group(), "")
             if self._written not in ("{", '"'):
-                self._note("expected the arguments")
+                self._note("no_arguments", "expected the arguments")
                 self._out.emit("arguments", "{}")
                 return self._close_call()
             self._reader = Reader(self.STYLES, self.BREAKS)
@@ -82,7 +82,7 @@ class Objects(Repairs):
         if fence is not None and self.AFTER_CALL.match(buf, start) is None:
             if not self._final and self.AFTER_CALL.prefix_of(buf, start):
                 return False
-            self._note("a fence around the arguments")
+            self._note("fence_around_arguments", "a fence around the arguments")
             self._text("trailing", fence.end())
             return True
         name, key = self._out.calls[-1][0], FIRST_KEY.match(buf, start)
@@ -96,7 +96,7 @@ class Objects(Repairs):
         [found] = calls_of(reader.close(), self._tools) or [("", "")]
         if found[0] != name:
             return None
-        self._note("a whole call in the place of its arguments")
+        self._note("call_as_arguments", "a whole call in the place of its arguments")
         self._pos = end
         self._out.emit("arguments", found[1])
         return self._close_call()

@@ -92,7 +92,7 @@ class Pairs(Repairs):
         arguments = arguments_of(name, reader.close(), self._tools)
         if arguments is None:
             return None
-        self._note("an object in the place of arguments")
+        self._note("object_as_arguments", "an object in the place of arguments")
         self._pos, self._space = end, ""
         self._out.emit("arguments", arguments)
         return self._close_call()
@@ -122,9 +122,9 @@ class Pairs(Repairs):
             self._note_others()
         if odd:
             self.incomplete = True
-            self._note("an argument has a name that holds markup")
+            self._note("markup_in_key", "an argument has a name that holds markup")
         if key != bare:
-            self._note(f"the argument {bare} is written in quotes")
+            self._note("key_in_quotes", f"the argument {bare} is written in quotes")
             key = bare
         self._pos = end
         self._count += 1
@@ -154,9 +154,9 @@ class Pairs(Repairs):
         else:
             return None
         if pos == start and self.PAIR_OPENS:
-            self._lost(f"the argument {key} is not opened")
+            self._lost("argument_not_opened", f"the argument {key} is not opened")
         else:
-            self._note(f"the argument {key} is not written as the template does")
+            self._note("other_form_of_argument", f"the argument {key} is not written as the template does")
         self._pos, self._space = end, self.PAIR[-1][1].markers[0][3]
         self._count += 1
         self._out.emit("arguments", self._key_of(", " if self._count > 1 else "{", key))
@@ -173,7 +173,7 @@ class Pairs(Repairs):
         start, mark = next_char(self._buf, self._pos), self._after_no_pair()
         if mark is None:
             return self._final and self._end_pairs("")
-        self._lost(NO_PAIR)
+        self._lost("no_argument", NO_PAIR)
         self._pos, self._space = start, ""
         self._text("content", start + len(self._buf[start : mark.start].rstrip()))
         return True
@@ -194,7 +194,7 @@ class Pairs(Repairs):
         if not kind and self._final and not self._buf[self._pos :].strip():
             return False
         if not kind:
-            self._note(NO_PAIR)
+            self._note("no_argument", NO_PAIR)
             self.incomplete = self.incomplete or not self._count
         self._out.emit("arguments", "}" if self._count else "{}")
         return self._close_call()

@@ -280,7 +280,7 @@ class RawPairs(Pairs):
         over = mark.kind in ("end", "alike")
         self._pos = mark.end if over else mark.start
         if not over and (self.NEXT_PAIR or self.CALL_CLOSES):
-            self._lost("an argument is not closed")
+            self._lost("argument_not_closed", "an argument is not closed")
         self._state = type(self)._pairs
         return True
 
@@ -341,7 +341,7 @@ class RawPairs(Pairs):
             member, self._all = self._all, ""
             if whole[:1] == "{":
                 self._count = int(bool(inside))
-                self._note("one argument holds all of them")
+                self._note("arguments_in_one", "one argument holds all of them")
                 return self._out.emit("arguments", "{" * self._count + inside)
             self._out.emit("arguments", member)
             self._as = self._read_as(text.strip())
@@ -360,12 +360,12 @@ class RawPairs(Pairs):
             literal = coerced(text, self._types)
             fits = literal is not None
             if fits or (self._types is not None and "string" not in self._types):
-                self._note("an argument is not written as its type is")
+                self._note("argument_of_other_type", "an argument is not written as its type is")
                 # What has lines may hold more of the call than this value.
                 self.incomplete = self.incomplete or (not fits and "\n" in text.strip())
         if fits and literal in BITS and self._by_schema == BOOLEAN:
             literal = BITS[literal]
-            self._note("an argument is not written as its type is")
+            self._note("argument_of_other_type", "an argument is not written as its type is")
         if literal is None or not fits:
             self._as = "string"
             self._piece(text)

@@ -32,7 +32,7 @@ class Repairs(Machine):
         if other is None:
             return False
         if other[0]:
-            self._note(f"the header of a call of {other[0]} is not as the template writes it")
+            self._note("other_header", f"the header of a call of {other[0]} is not as the template writes it")
             self._pos, self._space = other[1], ""
             self._open_call(other[0])
             self._begin_arguments()
@@ -97,7 +97,7 @@ class Repairs(Machine):
         found = calls_in(buf[start:end], self._tools)
         if not found:
             return self._read_once()
-        self._note("calls that are not written as the template does")
+        self._note("other_form_of_calls", "calls that are not written as the template does")
         self._pos = end
         for name, arguments in found:
             self._open_call(name, None)
@@ -130,7 +130,7 @@ class Repairs(Machine):
         ends = mark is not None and mark.kind in ENDS_OF_CALLS and not (mark.kind == kind == "call")
         if not ends and (at < len(buf) or kind == "call"):
             return "no"
-        self._note(f"{buf[start:end].strip()} is left over after a call")
+        self._note("left_over", f"{buf[start:end].strip()} is left over after a call")
         if kind == "call":
             self._pos = end
         else:

@@ -78,7 +78,7 @@ class Slots(TurnStates):
     def _note_others(self) -> None:
         """Note repeated slots with different values."""
         for other in self._others:
-            self._note(other)
+            self._note("repeated_slot", other)
 
     def _end_of_slot(
         self, slot: str, pos: int, known: int, ends: Scanner, stops: str, joint: str

@@ -204,7 +204,7 @@ class Guard(Copied):
         self._unknown = ""
         if shown.strip() and self.noted < MOST_NOTES:
             self.noted += 1
-            self.notes.append(Diagnostic(at, "a special token that is no marker: " + shown))
+            self.notes.append(Diagnostic(at, "a special token that is no marker: " + shown, "unknown_special_token"))
 
 
 class GuardedTranscript(Transcript):
@@ -289,7 +289,7 @@ class SpecialTokens(Machine):
         guard = self._guard
         if guard is not None and text.strip() and not guard.followed:
             guard.followed = True
-            self._note("text after the end of the turn")
+            self._note("text_after_turn", "text after the end of the turn")
         if text:
             self._out.texts["trailing"].append(text)
         return []
@@ -299,13 +299,13 @@ class SpecialTokens(Machine):
             self._insert(note)
         guard.notes.clear()
 
-    def _note(self, text: str) -> None:
+    def _note(self, code: str, text: str) -> None:
         guard = self._guard
         if guard is None:
-            super()._note(text)
+            super()._note(code, text)
         elif len(self.diagnostics) - guard.noted < 1000:
             offset = self._base + self._pos
-            self._insert(Diagnostic(offset - bisect_right(guard.places, offset - 1), unguarded(text)))
+            self._insert(Diagnostic(offset - bisect_right(guard.places, offset - 1), unguarded(text), code))
 
     def _insert(self, note: Diagnostic) -> None:
         """Insert a note by its place in the text, because the time of noting depends on the chunks."""
@@ -319,7 +319,7 @@ class SpecialTokens(Machine):
         opened = self._buf[self._mark.start : self._mark.end]
         lacks = self.TOKEN_OPENS and not any(token in opened for token in self.TOKEN_OPENS)
         if lacks and getattr(self._out, "spells_tokens", False) and self._state != type(self)._after_call:
-            self._note("not a call: expected the token " + self.TOKEN_OPENS[0])
+            self._note("not_a_call", "not a call: expected the token " + self.TOKEN_OPENS[0])
             self._literal = True
             self._keep(kind)
             return True

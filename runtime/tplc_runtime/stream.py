@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .message import Delta, Message
 
 PENDING_LIMIT = 1024  # more pending text than this is examined again only after it has doubled
-LATE = "text after the output was finished"
+LATE = "text_after_finish"
 NO_MATCH = Match("", 0, 0)
 
 
@@ -227,8 +227,8 @@ class Stream(Copied):
 
     def _late(self, chunk: str) -> list[Delta]:
         """Add text that is fed after `finish` to the trailing text; nothing of it is lost."""
-        if chunk and (not self.diagnostics or self.diagnostics[-1].text != LATE):
-            self._note(LATE)
+        if chunk and (not self.diagnostics or self.diagnostics[-1].code != LATE):
+            self._note(LATE, "text after the output was finished")
         self._out.texts["trailing"].append(chunk)
         return []
 
@@ -288,9 +288,9 @@ class Stream(Copied):
         self._out.emit(kind, text if self._echo else text[max(0, -self._base - self._pos) :])
         self._pos = end
 
-    def _note(self, text: str) -> None:
+    def _note(self, code: str, text: str) -> None:
         if len(self.diagnostics) < 1000:
-            self.diagnostics.append(Diagnostic(self._base + self._pos, text))
+            self.diagnostics.append(Diagnostic(self._base + self._pos, text, code))
 
     # The states, which a format prints
 

@@ -268,15 +268,15 @@ class TurnStates(Stream):
             self._in_word = False
         return True
 
-    def _drop_noted(self, text: str) -> bool:
+    def _drop_noted(self, code: str, text: str) -> bool:
         """Drop the marker and report it; the part that it stands in goes on."""
-        self._note(text)
+        self._note(code, text)
         return self._drop(self._fresh)
 
-    def _drop_after_text(self, text: str) -> bool:
+    def _drop_after_text(self, code: str, text: str) -> bool:
         """Drop the marker; report it if something of the turn has come."""
         if not self._fresh:
-            self._note(text)
+            self._note(code, text)
         return self._drop()
 
     def _open_reasoning(self) -> bool:
@@ -296,7 +296,7 @@ class TurnStates(Stream):
                 return None
             if behind is not None and behind.kind == "reasoning_end":
                 return False  # all that the reasoning holds
-            self._note("reasoning is opened twice")
+            self._note("reasoning_opened_twice", "reasoning is opened twice")
             self._pos, self._space = self._mark.end, self._mark.trail
         return None if again is None else again != ""
 
@@ -343,7 +343,7 @@ class TurnStates(Stream):
             self._pos = next_char(self._buf, self._pos)
             if self._pos < len(self._buf):
                 self._fresh = False
-                self._note("text after the end of the turn")
+                self._note("text_after_turn", "text after the end of the turn")
         self._text("trailing", len(self._buf))
         return False
 
@@ -358,7 +358,7 @@ class TurnStates(Stream):
 
     def _cut_off(self) -> bool:
         """Drop the remaining markup of a call in which the output ends."""
-        self._cut("a call")
+        self._cut("ends_in_call", "a call")
         self._text("trailing", len(self._buf))
         return False
 
@@ -378,17 +378,17 @@ class TurnStates(Stream):
         if self.CALLS and self._begins_call(self._pos):
             self._cut_off()
             return
-        self._note("the output ends inside a marker")
+        self._note("ends_in_marker", "the output ends inside a marker")
         self._text("trailing", len(self._buf))
 
-    def _lost(self, text: str) -> None:
+    def _lost(self, code: str, text: str) -> None:
         """Text of a call was not read as its arguments: no caller should run it."""
-        self._note(text)
+        self._note(code, text)
         self.incomplete = True
 
-    def _cut(self, what: str) -> None:
+    def _cut(self, code: str, what: str) -> None:
         if not self._ends_inside:
-            self._note("the output ends inside " + what)
+            self._note(code, "the output ends inside " + what)
         self.incomplete = self._ends_inside = True
 
     def _finish(self) -> None:
@@ -396,6 +396,6 @@ class TurnStates(Stream):
         if self.PENDING_TEXT:
             self._out.release("content")
         if self.REASONS and self._opener and self._reasoning_on:
-            self._cut("the reasoning")
+            self._cut("ends_in_reasoning", "the reasoning")
         if self.CALLS and (self._open or (self._unclosed and not self.ENDS_TURN)):
-            self._cut("a call")
+            self._cut("ends_in_call", "a call")

@@ -64,4 +64,5 @@ def test_a_diagnostic_of_a_value_is_told_where_that_ends() -> None:
         stream.finish()
         told.append([tuple(diagnostic) for diagnostic in stream.diagnostics])
     end = text.index("</given>")
-    assert told == [[(end, "one argument holds all of them"), (len(text), "the output ends inside a call")]] * 3
+    all_in_one = (end, "one argument holds all of them", "arguments_in_one")
+    assert told == [[all_in_one, (len(text), "the output ends inside a call", "ends_in_call")]] * 3

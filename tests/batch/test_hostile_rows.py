@@ -113,7 +113,7 @@ def test_hostile_tools_and_calls_in_a_column(struct: bool) -> None:
     summary.add(table)
     assert table["text"].to_pylist() == [text for text, _ in cases]
     assert (summary.counts.rows, summary.counts.nulls, summary.counts.calls) == (len(cases), 0, len(cases))
-    assert summary.by_diagnostic["the tools are not JSON"] == 4 * len(TEXTS)
+    assert summary.by_diagnostic["tools_not_read"] == 4 * len(TEXTS)
 
 
 @pytest.mark.parametrize(("name", "tools"), TOOLS, ids=[name for name, _ in TOOLS])

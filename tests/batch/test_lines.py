@@ -131,10 +131,16 @@ def test_no_line_stops_a_run_and_what_is_not_read_is_told_and_kept(struct: bool,
     found = [row["message"] if struct else row for row in rows]
     told = [(row["content"], row["diagnostics"]) for row in found]
     kept = [(number, text, why) for number, (_, text, why) in enumerate(HOSTILE, 1) if text is not None]
-    assert told == [(text, [f"0: not read: {path}, line {number}: {why}"] if why else []) for number, text, why in kept]
+    assert told == [
+        (
+            text,
+            [{"offset": 0, "text": f"not read: {path}, line {number}: {why}", "code": "row_not_read"}] if why else [],
+        )
+        for number, text, why in kept
+    ]
     bad = sum(bool(why) for _, _, why in kept)
-    assert (summary.counts.rows, summary.counts.unread, summary.by_diagnostic["not read"]) == (len(kept), bad, bad)
-    assert {sample.why for sample in summary.samples} == {"", "not read"}
+    assert (summary.counts.rows, summary.counts.unread, summary.by_diagnostic["row_not_read"]) == (len(kept), bad, bad)
+    assert {sample.why for sample in summary.samples} == {"", "row_not_read"}
 
 
 @pytest.mark.parametrize("size", [1, 3, 1000])

@@ -69,8 +69,8 @@ def test_rates_by_tool_diagnostic_and_length() -> None:
         ["peek", "1", "25.0%", "0", "0"],
     ]
     assert found["By diagnostic"][1:] == [
-        ["the output ends inside a call", "1", "14.3%"],
-        ["unknown tool", "1", "14.3%"],
+        ["ends_in_call", "1", "14.3%"],
+        ["unknown_tool", "1", "14.3%"],
     ]
     rows = [row[:3] for row in found["By length"]]
     assert rows == [["characters", "rows", "of all"], ["< 100", "6", "85.7%"], ["< 1,000", "1", "14.3%"]]
@@ -111,8 +111,8 @@ def test_rows_to_look_at_are_few_and_say_where_they_stand() -> None:
     found = figures(page_of(RowParser(ONE, Columns("text")), text=texts))
     captions = [re.sub(r"<[^>]*>", "", figure.split("</figcaption>")[0]) for figure in found]
     assert captions == [
-        "the output ends inside a call row 2 of parsed.parquet",
-        "the output ends inside a call row 3 of parsed.parquet",
+        "ends_in_call row 2 of parsed.parquet",
+        "ends_in_call row 3 of parsed.parquet",
         "nothing is odd row 7 of parsed.parquet",
     ]
     long = figures(page_of(RowParser(ONE, Columns("text")), text=["y" * 5000]))

@@ -25,7 +25,7 @@ def row_of(module: ModuleType, text: str, **keywords: Any) -> dict[str, Any]:
         "reasoning_content": stream.message["reasoning_content"],
         "tool_calls": calls,
         "incomplete": stream.incomplete,
-        "diagnostics": [f"{offset}: {text}" for offset, text in stream.diagnostics],
+        "diagnostics": [one._asdict() for one in stream.diagnostics],
     }
 
 
@@ -64,4 +64,4 @@ def test_tools_that_are_not_json_are_told_and_lose_nothing() -> None:
     module = committed_parser(EXAMPLES[0].name)
     [row] = module.parse_many(["Hi."], tools=["{"])
     problem = "the tools are not JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"
-    assert row == {**row_of(module, "Hi."), "diagnostics": [problem]}
+    assert row == {**row_of(module, "Hi."), "diagnostics": [{"offset": 0, "text": problem, "code": "tools_not_read"}]}

@@ -77,6 +77,10 @@ def test_types_do_not_hang_on_what_comes_first(texts: list[str | None]) -> None:
     assert RowParser(ONE, Columns("text"))(pa.table({"text": pa.array(texts, pa.string())})).schema == calls.schema
 
 
+def no_parser(text: str) -> dict[str, object]:
+    return {"offset": 0, "text": text, "code": "no_parser"}
+
+
 def test_a_row_of_five_megabytes() -> None:
     text = '<fn>\n{"name": "look", "arguments": {"at": "' + "x" * 5_000_000 + '"}}\n</fn>'
     [row] = RowParser(ONE, Columns("text"))(pa.table({"text": [text]})).to_pylist()
@@ -87,8 +91,8 @@ def test_a_row_of_an_unknown_parser_keeps_its_text() -> None:
     table = pa.table({"text": ["Hi.", "Ho.", None], "model": ["nobody", None, "nobody"]})
     found = RowParser(PARSERS, Columns("text", parser="model"))(table).select(["content", "diagnostics"]).to_pylist()
     assert found == [
-        {"content": "Hi.", "diagnostics": ["0: no parser is called nobody"]},
-        {"content": "Ho.", "diagnostics": ["0: the row names no parser"]},
+        {"content": "Hi.", "diagnostics": [no_parser("no parser is called nobody")]},
+        {"content": "Ho.", "diagnostics": [no_parser("the row names no parser")]},
         {"content": None, "diagnostics": None},
     ]
 

@@ -9,11 +9,13 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 from tests.cli.conftest import TEMPLATE, Run
 from tests.conftest import ROOT
 from tplc.driver import MOST_SECONDS, MOST_THINGS
+from tplc.schemas import load_schema
 from tplc.version import VERSION
 
 CASES = ROOT / "tests" / "cases" / "cli"
@@ -502,6 +504,25 @@ def test_parse_says_what_was_odd(run: Run, template: Path) -> None:
     assert result.code == 0
     assert json.loads(result.out)["tool_calls"][0]["function"] == {"name": "look", "arguments": '{"at": "y"}'}
     assert result.err.endswith("the output is incomplete\n")
+
+
+def test_parse_as_json(run: Run, template: Path) -> None:
+    found = run("parse", "chat.jinja", "--json", stdin="Hi.</why><end>Yes")
+    assert (found.code, found.err) == (0, "")
+    parsed = json.loads(found.out)
+    jsonschema.validate(parsed, load_schema("parsed"))
+    assert parsed == {
+        "message": {"role": "assistant", "content": "Hi.", "reasoning_content": None, "tool_calls": []},
+        "diagnostics": [
+            {"offset": 3, "text": "reasoning ends that was not open", "code": "reasoning_not_open"},
+            {"offset": 14, "text": "text after the end of the turn", "code": "text_after_turn"},
+        ],
+        "incomplete": False,
+        "trailing": "Yes",
+    }
+    for option in ("--stream", "--engine=peg"):
+        refused = run("parse", "chat.jinja", "--json", option, stdin="Hi.")
+        assert refused.code == 2 and "--json prints the diagnostics of a whole output" in refused.err
 
 
 def test_parse_a_stream(template: Path, tmp_path: Path) -> None:

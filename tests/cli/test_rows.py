@@ -134,8 +134,9 @@ def test_standard_input_and_output(run: Run, rows: str, tmp_path: Path) -> None:
     result = run("parse", PARSER, "-", "--column", "text", "-o", "-", "--engine", "pyarrow", "-q", stdin=lines)
     assert (result.code, result.err) == (0, "")
     found = [json.loads(line) for line in result.out.splitlines()]
-    why = "0: not read: standard input, line 2: is not JSON: Expecting ':' delimiter at character 9"
-    assert [(row["content"], row["diagnostics"]) for row in found] == [("Hi.", []), ('{"text"', [why])]
+    why = "not read: standard input, line 2: is not JSON: Expecting ':' delimiter at character 9"
+    note = {"offset": 0, "text": why, "code": "row_not_read"}
+    assert [(row["content"], row["diagnostics"]) for row in found] == [("Hi.", []), ('{"text"', [note])]
     result = run("parse", PARSER, "--column", "text", "-o", "out.jsonl", "--engine", "pyarrow", stdin=lines)
     assert (result.code, result.out) == (0, "")
     assert [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()] == found
@@ -186,7 +187,7 @@ OF_ROWS = (
         "--address=x",
         "--jobs=2",
     ),
-    *("--batch-size=5", "--resume", "--force", "--json", "--quiet"),
+    *("--batch-size=5", "--resume", "--force", "--quiet"),
 )
 
 

@@ -23,6 +23,7 @@ NAMES = [
     "check",
     "compile",
     "delta",
+    "diagnostic",
     "diff",
     "doctor",
     "entries",
@@ -35,6 +36,7 @@ NAMES = [
     "mask",
     "message",
     "observe",
+    "parsed",
     "prepare",
     "rows",
     "tolerances",
@@ -52,6 +54,7 @@ def test_they_are_listed_and_printed(run: Run) -> None:
         "check        What tplc check --json writes\n"
         "compile      What tplc compile --json writes\n"
         "delta        A line of tplc parse --stream\n"
+        "diagnostic   A diagnostic of a parser\n"
         "diff         What tplc diff --json writes\n"
         "doctor       What tplc doctor --json writes\n"
         "entries      What tplc catalogue --json writes\n"
@@ -64,6 +67,7 @@ def test_they_are_listed_and_printed(run: Run) -> None:
         "mask         What tplc mask --json writes\n"
         "message      What tplc parse writes\n"
         "observe      What tplc observe --json writes\n"
+        "parsed       What tplc parse --json writes\n"
         "prepare      What tplc prepare writes\n"
         "rows         What tplc parse --column --json writes\n"
         "tolerances   A tolerance file: how outputs may differ from what a template renders\n"

@@ -130,6 +130,9 @@ def test_a_special_token_that_is_no_marker_stays() -> None:
     found = said("a<unk> b", ((1, 6),))
     assert found.text == "a<unk> b"
     assert found.diagnostics == ((1, "a special token that is no marker: <unk>"),)
+    stream = FN.StreamParser()
+    stream.feed("a<unk> b", special=((1, 6),))
+    assert stream.diagnostics == [(1, "a special token that is no marker: <unk>", "unknown_special_token")]
     both = said("a<unk><musing>\nb", ((1, 14),))
     assert (both.message["content"], both.message["reasoning_content"]) == ("a<unk>", "b")
     assert both.diagnostics[0] == (1, "a special token that is no marker: <unk>")

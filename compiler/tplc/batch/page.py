@@ -135,7 +135,7 @@ def _figure(sample: Sample, read: RowParser) -> str:
 
 def _coloured(sample: Sample, read: RowParser) -> str:
     unread = sample.parser not in read.parsers and "" not in read.parsers
-    if unread or sample.why == NOT_READ.strip(": "):
+    if unread or sample.why == NOT_READ:
         return with_line_ends(sample.text)
     module = read.module(sample.parser if sample.parser in read.parsers else "")
     stream = module.StreamParser(tools=_tools(sample.tools), prompt=sample.prompt)

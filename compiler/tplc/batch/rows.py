@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Row = dict[str, Any]
-# How a diagnostic begins of a row that no parser read.
-NO_PARSER, NO_NAME, NOT_READ = "no parser is called ", "the row names no parser", "not read: "
+# The codes of rows that no parser read.
+NO_PARSER, NOT_READ = "no_parser", "row_not_read"
 _MODULES: dict[str, ModuleType] = {}
 
 
@@ -35,12 +35,13 @@ def message_fields() -> list[pa.Field]:
     import pyarrow as pa
 
     call = pa.struct([("id", pa.string()), ("name", pa.string()), ("arguments", pa.string())])
+    note = pa.struct([("offset", pa.int64()), ("text", pa.string()), ("code", pa.string())])
     return [
         pa.field("content", pa.string()),
         pa.field("reasoning_content", pa.string()),
         pa.field("tool_calls", pa.list_(call)),
         pa.field("incomplete", pa.bool_()),
-        pa.field("diagnostics", pa.list_(pa.string())),
+        pa.field("diagnostics", pa.list_(note)),
     ]
 
 
@@ -82,7 +83,7 @@ class RowParser:
         rows = self.rows(table)
         for at, row in enumerate(unread or ()):
             if row is not None:
-                rows[at] = _all_content(row["text"], f"{NOT_READ}{row['why']}")
+                rows[at] = _all_content(row["text"], NOT_READ, f"not read: {row['why']}")
         shape = pa.struct(fields)
         try:
             message = pa.array(rows, shape)
@@ -176,15 +177,16 @@ class RowParser:
 def _of_no_parser(name: str | None, text: str | None) -> Row | None:
     if text is None:
         return None
-    return _all_content(text, f"{NO_PARSER}{name}" if name is not None else NO_NAME)
+    why = "the row names no parser" if name is None else f"no parser is called {name}"
+    return _all_content(text, NO_PARSER, why)
 
 
-def _all_content(text: str, why: str) -> Row:
+def _all_content(text: str, code: str, why: str) -> Row:
     """A row that no parser reads: all of it is content, as no text may be lost."""
     return {
         "content": text,
         "reasoning_content": None,
         "tool_calls": [],
         "incomplete": False,
-        "diagnostics": [f"0: {why}"],
+        "diagnostics": [{"offset": 0, "text": why, "code": code}],
     }

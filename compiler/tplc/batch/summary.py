@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 from jsonschema.validators import validator_for
 
 from tplc.batch.columns import STRUCT, Columns
-from tplc.batch.rows import NO_NAME, NO_PARSER, NOT_READ, RowParser
+from tplc.batch.rows import NO_PARSER, NOT_READ, Row, RowParser
 from tplc.verify.allowed import NOT_JUDGED, Allowed
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-UNKNOWN = "unknown tool "
+UNKNOWN = "unknown_tool"
 _MOST_TOOLS = 1000
 _MOST_NAMES = 1000  # so many names of parsers, of tools, and of diagnostics are counted apart
 _OTHERS = "(others)"
@@ -64,7 +64,7 @@ NAMES = tuple(one.name for one in fields(Counts))
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A row to look at, and where it stands; `why`: the diagnostic that it shows, "" where nothing is odd."""
+    """A row to look at, and where it stands; `why`: the code of the diagnostic that it shows, "" if nothing is odd."""
 
     why: str
     parser: str
@@ -151,7 +151,7 @@ class Summary:
             if calls:
                 self._calls(counts, calls, own)
             odd = self._diagnostics(counts, diagnostics)
-            if diagnostics and diagnostics[0].startswith(_UNREAD):
+            if diagnostics and diagnostics[0]["code"] in _UNREAD:
                 counts.unread += 1
                 text = text or contents[at].as_py()
             for why in odd or ("",):
@@ -183,19 +183,15 @@ class Summary:
                 counts.violating += 1
                 _count(self.violating_by_tool, name)
 
-    def _diagnostics(self, counts: Counts, diagnostics: Sequence[str]) -> Sequence[str]:
+    def _diagnostics(self, counts: Counts, diagnostics: Sequence[Row]) -> Sequence[str]:
         if not diagnostics:
             return ()
         counts.diagnosed += 1
-        kinds = []
-        for diagnostic in diagnostics:
-            place, _, text = diagnostic.partition(": ")
-            text = text if place.isdigit() else place  # what is wrong with the tools has no place in the output
-            unknown = text.startswith(UNKNOWN)
-            counts.unknown_tools += unknown
-            kinds.append(next((kind.strip(": ") for kind in (UNKNOWN, NOT_READ) if text.startswith(kind)), text))
-            _count(self.by_diagnostic, kinds[-1])
-        return kinds
+        codes = [diagnostic["code"] for diagnostic in diagnostics]
+        counts.unknown_tools += codes.count(UNKNOWN)
+        for code in codes:
+            _count(self.by_diagnostic, code)
+        return codes
 
     def _wanted(self, why: str, parser: str) -> bool:
         """A few of each diagnostic; of what is not odd, one of each parser."""
@@ -206,11 +202,20 @@ class Summary:
         return True
 
     def _sample(
-        self, why: str, parser: str, text: str, prompt: str | None, tools: str | None, diagnostics: Sequence[str]
+        self, why: str, parser: str, text: str, prompt: str | None, tools: str | None, diagnostics: Sequence[Row]
     ) -> Sample:
         place = f"row {self.rows:,}" + (f" of {self.place}" if self.place else "")
         shown, tail = text[:_LONGEST], None if prompt is None else prompt[-_LONGEST:]
-        return Sample(why, parser, place, shown, len(text) > _LONGEST, tail, tools, tuple(diagnostics))
+        return Sample(
+            why,
+            parser,
+            place,
+            shown,
+            len(text) > _LONGEST,
+            tail,
+            tools,
+            tuple(f"{one['offset']}: {one['text']}" for one in diagnostics),
+        )
 
     def to_json(self) -> dict[str, Any]:
         ranked = {"by_tool": self.by_tool, "by_diagnostic": self.by_diagnostic}
@@ -221,7 +226,7 @@ class Summary:
         return found
 
 
-_UNREAD = tuple(f"0: {begins}" for begins in (NO_PARSER, NO_NAME, NOT_READ))
+_UNREAD = (NO_PARSER, NOT_READ)
 _FIELDS = ("tool_calls", "incomplete", "diagnostics")
 
 

@@ -235,7 +235,8 @@ def parse_(
     resume: Annotated[bool, typer.Option("--resume", help="Skip existing files.", rich_help_panel=ROWS)] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.", rich_help_panel=ROWS)] = False,
     as_json: Annotated[
-        bool, typer.Option("--json", help="The summary as JSON, on standard output.", rich_help_panel=ROWS)
+        bool,
+        typer.Option("--json", help="Message, diagnostics and the rest as one JSON object; for rows: the summary."),
     ] = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No summary.", rich_help_panel=ROWS)] = False,
     html: Annotated[
@@ -245,7 +246,8 @@ def parse_(
         ),
     ] = None,
 ) -> None:
-    """Parse a model's output into a message, printed as JSON.  Diagnostics go to standard error.
+    """Parse a model's output into a message, printed as JSON.  Diagnostics go to standard error, or with --json into
+    the object that is printed.
 
     With --column: parse a column of outputs in files of rows, and write the rows with their messages.
     """
@@ -307,7 +309,6 @@ def parse_(
             "--batch-size": batch_size != BATCH_SIZE,
             "--resume": resume,
             "--force": force,
-            "--json": as_json,
             "--quiet": quiet,
         },
     )
@@ -318,6 +319,7 @@ def parse_(
             tools=tools,
             prompt=prompt,
             stream=stream,
+            as_json=as_json,
             parse_reasoning=reasoning,
             parse_tool_calls=tool_calls,
             echo=echo,

@@ -13,7 +13,7 @@ from rich.text import Text
 from tplc.cli import inputs
 from tplc.cli.console import new_console
 from tplc.cli.parse import ParseOptions, check_input, parser_of
-from tplc.cli.shown import one_line_json, print_json
+from tplc.cli.shown import diagnostics_of, one_line_json, print_json
 from tplc.explain.spans import ValueSpan, spans
 from tplc.ir.visible import shown
 from tplc.project.files import read_text, read_tools
@@ -73,7 +73,7 @@ def _as_json(parts: Sequence[ValueSpan], fed: Sequence[Fed], stream: Any) -> dic
         "parts": [{"start": part.start, "kind": part.kind, "text": part.text} for part in parts],
         "deltas": [{"at": one.at, "chunk": one.chunk, "delta": delta} for one in fed for delta in one.deltas],
         "message": stream.message,
-        "diagnostics": [{"offset": one.offset, "text": one.text} for one in stream.diagnostics],
+        "diagnostics": diagnostics_of(stream),
         "incomplete": stream.incomplete,
     }
 

@@ -13,7 +13,7 @@ from tplc import driver
 from tplc.cli import inputs
 from tplc.cli.options import NO_VARIANTS, Variants
 from tplc.cli.rows import ENGINES_OF_ROWS
-from tplc.cli.shown import one_line_json, print_json
+from tplc.cli.shown import diagnostics_of, one_line_json, print_json
 from tplc.errors import SourceError, UsageError
 from tplc.ir.nodes import TemplateIR
 from tplc.ir.visible import shown
@@ -40,10 +40,14 @@ class ParseOptions:
     engine: str = "parser"
     continued: bool = False
     limits: tuple[str, ...] = ()
+    as_json: bool = False
 
 
 def parse_command(options: ParseOptions) -> None:
     check_input(options)
+    if options.as_json and (options.stream or options.engine == "peg"):
+        other = "--stream" if options.stream else "--engine peg"
+        raise UsageError(f"--json prints the diagnostics of a whole output, which {other} doesn't have: leave one out")
     keywords: dict[str, Any] = {
         "tools": read_tools(options.tools) if options.tools else None,
         "prompt": read_text(options.prompt) if options.prompt else None,
@@ -70,11 +74,23 @@ def parse_command(options: ParseOptions) -> None:
     else:
         stream.feed(inputs.text_of(options.file, "the output"))
         stream.finish()
+        if options.as_json:
+            print_json(_as_json(stream))
+            return
         print_json(stream.message)
     for diagnostic in stream.diagnostics:
         print(f"at {diagnostic.offset}: {shown(diagnostic.text)}", file=sys.stderr)
     if stream.incomplete:
         print("the output is incomplete", file=sys.stderr)
+
+
+def _as_json(stream: Any) -> dict[str, Any]:
+    return {
+        "message": stream.message,
+        "diagnostics": diagnostics_of(stream),
+        "incomplete": stream.incomplete,
+        "trailing": getattr(stream, "trailing", ""),  # parsers of 0.1.0 have none
+    }
 
 
 def _parse_with_peg(options: ParseOptions, keywords: dict[str, Any]) -> None:

@@ -6,7 +6,7 @@ print_json({"role": "assistant"})  →  {\n  "role": "assistant"\n}
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from tplc.ir.visible import shown
 
@@ -29,3 +29,12 @@ def shown_text(text: Text) -> Text:
 
 def one_line_json(value: object) -> str:
     return shown(json.dumps(value, ensure_ascii=False))
+
+
+def diagnostics_of(stream: Any) -> list[dict[str, Any]]:
+    """Return the diagnostics of a parser as data; those of a parser of tplc 0.1.0 have no code."""
+    found = []
+    for one in stream.diagnostics:
+        code = getattr(one, "code", None)
+        found.append({"offset": one.offset, "text": one.text, **({} if code is None else {"code": code})})
+    return found

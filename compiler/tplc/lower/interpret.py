@@ -34,7 +34,7 @@ class Interpretation:
     trailing: str = ""
     pending: str = ""
     incomplete: bool = False
-    diagnostics: list[tuple[int, str]] = field(default_factory=list)
+    diagnostics: list[tuple[int, str, str]] = field(default_factory=list)
 
     @property
     def message(self) -> dict[str, object]:
@@ -74,7 +74,7 @@ class _Interpreter:
         self._release("content")
         if self.in_reasoning and self.parse_reasoning:
             self.reading.incomplete = True
-            self._note("the output ends inside the reasoning")
+            self._note("ends_in_reasoning", "the output ends inside the reasoning")
         return self.reading
 
     def _step(self, name: StateName) -> StateName:
@@ -106,7 +106,7 @@ class _Interpreter:
             self._keep(found, state.text or "content")
             return state.name
         if transition.note and not (transition.only_after_text and self.is_fresh):
-            self._note(transition.note)
+            self._note(*transition.note)
         for action in transition.actions:
             if action == "keep":
                 self._keep(found, "content" if state.name == "reasoning" else state.text or "content")
@@ -152,7 +152,7 @@ class _Interpreter:
         after = None if again is None else self._at(state.lexemes, self._next_char(again.end))
         if again is None or (after is not None and after.kind == "reasoning_end"):
             return False
-        self._note("reasoning is opened twice")
+        self._note("reasoning_opened_twice", "reasoning is opened twice")
         self.pos, self.space = again.end, again.lexeme.trail
         return True
 
@@ -272,12 +272,12 @@ class _Interpreter:
     def _over(self) -> None:
         self.pos = len(self.text) - len(self.text[self.pos :].lstrip())
         if self.pos < len(self.text):
-            self._note("text after the end of the turn")
+            self._note("text_after_turn", "text after the end of the turn")
             self._emit("trailing", len(self.text))
 
-    def _note(self, text: str) -> None:
+    def _note(self, code: str, text: str) -> None:
         if self.pos >= len(self.head):
-            self.reading.diagnostics.append((self.pos - len(self.head), text))
+            self.reading.diagnostics.append((self.pos - len(self.head), text, code))
 
 
 def _overlap(text: str, lead: str) -> int:

@@ -31,7 +31,7 @@ def _state(state: TurnState) -> Iterator[str]:
 def _transition(found: Transition | OptionChoice) -> str:
     if isinstance(found, OptionChoice):
         return f"if {found.option}: {_transition(found.on)}; else {_transition(found.off)}"
-    note = f"note {quoted(found.note)}" + " after text" * found.only_after_text if found.note else ""
+    note = f"note {quoted(found.note[1])}" + " after text" * found.only_after_text if found.note else ""
     return f"{', '.join([*filter(None, [note]), *found.actions]) or 'leave'} → {found.next}"
 
 

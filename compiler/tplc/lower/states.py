@@ -39,16 +39,19 @@ Action = Literal[
     "pending is content",
 ]
 Option = Literal["parse_reasoning", "parse_tool_calls"]
-UNOPENED, EMPTY_CALL, ANOTHER_TURN = "reasoning ends that was not open", "an empty call", "another turn begins"
+UNOPENED = ("reasoning_not_open", "reasoning ends that was not open")
+EMPTY_CALL = ("empty_call", "an empty call")
+ANOTHER_TURN = ("another_turn", "another turn begins")
 
 
 @dataclass(frozen=True, slots=True)
 class Transition:
-    """What a lexeme does.  `note` is reported, `only_after_text` if something of the part has come."""
+    """What a lexeme does.  `note`, a code and a text, is reported; `only_after_text`: if something of the part has
+    come."""
 
     actions: tuple[Action, ...]
     next: StateName | Literal["call"]
-    note: str = ""
+    note: tuple[str, str] | None = None
     only_after_text: bool = False
 
 

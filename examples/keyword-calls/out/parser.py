@@ -47,7 +47,7 @@ GENERATION_PROMPTS = ("<.assistant.>",)
 
 # The runtime, as far as this format reaches it; what is the format's own goes on after it.
 
-Diagnostic = namedtuple("Diagnostic", "offset text")
+Diagnostic = namedtuple("Diagnostic", "offset text code")
 
 
 def checked_text(name: str, value: object) -> str:
@@ -1216,7 +1216,7 @@ def continued_head(prompt: str, anchors: Sequence[str], reasoning: tuple[Sequenc
 
 
 PENDING_LIMIT = 1024  # more pending text than this is examined again only after it has doubled
-LATE = "text after the output was finished"
+LATE = "text_after_finish"
 NO_MATCH = Match("", 0, 0)
 
 
@@ -1410,8 +1410,8 @@ class Stream(Copied):
 
     def _late(self, chunk: str) -> list[Delta]:
         """Add text that is fed after `finish` to the trailing text; nothing of it is lost."""
-        if chunk and (not self.diagnostics or self.diagnostics[-1].text != LATE):
-            self._note(LATE)
+        if chunk and (not self.diagnostics or self.diagnostics[-1].code != LATE):
+            self._note(LATE, "text after the output was finished")
         self._out.texts["trailing"].append(chunk)
         return []
 
@@ -1468,9 +1468,9 @@ class Stream(Copied):
         self._out.emit(kind, text if self._echo else text[max(0, -self._base - self._pos) :])
         self._pos = end
 
-    def _note(self, text: str) -> None:
+    def _note(self, code: str, text: str) -> None:
         if len(self.diagnostics) < 1000:
-            self.diagnostics.append(Diagnostic(self._base + self._pos, text))
+            self.diagnostics.append(Diagnostic(self._base + self._pos, text, code))
 
     # The states, which a format prints
 
@@ -1699,15 +1699,15 @@ class TurnStates(Stream):
         self._line_start = self._line_start or fresh or self._mark.kind == "content"
         return True
 
-    def _drop_noted(self, text: str) -> bool:
+    def _drop_noted(self, code: str, text: str) -> bool:
         """Drop the marker and report it; the part that it stands in goes on."""
-        self._note(text)
+        self._note(code, text)
         return self._drop(self._fresh)
 
-    def _drop_after_text(self, text: str) -> bool:
+    def _drop_after_text(self, code: str, text: str) -> bool:
         """Drop the marker; report it if something of the turn has come."""
         if not self._fresh:
-            self._note(text)
+            self._note(code, text)
         return self._drop()
 
     def _open_reasoning(self) -> bool:
@@ -1727,7 +1727,7 @@ class TurnStates(Stream):
                 return None
             if behind is not None and behind.kind == "reasoning_end":
                 return False  # all that the reasoning holds
-            self._note("reasoning is opened twice")
+            self._note("reasoning_opened_twice", "reasoning is opened twice")
             self._pos, self._space = self._mark.end, self._mark.trail
         return None if again is None else again != ""
 
@@ -1769,7 +1769,7 @@ class TurnStates(Stream):
             self._pos = next_char(self._buf, self._pos)
             if self._pos < len(self._buf):
                 self._fresh = False
-                self._note("text after the end of the turn")
+                self._note("text_after_turn", "text after the end of the turn")
         self._text("trailing", len(self._buf))
         return False
 
@@ -1784,7 +1784,7 @@ class TurnStates(Stream):
 
     def _cut_off(self) -> bool:
         """Drop the remaining markup of a call in which the output ends."""
-        self._cut("a call")
+        self._cut("ends_in_call", "a call")
         self._text("trailing", len(self._buf))
         return False
 
@@ -1804,25 +1804,25 @@ class TurnStates(Stream):
         if self._begins_call(self._pos):
             self._cut_off()
             return
-        self._note("the output ends inside a marker")
+        self._note("ends_in_marker", "the output ends inside a marker")
         self._text("trailing", len(self._buf))
 
-    def _lost(self, text: str) -> None:
+    def _lost(self, code: str, text: str) -> None:
         """Text of a call was not read as its arguments: no caller should run it."""
-        self._note(text)
+        self._note(code, text)
         self.incomplete = True
 
-    def _cut(self, what: str) -> None:
+    def _cut(self, code: str, what: str) -> None:
         if not self._ends_inside:
-            self._note("the output ends inside " + what)
+            self._note(code, "the output ends inside " + what)
         self.incomplete = self._ends_inside = True
 
     def _finish(self) -> None:
         """Close everything that is open at the end of the output."""
         if self._opener and self._reasoning_on:
-            self._cut("the reasoning")
+            self._cut("ends_in_reasoning", "the reasoning")
         if self._open or (self._unclosed and not self.ENDS_TURN):
-            self._cut("a call")
+            self._cut("ends_in_call", "a call")
 
 
 ONE_WORD = Pattern(r"[\w.:/-]+")
@@ -1880,7 +1880,7 @@ class Slots(TurnStates):
     def _note_others(self) -> None:
         """Note repeated slots with different values."""
         for other in self._others:
-            self._note(other)
+            self._note("repeated_slot", other)
 
     def _end_of_slot(
         self, slot: str, pos: int, known: int, ends: Scanner, stops: str, joint: str
@@ -2001,7 +2001,7 @@ class Machine(Slots):
             self._in_string(reader)
             return False
         if reader.repair:
-            self._note("arguments: " + reader.repair)
+            self._note("arguments_repaired", "arguments: " + reader.repair)
         self._reader = None
         return True
 
@@ -2032,11 +2032,11 @@ class Machine(Slots):
         if expected:
             return expected != "more" and self._no_call(expected)
         if self._is_opened_twice:
-            self._note("the calls are opened twice")
+            self._note("calls_opened_twice", "the calls are opened twice")
         if self._others:
             self._note_others()
         if values["name"] != written:
-            self._note(f"the tool {values['name']} is called as {written}")
+            self._note("tool_name_corrected", f"the tool {values['name']} is called as {written}")
         self._pos = end
         self._open_call(values["name"], self.CALL_ID.format_map({**values, "name": written}) if self.CALL_ID else None)
         self._begin_arguments()
@@ -2105,8 +2105,8 @@ class Machine(Slots):
             return self._final and self._cut_off()  # the whole opener, without its end
         if expected == "end" and (self._skip or self._mark.kind == "separator"):
             return self._cut_off()
-            self._cut("a call")
-        self._note("not a call: expected " + expected)
+            self._cut("ends_in_call", "a call")
+        self._note("not_a_call", "not a call: expected " + expected)
         self._literal, self._unclosed, self._space = True, False, ""
         self._state = self._back
         if self._skip:
@@ -2117,7 +2117,7 @@ class Machine(Slots):
         self._out.open_call(name, call_id)
         self._open, self._literal, self._opener = True, False, ""  # a call ends the reasoning
         if self._tools and name not in self._tools:
-            self._note("unknown tool " + name)
+            self._note("unknown_tool", "unknown tool " + name)
 
     def _close_call(self) -> bool:
         self._open, self._closed, self._fresh, self._line_start, self._space = False, False, True, True, ""
@@ -2162,7 +2162,7 @@ class Repairs(Machine):
         if other is None:
             return False
         if other[0]:
-            self._note(f"the header of a call of {other[0]} is not as the template writes it")
+            self._note("other_header", f"the header of a call of {other[0]} is not as the template writes it")
             self._pos, self._space = other[1], ""
             self._open_call(other[0])
             self._begin_arguments()
@@ -2227,7 +2227,7 @@ class Repairs(Machine):
         found = calls_in(buf[start:end], self._tools)
         if not found:
             return self._read_once()
-        self._note("calls that are not written as the template does")
+        self._note("other_form_of_calls", "calls that are not written as the template does")
         self._pos = end
         for name, arguments in found:
             self._open_call(name, None)
@@ -2260,7 +2260,7 @@ class Repairs(Machine):
         ends = mark is not None and mark.kind in ENDS_OF_CALLS and not (mark.kind == kind == "call")
         if not ends and (at < len(buf) or kind == "call"):
             return "no"
-        self._note(f"{buf[start:end].strip()} is left over after a call")
+        self._note("left_over", f"{buf[start:end].strip()} is left over after a call")
         if kind == "call":
             self._pos = end
         else:
@@ -2333,7 +2333,7 @@ class Pairs(Repairs):
         arguments = arguments_of(name, reader.close(), self._tools)
         if arguments is None:
             return None
-        self._note("an object in the place of arguments")
+        self._note("object_as_arguments", "an object in the place of arguments")
         self._pos, self._space = end, ""
         self._out.emit("arguments", arguments)
         return self._close_call()
@@ -2359,9 +2359,9 @@ class Pairs(Repairs):
             self._note_others()
         if odd:
             self.incomplete = True
-            self._note("an argument has a name that holds markup")
+            self._note("markup_in_key", "an argument has a name that holds markup")
         if key != bare:
-            self._note(f"the argument {bare} is written in quotes")
+            self._note("key_in_quotes", f"the argument {bare} is written in quotes")
             key = bare
         self._pos = end
         self._count += 1
@@ -2391,9 +2391,9 @@ class Pairs(Repairs):
         else:
             return None
         if pos == start and self.PAIR_OPENS:
-            self._lost(f"the argument {key} is not opened")
+            self._lost("argument_not_opened", f"the argument {key} is not opened")
         else:
-            self._note(f"the argument {key} is not written as the template does")
+            self._note("other_form_of_argument", f"the argument {key} is not written as the template does")
         self._pos, self._space = end, self.PAIR[-1][1].markers[0][3]
         self._count += 1
         self._out.emit("arguments", self._key_of(", " if self._count > 1 else "{", key))
@@ -2410,7 +2410,7 @@ class Pairs(Repairs):
         if not kind and self._final and not self._buf[self._pos :].strip():
             return False
         if not kind:
-            self._note(NO_PAIR)
+            self._note("no_argument", NO_PAIR)
             self.incomplete = self.incomplete or not self._count
         self._out.emit("arguments", "}" if self._count else "{}")
         return self._close_call()
@@ -2493,13 +2493,15 @@ def rows_of(
 
 def _row(stream: Any, problem: str) -> Row:
     message = stream.message
-    diagnostics = [f"{diagnostic.offset}: {diagnostic.text}" for diagnostic in stream.diagnostics]
+    diagnostics = [diagnostic._asdict() for diagnostic in stream.diagnostics]
+    if problem:
+        diagnostics.insert(0, Diagnostic(0, problem, "tools_not_read")._asdict())
     return {
         "content": message["content"],
         "reasoning_content": message["reasoning_content"],
         "tool_calls": [{"id": call["id"], **call["function"]} for call in message["tool_calls"]],
         "incomplete": stream.incomplete,
-        "diagnostics": [problem, *diagnostics] if problem else diagnostics,
+        "diagnostics": diagnostics,
     }
 
 
@@ -2752,11 +2754,11 @@ class StreamParser(QuotedPairs):
         if kind == "end":
             return self._end_turn()
         if kind == "header":
-            return self._drop_after_text("another turn begins")
+            return self._drop_after_text("another_turn", "another turn begins")
         if kind == "stray":
-            return self._drop_noted("reasoning ends that was not open")
+            return self._drop_noted("reasoning_not_open", "reasoning ends that was not open")
         if kind == "empty":
-            return self._drop_noted("an empty call")
+            return self._drop_noted("empty_call", "an empty call")
         return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

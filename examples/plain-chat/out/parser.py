@@ -43,7 +43,7 @@ GENERATION_PROMPTS = ("--- answer ---\n",)
 
 # The runtime, as far as this format reaches it; what is the format's own goes on after it.
 
-Diagnostic = namedtuple("Diagnostic", "offset text")
+Diagnostic = namedtuple("Diagnostic", "offset text code")
 
 
 def checked_text(name: str, value: object) -> str:
@@ -404,7 +404,7 @@ def continued_head(prompt: str, anchors: Sequence[str], reasoning: tuple[Sequenc
 
 
 PENDING_LIMIT = 1024  # more pending text than this is examined again only after it has doubled
-LATE = "text after the output was finished"
+LATE = "text_after_finish"
 NO_MATCH = Match("", 0, 0)
 
 
@@ -574,8 +574,8 @@ class Stream(Copied):
 
     def _late(self, chunk: str) -> list[Delta]:
         """Add text that is fed after `finish` to the trailing text; nothing of it is lost."""
-        if chunk and (not self.diagnostics or self.diagnostics[-1].text != LATE):
-            self._note(LATE)
+        if chunk and (not self.diagnostics or self.diagnostics[-1].code != LATE):
+            self._note(LATE, "text after the output was finished")
         self._out.texts["trailing"].append(chunk)
         return []
 
@@ -631,9 +631,9 @@ class Stream(Copied):
         self._out.emit(kind, text if self._echo else text[max(0, -self._base - self._pos) :])
         self._pos = end
 
-    def _note(self, text: str) -> None:
+    def _note(self, code: str, text: str) -> None:
         if len(self.diagnostics) < 1000:
-            self.diagnostics.append(Diagnostic(self._base + self._pos, text))
+            self.diagnostics.append(Diagnostic(self._base + self._pos, text, code))
 
     # The states, which a format prints
 
@@ -726,10 +726,10 @@ class TurnStates(Stream):
         self._fresh, self._literal = fresh, False
         return True
 
-    def _drop_after_text(self, text: str) -> bool:
+    def _drop_after_text(self, code: str, text: str) -> bool:
         """Drop the marker; report it if something of the turn has come."""
         if not self._fresh:
-            self._note(text)
+            self._note(code, text)
         return self._drop()
 
     def _end_turn(self) -> bool:
@@ -743,7 +743,7 @@ class TurnStates(Stream):
             self._pos = next_char(self._buf, self._pos)
             if self._pos < len(self._buf):
                 self._fresh = False
-                self._note("text after the end of the turn")
+                self._note("text_after_turn", "text after the end of the turn")
         self._text("trailing", len(self._buf))
         return False
 
@@ -758,7 +758,7 @@ class TurnStates(Stream):
 
     def _end_of_cut(self) -> None:
         """Drop a truncated marker at the end."""
-        self._note("the output ends inside a marker")
+        self._note("ends_in_marker", "the output ends inside a marker")
         self._text("trailing", len(self._buf))
 
     def _finish(self) -> None:
@@ -810,13 +810,15 @@ def rows_of(
 
 def _row(stream: Any, problem: str) -> Row:
     message = stream.message
-    diagnostics = [f"{diagnostic.offset}: {diagnostic.text}" for diagnostic in stream.diagnostics]
+    diagnostics = [diagnostic._asdict() for diagnostic in stream.diagnostics]
+    if problem:
+        diagnostics.insert(0, Diagnostic(0, problem, "tools_not_read")._asdict())
     return {
         "content": message["content"],
         "reasoning_content": message["reasoning_content"],
         "tool_calls": [{"id": call["id"], **call["function"]} for call in message["tool_calls"]],
         "incomplete": stream.incomplete,
-        "diagnostics": [problem, *diagnostics] if problem else diagnostics,
+        "diagnostics": diagnostics,
     }
 
 
@@ -899,7 +901,7 @@ class StreamParser(TurnStates):
         if kind == "end":
             return self._end_turn()
         if kind == "header":
-            return self._drop_after_text("another turn begins")
+            return self._drop_after_text("another_turn", "another turn begins")
         return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

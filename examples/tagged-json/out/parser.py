@@ -46,7 +46,7 @@ GENERATION_PROMPTS = ("<~assistant~>\n", "<~assistant~>\n<musing>\n\n</musing>\n
 
 # The runtime, as far as this format reaches it; what is the format's own goes on after it.
 
-Diagnostic = namedtuple("Diagnostic", "offset text")
+Diagnostic = namedtuple("Diagnostic", "offset text code")
 
 
 def checked_text(name: str, value: object) -> str:
@@ -1161,7 +1161,7 @@ def continued_head(prompt: str, anchors: Sequence[str], reasoning: tuple[Sequenc
 
 
 PENDING_LIMIT = 1024  # more pending text than this is examined again only after it has doubled
-LATE = "text after the output was finished"
+LATE = "text_after_finish"
 NO_MATCH = Match("", 0, 0)
 
 
@@ -1355,8 +1355,8 @@ class Stream(Copied):
 
     def _late(self, chunk: str) -> list[Delta]:
         """Add text that is fed after `finish` to the trailing text; nothing of it is lost."""
-        if chunk and (not self.diagnostics or self.diagnostics[-1].text != LATE):
-            self._note(LATE)
+        if chunk and (not self.diagnostics or self.diagnostics[-1].code != LATE):
+            self._note(LATE, "text after the output was finished")
         self._out.texts["trailing"].append(chunk)
         return []
 
@@ -1413,9 +1413,9 @@ class Stream(Copied):
         self._out.emit(kind, text if self._echo else text[max(0, -self._base - self._pos) :])
         self._pos = end
 
-    def _note(self, text: str) -> None:
+    def _note(self, code: str, text: str) -> None:
         if len(self.diagnostics) < 1000:
-            self.diagnostics.append(Diagnostic(self._base + self._pos, text))
+            self.diagnostics.append(Diagnostic(self._base + self._pos, text, code))
 
     # The states, which a format prints
 
@@ -1654,15 +1654,15 @@ class TurnStates(Stream):
         self._line_start = self._line_start or fresh or self._mark.kind == "content"
         return True
 
-    def _drop_noted(self, text: str) -> bool:
+    def _drop_noted(self, code: str, text: str) -> bool:
         """Drop the marker and report it; the part that it stands in goes on."""
-        self._note(text)
+        self._note(code, text)
         return self._drop(self._fresh)
 
-    def _drop_after_text(self, text: str) -> bool:
+    def _drop_after_text(self, code: str, text: str) -> bool:
         """Drop the marker; report it if something of the turn has come."""
         if not self._fresh:
-            self._note(text)
+            self._note(code, text)
         return self._drop()
 
     def _open_reasoning(self) -> bool:
@@ -1682,7 +1682,7 @@ class TurnStates(Stream):
                 return None
             if behind is not None and behind.kind == "reasoning_end":
                 return False  # all that the reasoning holds
-            self._note("reasoning is opened twice")
+            self._note("reasoning_opened_twice", "reasoning is opened twice")
             self._pos, self._space = self._mark.end, self._mark.trail
         return None if again is None else again != ""
 
@@ -1724,7 +1724,7 @@ class TurnStates(Stream):
             self._pos = next_char(self._buf, self._pos)
             if self._pos < len(self._buf):
                 self._fresh = False
-                self._note("text after the end of the turn")
+                self._note("text_after_turn", "text after the end of the turn")
         self._text("trailing", len(self._buf))
         return False
 
@@ -1739,7 +1739,7 @@ class TurnStates(Stream):
 
     def _cut_off(self) -> bool:
         """Drop the remaining markup of a call in which the output ends."""
-        self._cut("a call")
+        self._cut("ends_in_call", "a call")
         self._text("trailing", len(self._buf))
         return False
 
@@ -1759,25 +1759,25 @@ class TurnStates(Stream):
         if self._begins_call(self._pos):
             self._cut_off()
             return
-        self._note("the output ends inside a marker")
+        self._note("ends_in_marker", "the output ends inside a marker")
         self._text("trailing", len(self._buf))
 
-    def _lost(self, text: str) -> None:
+    def _lost(self, code: str, text: str) -> None:
         """Text of a call was not read as its arguments: no caller should run it."""
-        self._note(text)
+        self._note(code, text)
         self.incomplete = True
 
-    def _cut(self, what: str) -> None:
+    def _cut(self, code: str, what: str) -> None:
         if not self._ends_inside:
-            self._note("the output ends inside " + what)
+            self._note(code, "the output ends inside " + what)
         self.incomplete = self._ends_inside = True
 
     def _finish(self) -> None:
         """Close everything that is open at the end of the output."""
         if self._opener and self._reasoning_on:
-            self._cut("the reasoning")
+            self._cut("ends_in_reasoning", "the reasoning")
         if self._open or (self._unclosed and not self.ENDS_TURN):
-            self._cut("a call")
+            self._cut("ends_in_call", "a call")
 
 
 class Slots(TurnStates):
@@ -1826,7 +1826,7 @@ class Machine(Slots):
         """Emit arguments that are a string with an object in it; any other string is content."""
         inside = text if self._written == "{" else unwrapped(text, self.STYLES)
         if inside is None and text not in ("null", '""'):
-            self._lost("the arguments are not an object")
+            self._lost("arguments_not_an_object", "the arguments are not an object")
             self._out.emit("content", text)
         self._out.emit("arguments", "{}" if inside is None else inside)
 
@@ -1872,7 +1872,7 @@ class Machine(Slots):
         self._out.open_call(name, call_id)
         self._open, self._literal, self._opener = True, False, ""  # a call ends the reasoning
         if self._tools and name not in self._tools:
-            self._note("unknown tool " + name)
+            self._note("unknown_tool", "unknown tool " + name)
 
     def _close_call(self) -> bool:
         self._open, self._closed, self._fresh, self._line_start, self._space = False, False, True, True, ""
@@ -1914,7 +1914,7 @@ class Repairs(Machine):
         found = calls_in(buf[start:end], self._tools)
         if not found:
             return self._read_once()
-        self._note("calls that are not written as the template does")
+        self._note("other_form_of_calls", "calls that are not written as the template does")
         self._pos = end
         for name, arguments in found:
             self._open_call(name, None)
@@ -1945,7 +1945,7 @@ class Repairs(Machine):
         ends = mark is not None and mark.kind in ENDS_OF_CALLS and not (mark.kind == kind == "call")
         if not ends and (at < len(buf) or kind == "call"):
             return "no"
-        self._note(f"{buf[start:end].strip()} is left over after a call")
+        self._note("left_over", f"{buf[start:end].strip()} is left over after a call")
         if kind == "call":
             self._pos = end
         else:
@@ -2047,7 +2047,7 @@ class CallObjects(Repairs):
             if start == len(self._buf) and not self._final:
                 return "more"
             if self._buf.startswith(self.OPENED, start):
-                self._note("another call without its opener")
+                self._note("call_not_opened", "another call without its opener")
                 self._pos, self._skip = start, 0
                 self._try_call("content")
                 return "dropped"
@@ -2116,7 +2116,9 @@ class CallObjects(Repairs):
                 self._emit_arguments(text)
             self._early, self._written = text, "done"
         elif event != "key":
-            self._note(("unknown" if event == "other" else "repeated") + " field " + reader.path[-1])
+            other = event == "other"
+            what = ("unknown" if other else "repeated") + " field " + reader.path[-1]
+            self._note("unknown_field" if other else "repeated_field", what)
             self._unknown = self._unknown or text not in ("null", '""')
         return True
 
@@ -2127,7 +2129,7 @@ class CallObjects(Repairs):
         schema = self._tools.get(self._out.calls[-1][0])
         found = reader.path[0] in (keys_of(schema, schema) or ())
         if found and not self._beside:
-            self._note("the arguments are next to the name")
+            self._note("arguments_next_to_name", "the arguments are next to the name")
         return found
 
     def _no_arguments(self) -> str:
@@ -2145,7 +2147,7 @@ class CallObjects(Repairs):
         self._named = True
         self._raw = []
         if name != written:
-            self._note(f"the tool {name} is called as {written}")
+            self._note("tool_name_corrected", f"the tool {name} is called as {written}")
         self._open_call(name, self._call_id)
         if self._early:
             self._written = self._early[0]
@@ -2160,9 +2162,9 @@ class CallObjects(Repairs):
             return text
         inner = calls_of(text, self._tools)
         if not inner or inner[0][0] != name:
-            self._lost("the arguments are not those of " + name)
+            self._lost("arguments_of_other_tool", "the arguments are not those of " + name)
             return text
-        self._note("a whole call in the place of its arguments")
+        self._note("call_as_arguments", "a whole call in the place of its arguments")
         return inner[0][1]
 
     def _again(self, expected: str) -> None:
@@ -2190,7 +2192,7 @@ class CallObjects(Repairs):
 
     def _give_back(self, expected: str) -> None:
         """Return the object's text as content."""
-        self._note("not a call: expected " + expected)
+        self._note("not_a_call", "not a call: expected " + expected)
         text = "".join(self._raw)
         self._out.emit(self._back_kind, text if self._echo else text[max(0, -self._raw_base) :])
         self._raw, self._reader = [], None
@@ -2202,7 +2204,7 @@ class CallObjects(Repairs):
         text = "".join(self._raw) + self._buf[self._pos :]
         if not any(closer.strip() in text for closer in self.CLOSERS):
             self._raw, self._pos, self._back_kind = [text], len(self._buf), "trailing"
-            self._cut("a call")
+            self._cut("ends_in_call", "a call")
         self._no_object("the rest of the call")
 
     def _end_object(self, reader: Reader) -> bool:
@@ -2212,7 +2214,7 @@ class CallObjects(Repairs):
             self._out.emit("arguments", self._no_arguments())
             self.incomplete = self.incomplete or (self._unknown and not self._beside)
         if reader.repair:
-            self._note("call: " + reader.repair)
+            self._note("call_repaired", "call: " + reader.repair)
         self._reader = None
         return self._close_call()
 
@@ -2330,13 +2332,15 @@ def rows_of(
 
 def _row(stream: Any, problem: str) -> Row:
     message = stream.message
-    diagnostics = [f"{diagnostic.offset}: {diagnostic.text}" for diagnostic in stream.diagnostics]
+    diagnostics = [diagnostic._asdict() for diagnostic in stream.diagnostics]
+    if problem:
+        diagnostics.insert(0, Diagnostic(0, problem, "tools_not_read")._asdict())
     return {
         "content": message["content"],
         "reasoning_content": message["reasoning_content"],
         "tool_calls": [{"id": call["id"], **call["function"]} for call in message["tool_calls"]],
         "incomplete": stream.incomplete,
-        "diagnostics": [problem, *diagnostics] if problem else diagnostics,
+        "diagnostics": diagnostics,
     }
 
 
@@ -2561,11 +2565,11 @@ class StreamParser(UsualObjects):
         if kind == "end":
             return self._end_turn()
         if kind == "header":
-            return self._drop_after_text("another turn begins")
+            return self._drop_after_text("another_turn", "another turn begins")
         if kind == "stray":
-            return self._drop_noted("reasoning ends that was not open")
+            return self._drop_noted("reasoning_not_open", "reasoning ends that was not open")
         if kind == "empty":
-            return self._drop_noted("an empty call")
+            return self._drop_noted("empty_call", "an empty call")
         return kind != ""
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:

@@ -117,6 +117,11 @@ def _branches(state: TurnState, *, whole: bool) -> dict[tuple[str, ...], list[st
     return found
 
 
+def noted(note: tuple[str, str]) -> str:
+    """Return the arguments of a call that reports a diagnostic: its code and its text."""
+    return ", ".join(map(literal, note))
+
+
 def _does(state: TurnState, kind: str, found: Transition | OptionChoice) -> Iterator[str]:
     """What a marker does.  Where an option decides, the runtime knows what becomes of it otherwise."""
     if state.text is None and kind != "reasoning_end":
@@ -137,10 +142,10 @@ def _does(state: TurnState, kind: str, found: Transition | OptionChoice) -> Iter
         return
     if transition.note and state.text is not None:
         drop = "drop_after_text" if transition.only_after_text else "drop_noted"
-        yield f"return self._{drop}({literal(transition.note)})"
+        yield f"return self._{drop}({noted(transition.note)})"
         return
     if transition.note:
-        yield f"self._note({literal(transition.note)})"
+        yield f"self._note({noted(transition.note)})"
     if "pending is reasoning" in transition.actions:
         yield 'self._out.release("reasoning_content")'
     if "pending is content" in transition.actions:

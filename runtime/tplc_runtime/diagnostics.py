@@ -1,0 +1,57 @@
+"""The codes of diagnostics: the one list of them, and what each means.
+
+Diagnostic(7, "unknown tool f", "unknown_tool").code in CODES  →  True
+
+Codes are stable; texts may change.  docs/diagnostics.md and schemas/diagnostic.schema.json list the same codes.
+"""
+
+from __future__ import annotations
+
+CODES = {
+    # How the output ends
+    "ends_in_call": "The output ends inside a call.",
+    "ends_in_marker": "The output ends with a truncated marker, which was dropped.",
+    "ends_in_reasoning": "The output ends inside the reasoning.",
+    "text_after_turn": "Text follows the end of the turn.",
+    "text_after_finish": "Text was fed after `finish`.",
+    # Parts of a turn
+    "another_turn": "A header of a turn stands inside of the answer. It was dropped.",
+    "reasoning_not_open": "A closer of reasoning stands where no reasoning is open. It was dropped.",
+    "reasoning_opened_twice": "Reasoning is opened twice. The second opener was dropped.",
+    "unknown_special_token": "A special token is no marker of the format. It stays in the text.",
+    # Calls
+    "not_a_call": "Text begins like a call and is none. It stays in the content.",
+    "unknown_tool": "A call names a tool that is not among the given tools.",
+    "empty_call": "An opener of a call is followed directly by its closer. Both were dropped.",
+    "call_not_opened": "A call has no opener.",
+    "calls_opened_twice": "Calls are opened twice. The first opener was dropped.",
+    "call_repaired": "The object of a call is not valid. It was repaired.",
+    "left_over": "A bracket, a fence or a marker is left over after a call. It was dropped.",
+    "other_form_of_calls": "Calls are in another form than the template's.",
+    "other_header": "The header of a call is in another form than the template's.",
+    "repeated_field": "A member of a call's object is repeated. The first one counts.",
+    "repeated_slot": "A part of a call is repeated with another value.",
+    "tool_name_corrected": "The name of a tool is written otherwise. The name of the given tool was taken.",
+    "unknown_field": "A member of a call's object is unknown. It was left out.",
+    # Arguments
+    "argument_not_closed": "An argument has no closer.",
+    "argument_not_opened": "An argument has no opener.",
+    "argument_of_other_type": "The value of an argument is not of the type in the schema, or written as another type.",
+    "arguments_in_one": "One argument holds all of them.",
+    "arguments_next_to_name": "The arguments of a call object are next to the name.",
+    "arguments_not_an_object": "The arguments are no object. Their text is in the content.",
+    "arguments_of_other_tool": "The arguments have none of the keys of the tool.",
+    "arguments_repaired": "Arguments are not valid. They were repaired.",
+    "call_as_arguments": "A whole call stands in the place of its arguments.",
+    "fence_around_arguments": "A Markdown fence is around the arguments. It was dropped.",
+    "key_in_quotes": "The name of an argument is in quotes, which were dropped.",
+    "markup_in_key": "The name of an argument contains markup.",
+    "no_argument": "Text of a call is no argument.",
+    "no_arguments": "A call has no arguments where they were expected.",
+    "object_as_arguments": "A JSON object stands in the place of the arguments.",
+    "other_form_of_argument": "An argument is in another form than the template's.",
+    # Rows of a table
+    "no_parser": "No parser has the name that the row gives, or the row gives none. All of its text is content.",
+    "row_not_read": "The row could not be read. All of its text is content.",
+    "tools_not_read": "The tools of the row are not JSON. The output was parsed without tools.",
+}
