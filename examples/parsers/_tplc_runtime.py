@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 else:
     Delta = End = Function = Marker = Message = Row = ToolCall = dict  # as what they describe is
 
-Diagnostic = namedtuple("Diagnostic", "offset text")
+Diagnostic = namedtuple("Diagnostic", "offset text code")
 
 
 def checked_text(name: str, value: object) -> str:
@@ -1436,7 +1436,7 @@ def _text(step: Any, buf: str, pos: int, final: bool, names: Collection[str]) ->
 
 
 PENDING_LIMIT = 1024  # more pending text than this is examined again only after it has doubled
-LATE = "text after the output was finished"
+LATE = "text_after_finish"
 NO_MATCH = Match("", 0, 0)
 
 
@@ -1641,8 +1641,8 @@ class Stream(Copied):
 
     def _late(self, chunk: str) -> list[Delta]:
         """Add text that is fed after `finish` to the trailing text; nothing of it is lost."""
-        if chunk and (not self.diagnostics or self.diagnostics[-1].text != LATE):
-            self._note(LATE)
+        if chunk and (not self.diagnostics or self.diagnostics[-1].code != LATE):
+            self._note(LATE, "text after the output was finished")
         self._out.texts["trailing"].append(chunk)
         return []
 
@@ -1702,9 +1702,9 @@ class Stream(Copied):
         self._out.emit(kind, text if self._echo else text[max(0, -self._base - self._pos) :])
         self._pos = end
 
-    def _note(self, text: str) -> None:
+    def _note(self, code: str, text: str) -> None:
         if len(self.diagnostics) < 1000:
-            self.diagnostics.append(Diagnostic(self._base + self._pos, text))
+            self.diagnostics.append(Diagnostic(self._base + self._pos, text, code))
 
     # The states, which a format prints
 
@@ -1968,15 +1968,15 @@ class TurnStates(Stream):
             self._in_word = False
         return True
 
-    def _drop_noted(self, text: str) -> bool:
+    def _drop_noted(self, code: str, text: str) -> bool:
         """Drop the marker and report it; the part that it stands in goes on."""
-        self._note(text)
+        self._note(code, text)
         return self._drop(self._fresh)
 
-    def _drop_after_text(self, text: str) -> bool:
+    def _drop_after_text(self, code: str, text: str) -> bool:
         """Drop the marker; report it if something of the turn has come."""
         if not self._fresh:
-            self._note(text)
+            self._note(code, text)
         return self._drop()
 
     def _open_reasoning(self) -> bool:
@@ -1996,7 +1996,7 @@ class TurnStates(Stream):
                 return None
             if behind is not None and behind.kind == "reasoning_end":
                 return False  # all that the reasoning holds
-            self._note("reasoning is opened twice")
+            self._note("reasoning_opened_twice", "reasoning is opened twice")
             self._pos, self._space = self._mark.end, self._mark.trail
         return None if again is None else again != ""
 
@@ -2043,7 +2043,7 @@ class TurnStates(Stream):
             self._pos = next_char(self._buf, self._pos)
             if self._pos < len(self._buf):
                 self._fresh = False
-                self._note("text after the end of the turn")
+                self._note("text_after_turn", "text after the end of the turn")
         self._text("trailing", len(self._buf))
         return False
 
@@ -2058,7 +2058,7 @@ class TurnStates(Stream):
 
     def _cut_off(self) -> bool:
         """Drop the remaining markup of a call in which the output ends."""
-        self._cut("a call")
+        self._cut("ends_in_call", "a call")
         self._text("trailing", len(self._buf))
         return False
 
@@ -2078,17 +2078,17 @@ class TurnStates(Stream):
         if self.CALLS and self._begins_call(self._pos):
             self._cut_off()
             return
-        self._note("the output ends inside a marker")
+        self._note("ends_in_marker", "the output ends inside a marker")
         self._text("trailing", len(self._buf))
 
-    def _lost(self, text: str) -> None:
+    def _lost(self, code: str, text: str) -> None:
         """Text of a call was not read as its arguments: no caller should run it."""
-        self._note(text)
+        self._note(code, text)
         self.incomplete = True
 
-    def _cut(self, what: str) -> None:
+    def _cut(self, code: str, what: str) -> None:
         if not self._ends_inside:
-            self._note("the output ends inside " + what)
+            self._note(code, "the output ends inside " + what)
         self.incomplete = self._ends_inside = True
 
     def _finish(self) -> None:
@@ -2096,9 +2096,9 @@ class TurnStates(Stream):
         if self.PENDING_TEXT:
             self._out.release("content")
         if self.REASONS and self._opener and self._reasoning_on:
-            self._cut("the reasoning")
+            self._cut("ends_in_reasoning", "the reasoning")
         if self.CALLS and (self._open or (self._unclosed and not self.ENDS_TURN)):
-            self._cut("a call")
+            self._cut("ends_in_call", "a call")
 
 
 ONE_WORD = Pattern(r"[\w.:/-]+")
@@ -2164,7 +2164,7 @@ class Slots(TurnStates):
     def _note_others(self) -> None:
         """Note repeated slots with different values."""
         for other in self._others:
-            self._note(other)
+            self._note("repeated_slot", other)
 
     def _end_of_slot(
         self, slot: str, pos: int, known: int, ends: Scanner, stops: str, joint: str
@@ -2302,7 +2302,7 @@ class Machine(Slots):
             self._in_string(reader)
             return False
         if reader.repair:
-            self._note("arguments: " + reader.repair)
+            self._note("arguments_repaired", "arguments: " + reader.repair)
         self._reader = None
         return True
 
@@ -2310,7 +2310,7 @@ class Machine(Slots):
         """Emit arguments that are a string with an object in it; any other string is content."""
         inside = text if self._written == "{" else unwrapped(text, self.STYLES)
         if inside is None and text not in ("null", '""'):
-            self._lost("the arguments are not an object")
+            self._lost("arguments_not_an_object", "the arguments are not an object")
             self._out.emit("content", text)
         self._out.emit("arguments", "{}" if inside is None else inside)
 
@@ -2347,11 +2347,11 @@ class Machine(Slots):
         if expected:
             return expected != "more" and self._no_call(expected)
         if self._is_opened_twice:
-            self._note("the calls are opened twice")
+            self._note("calls_opened_twice", "the calls are opened twice")
         if self._others:
             self._note_others()
         if self.NAMES_ALIKE and values["name"] != written:
-            self._note(f"the tool {values['name']} is called as {written}")
+            self._note("tool_name_corrected", f"the tool {values['name']} is called as {written}")
         self._pos = end
         self._open_call(values["name"], self.CALL_ID.format_map({**values, "name": written}) if self.CALL_ID else None)
         self._begin_arguments()
@@ -2472,8 +2472,8 @@ class Machine(Slots):
         if expected == "end" and (self._skip or self._mark.kind == "separator"):
             if self.DISTINCT:
                 return self._cut_off()
-            self._cut("a call")
-        self._note("not a call: expected " + expected)
+            self._cut("ends_in_call", "a call")
+        self._note("not_a_call", "not a call: expected " + expected)
         self._literal, self._unclosed, self._space = True, False, ""
         self._state = self._back
         if self._skip:
@@ -2490,7 +2490,7 @@ class Machine(Slots):
         self._out.open_call(name, call_id)
         self._open, self._literal, self._opener = True, False, ""  # a call ends the reasoning
         if self._tools and name not in self._tools:
-            self._note("unknown tool " + name)
+            self._note("unknown_tool", "unknown tool " + name)
 
     def _close_call(self) -> bool:
         self._open, self._closed, self._fresh, self._line_start, self._space = False, False, True, True, ""
@@ -2537,7 +2537,7 @@ class Repairs(Machine):
         if other is None:
             return False
         if other[0]:
-            self._note(f"the header of a call of {other[0]} is not as the template writes it")
+            self._note("other_header", f"the header of a call of {other[0]} is not as the template writes it")
             self._pos, self._space = other[1], ""
             self._open_call(other[0])
             self._begin_arguments()
@@ -2602,7 +2602,7 @@ class Repairs(Machine):
         found = calls_in(buf[start:end], self._tools)
         if not found:
             return self._read_once()
-        self._note("calls that are not written as the template does")
+        self._note("other_form_of_calls", "calls that are not written as the template does")
         self._pos = end
         for name, arguments in found:
             self._open_call(name, None)
@@ -2635,7 +2635,7 @@ class Repairs(Machine):
         ends = mark is not None and mark.kind in ENDS_OF_CALLS and not (mark.kind == kind == "call")
         if not ends and (at < len(buf) or kind == "call"):
             return "no"
-        self._note(f"{buf[start:end].strip()} is left over after a call")
+        self._note("left_over", f"{buf[start:end].strip()} is left over after a call")
         if kind == "call":
             self._pos = end
         else:
@@ -2688,7 +2688,7 @@ class Objects(Repairs):
                 return False
             self._written = self.STYLES[0].tokens.get(match.group(), "")
             if self._written not in ("{", '"'):
-                self._note("expected the arguments")
+                self._note("no_arguments", "expected the arguments")
                 self._out.emit("arguments", "{}")
                 return self._close_call()
             self._reader = Reader(self.STYLES, self.BREAKS)
@@ -2710,7 +2710,7 @@ class Objects(Repairs):
         if fence is not None and self.AFTER_CALL.match(buf, start) is None:
             if not self._final and self.AFTER_CALL.prefix_of(buf, start):
                 return False
-            self._note("a fence around the arguments")
+            self._note("fence_around_arguments", "a fence around the arguments")
             self._text("trailing", fence.end())
             return True
         name, key = self._out.calls[-1][0], FIRST_KEY.match(buf, start)
@@ -2724,7 +2724,7 @@ class Objects(Repairs):
         [found] = calls_of(reader.close(), self._tools) or [("", "")]
         if found[0] != name:
             return None
-        self._note("a whole call in the place of its arguments")
+        self._note("call_as_arguments", "a whole call in the place of its arguments")
         self._pos = end
         self._out.emit("arguments", found[1])
         return self._close_call()
@@ -2837,7 +2837,7 @@ class CallObjects(Repairs):
             if start == len(self._buf) and not self._final:
                 return "more"
             if self._buf.startswith(self.OPENED, start):
-                self._note("another call without its opener")
+                self._note("call_not_opened", "another call without its opener")
                 self._pos, self._skip = start, 0
                 self._try_call("content")
                 return "dropped"
@@ -2906,7 +2906,9 @@ class CallObjects(Repairs):
                 self._emit_arguments(text)
             self._early, self._written = text, "done"
         elif event != "key":
-            self._note(("unknown" if event == "other" else "repeated") + " field " + reader.path[-1])
+            other = event == "other"
+            what = ("unknown" if other else "repeated") + " field " + reader.path[-1]
+            self._note("unknown_field" if other else "repeated_field", what)
             self._unknown = self._unknown or text not in ("null", '""')
         return True
 
@@ -2917,7 +2919,7 @@ class CallObjects(Repairs):
         schema = self._tools.get(self._out.calls[-1][0])
         found = reader.path[0] in (keys_of(schema, schema) or ())
         if found and not self._beside:
-            self._note("the arguments are next to the name")
+            self._note("arguments_next_to_name", "the arguments are next to the name")
         return found
 
     def _no_arguments(self) -> str:
@@ -2936,7 +2938,7 @@ class CallObjects(Repairs):
         self._named = True
         self._raw = []
         if self.NAMES_ALIKE and name != written:
-            self._note(f"the tool {name} is called as {written}")
+            self._note("tool_name_corrected", f"the tool {name} is called as {written}")
         self._open_call(name, self._call_id)
         if self._early:
             self._written = self._early[0]
@@ -2951,9 +2953,9 @@ class CallObjects(Repairs):
             return text
         inner = calls_of(text, self._tools)
         if not inner or inner[0][0] != name:
-            self._lost("the arguments are not those of " + name)
+            self._lost("arguments_of_other_tool", "the arguments are not those of " + name)
             return text
-        self._note("a whole call in the place of its arguments")
+        self._note("call_as_arguments", "a whole call in the place of its arguments")
         return inner[0][1]
 
     def _again(self, expected: str) -> None:
@@ -2981,7 +2983,7 @@ class CallObjects(Repairs):
 
     def _give_back(self, expected: str) -> None:
         """Return the object's text as content."""
-        self._note("not a call: expected " + expected)
+        self._note("not_a_call", "not a call: expected " + expected)
         text = "".join(self._raw)
         self._out.emit(self._back_kind, text if self._echo else text[max(0, -self._raw_base) :])
         self._raw, self._reader = [], None
@@ -2994,7 +2996,7 @@ class CallObjects(Repairs):
         if not any(closer.strip() in text for closer in self.CLOSERS):
             if self.DISTINCT:
                 self._raw, self._pos, self._back_kind = [text], len(self._buf), "trailing"
-            self._cut("a call")
+            self._cut("ends_in_call", "a call")
         self._no_object("the rest of the call")
 
     def _end_object(self, reader: Reader) -> bool:
@@ -3004,7 +3006,7 @@ class CallObjects(Repairs):
             self._out.emit("arguments", self._no_arguments())
             self.incomplete = self.incomplete or (self._unknown and not self._beside)
         if reader.repair:
-            self._note("call: " + reader.repair)
+            self._note("call_repaired", "call: " + reader.repair)
         self._reader = None
         return self._close_call()
 
@@ -3151,7 +3153,7 @@ class Pairs(Repairs):
         arguments = arguments_of(name, reader.close(), self._tools)
         if arguments is None:
             return None
-        self._note("an object in the place of arguments")
+        self._note("object_as_arguments", "an object in the place of arguments")
         self._pos, self._space = end, ""
         self._out.emit("arguments", arguments)
         return self._close_call()
@@ -3181,9 +3183,9 @@ class Pairs(Repairs):
             self._note_others()
         if odd:
             self.incomplete = True
-            self._note("an argument has a name that holds markup")
+            self._note("markup_in_key", "an argument has a name that holds markup")
         if key != bare:
-            self._note(f"the argument {bare} is written in quotes")
+            self._note("key_in_quotes", f"the argument {bare} is written in quotes")
             key = bare
         self._pos = end
         self._count += 1
@@ -3213,9 +3215,9 @@ class Pairs(Repairs):
         else:
             return None
         if pos == start and self.PAIR_OPENS:
-            self._lost(f"the argument {key} is not opened")
+            self._lost("argument_not_opened", f"the argument {key} is not opened")
         else:
-            self._note(f"the argument {key} is not written as the template does")
+            self._note("other_form_of_argument", f"the argument {key} is not written as the template does")
         self._pos, self._space = end, self.PAIR[-1][1].markers[0][3]
         self._count += 1
         self._out.emit("arguments", self._key_of(", " if self._count > 1 else "{", key))
@@ -3232,7 +3234,7 @@ class Pairs(Repairs):
         start, mark = next_char(self._buf, self._pos), self._after_no_pair()
         if mark is None:
             return self._final and self._end_pairs("")
-        self._lost(NO_PAIR)
+        self._lost("no_argument", NO_PAIR)
         self._pos, self._space = start, ""
         self._text("content", start + len(self._buf[start : mark.start].rstrip()))
         return True
@@ -3253,7 +3255,7 @@ class Pairs(Repairs):
         if not kind and self._final and not self._buf[self._pos :].strip():
             return False
         if not kind:
-            self._note(NO_PAIR)
+            self._note("no_argument", NO_PAIR)
             self.incomplete = self.incomplete or not self._count
         self._out.emit("arguments", "}" if self._count else "{}")
         return self._close_call()
@@ -3548,7 +3550,7 @@ class RawPairs(Pairs):
         over = mark.kind in ("end", "alike")
         self._pos = mark.end if over else mark.start
         if not over and (self.NEXT_PAIR or self.CALL_CLOSES):
-            self._lost("an argument is not closed")
+            self._lost("argument_not_closed", "an argument is not closed")
         self._state = type(self)._pairs
         return True
 
@@ -3609,7 +3611,7 @@ class RawPairs(Pairs):
             member, self._all = self._all, ""
             if whole[:1] == "{":
                 self._count = int(bool(inside))
-                self._note("one argument holds all of them")
+                self._note("arguments_in_one", "one argument holds all of them")
                 return self._out.emit("arguments", "{" * self._count + inside)
             self._out.emit("arguments", member)
             self._as = self._read_as(text.strip())
@@ -3628,12 +3630,12 @@ class RawPairs(Pairs):
             literal = coerced(text, self._types)
             fits = literal is not None
             if fits or (self._types is not None and "string" not in self._types):
-                self._note("an argument is not written as its type is")
+                self._note("argument_of_other_type", "an argument is not written as its type is")
                 # What has lines may hold more of the call than this value.
                 self.incomplete = self.incomplete or (not fits and "\n" in text.strip())
         if fits and literal in BITS and self._by_schema == BOOLEAN:
             literal = BITS[literal]
-            self._note("an argument is not written as its type is")
+            self._note("argument_of_other_type", "an argument is not written as its type is")
         if literal is None or not fits:
             self._as = "string"
             self._piece(text)
@@ -3751,7 +3753,7 @@ class GuessedPairs(RawPairs):
         self._in_value = False
         typed = coerced(literal[1], self._by_schema) if self.RETYPED else None
         if self.RETYPED and self._by_schema is not None and "string" not in self._by_schema:
-            self._note("an argument is not written as its type is")
+            self._note("argument_of_other_type", "an argument is not written as its type is")
         self._out.emit("arguments", string_in(literal[1]) if typed is None else typed)
         return None
 
@@ -4146,7 +4148,7 @@ class Guard(Copied):
         self._unknown = ""
         if shown.strip() and self.noted < MOST_NOTES:
             self.noted += 1
-            self.notes.append(Diagnostic(at, "a special token that is no marker: " + shown))
+            self.notes.append(Diagnostic(at, "a special token that is no marker: " + shown, "unknown_special_token"))
 
 
 class GuardedTranscript(Transcript):
@@ -4231,7 +4233,7 @@ class SpecialTokens(Machine):
         guard = self._guard
         if guard is not None and text.strip() and not guard.followed:
             guard.followed = True
-            self._note("text after the end of the turn")
+            self._note("text_after_turn", "text after the end of the turn")
         if text:
             self._out.texts["trailing"].append(text)
         return []
@@ -4241,13 +4243,13 @@ class SpecialTokens(Machine):
             self._insert(note)
         guard.notes.clear()
 
-    def _note(self, text: str) -> None:
+    def _note(self, code: str, text: str) -> None:
         guard = self._guard
         if guard is None:
-            super()._note(text)
+            super()._note(code, text)
         elif len(self.diagnostics) - guard.noted < 1000:
             offset = self._base + self._pos
-            self._insert(Diagnostic(offset - bisect_right(guard.places, offset - 1), unguarded(text)))
+            self._insert(Diagnostic(offset - bisect_right(guard.places, offset - 1), unguarded(text), code))
 
     def _insert(self, note: Diagnostic) -> None:
         """Insert a note by its place in the text, because the time of noting depends on the chunks."""
@@ -4261,7 +4263,7 @@ class SpecialTokens(Machine):
         opened = self._buf[self._mark.start : self._mark.end]
         lacks = self.TOKEN_OPENS and not any(token in opened for token in self.TOKEN_OPENS)
         if lacks and getattr(self._out, "spells_tokens", False) and self._state != type(self)._after_call:
-            self._note("not a call: expected the token " + self.TOKEN_OPENS[0])
+            self._note("not_a_call", "not a call: expected the token " + self.TOKEN_OPENS[0])
             self._literal = True
             self._keep(kind)
             return True
@@ -4318,13 +4320,15 @@ def rows_of(
 
 def _row(stream: Any, problem: str) -> Row:
     message = stream.message
-    diagnostics = [f"{diagnostic.offset}: {diagnostic.text}" for diagnostic in stream.diagnostics]
+    diagnostics = [diagnostic._asdict() for diagnostic in stream.diagnostics]
+    if problem:
+        diagnostics.insert(0, Diagnostic(0, problem, "tools_not_read")._asdict())
     return {
         "content": message["content"],
         "reasoning_content": message["reasoning_content"],
         "tool_calls": [{"id": call["id"], **call["function"]} for call in message["tool_calls"]],
         "incomplete": stream.incomplete,
-        "diagnostics": [problem, *diagnostics] if problem else diagnostics,
+        "diagnostics": diagnostics,
     }
 
 
