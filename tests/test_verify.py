@@ -94,8 +94,25 @@ def pairs(opened: str, pair: str, close: str) -> str:
             'the render is not what was learned: one call has "<c>call_0{\\"town\\": \\"Oslo\\", \\"unit\\": \\"" '
             'where the format says "<c>call_0{\\"city\\": \\"Oslo\\", \\"unit\\": \\""',
         ),
+        (
+            EACH.replace(
+                "LINE",
+                "'<c>' ~ c.function.name ~ (' ' ~ c.function.arguments | tojson if c.function.arguments else '!')"
+                " ~ '</c>'",
+            ),
+            'the template writes calls without arguments in another form: "ns\\": false}</c><c>tool_1!</c><end>" '
+            'where the format says "s\\": false}</c><c>tool_1 {}</c><end>"',
+        ),
+        (
+            pairs(
+                "'<c>'",
+                "'<k>' ~ k ~ '</k>' ~ ('«s' ~ v ~ 's»' if v is string else '«n' ~ v | tojson ~ 'n»')",
+                "'</c>'",
+            ),
+            'the template writes values between texts that depend on their type: "«sOslos»" and "«n42n»"',
+        ),
     ],
-    ids=["count", "id", "id that nothing ends", "name", "damage"],
+    ids=["count", "id", "id that nothing ends", "name", "damage", "no arguments", "type"],
 )
 def test_the_cause_comes_before_the_failures(calls: str, cause: str) -> None:
     ir = driver.compile_template(AROUND_CALLS.replace("CALLS", calls), name="weak.jinja")

@@ -18,7 +18,7 @@ from functools import partial
 from urllib.parse import quote
 
 from tplc.errors import BadMessage
-from tplc.ir.markers import holds_piece
+from tplc.ir.markers import common_prefix, common_suffix, holds_piece
 from tplc.ir.nodes import Layout, PairArguments, Slot, TemplateIR, Text
 from tplc.ir.own_markers import own_markers
 from tplc.ir.printed import quoted
@@ -60,11 +60,8 @@ def causes(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
     weak = [] if read else list(_weak_places(ir))
     yield from weak
     if not counted and not weak:
-        found = [*_transformed(ir, tried)] or [
-            *_by_name(tried),
-            *_taken_for_markers(ir, tried),
-            *_unexplained(ir, tried),
-        ]
+        found = [*_transformed(ir, tried)] or [*_by_type(tried), *_without_arguments(ir, tried)]
+        found = found or [*_by_name(tried), *_taken_for_markers(ir, tried), *_unexplained(ir, tried)]
         yield from found or _common(tried)
 
 
@@ -161,6 +158,40 @@ def _by_name(tried: Sequence[Tried]) -> Iterator[str]:
         one = min(failed, key=lambda one: len(one.turn))
         names = ", ".join(call.name for call in one.case.calls)
         yield f"calls of some names are written in another form: {names} in {quoted(one.turn[:_LONGEST])}"
+
+
+def _by_type(tried: Sequence[Tried]) -> Iterator[str]:
+    """Yield the texts around a string and around a number, if both the text before and the text after differ."""
+    found = {one.case.title: one for one in tried}
+    shown = [found[title] for title in _STRING_AND_NUMBER if title in found]
+    if len(shown) < len(_STRING_AND_NUMBER) or all(one.passed for one in shown):
+        return
+    turns = [one.turn for one in shown]
+    start = len(common_prefix(*turns))
+    end = len(common_suffix(*(turn[start:] for turn in turns)))
+    # With one character more on both sides, which is mostly a bracket.
+    texts = [turn[max(0, start - 1) : len(turn) - max(0, end - 1)] for turn in turns]
+    around = [text[1:-1].split(value) for text, value in zip(texts, _STRING_AND_NUMBER.values(), strict=True)]
+    if start and end and all(len(parts) == 2 and all(parts) for parts in around):
+        yield f"the template writes values between texts that depend on their type: {' and '.join(map(quoted, texts))}"
+
+
+# Messages of the battery with a string and a number in the same place.
+_STRING_AND_NUMBER = {"string: a word": "Oslo", "value: an integer": "42"}
+
+
+def _without_arguments(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
+    """Yield the form of calls without arguments: all failures hold such a call, and the format writes it otherwise."""
+    failed = [one for one in tried if not one.passed]
+    if not failed or not all(any(not call.arguments for call in one.case.calls) for one in failed):
+        return
+    places = [_place(ir, one) for one in sorted(failed, key=lambda one: len(one.turn))]
+    place = next(filter(None, places), None)
+    if place is not None:
+        yield (
+            f"the template writes calls without arguments in another form: {quoted(place.around_rendered)} where the "
+            f"format says {quoted(place.around_written)}"
+        )
 
 
 def _texts(one: Tried) -> str:
