@@ -3716,9 +3716,10 @@ class GuessedPairs(RawPairs):
         ends = self.AFTER_VALUE if opened else self.BARE_END
         super()._begin_raw(types, ends.before(keys_of(self._schema(), self._schema()), self._tools))
         self._quotes = self.LITERALS if opened else QUOTES
-        _, core, lead, _, _ = self.PAIR[-1][1].markers[0]
-        before = self._pos - len(core) - 1
-        self._spaced = lead == "" and core[-1] not in QUOTES and before >= 0 and self._buf[before].isspace()
+        if self.PAIR[-1][1].markers:  # there are none if only white space ends a key
+            _, core, lead, _, _ = self.PAIR[-1][1].markers[0]
+            before = self._pos - len(core) - 1
+            self._spaced = lead == "" and core[-1] not in QUOTES and before >= 0 and self._buf[before].isspace()
         if self._quotes:
             self._as = ""
 
