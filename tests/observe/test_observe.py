@@ -68,7 +68,8 @@ def test_what_stood_in_a_markers_place_is_proposed(text: str) -> None:
     ],
 )
 def test_markers_inside_and_behind_a_call(name: str, marker: str, text: str) -> None:
-    written = write_message(ir_of(name), CALL)
+    # With reasoning, because the default prompt of one format opens it.
+    written = write_message(ir_of(name), {**CALL, "reasoning_content": "A forecast, then."})
     found = observe(ir_of(name), recorded(written, written.replace(marker, text)), source="out.jsonl")
     assert [(proposal.text, proposal.marker) for proposal in found.proposals] == [(text, marker)]
     assert [dict(judged.message) for judged in found.tried] == [dict(found.judged[0].message)] * 2

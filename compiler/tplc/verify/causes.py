@@ -60,8 +60,11 @@ def causes(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
     weak = [] if read else list(_weak_places(ir))
     yield from weak
     if not counted and not weak:
-        found = [*_transformed(ir, tried)] or [*_by_type(tried), *_without_arguments(ir, tried)]
-        found = found or [*_by_name(tried), *_taken_for_markers(ir, tried), *_unexplained(ir, tried)]
+        by_name = [*_by_name(tried)]
+        found = [*_transformed(ir, tried)]
+        if not found and not by_name:
+            found = [*_by_type(tried), *_without_arguments(ir, tried)]
+        found = found or [*by_name, *_taken_for_markers(ir, tried), *_unexplained(ir, tried)]
         yield from found or _common(tried)
 
 
