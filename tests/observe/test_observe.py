@@ -9,6 +9,7 @@ import pytest
 from tests.backends.parsers import ir_of
 from tplc.driver import artifact_of
 from tplc.ir.write import write_message
+from tplc.lower import lower
 from tplc.observe import Finding, Recorded, judge_of, observe
 from tplc.observe.likeness import Likeness
 
@@ -68,8 +69,9 @@ def test_what_stood_in_a_markers_place_is_proposed(text: str) -> None:
     ],
 )
 def test_markers_inside_and_behind_a_call(name: str, marker: str, text: str) -> None:
-    # With reasoning, because the default prompt of one format opens it.
+    # With reasoning, and without its opener where the default prompt ends with it.
     written = write_message(ir_of(name), {**CALL, "reasoning_content": "A forecast, then."})
+    written = written.removeprefix(lower(ir_of(name)).heads[0])
     found = observe(ir_of(name), recorded(written, written.replace(marker, text)), source="out.jsonl")
     assert [(proposal.text, proposal.marker) for proposal in found.proposals] == [(text, marker)]
     assert [dict(judged.message) for judged in found.tried] == [dict(found.judged[0].message)] * 2
