@@ -264,7 +264,7 @@ ALIASES = {**NAMES, "dict": "object", "None": "null", "tuple": "array", "double"
 MOST_VARIANTS = 4096  # a larger schema is ignored
 ODD_IN_KEYS = frozenset("<>{}[],:=\n")
 REFERRING = frozenset(("$ref", "anyOf", "oneOf", "allOf"))  # members that lead to other schemas
-PLAIN = {"type": 0, "description": 0, "title": 0, "default": 0}.keys()  # of these members, only the type matters
+PLAIN = frozenset(("type", "description", "title", "default"))  # of these members, only the type matters
 ONLY = {name: frozenset([name]) for name in ("array", "boolean", "integer", "null", "number", "object", "string")}
 NULL = {"type": "null"}
 NAMESPACE = Pattern(r".*[.:/](?=[^.:/]+\Z)")
@@ -3709,7 +3709,7 @@ class GuessedPairs(RawPairs):
     AFTER_VALUE: ClassVar[Guess]
     LITERALS: ClassVar[str] = ""  # the quotes of strings that are recognised
     BARE_END: ClassVar[Any] = None  # the end of a value without the quote that the template writes before each
-    _spaced = False  # white space before the end of the key: then white space after it is none of the value's
+    _spaced = False  # white space precedes the end of the key, so white space after it is no part of the value
 
     def _begin_raw(self, types: frozenset[str] | None, end: End) -> None:
         opened = self.BARE_END is None or self._buf[self._pos - 1] in QUOTES
@@ -3729,7 +3729,7 @@ class GuessedPairs(RawPairs):
     def _value(self) -> bool:
         if self._spaced:
             self._skip_space()
-            self._pos = NON_SPACE.search(self._buf, self._pos).start()
+            self._pos = next_char(self._buf, self._pos)
             if self._pos == len(self._buf) and not self._final:
                 return False
             self._spaced = False
@@ -3737,7 +3737,7 @@ class GuessedPairs(RawPairs):
         if self._quotes and not self._quoted and not self._out.texts["value"]:
             self._skip_space()
             buf, pos = self._buf, self._pos
-            start = NON_SPACE.search(buf, pos).start()
+            start = next_char(buf, pos)
             literal = PYTHON.match(buf, start) if buf[start : start + 1] in tuple(self._quotes) else None
             end = len(buf) if literal is None or literal[1] is None else literal.end()
             if not self._final and (start == len(buf) or (literal and self._end.partial_match(buf, end) == end)):

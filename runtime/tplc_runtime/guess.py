@@ -14,7 +14,7 @@ from .pattern import LONGEST_KEY, LOOK_BACK, Pattern
 from .raw import MOST_KEYS, PYTHON, RawPairs, coerced, string_in
 from .scanner import Match
 from .schema import keys_of
-from .turn import NON_SPACE
+from .turn import next_char
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class GuessedPairs(RawPairs):
     AFTER_VALUE: ClassVar[Guess]
     LITERALS: ClassVar[str] = ""  # the quotes of strings that are recognised
     BARE_END: ClassVar[Any] = None  # the end of a value without the quote that the template writes before each
-    _spaced = False  # white space before the end of the key: then white space after it is none of the value's
+    _spaced = False  # white space precedes the end of the key, so white space after it is no part of the value
 
     def _begin_raw(self, types: frozenset[str] | None, end: End) -> None:
         opened = self.BARE_END is None or self._buf[self._pos - 1] in QUOTES
@@ -93,7 +93,7 @@ class GuessedPairs(RawPairs):
     def _value(self) -> bool:
         if self._spaced:
             self._skip_space()
-            self._pos = NON_SPACE.search(self._buf, self._pos).start()
+            self._pos = next_char(self._buf, self._pos)
             if self._pos == len(self._buf) and not self._final:
                 return False
             self._spaced = False
@@ -101,7 +101,7 @@ class GuessedPairs(RawPairs):
         if self._quotes and not self._quoted and not self._out.texts["value"]:
             self._skip_space()
             buf, pos = self._buf, self._pos
-            start = NON_SPACE.search(buf, pos).start()
+            start = next_char(buf, pos)
             literal = PYTHON.match(buf, start) if buf[start : start + 1] in tuple(self._quotes) else None
             end = len(buf) if literal is None or literal[1] is None else literal.end()
             if not self._final and (start == len(buf) or (literal and self._end.partial_match(buf, end) == end)):

@@ -22,7 +22,7 @@ ALIASES = {**NAMES, "dict": "object", "None": "null", "tuple": "array", "double"
 MOST_VARIANTS = 4096  # a larger schema is ignored
 ODD_IN_KEYS = frozenset("<>{}[],:=\n")
 REFERRING = frozenset(("$ref", "anyOf", "oneOf", "allOf"))  # members that lead to other schemas
-PLAIN = {"type": 0, "description": 0, "title": 0, "default": 0}.keys()  # of these members, only the type matters
+PLAIN = frozenset(("type", "description", "title", "default"))  # of these members, only the type matters
 ONLY = {name: frozenset([name]) for name in ("array", "boolean", "integer", "null", "number", "object", "string")}
 NULL = {"type": "null"}
 NAMESPACE = Pattern(r".*[.:/](?=[^.:/]+\Z)")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import ROOT
 from tests.fuzz.formats import named
 from tests.slips.bases import TOOLS
 from tplc.batch.rows import NO_PARSER, NOT_READ
@@ -17,7 +18,6 @@ from tplc.lower.states import ANOTHER_TURN, EMPTY_CALL, UNOPENED
 from tplc.schemas import load_schema
 from tplc_runtime.diagnostics import CODES
 
-ROOT = Path(__file__).parents[2]
 # The PEG reports no diagnostics.
 RUNTIME = [
     path for path in sorted((ROOT / "runtime" / "tplc_runtime").glob("*.py")) if not path.name.startswith("peg_")

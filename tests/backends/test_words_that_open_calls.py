@@ -67,6 +67,7 @@ def case(kind: str) -> Case:
     return Case(Engines(ir, load_module(generate(ir, "python")), PegEngine(ir)))
 
 
+ADDRESS = "me@look#1 {}"
 TEXTS = [
     "I recall this: {x} yes",
     "I recall this: yes",
@@ -79,6 +80,7 @@ TEXTS = [
     "Use tools.f({…}); or tools.look({q: 1}); there.",
     "mytools.look({x});",
     "Mail me@home#1 {x}",
+    ADDRESS,
     "Ok.fn:look is a name, fn:look",
     "(fn:look)",
     "afn:look {x};",
@@ -89,15 +91,15 @@ TEXTS = [
 @pytest.mark.parametrize("kind", CALLS)
 def test_text_stays_text(kind: str, text: str) -> None:
     case(kind).output(text).expect(content=text)
-    case(kind).output(text).tools(TOOLS).expect(content=text)
+    if (kind, text) != ("bare sign", ADDRESS):  # a whole call of a known tool: see the next test
+        case(kind).output(text).tools(TOOLS).expect(content=text)
 
 
 def test_an_address_is_a_call_only_if_a_whole_call_of_a_known_tool_follows() -> None:
-    of, text = case("bare sign"), "me@look#1 {}"
-    of.output(text).expect(content=text)
+    of = case("bare sign")
     for other in ("me@find#1 {}", "me@look#1 {x}", "me@look#1", "me@look {}"):
         of.output(other).tools(TOOLS).expect(content=other)
-    of.output(text).tools(TOOLS).expect(content="me", calls=[("look", {}, "@look#1")])
+    of.output(ADDRESS).tools(TOOLS).expect(content="me", calls=[("look", {}, "@look#1")])
 
 
 WHOLE = {

@@ -71,8 +71,8 @@ def test_text_after_the_end_is_reported_and_kept(parser: ModuleType) -> None:
     assert stream.message == message
     assert stream.trailing == trailing + " more and more"
     late = stream.diagnostics[before:]
-    told = [(one.offset >= 3, one.text, one.code) for one in late]
-    assert told == [(True, "text after the output was finished", "text_after_finish")]
+    found = [(one.offset >= 3, one.text, one.code) for one in late]
+    assert found == [(True, "text after the output was finished", "text_after_finish")]
 
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy], ids=["copy", "deepcopy"])

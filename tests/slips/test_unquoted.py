@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from functools import cache
+from types import ModuleType
 
 import pytest
 
@@ -11,6 +13,7 @@ from tests.slips.measure import joined, read, reading
 from tplc import compile_template
 from tplc.backends.peg.engine import PegEngine
 from tplc.driver import generate
+from tplc.ir.nodes import TemplateIR
 from tplc.verify.artifact import load_module
 
 TEMPLATE = """
@@ -31,7 +34,6 @@ TEMPLATE = """
 {%- endfor %}
 {%- if add_generation_prompt %}{{- '[assistant]\n' }}{%- endif %}
 """
-IR = compile_template(TEMPLATE)
 TYPE = "an argument is not written as its type is"
 VALUES: list[tuple[str, object, list[str]]] = [
     ("city=Oslo, days=3", {"city": "Oslo", "days": 3}, []),
@@ -44,14 +46,24 @@ VALUES: list[tuple[str, object, list[str]]] = [
 ]
 
 
+@cache
+def ir_of_template() -> TemplateIR:
+    return compile_template(TEMPLATE)
+
+
+@cache
+def parser() -> ModuleType:
+    return load_module(generate(ir_of_template(), "python"))
+
+
 @pytest.mark.parametrize(("written", "arguments", "notes"), VALUES)
 def test_unquoted_value(written: str, arguments: object, notes: list[str]) -> None:
-    text, parser = f"<<get_weather({written})>>[end]", load_module(generate(IR, "python"))
+    text = f"<<get_weather({written})>>[end]"
     for size in (len(text), 1, 2, 3, 7):
-        stream, deltas = read(parser, text, TOOLS, [text[at : at + size] for at in range(0, len(text), size)])
+        stream, deltas = read(parser(), text, TOOLS, [text[at : at + size] for at in range(0, len(text), size)])
         for content, reasoning, calls in (reading(stream), joined(deltas)):
             found = [(name, json.loads(given)) for name, given in calls]
             assert (content, reasoning, found) == ("", "", [("get_weather", arguments)]), size
         assert (stream.incomplete, [note.text for note in stream.diagnostics]) == (False, notes), size
-    parsed = PegEngine(IR).read(text, tools=TOOLS)
+    parsed = PegEngine(ir_of_template()).read(text, tools=TOOLS)
     assert (parsed.message, parsed.incomplete) == (stream.message, stream.incomplete)

@@ -41,12 +41,12 @@ def whole_call_of(ir: TemplateIR, form: CallForm, *, section: bool) -> tuple[Cal
         return ()  # nothing shows where the last slot ends
     steps = [_step(layout, index, form.pairs, tools) for index in range(at)]
     closer = text_at(after, len(after) - 1)
-    behind = [
+    closing = [
         _step(after, index, None, tools)
         for index, item in enumerate(after)
         if isinstance(item, Slot) or item.text.strip()
     ]
-    return (*steps, *arguments, *behind, *_after(ir, closer, section=section))
+    return (*steps, *arguments, *closing, *_after(ir, closer, section=section))
 
 
 def text_steps(text: str) -> list[CallStep]:
@@ -68,15 +68,15 @@ def _step(layout: Layout, index: int, pairs: PairForm | None, tools: Tools) -> C
     item = layout[index]
     if isinstance(item, Text):
         return text_steps(item.text)[0]
-    behind = text_at(layout, index + 1) or _opened(tools, pairs)
+    following = text_at(layout, index + 1) or _opened(tools, pairs)
     kind = item.kind
     assert kind in ("name", "id", "index")
     none = pairs.empty + text_at(layout, index + 2) if pairs is not None and not text_at(layout, index + 1) else ""
     if none.strip():
         # A call without arguments goes on at once.  The steps that follow ask for the rest.
-        return CallStep(kind, f"{NAME}(?={_first_character(behind)}|{_first_character(none)})")
+        return CallStep(kind, f"{NAME}(?={_first_character(following)}|{_first_character(none)})")
     word = NAME if kind == "name" else ID
-    return CallStep(kind, f"{word}(?={pattern_of(behind)})", "".join(behind.split()))
+    return CallStep(kind, f"{word}(?={pattern_of(following)})", "".join(following.split()))
 
 
 def _first_character(text: str) -> str:

@@ -60,11 +60,12 @@ def causes(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
     weak = [] if read else list(_weak_places(ir))
     yield from weak
     if not counted and not weak:
-        by_name = [*_by_name(tried)]
         found = [*_transformed(ir, tried)]
-        if not found and not by_name:
-            found = [*_by_type(tried), *_without_arguments(ir, tried)]
-        found = found or [*by_name, *_taken_for_markers(ir, tried), *_unexplained(ir, tried)]
+        if not found:
+            by_name = [*_by_name(tried)]
+            # The calls of some names can also be the only ones without arguments: their names say more.
+            found = [] if by_name else [*_by_type(tried), *_without_arguments(ir, tried)]
+            found = found or [*by_name, *_taken_for_markers(ir, tried), *_unexplained(ir, tried)]
         yield from found or _common(tried)
 
 
