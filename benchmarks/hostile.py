@@ -112,6 +112,8 @@ CLASSES = (
     Hostile("unclosed strings", OBJECT, ARGUMENTS + '{"a": ', '"x" '),
     Hostile("a raw value", RAW, ARGUMENTS + "\n<with=a>\n", "some text\n"),
     Hostile("half-closers in a raw value", RAW, ARGUMENTS + "\n<with=a>\n", "</with"),
+    Hostile("closers in a raw value", RAW, ARGUMENTS + "\n<with=a>\n", "</with> x"),
+    Hostile("closers in a raw value, and no marker", CDATA, ARGUMENTS + '<arg key="a">', "</arg>"),
     Hostile("pairs without values", RAW, ARGUMENTS, "<with=a>"),
     Hostile("a quoted raw value without end", CDATA, ARGUMENTS + '<arg key="a"><[RAW[', "]RAW]"),
     Hostile("nested elements", ELEMENTS, ARGUMENTS, "^<a>"),

@@ -3203,20 +3203,12 @@ class Pairs(Repairs):
     def _pair_otherwise(self) -> bool | None:
         """A pair whose opener, or the end of whose key, is missing or other than it should be: the schema knows the
         key.  None where there is none."""
-        buf, start = self._buf, next_char(self._buf, self._pos)
-        keys = properties_of(self._schema())
-        head, behind, width = self.AROUND_KEY
-        longest = max(map(len, keys), default=0)
-        for pos in dict.fromkeys([start, next_char(buf, head.match(buf, start).end())]):
-            if not self._final and len(buf) - pos < width + longest:
-                return False
-            key = max((key for key in keys if key and buf.startswith(key, pos)), key=len, default="")
-            end = behind.match(buf, pos + len(key)).end()
-            if key and not self._final and len(buf) - end < width:
-                return False
-            if key and (end > pos + len(key) or (pos > start and buf[end : end + 1] == "\n")):
-                break
-        else:
+        start = next_char(self._buf, self._pos)
+        found = self._key_otherwise(start)
+        if found is None:
+            return False
+        key, pos, end = found
+        if not key:
             return None
         if pos == start and self.PAIR_OPENS:
             self._lost("argument_not_opened", f"the argument {key} is not opened")
@@ -3227,6 +3219,23 @@ class Pairs(Repairs):
         self._out.emit("arguments", self._key_of(", " if self._count > 1 else "{", key))
         self._begin_value(key, "")
         return True
+
+    def _key_otherwise(self, start: int) -> tuple[str, int, int] | None:
+        """Return a key of the schema, where it stands, and where its value begins, in a pair that is not written as the
+        template does.  The key is "" where there is no such pair; None: more input is needed."""
+        buf, keys = self._buf, properties_of(self._schema())
+        head, behind, width = self.AROUND_KEY
+        longest = max(map(len, keys), default=0)
+        for pos in dict.fromkeys([start, next_char(buf, head.match(buf, start).end())]):
+            if not self._final and len(buf) - pos < width + longest:
+                return None
+            key = max((key for key in keys if key and buf.startswith(key, pos)), key=len, default="")
+            end = behind.match(buf, pos + len(key)).end()
+            if key and not self._final and len(buf) - end < width:
+                return None
+            if key and (end > pos + len(key) or (pos > start and buf[end : end + 1] == "\n")):
+                return key, pos, end
+        return "", start, start
 
     def _no_pair(self) -> bool:
         if self.RESUMES:
@@ -3326,6 +3335,12 @@ class Closer:
     def find(self, buf: str, pos: int) -> Match | None:
         start = buf.find(self.core, pos)
         return None if start < 0 else Match("end", start, start + len(self.core), self.lead)
+
+    def match(self, buf: str, pos: int) -> Match | None:
+        return Match("end", pos, pos + len(self.core), self.lead) if buf.startswith(self.core, pos) else None
+
+    def prefix_of(self, buf: str, pos: int) -> str:
+        return self.core if self.core.startswith(buf[pos : pos + len(self.core)]) else ""
 
     def partial_match(self, buf: str, pos: int) -> int:
         at = buf.find(self.core[0], max(pos, len(buf) - len(self.core) + 1))
@@ -3461,6 +3476,9 @@ class RawPairs(Pairs):
     WORDS: ClassVar[ValueWords]
     AFTER_VALUE: ClassVar[End]
     VALUE_CLOSE: ClassVar[tuple[str, ...]] = ()  # before and after the key, if the closing marker repeats it
+    # These closers, and the markers that may come after the value: of several closers before the first of those, the one
+    # that they follow directly ends the value.
+    LAST_CLOSER: ClassVar[Scanner | None] = None
     TYPE_WORDS: ClassVar[Mapping[str, Sequence[str]]] = {}
     # The end of a value, or the text before the key of a pair at the start of a line, and the text after that key: a
     # pair that the schema knows ends a value whose own end is missing.
@@ -3470,6 +3488,7 @@ class RawPairs(Pairs):
     VALUE_SIGNS: ClassVar[Any] = None  # what is written in values for other characters
     _pending_end = ""  # the end of a value that may be the beginning of such a text
     _end: End
+    _closer: End = None  # of which a later one may count; None if the first does
     _in_value = False
     _by_schema: frozenset[str] | None = None
     _all = ""  # the text not yet emitted of a pair that may contain all arguments
@@ -3501,6 +3520,8 @@ class RawPairs(Pairs):
         if self.TYPE_WORDS and word in self.TYPE_WORDS:
             types = typed_as(types, frozenset(self.TYPE_WORDS[word]))
         end: End = Closer(key.join(self.VALUE_CLOSE)) if self.VALUE_CLOSE else self._end_of_value()
+        if self.LAST_CLOSER:
+            self._closer = end if self.VALUE_CLOSE else self.AFTER_VALUE
         return self._begin_raw(types, Synchronized(end, *self.CALL_CLOSES) if self.CALL_CLOSES else end)
 
     def _begin_raw(self, types: frozenset[str] | None, end: End) -> None:
@@ -3530,6 +3551,12 @@ class RawPairs(Pairs):
             elif not self.NEXT_PAIR or self._ends_here(mark.start):
                 break
             mark = self._end.find(buf, mark.start + 1)
+        if self.LAST_CLOSER:
+            first = mark
+            if mark is not None and mark.kind == "end" and self._closer is not None:
+                mark = self._last_closer(mark)
+                undecided = first if mark is None else None
+                mark = mark or first
         partial = (
             len(buf) if self._final or (mark is not None and not mark.ambiguous) else self._end.partial_match(buf, pos)
         )
@@ -3541,7 +3568,7 @@ class RawPairs(Pairs):
                 text = self._meant(text)
             self._piece(text)
             self._pos = partial
-            if (self._quoted or self._as == "json") and not self.VALUE_SIGNS:
+            if (self._quoted or self._as == "json") and not self.VALUE_SIGNS and self._undecided is None:
                 self._goes_on("arguments" if self._quoted else "value", self._end.safe_prefix_end)
             return False
         end = mark.start - trailing_overlap(buf[pos : mark.start], mark.lead)
@@ -3550,6 +3577,8 @@ class RawPairs(Pairs):
             text = self._meant(text, over=True)
         self._piece(text)
         self._pos = end  # the rest of the value is emitted here, in any chunking
+        if self.LAST_CLOSER and mark is not first:
+            self._note("closer_in_argument", "an argument contains its own closing marker")
         self._end_value()
         over = mark.kind in ("end", "alike")
         self._pos = mark.end if over else mark.start
@@ -3557,6 +3586,48 @@ class RawPairs(Pairs):
             self._lost("argument_not_closed", "an argument is not closed")
         self._state = type(self)._pairs
         return True
+
+    def _last_closer(self, mark: Match) -> Match | None:
+        """Return the first closer from `mark` on which a marker of the call or a known key follows directly.  If there
+        is none before the next of those markers: `mark`, or the last one if pairs begin with their key.  None: more
+        input is needed."""
+        buf, ends, found = self._buf, self.LAST_CLOSER or NO_MARKERS, mark
+        while True:
+            follows = self._goes_on_at(next_char(buf, found.end))
+            if follows is not False:
+                return found if follows else None
+            after = ends.find(buf, found.end)
+            while after is not None and after.kind == "end" and self._closer.match(buf, after.start) is None:
+                after = ends.find(buf, after.start + 1)  # of another key
+            if not self._final and (after is None or after.start >= ends.partial_match(buf, mark.end)):
+                return None
+            if after is None or after.kind != "end":
+                return mark if self.PAIR_OPENS else found
+            found = self._closer.match(buf, after.start)
+
+    def _goes_on_at(self, at: int) -> bool | None:
+        """Return whether a marker of the call or a known key comes next; None: more input is needed."""
+        buf = self._buf
+        if self.USUAL_PAIR and not self._final and self._is_usual(self.USUAL_PAIR, at):
+            return None
+        if at == len(buf):
+            return True if self._final else None
+        again = self._closer.match(buf, at)
+        if again is not None and again.kind == "end":
+            return False
+        if not self._final and self._closer.prefix_of(buf, at):
+            return None
+        if self.BETWEEN.match(buf, at) is not None:
+            return True
+        if not self._final and self.BETWEEN.prefix_of(buf, at):
+            return None
+        if not (self.NEXT_PAIR and self.AROUND_KEY and self._tools):
+            return False
+        known = self._key_otherwise(at)
+        if known is None:
+            return None
+        key, start, _ = known
+        return key != "" and (start > at or self.NEXT_PAIR[1].match(buf, start + len(key)) is not None)
 
     def _followed(self, mark: Match) -> bool | None:
         """Does a closer in another spelling come before a pair or the end of the call?  None: more input is needed."""
@@ -3956,6 +4027,7 @@ class Wraps(RawPairs):
             if opened == self.WRAP[0]:
                 self._pos = start + len(opened)
                 self._wrap, self._as, self._end, self._outer = "open", "string", Closer(self.WRAP[1]), self._end
+                self._closer = None
         ended = super()._value()
         if ended and self._wrap == "open":
             self._state = type(self)._after_wrap

@@ -140,6 +140,12 @@ class StreamParser(RawPairs):
         ("end", "</given>", "", "", 0), ("alike", "\x00</given>", "", "", 2),
         find=r"<(?:(/given>)|(\s{0,4}/\s{0,4}(?ai:given)\s{0,4}>))", near=r"<(?=[\t\n\r \-/_▁]|\Z)", width=105,
     )
+    LAST_CLOSER = Scanner(
+        ("mark", "<:more:> <:from assistant", "", "", 0), ("mark", '<given name="', "", "", 0),
+        ("mark", "<:over:>", "", "", 0), ("end", "</given>", "", "", 0), ("mark", "</run>", "", "", 0),
+        find=r'<(?:(:more:>\s{0,64}<:from\s{1,64}assistant)|(given\s{1,64}name=")|(:over:>)|(/given>)|(/run>))',
+        near=r"<(?=[/:g]|\Z)", width=153,
+    )
     NEXT_PAIR = (
         Scanner(
             ("next", '<given name="', "\n", "", 0), ("end", "</given>", "", "", 0),

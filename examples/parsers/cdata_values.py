@@ -170,6 +170,11 @@ class StreamParser(Wraps):
         ("end", "</arg>", "", "", 0), ("alike", "\x00</arg>", "", "", 2),
         find=r"<(?:(/arg>)|(\s{0,4}/\s{0,4}(?ai:arg)\s{0,4}>))", near=r"<(?=[\t\n\r \-/_▁]|\Z)", width=95,
     )
+    LAST_CLOSER = Scanner(
+        ("mark", '<act name="', "", "", 0), ("mark", '<arg key="', "", "", 0), ("mark", "</act>", "", "", 0),
+        ("end", "</arg>", "", "", 0), find=r'<(?:(act\s{1,64}name=")|(arg\s{1,64}key=")|(/act>)|(/arg>))',
+        near=r"<(?=[/a]|\Z)", width=76,
+    )
     NEXT_PAIR = (
         Scanner(
             ("next", '<arg key="', "", "", 0), ("end", "</arg>", "", "", 0), ("alike", "\x00</arg>", "", "", 2),

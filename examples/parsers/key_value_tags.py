@@ -166,6 +166,11 @@ class StreamParser(RawPairs):
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
     )
     AFTER_VALUE = Scanner(("end", "[/v]", "", "", 0), find=r"\[(/v\])", near=r"\[(?=[/]|\Z)", width=5)
+    LAST_CLOSER = Scanner(
+        ("mark", "[/ability]", "", "", 0), ("mark", "[ability]", "", "", 0), ("mark", "[@user@]", "", "", 0),
+        ("end", "[/v]", "", "", 0), ("mark", "[k]", "", "", 0),
+        find=r"\[(?:(/ability\])|(ability\])|(@user@\])|(/v\])|(k\]))", near=r"\[(?=[/@ak]|\Z)", width=11,
+    )
     NEXT_PAIR = (
         Scanner(
             ("end", "[/v]", "", "", 0), ("next", "[k]", "\n", "", 0), find=r"\[(?:(/v\])|(k\]))", near=r"\[(?=[/k]|\Z)",

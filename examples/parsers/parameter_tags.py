@@ -174,6 +174,11 @@ class StreamParser(RawPairs):
         find=r"<(?:(/with>)|(\s{0,4}/\s{0,4}(?ai:with)\s{0,4}>))", near=r"<(?=[\t\n\r \-/_▁]|\Z)", width=100,
         leads="\n",
     )
+    LAST_CLOSER = Scanner(
+        ("mark", "</deed>", "", "", 0), ("end", "</with>", "\n", "", 0), ("mark", "<with=", "", "", 0),
+        ("mark", "</do>", "", "", 0), ("mark", "<do=", "", "", 0), find="<(?:(/deed>)|(/with>)|(with=)|(/do>)|(do=))",
+        near=r"<(?=[/dw]|\Z)", width=8, leads="\n",
+    )
     NEXT_PAIR = (
         Scanner(
             ("end", "</with>", "\n", "", 0), ("next", "<with=", "\n", "", 0), ("alike", "\x00</with>", "\n", "", 2),

@@ -171,6 +171,12 @@ class StreamParser(RawPairs):
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
     )
     AFTER_VALUE = Scanner(("end", "⟨/arg⟩", "", "", 0), find="⟨(/arg⟩)", near=r"⟨(?=[/]|\Z)", width=7)
+    LAST_CLOSER = Scanner(
+        ("mark", '⟨step name="', "", "", 0), ("mark", '⟨arg name="', "", "", 0), ("mark", "⟨/steps⟩", "", "", 0),
+        ("mark", "⟨/step⟩", "", "", 0), ("end", "⟨/arg⟩", "", "", 0), ("mark", "⟪stop⟫", "", "", 0),
+        find=r'⟨(?:(step\s{1,64}name=")|(arg\s{1,64}name=")|(/steps⟩)|(/step⟩)|(/arg⟩))|⟪(stop⟫)',
+        near=r"⟨(?=[/as]|\Z)|⟪(?=[s]|\Z)", width=77,
+    )
     NEXT_PAIR = (
         Scanner(
             ("next", '⟨arg name="', "\n", "", 0), ("end", "⟨/arg⟩", "", "", 0),

@@ -11,7 +11,7 @@ import re
 
 from .pairs import Pairs
 from .pattern import LOOK_BACK, Pattern
-from .scanner import Match, Scanner, trailing_overlap
+from .scanner import NO_MARKERS, Match, Scanner, trailing_overlap
 from .schema import keys_of, member_of, typed_as, types_of
 from .turn import next_char
 from .values import escaped, json_end, literal_of
@@ -52,6 +52,12 @@ class Closer:
     def find(self, buf: str, pos: int) -> Match | None:
         start = buf.find(self.core, pos)
         return None if start < 0 else Match("end", start, start + len(self.core), self.lead)
+
+    def match(self, buf: str, pos: int) -> Match | None:
+        return Match("end", pos, pos + len(self.core), self.lead) if buf.startswith(self.core, pos) else None
+
+    def prefix_of(self, buf: str, pos: int) -> str:
+        return self.core if self.core.startswith(buf[pos : pos + len(self.core)]) else ""
 
     def partial_match(self, buf: str, pos: int) -> int:
         at = buf.find(self.core[0], max(pos, len(buf) - len(self.core) + 1))
@@ -187,6 +193,9 @@ class RawPairs(Pairs):
     WORDS: ClassVar[ValueWords]
     AFTER_VALUE: ClassVar[End]
     VALUE_CLOSE: ClassVar[tuple[str, ...]] = ()  # before and after the key, if the closing marker repeats it
+    # These closers, and the markers that may come after the value: of several closers before the first of those, the
+    # one that they follow directly ends the value.
+    LAST_CLOSER: ClassVar[Scanner | None] = None
     TYPE_WORDS: ClassVar[Mapping[str, Sequence[str]]] = {}
     # The end of a value, or the text before the key of a pair at the start of a line, and the text after that key: a
     # pair that the schema knows ends a value whose own end is missing.
@@ -196,6 +205,7 @@ class RawPairs(Pairs):
     VALUE_SIGNS: ClassVar[Any] = None  # what is written in values for other characters
     _pending_end = ""  # the end of a value that may be the beginning of such a text
     _end: End
+    _closer: End = None  # of which a later one may count; None if the first does
     _in_value = False
     _by_schema: frozenset[str] | None = None
     _all = ""  # the text not yet emitted of a pair that may contain all arguments
@@ -227,6 +237,8 @@ class RawPairs(Pairs):
         if self.TYPE_WORDS and word in self.TYPE_WORDS:
             types = typed_as(types, frozenset(self.TYPE_WORDS[word]))
         end: End = Closer(key.join(self.VALUE_CLOSE)) if self.VALUE_CLOSE else self._end_of_value()
+        if self.LAST_CLOSER:
+            self._closer = end if self.VALUE_CLOSE else self.AFTER_VALUE
         return self._begin_raw(types, Synchronized(end, *self.CALL_CLOSES) if self.CALL_CLOSES else end)
 
     def _begin_raw(self, types: frozenset[str] | None, end: End) -> None:
@@ -256,6 +268,12 @@ class RawPairs(Pairs):
             elif not self.NEXT_PAIR or self._ends_here(mark.start):
                 break
             mark = self._end.find(buf, mark.start + 1)
+        if self.LAST_CLOSER:
+            first = mark
+            if mark is not None and mark.kind == "end" and self._closer is not None:
+                mark = self._last_closer(mark)
+                undecided = first if mark is None else None
+                mark = mark or first
         partial = (
             len(buf) if self._final or (mark is not None and not mark.ambiguous) else self._end.partial_match(buf, pos)
         )
@@ -267,7 +285,7 @@ class RawPairs(Pairs):
                 text = self._meant(text)
             self._piece(text)
             self._pos = partial
-            if (self._quoted or self._as == "json") and not self.VALUE_SIGNS:
+            if (self._quoted or self._as == "json") and not self.VALUE_SIGNS and self._undecided is None:
                 self._goes_on("arguments" if self._quoted else "value", self._end.safe_prefix_end)
             return False
         end = mark.start - trailing_overlap(buf[pos : mark.start], mark.lead)
@@ -276,6 +294,8 @@ class RawPairs(Pairs):
             text = self._meant(text, over=True)
         self._piece(text)
         self._pos = end  # the rest of the value is emitted here, in any chunking
+        if self.LAST_CLOSER and mark is not first:
+            self._note("closer_in_argument", "an argument contains its own closing marker")
         self._end_value()
         over = mark.kind in ("end", "alike")
         self._pos = mark.end if over else mark.start
@@ -283,6 +303,48 @@ class RawPairs(Pairs):
             self._lost("argument_not_closed", "an argument is not closed")
         self._state = type(self)._pairs
         return True
+
+    def _last_closer(self, mark: Match) -> Match | None:
+        """Return the first closer from `mark` on which a marker of the call or a known key follows directly.  If there
+        is none before the next of those markers: `mark`, or the last one if pairs begin with their key.  None: more
+        input is needed."""
+        buf, ends, found = self._buf, self.LAST_CLOSER or NO_MARKERS, mark
+        while True:
+            follows = self._goes_on_at(next_char(buf, found.end))
+            if follows is not False:
+                return found if follows else None
+            after = ends.find(buf, found.end)
+            while after is not None and after.kind == "end" and self._closer.match(buf, after.start) is None:
+                after = ends.find(buf, after.start + 1)  # of another key
+            if not self._final and (after is None or after.start >= ends.partial_match(buf, mark.end)):
+                return None
+            if after is None or after.kind != "end":
+                return mark if self.PAIR_OPENS else found
+            found = self._closer.match(buf, after.start)
+
+    def _goes_on_at(self, at: int) -> bool | None:
+        """Return whether a marker of the call or a known key comes next; None: more input is needed."""
+        buf = self._buf
+        if self.USUAL_PAIR and not self._final and self._is_usual(self.USUAL_PAIR, at):
+            return None
+        if at == len(buf):
+            return True if self._final else None
+        again = self._closer.match(buf, at)
+        if again is not None and again.kind == "end":
+            return False
+        if not self._final and self._closer.prefix_of(buf, at):
+            return None
+        if self.BETWEEN.match(buf, at) is not None:
+            return True
+        if not self._final and self.BETWEEN.prefix_of(buf, at):
+            return None
+        if not (self.NEXT_PAIR and self.AROUND_KEY and self._tools):
+            return False
+        known = self._key_otherwise(at)
+        if known is None:
+            return None
+        key, start, _ = known
+        return key != "" and (start > at or self.NEXT_PAIR[1].match(buf, start + len(key)) is not None)
 
     def _followed(self, mark: Match) -> bool | None:
         """Does a closer in another spelling come before a pair or the end of the call?  None: more input is needed."""

@@ -34,6 +34,7 @@ class Wraps(RawPairs):
             if opened == self.WRAP[0]:
                 self._pos = start + len(opened)
                 self._wrap, self._as, self._end, self._outer = "open", "string", Closer(self.WRAP[1]), self._end
+                self._closer = None
         ended = super()._value()
         if ended and self._wrap == "open":
             self._state = type(self)._after_wrap

@@ -17,7 +17,6 @@ from tplc.verify.artifact import load_module
 FOLDER = Path(__file__).parent.parent / "cases" / "reproductions"
 # How the reason of a refusal begins.
 REFUSED = {
-    "escaped-attributes-of-json": "cause: 21 of 91 messages do not come back; the shortest of them, string: an object",
     "line-ends-reasoning": "cause: no message with reasoning and calls comes back; the shortest of them, reasoning and",
     "no-empty-arguments": 'cause: the template writes calls without arguments in another form: "se}<|/use|>',
     "words-in-capitals": "words-in-capitals: calls cannot be read: the render depends on its words and holds none of",

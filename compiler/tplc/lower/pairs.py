@@ -14,8 +14,8 @@ from tplc.ir.nodes import Layout, PairArguments, Slot, TemplateIR, Tools
 from tplc.ir.spellings import spelling_of
 from tplc.lower.acceptor import Following, PairForm, SlotEnd
 from tplc.lower.following import ValueContext, following_of
-from tplc.lower.layouts import merged, not_blank, text_at
-from tplc.lower.lexemes import MAX_INNER_SPACE
+from tplc.lower.layouts import merged, not_blank, text_at, unique
+from tplc.lower.lexemes import MAX_INNER_SPACE, Lexemes, lexemes_of
 from tplc.lower.slots import stops_of
 from tplc.lower.tolerated import Tolerated
 
@@ -43,6 +43,7 @@ def pairs_of(
         slots, context, bare = _with_literals(slots, context)
     opens = not_blank(tolerated.texts(opened))
     between = _between(tools, context, opens, [*next_call, *ir.turn.ends], repeats=repeats)
+    raw = not (guessed or dialect.top.strings or dialect.elements)
     return PairForm(
         start=pairs.start,
         separator=pairs.separator,
@@ -67,6 +68,7 @@ def pairs_of(
         types=_type_words(tools),
         wrap=(dialect.wrap.open, dialect.wrap.close) if dialect.wrap else None,
         items=(dialect.elements.item_open, dialect.elements.item_close) if dialect.elements else None,
+        marks=_marks(between, opens or [key_end], "" if repeats else close.strip()) if raw else (),
         resumes=bool(opens) and all(_resumes(text.strip(), between) for text in opens),
     )
 
@@ -131,6 +133,28 @@ def _between(
         ("broken", [close] if repeats else []),
     ]
     return tuple((kind, texts) for kind, found in kinds if (texts := not_blank(found)))
+
+
+def _marks(between: Sequence[tuple[str, tuple[str, ...]]], opens: Sequence[str], closer: str) -> tuple[str, ...]:
+    """The markers that no value contains after its closer: what opens a pair, and what ends the arguments.
+
+    Empty where nothing shows that a pair begins, and where the value's `closer` ends something else as well; one that
+    repeats the key ("") does not.
+    """
+    after = [text.strip() for kind, texts in between if kind in ("end", "next") for text in texts]
+    if closer and any(text.startswith(closer) or closer.startswith(text) for text in after):
+        return ()
+    pairs = any(kind == "pair" for kind, _ in between) or any(map(is_distinctive, opens))
+    telling = unique(text.strip() for text in (*opens, *after) if is_distinctive(text))
+    # A text that another is part of is found by that one.
+    alone = (text for text in telling if not any(text != other and other in text for other in telling))
+    return tuple(alone) if pairs else ()
+
+
+def ends_and_marks(pairs: PairForm) -> Lexemes:
+    """The closers of a value ("end"; up to the key, where they repeat it), and the call's markers after it ("mark")."""
+    ends = pairs.value_ends if pairs.value_close is None else pairs.value_close[:1]
+    return lexemes_of([("mark", pairs.marks), ("end", ends)])
 
 
 def _are_keywords(pairs: PairArguments, key_end: str) -> bool:

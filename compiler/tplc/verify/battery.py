@@ -61,6 +61,7 @@ class Case:
 CONTENT = "The answer is here."
 REASONING = "First I look at the question."
 RANDOM = "random message"
+_KEY = "value"  # of the argument that values of all kinds are tried for
 SHAPES = tuple(
     Shape(reasoning, content, calls)
     for calls in (0, 1, 2, 3)
@@ -151,6 +152,9 @@ def battery(ir: TemplateIR) -> Iterator[Case]:
         if marker == end:
             continue
         yield _value_case(f"string: the marker {marker!r} in it", f"before {marker} after")
+    closer = closer_of_values(ir)
+    if closer and closer != end:
+        yield _value_case(f"string: the marker {closer!r} alone", closer)
     # Tool servers put punctuation into names; a template may have a form of its own for such a name.
     named = (_call("files.first"), Call("files-second", ()), _call("files/third"))
     yield Case("no arguments between others", calls=named)
@@ -204,7 +208,7 @@ def _call(name: str) -> Call:
 
 
 def _value_case(title: str, value: Json) -> Case:
-    return Case(title, calls=(Call("store", (("before", "x"), ("value", value), ("after", "y"))),))
+    return Case(title, calls=(Call("store", (("before", "x"), (_KEY, value), ("after", "y"))),))
 
 
 def markers(ir: TemplateIR) -> tuple[str, ...]:
@@ -212,7 +216,17 @@ def markers(ir: TemplateIR) -> tuple[str, ...]:
     call = [item.text for item in ir.tools.call if isinstance(item, Text)]
     tools = ir.tools
     texts = [ir.reasoning.start, ir.reasoning.end, tools.section_start, tools.section_end, *call, *ir.turn.ends]
+    texts.append(closer_of_values(ir))
     return tuple(sorted({text.strip() for text in texts if text.strip()}))
+
+
+def closer_of_values(ir: TemplateIR) -> str:
+    """Return the text after a raw value of the messages here; "" if values are delimited otherwise, or hold markup."""
+    pairs, dialect = ir.tools.arguments, ir.tools.dialect
+    if not isinstance(pairs, PairArguments) or dialect is None or dialect.top.strings or dialect.elements:
+        return ""
+    after = pairs.pair[pairs.pair.index(Slot("value")) + 1 :]
+    return "".join(item.text if isinstance(item, Text) else _KEY for item in after).strip()
 
 
 def _end_of_values(ir: TemplateIR) -> str:

@@ -2379,20 +2379,12 @@ class Pairs(Repairs):
     def _pair_otherwise(self) -> bool | None:
         """A pair whose opener, or the end of whose key, is missing or other than it should be: the schema knows the
         key.  None where there is none."""
-        buf, start = self._buf, next_char(self._buf, self._pos)
-        keys = properties_of(self._schema())
-        head, behind, width = self.AROUND_KEY
-        longest = max(map(len, keys), default=0)
-        for pos in dict.fromkeys([start, next_char(buf, head.match(buf, start).end())]):
-            if not self._final and len(buf) - pos < width + longest:
-                return False
-            key = max((key for key in keys if key and buf.startswith(key, pos)), key=len, default="")
-            end = behind.match(buf, pos + len(key)).end()
-            if key and not self._final and len(buf) - end < width:
-                return False
-            if key and (end > pos + len(key) or (pos > start and buf[end : end + 1] == "\n")):
-                break
-        else:
+        start = next_char(self._buf, self._pos)
+        found = self._key_otherwise(start)
+        if found is None:
+            return False
+        key, pos, end = found
+        if not key:
             return None
         if pos == start and self.PAIR_OPENS:
             self._lost("argument_not_opened", f"the argument {key} is not opened")
@@ -2403,6 +2395,23 @@ class Pairs(Repairs):
         self._out.emit("arguments", self._key_of(", " if self._count > 1 else "{", key))
         self._begin_value(key, "")
         return True
+
+    def _key_otherwise(self, start: int) -> tuple[str, int, int] | None:
+        """Return a key of the schema, where it stands, and where its value begins, in a pair that is not written as the
+        template does.  The key is "" where there is no such pair; None: more input is needed."""
+        buf, keys = self._buf, properties_of(self._schema())
+        head, behind, width = self.AROUND_KEY
+        longest = max(map(len, keys), default=0)
+        for pos in dict.fromkeys([start, next_char(buf, head.match(buf, start).end())]):
+            if not self._final and len(buf) - pos < width + longest:
+                return None
+            key = max((key for key in keys if key and buf.startswith(key, pos)), key=len, default="")
+            end = behind.match(buf, pos + len(key)).end()
+            if key and not self._final and len(buf) - end < width:
+                return None
+            if key and (end > pos + len(key) or (pos > start and buf[end : end + 1] == "\n")):
+                return key, pos, end
+        return "", start, start
 
     def _no_pair(self) -> bool:
         return self._end_pairs("")

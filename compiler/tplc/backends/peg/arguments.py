@@ -26,7 +26,7 @@ from tplc.lower import PairForm
 from tplc.lower.bounds import KEY
 from tplc.lower.following import after_quoted, closes_call, pattern_of
 from tplc.lower.lexemes import ALIKE, exact, group, lexemes_of
-from tplc.lower.pairs import QUOTES, around_key
+from tplc.lower.pairs import QUOTES, around_key, ends_and_marks
 from tplc.lower.states import respelled_kinds
 from tplc.lower.values import AFTER_LITERAL, MOST_KEYS, WORDS
 
@@ -146,7 +146,7 @@ class PairRules:
             rules += [external(f"{name}_pair{suffix}", self.facts) for name in ("other", "odd")]
         if own_end:
             keys = tuple(parameter.name for parameter in parameters)
-            close = self.punctuation(keys) if self.guessed else f"(?:{self.value_stop()}|{self.next_pair(keys)})"
+            close = self.punctuation(keys) if self.guessed else f"(?:{self.typed_stop(keys)}|{self.next_pair(keys)})"
             rules += [
                 *self.argument_rules(own_end, keys),
                 rule(f"argument_value{own_end}", *self.wrapped, f"typed_value{own_end}", f"raw_text{own_end}"),
@@ -354,12 +354,57 @@ class PairRules:
     def value_stop(self) -> str:
         return group(either([self.close_pattern(), self.call_closes]))
 
+    def typed_stop(self, keys: tuple[str, ...] = ()) -> str:
+        """What closes a value that is no text; a text goes on where a later closer counts."""
+        only = self.only_closer(self.own_ends, keys) if not self.repeats else ""
+        close = self.own_ends + only if only else self.close_pattern()
+        return group(either([close, self.alike_closers() if only else "", self.call_closes]))
+
     def close_pattern(self) -> str:
         if self.repeats:
             return rf"{marker(self.closer)}[^\n]{{0,{KEY_LIMIT}}}?{marker(self.rest)}"
         if self.pairs.value_ends:
-            return group(either([whole_ends(self.pairs.value_ends), self.alike_closers()]))
+            return group(either([self.own_ends, self.alike_closers()]))
         return marker(self.closer) if is_distinctive(self.closer) else self.punctuation()
+
+    @property
+    def own_ends(self) -> str:
+        return whole_ends(self.pairs.value_ends)
+
+    def next_marker(self) -> str:
+        return group(either([one.find for one in ends_and_marks(self.pairs).all if one.kind == "mark"]))
+
+    def followed(self, closer: str, keys: tuple[str, ...]) -> str:
+        """What comes after a closer that ends a value: a marker of the call, or a known key."""
+        follow = either([*(one.find for one in self.lexemes.all), self.known_pair(keys)])
+        return rf"(?=\s*+(?:(?!{closer})(?:{follow})|\Z))"
+
+    def only_closer(self, closer: str, keys: tuple[str, ...] = ()) -> str:
+        """What shows, after a closer, that no later one closes the value."""
+        if not self.pairs.marks:
+            return ""
+        follow = self.followed(closer, keys)
+        return rf"(?:{follow}|(?!(?:(?!{self.next_marker()}).)*?{closer}{follow * bool(self.opens)}))"
+
+    def later_closer(self, closer: str, keys: tuple[str, ...] = ()) -> str:
+        """The rest of a text up to the first closer on which a marker of the call or a known key follows, if there is
+        one before the next marker; without it up to the last closer, if pairs begin with their key."""
+        if not self.pairs.marks:
+            return ""
+        text = rf"(?:(?!{self.next_marker()}).)*"
+        followed = rf"{text}?(?={closer}{self.followed(closer, keys)})"
+        return rf"(?:(?={closer})(?:{followed if self.opens else f'{followed}|{text}(?={closer})'}))?+"
+
+    def known_pair(self, keys: tuple[str, ...]) -> str:
+        """A pair with one of the keys: something of its opener, or its key's whole end."""
+        around = around_key(self.pairs) if self.pairs.next_pair and self.facts.reads_again else None
+        if around is None or self.pairs.next_pair is None or not keys:
+            return ""
+        before, after = (pattern.removesuffix("*") for pattern in around)
+        end = marker_core(self.pairs.next_pair[1])
+        key = f"(?>{either([exact(key) for key in sorted(filter(None, keys), key=len, reverse=True)])})"
+        opened = rf"(?:{before})++\s*+{key}(?:(?:{after})++|\n)" if before else ""
+        return either([key + end, opened])
 
     @property
     def guessed(self) -> bool:
@@ -386,7 +431,9 @@ class PairRules:
             return rf".*?(?={self.punctuation(keys)}|\Z)"
         ends, breaks = self.value_stop(), breaks_pattern(self.facts.calls.breaks)
         free = f"(?:(?!{breaks}).)*?" if breaks else ".*?"
-        return rf"{free}(?={ends}|{self.next_pair(keys)})|.*?(?={ends}|\Z)"
+        text = rf"{free}(?={ends}|{self.next_pair(keys)})|.*?(?={ends}|\Z)"
+        later = self.later_closer(self.own_ends, keys)
+        return f"(?:{text}){later}" if later else text
 
     def follow(self, keys: tuple[str, ...] = ()) -> str:
         """What may follow a value whose closing marker, if it has one, could stand in the value as well."""
@@ -443,7 +490,13 @@ class PairRules:
         if not self.repeats:
             return ""
         opened, close = self.key_before(), marker_core(self.closer)
-        return leaf(rf"{opened}(?=(?:(?!{close}).)*+(?:{close}\1{marker_core(self.rest)}|\Z))")
+        own = self.own_close + self.only_closer(self.own_close)
+        return leaf(rf"{opened}(?=(?:(?!{close}).)*+(?:{own}|\Z))")
+
+    @property
+    def own_close(self) -> str:
+        """The closing marker with the key that was matched as a group."""
+        return rf"{marker_core(self.closer)}\1{marker_core(self.rest)}"
 
     def key_before(self) -> str:
         """The key in the text before the value, as a pattern with one group."""
@@ -453,16 +506,19 @@ class PairRules:
         if self.repeats:
             # The closing marker is the one with the same key.
             opened = self.key_before()
-            close = either([rf"{marker(self.closer)}\1{marker_core(self.rest)}", self.call_closes])
-            return rule(name, leaf(rf"{opened}.*?(?={close}|\Z)"))
-        return rule(name, leaf(self.own_string() + rf".*?(?={self.value_stop()}|\Z)"))
+            own = rf"{marker(self.closer)}\1{marker_core(self.rest)}"
+            close = either([own, self.call_closes])
+            return rule(name, leaf(rf"{opened}.*?(?={close}|\Z)" + self.later_closer(own)))
+        later = self.later_closer(self.own_ends) if self.pairs.value_ends else ""
+        text = self.own_string() + rf".*?(?={self.value_stop()}|\Z)"
+        return rule(name, leaf(text + later))
 
     def own_string(self) -> str:
         """A string in quotes that a value is, up to anything that may follow it, also a key that no schema has."""
         return string_before(self.pairs.literals, self.punctuation()) if self.guessed else ""
 
     def space_before_close(self, close: str = "") -> str:
-        return leaf(rf"[ \t\r\n]*?(?={close or self.value_stop()}|\Z)")
+        return leaf(rf"[ \t\r\n]*?(?={close or self.typed_stop()}|\Z)")
 
     def typed_value(self, close: str = "") -> str:
         kinds = [f"{kind}_for_argument" for kind in ("object", "list", *WORDS)]

@@ -289,8 +289,14 @@ class _Analysis:
     def closer_with_slot(self) -> str:
         """A closer in which a slot comes again."""
         texts = self.calls.shape.closer
-        again = r"\s*+" + SLOT_AGAIN
-        return "".join(again if text is None else marker(text) for text in texts) if None in texts else ""
+        if None not in texts:
+            return ""
+        breaks = group(either([marker_core(text) for text in self.calls.breaks]))
+        slot = rf"(?:(?!{breaks})[^\n])*?" if breaks else SLOT_AGAIN
+        whole = "".join(rf"\s*+{slot}" if text is None else marker(text) for text in texts)
+        # A marker in the slot's place ends it: then the text before the slot stands alone.
+        opened = marker(texts[0]) if breaks and texts[0] else ""
+        return either([whole, rf"{opened}(?=\s*+(?:(?!{breaks})[^\n])*+{breaks})" if opened else ""])
 
 
 def _at_end(pattern: str, content: Lexemes) -> str:

@@ -30,7 +30,7 @@ from tplc.lower.acceptor import CallStep
 from tplc.lower.bounds import KEY
 from tplc.lower.following import after_quoted, closes_call, pattern_of, start_of
 from tplc.lower.lexemes import MAX_INNER_SPACE, NOTHING, Lexeme, Lexemes, lexemes_of, plain_word
-from tplc.lower.pairs import around_key
+from tplc.lower.pairs import around_key, ends_and_marks
 from tplc.lower.states import (
     StateName,
     TurnState,
@@ -420,12 +420,13 @@ def _of_raw_values(pairs: PairForm, respelled: Sequence[str]) -> list[str]:
 def _ends_of_raw_values(pairs: PairForm, respelled: Sequence[str]) -> list[str]:
     """What ends a raw value; in another spelling, before the next pair or the end of the call."""
     apart = ("end",) if respelled else ()
+    last = _scanner("LAST_CLOSER", ends_and_marks(pairs)) if pairs.marks else []
     if pairs.value_close is not None:
-        return assignment("VALUE_CLOSE", texts(pairs.value_close), INDENT)
+        return [*assignment("VALUE_CLOSE", texts(pairs.value_close), INDENT), *last]
     if pairs.guessed:
         lines = assignment("AFTER_VALUE", called("Guess", map(literal, _guess(pairs.following))), INDENT)
     else:
-        lines = _scanner("AFTER_VALUE", lexemes_of([("end", pairs.value_ends)], apart=apart))
+        lines = [*_scanner("AFTER_VALUE", lexemes_of([("end", pairs.value_ends)], apart=apart)), *last]
     if pairs.next_pair is not None:
         before, after = pairs.next_pair
         ends = [
