@@ -91,18 +91,19 @@ class Pattern:
 JOINTS = Pattern(r"[\s_▁-]+")
 IN_ANY_CASE = {**{upper: upper + 32 for upper in range(65, 91)}, ord("｜"): ord("|")}
 RESPELLED = "\0"  # before the core of a marker in other case or with other separators
+PART_OF_LONGER, BEGINS_LONGER, SPELLED_OTHERWISE = 1, 2, 4  # what is known about a marker, added up
 PLAIN_WORD = Pattern(r"[\w.-]{0,64}")
 NOTHING = "(?!)"
 
 
 class Match:
-    """A marker in a text.  `lead` and `trail` are the white space that the template writes around it; `ambiguous`: it
-    may be part of a longer marker."""
+    """A marker in a text.  `lead` and `trail` are the white space that the template writes around it; `ambiguous`: 0,
+    or how it may be part of a longer marker, and whether it is spelled as the template does."""
 
     __slots__ = ("ambiguous", "end", "kind", "lead", "start", "trail")
 
     def __init__(
-        self, kind: str, start: int, end: int, lead: str = "", trail: str = "", ambiguous: bool = True
+        self, kind: str, start: int, end: int, lead: str = "", trail: str = "", ambiguous: int = PART_OF_LONGER
     ) -> None:
         self.kind, self.start, self.end = kind, start, end
         self.lead, self.trail, self.ambiguous = lead, trail, ambiguous
@@ -113,7 +114,8 @@ class Match:
 
 class Scanner:
     """The markers that count in one place.  Each has its kind, its core (with a space for optional white space), the
-    white space before and after it, and whether it may be part of a longer one (1) or its beginning (2).
+    white space before and after it, and whether it may be part of a longer one (1) or its beginning (2), or is spelled
+    otherwise than the template does (4): the sum.
 
     `find` has a group for each marker; `near` matches at their possible beginnings.  `width`: the length of the longest
     truncated marker at the end.  `leads` is their leading white space.  `word`, of a slot: a plain word up to the
@@ -145,7 +147,7 @@ class Scanner:
         if match is None:
             return None
         kind, _, lead, trail, ambiguous = self.markers[match.lastindex - 1]
-        return Match(kind, match.start(), match.end(), lead, trail, ambiguous > 0)
+        return Match(kind, match.start(), match.end(), lead, trail, ambiguous)
 
     def match(self, buf: str, pos: int) -> Match | None:
         """Return the longest marker at `pos`."""
@@ -153,7 +155,7 @@ class Scanner:
         if match is None:
             return None
         kind, _, lead, trail, ambiguous = self.markers[match.lastindex - 1]
-        return Match(kind, pos, match.end(), lead, trail, ambiguous > 1)
+        return Match(kind, pos, match.end(), lead, trail, ambiguous & ~PART_OF_LONGER)
 
     def prefix_of(self, buf: str, pos: int) -> str:
         """Return a marker that the text from `pos` to the end could become; "" if there is none."""
@@ -1724,6 +1726,12 @@ MOST_ENDS = 4  # so many ends of the turn in a row are one
 REASONING_KINDS = ("reasoning", "reasoning_end")
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
 CUT_KINDS = ("end", "reasoning_end", "content_end")
+# Diagnostics that the interpreter of states gives as well: the code, and the text.
+SPELLING = ("marker_spelled_otherwise", "a marker is not spelled as the template does")
+REASONING_TWICE = ("reasoning_opened_twice", "reasoning is opened twice")
+ENDS_IN_REASONING = ("ends_in_reasoning", "the output ends inside the reasoning")
+ENDS_IN_CALL = ("ends_in_call", "the output ends inside a call")
+TEXT_AFTER_TURN = ("text_after_turn", "text after the end of the turn")
 
 
 def next_char(buf: str, pos: int) -> int:
@@ -1957,6 +1965,8 @@ class TurnStates(Stream):
 
     def _drop(self, fresh: bool = True) -> bool:
         """Consume a marker that only structures the turn."""
+        if self._mark.ambiguous >= SPELLED_OTHERWISE:
+            self._note_spelling()
         self._pos += self._skip
         self._space = self._mark.trail
         self._fresh, self._literal = fresh, False
@@ -1967,6 +1977,12 @@ class TurnStates(Stream):
         if self.WHOLE:
             self._in_word = False
         return True
+
+    def _note_spelling(self) -> None:
+        """Report, once, that the marker is in other case, or has other separators."""
+        mark = self._mark
+        self._note(*SPELLING)
+        self._mark = Match(mark.kind, mark.start, mark.end, mark.lead, mark.trail)
 
     def _drop_noted(self, code: str, text: str) -> bool:
         """Drop the marker and report it; the part that it stands in goes on."""
@@ -1996,7 +2012,7 @@ class TurnStates(Stream):
                 return None
             if behind is not None and behind.kind == "reasoning_end":
                 return False  # all that the reasoning holds
-            self._note("reasoning_opened_twice", "reasoning is opened twice")
+            self._note(*REASONING_TWICE)
             self._pos, self._space = self._mark.end, self._mark.trail
         return None if again is None else again != ""
 
@@ -2043,7 +2059,7 @@ class TurnStates(Stream):
             self._pos = next_char(self._buf, self._pos)
             if self._pos < len(self._buf):
                 self._fresh = False
-                self._note("text_after_turn", "text after the end of the turn")
+                self._note(*TEXT_AFTER_TURN)
         self._text("trailing", len(self._buf))
         return False
 
@@ -2058,7 +2074,7 @@ class TurnStates(Stream):
 
     def _cut_off(self) -> bool:
         """Drop the remaining markup of a call in which the output ends."""
-        self._cut("ends_in_call", "a call")
+        self._cut(*ENDS_IN_CALL)
         self._text("trailing", len(self._buf))
         return False
 
@@ -2086,9 +2102,9 @@ class TurnStates(Stream):
         self._note(code, text)
         self.incomplete = True
 
-    def _cut(self, code: str, what: str) -> None:
+    def _cut(self, code: str, text: str) -> None:
         if not self._ends_inside:
-            self._note(code, "the output ends inside " + what)
+            self._note(code, text)
         self.incomplete = self._ends_inside = True
 
     def _finish(self) -> None:
@@ -2096,13 +2112,14 @@ class TurnStates(Stream):
         if self.PENDING_TEXT:
             self._out.release("content")
         if self.REASONS and self._opener and self._reasoning_on:
-            self._cut("ends_in_reasoning", "the reasoning")
+            self._cut(*ENDS_IN_REASONING)
         if self.CALLS and (self._open or (self._unclosed and not self.ENDS_TURN)):
-            self._cut("ends_in_call", "a call")
+            self._cut(*ENDS_IN_CALL)
 
 
 ONE_WORD = Pattern(r"[\w.:/-]+")
 NEVER_IN_NAMES = frozenset("<>{}\n")  # characters of markup, which stand in no name but in a tool's
+REPEATED_SLOT = "repeated_slot"  # a code of diagnostics
 MOST_ODD = 64  # the most names with unusual characters that are searched for
 
 
@@ -2110,7 +2127,7 @@ class Slots(TurnStates):
     ODD_NAMES: ClassVar[bool] = False  # names that contain ends of names are searched for
     COUNTED: ClassVar[bool] = False  # calls are written with an index
     BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that never occur in names, or in values outside of a string
-    _others: Sequence[str] = ()  # diagnostics of repeated slots
+    _others: Sequence[tuple[str, str]] = ()  # diagnostics of the slots: codes and texts
     _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that contain ends of names
 
     def _slots(self, pos: int, slots: Sequence[Any], name: str | None = None) -> tuple[dict[str, str], int, str]:
@@ -2119,7 +2136,7 @@ class Slots(TurnStates):
         The third result is a text, or "more" (more input is needed) or "end" (it was needed, but the output has
         ended). A marker of the kind "next" belongs to the text after the slot, as "bare" does after one word; white
         space in place of the markers' own is accepted.  A repeated name (if `name` is known) must be equal, or a
-        diagnostic is added.
+        diagnostic is added to `_others`.
         """
         values: dict[str, str] = {} if name is None else {"name": name}
         buf, others, earlier = self._buf, [], ("", pos, "")  # the previous slot, its start, and the text that ends it
@@ -2150,7 +2167,7 @@ class Slots(TurnStates):
                 if "\n" not in longer.strip() and count.strip().isdigit() and self.BREAKS.find(longer, 0) is None:
                     values[last], text = longer.strip(), count.strip()
             if values.setdefault(slot, text) != text:
-                others.append(f"the {slot} comes again as {text}")
+                others.append((REPEATED_SLOT, f"the {slot} comes again as {text}"))
             earlier = (slot, pos, buf[mark.start : mark.end])
             expected = self._is_no_slot(slot, text, pos, known, ends, mark)
             if expected:
@@ -2158,13 +2175,15 @@ class Slots(TurnStates):
             kept = mark.kind in ("next", "bare")
             pos = mark.start if kept else mark.end
             self._space = "" if kept else mark.trail
+            if mark.ambiguous >= SPELLED_OTHERWISE and not kept:
+                others.append(SPELLING)
         self._others = others
         return values, pos, ""
 
     def _note_others(self) -> None:
-        """Note repeated slots with different values."""
-        for other in self._others:
-            self._note("repeated_slot", other)
+        """Note repeated slots with different values, and markers in another spelling."""
+        for code, text in self._others:
+            self._note(code, text)
 
     def _end_of_slot(
         self, slot: str, pos: int, known: int, ends: Scanner, stops: str, joint: str
@@ -2401,12 +2420,16 @@ class Machine(Slots):
         if kind == "call":
             return self._try_call("content")
         if kind in ("close", "closed", "separator"):
+            if self._mark.ambiguous >= SPELLED_OTHERWISE:
+                self._note_spelling()
             self._pos, self._space = self._mark.end, self._mark.trail
             self._unclosed = kind == "separator" or (self._unclosed and kind != "closed")
             if self.SEPARATED and kind == "separator":
                 return self._try_unopened()
             return True
         if self.UNMARKED and kind == "section":
+            if self._mark.ambiguous >= SPELLED_OTHERWISE:
+                self._note_spelling()
             self._pos, self._space, self._closed, self._unclosed = self._mark.end, self._mark.trail, True, False
             return True
         if self.UNMARKED and not kind and not self._closed:
@@ -2414,6 +2437,8 @@ class Machine(Slots):
         if self.BOTH and kind == "both":
             if self._closed:
                 return self._try_call("content")
+            if self._mark.ambiguous >= SPELLED_OTHERWISE:
+                self._note_spelling()
             self._pos, self._closed, self._unclosed = self._mark.end, True, False
             return True
         if self.TAIL and kind == "tail":
@@ -2422,6 +2447,8 @@ class Machine(Slots):
             self._state = type(self)._over
             return True
         # Something else than more of the calls follows, or nothing.
+        if kind == "" and self._unclosed:
+            self._text_follows()
         self._unclosed = self._unclosed and next_char(self._buf, self._pos) == len(self._buf)
         self._state = type(self)._content
         return True
@@ -2434,6 +2461,8 @@ class Machine(Slots):
             return False
         if expected == "end":
             return self._cut_off()
+        if self._mark.ambiguous >= SPELLED_OTHERWISE:
+            self._note_spelling()
         if self._others and not expected:
             self._note_others()
         self._pos, self._unclosed = (self._mark.end if expected else end), False
@@ -2472,7 +2501,7 @@ class Machine(Slots):
         if expected == "end" and (self._skip or self._mark.kind == "separator"):
             if self.DISTINCT:
                 return self._cut_off()
-            self._cut("ends_in_call", "a call")
+            self._cut(*ENDS_IN_CALL)
         self._note("not_a_call", "not a call: expected " + expected)
         self._literal, self._unclosed, self._space = True, False, ""
         self._state = self._back
@@ -2487,6 +2516,8 @@ class Machine(Slots):
     def _open_call(self, name: str, call_id: str | None = None) -> None:
         if self.PENDING_TEXT:
             self._out.release("content")
+        if self._mark.ambiguous >= SPELLED_OTHERWISE:
+            self._note_spelling()
         if self.REASONS and self._opener and self._reasoning_on:
             self._out.flush()
             if "".join(self._out.texts["reasoning_content"]).strip():
@@ -2524,6 +2555,9 @@ class Machine(Slots):
 
     def _left_over(self, kind: str) -> str:
         raise NotImplementedError
+
+    def _text_follows(self) -> None:
+        """Report text in the place of a call's closer, if it could be the arguments that the call lacks."""
 
 
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "last")
@@ -2655,6 +2689,10 @@ FIRST_KEY = Pattern(r"""\{\s*["'](\w{1,64})["']""")
 PART_OF_FIRST_KEY = Pattern(r"""\{\s*(?:["']\w*)?""")
 
 
+def is_empty_object(arguments: str) -> bool:
+    return arguments[:1] == "{" and not arguments[1:-1].strip()
+
+
 class Objects(Repairs):
     ODD_NAMES: ClassVar[bool] = True
     ARGUMENTS_OPEN: ClassVar[bool] = True
@@ -2732,6 +2770,13 @@ class Objects(Repairs):
         self._pos = end
         self._out.emit("arguments", found[1])
         return self._close_call()
+
+    def _text_follows(self) -> None:
+        at, texts = next_char(self._buf, self._pos), self._out.texts["arguments"]
+        if at < len(self._buf) and LEFT_SIGNS.match(self._buf, at) is None:
+            self._out.flush()
+            if is_empty_object("".join(texts)):
+                self._lost("no_argument", "text follows the empty arguments of a call without a closer")
 
     def _finish(self) -> None:
         super()._finish()
@@ -3000,7 +3045,7 @@ class CallObjects(Repairs):
         if not any(closer.strip() in text for closer in self.CLOSERS):
             if self.DISTINCT:
                 self._raw, self._pos, self._back_kind = [text], len(self._buf), "trailing"
-            self._cut("ends_in_call", "a call")
+            self._cut(*ENDS_IN_CALL)
         self._no_object("the rest of the call")
 
     def _end_object(self, reader: Reader) -> bool:
@@ -3124,9 +3169,13 @@ class Pairs(Repairs):
         if kind is None:
             return False
         if kind == "skip":
+            if self._mark.ambiguous >= SPELLED_OTHERWISE:
+                self._note_spelling()
             self._pos, self._space = self._mark.end, ""
             return True
         if kind == "end":
+            if self._mark.ambiguous >= SPELLED_OTHERWISE:
+                self._note_spelling()
             self._pos = self._mark.end
         if (
             not kind
@@ -3181,8 +3230,11 @@ class Pairs(Repairs):
         if self.KEY_SIGNS:
             key = self.KEY_SIGNS.plain(key)
         bare = without_quotes(key, self._schema()) if self.READ_AGAIN and self._tools else key
-        if self._others or odd or key != bare:
+        respelled = self.PAIR_OPENS and self._mark.ambiguous >= SPELLED_OTHERWISE
+        if self._others or odd or respelled or key != bare:
             self._pos = next_char(self._buf, self._pos)  # diagnostics are about the pair, in any chunking
+        if respelled:
+            self._note_spelling()
         if self._others:
             self._note_others()
         if odd:
@@ -3552,6 +3604,8 @@ class RawPairs(Pairs):
         self._pos = end  # the rest of the value is emitted here, in any chunking
         self._end_value()
         over = mark.kind in ("end", "alike")
+        if mark.ambiguous >= SPELLED_OTHERWISE:
+            self._note(*SPELLING)
         self._pos = mark.end if over else mark.start
         if not over and (self.NEXT_PAIR or self.CALL_CLOSES):
             self._lost("argument_not_closed", "an argument is not closed")

@@ -68,8 +68,8 @@ class StreamParser(RawPairs):
     IN_REASONING = Scanner(
         ("line", "[ability] [ability]", "\n", "", 0), ("line", "[ability]", "\n", "", 2),
         ("end", "[@user@]", "", "", 0), ("reasoning_end", "[/mull]", "", "\n", 0),
-        ("line", "\x00[ability][ability]", "\n", "", 2), ("line", "\x00[ability]", "\n", "", 2),
-        ("end", "\x00[@user@]", "", "", 2), ("alike", "\x00[/mull]", "", "\n", 2),
+        ("line", "\x00[ability][ability]", "\n", "", 6), ("line", "\x00[ability]", "\n", "", 6),
+        ("end", "\x00[@user@]", "", "", 6), ("alike", "\x00[/mull]", "", "\n", 6),
         ("line", "```json [ability]", "", "", 0), ("line", "``` [ability]", "", "", 0),
         find=(
             r"\[(?:(ability\]\s{0,64}\[ability\])|(ability\])|(@user@\])|(/mull\])|(\s{0,4}(?ai:ability)\s{0,4}\][\s_▁"
@@ -82,8 +82,8 @@ class StreamParser(RawPairs):
         ("empty", "[ability] [/ability]", "", "", 0), ("call", "[ability] [ability]", "\n", "", 0),
         ("call", "[ability]", "\n", "", 2), ("end", "[@user@]", "", "", 0), ("header", "[@bot@]", "", "", 0),
         ("stray", "[/mull]", "", "\n", 0), ("reasoning", "[mull]", "\n", "", 0),
-        ("call", "\x00[ability][ability]", "\n", "", 2), ("call", "\x00[ability]", "\n", "", 2),
-        ("end", "\x00[@user@]", "", "", 2), ("call", "```json [ability]", "", "", 0),
+        ("call", "\x00[ability][ability]", "\n", "", 6), ("call", "\x00[ability]", "\n", "", 6),
+        ("end", "\x00[@user@]", "", "", 6), ("call", "```json [ability]", "", "", 0),
         ("call", "``` [ability]", "", "", 0),
         find=(
             r"\[(?:(ability\]\s{0,64}\[/ability\])|(ability\]\s{0,64}\[ability\])|(ability\])|(@user@\])|(@bot@\])|(/m"
@@ -96,8 +96,8 @@ class StreamParser(RawPairs):
         ("empty", "[ability] [/ability]", "", "", 0), ("call", "[ability] [ability]", "\n", "", 0),
         ("call", "[ability]", "\n", "", 2), ("end", "[@user@]", "", "", 0), ("header", "[@bot@]", "", "", 0),
         ("stray", "[/mull]", "", "\n", 0), ("reasoning", "[mull]", "\n", "", 0),
-        ("call", "\x00[ability][ability]", "\n", "", 2), ("call", "\x00[ability]", "\n", "", 2),
-        ("end", "\x00[@user@]", "", "", 2), ("reasoning", "\x00[mull]", "\n", "", 2),
+        ("call", "\x00[ability][ability]", "\n", "", 6), ("call", "\x00[ability]", "\n", "", 6),
+        ("end", "\x00[@user@]", "", "", 6), ("reasoning", "\x00[mull]", "\n", "", 6),
         ("call", "```json [ability]", "", "", 0), ("call", "``` [ability]", "", "", 0),
         find=(
             r"\[(?:(ability\]\s{0,64}\[/ability\])|(ability\]\s{0,64}\[ability\])|(ability\])|(@user@\])|(@bot@\])|(/m"
@@ -113,7 +113,7 @@ class StreamParser(RawPairs):
     # call = name arguments
     HEADER = (
         ("name", Scanner(
-            ("next", "[/ability]", "", "", 0), ("next", "[k]", "", "", 0), ("next", "\x00[/ability]", "", "", 2),
+            ("next", "[/ability]", "", "", 0), ("next", "[k]", "", "", 0), ("next", "\x00[/ability]", "", "", 6),
             find=r"\[(?:(/ability\])|(k\])|(\s{0,4}/\s{0,4}(?ai:ability)\s{0,4}\]))", near=r"\[(?=[\t\n\r \-/_k▁]|\Z)",
             width=115, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(?:(/ability\])|(k\])))", trails=(None, None),
         ), "\n"),
@@ -144,9 +144,9 @@ class StreamParser(RawPairs):
     BETWEEN = Scanner(
         ("next", "[ability] [ability]", "\n", "", 0), ("next", "[/ability]", "", "", 0),
         ("next", "[ability]", "\n", "", 2), ("next", "[@user@]", "", "", 0), ("skip", "[/v]", "", "", 0),
-        ("pair", "[k]", "", "", 0), ("next", "\x00[ability][ability]", "\n", "", 2),
-        ("next", "\x00[/ability]", "", "", 2), ("next", "\x00[ability]", "\n", "", 2),
-        ("next", "\x00[@user@]", "", "", 2), ("next", "```json [ability]", "", "", 0),
+        ("pair", "[k]", "", "", 0), ("next", "\x00[ability][ability]", "\n", "", 6),
+        ("next", "\x00[/ability]", "", "", 6), ("next", "\x00[ability]", "\n", "", 6),
+        ("next", "\x00[@user@]", "", "", 6), ("next", "```json [ability]", "", "", 0),
         ("next", "``` [ability]", "", "", 0),
         find=(
             r"\[(?:(ability\]\s{0,64}\[ability\])|(/ability\])|(ability\])|(@user@\])|(/v\])|(k\])|(\s{0,4}(?ai:abilit"
@@ -187,8 +187,8 @@ class StreamParser(RawPairs):
         ("empty", "[ability] [/ability]", "", "", 0), ("call", "[ability] [ability]", "", "", 1),
         ("closed", "[/ability]", "", "", 1), ("call", "[ability]", "", "", 2), ("end", "[@user@]", "", "", 0),
         ("header", "[@bot@]", "", "", 0), ("stray", "[/mull]", "", "\n", 0), ("reasoning", "[mull]", "\n", "", 0),
-        ("call", "\x00[ability][ability]", "", "", 2), ("closed", "\x00[/ability]", "", "", 2),
-        ("call", "\x00[ability]", "", "", 2), ("end", "\x00[@user@]", "", "", 2),
+        ("call", "\x00[ability][ability]", "", "", 6), ("closed", "\x00[/ability]", "", "", 6),
+        ("call", "\x00[ability]", "", "", 6), ("end", "\x00[@user@]", "", "", 6),
         ("call", "```json [ability]", "", "", 0), ("call", "``` [ability]", "", "", 0),
         find=(
             r",(?:(\s{0,64}\[ability\]\s{0,64}\[ability\])|(\s{0,64}\[ability\]))|;(?:(\s{0,64}\[ability\]\s{0,64}\[ab"

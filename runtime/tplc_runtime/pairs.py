@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from .pattern import Pattern
 from .repairs import Repairs
-from .scanner import Match, Scanner
+from .scanner import SPELLED_OTHERWISE, Match, Scanner
 from .schema import is_odd_key, properties_of, without_quotes
 from .second import STYLES, arguments_of
 from .turn import next_char
@@ -59,9 +59,13 @@ class Pairs(Repairs):
         if kind is None:
             return False
         if kind == "skip":
+            if self._mark.ambiguous >= SPELLED_OTHERWISE:
+                self._note_spelling()
             self._pos, self._space = self._mark.end, ""
             return True
         if kind == "end":
+            if self._mark.ambiguous >= SPELLED_OTHERWISE:
+                self._note_spelling()
             self._pos = self._mark.end
         if (
             not kind
@@ -116,8 +120,11 @@ class Pairs(Repairs):
         if self.KEY_SIGNS:
             key = self.KEY_SIGNS.plain(key)
         bare = without_quotes(key, self._schema()) if self.READ_AGAIN and self._tools else key
-        if self._others or odd or key != bare:
+        respelled = self.PAIR_OPENS and self._mark.ambiguous >= SPELLED_OTHERWISE
+        if self._others or odd or respelled or key != bare:
             self._pos = next_char(self._buf, self._pos)  # diagnostics are about the pair, in any chunking
+        if respelled:
+            self._note_spelling()
         if self._others:
             self._note_others()
         if odd:

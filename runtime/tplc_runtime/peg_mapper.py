@@ -333,7 +333,9 @@ class _Mapper:
         if self.prefilled_calls > 0:
             self.add_call(place, called, identity, "")
         else:
-            self.add_call(place, called, identity, self.arguments(written, called))
+            arguments = self.arguments(written, called)
+            self.incomplete = self.incomplete or self.readers.text_follows(arguments, self.text, end)
+            self.add_call(place, called, identity, arguments)
 
     def read_calls(self, node: Node) -> Iterator[tuple[Place, str, Optional[str], str]]:
         """The calls that a reader finds in the text of a node."""

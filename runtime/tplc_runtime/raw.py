@@ -11,9 +11,9 @@ import re
 
 from .pairs import Pairs
 from .pattern import LOOK_BACK, Pattern
-from .scanner import Match, Scanner, trailing_overlap
+from .scanner import SPELLED_OTHERWISE, Match, Scanner, trailing_overlap
 from .schema import keys_of, member_of, typed_as, types_of
-from .turn import next_char
+from .turn import SPELLING, next_char
 from .values import escaped, json_end, literal_of
 
 TYPE_CHECKING = False
@@ -278,6 +278,8 @@ class RawPairs(Pairs):
         self._pos = end  # the rest of the value is emitted here, in any chunking
         self._end_value()
         over = mark.kind in ("end", "alike")
+        if mark.ambiguous >= SPELLED_OTHERWISE:
+            self._note(*SPELLING)
         self._pos = mark.end if over else mark.start
         if not over and (self.NEXT_PAIR or self.CALL_CLOSES):
             self._lost("argument_not_closed", "an argument is not closed")
