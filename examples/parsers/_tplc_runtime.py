@@ -3392,18 +3392,46 @@ class Closer:
 
 
 class KnownPairs:
-    """The end of a value: its own closer, or the next pair with one of these keys."""
+    """The end of a value: its own closer, or the next pair with one of these keys; or a marker ("break") after which
+    no pair ends it, because the value quotes a call.
 
-    def __init__(self, ends: Scanner, key_end: Scanner, keys: tuple[str, ...]) -> None:
+    `unopened`: the text after a key that shows, at the start of a line, that a pair begins without its opener.
+    """
+
+    def __init__(self, ends: Scanner, key_end: Scanner, keys: tuple[str, ...], unopened: str) -> None:
         self.ends, self.key_end, self.keys = ends, key_end, keys
         self.width = ends.width + max(map(len, keys)) + key_end.width
-        self.safe_prefix_end = ends.safe_prefix_end
+        self.lines = tuple(["\n" + key + unopened for key in keys]) if unopened else ()
+        self.joined = "\0" + "\0".join(self.lines)
 
     def find(self, buf: str, pos: int) -> Match | None:
         match = self.ends.find(buf, pos)
         while match is not None and match.kind == "next" and not self._is_pair(buf, match.end):
             match = self.ends.find(buf, match.start + 1)
+        stop = len(buf) if match is None else match.start
+        for line in self.lines if buf.find("\n", pos, stop) >= 0 else ():
+            at = buf.find(line, pos, stop)
+            if at >= 0:
+                match, stop = Match("next", at, at), at
         return match
+
+    def safe_prefix_end(self, text: str) -> int:
+        end = self.ends.safe_prefix_end(text)
+        if end < 0 or not self.lines or "\n" not in text:
+            return end
+        for line in self.lines:
+            if line in text:
+                return -1
+        return self._before_line(text, 0, end)
+
+    def _before_line(self, buf: str, pos: int, end: int) -> int:
+        """Return where the line end before an unopened pair may be, if that is before `end`."""
+        at = buf.find("\n", max(pos, len(buf) - self.width))
+        while 0 <= at < end:
+            if "\0" + buf[at:] in self.joined:
+                return at
+            at = buf.find("\n", at + 1)
+        return end
 
     def _is_pair(self, buf: str, pos: int) -> bool:
         return any(
@@ -3422,9 +3450,10 @@ class KnownPairs:
         match = self.ends.find(buf, max(pos, len(buf) - self.width))
         while match is not None and match.start < end:
             if match.kind == "next" and self._is_prefix(buf, match.end):
-                return self.ends.with_lead(buf, pos, match.start)
+                end = self.ends.with_lead(buf, pos, match.start)
+                break
             match = self.ends.find(buf, match.start + 1)
-        return end
+        return self._before_line(buf, pos, end) if self.lines else end
 
 
 def _to_escape(match: re.Match[str]) -> str:
@@ -3466,8 +3495,8 @@ class Synchronized:
 
     def find(self, buf: str, pos: int) -> Match | None:
         mark = self.end.find(buf, pos)
-        match = self.close.search(buf, pos, len(buf) if mark is None else mark.start)
-        if match is None:
+        match = self.close.search(buf, pos, len(buf) if mark is None or mark.kind == "break" else mark.start)
+        if match is None or (mark is not None and mark.start < match.start()):
             return mark
         return Match("lost", match.start(), match.start(), "\n" * (buf[match.start() - 1 : match.start()] == "\n"))
 
@@ -3519,6 +3548,7 @@ class RawPairs(Pairs):
     NEXT_PAIR: ClassVar[tuple[Scanner, ...]] = ()
     NEXT_PAIR_OPENER: ClassVar[str] = ""  # the text that such a pair begins with
     LINES: ClassVar[bool] = True  # it starts a line
+    NEXT_UNOPENED: ClassVar[str] = ""  # the text after a key that begins a line, where a pair may lack its opener
     VALUE_SIGNS: ClassVar[Any] = None  # what is written in values for other characters
     _pending_end = ""  # the end of a value that may be the beginning of such a text
     _end: End
@@ -3535,7 +3565,7 @@ class RawPairs(Pairs):
     def _end_of_value(self) -> End:
         """Return the possible ends of a value: its closer, or a pair with a key of the schema that was not read yet."""
         if self.NEXT_PAIR and self._keys:
-            return KnownPairs(self.NEXT_PAIR[0], self.NEXT_PAIR[1], tuple(sorted(self._keys)))
+            return KnownPairs(self.NEXT_PAIR[0], self.NEXT_PAIR[1], tuple(sorted(self._keys)), self.NEXT_UNOPENED)
         return self.AFTER_VALUE
 
     def _key_of(self, comma: str, key: str) -> str:
@@ -3573,7 +3603,14 @@ class RawPairs(Pairs):
         buf, pos = self._buf, self._pos
         mark = self._end.find(buf, pos)
         undecided = None
-        while mark is not None and mark.kind in ("next", "alike"):
+        while mark is not None and mark.kind in ("next", "alike", "break"):
+            if self.NEXT_PAIR and mark.kind == "break":
+                if mark.ambiguous and not self._final and self._end.partial_match(buf, pos) <= mark.start:
+                    break
+                own = self.AFTER_VALUE
+                self._end = Synchronized(own, *self.CALL_CLOSES) if self.CALL_CLOSES else own
+                mark = self._end.find(buf, pos)
+                continue
             if mark.kind == "alike":
                 ends = self._followed(mark)
                 undecided = None if ends else mark
@@ -3628,12 +3665,11 @@ class RawPairs(Pairs):
         return str(self.VALUE_SIGNS.plain(text[:end]))
 
     def _ends_here(self, start: int) -> bool:
-        """Return whether the opener of a pair of the schema ends an unclosed value; not if the value quotes a call."""
-        buf, pos = self._buf, self._pos
-        if not buf.startswith(self.NEXT_PAIR_OPENER, start):  # the closer of the call
+        """Return whether the opener of a pair of the schema ends an unclosed value."""
+        buf = self._buf
+        if not self.LINES or not buf.startswith(self.NEXT_PAIR_OPENER, start):  # the closer of the call, or a line
             return True
-        begins_line = start > pos and buf[start - 1] == "\n"
-        return (begins_line or not self.LINES) and self.BREAKS.find(buf, pos, stop=start) is None
+        return start > self._pos and buf[start - 1] == "\n"
 
     def _piece(self, text: str) -> None:
         """Add text to a value.  It is pending only while it could be something other than a string."""

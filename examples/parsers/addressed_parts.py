@@ -142,14 +142,18 @@ class StreamParser(RawPairs):
     )
     NEXT_PAIR = (
         Scanner(
-            ("next", '<given name="', "\n", "", 0), ("end", "</given>", "", "", 0),
+            ("break", "<:from assistant", "", "", 0), ("next", '<given name="', "\n", "", 0),
+            ("end", "</given>", "", "", 0), ("break", "<:over:>", "", "", 0), ("break", "</run>", "", "", 0),
             ("alike", "\x00</given>", "", "", 6),
-            find=r'<(?:(given\s{1,64}name=")|(/given>)|(\s{0,4}/\s{0,4}(?ai:given)\s{0,4}>))',
-            near=r"<(?=[\t\n\r \-/_g▁]|\Z)", width=105, leads="\n",
+            find=(
+                r'<(?:(:from\s{1,64}assistant)|(given\s{1,64}name=")|(/given>)|(:over:>)|(/run>)|(\s{0,4}/\s{0,4}(?ai:'
+                r"given)\s{0,4}>))"
+            ), near=r"<(?=[\t\n\r \-/:_g▁]|\Z)", width=105, leads="\n",
         ),
         Scanner(("end", '">', "", "", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3),
     )
     NEXT_PAIR_OPENER = '<given name="'
+    NEXT_UNOPENED = '">'
     RETYPED = True
     CALL_CLOSES = (
         Pattern(
@@ -215,7 +219,7 @@ class StreamParser(RawPairs):
                 if '"' not in chunk and "\\" not in chunk and chunk.isprintable():
                     self._passed.append(chunk)
                     return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
-                if chunk[-1:] not in "\n":
+                if "\n" not in chunk:
                     self._passed.append(chunk)
                     return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": self._json(chunk)}}]}]
         elif self._plain_text:

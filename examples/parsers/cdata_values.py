@@ -172,9 +172,13 @@ class StreamParser(Wraps):
     )
     NEXT_PAIR = (
         Scanner(
-            ("next", '<arg key="', "", "", 0), ("end", "</arg>", "", "", 0), ("alike", "\x00</arg>", "", "", 6),
-            find=r'<(?:(arg\s{1,64}key=")|(/arg>)|(\s{0,4}/\s{0,4}(?ai:arg)\s{0,4}>))', near=r"<(?=[\t\n\r \-/_a▁]|\Z)",
-            width=95,
+            ("break", "<-assistant->", "", "", 0), ("break", '<act name="', "", "", 0),
+            ("next", '<arg key="', "", "", 0), ("end", "</arg>", "", "", 0), ("break", "</act>", "", "", 0),
+            ("alike", "\x00</arg>", "", "", 6),
+            find=(
+                r'<(?:(-assistant->)|(act\s{1,64}name=")|(arg\s{1,64}key=")|(/arg>)|(/act>)|(\s{0,4}/\s{0,4}(?ai:arg)'
+                r"\s{0,4}>))"
+            ), near=r"<(?=[\t\n\r \-/_a▁]|\Z)", width=95,
         ),
         Scanner(("end", '">', "", "", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3),
     )

@@ -168,12 +168,15 @@ class StreamParser(RawPairs):
     AFTER_VALUE = Scanner(("end", "[/v]", "", "", 0), find=r"\[(/v\])", near=r"\[(?=[/]|\Z)", width=5)
     NEXT_PAIR = (
         Scanner(
-            ("end", "[/v]", "", "", 0), ("next", "[k]", "\n", "", 0), find=r"\[(?:(/v\])|(k\]))", near=r"\[(?=[/k]|\Z)",
-            width=5, leads="\n",
+            ("break", "[/ability]", "", "", 0), ("break", "[ability]", "", "", 0), ("break", "[@user@]", "", "", 0),
+            ("break", "[@bot@]", "", "", 0), ("end", "[/v]", "", "", 0), ("next", "[k]", "\n", "", 0),
+            find=r"\[(?:(/ability\])|(ability\])|(@user@\])|(@bot@\])|(/v\])|(k\]))", near=r"\[(?=[/@ak]|\Z)", width=11,
+            leads="\n",
         ),
         Scanner(("end", "[/k] [v]", "", "", 0), find=r"\[(/k\]\s{0,64}\[v\])", near=r"\[(?=[/]|\Z)", width=73),
     )
     NEXT_PAIR_OPENER = "[k]"
+    NEXT_UNOPENED = "[/k]\n[v]"
     RETYPED = True
     CALL_CLOSES = (
         Pattern(r"\[/ability\]\s{0,16}(?:(?:\[@user@\]|\Z)|\[ability\])"),
@@ -253,7 +256,7 @@ class StreamParser(RawPairs):
                 if '"' not in chunk and "\\" not in chunk and chunk.isprintable():
                     self._passed.append(chunk)
                     return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
-                if chunk[-1:] not in "\n":
+                if "\n" not in chunk:
                     self._passed.append(chunk)
                     return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": self._json(chunk)}}]}]
         elif (

@@ -176,13 +176,16 @@ class StreamParser(RawPairs):
     )
     NEXT_PAIR = (
         Scanner(
-            ("end", "</with>", "\n", "", 0), ("next", "<with=", "\n", "", 0), ("alike", "\x00</with>", "\n", "", 6),
-            find=r"<(?:(/with>)|(with=)|(\s{0,4}/\s{0,4}(?ai:with)\s{0,4}>))", near=r"<(?=[\t\n\r \-/_w▁]|\Z)",
-            width=100, leads="\n",
+            ("break", "<:assistant:>", "", "", 0), ("end", "</with>", "\n", "", 0), ("break", "</deed>", "", "", 0),
+            ("next", "<with=", "\n", "", 0), ("break", "</do>", "", "", 0), ("break", "<do=", "", "", 0),
+            ("alike", "\x00</with>", "\n", "", 6),
+            find=r"<(?:(:assistant:>)|(/with>)|(/deed>)|(with=)|(/do>)|(do=)|(\s{0,4}/\s{0,4}(?ai:with)\s{0,4}>))",
+            near=r"<(?=[\t\n\r \-/:_dw▁]|\Z)", width=100, leads="\n",
         ),
         Scanner(("end", ">", "", "\n", 0), find=">()", near=">", width=2),
     )
     NEXT_PAIR_OPENER = "<with="
+    NEXT_UNOPENED = ">\n"
     RETYPED = True
     CALL_CLOSES = (
         Pattern(
@@ -274,7 +277,7 @@ class StreamParser(RawPairs):
                 if '"' not in chunk and "\\" not in chunk and chunk.isprintable():
                     self._passed.append(chunk)
                     return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
-                if chunk[-1:] not in "\n":
+                if "\n" not in chunk:
                     self._passed.append(chunk)
                     return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": self._json(chunk)}}]}]
         elif (

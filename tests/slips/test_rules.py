@@ -28,6 +28,20 @@ RULES: dict[str, tuple[str, str, Any, bool, list[str]]] = {
         True,
         ["the argument days is not opened"],
     ),
+    "an argument without a closer before one without an opener, in a line of its own": (
+        "parameter-tags",
+        "\n\n<deed>\n<do=get_weather>\n<with=city>\nOslo\ndays>\n3\n</with>\n</do>\n</deed><:>\n",
+        (None, None, [OSLO]),
+        True,
+        ["an argument is not closed", "the argument days is not opened"],
+    ),
+    "no argument begins in a value that quotes a call": (
+        "parameter-tags",
+        "\n\n<deed>\n<do=get_weather>\n<with=city>\n<do=f>\n<with=days>\ndays>\n3\n</with>\n</do>\n</deed><:>\n",
+        (None, None, [("get_weather", {"city": "<do=f>\n<with=days>\ndays>\n3"})]),
+        False,
+        [],
+    ),
     "an argument with other quotes": (
         "cdata-values",
         "<act name=\"get_weather\"><arg key='city'>Oslo</arg><arg key=days>3</arg></act>",

@@ -42,6 +42,7 @@ def pairs_of(
     if python and close.strip() in QUOTES and key_end == "=" + close.strip():
         slots, context, bare = _with_literals(slots, context)
     opens = not_blank(tolerated.texts(opened))
+    next_pair = _next_pair(context, slots) if marked and "missing_closers" in tolerated.kinds else None
     between = _between(tools, context, opens, [*next_call, *ir.turn.ends], repeats=repeats)
     return PairForm(
         start=pairs.start,
@@ -61,7 +62,8 @@ def pairs_of(
         guessed=guessed,
         following=following_of(context, guessed=guessed),
         bare=bare,
-        next_pair=_next_pair(context, slots) if marked and "missing_closers" in tolerated.kinds else None,
+        next_pair=next_pair,
+        next_unopened=_next_unopened(next_pair) if "other_forms" in tolerated.kinds else "",
         literals=_literal_quote(tools) if python and not close.strip() and _are_keywords(pairs, key_end) else "",
         words=spelling_of(dialect.top, also_python="python_literals" in tolerated.kinds).words,
         types=_type_words(tools),
@@ -115,6 +117,12 @@ def _next_pair(context: ValueContext, slots: Sequence[SlotEnd]) -> tuple[str, st
     if not is_distinctive(opener) or not slots or slots[0].kind != "key":
         return None
     return "\n" * lines + opener, slots[0].suffixes[0]
+
+
+def _next_unopened(next_pair: tuple[str, str] | None) -> str:
+    """What ends a key that nothing opens: more than one character, as one occurs after words in any text."""
+    before, after = next_pair or ("", "")
+    return after if before.startswith("\n") and len(after) > 1 else ""
 
 
 def _between(

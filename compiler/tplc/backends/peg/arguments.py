@@ -377,7 +377,11 @@ class PairRules:
         for key in keys:
             text = marker_core(before + key + after)
             line = r"\n" * before.startswith("\n")
-            found.append(rf"{line}{text}(?<!{text}(?:(?!{opener}).)*{text})")
+            came = rf"{text}(?:(?!{opener}).)*"
+            found.append(rf"{line}{text}(?<!{came}{text})")
+            if self.pairs.next_unopened:
+                unopened = r"\n" + exact(key + self.pairs.next_unopened)
+                found.append(rf"{unopened}(?<!{came}{unopened})")
         return group(either(found))
 
     def text_before(self, keys: tuple[str, ...]) -> str:
