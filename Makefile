@@ -107,7 +107,7 @@ excused: $(READY)  ## messages that verification excuses, each beside the one it
 kept: $(READY)  ## words of markers in the templates in ../shared, and markers in prompts: nothing lost, nothing steered (ARGS="--only WORD --every 10")
 	$(BIN)/python -m tests.kept.sweep $(ARGS)
 
-prose: $(READY)  ## texts that hold no call, through the examples' and generated formats: how many become calls (ARGS="--designs 300")
+prose: $(READY)  ## texts that hold no call, through the examples' and generated formats: how many become calls (ARGS="--designs 300", or "--tolerances --shared" for what each changes)
 	$(BIN)/python -m tests.kept.plain_text $(ARGS)
 
 slips: $(READY)  ## answers with one mistake each, of the examples and the templates in ../shared: how many are read as meant (ARGS="--two --every 5")

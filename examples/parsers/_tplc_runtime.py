@@ -1744,6 +1744,7 @@ class TurnStates(Stream):
     KEEPS: ClassVar[bool] = False  # some are text where they stand, or where the caller wants them so
     PENDING_TEXT: ClassVar[bool] = False  # the kind of a text is decided by its end
     HEADERS_ALIKE: ClassVar[bool] = False  # the end of a call's name may also open a message
+    OTHER_SPELLINGS: ClassVar[bool] = False  # markers may be in other case, or have other separators
     CUT_MARKERS: ClassVar[bool] = False  # a truncated marker at the output's end is not text
     DISTINCT: ClassVar[bool] = True  # the opener of calls is distinctive, so a call follows
     ENDS_TURN: ClassVar[bool] = False  # a call's closer may also end the turn, so it may be missing
@@ -1965,7 +1966,7 @@ class TurnStates(Stream):
 
     def _drop(self, fresh: bool = True) -> bool:
         """Consume a marker that only structures the turn."""
-        if self._mark.ambiguous >= SPELLED_OTHERWISE:
+        if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
             self._note_spelling()
         self._pos += self._skip
         self._space = self._mark.trail
@@ -2564,6 +2565,10 @@ ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "clos
 LEFT_SIGNS = Pattern(r"[\"']?[}\])]|`{1,3}")
 
 
+def is_empty_object(arguments: str) -> bool:
+    return arguments[:1] == "{" and not arguments[1:-1].strip()
+
+
 class Repairs(Machine):
     HEADER_PARTS: ClassVar[Sequence[str]] = ()  # the texts of which headers consist
     HEADER_TEXTS: ClassVar[Pattern] = Pattern("(?!)")
@@ -2653,6 +2658,13 @@ class Repairs(Machine):
         self._once, self._state = True, type(self)._call
         return True
 
+    def _text_follows(self) -> None:
+        at, texts = next_char(self._buf, self._pos), self._out.texts["arguments"]
+        if at < len(self._buf) and LEFT_SIGNS.match(self._buf, at) is None:
+            self._out.flush()
+            if is_empty_object("".join(texts)):
+                self._lost("no_argument", "text follows the empty arguments of a call without a closer")
+
     def _left_over(self, kind: str) -> str:
         """Skip a superfluous bracket after a call, or an opener in the place of a closer, at the end of the calls.
 
@@ -2665,7 +2677,7 @@ class Repairs(Machine):
         elif kind == "" and start < len(buf) and (left := LEFT_SIGNS.match(buf, start)) is not None:
             end = left.end()
         else:
-            return "no"
+            return "more" if kind == "" and not self._final and buf[start:] in ('"', "'") else "no"
         at = next_char(buf, end)
         mark = self.AFTER_CALL.match(buf, at)
         if mark is None and not self._final and (at == len(buf) or self.AFTER_CALL.prefix_of(buf, at)):
@@ -2687,10 +2699,6 @@ FENCE_OPEN = Pattern(r"```[\w-]*\s*")
 PART_OF_FENCE = Pattern(r"`{1,3}[\w-]*\s*")
 FIRST_KEY = Pattern(r"""\{\s*["'](\w{1,64})["']""")
 PART_OF_FIRST_KEY = Pattern(r"""\{\s*(?:["']\w*)?""")
-
-
-def is_empty_object(arguments: str) -> bool:
-    return arguments[:1] == "{" and not arguments[1:-1].strip()
 
 
 class Objects(Repairs):
@@ -2770,13 +2778,6 @@ class Objects(Repairs):
         self._pos = end
         self._out.emit("arguments", found[1])
         return self._close_call()
-
-    def _text_follows(self) -> None:
-        at, texts = next_char(self._buf, self._pos), self._out.texts["arguments"]
-        if at < len(self._buf) and LEFT_SIGNS.match(self._buf, at) is None:
-            self._out.flush()
-            if is_empty_object("".join(texts)):
-                self._lost("no_argument", "text follows the empty arguments of a call without a closer")
 
     def _finish(self) -> None:
         super()._finish()
@@ -2891,6 +2892,9 @@ class CallObjects(Repairs):
                 self._try_call("content")
                 return "dropped"
         return super()._left_over(kind)
+
+    def _text_follows(self) -> None:
+        """What follows the object of a call is none of its arguments."""
 
     def _begin_object(self) -> None:
         """Start a call after its opener, which may include the opening of its object."""
@@ -3799,17 +3803,17 @@ class GuessedPairs(RawPairs):
     AFTER_VALUE: ClassVar[Guess]
     LITERALS: ClassVar[str] = ""  # the quotes of strings that are recognised
     BARE_END: ClassVar[Any] = None  # the end of a value without the quote that the template writes before each
-    _spaced = False  # white space precedes the end of the key, so white space after it is no part of the value
+    SPACED: ClassVar[bool] = False  # white space may be around the end of a key,
+    _spaced = False  # here it precedes that end: white space after it is no part of the value
 
     def _begin_raw(self, types: frozenset[str] | None, end: End) -> None:
         opened = self.BARE_END is None or self._buf[self._pos - 1] in QUOTES
         ends = self.AFTER_VALUE if opened else self.BARE_END
         super()._begin_raw(types, ends.before(keys_of(self._schema(), self._schema()), self._tools))
         self._quotes = self.LITERALS if opened else QUOTES
-        if self.PAIR[-1][1].markers:  # there are none if only white space ends a key
-            _, core, lead, _, _ = self.PAIR[-1][1].markers[0]
-            before = self._pos - len(core) - 1
-            self._spaced = lead == "" and core[-1] not in QUOTES and before >= 0 and self._buf[before].isspace()
+        if self.SPACED:
+            before = self._pos - len(self.PAIR[-1][1].markers[0][1]) - 1
+            self._spaced = before >= 0 and self._buf[before].isspace()
         if self._quotes:
             self._as = ""
 

@@ -67,6 +67,7 @@ class StreamParser(Objects):
     ANCHORS = ("[=assistant=]",)
     AT_LINES = True
     AT_ENDS = True
+    OTHER_SPELLINGS = True
     CUT_MARKERS = True
     KEEPS = True
     IN_CONTENT = Scanner(

@@ -68,6 +68,7 @@ class StreamParser(UsualObjects):
     ANCHORS = ("[=assistant=]",)
     AT_LINES = True
     AT_ENDS = True
+    OTHER_SPELLINGS = True
     CUT_MARKERS = True
     IN_CONTENT = Scanner(
         ("call", "[=request=] [=request=] {", "", "", 0), ("call", "[=request=] ```json {", "", "", 0),

@@ -63,6 +63,7 @@ class StreamParser(RawPairs):
     AT_LINES = True
     AT_ENDS = True
     REASONS = True
+    OTHER_SPELLINGS = True
     CUT_MARKERS = True
     KEEPS = True
     IN_REASONING = Scanner(

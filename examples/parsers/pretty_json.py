@@ -68,6 +68,7 @@ class StreamParser(UsualObjects):
     HEADS = ("",)
     ANCHORS = ("<SAY>",)
     AT_LINES = True
+    OTHER_SPELLINGS = True
     CUT_MARKERS = True
     KEEPS = True
     IN_CONTENT = Scanner(

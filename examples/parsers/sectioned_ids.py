@@ -66,6 +66,7 @@ class StreamParser(Objects):
     HEADS = ("",)
     ANCHORS = ("<!assistant!>",)
     AT_LINES = True
+    OTHER_SPELLINGS = True
     CUT_MARKERS = True
     KEEPS = True
     IN_CONTENT = Scanner(

@@ -132,6 +132,9 @@ class CallObjects(Repairs):
                 return "dropped"
         return super()._left_over(kind)
 
+    def _text_follows(self) -> None:
+        """What follows the object of a call is none of its arguments."""
+
     def _begin_object(self) -> None:
         """Start a call after its opener, which may include the opening of its object."""
         self._state = type(self)._object

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from .pattern import Pattern
-from .repairs import LEFT_SIGNS, Repairs
+from .repairs import Repairs
 from .schema import keys_of
 from .second import KNOWN_KEYS, calls_of
 from .turn import next_char
@@ -21,10 +21,6 @@ FENCE_OPEN = Pattern(r"```[\w-]*\s*")
 PART_OF_FENCE = Pattern(r"`{1,3}[\w-]*\s*")
 FIRST_KEY = Pattern(r"""\{\s*["'](\w{1,64})["']""")
 PART_OF_FIRST_KEY = Pattern(r"""\{\s*(?:["']\w*)?""")
-
-
-def is_empty_object(arguments: str) -> bool:
-    return arguments[:1] == "{" and not arguments[1:-1].strip()
 
 
 class Objects(Repairs):
@@ -104,13 +100,6 @@ class Objects(Repairs):
         self._pos = end
         self._out.emit("arguments", found[1])
         return self._close_call()
-
-    def _text_follows(self) -> None:
-        at, texts = next_char(self._buf, self._pos), self._out.texts["arguments"]
-        if at < len(self._buf) and LEFT_SIGNS.match(self._buf, at) is None:
-            self._out.flush()
-            if is_empty_object("".join(texts)):
-                self._lost("no_argument", "text follows the empty arguments of a call without a closer")
 
     def _finish(self) -> None:
         super()._finish()

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional
 
 from .callobjects import NO_NAME, CallReader
 from .machine import CLOSER_KINDS
-from .objects import FIRST_KEY, is_empty_object
+from .objects import FIRST_KEY
 from .pattern import NAME_LIMIT, Pattern
-from .repairs import LEFT_SIGNS
+from .repairs import LEFT_SIGNS, is_empty_object
 from .scanner import NO_MARKERS, Scanner
 from .schema import Parameters, is_odd_key, keys_of, properties_of, tool_named
 from .second import ARGUMENT_KEYS, NAME_KEYS, OTHER_KEYS, arguments_of, calls_in, calls_of, may_be_calls
@@ -72,7 +72,7 @@ class SpelledOtherwise:
     is_distinct: bool = True
     names_alike: bool = True
     reads_again: bool = True
-    is_closed: bool = False  # a call whose arguments are one object has a closer
+    is_closed: bool = False  # a call that is no object has a closer
 
 
 class Readers:

@@ -42,6 +42,7 @@ class TurnStates(Stream):
     KEEPS: ClassVar[bool] = False  # some are text where they stand, or where the caller wants them so
     PENDING_TEXT: ClassVar[bool] = False  # the kind of a text is decided by its end
     HEADERS_ALIKE: ClassVar[bool] = False  # the end of a call's name may also open a message
+    OTHER_SPELLINGS: ClassVar[bool] = False  # markers may be in other case, or have other separators
     CUT_MARKERS: ClassVar[bool] = False  # a truncated marker at the output's end is not text
     DISTINCT: ClassVar[bool] = True  # the opener of calls is distinctive, so a call follows
     ENDS_TURN: ClassVar[bool] = False  # a call's closer may also end the turn, so it may be missing
@@ -263,7 +264,7 @@ class TurnStates(Stream):
 
     def _drop(self, fresh: bool = True) -> bool:
         """Consume a marker that only structures the turn."""
-        if self._mark.ambiguous >= SPELLED_OTHERWISE:
+        if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
             self._note_spelling()
         self._pos += self._skip
         self._space = self._mark.trail

@@ -113,6 +113,7 @@ class PairForm:
     # What stands after such a key, if a key with it shows at the start of a line that a pair begins there, without
     # what opens one.
     next_unopened: str = ""
+    spaced: bool = False  # after a key's end that white space precedes, white space is no part of a raw value
     literals: str = ""  # a raw value that is one string in such quotes of Python is that string
     replaced: tuple[tuple[str, str], ...] = ()  # texts that stand for characters in a key, with those characters
     escapes: tuple[tuple[str, str], ...] = ()  # the same for all the text of a raw value

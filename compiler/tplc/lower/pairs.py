@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tplc.ir.markers import is_bracketed, is_distinctive, pieces_of
-from tplc.ir.nodes import Layout, PairArguments, Slot, TemplateIR, Tools
+from tplc.ir.nodes import Dialect, Layout, PairArguments, Slot, TemplateIR, Tools
 from tplc.ir.spellings import spelling_of
 from tplc.lower.acceptor import Following, PairForm, SlotEnd
 from tplc.lower.following import ValueContext, following_of
@@ -64,6 +64,7 @@ def pairs_of(
         bare=bare,
         next_pair=next_pair,
         next_unopened=_next_unopened(next_pair) if "other_forms" in tolerated.kinds else "",
+        spaced=guessed and "whitespace" in tolerated.kinds and _is_spaced(slots, dialect),
         literals=_literal_quote(tools) if python and not close.strip() and _are_keywords(pairs, key_end) else "",
         words=spelling_of(dialect.top, also_python="python_literals" in tolerated.kinds).words,
         types=_type_words(tools),
@@ -117,6 +118,14 @@ def _next_pair(context: ValueContext, slots: Sequence[SlotEnd]) -> tuple[str, st
     if not is_distinctive(opener) or not slots or slots[0].kind != "key":
         return None
     return "\n" * lines + opener, slots[0].suffixes[0]
+
+
+def _is_spaced(slots: Sequence[SlotEnd], dialect: Dialect) -> bool:
+    """Whether a key ends with a text that models write white space around: `city = Oslo`."""
+    ends = [text for slot in slots[-1:] for text in slot.suffixes if slot.kind == "key" and text.strip()]
+    if not ends or dialect.wrap or dialect.elements:
+        return False
+    return not ends[0][:1].isspace() and ends[0].rstrip()[-1] not in QUOTES
 
 
 def _next_unopened(next_pair: tuple[str, str] | None) -> str:

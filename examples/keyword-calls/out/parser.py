@@ -2176,11 +2176,15 @@ class Machine(Slots):
         raise NotImplementedError
 
     def _text_follows(self) -> None:
-        """Report text in the place of a call's closer, if it could be the arguments that the call lacks."""
+        raise NotImplementedError
 
 
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "last")
 LEFT_SIGNS = Pattern(r"[\"']?[}\])]|`{1,3}")
+
+
+def is_empty_object(arguments: str) -> bool:
+    return arguments[:1] == "{" and not arguments[1:-1].strip()
 
 
 class Repairs(Machine):
@@ -2272,6 +2276,13 @@ class Repairs(Machine):
         self._once, self._state = True, type(self)._call
         return True
 
+    def _text_follows(self) -> None:
+        at, texts = next_char(self._buf, self._pos), self._out.texts["arguments"]
+        if at < len(self._buf) and LEFT_SIGNS.match(self._buf, at) is None:
+            self._out.flush()
+            if is_empty_object("".join(texts)):
+                self._lost("no_argument", "text follows the empty arguments of a call without a closer")
+
     def _left_over(self, kind: str) -> str:
         """Skip a superfluous bracket after a call, or an opener in the place of a closer, at the end of the calls.
 
@@ -2284,7 +2295,7 @@ class Repairs(Machine):
         elif kind == "" and start < len(buf) and (left := LEFT_SIGNS.match(buf, start)) is not None:
             end = left.end()
         else:
-            return "no"
+            return "more" if kind == "" and not self._final and buf[start:] in ('"', "'") else "no"
         at = next_char(buf, end)
         mark = self.AFTER_CALL.match(buf, at)
         if mark is None and not self._final and (at == len(buf) or self.AFTER_CALL.prefix_of(buf, at)):
@@ -2711,13 +2722,14 @@ class StreamParser(QuotedPairs):
         ("next", "<./code.>", "", "", 1), ("next", "<.code.> [", "", "", 2), ("next", "<./.>", "", "\n", 0),
         ("next", "\x00<.code.>[<.code.>[", "", "", 6), ("next", "\x00<./code.>", "", "", 6),
         ("next", "\x00<.code.>[", "", "", 6), ("next", "] <./code.>", "", "", 0), ("next", "]", "", "", 2),
-        ("next", "```json <.code.> [", "", "", 0), ("next", "``` <.code.> [", "", "", 0),
+        ("next", "\x00]<./code.>", "", "", 6), ("next", "```json <.code.> [", "", "", 0),
+        ("next", "``` <.code.> [", "", "", 0),
         find=(
             r"\)()|,()|<(?:(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|(\./code\.>)|(\.code\.>\s{0,64}\[)|(\./\."
             r">)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[[\s_▁-]{0,64}<\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}"
             r"\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}/\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>)|(\s{0,4}\.\s{0,4}(?ai:code)\s"
-            r"{0,4}\.\s{0,4}>\s{0,4}\[))|\](?:(\s{0,64}<\./code\.>)|())|`(?:(``json\s{0,64}<\.code\.>\s{0,64}\[)|(``\s"
-            r"{0,64}<\.code\.>\s{0,64}\[))"
+            r"{0,4}\.\s{0,4}>\s{0,4}\[))|\](?:(\s{0,64}<\./code\.>)|()|(\s{0,4}<\s{0,4}\.\s{0,4}/\s{0,4}(?ai:code)\s{0"
+            r",4}\.\s{0,4}>))|`(?:(``json\s{0,64}<\.code\.>\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,64}\[))"
         ), near=r"\)|,|<(?=[\t\n\r \-._▁]|\Z)|\]|`(?=[`]|\Z)", width=224,
     )
     PAIR_OPENS = False
@@ -2740,8 +2752,8 @@ class StreamParser(QuotedPairs):
         ("call", "<.code.>", "", "", 2), ("reasoning", "<.mind.>", "", "", 0), ("end", "<./.>", "", "\n", 0),
         ("call", "\x00<.code.>[<.code.>[", "", "", 6), ("call", "\x00<.code.>[", "", "", 6),
         ("closed", "\x00<./code.>", "", "", 6), ("call", "\x00<.code.>", "", "", 6),
-        ("closed", "] <./code.>", "", "", 1), ("closed", "]", "", "", 2), ("call", "```json <.code.> [", "", "", 0),
-        ("call", "``` <.code.> [", "", "", 0),
+        ("closed", "] <./code.>", "", "", 1), ("closed", "]", "", "", 2), ("closed", "\x00]<./code.>", "", "", 6),
+        ("call", "```json <.code.> [", "", "", 0), ("call", "``` <.code.> [", "", "", 0),
         find=(
             r"\)()|,()|<(?:(\.code\.>\s{0,64}\[\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}\]\s{0,64}"
             r"<\./code\.>)|(\.code\.>\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\["
@@ -2749,8 +2761,8 @@ class StreamParser(QuotedPairs):
             r"0,64}\[)|(\./code\.>)|(\./mind\.>)|(\.code\.>)|(\.mind\.>)|(\./\.>)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\."
             r"\s{0,4}>\s{0,4}\[[\s_▁-]{0,64}<\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?"
             r"ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}/\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>)|(\s{0,4}\.\s{0"
-            r",4}(?ai:code)\s{0,4}\.\s{0,4}>))|\](?:(\s{0,64}<\./code\.>)|())|`(?:(``json\s{0,64}<\.code\.>\s{0,64}\[)"
-            r"|(``\s{0,64}<\.code\.>\s{0,64}\[))"
+            r",4}(?ai:code)\s{0,4}\.\s{0,4}>))|\](?:(\s{0,64}<\./code\.>)|()|(\s{0,4}<\s{0,4}\.\s{0,4}/\s{0,4}(?ai:cod"
+            r"e)\s{0,4}\.\s{0,4}>))|`(?:(``json\s{0,64}<\.code\.>\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,64}\[))"
         ), near=r"\)|,|<(?=[\t\n\r \-._▁]|\Z)|\]|`(?=[`]|\Z)", width=224,
     )
     AFTER_TURN = Scanner(

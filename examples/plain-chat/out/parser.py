@@ -649,8 +649,6 @@ class Stream(Copied):
 NON_SPACE = Pattern(r"\S|\Z")
 OPENER_KINDS = ("call", "line", "whole")
 CUT_KINDS = ("end", "reasoning_end", "content_end")
-# Diagnostics that the interpreter of states gives as well: the code, and the text.
-SPELLING = ("marker_spelled_otherwise", "a marker is not spelled as the template does")
 TEXT_AFTER_TURN = ("text_after_turn", "text after the end of the turn")
 
 
@@ -726,18 +724,10 @@ class TurnStates(Stream):
 
     def _drop(self, fresh: bool = True) -> bool:
         """Consume a marker that only structures the turn."""
-        if self._mark.ambiguous >= SPELLED_OTHERWISE:
-            self._note_spelling()
         self._pos += self._skip
         self._space = self._mark.trail
         self._fresh, self._literal = fresh, False
         return True
-
-    def _note_spelling(self) -> None:
-        """Report, once, that the marker is in other case, or has other separators."""
-        mark = self._mark
-        self._note(*SPELLING)
-        self._mark = Match(mark.kind, mark.start, mark.end, mark.lead, mark.trail)
 
     def _drop_after_text(self, code: str, text: str) -> bool:
         """Drop the marker; report it if something of the turn has come."""

@@ -1921,7 +1921,7 @@ class Machine(Slots):
         raise NotImplementedError
 
     def _text_follows(self) -> None:
-        """Report text in the place of a call's closer, if it could be the arguments that the call lacks."""
+        raise NotImplementedError
 
 
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "last")
@@ -1966,7 +1966,7 @@ class Repairs(Machine):
         elif kind == "" and start < len(buf) and (left := LEFT_SIGNS.match(buf, start)) is not None:
             end = left.end()
         else:
-            return "no"
+            return "more" if kind == "" and not self._final and buf[start:] in ('"', "'") else "no"
         at = next_char(buf, end)
         mark = self.AFTER_CALL.match(buf, at)
         if mark is None and not self._final and (at == len(buf) or self.AFTER_CALL.prefix_of(buf, at)):
@@ -2081,6 +2081,9 @@ class CallObjects(Repairs):
                 self._try_call("content")
                 return "dropped"
         return super()._left_over(kind)
+
+    def _text_follows(self) -> None:
+        """What follows the object of a call is none of its arguments."""
 
     def _begin_object(self) -> None:
         """Start a call after its opener, which may include the opening of its object."""

@@ -279,9 +279,8 @@ class PairRules:
             rules.append(rule("key_stop", leaf(self.key_stop)))
         if self.key_end:
             end = ends(self.key_end, self.facts.alike)
-            first = self.key_end[0]
             # White space after it is the value's, unless there is white space before it too.
-            spaced = self.guessed and not self.typed and not first[:1].isspace() and first.rstrip()[-1] not in QUOTES
+            spaced = self.pairs.spaced
             rules.append(rule("key_end", leaf(rf"(?:\s++{end}\s*+|{end})" if spaced else rf"\s*+{end}")))
         if self.typed:
             rules += self.type_rules()

@@ -153,6 +153,7 @@ def _of_the_turn(facts: Acceptor) -> list[str]:
             "REASONS": bool(facts.reasoning_starts),
             "PENDING_TEXT": is_unopened(facts),
             "HEADERS_ALIKE": facts.headers_alike,
+            "OTHER_SPELLINGS": any(one.respelled for state in states(facts) for one in state.lexemes.all),
             "CUT_MARKERS": "cut_markers" in facts.tolerances,
         }
     )
@@ -435,6 +436,7 @@ def _ends_of_raw_values(pairs: PairForm, calls: CallForm, respelled: Sequence[st
         lines += ["    LINES = False"] * (not before.startswith("\n"))
         lines += [f"    NEXT_UNOPENED = {literal(pairs.next_unopened)}"] * bool(pairs.next_unopened)
     lines += [f"    LITERALS = {literal(pairs.literals)}"] if pairs.literals else []
+    lines += _flags({"SPACED": pairs.spaced})
     if pairs.bare is not None:
         lines += assignment("BARE_END", called("Guess", map(literal, _guess(pairs.bare))), INDENT)
     return lines
