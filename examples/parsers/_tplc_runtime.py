@@ -3145,12 +3145,13 @@ class Pairs(Repairs):
     ODD_NAMES: ClassVar[bool] = True
     AROUND_KEY: ClassVar[Any] = ()  # the texts before a key and after it, of which some may be missing
     _count = 0
+    _ends_in_text = False  # text that is no pair ends the pairs, and was reported
 
     def _begin_value(self, key: str, word: str) -> None:
         raise NotImplementedError
 
     def _begin_arguments(self) -> None:
-        self._count = 0
+        self._count, self._ends_in_text = 0, False
         self._state = type(self)._pairs
 
     def _lack_of_arguments(self, pos: int) -> str:
@@ -3311,12 +3312,16 @@ class Pairs(Repairs):
     def _key_of(self, comma: str, key: str) -> str:
         return comma + '"' + escaped(key) + '": '
 
+    def _text_follows(self) -> None:
+        if not self._ends_in_text:
+            super()._text_follows()
+
     def _end_pairs(self, kind: str) -> bool:
         if not kind and self._final and not self._buf[self._pos :].strip():
             return False
         if not kind:
-            self._note("no_argument", NO_PAIR)
-            self.incomplete = self.incomplete or not self._count
+            self._lost("no_argument", NO_PAIR)
+        self._ends_in_text = not kind
         self._out.emit("arguments", "}" if self._count else "{}")
         return self._close_call()
 
@@ -3659,6 +3664,13 @@ class RawPairs(Pairs):
         if self.BETWEEN.match(self._buf, at) is not None:
             return True
         begun = at == len(self._buf) or self.BETWEEN.prefix_of(self._buf, at) != ""
+        if self.NEXT_PAIR and self.AROUND_KEY:  # a pair may lack its opener
+            keys, rest = self._keys if self._tools else (), self._buf[at:]
+            end = self.NEXT_PAIR[1]
+            for key in keys:
+                if rest.startswith(key) and end.match(rest, len(key)) is not None:
+                    return True
+                begun = begun or key.startswith(rest) or (rest.startswith(key) and end.prefix_of(rest, len(key)) != "")
         return None if begun and not self._final else False
 
     def _meant(self, text: str, *, over: bool = False) -> str:

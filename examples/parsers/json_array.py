@@ -187,29 +187,28 @@ class StreamParser(UsualObjects):
     # after_call = ("]«/wishes»" | ",")* (("{" | "«wishes»[{") call | content)
     AFTER_CALL = Scanner(
         ("separator", ",", "", " ", 0), ("call", "; {", "", "", 0), ("close", "] «/wishes»", "", "", 1),
-        ("close", "]", "", "", 2), ("close", "\x00]«/wishes»", "", "", 6), ("call", "```json «wishes» [ {", "", "", 0),
-        ("call", "``` «wishes» [ {", "", "", 0), ("call", "{", "", "", 1),
-        ("call", "«wishes» [ «wishes» [ {", "", "", 0), ("empty", "«wishes» [ ] «/wishes»", "", "", 0),
-        ("empty", "«wishes» ] «/wishes»", "", "", 0), ("call", "«wishes» ```json {", "", "", 0),
-        ("empty", "«wishes» «/wishes»", "", "", 0), ("call", "«wishes» ``` {", "", "", 0),
-        ("call", "«wishes» [ {", "", "", 2), ("header", "«assistant»", "", " ", 0), ("call", "«wishes» [ {", "", "", 2),
-        ("call", "«wishes» {", "", "", 0), ("close", "«/wishes»", "", "", 1), ("stray", "«/aside»", "", "", 0),
-        ("reasoning", "«aside»", "", "", 0), ("end", "«/»", "", "\n", 0),
-        ("call", "\x00«wishes»[«wishes»[{", "", "", 6), ("call", "\x00«wishes»```json{", "", "", 6),
-        ("call", "\x00«wishes»```{", "", "", 6), ("call", "\x00«wishes»[{", "", "", 6),
-        ("call", "\x00«wishes»[{", "", "", 6), ("call", "\x00«wishes»{", "", "", 6),
-        ("close", "\x00«/wishes»", "", "", 6),
+        ("close", "]", "", "", 2), ("call", "```json «wishes» [ {", "", "", 0), ("call", "``` «wishes» [ {", "", "", 0),
+        ("call", "{", "", "", 1), ("call", "«wishes» [ «wishes» [ {", "", "", 0),
+        ("empty", "«wishes» [ ] «/wishes»", "", "", 0), ("empty", "«wishes» ] «/wishes»", "", "", 0),
+        ("call", "«wishes» ```json {", "", "", 0), ("empty", "«wishes» «/wishes»", "", "", 0),
+        ("call", "«wishes» ``` {", "", "", 0), ("call", "«wishes» [ {", "", "", 2),
+        ("header", "«assistant»", "", " ", 0), ("call", "«wishes» [ {", "", "", 2), ("call", "«wishes» {", "", "", 0),
+        ("close", "«/wishes»", "", "", 1), ("stray", "«/aside»", "", "", 0), ("reasoning", "«aside»", "", "", 0),
+        ("end", "«/»", "", "\n", 0), ("call", "\x00«wishes»[«wishes»[{", "", "", 6),
+        ("call", "\x00«wishes»```json{", "", "", 6), ("call", "\x00«wishes»```{", "", "", 6),
+        ("call", "\x00«wishes»[{", "", "", 6), ("call", "\x00«wishes»[{", "", "", 6),
+        ("call", "\x00«wishes»{", "", "", 6), ("close", "\x00«/wishes»", "", "", 6),
         find=(
-            r",()|;(\s{0,64}\{)|\](?:(\s{0,64}«/wishes»)|()|(\s{0,4}«\s{0,4}/\s{0,4}(?ai:wishes)\s{0,4}»))|`(?:(``json"
-            r"\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{))|\{()|«(?:(wishes»\s{0,64"
-            r"}\[\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\]\s{0,64}«/wishes»)|(wishes»\s{0,64}"
-            r"\]\s{0,64}«/wishes»)|(wishes»\s{0,64}```json\s{0,64}\{)|(wishes»\s{0,64}«/wishes»)|(wishes»\s{0,64}```\s"
-            r"{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\{)|(assistant»)|(wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\{)|("
-            r"/wishes»)|(/aside»)|(aside»)|(/»)|(\s{0,4}(?ai:wishes)\s{0,4}»\s{0,4}\[[\s_▁-]{0,64}«\s{0,4}(?ai:wishes)"
-            r"\s{0,4}»\s{0,4}\[\s{0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)["
-            r"\s_▁-]{0,64}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`[\s_▁-]{0,64}\{)|(\s{0,4}(?ai:"
-            r"wishes)\s{0,4}»[\s_▁-]{0,64}\[\s{0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»\s{0,4}\[\s{0,4}\{)|(\s{0,4}(?ai:wi"
-            r"shes)\s{0,4}»[\s_▁-]{0,64}\{)|(\s{0,4}/\s{0,4}(?ai:wishes)\s{0,4}»))"
+            r",()|;(\s{0,64}\{)|\](?:(\s{0,64}«/wishes»)|())|`(?:(``json\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``\s{0,"
+            r"64}«wishes»\s{0,64}\[\s{0,64}\{))|\{()|«(?:(wishes»\s{0,64}\[\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(wish"
+            r"es»\s{0,64}\[\s{0,64}\]\s{0,64}«/wishes»)|(wishes»\s{0,64}\]\s{0,64}«/wishes»)|(wishes»\s{0,64}```json\s"
+            r"{0,64}\{)|(wishes»\s{0,64}«/wishes»)|(wishes»\s{0,64}```\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\{)|(assis"
+            r"tant»)|(wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\{)|(/wishes»)|(/aside»)|(aside»)|(/»)|(\s{0,4}(?ai"
+            r":wishes)\s{0,4}»\s{0,4}\[[\s_▁-]{0,64}«\s{0,4}(?ai:wishes)\s{0,4}»\s{0,4}\[\s{0,4}\{)|(\s{0,4}(?ai:wishe"
+            r"s)\s{0,4}»[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,64}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»["
+            r"\s_▁-]{0,64}`\s{0,4}`\s{0,4}`[\s_▁-]{0,64}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,64}\[\s{0,4}\{)|(\s{"
+            r"0,4}(?ai:wishes)\s{0,4}»\s{0,4}\[\s{0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,64}\{)|(\s{0,4}/\s{0,4"
+            r"}(?ai:wishes)\s{0,4}»))"
         ), near=r",|;|\]|`(?=[`]|\Z)|\{|«(?=[\t\n\r \-/W_aw▁]|\Z)", width=283,
     )
     AFTER_TURN = Scanner(

@@ -61,7 +61,6 @@ class StreamParser(ElementPairs):
     ANCHORS = ("^[assistant]^",)
     AROUND_REASONING = (("^<inner voice>",), ("^</inner voice>",))
     AT_LINES = True
-    AT_ENDS = True
     REASONS = True
     OTHER_SPELLINGS = True
     CUT_MARKERS = True
@@ -71,26 +70,15 @@ class StreamParser(ElementPairs):
         ("line", '^<jobs> ^<job of="', "", "", 2), ("line", "^<jobs> ^<job of=", "", "", 2),
         ("reasoning_end", "^</inner voice>", "", "", 0), ("line", '^<job of="', "", "", 1),
         ("line", "^<job of=", "", "", 2), ("line", "^<jobs>", "", "\n", 2), ("end", "^[.]^", "", "\n", 0),
-        ("line", '\x00^<jobs>^<jobof="^<jobof="', "", "", 6), ("line", '\x00^<jobs>^<jobs>^<jobof="', "", "", 6),
-        ("line", '\x00^<jobs>^<jobof="', "", "", 6), ("line", "\x00^<jobs>^<jobof=", "", "", 6),
-        ("alike", "\x00^</innervoice>", "", "", 6), ("line", '\x00^<jobof="', "", "", 6),
-        ("line", "\x00^<jobof=", "", "", 6), ("line", "\x00^<jobs>", "", "\n", 6),
         ("line", '```json ^<jobs> ^<job of="', "", "", 0), ("line", '``` ^<jobs> ^<job of="', "", "", 0),
         ("line", '```json ^<job of="', "", "", 0), ("line", '``` ^<job of="', "", "", 0),
         find=(
             r'\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of="\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job'
             r'\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of=)|(</inner\s{1,64}voice'
-            r'>)|(<job\s{1,64}of=")|(<job\s{1,64}of=)|(<jobs>)|(\[\.\]\^)|(\s{0,4}<\s{0,4}(?ai:jobs)\s{0,4}>[\s_▁-]{0,'
-            r'64}\^\s{0,4}<\s{0,4}(?ai:job)[\s_▁-]{0,64}(?ai:of)\s{0,4}=\s{0,4}"[\s_▁-]{0,64}\^\s{0,4}<\s{0,4}(?ai:job'
-            r')[\s_▁-]{0,64}(?ai:of)\s{0,4}=\s{0,4}")|(\s{0,4}<\s{0,4}(?ai:jobs)\s{0,4}>[\s_▁-]{0,64}\^\s{0,4}<\s{0,4}'
-            r'(?ai:jobs)\s{0,4}>[\s_▁-]{0,64}\^\s{0,4}<\s{0,4}(?ai:job)[\s_▁-]{0,64}(?ai:of)\s{0,4}=\s{0,4}")|(\s{0,4}'
-            r'<\s{0,4}(?ai:jobs)\s{0,4}>[\s_▁-]{0,64}\^\s{0,4}<\s{0,4}(?ai:job)[\s_▁-]{0,64}(?ai:of)\s{0,4}=\s{0,4}")|'
-            r"(\s{0,4}<\s{0,4}(?ai:jobs)\s{0,4}>[\s_▁-]{0,64}\^\s{0,4}<\s{0,4}(?ai:job)[\s_▁-]{0,64}(?ai:of)\s{0,4}=)|"
-            r"(\s{0,4}<\s{0,4}/\s{0,4}(?ai:inner)[\s_▁-]{0,64}(?ai:voice)\s{0,4}>)|(\s{0,4}<\s{0,4}(?ai:job)[\s_▁-]{0,"
-            r'64}(?ai:of)\s{0,4}=\s{0,4}")|(\s{0,4}<\s{0,4}(?ai:job)[\s_▁-]{0,64}(?ai:of)\s{0,4}=)|(\s{0,4}<\s{0,4}(?a'
-            r'i:jobs)\s{0,4}>))|`(?:(``json\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<jobs>\s{0,64}\^<j'
-            r'ob\s{1,64}of=")|(``json\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<job\s{1,64}of="))'
-        ), near=r"\^(?=[\t\n\r \-<\[_▁]|\Z)|`(?=[`]|\Z)", width=466,
+            r'>)|(<job\s{1,64}of=")|(<job\s{1,64}of=)|(<jobs>)|(\[\.\]\^))|`(?:(``json\s{0,64}\^<jobs>\s{0,64}\^<job\s'
+            r'{1,64}of=")|(``\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``json\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64'
+            r'}\^<job\s{1,64}of="))'
+        ), near=r"\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=286,
     )
     IN_CONTENT = Scanner(
         ("empty", '^<jobs> ^<job of=" ^</job> ^</jobs>', "", "", 0),
@@ -100,59 +88,18 @@ class StreamParser(ElementPairs):
         ("empty", "^<jobs> ^</jobs>", "", "", 0), ("stray", "^</inner voice>", "", "", 0),
         ("reasoning", "^<inner voice>", "", "", 0), ("header", "^[assistant]^", "", "", 0),
         ("call", '^<job of="', "", "", 2), ("call", "^<job of=", "", "", 2), ("call", "^<jobs>", "", "\n", 2),
-        ("end", "^[.]^", "", "\n", 0), ("call", '\x00^<jobs>^<jobof="^<jobof="', "", "", 6),
-        ("call", '\x00^<jobs>^<jobs>^<jobof="', "", "", 6), ("call", '\x00^<jobs>^<jobof="', "", "", 6),
-        ("call", "\x00^<jobs>^<jobof=", "", "", 6), ("call", '\x00^<jobof="', "", "", 6),
-        ("call", "\x00^<jobof=", "", "", 6), ("call", "\x00^<jobs>", "", "\n", 6),
-        ("call", '```json ^<jobs> ^<job of="', "", "", 0), ("call", '``` ^<jobs> ^<job of="', "", "", 0),
-        ("call", '```json ^<job of="', "", "", 0), ("call", '``` ^<job of="', "", "", 0),
+        ("end", "^[.]^", "", "\n", 0), ("call", '```json ^<jobs> ^<job of="', "", "", 0),
+        ("call", '``` ^<jobs> ^<job of="', "", "", 0), ("call", '```json ^<job of="', "", "", 0),
+        ("call", '``` ^<job of="', "", "", 0),
         find=(
             r'\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of="\s{0,64}\^</job>\s{0,64}\^</jobs>)|(<jobs>\s{0,64}\^<job\s{1,64}of'
             r'="\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^</job>'
             r'\s{0,64}\^</jobs>)|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<job\s{1,64}of="\s{0,64}\^</job>)|(<jobs>\s{0,64}'
             r"\^<job\s{1,64}of=)|(<jobs>\s{0,64}\^</jobs>)|(</inner\s{1,64}voice>)|(<inner\s{1,64}voice>)|(\[assistant"
-            r'\]\^)|(<job\s{1,64}of=")|(<job\s{1,64}of=)|(<jobs>)|(\[\.\]\^)|(\s{0,4}<\s{0,4}(?ai:jobs)\s{0,4}>[\s_▁-]'
-            r'{0,64}\^\s{0,4}<\s{0,4}(?ai:job)[\s_▁-]{0,64}(?ai:of)\s{0,4}=\s{0,4}"[\s_▁-]{0,64}\^\s{0,4}<\s{0,4}(?ai:'
-            r'job)[\s_▁-]{0,64}(?ai:of)\s{0,4}=\s{0,4}")|(\s{0,4}<\s{0,4}(?ai:jobs)\s{0,4}>[\s_▁-]{0,64}\^\s{0,4}<\s{0'
-            r',4}(?ai:jobs)\s{0,4}>[\s_▁-]{0,64}\^\s{0,4}<\s{0,4}(?ai:job)[\s_▁-]{0,64}(?ai:of)\s{0,4}=\s{0,4}")|(\s{0'
-            r",4}<\s{0,4}(?ai:jobs)\s{0,4}>[\s_▁-]{0,64}\^\s{0,4}<\s{0,4}(?ai:job)[\s_▁-]{0,64}(?ai:of)\s{0,4}=\s{0,4}"
-            r'")|(\s{0,4}<\s{0,4}(?ai:jobs)\s{0,4}>[\s_▁-]{0,64}\^\s{0,4}<\s{0,4}(?ai:job)[\s_▁-]{0,64}(?ai:of)\s{0,4}'
-            r'=)|(\s{0,4}<\s{0,4}(?ai:job)[\s_▁-]{0,64}(?ai:of)\s{0,4}=\s{0,4}")|(\s{0,4}<\s{0,4}(?ai:job)[\s_▁-]{0,64'
-            r"}(?ai:of)\s{0,4}=)|(\s{0,4}<\s{0,4}(?ai:jobs)\s{0,4}>))|`(?:(``json\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64"
-            r'}of=")|(``\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``json\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<j'
-            r'ob\s{1,64}of="))'
-        ), near=r"\^(?=[\t\n\r \-<\[_▁]|\Z)|`(?=[`]|\Z)", width=466,
-    )
-    BEFORE_CONTENT = Scanner(
-        ("empty", '^<jobs> ^<job of=" ^</job> ^</jobs>', "", "", 0),
-        ("call", '^<jobs> ^<job of=" ^<job of="', "", "", 0), ("call", '^<jobs> ^<jobs> ^<job of="', "", "", 0),
-        ("empty", "^<jobs> ^</job> ^</jobs>", "", "", 0), ("call", '^<jobs> ^<job of="', "", "", 2),
-        ("empty", '^<job of=" ^</job>', "", "", 1), ("call", "^<jobs> ^<job of=", "", "", 2),
-        ("empty", "^<jobs> ^</jobs>", "", "", 0), ("stray", "^</inner voice>", "", "", 0),
-        ("reasoning", "^<inner voice>", "", "", 0), ("header", "^[assistant]^", "", "", 0),
-        ("call", '^<job of="', "", "", 2), ("call", "^<job of=", "", "", 2), ("call", "^<jobs>", "", "\n", 2),
-        ("end", "^[.]^", "", "\n", 0), ("call", '\x00^<jobs>^<jobof="^<jobof="', "", "", 6),
-        ("call", '\x00^<jobs>^<jobs>^<jobof="', "", "", 6), ("call", '\x00^<jobs>^<jobof="', "", "", 6),
-        ("call", "\x00^<jobs>^<jobof=", "", "", 6), ("reasoning", "\x00^<innervoice>", "", "", 6),
-        ("call", '\x00^<jobof="', "", "", 6), ("call", "\x00^<jobof=", "", "", 6), ("call", "\x00^<jobs>", "", "\n", 6),
-        ("call", '```json ^<jobs> ^<job of="', "", "", 0), ("call", '``` ^<jobs> ^<job of="', "", "", 0),
-        ("call", '```json ^<job of="', "", "", 0), ("call", '``` ^<job of="', "", "", 0),
-        find=(
-            r'\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of="\s{0,64}\^</job>\s{0,64}\^</jobs>)|(<jobs>\s{0,64}\^<job\s{1,64}of'
-            r'="\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^</job>'
-            r'\s{0,64}\^</jobs>)|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<job\s{1,64}of="\s{0,64}\^</job>)|(<jobs>\s{0,64}'
-            r"\^<job\s{1,64}of=)|(<jobs>\s{0,64}\^</jobs>)|(</inner\s{1,64}voice>)|(<inner\s{1,64}voice>)|(\[assistant"
-            r'\]\^)|(<job\s{1,64}of=")|(<job\s{1,64}of=)|(<jobs>)|(\[\.\]\^)|(\s{0,4}<\s{0,4}(?ai:jobs)\s{0,4}>[\s_▁-]'
-            r'{0,64}\^\s{0,4}<\s{0,4}(?ai:job)[\s_▁-]{0,64}(?ai:of)\s{0,4}=\s{0,4}"[\s_▁-]{0,64}\^\s{0,4}<\s{0,4}(?ai:'
-            r'job)[\s_▁-]{0,64}(?ai:of)\s{0,4}=\s{0,4}")|(\s{0,4}<\s{0,4}(?ai:jobs)\s{0,4}>[\s_▁-]{0,64}\^\s{0,4}<\s{0'
-            r',4}(?ai:jobs)\s{0,4}>[\s_▁-]{0,64}\^\s{0,4}<\s{0,4}(?ai:job)[\s_▁-]{0,64}(?ai:of)\s{0,4}=\s{0,4}")|(\s{0'
-            r",4}<\s{0,4}(?ai:jobs)\s{0,4}>[\s_▁-]{0,64}\^\s{0,4}<\s{0,4}(?ai:job)[\s_▁-]{0,64}(?ai:of)\s{0,4}=\s{0,4}"
-            r'")|(\s{0,4}<\s{0,4}(?ai:jobs)\s{0,4}>[\s_▁-]{0,64}\^\s{0,4}<\s{0,4}(?ai:job)[\s_▁-]{0,64}(?ai:of)\s{0,4}'
-            r"=)|(\s{0,4}<\s{0,4}(?ai:inner)[\s_▁-]{0,64}(?ai:voice)\s{0,4}>)|(\s{0,4}<\s{0,4}(?ai:job)[\s_▁-]{0,64}(?"
-            r'ai:of)\s{0,4}=\s{0,4}")|(\s{0,4}<\s{0,4}(?ai:job)[\s_▁-]{0,64}(?ai:of)\s{0,4}=)|(\s{0,4}<\s{0,4}(?ai:job'
-            r's)\s{0,4}>))|`(?:(``json\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<jobs>\s{0,64}\^<job\s{'
-            r'1,64}of=")|(``json\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<job\s{1,64}of="))'
-        ), near=r"\^(?=[\t\n\r \-<\[_▁]|\Z)|`(?=[`]|\Z)", width=466,
+            r'\]\^)|(<job\s{1,64}of=")|(<job\s{1,64}of=)|(<jobs>)|(\[\.\]\^))|`(?:(``json\s{0,64}\^<jobs>\s{0,64}\^<jo'
+            r'b\s{1,64}of=")|(``\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``json\s{0,64}\^<job\s{1,64}of=")|(``\s{0'
+            r',64}\^<job\s{1,64}of="))'
+        ), near=r"\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=292,
     )
     REASONING_AGAIN = Scanner(
         ("reasoning", "^<inner voice>", "", "", 0), find=r"\^(<inner\s{1,64}voice>)", near=r"\^(?=[<]|\Z)", width=79
@@ -201,23 +148,15 @@ class StreamParser(ElementPairs):
         ("next", '^<jobs> ^<job of=" ^<job of="', "", "", 0), ("next", '^<jobs> ^<jobs> ^<job of="', "", "", 0),
         ("next", '^<jobs> ^<job of="', "", "", 2), ("next", '^<job of="', "", "", 1), ("next", "^</jobs>", "\n", "", 0),
         ("next", "^</job>", "", "", 0), ("next", "^[.]^", "", "\n", 0), ("broken", "^</", "", "", 2),
-        ("pair", "^<", "", "", 2), ("next", '\x00^<jobs>^<jobof="^<jobof="', "", "", 6),
-        ("next", '\x00^<jobs>^<jobs>^<jobof="', "", "", 6), ("next", '\x00^<jobs>^<jobof="', "", "", 6),
-        ("next", '\x00^<jobof="', "", "", 6), ("next", "\x00^</jobs>", "\n", "", 6), ("next", "\x00^</job>", "", "", 6),
-        ("next", '```json ^<jobs> ^<job of="', "", "", 0), ("next", '``` ^<jobs> ^<job of="', "", "", 0),
-        ("next", '```json ^<job of="', "", "", 0), ("next", '``` ^<job of="', "", "", 0),
+        ("pair", "^<", "", "", 2), ("next", '```json ^<jobs> ^<job of="', "", "", 0),
+        ("next", '``` ^<jobs> ^<job of="', "", "", 0), ("next", '```json ^<job of="', "", "", 0),
+        ("next", '``` ^<job of="', "", "", 0),
         find=(
             r'\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of="\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job'
             r'\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<job\s{1,64}of=")|(</jobs>)|(</job>)|(\[\.\]\^)|(</)|('
-            r"<)|(\s{0,4}<\s{0,4}(?ai:jobs)\s{0,4}>[\s_▁-]{0,64}\^\s{0,4}<\s{0,4}(?ai:job)[\s_▁-]{0,64}(?ai:of)\s{0,4}"
-            r'=\s{0,4}"[\s_▁-]{0,64}\^\s{0,4}<\s{0,4}(?ai:job)[\s_▁-]{0,64}(?ai:of)\s{0,4}=\s{0,4}")|(\s{0,4}<\s{0,4}('
-            r"?ai:jobs)\s{0,4}>[\s_▁-]{0,64}\^\s{0,4}<\s{0,4}(?ai:jobs)\s{0,4}>[\s_▁-]{0,64}\^\s{0,4}<\s{0,4}(?ai:job)"
-            r'[\s_▁-]{0,64}(?ai:of)\s{0,4}=\s{0,4}")|(\s{0,4}<\s{0,4}(?ai:jobs)\s{0,4}>[\s_▁-]{0,64}\^\s{0,4}<\s{0,4}('
-            r'?ai:job)[\s_▁-]{0,64}(?ai:of)\s{0,4}=\s{0,4}")|(\s{0,4}<\s{0,4}(?ai:job)[\s_▁-]{0,64}(?ai:of)\s{0,4}=\s{'
-            r'0,4}")|(\s{0,4}<\s{0,4}/\s{0,4}(?ai:jobs)\s{0,4}>)|(\s{0,4}<\s{0,4}/\s{0,4}(?ai:job)\s{0,4}>))|`(?:(``js'
-            r'on\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``json\s{0'
-            r',64}\^<job\s{1,64}of=")|(``\s{0,64}\^<job\s{1,64}of="))'
-        ), near=r"\^(?=[\t\n\r \-<\[_▁]|\Z)|`(?=[`]|\Z)", width=466, leads="\n",
+            r'<))|`(?:(``json\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of="'
+            r')|(``json\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<job\s{1,64}of="))'
+        ), near=r"\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=286, leads="\n",
     )
     USUAL_PAIR = (ExpectedText("^<"),)
     ARGUMENTS_OPEN = True
@@ -251,12 +190,7 @@ class StreamParser(ElementPairs):
         ("stray", "^</inner voice>", "", "", 0), ("reasoning", "^<inner voice>", "", "", 0),
         ("header", "^[assistant]^", "", "", 0), ("call", '^<job of="', "", "", 2), ("call", "^<job of=", "", "", 2),
         ("closed", "^</jobs>", "\n", "", 1), ("call", "^<jobs>", "", "\n", 2), ("closed", "^</job>", "", "", 1),
-        ("end", "^[.]^", "", "\n", 0), ("call", '\x00^<jobs>^<jobof="^<jobof="', "", "", 6),
-        ("call", '\x00^<jobs>^<jobs>^<jobof="', "", "", 6), ("call", '\x00^<jobof="^<jobof="', "", "", 6),
-        ("call", '\x00^<jobs>^<jobof="', "", "", 6), ("call", "\x00^<jobs>^<jobof=", "", "", 6),
-        ("call", '\x00^<jobof="', "", "", 6), ("call", "\x00^<jobof=", "", "", 6),
-        ("closed", "\x00^</jobs>", "\n", "", 6), ("call", "\x00^<jobs>", "", "\n", 6),
-        ("closed", "\x00^</job>", "", "", 6), ("call", '```json ^<jobs> ^<job of="', "", "", 0),
+        ("end", "^[.]^", "", "\n", 0), ("call", '```json ^<jobs> ^<job of="', "", "", 0),
         ("call", '``` ^<jobs> ^<job of="', "", "", 0), ("call", '```json ^<job of="', "", "", 0),
         ("call", '``` ^<job of="', "", "", 0),
         find=(
@@ -266,19 +200,10 @@ class StreamParser(ElementPairs):
             r'(<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^</job>\s{0,64}\^</jobs>)|(<job\s{1,6'
             r'4}of="\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<job\s{1,64}of="\s{0,64}\^</job>)|'
             r"(<jobs>\s{0,64}\^<job\s{1,64}of=)|(<jobs>\s{0,64}\^</jobs>)|(</inner\s{1,64}voice>)|(<inner\s{1,64}voice"
-            r'>)|(\[assistant\]\^)|(<job\s{1,64}of=")|(<job\s{1,64}of=)|(</jobs>)|(<jobs>)|(</job>)|(\[\.\]\^)|(\s{0,4'
-            r'}<\s{0,4}(?ai:jobs)\s{0,4}>[\s_▁-]{0,64}\^\s{0,4}<\s{0,4}(?ai:job)[\s_▁-]{0,64}(?ai:of)\s{0,4}=\s{0,4}"['
-            r'\s_▁-]{0,64}\^\s{0,4}<\s{0,4}(?ai:job)[\s_▁-]{0,64}(?ai:of)\s{0,4}=\s{0,4}")|(\s{0,4}<\s{0,4}(?ai:jobs)'
-            r"\s{0,4}>[\s_▁-]{0,64}\^\s{0,4}<\s{0,4}(?ai:jobs)\s{0,4}>[\s_▁-]{0,64}\^\s{0,4}<\s{0,4}(?ai:job)[\s_▁-]{0"
-            r',64}(?ai:of)\s{0,4}=\s{0,4}")|(\s{0,4}<\s{0,4}(?ai:job)[\s_▁-]{0,64}(?ai:of)\s{0,4}=\s{0,4}"[\s_▁-]{0,64'
-            r'}\^\s{0,4}<\s{0,4}(?ai:job)[\s_▁-]{0,64}(?ai:of)\s{0,4}=\s{0,4}")|(\s{0,4}<\s{0,4}(?ai:jobs)\s{0,4}>[\s_'
-            r'▁-]{0,64}\^\s{0,4}<\s{0,4}(?ai:job)[\s_▁-]{0,64}(?ai:of)\s{0,4}=\s{0,4}")|(\s{0,4}<\s{0,4}(?ai:jobs)\s{0'
-            r",4}>[\s_▁-]{0,64}\^\s{0,4}<\s{0,4}(?ai:job)[\s_▁-]{0,64}(?ai:of)\s{0,4}=)|(\s{0,4}<\s{0,4}(?ai:job)[\s_▁"
-            r'-]{0,64}(?ai:of)\s{0,4}=\s{0,4}")|(\s{0,4}<\s{0,4}(?ai:job)[\s_▁-]{0,64}(?ai:of)\s{0,4}=)|(\s{0,4}<\s{0,'
-            r"4}/\s{0,4}(?ai:jobs)\s{0,4}>)|(\s{0,4}<\s{0,4}(?ai:jobs)\s{0,4}>)|(\s{0,4}<\s{0,4}/\s{0,4}(?ai:job)\s{0,"
-            r'4}>))|`(?:(``json\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of'
-            r'=")|(``json\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<job\s{1,64}of="))'
-        ), near=r",|;|\^(?=[\t\n\r \-<\[_▁]|\Z)|`(?=[`]|\Z)", width=466, leads="\n",
+            r'>)|(\[assistant\]\^)|(<job\s{1,64}of=")|(<job\s{1,64}of=)|(</jobs>)|(<jobs>)|(</job>)|(\[\.\]\^))|`(?:(`'
+            r'`json\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``json'
+            r'\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<job\s{1,64}of="))'
+        ), near=r",|;|\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=292, leads="\n",
     )
     AFTER_TURN = Scanner(
         ("header", '^[assistant]^ ^<jobs> ^<job of=" ^<job of="', "", "", 0),
@@ -322,8 +247,7 @@ class StreamParser(ElementPairs):
 
     def _content(self) -> bool:
         # content = (text | "^[.]^")* ("^<inner voice>" reasoning | '^<jobs>\n^<job of="' call)?
-        # What opens reasoning is text once content has begun.
-        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning",))
+        kind = self._until(self.IN_CONTENT, "content")
         if kind == "reasoning":
             return self._open_reasoning()
         if kind == "call":

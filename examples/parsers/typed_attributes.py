@@ -62,7 +62,6 @@ class StreamParser(RawPairs):
     ANCHORS = ("⟪assistant⟫", "⟨/outcome⟩\n\n")
     AROUND_REASONING = (("⟨ponder⟩",), ("⟨/ponder⟩",))
     AT_LINES = True
-    AT_ENDS = True
     REASONS = True
     OTHER_SPELLINGS = True
     CUT_MARKERS = True
@@ -74,24 +73,14 @@ class StreamParser(RawPairs):
         ("line", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", 0), ("line", '⟨steps⟩ ⟨step name="', "\n\n", "", 2),
         ("line", "⟨steps⟩ ⟨step name=", "\n\n", "", 2), ("line", '⟨step name="', "", "", 1),
         ("line", "⟨step name=", "", "", 2), ("reasoning_end", "⟨/ponder⟩", "", "", 0),
-        ("line", "⟨steps⟩", "\n\n", "\n", 2), ("line", '\x00⟨steps⟩⟨stepname="⟨stepname="', "\n\n", "", 6),
-        ("line", '\x00⟨steps⟩⟨steps⟩⟨stepname="', "\n\n", "", 6), ("line", '\x00⟨steps⟩⟨stepname="', "\n\n", "", 6),
-        ("line", "\x00⟨steps⟩⟨stepname=", "\n\n", "", 6), ("line", '\x00⟨stepname="', "", "", 6),
-        ("line", "\x00⟨stepname=", "", "", 6), ("alike", "\x00⟨/ponder⟩", "", "", 6),
-        ("line", "\x00⟨steps⟩", "\n\n", "\n", 6), ("end", "⟪stop⟫", "", "", 0), ("end", "\x00⟪stop⟫", "", "", 6),
+        ("line", "⟨steps⟩", "\n\n", "\n", 2), ("end", "⟪stop⟫", "", "", 0),
         find=(
             r'`(?:(``json\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(`'
             r'`json\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨step\s{1,64}name="))|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name='
             r'"\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{'
             r'1,64}name=")|(steps⟩\s{0,64}⟨step\s{1,64}name=)|(step\s{1,64}name=")|(step\s{1,64}name=)|(/ponder⟩)|(ste'
-            r'ps⟩)|(\s{0,4}(?ai:steps)\s{0,4}⟩[\s_▁-]{0,64}⟨\s{0,4}(?ai:step)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}"['
-            r'\s_▁-]{0,64}⟨\s{0,4}(?ai:step)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:steps)\s{0,4}⟩[\s_▁-'
-            r']{0,64}⟨\s{0,4}(?ai:steps)\s{0,4}⟩[\s_▁-]{0,64}⟨\s{0,4}(?ai:step)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}"'
-            r')|(\s{0,4}(?ai:steps)\s{0,4}⟩[\s_▁-]{0,64}⟨\s{0,4}(?ai:step)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s'
-            r"{0,4}(?ai:steps)\s{0,4}⟩[\s_▁-]{0,64}⟨\s{0,4}(?ai:step)[\s_▁-]{0,64}(?ai:name)\s{0,4}=)|(\s{0,4}(?ai:ste"
-            r'p)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:step)[\s_▁-]{0,64}(?ai:name)\s{0,4}=)|(\s{0,4}/'
-            r"\s{0,4}(?ai:ponder)\s{0,4}⟩)|(\s{0,4}(?ai:steps)\s{0,4}⟩))|⟪(?:(stop⟫)|(\s{0,4}(?ai:stop)\s{0,4}⟫))"
-        ), near=r"`(?=[`]|\Z)|⟨(?=[\t\n\r \-/S_s▁]|\Z)|⟪(?=[\t\n\r \-S_s▁]|\Z)", width=486, leads="\n\n",
+            "ps⟩))|⟪(stop⟫)"
+        ), near=r"`(?=[`]|\Z)|⟨(?=[/s]|\Z)|⟪(?=[s]|\Z)", width=290, leads="\n\n",
     )
     IN_CONTENT = Scanner(
         ("call", '```json ⟨steps⟩ ⟨step name="', "", "", 0), ("call", '``` ⟨steps⟩ ⟨step name="', "", "", 0),
@@ -102,55 +91,15 @@ class StreamParser(RawPairs):
         ("empty", '⟨step name=" ⟨/step⟩', "", "", 1), ("call", "⟨steps⟩ ⟨step name=", "\n\n", "", 2),
         ("empty", "⟨steps⟩ ⟨/steps⟩", "", "", 0), ("call", '⟨step name="', "", "", 2),
         ("call", "⟨step name=", "", "", 2), ("stray", "⟨/ponder⟩", "", "", 0), ("reasoning", "⟨ponder⟩", "", "", 0),
-        ("call", "⟨steps⟩", "\n\n", "\n", 2), ("call", '\x00⟨steps⟩⟨stepname="⟨stepname="', "\n\n", "", 6),
-        ("call", '\x00⟨steps⟩⟨steps⟩⟨stepname="', "\n\n", "", 6), ("call", '\x00⟨steps⟩⟨stepname="', "\n\n", "", 6),
-        ("call", "\x00⟨steps⟩⟨stepname=", "\n\n", "", 6), ("call", '\x00⟨stepname="', "", "", 6),
-        ("call", "\x00⟨stepname=", "", "", 6), ("call", "\x00⟨steps⟩", "\n\n", "\n", 6), ("end", "⟪stop⟫", "", "", 0),
-        ("end", "\x00⟪stop⟫", "", "", 6),
+        ("call", "⟨steps⟩", "\n\n", "\n", 2), ("end", "⟪stop⟫", "", "", 0),
         find=(
             r'`(?:(``json\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(`'
             r'`json\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨step\s{1,64}name="))|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name='
             r'"\s{0,64}⟨/step⟩\s{0,64}⟨/steps⟩)|(steps⟩\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(steps⟩'
             r'\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name="\s{0,'
             r'64}⟨/step⟩)|(steps⟩\s{0,64}⟨step\s{1,64}name=)|(steps⟩\s{0,64}⟨/steps⟩)|(step\s{1,64}name=")|(step\s{1,6'
-            r"4}name=)|(/ponder⟩)|(ponder⟩)|(steps⟩)|(\s{0,4}(?ai:steps)\s{0,4}⟩[\s_▁-]{0,64}⟨\s{0,4}(?ai:step)[\s_▁-]"
-            r'{0,64}(?ai:name)\s{0,4}=\s{0,4}"[\s_▁-]{0,64}⟨\s{0,4}(?ai:step)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|'
-            r"(\s{0,4}(?ai:steps)\s{0,4}⟩[\s_▁-]{0,64}⟨\s{0,4}(?ai:steps)\s{0,4}⟩[\s_▁-]{0,64}⟨\s{0,4}(?ai:step)[\s_▁-"
-            r']{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:steps)\s{0,4}⟩[\s_▁-]{0,64}⟨\s{0,4}(?ai:step)[\s_▁-]{0,6'
-            r'4}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:steps)\s{0,4}⟩[\s_▁-]{0,64}⟨\s{0,4}(?ai:step)[\s_▁-]{0,64}(?a'
-            r'i:name)\s{0,4}=)|(\s{0,4}(?ai:step)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:step)[\s_▁-]{0,'
-            r"64}(?ai:name)\s{0,4}=)|(\s{0,4}(?ai:steps)\s{0,4}⟩))|⟪(?:(stop⟫)|(\s{0,4}(?ai:stop)\s{0,4}⟫))"
-        ), near=r"`(?=[`]|\Z)|⟨(?=[\t\n\r \-/S_ps▁]|\Z)|⟪(?=[\t\n\r \-S_s▁]|\Z)", width=486, leads="\n\n",
-    )
-    BEFORE_CONTENT = Scanner(
-        ("call", '```json ⟨steps⟩ ⟨step name="', "", "", 0), ("call", '``` ⟨steps⟩ ⟨step name="', "", "", 0),
-        ("call", '```json ⟨step name="', "", "", 0), ("call", '``` ⟨step name="', "", "", 0),
-        ("empty", '⟨steps⟩ ⟨step name=" ⟨/step⟩ ⟨/steps⟩', "", "", 0),
-        ("call", '⟨steps⟩ ⟨step name=" ⟨step name="', "\n\n", "", 0),
-        ("call", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", 0), ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", 2),
-        ("empty", '⟨step name=" ⟨/step⟩', "", "", 1), ("call", "⟨steps⟩ ⟨step name=", "\n\n", "", 2),
-        ("empty", "⟨steps⟩ ⟨/steps⟩", "", "", 0), ("call", '⟨step name="', "", "", 2),
-        ("call", "⟨step name=", "", "", 2), ("stray", "⟨/ponder⟩", "", "", 0), ("reasoning", "⟨ponder⟩", "", "", 0),
-        ("call", "⟨steps⟩", "\n\n", "\n", 2), ("call", '\x00⟨steps⟩⟨stepname="⟨stepname="', "\n\n", "", 6),
-        ("call", '\x00⟨steps⟩⟨steps⟩⟨stepname="', "\n\n", "", 6), ("call", '\x00⟨steps⟩⟨stepname="', "\n\n", "", 6),
-        ("call", "\x00⟨steps⟩⟨stepname=", "\n\n", "", 6), ("call", '\x00⟨stepname="', "", "", 6),
-        ("call", "\x00⟨stepname=", "", "", 6), ("reasoning", "\x00⟨ponder⟩", "", "", 6),
-        ("call", "\x00⟨steps⟩", "\n\n", "\n", 6), ("end", "⟪stop⟫", "", "", 0), ("end", "\x00⟪stop⟫", "", "", 6),
-        find=(
-            r'`(?:(``json\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(`'
-            r'`json\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨step\s{1,64}name="))|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name='
-            r'"\s{0,64}⟨/step⟩\s{0,64}⟨/steps⟩)|(steps⟩\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(steps⟩'
-            r'\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name="\s{0,'
-            r'64}⟨/step⟩)|(steps⟩\s{0,64}⟨step\s{1,64}name=)|(steps⟩\s{0,64}⟨/steps⟩)|(step\s{1,64}name=")|(step\s{1,6'
-            r"4}name=)|(/ponder⟩)|(ponder⟩)|(steps⟩)|(\s{0,4}(?ai:steps)\s{0,4}⟩[\s_▁-]{0,64}⟨\s{0,4}(?ai:step)[\s_▁-]"
-            r'{0,64}(?ai:name)\s{0,4}=\s{0,4}"[\s_▁-]{0,64}⟨\s{0,4}(?ai:step)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|'
-            r"(\s{0,4}(?ai:steps)\s{0,4}⟩[\s_▁-]{0,64}⟨\s{0,4}(?ai:steps)\s{0,4}⟩[\s_▁-]{0,64}⟨\s{0,4}(?ai:step)[\s_▁-"
-            r']{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:steps)\s{0,4}⟩[\s_▁-]{0,64}⟨\s{0,4}(?ai:step)[\s_▁-]{0,6'
-            r'4}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:steps)\s{0,4}⟩[\s_▁-]{0,64}⟨\s{0,4}(?ai:step)[\s_▁-]{0,64}(?a'
-            r'i:name)\s{0,4}=)|(\s{0,4}(?ai:step)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:step)[\s_▁-]{0,'
-            r"64}(?ai:name)\s{0,4}=)|(\s{0,4}(?ai:ponder)\s{0,4}⟩)|(\s{0,4}(?ai:steps)\s{0,4}⟩))|⟪(?:(stop⟫)|(\s{0,4}("
-            r"?ai:stop)\s{0,4}⟫))"
-        ), near=r"`(?=[`]|\Z)|⟨(?=[\t\n\r \-/PS_ps▁]|\Z)|⟪(?=[\t\n\r \-S_s▁]|\Z)", width=486, leads="\n\n",
+            "4}name=)|(/ponder⟩)|(ponder⟩)|(steps⟩))|⟪(stop⟫)"
+        ), near=r"`(?=[`]|\Z)|⟨(?=[/ps]|\Z)|⟪(?=[s]|\Z)", width=294, leads="\n\n",
     )
     REASONING_AGAIN = Scanner(("reasoning", "⟨ponder⟩", "", "", 0), find="⟨(ponder⟩)", near=r"⟨(?=[p]|\Z)", width=9)
     OPENERS = (
@@ -204,25 +153,13 @@ class StreamParser(RawPairs):
         ("next", '⟨steps⟩ ⟨step name=" ⟨step name="', "\n\n", "", 0),
         ("next", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", 0), ("next", '⟨steps⟩ ⟨step name="', "\n\n", "", 2),
         ("next", '⟨step name="', "", "", 1), ("pair", '⟨arg name="', "", "", 0), ("next", "⟨/steps⟩", "\n", "", 0),
-        ("next", "⟨/step⟩", "", "", 0), ("skip", "⟨/arg⟩", "", "", 0),
-        ("next", '\x00⟨steps⟩⟨stepname="⟨stepname="', "\n\n", "", 6),
-        ("next", '\x00⟨steps⟩⟨steps⟩⟨stepname="', "\n\n", "", 6), ("next", '\x00⟨steps⟩⟨stepname="', "\n\n", "", 6),
-        ("next", '\x00⟨stepname="', "", "", 6), ("pair", '\x00⟨argname="', "", "", 6),
-        ("next", "\x00⟨/steps⟩", "\n", "", 6), ("next", "\x00⟨/step⟩", "", "", 6), ("skip", "\x00⟨/arg⟩", "", "", 6),
-        ("next", "⟪stop⟫", "", "", 0), ("next", "\x00⟪stop⟫", "", "", 6),
+        ("next", "⟨/step⟩", "", "", 0), ("skip", "⟨/arg⟩", "", "", 0), ("next", "⟪stop⟫", "", "", 0),
         find=(
             r'`(?:(``json\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(`'
             r'`json\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨step\s{1,64}name="))|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name='
             r'"\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{'
-            r'1,64}name=")|(step\s{1,64}name=")|(arg\s{1,64}name=")|(/steps⟩)|(/step⟩)|(/arg⟩)|(\s{0,4}(?ai:steps)\s{0'
-            r',4}⟩[\s_▁-]{0,64}⟨\s{0,4}(?ai:step)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}"[\s_▁-]{0,64}⟨\s{0,4}(?ai:step'
-            r')[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:steps)\s{0,4}⟩[\s_▁-]{0,64}⟨\s{0,4}(?ai:steps)\s{'
-            r'0,4}⟩[\s_▁-]{0,64}⟨\s{0,4}(?ai:step)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:steps)\s{0,4}⟩'
-            r'[\s_▁-]{0,64}⟨\s{0,4}(?ai:step)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:step)[\s_▁-]{0,64}('
-            r'?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:arg)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}/\s{0,4}(?a'
-            r"i:steps)\s{0,4}⟩)|(\s{0,4}/\s{0,4}(?ai:step)\s{0,4}⟩)|(\s{0,4}/\s{0,4}(?ai:arg)\s{0,4}⟩))|⟪(?:(stop⟫)|("
-            r"\s{0,4}(?ai:stop)\s{0,4}⟫))"
-        ), near=r"`(?=[`]|\Z)|⟨(?=[\t\n\r \-/AS_as▁]|\Z)|⟪(?=[\t\n\r \-S_s▁]|\Z)", width=486, leads="\n\n",
+            r'1,64}name=")|(step\s{1,64}name=")|(arg\s{1,64}name=")|(/steps⟩)|(/step⟩)|(/arg⟩))|⟪(stop⟫)'
+        ), near=r"`(?=[`]|\Z)|⟨(?=[/as]|\Z)|⟪(?=[s]|\Z)", width=290, leads="\n\n",
     )
     USUAL_PAIR = (ExpectedText('⟨arg name="'),)
     RESUMES = True
@@ -234,19 +171,14 @@ class StreamParser(RawPairs):
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
     )
-    AFTER_VALUE = Scanner(
-        ("end", "⟨/arg⟩", "", "", 0), ("alike", "\x00⟨/arg⟩", "", "", 6),
-        find=r"⟨(?:(/arg⟩)|(\s{0,4}/\s{0,4}(?ai:arg)\s{0,4}⟩))", near=r"⟨(?=[\t\n\r \-/_▁]|\Z)", width=95,
-    )
+    AFTER_VALUE = Scanner(("end", "⟨/arg⟩", "", "", 0), find="⟨(/arg⟩)", near=r"⟨(?=[/]|\Z)", width=7)
     NEXT_PAIR = (
         Scanner(
             ("break", '⟨step name="', "", "", 0), ("next", '⟨arg name="', "\n", "", 0),
             ("break", "⟨/steps⟩", "", "", 0), ("break", "⟨/step⟩", "", "", 0), ("end", "⟨/arg⟩", "", "", 0),
-            ("alike", "\x00⟨/arg⟩", "", "", 6), ("break", "⟪stop⟫", "", "", 0),
-            find=(
-                r'⟨(?:(step\s{1,64}name=")|(arg\s{1,64}name=")|(/steps⟩)|(/step⟩)|(/arg⟩)|(\s{0,4}/\s{0,4}(?ai:arg)\s{'
-                "0,4}⟩))|⟪(stop⟫)"
-            ), near=r"⟨(?=[\t\n\r \-/_as▁]|\Z)|⟪(?=[s]|\Z)", width=95, leads="\n",
+            ("break", "⟪stop⟫", "", "", 0),
+            find=r'⟨(?:(step\s{1,64}name=")|(arg\s{1,64}name=")|(/steps⟩)|(/step⟩)|(/arg⟩))|⟪(stop⟫)',
+            near=r"⟨(?=[/as]|\Z)|⟪(?=[s]|\Z)", width=77, leads="\n",
         ),
         Scanner(("end", '" text="', "", "", 0), find=r'"(\s{0,64}text=")', near='"', width=73),
     )
@@ -277,12 +209,7 @@ class StreamParser(RawPairs):
         ("call", "⟨steps⟩ ⟨step name=", "\n\n", "", 2), ("empty", "⟨steps⟩ ⟨/steps⟩", "", "", 0),
         ("call", '⟨step name="', "", "", 2), ("call", "⟨step name=", "", "", 2), ("stray", "⟨/ponder⟩", "", "", 0),
         ("closed", "⟨/steps⟩", "\n", "", 1), ("reasoning", "⟨ponder⟩", "", "", 0), ("call", "⟨steps⟩", "\n\n", "\n", 2),
-        ("closed", "⟨/step⟩", "", "", 1), ("call", '\x00⟨steps⟩⟨stepname="⟨stepname="', "\n\n", "", 6),
-        ("call", '\x00⟨steps⟩⟨steps⟩⟨stepname="', "\n\n", "", 6), ("call", '\x00⟨stepname="⟨stepname="', "", "", 6),
-        ("call", '\x00⟨steps⟩⟨stepname="', "\n\n", "", 6), ("call", "\x00⟨steps⟩⟨stepname=", "\n\n", "", 6),
-        ("call", '\x00⟨stepname="', "", "", 6), ("call", "\x00⟨stepname=", "", "", 6),
-        ("closed", "\x00⟨/steps⟩", "\n", "", 6), ("call", "\x00⟨steps⟩", "\n\n", "\n", 6),
-        ("closed", "\x00⟨/step⟩", "", "", 6), ("end", "⟪stop⟫", "", "", 0), ("end", "\x00⟪stop⟫", "", "", 6),
+        ("closed", "⟨/step⟩", "", "", 1), ("end", "⟪stop⟫", "", "", 0),
         find=(
             r',(?:(\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(\s{0,64}⟨step\s{1,64}name="))|;(?:(\s{0,64'
             r'}⟨step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(\s{0,64}⟨step\s{1,64}name="))|`(?:(``json\s{0,64}⟨step'
@@ -291,17 +218,8 @@ class StreamParser(RawPairs):
             r'⟨/steps⟩)|(steps⟩\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨steps⟩\s{0,64}⟨'
             r'step\s{1,64}name=")|(step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{1,64}name=")|'
             r'(step\s{1,64}name="\s{0,64}⟨/step⟩)|(steps⟩\s{0,64}⟨step\s{1,64}name=)|(steps⟩\s{0,64}⟨/steps⟩)|(step\s{'
-            r'1,64}name=")|(step\s{1,64}name=)|(/ponder⟩)|(/steps⟩)|(ponder⟩)|(steps⟩)|(/step⟩)|(\s{0,4}(?ai:steps)\s{'
-            r'0,4}⟩[\s_▁-]{0,64}⟨\s{0,4}(?ai:step)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}"[\s_▁-]{0,64}⟨\s{0,4}(?ai:ste'
-            r'p)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:steps)\s{0,4}⟩[\s_▁-]{0,64}⟨\s{0,4}(?ai:steps)\s'
-            r'{0,4}⟩[\s_▁-]{0,64}⟨\s{0,4}(?ai:step)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:step)[\s_▁-]{'
-            r'0,64}(?ai:name)\s{0,4}=\s{0,4}"[\s_▁-]{0,64}⟨\s{0,4}(?ai:step)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|('
-            r'\s{0,4}(?ai:steps)\s{0,4}⟩[\s_▁-]{0,64}⟨\s{0,4}(?ai:step)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,'
-            r"4}(?ai:steps)\s{0,4}⟩[\s_▁-]{0,64}⟨\s{0,4}(?ai:step)[\s_▁-]{0,64}(?ai:name)\s{0,4}=)|(\s{0,4}(?ai:step)["
-            r'\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:step)[\s_▁-]{0,64}(?ai:name)\s{0,4}=)|(\s{0,4}/\s{0'
-            r",4}(?ai:steps)\s{0,4}⟩)|(\s{0,4}(?ai:steps)\s{0,4}⟩)|(\s{0,4}/\s{0,4}(?ai:step)\s{0,4}⟩))|⟪(?:(stop⟫)|("
-            r"\s{0,4}(?ai:stop)\s{0,4}⟫))"
-        ), near=r",|;|`(?=[`]|\Z)|⟨(?=[\t\n\r \-/S_ps▁]|\Z)|⟪(?=[\t\n\r \-S_s▁]|\Z)", width=486, leads="\n\n",
+            r'1,64}name=")|(step\s{1,64}name=)|(/ponder⟩)|(/steps⟩)|(ponder⟩)|(steps⟩)|(/step⟩))|⟪(stop⟫)'
+        ), near=r",|;|`(?=[`]|\Z)|⟨(?=[/ps]|\Z)|⟪(?=[s]|\Z)", width=294, leads="\n\n",
     )
     AFTER_TURN = Scanner(
         ("call", '```json ⟨steps⟩ ⟨step name="', "", "", 0), ("call", '``` ⟨steps⟩ ⟨step name="', "", "", 0),
@@ -334,8 +252,7 @@ class StreamParser(RawPairs):
 
     def _content(self) -> bool:
         # content = (text | "⟪stop⟫")* ("⟨ponder⟩" reasoning | '⟨steps⟩\n⟨step name="' call)?
-        # What opens reasoning is text once content has begun.
-        kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning",))
+        kind = self._until(self.IN_CONTENT, "content")
         if kind == "reasoning":
             return self._open_reasoning()
         if kind == "call":

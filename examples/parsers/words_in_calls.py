@@ -73,11 +73,11 @@ class StreamParser(QuotedPairs):
     IN_CONTENT = Scanner(
         ("call", "```json ⟨do ", "", " ", 2), ("call", "``` ⟨do ", "", " ", 2), ("call", "⟨do ⟨do ", "", " ", 2),
         ("empty", "⟨do ⟩", "", "", 0), ("call", "⟨do ", "", " ", 2), ("header", "⟪assistant⟫", "", "", 0),
-        ("end", "⟪stop⟫", "", "", 0), ("end", "\x00⟪stop⟫", "", "", 6),
+        ("end", "⟪stop⟫", "", "", 0),
         find=(
             r"`(?:(``json\s{0,64}⟨do(?!\w))|(``\s{0,64}⟨do(?!\w)))|⟨(?:(do\s{0,64}⟨do(?!\w))|(do\s{0,64}⟩)|(do(?!\w)))"
-            r"|⟪(?:(assistant⟫)|(stop⟫)|(\s{0,4}(?ai:stop)\s{0,4}⟫))"
-        ), near=r"`(?=[`]|\Z)|⟨(?=[d]|\Z)|⟪(?=[\t\n\r \-S_as▁]|\Z)", width=95,
+            "|⟪(?:(assistant⟫)|(stop⟫))"
+        ), near=r"`(?=[`]|\Z)|⟨(?=[d]|\Z)|⟪(?=[as]|\Z)", width=76,
     )
     OPENERS = ("⟨do ⟨do", "⟨do")
     # call = name arguments
@@ -111,11 +111,8 @@ class StreamParser(QuotedPairs):
     BETWEEN = Scanner(
         ("next", "```json ⟨do ", "", " ", 2), ("next", "``` ⟨do ", "", " ", 2), ("next", "⟨do ⟨do ", "", " ", 2),
         ("next", "⟨do ", "", " ", 2), ("next", "⟩", "", "", 0), ("next", "⟪stop⟫", "", "", 0),
-        ("next", "\x00⟪stop⟫", "", "", 6),
-        find=(
-            r"`(?:(``json\s{0,64}⟨do(?!\w))|(``\s{0,64}⟨do(?!\w)))|⟨(?:(do\s{0,64}⟨do(?!\w))|(do(?!\w)))|⟩()|⟪(?:(stop"
-            r"⟫)|(\s{0,4}(?ai:stop)\s{0,4}⟫))"
-        ), near=r"`(?=[`]|\Z)|⟨(?=[d]|\Z)|⟩|⟪(?=[\t\n\r \-S_s▁]|\Z)", width=95,
+        find=r"`(?:(``json\s{0,64}⟨do(?!\w))|(``\s{0,64}⟨do(?!\w)))|⟨(?:(do\s{0,64}⟨do(?!\w))|(do(?!\w)))|⟩()|⟪(stop⟫)",
+        near=r"`(?=[`]|\Z)|⟨(?=[d]|\Z)|⟩|⟪(?=[s]|\Z)", width=76,
     )
     PAIR_OPENS = False
     AROUND_KEY = (Pattern(""), Pattern(r"(?:\s{0,64}[:=])*"), 65)
@@ -129,12 +126,11 @@ class StreamParser(QuotedPairs):
         ("call", "; ⟨do ", "", " ", 2), ("call", "```json ⟨do ", "", " ", 2), ("call", "``` ⟨do ", "", " ", 2),
         ("call", "⟨do ⟨do ", "", " ", 2), ("empty", "⟨do ⟩", "", "", 0), ("call", "⟨do ", "", " ", 2),
         ("closed", "⟩", "", "", 1), ("header", "⟪assistant⟫", "", "", 0), ("end", "⟪stop⟫", "", "", 0),
-        ("end", "\x00⟪stop⟫", "", "", 6),
         find=(
             r",(?:(\s{0,64}⟨do\s{0,64}⟨do(?!\w))|(\s{0,64}⟨do(?!\w)))|;(?:(\s{0,64}⟨do\s{0,64}⟨do(?!\w))|(\s{0,64}⟨do("
             r"?!\w)))|`(?:(``json\s{0,64}⟨do(?!\w))|(``\s{0,64}⟨do(?!\w)))|⟨(?:(do\s{0,64}⟨do(?!\w))|(do\s{0,64}⟩)|(do"
-            r"(?!\w)))|⟩()|⟪(?:(assistant⟫)|(stop⟫)|(\s{0,4}(?ai:stop)\s{0,4}⟫))"
-        ), near=r",|;|`(?=[`]|\Z)|⟨(?=[d]|\Z)|⟩|⟪(?=[\t\n\r \-S_as▁]|\Z)", width=138,
+            r"(?!\w)))|⟩()|⟪(?:(assistant⟫)|(stop⟫))"
+        ), near=r",|;|`(?=[`]|\Z)|⟨(?=[d]|\Z)|⟩|⟪(?=[as]|\Z)", width=138,
     )
     AFTER_TURN = Scanner(
         ("call", "```json ⟨do ", "", " ", 2), ("call", "``` ⟨do ", "", " ", 2), ("call", "⟨do ⟨do ", "", " ", 2),

@@ -31,12 +31,13 @@ class Pairs(Repairs):
     ODD_NAMES: ClassVar[bool] = True
     AROUND_KEY: ClassVar[Any] = ()  # the texts before a key and after it, of which some may be missing
     _count = 0
+    _ends_in_text = False  # text that is no pair ends the pairs, and was reported
 
     def _begin_value(self, key: str, word: str) -> None:
         raise NotImplementedError
 
     def _begin_arguments(self) -> None:
-        self._count = 0
+        self._count, self._ends_in_text = 0, False
         self._state = type(self)._pairs
 
     def _lack_of_arguments(self, pos: int) -> str:
@@ -197,12 +198,16 @@ class Pairs(Repairs):
     def _key_of(self, comma: str, key: str) -> str:
         return comma + '"' + escaped(key) + '": '
 
+    def _text_follows(self) -> None:
+        if not self._ends_in_text:
+            super()._text_follows()
+
     def _end_pairs(self, kind: str) -> bool:
         if not kind and self._final and not self._buf[self._pos :].strip():
             return False
         if not kind:
-            self._note("no_argument", NO_PAIR)
-            self.incomplete = self.incomplete or not self._count
+            self._lost("no_argument", NO_PAIR)
+        self._ends_in_text = not kind
         self._out.emit("arguments", "}" if self._count else "{}")
         return self._close_call()
 

@@ -329,6 +329,13 @@ class RawPairs(Pairs):
         if self.BETWEEN.match(self._buf, at) is not None:
             return True
         begun = at == len(self._buf) or self.BETWEEN.prefix_of(self._buf, at) != ""
+        if self.NEXT_PAIR and self.AROUND_KEY:  # a pair may lack its opener
+            keys, rest = self._keys if self._tools else (), self._buf[at:]
+            end = self.NEXT_PAIR[1]
+            for key in keys:
+                if rest.startswith(key) and end.match(rest, len(key)) is not None:
+                    return True
+                begun = begun or key.startswith(rest) or (rest.startswith(key) and end.prefix_of(rest, len(key)) != "")
         return None if begun and not self._final else False
 
     def _meant(self, text: str, *, over: bool = False) -> str:

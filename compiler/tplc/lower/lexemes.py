@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 import string
-import unicodedata
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -208,17 +207,8 @@ def is_word_char(char: str) -> bool:
 
 
 def is_respelled(core: str) -> bool:
-    """Whether a marker is still one when its case and its separators are other ones: it has brackets and a word.
-
-    One character of punctuation may stand before the bracket.
-    """
-    first = core[1:2] if core[0] in string.punctuation and not _opens_markup(core[0]) else core[0]
-    return _opens_markup(first) and '{"' not in "".join(core.split()) and LONG_WORD.search(core) is not None
-
-
-def _opens_markup(char: str) -> bool:
-    """Whether it is a bracket that marks something: those of prose and of JSON are none."""
-    return char != "" and (char in "<«" or (char not in "({（｛„‚" and unicodedata.category(char) == "Ps"))
+    """Whether a marker is still one when its case and its separators are other ones: it has brackets and a word."""
+    return core[0] in "<[【«" and '{"' not in "".join(core.split()) and LONG_WORD.search(core) is not None
 
 
 def respelling(core: str) -> str:

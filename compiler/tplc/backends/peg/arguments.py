@@ -100,6 +100,7 @@ class PairRules:
         # The key comes again after the value, as in closing tags.
         self.repeats = pairs.value_close is not None
         self.rest = pairs.value_close[1] if pairs.value_close is not None else ""
+        self.all_keys: tuple[str, ...] = ()  # of the tools
         self.names: tuple[str, ...] = ()  # of the tools: what a further call's name is one of
 
     def core(self, text: str) -> str:
@@ -111,6 +112,7 @@ class PairRules:
 
     def rules(self, known: KnownTools) -> list[Rule]:
         self.names = tuple(tool.name for tool in known.tools)
+        self.all_keys = tuple(dict.fromkeys(one.name for tool in known.tools for one in tool.parameters))
         named = [self.tool_rules(f"_for_{tool.rule}", tool.parameters) for tool in known.tools]
         return [
             *(each for rules in named for each in rules),
@@ -146,7 +148,7 @@ class PairRules:
             rules += [external(f"{name}_pair{suffix}", self.facts) for name in ("other", "odd")]
         if own_end:
             keys = tuple(parameter.name for parameter in parameters)
-            close = self.punctuation(keys) if self.guessed else f"(?:{self.value_stop()}|{self.next_pair(keys)})"
+            close = self.punctuation(keys) if self.guessed else f"(?:{self.value_stop(keys)}|{self.next_pair(keys)})"
             rules += [
                 *self.argument_rules(own_end, keys),
                 rule(f"argument_value{own_end}", *self.wrapped, f"typed_value{own_end}", f"raw_text{own_end}"),
@@ -332,15 +334,19 @@ class PairRules:
     # The value
 
     def value_close(self) -> list[Rule]:
-        rules = [rule("value_close", leaf(self.close_pattern()))] if self.closer.strip() else []
+        rules = [rule("value_close", leaf(self.close_pattern(self.all_keys)))] if self.closer.strip() else []
         return rules + [rule("missing_closer_for_call", "&" + leaf(self.call_closes))] * bool(self.call_closes)
 
-    def alike_closers(self) -> str:
-        """What closes a raw value, spelled otherwise: before the next pair or the end of the call."""
+    def alike_closers(self, keys: Sequence[str]) -> str:
+        """What closes a raw value, spelled otherwise: before the next pair, which may lack its opener if the schema has
+        its key, or the end of the call."""
         if not self.facts.alike:
             return ""
         found = of_kinds(lexemes_of([("end", self.pairs.value_ends)], apart=("end",)), (ALIKE,))
-        return rf"{found}(?=\s*+(?:{either([one.find for one in self.lexemes.all])}))" if found else ""
+        after = [one.find for one in self.lexemes.all]
+        if self.pairs.next_pair is not None and self.facts.reads_again and around_key(self.pairs):
+            after += [exact(key) + marker_core(self.pairs.next_pair[1]) for key in keys]
+        return rf"{found}(?=\s*+(?:{either(after)}))" if found else ""
 
     @property
     def call_closes(self) -> str:
@@ -350,14 +356,14 @@ class PairRules:
             return ""
         return r"\n?" + closes_call(pairs.following, self.facts.calls.section_end, begun=False, quote=exact)
 
-    def value_stop(self) -> str:
-        return group(either([self.close_pattern(), self.call_closes]))
+    def value_stop(self, keys: Sequence[str] = ()) -> str:
+        return group(either([self.close_pattern(keys), self.call_closes]))
 
-    def close_pattern(self) -> str:
+    def close_pattern(self, keys: Sequence[str] = ()) -> str:
         if self.repeats:
             return rf"{marker(self.closer)}[^\n]{{0,{KEY_LIMIT}}}?{marker(self.rest)}"
         if self.pairs.value_ends:
-            return group(either([whole_ends(self.pairs.value_ends), self.alike_closers()]))
+            return group(either([whole_ends(self.pairs.value_ends), self.alike_closers(keys)]))
         return marker(self.closer) if is_distinctive(self.closer) else self.punctuation()
 
     @property
@@ -387,7 +393,7 @@ class PairRules:
         """A raw value up to its end; where it quotes a call, no pair ends it."""
         if self.guessed:
             return rf".*?(?={self.punctuation(keys)}|\Z)"
-        ends, breaks = self.value_stop(), breaks_pattern(self.facts.calls.breaks)
+        ends, breaks = self.value_stop(keys), breaks_pattern(self.facts.calls.breaks)
         free = f"(?:(?!{breaks}).)*?" if breaks else ".*?"
         return rf"{free}(?={ends}|{self.next_pair(keys)})|.*?(?={ends}|\Z)"
 

@@ -153,7 +153,7 @@ def _of_the_turn(facts: Acceptor) -> list[str]:
             "REASONS": bool(facts.reasoning_starts),
             "PENDING_TEXT": is_unopened(facts),
             "HEADERS_ALIKE": facts.headers_alike,
-            "OTHER_SPELLINGS": any(one.respelled for state in states(facts) for one in state.lexemes.all),
+            "OTHER_SPELLINGS": bool(respelled_kinds(facts) and (facts.calls is not None or facts.reasoning_ends)),
             "CUT_MARKERS": "cut_markers" in facts.tolerances,
         }
     )
