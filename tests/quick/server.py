@@ -28,8 +28,9 @@ LEFT_OUT = ("tplc.__main__",)
 
 
 def import_everything() -> None:
+    """Import all modules, and read the runtime's sources as each compilation does."""
     import tplc
-    from tplc.backends.python import embed
+    from tests.example_case import standalone_parser
 
     for module in pkgutil.walk_packages(tplc.__path__, "tplc."):
         if not module.name.startswith(LEFT_OUT):
@@ -37,8 +38,8 @@ def import_everything() -> None:
                 importlib.import_module(module.name)
             except ImportError:  # of an extra that is not installed
                 continue
-    for file in embed.FILES:
-        embed._flags(file)
+    for example in ("plain-chat", "tagged-json", "parameter-tags"):
+        standalone_parser(example)
 
 
 def serve(listening: socket.socket, parent: int) -> list[str]:
