@@ -13,14 +13,12 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 INSTALLED = Path(sys.executable).parent
 CAN_FORK = hasattr(os, "pidfd_open") and hasattr(socket, "recv_fds")
-SECONDS_TO_START = 60
 
 
 def path() -> str:
@@ -41,13 +39,11 @@ def command() -> Path:
     client.chmod(0o755)
     server = subprocess.Popen(
         [sys.executable, "-m", "tests.quick.server", str(folder / "socket"), str(os.getpid())],
-        cwd=ROOT, stdin=subprocess.DEVNULL, start_new_session=True,
+        cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, start_new_session=True,
     )  # fmt: skip
+    assert server.stdout is not None
     atexit.register(server.wait)
     atexit.register(server.terminate)
-    until = time.monotonic() + SECONDS_TO_START
-    while not (folder / "listens").exists():
-        assert server.poll() is None, "the process to fork commands from has ended"
-        assert time.monotonic() < until, "the process to fork commands from does not listen"
-        time.sleep(0.02)
+    with server.stdout as started:
+        assert started.readline() == b"listening\n", "the process to fork commands from has ended"
     return client
