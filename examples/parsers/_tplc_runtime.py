@@ -3561,6 +3561,7 @@ class RawPairs(Pairs):
     VALUE_SIGNS: ClassVar[Any] = None  # what is written in values for other characters
     _pending_end = ""  # the end of a value that may be the beginning of such a text
     _end: End
+    _next_lines = ""  # the beginnings of lines in which a pair may lack its opener
     _in_value = False
     _by_schema: frozenset[str] | None = None
     _all = ""  # the text not yet emitted of a pair that may contain all arguments
@@ -3574,8 +3575,16 @@ class RawPairs(Pairs):
     def _end_of_value(self) -> End:
         """Return the possible ends of a value: its closer, or a pair with a key of the schema that was not read yet."""
         if self.NEXT_PAIR and self._keys:
-            return KnownPairs(self.NEXT_PAIR[0], self.NEXT_PAIR[1], tuple(sorted(self._keys)), self.NEXT_UNOPENED)
+            known = KnownPairs(self.NEXT_PAIR[0], self.NEXT_PAIR[1], tuple(sorted(self._keys)), self.NEXT_UNOPENED)
+            self._next_lines = known.joined
+            return known
+        self._next_lines = ""
         return self.AFTER_VALUE
+
+    def _may_begin_pair(self, chunk: str) -> bool:
+        """Return whether a pair without its opener may begin in a line of the chunk."""
+        line = chunk.rfind("\n")
+        return line >= 0 and (self.NEXT_UNOPENED[0] in chunk or chunk[line:] in self._next_lines)
 
     def _key_of(self, comma: str, key: str) -> str:
         member = super()._key_of(comma, key)
@@ -3616,7 +3625,7 @@ class RawPairs(Pairs):
             if self.NEXT_PAIR and mark.kind == "break":
                 if mark.ambiguous and not self._final and self._end.partial_match(buf, pos) <= mark.start:
                     break
-                own = self.AFTER_VALUE
+                own, self._next_lines = self.AFTER_VALUE, ""
                 self._end = Synchronized(own, *self.CALL_CLOSES) if self.CALL_CLOSES else own
                 mark = self._end.find(buf, pos)
                 continue

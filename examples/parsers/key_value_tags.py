@@ -257,7 +257,7 @@ class StreamParser(RawPairs):
                 if '"' not in chunk and "\\" not in chunk and chunk.isprintable():
                     self._passed.append(chunk)
                     return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
-                if "\n" not in chunk:
+                if chunk[-1:] not in "\n" and (self._next_lines == "" or not self._may_begin_pair(chunk)):
                     self._passed.append(chunk)
                     return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": self._json(chunk)}}]}]
         elif (

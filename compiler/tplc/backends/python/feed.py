@@ -119,7 +119,7 @@ def _feed_argument(facts: Acceptor, chars: set[str]) -> list[str]:
         spaces = "".join(sorted(char for char in chars if char.isspace() and not char.isprintable()))
         otherwise, passed = [f"chunk[-1:] not in {literal(spaces or chr(10))}"], "self._json(chunk)"
         if pairs is not None and pairs.next_unopened:
-            otherwise = [f"{literal(chr(10))} not in chunk"]  # a pair without its opener may begin in any line
+            otherwise.append('(self._next_lines == "" or not self._may_begin_pair(chunk))')
     if not otherwise:
         return [*_condition(12, "if", [*tests, *usual]), *_passed(16, _argument("chunk"))]
     indent = 16 if tests else 12
