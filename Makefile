@@ -28,7 +28,7 @@ OF_SERVERS = torch==2.13.0 transformers==5.19.0 xgrammar==0.2.8 'llguidance<1.8'
 	partial-json-parser regex ijson mistral-common IPython orjson numpy einops compressed-tensors anthropic pytest pytest-timeout \
 	trl==1.16.0 'ray[data]>=2.40,<3'
 
-.PHONY: help setup test slow lint format types golden golden-check examples bench hostile coverage lines random random-wild mutations round-trip excused kept prose slips special round-trip-tokens docs pictures grammars hand-written lark targets engines servers servers-wild million native schema-suite llama-checker agreement cuts fuzz demo check dist clean random-order nightly special-cost training
+.PHONY: help setup test sweeps lint format types golden golden-check examples bench hostile coverage lines random random-wild mutations round-trip excused kept prose slips special round-trip-tokens docs pictures grammars hand-written lark targets engines servers servers-wild million native schema-suite llama-checker agreement cuts fuzz demo check dist clean random-order nightly special-cost training
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -46,13 +46,17 @@ $(READY): pyproject.toml
 test: $(READY)  ## all tests (ARGS="-k word" to choose)
 	$(PYTEST) -n $(WORKERS) --dist worksteal $(ARGS)
 
+sweeps: $(READY)  ## all cases of the tests of which `make test` runs one in three or four
+	$(PYTEST) -n $(WORKERS) --dist worksteal --sweep -m sweep $(ARGS)
+
 random-order: $(READY)  ## the tests in random order, for those that depend on others before them (ARGS=tests/hostile)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check "pytest-randomly>=3.15,<5"
 	$(PYTEST) -p randomly -n $(WORKERS) $(ARGS)
 
-nightly: $(READY)  ## all checks, once with the templates in ../shared and once without them
+nightly: $(READY)  ## all checks, once with the templates in ../shared and once without them, then all sweeps
 	./.ci/run
 	TPLC_SHARED=$(CURDIR)/$(OUT)/no-shared ./.ci/run
+	$(MAKE) --no-print-directory sweeps
 
 lint: $(READY)  ## style: ruff check and format; words, sentences and figures of documents (ARGS=--list: the words)
 	$(BIN)/ruff check .
@@ -107,7 +111,7 @@ excused: $(READY)  ## messages that verification excuses, each beside the one it
 kept: $(READY)  ## words of markers in the templates in ../shared, and markers in prompts: nothing lost, nothing steered (ARGS="--only WORD --every 10")
 	$(BIN)/python -m tests.kept.sweep $(ARGS)
 
-prose: $(READY)  ## texts that hold no call, through the examples' and generated formats: how many become calls (ARGS="--designs 300")
+prose: $(READY)  ## texts that hold no call, through the examples' and generated formats: how many become calls (ARGS="--designs 300", or "--tolerances --shared" for what each changes)
 	$(BIN)/python -m tests.kept.plain_text $(ARGS)
 
 slips: $(READY)  ## answers with one mistake each, of the examples and the templates in ../shared: how many are read as meant (ARGS="--two --every 5")

@@ -9,10 +9,12 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import _lru_cache_wrapper, cache
 from pathlib import Path
 from typing import TYPE_CHECKING
+from zlib import crc32
 
 import pytest
 import regex
@@ -27,6 +29,29 @@ SHARED = Path(os.environ.get("TPLC_SHARED", ROOT.parent / "shared"))
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update", action="store_true", help="rewrite expected files from the present results")
+    parser.addoption("--sweep", action="store_true", help="run all cases of the tests marked as sweeps")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep one in `every` cases of a sweep.  All sweeps of a file keep the same ones, which share what they compile.
+
+    Cases that are chosen by name (`file.py::test[case]`) always run.
+    """
+    if config.getoption("--sweep") or any("[" in argument for argument in config.args):
+        return
+    counts: Counter[str] = Counter()
+    left_out = []
+    for item in items:
+        marker = item.get_closest_marker("sweep")
+        if marker is not None:
+            function, _, _ = item.nodeid.partition("[")
+            first = crc32(item.location[0].encode()) % marker.args[0]
+            if counts[function] % marker.args[0] != first:
+                left_out.append(item)
+            counts[function] += 1
+    config.hook.pytest_deselected(items=left_out)
+    gone = set(left_out)
+    items[:] = [item for item in items if item not in gone]
 
 
 def pytest_runtest_setup() -> None:

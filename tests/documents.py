@@ -31,6 +31,8 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+from tests import quick
+
 SHOWN = frozenset({"text", "jinja", "json", "toml", "yaml", "make", "diff"})
 RUN = frozenset({"console", "python"})
 _FENCE = re.compile(r"^```(\w*)\s*$")
@@ -158,9 +160,9 @@ def run_shell(command: str) -> str:
     """What a command prints, on both streams; `tplc` and `python` are those of the present environment."""
     environment = {
         **{name: value for name, value in os.environ.items() if name not in ("MAKELEVEL", "MAKEFLAGS", "MFLAGS")},
-        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "PATH": quick.path(),
         "COLUMNS": "100",
-        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONUNBUFFERED": "1",  # both streams in the order of a terminal
         "NO_COLOR": "1",
     }
     done = subprocess.run(

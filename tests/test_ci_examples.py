@@ -6,12 +6,12 @@ import os
 import re
 import shlex
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests import quick
 from tests.conftest import ROOT
 from tests.documents import read_blocks
 
@@ -28,10 +28,9 @@ def project(tmp_path: Path) -> Path:
 
 
 def shell(script: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     return subprocess.run(
         ["bash", "-euo", "pipefail", "-c", script],
-        cwd=folder, env={**os.environ, "PATH": path, **environment}, capture_output=True, text=True,
+        cwd=folder, env={**os.environ, "PATH": quick.path(), **environment}, capture_output=True, text=True,
     )  # fmt: skip
 
 

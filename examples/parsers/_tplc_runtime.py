@@ -91,18 +91,19 @@ class Pattern:
 JOINTS = Pattern(r"[\s_▁-]+")
 IN_ANY_CASE = {**{upper: upper + 32 for upper in range(65, 91)}, ord("｜"): ord("|")}
 RESPELLED = "\0"  # before the core of a marker in other case or with other separators
+PART_OF_LONGER, BEGINS_LONGER, SPELLED_OTHERWISE = 1, 2, 4  # what is known about a marker, added up
 PLAIN_WORD = Pattern(r"[\w.-]{0,64}")
 NOTHING = "(?!)"
 
 
 class Match:
-    """A marker in a text.  `lead` and `trail` are the white space that the template writes around it; `ambiguous`: it
-    may be part of a longer marker."""
+    """A marker in a text.  `lead` and `trail` are the white space that the template writes around it; `ambiguous`: 0,
+    or how it may be part of a longer marker, and whether it is spelled as the template does."""
 
     __slots__ = ("ambiguous", "end", "kind", "lead", "start", "trail")
 
     def __init__(
-        self, kind: str, start: int, end: int, lead: str = "", trail: str = "", ambiguous: bool = True
+        self, kind: str, start: int, end: int, lead: str = "", trail: str = "", ambiguous: int = PART_OF_LONGER
     ) -> None:
         self.kind, self.start, self.end = kind, start, end
         self.lead, self.trail, self.ambiguous = lead, trail, ambiguous
@@ -113,7 +114,8 @@ class Match:
 
 class Scanner:
     """The markers that count in one place.  Each has its kind, its core (with a space for optional white space), the
-    white space before and after it, and whether it may be part of a longer one (1) or its beginning (2).
+    white space before and after it, and whether it may be part of a longer one (1) or its beginning (2), or is spelled
+    otherwise than the template does (4): the sum.
 
     `find` has a group for each marker; `near` matches at their possible beginnings.  `width`: the length of the longest
     truncated marker at the end.  `leads` is their leading white space.  `word`, of a slot: a plain word up to the
@@ -145,7 +147,7 @@ class Scanner:
         if match is None:
             return None
         kind, _, lead, trail, ambiguous = self.markers[match.lastindex - 1]
-        return Match(kind, match.start(), match.end(), lead, trail, ambiguous > 0)
+        return Match(kind, match.start(), match.end(), lead, trail, ambiguous)
 
     def match(self, buf: str, pos: int) -> Match | None:
         """Return the longest marker at `pos`."""
@@ -153,7 +155,7 @@ class Scanner:
         if match is None:
             return None
         kind, _, lead, trail, ambiguous = self.markers[match.lastindex - 1]
-        return Match(kind, pos, match.end(), lead, trail, ambiguous > 1)
+        return Match(kind, pos, match.end(), lead, trail, ambiguous & ~PART_OF_LONGER)
 
     def prefix_of(self, buf: str, pos: int) -> str:
         """Return a marker that the text from `pos` to the end could become; "" if there is none."""
@@ -1724,6 +1726,12 @@ MOST_ENDS = 4  # so many ends of the turn in a row are one
 REASONING_KINDS = ("reasoning", "reasoning_end")
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
 CUT_KINDS = ("end", "reasoning_end", "content_end")
+# Diagnostics that the interpreter of states gives as well: the code, and the text.
+SPELLING = ("marker_spelled_otherwise", "a marker is not spelled as the template does")
+REASONING_TWICE = ("reasoning_opened_twice", "reasoning is opened twice")
+ENDS_IN_REASONING = ("ends_in_reasoning", "the output ends inside the reasoning")
+ENDS_IN_CALL = ("ends_in_call", "the output ends inside a call")
+TEXT_AFTER_TURN = ("text_after_turn", "text after the end of the turn")
 
 
 def next_char(buf: str, pos: int) -> int:
@@ -1736,6 +1744,7 @@ class TurnStates(Stream):
     KEEPS: ClassVar[bool] = False  # some are text where they stand, or where the caller wants them so
     PENDING_TEXT: ClassVar[bool] = False  # the kind of a text is decided by its end
     HEADERS_ALIKE: ClassVar[bool] = False  # the end of a call's name may also open a message
+    OTHER_SPELLINGS: ClassVar[bool] = False  # markers may be in other case, or have other separators
     CUT_MARKERS: ClassVar[bool] = False  # a truncated marker at the output's end is not text
     DISTINCT: ClassVar[bool] = True  # the opener of calls is distinctive, so a call follows
     ENDS_TURN: ClassVar[bool] = False  # a call's closer may also end the turn, so it may be missing
@@ -1957,6 +1966,8 @@ class TurnStates(Stream):
 
     def _drop(self, fresh: bool = True) -> bool:
         """Consume a marker that only structures the turn."""
+        if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
+            self._note_spelling()
         self._pos += self._skip
         self._space = self._mark.trail
         self._fresh, self._literal = fresh, False
@@ -1967,6 +1978,12 @@ class TurnStates(Stream):
         if self.WHOLE:
             self._in_word = False
         return True
+
+    def _note_spelling(self) -> None:
+        """Report, once, that the marker is in other case, or has other separators."""
+        mark = self._mark
+        self._note(*SPELLING)
+        self._mark = Match(mark.kind, mark.start, mark.end, mark.lead, mark.trail)
 
     def _drop_noted(self, code: str, text: str) -> bool:
         """Drop the marker and report it; the part that it stands in goes on."""
@@ -1996,7 +2013,7 @@ class TurnStates(Stream):
                 return None
             if behind is not None and behind.kind == "reasoning_end":
                 return False  # all that the reasoning holds
-            self._note("reasoning_opened_twice", "reasoning is opened twice")
+            self._note(*REASONING_TWICE)
             self._pos, self._space = self._mark.end, self._mark.trail
         return None if again is None else again != ""
 
@@ -2043,7 +2060,7 @@ class TurnStates(Stream):
             self._pos = next_char(self._buf, self._pos)
             if self._pos < len(self._buf):
                 self._fresh = False
-                self._note("text_after_turn", "text after the end of the turn")
+                self._note(*TEXT_AFTER_TURN)
         self._text("trailing", len(self._buf))
         return False
 
@@ -2058,7 +2075,7 @@ class TurnStates(Stream):
 
     def _cut_off(self) -> bool:
         """Drop the remaining markup of a call in which the output ends."""
-        self._cut("ends_in_call", "a call")
+        self._cut(*ENDS_IN_CALL)
         self._text("trailing", len(self._buf))
         return False
 
@@ -2086,9 +2103,9 @@ class TurnStates(Stream):
         self._note(code, text)
         self.incomplete = True
 
-    def _cut(self, code: str, what: str) -> None:
+    def _cut(self, code: str, text: str) -> None:
         if not self._ends_inside:
-            self._note(code, "the output ends inside " + what)
+            self._note(code, text)
         self.incomplete = self._ends_inside = True
 
     def _finish(self) -> None:
@@ -2096,13 +2113,14 @@ class TurnStates(Stream):
         if self.PENDING_TEXT:
             self._out.release("content")
         if self.REASONS and self._opener and self._reasoning_on:
-            self._cut("ends_in_reasoning", "the reasoning")
+            self._cut(*ENDS_IN_REASONING)
         if self.CALLS and (self._open or (self._unclosed and not self.ENDS_TURN)):
-            self._cut("ends_in_call", "a call")
+            self._cut(*ENDS_IN_CALL)
 
 
 ONE_WORD = Pattern(r"[\w.:/-]+")
 NEVER_IN_NAMES = frozenset("<>{}\n")  # characters of markup, which stand in no name but in a tool's
+REPEATED_SLOT = "repeated_slot"  # a code of diagnostics
 MOST_ODD = 64  # the most names with unusual characters that are searched for
 
 
@@ -2110,7 +2128,7 @@ class Slots(TurnStates):
     ODD_NAMES: ClassVar[bool] = False  # names that contain ends of names are searched for
     COUNTED: ClassVar[bool] = False  # calls are written with an index
     BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that never occur in names, or in values outside of a string
-    _others: Sequence[str] = ()  # diagnostics of repeated slots
+    _others: Sequence[tuple[str, str]] = ()  # diagnostics of the slots: codes and texts
     _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that contain ends of names
 
     def _slots(self, pos: int, slots: Sequence[Any], name: str | None = None) -> tuple[dict[str, str], int, str]:
@@ -2119,7 +2137,7 @@ class Slots(TurnStates):
         The third result is a text, or "more" (more input is needed) or "end" (it was needed, but the output has
         ended). A marker of the kind "next" belongs to the text after the slot, as "bare" does after one word; white
         space in place of the markers' own is accepted.  A repeated name (if `name` is known) must be equal, or a
-        diagnostic is added.
+        diagnostic is added to `_others`.
         """
         values: dict[str, str] = {} if name is None else {"name": name}
         buf, others, earlier = self._buf, [], ("", pos, "")  # the previous slot, its start, and the text that ends it
@@ -2150,7 +2168,7 @@ class Slots(TurnStates):
                 if "\n" not in longer.strip() and count.strip().isdigit() and self.BREAKS.find(longer, 0) is None:
                     values[last], text = longer.strip(), count.strip()
             if values.setdefault(slot, text) != text:
-                others.append(f"the {slot} comes again as {text}")
+                others.append((REPEATED_SLOT, f"the {slot} comes again as {text}"))
             earlier = (slot, pos, buf[mark.start : mark.end])
             expected = self._is_no_slot(slot, text, pos, known, ends, mark)
             if expected:
@@ -2158,13 +2176,15 @@ class Slots(TurnStates):
             kept = mark.kind in ("next", "bare")
             pos = mark.start if kept else mark.end
             self._space = "" if kept else mark.trail
+            if mark.ambiguous >= SPELLED_OTHERWISE and not kept:
+                others.append(SPELLING)
         self._others = others
         return values, pos, ""
 
     def _note_others(self) -> None:
-        """Note repeated slots with different values."""
-        for other in self._others:
-            self._note("repeated_slot", other)
+        """Note repeated slots with different values, and markers in another spelling."""
+        for code, text in self._others:
+            self._note(code, text)
 
     def _end_of_slot(
         self, slot: str, pos: int, known: int, ends: Scanner, stops: str, joint: str
@@ -2401,12 +2421,16 @@ class Machine(Slots):
         if kind == "call":
             return self._try_call("content")
         if kind in ("close", "closed", "separator"):
+            if self._mark.ambiguous >= SPELLED_OTHERWISE:
+                self._note_spelling()
             self._pos, self._space = self._mark.end, self._mark.trail
             self._unclosed = kind == "separator" or (self._unclosed and kind != "closed")
             if self.SEPARATED and kind == "separator":
                 return self._try_unopened()
             return True
         if self.UNMARKED and kind == "section":
+            if self._mark.ambiguous >= SPELLED_OTHERWISE:
+                self._note_spelling()
             self._pos, self._space, self._closed, self._unclosed = self._mark.end, self._mark.trail, True, False
             return True
         if self.UNMARKED and not kind and not self._closed:
@@ -2414,6 +2438,8 @@ class Machine(Slots):
         if self.BOTH and kind == "both":
             if self._closed:
                 return self._try_call("content")
+            if self._mark.ambiguous >= SPELLED_OTHERWISE:
+                self._note_spelling()
             self._pos, self._closed, self._unclosed = self._mark.end, True, False
             return True
         if self.TAIL and kind == "tail":
@@ -2422,6 +2448,8 @@ class Machine(Slots):
             self._state = type(self)._over
             return True
         # Something else than more of the calls follows, or nothing.
+        if kind == "" and self._unclosed:
+            self._text_follows()
         self._unclosed = self._unclosed and next_char(self._buf, self._pos) == len(self._buf)
         self._state = type(self)._content
         return True
@@ -2434,6 +2462,8 @@ class Machine(Slots):
             return False
         if expected == "end":
             return self._cut_off()
+        if self._mark.ambiguous >= SPELLED_OTHERWISE:
+            self._note_spelling()
         if self._others and not expected:
             self._note_others()
         self._pos, self._unclosed = (self._mark.end if expected else end), False
@@ -2472,7 +2502,7 @@ class Machine(Slots):
         if expected == "end" and (self._skip or self._mark.kind == "separator"):
             if self.DISTINCT:
                 return self._cut_off()
-            self._cut("ends_in_call", "a call")
+            self._cut(*ENDS_IN_CALL)
         self._note("not_a_call", "not a call: expected " + expected)
         self._literal, self._unclosed, self._space = True, False, ""
         self._state = self._back
@@ -2487,6 +2517,8 @@ class Machine(Slots):
     def _open_call(self, name: str, call_id: str | None = None) -> None:
         if self.PENDING_TEXT:
             self._out.release("content")
+        if self._mark.ambiguous >= SPELLED_OTHERWISE:
+            self._note_spelling()
         if self.REASONS and self._opener and self._reasoning_on:
             self._out.flush()
             if "".join(self._out.texts["reasoning_content"]).strip():
@@ -2525,9 +2557,16 @@ class Machine(Slots):
     def _left_over(self, kind: str) -> str:
         raise NotImplementedError
 
+    def _text_follows(self) -> None:
+        """Report text in the place of a call's closer, if it could be the arguments that the call lacks."""
+
 
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "last")
 LEFT_SIGNS = Pattern(r"[\"']?[}\])]|`{1,3}")
+
+
+def is_empty_object(arguments: str) -> bool:
+    return arguments[:1] == "{" and not arguments[1:-1].strip()
 
 
 class Repairs(Machine):
@@ -2619,6 +2658,13 @@ class Repairs(Machine):
         self._once, self._state = True, type(self)._call
         return True
 
+    def _text_follows(self) -> None:
+        at, texts = next_char(self._buf, self._pos), self._out.texts["arguments"]
+        if at < len(self._buf) and LEFT_SIGNS.match(self._buf, at) is None:
+            self._out.flush()
+            if is_empty_object("".join(texts)):
+                self._lost("no_argument", "text follows the empty arguments of a call without a closer")
+
     def _left_over(self, kind: str) -> str:
         """Skip a superfluous bracket after a call, or an opener in the place of a closer, at the end of the calls.
 
@@ -2631,7 +2677,7 @@ class Repairs(Machine):
         elif kind == "" and start < len(buf) and (left := LEFT_SIGNS.match(buf, start)) is not None:
             end = left.end()
         else:
-            return "no"
+            return "more" if kind == "" and not self._final and buf[start:] in ('"', "'") else "no"
         at = next_char(buf, end)
         mark = self.AFTER_CALL.match(buf, at)
         if mark is None and not self._final and (at == len(buf) or self.AFTER_CALL.prefix_of(buf, at)):
@@ -2847,6 +2893,9 @@ class CallObjects(Repairs):
                 return "dropped"
         return super()._left_over(kind)
 
+    def _text_follows(self) -> None:
+        """What follows the object of a call is none of its arguments."""
+
     def _begin_object(self) -> None:
         """Start a call after its opener, which may include the opening of its object."""
         self._state = type(self)._object
@@ -3000,7 +3049,7 @@ class CallObjects(Repairs):
         if not any(closer.strip() in text for closer in self.CLOSERS):
             if self.DISTINCT:
                 self._raw, self._pos, self._back_kind = [text], len(self._buf), "trailing"
-            self._cut("ends_in_call", "a call")
+            self._cut(*ENDS_IN_CALL)
         self._no_object("the rest of the call")
 
     def _end_object(self, reader: Reader) -> bool:
@@ -3096,12 +3145,13 @@ class Pairs(Repairs):
     ODD_NAMES: ClassVar[bool] = True
     AROUND_KEY: ClassVar[Any] = ()  # the texts before a key and after it, of which some may be missing
     _count = 0
+    _ends_in_text = False  # text that is no pair ends the pairs, and was reported
 
     def _begin_value(self, key: str, word: str) -> None:
         raise NotImplementedError
 
     def _begin_arguments(self) -> None:
-        self._count = 0
+        self._count, self._ends_in_text = 0, False
         self._state = type(self)._pairs
 
     def _lack_of_arguments(self, pos: int) -> str:
@@ -3124,9 +3174,13 @@ class Pairs(Repairs):
         if kind is None:
             return False
         if kind == "skip":
+            if self._mark.ambiguous >= SPELLED_OTHERWISE:
+                self._note_spelling()
             self._pos, self._space = self._mark.end, ""
             return True
         if kind == "end":
+            if self._mark.ambiguous >= SPELLED_OTHERWISE:
+                self._note_spelling()
             self._pos = self._mark.end
         if (
             not kind
@@ -3181,8 +3235,11 @@ class Pairs(Repairs):
         if self.KEY_SIGNS:
             key = self.KEY_SIGNS.plain(key)
         bare = without_quotes(key, self._schema()) if self.READ_AGAIN and self._tools else key
-        if self._others or odd or key != bare:
+        respelled = self.PAIR_OPENS and self._mark.ambiguous >= SPELLED_OTHERWISE
+        if self._others or odd or respelled or key != bare:
             self._pos = next_char(self._buf, self._pos)  # diagnostics are about the pair, in any chunking
+        if respelled:
+            self._note_spelling()
         if self._others:
             self._note_others()
         if odd:
@@ -3264,12 +3321,16 @@ class Pairs(Repairs):
     def _key_of(self, comma: str, key: str) -> str:
         return comma + '"' + escaped(key) + '": '
 
+    def _text_follows(self) -> None:
+        if not self._ends_in_text:
+            super()._text_follows()
+
     def _end_pairs(self, kind: str) -> bool:
         if not kind and self._final and not self._buf[self._pos :].strip():
             return False
         if not kind:
-            self._note("no_argument", NO_PAIR)
-            self.incomplete = self.incomplete or not self._count
+            self._lost("no_argument", NO_PAIR)
+        self._ends_in_text = not kind
         self._out.emit("arguments", "}" if self._count else "{}")
         return self._close_call()
 
@@ -3355,18 +3416,46 @@ class Closer:
 
 
 class KnownPairs:
-    """The end of a value: its own closer, or the next pair with one of these keys."""
+    """The end of a value: its own closer, or the next pair with one of these keys; or a marker ("break") after which
+    no pair ends it, because the value quotes a call.
 
-    def __init__(self, ends: Scanner, key_end: Scanner, keys: tuple[str, ...]) -> None:
+    `unopened`: the text after a key that shows, at the start of a line, that a pair begins without its opener.
+    """
+
+    def __init__(self, ends: Scanner, key_end: Scanner, keys: tuple[str, ...], unopened: str) -> None:
         self.ends, self.key_end, self.keys = ends, key_end, keys
         self.width = ends.width + max(map(len, keys)) + key_end.width
-        self.safe_prefix_end = ends.safe_prefix_end
+        self.lines = tuple(["\n" + key + unopened for key in keys]) if unopened else ()
+        self.joined = "\0" + "\0".join(self.lines)
 
     def find(self, buf: str, pos: int) -> Match | None:
         match = self.ends.find(buf, pos)
         while match is not None and match.kind == "next" and not self._is_pair(buf, match.end):
             match = self.ends.find(buf, match.start + 1)
+        stop = len(buf) if match is None else match.start
+        for line in self.lines if buf.find("\n", pos, stop) >= 0 else ():
+            at = buf.find(line, pos, stop)
+            if at >= 0:
+                match, stop = Match("next", at, at), at
         return match
+
+    def safe_prefix_end(self, text: str) -> int:
+        end = self.ends.safe_prefix_end(text)
+        if end < 0 or not self.lines or "\n" not in text:
+            return end
+        for line in self.lines:
+            if line in text:
+                return -1
+        return self._before_line(text, 0, end)
+
+    def _before_line(self, buf: str, pos: int, end: int) -> int:
+        """Return where the line end before an unopened pair may be, if that is before `end`."""
+        at = buf.find("\n", max(pos, len(buf) - self.width))
+        while 0 <= at < end:
+            if "\0" + buf[at:] in self.joined:
+                return at
+            at = buf.find("\n", at + 1)
+        return end
 
     def _is_pair(self, buf: str, pos: int) -> bool:
         return any(
@@ -3385,9 +3474,10 @@ class KnownPairs:
         match = self.ends.find(buf, max(pos, len(buf) - self.width))
         while match is not None and match.start < end:
             if match.kind == "next" and self._is_prefix(buf, match.end):
-                return self.ends.with_lead(buf, pos, match.start)
+                end = self.ends.with_lead(buf, pos, match.start)
+                break
             match = self.ends.find(buf, match.start + 1)
-        return end
+        return self._before_line(buf, pos, end) if self.lines else end
 
 
 def _to_escape(match: re.Match[str]) -> str:
@@ -3429,8 +3519,8 @@ class Synchronized:
 
     def find(self, buf: str, pos: int) -> Match | None:
         mark = self.end.find(buf, pos)
-        match = self.close.search(buf, pos, len(buf) if mark is None else mark.start)
-        if match is None:
+        match = self.close.search(buf, pos, len(buf) if mark is None or mark.kind == "break" else mark.start)
+        if match is None or (mark is not None and mark.start < match.start()):
             return mark
         return Match("lost", match.start(), match.start(), "\n" * (buf[match.start() - 1 : match.start()] == "\n"))
 
@@ -3476,8 +3566,8 @@ class RawPairs(Pairs):
     WORDS: ClassVar[ValueWords]
     AFTER_VALUE: ClassVar[End]
     VALUE_CLOSE: ClassVar[tuple[str, ...]] = ()  # before and after the key, if the closing marker repeats it
-    # These closers, and the markers that may come after the value: of several closers before the first of those, the one
-    # that they follow directly ends the value.
+    # These closers, and the markers that may come after the value: of several closers before the first of those, the
+    # one that they follow directly ends the value.
     LAST_CLOSER: ClassVar[Scanner | None] = None
     TYPE_WORDS: ClassVar[Mapping[str, Sequence[str]]] = {}
     # The end of a value, or the text before the key of a pair at the start of a line, and the text after that key: a
@@ -3485,10 +3575,12 @@ class RawPairs(Pairs):
     NEXT_PAIR: ClassVar[tuple[Scanner, ...]] = ()
     NEXT_PAIR_OPENER: ClassVar[str] = ""  # the text that such a pair begins with
     LINES: ClassVar[bool] = True  # it starts a line
+    NEXT_UNOPENED: ClassVar[str] = ""  # the text after a key that begins a line, where a pair may lack its opener
     VALUE_SIGNS: ClassVar[Any] = None  # what is written in values for other characters
     _pending_end = ""  # the end of a value that may be the beginning of such a text
     _end: End
     _closer: End = None  # of which a later one may count; None if the first does
+    _next_lines = ""  # the beginnings of lines in which a pair may lack its opener
     _in_value = False
     _by_schema: frozenset[str] | None = None
     _all = ""  # the text not yet emitted of a pair that may contain all arguments
@@ -3502,8 +3594,16 @@ class RawPairs(Pairs):
     def _end_of_value(self) -> End:
         """Return the possible ends of a value: its closer, or a pair with a key of the schema that was not read yet."""
         if self.NEXT_PAIR and self._keys:
-            return KnownPairs(self.NEXT_PAIR[0], self.NEXT_PAIR[1], tuple(sorted(self._keys)))
+            known = KnownPairs(self.NEXT_PAIR[0], self.NEXT_PAIR[1], tuple(sorted(self._keys)), self.NEXT_UNOPENED)
+            self._next_lines = known.joined
+            return known
+        self._next_lines = ""
         return self.AFTER_VALUE
+
+    def _may_begin_pair(self, chunk: str) -> bool:
+        """Return whether a pair without its opener may begin in a line of the chunk."""
+        line = chunk.rfind("\n")
+        return line >= 0 and (self.NEXT_UNOPENED[0] in chunk or chunk[line:] in self._next_lines)
 
     def _key_of(self, comma: str, key: str) -> str:
         member = super()._key_of(comma, key)
@@ -3542,7 +3642,14 @@ class RawPairs(Pairs):
         buf, pos = self._buf, self._pos
         mark = self._end.find(buf, pos)
         undecided = None
-        while mark is not None and mark.kind in ("next", "alike"):
+        while mark is not None and mark.kind in ("next", "alike", "break"):
+            if self.NEXT_PAIR and mark.kind == "break":
+                if mark.ambiguous and not self._final and self._end.partial_match(buf, pos) <= mark.start:
+                    break
+                own, self._next_lines = self.AFTER_VALUE, ""
+                self._end = Synchronized(own, *self.CALL_CLOSES) if self.CALL_CLOSES else own
+                mark = self._end.find(buf, pos)
+                continue
             if mark.kind == "alike":
                 ends = self._followed(mark)
                 undecided = None if ends else mark
@@ -3581,6 +3688,8 @@ class RawPairs(Pairs):
             self._note("closer_in_argument", "an argument contains its own closing marker")
         self._end_value()
         over = mark.kind in ("end", "alike")
+        if mark.ambiguous >= SPELLED_OTHERWISE:
+            self._note(*SPELLING)
         self._pos = mark.end if over else mark.start
         if not over and (self.NEXT_PAIR or self.CALL_CLOSES):
             self._lost("argument_not_closed", "an argument is not closed")
@@ -3635,6 +3744,13 @@ class RawPairs(Pairs):
         if self.BETWEEN.match(self._buf, at) is not None:
             return True
         begun = at == len(self._buf) or self.BETWEEN.prefix_of(self._buf, at) != ""
+        if self.NEXT_PAIR and self.AROUND_KEY:  # a pair may lack its opener
+            keys, rest = self._keys if self._tools else (), self._buf[at:]
+            end = self.NEXT_PAIR[1]
+            for key in keys:
+                if rest.startswith(key) and end.match(rest, len(key)) is not None:
+                    return True
+                begun = begun or key.startswith(rest) or (rest.startswith(key) and end.prefix_of(rest, len(key)) != "")
         return None if begun and not self._final else False
 
     def _meant(self, text: str, *, over: bool = False) -> str:
@@ -3645,12 +3761,11 @@ class RawPairs(Pairs):
         return str(self.VALUE_SIGNS.plain(text[:end]))
 
     def _ends_here(self, start: int) -> bool:
-        """Return whether the opener of a pair of the schema ends an unclosed value; not if the value quotes a call."""
-        buf, pos = self._buf, self._pos
-        if not buf.startswith(self.NEXT_PAIR_OPENER, start):  # the closer of the call
+        """Return whether the opener of a pair of the schema ends an unclosed value."""
+        buf = self._buf
+        if not self.LINES or not buf.startswith(self.NEXT_PAIR_OPENER, start):  # the closer of the call, or a line
             return True
-        begins_line = start > pos and buf[start - 1] == "\n"
-        return (begins_line or not self.LINES) and self.BREAKS.find(buf, pos, stop=start) is None
+        return start > self._pos and buf[start - 1] == "\n"
 
     def _piece(self, text: str) -> None:
         """Add text to a value.  It is pending only while it could be something other than a string."""
@@ -3780,17 +3895,17 @@ class GuessedPairs(RawPairs):
     AFTER_VALUE: ClassVar[Guess]
     LITERALS: ClassVar[str] = ""  # the quotes of strings that are recognised
     BARE_END: ClassVar[Any] = None  # the end of a value without the quote that the template writes before each
-    _spaced = False  # white space precedes the end of the key, so white space after it is no part of the value
+    SPACED: ClassVar[bool] = False  # white space may be around the end of a key,
+    _spaced = False  # here it precedes that end: white space after it is no part of the value
 
     def _begin_raw(self, types: frozenset[str] | None, end: End) -> None:
         opened = self.BARE_END is None or self._buf[self._pos - 1] in QUOTES
         ends = self.AFTER_VALUE if opened else self.BARE_END
         super()._begin_raw(types, ends.before(keys_of(self._schema(), self._schema()), self._tools))
         self._quotes = self.LITERALS if opened else QUOTES
-        if self.PAIR[-1][1].markers:  # there are none if only white space ends a key
-            _, core, lead, _, _ = self.PAIR[-1][1].markers[0]
-            before = self._pos - len(core) - 1
-            self._spaced = lead == "" and core[-1] not in QUOTES and before >= 0 and self._buf[before].isspace()
+        if self.SPACED:
+            before = self._pos - len(self.PAIR[-1][1].markers[0][1]) - 1
+            self._spaced = before >= 0 and self._buf[before].isspace()
         if self._quotes:
             self._as = ""
 

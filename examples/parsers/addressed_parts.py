@@ -64,11 +64,12 @@ class StreamParser(RawPairs):
     AT_LINES = True
     AT_ENDS = True
     REASONS = True
+    OTHER_SPELLINGS = True
     CUT_MARKERS = True
     KEEPS = True
     IN_REASONING = Scanner(
         ("last", "#top#", "", "", 0), ("reasoning_end", "<:more:>", "", "", 0), ("end", "<:over:>", "", "", 0),
-        ("alike", "\x00<:more:>", "", "", 2), ("end", "\x00<:over:>", "", "", 2),
+        ("alike", "\x00<:more:>", "", "", 6), ("end", "\x00<:over:>", "", "", 6),
         find=(
             r"#(top#)|<(?:(:more:>)|(:over:>)|(\s{0,4}:\s{0,4}(?ai:more)\s{0,4}:\s{0,4}>)|(\s{0,4}:\s{0,4}(?ai:over)\s"
             r"{0,4}:\s{0,4}>))"
@@ -76,7 +77,7 @@ class StreamParser(RawPairs):
     )
     IN_CONTENT = Scanner(
         ("last", "#top#", "", "", 0), ("header", "<:from assistant", "", "", 0), ("end", "<:over:>", "", "", 0),
-        ("stray", "<:more:>", "", "", 0), ("end", "\x00<:over:>", "", "", 2), ("reasoning", "to self:>", " ", "", 0),
+        ("stray", "<:more:>", "", "", 0), ("end", "\x00<:over:>", "", "", 6), ("reasoning", "to self:>", " ", "", 0),
         ("content", "to user:>", " ", "", 0), ("line", "to ", " ", " ", 2),
         find=(
             r"#(top#)|<(?:(:from\s{1,64}assistant)|(:over:>)|(:more:>)|(\s{0,4}:\s{0,4}(?ai:over)\s{0,4}:\s{0,4}>))|t("
@@ -120,8 +121,8 @@ class StreamParser(RawPairs):
     BETWEEN = Scanner(
         ("next", "<:more:> <:from assistant ", "", " ", 2), ("pair", '<given name="', "", "", 0),
         ("skip", "</given>", "", "", 0), ("next", "<:over:>", "", "", 0), ("next", "</run>", "", "", 0),
-        ("next", "\x00<:more:><:fromassistant", "", " ", 2), ("pair", '\x00<givenname="', "", "", 2),
-        ("skip", "\x00</given>", "", "", 2), ("next", "\x00<:over:>", "", "", 2), ("next", "\x00</run>", "", "", 2),
+        ("next", "\x00<:more:><:fromassistant", "", " ", 6), ("pair", '\x00<givenname="', "", "", 6),
+        ("skip", "\x00</given>", "", "", 6), ("next", "\x00<:over:>", "", "", 6), ("next", "\x00</run>", "", "", 6),
         ("next", "to ", " ", " ", 2),
         find=(
             r'<(?:(:more:>\s{0,64}<:from\s{1,64}assistant(?!\w))|(given\s{1,64}name=")|(/given>)|(:over:>)|(/run>)|(\s'
@@ -137,7 +138,7 @@ class StreamParser(RawPairs):
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
     )
     AFTER_VALUE = Scanner(
-        ("end", "</given>", "", "", 0), ("alike", "\x00</given>", "", "", 2),
+        ("end", "</given>", "", "", 0), ("alike", "\x00</given>", "", "", 6),
         find=r"<(?:(/given>)|(\s{0,4}/\s{0,4}(?ai:given)\s{0,4}>))", near=r"<(?=[\t\n\r \-/_▁]|\Z)", width=105,
     )
     LAST_CLOSER = Scanner(
@@ -148,14 +149,18 @@ class StreamParser(RawPairs):
     )
     NEXT_PAIR = (
         Scanner(
-            ("next", '<given name="', "\n", "", 0), ("end", "</given>", "", "", 0),
-            ("alike", "\x00</given>", "", "", 2),
-            find=r'<(?:(given\s{1,64}name=")|(/given>)|(\s{0,4}/\s{0,4}(?ai:given)\s{0,4}>))',
-            near=r"<(?=[\t\n\r \-/_g▁]|\Z)", width=105, leads="\n",
+            ("break", "<:from assistant", "", "", 0), ("next", '<given name="', "\n", "", 0),
+            ("end", "</given>", "", "", 0), ("break", "<:over:>", "", "", 0), ("break", "</run>", "", "", 0),
+            ("alike", "\x00</given>", "", "", 6),
+            find=(
+                r'<(?:(:from\s{1,64}assistant)|(given\s{1,64}name=")|(/given>)|(:over:>)|(/run>)|(\s{0,4}/\s{0,4}(?ai:'
+                r"given)\s{0,4}>))"
+            ), near=r"<(?=[\t\n\r \-/:_g▁]|\Z)", width=105, leads="\n",
         ),
         Scanner(("end", '">', "", "", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3),
     )
     NEXT_PAIR_OPENER = '<given name="'
+    NEXT_UNOPENED = '">'
     RETYPED = True
     CALL_CLOSES = (
         Pattern(
@@ -170,8 +175,8 @@ class StreamParser(RawPairs):
         ("last", "#top#", "", "", 0), ("call", ", to ", "", " ", 2), ("call", "; to ", "", " ", 2),
         ("separator", "<:more:> <:from assistant ", "", " ", 2), ("header", "<:from assistant", "", "", 1),
         ("end", "<:over:>", "", "", 0), ("stray", "<:more:>", "", "", 2), ("closed", "</run>", "", "", 0),
-        ("separator", "\x00<:more:><:fromassistant", "", " ", 2), ("end", "\x00<:over:>", "", "", 2),
-        ("closed", "\x00</run>", "", "", 2), ("reasoning", "to self:>", " ", "", 0),
+        ("separator", "\x00<:more:><:fromassistant", "", " ", 6), ("end", "\x00<:over:>", "", "", 6),
+        ("closed", "\x00</run>", "", "", 6), ("reasoning", "to self:>", " ", "", 0),
         ("content", "to user:>", " ", "", 0), ("call", "to ", "", " ", 2),
         find=(
             r"#(top#)|,(\s{0,64}to(?!\w))|;(\s{0,64}to(?!\w))|<(?:(:more:>\s{0,64}<:from\s{1,64}assistant(?!\w))|(:fro"
@@ -221,7 +226,7 @@ class StreamParser(RawPairs):
                 if '"' not in chunk and "\\" not in chunk and chunk.isprintable():
                     self._passed.append(chunk)
                     return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
-                if chunk[-1:] not in "\n":
+                if chunk[-1:] not in "\n" and (self._next_lines == "" or not self._may_begin_pair(chunk)):
                     self._passed.append(chunk)
                     return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": self._json(chunk)}}]}]
         elif self._plain_text:

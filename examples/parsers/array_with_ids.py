@@ -70,6 +70,7 @@ class StreamParser(UsualObjects):
     SPACE = " "
     AT_LINES = True
     AT_ENDS = True
+    OTHER_SPELLINGS = True
     CUT_MARKERS = True
     KEEPS = True
     IN_CONTENT = Scanner(

@@ -68,6 +68,7 @@ class StreamParser(UsualObjects):
     HEADS = ("",)
     ANCHORS = ("/helper/ ",)
     AT_LINES = True
+    OTHER_SPELLINGS = True
     CUT_MARKERS = True
     IN_CONTENT = Scanner(
         ("header", "/helper/", "", " ", 0), ("end", "/over/", " ", "\n", 0), ("line", "[ {", "", "", 0),

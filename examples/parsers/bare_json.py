@@ -68,6 +68,7 @@ class StreamParser(UsualObjects):
     ANCHORS = ("|assistant|\n",)
     AT_LINES = True
     AT_ENDS = True
+    OTHER_SPELLINGS = True
     CUT_MARKERS = True
     IN_CONTENT = Scanner(
         ("line", "[ {", "", "", 0), ("line", "{", "", "", 1), ("end", "|end of turn|", "", "", 0),

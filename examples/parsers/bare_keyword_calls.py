@@ -66,6 +66,7 @@ class StreamParser(QuotedPairs):
     ANCHORS = ("~bot~\n",)
     AT_LINES = True
     AT_ENDS = True
+    OTHER_SPELLINGS = True
     CUT_MARKERS = True
     IN_CONTENT = Scanner(
         ("line", "[", "", "", 0), ("last", "~top~", "", "", 0), ("header", "~bot~", "", "\n", 0),

@@ -63,14 +63,15 @@ class StreamParser(Wraps):
     AT_LINES = True
     AT_ENDS = True
     REASONS = True
+    OTHER_SPELLINGS = True
     CUT_MARKERS = True
     KEEPS = True
     IN_REASONING = Scanner(
         ("line", '<act name=" <act name="', "\n", "", 0), ("line", '<act name="', "\n", "", 2),
         ("line", "<act name=", "\n", "", 2), ("reasoning_end", "</quiet>", "\n", "\n\n", 0),
-        ("end", "<-/->", "", "\n", 0), ("line", '\x00<actname="<actname="', "\n", "", 2),
-        ("line", '\x00<actname="', "\n", "", 2), ("line", "\x00<actname=", "\n", "", 2),
-        ("alike", "\x00</quiet>", "\n", "\n\n", 2), ("line", '```json <act name="', "", "", 0),
+        ("end", "<-/->", "", "\n", 0), ("line", '\x00<actname="<actname="', "\n", "", 6),
+        ("line", '\x00<actname="', "\n", "", 6), ("line", "\x00<actname=", "\n", "", 6),
+        ("alike", "\x00</quiet>", "\n", "\n\n", 6), ("line", '```json <act name="', "", "", 0),
         ("line", '``` <act name="', "", "", 0),
         find=(
             r'<(?:(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name=")|(act\s{1,64}name=)|(/quiet>)|(-/->'
@@ -85,8 +86,8 @@ class StreamParser(Wraps):
         ("header", "<-assistant->", "", "\n", 0), ("call", '<act name="', "\n", "", 2),
         ("call", "<act name=", "\n", "", 2), ("stray", "</quiet>", "\n", "\n\n", 0),
         ("reasoning", "<quiet>", "", "\n", 0), ("end", "<-/->", "", "\n", 0),
-        ("call", '\x00<actname="<actname="', "\n", "", 2), ("call", '\x00<actname="', "\n", "", 2),
-        ("call", "\x00<actname=", "\n", "", 2), ("call", '```json <act name="', "", "", 0),
+        ("call", '\x00<actname="<actname="', "\n", "", 6), ("call", '\x00<actname="', "\n", "", 6),
+        ("call", "\x00<actname=", "\n", "", 6), ("call", '```json <act name="', "", "", 0),
         ("call", '``` <act name="', "", "", 0),
         find=(
             r'<(?:(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name="\s{0,64}</act>)|(-assistant->)|(act'
@@ -101,8 +102,8 @@ class StreamParser(Wraps):
         ("header", "<-assistant->", "", "\n", 0), ("call", '<act name="', "\n", "", 2),
         ("call", "<act name=", "\n", "", 2), ("stray", "</quiet>", "\n", "\n\n", 0),
         ("reasoning", "<quiet>", "", "\n", 0), ("end", "<-/->", "", "\n", 0),
-        ("call", '\x00<actname="<actname="', "\n", "", 2), ("call", '\x00<actname="', "\n", "", 2),
-        ("call", "\x00<actname=", "\n", "", 2), ("reasoning", "\x00<quiet>", "", "\n", 2),
+        ("call", '\x00<actname="<actname="', "\n", "", 6), ("call", '\x00<actname="', "\n", "", 6),
+        ("call", "\x00<actname=", "\n", "", 6), ("reasoning", "\x00<quiet>", "", "\n", 6),
         ("call", '```json <act name="', "", "", 0), ("call", '``` <act name="', "", "", 0),
         find=(
             r'<(?:(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name="\s{0,64}</act>)|(-assistant->)|(act'
@@ -148,9 +149,9 @@ class StreamParser(Wraps):
     BETWEEN = Scanner(
         ("next", '<act name=" <act name="', "\n", "", 0), ("next", '<act name="', "\n", "", 2),
         ("pair", '<arg key="', "", "", 0), ("skip", "</arg>", "", "", 0), ("next", "</act>", "", "", 0),
-        ("next", "<-/->", "", "\n", 0), ("next", '\x00<actname="<actname="', "\n", "", 2),
-        ("next", '\x00<actname="', "\n", "", 2), ("pair", '\x00<argkey="', "", "", 2),
-        ("skip", "\x00</arg>", "", "", 2), ("next", "\x00</act>", "", "", 2),
+        ("next", "<-/->", "", "\n", 0), ("next", '\x00<actname="<actname="', "\n", "", 6),
+        ("next", '\x00<actname="', "\n", "", 6), ("pair", '\x00<argkey="', "", "", 6),
+        ("skip", "\x00</arg>", "", "", 6), ("next", "\x00</act>", "", "", 6),
         ("next", '```json <act name="', "", "", 0), ("next", '``` <act name="', "", "", 0),
         find=(
             r'<(?:(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name=")|(arg\s{1,64}key=")|(/arg>)|(/act>)'
@@ -167,7 +168,7 @@ class StreamParser(Wraps):
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
     )
     AFTER_VALUE = Scanner(
-        ("end", "</arg>", "", "", 0), ("alike", "\x00</arg>", "", "", 2),
+        ("end", "</arg>", "", "", 0), ("alike", "\x00</arg>", "", "", 6),
         find=r"<(?:(/arg>)|(\s{0,4}/\s{0,4}(?ai:arg)\s{0,4}>))", near=r"<(?=[\t\n\r \-/_▁]|\Z)", width=95,
     )
     LAST_CLOSER = Scanner(
@@ -177,9 +178,13 @@ class StreamParser(Wraps):
     )
     NEXT_PAIR = (
         Scanner(
-            ("next", '<arg key="', "", "", 0), ("end", "</arg>", "", "", 0), ("alike", "\x00</arg>", "", "", 2),
-            find=r'<(?:(arg\s{1,64}key=")|(/arg>)|(\s{0,4}/\s{0,4}(?ai:arg)\s{0,4}>))', near=r"<(?=[\t\n\r \-/_a▁]|\Z)",
-            width=95,
+            ("break", "<-assistant->", "", "", 0), ("break", '<act name="', "", "", 0),
+            ("next", '<arg key="', "", "", 0), ("end", "</arg>", "", "", 0), ("break", "</act>", "", "", 0),
+            ("alike", "\x00</arg>", "", "", 6),
+            find=(
+                r'<(?:(-assistant->)|(act\s{1,64}name=")|(arg\s{1,64}key=")|(/arg>)|(/act>)|(\s{0,4}/\s{0,4}(?ai:arg)'
+                r"\s{0,4}>))"
+            ), near=r"<(?=[\t\n\r \-/_a▁]|\Z)", width=95,
         ),
         Scanner(("end", '">', "", "", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3),
     )
@@ -200,8 +205,8 @@ class StreamParser(Wraps):
         ("header", "<-assistant->", "", "\n", 0), ("call", '<act name="', "", "", 2),
         ("call", "<act name=", "\n", "", 2), ("stray", "</quiet>", "\n", "\n\n", 0),
         ("reasoning", "<quiet>", "", "\n", 0), ("closed", "</act>", "", "", 1), ("end", "<-/->", "", "\n", 0),
-        ("call", '\x00<actname="<actname="', "", "", 2), ("call", '\x00<actname="', "", "", 2),
-        ("call", "\x00<actname=", "\n", "", 2), ("closed", "\x00</act>", "", "", 2),
+        ("call", '\x00<actname="<actname="', "", "", 6), ("call", '\x00<actname="', "", "", 6),
+        ("call", "\x00<actname=", "\n", "", 6), ("closed", "\x00</act>", "", "", 6),
         ("call", '```json <act name="', "", "", 0), ("call", '``` <act name="', "", "", 0),
         find=(
             r',(?:(\s{0,64}<act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(\s{0,64}<act\s{1,64}name="))|;(?:(\s{0,64}<a'

@@ -69,6 +69,7 @@ class StreamParser(Objects):
     AT_LINES = True
     REASONS = True
     HEADERS_ALIKE = True
+    OTHER_SPELLINGS = True
     CUT_MARKERS = True
     KEEPS = True
     IN_REASONING = Scanner(

@@ -67,6 +67,7 @@ class StreamParser(Objects):
     AROUND_REASONING = (("\\reflect{",), ("}reflect\\",))
     AT_LINES = True
     REASONS = True
+    OTHER_SPELLINGS = True
     CUT_MARKERS = True
     KEEPS = True
     IN_REASONING = Scanner(

@@ -69,12 +69,13 @@ class StreamParser(CallObjects):
     AT_LINES = True
     AT_ENDS = True
     REASONS = True
+    OTHER_SPELLINGS = True
     CUT_MARKERS = True
     KEEPS = True
     IN_REASONING = Scanner(
         ("line", "[[call [[call ", "", " ", 2), ("reasoning_end", "[[/depth]]", " ", "\n", 0),
-        ("line", "[[call ", "", " ", 2), ("end", "[[.]]", " ", "\n", 0), ("line", "\x00[[call[[call", "", " ", 2),
-        ("alike", "\x00[[/depth]]", " ", "\n", 2), ("line", "\x00[[call", "", " ", 2),
+        ("line", "[[call ", "", " ", 2), ("end", "[[.]]", " ", "\n", 0), ("line", "\x00[[call[[call", "", " ", 6),
+        ("alike", "\x00[[/depth]]", " ", "\n", 6), ("line", "\x00[[call", "", " ", 6),
         ("line", "```json [[call ", "", " ", 2), ("line", "``` [[call ", "", " ", 2),
         find=(
             r"\[(?:(\[call\s{0,64}\[\[call(?!\w))|(\[/depth\]\])|(\[call(?!\w))|(\[\.\]\])|(\s{0,4}\[\s{0,4}(?ai:call)"
@@ -86,7 +87,7 @@ class StreamParser(CallObjects):
         ("empty", "[[call [[/call]]", "", "", 0), ("call", "[[call [[call ", "", " ", 2),
         ("header", "[[assistant]]", "", " ", 0), ("stray", "[[/depth]]", " ", "\n", 0),
         ("reasoning", "[[depth]]", "", " ", 0), ("call", "[[call ", "", " ", 2), ("end", "[[.]]", " ", "\n", 0),
-        ("call", "\x00[[call[[call", "", " ", 2), ("call", "\x00[[call", "", " ", 2),
+        ("call", "\x00[[call[[call", "", " ", 6), ("call", "\x00[[call", "", " ", 6),
         ("call", "```json [[call ", "", " ", 2), ("call", "``` [[call ", "", " ", 2),
         find=(
             r"\[(?:(\[call\s{0,64}\[\[/call\]\])|(\[call\s{0,64}\[\[call(?!\w))|(\[assistant\]\])|(\[/depth\]\])|(\[de"
@@ -98,8 +99,8 @@ class StreamParser(CallObjects):
         ("empty", "[[call [[/call]]", "", "", 0), ("call", "[[call [[call ", "", " ", 2),
         ("header", "[[assistant]]", "", " ", 0), ("stray", "[[/depth]]", " ", "\n", 0),
         ("reasoning", "[[depth]]", "", " ", 0), ("call", "[[call ", "", " ", 2), ("end", "[[.]]", " ", "\n", 0),
-        ("call", "\x00[[call[[call", "", " ", 2), ("reasoning", "\x00[[depth]]", "", " ", 2),
-        ("call", "\x00[[call", "", " ", 2), ("call", "```json [[call ", "", " ", 2),
+        ("call", "\x00[[call[[call", "", " ", 6), ("reasoning", "\x00[[depth]]", "", " ", 6),
+        ("call", "\x00[[call", "", " ", 6), ("call", "```json [[call ", "", " ", 2),
         ("call", "``` [[call ", "", " ", 2),
         find=(
             r"\[(?:(\[call\s{0,64}\[\[/call\]\])|(\[call\s{0,64}\[\[call(?!\w))|(\[assistant\]\])|(\[/depth\]\])|(\[de"
@@ -143,9 +144,9 @@ class StreamParser(CallObjects):
         ("empty", "[[call [[/call]]", "", "", 0), ("call", "[[call [[call ", "", " ", 2),
         ("header", "[[assistant]]", "", " ", 0), ("stray", "[[/depth]]", " ", "\n", 0),
         ("closed", "[[/call]]", " ", "", 1), ("reasoning", "[[depth]]", "", " ", 0), ("close", "[[/call]", " ", "", 2),
-        ("call", "[[call ", "", " ", 2), ("end", "[[.]]", " ", "\n", 0), ("call", "\x00[[call[[call", "", " ", 2),
-        ("closed", "\x00[[/call]]", " ", "", 2), ("close", "\x00[[/call]", " ", "", 2),
-        ("call", "\x00[[call", "", " ", 2), ("close", "]", "", "", 1), ("call", "```json [[call ", "", " ", 2),
+        ("call", "[[call ", "", " ", 2), ("end", "[[.]]", " ", "\n", 0), ("call", "\x00[[call[[call", "", " ", 6),
+        ("closed", "\x00[[/call]]", " ", "", 6), ("close", "\x00[[/call]", " ", "", 6),
+        ("call", "\x00[[call", "", " ", 6), ("close", "]", "", "", 1), ("call", "```json [[call ", "", " ", 2),
         ("call", "``` [[call ", "", " ", 2),
         find=(
             r",(?:(\s{0,64}\[\[call\s{0,64}\[\[call(?!\w))|(\s{0,64}\[\[call(?!\w)))|;(?:(\s{0,64}\[\[call\s{0,64}\[\["

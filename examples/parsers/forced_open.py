@@ -67,10 +67,11 @@ class StreamParser(Objects):
     AT_LINES = True
     AT_ENDS = True
     REASONS = True
+    OTHER_SPELLINGS = True
     CUT_MARKERS = True
     KEEPS = True
     IN_REASONING = Scanner(
-        ("reasoning_end", "</sketch>", "", "", 0), ("alike", "\x00</sketch>", "", "", 2), ("end", ">.<", "", "\n", 0),
+        ("reasoning_end", "</sketch>", "", "", 0), ("alike", "\x00</sketch>", "", "", 6), ("end", ">.<", "", "\n", 0),
         ("line", "@@", "\n", "", 0), find=r"<(?:(/sketch>)|(\s{0,4}/\s{0,4}(?ai:sketch)\s{0,4}>))|>(\.<)|@(@)",
         near=r"<(?=[\t\n\r \-/_▁]|\Z)|>(?=[.]|\Z)|@(?=[@]|\Z)", width=110, leads="\n",
     )
@@ -82,7 +83,7 @@ class StreamParser(Objects):
     )
     BEFORE_CONTENT = Scanner(
         ("stray", "</sketch>", "", "", 0), ("reasoning", "<sketch>", "", "\n", 0),
-        ("reasoning", "\x00<sketch>", "", "\n", 2), ("header", ">assistant<", "", "\n", 0), ("end", ">.<", "", "\n", 0),
+        ("reasoning", "\x00<sketch>", "", "\n", 6), ("header", ">assistant<", "", "\n", 0), ("end", ">.<", "", "\n", 0),
         ("line", "@@", "\n", "", 0),
         find=r"<(?:(/sketch>)|(sketch>)|(\s{0,4}(?ai:sketch)\s{0,4}>))|>(?:(assistant<)|(\.<))|@(@)",
         near=r"<(?=[\t\n\r \-/S_s▁]|\Z)|>(?=[.a]|\Z)|@(?=[@]|\Z)", width=105, leads="\n",

@@ -67,6 +67,7 @@ class StreamParser(Objects):
     ANCHORS = ("[=assistant=]",)
     AT_LINES = True
     AT_ENDS = True
+    OTHER_SPELLINGS = True
     CUT_MARKERS = True
     KEEPS = True
     IN_CONTENT = Scanner(
@@ -76,10 +77,10 @@ class StreamParser(Objects):
         ("call", "[=one=]functions.", "", "", 1), ("empty", "[=ask=] [=/ask=]", "", "", 0),
         ("empty", "[=one=] [=/one=]", "", "", 1), ("call", "[=ask=] [=one=]", "", "", 2),
         ("header", "[=assistant=]", "", "", 0), ("end", "[=close=]", "", "", 0), ("call", "[=ask=]", "", "", 2),
-        ("call", "[=one=]", "", "", 2), ("call", "\x00[=ask=][=ask=][=one=]functions.", "", "", 2),
-        ("call", "\x00[=ask=][=one=][=one=]functions.", "", "", 2), ("call", "\x00[=ask=][=one=]functions.", "", "", 2),
-        ("call", "\x00[=one=]functions.", "", "", 2), ("call", "\x00[=ask=][=one=]", "", "", 2),
-        ("end", "\x00[=close=]", "", "", 2), ("call", "\x00[=ask=]", "", "", 2), ("call", "\x00[=one=]", "", "", 2),
+        ("call", "[=one=]", "", "", 2), ("call", "\x00[=ask=][=ask=][=one=]functions.", "", "", 6),
+        ("call", "\x00[=ask=][=one=][=one=]functions.", "", "", 6), ("call", "\x00[=ask=][=one=]functions.", "", "", 6),
+        ("call", "\x00[=one=]functions.", "", "", 6), ("call", "\x00[=ask=][=one=]", "", "", 6),
+        ("end", "\x00[=close=]", "", "", 6), ("call", "\x00[=ask=]", "", "", 6), ("call", "\x00[=one=]", "", "", 6),
         ("call", "```json [=ask=] [=one=]functions.", "", "", 0), ("call", "``` [=ask=] [=one=]functions.", "", "", 0),
         ("call", "```json [=one=]functions.", "", "", 0), ("call", "``` [=one=]functions.", "", "", 0),
         find=(
@@ -109,7 +110,7 @@ class StreamParser(Objects):
             trails=("",),
         ), ""),
         ("index", Scanner(
-            ("suffix", "[=given=]", "", "", 0), ("suffix", "\x00[=given=]", "", "", 2), ("bare", "{", "", "", 0),
+            ("suffix", "[=given=]", "", "", 0), ("suffix", "\x00[=given=]", "", "", 6), ("bare", "{", "", "", 0),
             find=r"\[(?:(=given=\])|(\s{0,4}=\s{0,4}(?ai:given)\s{0,4}=\s{0,4}\]))|\{()",
             near=r"\[(?=[\t\n\r \-=_▁]|\Z)|\{", width=110, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(=given=\]))",
             trails=("",),
@@ -157,12 +158,12 @@ class StreamParser(Objects):
         ("empty", "[=ask=] [=/ask=]", "", "", 0), ("empty", "[=one=] [=/one=]", "", "", 1),
         ("call", "[=ask=] [=one=]", "", "", 2), ("header", "[=assistant=]", "", "", 0), ("end", "[=close=]", "", "", 0),
         ("closed", "[=/one=]", "", "", 1), ("closed", "[=/ask=]", "", "", 1), ("call", "[=ask=]", "", "", 2),
-        ("call", "[=one=]", "", "", 2), ("call", "\x00[=ask=][=ask=][=one=]functions.", "", "", 2),
-        ("call", "\x00[=ask=][=one=][=one=]functions.", "", "", 2), ("call", "\x00[=one=][=one=]functions.", "", "", 2),
-        ("call", "\x00[=ask=][=one=]functions.", "", "", 2), ("call", "\x00[=one=]functions.", "", "", 2),
-        ("call", "\x00[=ask=][=one=]", "", "", 2), ("end", "\x00[=close=]", "", "", 2),
-        ("closed", "\x00[=/one=]", "", "", 2), ("closed", "\x00[=/ask=]", "", "", 2),
-        ("call", "\x00[=ask=]", "", "", 2), ("call", "\x00[=one=]", "", "", 2),
+        ("call", "[=one=]", "", "", 2), ("call", "\x00[=ask=][=ask=][=one=]functions.", "", "", 6),
+        ("call", "\x00[=ask=][=one=][=one=]functions.", "", "", 6), ("call", "\x00[=one=][=one=]functions.", "", "", 6),
+        ("call", "\x00[=ask=][=one=]functions.", "", "", 6), ("call", "\x00[=one=]functions.", "", "", 6),
+        ("call", "\x00[=ask=][=one=]", "", "", 6), ("end", "\x00[=close=]", "", "", 6),
+        ("closed", "\x00[=/one=]", "", "", 6), ("closed", "\x00[=/ask=]", "", "", 6),
+        ("call", "\x00[=ask=]", "", "", 6), ("call", "\x00[=one=]", "", "", 6),
         ("call", "```json [=ask=] [=one=]functions.", "", "", 0), ("call", "``` [=ask=] [=one=]functions.", "", "", 0),
         ("call", "```json [=one=]functions.", "", "", 0), ("call", "``` [=one=]functions.", "", "", 0),
         find=(

@@ -70,6 +70,7 @@ class StreamParser(UsualObjects):
     AT_LINES = True
     AT_ENDS = True
     REASONS = True
+    OTHER_SPELLINGS = True
     CUT_MARKERS = True
     KEEPS = True
     IN_REASONING = Scanner(
@@ -77,10 +78,10 @@ class StreamParser(UsualObjects):
         ("line", "«wishes» [ «wishes» [ {", "", "", 0), ("line", "«wishes» ```json {", "", "", 0),
         ("line", "«wishes» ``` {", "", "", 0), ("line", "«wishes» [ {", "", "", 2), ("line", "«wishes» [ {", "", "", 2),
         ("line", "«wishes» {", "", "", 0), ("reasoning_end", "«/aside»", "", "", 0), ("end", "«/»", "", "\n", 0),
-        ("line", "\x00«wishes»[«wishes»[{", "", "", 2), ("line", "\x00«wishes»```json{", "", "", 2),
-        ("line", "\x00«wishes»```{", "", "", 2), ("line", "\x00«wishes»[{", "", "", 2),
-        ("line", "\x00«wishes»[{", "", "", 2), ("line", "\x00«wishes»{", "", "", 2),
-        ("alike", "\x00«/aside»", "", "", 2),
+        ("line", "\x00«wishes»[«wishes»[{", "", "", 6), ("line", "\x00«wishes»```json{", "", "", 6),
+        ("line", "\x00«wishes»```{", "", "", 6), ("line", "\x00«wishes»[{", "", "", 6),
+        ("line", "\x00«wishes»[{", "", "", 6), ("line", "\x00«wishes»{", "", "", 6),
+        ("alike", "\x00«/aside»", "", "", 6),
         find=(
             r"`(?:(``json\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{))|«(?:(wishes»"
             r"\s{0,64}\[\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}```json\s{0,64}\{)|(wishes»\s{0,64}```\s"
@@ -99,10 +100,10 @@ class StreamParser(UsualObjects):
         ("empty", "«wishes» «/wishes»", "", "", 0), ("call", "«wishes» ``` {", "", "", 0),
         ("call", "«wishes» [ {", "", "", 2), ("header", "«assistant»", "", " ", 0), ("call", "«wishes» [ {", "", "", 2),
         ("call", "«wishes» {", "", "", 0), ("stray", "«/aside»", "", "", 0), ("reasoning", "«aside»", "", "", 0),
-        ("end", "«/»", "", "\n", 0), ("call", "\x00«wishes»[«wishes»[{", "", "", 2),
-        ("call", "\x00«wishes»```json{", "", "", 2), ("call", "\x00«wishes»```{", "", "", 2),
-        ("call", "\x00«wishes»[{", "", "", 2), ("call", "\x00«wishes»[{", "", "", 2),
-        ("call", "\x00«wishes»{", "", "", 2),
+        ("end", "«/»", "", "\n", 0), ("call", "\x00«wishes»[«wishes»[{", "", "", 6),
+        ("call", "\x00«wishes»```json{", "", "", 6), ("call", "\x00«wishes»```{", "", "", 6),
+        ("call", "\x00«wishes»[{", "", "", 6), ("call", "\x00«wishes»[{", "", "", 6),
+        ("call", "\x00«wishes»{", "", "", 6),
         find=(
             r"`(?:(``json\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{))|«(?:(wishes»"
             r"\s{0,64}\[\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\]\s{0,64}«/wishes»)|(wishes»"
@@ -122,10 +123,10 @@ class StreamParser(UsualObjects):
         ("empty", "«wishes» «/wishes»", "", "", 0), ("call", "«wishes» ``` {", "", "", 0),
         ("call", "«wishes» [ {", "", "", 2), ("header", "«assistant»", "", " ", 0), ("call", "«wishes» [ {", "", "", 2),
         ("call", "«wishes» {", "", "", 0), ("stray", "«/aside»", "", "", 0), ("reasoning", "«aside»", "", "", 0),
-        ("end", "«/»", "", "\n", 0), ("call", "\x00«wishes»[«wishes»[{", "", "", 2),
-        ("call", "\x00«wishes»```json{", "", "", 2), ("call", "\x00«wishes»```{", "", "", 2),
-        ("call", "\x00«wishes»[{", "", "", 2), ("call", "\x00«wishes»[{", "", "", 2),
-        ("call", "\x00«wishes»{", "", "", 2), ("reasoning", "\x00«aside»", "", "", 2),
+        ("end", "«/»", "", "\n", 0), ("call", "\x00«wishes»[«wishes»[{", "", "", 6),
+        ("call", "\x00«wishes»```json{", "", "", 6), ("call", "\x00«wishes»```{", "", "", 6),
+        ("call", "\x00«wishes»[{", "", "", 6), ("call", "\x00«wishes»[{", "", "", 6),
+        ("call", "\x00«wishes»{", "", "", 6), ("reasoning", "\x00«aside»", "", "", 6),
         find=(
             r"`(?:(``json\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{))|«(?:(wishes»"
             r"\s{0,64}\[\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\]\s{0,64}«/wishes»)|(wishes»"
@@ -193,10 +194,10 @@ class StreamParser(UsualObjects):
         ("call", "«wishes» ``` {", "", "", 0), ("call", "«wishes» [ {", "", "", 2),
         ("header", "«assistant»", "", " ", 0), ("call", "«wishes» [ {", "", "", 2), ("call", "«wishes» {", "", "", 0),
         ("close", "«/wishes»", "", "", 1), ("stray", "«/aside»", "", "", 0), ("reasoning", "«aside»", "", "", 0),
-        ("end", "«/»", "", "\n", 0), ("call", "\x00«wishes»[«wishes»[{", "", "", 2),
-        ("call", "\x00«wishes»```json{", "", "", 2), ("call", "\x00«wishes»```{", "", "", 2),
-        ("call", "\x00«wishes»[{", "", "", 2), ("call", "\x00«wishes»[{", "", "", 2),
-        ("call", "\x00«wishes»{", "", "", 2), ("close", "\x00«/wishes»", "", "", 2),
+        ("end", "«/»", "", "\n", 0), ("call", "\x00«wishes»[«wishes»[{", "", "", 6),
+        ("call", "\x00«wishes»```json{", "", "", 6), ("call", "\x00«wishes»```{", "", "", 6),
+        ("call", "\x00«wishes»[{", "", "", 6), ("call", "\x00«wishes»[{", "", "", 6),
+        ("call", "\x00«wishes»{", "", "", 6), ("close", "\x00«/wishes»", "", "", 6),
         find=(
             r",()|;(\s{0,64}\{)|\](?:(\s{0,64}«/wishes»)|())|`(?:(``json\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``\s{0,"
             r"64}«wishes»\s{0,64}\[\s{0,64}\{))|\{()|«(?:(wishes»\s{0,64}\[\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(wish"

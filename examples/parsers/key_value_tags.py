@@ -63,13 +63,14 @@ class StreamParser(RawPairs):
     AT_LINES = True
     AT_ENDS = True
     REASONS = True
+    OTHER_SPELLINGS = True
     CUT_MARKERS = True
     KEEPS = True
     IN_REASONING = Scanner(
         ("line", "[ability] [ability]", "\n", "", 0), ("line", "[ability]", "\n", "", 2),
         ("end", "[@user@]", "", "", 0), ("reasoning_end", "[/mull]", "", "\n", 0),
-        ("line", "\x00[ability][ability]", "\n", "", 2), ("line", "\x00[ability]", "\n", "", 2),
-        ("end", "\x00[@user@]", "", "", 2), ("alike", "\x00[/mull]", "", "\n", 2),
+        ("line", "\x00[ability][ability]", "\n", "", 6), ("line", "\x00[ability]", "\n", "", 6),
+        ("end", "\x00[@user@]", "", "", 6), ("alike", "\x00[/mull]", "", "\n", 6),
         ("line", "```json [ability]", "", "", 0), ("line", "``` [ability]", "", "", 0),
         find=(
             r"\[(?:(ability\]\s{0,64}\[ability\])|(ability\])|(@user@\])|(/mull\])|(\s{0,4}(?ai:ability)\s{0,4}\][\s_▁"
@@ -82,8 +83,8 @@ class StreamParser(RawPairs):
         ("empty", "[ability] [/ability]", "", "", 0), ("call", "[ability] [ability]", "\n", "", 0),
         ("call", "[ability]", "\n", "", 2), ("end", "[@user@]", "", "", 0), ("header", "[@bot@]", "", "", 0),
         ("stray", "[/mull]", "", "\n", 0), ("reasoning", "[mull]", "\n", "", 0),
-        ("call", "\x00[ability][ability]", "\n", "", 2), ("call", "\x00[ability]", "\n", "", 2),
-        ("end", "\x00[@user@]", "", "", 2), ("call", "```json [ability]", "", "", 0),
+        ("call", "\x00[ability][ability]", "\n", "", 6), ("call", "\x00[ability]", "\n", "", 6),
+        ("end", "\x00[@user@]", "", "", 6), ("call", "```json [ability]", "", "", 0),
         ("call", "``` [ability]", "", "", 0),
         find=(
             r"\[(?:(ability\]\s{0,64}\[/ability\])|(ability\]\s{0,64}\[ability\])|(ability\])|(@user@\])|(@bot@\])|(/m"
@@ -96,8 +97,8 @@ class StreamParser(RawPairs):
         ("empty", "[ability] [/ability]", "", "", 0), ("call", "[ability] [ability]", "\n", "", 0),
         ("call", "[ability]", "\n", "", 2), ("end", "[@user@]", "", "", 0), ("header", "[@bot@]", "", "", 0),
         ("stray", "[/mull]", "", "\n", 0), ("reasoning", "[mull]", "\n", "", 0),
-        ("call", "\x00[ability][ability]", "\n", "", 2), ("call", "\x00[ability]", "\n", "", 2),
-        ("end", "\x00[@user@]", "", "", 2), ("reasoning", "\x00[mull]", "\n", "", 2),
+        ("call", "\x00[ability][ability]", "\n", "", 6), ("call", "\x00[ability]", "\n", "", 6),
+        ("end", "\x00[@user@]", "", "", 6), ("reasoning", "\x00[mull]", "\n", "", 6),
         ("call", "```json [ability]", "", "", 0), ("call", "``` [ability]", "", "", 0),
         find=(
             r"\[(?:(ability\]\s{0,64}\[/ability\])|(ability\]\s{0,64}\[ability\])|(ability\])|(@user@\])|(@bot@\])|(/m"
@@ -113,7 +114,7 @@ class StreamParser(RawPairs):
     # call = name arguments
     HEADER = (
         ("name", Scanner(
-            ("next", "[/ability]", "", "", 0), ("next", "[k]", "", "", 0), ("next", "\x00[/ability]", "", "", 2),
+            ("next", "[/ability]", "", "", 0), ("next", "[k]", "", "", 0), ("next", "\x00[/ability]", "", "", 6),
             find=r"\[(?:(/ability\])|(k\])|(\s{0,4}/\s{0,4}(?ai:ability)\s{0,4}\]))", near=r"\[(?=[\t\n\r \-/_k▁]|\Z)",
             width=115, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(?:(/ability\])|(k\])))", trails=(None, None),
         ), "\n"),
@@ -144,9 +145,9 @@ class StreamParser(RawPairs):
     BETWEEN = Scanner(
         ("next", "[ability] [ability]", "\n", "", 0), ("next", "[/ability]", "", "", 0),
         ("next", "[ability]", "\n", "", 2), ("next", "[@user@]", "", "", 0), ("skip", "[/v]", "", "", 0),
-        ("pair", "[k]", "", "", 0), ("next", "\x00[ability][ability]", "\n", "", 2),
-        ("next", "\x00[/ability]", "", "", 2), ("next", "\x00[ability]", "\n", "", 2),
-        ("next", "\x00[@user@]", "", "", 2), ("next", "```json [ability]", "", "", 0),
+        ("pair", "[k]", "", "", 0), ("next", "\x00[ability][ability]", "\n", "", 6),
+        ("next", "\x00[/ability]", "", "", 6), ("next", "\x00[ability]", "\n", "", 6),
+        ("next", "\x00[@user@]", "", "", 6), ("next", "```json [ability]", "", "", 0),
         ("next", "``` [ability]", "", "", 0),
         find=(
             r"\[(?:(ability\]\s{0,64}\[ability\])|(/ability\])|(ability\])|(@user@\])|(/v\])|(k\])|(\s{0,4}(?ai:abilit"
@@ -173,12 +174,15 @@ class StreamParser(RawPairs):
     )
     NEXT_PAIR = (
         Scanner(
-            ("end", "[/v]", "", "", 0), ("next", "[k]", "\n", "", 0), find=r"\[(?:(/v\])|(k\]))", near=r"\[(?=[/k]|\Z)",
-            width=5, leads="\n",
+            ("break", "[/ability]", "", "", 0), ("break", "[ability]", "", "", 0), ("break", "[@user@]", "", "", 0),
+            ("break", "[@bot@]", "", "", 0), ("end", "[/v]", "", "", 0), ("next", "[k]", "\n", "", 0),
+            find=r"\[(?:(/ability\])|(ability\])|(@user@\])|(@bot@\])|(/v\])|(k\]))", near=r"\[(?=[/@ak]|\Z)", width=11,
+            leads="\n",
         ),
         Scanner(("end", "[/k] [v]", "", "", 0), find=r"\[(/k\]\s{0,64}\[v\])", near=r"\[(?=[/]|\Z)", width=73),
     )
     NEXT_PAIR_OPENER = "[k]"
+    NEXT_UNOPENED = "[/k]\n[v]"
     RETYPED = True
     CALL_CLOSES = (
         Pattern(r"\[/ability\]\s{0,16}(?:(?:\[@user@\]|\Z)|\[ability\])"),
@@ -192,8 +196,8 @@ class StreamParser(RawPairs):
         ("empty", "[ability] [/ability]", "", "", 0), ("call", "[ability] [ability]", "", "", 1),
         ("closed", "[/ability]", "", "", 1), ("call", "[ability]", "", "", 2), ("end", "[@user@]", "", "", 0),
         ("header", "[@bot@]", "", "", 0), ("stray", "[/mull]", "", "\n", 0), ("reasoning", "[mull]", "\n", "", 0),
-        ("call", "\x00[ability][ability]", "", "", 2), ("closed", "\x00[/ability]", "", "", 2),
-        ("call", "\x00[ability]", "", "", 2), ("end", "\x00[@user@]", "", "", 2),
+        ("call", "\x00[ability][ability]", "", "", 6), ("closed", "\x00[/ability]", "", "", 6),
+        ("call", "\x00[ability]", "", "", 6), ("end", "\x00[@user@]", "", "", 6),
         ("call", "```json [ability]", "", "", 0), ("call", "``` [ability]", "", "", 0),
         find=(
             r",(?:(\s{0,64}\[ability\]\s{0,64}\[ability\])|(\s{0,64}\[ability\]))|;(?:(\s{0,64}\[ability\]\s{0,64}\[ab"
@@ -258,7 +262,7 @@ class StreamParser(RawPairs):
                 if '"' not in chunk and "\\" not in chunk and chunk.isprintable():
                     self._passed.append(chunk)
                     return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
-                if chunk[-1:] not in "\n":
+                if chunk[-1:] not in "\n" and (self._next_lines == "" or not self._may_begin_pair(chunk)):
                     self._passed.append(chunk)
                     return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": self._json(chunk)}}]}]
         elif (

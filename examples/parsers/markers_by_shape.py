@@ -70,6 +70,7 @@ class StreamParser(UsualObjects):
     AT_LINES = True
     AT_ENDS = True
     REASONS = True
+    OTHER_SPELLINGS = True
     CUT_MARKERS = True
     KEEPS = True
     IN_REASONING = Scanner(

@@ -68,6 +68,7 @@ class StreamParser(CallObjects):
     AT_LINES = True
     AT_ENDS = True
     REASONS = True
+    OTHER_SPELLINGS = True
     CUT_MARKERS = True
     KEEPS = True
     AT_START = Scanner(

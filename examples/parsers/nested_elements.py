@@ -62,6 +62,7 @@ class StreamParser(ElementPairs):
     AROUND_REASONING = (("^<inner voice>",), ("^</inner voice>",))
     AT_LINES = True
     REASONS = True
+    OTHER_SPELLINGS = True
     CUT_MARKERS = True
     KEEPS = True
     IN_REASONING = Scanner(

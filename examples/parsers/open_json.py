@@ -68,16 +68,17 @@ class StreamParser(UsualObjects):
     ANCHORS = ("[=assistant=]",)
     AT_LINES = True
     AT_ENDS = True
+    OTHER_SPELLINGS = True
     CUT_MARKERS = True
     IN_CONTENT = Scanner(
         ("call", "[=request=] [=request=] {", "", "", 0), ("call", "[=request=] ```json {", "", "", 0),
         ("call", "[=request=] ``` {", "", "", 0), ("call", "[=request=] [ {", "", "", 0),
         ("call", "[=request=] {", "", "", 2), ("header", "[=assistant=]", "", "", 0),
         ("call", "[=request=] {", "", "", 2), ("end", "[=stop=]", "", "", 0), ("last", "[=top=]", "", "", 0),
-        ("call", "\x00[=request=][=request=]{", "", "", 2), ("call", "\x00[=request=]```json{", "", "", 2),
-        ("call", "\x00[=request=]```{", "", "", 2), ("call", "\x00[=request=][{", "", "", 2),
-        ("call", "\x00[=request=]{", "", "", 2), ("call", "\x00[=request=]{", "", "", 2),
-        ("end", "\x00[=stop=]", "", "", 2), ("call", "```json [=request=] {", "", "", 0),
+        ("call", "\x00[=request=][=request=]{", "", "", 6), ("call", "\x00[=request=]```json{", "", "", 6),
+        ("call", "\x00[=request=]```{", "", "", 6), ("call", "\x00[=request=][{", "", "", 6),
+        ("call", "\x00[=request=]{", "", "", 6), ("call", "\x00[=request=]{", "", "", 6),
+        ("end", "\x00[=stop=]", "", "", 6), ("call", "```json [=request=] {", "", "", 0),
         ("call", "``` [=request=] {", "", "", 0),
         find=(
             r"\[(?:(=request=\]\s{0,64}\[=request=\]\s{0,64}\{)|(=request=\]\s{0,64}```json\s{0,64}\{)|(=request=\]\s{"
@@ -140,10 +141,10 @@ class StreamParser(UsualObjects):
         ("call", "[=request=] ``` {", "", "", 1), ("call", "[=request=] [ {", "", "", 1),
         ("call", "[=request=] {", "", "", 2), ("header", "[=assistant=]", "", "", 0),
         ("call", "[=request=] {", "", "", 2), ("end", "[=stop=]", "", "", 0), ("last", "[=top=]", "", "", 0),
-        ("call", "\x00[=request=][=request=]{", "", "", 2), ("call", "\x00[=request=]```json{", "", "", 2),
-        ("call", "\x00[=request=]```{", "", "", 2), ("call", "\x00[=request=][{", "", "", 2),
-        ("call", "\x00[=request=]{", "", "", 2), ("call", "\x00[=request=]{", "", "", 2),
-        ("end", "\x00[=stop=]", "", "", 2), ("call", "```json [=request=] {", "", "", 0),
+        ("call", "\x00[=request=][=request=]{", "", "", 6), ("call", "\x00[=request=]```json{", "", "", 6),
+        ("call", "\x00[=request=]```{", "", "", 6), ("call", "\x00[=request=][{", "", "", 6),
+        ("call", "\x00[=request=]{", "", "", 6), ("call", "\x00[=request=]{", "", "", 6),
+        ("end", "\x00[=stop=]", "", "", 6), ("call", "```json [=request=] {", "", "", 0),
         ("call", "``` [=request=] {", "", "", 0),
         find=(
             r",(?:(\s{0,64}\[=request=\]\s{0,64}\[=request=\]\s{0,64}\{)|(\s{0,64}\[=request=\]\s{0,64}```json\s{0,64}"

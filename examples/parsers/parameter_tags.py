@@ -63,13 +63,14 @@ class StreamParser(RawPairs):
     AT_LINES = True
     AT_ENDS = True
     REASONS = True
+    OTHER_SPELLINGS = True
     CUT_MARKERS = True
     KEEPS = True
     IN_REASONING = Scanner(
         ("line", "<deed> <do= <deed> <do=", "\n\n", "", 0), ("line", "<deed> <do=", "\n\n", "", 2),
         ("reasoning_end", "</musings>", "\n", "\n\n", 0), ("line", "<do=", "", "", 1), ("end", "<:>", "", "\n", 0),
-        ("line", "\x00<deed><do=<deed><do=", "\n\n", "", 2), ("line", "\x00<deed><do=", "\n\n", "", 2),
-        ("alike", "\x00</musings>", "\n", "\n\n", 2), ("line", "```json <deed> <do=", "", "", 0),
+        ("line", "\x00<deed><do=<deed><do=", "\n\n", "", 6), ("line", "\x00<deed><do=", "\n\n", "", 6),
+        ("alike", "\x00</musings>", "\n", "\n\n", 6), ("line", "```json <deed> <do=", "", "", 0),
         ("line", "``` <deed> <do=", "", "", 0),
         find=(
             r"<(?:(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(deed>\s{0,64}<do=)|(/musings>)|(do=)|(:>)|(\s{0,4}(?a"
@@ -83,8 +84,8 @@ class StreamParser(RawPairs):
         ("empty", "<deed> </do> </deed>", "", "", 0), ("empty", "<deed> </deed>", "", "", 0),
         ("header", "<:assistant:>", "", "\n", 0), ("call", "<deed> <do=", "\n\n", "", 2),
         ("stray", "</musings>", "\n", "\n\n", 0), ("reasoning", "<musings>", "", "\n", 0), ("call", "<do=", "", "", 1),
-        ("end", "<:>", "", "\n", 0), ("call", "\x00<deed><do=<deed><do=", "\n\n", "", 2),
-        ("call", "\x00<deed><do=", "\n\n", "", 2), ("call", "```json <deed> <do=", "", "", 0),
+        ("end", "<:>", "", "\n", 0), ("call", "\x00<deed><do=<deed><do=", "\n\n", "", 6),
+        ("call", "\x00<deed><do=", "\n\n", "", 6), ("call", "```json <deed> <do=", "", "", 0),
         ("call", "``` <deed> <do=", "", "", 0),
         find=(
             r"<(?:(deed>\s{0,64}<do=\s{0,64}</do>\s{0,64}</deed>)|(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(deed>"
@@ -99,8 +100,8 @@ class StreamParser(RawPairs):
         ("empty", "<deed> </do> </deed>", "", "", 0), ("empty", "<deed> </deed>", "", "", 0),
         ("header", "<:assistant:>", "", "\n", 0), ("call", "<deed> <do=", "\n\n", "", 2),
         ("stray", "</musings>", "\n", "\n\n", 0), ("reasoning", "<musings>", "", "\n", 0), ("call", "<do=", "", "", 1),
-        ("end", "<:>", "", "\n", 0), ("call", "\x00<deed><do=<deed><do=", "\n\n", "", 2),
-        ("call", "\x00<deed><do=", "\n\n", "", 2), ("reasoning", "\x00<musings>", "", "\n", 2),
+        ("end", "<:>", "", "\n", 0), ("call", "\x00<deed><do=<deed><do=", "\n\n", "", 6),
+        ("call", "\x00<deed><do=", "\n\n", "", 6), ("reasoning", "\x00<musings>", "", "\n", 6),
         ("call", "```json <deed> <do=", "", "", 0), ("call", "``` <deed> <do=", "", "", 0),
         find=(
             r"<(?:(deed>\s{0,64}<do=\s{0,64}</do>\s{0,64}</deed>)|(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(deed>"
@@ -150,9 +151,9 @@ class StreamParser(RawPairs):
         ("next", "<deed> <do= <deed> <do=", "\n\n", "", 0), ("next", "</do> </deed>", "", "", 0),
         ("next", "<deed> <do=", "\n\n", "", 2), ("skip", "</with>", "", "", 0), ("next", "</deed>", "", "", 1),
         ("pair", "<with=", "", "", 0), ("next", "</do>", "", "", 2), ("next", "<do=", "", "", 1),
-        ("next", "<:>", "", "\n", 0), ("next", "\x00<deed><do=<deed><do=", "\n\n", "", 2),
-        ("next", "\x00</do></deed>", "", "", 2), ("next", "\x00<deed><do=", "\n\n", "", 2),
-        ("skip", "\x00</with>", "", "", 2), ("next", "\x00</deed>", "", "", 2), ("pair", "\x00<with=", "", "", 2),
+        ("next", "<:>", "", "\n", 0), ("next", "\x00<deed><do=<deed><do=", "\n\n", "", 6),
+        ("next", "\x00</do></deed>", "", "", 6), ("next", "\x00<deed><do=", "\n\n", "", 6),
+        ("skip", "\x00</with>", "", "", 6), ("next", "\x00</deed>", "", "", 6), ("pair", "\x00<with=", "", "", 6),
         ("next", "```json <deed> <do=", "", "", 0), ("next", "``` <deed> <do=", "", "", 0),
         find=(
             r"<(?:(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(/do>\s{0,64}</deed>)|(deed>\s{0,64}<do=)|(/with>)|(/d"
@@ -170,7 +171,7 @@ class StreamParser(RawPairs):
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
     )
     AFTER_VALUE = Scanner(
-        ("end", "</with>", "\n", "", 0), ("alike", "\x00</with>", "\n", "", 2),
+        ("end", "</with>", "\n", "", 0), ("alike", "\x00</with>", "\n", "", 6),
         find=r"<(?:(/with>)|(\s{0,4}/\s{0,4}(?ai:with)\s{0,4}>))", near=r"<(?=[\t\n\r \-/_▁]|\Z)", width=100,
         leads="\n",
     )
@@ -181,13 +182,16 @@ class StreamParser(RawPairs):
     )
     NEXT_PAIR = (
         Scanner(
-            ("end", "</with>", "\n", "", 0), ("next", "<with=", "\n", "", 0), ("alike", "\x00</with>", "\n", "", 2),
-            find=r"<(?:(/with>)|(with=)|(\s{0,4}/\s{0,4}(?ai:with)\s{0,4}>))", near=r"<(?=[\t\n\r \-/_w▁]|\Z)",
-            width=100, leads="\n",
+            ("break", "<:assistant:>", "", "", 0), ("end", "</with>", "\n", "", 0), ("break", "</deed>", "", "", 0),
+            ("next", "<with=", "\n", "", 0), ("break", "</do>", "", "", 0), ("break", "<do=", "", "", 0),
+            ("alike", "\x00</with>", "\n", "", 6),
+            find=r"<(?:(:assistant:>)|(/with>)|(/deed>)|(with=)|(/do>)|(do=)|(\s{0,4}/\s{0,4}(?ai:with)\s{0,4}>))",
+            near=r"<(?=[\t\n\r \-/:_dw▁]|\Z)", width=100, leads="\n",
         ),
         Scanner(("end", ">", "", "\n", 0), find=">()", near=">", width=2),
     )
     NEXT_PAIR_OPENER = "<with="
+    NEXT_UNOPENED = ">\n"
     RETYPED = True
     CALL_CLOSES = (
         Pattern(
@@ -205,9 +209,9 @@ class StreamParser(RawPairs):
         ("closed", "</do> </deed>", "", "", 1), ("header", "<:assistant:>", "", "\n", 0),
         ("call", "<deed> <do=", "", "", 2), ("stray", "</musings>", "\n", "\n\n", 0),
         ("reasoning", "<musings>", "", "\n", 0), ("closed", "</deed>", "", "", 1), ("close", "</do>", "", "", 2),
-        ("call", "<do=", "", "", 1), ("end", "<:>", "", "\n", 0), ("call", "\x00<deed><do=<deed><do=", "", "", 2),
-        ("closed", "\x00</do></deed>", "", "", 2), ("call", "\x00<deed><do=", "", "", 2),
-        ("closed", "\x00</deed>", "", "", 2), ("call", "```json <deed> <do=", "", "", 0),
+        ("call", "<do=", "", "", 1), ("end", "<:>", "", "\n", 0), ("call", "\x00<deed><do=<deed><do=", "", "", 6),
+        ("closed", "\x00</do></deed>", "", "", 6), ("call", "\x00<deed><do=", "", "", 6),
+        ("closed", "\x00</deed>", "", "", 6), ("call", "```json <deed> <do=", "", "", 0),
         ("call", "``` <deed> <do=", "", "", 0),
         find=(
             r",(?:(\s{0,64}<deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(\s{0,64}<deed>\s{0,64}<do=))|;(?:(\s{0,64}<d"
@@ -279,7 +283,7 @@ class StreamParser(RawPairs):
                 if '"' not in chunk and "\\" not in chunk and chunk.isprintable():
                     self._passed.append(chunk)
                     return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
-                if chunk[-1:] not in "\n":
+                if chunk[-1:] not in "\n" and (self._next_lines == "" or not self._may_begin_pair(chunk)):
                     self._passed.append(chunk)
                     return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": self._json(chunk)}}]}]
         elif (

@@ -68,10 +68,11 @@ class StreamParser(UsualObjects):
     HEADS = ("",)
     ANCHORS = ("<SAY>",)
     AT_LINES = True
+    OTHER_SPELLINGS = True
     CUT_MARKERS = True
     KEEPS = True
     IN_CONTENT = Scanner(
-        ("end", "<FIN>", "", "", 0), ("header", "<SAY>", "", "", 0), ("end", "\x00<fin>", "", "", 2),
+        ("end", "<FIN>", "", "", 0), ("header", "<SAY>", "", "", 0), ("end", "\x00<fin>", "", "", 6),
         ("call", "Steps: ```json [ Steps: ```json [ {", "\n", "", 0), ("call", "Steps: ```json ```json {", "\n", "", 0),
         ("call", "Steps: ```json [ {", "\n", "", 2), ("empty", "Steps: ```json [ ] ```", "", "", 0),
         ("call", "Steps: ```json ``` {", "\n", "", 0), ("call", "Steps: ```json [ {", "\n", "", 2),
@@ -132,7 +133,7 @@ class StreamParser(UsualObjects):
     # after_call = ("]\n```" | ",")* (("{" | "Steps:\n```json\n[\n    {") call | content)
     AFTER_CALL = Scanner(
         ("separator", ",", "", "\n    ", 0), ("call", "; {", "", "", 0), ("end", "<FIN>", "", "", 0),
-        ("header", "<SAY>", "", "", 0), ("end", "\x00<fin>", "", "", 2),
+        ("header", "<SAY>", "", "", 0), ("end", "\x00<fin>", "", "", 6),
         ("call", "Steps: ```json [ Steps: ```json [ {", "\n", "", 0), ("call", "Steps: ```json ```json {", "\n", "", 0),
         ("call", "Steps: ```json [ {", "\n", "", 2), ("empty", "Steps: ```json [ ] ```", "", "", 0),
         ("call", "Steps: ```json ``` {", "\n", "", 0), ("call", "Steps: ```json [ {", "\n", "", 2),

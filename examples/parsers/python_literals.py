@@ -64,14 +64,15 @@ class StreamParser(Objects):
     HEADS = ("",)
     ANCHORS = ("[assistant]>",)
     AT_LINES = True
+    OTHER_SPELLINGS = True
     CUT_MARKERS = True
     KEEPS = True
     IN_CONTENT = Scanner(
         ("end", "<[.]", "", "", 0), ("call", "[run] {'callable': ' [run] {'callable': '", "", "", 0),
         ("empty", "[run] {'callable': ' } [ran]", "", "", 0), ("call", "[run] {'callable': '", "", "", 2),
         ("call", "[run] {'callable':", "", "", 2), ("header", "[assistant]>", "", "", 0),
-        ("empty", "[run] } [ran]", "", "", 0), ("call", "\x00[run]{'callable':'[run]{'callable':'", "", "", 2),
-        ("call", "\x00[run]{'callable':'", "", "", 2), ("call", "\x00[run]{'callable':", "", "", 2),
+        ("empty", "[run] } [ran]", "", "", 0), ("call", "\x00[run]{'callable':'[run]{'callable':'", "", "", 6),
+        ("call", "\x00[run]{'callable':'", "", "", 6), ("call", "\x00[run]{'callable':", "", "", 6),
         ("call", "```json [run] {'callable': '", "", "", 0), ("call", "``` [run] {'callable': '", "", "", 0),
         find=(
             r"<(\[\.\])|\[(?:(run\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(run\]"
@@ -129,8 +130,8 @@ class StreamParser(Objects):
         ("empty", "[run] {'callable': ' } [ran]", "", "", 0), ("call", "[run] {'callable': '", "", "", 2),
         ("call", "[run] {'callable':", "", "", 2), ("header", "[assistant]>", "", "", 0),
         ("empty", "[run] } [ran]", "", "", 0), ("closed", "[ran]", "", "", 1),
-        ("call", "\x00[run]{'callable':'[run]{'callable':'", "", "", 2), ("call", "\x00[run]{'callable':'", "", "", 2),
-        ("call", "\x00[run]{'callable':", "", "", 2), ("closed", "\x00[ran]", "", "", 2),
+        ("call", "\x00[run]{'callable':'[run]{'callable':'", "", "", 6), ("call", "\x00[run]{'callable':'", "", "", 6),
+        ("call", "\x00[run]{'callable':", "", "", 6), ("closed", "\x00[ran]", "", "", 6),
         ("call", "```json [run] {'callable': '", "", "", 0), ("call", "``` [run] {'callable': '", "", "", 0),
         ("closed", "} [ran]", "", "", 1), ("close", "}", "", "", 2),
         find=(

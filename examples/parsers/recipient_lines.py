@@ -67,6 +67,7 @@ class StreamParser(Objects):
     ANCHORS = ("#:assistant\n",)
     AT_LINES = True
     AT_ENDS = True
+    OTHER_SPELLINGS = True
     CUT_MARKERS = True
     IN_CONTENT = Scanner(
         ("header", "#:assistant ", "", "\n", 2), ("last", "#top#", "", "", 0), ("last", ":#", "", "\n", 0),

@@ -66,6 +66,7 @@ class StreamParser(Objects):
     HEADS = ("",)
     ANCHORS = ("<!assistant!>",)
     AT_LINES = True
+    OTHER_SPELLINGS = True
     CUT_MARKERS = True
     KEEPS = True
     IN_CONTENT = Scanner(
@@ -75,10 +76,10 @@ class StreamParser(Objects):
         ("empty", "<!calls!> <!/calls!>", "", "", 0), ("empty", "<!call!> <!/call!>", "", "", 1),
         ("call", "<!calls!> <!call!>", "", "", 2), ("call", "<!call!>tools.", "", "", 1),
         ("header", "<!assistant!>", "", "", 0), ("call", "<!calls!>", "", "", 2), ("call", "<!call!>", "", "", 2),
-        ("end", "<!.!>", "", "", 0), ("call", "\x00<!calls!><!calls!><!call!>tools.", "", "", 2),
-        ("call", "\x00<!calls!><!call!><!call!>tools.", "", "", 2), ("call", "\x00<!calls!><!call!>tools.", "", "", 2),
-        ("call", "\x00<!calls!><!call!>", "", "", 2), ("call", "\x00<!call!>tools.", "", "", 2),
-        ("call", "\x00<!calls!>", "", "", 2), ("call", "\x00<!call!>", "", "", 2),
+        ("end", "<!.!>", "", "", 0), ("call", "\x00<!calls!><!calls!><!call!>tools.", "", "", 6),
+        ("call", "\x00<!calls!><!call!><!call!>tools.", "", "", 6), ("call", "\x00<!calls!><!call!>tools.", "", "", 6),
+        ("call", "\x00<!calls!><!call!>", "", "", 6), ("call", "\x00<!call!>tools.", "", "", 6),
+        ("call", "\x00<!calls!>", "", "", 6), ("call", "\x00<!call!>", "", "", 6),
         ("call", "```json <!calls!> <!call!>tools.", "", "", 0), ("call", "``` <!calls!> <!call!>tools.", "", "", 0),
         ("call", "```json <!call!>tools.", "", "", 0), ("call", "``` <!call!>tools.", "", "", 0),
         find=(
@@ -107,7 +108,7 @@ class StreamParser(Objects):
             trails=("",),
         ), ""),
         ("index", Scanner(
-            ("suffix", "<!args!>", "", "", 0), ("suffix", "\x00<!args!>", "", "", 2), ("bare", "{", "", "", 0),
+            ("suffix", "<!args!>", "", "", 0), ("suffix", "\x00<!args!>", "", "", 6), ("bare", "{", "", "", 0),
             find=r"<(?:(!args!>)|(\s{0,4}!\s{0,4}(?ai:args)\s{0,4}!\s{0,4}>))|\{()", near=r"<(?=[\t\n\r !\-_▁]|\Z)|\{",
             width=105, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:<(!args!>))", trails=("",),
         ), ""),
@@ -153,12 +154,12 @@ class StreamParser(Objects):
         ("call", "<!call!>tools.", "", "", 1), ("header", "<!assistant!>", "", "", 0),
         ("closed", "<!/calls!>", "", "", 1), ("call", "<!calls!>", "", "", 2), ("closed", "<!/call!>", "", "", 1),
         ("call", "<!call!>", "", "", 2), ("end", "<!.!>", "", "", 0),
-        ("call", "\x00<!calls!><!calls!><!call!>tools.", "", "", 2),
-        ("call", "\x00<!calls!><!call!><!call!>tools.", "", "", 2), ("call", "\x00<!call!><!call!>tools.", "", "", 2),
-        ("call", "\x00<!calls!><!call!>tools.", "", "", 2), ("call", "\x00<!calls!><!call!>", "", "", 2),
-        ("call", "\x00<!call!>tools.", "", "", 2), ("closed", "\x00<!/calls!>", "", "", 2),
-        ("call", "\x00<!calls!>", "", "", 2), ("closed", "\x00<!/call!>", "", "", 2),
-        ("call", "\x00<!call!>", "", "", 2), ("call", "```json <!calls!> <!call!>tools.", "", "", 0),
+        ("call", "\x00<!calls!><!calls!><!call!>tools.", "", "", 6),
+        ("call", "\x00<!calls!><!call!><!call!>tools.", "", "", 6), ("call", "\x00<!call!><!call!>tools.", "", "", 6),
+        ("call", "\x00<!calls!><!call!>tools.", "", "", 6), ("call", "\x00<!calls!><!call!>", "", "", 6),
+        ("call", "\x00<!call!>tools.", "", "", 6), ("closed", "\x00<!/calls!>", "", "", 6),
+        ("call", "\x00<!calls!>", "", "", 6), ("closed", "\x00<!/call!>", "", "", 6),
+        ("call", "\x00<!call!>", "", "", 6), ("call", "```json <!calls!> <!call!>tools.", "", "", 0),
         ("call", "``` <!calls!> <!call!>tools.", "", "", 0), ("call", "```json <!call!>tools.", "", "", 0),
         ("call", "``` <!call!>tools.", "", "", 0),
         find=(

@@ -79,6 +79,7 @@ class StreamParser(Objects):
     AT_LINES = True
     AT_ENDS = True
     REASONS = True
+    OTHER_SPELLINGS = True
     CUT_MARKERS = True
     KEEPS = True
     AT_START = Scanner(

@@ -68,6 +68,7 @@ class StreamParser(Objects):
     AROUND_REASONING = (("§muse§",), ("§/muse§",))
     AT_LINES = True
     REASONS = True
+    OTHER_SPELLINGS = True
     CUT_MARKERS = True
     KEEPS = True
     IN_REASONING = Scanner(

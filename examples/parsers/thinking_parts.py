@@ -69,12 +69,13 @@ class StreamParser(Objects):
     AT_LINES = True
     AT_ENDS = True
     REASONS = True
+    OTHER_SPELLINGS = True
     CUT_MARKERS = True
     KEEPS = True
     IN_REASONING = Scanner(
         ("line", "[NEED] [NEED]", "", "", 0), ("reasoning_end", "[/PONDER]", "", "", 0), ("line", "[NEED]", "", "", 2),
-        ("end", "[END]", "", "", 0), ("last", "[TOP]", "", "", 0), ("line", "\x00[need][need]", "", "", 2),
-        ("alike", "\x00[/ponder]", "", "", 2), ("line", "\x00[need]", "", "", 2), ("end", "\x00[end]", "", "", 2),
+        ("end", "[END]", "", "", 0), ("last", "[TOP]", "", "", 0), ("line", "\x00[need][need]", "", "", 6),
+        ("alike", "\x00[/ponder]", "", "", 6), ("line", "\x00[need]", "", "", 6), ("end", "\x00[end]", "", "", 6),
         ("line", "```json [NEED]", "", "", 0), ("line", "``` [NEED]", "", "", 0),
         find=(
             r"\[(?:(NEED\]\s{0,64}\[NEED\])|(/PONDER\])|(NEED\])|(END\])|(TOP\])|(\s{0,4}(?ai:NEED)\s{0,4}\][\s_▁-]{0,"
@@ -85,7 +86,7 @@ class StreamParser(Objects):
     IN_CONTENT = Scanner(
         ("call", "[NEED] [NEED]", "", "", 0), ("stray", "[/PONDER]", "", "", 0), ("reasoning", "[PONDER]", "", "", 0),
         ("call", "[NEED]", "", "", 2), ("end", "[END]", "", "", 0), ("last", "[TOP]", "", "", 0),
-        ("call", "\x00[need][need]", "", "", 2), ("call", "\x00[need]", "", "", 2), ("end", "\x00[end]", "", "", 2),
+        ("call", "\x00[need][need]", "", "", 6), ("call", "\x00[need]", "", "", 6), ("end", "\x00[end]", "", "", 6),
         ("call", "```json [NEED]", "", "", 0), ("call", "``` [NEED]", "", "", 0),
         find=(
             r"\[(?:(NEED\]\s{0,64}\[NEED\])|(/PONDER\])|(PONDER\])|(NEED\])|(END\])|(TOP\])|(\s{0,4}(?ai:NEED)\s{0,4}"
@@ -96,8 +97,8 @@ class StreamParser(Objects):
     BEFORE_CONTENT = Scanner(
         ("call", "[NEED] [NEED]", "", "", 0), ("stray", "[/PONDER]", "", "", 0), ("reasoning", "[PONDER]", "", "", 0),
         ("call", "[NEED]", "", "", 2), ("end", "[END]", "", "", 0), ("last", "[TOP]", "", "", 0),
-        ("call", "\x00[need][need]", "", "", 2), ("reasoning", "\x00[ponder]", "", "", 2),
-        ("call", "\x00[need]", "", "", 2), ("end", "\x00[end]", "", "", 2), ("call", "```json [NEED]", "", "", 0),
+        ("call", "\x00[need][need]", "", "", 6), ("reasoning", "\x00[ponder]", "", "", 6),
+        ("call", "\x00[need]", "", "", 6), ("end", "\x00[end]", "", "", 6), ("call", "```json [NEED]", "", "", 0),
         ("call", "``` [NEED]", "", "", 0),
         find=(
             r"\[(?:(NEED\]\s{0,64}\[NEED\])|(/PONDER\])|(PONDER\])|(NEED\])|(END\])|(TOP\])|(\s{0,4}(?ai:NEED)\s{0,4}"
@@ -110,7 +111,7 @@ class StreamParser(Objects):
     # call = name "[GIVEN]" arguments
     HEADER = (
         ("name", Scanner(
-            ("suffix", "[GIVEN]", "", "", 0), ("suffix", "\x00[given]", "", "", 2), ("bare", "{", "", "", 0),
+            ("suffix", "[GIVEN]", "", "", 0), ("suffix", "\x00[given]", "", "", 6), ("bare", "{", "", "", 0),
             find=r"\[(?:(GIVEN\])|(\s{0,4}(?ai:GIVEN)\s{0,4}\]))|\{()", near=r"\[(?=[\t\n\r \-G_g▁]|\Z)|\{", width=100,
             word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(GIVEN\]))", trails=("",),
         ), ""),
@@ -134,8 +135,8 @@ class StreamParser(Objects):
         ("call", ", [NEED] [NEED]", "", "", 0), ("call", ", [NEED]", "", "", 2), ("call", "; [NEED] [NEED]", "", "", 0),
         ("call", "; [NEED]", "", "", 2), ("call", "[NEED] [NEED]", "", "", 1), ("stray", "[/PONDER]", "", "", 0),
         ("reasoning", "[PONDER]", "", "", 0), ("call", "[NEED]", "", "", 2), ("end", "[END]", "", "", 0),
-        ("last", "[TOP]", "", "", 0), ("call", "\x00[need][need]", "", "", 2), ("call", "\x00[need]", "", "", 2),
-        ("end", "\x00[end]", "", "", 2), ("call", "```json [NEED]", "", "", 0), ("call", "``` [NEED]", "", "", 0),
+        ("last", "[TOP]", "", "", 0), ("call", "\x00[need][need]", "", "", 6), ("call", "\x00[need]", "", "", 6),
+        ("end", "\x00[end]", "", "", 6), ("call", "```json [NEED]", "", "", 0), ("call", "``` [NEED]", "", "", 0),
         find=(
             r",(?:(\s{0,64}\[NEED\]\s{0,64}\[NEED\])|(\s{0,64}\[NEED\]))|;(?:(\s{0,64}\[NEED\]\s{0,64}\[NEED\])|(\s{0,"
             r"64}\[NEED\]))|\[(?:(NEED\]\s{0,64}\[NEED\])|(/PONDER\])|(PONDER\])|(NEED\])|(END\])|(TOP\])|(\s{0,4}(?ai"

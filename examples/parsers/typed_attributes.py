@@ -63,6 +63,7 @@ class StreamParser(RawPairs):
     AROUND_REASONING = (("⟨ponder⟩",), ("⟨/ponder⟩",))
     AT_LINES = True
     REASONS = True
+    OTHER_SPELLINGS = True
     CUT_MARKERS = True
     KEEPS = True
     IN_REASONING = Scanner(
@@ -179,12 +180,16 @@ class StreamParser(RawPairs):
     )
     NEXT_PAIR = (
         Scanner(
-            ("next", '⟨arg name="', "\n", "", 0), ("end", "⟨/arg⟩", "", "", 0),
-            find=r'⟨(?:(arg\s{1,64}name=")|(/arg⟩))', near=r"⟨(?=[/a]|\Z)", width=76, leads="\n",
+            ("break", '⟨step name="', "", "", 0), ("next", '⟨arg name="', "\n", "", 0),
+            ("break", "⟨/steps⟩", "", "", 0), ("break", "⟨/step⟩", "", "", 0), ("end", "⟨/arg⟩", "", "", 0),
+            ("break", "⟪stop⟫", "", "", 0),
+            find=r'⟨(?:(step\s{1,64}name=")|(arg\s{1,64}name=")|(/steps⟩)|(/step⟩)|(/arg⟩))|⟪(stop⟫)',
+            near=r"⟨(?=[/as]|\Z)|⟪(?=[s]|\Z)", width=77, leads="\n",
         ),
         Scanner(("end", '" text="', "", "", 0), find=r'"(\s{0,64}text=")', near='"', width=73),
     )
     NEXT_PAIR_OPENER = '⟨arg name="'
+    NEXT_UNOPENED = '" text="'
     TYPE_WORDS: ClassVar[Mapping[str, Sequence[str]]] = {
         "yes": ("string",),
         "no": ("integer", "number", "boolean", "null", "array", "object"),
@@ -272,11 +277,11 @@ class StreamParser(RawPairs):
             chunk = checked_text("chunk", chunk)
         # Most chunks are passed on as they came: no character of them could begin or end anything.
         if self._plain_value:
-            if "⟨" not in chunk and chunk != "":
+            if "⟨" not in chunk and "⟪" not in chunk and chunk != "":
                 if '"' not in chunk and "\\" not in chunk and chunk.isprintable():
                     self._passed.append(chunk)
                     return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
-                if chunk[-1:] not in "\n":
+                if chunk[-1:] not in "\n" and (self._next_lines == "" or not self._may_begin_pair(chunk)):
                     self._passed.append(chunk)
                     return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": self._json(chunk)}}]}]
         elif (

@@ -67,6 +67,7 @@ class StreamParser(QuotedPairs):
     HEADS = ("",)
     ANCHORS = ("⟪assistant⟫",)
     AT_LINES = True
+    OTHER_SPELLINGS = True
     CUT_MARKERS = True
     KEEPS = True
     IN_CONTENT = Scanner(

@@ -70,15 +70,16 @@ class StreamParser(UsualObjects):
     AT_LINES = True
     AT_ENDS = True
     REASONS = True
+    OTHER_SPELLINGS = True
     CUT_MARKERS = True
     KEEPS = True
     IN_REASONING = Scanner(
         ("line", "<#acts#> <#acts#> {", "", "", 0), ("line", "<#acts#> ```json {", "", "", 0),
         ("line", "<#acts#> ``` {", "", "", 0), ("line", "<#acts#> [ {", "", "", 0), ("line", "<#acts#> {", "", "", 1),
         ("reasoning_end", "<#/plan#>", "", "", 0), ("end", "<#over#>", "", "", 0),
-        ("line", "\x00<#acts#><#acts#>{", "", "", 2), ("line", "\x00<#acts#>```json{", "", "", 2),
-        ("line", "\x00<#acts#>```{", "", "", 2), ("line", "\x00<#acts#>[{", "", "", 2),
-        ("line", "\x00<#acts#>{", "", "", 2), ("alike", "\x00<#/plan#>", "", "", 2), ("end", "\x00<#over#>", "", "", 2),
+        ("line", "\x00<#acts#><#acts#>{", "", "", 6), ("line", "\x00<#acts#>```json{", "", "", 6),
+        ("line", "\x00<#acts#>```{", "", "", 6), ("line", "\x00<#acts#>[{", "", "", 6),
+        ("line", "\x00<#acts#>{", "", "", 6), ("alike", "\x00<#/plan#>", "", "", 6), ("end", "\x00<#over#>", "", "", 6),
         ("line", "```json <#acts#> {", "", "", 0), ("line", "``` <#acts#> {", "", "", 0),
         find=(
             r"<(?:(#acts#>\s{0,64}<#acts#>\s{0,64}\{)|(#acts#>\s{0,64}```json\s{0,64}\{)|(#acts#>\s{0,64}```\s{0,64}\{"
@@ -97,9 +98,9 @@ class StreamParser(UsualObjects):
         ("header", "<#assistant#>", "", "", 0), ("content_end", "<#/answer#>", "", "", 0),
         ("call", "<#acts#> [ {", "", "", 0), ("content", "<#answer#>", "", "", 0), ("call", "<#acts#> {", "", "", 1),
         ("stray", "<#/plan#>", "", "", 0), ("reasoning", "<#plan#>", "", "", 0), ("end", "<#over#>", "", "", 0),
-        ("call", "\x00<#acts#><#acts#>{", "", "", 2), ("call", "\x00<#acts#>```json{", "", "", 2),
-        ("call", "\x00<#acts#>```{", "", "", 2), ("call", "\x00<#acts#>[{", "", "", 2),
-        ("call", "\x00<#acts#>{", "", "", 2), ("end", "\x00<#over#>", "", "", 2),
+        ("call", "\x00<#acts#><#acts#>{", "", "", 6), ("call", "\x00<#acts#>```json{", "", "", 6),
+        ("call", "\x00<#acts#>```{", "", "", 6), ("call", "\x00<#acts#>[{", "", "", 6),
+        ("call", "\x00<#acts#>{", "", "", 6), ("end", "\x00<#over#>", "", "", 6),
         ("call", "```json <#acts#> {", "", "", 0), ("call", "``` <#acts#> {", "", "", 0),
         find=(
             r"<(?:(#acts#>\s{0,64}<#acts#>\s{0,64}\{)|(#acts#>\s{0,64}```json\s{0,64}\{)|(#acts#>\s{0,64}<#/acts#>)|(#"
@@ -118,10 +119,10 @@ class StreamParser(UsualObjects):
         ("header", "<#assistant#>", "", "", 0), ("content_end", "<#/answer#>", "", "", 0),
         ("call", "<#acts#> [ {", "", "", 0), ("content", "<#answer#>", "", "", 0), ("call", "<#acts#> {", "", "", 1),
         ("stray", "<#/plan#>", "", "", 0), ("reasoning", "<#plan#>", "", "", 0), ("end", "<#over#>", "", "", 0),
-        ("call", "\x00<#acts#><#acts#>{", "", "", 2), ("call", "\x00<#acts#>```json{", "", "", 2),
-        ("call", "\x00<#acts#>```{", "", "", 2), ("call", "\x00<#acts#>[{", "", "", 2),
-        ("call", "\x00<#acts#>{", "", "", 2), ("reasoning", "\x00<#plan#>", "", "", 2),
-        ("end", "\x00<#over#>", "", "", 2), ("call", "```json <#acts#> {", "", "", 0),
+        ("call", "\x00<#acts#><#acts#>{", "", "", 6), ("call", "\x00<#acts#>```json{", "", "", 6),
+        ("call", "\x00<#acts#>```{", "", "", 6), ("call", "\x00<#acts#>[{", "", "", 6),
+        ("call", "\x00<#acts#>{", "", "", 6), ("reasoning", "\x00<#plan#>", "", "", 6),
+        ("end", "\x00<#over#>", "", "", 6), ("call", "```json <#acts#> {", "", "", 0),
         ("call", "``` <#acts#> {", "", "", 0),
         find=(
             r"<(?:(#acts#>\s{0,64}<#acts#>\s{0,64}\{)|(#acts#>\s{0,64}```json\s{0,64}\{)|(#acts#>\s{0,64}<#/acts#>)|(#"
@@ -178,10 +179,10 @@ class StreamParser(UsualObjects):
         ("call", "<#acts#> [ {", "", "", 0), ("content_end", "<#/answer#>", "", "", 0),
         ("call", "<#acts#> {", "", "", 1), ("content", "<#answer#>", "", "", 0), ("close", "<#/acts#>", "\n", "", 1),
         ("stray", "<#/plan#>", "", "", 0), ("reasoning", "<#plan#>", "", "", 0), ("end", "<#over#>", "", "", 0),
-        ("call", "\x00<#acts#><#acts#>{", "", "", 2), ("call", "\x00<#acts#>```json{", "", "", 2),
-        ("call", "\x00<#acts#>```{", "", "", 2), ("call", "\x00<#acts#>[{", "", "", 2),
-        ("call", "\x00<#acts#>{", "", "", 2), ("close", "\x00<#/acts#>", "\n", "", 2),
-        ("end", "\x00<#over#>", "", "", 2), ("call", "```json <#acts#> {", "", "", 0),
+        ("call", "\x00<#acts#><#acts#>{", "", "", 6), ("call", "\x00<#acts#>```json{", "", "", 6),
+        ("call", "\x00<#acts#>```{", "", "", 6), ("call", "\x00<#acts#>[{", "", "", 6),
+        ("call", "\x00<#acts#>{", "", "", 6), ("close", "\x00<#/acts#>", "\n", "", 6),
+        ("end", "\x00<#over#>", "", "", 6), ("call", "```json <#acts#> {", "", "", 0),
         ("call", "``` <#acts#> {", "", "", 0), ("call", "{", "", "", 1),
         find=(
             r",(\s{0,64}\{)|;(\s{0,64}\{)|<(?:(#acts#>\s{0,64}<#acts#>\s{0,64}\{)|(#acts#>\s{0,64}```json\s{0,64}\{)|("

@@ -15,7 +15,7 @@ from .repairs import Repairs
 from .scanner import NO_MARKERS
 from .schema import keys_of, tool_named
 from .second import calls_of
-from .turn import next_char
+from .turn import ENDS_IN_CALL, next_char
 from .values import Reader, Style, escaped, json_end, text_of
 
 TYPE_CHECKING = False
@@ -131,6 +131,9 @@ class CallObjects(Repairs):
                 self._try_call("content")
                 return "dropped"
         return super()._left_over(kind)
+
+    def _text_follows(self) -> None:
+        """What follows the object of a call is none of its arguments."""
 
     def _begin_object(self) -> None:
         """Start a call after its opener, which may include the opening of its object."""
@@ -285,7 +288,7 @@ class CallObjects(Repairs):
         if not any(closer.strip() in text for closer in self.CLOSERS):
             if self.DISTINCT:
                 self._raw, self._pos, self._back_kind = [text], len(self._buf), "trailing"
-            self._cut("ends_in_call", "a call")
+            self._cut(*ENDS_IN_CALL)
         self._no_object("the rest of the call")
 
     def _end_object(self, reader: Reader) -> bool:

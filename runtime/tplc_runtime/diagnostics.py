@@ -16,6 +16,7 @@ CODES = {
     "text_after_finish": "Text was fed after `finish`.",
     # Parts of a turn
     "another_turn": "A header of a turn stands inside of the answer. It was dropped.",
+    "marker_spelled_otherwise": "A marker is in other case, or has other separators or white space. It counts.",
     "reasoning_not_closed": "A call begins in reasoning that was never closed. It ends the reasoning.",
     "reasoning_not_open": "A closer of reasoning stands where no reasoning is open. It was dropped.",
     "reasoning_opened_twice": "Reasoning is opened twice. The second opener was dropped.",

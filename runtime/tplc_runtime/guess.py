@@ -73,17 +73,17 @@ class GuessedPairs(RawPairs):
     AFTER_VALUE: ClassVar[Guess]
     LITERALS: ClassVar[str] = ""  # the quotes of strings that are recognised
     BARE_END: ClassVar[Any] = None  # the end of a value without the quote that the template writes before each
-    _spaced = False  # white space precedes the end of the key, so white space after it is no part of the value
+    SPACED: ClassVar[bool] = False  # white space may be around the end of a key,
+    _spaced = False  # here it precedes that end: white space after it is no part of the value
 
     def _begin_raw(self, types: frozenset[str] | None, end: End) -> None:
         opened = self.BARE_END is None or self._buf[self._pos - 1] in QUOTES
         ends = self.AFTER_VALUE if opened else self.BARE_END
         super()._begin_raw(types, ends.before(keys_of(self._schema(), self._schema()), self._tools))
         self._quotes = self.LITERALS if opened else QUOTES
-        if self.PAIR[-1][1].markers:  # there are none if only white space ends a key
-            _, core, lead, _, _ = self.PAIR[-1][1].markers[0]
-            before = self._pos - len(core) - 1
-            self._spaced = lead == "" and core[-1] not in QUOTES and before >= 0 and self._buf[before].isspace()
+        if self.SPACED:
+            before = self._pos - len(self.PAIR[-1][1].markers[0][1]) - 1
+            self._spaced = before >= 0 and self._buf[before].isspace()
         if self._quotes:
             self._as = ""
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from .pattern import LEAST_CUT
-from .scanner import NO_MARKERS
+from .scanner import NO_MARKERS, SPELLED_OTHERWISE
 from .schema import tool_named
 from .slots import NEVER_IN_NAMES, Slots
-from .turn import CALL_KINDS, next_char
+from .turn import CALL_KINDS, ENDS_IN_CALL, next_char
 from .values import LONGEST_SIGN, unwrapped
 
 TYPE_CHECKING = False
@@ -185,12 +185,16 @@ class Machine(Slots):
         if kind == "call":
             return self._try_call("content")
         if kind in ("close", "closed", "separator"):
+            if self._mark.ambiguous >= SPELLED_OTHERWISE:
+                self._note_spelling()
             self._pos, self._space = self._mark.end, self._mark.trail
             self._unclosed = kind == "separator" or (self._unclosed and kind != "closed")
             if self.SEPARATED and kind == "separator":
                 return self._try_unopened()
             return True
         if self.UNMARKED and kind == "section":
+            if self._mark.ambiguous >= SPELLED_OTHERWISE:
+                self._note_spelling()
             self._pos, self._space, self._closed, self._unclosed = self._mark.end, self._mark.trail, True, False
             return True
         if self.UNMARKED and not kind and not self._closed:
@@ -198,6 +202,8 @@ class Machine(Slots):
         if self.BOTH and kind == "both":
             if self._closed:
                 return self._try_call("content")
+            if self._mark.ambiguous >= SPELLED_OTHERWISE:
+                self._note_spelling()
             self._pos, self._closed, self._unclosed = self._mark.end, True, False
             return True
         if self.TAIL and kind == "tail":
@@ -206,6 +212,8 @@ class Machine(Slots):
             self._state = type(self)._over
             return True
         # Something else than more of the calls follows, or nothing.
+        if kind == "" and self._unclosed:
+            self._text_follows()
         self._unclosed = self._unclosed and next_char(self._buf, self._pos) == len(self._buf)
         self._state = type(self)._content
         return True
@@ -218,6 +226,8 @@ class Machine(Slots):
             return False
         if expected == "end":
             return self._cut_off()
+        if self._mark.ambiguous >= SPELLED_OTHERWISE:
+            self._note_spelling()
         if self._others and not expected:
             self._note_others()
         self._pos, self._unclosed = (self._mark.end if expected else end), False
@@ -256,7 +266,7 @@ class Machine(Slots):
         if expected == "end" and (self._skip or self._mark.kind == "separator"):
             if self.DISTINCT:
                 return self._cut_off()
-            self._cut("ends_in_call", "a call")
+            self._cut(*ENDS_IN_CALL)
         self._note("not_a_call", "not a call: expected " + expected)
         self._literal, self._unclosed, self._space = True, False, ""
         self._state = self._back
@@ -271,6 +281,8 @@ class Machine(Slots):
     def _open_call(self, name: str, call_id: str | None = None) -> None:
         if self.PENDING_TEXT:
             self._out.release("content")
+        if self._mark.ambiguous >= SPELLED_OTHERWISE:
+            self._note_spelling()
         if self.REASONS and self._opener and self._reasoning_on:
             self._out.flush()
             if "".join(self._out.texts["reasoning_content"]).strip():
@@ -308,3 +320,6 @@ class Machine(Slots):
 
     def _left_over(self, kind: str) -> str:
         raise NotImplementedError
+
+    def _text_follows(self) -> None:
+        """Report text in the place of a call's closer, if it could be the arguments that the call lacks."""

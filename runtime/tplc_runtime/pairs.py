@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from .pattern import Pattern
 from .repairs import Repairs
-from .scanner import Match, Scanner
+from .scanner import SPELLED_OTHERWISE, Match, Scanner
 from .schema import is_odd_key, properties_of, without_quotes
 from .second import STYLES, arguments_of
 from .turn import next_char
@@ -31,12 +31,13 @@ class Pairs(Repairs):
     ODD_NAMES: ClassVar[bool] = True
     AROUND_KEY: ClassVar[Any] = ()  # the texts before a key and after it, of which some may be missing
     _count = 0
+    _ends_in_text = False  # text that is no pair ends the pairs, and was reported
 
     def _begin_value(self, key: str, word: str) -> None:
         raise NotImplementedError
 
     def _begin_arguments(self) -> None:
-        self._count = 0
+        self._count, self._ends_in_text = 0, False
         self._state = type(self)._pairs
 
     def _lack_of_arguments(self, pos: int) -> str:
@@ -59,9 +60,13 @@ class Pairs(Repairs):
         if kind is None:
             return False
         if kind == "skip":
+            if self._mark.ambiguous >= SPELLED_OTHERWISE:
+                self._note_spelling()
             self._pos, self._space = self._mark.end, ""
             return True
         if kind == "end":
+            if self._mark.ambiguous >= SPELLED_OTHERWISE:
+                self._note_spelling()
             self._pos = self._mark.end
         if (
             not kind
@@ -116,8 +121,11 @@ class Pairs(Repairs):
         if self.KEY_SIGNS:
             key = self.KEY_SIGNS.plain(key)
         bare = without_quotes(key, self._schema()) if self.READ_AGAIN and self._tools else key
-        if self._others or odd or key != bare:
+        respelled = self.PAIR_OPENS and self._mark.ambiguous >= SPELLED_OTHERWISE
+        if self._others or odd or respelled or key != bare:
             self._pos = next_char(self._buf, self._pos)  # diagnostics are about the pair, in any chunking
+        if respelled:
+            self._note_spelling()
         if self._others:
             self._note_others()
         if odd:
@@ -199,12 +207,16 @@ class Pairs(Repairs):
     def _key_of(self, comma: str, key: str) -> str:
         return comma + '"' + escaped(key) + '": '
 
+    def _text_follows(self) -> None:
+        if not self._ends_in_text:
+            super()._text_follows()
+
     def _end_pairs(self, kind: str) -> bool:
         if not kind and self._final and not self._buf[self._pos :].strip():
             return False
         if not kind:
-            self._note("no_argument", NO_PAIR)
-            self.incomplete = self.incomplete or not self._count
+            self._lost("no_argument", NO_PAIR)
+        self._ends_in_text = not kind
         self._out.emit("arguments", "}" if self._count else "{}")
         return self._close_call()
 

@@ -315,7 +315,7 @@ class _Mapper:
             called = self.plain(name) if name is not None else ""
         called = self.name_signs.plain(called)
         header = first(inner, "other_header")
-        if written_without_pairs(self.readers, self.text, first(inner, "arguments")):
+        if pairs_end_in_text(self.readers, self.text, first(inner, "arguments")):
             self.incomplete = True
         if header is not None:
             called, _ = self.readers.other_header(self.text, header.start)
@@ -333,7 +333,9 @@ class _Mapper:
         if self.prefilled_calls > 0:
             self.add_call(place, called, identity, "")
         else:
-            self.add_call(place, called, identity, self.arguments(written, called))
+            arguments = self.arguments(written, called)
+            self.incomplete = self.incomplete or self.readers.text_follows(arguments, self.text, end)
+            self.add_call(place, called, identity, arguments)
 
     def read_calls(self, node: Node) -> Iterator[tuple[Place, str, Optional[str], str]]:
         """The calls that a reader finds in the text of a node."""
@@ -574,10 +576,10 @@ class _Mapper:
         return self.json(value)
 
 
-def written_without_pairs(readers: Readers, text: str, node: Optional[Node]) -> bool:
-    """Whether text stands in the place of all pairs."""
+def pairs_end_in_text(readers: Readers, text: str, node: Optional[Node]) -> bool:
+    """Whether text stands in the place of a pair, or of the end of the call."""
     between = readers.spelled.between
-    if between is None or node is None or first(node, "argument", "whole_object", "arguments_close") is not None:
+    if between is None or node is None or first(node, "whole_object", "arguments_close") is not None:
         return False
     at = next_char(text, node.end)
     mark = between.match(text, at)

@@ -16,6 +16,7 @@ from .callobjects import NO_NAME, CallReader
 from .machine import CLOSER_KINDS
 from .objects import FIRST_KEY
 from .pattern import NAME_LIMIT, Pattern
+from .repairs import LEFT_SIGNS, is_empty_object
 from .scanner import NO_MARKERS, Scanner
 from .schema import Parameters, is_odd_key, keys_of, properties_of, tool_named
 from .second import ARGUMENT_KEYS, NAME_KEYS, OTHER_KEYS, arguments_of, calls_in, calls_of, may_be_calls
@@ -71,6 +72,7 @@ class SpelledOtherwise:
     is_distinct: bool = True
     names_alike: bool = True
     reads_again: bool = True
+    is_closed: bool = False  # a call that is no object has a closer
 
 
 class Readers:
@@ -201,6 +203,13 @@ class Readers:
     def arguments_for_pairs(self, name: str, text: str, pos: int) -> str:
         found = _read(Reader(ANY_STYLES), text, pos)
         return arguments_of(name, found.text + found.closing, self.tools) or "{}"
+
+    def text_follows(self, arguments: str, text: str, pos: int) -> bool:
+        """Return whether text stands in the place of a call's closer that could be the arguments that it lacks."""
+        at = next_char(text, pos)
+        if at == len(text) or not self.spelled.is_closed or not is_empty_object(arguments):
+            return False
+        return self.spelled.after_call.match(text, at) is None and LEFT_SIGNS.match(text, at) is None
 
     def call_within(self, name: str, text: str) -> Optional[str]:
         """The arguments of a call that is all that the arguments hold; "" if they are another tool's, None if not."""

@@ -11,9 +11,9 @@ import re
 
 from .pairs import Pairs
 from .pattern import LOOK_BACK, Pattern
-from .scanner import NO_MARKERS, Match, Scanner, trailing_overlap
+from .scanner import NO_MARKERS, SPELLED_OTHERWISE, Match, Scanner, trailing_overlap
 from .schema import keys_of, member_of, typed_as, types_of
-from .turn import next_char
+from .turn import SPELLING, next_char
 from .values import escaped, json_end, literal_of
 
 TYPE_CHECKING = False
@@ -72,18 +72,46 @@ class Closer:
 
 
 class KnownPairs:
-    """The end of a value: its own closer, or the next pair with one of these keys."""
+    """The end of a value: its own closer, or the next pair with one of these keys; or a marker ("break") after which
+    no pair ends it, because the value quotes a call.
 
-    def __init__(self, ends: Scanner, key_end: Scanner, keys: tuple[str, ...]) -> None:
+    `unopened`: the text after a key that shows, at the start of a line, that a pair begins without its opener.
+    """
+
+    def __init__(self, ends: Scanner, key_end: Scanner, keys: tuple[str, ...], unopened: str) -> None:
         self.ends, self.key_end, self.keys = ends, key_end, keys
         self.width = ends.width + max(map(len, keys)) + key_end.width
-        self.safe_prefix_end = ends.safe_prefix_end
+        self.lines = tuple(["\n" + key + unopened for key in keys]) if unopened else ()
+        self.joined = "\0" + "\0".join(self.lines)
 
     def find(self, buf: str, pos: int) -> Match | None:
         match = self.ends.find(buf, pos)
         while match is not None and match.kind == "next" and not self._is_pair(buf, match.end):
             match = self.ends.find(buf, match.start + 1)
+        stop = len(buf) if match is None else match.start
+        for line in self.lines if buf.find("\n", pos, stop) >= 0 else ():
+            at = buf.find(line, pos, stop)
+            if at >= 0:
+                match, stop = Match("next", at, at), at
         return match
+
+    def safe_prefix_end(self, text: str) -> int:
+        end = self.ends.safe_prefix_end(text)
+        if end < 0 or not self.lines or "\n" not in text:
+            return end
+        for line in self.lines:
+            if line in text:
+                return -1
+        return self._before_line(text, 0, end)
+
+    def _before_line(self, buf: str, pos: int, end: int) -> int:
+        """Return where the line end before an unopened pair may be, if that is before `end`."""
+        at = buf.find("\n", max(pos, len(buf) - self.width))
+        while 0 <= at < end:
+            if "\0" + buf[at:] in self.joined:
+                return at
+            at = buf.find("\n", at + 1)
+        return end
 
     def _is_pair(self, buf: str, pos: int) -> bool:
         return any(
@@ -102,9 +130,10 @@ class KnownPairs:
         match = self.ends.find(buf, max(pos, len(buf) - self.width))
         while match is not None and match.start < end:
             if match.kind == "next" and self._is_prefix(buf, match.end):
-                return self.ends.with_lead(buf, pos, match.start)
+                end = self.ends.with_lead(buf, pos, match.start)
+                break
             match = self.ends.find(buf, match.start + 1)
-        return end
+        return self._before_line(buf, pos, end) if self.lines else end
 
 
 def _to_escape(match: re.Match[str]) -> str:
@@ -146,8 +175,8 @@ class Synchronized:
 
     def find(self, buf: str, pos: int) -> Match | None:
         mark = self.end.find(buf, pos)
-        match = self.close.search(buf, pos, len(buf) if mark is None else mark.start)
-        if match is None:
+        match = self.close.search(buf, pos, len(buf) if mark is None or mark.kind == "break" else mark.start)
+        if match is None or (mark is not None and mark.start < match.start()):
             return mark
         return Match("lost", match.start(), match.start(), "\n" * (buf[match.start() - 1 : match.start()] == "\n"))
 
@@ -202,10 +231,12 @@ class RawPairs(Pairs):
     NEXT_PAIR: ClassVar[tuple[Scanner, ...]] = ()
     NEXT_PAIR_OPENER: ClassVar[str] = ""  # the text that such a pair begins with
     LINES: ClassVar[bool] = True  # it starts a line
+    NEXT_UNOPENED: ClassVar[str] = ""  # the text after a key that begins a line, where a pair may lack its opener
     VALUE_SIGNS: ClassVar[Any] = None  # what is written in values for other characters
     _pending_end = ""  # the end of a value that may be the beginning of such a text
     _end: End
     _closer: End = None  # of which a later one may count; None if the first does
+    _next_lines = ""  # the beginnings of lines in which a pair may lack its opener
     _in_value = False
     _by_schema: frozenset[str] | None = None
     _all = ""  # the text not yet emitted of a pair that may contain all arguments
@@ -219,8 +250,16 @@ class RawPairs(Pairs):
     def _end_of_value(self) -> End:
         """Return the possible ends of a value: its closer, or a pair with a key of the schema that was not read yet."""
         if self.NEXT_PAIR and self._keys:
-            return KnownPairs(self.NEXT_PAIR[0], self.NEXT_PAIR[1], tuple(sorted(self._keys)))
+            known = KnownPairs(self.NEXT_PAIR[0], self.NEXT_PAIR[1], tuple(sorted(self._keys)), self.NEXT_UNOPENED)
+            self._next_lines = known.joined
+            return known
+        self._next_lines = ""
         return self.AFTER_VALUE
+
+    def _may_begin_pair(self, chunk: str) -> bool:
+        """Return whether a pair without its opener may begin in a line of the chunk."""
+        line = chunk.rfind("\n")
+        return line >= 0 and (self.NEXT_UNOPENED[0] in chunk or chunk[line:] in self._next_lines)
 
     def _key_of(self, comma: str, key: str) -> str:
         member = super()._key_of(comma, key)
@@ -259,7 +298,14 @@ class RawPairs(Pairs):
         buf, pos = self._buf, self._pos
         mark = self._end.find(buf, pos)
         undecided = None
-        while mark is not None and mark.kind in ("next", "alike"):
+        while mark is not None and mark.kind in ("next", "alike", "break"):
+            if self.NEXT_PAIR and mark.kind == "break":
+                if mark.ambiguous and not self._final and self._end.partial_match(buf, pos) <= mark.start:
+                    break
+                own, self._next_lines = self.AFTER_VALUE, ""
+                self._end = Synchronized(own, *self.CALL_CLOSES) if self.CALL_CLOSES else own
+                mark = self._end.find(buf, pos)
+                continue
             if mark.kind == "alike":
                 ends = self._followed(mark)
                 undecided = None if ends else mark
@@ -298,6 +344,8 @@ class RawPairs(Pairs):
             self._note("closer_in_argument", "an argument contains its own closing marker")
         self._end_value()
         over = mark.kind in ("end", "alike")
+        if mark.ambiguous >= SPELLED_OTHERWISE:
+            self._note(*SPELLING)
         self._pos = mark.end if over else mark.start
         if not over and (self.NEXT_PAIR or self.CALL_CLOSES):
             self._lost("argument_not_closed", "an argument is not closed")
@@ -352,6 +400,13 @@ class RawPairs(Pairs):
         if self.BETWEEN.match(self._buf, at) is not None:
             return True
         begun = at == len(self._buf) or self.BETWEEN.prefix_of(self._buf, at) != ""
+        if self.NEXT_PAIR and self.AROUND_KEY:  # a pair may lack its opener
+            keys, rest = self._keys if self._tools else (), self._buf[at:]
+            end = self.NEXT_PAIR[1]
+            for key in keys:
+                if rest.startswith(key) and end.match(rest, len(key)) is not None:
+                    return True
+                begun = begun or key.startswith(rest) or (rest.startswith(key) and end.prefix_of(rest, len(key)) != "")
         return None if begun and not self._final else False
 
     def _meant(self, text: str, *, over: bool = False) -> str:
@@ -362,12 +417,11 @@ class RawPairs(Pairs):
         return str(self.VALUE_SIGNS.plain(text[:end]))
 
     def _ends_here(self, start: int) -> bool:
-        """Return whether the opener of a pair of the schema ends an unclosed value; not if the value quotes a call."""
-        buf, pos = self._buf, self._pos
-        if not buf.startswith(self.NEXT_PAIR_OPENER, start):  # the closer of the call
+        """Return whether the opener of a pair of the schema ends an unclosed value."""
+        buf = self._buf
+        if not self.LINES or not buf.startswith(self.NEXT_PAIR_OPENER, start):  # the closer of the call, or a line
             return True
-        begins_line = start > pos and buf[start - 1] == "\n"
-        return (begins_line or not self.LINES) and self.BREAKS.find(buf, pos, stop=start) is None
+        return start > self._pos and buf[start - 1] == "\n"
 
     def _piece(self, text: str) -> None:
         """Add text to a value.  It is pending only while it could be something other than a string."""

@@ -21,6 +21,10 @@ ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "clos
 LEFT_SIGNS = Pattern(r"[\"']?[}\])]|`{1,3}")
 
 
+def is_empty_object(arguments: str) -> bool:
+    return arguments[:1] == "{" and not arguments[1:-1].strip()
+
+
 class Repairs(Machine):
     HEADER_PARTS: ClassVar[Sequence[str]] = ()  # the texts of which headers consist
     HEADER_TEXTS: ClassVar[Pattern] = Pattern("(?!)")
@@ -110,6 +114,13 @@ class Repairs(Machine):
         self._once, self._state = True, type(self)._call
         return True
 
+    def _text_follows(self) -> None:
+        at, texts = next_char(self._buf, self._pos), self._out.texts["arguments"]
+        if at < len(self._buf) and LEFT_SIGNS.match(self._buf, at) is None:
+            self._out.flush()
+            if is_empty_object("".join(texts)):
+                self._lost("no_argument", "text follows the empty arguments of a call without a closer")
+
     def _left_over(self, kind: str) -> str:
         """Skip a superfluous bracket after a call, or an opener in the place of a closer, at the end of the calls.
 
@@ -122,7 +133,7 @@ class Repairs(Machine):
         elif kind == "" and start < len(buf) and (left := LEFT_SIGNS.match(buf, start)) is not None:
             end = left.end()
         else:
-            return "no"
+            return "more" if kind == "" and not self._final and buf[start:] in ('"', "'") else "no"
         at = next_char(buf, end)
         mark = self.AFTER_CALL.match(buf, at)
         if mark is None and not self._final and (at == len(buf) or self.AFTER_CALL.prefix_of(buf, at)):

@@ -22,18 +22,19 @@ if TYPE_CHECKING:
 JOINTS = Pattern(r"[\s_▁-]+")
 IN_ANY_CASE = {**{upper: upper + 32 for upper in range(65, 91)}, ord("｜"): ord("|")}
 RESPELLED = "\0"  # before the core of a marker in other case or with other separators
+PART_OF_LONGER, BEGINS_LONGER, SPELLED_OTHERWISE = 1, 2, 4  # what is known about a marker, added up
 PLAIN_WORD = Pattern(r"[\w.-]{0,64}")
 NOTHING = "(?!)"
 
 
 class Match:
-    """A marker in a text.  `lead` and `trail` are the white space that the template writes around it; `ambiguous`: it
-    may be part of a longer marker."""
+    """A marker in a text.  `lead` and `trail` are the white space that the template writes around it; `ambiguous`: 0,
+    or how it may be part of a longer marker, and whether it is spelled as the template does."""
 
     __slots__ = ("ambiguous", "end", "kind", "lead", "start", "trail")
 
     def __init__(
-        self, kind: str, start: int, end: int, lead: str = "", trail: str = "", ambiguous: bool = True
+        self, kind: str, start: int, end: int, lead: str = "", trail: str = "", ambiguous: int = PART_OF_LONGER
     ) -> None:
         self.kind, self.start, self.end = kind, start, end
         self.lead, self.trail, self.ambiguous = lead, trail, ambiguous
@@ -44,7 +45,8 @@ class Match:
 
 class Scanner:
     """The markers that count in one place.  Each has its kind, its core (with a space for optional white space), the
-    white space before and after it, and whether it may be part of a longer one (1) or its beginning (2).
+    white space before and after it, and whether it may be part of a longer one (1) or its beginning (2), or is spelled
+    otherwise than the template does (4): the sum.
 
     `find` has a group for each marker; `near` matches at their possible beginnings.  `width`: the length of the longest
     truncated marker at the end.  `leads` is their leading white space.  `word`, of a slot: a plain word up to the
@@ -76,7 +78,7 @@ class Scanner:
         if match is None:
             return None
         kind, _, lead, trail, ambiguous = self.markers[match.lastindex - 1]
-        return Match(kind, match.start(), match.end(), lead, trail, ambiguous > 0)
+        return Match(kind, match.start(), match.end(), lead, trail, ambiguous)
 
     def match(self, buf: str, pos: int) -> Match | None:
         """Return the longest marker at `pos`."""
@@ -84,7 +86,7 @@ class Scanner:
         if match is None:
             return None
         kind, _, lead, trail, ambiguous = self.markers[match.lastindex - 1]
-        return Match(kind, pos, match.end(), lead, trail, ambiguous > 1)
+        return Match(kind, pos, match.end(), lead, trail, ambiguous & ~PART_OF_LONGER)
 
     def prefix_of(self, buf: str, pos: int) -> str:
         """Return a marker that the text from `pos` to the end could become; "" if there is none."""

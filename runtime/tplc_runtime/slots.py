@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 from .pattern import NAME_LIMIT, Pattern
-from .scanner import NO_MARKERS, PLAIN_WORD, Match, Scanner
+from .scanner import NO_MARKERS, PLAIN_WORD, SPELLED_OTHERWISE, Match, Scanner
 from .schema import properties_of
-from .turn import TurnStates, next_char
+from .turn import SPELLING, TurnStates, next_char
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 ONE_WORD = Pattern(r"[\w.:/-]+")
 NEVER_IN_NAMES = frozenset("<>{}\n")  # characters of markup, which stand in no name but in a tool's
+REPEATED_SLOT = "repeated_slot"  # a code of diagnostics
 MOST_ODD = 64  # the most names with unusual characters that are searched for
 
 
@@ -24,7 +25,7 @@ class Slots(TurnStates):
     ODD_NAMES: ClassVar[bool] = False  # names that contain ends of names are searched for
     COUNTED: ClassVar[bool] = False  # calls are written with an index
     BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that never occur in names, or in values outside of a string
-    _others: Sequence[str] = ()  # diagnostics of repeated slots
+    _others: Sequence[tuple[str, str]] = ()  # diagnostics of the slots: codes and texts
     _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that contain ends of names
 
     def _slots(self, pos: int, slots: Sequence[Any], name: str | None = None) -> tuple[dict[str, str], int, str]:
@@ -33,7 +34,7 @@ class Slots(TurnStates):
         The third result is a text, or "more" (more input is needed) or "end" (it was needed, but the output has
         ended). A marker of the kind "next" belongs to the text after the slot, as "bare" does after one word; white
         space in place of the markers' own is accepted.  A repeated name (if `name` is known) must be equal, or a
-        diagnostic is added.
+        diagnostic is added to `_others`.
         """
         values: dict[str, str] = {} if name is None else {"name": name}
         buf, others, earlier = self._buf, [], ("", pos, "")  # the previous slot, its start, and the text that ends it
@@ -64,7 +65,7 @@ class Slots(TurnStates):
                 if "\n" not in longer.strip() and count.strip().isdigit() and self.BREAKS.find(longer, 0) is None:
                     values[last], text = longer.strip(), count.strip()
             if values.setdefault(slot, text) != text:
-                others.append(f"the {slot} comes again as {text}")
+                others.append((REPEATED_SLOT, f"the {slot} comes again as {text}"))
             earlier = (slot, pos, buf[mark.start : mark.end])
             expected = self._is_no_slot(slot, text, pos, known, ends, mark)
             if expected:
@@ -72,13 +73,15 @@ class Slots(TurnStates):
             kept = mark.kind in ("next", "bare")
             pos = mark.start if kept else mark.end
             self._space = "" if kept else mark.trail
+            if mark.ambiguous >= SPELLED_OTHERWISE and not kept:
+                others.append(SPELLING)
         self._others = others
         return values, pos, ""
 
     def _note_others(self) -> None:
-        """Note repeated slots with different values."""
-        for other in self._others:
-            self._note("repeated_slot", other)
+        """Note repeated slots with different values, and markers in another spelling."""
+        for code, text in self._others:
+            self._note(code, text)
 
     def _end_of_slot(
         self, slot: str, pos: int, known: int, ends: Scanner, stops: str, joint: str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .pattern import LEAST_CUT, NAME_LIMIT, Pattern
-from .scanner import NO_MARKERS, RESPELLED, Match, Scanner, trailing_overlap, truncated_core
+from .scanner import NO_MARKERS, RESPELLED, SPELLED_OTHERWISE, Match, Scanner, trailing_overlap, truncated_core
 from .stream import Stream, at_line_start, is_word
 from .whole import MORE
 
@@ -24,6 +24,12 @@ MOST_ENDS = 4  # so many ends of the turn in a row are one
 REASONING_KINDS = ("reasoning", "reasoning_end")
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
 CUT_KINDS = ("end", "reasoning_end", "content_end")
+# Diagnostics that the interpreter of states gives as well: the code, and the text.
+SPELLING = ("marker_spelled_otherwise", "a marker is not spelled as the template does")
+REASONING_TWICE = ("reasoning_opened_twice", "reasoning is opened twice")
+ENDS_IN_REASONING = ("ends_in_reasoning", "the output ends inside the reasoning")
+ENDS_IN_CALL = ("ends_in_call", "the output ends inside a call")
+TEXT_AFTER_TURN = ("text_after_turn", "text after the end of the turn")
 
 
 def next_char(buf: str, pos: int) -> int:
@@ -36,6 +42,7 @@ class TurnStates(Stream):
     KEEPS: ClassVar[bool] = False  # some are text where they stand, or where the caller wants them so
     PENDING_TEXT: ClassVar[bool] = False  # the kind of a text is decided by its end
     HEADERS_ALIKE: ClassVar[bool] = False  # the end of a call's name may also open a message
+    OTHER_SPELLINGS: ClassVar[bool] = False  # markers may be in other case, or have other separators
     CUT_MARKERS: ClassVar[bool] = False  # a truncated marker at the output's end is not text
     DISTINCT: ClassVar[bool] = True  # the opener of calls is distinctive, so a call follows
     ENDS_TURN: ClassVar[bool] = False  # a call's closer may also end the turn, so it may be missing
@@ -257,6 +264,8 @@ class TurnStates(Stream):
 
     def _drop(self, fresh: bool = True) -> bool:
         """Consume a marker that only structures the turn."""
+        if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
+            self._note_spelling()
         self._pos += self._skip
         self._space = self._mark.trail
         self._fresh, self._literal = fresh, False
@@ -267,6 +276,12 @@ class TurnStates(Stream):
         if self.WHOLE:
             self._in_word = False
         return True
+
+    def _note_spelling(self) -> None:
+        """Report, once, that the marker is in other case, or has other separators."""
+        mark = self._mark
+        self._note(*SPELLING)
+        self._mark = Match(mark.kind, mark.start, mark.end, mark.lead, mark.trail)
 
     def _drop_noted(self, code: str, text: str) -> bool:
         """Drop the marker and report it; the part that it stands in goes on."""
@@ -296,7 +311,7 @@ class TurnStates(Stream):
                 return None
             if behind is not None and behind.kind == "reasoning_end":
                 return False  # all that the reasoning holds
-            self._note("reasoning_opened_twice", "reasoning is opened twice")
+            self._note(*REASONING_TWICE)
             self._pos, self._space = self._mark.end, self._mark.trail
         return None if again is None else again != ""
 
@@ -343,7 +358,7 @@ class TurnStates(Stream):
             self._pos = next_char(self._buf, self._pos)
             if self._pos < len(self._buf):
                 self._fresh = False
-                self._note("text_after_turn", "text after the end of the turn")
+                self._note(*TEXT_AFTER_TURN)
         self._text("trailing", len(self._buf))
         return False
 
@@ -358,7 +373,7 @@ class TurnStates(Stream):
 
     def _cut_off(self) -> bool:
         """Drop the remaining markup of a call in which the output ends."""
-        self._cut("ends_in_call", "a call")
+        self._cut(*ENDS_IN_CALL)
         self._text("trailing", len(self._buf))
         return False
 
@@ -386,9 +401,9 @@ class TurnStates(Stream):
         self._note(code, text)
         self.incomplete = True
 
-    def _cut(self, code: str, what: str) -> None:
+    def _cut(self, code: str, text: str) -> None:
         if not self._ends_inside:
-            self._note(code, "the output ends inside " + what)
+            self._note(code, text)
         self.incomplete = self._ends_inside = True
 
     def _finish(self) -> None:
@@ -396,6 +411,6 @@ class TurnStates(Stream):
         if self.PENDING_TEXT:
             self._out.release("content")
         if self.REASONS and self._opener and self._reasoning_on:
-            self._cut("ends_in_reasoning", "the reasoning")
+            self._cut(*ENDS_IN_REASONING)
         if self.CALLS and (self._open or (self._unclosed and not self.ENDS_TURN)):
-            self._cut("ends_in_call", "a call")
+            self._cut(*ENDS_IN_CALL)

@@ -56,6 +56,7 @@ def _call(arguments: dict[str, Any]) -> dict[str, Any]:
     return {"id": "abcdefghi", "type": "function", "function": {"name": "write", "arguments": arguments}}
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("chunk", [1, 4, 64, 0])
 @pytest.mark.parametrize("kind", ["content", "reasoning", "string", "objects", "calls"])
 @pytest.mark.parametrize("name", ["tagged-json", "parameter-tags", "string-delimiters", "nested-elements"])
@@ -69,6 +70,7 @@ def test_four_times_the_text(name: str, kind: str, chunk: int) -> None:
     assert counts[1] <= 4.4 * counts[0]
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize(
     "piece",
     ["<", "<f", "<fn", "<fn>", "<fn>{", '<fn>{"name": "', "[", '{"a":', " ", "\n", "\\", '"', "\0", "<~/~>", "</fn>"],

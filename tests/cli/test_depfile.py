@@ -6,11 +6,11 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests import quick
 from tests.cli.conftest import TEMPLATE, Run
 from tplc.errors import UsageError
 from tplc.project.depfile import depfile
@@ -92,7 +92,7 @@ def test_a_real_run(tmp_path: Path, tool: str) -> None:
     (tmp_path / "build.ninja").write_text(NINJA.format(shell=shell))
 
     def made() -> bool:
-        environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+        environment = {**os.environ, "PATH": quick.path()}
         done = subprocess.run([tool], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
         return "tplc compile" in done.stdout

@@ -10,7 +10,6 @@ import os
 import pty
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import jsonschema
@@ -18,6 +17,7 @@ import pytest
 import typer
 from typer.core import TyperGroup
 
+from tests import quick
 from tests.cli.conftest import TEMPLATE, Run
 from tplc.cli.app import app
 from tplc.errors import SourceError
@@ -233,7 +233,7 @@ def on_a_terminal(arguments: list[str], folder: Path, typed: str = "", **environ
     own, its = pty.openpty()
     usual = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR")}
     process = subprocess.Popen(
-        [sys.executable, "-m", "tplc", *arguments],
+        [quick.command(), *arguments],
         stdin=its if typed else subprocess.DEVNULL, stdout=its, stderr=its, cwd=folder,
         env={**usual, "TERM": "xterm", "COLUMNS": "100", **environment},
     )  # fmt: skip
@@ -334,8 +334,7 @@ def test_completion(words: str, found: list[str]) -> None:
     environment = {
         **os.environ, "_TPLC_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" ")),
     }  # fmt: skip
-    command = Path(sys.executable).with_name("tplc")
-    done = subprocess.run([command], env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run([quick.command()], env=environment, capture_output=True, text=True, check=False)
     assert (done.stdout.split(), done.stderr) == (found, "")
 
 

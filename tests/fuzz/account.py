@@ -45,10 +45,11 @@ TEXT_STATES = ("_start", "_content", "_reasoning")
 VALUE_STATES = ("_arguments", "_object", "_value")
 PAIR_STATES = ("_pairs", "_element")
 STATES = (*TEXT_STATES, *VALUE_STATES, *PAIR_STATES, "_call", "_after_call", "_second_reading")
-# What diagnostics begin with that speak of a call's header, or of all of a call, written otherwise.
-OTHERWISE = ("the tool ", "the calls are opened twice", "the header of a call of ", "calls that are not written ")
+# Codes of diagnostics about a call's header, or all of a call, written otherwise.
+OTHERWISE = {"tool_name_corrected", "calls_opened_twice", "other_header", "other_form_of_calls"}
 # And of an argument written otherwise, whose key is in the schema.
-_ARGUMENT_OTHERWISE = re.compile(r"the argument (.*) is not (?:opened|written as the template does)", re.S)
+_ARGUMENT_OTHERWISE = {"argument_not_opened", "other_form_of_argument"}
+_ITS_KEY = re.compile(r"the argument (.*) is not ", re.S)
 _WORD_OR_QUOTE = re.compile(r"""\w*["'“”]""")
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 
@@ -268,16 +269,16 @@ def _state(name: str, method: Method) -> Method:
         if (
             name == "_second_reading"
             or trace.went_back
-            or any(note.text.startswith(OTHERWISE) for note in self.diagnostics[notes:])
+            or any(note.code in OTHERWISE for note in self.diagnostics[notes:])
         ):
             trace.went_back = trace.given_back = False
             trace.consumed.clear()
             trace.slots = {}
             return bool(more)
-        otherwise = [_ARGUMENT_OTHERWISE.match(note.text) for note in self.diagnostics[notes:]]
-        if any(otherwise):
+        otherwise = [note.text for note in self.diagnostics[notes:] if note.code in _ARGUMENT_OTHERWISE]
+        if otherwise:
             trace.slots = {}
-            trace.argument(otherwise[0][1], buf[start : self._pos])
+            trace.argument(_ITS_KEY.match(otherwise[0])[1], buf[start : self._pos])
             return bool(more)
         if raw is not None and trace.raw is raw:
             raw.append(buf[start : self._pos])
@@ -316,7 +317,9 @@ def _watch_slots(method: Method) -> Method:
         found = method(self, pos, wanted, name)
         if not found[2]:
             trace.slots, trace.order = found[0], tuple(slot for slot, _, _ in wanted)
-            trace.again = [other.partition(" comes again as ")[2] for other in self._others]
+            trace.again = [
+                text.partition(" comes again as ")[2] for code, text in self._others if code == "repeated_slot"
+            ]
             trace.known = () if name is None else ("name",)
         return found
 
@@ -438,7 +441,7 @@ def _watch_end_value(method: Method) -> Method:
     def end_value(self: Any) -> None:
         key, notes = self._all, len(self.diagnostics)
         method(self)
-        if any("holds all of them" in note.text for note in self.diagnostics[notes:]):
+        if any(note.code == "arguments_in_one" for note in self.diagnostics[notes:]):
             self._trace.exempt.append(key)
 
     return end_value
@@ -449,7 +452,7 @@ def _watch_finish(method: Method) -> Method:
         reader, notes = getattr(self, "_reader", None), len(self.diagnostics)
         text, role = (list(reader.out), getattr(reader, "role", "arguments")) if reader is not None else ([], "")
         method(self)
-        noted = any("field" in note.text for note in self.diagnostics[notes:])
+        noted = any(note.code in ("unknown_field", "repeated_field") for note in self.diagnostics[notes:])
         if noted or role not in ("arguments", "other"):
             self._trace.exempt += text
 

@@ -113,6 +113,7 @@ def acceptors(ir: TemplateIR) -> Iterator[tuple[str, Callable[[str], bool]]]:
                 yield f"lark, {choice}", partial(lark_engine.accepts, lark(ir, tools=TOOLS, tool_choice=choice).text)
 
 
+@pytest.mark.sweep(4)
 @needs_engine
 @pytest.mark.parametrize(("name", "marker"), list(cases()))
 def test_a_variant_of_a_marker_is_accepted(name: str, marker: str) -> None:

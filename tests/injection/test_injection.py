@@ -112,6 +112,7 @@ def shown(text: str) -> str:
     return visible(text)
 
 
+@pytest.mark.sweep(2)
 @by_string
 def test_python_reads_what_was_written(text: str) -> None:
     for name in ROUND_TRIPS:
@@ -149,6 +150,7 @@ def usual_rules() -> frozenset[str]:
     return frozenset(rule for name in USUAL for rule in rules_of_peg(generate(ir_of(name), "peg")))
 
 
+@pytest.mark.sweep(2)
 @by_name
 def test_peg(name: str) -> None:
     for place, ir, harmless in irs(name):
@@ -158,6 +160,7 @@ def test_peg(name: str) -> None:
         assert shown(source) == source, place
 
 
+@pytest.mark.sweep(4)
 @by_string
 def test_peg_of_tools(text: str) -> None:
     ir = ir_of("parameter-tags")
@@ -168,6 +171,7 @@ def test_peg_of_tools(text: str) -> None:
     assert shown(source) == source
 
 
+@pytest.mark.sweep(4)
 @by_string
 def test_peg_reads_what_was_written(text: str) -> None:
     for name in ROUND_TRIPS:

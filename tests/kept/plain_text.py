@@ -1,10 +1,12 @@
 """Texts that hold no call, through parsers: none may read one in them, and none may lose a character.
 
-    python -m tests.kept.plain_text [--designs N] [--first N] [--only WORD]
+    python -m tests.kept.plain_text [--designs N] [--first N] [--only WORD] [--tolerances [--shared]]
 
 The texts are prose, source code, letters, configuration, pages, logs (tests/cases/prose, and tests/fluent.py), also one
 paragraph at a time; and sentences with what opens calls in the format: in a word, in a line, at a line's start.
-`make prose` prints how many of them become calls, over the examples and over generated designs.
+`make prose` prints how many of them become calls, over the examples and over generated designs.  With --tolerances it
+reads each text with each general tolerance switched off as well, and prints how many messages differ from those with
+it, for each tolerance: none should.
 """
 
 from __future__ import annotations
@@ -15,16 +17,17 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
-from tests.conftest import ROOT
+from tests.conftest import ROOT, SHARED
 from tests.fuzz.formats import formats
+from tests.parser_cache import learn
 from tests.property.wild_design import wild_template
 from tplc.driver import generate, learn_format, open_renderer, tolerate
 from tplc.errors import TplcError
-from tplc.ir.nodes import TemplateIR
+from tplc.ir.nodes import GENERAL_TOLERANCES, TemplateIR, Tolerance
 from tplc.lower import lower
 from tplc.verify.artifact import load_module
 
@@ -106,13 +109,78 @@ def designs(numbers: Sequence[int]) -> Iterator[tuple[str, TemplateIR]]:
             continue
 
 
+@dataclass(slots=True)
+class Effect:
+    """What one tolerance changes: the formats whose parser differs with it, and the texts that those read."""
+
+    formats: int = 0
+    texts: int = 0
+    differ: list[str] = field(default_factory=list)
+
+
+def without(ir: TemplateIR, kind: str) -> TemplateIR:
+    return replace(ir, tolerances=(*ir.tolerances, Tolerance(kind, enabled=False)))
+
+
+def compare(name: str, ir: TemplateIR, effects: dict[str, Effect]) -> None:
+    """Read the prose with all tolerances, and with each of them switched off."""
+    source = generate(ir, "python")
+    parse, read = load_module(source).parse, [*texts(), *sentences(ir)]
+    usual = [parse(text, tools=TOOLS) for text in read]
+    for kind, effect in effects.items():
+        other = generate(without(ir, kind), "python")
+        if other == source:
+            continue
+        effect.formats, effect.texts = effect.formats + 1, effect.texts + len(read)
+        parse = load_module(other).parse
+        for text, message in zip(read, usual, strict=True):
+            if parse(text, tools=TOOLS) != message:
+                effect.differ.append(f"{name}: {text[:80]!r}")
+
+
+def collected(only: str) -> Iterator[tuple[str, TemplateIR]]:
+    """The formats of the templates in ../shared, each once."""
+    seen = set()
+    for folder in ("templates", "more/templates"):
+        for path in sorted((SHARED / folder).glob("*.jinja")):
+            try:
+                ir = tolerate(learn(path.stem))
+            except TplcError:
+                continue
+            format_ = repr((ir.turn, ir.reasoning, ir.content, ir.tools))
+            if format_ not in seen:
+                seen.add(format_)
+                yield path.stem, ir
+
+
+def tolerances(only: str, show: int, *, shared: bool) -> int:
+    effects = {kind: Effect() for kind in GENERAL_TOLERANCES}
+    for name, ir in [*((one.name, one.ir) for one in formats()), *(collected(only) if shared else ())]:
+        if only in name:
+            compare(name, ir, effects)
+    print(f"{'tolerance':<24}{'formats':>9}{'texts':>9}{'differ':>9}")
+    for kind, effect in effects.items():
+        print(f"{kind:<24}{effect.formats:>9}{effect.texts:>9}{len(effect.differ):>9}")
+        for line in effect.differ[:show]:
+            print("    " + line)
+    return 1 if any(effect.differ for effect in effects.values()) else 0
+
+
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description="Texts without calls, through parsers.")
     parser.add_argument("--designs", type=int, default=100, help="so many generated designs")
     parser.add_argument("--first", type=int, default=20_000)
     parser.add_argument("--only", default="", help="formats whose name holds this")
     parser.add_argument("--show", type=int, default=20)
+    parser.add_argument(
+        "--shared", action="store_true", help="with --tolerances: those of the templates in ../shared, too"
+    )
+    parser.add_argument(
+        "--tolerances", action="store_true", help="read the examples' texts with each tolerance on and off"
+    )
     options = parser.parse_args(arguments)
+    if options.tolerances:
+        return tolerances(options.only, options.show, shared=options.shared)
     found = [(one.name, one.ir) for one in formats()]
     groups = {"examples": found, "designs": designs(range(options.first, options.first + options.designs))}
     wrong = 0

@@ -13,12 +13,14 @@ from collections.abc import Iterator, Sequence
 
 from tests.fuzz.outputs import markers_of
 from tplc.ir.markers import could_be_prose, is_word, parts_of, pieces_of
-from tplc.ir.nodes import Slot, TemplateIR, Text
+from tplc.ir.nodes import PairArguments, Slot, TemplateIR, Text
+from tplc.ir.write import write_message
 from tplc.verify.battery import Call, Case
 
 # More of one format teach nothing new.
 MOST_WORDS = 60
 _ANSWER = "It is so."
+_QUOTED = {"type": "function", "function": {"name": "look", "arguments": {"q": "Oslo"}}}
 _CALL = Call("look", (("q", "Oslo"),))
 
 
@@ -73,10 +75,30 @@ def cases(ir: TemplateIR) -> Iterator[Case]:
         if told:
             yield Case(f"content: {_title('sentence', told)}", content=_sentence(told))
             yield Case(f"content: {_title('lines', told)}", content=_lines(told))
+    for quoted in quotes_of(ir):
+        yield Case(
+            f"value that quotes {quoted!r}", calls=(Call("look", (("q", f"It is {quoted} here."), ("rest", "x"))),)
+        )
     for name in names_of(ir):
         yield Case(f"called {name!r}", calls=(Call(name, _CALL.arguments),))
         yield Case(f"called with {name!r}", calls=(Call(f"{name}_all", ((name, "Oslo"), (f"the_{name}", 3))),))
         yield Case(f"about {name!r}", calls=(Call("look", (("of", name), ("title", name.title()))),))
+
+
+def quotes_of(ir: TemplateIR) -> list[str]:
+    """Return markers, and a whole call, that values may quote: of raw values, what holds none of their closers."""
+    if ir.tools.format == "none":
+        return []
+    dialect, arguments = ir.tools.dialect, ir.tools.arguments
+    raw = isinstance(arguments, PairArguments) and dialect is not None and not dialect.top.strings
+    closers = [
+        text for item in (arguments.pair if raw else ()) if isinstance(item, Text) for text in pieces_of(item.text)
+    ]
+    styles = (dialect.top, dialect.in_list, dialect.in_object) if dialect is not None else ()
+    closers += [one.close for style in styles for one in style.strings if one.escape == "none"]
+    quotes = [piece for marker in _markers(ir) for piece in pieces_of(marker) if piece.strip()]
+    quotes.append(write_message(ir, {"role": "assistant", "content": None, "tool_calls": [_QUOTED]}).strip())
+    return [text for text in dict.fromkeys(quotes) if not any(closer.strip() in text for closer in closers)]
 
 
 def _title(kind: str, told: Sequence[str]) -> str:

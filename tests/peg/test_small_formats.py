@@ -104,6 +104,7 @@ def form(name: str) -> Format:
     return Format(name, ir, parser, load_module(parser), (), [])
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("name", SOURCES)
 def test_what_the_template_renders(name: str) -> None:
     with open_renderer(SOURCES[name], name=name) as renderer:
@@ -112,6 +113,7 @@ def test_what_the_template_renders(name: str) -> None:
     assert verified.verified
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("name", SOURCES)
 def test_messages_agree(name: str) -> None:
     tally = messages_agree([form(name)])
@@ -119,6 +121,7 @@ def test_messages_agree(name: str) -> None:
     assert tally.same == tally.outputs > 20
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("name", SOURCES)
 def test_mutations_agree(name: str) -> None:
     assert mutations_agree([form(name)], 100).unexplained == []

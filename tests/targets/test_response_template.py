@@ -89,6 +89,7 @@ def test_no_closing_that_leaks(name: str) -> None:
     assert [pattern for pattern in closings if "$" in pattern.replace(r"\$", "") or r"\Z" in pattern] == []
 
 
+@pytest.mark.sweep(3)
 @needs_parser
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "profile", "passed", "messages", "features"), VERIFIED)

@@ -110,6 +110,10 @@ class PairForm:
     bare: Following | None = None
     # What stands around the key of a pair that begins a line: it ends a raw value whose own closer is missing.
     next_pair: tuple[str, str] | None = None
+    # What stands after such a key, if a key with it shows at the start of a line that a pair begins there, without
+    # what opens one.
+    next_unopened: str = ""
+    spaced: bool = False  # after a key's end that white space precedes, white space is no part of a raw value
     literals: str = ""  # a raw value that is one string in such quotes of Python is that string
     replaced: tuple[tuple[str, str], ...] = ()  # texts that stand for characters in a key, with those characters
     escapes: tuple[tuple[str, str], ...] = ()  # the same for all the text of a raw value
@@ -226,6 +230,11 @@ class CallForm:
     @property
     def closers(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys([*self.call_closers, *self.section_closers]))
+
+    @property
+    def innermost_breaks(self) -> tuple[str, ...]:
+        """Breaks that hold no other: wherever a break stands, one of these does."""
+        return tuple(text for text in self.breaks if not any(other != text and other in text for other in self.breaks))
 
     @property
     def distinctive_closers(self) -> tuple[str, ...]:

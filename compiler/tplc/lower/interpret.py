@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from tplc.lower.acceptor import Acceptor
 from tplc.lower.lexemes import Lexeme, Lexemes, lexemes_of
 from tplc.lower.states import OptionChoice, StateName, TurnState, is_unopened, starts_with_closer, states
+from tplc_runtime.turn import ENDS_IN_REASONING, REASONING_TWICE, SPELLING, TEXT_AFTER_TURN
 
 MOST_ENDS = 4  # so many ends of the turn in a row are one
 
@@ -74,7 +75,7 @@ class _Interpreter:
         self._release("content")
         if self.in_reasoning and self.parse_reasoning:
             self.reading.incomplete = True
-            self._note("ends_in_reasoning", "the output ends inside the reasoning")
+            self._note(*ENDS_IN_REASONING)
         return self.reading
 
     def _step(self, name: StateName) -> StateName:
@@ -152,7 +153,7 @@ class _Interpreter:
         after = None if again is None else self._at(state.lexemes, self._next_char(again.end))
         if again is None or (after is not None and after.kind == "reasoning_end"):
             return False
-        self._note("reasoning_opened_twice", "reasoning is opened twice")
+        self._note(*REASONING_TWICE)
         self.pos, self.space = again.end, again.lexeme.trail
         return True
 
@@ -253,6 +254,8 @@ class _Interpreter:
         self.after_kept_call = found.kind in ("call", "line")
 
     def _drop(self, found: Found, action: str) -> None:
+        if found.lexeme.respelled:
+            self._note(*SPELLING)
         self.pos, self.space = found.end, found.lexeme.trail
         self.after_kept_call = False
         is_fresh = self.is_fresh if action == "drop and go on" else action == "drop"
@@ -272,7 +275,7 @@ class _Interpreter:
     def _over(self) -> None:
         self.pos = len(self.text) - len(self.text[self.pos :].lstrip())
         if self.pos < len(self.text):
-            self._note("text_after_turn", "text after the end of the turn")
+            self._note(*TEXT_AFTER_TURN)
             self._emit("trailing", len(self.text))
 
     def _note(self, code: str, text: str) -> None:

@@ -16,7 +16,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from tplc.lower.acceptor import AGAIN
-from tplc_runtime.scanner import RESPELLED, squeezed
+from tplc_runtime.scanner import BEGINS_LONGER, PART_OF_LONGER, RESPELLED, SPELLED_OTHERWISE, squeezed
 
 OPTIONAL_SPACE = r"(?<=[>\])}»])(?=[<\[({«])|(?<=\[)(?=\{)"  # where white space may stand: "<call>|[|{"
 MAX_INNER_SPACE = 64  # the most white space that is searched for at one place inside a marker
@@ -72,7 +72,7 @@ class Lexemes:
     """What counts in one place.  `find` has a group for each lexeme, in their order, longer before shorter.
 
     `near` matches where one may begin, by two characters, or by one at the text's end.  `ambiguous` says which are
-    part of a longer one (1), or its beginning (2).  `leads` holds their leading white space.
+    part of a longer one (1), its beginning (2), or spelled otherwise (4).  `leads` holds their leading white space.
     """
 
     all: tuple[Lexeme, ...]
@@ -133,9 +133,11 @@ def lexemes_of(
 
 def _ambiguity(lexeme: Lexeme, squeezed: Sequence[str]) -> int:
     text = lexeme.squeezed
-    if lexeme.respelled or lexeme.is_whole_word or sum(other.startswith(text) for other in squeezed) > 1:
-        return 2
-    return int(sum(text in other for other in squeezed) > 1)
+    if lexeme.respelled:
+        return BEGINS_LONGER | SPELLED_OTHERWISE
+    if lexeme.is_whole_word or sum(other.startswith(text) for other in squeezed) > 1:
+        return BEGINS_LONGER
+    return PART_OF_LONGER * (sum(text in other for other in squeezed) > 1)
 
 
 def _factored(groups: Sequence[tuple[str, str]]) -> str:
@@ -246,7 +248,7 @@ def plain_word(found: Lexemes) -> tuple[str, tuple[str | None, ...]]:
     clear = [
         lexeme
         for lexeme, ambiguous in zip(found.all, found.ambiguous, strict=True)
-        if ambiguous < 2 and lexeme.kind != "bare" and not lexeme.respelled
+        if ambiguous < BEGINS_LONGER and lexeme.kind != "bare" and not lexeme.respelled
     ]
     if not found.is_wordless:
         return NOTHING, ()

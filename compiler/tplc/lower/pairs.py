@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tplc.ir.markers import is_bracketed, is_distinctive, pieces_of
-from tplc.ir.nodes import Layout, PairArguments, Slot, TemplateIR, Tools
+from tplc.ir.nodes import Dialect, Layout, PairArguments, Slot, TemplateIR, Tools
 from tplc.ir.spellings import spelling_of
 from tplc.lower.acceptor import Following, PairForm, SlotEnd
 from tplc.lower.following import ValueContext, following_of
@@ -42,6 +42,7 @@ def pairs_of(
     if python and close.strip() in QUOTES and key_end == "=" + close.strip():
         slots, context, bare = _with_literals(slots, context)
     opens = not_blank(tolerated.texts(opened))
+    next_pair = _next_pair(context, slots) if marked and "missing_closers" in tolerated.kinds else None
     between = _between(tools, context, opens, [*next_call, *ir.turn.ends], repeats=repeats)
     raw = not (guessed or dialect.top.strings or dialect.elements)
     return PairForm(
@@ -62,7 +63,9 @@ def pairs_of(
         guessed=guessed,
         following=following_of(context, guessed=guessed),
         bare=bare,
-        next_pair=_next_pair(context, slots) if marked and "missing_closers" in tolerated.kinds else None,
+        next_pair=next_pair,
+        next_unopened=_next_unopened(next_pair) if "other_forms" in tolerated.kinds else "",
+        spaced=guessed and "whitespace" in tolerated.kinds and _is_spaced(slots, dialect),
         literals=_literal_quote(tools) if python and not close.strip() and _are_keywords(pairs, key_end) else "",
         words=spelling_of(dialect.top, also_python="python_literals" in tolerated.kinds).words,
         types=_type_words(tools),
@@ -117,6 +120,20 @@ def _next_pair(context: ValueContext, slots: Sequence[SlotEnd]) -> tuple[str, st
     if not is_distinctive(opener) or not slots or slots[0].kind != "key":
         return None
     return "\n" * lines + opener, slots[0].suffixes[0]
+
+
+def _is_spaced(slots: Sequence[SlotEnd], dialect: Dialect) -> bool:
+    """Whether a key ends with a text that models write white space around: `city = Oslo`."""
+    ends = [text for slot in slots[-1:] for text in slot.suffixes if slot.kind == "key" and text.strip()]
+    if not ends or dialect.wrap or dialect.elements:
+        return False
+    return not ends[0][:1].isspace() and ends[0].rstrip()[-1] not in QUOTES
+
+
+def _next_unopened(next_pair: tuple[str, str] | None) -> str:
+    """What ends a key that nothing opens: more than one character, as one occurs after words in any text."""
+    before, after = next_pair or ("", "")
+    return after if before.startswith("\n") and len(after) > 1 else ""
 
 
 def _between(

@@ -113,6 +113,10 @@ def _pairs(pairs: PairForm) -> Iterator[str]:
         yield "pairs.other = content, up to a pair or the end"
     if pairs.next_pair is not None:
         yield f"pairs.value = ends before {' known key '.join(map(quoted, pairs.next_pair))}"
+    if pairs.next_unopened:
+        yield f"pairs.value = ends before a line that begins with a known key {quoted(pairs.next_unopened)}"
+    if pairs.spaced:
+        yield "pairs.value = begins after white space if white space precedes the end of the key"
     if pairs.literals:
         yield f"pairs.literal = a string in {pairs.literals}"
     if pairs.bare is not None:

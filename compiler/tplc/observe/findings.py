@@ -31,6 +31,7 @@ KINDS: tuple[Kind, ...] = (
     "arguments",
     "incomplete",
 )
+ENDS = ("ends_in_call", "ends_in_marker", "ends_in_reasoning")  # codes of diagnostics
 WEIGHTS: Mapping[Kind, int] = {
     "marker in content": 5,
     "marker in reasoning": 5,
@@ -94,9 +95,9 @@ class Judge:
         unknown = list(_unknown_tools(output, message))
         yield from unknown
         yield from _violations(output, message)
-        reported = {f"unknown tool {finding.what}" for finding in unknown}
+        elsewhere = {*ENDS, *["unknown_tool"] * bool(unknown)}  # codes that findings of their own are about
         for diagnostic in stream.diagnostics:
-            if diagnostic.text not in reported and not diagnostic.text.startswith("the output ends "):
+            if diagnostic.code not in elsewhere:
                 at = max(diagnostic.offset, 0)
                 yield Finding("diagnostic", diagnostic.text, at, min(at + 1, len(output.text)))
         if stream.incomplete:
@@ -115,7 +116,7 @@ def judge_of(ir: TemplateIR, parser: Artifact) -> Judge:
 
 
 def _where_cut(stream: Any) -> str:
-    ends = [diagnostic.text for diagnostic in stream.diagnostics if diagnostic.text.startswith("the output ends ")]
+    ends = [diagnostic.text for diagnostic in stream.diagnostics if diagnostic.code in ENDS]
     return ends[-1] if ends else "the output ends too early"
 
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from importlib.metadata import PackageNotFoundError, version
 
-from tplc.backends.lark import LarkGrammar
 from tplc.errors import TplcError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from tplc.backends.lark import LarkGrammar
 
 # Those that were tested: the first, and the first that was not.
 _TESTED = ((1, 7), (2, 0))

@@ -42,8 +42,8 @@ RANDOM_MESSAGES = 20
 MOST_FAILURES = 1000  # a bound for memory: reports show a few, --json all
 LEAST_SHARE = 5  # one message of so many that are refused or ambiguous has to come back
 _LONGEST_TEXT = 400
-# The end of a parser's diagnostic for text that it drops: the format lacks what the template writes there.
-_DROPPED = "is left over after a call"
+# The code of a parser's diagnostic for text that it drops: the format lacks what the template writes there.
+_DROPPED = "left_over"
 _CHUNKS = (1, 2, 3, 5, 8, 13, 40)
 # What a broken parser may raise: it promises to raise nothing, so each of these is a failure to report.
 _RAISED = (
@@ -426,7 +426,7 @@ class _RoundTrip:
                     f"in chunks of {_sizes(sizes)} the deltas make {_shown(accumulated(deltas))}, not {_shown(whole)}"
                 )
             notes = getattr(stream, "diagnostics", ())  # of a parser that has them
-            dropped = [note.text for note in notes if note.text.endswith(_DROPPED)]
+            dropped = [note.text for note in notes if note.code == _DROPPED]
             if dropped:
                 return f"text of the template is dropped: {dropped[0]}"
         return None

@@ -104,18 +104,19 @@ class Pattern:
 JOINTS = Pattern(r"[\s_▁-]+")
 IN_ANY_CASE = {**{upper: upper + 32 for upper in range(65, 91)}, ord("｜"): ord("|")}
 RESPELLED = "\0"  # before the core of a marker in other case or with other separators
+PART_OF_LONGER, BEGINS_LONGER, SPELLED_OTHERWISE = 1, 2, 4  # what is known about a marker, added up
 PLAIN_WORD = Pattern(r"[\w.-]{0,64}")
 NOTHING = "(?!)"
 
 
 class Match:
-    """A marker in a text.  `lead` and `trail` are the white space that the template writes around it; `ambiguous`: it
-    may be part of a longer marker."""
+    """A marker in a text.  `lead` and `trail` are the white space that the template writes around it; `ambiguous`: 0,
+    or how it may be part of a longer marker, and whether it is spelled as the template does."""
 
     __slots__ = ("ambiguous", "end", "kind", "lead", "start", "trail")
 
     def __init__(
-        self, kind: str, start: int, end: int, lead: str = "", trail: str = "", ambiguous: bool = True
+        self, kind: str, start: int, end: int, lead: str = "", trail: str = "", ambiguous: int = PART_OF_LONGER
     ) -> None:
         self.kind, self.start, self.end = kind, start, end
         self.lead, self.trail, self.ambiguous = lead, trail, ambiguous
@@ -126,7 +127,8 @@ class Match:
 
 class Scanner:
     """The markers that count in one place.  Each has its kind, its core (with a space for optional white space), the
-    white space before and after it, and whether it may be part of a longer one (1) or its beginning (2).
+    white space before and after it, and whether it may be part of a longer one (1) or its beginning (2), or is spelled
+    otherwise than the template does (4): the sum.
 
     `find` has a group for each marker; `near` matches at their possible beginnings.  `width`: the length of the longest
     truncated marker at the end.  `leads` is their leading white space.  `word`, of a slot: a plain word up to the
@@ -158,7 +160,7 @@ class Scanner:
         if match is None:
             return None
         kind, _, lead, trail, ambiguous = self.markers[match.lastindex - 1]
-        return Match(kind, match.start(), match.end(), lead, trail, ambiguous > 0)
+        return Match(kind, match.start(), match.end(), lead, trail, ambiguous)
 
     def match(self, buf: str, pos: int) -> Match | None:
         """Return the longest marker at `pos`."""
@@ -166,7 +168,7 @@ class Scanner:
         if match is None:
             return None
         kind, _, lead, trail, ambiguous = self.markers[match.lastindex - 1]
-        return Match(kind, pos, match.end(), lead, trail, ambiguous > 1)
+        return Match(kind, pos, match.end(), lead, trail, ambiguous & ~PART_OF_LONGER)
 
     def prefix_of(self, buf: str, pos: int) -> str:
         """Return a marker that the text from `pos` to the end could become; "" if there is none."""
@@ -1490,6 +1492,12 @@ MOST_ENDS = 4  # so many ends of the turn in a row are one
 REASONING_KINDS = ("reasoning", "reasoning_end")
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
 CUT_KINDS = ("end", "reasoning_end", "content_end")
+# Diagnostics that the interpreter of states gives as well: the code, and the text.
+SPELLING = ("marker_spelled_otherwise", "a marker is not spelled as the template does")
+REASONING_TWICE = ("reasoning_opened_twice", "reasoning is opened twice")
+ENDS_IN_REASONING = ("ends_in_reasoning", "the output ends inside the reasoning")
+ENDS_IN_CALL = ("ends_in_call", "the output ends inside a call")
+TEXT_AFTER_TURN = ("text_after_turn", "text after the end of the turn")
 
 
 def next_char(buf: str, pos: int) -> int:
@@ -1693,11 +1701,19 @@ class TurnStates(Stream):
 
     def _drop(self, fresh: bool = True) -> bool:
         """Consume a marker that only structures the turn."""
+        if self._mark.ambiguous >= SPELLED_OTHERWISE:
+            self._note_spelling()
         self._pos += self._skip
         self._space = self._mark.trail
         self._fresh, self._literal = fresh, False
         self._line_start = self._line_start or fresh or self._mark.kind == "content"
         return True
+
+    def _note_spelling(self) -> None:
+        """Report, once, that the marker is in other case, or has other separators."""
+        mark = self._mark
+        self._note(*SPELLING)
+        self._mark = Match(mark.kind, mark.start, mark.end, mark.lead, mark.trail)
 
     def _drop_noted(self, code: str, text: str) -> bool:
         """Drop the marker and report it; the part that it stands in goes on."""
@@ -1727,7 +1743,7 @@ class TurnStates(Stream):
                 return None
             if behind is not None and behind.kind == "reasoning_end":
                 return False  # all that the reasoning holds
-            self._note("reasoning_opened_twice", "reasoning is opened twice")
+            self._note(*REASONING_TWICE)
             self._pos, self._space = self._mark.end, self._mark.trail
         return None if again is None else again != ""
 
@@ -1769,7 +1785,7 @@ class TurnStates(Stream):
             self._pos = next_char(self._buf, self._pos)
             if self._pos < len(self._buf):
                 self._fresh = False
-                self._note("text_after_turn", "text after the end of the turn")
+                self._note(*TEXT_AFTER_TURN)
         self._text("trailing", len(self._buf))
         return False
 
@@ -1784,7 +1800,7 @@ class TurnStates(Stream):
 
     def _cut_off(self) -> bool:
         """Drop the remaining markup of a call in which the output ends."""
-        self._cut("ends_in_call", "a call")
+        self._cut(*ENDS_IN_CALL)
         self._text("trailing", len(self._buf))
         return False
 
@@ -1812,27 +1828,28 @@ class TurnStates(Stream):
         self._note(code, text)
         self.incomplete = True
 
-    def _cut(self, code: str, what: str) -> None:
+    def _cut(self, code: str, text: str) -> None:
         if not self._ends_inside:
-            self._note(code, "the output ends inside " + what)
+            self._note(code, text)
         self.incomplete = self._ends_inside = True
 
     def _finish(self) -> None:
         """Close everything that is open at the end of the output."""
         if self._opener and self._reasoning_on:
-            self._cut("ends_in_reasoning", "the reasoning")
+            self._cut(*ENDS_IN_REASONING)
         if self._open or (self._unclosed and not self.ENDS_TURN):
-            self._cut("ends_in_call", "a call")
+            self._cut(*ENDS_IN_CALL)
 
 
 ONE_WORD = Pattern(r"[\w.:/-]+")
 NEVER_IN_NAMES = frozenset("<>{}\n")  # characters of markup, which stand in no name but in a tool's
+REPEATED_SLOT = "repeated_slot"  # a code of diagnostics
 MOST_ODD = 64  # the most names with unusual characters that are searched for
 
 
 class Slots(TurnStates):
     BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that never occur in names, or in values outside of a string
-    _others: Sequence[str] = ()  # diagnostics of repeated slots
+    _others: Sequence[tuple[str, str]] = ()  # diagnostics of the slots: codes and texts
     _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that contain ends of names
 
     def _slots(self, pos: int, slots: Sequence[Any], name: str | None = None) -> tuple[dict[str, str], int, str]:
@@ -1841,7 +1858,7 @@ class Slots(TurnStates):
         The third result is a text, or "more" (more input is needed) or "end" (it was needed, but the output has
         ended). A marker of the kind "next" belongs to the text after the slot, as "bare" does after one word; white
         space in place of the markers' own is accepted.  A repeated name (if `name` is known) must be equal, or a
-        diagnostic is added.
+        diagnostic is added to `_others`.
         """
         values: dict[str, str] = {} if name is None else {"name": name}
         buf, others, earlier = self._buf, [], ("", pos, "")  # the previous slot, its start, and the text that ends it
@@ -1866,7 +1883,7 @@ class Slots(TurnStates):
                 return values, pos, expected
             text = buf[pos : mark.start].strip()
             if values.setdefault(slot, text) != text:
-                others.append(f"the {slot} comes again as {text}")
+                others.append((REPEATED_SLOT, f"the {slot} comes again as {text}"))
             earlier = (slot, pos, buf[mark.start : mark.end])
             expected = self._is_no_slot(slot, text, pos, known, ends, mark)
             if expected:
@@ -1874,13 +1891,15 @@ class Slots(TurnStates):
             kept = mark.kind in ("next", "bare")
             pos = mark.start if kept else mark.end
             self._space = "" if kept else mark.trail
+            if mark.ambiguous >= SPELLED_OTHERWISE and not kept:
+                others.append(SPELLING)
         self._others = others
         return values, pos, ""
 
     def _note_others(self) -> None:
-        """Note repeated slots with different values."""
-        for other in self._others:
-            self._note("repeated_slot", other)
+        """Note repeated slots with different values, and markers in another spelling."""
+        for code, text in self._others:
+            self._note(code, text)
 
     def _end_of_slot(
         self, slot: str, pos: int, known: int, ends: Scanner, stops: str, joint: str
@@ -2067,12 +2086,16 @@ class Machine(Slots):
         if kind == "call":
             return self._try_call("content")
         if kind in ("close", "closed", "separator"):
+            if self._mark.ambiguous >= SPELLED_OTHERWISE:
+                self._note_spelling()
             self._pos, self._space = self._mark.end, self._mark.trail
             self._unclosed = kind == "separator" or (self._unclosed and kind != "closed")
             if kind == "separator":
                 return self._try_unopened()
             return True
         # Something else than more of the calls follows, or nothing.
+        if kind == "" and self._unclosed:
+            self._text_follows()
         self._unclosed = self._unclosed and next_char(self._buf, self._pos) == len(self._buf)
         self._state = type(self)._content
         return True
@@ -2105,7 +2128,7 @@ class Machine(Slots):
             return self._final and self._cut_off()  # the whole opener, without its end
         if expected == "end" and (self._skip or self._mark.kind == "separator"):
             return self._cut_off()
-            self._cut("ends_in_call", "a call")
+            self._cut(*ENDS_IN_CALL)
         self._note("not_a_call", "not a call: expected " + expected)
         self._literal, self._unclosed, self._space = True, False, ""
         self._state = self._back
@@ -2114,6 +2137,8 @@ class Machine(Slots):
         return True
 
     def _open_call(self, name: str, call_id: str | None = None) -> None:
+        if self._mark.ambiguous >= SPELLED_OTHERWISE:
+            self._note_spelling()
         if self._opener and self._reasoning_on:
             self._out.flush()
             if "".join(self._out.texts["reasoning_content"]).strip():
@@ -2150,9 +2175,16 @@ class Machine(Slots):
     def _left_over(self, kind: str) -> str:
         raise NotImplementedError
 
+    def _text_follows(self) -> None:
+        raise NotImplementedError
+
 
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "last")
 LEFT_SIGNS = Pattern(r"[\"']?[}\])]|`{1,3}")
+
+
+def is_empty_object(arguments: str) -> bool:
+    return arguments[:1] == "{" and not arguments[1:-1].strip()
 
 
 class Repairs(Machine):
@@ -2244,6 +2276,13 @@ class Repairs(Machine):
         self._once, self._state = True, type(self)._call
         return True
 
+    def _text_follows(self) -> None:
+        at, texts = next_char(self._buf, self._pos), self._out.texts["arguments"]
+        if at < len(self._buf) and LEFT_SIGNS.match(self._buf, at) is None:
+            self._out.flush()
+            if is_empty_object("".join(texts)):
+                self._lost("no_argument", "text follows the empty arguments of a call without a closer")
+
     def _left_over(self, kind: str) -> str:
         """Skip a superfluous bracket after a call, or an opener in the place of a closer, at the end of the calls.
 
@@ -2256,7 +2295,7 @@ class Repairs(Machine):
         elif kind == "" and start < len(buf) and (left := LEFT_SIGNS.match(buf, start)) is not None:
             end = left.end()
         else:
-            return "no"
+            return "more" if kind == "" and not self._final and buf[start:] in ('"', "'") else "no"
         at = next_char(buf, end)
         mark = self.AFTER_CALL.match(buf, at)
         if mark is None and not self._final and (at == len(buf) or self.AFTER_CALL.prefix_of(buf, at)):
@@ -2284,12 +2323,13 @@ class Pairs(Repairs):
     PAIR_OPENS: ClassVar[bool] = True  # a pair begins with a marker of its own
     AROUND_KEY: ClassVar[Any] = ()  # the texts before a key and after it, of which some may be missing
     _count = 0
+    _ends_in_text = False  # text that is no pair ends the pairs, and was reported
 
     def _begin_value(self, key: str, word: str) -> None:
         raise NotImplementedError
 
     def _begin_arguments(self) -> None:
-        self._count = 0
+        self._count, self._ends_in_text = 0, False
         self._state = type(self)._pairs
 
     def _may_go_on(self, pos: int) -> bool:
@@ -2304,9 +2344,13 @@ class Pairs(Repairs):
         if kind is None:
             return False
         if kind == "skip":
+            if self._mark.ambiguous >= SPELLED_OTHERWISE:
+                self._note_spelling()
             self._pos, self._space = self._mark.end, ""
             return True
         if kind == "end":
+            if self._mark.ambiguous >= SPELLED_OTHERWISE:
+                self._note_spelling()
             self._pos = self._mark.end
         if (
             not kind
@@ -2357,8 +2401,11 @@ class Pairs(Repairs):
             return self._no_pair()
         key = values["key"]
         bare = without_quotes(key, self._schema()) if self.READ_AGAIN and self._tools else key
-        if self._others or odd or key != bare:
+        respelled = self.PAIR_OPENS and self._mark.ambiguous >= SPELLED_OTHERWISE
+        if self._others or odd or respelled or key != bare:
             self._pos = next_char(self._buf, self._pos)  # diagnostics are about the pair, in any chunking
+        if respelled:
+            self._note_spelling()
         if self._others:
             self._note_others()
         if odd:
@@ -2419,12 +2466,16 @@ class Pairs(Repairs):
     def _key_of(self, comma: str, key: str) -> str:
         return comma + '"' + escaped(key) + '": '
 
+    def _text_follows(self) -> None:
+        if not self._ends_in_text:
+            super()._text_follows()
+
     def _end_pairs(self, kind: str) -> bool:
         if not kind and self._final and not self._buf[self._pos :].strip():
             return False
         if not kind:
-            self._note("no_argument", NO_PAIR)
-            self.incomplete = self.incomplete or not self._count
+            self._lost("no_argument", NO_PAIR)
+        self._ends_in_text = not kind
         self._out.emit("arguments", "}" if self._count else "{}")
         return self._close_call()
 
@@ -2597,8 +2648,8 @@ class StreamParser(QuotedPairs):
     IN_REASONING = Scanner(
         ("line", "<.code.> [ <.code.> [", "", "", 0), ("reasoning_end", "<./mind.>", "", "", 0),
         ("line", "<.code.> [", "", "", 2), ("line", "<.code.>", "", "", 2), ("end", "<./.>", "", "\n", 0),
-        ("line", "\x00<.code.>[<.code.>[", "", "", 2), ("alike", "\x00<./mind.>", "", "", 2),
-        ("line", "\x00<.code.>[", "", "", 2), ("line", "\x00<.code.>", "", "", 2),
+        ("line", "\x00<.code.>[<.code.>[", "", "", 6), ("alike", "\x00<./mind.>", "", "", 6),
+        ("line", "\x00<.code.>[", "", "", 6), ("line", "\x00<.code.>", "", "", 6),
         ("line", "```json <.code.> [", "", "", 0), ("line", "``` <.code.> [", "", "", 0),
         find=(
             r"<(?:(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|(\./mind\.>)|(\.code\.>\s{0,64}\[)|(\.code\.>)|(\."
@@ -2614,8 +2665,8 @@ class StreamParser(QuotedPairs):
         ("empty", "<.code.> ] <./code.>", "", "", 0), ("empty", "<.code.> <./code.>", "", "", 0),
         ("header", "<.assistant.>", "", "", 0), ("call", "<.code.> [", "", "", 2), ("stray", "<./mind.>", "", "", 0),
         ("reasoning", "<.mind.>", "", "", 0), ("call", "<.code.>", "", "", 2), ("end", "<./.>", "", "\n", 0),
-        ("call", "\x00<.code.>[<.code.>[", "", "", 2), ("call", "\x00<.code.>[", "", "", 2),
-        ("call", "\x00<.code.>", "", "", 2), ("call", "```json <.code.> [", "", "", 0),
+        ("call", "\x00<.code.>[<.code.>[", "", "", 6), ("call", "\x00<.code.>[", "", "", 6),
+        ("call", "\x00<.code.>", "", "", 6), ("call", "```json <.code.> [", "", "", 0),
         ("call", "``` <.code.> [", "", "", 0),
         find=(
             r"<(?:(\.code\.>\s{0,64}\[\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}\]\s{0,64}<\./code"
@@ -2633,8 +2684,8 @@ class StreamParser(QuotedPairs):
         ("empty", "<.code.> ] <./code.>", "", "", 0), ("empty", "<.code.> <./code.>", "", "", 0),
         ("header", "<.assistant.>", "", "", 0), ("call", "<.code.> [", "", "", 2), ("stray", "<./mind.>", "", "", 0),
         ("reasoning", "<.mind.>", "", "", 0), ("call", "<.code.>", "", "", 2), ("end", "<./.>", "", "\n", 0),
-        ("call", "\x00<.code.>[<.code.>[", "", "", 2), ("call", "\x00<.code.>[", "", "", 2),
-        ("reasoning", "\x00<.mind.>", "", "", 2), ("call", "\x00<.code.>", "", "", 2),
+        ("call", "\x00<.code.>[<.code.>[", "", "", 6), ("call", "\x00<.code.>[", "", "", 6),
+        ("reasoning", "\x00<.mind.>", "", "", 6), ("call", "\x00<.code.>", "", "", 6),
         ("call", "```json <.code.> [", "", "", 0), ("call", "``` <.code.> [", "", "", 0),
         find=(
             r"<(?:(\.code\.>\s{0,64}\[\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}\]\s{0,64}<\./code"
@@ -2683,8 +2734,8 @@ class StreamParser(QuotedPairs):
     BETWEEN = Scanner(
         ("next", ")", "", "", 0), ("skip", ",", "", " ", 0), ("next", "<.code.> [ <.code.> [", "", "", 0),
         ("next", "<./code.>", "", "", 1), ("next", "<.code.> [", "", "", 2), ("next", "<./.>", "", "\n", 0),
-        ("next", "\x00<.code.>[<.code.>[", "", "", 2), ("next", "\x00<./code.>", "", "", 2),
-        ("next", "\x00<.code.>[", "", "", 2), ("next", "] <./code.>", "", "", 0), ("next", "]", "", "", 2),
+        ("next", "\x00<.code.>[<.code.>[", "", "", 6), ("next", "\x00<./code.>", "", "", 6),
+        ("next", "\x00<.code.>[", "", "", 6), ("next", "] <./code.>", "", "", 0), ("next", "]", "", "", 2),
         ("next", "```json <.code.> [", "", "", 0), ("next", "``` <.code.> [", "", "", 0),
         find=(
             r"\)()|,()|<(?:(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|(\./code\.>)|(\.code\.>\s{0,64}\[)|(\./\."
@@ -2712,8 +2763,8 @@ class StreamParser(QuotedPairs):
         ("empty", "<.code.> <./code.>", "", "", 0), ("header", "<.assistant.>", "", "", 0),
         ("call", "<.code.> [", "", "", 2), ("closed", "<./code.>", "", "", 1), ("stray", "<./mind.>", "", "", 0),
         ("call", "<.code.>", "", "", 2), ("reasoning", "<.mind.>", "", "", 0), ("end", "<./.>", "", "\n", 0),
-        ("call", "\x00<.code.>[<.code.>[", "", "", 2), ("call", "\x00<.code.>[", "", "", 2),
-        ("closed", "\x00<./code.>", "", "", 2), ("call", "\x00<.code.>", "", "", 2),
+        ("call", "\x00<.code.>[<.code.>[", "", "", 6), ("call", "\x00<.code.>[", "", "", 6),
+        ("closed", "\x00<./code.>", "", "", 6), ("call", "\x00<.code.>", "", "", 6),
         ("closed", "] <./code.>", "", "", 1), ("closed", "]", "", "", 2), ("call", "```json <.code.> [", "", "", 0),
         ("call", "``` <.code.> [", "", "", 0),
         find=(

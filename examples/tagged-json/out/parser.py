@@ -102,18 +102,19 @@ class Pattern:
 JOINTS = Pattern(r"[\s_▁-]+")
 IN_ANY_CASE = {**{upper: upper + 32 for upper in range(65, 91)}, ord("｜"): ord("|")}
 RESPELLED = "\0"  # before the core of a marker in other case or with other separators
+PART_OF_LONGER, BEGINS_LONGER, SPELLED_OTHERWISE = 1, 2, 4  # what is known about a marker, added up
 PLAIN_WORD = Pattern(r"[\w.-]{0,64}")
 NOTHING = "(?!)"
 
 
 class Match:
-    """A marker in a text.  `lead` and `trail` are the white space that the template writes around it; `ambiguous`: it
-    may be part of a longer marker."""
+    """A marker in a text.  `lead` and `trail` are the white space that the template writes around it; `ambiguous`: 0,
+    or how it may be part of a longer marker, and whether it is spelled as the template does."""
 
     __slots__ = ("ambiguous", "end", "kind", "lead", "start", "trail")
 
     def __init__(
-        self, kind: str, start: int, end: int, lead: str = "", trail: str = "", ambiguous: bool = True
+        self, kind: str, start: int, end: int, lead: str = "", trail: str = "", ambiguous: int = PART_OF_LONGER
     ) -> None:
         self.kind, self.start, self.end = kind, start, end
         self.lead, self.trail, self.ambiguous = lead, trail, ambiguous
@@ -124,7 +125,8 @@ class Match:
 
 class Scanner:
     """The markers that count in one place.  Each has its kind, its core (with a space for optional white space), the
-    white space before and after it, and whether it may be part of a longer one (1) or its beginning (2).
+    white space before and after it, and whether it may be part of a longer one (1) or its beginning (2), or is spelled
+    otherwise than the template does (4): the sum.
 
     `find` has a group for each marker; `near` matches at their possible beginnings.  `width`: the length of the longest
     truncated marker at the end.  `leads` is their leading white space.  `word`, of a slot: a plain word up to the
@@ -156,7 +158,7 @@ class Scanner:
         if match is None:
             return None
         kind, _, lead, trail, ambiguous = self.markers[match.lastindex - 1]
-        return Match(kind, match.start(), match.end(), lead, trail, ambiguous > 0)
+        return Match(kind, match.start(), match.end(), lead, trail, ambiguous)
 
     def match(self, buf: str, pos: int) -> Match | None:
         """Return the longest marker at `pos`."""
@@ -164,7 +166,7 @@ class Scanner:
         if match is None:
             return None
         kind, _, lead, trail, ambiguous = self.markers[match.lastindex - 1]
-        return Match(kind, pos, match.end(), lead, trail, ambiguous > 1)
+        return Match(kind, pos, match.end(), lead, trail, ambiguous & ~PART_OF_LONGER)
 
     def prefix_of(self, buf: str, pos: int) -> str:
         """Return a marker that the text from `pos` to the end could become; "" if there is none."""
@@ -1435,6 +1437,12 @@ MOST_ENDS = 4  # so many ends of the turn in a row are one
 REASONING_KINDS = ("reasoning", "reasoning_end")
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
 CUT_KINDS = ("end", "reasoning_end", "content_end")
+# Diagnostics that the interpreter of states gives as well: the code, and the text.
+SPELLING = ("marker_spelled_otherwise", "a marker is not spelled as the template does")
+REASONING_TWICE = ("reasoning_opened_twice", "reasoning is opened twice")
+ENDS_IN_REASONING = ("ends_in_reasoning", "the output ends inside the reasoning")
+ENDS_IN_CALL = ("ends_in_call", "the output ends inside a call")
+TEXT_AFTER_TURN = ("text_after_turn", "text after the end of the turn")
 
 
 def next_char(buf: str, pos: int) -> int:
@@ -1648,11 +1656,19 @@ class TurnStates(Stream):
 
     def _drop(self, fresh: bool = True) -> bool:
         """Consume a marker that only structures the turn."""
+        if self._mark.ambiguous >= SPELLED_OTHERWISE:
+            self._note_spelling()
         self._pos += self._skip
         self._space = self._mark.trail
         self._fresh, self._literal = fresh, False
         self._line_start = self._line_start or fresh or self._mark.kind == "content"
         return True
+
+    def _note_spelling(self) -> None:
+        """Report, once, that the marker is in other case, or has other separators."""
+        mark = self._mark
+        self._note(*SPELLING)
+        self._mark = Match(mark.kind, mark.start, mark.end, mark.lead, mark.trail)
 
     def _drop_noted(self, code: str, text: str) -> bool:
         """Drop the marker and report it; the part that it stands in goes on."""
@@ -1682,7 +1698,7 @@ class TurnStates(Stream):
                 return None
             if behind is not None and behind.kind == "reasoning_end":
                 return False  # all that the reasoning holds
-            self._note("reasoning_opened_twice", "reasoning is opened twice")
+            self._note(*REASONING_TWICE)
             self._pos, self._space = self._mark.end, self._mark.trail
         return None if again is None else again != ""
 
@@ -1724,7 +1740,7 @@ class TurnStates(Stream):
             self._pos = next_char(self._buf, self._pos)
             if self._pos < len(self._buf):
                 self._fresh = False
-                self._note("text_after_turn", "text after the end of the turn")
+                self._note(*TEXT_AFTER_TURN)
         self._text("trailing", len(self._buf))
         return False
 
@@ -1739,7 +1755,7 @@ class TurnStates(Stream):
 
     def _cut_off(self) -> bool:
         """Drop the remaining markup of a call in which the output ends."""
-        self._cut("ends_in_call", "a call")
+        self._cut(*ENDS_IN_CALL)
         self._text("trailing", len(self._buf))
         return False
 
@@ -1767,17 +1783,17 @@ class TurnStates(Stream):
         self._note(code, text)
         self.incomplete = True
 
-    def _cut(self, code: str, what: str) -> None:
+    def _cut(self, code: str, text: str) -> None:
         if not self._ends_inside:
-            self._note(code, "the output ends inside " + what)
+            self._note(code, text)
         self.incomplete = self._ends_inside = True
 
     def _finish(self) -> None:
         """Close everything that is open at the end of the output."""
         if self._opener and self._reasoning_on:
-            self._cut("ends_in_reasoning", "the reasoning")
+            self._cut(*ENDS_IN_REASONING)
         if self._open or (self._unclosed and not self.ENDS_TURN):
-            self._cut("ends_in_call", "a call")
+            self._cut(*ENDS_IN_CALL)
 
 
 class Slots(TurnStates):
@@ -1845,10 +1861,14 @@ class Machine(Slots):
         if kind == "call":
             return self._try_call("content")
         if kind in ("close", "closed", "separator"):
+            if self._mark.ambiguous >= SPELLED_OTHERWISE:
+                self._note_spelling()
             self._pos, self._space = self._mark.end, self._mark.trail
             self._unclosed = kind == "separator" or (self._unclosed and kind != "closed")
             return True
         # Something else than more of the calls follows, or nothing.
+        if kind == "" and self._unclosed:
+            self._text_follows()
         self._unclosed = self._unclosed and next_char(self._buf, self._pos) == len(self._buf)
         self._state = type(self)._content
         return True
@@ -1869,6 +1889,8 @@ class Machine(Slots):
         return True
 
     def _open_call(self, name: str, call_id: str | None = None) -> None:
+        if self._mark.ambiguous >= SPELLED_OTHERWISE:
+            self._note_spelling()
         if self._opener and self._reasoning_on:
             self._out.flush()
             if "".join(self._out.texts["reasoning_content"]).strip():
@@ -1896,6 +1918,9 @@ class Machine(Slots):
         return kind
 
     def _left_over(self, kind: str) -> str:
+        raise NotImplementedError
+
+    def _text_follows(self) -> None:
         raise NotImplementedError
 
 
@@ -1941,7 +1966,7 @@ class Repairs(Machine):
         elif kind == "" and start < len(buf) and (left := LEFT_SIGNS.match(buf, start)) is not None:
             end = left.end()
         else:
-            return "no"
+            return "more" if kind == "" and not self._final and buf[start:] in ('"', "'") else "no"
         at = next_char(buf, end)
         mark = self.AFTER_CALL.match(buf, at)
         if mark is None and not self._final and (at == len(buf) or self.AFTER_CALL.prefix_of(buf, at)):
@@ -2056,6 +2081,9 @@ class CallObjects(Repairs):
                 self._try_call("content")
                 return "dropped"
         return super()._left_over(kind)
+
+    def _text_follows(self) -> None:
+        """What follows the object of a call is none of its arguments."""
 
     def _begin_object(self) -> None:
         """Start a call after its opener, which may include the opening of its object."""
@@ -2208,7 +2236,7 @@ class CallObjects(Repairs):
         text = "".join(self._raw) + self._buf[self._pos :]
         if not any(closer.strip() in text for closer in self.CLOSERS):
             self._raw, self._pos, self._back_kind = [text], len(self._buf), "trailing"
-            self._cut("ends_in_call", "a call")
+            self._cut(*ENDS_IN_CALL)
         self._no_object("the rest of the call")
 
     def _end_object(self, reader: Reader) -> bool:
@@ -2428,7 +2456,7 @@ class StreamParser(UsualObjects):
         ("line", "<fn> ```json {", "\n", "", 0), ("line", "<fn> <fn> {", "\n", "", 0),
         ("line", "<fn> ``` {", "\n", "", 0), ("reasoning_end", "</musing>", "\n", "\n\n", 0),
         ("line", "<fn> [ {", "\n", "", 0), ("line", "<fn> {", "\n", "", 1), ("end", "<~/~>", "", "\n", 0),
-        ("line", "\x00<fn>```json{", "\n", "", 2), ("alike", "\x00</musing>", "\n", "\n\n", 2),
+        ("line", "\x00<fn>```json{", "\n", "", 6), ("alike", "\x00</musing>", "\n", "\n\n", 6),
         ("line", "```json <fn> {", "", "", 0), ("line", "``` <fn> {", "", "", 0),
         find=(
             r"<(?:(fn>\s{0,64}```json\s{0,64}\{)|(fn>\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}```\s{0,64}\{)|(/musing>)|(fn"
@@ -2442,7 +2470,7 @@ class StreamParser(UsualObjects):
         ("call", "<fn> <fn> {", "\n", "", 0), ("call", "<fn> ``` {", "\n", "", 0), ("empty", "<fn> </fn>", "", "", 0),
         ("stray", "</musing>", "\n", "\n\n", 0), ("reasoning", "<musing>", "", "\n", 0),
         ("call", "<fn> [ {", "\n", "", 0), ("call", "<fn> {", "\n", "", 1), ("end", "<~/~>", "", "\n", 0),
-        ("call", "\x00<fn>```json{", "\n", "", 2), ("call", "```json <fn> {", "", "", 0),
+        ("call", "\x00<fn>```json{", "\n", "", 6), ("call", "```json <fn> {", "", "", 0),
         ("call", "``` <fn> {", "", "", 0),
         find=(
             r"<(?:(fn>\s{0,64}```json\s{0,64}\{)|(~assistant~>)|(fn>\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}```\s{0,64}\{)"
@@ -2456,7 +2484,7 @@ class StreamParser(UsualObjects):
         ("call", "<fn> <fn> {", "\n", "", 0), ("call", "<fn> ``` {", "\n", "", 0), ("empty", "<fn> </fn>", "", "", 0),
         ("stray", "</musing>", "\n", "\n\n", 0), ("reasoning", "<musing>", "", "\n", 0),
         ("call", "<fn> [ {", "\n", "", 0), ("call", "<fn> {", "\n", "", 1), ("end", "<~/~>", "", "\n", 0),
-        ("call", "\x00<fn>```json{", "\n", "", 2), ("reasoning", "\x00<musing>", "", "\n", 2),
+        ("call", "\x00<fn>```json{", "\n", "", 6), ("reasoning", "\x00<musing>", "", "\n", 6),
         ("call", "```json <fn> {", "", "", 0), ("call", "``` <fn> {", "", "", 0),
         find=(
             r"<(?:(fn>\s{0,64}```json\s{0,64}\{)|(~assistant~>)|(fn>\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}```\s{0,64}\{)"
@@ -2514,7 +2542,7 @@ class StreamParser(UsualObjects):
         ("call", "<fn> <fn> {", "", "", 1), ("call", "<fn> ``` {", "", "", 1), ("empty", "<fn> </fn>", "", "", 0),
         ("stray", "</musing>", "\n", "\n\n", 0), ("reasoning", "<musing>", "", "\n", 0),
         ("call", "<fn> [ {", "", "", 1), ("call", "<fn> {", "", "", 1), ("closed", "</fn>", "\n", "", 1),
-        ("end", "<~/~>", "", "\n", 0), ("call", "\x00<fn>```json{", "", "", 2), ("call", "```json <fn> {", "", "", 0),
+        ("end", "<~/~>", "", "\n", 0), ("call", "\x00<fn>```json{", "", "", 6), ("call", "```json <fn> {", "", "", 0),
         ("call", "``` <fn> {", "", "", 0),
         find=(
             r",(?:(\s{0,64}<fn>\s{0,64}```json\s{0,64}\{)|(\s{0,64}<fn>\s{0,64}<fn>\s{0,64}\{)|(\s{0,64}<fn>\s{0,64}``"

@@ -100,6 +100,7 @@ class PairRules:
         # The key comes again after the value, as in closing tags.
         self.repeats = pairs.value_close is not None
         self.rest = pairs.value_close[1] if pairs.value_close is not None else ""
+        self.all_keys: tuple[str, ...] = ()  # of the tools
         self.names: tuple[str, ...] = ()  # of the tools: what a further call's name is one of
 
     def core(self, text: str) -> str:
@@ -111,6 +112,7 @@ class PairRules:
 
     def rules(self, known: KnownTools) -> list[Rule]:
         self.names = tuple(tool.name for tool in known.tools)
+        self.all_keys = tuple(dict.fromkeys(one.name for tool in known.tools for one in tool.parameters))
         named = [self.tool_rules(f"_for_{tool.rule}", tool.parameters) for tool in known.tools]
         return [
             *(each for rules in named for each in rules),
@@ -279,9 +281,8 @@ class PairRules:
             rules.append(rule("key_stop", leaf(self.key_stop)))
         if self.key_end:
             end = ends(self.key_end, self.facts.alike)
-            first = self.key_end[0]
             # White space after it is the value's, unless there is white space before it too.
-            spaced = self.guessed and not self.typed and not first[:1].isspace() and first.rstrip()[-1] not in QUOTES
+            spaced = self.pairs.spaced
             rules.append(rule("key_end", leaf(rf"(?:\s++{end}\s*+|{end})" if spaced else rf"\s*+{end}")))
         if self.typed:
             rules += self.type_rules()
@@ -333,15 +334,19 @@ class PairRules:
     # The value
 
     def value_close(self) -> list[Rule]:
-        rules = [rule("value_close", leaf(self.close_pattern()))] if self.closer.strip() else []
+        rules = [rule("value_close", leaf(self.close_pattern(self.all_keys)))] if self.closer.strip() else []
         return rules + [rule("missing_closer_for_call", "&" + leaf(self.call_closes))] * bool(self.call_closes)
 
-    def alike_closers(self) -> str:
-        """What closes a raw value, spelled otherwise: before the next pair or the end of the call."""
+    def alike_closers(self, keys: Sequence[str]) -> str:
+        """What closes a raw value, spelled otherwise: before the next pair, which may lack its opener if the schema has
+        its key, or the end of the call."""
         if not self.facts.alike:
             return ""
         found = of_kinds(lexemes_of([("end", self.pairs.value_ends)], apart=("end",)), (ALIKE,))
-        return rf"{found}(?=\s*+(?:{either([one.find for one in self.lexemes.all])}))" if found else ""
+        after = [one.find for one in self.lexemes.all]
+        if self.pairs.next_pair is not None and self.facts.reads_again and around_key(self.pairs):
+            after += [exact(key) + marker_core(self.pairs.next_pair[1]) for key in keys]
+        return rf"{found}(?=\s*+(?:{either(after)}))" if found else ""
 
     @property
     def call_closes(self) -> str:
@@ -351,20 +356,20 @@ class PairRules:
             return ""
         return r"\n?" + closes_call(pairs.following, self.facts.calls.section_end, begun=False, quote=exact)
 
-    def value_stop(self) -> str:
-        return group(either([self.close_pattern(), self.call_closes]))
+    def value_stop(self, keys: Sequence[str] = ()) -> str:
+        return group(either([self.close_pattern(keys), self.call_closes]))
 
     def typed_stop(self, keys: tuple[str, ...] = ()) -> str:
         """What closes a value that is no text; a text goes on where a later closer counts."""
         only = self.only_closer(self.own_ends, keys) if not self.repeats else ""
-        close = self.own_ends + only if only else self.close_pattern()
-        return group(either([close, self.alike_closers() if only else "", self.call_closes]))
+        close = self.own_ends + only if only else self.close_pattern(keys)
+        return group(either([close, self.alike_closers(keys) if only else "", self.call_closes]))
 
-    def close_pattern(self) -> str:
+    def close_pattern(self, keys: Sequence[str] = ()) -> str:
         if self.repeats:
             return rf"{marker(self.closer)}[^\n]{{0,{KEY_LIMIT}}}?{marker(self.rest)}"
         if self.pairs.value_ends:
-            return group(either([self.own_ends, self.alike_closers()]))
+            return group(either([self.own_ends, self.alike_closers(keys)]))
         return marker(self.closer) if is_distinctive(self.closer) else self.punctuation()
 
     @property
@@ -422,14 +427,18 @@ class PairRules:
         for key in keys:
             text = marker_core(before + key + after)
             line = r"\n" * before.startswith("\n")
-            found.append(rf"{line}{text}(?<!{text}(?:(?!{opener}).)*{text})")
+            came = rf"{text}(?:(?!{opener}).)*"
+            found.append(rf"{line}{text}(?<!{came}{text})")
+            if self.pairs.next_unopened:
+                unopened = r"\n" + exact(key + self.pairs.next_unopened)
+                found.append(rf"{unopened}(?<!{came}{unopened})")
         return group(either(found))
 
     def text_before(self, keys: tuple[str, ...]) -> str:
         """A raw value up to its end; where it quotes a call, no pair ends it."""
         if self.guessed:
             return rf".*?(?={self.punctuation(keys)}|\Z)"
-        ends, breaks = self.value_stop(), breaks_pattern(self.facts.calls.breaks)
+        ends, breaks = self.value_stop(keys), breaks_pattern(self.facts.calls.breaks)
         free = f"(?:(?!{breaks}).)*?" if breaks else ".*?"
         text = rf"{free}(?={ends}|{self.next_pair(keys)})|.*?(?={ends}|\Z)"
         later = self.later_closer(self.own_ends, keys)

@@ -52,6 +52,7 @@ def spelled_of(acceptor: Acceptor) -> SpelledOtherwise:
     spelled.closers, spelled.header_texts = calls.distinctive_closers, Pattern(calls.header_pattern)
     spelled.id_prefix = calls.shape.id_prefix
     pairs = calls.pairs
+    spelled.is_closed = not calls.fields and bool(calls.last or calls.tail is not None)
     if pairs is not None:
         between: dict[str, list[str]] = {}
         for kind, texts in pairs.between:

@@ -20,6 +20,8 @@ from functools import cache
 from importlib import resources
 from itertools import pairwise
 
+from tplc.backends.python.nodes import walk
+
 FILES = (
     "message",
     "pattern",
@@ -101,7 +103,7 @@ class Embedded:
 
 def embed(code: Iterable[str], bases: Sequence[str] = ()) -> Embedded:
     """What `code`, the lines of the parser itself, needs.  Each of `bases` stands on the next, if there are several."""
-    walked = [*ast.walk(ast.parse("\n".join(code)))]
+    walked = [*walk(ast.parse("\n".join(code)))]
     names, attributes = _names(walked) | frozenset(bases), _attributes(walked)
     off, chosen = frozenset(flag for file in FILES for flag in _flags(file)), None
     on = _local(walked)
@@ -176,7 +178,7 @@ def imports_of(code: Iterable[str]) -> tuple[dict[str, tuple[str, ...]], dict[st
 
     Returns the names by file of the runtime, those that are types alone, and the imports of other modules.
     """
-    names = {*_names(ast.walk(ast.parse("\n".join(code))))}
+    names = {*_names(walk(ast.parse("\n".join(code))))}
     taken: dict[str, tuple[str, ...]] = {}
     types: dict[str, tuple[str, ...]] = {}
     definitions = {file: _definitions(file) for file in (*FILES, _SHARED_ONLY)}
@@ -310,7 +312,7 @@ def _tree(file: str) -> ast.Module:
 
 @cache
 def _branches(file: str) -> tuple[ast.If, ...]:
-    return tuple(node for node in ast.walk(_tree(file)) if isinstance(node, ast.If))
+    return tuple(node for node in walk(_tree(file)) if isinstance(node, ast.If))
 
 
 def _without(source: str, branches: Iterable[ast.If], off: frozenset[str], on: frozenset[str] = frozenset()) -> str:
@@ -405,7 +407,7 @@ def _parts(node: ast.stmt, lines: list[str]) -> Iterator[Fragment]:
 
 
 def _part(member: str, lines: list[str], nodes: list[ast.AST], indent: int) -> Fragment:
-    walked = [item for node in nodes for item in ast.walk(node)]
+    walked = [item for node in nodes for item in walk(node)]
     own = member or any(isinstance(node, ast.FunctionDef) for node in nodes)
     inherited = [(_base(item.value), item.attr) for item in walked if isinstance(item, ast.Attribute)]
     method = nodes[0] if member and len(nodes) == 1 and isinstance(nodes[0], ast.FunctionDef) else None
@@ -417,7 +419,7 @@ def _part(member: str, lines: list[str], nodes: list[ast.AST], indent: int) -> F
         above = own_lines[: len(lines) - (method.end_lineno or 0) + method.body[0].lineno - 1]
         signature = tuple(line for line in above if not line.lstrip().startswith("#"))
         annotated = [method.args, *([method.returns] if method.returns else []), *method.decorator_list]
-        of_signature = _names([item for node in annotated for item in ast.walk(node)])
+        of_signature = _names([item for node in annotated for item in walk(node)])
     return Fragment(
         member,
         own_lines,

@@ -109,7 +109,8 @@ def _feed_argument(facts: Acceptor, chars: set[str]) -> list[str]:
         in_string = ['chunk[-1:] not in "\\\\"', "IN_STRING.fullmatch(chunk)"]
         otherwise, passed = in_string if _in_json(facts) else [], "chunk"
     else:
-        if facts.calls is not None and facts.calls.pairs is not None and facts.calls.pairs.guessed:
+        pairs = facts.calls.pairs if facts.calls is not None else None
+        if pairs is not None and pairs.guessed:
             # Any of them may begin what ends the value, white space among them.
             tests = [*_ends_nothing(chars), "not chunk[-1:].isspace()"]
         else:
@@ -117,6 +118,8 @@ def _feed_argument(facts: Acceptor, chars: set[str]) -> list[str]:
         # Usual text holds none of these, so only other text is asked about them.
         spaces = "".join(sorted(char for char in chars if char.isspace() and not char.isprintable()))
         otherwise, passed = [f"chunk[-1:] not in {literal(spaces or chr(10))}"], "self._json(chunk)"
+        if pairs is not None and pairs.next_unopened:
+            otherwise.append('(self._next_lines == "" or not self._may_begin_pair(chunk))')
     if not otherwise:
         return [*_condition(12, "if", [*tests, *usual]), *_passed(16, _argument("chunk"))]
     indent = 16 if tests else 12
@@ -194,7 +197,8 @@ def _ends_of_values(facts: Acceptor) -> set[str] | None:
     if pairs.value_close is not None and not pairs.value_close[0].strip():
         return None  # a value's closer begins with its key
     ends = [*pairs.value_ends, *(pairs.value_close or ())[:1], *(pairs.wrap or ())[1:]]
-    ends += pairs.items[1:] if pairs.items else pairs.next_pair[:1] if pairs.next_pair else ()
+    ends += pairs.items[1:] if pairs.items else ()
+    ends += (pairs.next_pair[0], *calls.innermost_breaks) if pairs.next_pair and not pairs.items else ()
     starts = pairs.following.starts + (pairs.bare.starts if pairs.bare is not None else "")
     return {char for end in ends for char in _first(end)} | set(starts if pairs.guessed else "")
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from types import CodeType
 
+from tplc.backends.python.nodes import walk
 from tplc.errors import TplcError
 from tplc.ir.runtimes import RUNTIME
 
@@ -50,7 +51,6 @@ COMMAND_ONLY = frozenset(["open", "print"])
 PRIVATE = frozenset(["__class__", "__dict__", "__doc__", "__name__", "__new__", "__init__", "__mypyc_attrs__"])
 
 
-_LEAVES = frozenset([ast.Name, ast.Constant])
 _KNOWN = frozenset(dir(builtins))
 _BLOCK = re.compile(r"(?<=\n\n)(?=[^\s)\]}]|    (?:def |@))")
 _OPEN_CLASS = re.compile(r"^class \w+.*:\s*\Z", re.M)
@@ -113,9 +113,9 @@ def _blocks(text: str) -> Iterator[str]:
 @lru_cache(maxsize=2048)
 def _look(text: str) -> _Looked:
     tree = _parsed(text)
-    nodes = list(_walk(tree))
+    nodes = list(walk(tree))
     imported = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
-    command = {id(node) for function in _commands(tree) for node in _walk(function)}
+    command = {id(node) for function in _commands(tree) for node in walk(function)}
     taken = {id(node.value) for node in nodes if isinstance(node, ast.Attribute)}
     found: list[tuple[int, str]] = []
     by_name: list[tuple[int, str, str]] = []
@@ -144,22 +144,6 @@ def _parsed(text: str) -> ast.Module:
     if _OPEN_CLASS.search(text):  # its first method is the next piece
         text = text.rstrip() + " pass\n"
     return ast.parse(text)
-
-
-def _walk(tree: ast.AST) -> Iterator[ast.AST]:
-    """As ast.walk, without what says whether a name is read or written: a third of all nodes."""
-    left = [tree]
-    while left:
-        node = left.pop()
-        yield node
-        if type(node) in _LEAVES:
-            continue
-        for field in node._fields:
-            value = getattr(node, field, None)
-            if isinstance(value, list):
-                left += [item for item in value if isinstance(item, ast.AST)]
-            elif isinstance(value, ast.AST) and field != "ctx":
-                left.append(value)
 
 
 def _commands(tree: ast.Module) -> Iterator[ast.FunctionDef]:

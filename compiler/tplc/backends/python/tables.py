@@ -113,9 +113,7 @@ def tables(facts: Acceptor) -> list[str]:
         return lines + methods
     lines += _of_calls(calls, facts)
     if calls.pairs is not None:
-        lines += _of_pairs(
-            calls.pairs, calls.breaks, respelled_kinds(facts), otherwise="other_forms" in facts.tolerances
-        )
+        lines += _of_pairs(calls.pairs, calls, respelled_kinds(facts), otherwise="other_forms" in facts.tolerances)
         lines += _of_lost_ends(calls, calls.pairs, facts)
     lines += [_rule("after_call", _after_call_rule(calls))]
     lines += _scanner("AFTER_CALL", of_state["after_call"].lexemes)
@@ -155,6 +153,7 @@ def _of_the_turn(facts: Acceptor) -> list[str]:
             "REASONS": bool(facts.reasoning_starts),
             "PENDING_TEXT": is_unopened(facts),
             "HEADERS_ALIKE": facts.headers_alike,
+            "OTHER_SPELLINGS": bool(respelled_kinds(facts) and (facts.calls is not None or facts.reasoning_ends)),
             "CUT_MARKERS": "cut_markers" in facts.tolerances,
         }
     )
@@ -363,11 +362,11 @@ def _replaced(name: str, replaced: Sequence[tuple[str, str]]) -> list[str]:
 # Pairs
 
 
-def _of_pairs(pairs: PairForm, breaks: Sequence[str], respelled: Sequence[str], *, otherwise: bool) -> list[str]:
+def _of_pairs(pairs: PairForm, calls: CallForm, respelled: Sequence[str], *, otherwise: bool) -> list[str]:
     """`otherwise`: a pair whose texts are not as they should be is looked for by its key."""
     start = "PAIR_START " if pairs.opens else ""
     lines = [_rule("arguments", f"({start}{slots_rule(pairs.slots)} value)*")]
-    lines += _slots("PAIR", pairs.slots, breaks, respelled)
+    lines += _slots("PAIR", pairs.slots, calls.breaks, respelled)
     kinds: dict[str, list[str]] = {}
     for kind, items in pairs.between:
         kinds.setdefault(kind, []).extend(items)
@@ -386,7 +385,7 @@ def _of_pairs(pairs: PairForm, breaks: Sequence[str], respelled: Sequence[str], 
         patterns = [called("Pattern", [literal(pattern)]) for pattern in _follow(pairs.following)]
         return lines + assignment("FOLLOW", called("", patterns), INDENT)
     lines += assignment("WORDS", called("ValueWords", [_words(pairs.words)]), INDENT)
-    lines += _of_raw_values(pairs, respelled)
+    lines += _of_raw_values(pairs, calls, respelled)
     if pairs.types:
         types = mapping((literal(word), texts(types)) for word, types in pairs.types)
         lines += assignment("TYPE_WORDS: ClassVar[Mapping[str, Sequence[str]]]", types, INDENT)
@@ -411,13 +410,13 @@ def _of_lost_ends(calls: CallForm, pairs: PairForm, facts: Acceptor) -> list[str
     return lines + assignment("CALL_CLOSES", closes, INDENT)
 
 
-def _of_raw_values(pairs: PairForm, respelled: Sequence[str]) -> list[str]:
+def _of_raw_values(pairs: PairForm, calls: CallForm, respelled: Sequence[str]) -> list[str]:
     """What ends a raw value, and what stands in it for other characters."""
     escapes = _replaced("VALUE_SIGNS", pairs.escapes) if pairs.escapes else []
-    return escapes + _ends_of_raw_values(pairs, respelled)
+    return escapes + _ends_of_raw_values(pairs, calls, respelled)
 
 
-def _ends_of_raw_values(pairs: PairForm, respelled: Sequence[str]) -> list[str]:
+def _ends_of_raw_values(pairs: PairForm, calls: CallForm, respelled: Sequence[str]) -> list[str]:
     """What ends a raw value; in another spelling, before the next pair or the end of the call."""
     apart = ("end",) if respelled else ()
     last = _scanner("LAST_CLOSER", ends_and_marks(pairs)) if pairs.marks else []
@@ -430,13 +429,15 @@ def _ends_of_raw_values(pairs: PairForm, respelled: Sequence[str]) -> list[str]:
     if pairs.next_pair is not None:
         before, after = pairs.next_pair
         ends = [
-            lexemes_of([("end", pairs.value_ends), ("next", [before])], apart=apart),
+            lexemes_of([("end", pairs.value_ends), ("next", [before]), ("break", calls.innermost_breaks)], apart=apart),
             lexemes_of([("end", [after])]),
         ]
         lines += assignment("NEXT_PAIR", called("", map(scanner_call, ends)), INDENT)
         lines.append(f"    NEXT_PAIR_OPENER = {literal(before.strip())}")
         lines += ["    LINES = False"] * (not before.startswith("\n"))
+        lines += [f"    NEXT_UNOPENED = {literal(pairs.next_unopened)}"] * bool(pairs.next_unopened)
     lines += [f"    LITERALS = {literal(pairs.literals)}"] if pairs.literals else []
+    lines += _flags({"SPACED": pairs.spaced})
     if pairs.bare is not None:
         lines += assignment("BARE_END", called("Guess", map(literal, _guess(pairs.bare))), INDENT)
     return lines
