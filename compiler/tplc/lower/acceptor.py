@@ -233,7 +233,7 @@ class CallForm:
 
     @property
     def innermost_breaks(self) -> tuple[str, ...]:
-        """Breaks that hold no other: wherever a break stands, one of these does."""
+        """Breaks that hold no other: every break contains one of these."""
         return tuple(text for text in self.breaks if not any(other != text and other in text for other in self.breaks))
 
     @property

@@ -115,7 +115,7 @@ class Match:
 class Scanner:
     """The markers that count in one place.  Each has its kind, its core (with a space for optional white space), the
     white space before and after it, and whether it may be part of a longer one (1) or its beginning (2), or is spelled
-    otherwise than the template does (4): the sum.
+    differently (4): the sum.
 
     `find` has a group for each marker; `near` matches at their possible beginnings.  `width`: the length of the longest
     truncated marker at the end.  `leads` is their leading white space.  `word`, of a slot: a plain word up to the
