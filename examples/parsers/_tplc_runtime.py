@@ -1980,10 +1980,11 @@ class TurnStates(Stream):
         return True
 
     def _note_spelling(self) -> None:
-        """Report, once, that the marker is in other case, or has other separators."""
+        """Report, once, that the marker is in other case, or has other separators, if it does."""
         mark = self._mark
-        self._note(*SPELLING)
-        self._mark = Match(mark.kind, mark.start, mark.end, mark.lead, mark.trail)
+        if mark.ambiguous >= SPELLED_OTHERWISE:
+            self._note(*SPELLING)
+            self._mark = Match(mark.kind, mark.start, mark.end, mark.lead, mark.trail)
 
     def _drop_noted(self, code: str, text: str) -> bool:
         """Drop the marker and report it; the part that it stands in goes on."""
@@ -2438,8 +2439,7 @@ class Machine(Slots):
         if self.BOTH and kind == "both":
             if self._closed:
                 return self._try_call("content")
-            if self._mark.ambiguous >= SPELLED_OTHERWISE:
-                self._note_spelling()
+            self._note_spelling()
             self._pos, self._closed, self._unclosed = self._mark.end, True, False
             return True
         if self.TAIL and kind == "tail":
@@ -3640,24 +3640,7 @@ class RawPairs(Pairs):
         if self._space:
             self._skip_space()
         buf, pos = self._buf, self._pos
-        mark = self._end.find(buf, pos)
-        undecided = None
-        while mark is not None and mark.kind in ("next", "alike", "break"):
-            if self.NEXT_PAIR and mark.kind == "break":
-                if mark.ambiguous and not self._final and self._end.partial_match(buf, pos) <= mark.start:
-                    break
-                own, self._next_lines = self.AFTER_VALUE, ""
-                self._end = Synchronized(own, *self.CALL_CLOSES) if self.CALL_CLOSES else own
-                mark = self._end.find(buf, pos)
-                continue
-            if mark.kind == "alike":
-                ends = self._followed(mark)
-                undecided = None if ends else mark
-                if ends is not False:
-                    break
-            elif not self.NEXT_PAIR or self._ends_here(mark.start):
-                break
-            mark = self._end.find(buf, mark.start + 1)
+        mark, undecided = self._next_end(buf, pos)
         if self.LAST_CLOSER:
             first = mark
             if mark is not None and mark.kind == "end" and self._closer is not None:
@@ -3695,6 +3678,28 @@ class RawPairs(Pairs):
             self._lost("argument_not_closed", "an argument is not closed")
         self._state = type(self)._pairs
         return True
+
+    def _next_end(self, buf: str, pos: int) -> tuple[Match | None, Match | None]:
+        """Return the first marker that may end the value, and the same marker again if what follows decides that."""
+        mark = self._end.find(buf, pos)
+        undecided: Match | None = None
+        while mark is not None and mark.kind in ("next", "alike", "break"):
+            if self.NEXT_PAIR and mark.kind == "break":
+                if mark.ambiguous and not self._final and self._end.partial_match(buf, pos) <= mark.start:
+                    break
+                own, self._next_lines = self.AFTER_VALUE, ""
+                self._end = Synchronized(own, *self.CALL_CLOSES) if self.CALL_CLOSES else own
+                mark = self._end.find(buf, pos)
+                continue
+            if mark.kind == "alike":
+                ends = self._followed(mark)
+                undecided = None if ends else mark
+                if ends is not False:
+                    break
+            elif not self.NEXT_PAIR or self._ends_here(mark.start):
+                break
+            mark = self._end.find(buf, mark.start + 1)
+        return mark, undecided
 
     def _last_closer(self, mark: Match) -> Match | None:
         """Return the first closer from `mark` on which a marker of the call or a known key follows directly.  If there

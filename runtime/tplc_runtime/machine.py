@@ -202,8 +202,7 @@ class Machine(Slots):
         if self.BOTH and kind == "both":
             if self._closed:
                 return self._try_call("content")
-            if self._mark.ambiguous >= SPELLED_OTHERWISE:
-                self._note_spelling()
+            self._note_spelling()
             self._pos, self._closed, self._unclosed = self._mark.end, True, False
             return True
         if self.TAIL and kind == "tail":

@@ -296,24 +296,7 @@ class RawPairs(Pairs):
         if self._space:
             self._skip_space()
         buf, pos = self._buf, self._pos
-        mark = self._end.find(buf, pos)
-        undecided = None
-        while mark is not None and mark.kind in ("next", "alike", "break"):
-            if self.NEXT_PAIR and mark.kind == "break":
-                if mark.ambiguous and not self._final and self._end.partial_match(buf, pos) <= mark.start:
-                    break
-                own, self._next_lines = self.AFTER_VALUE, ""
-                self._end = Synchronized(own, *self.CALL_CLOSES) if self.CALL_CLOSES else own
-                mark = self._end.find(buf, pos)
-                continue
-            if mark.kind == "alike":
-                ends = self._followed(mark)
-                undecided = None if ends else mark
-                if ends is not False:
-                    break
-            elif not self.NEXT_PAIR or self._ends_here(mark.start):
-                break
-            mark = self._end.find(buf, mark.start + 1)
+        mark, undecided = self._next_end(buf, pos)
         if self.LAST_CLOSER:
             first = mark
             if mark is not None and mark.kind == "end" and self._closer is not None:
@@ -351,6 +334,28 @@ class RawPairs(Pairs):
             self._lost("argument_not_closed", "an argument is not closed")
         self._state = type(self)._pairs
         return True
+
+    def _next_end(self, buf: str, pos: int) -> tuple[Match | None, Match | None]:
+        """Return the first marker that may end the value, and the same marker again if what follows decides that."""
+        mark = self._end.find(buf, pos)
+        undecided: Match | None = None
+        while mark is not None and mark.kind in ("next", "alike", "break"):
+            if self.NEXT_PAIR and mark.kind == "break":
+                if mark.ambiguous and not self._final and self._end.partial_match(buf, pos) <= mark.start:
+                    break
+                own, self._next_lines = self.AFTER_VALUE, ""
+                self._end = Synchronized(own, *self.CALL_CLOSES) if self.CALL_CLOSES else own
+                mark = self._end.find(buf, pos)
+                continue
+            if mark.kind == "alike":
+                ends = self._followed(mark)
+                undecided = None if ends else mark
+                if ends is not False:
+                    break
+            elif not self.NEXT_PAIR or self._ends_here(mark.start):
+                break
+            mark = self._end.find(buf, mark.start + 1)
+        return mark, undecided
 
     def _last_closer(self, mark: Match) -> Match | None:
         """Return the first closer from `mark` on which a marker of the call or a known key follows directly.  If there

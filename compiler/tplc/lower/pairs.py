@@ -36,15 +36,12 @@ def pairs_of(
     key_end = _end_of_key(slots)
     context = ValueContext(tools, pairs, close, opened, key_end, closing, ir.turn.ends)
     guessed = not (repeats or dialect.top.strings or _is_reliable(tools, close))
-    marked = not (guessed or repeats or dialect.top.strings or dialect.elements)
-    python = guessed and "python_literals" in tolerated.kinds
-    bare = None
-    if python and close.strip() in QUOTES and key_end == "=" + close.strip():
-        slots, context, bare = _with_literals(slots, context)
-    opens = not_blank(tolerated.texts(opened))
-    next_pair = _next_pair(context, slots) if marked and "missing_closers" in tolerated.kinds else None
-    between = _between(tools, context, opens, [*next_call, *ir.turn.ends], repeats=repeats)
     raw = not (guessed or dialect.top.strings or dialect.elements)
+    python = guessed and "python_literals" in tolerated.kinds
+    slots, context, bare = _with_literals(slots, context, python=python)
+    opens = not_blank(tolerated.texts(opened))
+    next_pair = _next_pair(context, slots) if raw and not repeats and "missing_closers" in tolerated.kinds else None
+    between = _between(tools, context, opens, [*next_call, *ir.turn.ends], repeats=repeats)
     return PairForm(
         start=pairs.start,
         separator=pairs.separator,
@@ -71,7 +68,7 @@ def pairs_of(
         types=_type_words(tools),
         wrap=(dialect.wrap.open, dialect.wrap.close) if dialect.wrap else None,
         items=(dialect.elements.item_open, dialect.elements.item_close) if dialect.elements else None,
-        marks=_marks(between, opens or [key_end], "" if repeats else close.strip()) if raw else (),
+        marks=() if not raw else _marks(between, opens or [key_end], close.strip() * (not repeats)),
         resumes=bool(opens) and all(_resumes(text.strip(), between) for text in opens),
     )
 
@@ -99,9 +96,12 @@ def _slot_ends(layout: Layout, tolerated: Tolerated) -> tuple[SlotEnd, ...]:
 
 
 def _with_literals(
-    slots: tuple[SlotEnd, ...], context: ValueContext
-) -> tuple[tuple[SlotEnd, ...], ValueContext, Following]:
+    slots: tuple[SlotEnd, ...], context: ValueContext, *, python: bool
+) -> tuple[tuple[SlotEnd, ...], ValueContext, Following | None]:
     """A keyword call: what models write there is any literal of Python.  Last, what follows one that has no quotes."""
+    quote = context.close.strip()
+    if not python or quote not in QUOTES or context.key_end != "=" + quote:
+        return slots, context, None
     slots = (*slots[:-1], replace(slots[-1], suffixes=(*slots[-1].suffixes, "=")))
     context = replace(context, key_end="=")
     return slots, context, following_of(replace(context, close=""), guessed=True)
