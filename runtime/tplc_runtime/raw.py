@@ -222,8 +222,8 @@ class RawPairs(Pairs):
     WORDS: ClassVar[ValueWords]
     AFTER_VALUE: ClassVar[End]
     VALUE_CLOSE: ClassVar[tuple[str, ...]] = ()  # before and after the key, if the closing marker repeats it
-    # These closers, and the markers that may come after the value: of several closers before the first of those, the
-    # one that they follow directly ends the value.
+    # The closers of a value, and the markers that may come after it: the first closer that one of these, or a known
+    # key, follows directly ends the value.  None: the first closer does.
     LAST_CLOSER: ClassVar[Scanner | None] = None
     TYPE_WORDS: ClassVar[Mapping[str, Sequence[str]]] = {}
     # The end of a value, or the text before the key of a pair at the start of a line, and the text after that key: a

@@ -57,7 +57,7 @@ def format_of(kind: str) -> tuple[TemplateIR, ModuleType, PegEngine]:
 
 @pytest.mark.parametrize("tools", [None, TOOLS], ids=["no tools", "tools"])
 @pytest.mark.parametrize("kind", [*SOURCES, *EXAMPLES])
-def test_the_last_closer_counts(kind: str, tools: Any) -> None:
+def test_the_closer_that_the_call_goes_on_after_counts(kind: str, tools: Any) -> None:
     ir, parser, peg = format_of(kind)
     closer = closer_of_values(ir)
     assert closer

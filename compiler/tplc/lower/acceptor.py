@@ -117,8 +117,8 @@ class PairForm:
     literals: str = ""  # a raw value that is one string in such quotes of Python is that string
     replaced: tuple[tuple[str, str], ...] = ()  # texts that stand for characters in a key, with those characters
     escapes: tuple[tuple[str, str], ...] = ()  # the same for all the text of a raw value
-    # The call's markers after a raw value, each like nothing in a value: of several closers before the first of them,
-    # the last ends the value.  If there are none, the first closer does.
+    # The call's markers after a raw value, each like nothing in a value: the first closer that one of them, or a known
+    # key, follows directly ends the value.  Empty: the first closer does.
     marks: tuple[str, ...] = ()
     resumes: bool = False  # after text that is no pair, what opens one says by itself that a pair begins there
 
