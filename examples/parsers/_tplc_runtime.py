@@ -3281,13 +3281,13 @@ class Pairs(Repairs):
         """Return a key of the schema, where it stands, and where its value begins, in a pair that is not written as the
         template does.  The key is "" where there is no such pair; None: more input is needed."""
         buf, keys = self._buf, properties_of(self._schema())
-        head, behind, width = self.AROUND_KEY
+        head, after, width = self.AROUND_KEY
         longest = max(map(len, keys), default=0)
         for pos in dict.fromkeys([start, next_char(buf, head.match(buf, start).end())]):
             if not self._final and len(buf) - pos < width + longest:
                 return None
             key = max((key for key in keys if key and buf.startswith(key, pos)), key=len, default="")
-            end = behind.match(buf, pos + len(key)).end()
+            end = after.match(buf, pos + len(key)).end()
             if key and not self._final and len(buf) - end < width:
                 return None
             if key and (end > pos + len(key) or (pos > start and buf[end : end + 1] == "\n")):
@@ -3566,8 +3566,8 @@ class RawPairs(Pairs):
     WORDS: ClassVar[ValueWords]
     AFTER_VALUE: ClassVar[End]
     VALUE_CLOSE: ClassVar[tuple[str, ...]] = ()  # before and after the key, if the closing marker repeats it
-    # These closers, and the markers that may come after the value: of several closers before the first of those, the
-    # one that they follow directly ends the value.
+    # The closers of a value, and the markers that may come after it: the first closer that one of these, or a known
+    # key, follows directly ends the value.  None: the first closer does.
     LAST_CLOSER: ClassVar[Scanner | None] = None
     TYPE_WORDS: ClassVar[Mapping[str, Sequence[str]]] = {}
     # The end of a value, or the text before the key of a pair at the start of a line, and the text after that key: a

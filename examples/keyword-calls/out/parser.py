@@ -2448,13 +2448,13 @@ class Pairs(Repairs):
         """Return a key of the schema, where it stands, and where its value begins, in a pair that is not written as the
         template does.  The key is "" where there is no such pair; None: more input is needed."""
         buf, keys = self._buf, properties_of(self._schema())
-        head, behind, width = self.AROUND_KEY
+        head, after, width = self.AROUND_KEY
         longest = max(map(len, keys), default=0)
         for pos in dict.fromkeys([start, next_char(buf, head.match(buf, start).end())]):
             if not self._final and len(buf) - pos < width + longest:
                 return None
             key = max((key for key in keys if key and buf.startswith(key, pos)), key=len, default="")
-            end = behind.match(buf, pos + len(key)).end()
+            end = after.match(buf, pos + len(key)).end()
             if key and not self._final and len(buf) - end < width:
                 return None
             if key and (end > pos + len(key) or (pos > start and buf[end : end + 1] == "\n")):
