@@ -323,6 +323,14 @@ def test_a_template_that_is_not_there(run: Run, tmp_path: Path, command: list[st
     assert result.err == "tplc: missing.jinja: there is no such file or folder\n"
 
 
+@pytest.mark.parametrize("messages", ["", "{", '{"messages": 1}'])
+def test_render_names_the_missing_template_before_its_messages(run: Run, tmp_path: Path, messages: str) -> None:
+    (tmp_path / "hut.jinja").write_text("x")
+    result = run("render", "hat.jinja", stdin=messages)
+    assert (result.code, result.out) == (2, "")
+    assert result.err == "tplc: hat.jinja: there is no such file or folder\n    did you mean hut.jinja?\n"
+
+
 # A template that changes what it is given cannot be inverted.
 LOSSY = TEMPLATE.replace("| tojson)", "| tojson | replace('o', '0'))")
 

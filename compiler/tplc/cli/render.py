@@ -12,6 +12,7 @@ from tplc.errors import SourceError
 from tplc.ir.nodes import Json
 from tplc.ir.visible import shown
 from tplc.project.files import json_of, read_tools, tools_in
+from tplc.sources import check_name
 
 _EXPECTED = 'expected a JSON list of {"role": …, "content": …}, or a request with one under "messages"'
 
@@ -28,6 +29,7 @@ def render_command(
     generation_prompt: bool,
 ) -> None:
     inputs.check_standard_input({"the template": source, "the messages": messages_file}, {"the tools": [tools_file]})
+    check_name(source)
     values = inputs.variables(variables)
     data = json_of(inputs.text_of(messages_file, "the messages"), messages_file)
     name = "standard input" if messages_file == "-" else messages_file
