@@ -45,7 +45,7 @@ CODES = {
     "arguments_of_other_tool": "The arguments have none of the keys of the tool.",
     "arguments_repaired": "Arguments are not valid. They were repaired.",
     "call_as_arguments": "A whole call stands in the place of its arguments.",
-    "closer_in_argument": "The value of an argument contains its own closer. The one that the call goes on after closes it.",
+    "closer_in_argument": "An argument's value contains its own closer. The one that the call goes on after closes it.",
     "fence_around_arguments": "A Markdown fence is around the arguments. It was dropped.",
     "key_in_quotes": "The name of an argument is in quotes, which were dropped.",
     "markup_in_key": "The name of an argument contains markup.",
