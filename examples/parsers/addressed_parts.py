@@ -147,6 +147,11 @@ class StreamParser(RawPairs):
         find=r'<(?:(:more:>\s{0,64}<:from\s{1,64}assistant)|(given\s{1,64}name=")|(:over:>)|(/given>)|(/run>))',
         near=r"<(?=[/:g]|\Z)", width=153,
     )
+    NEXT_MARK = (
+        Pattern(r'\s*(?:<:more:>\s{0,64}<:from\s{1,64}assistant|<given\s{1,64}name="|<:over:>|</run>)'),
+        7,
+        '\x00<:more:><:from assistant\x00<given name="\x00<:over:>\x00</run>',
+    )
     NEXT_PAIR = (
         Scanner(
             ("break", "<:from assistant", "", "", 0), ("next", '<given name="', "\n", "", 0),

@@ -172,6 +172,11 @@ class StreamParser(RawPairs):
         ("end", "[/v]", "", "", 0), ("mark", "[k]", "", "", 0),
         find=r"\[(?:(/ability\])|(ability\])|(@user@\])|(/v\])|(k\]))", near=r"\[(?=[/@ak]|\Z)", width=11,
     )
+    NEXT_MARK = (
+        Pattern(r"\s*(?:\[/ability\]|\[ability\]|\[@user@\]|\[k\])"),
+        4,
+        "\x00[/ability]\x00[ability]\x00[@user@]\x00[k]",
+    )
     NEXT_PAIR = (
         Scanner(
             ("break", "[/ability]", "", "", 0), ("break", "[ability]", "", "", 0), ("break", "[@user@]", "", "", 0),

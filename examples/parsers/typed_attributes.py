@@ -178,6 +178,11 @@ class StreamParser(RawPairs):
         find=r'⟨(?:(step\s{1,64}name=")|(arg\s{1,64}name=")|(/steps⟩)|(/step⟩)|(/arg⟩))|⟪(stop⟫)',
         near=r"⟨(?=[/as]|\Z)|⟪(?=[s]|\Z)", width=77,
     )
+    NEXT_MARK = (
+        Pattern(r'\s*(?:⟨step\s{1,64}name="|⟨arg\s{1,64}name="|⟨/steps⟩|⟨/step⟩|⟪stop⟫)'),
+        7,
+        '\x00⟨step name="\x00⟨arg name="\x00⟨/steps⟩\x00⟨/step⟩\x00⟪stop⟫',
+    )
     NEXT_PAIR = (
         Scanner(
             ("break", '⟨step name="', "", "", 0), ("next", '⟨arg name="', "\n", "", 0),

@@ -225,6 +225,9 @@ class RawPairs(Pairs):
     # The closers of a value, and the markers that may come after it: the first closer that one of these, or a known
     # key, follows directly ends the value.  None: the first closer does.
     LAST_CLOSER: ClassVar[Scanner | None] = None
+    # The quick check for the usual case: a pattern of white space and a marker that may come after the value; the
+    # length of the shortest of those markers and a NUL; all of them, each after a NUL.
+    NEXT_MARK: ClassVar[Any] = ()
     TYPE_WORDS: ClassVar[Mapping[str, Sequence[str]]] = {}
     # The end of a value, or the text before the key of a pair at the start of a line, and the text after that key: a
     # pair that the schema knows ends a value whose own end is missing.
@@ -300,7 +303,9 @@ class RawPairs(Pairs):
         if self.LAST_CLOSER:
             first = mark
             if mark is not None and mark.kind == "end" and self._closer is not None:
-                mark = self._last_closer(mark)
+                goes_on = self._goes_on_as_usual(mark.end)
+                if not goes_on:
+                    mark = None if goes_on is None else self._last_closer(mark)
                 undecided = first if mark is None else None
                 mark = mark or first
         partial = (
@@ -356,6 +361,20 @@ class RawPairs(Pairs):
                 break
             mark = self._end.find(buf, mark.start + 1)
         return mark, undecided
+
+    def _goes_on_as_usual(self, end: int) -> bool | None:
+        """Return whether one of the usual markers comes after a closer that ends at `end`; None: it may, and more input
+        is needed."""
+        if not self.NEXT_MARK:
+            return False
+        pattern, least, starts = self.NEXT_MARK
+        if pattern.match(self._buf, end):
+            return True
+        rest = "\0" + self._buf[next_char(self._buf, end) :]
+        if self._final or rest not in starts:
+            return False
+        self._wanted = max(0, least - len(rest))
+        return None
 
     def _last_closer(self, mark: Match) -> Match | None:
         """Return the first closer from `mark` on which a marker of the call or a known key follows directly.  If there

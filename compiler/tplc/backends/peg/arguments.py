@@ -402,7 +402,7 @@ class PairRules:
 
     def known_pair(self, keys: tuple[str, ...]) -> str:
         """A pair with one of the keys: something of its opener, or its key's whole end."""
-        around = around_key(self.pairs) if self.pairs.next_pair and self.facts.reads_again else None
+        around = around_key(self.pairs) if self.facts.reads_again else None
         if around is None or self.pairs.next_pair is None or not keys:
             return ""
         before, after = (pattern.removesuffix("*") for pattern in around)

@@ -113,7 +113,7 @@ def tables(facts: Acceptor) -> list[str]:
         return lines + methods
     lines += _of_calls(calls, facts)
     if calls.pairs is not None:
-        lines += _of_pairs(calls.pairs, calls, respelled_kinds(facts), otherwise="other_forms" in facts.tolerances)
+        lines += _of_pairs(calls, calls.pairs, respelled_kinds(facts), otherwise="other_forms" in facts.tolerances)
         lines += _of_lost_ends(calls, calls.pairs, facts)
     lines += [_rule("after_call", _after_call_rule(calls))]
     lines += _scanner("AFTER_CALL", of_state["after_call"].lexemes)
@@ -362,7 +362,7 @@ def _replaced(name: str, replaced: Sequence[tuple[str, str]]) -> list[str]:
 # Pairs
 
 
-def _of_pairs(pairs: PairForm, calls: CallForm, respelled: Sequence[str], *, otherwise: bool) -> list[str]:
+def _of_pairs(calls: CallForm, pairs: PairForm, respelled: Sequence[str], *, otherwise: bool) -> list[str]:
     """`otherwise`: a pair whose texts are not as they should be is looked for by its key."""
     start = "PAIR_START " if pairs.opens else ""
     lines = [_rule("arguments", f"({start}{slots_rule(pairs.slots)} value)*")]
@@ -416,10 +416,32 @@ def _of_raw_values(pairs: PairForm, calls: CallForm, respelled: Sequence[str]) -
     return escapes + _ends_of_raw_values(pairs, calls, respelled)
 
 
+def begin_alike(one: str, other: str) -> bool:
+    """Return whether one of the texts begins with the other."""
+    return one.startswith(other) or other.startswith(one)
+
+
+def _last_closer(pairs: PairForm) -> list[str]:
+    """The closers and the markers that show which of them is the last, and a quick check for the usual case."""
+    found = ends_and_marks(pairs)
+    lines = _scanner("LAST_CLOSER", found)
+    # A marker and a closer of which one begins the other need the whole rule; where a closer repeats
+    # the key, that may be any marker.
+    closers = [closer.strip() for closer in pairs.value_ends]
+    marks = [one for one in found.all if one.kind == "mark"]
+    sure = [one for one in marks if not any(begin_alike(one.core, closer) for closer in closers)]
+    if not sure or pairs.value_close is not None:
+        return lines
+    pattern = called("Pattern", [raw(rf"\s*(?:{'|'.join(one.find for one in sure)})")])
+    least = min(len(one.core) for one in sure) + 1
+    starts = "".join("\0" + one.core for one in sure)
+    return lines + assignment("NEXT_MARK", called("", [pattern, str(least), literal(starts)]), INDENT)
+
+
 def _ends_of_raw_values(pairs: PairForm, calls: CallForm, respelled: Sequence[str]) -> list[str]:
     """What ends a raw value; in another spelling, before the next pair or the end of the call."""
     apart = ("end",) if respelled else ()
-    last = _scanner("LAST_CLOSER", ends_and_marks(pairs)) if pairs.marks else []
+    last = _last_closer(pairs) if pairs.marks else []
     if pairs.value_close is not None:
         return [*assignment("VALUE_CLOSE", texts(pairs.value_close), INDENT), *last]
     if pairs.guessed:
