@@ -148,7 +148,7 @@ class StreamParser(RawPairs):
         near=r"<(?=[/:g]|\Z)", width=153,
     )
     NEXT_MARK = (
-        Pattern(r'\s*(?:<:more:>\s{0,64}<:from\s{1,64}assistant|<given\s{1,64}name="|<:over:>|</run>)'),
+        Pattern(r'<:more:>\s{0,64}<:from\s{1,64}assistant|<given\s{1,64}name="|<:over:>|</run>'),
         7,
         '\x00<:more:><:from assistant\x00<given name="\x00<:over:>\x00</run>',
     )

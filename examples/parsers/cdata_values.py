@@ -176,11 +176,7 @@ class StreamParser(Wraps):
         ("end", "</arg>", "", "", 0), find=r'<(?:(act\s{1,64}name=")|(arg\s{1,64}key=")|(/act>)|(/arg>))',
         near=r"<(?=[/a]|\Z)", width=76,
     )
-    NEXT_MARK = (
-        Pattern(r'\s*(?:<act\s{1,64}name="|<arg\s{1,64}key="|</act>)'),
-        7,
-        '\x00<act name="\x00<arg key="\x00</act>',
-    )
+    NEXT_MARK = (Pattern(r'<act\s{1,64}name="|<arg\s{1,64}key="|</act>'), 7, '\x00<act name="\x00<arg key="\x00</act>')
     NEXT_PAIR = (
         Scanner(
             ("break", "<-assistant->", "", "", 0), ("break", '<act name="', "", "", 0),

@@ -173,7 +173,7 @@ class StreamParser(RawPairs):
         find=r"\[(?:(/ability\])|(ability\])|(@user@\])|(/v\])|(k\]))", near=r"\[(?=[/@ak]|\Z)", width=11,
     )
     NEXT_MARK = (
-        Pattern(r"\s*(?:\[/ability\]|\[ability\]|\[@user@\]|\[k\])"),
+        Pattern(r"\[/ability\]|\[ability\]|\[@user@\]|\[k\]"),
         4,
         "\x00[/ability]\x00[ability]\x00[@user@]\x00[k]",
     )

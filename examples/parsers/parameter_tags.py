@@ -180,7 +180,7 @@ class StreamParser(RawPairs):
         ("mark", "</do>", "", "", 0), ("mark", "<do=", "", "", 0), find="<(?:(/deed>)|(/with>)|(with=)|(/do>)|(do=))",
         near=r"<(?=[/dw]|\Z)", width=8, leads="\n",
     )
-    NEXT_MARK = (Pattern(r"\s*(?:</deed>|<with=|</do>|<do=)"), 5, "\x00</deed>\x00<with=\x00</do>\x00<do=")
+    NEXT_MARK = (Pattern("</deed>|<with=|</do>|<do="), 5, "\x00</deed>\x00<with=\x00</do>\x00<do=")
     NEXT_PAIR = (
         Scanner(
             ("break", "<:assistant:>", "", "", 0), ("end", "</with>", "\n", "", 0), ("break", "</deed>", "", "", 0),

@@ -179,7 +179,7 @@ class StreamParser(RawPairs):
         near=r"⟨(?=[/as]|\Z)|⟪(?=[s]|\Z)", width=77,
     )
     NEXT_MARK = (
-        Pattern(r'\s*(?:⟨step\s{1,64}name="|⟨arg\s{1,64}name="|⟨/steps⟩|⟨/step⟩|⟪stop⟫)'),
+        Pattern(r'⟨step\s{1,64}name="|⟨arg\s{1,64}name="|⟨/steps⟩|⟨/step⟩|⟪stop⟫'),
         7,
         '\x00⟨step name="\x00⟨arg name="\x00⟨/steps⟩\x00⟨/step⟩\x00⟪stop⟫',
     )

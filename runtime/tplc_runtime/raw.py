@@ -225,7 +225,7 @@ class RawPairs(Pairs):
     # The closers of a value, and the markers that may come after it: the first closer that one of these, or a known
     # key, follows directly ends the value.  None: the first closer does.
     LAST_CLOSER: ClassVar[Scanner | None] = None
-    # The quick check for the usual case: a pattern of white space and a marker that may come after the value; the
+    # The quick check for the usual case: a pattern of the markers that may come after the value; the
     # length of the shortest of those markers and a NUL; all of them, each after a NUL.
     NEXT_MARK: ClassVar[Any] = ()
     TYPE_WORDS: ClassVar[Mapping[str, Sequence[str]]] = {}
@@ -368,9 +368,10 @@ class RawPairs(Pairs):
         if not self.NEXT_MARK:
             return False
         pattern, least, starts = self.NEXT_MARK
-        if pattern.match(self._buf, end):
+        at = next_char(self._buf, end)
+        if pattern.match(self._buf, at):
             return True
-        rest = "\0" + self._buf[next_char(self._buf, end) :]
+        rest = "\0" + self._buf[at:]
         if self._final or rest not in starts:
             return False
         self._wanted = max(0, least - len(rest))

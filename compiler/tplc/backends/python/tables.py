@@ -432,7 +432,7 @@ def _last_closer(pairs: PairForm) -> list[str]:
     sure = [one for one in marks if not any(begin_alike(one.core, closer) for closer in closers)]
     if not sure or pairs.value_close is not None:
         return lines
-    pattern = called("Pattern", [raw(rf"\s*(?:{'|'.join(one.find for one in sure)})")])
+    pattern = called("Pattern", [raw("|".join(one.find for one in sure))])
     least = min(len(one.core) for one in sure) + 1
     starts = "".join("\0" + one.core for one in sure)
     return lines + assignment("NEXT_MARK", called("", [pattern, str(least), literal(starts)]), INDENT)
