@@ -219,7 +219,7 @@ REAL_TEMPLATE = SHARED / "templates" / "llamacpp__deepseek-ai-DeepSeek-V3.1.jinj
 @needs_engine
 @pytest.mark.skipif(not REAL_TEMPLATE.is_file(), reason=f"no folder {SHARED.name} next to the project")
 def test_required_calls_of_a_real_template_take_bounded_time() -> None:
-    """Text before a required call is free, and an answer can't end without the call: a limit on tokens has to end it."""
+    """Text before a required call is free, and an answer can't end without the call: a limit on tokens ends it."""
     import numpy
 
     ir = tplc.compile_template(REAL_TEMPLATE.read_text("utf-8"))
