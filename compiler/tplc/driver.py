@@ -609,12 +609,12 @@ def make_grammar(ir: TemplateIR, options: GrammarOptions) -> Grammar:
     return grammar(ir, **_request(options, MOST_CHARACTERS), token_literals=options.token_literals)
 
 
-def target_of(path: str, target: str | None) -> Target:
-    """The target by name, else by the suffix of the output."""
+def target_of(path: str, target: str | None, *, others: Sequence[str] = ()) -> Target:
+    """The target by name, else by the suffix of the output.  `others` are targets that messages name as well."""
     if target is not None:
         known = next((name for name in TARGETS if name == target), None)
         if known is None:
-            raise UsageError(f"no target is called {target!r}: there are {', '.join(TARGETS)}")
+            raise UsageError(f"no target is called {target!r}: there are {', '.join((*TARGETS, *others))}")
         return known
     for suffix, by_suffix in SUFFIXES.items():
         if path.endswith(suffix):
