@@ -124,7 +124,7 @@ def _check_call(tools: Tools) -> Iterator[Violation]:
         yield Violation("tools.call", f'the slot "arguments" stands {slots["arguments"]} times, expected once')
     if not slots["name"]:
         yield Violation("tools.call", 'the slot "name" is missing')
-    for kind in sorted(set(slots) - {"name", "arguments", "id", "index"}):
+    for kind in sorted(set(slots) - {"name", "arguments", "id", "index", "count"}):
         yield Violation("tools.call", f'the slot "{kind}" does not belong in a call')
     if tools.json is None:
         return

@@ -18,7 +18,7 @@ IR_VERSION = 2
 
 Json = Union[None, bool, int, float, str, "list[Json]", "dict[str, Json]"]
 
-SlotKind = Literal["name", "id", "index", "arguments", "key", "type", "value"]
+SlotKind = Literal["name", "id", "index", "count", "arguments", "key", "type", "value"]
 ReasoningMode = Literal["none", "tag_based", "delimiter", "forced_open", "forced_closed", "tools_only"]
 ContentMode = Literal["plain", "always_wrapped", "wrapped_with_reasoning"]
 ToolFormat = Literal["none", "json_native", "tag_with_json", "tag_with_tagged", "keyword_arguments"]
@@ -303,9 +303,9 @@ class Replaced:
 class Tools:
     """section_start call (separator call)* section_end, each call in the layout `call`.
 
-    `call` holds the slots name (once or more), arguments (once), id, index; a slot's later occurrences repeat the
-    first.  `index_base` is the first call's index.  `json` is set for the format json_native only.  `replaced` lists
-    the characters that are escaped in names and keys.
+    `call` holds the slots name (once or more), arguments (once), id, index, count; a slot's later occurrences repeat
+    the first.  `index_base` is the first call's index; `count` is the number of calls in the turn.  `json` is set for
+    the format json_native only.  `replaced` lists the characters that are escaped in names and keys.
     """
 
     format: ToolFormat = "none"

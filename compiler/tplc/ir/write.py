@@ -44,7 +44,7 @@ from tplc.ir.nodes import (
 class WrittenPart:
     """A piece of a written turn: a marker, or the value of a slot."""
 
-    kind: Literal["marker", "reasoning", "content", "name", "id", "index", "arguments"]
+    kind: Literal["marker", "reasoning", "content", "name", "id", "index", "count", "arguments"]
     text: str
 
 
@@ -124,16 +124,17 @@ def _write_calls(writer: _Writer, tools: Tools, calls: Sequence[Mapping[str, Any
     for index, call in enumerate(calls):
         if index:
             writer.marker(tools.separator)
-        _write_call(writer, tools, call, index)
+        _write_call(writer, tools, call, index, len(calls))
     writer.marker(tools.section_end)
 
 
-def _write_call(writer: _Writer, tools: Tools, call: Mapping[str, Any], index: int) -> None:
+def _write_call(writer: _Writer, tools: Tools, call: Mapping[str, Any], index: int, count: int) -> None:
     slots = {
         "name": _name_text(tools, call["function"]["name"]),
         "arguments": write_arguments(tools, _arguments_of(call, index), base=_indentation(tools)),
         "id": call.get("id") or _made_up_id(tools.call_id, index),
         "index": str(tools.index_base + index),
+        "count": str(count),
     }
     for item in tools.call:
         if isinstance(item, Text):

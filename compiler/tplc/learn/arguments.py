@@ -51,8 +51,9 @@ from tplc.messages import Call
 from tplc_runtime.signs import Signs
 
 # These stand for the sentinels of one kind in closing markers that repeat them.
-NAME, ID, KEY, INDEX = "zqname0token0x", "zqid0token0x", "zqkey0token0x", "zqindex0token0x"
-_TOKENS = {NAME: "name", ID: "id", KEY: "key", INDEX: "index"}
+NAME, ID, KEY = "zqname0token0x", "zqid0token0x", "zqkey0token0x"
+INDEX, COUNT = "zqindex0token0x", "zqcount0token0x"
+_TOKENS = {NAME: "name", ID: "id", KEY: "key", INDEX: "index", COUNT: "count"}
 _INT = 7431
 _STRING_OF_OBJECT = re.compile(r'"\{(?:[^"\\]|\\.)*"')
 

@@ -163,13 +163,13 @@ class CallShape:
 
 @dataclass(frozen=True, slots=True)
 class CallStep:
-    """A piece of a whole call; `pattern` matches the piece, or the text after it (`name`, `id`, `index`, `key`, `raw`).
+    """A piece of a whole call; `pattern` matches the piece, or the text after it (slots, `key`, `raw`).
 
     `text`: the same without its white space, as far as it is one text.  `object` and `value` are in the dialect.
     `pairs`: at least `least` times `pair`, with `between` between two of them.
     """
 
-    kind: Literal["text", "name", "id", "index", "object", "pairs", "key", "value", "raw", "line"]
+    kind: Literal["text", "name", "id", "index", "count", "object", "pairs", "key", "value", "raw", "line"]
     pattern: str = ""
     text: str = ""
     least: int = 0

@@ -19,7 +19,7 @@ from tplc.ir.nodes import SlotKind
 from tplc.lower import CallForm
 from tplc.lower.acceptor import WHITE_SPACE
 from tplc.lower.lexemes import SLOT_AGAIN, exact, group
-from tplc.lower.values import NAME_LIMIT, NEVER_IN_NAMES
+from tplc.lower.values import NAME_LIMIT, NEVER_IN_NAMES, NUMBERS
 
 LINE_END = r"[^\S\n]*+\n"
 BLANK = r"\s"
@@ -72,7 +72,7 @@ def filled(pattern: str) -> str:
 
 def before_counter(stop: str, behind: str, index: int, facts: Facts) -> str:
     """What ends a name before a counter: it may stand in the name, too, and then the one before the number counts."""
-    if facts.calls.shape.slots[index][0] != "index":
+    if facts.calls.shape.slots[index][0] not in NUMBERS:
         return stop
     breaks = breaks_pattern(facts.calls.breaks)
     inner = f"(?:(?!{either([behind, breaks])})[^\\n]){{0,{NAME_LIMIT}}}?"
@@ -143,6 +143,8 @@ def slot_stop(index: int, facts: Facts) -> str:
                 [marker_word(each, alike=facts.alike) for each in longest_first([text, *variants_after(kind, calls)])]
             )
         )
+    if text and shape.slots[index + 1 : index + 2] and shape.slots[index + 1][0] != "arguments":
+        return LINE_END if "\n" in text else BLANK  # another slot follows
     if calls.pairs is None:
         return r"\s*+" + exact(calls.object_open)
     ends = either([*arguments_ahead(facts, calls.pairs), facts.call_close, facts.section_close])

@@ -43,6 +43,7 @@ from tplc.lower.states import (
     states,
     texts_at,
 )
+from tplc.lower.values import NUMBERS
 
 INDENT = 4
 # What a call may be truncated inside of, after the first.
@@ -240,7 +241,7 @@ def _of_calls(calls: CallForm, facts: Acceptor) -> list[str]:
             "READ_AGAIN": "other_forms" in facts.tolerances,
             "REPEATED": "repeated_markers" in facts.tolerances,
             "NAMES_ALIKE": "tool_names" in facts.tolerances,
-            "COUNTED": any(slot.kind == "index" for slot in (*calls.header, *(calls.tail[1] if calls.tail else ()))),
+            "COUNTED": any(slot.kind in NUMBERS for slot in (*calls.header, *(calls.tail[1] if calls.tail else ()))),
         }
     )
 

@@ -94,6 +94,7 @@ class TurnRules:
             "arguments": call.arguments,
             "id": self._id(),
             "index": index,
+            "count": _COUNT,
         }
         found = []
         for place, item in enumerate(layout):
