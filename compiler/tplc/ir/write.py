@@ -136,7 +136,8 @@ def _write_call(writer: _Writer, tools: Tools, call: Mapping[str, Any], index: i
         "index": str(tools.index_base + index),
         "count": str(count),
     }
-    for item in tools.call:
+    bare = tools.bare_call and not _arguments_of(call, index)
+    for item in tools.bare_call if bare else tools.call:
         if isinstance(item, Text):
             writer.marker(item.text)
         else:
@@ -216,7 +217,8 @@ def _write_pair(
     dialect: Dialect, pairs: PairArguments, key: str, value: object, replaced: Sequence[Replaced] = ()
 ) -> str:
     text = escaped_value(replaced, _write_top(dialect, pairs, value))
-    slots = {"key": key, "type": type_word(dialect, value), "value": text}
+    word, close = type_word(dialect, value)
+    slots = {"key": key, "type": word, "value": text + close}
     return _fill(pairs.pair, slots)
 
 
@@ -236,10 +238,11 @@ def _fill(layout: Layout, slots: Mapping[str, str]) -> str:
     return "".join(item.text if isinstance(item, Text) else slots[item.kind] for item in layout)
 
 
-def type_word(dialect: Dialect, value: object) -> str:
-    words = {word.type: word.word for word in dialect.types}
-    kind = json_type(value)
-    return words.get(kind, words.get("number", "") if kind == "integer" else "")
+def type_word(dialect: Dialect, value: object) -> tuple[str, str]:
+    """Return the word for the value's type, and the text that goes with it after the value."""
+    words = {word.type: (word.word, word.close) for word in dialect.types}
+    kind, none = json_type(value), ("", "")
+    return words.get(kind, words.get("number", none) if kind == "integer" else none)
 
 
 def json_type(value: object) -> JsonType:

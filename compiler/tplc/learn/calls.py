@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from tplc.ir.nodes import JsonFields, Layout, ObjectArguments, Slot, ToolFormat, Tools
 from tplc.learn.align import Repetition, repetition
 from tplc.learn.arguments import COUNT, ArgumentFacts, merged, text_items
+from tplc.learn.bare_call import learn_bare_call
 from tplc.learn.call_ends import turn_end_behind, without_turn_end
 from tplc.learn.call_id import id_pattern, learn_call_id
 from tplc.learn.call_object import json_fields
@@ -51,6 +52,7 @@ def learn_calls(
     tools = written_calls(
         split, shown, arguments, first_index=first_index, parallel=called.parallel, id_pattern=pattern
     )
+    tools = replace(tools, bare_call=learn_bare_call(prober, turn, markers, called, arguments, tools))
     return CallFacts(tools, beside, (turn_end,) if turn_end.strip() else ())
 
 

@@ -85,6 +85,21 @@ def _words_of(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
+class TypeWrap:
+    """A text before raw values of some types, and what ends such a value: its own closer with that of the pair.
+
+    `ends` has that with its variants; `around_key` the texts before and after the key instead, if the closer of the
+    pair repeats it.  `opened` and `close` are "" for types whose values stand bare.
+    """
+
+    opened: str
+    close: str
+    types: tuple[str, ...]
+    ends: tuple[str, ...] = ()
+    around_key: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class PairForm:
     """Arguments in pairs: `start` pair (`separator` pair)* `end`, or `empty`; each pair in the layout `pair`."""
 
@@ -106,6 +121,7 @@ class PairForm:
     types: tuple[tuple[str, tuple[str, ...]], ...]
     wrap: tuple[str, str] | None
     items: tuple[str, str] | None
+    wraps: tuple[TypeWrap, ...] = ()
     # What may follow a value written without the quotes that the template puts around every value.
     bare: Following | None = None
     # What stands around the key of a pair that begins a line: it ends a raw value whose own closer is missing.
@@ -225,6 +241,7 @@ class CallForm:
     styles: tuple[Spelling, Spelling, Spelling] | None = None
     plain: tuple[str, ...] = ()
     short: tuple[str, ...] = ()
+    bare_call: Layout = ()  # a call without arguments as it is written, if that is another form
     whole: tuple[CallStep, ...] = ()  # a call exactly as the template writes it; () where no row of steps is that
 
     @property

@@ -96,7 +96,7 @@ def _arguments(tools: Tools, pairs: PairForm | None, behind: str) -> list[CallSt
     if pairs is None:
         plain = isinstance(tools.arguments, ObjectArguments) and not tools.arguments.encoded
         return [CallStep("object")] if plain else []
-    if pairs.value_close is not None or pairs.items or pairs.wrap or pairs.types:
+    if pairs.value_close is not None or pairs.items or pairs.wrap or pairs.wraps or pairs.types:
         return []
     pair = [step for index in range(len(pairs.pair)) for step in _of_pair(pairs, index, behind)]
     if not {"key"} < {step.kind for step in pair}:

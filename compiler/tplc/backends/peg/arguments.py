@@ -11,6 +11,7 @@ PairArguments("", "<k>" KEY "</k><v>" VALUE "</v>", …)
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from tplc.backends.peg.cuts import pair_cuts
 from tplc.backends.peg.facts import Facts, longest_first
@@ -19,6 +20,7 @@ from tplc.backends.peg.patterns import either, leaf, literal, marker, marker_cor
 from tplc.backends.peg.rules import Rule, Section, external, rule, sequence
 from tplc.backends.peg.schemas import schema_rules
 from tplc.backends.peg.styles import breaks_pattern
+from tplc.backends.peg.typed_wraps import WrapPlace, names_of_wraps, type_of_bare, wrap_rules
 from tplc.backends.peg.values import SPACE, list_rules, list_suffix, object_rules, value_rules
 from tplc.ir.markers import is_distinctive
 from tplc.ir.nodes import JSON_STYLE, Dialect, Elements
@@ -151,14 +153,18 @@ class PairRules:
             close = self.punctuation(keys) if self.guessed else f"(?:{self.typed_stop(keys)}|{self.next_pair(keys)})"
             rules += [
                 *self.argument_rules(own_end, keys),
-                rule(f"argument_value{own_end}", *self.wrapped, f"typed_value{own_end}", f"raw_text{own_end}"),
+                self.choice_of_values(own_end),
                 rule(f"typed_value{own_end}", self.typed_value(close)),
                 rule(f"raw_text{own_end}", leaf(self.own_string() + self.text_before(keys))),
             ]
             rules += [] if self.guessed else [rule(f"next_argument{own_end}", leaf(f"(?={self.next_pair(keys)})"))]
         for parameter in parameters:
             key = f"argument_key_for_{parameter.rule}"
-            text = self.raw and parameter.types == frozenset({"string"}) and not (self.dialect.wrap or self.typed)
+            text = (
+                self.raw
+                and parameter.types == frozenset({"string"})
+                and not (self.dialect.wrap or self.pairs.wraps or self.typed)
+            )
             value = (self.text if text else "argument_value") + own_end
             rules += [
                 rule(f"argument_for_{parameter.rule}", self.pair(key, value, own_end)),
@@ -224,7 +230,21 @@ class PairRules:
 
     @property
     def wrapped(self) -> list[str]:
-        return ["wrapped_text"] if self.dialect.wrap else []
+        return ["wrapped_text"] if self.dialect.wrap else names_of_wraps(self.pairs.wraps)
+
+    def choice_of_values(self, own_end: str = "") -> Rule:
+        """The ways to write a value; one that stands bare may be of some types only."""
+        bare = type_of_bare(self.pairs.wraps)
+        ways = [sequence(bare, f"typed_value{own_end}"), sequence(bare, f"raw_text{own_end}")]
+        return rule(f"argument_value{own_end}", *self.wrapped, *ways)
+
+    def wrap_rules(self) -> list[Rule]:
+        typed = " / ".join([*(f"{kind}_for_argument" for kind in ("object", "list", *WORDS)), "scalar"])
+        keys = self.all_keys
+        before = self.text_before_value() if self.repeats else ""
+        only, later = partial(self.only_closer, keys=keys), partial(self.later_closer, keys=keys)
+        place = WrapPlace(only, later, self.call_closes, before, typed)
+        return wrap_rules(self.pairs.wraps, place)
 
     @property
     def opened(self) -> str:
@@ -414,7 +434,7 @@ class PairRules:
     @property
     def guessed(self) -> bool:
         """Return whether no marker of its own ends a raw value, in any form of it."""
-        return self.pairs.guessed and self.pairs.items is None and self.pairs.wrap is None
+        return self.pairs.guessed and self.pairs.items is None and self.pairs.wrap is None and not self.pairs.wraps
 
     def punctuation(self, keys: tuple[str, ...] = ()) -> str:
         """A closing marker that values hold as well, or none at all: it counts only before what may follow."""
@@ -456,7 +476,7 @@ class PairRules:
         if self.dialect.elements is not None:
             return self.element_rules(self.dialect.elements)
         wrap = self.dialect.wrap
-        rules = [rule("argument_value", *self.wrapped, "typed_value", "raw_text")]
+        rules = [self.choice_of_values(), *self.wrap_rules()]
         if wrap:
             rules.append(
                 rule(
@@ -509,7 +529,10 @@ class PairRules:
 
     def key_before(self) -> str:
         """The key in the text before the value, as a pattern with one group."""
-        return rf"(?<={group(self.opens)}([^\n]{{0,{KEY_LIMIT}}}?){cores(self.key_end, self.facts.alike)})"
+        return rf"(?<={self.text_before_value()})"
+
+    def text_before_value(self) -> str:
+        return rf"{group(self.opens)}([^\n]{{0,{KEY_LIMIT}}}?){cores(self.key_end, self.facts.alike)}"
 
     def raw_text(self, name: str = "raw_text") -> Rule:
         if self.repeats:

@@ -11,6 +11,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from tplc.backends.peg.arguments import argument_sections, arguments_ahead
 from tplc.backends.peg.cuts import cut_section, cuts_after
 from tplc.backends.peg.facts import Facts
@@ -95,7 +97,8 @@ def call_section(facts: Facts, known: KnownTools) -> Section:
     shape, pairs = facts.calls.shape, facts.calls.pairs is not None
     closed = [closing(facts)]
     suffixes = [f"_for_{tool.rule}" for tool in known.tools]
-    general = sequence(*_body(shape, "", pairs=pairs, without=_no_arguments(facts)), *closed)
+    body = partial(_body, shape, pairs=pairs, empty=bool(facts.calls.bare_call and facts.call_close))
+    general = sequence(*body("", without=_no_arguments(facts)), *closed)
     if known:
         others = [f"!header_cut call_for_other__{tool.rule}" for tool in known.tools] + ["!header_cut other_calls"]
         others = others if facts.reads_again else []
@@ -116,10 +119,7 @@ def call_section(facts: Facts, known: KnownTools) -> Section:
             rules += [external(f"other_header_for_{tool.rule}", facts) for tool in known.tools]
             rules.append(external("other_calls", facts))
         without = "" if pairs else '""'
-        rules += [
-            rule(f"call{suffix}", sequence(*_body(shape, suffix, pairs=pairs, without=without), *closed))
-            for suffix in suffixes
-        ]
+        rules += [rule(f"call{suffix}", sequence(*body(suffix, without=without), *closed)) for suffix in suffixes]
         rules += [] if known.closed else [rule("call_for_others", general)]
     else:
         rules = [rule("call", general)]
@@ -134,6 +134,7 @@ def _no_arguments(facts: Facts) -> str:
     ends = ["call_close", "section_close", "call_separator", "turn_end"]
     present = (facts.call_close, facts.section_close, facts.separator, facts.turn_end)
     named = [name for name, pattern in zip(ends, present, strict=True) if pattern]
+    named += ["call_next"] * bool(facts.calls.bare_call and facts.call_next)
     pairs = facts.calls.pairs
     if pairs is None:
         return f"&(gap ({' / '.join(named)}))" if named else "cut"
@@ -144,8 +145,11 @@ def _no_arguments(facts: Facts) -> str:
     return f"&(gap ({' / '.join(names)}))"
 
 
-def _body(shape: CallShape, suffix: str, *, pairs: bool, without: str) -> list[str]:
-    """The slots of a call with the texts after them: name name_end arguments.  `without`: in place of an object."""
+def _body(shape: CallShape, suffix: str, *, pairs: bool, without: str, empty: bool) -> list[str]:
+    """The slots of a call with the texts after them: name name_end arguments.  `without`: in place of an object.
+
+    `empty`: a call without arguments may close at once.
+    """
     items: list[str] = []
     kinds = [kind for kind, _ in shape.slots]
     for index, (kind, text) in enumerate(shape.slots):
@@ -159,7 +163,8 @@ def _body(shape: CallShape, suffix: str, *, pairs: bool, without: str) -> list[s
             later = [f"(gap arguments_end gap {other})?" for other in kinds[index + 1 :]]
             if pairs:
                 return [*items, *([without] if without else []), f"arguments{suffix}", *later]
-            return [*items, f"(gap arguments{suffix} / {without})", *later]
+            first = "&(gap call_close) / " * empty
+            return [*items, f"({first}gap arguments{suffix} / {without})", *later]
         else:
             items += ["gap"] if items else []
             items.append(f"{kind}{suffix}" if kind in ("name", "arguments") else kind)

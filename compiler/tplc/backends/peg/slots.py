@@ -58,9 +58,10 @@ def slot_rules(facts: Facts, known: KnownTools) -> list[Rule]:
             for each in longest_first([text, *variants_after(kind, facts.calls)])
         ]
         if text.strip():
-            rules.append(
-                rule(f"{kind}_end", leaf(rf"\s*+{group(either(ends))}" + (rf"|(?=\s*+{start})" if start else "")))
-            )
+            others = rf"|(?=\s*+{start})" if start else ""
+            nothing = [marker_word(each) for each in before_nothing(index, facts)]
+            others += rf"|(?=\s*+{group(either(nothing))}{at_line_end(index, facts)})" if nothing else ""
+            rules.append(rule(f"{kind}_end", leaf(rf"\s*+{group(either(ends))}" + others)))
     return rules
 
 
@@ -138,17 +139,28 @@ def slot_stop(index: int, facts: Facts) -> str:
         # Its closing marker may have pieces, and the first is enough.
         text = next(iter(pieces_of(shape.closer[0] or "")), "")
     if text.strip():
-        return r"\s*+" + group(
-            either(
-                [marker_word(each, alike=facts.alike) for each in longest_first([text, *variants_after(kind, calls)])]
-            )
-        )
+        texts = longest_first([text, *variants_after(kind, calls)])
+        found = [marker_word(each, alike=facts.alike) for each in [*texts, *before_nothing(index, facts)]]
+        return r"\s*+" + group(either(found)) + at_line_end(index, facts)
     if text and shape.slots[index + 1 : index + 2] and shape.slots[index + 1][0] != "arguments":
         return LINE_END if "\n" in text else BLANK  # another slot follows
     if calls.pairs is None:
-        return r"\s*+" + exact(calls.object_open)
+        found = [exact(calls.object_open), *(marker_word(each) for each in before_nothing(index, facts))]
+        return r"\s*+" + group(either(found)) + at_line_end(index, facts)
     ends = either([*arguments_ahead(facts, calls.pairs), facts.call_close, facts.section_close])
     return (rf"\s*+(?:{ends})|" if ends else "") + (BLANK if _is_one_word(kind, calls) else LINE_END)
+
+
+def before_nothing(index: int, facts: Facts) -> tuple[str, ...]:
+    """What follows the last slot before the arguments in a call without any, if that has another form."""
+    calls = facts.calls
+    if not calls.bare_call or [kind for kind, _ in calls.shape.slots[index + 1 : index + 2]] != ["arguments"]:
+        return ()
+    return tuple(text for text in calls.header[-1].nexts if text != calls.object_open)
+
+
+def at_line_end(index: int, facts: Facts) -> str:
+    return f"|{LINE_END}" if before_nothing(index, facts) and facts.calls.header[-1].stops else ""
 
 
 def _is_one_word(kind: SlotKind, calls: CallForm) -> bool:

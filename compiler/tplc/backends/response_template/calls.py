@@ -15,6 +15,7 @@ from tplc.backends.response_template.dialects import json_arguments
 from tplc.backends.response_template.limits import (
     Limit,
     closed_early,
+    of_bare_calls,
     of_object,
     of_pairs,
     value_closed_early,
@@ -199,7 +200,7 @@ class _Calls:
             arguments=json_arguments(style),
             transform=_transform("{name}", "{content}", self.header_id()),
             rest=self.rest(),
-            limits=(*of_object(style), self.early()),
+            limits=(*of_object(style), *of_bare_calls(self.tools), self.early()),
             opener=self.reasoning_ender(),
         )
 

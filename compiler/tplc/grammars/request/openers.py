@@ -23,7 +23,7 @@ class CallMarkers:
 
     `first` comes before the first call at the beginning of a turn, `later` before the first call after something
     else, `next` before each further call, `end` after the last; `call` is the layout of a call without the literal
-    text that opens it.
+    text that opens it, `bare_call` of one without arguments, if that has another form.
     """
 
     first: str
@@ -31,6 +31,7 @@ class CallMarkers:
     next: str
     end: str
     call: Layout
+    bare_call: Layout
     mark: str | None
     # No opener counts but where a line begins: any text may hold it.
     bare: bool
@@ -52,7 +53,7 @@ def shared(before: str, marker: str) -> str:
 def call_markers(ir: TemplateIR, acceptor: Acceptor) -> CallMarkers:
     calls = acceptor.calls
     if calls is None:
-        return CallMarkers("", "", "", "", (), None, True)
+        return CallMarkers("", "", "", "", (), (), None, True)
     section, opening = calls.section_start, text_at(calls.call, 0)
     inner = calls.call[1:] if opening else calls.call
     closing = text_at(inner, len(inner) - 1)
@@ -63,7 +64,8 @@ def call_markers(ir: TemplateIR, acceptor: Acceptor) -> CallMarkers:
     following = separator + shared(closing + separator, opening)
     end = shared(closing, calls.section_end) if closing else calls.section_end
     bare = calls.where == "line start"
-    return CallMarkers(first, later, following, end, inner, None if bare else mark(first.lstrip()), bare)
+    empty = calls.bare_call[1:] if opening else calls.bare_call
+    return CallMarkers(first, later, following, end, inner, empty, None if bare else mark(first.lstrip()), bare)
 
 
 def first_of_turn(ir: TemplateIR, marker: str) -> str:
