@@ -14,7 +14,7 @@ from tplc.ir.printed import quoted
 from tplc.ir.visible import one_line
 from tplc.lower.acceptor import Acceptor, CallForm
 from tplc.lower.printed import slot_ends, value_end
-from tplc.lower.states import Choice, Transition, TurnState, states
+from tplc.lower.states import Branch, Transition, TurnState, states
 
 
 def printed_states(acceptor: Acceptor) -> str:
@@ -61,8 +61,8 @@ def _call(calls: CallForm) -> Iterator[str]:
     yield f"  {'value':16}{value_end(calls.pairs)}"
 
 
-def _transition(found: Transition | Choice) -> str:
-    if isinstance(found, Choice):
+def _transition(found: Transition | Branch) -> str:
+    if isinstance(found, Branch):
         return f"if {found.condition}: {_transition(found.on)}; else {_transition(found.off)}"
     note = f"note {quoted(found.note[1])}" + " after text" * found.only_after_text if found.note else ""
     return " ".join([", ".join([*filter(None, [note]), *found.actions]), f"→ {found.next}"]).lstrip()
@@ -75,7 +75,7 @@ def states_graph(acceptor: Acceptor) -> str:
         edges: dict[str, list[str]] = {}
         other = [("other text", state.otherwise)] if state.otherwise is not None else []
         for kind, found in (*state.on, *other):
-            transitions = (found.on, found.off) if isinstance(found, Choice) else (found,)
+            transitions = (found.on, found.off) if isinstance(found, Branch) else (found,)
             for transition in transitions:
                 kinds = edges.setdefault(transition.next, [])
                 kinds += [kind] if kind not in kinds else []

@@ -67,7 +67,7 @@ class Transition:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class Branch:
     """A transition that depends on an option of the caller, or on what has come of the calls."""
 
     condition: Condition
@@ -80,8 +80,8 @@ class TurnState:
     name: StateName
     text: TextKind | None  # None: no text is expected here; other text leads to `otherwise`
     kinds: Kinds
-    on: tuple[tuple[str, Transition | Choice], ...]
-    otherwise: Transition | Choice | None = None
+    on: tuple[tuple[str, Transition | Branch], ...]
+    otherwise: Transition | Branch | None = None
     respelled: tuple[str, ...] = ()  # the kinds whose markers may be in other case, or have other separators
     apart: tuple[str, ...] = ()  # the same, where they count at some places only
     drops_left_over: bool = False  # superfluous brackets, fences and openers
@@ -164,13 +164,13 @@ def _state(acceptor: Acceptor, name: StateName, kinds: Kinds, respelled: tuple[s
     return TurnState(name, _TEXT[name], kinds, on, otherwise, respelled, apart)
 
 
-def _after_call_on(calls: CallForm, kind: str) -> Transition | Choice:
+def _after_call_on(calls: CallForm, kind: str) -> Transition | Branch:
     """Return what a marker does after a call; what is none of the calls is left to the state of content."""
     open_call = Transition(("open call",), "call")
     if kind == "call":
         return open_call
     if kind == "both":  # the first closes the call, another one opens the next
-        return Choice("calls are closed", open_call, Transition(("close calls",), "after_call"))
+        return Branch("calls are closed", open_call, Transition(("close calls",), "after_call"))
     if kind == "separator" and not (calls.fields or calls.inner):
         return Transition(("drop separator", "open call without opener"), "call")
     action = _AFTER_CALL.get(kind)
@@ -186,33 +186,33 @@ _AFTER_CALL: dict[str, Action] = {
 }
 
 
-def _text_after_call(calls: CallForm) -> Transition | Choice:
+def _text_after_call(calls: CallForm) -> Transition | Branch:
     """Return what text after a call does: if nothing opens calls, a further one may begin with it."""
     if calls.unmarked:
-        return Choice("calls are closed", TO_CONTENT, Transition(("open call without opener",), "call"))
+        return Branch("calls are closed", TO_CONTENT, Transition(("open call without opener",), "call"))
     if calls.turn_closers:
-        return Choice("call is closed", Transition((), "over"), TO_CONTENT)
+        return Branch("call is closed", Transition((), "over"), TO_CONTENT)
     return TO_CONTENT
 
 
-def transition_of(state: StateName, kind: str) -> Transition | Choice:
+def transition_of(state: StateName, kind: str) -> Transition | Branch:
     """Return what a marker of this kind does in this state."""
     here: StateName = "content" if state == "before_content" else state
     keep = Transition(("keep",), "content" if state == "reasoning" else here)
     if state == "over":
-        return Choice("parse_tool_calls", TO_CONTENT, Transition((), "over"))
+        return Branch("parse_tool_calls", TO_CONTENT, Transition((), "over"))
     if kind in CALLS:
-        return Choice("parse_tool_calls", Transition(("open call",), "call"), keep)
+        return Branch("parse_tool_calls", Transition(("open call",), "call"), keep)
     if state == "start":
         found = Transition(("drop",), "start", UNOPENED)
         return found if kind == "reasoning_end" else TO_CONTENT
     if kind == "reasoning":
         keep = Transition(("keep",), "pending" if state == "pending" else "reasoning")
         dropped = Transition(("drop",), "pending" if state == "pending" else "reasoning")
-        return Choice("parse_reasoning", dropped, keep)
+        return Branch("parse_reasoning", dropped, keep)
     if kind == "reasoning_end":
         released: tuple[Action, ...] = ("pending is reasoning",) if state == "pending" else ()
-        return Choice("parse_reasoning", Transition((*released, "drop"), "content"), keep)
+        return Branch("parse_reasoning", Transition((*released, "drop"), "content"), keep)
     if kind in ("end", "last"):
         ended: tuple[Action, ...] = ("pending is content",) if state == "pending" else ()
         return Transition((*ended, "drop"), "over")
@@ -224,9 +224,9 @@ def transition_of(state: StateName, kind: str) -> Transition | Choice:
     if kind == "header":
         return Transition(("drop",), here, ANOTHER_TURN, only_after_text=True)
     if kind == "stray":
-        return Choice("parse_reasoning", Transition(("drop and go on",), here, UNOPENED), keep)
+        return Branch("parse_reasoning", Transition(("drop and go on",), here, UNOPENED), keep)
     assert kind == "empty", kind
-    return Choice("parse_tool_calls", Transition(("drop and go on",), here, EMPTY_CALL), keep)
+    return Branch("parse_tool_calls", Transition(("drop and go on",), here, EMPTY_CALL), keep)
 
 
 CALLS = ("call", "line", "plain")

@@ -22,7 +22,7 @@ from tplc.lower.acceptor import Acceptor
 from tplc.lower.states import (
     CALLS,
     Action,
-    Choice,
+    Branch,
     Condition,
     StateName,
     Transition,
@@ -137,9 +137,9 @@ _ON_ACTION: Mapping[Action, str] = {
 _ON_CONDITION: Mapping[Condition, str] = {"call is closed": "not self._unclosed", "calls are closed": "self._closed"}
 
 
-def _after_call_does(found: Transition | Choice) -> Iterator[str]:
+def _after_call_does(found: Transition | Branch) -> Iterator[str]:
     """Print what a marker or text after a call does; nothing, if it only leads to content."""
-    if isinstance(found, Choice):
+    if isinstance(found, Branch):
         test, on, off = _ON_CONDITION[found.condition], [*_after_call_does(found.on)], [*_after_call_does(found.off)]
         if not on:
             test, on, off = test.removeprefix("not ") if test.startswith("not ") else f"not {test}", off, []
@@ -188,7 +188,7 @@ def noted(note: tuple[str, str]) -> str:
     return ", ".join(map(literal, note))
 
 
-def _does(state: TurnState, kind: str, found: Transition | Choice) -> Iterator[str]:
+def _does(state: TurnState, kind: str, found: Transition | Branch) -> Iterator[str]:
     """What a marker does.  Where an option decides, the runtime knows what becomes of it otherwise."""
     if state.text is None and kind != "reasoning_end":
         return  # the next state sees to it
@@ -197,7 +197,7 @@ def _does(state: TurnState, kind: str, found: Transition | Choice) -> Iterator[s
         kept = "self._keep_call()" if state.name == "reasoning" else f"self._keep({text})"
         yield f"return self._try_call({text}) if self._calls_on else {kept}"
         return
-    transition = found.on if isinstance(found, Choice) else found
+    transition = found.on if isinstance(found, Branch) else found
     if not transition.actions:
         return
     if kind == "reasoning":
