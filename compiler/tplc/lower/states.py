@@ -44,7 +44,7 @@ Action = Literal[
     "pending is reasoning",
     "pending is content",
 ]
-Condition = Literal[
+BranchTest = Literal[
     "parse_reasoning",  # options of the caller
     "parse_tool_calls",
     "call is closed",
@@ -70,7 +70,7 @@ class Transition:
 class Branch:
     """A transition that depends on an option of the caller, or on what has come of the calls."""
 
-    condition: Condition
+    condition: BranchTest
     on: Transition
     off: Transition
 

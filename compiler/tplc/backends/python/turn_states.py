@@ -23,7 +23,7 @@ from tplc.lower.states import (
     CALLS,
     Action,
     Branch,
-    Condition,
+    BranchTest,
     StateName,
     Transition,
     TurnState,
@@ -134,7 +134,7 @@ _ON_ACTION: Mapping[Action, str] = {
     "close calls": "return self._close_calls()",
     "read tail": "return self._tail()",
 }
-_ON_CONDITION: Mapping[Condition, str] = {"call is closed": "not self._unclosed", "calls are closed": "self._closed"}
+_ON_CONDITION: Mapping[BranchTest, str] = {"call is closed": "not self._unclosed", "calls are closed": "self._closed"}
 
 
 def _after_call_does(found: Transition | Branch) -> Iterator[str]:
