@@ -105,7 +105,7 @@ def _pairs(pairs: PairForm) -> Iterator[str]:
     yield from _texts("pairs.opener", pairs.opens)
     yield from _slots("pairs.slot", pairs.slots)
     yield from _texts("pairs.close", [pairs.close])
-    yield f"pairs.value = {_value_end(pairs)}"
+    yield f"pairs.value = {value_end(pairs)}"
     for kind, texts in pairs.between:
         yield f"pairs.between {kind} = {' '.join(map(quoted, texts))}"
     yield from (f"pairs.key {quoted(text)} = {quoted(sign)}" for text, sign in pairs.replaced)
@@ -130,7 +130,8 @@ def _pairs(pairs: PairForm) -> Iterator[str]:
         yield f"pairs.item = {' value '.join(map(quoted, pairs.items))}"
 
 
-def _value_end(pairs: PairForm) -> str:
+def value_end(pairs: PairForm) -> str:
+    """Print what ends a value."""
     if pairs.quoted:
         return "a value of the dialect"
     if pairs.value_close is not None:
@@ -162,11 +163,15 @@ def _parts(parts: Sequence[str | None]) -> str:
 
 
 def _slots(path: str, slots: Iterable[SlotEnd]) -> Iterator[str]:
-    for slot in slots:
-        ends = [*map(quoted, slot.suffixes), *(f"before {quoted(text)}" for text in slot.nexts)]
-        ends += [f"a word before {quoted(text)}" for text in slot.bare]
-        ends += [_STOPS.get(slot.stops, quoted(slot.stops))] if slot.stops else []
-        yield f"{path} {slot.kind} ends = {', '.join(ends)}"
+    return (f"{path} {slot.kind} ends = {slot_ends(slot)}" for slot in slots)
+
+
+def slot_ends(slot: SlotEnd) -> str:
+    """Print the texts that end a slot."""
+    ends = [*map(quoted, slot.suffixes), *(f"before {quoted(text)}" for text in slot.nexts)]
+    ends += [f"a word before {quoted(text)}" for text in slot.bare]
+    ends += [_STOPS.get(slot.stops, quoted(slot.stops))] if slot.stops else []
+    return ", ".join(ends)
 
 
 def _styles(styles: Sequence[Spelling]) -> Iterator[str]:
