@@ -1,4 +1,4 @@
-"""Decode escaped characters of names and keys.
+"""Decode escaped characters of names, keys, values and texts.
 
 `Signs({"&amp;": "&"}).plain("a&amp;b")`  →  "a&b"
 """
@@ -46,5 +46,9 @@ class Signs:
         if self._is_percent:
             cut = CUT_CODE.search(text, max(0, len(text) - 11))
             return cut.start() if cut is not None else len(text)
-        starts = range(max(0, len(text) - self._longest), len(text))
+        low = max(0, len(text) - self._longest)
+        # A whole text that ends there may hold what looks like another's beginning: `\\` is no half of `\"`.
+        whole = (found.span() for found in self._any.finditer(text) if found.end() > low)
+        taken = {at for start, end in whole for at in range(start + 1, end)}
+        starts = (at for at in range(low, len(text)) if at not in taken)
         return next((at for at in starts if text[at:] in self._begun), len(text))

@@ -63,6 +63,7 @@ def test_what_is_compared(explained: Explanation) -> None:
         "arguments": ["A1", "A2", "A3", "V1", "V2", "V3", "V4", "V5", "V6"],
         "calls": ["T1", "T2", "T3", "T4"],
         "results": [],
+        "text_escapes": [],
         "tokens": [],
         "captured": [],
         "content": [],

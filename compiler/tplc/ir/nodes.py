@@ -289,12 +289,13 @@ class CallId:
 
 @dataclass(frozen=True, slots=True)
 class Replaced:
-    """A character of a name, a key or a raw value, and the text that is written for it: `&` as `&amp;`.
+    """A character of a slot or a text, and the text that is written for it: `&` as `&amp;`, a line break as one with
+    the spaces that indent the next line.
 
-    If `%` is written `%25` in values, all characters beyond ASCII are percent-encoded.
+    If `%` is written `%25` in values or texts, all characters beyond ASCII are percent-encoded.
     """
 
-    slot: Literal["name", "key", "value"]
+    slot: Literal["name", "key", "value", "content", "reasoning"]
     sign: str
     text: str
 
@@ -461,6 +462,7 @@ class TemplateIR:
     """The format of one template's assistant turns.  Complete: a backend needs nothing else.
 
     `tokens` are the tokenizer's added tokens that stand in markers or end an answer; empty if no tokenizer is known.
+    `escapes` lists the characters that are escaped in content and reasoning.
     `left_out`: what the template writes and the format is without, and why.
     """
 
@@ -471,6 +473,7 @@ class TemplateIR:
     content: Content
     tools: Tools
     forms: tuple[Form, ...] = ()
+    escapes: tuple[Replaced, ...] = ()
     preserved_tokens: tuple[str, ...] = ()
     tokens: tuple[Token, ...] = ()
     tolerances: tuple[Tolerance, ...] = ()

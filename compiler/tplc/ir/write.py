@@ -102,7 +102,7 @@ class _Writer:
 def _write_reasoning(writer: _Writer, ir: TemplateIR, reasoning: str) -> None:
     if reasoning:
         writer.marker(ir.reasoning.start)
-        writer.value("reasoning", reasoning)
+        writer.value("reasoning", escaped(ir.escapes, "reasoning", reasoning))
         writer.marker(ir.reasoning.end)
 
 
@@ -112,7 +112,7 @@ def _write_content(writer: _Writer, ir: TemplateIR, content: str, reasoning: str
     wrapped = ir.content.mode != "wrapped_with_reasoning" or bool(reasoning)
     if wrapped:
         writer.marker(ir.content.start)
-    writer.value("content", content)
+    writer.value("content", escaped(ir.escapes, "content", content))
     if wrapped:
         writer.marker(ir.content.end)
 
@@ -194,9 +194,9 @@ def write_arguments(tools: Tools, arguments: Mapping[str, Any], *, base: int = 0
     return _write_pairs(tools.dialect, tools.arguments, arguments, tools.replaced)
 
 
-def escaped_value(replaced: Sequence[Replaced], text: str) -> str:
-    """A raw value as the template writes it, with the characters that it writes otherwise."""
-    texts = {one.sign: one.text for one in replaced if one.slot == "value"}
+def escaped(replaced: Sequence[Replaced], slot: str, text: str) -> str:
+    """Return a raw value, content or reasoning as the template writes it."""
+    texts = {one.sign: one.text for one in replaced if one.slot == slot}
     percent = texts.get("%") == "%25"
     return "".join(texts.get(char) or (quote(char) if percent and ord(char) > 127 else char) for char in text)
 
@@ -214,7 +214,7 @@ def _write_pairs(
 def _write_pair(
     dialect: Dialect, pairs: PairArguments, key: str, value: object, replaced: Sequence[Replaced] = ()
 ) -> str:
-    text = escaped_value(replaced, _write_top(dialect, pairs, value))
+    text = escaped(replaced, "value", _write_top(dialect, pairs, value))
     slots = {"key": key, "type": type_word(dialect, value), "value": text}
     return _fill(pairs.pair, slots)
 
