@@ -398,7 +398,7 @@ def _of_lost_ends(calls: CallForm, pairs: PairForm, facts: Acceptor) -> list[str
     following = pairs.following
     if pairs.guessed or not following.closes or "missing_closers" not in facts.tolerances:
         return lines
-    patterns = [closes_call(following, calls.section_end, begun=begun) for begun in (False, True)]
+    patterns = [closes_call(following, begun=begun) for begun in (False, True)]
     sign = literal(following.closer[0][0])
     closes = called("", [*(called("Pattern", [raw(pattern)]) for pattern in patterns), sign])
     return lines + assignment("CALL_CLOSES", closes, INDENT)
