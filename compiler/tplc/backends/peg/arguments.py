@@ -354,7 +354,7 @@ class PairRules:
         pairs, tolerated = self.pairs, "missing_closers" in self.facts.acceptor.tolerances
         if pairs.quoted or pairs.guessed or pairs.items is not None or not pairs.following.closes or not tolerated:
             return ""
-        return r"\n?" + closes_call(pairs.following, self.facts.calls.section_end, begun=False, quote=exact)
+        return r"\n?" + closes_call(pairs.following, begun=False, quote=exact)
 
     def value_stop(self, keys: Sequence[str] = ()) -> str:
         return group(either([self.close_pattern(keys), self.call_closes]))

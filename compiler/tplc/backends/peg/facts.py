@@ -27,7 +27,7 @@ from tplc_runtime.turn import CALL_KINDS, MOST_ENDS
 
 OPENS = ("call",)
 NO_LEXEMES = Lexemes((), "", "", (), 0, "")
-NO_CALLS = CallForm(("",), "", "", (), CallShape("", (), ()), ("",), (), "line start", (), (), "", (), ())
+NO_CALLS = CallForm((), "", ("",), CallShape("", (), ()), ("",), (), "line start", (), (), "", (), ())
 
 
 @dataclass(frozen=True, slots=True)
