@@ -28,11 +28,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(
     ("command", "error"),
     [
-        ("compile hut.jinja -o s.py --depfile hut.jinja", "hut.jinja: is the source: name another file to write"),
-        ("compile hut.jinja -o hut.jinja -t python --force", "hut.jinja: is the source: name another file to write"),
+        ("compile hut.jinja -o s.py --depfile hut.jinja", "hut.jinja: is the source; name another file to write"),
+        ("compile hut.jinja -o hut.jinja -t python --force", "hut.jinja: is the source; name another file to write"),
         (
             "compile hut.jinja -o tools.json -t gbnf --tools tools.json --force",
-            "tools.json: is the file of tools: name another file to write",
+            "tools.json: is the file of tools; name another file to write",
         ),
         (
             "compile hut.jinja -o s.py --depfile precious.json",

@@ -264,7 +264,7 @@ def test_what_was_meant(here: Path) -> None:
 @pytest.mark.parametrize("name", ["p.py", "p.peg", "p.gbnf", "p.json"])
 def test_what_tplc_made_is_no_template(here: Path, name: str) -> None:
     write(here / name, {"version": 1, "provenance": {}, "turn": {}})
-    what = "an IR: it holds a format, and no template" if name == "p.json" else "an artifact, and no template"
+    what = "an IR: it contains a format, not a template" if name == "p.json" else "an artifact, not a template"
     assert problem(name) == f"{name}: this is {what}\n    name the template that it is made from"
 
 

@@ -113,7 +113,7 @@ def _refuse_unfinished(ir: TemplateIR, not_expressed: Sequence[Inexpressible]) -
 
 def _template(options: CompileOptions) -> TemplateSource:
     template = inputs.load_template(options.source, options.template_name, options.special_tokens)
-    _check_overwriting(options, [("read as well", path) for path in template.files])
+    _check_overwriting(options, [("also read", path) for path in template.files])
     return template
 
 
@@ -230,7 +230,7 @@ def _named(options: CompileOptions) -> list[tuple[str, str | None]]:
         ("the source", options.source),
         ("the file of tools", options.tools),
         ("the schema", options.json_schema),
-        *(("read as well", path) for path in _asked(options)),
+        *(("also read", path) for path in _asked(options)),
     ]
 
 
@@ -240,7 +240,7 @@ def _check_overwriting(options: CompileOptions, read: Sequence[tuple[str, str | 
     for written in filter(os.path.exists, places):
         for what, path in read:
             if path is not None and os.path.exists(path) and os.path.samefile(written, path):
-                raise UsageError(f"{written}: is {what}: name another file to write")
+                raise UsageError(f"{written}: is {what}; name another file to write")
 
 
 def _used(options: CompileOptions, template: TemplateSource) -> list[str]:
