@@ -17,6 +17,7 @@ from typing import Literal
 
 from tplc.lower.acceptor import Acceptor, CallForm, Marker, Where
 from tplc.lower.lexemes import Lexemes, is_respelled, lexemes_of
+from tplc_runtime.turn import CALL_KINDS
 
 StateName = Literal[
     "start",  # closers of reasoning that nothing opened come first
@@ -151,7 +152,7 @@ def transition_of(state: StateName, kind: str) -> Transition | OptionChoice:
     keep = Transition(("keep",), "content" if state == "reasoning" else here)
     if state == "over":
         return OptionChoice("parse_tool_calls", Transition((), "content"), Transition((), "over"))
-    if state == "after_call" and kind not in OF_CALLS:
+    if state == "after_call" and kind not in CALL_KINDS:
         return Transition((), "content")
     if kind in CALLS:
         return OptionChoice("parse_tool_calls", Transition(("open call",), "call"), keep)
@@ -183,7 +184,6 @@ def transition_of(state: StateName, kind: str) -> Transition | OptionChoice:
 
 
 CALLS = ("call", "line", "plain")
-OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close")
 RESPELLED_KINDS = tuple("tail both call separator section closed close line pair end skip next suffix".split())
 
 
