@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from tplc.lower.acceptor import Acceptor
 from tplc.lower.lexemes import Lexeme, Lexemes, lexemes_of
-from tplc.lower.states import OptionChoice, StateName, TurnState, is_unopened, starts_with_closer, states
+from tplc.lower.states import Branch, StateName, Transition, TurnState, is_unopened, starts_with_closer, states
 from tplc_runtime.turn import ENDS_IN_REASONING, MOST_ENDS, REASONING_TWICE, SPELLING, TEXT_AFTER_TURN
 
 
@@ -83,7 +83,7 @@ class _Interpreter:
         if state.text is None:
             found = self._next(state)
             if found is None:
-                return state.otherwise or name
+                return _next_state(state.otherwise)
         else:
             if name == "reasoning" and self._drop_repeated(state):
                 return name
@@ -98,8 +98,8 @@ class _Interpreter:
     def _follow(self, state: TurnState, found: Found) -> StateName:
         lookup = dict(state.on) | dict(self.states["before_content"].on if "before_content" in self.states else ())
         transition = lookup.get(found.kind) or dict(state.on)[{"end": "last", "content_end": "sign"}[found.kind]]
-        if isinstance(transition, OptionChoice):
-            on = transition.option == "parse_reasoning" and self.parse_reasoning
+        if isinstance(transition, Branch):
+            on = transition.condition == "parse_reasoning" and self.parse_reasoning
             transition = transition.on if on else transition.off
         if self._is_name_end(found):
             self._keep(found, state.text or "content")
@@ -279,6 +279,12 @@ class _Interpreter:
     def _note(self, code: str, text: str) -> None:
         if self.pos >= len(self.head):
             self.reading.diagnostics.append((self.pos - len(self.head), text, code))
+
+
+def _next_state(found: Transition | Branch | None) -> StateName:
+    """Return where text leads that a state doesn't expect, as long as it opens no call."""
+    assert isinstance(found, Transition) and found.next != "call"
+    return found.next
 
 
 def _overlap(text: str, lead: str) -> int:

@@ -20,10 +20,10 @@ from tplc.backends.gbnf import Grammar
 from tplc.errors import TplcError
 from tplc.grammars.dialect.values import is_json
 from tplc.grammars.request.openers import mark
-from tplc.ir.nodes import Json, Reasoning, Slot, TemplateIR, Text
+from tplc.ir.nodes import Json, Layout, Reasoning, Slot, TemplateIR, Text
 from tplc.lower import CallForm, lower
-from tplc.lower.layouts import text_at
 from tplc.lower.special import special_tokens
+from tplc.lower.written import written_calls
 
 TARGET = "structural_tag"
 _ROOT = re.compile(r'root ::= "((?:[^"\\]|\\.)*)"')
@@ -148,19 +148,20 @@ def legacy_tag(
         raise NoTag(name, f"the old form leaves text free and counts no calls, so {asked} has no place in it")
     if calls is None or ir.tools.dialect is None:
         raise NoTag(name, "the format has no calls")
-    kinds = [item.kind for item in calls.call if isinstance(item, Slot)]
+    written = written_calls(ir.tools)
+    kinds = [item.kind for item in written.call if isinstance(item, Slot)]
     if kinds.count("arguments") != 1 or set(kinds) != {"name", "arguments"} or kinds[0] != "name":
         raise NoTag(name, f"a call has to be its name and then its arguments; this has {', '.join(kinds)}")
     if calls.pairs is not None or calls.encoded or not is_json(ir.tools.dialect):
         raise NoTag(name, "arguments are not written as JSON, and the old form says nothing else")
-    opener = text_at(calls.call, 0).lstrip()
+    opener = written.opener.lstrip()
     trigger = mark(opener)
     if trigger is None:
         raise NoTag(name, f"a call begins like other text ({json.dumps(opener, ensure_ascii=False)})")
     structures: list[Json] = []
     for tool in tools:
         function = tool.get("function", tool)
-        begin, end = _around_arguments(calls, function["name"])
+        begin, end = _around_arguments(written.call, _spelled_name(calls, function["name"]))
         if not end:
             raise NoTag(name, "nothing closes a call, and the old form needs a text after the arguments")
         schema = function.get("parameters") or {"type": "object", "properties": {}}
@@ -168,13 +169,16 @@ def legacy_tag(
     return {"type": TARGET, "structures": structures, "triggers": [trigger]}
 
 
-def _around_arguments(calls: CallForm, name: str) -> tuple[str, str]:
+def _spelled_name(calls: CallForm, name: str) -> str:
+    return json.dumps(name, ensure_ascii=False)[1:-1] if calls.fields else name
+
+
+def _around_arguments(layout: Layout, name: str) -> tuple[str, str]:
     """Return the text before and after the arguments of this tool's calls."""
-    written = json.dumps(name, ensure_ascii=False)[1:-1] if calls.fields else name
-    at = calls.call.index(Slot("arguments"))
-    parts = (calls.call[:at], calls.call[at + 1 :])
-    before, behind = ("".join(item.text if isinstance(item, Text) else written for item in part) for part in parts)
-    return before.lstrip(), behind.rstrip()
+    at = layout.index(Slot("arguments"))
+    parts = (layout[:at], layout[at + 1 :])
+    before, after = ("".join(item.text if isinstance(item, Text) else name for item in part) for part in parts)
+    return before.lstrip(), after.rstrip()
 
 
 def tag_text(tag: dict[str, Json]) -> str:

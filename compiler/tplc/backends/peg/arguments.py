@@ -348,7 +348,7 @@ class PairRules:
         following = closes_lost_value(self.pairs, self.form.acceptor.tolerances)
         if following is None or self.pairs.items is not None:
             return ""
-        return r"\n?" + closes_call(following, self.form.calls.section_end, begun=False, quote=exact)
+        return r"\n?" + closes_call(following, begun=False, quote=exact)
 
     def value_stop(self, keys: Sequence[str] = ()) -> str:
         return group(either([self.close_pattern(keys), self.call_closes]))

@@ -35,7 +35,7 @@ from tplc_runtime.turn import CALL_KINDS, CUT_KINDS, MOST_ENDS
 
 OPENS = ("call", "line")
 CLOSES = ("both", "closed", "close", "section")
-NO_CALLS = CallForm(("",), "", "", (), CallShape("", (), ()), ("",), (), "anywhere", (), (), "", (), ())
+NO_CALLS = CallForm((), "", ("",), CallShape("", (), ()), ("",), (), "anywhere", (), (), "", (), ())
 NO_LEXEMES = lexemes_of(())
 
 

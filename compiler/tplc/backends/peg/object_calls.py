@@ -16,7 +16,6 @@ from tplc.backends.peg.patterns import either, leaf
 from tplc.backends.peg.rules import Rule, Section, rule, sequence
 from tplc.backends.peg.schemas import known_members
 from tplc.backends.peg.slots import closing, slot_rules
-from tplc.ir.nodes import Slot
 from tplc.lower import CallForm
 from tplc.lower.lexemes import exact
 
@@ -61,7 +60,7 @@ def object_of(calls: CallForm, name: str, arguments: str) -> str:
     """An object with the members of a call in the order of the template."""
     if calls.name_is_key:
         return sequence("object_open", name, "colon", arguments, "object_close")
-    kinds = dict.fromkeys(item.kind for item in calls.call if isinstance(item, Slot))
+    kinds = calls.slot_order
     values = {"name": name, "arguments": arguments}
     members = [f"{kind}_key colon {values.get(kind, kind)}" for kind in kinds if calls.path_of(kind)]
     return sequence("object_open", " comma ".join(members), "object_close")

@@ -35,7 +35,6 @@ from tplc.lower.states import (
     StateName,
     TurnState,
     calls_end_reasoning,
-    closes_and_opens,
     ends_alike,
     is_unopened,
     opener_kind,
@@ -113,7 +112,6 @@ def tables(facts: Acceptor) -> list[str]:
     if calls.pairs is not None:
         lines += _of_pairs(calls, calls.pairs, respelled_kinds(facts), otherwise="other_forms" in facts.tolerances)
         lines += _of_lost_ends(calls, calls.pairs, facts)
-    lines += [_rule("after_call", _after_call_rule(calls))]
     lines += _scanner("AFTER_CALL", of_state["after_call"].lexemes)
     if "over" in of_state:
         lines += _scanner("AFTER_TURN", of_state["over"].lexemes)
@@ -170,6 +168,7 @@ def _of_text(facts: Acceptor, of_state: Mapping[StateName, TurnState]) -> list[s
 def _rules(facts: Acceptor) -> dict[str, str]:
     by_call = " (REASONING_END content | CALL_START call)" if calls_end_reasoning(facts) else " REASONING_END content"
     return {
+        "after_call": "after_call = " + _after_call_rule(facts.calls) if facts.calls is not None else "",
         "start": "turn = REASONING_END* content",
         "pending": "turn = text REASONING_END content | content",
         "reasoning": "reasoning = text" + by_call,
@@ -230,12 +229,7 @@ def _of_calls(calls: CallForm, facts: Acceptor) -> list[str]:
         {
             "CLOSED": calls.is_closed,
             "ENDS_TURN": calls.is_closed and calls.ends_turn,
-            "TURN_CLOSED": bool(calls.turn_closers),
-            "SEPARATED": calls.is_separated,
-            "UNMARKED": calls.unmarked,
-            "BOTH": bool(closes_and_opens(calls)),
             "READ_AGAIN": "other_forms" in facts.tolerances,
-            "REPEATED": "repeated_markers" in facts.tolerances,
             "NAMES_ALIKE": "tool_names" in facts.tolerances,
             "COUNTED": any(slot.kind == "index" for slot in (*calls.header, *(calls.tail[1] if calls.tail else ()))),
         }
@@ -398,7 +392,7 @@ def _of_lost_ends(calls: CallForm, pairs: PairForm, facts: Acceptor) -> list[str
     following = closes_lost_value(pairs, facts.tolerances)
     if following is None:
         return lines
-    patterns = [closes_call(following, calls.section_end, begun=begun) for begun in (False, True)]
+    patterns = [closes_call(following, begun=begun) for begun in (False, True)]
     sign = literal(following.closer[0][0])
     closes = called("", [*(called("Pattern", [raw(pattern)]) for pattern in patterns), sign])
     return lines + assignment("CALL_CLOSES", closes, INDENT)

@@ -52,13 +52,14 @@ from tplc.grammars.schema.shapes import (
     only,
 )
 from tplc.ir.nodes import JSON_STYLE, Dialect, JsonType, Slot, StringStyle, Text, ValueStyle
-from tplc.lower import CallForm, PairForm
+from tplc.lower import PairForm
 from tplc.lower.layouts import text_at, text_behind
 from tplc.lower.values import LONGEST_KEY
+from tplc.lower.written import WrittenCalls
 from tplc_runtime.schema import keys_of, types_of
 
 Where = Literal["top", "list", "object"]
-Spellings = Callable[[str], tuple[str, ...]]
+VariantsOf = Callable[[str], tuple[str, ...]]
 _DEEPEST = 48
 _LARGEST_INLINE = 8
 _MOST_PATTERNS = 3
@@ -87,7 +88,7 @@ class Values:
         self._dialect = dialect
         self._reading = reading
         self._pairs: PairForm | None = None
-        self._written: Spellings = lambda text: (text,)
+        self._variants: VariantsOf = lambda text: (text,)
         self._shared: dict[object, Expr] = {}
         self._made: dict[object, Expr] = {}
         self._making: dict[object, str | None] = {}
@@ -108,18 +109,18 @@ class Values:
         return self._once(("arguments", sub), sub or (-1,), lambda: self._value(shapes, sub, "object"))
 
     def pair_arguments(
-        self, sub: Sub, pairs: PairForm, calls: CallForm, after: tuple[str, ...], written: Spellings
+        self, sub: Sub, pairs: PairForm, written: WrittenCalls, after: tuple[str, ...], variants: VariantsOf
     ) -> Expr:
         """arguments = start pair (separator pair)* end | empty
 
-        `after`: what may come after the call; `written`: how else a marker may be written, itself first.
+        `after`: what may come after the call; `variants`: how else a marker may be written, itself first.
         """
         self._pairs = pairs
-        self._written = written
-        self._call_closer = pairs.end + text_behind(calls.call, "arguments")
+        self._variants = variants
+        self._call_closer = pairs.end + written.after_arguments
         self._after_call = after
         shapes = self._reader.shapes(sub)
-        ends = (pairs.separator, self._call_closer or calls.separator or calls.section_end)
+        ends = (pairs.separator, self._call_closer or written.separator or written.section_end)
         self._behind_top = codepoints.of("".join(end.strip()[:1] for end in ends))
         parts = []
         for shape in shapes.objects:
@@ -541,7 +542,7 @@ class Values:
         keyed = False
         for index, item in enumerate(layout):
             if isinstance(item, Text):
-                found.append(alt(*map(lit, self._written(item.text))))
+                found.append(alt(*map(lit, self._variants(item.text))))
             elif item.kind == "key":
                 found.append(key)
                 keyed = True
@@ -553,7 +554,7 @@ class Values:
                     done = "left out: what closes a member repeats its name"
                     self._report.tighter("additionalProperties", self._reader.path(sub), done)
                     return NEVER
-                closings = self._written(closing) if closing.strip() else (closing,)
+                closings = self._variants(closing) if closing.strip() else (closing,)
                 values = [self._top(shapes, sub, word, one, ends, closings) for one in closings]
                 # The text after the value is read with it.
                 return seq(*found, alt(*values)) if keyed else NEVER

@@ -13,6 +13,7 @@ from tplc.ir.nodes import Layout, TemplateIR
 from tplc.lower import Acceptor
 from tplc.lower.layouts import text_at
 from tplc.lower.openers import is_telling
+from tplc.lower.written import written_calls
 
 _PROSE = frozenset(".,;:!?'\"()-–—…")
 
@@ -53,15 +54,16 @@ def call_markers(ir: TemplateIR, acceptor: Acceptor) -> CallMarkers:
     calls = acceptor.calls
     if calls is None:
         return CallMarkers("", "", "", "", (), None, True)
-    section, opening = calls.section_start, text_at(calls.call, 0)
-    inner = calls.call[1:] if opening else calls.call
+    written = written_calls(ir.tools)
+    section, opening = written.section_start, written.opener
+    inner = written.call[1:] if opening else written.call
     closing = text_at(inner, len(inner) - 1)
     start = first_of_turn(ir, section)
     first = start + (shared(start, opening) if start else first_of_turn(ir, opening))
     later = section + shared(section, opening)
-    separator = shared(closing, calls.separator) if closing else calls.separator
+    separator = shared(closing, written.separator) if closing else written.separator
     following = separator + shared(closing + separator, opening)
-    end = shared(closing, calls.section_end) if closing else calls.section_end
+    end = shared(closing, written.section_end) if closing else written.section_end
     bare = calls.where == "line start"
     return CallMarkers(first, later, following, end, inner, None if bare else mark(first.lstrip()), bare)
 
