@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tplc.backends.peg.cuts import pair_cuts
-from tplc.backends.peg.form import Form
+from tplc.backends.peg.form import FormPatterns
 from tplc.backends.peg.known_tools import Parameter
 from tplc.backends.peg.patterns import either, leaf, literal, longest_first, marker, marker_core, of_kinds, some_prefix
 from tplc.backends.peg.rules import Rule, Section, rule, sequence
@@ -33,7 +33,7 @@ NO_PAIR = "content_for_no_pair"
 ENDS_OF_PAIRS = ("end", "next")
 
 
-def arguments_ahead(form: Form, pairs: PairForm) -> list[str]:
+def arguments_ahead(form: FormPatterns, pairs: PairForm) -> list[str]:
     """What may stand where the arguments begin."""
     return [
         marker_core(text, alike=form.alike)
@@ -42,7 +42,7 @@ def arguments_ahead(form: Form, pairs: PairForm) -> list[str]:
     ]
 
 
-def argument_sections(form: Form) -> list[Section]:
+def argument_sections(form: FormPatterns) -> list[Section]:
     dialect, known = form.dialect, form.known
     if form.calls.pairs is not None:
         return [
@@ -62,7 +62,7 @@ def argument_sections(form: Form) -> list[Section]:
     ]
 
 
-def nested_rules(form: Form) -> tuple[Rule, ...]:
+def nested_rules(form: FormPatterns) -> tuple[Rule, ...]:
     dialect = form.dialect
     if dialect.elements is not None:
         return ()
@@ -71,13 +71,13 @@ def nested_rules(form: Form) -> tuple[Rule, ...]:
     return (*inside, *(value_rules(dialect.in_list, dialect, suffix, no_key=no_key(form, 1)) if suffix else ()))
 
 
-def no_key(form: Form, style: int) -> str:
+def no_key(form: FormPatterns, style: int) -> str:
     """What begins no key without quotes: quotes of any kind, and what stands in no value."""
     strings = form.calls.styles[style].strings if form.calls.styles else ()
     return either([*(exact(opened) for opened, _, _ in strings), form.breaks])
 
 
-def loose_section(form: Form) -> Section:
+def loose_section(form: FormPatterns) -> Section:
     return Section(
         "Values with mistakes, or that the output cuts off.",
         (form.external("loose_value"),),
@@ -88,7 +88,7 @@ def loose_section(form: Form) -> Section:
 class PairRules:
     """The rules of arguments in pairs, from the layout of one pair."""
 
-    def __init__(self, form: Form, pairs: PairForm) -> None:
+    def __init__(self, form: FormPatterns, pairs: PairForm) -> None:
         self.pairs, self.form, self.dialect = pairs, form, form.dialect
         self.lexemes = between_pairs(pairs, respelled_kinds(form.acceptor))
         self.opens = self.cores_of("pair") if pairs.opens else ""

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from tplc.backends.peg.arguments import argument_sections, arguments_ahead
 from tplc.backends.peg.cuts import cut_section, cuts_after
-from tplc.backends.peg.form import Form
+from tplc.backends.peg.form import FormPatterns
 from tplc.backends.peg.known_tools import KnownTools
 from tplc.backends.peg.object_calls import object_call_section
 from tplc.backends.peg.patterns import begun, either, leaf, literal
@@ -23,7 +23,7 @@ from tplc.backends.peg.whole_calls import whole_call
 from tplc.lower import CallShape
 
 
-def call_sections(form: Form, *, parallel: bool) -> list[Section]:
+def call_sections(form: FormPatterns, *, parallel: bool) -> list[Section]:
     return [
         section_section(form, parallel=parallel),
         object_call_section(form) if form.calls.fields else call_section(form),
@@ -33,7 +33,7 @@ def call_sections(form: Form, *, parallel: bool) -> list[Section]:
     ]
 
 
-def section_section(form: Form, *, parallel: bool) -> Section:
+def section_section(form: FormPatterns, *, parallel: bool) -> Section:
     """Around and between the calls."""
     apart = form.calls.is_separated
     named = form.named("section_close", *["call_close"] * form.closes_only, *["call_separator"] * (not apart))
@@ -74,7 +74,7 @@ def _any(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"({' / '.join(names)})"
 
 
-def call_section(form: Form) -> Section:
+def call_section(form: FormPatterns) -> Section:
     known, shape, pairs = form.known, form.calls.shape, form.calls.pairs is not None
     closed = [closing(form)]
     suffixes = [f"_for_{tool.rule}" for tool in known.tools]
@@ -110,7 +110,7 @@ def call_section(form: Form) -> Section:
     return Section("One call.", (*rules,))
 
 
-def _no_arguments(form: Form) -> str:
+def _no_arguments(form: FormPatterns) -> str:
     """What comes in place of the arguments of a call that is no tool's; of pairs, what comes before them or at once."""
     named = form.named("call_close", "section_close", "call_separator", "turn_end")
     pairs = form.calls.pairs

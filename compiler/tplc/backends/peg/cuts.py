@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tplc.backends.peg.form import Form
+from tplc.backends.peg.form import FormPatterns
 from tplc.backends.peg.known_tools import KnownTools
 from tplc.backends.peg.patterns import (
     any_of,
@@ -31,7 +31,7 @@ from tplc.lower.lexemes import END, exact, group
 from tplc.lower.values import LEAST_CUT, NAME_LIMIT
 
 
-def cut_section(form: Form) -> Section:
+def cut_section(form: FormPatterns) -> Section:
     calls = form.calls
     if not calls.openers:
         return Section("", ())
@@ -45,7 +45,7 @@ def cut_section(form: Form) -> Section:
     return Section("A call that the output's end cuts before it has a name, or before its last closer.", (*rules,))
 
 
-def _cut_call(form: Form) -> list[Rule]:
+def _cut_call(form: FormPatterns) -> list[Rule]:
     opener = leaf("|".join(form.call_starts))
     if form.calls.at_lines:
         indented = leaf(r"[^\S\n]*+(?:" + either(form.call_starts) + ")")
@@ -63,7 +63,7 @@ def _cut_call(form: Form) -> list[Rule]:
     return [*rules, *([form.external("cut_object")] if form.calls.fields else [])]
 
 
-def _rest(form: Form) -> str:
+def _rest(form: FormPatterns) -> str:
     """Of a call whose opener has come, up to the output's end."""
     calls = form.calls
     prefix = literal(calls.shape.id_prefix) + "?" if _id_is_first(calls) else ""
@@ -78,7 +78,7 @@ def _id_is_first(calls: CallForm) -> bool:
     return bool(calls.shape.id_prefix and slots and slots[0][0] in calls.shape.id_slots)
 
 
-def _cut(form: Form, opener: str) -> str:
+def _cut(form: FormPatterns, opener: str) -> str:
     """From the opener on."""
     return sequence(opener, _rest(form))
 
@@ -86,7 +86,7 @@ def _cut(form: Form, opener: str) -> str:
 # After a call
 
 
-def cuts_after(form: Form) -> list[str]:
+def cuts_after(form: FormPatterns) -> list[str]:
     calls = form.calls
     # A separator alone opens no call: it is dropped in any case.
     names = [f"call_separator {_next_cut(form)}_part"] if form.calls.is_separated else []
@@ -97,7 +97,7 @@ def cuts_after(form: Form) -> list[str]:
     return [*names, *(["missing_closer"] if _missing(form) else [])]
 
 
-def _missing(form: Form) -> str:
+def _missing(form: FormPatterns) -> str:
     """Where calls stop without their last closer, or with a separator."""
     if form.calls.ends_turn:
         return ""
@@ -107,15 +107,15 @@ def _missing(form: Form) -> str:
     return rf"(?<={separator}\s*)\Z" if separator else ""
 
 
-def _opens_next(form: Form) -> bool:
+def _opens_next(form: FormPatterns) -> bool:
     return bool(form["call_next"] or form.calls.fields)
 
 
-def _next_cut(form: Form) -> str:
+def _next_cut(form: FormPatterns) -> str:
     return "cut_for_next" if form.calls.at_lines else "trailing_for_next"
 
 
-def _next_rules(form: Form) -> list[Rule]:
+def _next_rules(form: FormPatterns) -> list[Rule]:
     calls, rules = form.calls, []
     for name, opener in ((_next_cut(form), "".join(form.named("call_next"))), (f"{_next_cut(form)}_part", "")):
         whole = _cut(form, opener)
@@ -138,7 +138,7 @@ def _markers_after(calls: CallForm) -> list[str]:
     return [*dict.fromkeys(text.strip() for _, texts in calls.behind for text in texts if text.strip())]
 
 
-def _after_turn(form: Form) -> str:
+def _after_turn(form: FormPatterns) -> str:
     """What is no part of a turn, after a call that is all of it."""
     calls = form.calls
     last = either([marker_core(text) for text in calls.turn_closers])
@@ -152,7 +152,7 @@ def _markers_of_turn(acceptor: Acceptor) -> list[str]:
     return [text.strip() for text in texts if text.strip()]
 
 
-def _tail_rules(form: Form) -> list[Rule]:
+def _tail_rules(form: FormPatterns) -> list[Rule]:
     if form.calls.tail is None:
         return []
     opened, slots = form.calls.tail
@@ -165,7 +165,7 @@ def _tail_rules(form: Form) -> list[Rule]:
 # Slots
 
 
-def pair_cuts(form: Form, pairs: PairForm, opened: str) -> list[Rule]:
+def pair_cuts(form: FormPatterns, pairs: PairForm, opened: str) -> list[Rule]:
     """A pair that is cut before its value, or a marker before or after it; `opened`: the rules before the key."""
     texts = [*dict.fromkeys(text.strip() for _, found in pairs.between for text in found)]
     marks = leaf(no_whole(texts) + begun(texts, alike=form.alike))
@@ -190,7 +190,7 @@ def _cuts_of(slots: Sequence[SlotEnd], place: str = "") -> list[str]:
 
 
 def slot_cuts(
-    form: Form, slots: Sequence[SlotEnd], place: str = "", *, guarded: bool = False, alike: bool = False
+    form: FormPatterns, slots: Sequence[SlotEnd], place: str = "", *, guarded: bool = False, alike: bool = False
 ) -> list[Rule]:
     """Each slot whole, with what ends it, and cut.
 

@@ -40,7 +40,7 @@ NO_LEXEMES = lexemes_of(())
 
 
 @dataclass(frozen=True)
-class Form:
+class FormPatterns:
     """`form["turn_end"]` is the pattern of the rule of that name, "" if the format has no such thing.
 
     `parsed`: the same with its calls, where calls are not parsed: they end reasoning all the same.
@@ -49,7 +49,7 @@ class Form:
     acceptor: Acceptor
     known: KnownTools
     values: Dialect | None = None  # how values are written, where there are calls
-    parsed: Form | None = None
+    parsed: FormPatterns | None = None
 
     def __getitem__(self, name: str) -> str:
         return self._leaves[name]
@@ -240,12 +240,12 @@ class Form:
         return group(of_kinds(self.states["after_call"], kinds))
 
 
-def without_calls(form: Form) -> Form:
+def without_calls(form: FormPatterns) -> FormPatterns:
     """The format without its calls, which end its reasoning as they did, and keep all of their header."""
-    return Form(replace(form.acceptor, calls=None), form.known, parsed=form)
+    return FormPatterns(replace(form.acceptor, calls=None), form.known, parsed=form)
 
 
-def _of_the_turn(form: Form) -> dict[str, str]:
+def _of_the_turn(form: FormPatterns) -> dict[str, str]:
     """The rules of one pattern of a turn, by name."""
     acceptor = form.acceptor
     starts = (*acceptor.reasoning_starts, *acceptor.content_starts)
@@ -280,7 +280,7 @@ def _spaced(pattern: str) -> str:
     return r"\s*+" + pattern if pattern else ""
 
 
-def _of_calls(form: Form) -> dict[str, str]:
+def _of_calls(form: FormPatterns) -> dict[str, str]:
     """The rules of one pattern of calls, by name."""
     calls = form.calls
     short = {text.strip() for text in calls.short} if calls.header else set()
@@ -309,13 +309,13 @@ def _of_calls(form: Form) -> dict[str, str]:
     }
 
 
-def _ends_of_output(form: Form) -> str:
+def _ends_of_output(form: FormPatterns) -> str:
     """Words end a turn only where nothing follows but more of them."""
     again = group(either([one.find for one in form.states["content"].all if one.kind == "last"]))
     return rf"(?=(?:\s*+{again}){{0,{MOST_ENDS - 1}}}\s*+\Z)"
 
 
-def _closers_alike(form: Form) -> str:
+def _closers_alike(form: FormPatterns) -> str:
     """What closes reasoning, spelled otherwise, if nothing else closes it any more."""
     found = [
         f"{some_suffix(one.lead)}{one.find}(?={form.rest_of_reasoning}){some_prefix(one.trail)}"
@@ -325,7 +325,7 @@ def _closers_alike(form: Form) -> str:
     return group(either(found))
 
 
-def _content_close(form: Form, turn: dict[str, str]) -> str:
+def _content_close(form: FormPatterns, turn: dict[str, str]) -> str:
     """What people write as well ends content only before what may follow it."""
     signs, marks = form.of("content", "sign"), form.of("content", "content_end")
     if not signs:
@@ -335,7 +335,7 @@ def _content_close(form: Form, turn: dict[str, str]) -> str:
     return group(either([marks, signs + rf"(?=\s*+(?:{either([*after, chr(92) + 'Z'])}))"]))
 
 
-def _closer_with_slot(form: Form) -> str:
+def _closer_with_slot(form: FormPatterns) -> str:
     """A closer in which a slot comes again."""
     texts, breaks = form.calls.shape.closer, form.breaks
     if None not in texts:
@@ -350,7 +350,7 @@ def _closer_with_slot(form: Form) -> str:
 # What is left over between calls
 
 
-def _left_opener(form: Form) -> str:
+def _left_opener(form: FormPatterns) -> str:
     """What opens calls, in the place of their closer."""
     texts = form.acceptor.left_over
     if not texts or not form.calls.is_closed:
@@ -359,7 +359,7 @@ def _left_opener(form: Form) -> str:
     return rf"{form.not_last}{opener}(?=\s*+{form.after_left_over('call')})"
 
 
-def _left_sign(form: Form) -> str:
+def _left_sign(form: FormPatterns) -> str:
     """A bracket or a fence that is left over after a call."""
     if form.acceptor.calls is None or "repeated_markers" not in form.acceptor.tolerances:
         return ""
@@ -367,7 +367,7 @@ def _left_sign(form: Form) -> str:
     return rf"\s*+(?!{after})(?:{LEFT_SIGNS.pattern})(?=\s*+(?:{form.after_left_over()}|\Z))"
 
 
-def _next_object(form: Form) -> str:
+def _next_object(form: FormPatterns) -> str:
     """The object of another call without its opener, as long as the last closer has not come."""
     calls = form.calls
     if not calls.fields or not form.reads_again or not calls.is_closed:
@@ -378,7 +378,7 @@ def _next_object(form: Form) -> str:
 # Beginnings of markers where the output ends
 
 
-def _begun_opener(form: Form) -> str:
+def _begun_opener(form: FormPatterns) -> str:
     """The beginning of an opener where the text ends: there is no more of the call than that."""
     calls = form.calls
     if calls.at_lines or not calls.openers:
@@ -386,7 +386,7 @@ def _begun_opener(form: Form) -> str:
     return _lead_of_openers(calls) + begun(calls.truncatable, least=LEAST_CUT)
 
 
-def begun_openers(form: Form) -> list[str]:
+def begun_openers(form: FormPatterns) -> list[str]:
     """Where that may be: a short pattern to look for in text."""
     cores = [] if form.calls.at_lines else [text.strip() for text in form.calls.openers if text.strip()]
     most = max(map(len, form.calls.openers), default=0)
@@ -398,7 +398,7 @@ def _lead_of_openers(calls: CallForm) -> str:
     return some_suffix(max(map(lead_of, calls.openers), key=len, default=""))
 
 
-def _cut_marker(form: Form, name: StateName) -> str:
+def _cut_marker(form: FormPatterns, name: StateName) -> str:
     """The beginning of what ends the turn, or the part of it that this state reads, where the output ends."""
     ends = [one for one in form.states.get(name, NO_LEXEMES).all if one.kind in CUT_KINDS]
     if "cut_markers" not in form.acceptor.tolerances:
@@ -410,7 +410,7 @@ def _cut_marker(form: Form, name: StateName) -> str:
     return rf"{_leads_in(form, name)}(?=[\W_]*[^\W_])(?![^\W_]+\s*\Z){pattern}"
 
 
-def cut_markers(form: Form, name: StateName) -> list[str]:
+def cut_markers(form: FormPatterns, name: StateName) -> list[str]:
     """Where that may be: a short pattern to look for in text."""
     if not _cut_marker(form, name):
         return []
@@ -418,7 +418,7 @@ def cut_markers(form: Form, name: StateName) -> list[str]:
     return [may_be_begun(_leads_in(form, name), cores, max(map(len, cores)))]
 
 
-def _leads_in(form: Form, name: StateName) -> str:
+def _leads_in(form: FormPatterns, name: StateName) -> str:
     return group(either([some_suffix(lead) for lead in form.states[name].leads.split("\0") if lead]))
 
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from tplc.backends.peg.calls import call_sections
-from tplc.backends.peg.form import Form, without_calls
+from tplc.backends.peg.form import FormPatterns, without_calls
 from tplc.backends.peg.known_tools import known_tools
 from tplc.backends.peg.response import response_section
 from tplc.backends.peg.rules import needed_sections, print_sections
@@ -38,7 +38,7 @@ def generate(
     acceptor = lower(ir)
     only_tools = acceptor.calls is not None and acceptor.calls.only_tools and parse_tool_calls
     known = known_tools(tools, closed=only_tools, written=partial(ir.tools.written, "name"))
-    form = Form(acceptor, known, ir.tools.dialect if acceptor.calls is not None else None)
+    form = FormPatterns(acceptor, known, ir.tools.dialect if acceptor.calls is not None else None)
     if not parse_tool_calls:
         form = without_calls(form)
     answer = [response_section(json_schema, form)] if json_schema is not None else []

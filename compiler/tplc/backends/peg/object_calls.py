@@ -10,7 +10,7 @@ or more of them, and mistakes.  Without a name an object is no call.
 
 from __future__ import annotations
 
-from tplc.backends.peg.form import Form
+from tplc.backends.peg.form import FormPatterns
 from tplc.backends.peg.known_tools import KnownTool
 from tplc.backends.peg.patterns import either, leaf
 from tplc.backends.peg.rules import Rule, Section, rule, sequence
@@ -22,7 +22,7 @@ from tplc.lower.lexemes import exact
 QUOTES = ('"', "'")
 
 
-def object_call_section(form: Form) -> Section:
+def object_call_section(form: FormPatterns) -> Section:
     calls, known = form.calls, form.known
     opened = [item for kind, _ in calls.shape.slots for item in ("gap", kind, f"{kind}_end")][1:]
     opened += ["gap"] if opened else []

@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 from tplc.backends.peg.arguments import arguments_ahead
-from tplc.backends.peg.form import Form
+from tplc.backends.peg.form import FormPatterns
 from tplc.backends.peg.patterns import any_of, begun, either, leaf, literal, longest_first, marker, marker_word
 from tplc.backends.peg.rules import Rule, rule
 from tplc.ir.markers import pieces_of
@@ -24,7 +24,7 @@ BLANK = r"\s"
 IDENTIFIER = rf"[^\W\d][\w.:-]{{0,{NAME_LIMIT - 1}}}"
 
 
-def closing(form: Form) -> str:
+def closing(form: FormPatterns) -> str:
     """The call's closing marker; where that has pieces, each may come by itself."""
     if not form["call_close"]:
         return ""
@@ -35,7 +35,7 @@ def closing(form: Form) -> str:
     return f"(gap {whole}call_close)*{left}"
 
 
-def slot_rules(form: Form) -> list[Rule]:
+def slot_rules(form: FormPatterns) -> list[Rule]:
     rules: list[Rule] = []
     for index, (kind, text) in enumerate(form.calls.shape.slots):
         if kind == "arguments":
@@ -64,7 +64,7 @@ def filled(pattern: str) -> str:
     return first + "".join(rf"(?!\s*+{rest}){SLOT_AGAIN}{rest}" if rest else SLOT_AGAIN for rest in rests)
 
 
-def before_counter(stop: str, behind: str, index: int, form: Form) -> str:
+def before_counter(stop: str, behind: str, index: int, form: FormPatterns) -> str:
     """What ends a name before a counter: it may stand in the name, too, and then the one before the number counts."""
     if form.calls.shape.slots[index][0] != "index":
         return stop
@@ -73,7 +73,7 @@ def before_counter(stop: str, behind: str, index: int, form: Form) -> str:
     return rf"(?:{stop}(?={number})|{stop}(?!{inner}(?:{stop}){number}))"
 
 
-def slot_start(index: int, form: Form) -> str:
+def slot_start(index: int, form: FormPatterns) -> str:
     """What the arguments open with, where the text between them and the slot may be left out."""
     calls, (kind, _) = form.calls, form.calls.shape.slots[index]
     if kind in calls.shape.id_slots and (kind != calls.shape.id_slots[-1] or calls.shape.id_suffix):
@@ -85,7 +85,7 @@ def slot_start(index: int, form: Form) -> str:
     return rf"(?!{begun(slot.suffixes)}){group(either([exact(text.strip()) for text in slot.bare]))}"
 
 
-def name_rules(stop: str, start: str, form: Form) -> list[Rule]:
+def name_rules(stop: str, start: str, form: FormPatterns) -> list[Rule]:
     known, breaks = form.known, form.breaks
     if known and "tool_names" in form.acceptor.tolerances:
         others = [(f"name_for_{tool.rule}", f"other_name_for_{tool.rule}", tool.name) for tool in known.tools]
@@ -120,7 +120,7 @@ def variants_after(kind: SlotKind, calls: CallForm) -> tuple[str, ...]:
     return next((slot.suffixes[1:] for slot in calls.header if slot.kind == kind), ())
 
 
-def slot_stop(index: int, form: Form) -> str:
+def slot_stop(index: int, form: FormPatterns) -> str:
     """What ends a slot: the text after it, or what the arguments begin with, or the line's end."""
     calls, shape = form.calls, form.calls.shape
     kind, text = shape.slots[index]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from tplc.backends.peg.form import Form, begun_openers, cut_markers
+from tplc.backends.peg.form import FormPatterns, begun_openers, cut_markers
 from tplc.backends.peg.patterns import either, leaf, marker_core, up_to
 from tplc.backends.peg.rules import LINE_START, Rule, Section, rule, sequence
 from tplc.backends.peg.whole_calls import inline_starts, line_rules, names_of_lines, plain_starts
@@ -24,12 +24,12 @@ CONTENT = "Content: text up to where the next part may begin."
 AFTER_TALK = ("After an opener that opens no call, closers are text as well.",)
 
 
-def turn_sections(mode: ReasoningMode, form: Form, *, in_format: bool = False) -> list[Section]:
+def turn_sections(mode: ReasoningMode, form: FormPatterns, *, in_format: bool = False) -> list[Section]:
     """`in_format`: content is an answer in a response format where it can be."""
     return [turn_section(form, in_format=in_format), reasoning_section(mode, form), content_section(form)]
 
 
-def turn_section(form: Form, *, in_format: bool) -> Section:
+def turn_section(form: FormPatterns, *, in_format: bool) -> Section:
     first = [
         *form.named("content_space"),
         _thinking_first(form),
@@ -57,7 +57,7 @@ def turn_section(form: Form, *, in_format: bool) -> Section:
     return Section("A turn, part after part: what matches first is taken, and what is no marker is content.", (*rules,))
 
 
-def _markers(form: Form) -> list[str]:
+def _markers(form: FormPatterns) -> list[str]:
     """What is more than text, in the order in which it is tried."""
     opened = "reasoning_for_word" if form["reasoning_open_first"] else "reasoning"
     return [
@@ -69,27 +69,27 @@ def _markers(form: Form) -> list[str]:
     ]
 
 
-def _calls_in_text(form: Form) -> list[str]:
+def _calls_in_text(form: FormPatterns) -> list[str]:
     """The parts of a turn that are calls, and those that are cut ones."""
     calls = ["call_line" if form.calls.at_lines else "tool_calls"] if form.call_starts else []
     return [*calls, *names_of_lines(form), *cut_calls(form)]
 
 
-def cut_calls(form: Form) -> list[str]:
+def cut_calls(form: FormPatterns) -> list[str]:
     """The part of a turn that is a cut call."""
     if not form.calls.openers:
         return []
     return ["cut_call"] if form.calls.at_lines else ["trailing_for_call"]
 
 
-def _calls_first(form: Form) -> str:
+def _calls_first(form: FormPatterns) -> str:
     """Return the rule of calls that count after any marker; "" if all of them count anywhere."""
     if form.calls.at_lines:
         return "tool_calls_first"
     return "tool_calls_first_for_plain" if form.calls.plain else ""
 
 
-def _part_rules(form: Form, markers: Sequence[str], text: Sequence[str]) -> Iterator[Rule]:
+def _part_rules(form: FormPatterns, markers: Sequence[str], text: Sequence[str]) -> Iterator[Rule]:
     """A part, and what of one may stand before it."""
     calls = _calls_first(form)
     if not form["reasoning_open_first"] and not form["content_open_first"]:
@@ -105,11 +105,11 @@ def _part_rules(form: Form, markers: Sequence[str], text: Sequence[str]) -> Iter
         yield rule("content_open_for_start", strays + leaf(SPACE + form["content_open_first"]))
 
 
-def _or_failed(part: str, form: Form) -> str:
+def _or_failed(part: str, form: FormPatterns) -> str:
     return f"{part} failed_call?" if part == "tool_calls" and _failing_next(form) else part
 
 
-def _first(form: Form) -> str:
+def _first(form: FormPatterns) -> str:
     """What counts before content begins only."""
     calls = _calls_first(form)
     first = [
@@ -122,7 +122,7 @@ def _first(form: Form) -> str:
     return sequence(any_of, "content_open_for_start?" if form["content_open_first"] else "")
 
 
-def _then_first(part: str, form: Form) -> str:
+def _then_first(part: str, form: FormPatterns) -> str:
     """A part and what may follow it where reasoning or content is opened before content only."""
     if part == OVER:
         return part
@@ -135,13 +135,13 @@ def _then_first(part: str, form: Form) -> str:
     return f"{part} {_first(form)}"
 
 
-def _thinking_first(form: Form) -> str:
+def _thinking_first(form: FormPatterns) -> str:
     if not form.unopened:
         return ""
     return "(!content_open_for_start thinking_aloud)?" if form["content_open_first"] else "thinking_aloud?"
 
 
-def _bare_call_rules(form: Form) -> Iterator[Rule]:
+def _bare_call_rules(form: FormPatterns) -> Iterator[Rule]:
     """Yield rules for calls without an opener: at the beginning, after a marker, and on lines of their own."""
     if not form.calls.at_lines:
         return
@@ -154,7 +154,7 @@ def _bare_call_rules(form: Form) -> Iterator[Rule]:
     yield LINE_START
 
 
-def _marker_rules(form: Form) -> Iterator[Rule]:
+def _marker_rules(form: FormPatterns) -> Iterator[Rule]:
     if form["turn_end"]:
         # A call directly after the end is still one of the turn's calls.
         further = [*form.call_starts, *map(marker_core, form.acceptor.further)]
@@ -168,7 +168,7 @@ def _marker_rules(form: Form) -> Iterator[Rule]:
     )
 
 
-def _talk(form: Form) -> list[str]:
+def _talk(form: FormPatterns) -> list[str]:
     if not form.call_starts:
         return []
     return ["talk_of_calls" if form.talks else "content_for_opener"]
@@ -177,7 +177,7 @@ def _talk(form: Form) -> list[str]:
 # Reasoning
 
 
-def reasoning_section(mode: ReasoningMode, form: Form) -> Section:
+def reasoning_section(mode: ReasoningMode, form: FormPatterns) -> Section:
     if not form["reasoning_close"]:
         return Section("", ())
     if form.unopened:
@@ -211,7 +211,7 @@ def reasoning_section(mode: ReasoningMode, form: Form) -> Section:
     )
 
 
-def _stops_of_reasoning(form: Form) -> list[str]:
+def _stops_of_reasoning(form: FormPatterns) -> list[str]:
     stops = [form["reasoning_close"], form["turn_end"]]
     if form.calls.in_reasoning is None:
         return [*stops, form.call_unparsed, *cut_markers(form, "reasoning")]
@@ -219,7 +219,7 @@ def _stops_of_reasoning(form: Form) -> list[str]:
     return [*stops, *calls, *cut_markers(form, "reasoning")]
 
 
-def _ended_by_calls(form: Form) -> list[Rule]:
+def _ended_by_calls(form: FormPatterns) -> list[Rule]:
     """Calls at the start of a line end reasoning."""
     line, calls = ("reasoning_end_for_calls", "&tool_calls") if form.calls.at_lines else ("call_line", AT_CALL)
     whole = [f"&{leaf(pattern)} {calls}" for pattern in (form.own_line, form.over_lines, form.unclosed) if pattern]
@@ -240,7 +240,7 @@ _FORM = {
 }
 
 
-def _thinking_aloud(form: Form) -> Section:
+def _thinking_aloud(form: FormPatterns) -> Section:
     named = ["reasoning_close", *form.named("turn_end", "content_open"), *_calls_in_text(form)]
     guards = [f"!{name}" for name in (*named, *form.named("stray_closer"))]
     stops = [*(form[name] for name in ("reasoning_close", "turn_end", "content_open")), *starts_in_text(form)]
@@ -262,7 +262,7 @@ def _thinking_aloud(form: Form) -> Section:
     )
 
 
-def _thinking_cut(form: Form, stops: Sequence[str]) -> list[Rule]:
+def _thinking_cut(form: FormPatterns, stops: Sequence[str]) -> list[Rule]:
     """The beginning of what ends reasoning that nothing opened: up to it, the text is content."""
     cut = form["cut_marker_for_thinking"]
     if not cut:
@@ -277,13 +277,13 @@ def _thinking_cut(form: Form, stops: Sequence[str]) -> list[Rule]:
 # Content
 
 
-def starts_in_text(form: Form) -> list[str]:
+def starts_in_text(form: FormPatterns) -> list[str]:
     """Patterns at which calls may begin in text."""
     calls = form.line_starts if form.calls.at_lines else form.call_starts
     return [*calls, *plain_starts(form), *inline_starts(form)]
 
 
-def content_section(form: Form) -> Section:
+def content_section(form: FormPatterns) -> Section:
     stops = [form[name] for name in ("turn_end", "turn_header", "reasoning_open_anywhere")]
     stops += starts_in_text(form)
     stops += [form[name] for name in ("content_open", "content_close", "empty_call", "stray_closer")]
@@ -302,7 +302,7 @@ def content_section(form: Form) -> Section:
     return Section(CONTENT, (*rules, *_talk_rules(form)), AFTER_TALK if form["stray_closer"] else ())
 
 
-def _talk_rules(form: Form) -> list[Rule]:
+def _talk_rules(form: FormPatterns) -> list[Rule]:
     """Text that begins like a call and is none: outside the section, and where the next call may come in it."""
     others = [f"!{name}" for name in _markers(form) if name != "stray_closer"]
     text = "(content_for_closer / content)" if form["stray_closer"] else "content"
@@ -316,14 +316,14 @@ def _talk_rules(form: Form) -> list[Rule]:
     return [*rules, *([rule("content_for_closer", leaf(form["stray_closer"]))] if form["stray_closer"] else [])]
 
 
-def _failing_next(form: Form) -> bool:
+def _failing_next(form: FormPatterns) -> bool:
     """Whether in a section something opens a call that opens none outside, and may turn out to be none."""
     calls = form.calls
     opens = set(calls.openers).isdisjoint(calls.inner)
     return opens and bool(calls.fields) and not calls.at_lines and not calls.shape.slots
 
 
-def _opener_rules(form: Form) -> list[Rule]:
+def _opener_rules(form: FormPatterns) -> list[Rule]:
     """What turns out not to open a call: with an object that has no name, up to where that shows."""
     opener, calls = leaf("|".join(form.kept_starts)), form.calls
     if form["empty_call"]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from tplc.backends.peg.form import Form
+from tplc.backends.peg.form import FormPatterns
 from tplc.backends.peg.patterns import either, leaf, marker_core
 from tplc.backends.peg.rules import LINE_START, Rule, rule, sequence
 from tplc.backends.peg.values import value_rules
@@ -22,13 +22,13 @@ SPACE = r"\s*+"
 NOT_IN_WORD = r"(?<!\w)"
 
 
-def plain_starts(form: Form) -> list[str]:
+def plain_starts(form: FormPatterns) -> list[str]:
     """Patterns at which such a call may begin at the start of a line."""
     cores = either([marker_core(text) for text in form.calls.plain])
     return [rf"(?<=\n)[^\S\n]*+(?:{cores})"] if cores else []
 
 
-def inline_starts(form: Form) -> list[str]:
+def inline_starts(form: FormPatterns) -> list[str]:
     """The same inside of lines, where the tools are known."""
     if not form.inline:
         return []
@@ -36,11 +36,11 @@ def inline_starts(form: Form) -> list[str]:
     return [(NOT_IN_WORD if core[0].isalnum() or core[0] == "_" else "") + marker_core(core) for core in cores]
 
 
-def names_of_lines(form: Form) -> list[str]:
+def names_of_lines(form: FormPatterns) -> list[str]:
     return ["call_line_for_plain"] * bool(form.calls.plain) + ["call_line_for_inline"] * form.inline
 
 
-def line_rules(form: Form) -> Iterator[Rule]:
+def line_rules(form: FormPatterns) -> Iterator[Rule]:
     if form.calls.plain:
         yield rule("call_line_for_plain", "line_start content_for_indent &whole_call tool_calls_for_plain")
         yield LINE_START
@@ -60,14 +60,14 @@ def line_rules(form: Form) -> Iterator[Rule]:
         yield rule("call_line_for_inline", f"{starts} &whole_call tool_calls")
 
 
-def whole_call(form: Form) -> list[Rule]:
+def whole_call(form: FormPatterns) -> list[Rule]:
     """The call, with nothing but what the template writes."""
     if not form.calls.plain and not form.inline:
         return []
     return [rule("whole_call", sequence(*_steps(form.calls.whole, form)))]
 
 
-def _steps(steps: Sequence[CallStep], form: Form) -> list[str]:
+def _steps(steps: Sequence[CallStep], form: FormPatterns) -> list[str]:
     found = []
     for step in steps:
         if step.kind == "object":
