@@ -54,15 +54,14 @@ def _facts(acceptor: Acceptor) -> Iterator[str]:
 
 
 def _calls(calls: CallForm) -> Iterator[str]:
-    more = f"({quoted(calls.separator)} call)*" if calls.separator else "call*"
-    yield f"calls = {_before(calls.section_start)}call {more}{_behind(calls.section_end)}"
-    yield f"calls.call = {printed_layout(calls.call)}"
+    yield f"calls.slots = {', '.join(calls.slot_order)}{_behind(calls.last_text)}"
     reasoning = f", in reasoning at {calls.in_reasoning}" if calls.in_reasoning else ""
-    yield from _texts("calls.section_start", calls.section_starts[1:])
+    yield from _texts("calls.section_start", calls.section_starts)
     yield from _texts("calls.start", calls.starts)
     yield from (f"calls.opener = {quoted(text)} {calls.where}{reasoning}" for text in calls.openers)
     yield from (f"calls.opener = {quoted(text)} line start, before a whole call" for text in calls.plain)
     yield from (f"calls.opener = {quoted(text)} of a known tool" for text in calls.short)
+    yield from (f"calls.usual = {quoted(text)} between two calls" for text in calls.usual_next)
     yield from (f"calls.inner = {quoted(text)} after a call" for text in calls.inner)
     yield from (f"calls.separator = {quoted(text)} after a call" for text in calls.separators)
     yield from _slots("calls.header", calls.header)
@@ -155,6 +154,7 @@ def _following(following: Following) -> Iterator[str]:
     yield f"following.pair = {_parts(following.pair)}{indented}"
     yield f"following.closer = {_parts(following.closer)}{' (anything may follow)' if following.closes else ''}"
     yield from _texts("following.after", following.after)
+    yield from _texts("following.section_end", [following.section_end])
     if following.next_call:
         yield f"following.call = {_parts(following.next_call)}"
     yield from _texts("following.call without arguments", following.next_empty)

@@ -52,13 +52,14 @@ from tplc.grammars.schema.shapes import (
     only,
 )
 from tplc.ir.nodes import JSON_STYLE, Dialect, JsonType, Slot, StringStyle, Text, ValueStyle
-from tplc.lower import CallForm, PairForm
+from tplc.lower import PairForm
 from tplc.lower.layouts import text_at, text_behind
 from tplc.lower.values import LONGEST_KEY
+from tplc.lower.written import WrittenCalls
 from tplc_runtime.schema import keys_of, types_of
 
 Where = Literal["top", "list", "object"]
-Spellings = Callable[[str], tuple[str, ...]]
+VariantsOf = Callable[[str], tuple[str, ...]]
 _DEEPEST = 48
 _LARGEST_INLINE = 8
 _MOST_PATTERNS = 3
@@ -87,13 +88,13 @@ class Values:
         self._dialect = dialect
         self._reading = reading
         self._pairs: PairForm | None = None
-        self._written: Spellings = lambda text: (text,)
+        self._variants: VariantsOf = lambda text: (text,)
         self._shared: dict[object, Expr] = {}
         self._made: dict[object, Expr] = {}
         self._making: dict[object, str | None] = {}
         self._depth = 0
         self._name = ""
-        # What may come after a string: nested, and as the value of a pair.
+        # The texts that may follow a string: nested, and as the value of a pair.
         self._behind_nested = codepoints.of(",]}):")
         self._behind_top = self._behind_nested
 
@@ -108,18 +109,18 @@ class Values:
         return self._once(("arguments", sub), sub or (-1,), lambda: self._value(shapes, sub, "object"))
 
     def pair_arguments(
-        self, sub: Sub, pairs: PairForm, calls: CallForm, after: tuple[str, ...], written: Spellings
+        self, sub: Sub, pairs: PairForm, written: WrittenCalls, after: tuple[str, ...], variants: VariantsOf
     ) -> Expr:
         """arguments = start pair (separator pair)* end | empty
 
-        `after`: what may come after the call; `written`: how else a marker may be written, itself first.
+        `after`: what may come after the call; `variants`: how else a marker may be written, itself first.
         """
         self._pairs = pairs
-        self._written = written
-        self._call_closer = pairs.end + text_behind(calls.call, "arguments")
+        self._variants = variants
+        self._call_closer = pairs.end + written.after_arguments
         self._after_call = after
         shapes = self._reader.shapes(sub)
-        ends = (pairs.separator, self._call_closer or calls.separator or calls.section_end)
+        ends = (pairs.separator, self._call_closer or written.separator or written.section_end)
         self._behind_top = codepoints.of("".join(end.strip()[:1] for end in ends))
         parts = []
         for shape in shapes.objects:
@@ -131,7 +132,7 @@ class Values:
         return alt(*parts)
 
     def value(self, sub: Sub, where: Where) -> Expr:
-        """A value as it stands between delimiters."""
+        """Return a value as it is between delimiters."""
         return self._once(("value", sub, where), sub, lambda: self._value(self._reader.shapes(sub), sub, where))
 
     # Once for each schema and place
@@ -184,7 +185,7 @@ class Values:
         return alt(*found)
 
     def _is_too_deep(self, sub: Sub) -> bool:
-        """Whether any value has to do, and the report says so."""
+        """Return whether the nesting limit is reached, and report it: then any value is accepted."""
         if self._depth <= _DEEPEST or sub == ANYTHING:
             return False
         self._report.looser("type", self._reader.path(sub), f"any value: nested more than {_DEEPEST} deep")
@@ -258,11 +259,11 @@ class Values:
         return seq(lit(opened.strip()), space, body, lit(closed.strip()))
 
     def _after(self, text: str, style: ValueStyle) -> Expr:
-        """A separator, and the white space after it where white space is free."""
+        """Return a separator, and optional white space after it if the dialect allows that."""
         return seq(lit(text.strip()), self._space()) if self._relaxed(style) else lit(text)
 
     def _relaxed(self, style: ValueStyle) -> bool:
-        """Whether white space is free between parts: JSON's punctuation, and everything else in quotes."""
+        """Return whether white space is optional between parts: the punctuation is JSON's, and all else is quoted."""
         if self._pairs is not None and self._is_bare():
             # White space may be what ends a value.
             return False
@@ -294,7 +295,7 @@ class Values:
             required = name in needed
             if not self._can_be_written(name, key_styles):
                 effect = self._report.looser if required else self._report.tighter
-                effect("properties", path, f"{name!r} is left out: it holds what ends a name")
+                effect("properties", path, f"{name!r} is left out: it contains the text that ends a name")
                 continue
             expr = NEVER if reader.is_void(member) else write(self._key(name, key_styles), member)
             if expr != NEVER:
@@ -306,7 +307,8 @@ class Values:
         return self._arranged(members, hint, path, ordered=bool(declared))
 
     def _arranged(self, members: ObjectMembers, hint: str, path: str, *, ordered: bool) -> Expr:
-        """`ordered`: the schema gives an order, which one that only requires names does not."""
+        """Return the members in an object.  `ordered`: the schema defines an order; a list of required names does
+        not."""
         several = len(members.named) > 1 or (members.named and members.other is not None)
         if several and (self._reading.any_order or not ordered):
             free = in_any_order(self._rules, hint, members)
@@ -335,7 +337,7 @@ class Values:
             return in_order(self._rules, hint, replace(members, low=0, high=None))
 
     def _can_be_written(self, name: str, styles: tuple[StringStyle, ...]) -> bool:
-        """Whether a parser knows where the name ends."""
+        """Return whether a parser can find the end of the name."""
         if not styles:
             stop = self._key_stop().strip()
             if self._is_bare() and not (
@@ -372,7 +374,7 @@ class Values:
         write: Callable[[Expr, Sub], Expr],
         key_styles: tuple[StringStyle, ...],
     ) -> Expr:
-        """Members that the schema does not name."""
+        """Return the members that the schema does not name."""
         texts = list(
             dict.fromkeys([text for text, _ in shape.patterns] + [t for o in shape.others for t in o.patterns])
         )
@@ -429,7 +431,7 @@ class Values:
     def _items(self, shape: ArrayShape, sub: Sub, separator: Expr, write: Callable[[Sub], Expr]) -> Expr:
         path, hint = self._reader.path(sub), self._hint(sub)
         if shape.unique and (shape.high is None or shape.high > 1):
-            self._report.looser("uniqueItems", path, "items may be alike")
+            self._report.looser("uniqueItems", path, "items may be equal")
 
         def item(wanted: Sub) -> Expr:
             return NEVER if self._reader.is_void(wanted) else write(wanted)
@@ -457,7 +459,7 @@ class Values:
         separator: Expr,
         write: Callable[[Sub], Expr],
     ) -> Expr:
-        """Items by place and by how many of each wanted kind there have been."""
+        """Return items with states that count the place and the items of each wanted kind."""
         reader = self._reader
         last = max(len(shape.prefix), shape.low, shape.high or 0)
         caps = [wanted.low if wanted.high is None else wanted.high for wanted in contains]
@@ -541,7 +543,7 @@ class Values:
         keyed = False
         for index, item in enumerate(layout):
             if isinstance(item, Text):
-                found.append(alt(*map(lit, self._written(item.text))))
+                found.append(alt(*map(lit, self._variants(item.text))))
             elif item.kind == "key":
                 found.append(key)
                 keyed = True
@@ -553,14 +555,14 @@ class Values:
                     done = "left out: what closes a member repeats its name"
                     self._report.tighter("additionalProperties", self._reader.path(sub), done)
                     return NEVER
-                closings = self._written(closing) if closing.strip() else (closing,)
+                closings = self._variants(closing) if closing.strip() else (closing,)
                 values = [self._top(shapes, sub, word, one, ends, closings) for one in closings]
                 # The text after the value is read with it.
                 return seq(*found, alt(*values)) if keyed else NEVER
         return seq(*found)
 
     def _closing(self, rest: tuple[Text | Slot, ...], key: Expr) -> str | None:
-        """What follows the value; None when it repeats a key that is not known."""
+        """Return the text that follows the value; None if it repeats a key that is not known."""
         found = ""
         for item in rest:
             if isinstance(item, Text):
@@ -575,8 +577,7 @@ class Values:
     def _top(
         self, shapes: Shapes, sub: Sub, word: str, closing: str, ends: tuple[str, ...], closings: tuple[str, ...]
     ) -> Expr:
-        """A whole argument value of the types that go with the type word, and what closes its pair, one of
-        `closings`."""
+        """Return a whole argument value of the types that the type word allows, and the text that closes its pair."""
         if self._is_too_deep(sub):
             sub = ANYTHING
             shapes = self._reader.shapes(sub)
@@ -591,7 +592,7 @@ class Values:
             key = ("raw", sub, word, closing, others)
             found.append(self._once(key, sub, lambda: self._raw(shapes, sub, word, closing, others)))
         if self._is_any_text(shapes, sub):
-            # What else could stand here is text as well.
+            # Anything else here is text as well.
             return alt(*found)
         if shapes != Shapes(strings=shapes.strings):
             # Without what closes it, so that values that are alike are one rule.
@@ -603,11 +604,11 @@ class Values:
         return sub == ANYTHING and shapes.strings == (StringShape(),) and self._dialect.elements is None
 
     def _bare(self, shapes: Shapes, sub: Sub, word: str, ends: tuple[str, ...]) -> Expr:
-        """A raw value that nothing closes but what follows it."""
+        """Return a raw value that only the text after it ends."""
         assert self._pairs is not None
         found = self._others_than_strings(shapes, sub)
         if shapes.arrays or shapes.objects:
-            done = "a list or an object may hold what would end a value"
+            done = "a list or an object may contain the text that ends a value"
             self._report.looser("type", self._reader.path(sub), done)
         next_pair = (self._pairs.separator + self._pair_opening(), self._key_stop())
         around = Around(next_pair, self._only_keys(), self._call_closer, self._after_call)
@@ -615,23 +616,23 @@ class Values:
         for shape in shapes.strings:
             path = self._reader.path(sub)
             texts = self._texts(shape, shapes, sub, word)
-            self._report.tighter("type", path, "text can't hold what would end a value")
+            self._report.tighter("type", path, "text can't contain the text that ends a value")
             found.append(strings.raw_within(self._rules, self._hint(sub), texts, allowed, _firsts(ends)))
         return alt(*found)
 
     def _is_bare(self) -> bool:
-        """Whether nothing closes a pair's value but what follows it."""
+        """Return whether only the text after it ends a pair's value."""
         assert self._pairs is not None
         return not self._dialect.top.strings and self._pairs.pair[-1] == Slot("value")
 
     def _only_keys(self) -> tuple[str, ...] | None:
-        """The keys that a parser knows to be the only ones."""
+        """Return the keys if the parser knows that there are no others; otherwise None."""
         schema = self._reader.document.root.schema
         keys = keys_of(schema, schema)
         return None if keys is None else tuple(sorted(keys))
 
     def _texts(self, shape: StringShape, shapes: Shapes, sub: Sub, word: str) -> strings.Language:
-        """The raw texts of the shape that are not read as a value of another type, and then a wrong one."""
+        """Return the raw texts of the shape, without texts that would be read as a wrong value of another type."""
         path = self._reader.path(sub)
         texts = strings.language(shape, self._report, path)
         types = readings.restricted(shapes) & self._types_tried(sub, word)
@@ -641,13 +642,13 @@ class Values:
         allowed = self._rules.kept((types, spelled), lambda: readings.text_only(types, spelled))
         only, exact = strings.within(texts, allowed)
         if exact:
-            self._report.tighter("type", path, f"text can't be what is read as {' or '.join(sorted(types))}")
+            self._report.tighter("type", path, f"text can't look like {' or '.join(sorted(types))}")
         else:
             self._report.looser("type", path, f"text may be read as {' or '.join(sorted(types))}")
         return only
 
     def _types_tried(self, sub: Sub, word: str) -> frozenset[str]:
-        """The types that a parser tries to read a value as, integers as numbers."""
+        """Return the types as which a parser tries to read a value; integers count as numbers."""
         schema = self._reader.schema(sub)
         types = None if schema is None else types_of(schema, self._reader.document.root.schema)
         stated = frozenset(entry.type for entry in self._dialect.types if entry.word == word)
@@ -674,7 +675,7 @@ class Values:
         return found + self._scalars(shapes, sub, self._dialect.top)
 
     def _raw(self, shapes: Shapes, sub: Sub, word: str, closing: str, others: tuple[str, ...]) -> Expr:
-        """Text as it is, read through what closes it, and without what else would."""
+        """Return unquoted text with the text that closes it, without text that would be read as another value."""
         core = closing.rstrip()
         stop, after = stop_at(core or closing), lit(closing[len(core) :] if core else "")
         hint = self._hint(sub)
@@ -695,7 +696,7 @@ class Values:
         return alt(*found)
 
     def _others_than_raw(self, shapes: Shapes, sub: Sub) -> list[Expr]:
-        """Values of the types that are not text, as they stand in a pair that something closes."""
+        """Return the values of types other than text, in a pair that a marker closes."""
         if self._dialect.elements is None:
             return self._others_than_strings(shapes, sub)
         found = self._scalars(shapes, sub, self._dialect.top)
@@ -730,7 +731,8 @@ _WHITE_SPACE = opt(alt(lit(" "), seq(lit("\n"), rep(Chars(codepoints.of("\t ")),
 
 
 def _firsts(texts: tuple[str, ...]) -> codepoints.Ranges:
-    """Characters that raw text must do without so that what follows it can be known: of each text, its first."""
+    """Return the characters that raw text must not contain, so that its end is found: the first character of each
+    text."""
     return codepoints.of("".join((text.strip() or text)[:1] for text in texts) + "\n")
 
 
@@ -753,7 +755,7 @@ def _without_empty(body: Expr) -> Expr:
 
 
 def is_json(dialect: Dialect) -> bool:
-    """Whether an object of the dialect is JSON as any engine writes it."""
+    """Return whether an object of the dialect is JSON as any engine writes it."""
     return dialect.elements is None and all(map(_is_json_style, (dialect.in_list, dialect.in_object)))
 
 

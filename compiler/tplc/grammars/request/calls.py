@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import cache, partial
 
-from tplc.grammars.dialect.values import SchemaReading, Spellings, Values
+from tplc.grammars.dialect.values import SchemaReading, Values, VariantsOf
 from tplc.grammars.regular.codepoints import ALL
 from tplc.grammars.regular.expressions import lit, rep, seq
 from tplc.grammars.regular.nodes import NEVER, Expr
@@ -16,15 +16,16 @@ from tplc.grammars.request.layout import ToolRule
 from tplc.grammars.request.size import within
 from tplc.grammars.schema.reader import SchemaReader
 from tplc.grammars.schema.report import Report
-from tplc.ir.nodes import JSON_STRING, JSON_STYLE, Dialect, Json, Slot, TemplateIR
+from tplc.ir.nodes import JSON_STRING, JSON_STYLE, Dialect, Json, TemplateIR
 from tplc.lower import CallForm, lower
 from tplc.lower.acceptor import WHITE_SPACE
-from tplc.lower.layouts import text_at, text_behind
 from tplc.lower.tolerated import tolerated
+from tplc.lower.written import WrittenCalls, written_calls
 
 GENERAL: Json = {"type": "object"}
-# What a target has to say a JSON value of a schema with, in place of rules; None where it says another one.
+# A target's own way to express a JSON value of a schema, instead of rules; None if it can't express the schema.
 Whole = Callable[[Json, Dialect, SchemaReading], Expr | None]
+PairContext = tuple[WrittenCalls, tuple[str, ...], VariantsOf]
 _JSON = Dialect(top=JSON_STYLE, in_list=JSON_STYLE, in_object=JSON_STYLE)
 
 
@@ -37,13 +38,14 @@ def calls_of(
     most: Mapping[str, int],
     whole: Whole | None = None,
 ) -> list[ToolRule]:
-    """`most`: how many rules a tool's arguments may take; `whole`: what else says a schema as it is."""
+    """Return the rules of the tools.  `most`: the largest number of rules for a tool's arguments; `whole`: functions
+    that express a schema exactly."""
     assert ir.tools.dialect is not None
     values = Values(rules, report, ir.tools.dialect, reading)
-    form = lower(ir).calls
+    form, written = lower(ir).calls, written_calls(ir.tools)
     assert form is not None
-    written = cache(tolerated(ir).texts)
-    after_call = (form.section_end, *ir.turn.ends, form.separator + text_at(form.call, 0) + _first_name(form))
+    after_call = (written.section_end, *ir.turn.ends, written.separator + written.opener + _first_name(written))
+    context = (written, after_call, cache(tolerated(ir).texts))
     calls = []
     for name, parameters in functions.items():
         report.tool = name
@@ -60,12 +62,12 @@ def calls_of(
         if written_whole is not None:
             calls.append(ToolRule(name, rules.add(f"{name}-arguments", written_whole)))
             continue
-        make = partial(_arguments, values, reader, name, form, after_call, written)
+        make = partial(_arguments, values, reader, name, form, context)
         arguments = within(rules, name, most.get(name), make)
         if arguments == NEVER:
             report.tighter("parameters", "#", "the tool is left out: no arguments satisfy the schema")
             continue
-        end_of_name = text_behind(form.call, "name").strip()
+        end_of_name = written.after_name.strip()
         one_word = any(slot.kind == "name" and slot.stops == WHITE_SPACE for slot in form.header)
         if (end_of_name and end_of_name in name) or (one_word and len(name.split()) > 1):
             report.looser("name", "#", "it contains the text that ends a name, so the function can't be identified")
@@ -76,24 +78,21 @@ def calls_of(
     return calls
 
 
-def _arguments(
-    values: Values, reader: SchemaReader, name: str, form: CallForm, after: tuple[str, ...], written: Spellings
-) -> Expr:
+def _arguments(values: Values, reader: SchemaReader, name: str, form: CallForm, context: PairContext) -> Expr:
     values.read(reader, name)
     if form.pairs is not None:
-        return values.pair_arguments(reader.root, form.pairs, form, after, written)
+        return values.pair_arguments(reader.root, form.pairs, *context)
     return values.object_arguments(reader.root)
 
 
 def _in_json_string(rules: Rules) -> Expr:
-    """An object inside a JSON string; which one, its rules can't say there."""
+    """Return an object inside a JSON string.  Rules can't express its schema there."""
     return seq(lit('"{'), rep(quoting_of(rules, JSON_STRING).characters(ALL), 0, None), lit('}"'))
 
 
-def _first_name(form: CallForm) -> str:
-    """A name and what ends it, where a call begins with that; "" where something else comes first."""
-    named = any(slot == Slot("name") for slot in form.call[: 1 + bool(text_at(form.call, 0))])
-    return "f" + text_behind(form.call, "name") if named else ""
+def _first_name(written: WrittenCalls) -> str:
+    """Return a name and its end if calls begin with that; otherwise ""."""
+    return "f" + written.after_name if written.slot_order[:1] == ("name",) else ""
 
 
 def response(rules: Rules, report: Report, schema: Json, reading: SchemaReading, whole: Whole | None = None) -> Expr:
