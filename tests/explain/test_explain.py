@@ -92,7 +92,7 @@ def test_a_question_tells_nothing_twice(explained: Explanation) -> None:
 
 def test_questions_are_the_learner_s(explained: Explanation) -> None:
     texts = {question.name: question.text for question in explained.questions}
-    assert texts["reasoning"] == "Where does reasoning stand, and what opens and closes it?"
+    assert texts["reasoning"] == "Where is reasoning written, and what opens and closes it?"
     assert all(text.endswith("?") for text in texts.values())
 
 

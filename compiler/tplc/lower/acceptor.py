@@ -324,9 +324,29 @@ class CallForm:
         return any(len(text.strip()) == 1 for text in self.openers)
 
     @property
+    def at_lines(self) -> bool:
+        """Return whether what opens a call looks like text, so that it counts at the start of a line only."""
+        return self.where == "line start"
+
+    @property
+    def only_tools(self) -> bool:
+        """Return whether calls look like text, so that only the name of a tool makes one."""
+        return self.at_lines or self.faint
+
+    @property
     def unmarked(self) -> bool:
         """Nothing but white space shows that another call follows."""
         return not (self.fields or self.inner or self.separators)
+
+    @property
+    def is_closed(self) -> bool:
+        """Return whether something shows that nothing of a call is missing."""
+        return bool(self.last or self.tail is not None)
+
+    @property
+    def is_separated(self) -> bool:
+        """Return whether a separator opens the next call, because calls have no opener of their own."""
+        return bool(self.separators) and not (self.fields or self.inner)
 
 
 def _is_longer(text: str, piece: str) -> bool:
@@ -372,6 +392,12 @@ class Acceptor:
         """What opens reasoning, where it has just been opened: dropped."""
         known = "repeated_markers" in self.tolerances and self.reasoning_ends
         return tuple(start.text for start in self.reasoning_starts if known and is_distinctive(start.text))
+
+    @property
+    def left_over(self) -> tuple[str, ...]:
+        """Return the openers that models write in the place of a call's closer: dropped."""
+        known = "repeated_markers" in self.tolerances
+        return self.calls.left_over if self.calls is not None and known else ()
 
     @property
     def headers_alike(self) -> bool:

@@ -13,9 +13,7 @@ from dataclasses import dataclass, field
 from tplc.lower.acceptor import Acceptor
 from tplc.lower.lexemes import Lexeme, Lexemes, lexemes_of
 from tplc.lower.states import Branch, StateName, Transition, TurnState, is_unopened, starts_with_closer, states
-from tplc_runtime.turn import ENDS_IN_REASONING, REASONING_TWICE, SPELLING, TEXT_AFTER_TURN
-
-MOST_ENDS = 4  # so many ends of the turn in a row are one
+from tplc_runtime.turn import ENDS_IN_REASONING, MOST_ENDS, REASONING_TWICE, SPELLING, TEXT_AFTER_TURN
 
 
 @dataclass(frozen=True, slots=True)

@@ -171,7 +171,7 @@ def _after_call_on(calls: CallForm, kind: str) -> Transition | Branch:
         return open_call
     if kind == "both":  # the first closes the call, another one opens the next
         return Branch("calls are closed", open_call, Transition(("close calls",), "after_call"))
-    if kind == "separator" and not (calls.fields or calls.inner):
+    if kind == "separator" and calls.is_separated:
         return Transition(("drop separator", "open call without opener"), "call")
     action = _AFTER_CALL.get(kind)
     return Transition((action,), "after_call") if action is not None else TO_CONTENT

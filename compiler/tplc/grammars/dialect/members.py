@@ -85,7 +85,7 @@ class Members:
             required = name in needed
             if not self._can_be_written(name, key_styles):
                 effect = self._report.looser if required else self._report.tighter
-                effect("properties", path, f"{name!r} is left out: it holds what ends a name")
+                effect("properties", path, f"{name!r} is left out: it contains the text that ends a name")
                 continue
             expr = NEVER if reader.is_void(member) else write(self._key(name, key_styles), member)
             if expr != NEVER:
@@ -97,7 +97,8 @@ class Members:
         return self._arranged(members, hint, path, ordered=bool(declared))
 
     def _arranged(self, members: ObjectMembers, hint: str, path: str, *, ordered: bool) -> Expr:
-        """`ordered`: the schema gives an order, which one that only requires names does not."""
+        """Return the members in an object.  `ordered`: the schema defines an order; a list of required names does
+        not."""
         several = len(members.named) > 1 or (members.named and members.other is not None)
         if several and (self._reading.any_order or not ordered):
             free = in_any_order(self._rules, hint, members)
@@ -126,7 +127,7 @@ class Members:
             return in_order(self._rules, hint, replace(members, low=0, high=None))
 
     def _can_be_written(self, name: str, styles: tuple[StringStyle, ...]) -> bool:
-        """Whether a parser knows where the name ends."""
+        """Return whether a parser can find the end of the name."""
         if not styles:
             stop = self._place.key_stop.strip()
             if self._place.is_bare and not (
@@ -163,7 +164,7 @@ class Members:
         write: Callable[[Expr, Sub], Expr],
         key_styles: tuple[StringStyle, ...],
     ) -> Expr:
-        """Members that the schema does not name."""
+        """Return the members that the schema does not name."""
         texts = list(
             dict.fromkeys([text for text, _ in shape.patterns] + [t for o in shape.others for t in o.patterns])
         )
@@ -218,7 +219,7 @@ class Members:
     def items(self, shape: ArrayShape, sub: Sub, separator: Expr, write: Callable[[Sub], Expr]) -> Expr:
         path, hint = self._context.reader.path(sub), self._context.hint(sub)
         if shape.unique and (shape.high is None or shape.high > 1):
-            self._report.looser("uniqueItems", path, "items may be alike")
+            self._report.looser("uniqueItems", path, "items may be equal")
 
         def item(wanted: Sub) -> Expr:
             return NEVER if self._context.reader.is_void(wanted) else write(wanted)
@@ -246,7 +247,7 @@ class Members:
         separator: Expr,
         write: Callable[[Sub], Expr],
     ) -> Expr:
-        """Items by place and by how many of each wanted kind there have been."""
+        """Return items with states that count the place and the items of each wanted kind."""
         reader = self._context.reader
         last = max(len(shape.prefix), shape.low, shape.high or 0)
         caps = [wanted.low if wanted.high is None else wanted.high for wanted in contains]

@@ -147,7 +147,7 @@ class PairValues:
         return seq(*found)
 
     def _closing(self, rest: tuple[Text | Slot, ...], key: Expr) -> str | None:
-        """What follows the value; None when it repeats a key that is not known."""
+        """Return the text that follows the value; None if it repeats a key that is not known."""
         found = ""
         for item in rest:
             if isinstance(item, Text):
@@ -160,8 +160,7 @@ class PairValues:
         return found
 
     def _top(self, shapes: Shapes, sub: Sub, word: str, closing: str, closings: tuple[str, ...]) -> Expr:
-        """A whole argument value of the types that go with the type word, and what closes its pair, one of
-        `closings`."""
+        """Return a whole argument value of the types that the type word allows, and the text that closes its pair."""
         if self._context.is_too_deep(sub):
             sub = ANYTHING
             shapes = self._context.reader.shapes(sub)
@@ -179,7 +178,7 @@ class PairValues:
             key = ("raw", sub, word, closing, others)
             found.append(self._context.once(key, sub, lambda: self._raw(shapes, sub, word, closing, others)))
         if self._is_any_text(shapes, sub):
-            # What else could stand here is text as well.
+            # Anything else here is text as well.
             return alt(*found)
         if shapes != Shapes(strings=shapes.strings):
             # Without what closes it, so that values that are alike are one rule.
@@ -191,10 +190,10 @@ class PairValues:
         return sub == ANYTHING and shapes.strings == (StringShape(),) and self._dialect.elements is None
 
     def _bare(self, shapes: Shapes, sub: Sub, word: str) -> Expr:
-        """A raw value that nothing closes but what follows it."""
+        """Return a raw value that only the text after it ends."""
         found = self._others_than_strings(shapes, sub)
         if shapes.arrays or shapes.objects:
-            done = "a list or an object may hold what would end a value"
+            done = "a list or an object may contain the text that ends a value"
             self._report.looser("type", self._context.reader.path(sub), done)
         next_pair = (self._pairs.separator + self._pair_opening(), self._place.key_stop)
         around = Around(next_pair, self._only_keys(), self._call_closer, self._after_call)
@@ -202,18 +201,18 @@ class PairValues:
         for shape in shapes.strings:
             path = self._context.reader.path(sub)
             texts = self._texts(shape, shapes, sub, word)
-            self._report.tighter("type", path, "text can't hold what would end a value")
+            self._report.tighter("type", path, "text can't contain the text that ends a value")
             found.append(strings.raw_within(self._rules, self._context.hint(sub), texts, allowed, firsts(self._ends)))
         return alt(*found)
 
     def _only_keys(self) -> tuple[str, ...] | None:
-        """The keys that a parser knows to be the only ones."""
+        """Return the keys if the parser knows that there are no others; otherwise None."""
         schema = self._context.reader.document.root.schema
         keys = keys_of(schema, schema)
         return None if keys is None else tuple(sorted(keys))
 
     def _texts(self, shape: StringShape, shapes: Shapes, sub: Sub, word: str) -> strings.Language:
-        """The raw texts of the shape that are not read as a value of another type, and then a wrong one."""
+        """Return the raw texts of the shape, without texts that would be read as a wrong value of another type."""
         path = self._context.reader.path(sub)
         texts = strings.language(shape, self._report, path)
         types = readings.restricted(shapes) & self._types_tried(sub, word)
@@ -223,13 +222,13 @@ class PairValues:
         allowed = self._rules.kept((types, spelled), lambda: readings.text_only(types, spelled))
         only, exact = strings.within(texts, allowed)
         if exact:
-            self._report.tighter("type", path, f"text can't be what is read as {' or '.join(sorted(types))}")
+            self._report.tighter("type", path, f"text can't look like {' or '.join(sorted(types))}")
         else:
             self._report.looser("type", path, f"text may be read as {' or '.join(sorted(types))}")
         return only
 
     def _types_tried(self, sub: Sub, word: str) -> frozenset[str]:
-        """The types that a parser tries to read a value as, integers as numbers."""
+        """Return the types as which a parser tries to read a value; integers count as numbers."""
         schema = self._context.reader.schema(sub)
         types = None if schema is None else types_of(schema, self._context.reader.document.root.schema)
         stated = frozenset(entry.type for entry in self._dialect.types if entry.word == word)
@@ -255,7 +254,7 @@ class PairValues:
         return found + self._values.scalars(shapes, sub, self._dialect.top)
 
     def _raw(self, shapes: Shapes, sub: Sub, word: str, closing: str, others: tuple[str, ...]) -> Expr:
-        """Text as it is, read through what closes it, and without what else would."""
+        """Return unquoted text with the text that closes it, without text that would be read as another value."""
         core = closing.rstrip()
         stop, after = stop_at(core or closing), lit(closing[len(core) :] if core else "")
         hint = self._context.hint(sub)
@@ -276,7 +275,7 @@ class PairValues:
         return alt(*found)
 
     def _others_than_raw(self, shapes: Shapes, sub: Sub) -> list[Expr]:
-        """Values of the types that are not text, as they stand in a pair that something closes."""
+        """Return the values of types other than text, in a pair that a marker closes."""
         if self._dialect.elements is None:
             return self._others_than_strings(shapes, sub)
         found = self._values.scalars(shapes, sub, self._dialect.top)

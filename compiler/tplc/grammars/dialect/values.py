@@ -55,7 +55,7 @@ class Values:
         return self._context.once(("arguments", sub), sub or (-1,), lambda: self.of_shapes(shapes, sub, "object"))
 
     def value(self, sub: Sub, where: Where) -> Expr:
-        """A value as it stands between delimiters."""
+        """Return a value as it is between delimiters."""
         return self._context.once(
             ("value", sub, where), sub, lambda: self.of_shapes(self._context.reader.shapes(sub), sub, where)
         )
@@ -146,11 +146,11 @@ class Values:
         return seq(lit(opened.strip()), space, body, lit(closed.strip()))
 
     def _after(self, text: str, style: ValueStyle) -> Expr:
-        """A separator, and the white space after it where white space is free."""
+        """Return a separator, and optional white space after it if the dialect allows that."""
         return seq(lit(text.strip()), self._space()) if self._relaxed(style) else lit(text)
 
     def _relaxed(self, style: ValueStyle) -> bool:
-        """Whether white space is free between parts: JSON's punctuation, and everything else in quotes."""
+        """Return whether white space is optional between parts: the punctuation is JSON's, and all else is quoted."""
         if self._place.is_bare:
             # White space may be what ends a value.
             return False
@@ -165,7 +165,8 @@ class Values:
 
 
 def firsts(texts: tuple[str, ...]) -> codepoints.Ranges:
-    """Characters that raw text must do without so that what follows it can be known: of each text, its first."""
+    """Return the characters that raw text must not contain, so that its end is found: the first character of each
+    text."""
     return codepoints.of("".join((text.strip() or text)[:1] for text in texts) + "\n")
 
 
@@ -188,7 +189,7 @@ def without_empty(body: Expr) -> Expr:
 
 
 def is_json(dialect: Dialect) -> bool:
-    """Whether an object of the dialect is JSON as any engine writes it."""
+    """Return whether an object of the dialect is JSON as any engine writes it."""
     return dialect.elements is None and all(map(_is_json_style, (dialect.in_list, dialect.in_object)))
 
 

@@ -25,7 +25,7 @@ from tplc.lower.tolerated import tolerated
 from tplc.lower.written import WrittenCalls, written_calls
 
 GENERAL: Json = {"type": "object"}
-# What a target has to say a JSON value of a schema with, in place of rules; None where it says another one.
+# A target's own way to express a JSON value of a schema, instead of rules; None if it can't express the schema.
 Whole = Callable[[Json, Dialect, SchemaReading], Expr | None]
 _JSON = Dialect(top=JSON_STYLE, in_list=JSON_STYLE, in_object=JSON_STYLE)
 
@@ -39,7 +39,8 @@ def calls_of(
     most: Mapping[str, int],
     whole: Whole | None = None,
 ) -> list[ToolRule]:
-    """`most`: how many rules a tool's arguments may take; `whole`: what else says a schema as it is."""
+    """Return the rules of the tools.  `most`: the largest number of rules for a tool's arguments; `whole`: functions
+    that express a schema exactly."""
     assert ir.tools.dialect is not None
     context = SchemaContext(rules, report, ir.tools.dialect, reading)
     form, written = lower(ir).calls, written_calls(ir.tools)
@@ -86,12 +87,12 @@ def _arguments(context: SchemaContext, values: Values | PairValues, reader: Sche
 
 
 def _in_json_string(rules: Rules) -> Expr:
-    """An object inside a JSON string; which one, its rules can't say there."""
+    """Return an object inside a JSON string.  Rules can't express its schema there."""
     return seq(lit('"{'), rep(quoting_of(rules, JSON_STRING).characters(ALL), 0, None), lit('}"'))
 
 
 def _first_name(written: WrittenCalls) -> str:
-    """A name and what ends it, where a call begins with that; "" where something else comes first."""
+    """Return a name and its end if calls begin with that; otherwise ""."""
     return "f" + written.after_name if written.slot_order[:1] == ("name",) else ""
 
 
