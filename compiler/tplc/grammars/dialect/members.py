@@ -57,7 +57,7 @@ class PairPlace:
     is_bare: bool = False
 
 
-class Members:
+class MemberRules:
     """Writes the members of objects and the items of arrays; the caller says how each of them is written."""
 
     def __init__(self, context: SchemaContext, place: PairPlace) -> None:

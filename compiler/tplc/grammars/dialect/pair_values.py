@@ -12,7 +12,7 @@ from functools import partial
 from tplc.grammars.dialect import readings
 from tplc.grammars.dialect.bare import Around, text_before
 from tplc.grammars.dialect.context import SchemaContext
-from tplc.grammars.dialect.members import Members, PairPlace
+from tplc.grammars.dialect.members import MemberRules, PairPlace
 from tplc.grammars.dialect.values import Values, firsts, is_optional, without_empty
 from tplc.grammars.regular import codepoints
 from tplc.grammars.regular.expressions import alt, lit, seq
@@ -67,7 +67,7 @@ class PairValues:
         self._dialect = context.dialect
         self._place = place_of(pairs, context.dialect, written)
         self._values = Values(context, self._place)
-        self._members = Members(context, self._place)
+        self._members = MemberRules(context, self._place)
         self._pairs = pairs
         self._variants = variants
         self._call_closer = pairs.end + written.after_arguments

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Literal
 
 from tplc.grammars.dialect.context import SchemaContext
-from tplc.grammars.dialect.members import BEHIND_NESTED, Members, PairPlace
+from tplc.grammars.dialect.members import BEHIND_NESTED, MemberRules, PairPlace
 from tplc.grammars.dialect.number_values import NumberPlace, number
 from tplc.grammars.regular import codepoints
 from tplc.grammars.regular.expressions import alt, lit, opt, rep, seq
@@ -47,7 +47,7 @@ class Values:
         self._dialect = context.dialect
         self._reading = context.reading
         self._place = place or PairPlace()
-        self._members = Members(context, self._place)
+        self._members = MemberRules(context, self._place)
 
     def arguments(self, sub: Sub) -> Expr:
         """arguments = one object of the dialect"""
