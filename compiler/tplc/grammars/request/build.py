@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
-from tplc.grammars.dialect.values import SchemaReading
+from tplc.grammars.dialect.context import SchemaReading
 from tplc.grammars.regular.derivative import after
 from tplc.grammars.regular.expressions import alt
 from tplc.grammars.regular.nodes import NEVER, Expr, Ref
