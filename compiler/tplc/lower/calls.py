@@ -28,6 +28,7 @@ from tplc.lower.slots import (
 )
 from tplc.lower.tolerated import Tolerated
 from tplc.lower.whole_call import whole_call_of
+from tplc.lower.written import WrittenCalls, written_calls
 
 # Models write these between calls of any template.
 _JOINTS = ",;"
@@ -56,6 +57,7 @@ def calls_of(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
             ]
         ),
         ends_turn=form.ends_turn and ir.content.with_calls != "after",
+        usual_next=_usual_next(form, written_calls(ir.tools)),
     )
 
 
@@ -81,7 +83,7 @@ def _object_calls(ir: TemplateIR, called: CallObject, tolerated: Tolerated) -> C
     return replace(
         form,
         last=last_of(form.closers, [called.after], tools.section_end, ir.turn.ends, tolerated),
-        empty=_empty(form, called.after),
+        empty=_empty(form, tools, called.after),
         header=header_of(before[bool(text_at(before, 0)) :], before_object(tools), tolerated),
         fields=called.fields,
         wrapped=wrapped_fields(called.fields) if form.where == "anywhere" else (),
@@ -108,7 +110,7 @@ def _header_calls(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
     return replace(
         form,
         last=() if after.slots else last_of(form.closers, own, tools.section_end, ir.turn.ends, tolerated),
-        empty=_empty(form, "".join(after.closing)) if not after.slots else (),
+        empty=_empty(form, tools, "".join(after.closing)) if not after.slots else (),
         section_ends=not_blank(tolerated.texts(tolerated.usual("tools.section_end"))),
         header=header_of(before, last, tolerated, after_empty(ir, form.closers)),
         tail=after.tail,
@@ -131,10 +133,9 @@ def _calls(tools: Tools, shape: CallShape, first: str, tolerated: Tolerated) -> 
     own = (*separators, *closing_of_bare(tools))
     signs = [sign for sign in _JOINTS if not any(text.strip() == sign for text in own)]
     return CallForm(
+        slot_order=written_calls(tools).slot_order,
+        last_text=written_calls(tools).last_text,
         section_starts=sections,
-        section_end=tools.section_end,
-        separator=tools.separator,
-        call=merged(tools.call),
         shape=shape,
         starts=starts,
         openers=openers.outside,
@@ -156,8 +157,16 @@ def _calls(tools: Tools, shape: CallShape, first: str, tolerated: Tolerated) -> 
     )
 
 
-def _empty(form: CallForm, closing: str) -> tuple[str, ...]:
-    return empty_calls((form.section_start, form.section_end), (form.starts[0], closing))
+def _empty(form: CallForm, tools: Tools, closing: str) -> tuple[str, ...]:
+    return empty_calls((form.section_start, tools.section_end), (form.starts[0], closing))
+
+
+def _usual_next(form: CallForm, written: WrittenCalls) -> tuple[str, ...]:
+    closer = "".join(text or "" for text in form.shape.closer).strip()
+    known = None not in form.shape.closer and closer in {text.strip() for text in (*form.closers, "")}
+    again = written.separator + written.opener
+    opens = [text for text in map(str.strip, form.inner or form.openers) if written.opener.strip().startswith(text)]
+    return unique(map(str.lstrip, (closer + again, again))) if known and opens and closer not in opens else ()
 
 
 def _in_reasoning(openers: Openers, tolerated: Tolerated) -> Where | None:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from tplc.ir.markers import is_bracketed, is_distinctive, pieces_of
@@ -208,6 +208,25 @@ def _marks(between: Sequence[tuple[str, tuple[str, ...]]], opens: Sequence[str],
     # A text that another is part of is found by that one.
     alone = (text for text in telling if not any(text != other and other in text for other in telling))
     return tuple(alone) if pairs else ()
+
+
+def between_pairs(pairs: PairForm, respelled: Sequence[str]) -> Lexemes:
+    """What may come after a value, by what it does."""
+    kinds: dict[str, list[str]] = {}
+    for kind, texts in pairs.between:
+        kinds.setdefault(kind, []).extend(texts)
+    return lexemes_of(kinds.items(), respelled)
+
+
+def ends_of_value(pairs: PairForm, respelled: Sequence[str], *others: tuple[str, Sequence[str]]) -> Lexemes:
+    """The closers of a raw value ("end"), and others; spelled otherwise they count before what follows a pair only."""
+    return lexemes_of([("end", pairs.value_ends), *others], apart=("end",) if respelled else ())
+
+
+def closes_lost_value(pairs: PairForm, tolerances: Collection[str]) -> Following | None:
+    """What closes the call, and what follows that, if it ends a raw value whose own end is missing."""
+    shown = pairs.following.closes and not (pairs.quoted or pairs.guessed)
+    return pairs.following if shown and "missing_closers" in tolerances else None
 
 
 def ends_and_marks(pairs: PairForm) -> Lexemes:

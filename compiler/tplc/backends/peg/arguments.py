@@ -14,12 +14,11 @@ from collections.abc import Sequence
 from functools import partial
 
 from tplc.backends.peg.cuts import pair_cuts
-from tplc.backends.peg.facts import Facts, longest_first
-from tplc.backends.peg.known_tools import KnownTools, Parameter
-from tplc.backends.peg.patterns import either, leaf, literal, marker, marker_core, of_kinds, some_prefix
-from tplc.backends.peg.rules import Rule, Section, external, rule, sequence
+from tplc.backends.peg.form import FormPatterns
+from tplc.backends.peg.known_tools import Parameter
+from tplc.backends.peg.patterns import either, leaf, literal, longest_first, marker, marker_core, of_kinds, some_prefix
+from tplc.backends.peg.rules import Rule, Section, rule, sequence
 from tplc.backends.peg.schemas import schema_rules
-from tplc.backends.peg.styles import breaks_pattern
 from tplc.backends.peg.typed_wraps import WrapPlace, names_of_wraps, type_of_bare, wrap_rules
 from tplc.backends.peg.values import SPACE, list_rules, list_suffix, object_rules, value_rules
 from tplc.ir.markers import is_distinctive
@@ -27,63 +26,63 @@ from tplc.ir.nodes import JSON_STYLE, Dialect, Elements
 from tplc.lower import PairForm
 from tplc.lower.bounds import KEY
 from tplc.lower.following import after_quoted, closes_call, pattern_of
-from tplc.lower.lexemes import ALIKE, exact, group, lexemes_of
-from tplc.lower.pairs import QUOTES, around_key, ends_and_marks
+from tplc.lower.lexemes import ALIKE, exact, group
+from tplc.lower.pairs import QUOTES, around_key, between_pairs, closes_lost_value, ends_and_marks, ends_of_value
 from tplc.lower.states import respelled_kinds
-from tplc.lower.values import AFTER_LITERAL, MOST_KEYS, WORDS
+from tplc.lower.values import AFTER_LITERAL, MOST_KEYS, NAME_LIMIT, WORDS
 
-KEY_LIMIT = 512
 NO_PAIR = "content_for_no_pair"
 ENDS_OF_PAIRS = ("end", "next")
 
 
-def arguments_ahead(facts: Facts, pairs: PairForm) -> list[str]:
+def arguments_ahead(form: FormPatterns, pairs: PairForm) -> list[str]:
     """What may stand where the arguments begin."""
     return [
-        marker_core(text, alike=facts.alike)
+        marker_core(text, alike=form.alike)
         for text in (pairs.start, *pairs.opens, pairs.empty, pairs.end)
         if text.strip()
     ]
 
 
-def argument_sections(dialect: Dialect, facts: Facts, known: KnownTools) -> list[Section]:
-    if facts.calls.pairs is not None:
-        pairs = PairRules(dialect, facts.calls.pairs, facts)
+def argument_sections(form: FormPatterns) -> list[Section]:
+    dialect, known = form.dialect, form.known
+    if form.calls.pairs is not None:
         return [
-            Section("Its arguments: pairs of a key and a value.", (*pairs.rules(known),)),
-            Section("Values inside lists and objects.", nested_rules(dialect, facts)),
+            Section("Its arguments: pairs of a key and a value.", (*PairRules(form, form.calls.pairs).rules(),)),
+            Section("Values inside lists and objects.", nested_rules(form)),
         ]
-    loose = [] if facts.calls.fields else ["loose_value", "cut"]
+    loose = [] if form.calls.fields else ["loose_value", "cut"]
     arguments = rule("arguments", "object", "string", *loose)
-    fenced = facts.reads_again and not facts.calls.fields
+    fenced = form.reads_again and not form.calls.fields
     schemas = [each for tool in known.tools for each in schema_rules(tool, dialect, fenced=fenced)]
     schemas += [rule("fence_open", leaf(r"\s*+```[\w-]*+\s*+"))] if fenced else []
-    inside = value_rules(dialect.in_object, dialect, no_key=no_key(facts, 2))
+    inside = value_rules(dialect.in_object, dialect, no_key=no_key(form, 2))
     return [
         Section("The arguments of each tool, as its schema has them; else as any arguments.", (*schemas,)),
         Section("Its arguments: an object.", (arguments, *inside)),
-        loose_section(facts),
+        loose_section(form),
     ]
 
 
-def nested_rules(dialect: Dialect, facts: Facts) -> tuple[Rule, ...]:
+def nested_rules(form: FormPatterns) -> tuple[Rule, ...]:
+    dialect = form.dialect
     if dialect.elements is not None:
         return ()
-    inside = value_rules(dialect.in_object, dialect, no_key=no_key(facts, 2))
+    inside = value_rules(dialect.in_object, dialect, no_key=no_key(form, 2))
     suffix = list_suffix(dialect)
-    return (*inside, *(value_rules(dialect.in_list, dialect, suffix, no_key=no_key(facts, 1)) if suffix else ()))
+    return (*inside, *(value_rules(dialect.in_list, dialect, suffix, no_key=no_key(form, 1)) if suffix else ()))
 
 
-def no_key(facts: Facts, style: int) -> str:
+def no_key(form: FormPatterns, style: int) -> str:
     """What begins no key without quotes: quotes of any kind, and what stands in no value."""
-    strings = facts.calls.styles[style].strings if facts.calls.styles else ()
-    return either([*(exact(opened) for opened, _, _ in strings), breaks_pattern(facts.calls.breaks)])
+    strings = form.calls.styles[style].strings if form.calls.styles else ()
+    return either([*(exact(opened) for opened, _, _ in strings), form.breaks])
 
 
-def loose_section(facts: Facts) -> Section:
+def loose_section(form: FormPatterns) -> Section:
     return Section(
         "Values with mistakes, or that the output cuts off.",
-        (external("loose_value", facts),),
+        (form.external("loose_value"),),
         ("The engine has a reader for them, which says where they end.",),
     )
 
@@ -91,38 +90,33 @@ def loose_section(facts: Facts) -> Section:
 class PairRules:
     """The rules of arguments in pairs, from the layout of one pair."""
 
-    def __init__(self, dialect: Dialect, pairs: PairForm, facts: Facts) -> None:
-        self.pairs, self.facts, self.dialect = pairs, facts, dialect
-        kinds: dict[str, list[str]] = {}
-        for kind, texts in pairs.between:
-            kinds.setdefault(kind, []).extend(texts)
-        self.lexemes = lexemes_of(kinds.items(), respelled_kinds(facts.acceptor))
+    def __init__(self, form: FormPatterns, pairs: PairForm) -> None:
+        self.pairs, self.form, self.dialect = pairs, form, form.dialect
+        self.lexemes = between_pairs(pairs, respelled_kinds(form.acceptor))
         self.opens = self.cores_of("pair") if pairs.opens else ""
         self.closer = pairs.close
         # The key comes again after the value, as in closing tags.
         self.repeats = pairs.value_close is not None
         self.rest = pairs.value_close[1] if pairs.value_close is not None else ""
-        self.all_keys: tuple[str, ...] = ()  # of the tools
-        self.names: tuple[str, ...] = ()  # of the tools: what a further call's name is one of
+        self.names = tuple(tool.name for tool in form.known.tools)  # what a further call's name is one of
+        self.all_keys = tuple(dict.fromkeys(one.name for tool in form.known.tools for one in tool.parameters))
 
     def core(self, text: str) -> str:
-        return marker_core(text, alike=self.facts.alike)
+        return marker_core(text, alike=self.form.alike)
 
     def cores_of(self, *kinds: str) -> str:
         """The pattern of what may stand between pairs, of these kinds."""
         return group(either([one.find for one in self.lexemes.all if one.kind in kinds]))
 
-    def rules(self, known: KnownTools) -> list[Rule]:
-        self.names = tuple(tool.name for tool in known.tools)
-        self.all_keys = tuple(dict.fromkeys(one.name for tool in known.tools for one in tool.parameters))
-        named = [self.tool_rules(f"_for_{tool.rule}", tool.parameters) for tool in known.tools]
+    def rules(self) -> list[Rule]:
+        named = [self.tool_rules(f"_for_{tool.rule}", tool.parameters) for tool in self.form.known.tools]
         return [
             *(each for rules in named for each in rules),
             rule("arguments", self.all("argument")),
             *self.frame_rules(),
             *self.argument_rules(),
-            *self.slot_rules(known),
-            *pair_cuts(self.pairs, known, sequence(*self.head), alike=self.facts.alike),
+            *self.slot_rules(),
+            *pair_cuts(self.form, self.pairs, sequence(*self.head)),
             *self.argument_value(),
             *self.value_close(),
         ]
@@ -132,10 +126,10 @@ class PairRules:
         # If punctuation ends a value, the names of the parameters distinguish it from text.
         own_end = suffix if own and (self.guessed or (self.pairs.next_pair and len(own) <= MOST_KEYS)) else ""
         choice = f"any_argument{suffix}" if own else "argument"
-        again = self.facts.reads_again
+        again = self.form.reads_again
         rules = [rule(f"arguments{suffix}", *[f"argument_gap whole_object{suffix}"] * again, self.all(choice))]
-        rules += [external(f"whole_object{suffix}", self.facts)] * again
-        others = [f"argument_for_other_{suffix}"] if self.facts.reads_again and around_key(self.pairs) else []
+        rules += [self.form.external(f"whole_object{suffix}")] * again
+        others = [f"argument_for_other_{suffix}"] if self.form.reads_again and around_key(self.pairs) else []
         odd = f"!odd_pair{suffix} " * bool(others)
         rules += [rule(choice, *own, f"{odd}argument{own_end}", *others)] if own else []
         if own and others:
@@ -147,7 +141,7 @@ class PairRules:
             rules.append(
                 rule(others[0], guard + self.closed(f"other_pair{suffix} {space} argument_value{own_end}", own_end))
             )
-            rules += [external(f"{name}_pair{suffix}", self.facts) for name in ("other", "odd")]
+            rules += [self.form.external(f"{name}_pair{suffix}") for name in ("other", "odd")]
         if own_end:
             keys = tuple(parameter.name for parameter in parameters)
             close = self.punctuation(keys) if self.guessed else f"(?:{self.typed_stop(keys)}|{self.next_pair(keys)})"
@@ -187,7 +181,7 @@ class PairRules:
             rule(
                 name, pair, sequence(*self.head, "argument_key_for_bare", "key_end_for_bare", f"argument_value{place}")
             ),
-            rule("argument_key_for_bare", leaf(rf"\s*+\S[^\n]{{0,{KEY_LIMIT - 1}}}?(?=\s*+{marker_core(last)})")),
+            rule("argument_key_for_bare", leaf(rf"\s*+\S[^\n]{{0,{NAME_LIMIT - 1}}}?(?=\s*+{marker_core(last)})")),
             rule("key_end_for_bare", leaf(rf"\s*+{marker(last.lstrip())}")),
             rule(f"argument_value{place}", f"typed_value{place}", f"raw_text{place}"),
             rule(f"typed_value{place}", self.typed_value(follow)),
@@ -293,14 +287,14 @@ class PairRules:
         text = rf"\S(?:(?!{stop})\S|\s++(?!{stop}))*+(?=\s*+(?:{stop}))"
         return rule(NO_PAIR, leaf(f"(?!{ends})" * bool(ends) + text))
 
-    def slot_rules(self, known: KnownTools) -> list[Rule]:
+    def slot_rules(self) -> list[Rule]:
         rules = [rule("key_open", leaf(self.opens))] if self.opens else []
         rules += [self.over()] if self.alike else []
         rules.append(rule("argument_key", leaf(self.key_pattern())))
-        if known:
+        if self.form.known:
             rules.append(rule("key_stop", leaf(self.key_stop)))
         if self.key_end:
-            end = ends(self.key_end, self.facts.alike)
+            end = ends(self.key_end, self.form.alike)
             # White space after it is the value's, unless there is white space before it too.
             spaced = self.pairs.spaced
             rules.append(rule("key_end", leaf(rf"(?:\s++{end}\s*+|{end})" if spaced else rf"\s*+{end}")))
@@ -314,12 +308,12 @@ class PairRules:
         if self.pairs.bare is not None:
             # It ends where a value without quotes would begin.
             char = rf"(?:(?!{marker_core(self.pairs.slots[-1].suffixes[-1])}){char})"
-        return rf"{empty}\s*+\S{char}{{0,{KEY_LIMIT - 1}}}?(?={self.key_stop})"
+        return rf"{empty}\s*+\S{char}{{0,{NAME_LIMIT - 1}}}?(?={self.key_stop})"
 
     @property
     def key_stop(self) -> str:
         """What shows that the key has ended: a marker, or white space alone."""
-        return rf"\s*+{cores(self.key_end, self.facts.alike)}" if self.key_end else r"\s"
+        return rf"\s*+{cores(self.key_end, self.form.alike)}" if self.key_end else r"\s"
 
     def over(self) -> Rule:
         """Where a pair begins with its key, what else may come there."""
@@ -345,10 +339,10 @@ class PairRules:
         stop = self.ends_of("type")
         return [
             rule(
-                "type", *names.values(), leaf(rf"\S[^\n]{{0,{KEY_LIMIT - 1}}}?(?=\s*+{cores(stop, self.facts.alike)})")
+                "type", *names.values(), leaf(rf"\S[^\n]{{0,{NAME_LIMIT - 1}}}?(?=\s*+{cores(stop, self.form.alike)})")
             ),
             *(rule(name, f"{literal(word)} &type_end") for word, name in names.items()),
-            rule("type_end", leaf(rf"\s*+{ends(stop, self.facts.alike)}")),
+            rule("type_end", leaf(rf"\s*+{ends(stop, self.form.alike)}")),
         ]
 
     # The value
@@ -360,21 +354,21 @@ class PairRules:
     def alike_closers(self, keys: Sequence[str]) -> str:
         """What closes a raw value, spelled otherwise: before the next pair, which may lack its opener if the schema has
         its key, or the end of the call."""
-        if not self.facts.alike:
+        if not self.form.alike:
             return ""
-        found = of_kinds(lexemes_of([("end", self.pairs.value_ends)], apart=("end",)), (ALIKE,))
+        found = of_kinds(ends_of_value(self.pairs, respelled_kinds(self.form.acceptor)), (ALIKE,))
         after = [one.find for one in self.lexemes.all]
-        if self.pairs.next_pair is not None and self.facts.reads_again and around_key(self.pairs):
+        if self.pairs.next_pair is not None and self.form.reads_again and around_key(self.pairs):
             after += [exact(key) + marker_core(self.pairs.next_pair[1]) for key in keys]
         return rf"{found}(?=\s*+(?:{either(after)}))" if found else ""
 
     @property
     def call_closes(self) -> str:
         """What closes the call, and what follows that: it ends a raw value whose own end is missing."""
-        pairs, tolerated = self.pairs, "missing_closers" in self.facts.acceptor.tolerances
-        if pairs.quoted or pairs.guessed or pairs.items is not None or not pairs.following.closes or not tolerated:
+        following = closes_lost_value(self.pairs, self.form.acceptor.tolerances)
+        if following is None or self.pairs.items is not None:
             return ""
-        return r"\n?" + closes_call(pairs.following, self.facts.calls.section_end, begun=False, quote=exact)
+        return r"\n?" + closes_call(following, begun=False, quote=exact)
 
     def value_stop(self, keys: Sequence[str] = ()) -> str:
         return group(either([self.close_pattern(keys), self.call_closes]))
@@ -387,7 +381,7 @@ class PairRules:
 
     def close_pattern(self, keys: Sequence[str] = ()) -> str:
         if self.repeats:
-            return rf"{marker(self.closer)}[^\n]{{0,{KEY_LIMIT}}}?{marker(self.rest)}"
+            return rf"{marker(self.closer)}[^\n]{{0,{NAME_LIMIT}}}?{marker(self.rest)}"
         if self.pairs.value_ends:
             return group(either([self.own_ends, self.alike_closers(keys)]))
         return marker(self.closer) if is_distinctive(self.closer) else self.punctuation()
@@ -422,7 +416,7 @@ class PairRules:
 
     def known_pair(self, keys: tuple[str, ...]) -> str:
         """A pair with one of the keys: something of its opener, or its key's whole end."""
-        around = around_key(self.pairs) if self.facts.reads_again else None
+        around = around_key(self.pairs) if self.form.reads_again else None
         if around is None or self.pairs.next_pair is None or not keys:
             return ""
         before, after = (pattern.removesuffix("*") for pattern in around)
@@ -443,7 +437,7 @@ class PairRules:
     def next_pair(self, keys: Sequence[str]) -> str:
         """The opener of a pair that has not come in this call: it ends a value that was not closed."""
         before, after = self.pairs.next_pair or ("", "")
-        opener, found = self.facts.call_open or r"\A", []
+        opener, found = self.form["call_open"] or r"\A", []
         for key in keys:
             text = marker_core(before + key + after)
             line = r"\n" * before.startswith("\n")
@@ -458,7 +452,7 @@ class PairRules:
         """A raw value up to its end; where it quotes a call, no pair ends it."""
         if self.guessed:
             return rf".*?(?={self.punctuation(keys)}|\Z)"
-        ends, breaks = self.value_stop(keys), breaks_pattern(self.facts.calls.breaks)
+        ends, breaks = self.value_stop(keys), self.form.breaks
         free = f"(?:(?!{breaks}).)*?" if breaks else ".*?"
         text = rf"{free}(?={ends}|{self.next_pair(keys)})|.*?(?={ends}|\Z)"
         later = self.later_closer(self.own_ends, keys)
@@ -532,7 +526,7 @@ class PairRules:
         return rf"(?<={self.text_before_value()})"
 
     def text_before_value(self) -> str:
-        return rf"{group(self.opens)}([^\n]{{0,{KEY_LIMIT}}}?){cores(self.key_end, self.facts.alike)}"
+        return rf"{group(self.opens)}([^\n]{{0,{NAME_LIMIT}}}?){cores(self.key_end, self.form.alike)}"
 
     def raw_text(self, name: str = "raw_text") -> Rule:
         if self.repeats:
@@ -569,7 +563,7 @@ class PairRules:
     def word_rules(self, suffix: str) -> list[Rule]:
         rules = []
         for word, usual in WORDS.items():
-            others = usual if "python_literals" in self.facts.acceptor.tolerances else ()
+            others = usual if "python_literals" in self.form.acceptor.tolerances else ()
             words = dict.fromkeys([getattr(self.dialect.top, word) or "", *others])
             pattern = either([exact(each) for each in words if each])
             rules.append(rule(f"{word}{suffix}", leaf(rf"(?:{pattern})(?![-+.\w])")))
@@ -587,7 +581,7 @@ class PairRules:
             *values[1:],
             rule("firm_word", f"({' / '.join(words)}) value_end"),
             rule("value_end", leaf(rf"(?={follow}|{AFTER_LITERAL})")),
-            external("loose_value", self.facts),
+            self.form.external("loose_value"),
             rule("no_value", leaf(r"\s*+")),
         ]
 
