@@ -1158,12 +1158,13 @@ class Signs:
             return text
 
     def safe_end(self, text: str) -> int:
-        """Where what may be the beginning of such a text begins, at the end of this one."""
+        """Return where the beginning of such a text, outside of whole ones, may start at the end of this text."""
         if self._is_percent:
             cut = CUT_CODE.search(text, max(0, len(text) - 11))
             return cut.start() if cut is not None else len(text)
         starts = range(max(0, len(text) - self._longest), len(text))
-        return next((at for at in starts if text[at:] in self._begun), len(text))
+        inside = {at for found in self._any.finditer(text) for at in range(found.start() + 1, found.end())}
+        return next((at for at in starts if at not in inside and text[at:] in self._begun), len(text))
 
 
 OPENING = Pattern(r"\s*```[^\n`]*\n")
@@ -1204,6 +1205,9 @@ class Transcript(Copied):
     """Keeps text by kind: content, reasoning_content and arguments (of the last call) belong to the message; pending is
     text of a kind that isn't known yet, value is text of a value, and trailing is no part of the message."""
 
+    ESCAPES: Mapping[str, Signs] | None = None  # the texts that stand for characters, by kind of text
+    _cut_escape, _cut_kind = "", ""  # what may be the beginning of such a text, at the end of a text of this kind
+
     def __init__(self, json_content: bool = False) -> None:
         self.texts: dict[str, list[str]] = {"content": [], "reasoning_content": [], "arguments": []}
         self.texts.update(value=[], pending=[], trailing=[])
@@ -1220,6 +1224,8 @@ class Transcript(Copied):
         return twin
 
     def emit(self, kind: str, text: str) -> None:
+        if self.ESCAPES:
+            text = self._unescaped(kind, text, self.ESCAPES)
         if kind == "content" and self.fence is not None:
             text = self.fence.more(text)
         if not text:
@@ -1228,6 +1234,26 @@ class Transcript(Copied):
             self.flush()
             self._kind = kind
         self._pieces.append(text)
+
+    def _unescaped(self, kind: str, text: str, escapes: Mapping[str, Signs]) -> str:
+        """Return the characters that the text stands for, as far as they are known."""
+        if kind != self._cut_kind:
+            self.end_escape()
+        signs = escapes.get(kind)
+        if signs is None:
+            return text
+        text = self._cut_escape + text
+        end = signs.safe_end(text)
+        self._cut_escape, self._cut_kind = text[end:], kind
+        return signs.plain(text[:end])
+
+    def end_escape(self) -> None:
+        """Emit the text that could have been the beginning of an escape: nothing follows it."""
+        text, self._cut_escape = self._cut_escape, ""
+        if text:
+            escapes, self.ESCAPES = self.ESCAPES, None
+            self.emit(self._cut_kind, text)
+            self.ESCAPES = escapes
 
     def flush(self) -> None:
         """Make one delta of the text emitted since the last."""
@@ -1250,6 +1276,8 @@ class Transcript(Copied):
 
     def end_content(self) -> None:
         """Note that no more content follows."""
+        if self.ESCAPES:
+            self.end_escape()
         fence, self.fence = self.fence, None
         if fence is not None:
             self.emit("content", fence.end())
@@ -1274,6 +1302,8 @@ class Transcript(Copied):
 
     def open_call(self, name: str, call_id: str | None) -> None:
         """Open a call, to which the following arguments belong."""
+        if self.ESCAPES:
+            self.end_escape()
         self.flush()
         if self.calls:
             self.calls[-1] = (*self.calls[-1][:2], "".join(self.texts["arguments"]))
@@ -1298,6 +1328,8 @@ class Transcript(Copied):
         self.index = len(self.calls) - 1
 
     def is_silent(self) -> bool:
+        if self.ESCAPES and self._cut_escape:
+            return False
         return not (self.calls or self._pieces or any(self.texts.values()))
 
     def to_message(self) -> Message:
@@ -1461,6 +1493,7 @@ class Stream(Copied):
     WHOLE: ClassVar[Any] = None  # an ordinary text opens a call only where a whole call follows
     REASONS: ClassVar[bool] = False  # reasoning has an opener
     KEEPS_PENDING: ClassVar[bool] = False  # `feed` handles pending text
+    ESCAPES: ClassVar[Any] = None  # texts that stand for characters, by kind of text
     SPACE: ClassVar[str] = ""  # the white space that the template writes before the content
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     _in_word = False  # the text before ends with a word
@@ -1481,6 +1514,8 @@ class Stream(Copied):
         self._tools = parameters_of(tools)
         self._reasoning_on, self._calls_on, self._echo = parse_reasoning, parse_tool_calls, echo
         self._out = self.TRANSCRIPT(json_content)
+        if self.ESCAPES:
+            self._out.ESCAPES = self.ESCAPES
         # Input: _buf from _pos on is not consumed; _base is its offset, negative for the text of the prompt.
         self._buf, self._pos, self._base = "", 0, 0
         self._parts: list[str] = []  # text that isn't examined before _wanted characters of it have arrived
@@ -1809,6 +1844,8 @@ class TurnStates(Stream):
             if not blank:
                 self._text(kind, end)
                 passed = kind != "pending" and self._out.fence is None and (self._reasoning_on or not self._opener)
+                if self.ESCAPES:
+                    passed = passed and kind not in self.ESCAPES
                 self._goes_on(kind if passed else "", marks.safe_prefix_end)
             elif self._final:
                 self._last_space(kind, end)

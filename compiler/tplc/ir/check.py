@@ -197,7 +197,7 @@ def _check_call_id(tools: Tools) -> Iterator[Violation]:
 
 
 def _holds(layout: Layout, part: Layout) -> bool:
-    """Whether `part` stands in `layout`: its outer texts may be part of longer ones there."""
+    """Return whether `layout` contains `part`; the outer texts of the part may be pieces of longer ones."""
     return any(
         all(_fits(item, wanted, first=index == 0, last=index == len(part) - 1) for index, (item, wanted) in rows)
         for start in range(len(layout) - len(part) + 1)

@@ -58,6 +58,8 @@ def _all_facts(ir: TemplateIR) -> Iterator[str]:
     yield from _facts("content", ir.content, bare=("mode", "with_calls"))
     if ir.tools.format != "none":
         yield from _tools(ir.tools)
+    for one_escape in ir.escapes:
+        yield f"escape {one_escape.slot} {quoted(one_escape.sign)} = {quoted(one_escape.text)}"
     for form in ir.forms:
         yield f"form {'+'.join(form.parts)}: {form.marker} = {quoted(form.text)}"
     for token in sorted(ir.preserved_tokens):

@@ -32,6 +32,7 @@ from tplc.learn.probe import Observer, Prober
 from tplc.learn.reasoning import learn_markers, learn_reasoning, with_end
 from tplc.learn.replaced import learn_replaced
 from tplc.learn.results import AfterResults, learn_after_results
+from tplc.learn.text_escapes import learn_text_escapes
 from tplc.learn.tokens import preserved_tokens, with_token_ends
 from tplc.learn.turn import TurnFacts, learn_turn
 from tplc.learn.unlearned import check_all_is_learned
@@ -91,6 +92,7 @@ def learn(
         left_out=left_out if reasoning.mode == "none" else (),
     )
     ir = replace(ir, forms=forms_of_shared_opener(ir))
+    ir = replace(ir, escapes=learn_text_escapes(prober, base, called.setup if called else None, ir))
     others = learn_other_ends(prober, base, called.setup if called else None, ir)
     ir = replace(ir, turn=replace(ir.turn, ends=(*ir.turn.ends, *others)))
     check_sizes(ir, renderer.limits)

@@ -354,6 +354,14 @@ def _is_longer(text: str, piece: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
+class TextEscapes:
+    """The texts that stand for characters in content or reasoning, each with its character."""
+
+    kind: str  # the member of a message
+    signs: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Acceptor:
     """`reasoning_ends` without `reasoning_starts`: reasoning is what stands before its end, and nothing opens it.
 
@@ -375,6 +383,7 @@ class Acceptor:
     calls: CallForm | None
     in_messages: bool
     tolerances: frozenset[str]  # the general ones that are in force
+    escapes: tuple[TextEscapes, ...] = ()
 
     @property
     def further(self) -> tuple[str, ...]:

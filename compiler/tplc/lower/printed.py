@@ -44,6 +44,8 @@ def _facts(acceptor: Acceptor) -> Iterator[str]:
     yield from _markers("content.start", acceptor.content_starts)
     yield from _texts("content.end", acceptor.content_ends)
     yield from _markers("stray", acceptor.strays)
+    for escapes in acceptor.escapes:
+        yield from (f"{escapes.kind}.escape {quoted(text)} = {quoted(sign)}" for text, sign in escapes.signs)
     if acceptor.calls is not None:
         yield from _calls(acceptor.calls)
     if acceptor.in_messages:

@@ -193,7 +193,7 @@ def without_content_as_reasoning(
         other = results.get(Shape(True, False, shape.calls))
         lone = shape.content and not shape.reasoning and isinstance(other, NotShown)
         if lone and isinstance(result, Shown) and stage.is_written_as_reasoning(shape, result):
-            found[shape] = NotShown(("content",), why="it is written between the marks of reasoning")
+            found[shape] = NotShown(("content",), why="it is inside the markers of reasoning")
     return found
 
 
@@ -212,7 +212,7 @@ def silence(stage: Stage, tried: Sequence[Setting]) -> str:
             return "the user's text is not in the render of a question, so no turn can be separated from it"
         if not frame.asks(full) or words.content not in full:
             missing = "the question" if not frame.asks(full) else "the answer's text"
-            return f"the render of a question and its answer is without {missing}: {_quoted(full)}"
+            return f"the render of a question and its answer does not contain {missing}: {_quoted(full)}"
         asked, answered = (text.rpartition(stage.words.question)[2] for text in (frame.prompt, full))
         return (
             f"no answer follows what was learned to stand before it: after the question, the prompt goes on with "
@@ -252,7 +252,7 @@ def _shown_in(stage: Stage, words: Case, setting: Setting) -> Shown | NotShown:
         names = tuple(dict.fromkeys(name for name, _ in missing))
         return NotShown(names, changed=changed, setting=setting)
     if stage.leaves_reasoning_open(words, turn):
-        return NotShown(("content",), why="it follows a mark that opens reasoning, which nothing closes")
+        return NotShown(("content",), why="it follows an opener of reasoning that is never closed")
     last = max((word for _, word in _parts(words)), key=turn.rindex)
     trailing = stage.content_trailing(setting) if "tool" not in setting.follow else None
     if trailing is None or not turn.endswith(trailing):

@@ -89,6 +89,7 @@ class PegEngine:
         self.literals = pairs.literals if pairs is not None else ""
         self.name_signs = Signs(dict(calls.replaced) if calls is not None else {})
         self.key_signs = Signs(dict(pairs.replaced) if pairs is not None else {})
+        self.escapes = {each.kind: Signs(dict(each.signs)) for each in self.acceptor.escapes} or None
 
     def parse(
         self,
@@ -160,6 +161,7 @@ class PegEngine:
                 literals=self.literals,
                 name_signs=self.name_signs,
                 key_signs=self.key_signs,
+                escapes=self.escapes,
             )
 
         tree = syntax_tree(grammar, whole)

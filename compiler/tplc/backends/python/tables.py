@@ -142,6 +142,7 @@ def _of_the_turn(facts: Acceptor) -> list[str]:
         starts = [text.strip() for text in _texts_of(facts.reasoning_starts)]
         ends = [text.strip() for text in facts.reasoning_ends]
         lines += assignment("AROUND_REASONING", called("", [texts(starts), texts(ends)]), INDENT)
+    lines += _escapes(facts)
     return lines + _flags(
         {
             "AT_LINES": _counts_at_lines(facts),
@@ -345,9 +346,19 @@ def _words(words: Iterable[tuple[str, str]]) -> Expression:
     return mapping((literal(word), literal(value)) for word, value in sorted(words))
 
 
+def _escapes(facts: Acceptor) -> list[str]:
+    if not facts.escapes:
+        return []
+    by_kind = mapping((literal(each.kind), called("Signs", [_signs(each.signs)])) for each in facts.escapes)
+    return assignment("ESCAPES", by_kind, INDENT)
+
+
+def _signs(replaced: Sequence[tuple[str, str]]) -> Expression:
+    return mapping((literal(text), literal(sign)) for text, sign in replaced)
+
+
 def _replaced(name: str, replaced: Sequence[tuple[str, str]]) -> list[str]:
-    signs = mapping((literal(text), literal(sign)) for text, sign in replaced)
-    return assignment(name, called("Signs", [signs]), INDENT)
+    return assignment(name, called("Signs", [_signs(replaced)]), INDENT)
 
 
 # Pairs

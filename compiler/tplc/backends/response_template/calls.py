@@ -45,7 +45,7 @@ class CannotExpress(TplcError):
 
     def __str__(self) -> str:
         shown = f"\n    for example {self.example}" if self.example else ""
-        return f"{self.name}: {self.target} cannot say this format: {self.feature}{shown}"
+        return f"{self.name}: {self.target} cannot express this format: {self.feature}{shown}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import cache, partial
 
-from tplc.grammars.dialect.values import SchemaReading, Values, VariantsOf
+from tplc.grammars.dialect.context import SchemaContext, SchemaReading
+from tplc.grammars.dialect.pair_values import PairValues
+from tplc.grammars.dialect.values import Values
 from tplc.grammars.regular.codepoints import ALL
 from tplc.grammars.regular.expressions import lit, rep, seq
 from tplc.grammars.regular.nodes import NEVER, Expr
@@ -17,15 +19,14 @@ from tplc.grammars.request.size import within
 from tplc.grammars.schema.reader import SchemaReader
 from tplc.grammars.schema.report import Report
 from tplc.ir.nodes import JSON_STRING, JSON_STYLE, Dialect, Json, TemplateIR
-from tplc.lower import CallForm, lower
+from tplc.lower import lower
 from tplc.lower.acceptor import WHITE_SPACE
 from tplc.lower.tolerated import tolerated
 from tplc.lower.written import WrittenCalls, written_calls
 
 GENERAL: Json = {"type": "object"}
-# What a target has to say a JSON value of a schema with, in place of rules; None where it says another one.
+# A target's own way to express a JSON value of a schema, instead of rules; None if it can't express the schema.
 Whole = Callable[[Json, Dialect, SchemaReading], Expr | None]
-PairContext = tuple[WrittenCalls, tuple[str, ...], VariantsOf]
 _JSON = Dialect(top=JSON_STYLE, in_list=JSON_STYLE, in_object=JSON_STYLE)
 
 
@@ -38,13 +39,16 @@ def calls_of(
     most: Mapping[str, int],
     whole: Whole | None = None,
 ) -> list[ToolRule]:
-    """`most`: how many rules a tool's arguments may take; `whole`: what else says a schema as it is."""
+    """Return the rules of the tools.  `most`: the largest number of rules for a tool's arguments; `whole`: functions
+    that express a schema exactly."""
     assert ir.tools.dialect is not None
-    values = Values(rules, report, ir.tools.dialect, reading)
+    context = SchemaContext(rules, report, ir.tools.dialect, reading)
     form, written = lower(ir).calls, written_calls(ir.tools)
     assert form is not None
     after_call = (written.section_end, *ir.turn.ends, written.separator + written.opener + _first_name(written))
-    context = (written, after_call, cache(tolerated(ir).texts))
+    values: Values | PairValues = Values(context)
+    if form.pairs is not None:
+        values = PairValues(context, form.pairs, written, after_call, cache(tolerated(ir).texts))
     calls = []
     for name, parameters in functions.items():
         report.tool = name
@@ -61,7 +65,7 @@ def calls_of(
         if written_whole is not None:
             calls.append(ToolRule(name, rules.add(f"{name}-arguments", written_whole)))
             continue
-        make = partial(_arguments, values, reader, name, form, context)
+        make = partial(_arguments, context, values, reader, name)
         arguments = within(rules, name, most.get(name), make)
         if arguments == NEVER:
             report.tighter("parameters", "#", "the tool is left out: no arguments satisfy the schema")
@@ -77,20 +81,18 @@ def calls_of(
     return calls
 
 
-def _arguments(values: Values, reader: SchemaReader, name: str, form: CallForm, context: PairContext) -> Expr:
-    values.read(reader, name)
-    if form.pairs is not None:
-        return values.pair_arguments(reader.root, form.pairs, *context)
-    return values.object_arguments(reader.root)
+def _arguments(context: SchemaContext, values: Values | PairValues, reader: SchemaReader, name: str) -> Expr:
+    context.read(reader, name)
+    return values.arguments(reader.root)
 
 
 def _in_json_string(rules: Rules) -> Expr:
-    """An object inside a JSON string; which one, its rules can't say there."""
+    """Return an object inside a JSON string.  Rules can't express its schema there."""
     return seq(lit('"{'), rep(quoting_of(rules, JSON_STRING).characters(ALL), 0, None), lit('}"'))
 
 
 def _first_name(written: WrittenCalls) -> str:
-    """A name and what ends it, where a call begins with that; "" where something else comes first."""
+    """Return a name and its end if calls begin with that; otherwise ""."""
     return "f" + written.after_name if written.slot_order[:1] == ("name",) else ""
 
 
@@ -99,9 +101,9 @@ def response(rules: Rules, report: Report, schema: Json, reading: SchemaReading,
     if written is not None:
         return rules.add("response", written)
     reader = SchemaReader(schema, report, formats=reading.formats)
-    values = Values(rules, report, _JSON, reading)
-    values.read(reader, "response")
-    value = values.value(reader.root, "top")
+    context = SchemaContext(rules, report, _JSON, reading)
+    context.read(reader, "response")
+    value = Values(context).value(reader.root, "top")
     if value == NEVER:
         raise NothingAllowed("response format")
     return value

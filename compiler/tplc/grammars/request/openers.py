@@ -33,18 +33,18 @@ class CallMarkers:
     end: str
     call: Layout
     mark: str | None
-    # No opener counts but where a line begins: any text may hold it.
+    # No opener counts but where a line begins: any text may contain it.
     bare: bool
 
 
 def opener_begun(markers: CallMarkers, head: str) -> str:
-    """How much of the first call's opener the prompt's head already holds."""
+    """Return the part of the first call's opener that is in the prompt's head."""
     opener = markers.first.lstrip()
     return next((opener[:n] for n in range(len(opener), 0, -1) if head.endswith(opener[:n])), "")
 
 
 def shared(before: str, marker: str) -> str:
-    """A marker without that much of its leading white space as `before` ends with."""
+    """Return a marker without the leading white space with which `before` ends."""
     space = marker[: len(marker) - len(marker.lstrip())]
     count = next((n for n in range(len(space), 0, -1) if before.endswith(space[:n])), 0)
     return marker[count:]
@@ -69,7 +69,7 @@ def call_markers(ir: TemplateIR, acceptor: Acceptor) -> CallMarkers:
 
 
 def first_of_turn(ir: TemplateIR, marker: str) -> str:
-    """A marker as the first of the turn: the prompt ends with the header already."""
+    """Return a marker as the first of the turn: the prompt already ends with the header."""
     header = ir.turn.header
     if header and marker.startswith(header):
         return marker[len(header) :]
@@ -77,7 +77,7 @@ def first_of_turn(ir: TemplateIR, marker: str) -> str:
 
 
 def mark(opener: str) -> str | None:
-    """The shortest beginning of the opener, up to white space, that stands in no ordinary text."""
+    """Return the shortest beginning of the opener, up to white space, that doesn't occur in ordinary text."""
     for end in [match.start() for match in re.finditer(r"\s", opener)] + [len(opener)]:
         if _distinctive(opener[:end]):
             # White space up to the name belongs to it: without it, half an opener would do.
