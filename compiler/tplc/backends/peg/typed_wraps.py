@@ -17,8 +17,7 @@ from tplc.backends.peg.rules import Rule, rule, sequence
 from tplc.backends.peg.values import SPACE
 from tplc.lower.acceptor import TypeWrap
 from tplc.lower.lexemes import exact, group
-
-_LONGEST_KEY = 512
+from tplc.lower.values import NAME_LIMIT
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,4 +83,4 @@ def _ends(wrap: TypeWrap, place: WrapPlace) -> tuple[str, str, str]:
     before, after = wrap.around_key
     opened = rf"(?<={place.key_before}\s*{exact(wrap.opened)})"
     own = rf"{marker(before)}\1{marker_core(after)}"
-    return opened, own, rf"{marker(before)}[^\n]{{0,{_LONGEST_KEY}}}?{marker(after)}"
+    return opened, own, rf"{marker(before)}[^\n]{{0,{NAME_LIMIT}}}?{marker(after)}"
