@@ -140,9 +140,7 @@ class _Interpreter:
         return self._follow(state, found)
 
     def _follow(self, state: TurnState, found: Found) -> StateName:
-        lookup = dict(state.on)
-        if "before_content" in self.states and state.text is not None:
-            lookup |= dict(self.states["before_content"].on)
+        lookup = dict(self.states["before_content"].on if "before_content" in self.states else ()) | dict(state.on)
         transition = self._taken(lookup.get(found.kind) or lookup[{"end": "last", "content_end": "sign"}[found.kind]])
         if self._is_name_end(found):
             self._keep(found, state.text or "content")
