@@ -119,7 +119,7 @@ class _Interpreter:
         return self._follow(state, found)
 
     def _follow(self, state: TurnState, found: Found) -> StateName:
-        lookup = dict(state.on) | dict(self.states["before_content"].on if "before_content" in self.states else ())
+        lookup = dict(self.states["before_content"].on if "before_content" in self.states else ()) | dict(state.on)
         transition = lookup.get(found.kind) or dict(state.on)[{"end": "last", "content_end": "sign"}[found.kind]]
         if isinstance(transition, Branch):
             on = transition.condition == "parse_reasoning" and self.parse_reasoning

@@ -11,6 +11,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from tplc.backends.peg.arguments import argument_sections, arguments_ahead
 from tplc.backends.peg.cuts import cut_section, cuts_after
 from tplc.backends.peg.form import FormPatterns
@@ -78,7 +80,8 @@ def call_section(form: FormPatterns) -> Section:
     known, shape, pairs = form.known, form.calls.shape, form.calls.pairs is not None
     closed = [closing(form)]
     suffixes = [f"_for_{tool.rule}" for tool in known.tools]
-    general = sequence(*_body(shape, "", pairs=pairs, without=_no_arguments(form)), *closed)
+    body = partial(_body, shape, pairs=pairs, empty=bool(form.calls.bare_call and form["call_close"]))
+    general = sequence(*body("", without=_no_arguments(form)), *closed)
     if known:
         others = [f"!header_cut call_for_other__{tool.rule}" for tool in known.tools] + ["!header_cut other_calls"]
         others = others if form.reads_again else []
@@ -99,10 +102,7 @@ def call_section(form: FormPatterns) -> Section:
             rules += [form.external(f"other_header_for_{tool.rule}") for tool in known.tools]
             rules.append(form.external("other_calls"))
         without = "" if pairs else '""'
-        rules += [
-            rule(f"call{suffix}", sequence(*_body(shape, suffix, pairs=pairs, without=without), *closed))
-            for suffix in suffixes
-        ]
+        rules += [rule(f"call{suffix}", sequence(*body(suffix, without=without), *closed)) for suffix in suffixes]
         rules += [] if known.closed else [rule("call_for_others", general)]
     else:
         rules = [rule("call", general)]
@@ -113,6 +113,7 @@ def call_section(form: FormPatterns) -> Section:
 def _no_arguments(form: FormPatterns) -> str:
     """What comes in place of the arguments of a call that is no tool's; of pairs, what comes before them or at once."""
     named = form.named("call_close", "section_close", "call_separator", "turn_end")
+    named += form.named("call_next") if form.calls.bare_call else []
     pairs = form.calls.pairs
     if pairs is None:
         return f"&(gap ({' / '.join(named)}))" if named else "cut"
@@ -123,8 +124,11 @@ def _no_arguments(form: FormPatterns) -> str:
     return f"&(gap ({' / '.join(names)}))"
 
 
-def _body(shape: CallShape, suffix: str, *, pairs: bool, without: str) -> list[str]:
-    """The slots of a call with the texts after them: name name_end arguments.  `without`: in place of an object."""
+def _body(shape: CallShape, suffix: str, *, pairs: bool, without: str, empty: bool) -> list[str]:
+    """The slots of a call with the texts after them: name name_end arguments.  `without`: in place of an object.
+
+    `empty`: a call without arguments may close at once.
+    """
     items: list[str] = []
     kinds = [kind for kind, _ in shape.slots]
     for index, (kind, text) in enumerate(shape.slots):
@@ -138,7 +142,8 @@ def _body(shape: CallShape, suffix: str, *, pairs: bool, without: str) -> list[s
             later = [f"(gap arguments_end gap {other})?" for other in kinds[index + 1 :]]
             if pairs:
                 return [*items, *([without] if without else []), f"arguments{suffix}", *later]
-            return [*items, f"(gap arguments{suffix} / {without})", *later]
+            first = "&(gap call_close) / " * empty
+            return [*items, f"({first}gap arguments{suffix} / {without})", *later]
         else:
             items += ["gap"] if items else []
             items.append(f"{kind}{suffix}" if kind in ("name", "arguments") else kind)

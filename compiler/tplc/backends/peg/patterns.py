@@ -122,6 +122,11 @@ def ahead(opener: str, first: str) -> str:
     return f"(?={space}{exact(first)})" if first else ""
 
 
+def cores(texts: Iterable[str], *, alike: bool = False) -> str:
+    """One of the markers, without outer white space."""
+    return either([marker_core(text, alike=alike) for text in texts])
+
+
 def some_prefix(space: str) -> str:
     """As many characters of `space`, from its first on, as are there."""
     if len(set(space)) == 1:
