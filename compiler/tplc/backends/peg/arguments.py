@@ -56,6 +56,7 @@ def argument_sections(dialect: Dialect, facts: Facts, known: KnownTools) -> list
     fenced = facts.reads_again and not facts.calls.fields
     schemas = [each for tool in known.tools for each in schema_rules(tool, dialect, fenced=fenced)]
     schemas += [rule("fence_open", leaf(r"\s*+```[\w-]*+\s*+"))] if fenced else []
+    schemas += [external(f"other_arguments_for_{tool.rule}", facts) for tool in known.tools] if fenced else []
     inside = value_rules(dialect.in_object, dialect, no_key=no_key(facts, 2))
     return [
         Section("The arguments of each tool, as its schema has them; else as any arguments.", (*schemas,)),

@@ -22,7 +22,7 @@ from tplc.lower import Acceptor, CallForm, CallShape
 from tplc.lower.lexemes import ALIKE, MAX_INNER_SPACE, SLOT_AGAIN, Lexemes, exact, first_characters, group, lexemes_of
 from tplc.lower.states import closes_and_opens, states, texts_at
 from tplc.lower.values import LEAST_CUT, NAME_LIMIT
-from tplc_runtime.repairs import LEFT_SIGNS
+from tplc_runtime.repairs import LEFT_IN_CALL, LEFT_SIGNS
 from tplc_runtime.turn import CALL_KINDS, MOST_ENDS
 
 OPENS = ("call",)
@@ -111,7 +111,10 @@ class Facts:
         """A bracket or a fence that is left over after a call."""
         if "repeated_markers" not in self.acceptor.tolerances:
             return ""
-        return rf"\s*+(?!{self.after_call})(?:{LEFT_SIGNS.pattern})(?=\s*+(?:{self.after_left_over()}|\Z))"
+        last, signs = last_of(self.calls), LEFT_SIGNS.pattern
+        if self.calls.last or self.calls.tail:
+            signs = rf"(?<!{last}\s*){LEFT_IN_CALL.pattern}|{signs}" if last else signs
+        return rf"\s*+(?!{self.after_call})(?:{signs})(?=\s*+(?:{self.after_left_over()}|\Z))"
 
     @property
     def next_object(self) -> str:
