@@ -107,6 +107,8 @@ class TurnStates(Stream):
             if not blank:
                 self._text(kind, end)
                 passed = kind != "pending" and self._out.fence is None and (self._reasoning_on or not self._opener)
+                if self.ESCAPES:
+                    passed = passed and kind not in self.ESCAPES
                 self._goes_on(kind if passed else "", marks.safe_prefix_end)
             elif self._final:
                 self._last_space(kind, end)
