@@ -394,6 +394,14 @@ def types_by_items(schema: object, root: object) -> frozenset[str] | None:
     return None if items is None else types | items
 
 
+def types_of_member(schema: object, key: str) -> frozenset[str] | None:
+    """Return the JSON types that one member of an object may have; None if the schema doesn't determine them."""
+    members = schema.get("properties") if isinstance(schema, dict) and REFERRING.isdisjoint(schema) else None
+    member = members.get(key) if isinstance(members, dict) else None
+    plain = member.get("type") if isinstance(member, dict) and member.keys() <= PLAIN else None
+    return ONLY.get(str(plain)) or types_of(member_of(schema, schema, key), schema)  # most members are plain
+
+
 def properties_of(schema: object) -> list[str]:
     """Return the keys that a schema names, even if it allows others."""
     named = (variant.get("properties") for variant in variants(schema, schema))
@@ -2356,7 +2364,7 @@ class Slots(TurnStates):
         for slot, ends, stops in slots:
             pos = next_char(buf, pos)
             known = 0
-            if self.ODD_NAMES and self._tools:
+            if self.ODD_NAMES and self._tools and slot in ("name", "key"):
                 known = self._known(slot, pos, ends, stops)
                 if known < 0:
                     return values, pos, "more"
@@ -2459,12 +2467,12 @@ class Slots(TurnStates):
         of = self._out.calls[-1][0] if slot == "key" and self._out.calls else ""
         self._odd = {} if self._odd is None else self._odd
         if (slot, of) not in self._odd:
-            names = self._tools if slot == "name" else properties_of(self._tools.get(of)) if slot == "key" else ()
+            names = self._tools if slot == "name" else properties_of(self._tools.get(of))
             plain = ends.wordless  # then no end occurs in a word
             names = [name for name in names if not (plain and name.isidentifier())]
             odd = [name for name in names if "\n" in name or ends.find(name, 0) is not None]
-            fit = (name for name in odd if name == name.strip() and 0 < len(name) < NAME_LIMIT)
-            self._odd[slot, of] = sorted(fit, key=len, reverse=True)[:MOST_ODD]
+            fit = [name for name in odd if name == name.strip() and 0 < len(name) < NAME_LIMIT] if odd else odd
+            self._odd[slot, of] = sorted(fit, key=len, reverse=True)[:MOST_ODD] if fit else fit
         return self._odd[slot, of]
 
 
@@ -3498,7 +3506,8 @@ class Pairs(Repairs):
             return False
         if self.RESUMES and expected == "end" and self._after_no_pair():
             return self._no_pair()
-        odd = self._tools and self.AROUND_KEY and (expected or is_odd_key(values["key"], self._schema()))
+        schema = self._schema() if self._tools else None
+        odd = self._tools and self.AROUND_KEY and (expected or is_odd_key(values["key"], schema))
         other = self._pair_otherwise() if odd and expected != "more" else None
         if other is not None:
             return other
@@ -3509,7 +3518,7 @@ class Pairs(Repairs):
         key = values["key"]
         if self.KEY_SIGNS:
             key = self.KEY_SIGNS.plain(key)
-        bare = without_quotes(key, self._schema()) if self.READ_AGAIN and self._tools else key
+        bare = without_quotes(key, schema) if schema and self.READ_AGAIN else key
         respelled = self.PAIR_OPENS and self._mark.ambiguous >= SPELLED_OTHERWISE
         if self._others or odd or respelled or key != bare:
             self._pos = next_char(self._buf, self._pos)  # diagnostics are about the pair, in any chunking
@@ -3893,7 +3902,7 @@ class RawPairs(Pairs):
 
     def _begin_value(self, key: str, word: str) -> None:
         schema = self._schema()
-        types = types_of(member_of(schema, schema, key), schema) if schema else None
+        types = types_of_member(schema, key) if schema else None
         self._by_schema = types if self.RETYPED else None  # by the schema alone
         if self.TYPE_WORDS and word in self.TYPE_WORDS:
             types = typed_as(types, frozenset(self.TYPE_WORDS[word]))

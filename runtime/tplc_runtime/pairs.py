@@ -109,7 +109,8 @@ class Pairs(Repairs):
             return False
         if self.RESUMES and expected == "end" and self._after_no_pair():
             return self._no_pair()
-        odd = self._tools and self.AROUND_KEY and (expected or is_odd_key(values["key"], self._schema()))
+        schema = self._schema() if self._tools else None
+        odd = self._tools and self.AROUND_KEY and (expected or is_odd_key(values["key"], schema))
         other = self._pair_otherwise() if odd and expected != "more" else None
         if other is not None:
             return other
@@ -120,7 +121,7 @@ class Pairs(Repairs):
         key = values["key"]
         if self.KEY_SIGNS:
             key = self.KEY_SIGNS.plain(key)
-        bare = without_quotes(key, self._schema()) if self.READ_AGAIN and self._tools else key
+        bare = without_quotes(key, schema) if schema and self.READ_AGAIN else key
         respelled = self.PAIR_OPENS and self._mark.ambiguous >= SPELLED_OTHERWISE
         if self._others or odd or respelled or key != bare:
             self._pos = next_char(self._buf, self._pos)  # diagnostics are about the pair, in any chunking

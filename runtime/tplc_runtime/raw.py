@@ -12,7 +12,7 @@ import re
 from .pairs import Pairs
 from .pattern import LOOK_BACK, Pattern
 from .scanner import NO_MARKERS, SPELLED_OTHERWISE, Match, Scanner, trailing_overlap
-from .schema import keys_of, member_of, typed_as, types_of
+from .schema import keys_of, typed_as, types_of_member
 from .turn import SPELLING, next_char
 from .values import escaped, json_end, literal_of
 
@@ -274,7 +274,7 @@ class RawPairs(Pairs):
 
     def _begin_value(self, key: str, word: str) -> None:
         schema = self._schema()
-        types = types_of(member_of(schema, schema, key), schema) if schema else None
+        types = types_of_member(schema, key) if schema else None
         self._by_schema = types if self.RETYPED else None  # by the schema alone
         if self.TYPE_WORDS and word in self.TYPE_WORDS:
             types = typed_as(types, frozenset(self.TYPE_WORDS[word]))

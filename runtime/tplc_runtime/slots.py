@@ -42,7 +42,7 @@ class Slots(TurnStates):
         for slot, ends, stops in slots:
             pos = next_char(buf, pos)
             known = 0
-            if self.ODD_NAMES and self._tools:
+            if self.ODD_NAMES and self._tools and slot in ("name", "key"):
                 known = self._known(slot, pos, ends, stops)
                 if known < 0:
                     return values, pos, "more"
@@ -145,10 +145,10 @@ class Slots(TurnStates):
         of = self._out.calls[-1][0] if slot == "key" and self._out.calls else ""
         self._odd = {} if self._odd is None else self._odd
         if (slot, of) not in self._odd:
-            names = self._tools if slot == "name" else properties_of(self._tools.get(of)) if slot == "key" else ()
+            names = self._tools if slot == "name" else properties_of(self._tools.get(of))
             plain = ends.wordless  # then no end occurs in a word
             names = [name for name in names if not (plain and name.isidentifier())]
             odd = [name for name in names if "\n" in name or ends.find(name, 0) is not None]
-            fit = (name for name in odd if name == name.strip() and 0 < len(name) < NAME_LIMIT)
-            self._odd[slot, of] = sorted(fit, key=len, reverse=True)[:MOST_ODD]
+            fit = [name for name in odd if name == name.strip() and 0 < len(name) < NAME_LIMIT] if odd else odd
+            self._odd[slot, of] = sorted(fit, key=len, reverse=True)[:MOST_ODD] if fit else fit
         return self._odd[slot, of]

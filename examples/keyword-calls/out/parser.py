@@ -2050,7 +2050,7 @@ class Slots(TurnStates):
         for slot, ends, stops in slots:
             pos = next_char(buf, pos)
             known = 0
-            if self._tools:
+            if self._tools and slot in ("name", "key"):
                 known = self._known(slot, pos, ends, stops)
                 if known < 0:
                     return values, pos, "more"
@@ -2147,12 +2147,12 @@ class Slots(TurnStates):
         of = self._out.calls[-1][0] if slot == "key" and self._out.calls else ""
         self._odd = {} if self._odd is None else self._odd
         if (slot, of) not in self._odd:
-            names = self._tools if slot == "name" else properties_of(self._tools.get(of)) if slot == "key" else ()
+            names = self._tools if slot == "name" else properties_of(self._tools.get(of))
             plain = ends.wordless  # then no end occurs in a word
             names = [name for name in names if not (plain and name.isidentifier())]
             odd = [name for name in names if "\n" in name or ends.find(name, 0) is not None]
-            fit = (name for name in odd if name == name.strip() and 0 < len(name) < NAME_LIMIT)
-            self._odd[slot, of] = sorted(fit, key=len, reverse=True)[:MOST_ODD]
+            fit = [name for name in odd if name == name.strip() and 0 < len(name) < NAME_LIMIT] if odd else odd
+            self._odd[slot, of] = sorted(fit, key=len, reverse=True)[:MOST_ODD] if fit else fit
         return self._odd[slot, of]
 
 
@@ -2587,7 +2587,8 @@ class Pairs(Repairs):
         values, end, expected = self._slots(start, self.PAIR)
         if expected == "more":
             return False
-        odd = self._tools and self.AROUND_KEY and (expected or is_odd_key(values["key"], self._schema()))
+        schema = self._schema() if self._tools else None
+        odd = self._tools and self.AROUND_KEY and (expected or is_odd_key(values["key"], schema))
         other = self._pair_otherwise() if odd and expected != "more" else None
         if other is not None:
             return other
@@ -2596,7 +2597,7 @@ class Pairs(Repairs):
         if expected:
             return self._no_pair()
         key = values["key"]
-        bare = without_quotes(key, self._schema()) if self.READ_AGAIN and self._tools else key
+        bare = without_quotes(key, schema) if schema and self.READ_AGAIN else key
         respelled = self.PAIR_OPENS and self._mark.ambiguous >= SPELLED_OTHERWISE
         if self._others or odd or respelled or key != bare:
             self._pos = next_char(self._buf, self._pos)  # diagnostics are about the pair, in any chunking
