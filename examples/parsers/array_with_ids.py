@@ -13,6 +13,7 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
+        Breaks,
         Delta,
         ExpectedText,
         Message,
@@ -27,6 +28,7 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
+        Breaks,
         Delta,
         ExpectedText,
         Message,
@@ -68,6 +70,8 @@ class StreamParser(UsualObjects):
     HEADS = ("",)
     ANCHORS = (" {{A}}",)
     SPACE = " "
+    HEADED = False
+    REASONING = False
     AT_LINES = True
     AT_ENDS = True
     OTHER_SPELLINGS = True
@@ -112,7 +116,7 @@ class StreamParser(UsualObjects):
     TO_ARGUMENTS = ', "arguments": {'
     USUAL_KEYS = ("name", "arguments")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
+    BREAKS = Breaks(
         ("mark", "```json {{DO}} [ {", "", "", 0), ("mark", "``` {{DO}} [ {", "", "", 0),
         ("mark", "{{DO}} [ {{DO}} [ {", "", "", 0), ("mark", "{{DO}} ```json {", "", "", 0),
         ("mark", "{{DO}} ``` {", "", "", 0), ("mark", "{{DO}} [ {", "", "", 2), ("mark", "{{DO}} [ {", "", "", 2),

@@ -13,6 +13,7 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
+        Breaks,
         Delta,
         ExpectedText,
         Message,
@@ -27,6 +28,7 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
+        Breaks,
         Delta,
         ExpectedText,
         Message,
@@ -66,6 +68,8 @@ class StreamParser(UsualObjects):
 
     HEADS = ("",)
     ANCHORS = ("[=assistant=]",)
+    HEADED = False
+    REASONING = False
     AT_LINES = True
     AT_ENDS = True
     OTHER_SPELLINGS = True
@@ -111,7 +115,7 @@ class StreamParser(UsualObjects):
     TO_ARGUMENTS = ', "input": {'
     USUAL_KEYS = ("function", "input")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
+    BREAKS = Breaks(
         ("mark", "[=request=] [=request=] {", "", "", 0), ("mark", "[=request=] ```json {", "", "", 0),
         ("mark", "[=request=] ``` {", "", "", 0), ("mark", "[=request=] [ {", "", "", 0),
         ("mark", "[=request=] {", "", "", 2), ("mark", "[=assistant=]", "", "", 0),

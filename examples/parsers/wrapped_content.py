@@ -13,6 +13,7 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
+        Breaks,
         Delta,
         ExpectedText,
         Message,
@@ -27,6 +28,7 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
+        Breaks,
         Delta,
         ExpectedText,
         Message,
@@ -67,6 +69,7 @@ class StreamParser(UsualObjects):
     HEADS = ("",)
     ANCHORS = ("<#assistant#>",)
     AROUND_REASONING = (("<#plan#>",), ("<#/plan#>",))
+    HEADED = False
     AT_LINES = True
     AT_ENDS = True
     REASONS = True
@@ -154,7 +157,7 @@ class StreamParser(UsualObjects):
     TO_ARGUMENTS = ', "input": {'
     USUAL_KEYS = ("tool", "input")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
+    BREAKS = Breaks(
         ("mark", "<#acts#> <#acts#> {", "", "", 0), ("mark", "<#acts#> ```json {", "", "", 0),
         ("mark", "<#acts#> ``` {", "", "", 0), ("mark", "<#assistant#>", "", "", 0),
         ("mark", "<#acts#> [ {", "", "", 0), ("mark", "<#acts#> {", "", "", 1), ("mark", "<#/acts#>", "", "", 0),

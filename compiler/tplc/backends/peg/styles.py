@@ -16,7 +16,7 @@ from tplc.lower.pairs import around_key
 from tplc.lower.states import respelled_kinds, states
 from tplc_runtime.pattern import Pattern
 from tplc_runtime.peg_readers import NEVER, SpelledOtherwise
-from tplc_runtime.scanner import Scanner
+from tplc_runtime.scanner import Breaks
 from tplc_runtime.values import PlainStyle, Style
 
 Styles = tuple[Style, Style, Style]
@@ -66,10 +66,10 @@ def spelled_of(acceptor: Acceptor) -> SpelledOtherwise:
     return spelled
 
 
-def scanner(found: Lexemes) -> Scanner:
+def scanner(found: Lexemes) -> Breaks:
     marks = zip(found.all, found.ambiguous, strict=True)
     markers = [(one.kind, one.spelled, one.lead, one.trail, ambiguous) for one, ambiguous in marks]
-    return Scanner(
+    return Breaks(
         *markers,
         find=found.find,
         near=found.near,
