@@ -1,1 +1,1 @@
-"""What parsing costs: `make bench`."""
+"""Measure the cost of parsing: `make bench`."""

@@ -157,7 +157,7 @@ def _times(rows: Sequence[Row]) -> Table:
 
 
 def _growth(rows: Sequence[Row], sizes: Sequence[int]) -> Table:
-    """What four times the length costs."""
+    """Return the cost of four times the length."""
     table = Table("output", "chunks", *(f"{small} → {large} KB" for small, large in pairwise(sizes)))
     for name, chunk in dict.fromkeys((row.output, row.chunk) for row in rows):
         times = {row.size: row for row in rows if (row.output, row.chunk) == (name, chunk)}

@@ -1,4 +1,5 @@
-"""What rows cost: a plain loop of `parse`, `parse_many`, tables, and files of more and more rows with their memory.
+"""Measure the cost of rows: a plain loop of `parse`, `parse_many`, tables, and files of more and more rows with
+their memory.
 
     python -m benchmarks.batch [--rows 20000] [--engine pyarrow]
 

@@ -152,7 +152,7 @@ def _place(parts: Sequence[WrittenPart], kind: str, start: int = 0) -> int:
 
 def _before_arguments(parts: Sequence[WrittenPart]) -> int:
     at = _place(parts, "arguments")
-    # Where no arguments write nothing, they would stand after the marker that follows the name.
+    # Where no arguments write nothing, they would be after the marker that follows the name.
     return at if at >= 0 else _place(parts, "name") + 2
 
 

@@ -177,7 +177,7 @@ class Work:
         if kill:
             _wait(lambda: process.poll() is not None or len(list(target.glob("[!.]*.parquet"))) > FILES // 3)
             assert process.returncode is None, f"{engine} ended before it could be killed: {process.returncode}"
-            # A run is a process and those that it started; of a worker the others go on.
+            # A run is a process and those that it started; of a worker the others continue.
             for pid in watch.family() if kill == "run" else [watch.worker()]:
                 os.kill(pid, 9)
         printed, _ = process.communicate()
@@ -206,7 +206,7 @@ class Work:
         return f"equal, {count:,} rows"
 
     def compared_with_loop(self, size: int) -> str:
-        """What a plain loop of parsers, one output at a time, gives for the first file."""
+        """Return the rows that a plain loop of parsers, one output at a time, returns for the first file."""
         modules = {
             one.name: load_module((one.out / "parser.py").read_text(encoding="utf-8")) for one in load_examples()
         }

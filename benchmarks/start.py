@@ -1,4 +1,4 @@
-"""What starting costs, as processor time of whole processes: `python -m benchmarks.start`.
+"""Measure the cost of starting, as processor time of whole processes: `python -m benchmarks.start`.
 
 The interpreter alone; with the imports of a generated parser, and with the parser; `tplc --version` and `tplc --help`.
 """

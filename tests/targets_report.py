@@ -237,7 +237,7 @@ def _head(rows: Sequence[Row], collections: Mapping[str, int]) -> Iterator[str]:
     yield "# Targets"
     yield ""
     of = f"{len(rows)} real templates ({counts} of two collections)"
-    yield f"What each target says of {of}; `make targets` writes it."
+    yield f"The result of each target for {of}; `make targets` writes it."
     yield ""
     yield "- **python, peg, response_template**: verified by the messages of the battery, as `tplc compile` does."
     yield "- **gbnf, structural_tag, lark**: made for three tools; verified where the engine accepts the template's own"

@@ -97,9 +97,7 @@ def test_no_kind_of_turn_is_excused_as_a_whole() -> None:
         "content and three calls",
         "content and one call after a tool's result",
     ]
-    for excused in result.excused:
-        assert excused.message["tool_calls"]
-        assert excused.other["content"] + "<|e|>" == excused.render
+    assert result.excused == ()
 
 
 def test_every_excused_message_is_listed_with_the_other_and_the_render() -> None:
@@ -154,7 +152,8 @@ def test_an_end_that_is_not_known_is_read_as_content_and_found_out() -> None:
     with driver.open_renderer(source, name="ends.jinja") as renderer:
         result = verify(blind, driver.generate(blind, "python"), renderer)
     assert not result.verified
-    assert result.failures[1].startswith('one call: one call never comes back: expected "", got "<|stop|>"; ')
+    failures = [line for line in result.failures if not line.startswith(("cause: ", "help: "))]
+    assert failures[0].startswith('one call: one call never comes back: expected "", got "<|stop|>"; ')
 
 
 @pytest.mark.parametrize("path", templates(every=37), ids=lambda path: path.stem)

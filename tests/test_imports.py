@@ -252,6 +252,15 @@ def test_backends_take_layouts_from_the_acceptor(relative: str) -> None:
     assert [*layouts_read(source), *sorted(names & nodes)] == []
 
 
+@pytest.mark.parametrize("backend", ["python", "peg"])
+def test_parsers_take_nothing_from_what_is_written(backend: str) -> None:
+    """What a parser accepts is the Acceptor and the states; the texts that the template writes are for grammars."""
+    sources = sorted((ROOT / "compiler" / "tplc" / "backends" / backend).glob("*.py"))
+    taken = {name for path in sources for name in imports(path.read_text(encoding="utf-8"), ())}
+    assert sources
+    assert {name for name in taken if "written" in name} == set()
+
+
 def test_layouts_are_seen_where_they_are_read() -> None:
     source = "a = ir.tools.call\nb = tools.section_end.strip()\nc = ir.tools.dialect\nd = calls.call\n"
     assert list(layouts_read(source)) == ["1: ir.tools.call", "2: tools.section_end"]

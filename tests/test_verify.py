@@ -100,8 +100,8 @@ def pairs(opened: str, pair: str, close: str) -> str:
                 "'<c>' ~ c.function.name ~ (' ' ~ c.function.arguments | tojson if c.function.arguments else '!')"
                 " ~ '</c>'",
             ),
-            'the template writes calls without arguments in another form: "ns\\": false}</c><c>tool_1!</c><end>" '
-            'where the format says "s\\": false}</c><c>tool_1 {}</c><end>"',
+            'the template writes calls without arguments in another form: "<c>now!</c><end>" '
+            'where the format says "<c>now {}</c><end>"',
         ),
         (
             pairs(
@@ -208,7 +208,7 @@ def test_text_that_is_opened_and_never_closed() -> None:
     ir = driver.compile_template(LAST.replace("m.reasoning", "false"), name="blocks.jinja")
     assert ir.tools.dialect is not None
     assert (ir.tools.dialect.top.strings, ir.tools.dialect.wrap) == ((), None)
-    assert ir.verification.failures[0].startswith("cause: the template indents by 4 in values: ")
+    assert ir.verification.failures[0].startswith("cause: the template indents by 4 all but empty lines in values: ")
 
 
 def test_a_template_that_knows_single_words_is_found_out() -> None:
@@ -234,32 +234,55 @@ def test_the_question_is_found_with_what_stands_before_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "cause"),
+    ("source", "cause", "summary"),
     [
         (
             "{% for m in messages %}{% set known = ' ' not in m.content or m.role == 'user' %}"
             "{{ m.role ~ ': ' ~ (m.content if known else 'no') }}{% endfor %}",
-            "content after a tool's result: content, after a tool's result never comes back: expected "
-            '"The answer is here.", got "no"; rendered "assistant: no"',
+            "1 of 2 messages do not come back; the shortest of them, content after a tool's result, is rendered "
+            '"assistant: no", and read as text: expected "The answer is here.", got "no"',
+            "silent.jinja: 1 of 2 messages did not come back as they were",
         ),
         (
             "{% for m in messages %}{% if m.role == 'assistant' and ' ' in m.content %}"
             "{{ raise_exception('not this one') }}{% endif %}{{ m.role ~ ': ' ~ m.content }}{% endfor %}",
             "only 1 of 28 messages show what was in them; the template refuses content: not this one",
+            "silent.jinja: one message came back, and it does not verify the format",
         ),
     ],
     ids=["lost", "refused"],
 )
-def test_a_template_that_shows_next_to_nothing_has_a_cause(source: str, cause: str) -> None:
+def test_a_template_that_shows_next_to_nothing_has_a_cause(source: str, cause: str, summary: str) -> None:
     ir = driver.compile_template(source, name="silent.jinja")
-    assert (ir.verification.messages, ir.verification.failures) == (1, (f"cause: {cause}", cause))
     with pytest.raises(VerificationFailed) as caught:
         driver.require_verified(ir)
-    assert str(caught.value).splitlines() == [
-        "silent.jinja: one message came back, and it does not verify the format",
-        f"    cause: {cause}",
-        f"    {cause}",
-    ]
+    assert str(caught.value).splitlines()[:2] == [summary, f"    cause: {cause}"]
+
+
+CHANGED_CONTENT = (
+    "{% for m in messages %}<{{ m.role }}>{% if m.role == 'assistant' %}{% set text = m.content or '' %}"
+    "{{ CONTENT if WHERE else text }}{% for c in m.tool_calls or [] %}<c>{{ c.function | tojson }}</c>{% endfor %}"
+    "{% else %}{{ m.content }}{% endif %}<end>{% endfor %}" + ASK
+)
+
+
+@pytest.mark.parametrize(
+    ("content", "cause"),
+    [
+        ("text | upper", "the template writes capital letters"),
+        ("text | lower", "the template writes small letters"),
+        ("text | reverse", "the template reverses the text: "),
+        ("text[:5]", "the template writes only the beginning: "),
+        ("text | replace(text[5:6], '4')", "the render depends on its words and holds none of them as it is"),
+    ],
+    ids=["capitals", "small letters", "reverse", "beginning", "letters"],
+)
+@pytest.mark.parametrize("where", ["true", "m.tool_calls", "not m.tool_calls"])
+def test_content_that_is_written_otherwise_is_not_left_out(content: str, cause: str, where: str) -> None:
+    source = CHANGED_CONTENT.replace("CONTENT", content).replace("WHERE", where)
+    result = driver.compile_template(source, name="changed.jinja").verification
+    assert not result.verified
+    assert cause in result.failures[0]
 
 
 def test_every_failure_has_a_cause_and_what_would_help() -> None:
@@ -456,8 +479,10 @@ def test_a_parser_that_takes_calls_for_text_fails_though_the_render_is_the_same(
     result = run(RAW, ir, Artifact(parse, None))
     assert not result.verified
     call = "<call call_0><city>Oslo</city><unit>degrees</unit></call>"
+    cause = "cause: no message with calls comes back; the shortest of them, no arguments, is rendered "
     failure = f'one call: one call never comes back: expected "", got "{call}"; rendered "{call}<end>"'
-    assert result.failures[:2] == (f"cause: {failure}", failure)
+    assert result.failures[0].startswith(cause)
+    assert (result.failures[1], result.excused) == (failure, ())
     lost = [found.split(" never comes back")[0].partition(": ")[2] for found in result.failures[1:]]
     assert lost == [
         "one call",

@@ -44,7 +44,7 @@ _late = False
 
 
 def enforce() -> None:
-    """From now on.  A program that uses tplc as a library has timers and limits of its own."""
+    """Enforce limits from now on. Programs that use tplc as a library have timers and limits of their own."""
     global _enforced
     _enforced = True
 
@@ -54,7 +54,7 @@ def enforced() -> bool:
 
 
 def tell_watcher(descriptor: int) -> None:
-    """Where deadlines are written to, a JSON line each; an empty object when the work is done."""
+    """Set the descriptor to which deadlines are written, one JSON line each; an empty object when the work is done."""
     global _watcher
     _watcher = descriptor
 
@@ -84,7 +84,7 @@ def bounded(name: str, limits: Limits) -> Iterator[None]:
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """Delays a limit that is exceeded in this block until its end, where resources must be released completely."""
+    """Delay a limit that is exceeded in this block until its end, so that resources are released completely."""
     global _undisturbed, _late
     if not _hears_signals():
         yield
@@ -101,13 +101,13 @@ def undisturbed() -> Iterator[None]:
 
 
 def _hears_signals() -> bool:
-    """Only the main thread does."""
+    """Return whether this is the main thread, which alone receives signals."""
     return hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
 
 
 @contextmanager
 def _timed(name: str, seconds: float) -> Iterator[None]:
-    """Elsewhere than in the main thread, the time is looked at when something is rendered."""
+    """Limit the time of the block. Outside of the main thread, the time is checked at each render."""
     global _late
     if not _hears_signals():
         yield

@@ -13,7 +13,8 @@ _ours: set[Any] = set()
 
 
 def start_ray(address: str | None = None, jobs: int | None = None) -> Any:
-    """The module `ray`, connected to the cluster at `address`, or to one of this machine with so many workers."""
+    """Return the module `ray`, connected to the cluster at `address`, or to a new one on this machine with this many
+    workers."""
     import ray
     import ray.data  # it sets up its log when it is imported, so the level is set after it
 
@@ -36,12 +37,12 @@ def start_ray(address: str | None = None, jobs: int | None = None) -> Any:
 
 
 def stop_ray() -> None:
-    """Where `start_ray` started it: its workers end."""
+    """Stop the cluster if `start_ray` started it."""
     while _ours:
         _ours.pop().shutdown()
 
 
 def reason(error: BaseException) -> str:
-    """The last line of what Ray says went wrong; traces of its workers stand before."""
+    """Return the last line of Ray's error; stack traces of its workers precede it."""
     lines = [line for line in str(error).splitlines() if line.strip()]
     return lines[-1].strip() if lines else type(error).__name__

@@ -44,7 +44,7 @@ Target = Literal["python", "peg", "gbnf", "json", "response_template", "structur
 TARGETS: tuple[Target, ...] = get_args(Target)
 # Made for the tools and the choice of one request.
 FOR_A_REQUEST: tuple[Target, ...] = ("gbnf", "structural_tag", "lark")
-# An error names the first ones; the IR holds more of them.
+# An error names the first ones; the IR contains more of them.
 MOST_FAILURES = 3
 # Formats that failed messages speak for, and that are verified too.
 MOST_LESSONS = 6
@@ -198,8 +198,8 @@ def open_renderer(
     limits: Limits | Mapping[str, float] | None = None,
     probing: bool = True,
 ) -> Renderer:
-    """`probing`: something stands for the special tokens that were not given, so that a format shows where they go; a
-    prompt for a model goes without them."""
+    """Open a renderer.  `probing`: write stand-ins for special tokens that weren't given, so that a format shows their
+    places; prompts for a model contain none."""
     from tplc.learn.tokens import stand_ins
     from tplc.render import Limits, Renderer
 
@@ -225,7 +225,7 @@ def _no_jinja(text: str) -> str:
 
 
 def make_limits(asked: Mapping[str, float]) -> Limits:
-    """The usual limits, with those given; a number that has to be whole is cut."""
+    """Return the default limits with the given ones; a limit that must be whole is truncated."""
     from tplc.render import Limits
 
     usual = asdict(Limits())
@@ -274,7 +274,7 @@ def learn_format(
         version=VERSION,
         observer=observer,
     )
-    # A variant may hold tokens that no marker does: `tolerate` drops those that stand in neither.
+    # A variant may contain tokens that no marker does: `tolerate` drops those that stand in neither.
     ir = replace(ir, tokens=tuple({token.text: token for token in tokens}.values()))
     violations = check(ir)
     if violations:
@@ -285,7 +285,8 @@ def learn_format(
 def tolerate(
     ir: TemplateIR, tolerances: Sequence[Tolerance] = (), catalogue: Sequence[Entry] | None = None
 ) -> TemplateIR:
-    """The format with what a catalogue knows of its markers (None: the one that ships), and what the user declares.
+    """Return the format with the catalogue's variants for its markers (None: the shipped catalogue) and the user's
+    tolerances.
 
     Raises ToleranceError for a declared one that does nothing.
     """
@@ -297,7 +298,7 @@ def tolerate(
 
 
 def warnings_of(renderer: Renderer, ir: TemplateIR) -> tuple[TemplateWarning, ...]:
-    """Of a template that hides something: see `tplc.audit.warnings`."""
+    """Return the warnings about a template with hidden behaviour: see `tplc.audit.warnings`."""
     from tplc.audit.warnings import find_warnings
 
     return find_warnings(renderer, ir)
@@ -314,7 +315,7 @@ def verify_ir(
     on_lesson: Callable[[str, Verification], None] | None = None,
     parser: ParserOptions | None = None,
 ) -> TemplateIR:
-    """The IR with the result of verifying what is generated from it.
+    """Return the IR with the result of verifying what is generated from it.
 
     What fails teaches: formats that it speaks for are verified as well, a bounded number of times, and the first that
     fails less is kept.  `on_lesson` hears of each that was tried, and how many messages still failed.
@@ -370,12 +371,12 @@ def _verified(
 
 
 def failing(result: Verification) -> tuple[bool, int, int]:
-    """How far from verified: less is better."""
+    """Return a sort key for how far a result is from verified: less is better."""
     return not result.verified, result.messages - result.passed, len(result.failures)
 
 
 def artifact_of(ir: TemplateIR, target: Target = "python", parser: ParserOptions | None = None) -> Artifact:
-    """What is run to verify a target: the PEG itself, else the generated parser.
+    """Return the artifact that is run to verify a target: the PEG itself, or the generated parser.
 
     The parser is the text that is written when all goes well: one that fails is written with a mark.
     """
@@ -464,7 +465,7 @@ def print_states(ir: TemplateIR, *, as_graph: bool = False) -> str:
 
 
 def stops(ir: TemplateIR) -> tuple[str, ...]:
-    """The texts that a model's answer ends with, for what stops it."""
+    """Return the texts that end a model's answer, for stop strings."""
     from tplc.lower import lower
     from tplc.lower.stops import known_stops
 
@@ -489,8 +490,8 @@ def structural_tag(
     reasoning: Literal["inside", "outside"] = "inside",
     head: str | None = None,
 ) -> dict[str, Json]:
-    """xgrammar's constraint for one request.  `reasoning`: whether it holds for that too, or for what follows it;
-    `head`: what the prompt holds of the answer, where that is not what the default one holds.
+    """Return xgrammar's constraint for one request.  `reasoning`: whether it includes the reasoning, or applies after
+    it; `head`: the part of the answer in the prompt, if it isn't the default prompt's.
 
     Raises TplcError for a request that no tag can hold, or that is not constrained at all.
     """
@@ -531,7 +532,7 @@ def _tag(ir: TemplateIR, options: GrammarOptions) -> dict[str, Json]:
 
 
 def _tag_of_tokens(ir: TemplateIR, options: GrammarOptions) -> dict[str, Json] | None:
-    """The tag by which calls are opened by a special token only, if the format has one for that."""
+    """Return the tag in which only a special token opens calls; None if the format has no such token."""
     from tplc.targets.structural_tag import token_tag
 
     choice, tools = options.tool_choice, options.tools
@@ -567,7 +568,7 @@ def make_lark(ir: TemplateIR, options: GrammarOptions) -> LarkGrammar:
 
 
 class _GrammarOptions(TypedDict):
-    """What the grammars of all engines are made for."""
+    """The options of grammars for all engines."""
 
     tools: Sequence[Mapping[str, Json]]
     tool_choice: str
@@ -610,7 +611,7 @@ def make_grammar(ir: TemplateIR, options: GrammarOptions) -> Grammar:
 
 
 def target_of(path: str, target: str | None) -> Target:
-    """The target by name, else by the suffix of the output."""
+    """Return the target with this name, otherwise the target of the output's suffix."""
     if target is not None:
         known = next((name for name in TARGETS if name == target), None)
         if known is None:
@@ -625,7 +626,7 @@ def target_of(path: str, target: str | None) -> Target:
 
 
 def named_otherwise(path: str, target: str) -> Target | None:
-    """The target that a file's name ends in, where the file is made for another: hut_vllm.py, a plain parser."""
+    """Return the target that a file's name ends in, if the file is made for another: hut_vllm.py, a plain parser."""
     stem = path.rpartition("/")[2].rpartition(".")[0].lower()
     named = next(
         (name for name in TARGETS if stem == name or stem.endswith((f"_{name}", f"-{name}", f".{name}"))), None
@@ -634,7 +635,7 @@ def named_otherwise(path: str, target: str) -> Target | None:
 
 
 def load_ir(text: str) -> TemplateIR:
-    """An IR from its JSON text, checked."""
+    """Return the checked IR of a JSON text."""
     given.text("text", text, "the JSON of an IR (str)")
     ir = loads(text)
     violations = check(ir)

@@ -1,4 +1,4 @@
-"""What can go wrong, as data that formats itself once.
+"""The errors of tplc, as data that formats itself once.
 
     TemplateSyntaxError("chat.jinja", 2, 4, "{% fi x %}", "Encountered unknown tag 'fi'.")
     →
@@ -43,11 +43,11 @@ class UsageError(TplcError):
 
 
 class Verdict(TplcError):
-    """What a report comes to, where that is not well: it has been printed already."""
+    """A failure that a report has already printed."""
 
 
 class MissingPackage(UsageError):
-    """What is asked for needs an extra of tplc that is not installed; `instead` is what would do without it."""
+    """The request needs an extra of tplc that is not installed; `instead` names an alternative without it."""
 
     def __init__(self, what: str, extra: str, instead: str = "") -> None:
         super().__init__(what, extra, instead)
@@ -152,7 +152,7 @@ class UnsupportedTemplate(TemplateError):
 
 
 class VerificationFailed(TplcError):
-    """What the template renders does not come back from what was generated."""
+    """The generated artifact doesn't parse the template's renders correctly."""
 
     def __init__(self, name: str, failed: int, messages: int, failures: tuple[str, ...] = ()) -> None:
         super().__init__(name, failed, messages, failures)
@@ -284,7 +284,7 @@ class BadMessage(TplcError):
 
 
 def _excerpt(line: str, column: int | None) -> tuple[str, int | None]:
-    """The part of a source line worth showing, and where the caret stands under it."""
+    """Return the part of a source line to show, and the column of the caret under it."""
     shown = line.rstrip().expandtabs(1)
     at = None if column is None else column - 1
     start = len(shown) - len(shown.lstrip())

@@ -17,7 +17,7 @@ from tplc.messages import Call
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """What a model writes (`text`, the turn after its header), and the message it means."""
+    """A model's output (`text`, the turn after its header), and the message it means."""
 
     text: str
     content: str
@@ -26,7 +26,7 @@ class Example:
 
 
 def read_example(data: Mapping[str, Json], place: str) -> Example:
-    """One pair: {"message": …, "text": …}.  Raises SourceError, naming `place` in the file."""
+    """Return one pair from {"message": …, "text": …}. Raises SourceError, naming `place` in the file."""
     message, text = data.get("message"), data.get("text")
     if not isinstance(message, dict) or not isinstance(text, str):
         raise SourceError(place, 'is not an example: expected {"message": {…}, "text": "…", "tools": […]}')

@@ -1,4 +1,4 @@
-"""What callers of the Python API give, looked at before any work: a TypeError that says what was expected, and of which
+"""Check the arguments of the Python API before any work: a TypeError says what was expected, and for which
 argument.
 
 text("source_text", Path("chat.jinja"), "…")  →  TypeError: source_text: expected …, got PosixPath
@@ -36,7 +36,7 @@ def texts_by_name(name: str, value: object) -> None:
 
 
 def listed(name: str, value: object, kind: type, what: str) -> None:
-    """A sequence of these, or none."""
+    """Check that a value is a sequence of this kind, or None; raise TypeError otherwise."""
     if value is None:
         return
     if not isinstance(value, Sequence) or isinstance(value, (str, bytes)):

@@ -53,7 +53,7 @@ class _Cut:
 
 
 def lessons(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[Lesson]:
-    """The formats that the messages which failed speak for, the likeliest first."""
+    """Yield formats that the failed messages suggest, the likeliest first."""
     shapes = list(_one_of_each_shape(tried))
     yield from _longer_header(ir, shapes)
     yield from _forms(ir, shapes)
@@ -115,7 +115,7 @@ def _longer_header(ir: TemplateIR, shapes: Sequence[Tried]) -> Iterator[Lesson]:
     turn = Turn("", tuple(dict.fromkeys(anchors)), prompts, ir.turn.ends)
     seen = f"every turn begins with {quoted(lead)}, and no prompt does"
     if not ir.reasoning.key:
-        # What only prompts show of reasoning was read from their part of the header.
+        # Markers of reasoning that only prompts show were read from the prompts' part of the header.
         yield Lesson(seen, replace(ir, turn=turn, reasoning=Reasoning()))
     yield Lesson(seen, replace(ir, turn=replace(turn, prompts=ir.turn.prompts)))
 
@@ -124,7 +124,7 @@ def _longer_header(ir: TemplateIR, shapes: Sequence[Tried]) -> Iterator[Lesson]:
 
 
 def _forms(ir: TemplateIR, shapes: Sequence[Tried]) -> Iterator[Lesson]:
-    """Where the turns of a shape have other texts around their parts than the format says."""
+    """Yield formats for turns of a shape whose parts have other texts around them."""
     found = [form for one in shapes if not one.passed for form in _forms_in(ir, one)]
     if not found:
         return
@@ -135,13 +135,13 @@ def _forms(ir: TemplateIR, shapes: Sequence[Tried]) -> Iterator[Lesson]:
 
 
 def _taken(ir: TemplateIR, marker: FormMarker) -> set[str]:
-    """The other markers' texts: one text can't be two markers."""
+    """Return the texts of the other markers: one text can't be two markers."""
     others = {*START.values(), *END.values(), "turn.end"} - {marker}
     return {text for other in others if (text := marker_of(ir, other).strip())}
 
 
 def _with_forms(ir: TemplateIR, shapes: Sequence[Tried], forms: Sequence[Form]) -> TemplateIR:
-    """A marker that is the same in every shape with its part is the usual one; else the shapes have forms."""
+    """Return the format with forms: a marker that is the same in every shape becomes the usual one."""
     for form in forms:
         owner = next((part for part in PARTS if form.marker in (START[part], END[part])), None)
         having = [_parts_of(one.case) for one in shapes if owner is None or owner in _parts_of(one.case)]
@@ -184,8 +184,8 @@ def _blank_reasoning(ir: TemplateIR, lead: str) -> str:
 
 
 def _between(ir: TemplateIR, parts: tuple[Part, ...], end: FormMarker, start: FormMarker, gap: str) -> Iterator[Form]:
-    """A text between two parts is the closer of one and the opener of the other: what one of them usually is decides,
-    else it is all the closer's."""
+    """Yield forms for a text between two parts, which is the closer of one and the opener of the other: their usual
+    markers decide, otherwise all of it is the closer's."""
     closer, opener = marker_of(ir, end), marker_of(ir, start)
     if not gap.strip() and not closer.strip() and opener.strip():
         yield Form(parts, start, gap)  # nothing but white space is left of what opens the part
@@ -233,7 +233,7 @@ def _written(ir: TemplateIR, case: Case) -> str:
 
 
 def _cut(ir: TemplateIR, case: Case, turn: str) -> _Cut | None:
-    """The turn at the parts of a case; None where they can't be found."""
+    """Return the turn divided at the parts of a case; None if they can't be found."""
     texts: dict[Part, str] = {"reasoning": REASONING, "content": CONTENT, "calls": _calls(ir, case)}
     found = []
     for part in _parts_of(case):
@@ -248,7 +248,7 @@ def _cut(ir: TemplateIR, case: Case, turn: str) -> _Cut | None:
 
 
 def _calls(ir: TemplateIR, case: Case) -> str:
-    """The calls with nothing around them: neither section nor turn."""
+    """Return the text of the calls alone, without section and turn."""
     if not case.calls or ir.tools.format == "none":
         return ""
     bare = replace(

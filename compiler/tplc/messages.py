@@ -38,7 +38,7 @@ def text_content(text: str, *, parts: bool) -> Json:
 
 
 def question(text: str, *, parts: bool, system: str | None = None) -> list[Message]:
-    """The words of a user, after those of the system."""
+    """Return a system message, if given, and a user message."""
     before: list[Message] = [] if system is None else [{"role": "system", "content": text_content(system, parts=parts)}]
     return [*before, {"role": "user", "content": text_content(text, parts=parts)}]
 
@@ -51,8 +51,8 @@ def answer(
     reasoning: tuple[str, str] | None = None,
     calls: Sequence[Json] = (),
 ) -> Message:
-    """An assistant's message.  `empty` is what stands for no content ("absent": no such key); `reasoning` is (key,
-    text)."""
+    """Return an assistant's message.  `empty` says how missing content is written ("absent": no such key); `reasoning`
+    is (key, text)."""
     message: Message = {"role": "assistant"}
     if content is not None:
         message["content"] = text_content(content, parts=parts)
@@ -77,14 +77,14 @@ def set_reasoning(message: Message, key: str, text: str) -> None:
 
 
 def tool_call(name: str, arguments: Mapping[str, Json], *, id: str | None, form: ArgumentForm) -> Json:
-    """A call of a message; `form` "text": its arguments are JSON text."""
+    """Return a call of a message; with `form` "text", its arguments are JSON text."""
     written: Json = json.dumps(arguments, ensure_ascii=False) if form == "text" else dict(arguments)
     made: dict[str, Json] = {"type": "function", "function": {"name": name, "arguments": written}}
     return made if id is None else {"id": id, **made}
 
 
 def tool_result(text: str, *, parts: bool, name: str | None, id: str | None) -> Message:
-    """The answer of a tool, which says its name and the id of the call where there are any."""
+    """Return a tool's message, with the tool's name and the call's id if there are any."""
     message: Message = {"role": "tool"}
     if name is not None:
         message["name"] = name

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from tplc.errors import MissingPackage, TplcError, UsageError
 
-_MARK = b"TPLC_VERSION"  # each generated parser, and what is compiled from it, holds the name
+_MARK = b"TPLC_VERSION"  # each generated parser, and what is compiled from it, contains the name
 _MOST_LINES = 20
 
 
@@ -44,12 +44,12 @@ def check_native(path: str, asked: str = "--native") -> None:
 
 
 def extension_of(path: str) -> str:
-    """The file next to a parser that this Python imports in its place."""
+    """Return the path of the extension that this Python imports instead of the parser."""
     return path.removesuffix(".py") + EXTENSION_SUFFIXES[0]
 
 
 def compile_native(text: str, path: str) -> bytes:
-    """What `extension_of(path)` has to hold for a parser of this text."""
+    """Return the bytes of `extension_of(path)` for a parser with this text."""
     with tempfile.TemporaryDirectory(prefix="tplc-native-") as folder:
         source = Path(folder, os.path.basename(path))
         source.write_bytes(_with_types(text).encode())
@@ -67,7 +67,7 @@ def compile_native(text: str, path: str) -> bytes:
 
 
 def _with_types(text: str) -> str:
-    """The parser with its types as they are: mypyc has no other ones for when it runs."""
+    """Return the parser with its types defined at run time as well, because mypyc knows no others."""
     for_checkers = re.search(r"^if TYPE_CHECKING:\n((?:    .*\n|\n)*)else:\n    .* = dict.*\n", text, re.M)
     if for_checkers is None:
         return text
@@ -83,5 +83,5 @@ def is_native(path: str) -> bool:
 
 
 def is_native_parser(data: bytes) -> bool:
-    """Was this compiled from a generated parser?"""
+    """Return whether the extension was compiled from a generated parser."""
     return _MARK in data

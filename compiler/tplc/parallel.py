@@ -43,7 +43,7 @@ def run_parallel(
     jobs: int | None = None,
     address: str | None = None,
 ) -> Iterator[tuple[int, Result | BaseException]]:
-    """The place of an item and what came of it, in the order in which they are done."""
+    """Yield each item's index and result, in the order in which they finish."""
     check_engine(engine, address)
     task = _Task(function, enforced())
     return _on_ray(task, items, jobs, address) if engine == "ray" else _in_processes(task, items, jobs or 1)
@@ -62,7 +62,8 @@ class _Task:
 
 
 def _in_processes(task: _Task, items: Sequence[Any], jobs: int) -> Iterator[tuple[int, Any]]:
-    """A process that dies takes its pool with it: what that had not done goes through one pool each."""
+    """Yield the results of a process pool. A process that dies takes its pool with it; the remaining items then get a
+    pool each."""
     left = list(range(len(items)))
     with ProcessPoolExecutor(max(1, min(jobs, len(items)))) as pool:
         futures = {}

@@ -33,7 +33,8 @@ def register(ir: TemplateIR, key: str) -> Builder:
         parallel_tool_calls: bool = True,
         **others: Any,
     ) -> StructuralTag:
-        """`others` are how built-in tags are spelled: ours exclude what ends a value, and bound white space."""
+        """Return a structural tag.  `others` are the spellings of built-in tags: ours exclude the text that ends a
+        value, and limit white space."""
         if builtin_tools:
             raise ValueError(f"{key}: the format of {ir.provenance.name} has no built-in tools")
         if not tools:
@@ -55,7 +56,7 @@ def register(ir: TemplateIR, key: str) -> Builder:
 
 
 def _as_json(tool: Any) -> dict[str, Json]:
-    """A tool of xgrammar's; without a schema, or where it is not to be strict, any object is good."""
+    """Return xgrammar's tool as JSON; without a schema, or if the tool isn't strict, any object is allowed."""
     function = tool.function
     strict = function.parameters is not None and function.strict is not False
     parameters = function.parameters if strict else {"type": "object"}

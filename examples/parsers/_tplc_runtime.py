@@ -1161,12 +1161,13 @@ class Signs:
             return text
 
     def safe_end(self, text: str) -> int:
-        """Where what may be the beginning of such a text begins, at the end of this one."""
+        """Return where the beginning of such a text, outside of whole ones, may start at the end of this text."""
         if self._is_percent:
             cut = CUT_CODE.search(text, max(0, len(text) - 11))
             return cut.start() if cut is not None else len(text)
         starts = range(max(0, len(text) - self._longest), len(text))
-        return next((at for at in starts if text[at:] in self._begun), len(text))
+        inside = {at for found in self._any.finditer(text) for at in range(found.start() + 1, found.end())}
+        return next((at for at in starts if at not in inside and text[at:] in self._begun), len(text))
 
 
 OPENING = Pattern(r"\s*```[^\n`]*\n")
@@ -1209,6 +1210,8 @@ class Transcript(Copied):
 
     CALLS: ClassVar[bool] = True
     REASONING: ClassVar[bool] = True
+    ESCAPES: Mapping[str, Signs] | None = None  # the texts that stand for characters, by kind of text
+    _cut_escape, _cut_kind = "", ""  # what may be the beginning of such a text, at the end of a text of this kind
 
     def __init__(self, json_content: bool = False) -> None:
         self.texts: dict[str, list[str]] = {"content": [], "trailing": []}
@@ -1229,6 +1232,8 @@ class Transcript(Copied):
         return twin
 
     def emit(self, kind: str, text: str) -> None:
+        if self.ESCAPES:
+            text = self._unescaped(kind, text, self.ESCAPES)
         if kind == "content" and self.fence is not None:
             text = self.fence.more(text)
         if not text:
@@ -1237,6 +1242,26 @@ class Transcript(Copied):
             self.flush()
             self._kind = kind
         self._pieces.append(text)
+
+    def _unescaped(self, kind: str, text: str, escapes: Mapping[str, Signs]) -> str:
+        """Return the characters that the text stands for, as far as they are known."""
+        if kind != self._cut_kind:
+            self.end_escape()
+        signs = escapes.get(kind)
+        if signs is None:
+            return text
+        text = self._cut_escape + text
+        end = signs.safe_end(text)
+        self._cut_escape, self._cut_kind = text[end:], kind
+        return signs.plain(text[:end])
+
+    def end_escape(self) -> None:
+        """Emit the text that could have been the beginning of an escape: nothing follows it."""
+        text, self._cut_escape = self._cut_escape, ""
+        if text:
+            escapes, self.ESCAPES = self.ESCAPES, None
+            self.emit(self._cut_kind, text)
+            self.ESCAPES = escapes
 
     def flush(self) -> None:
         """Make one delta of the text emitted since the last."""
@@ -1259,6 +1284,8 @@ class Transcript(Copied):
 
     def end_content(self) -> None:
         """Note that no more content follows."""
+        if self.ESCAPES:
+            self.end_escape()
         fence, self.fence = self.fence, None
         if fence is not None:
             self.emit("content", fence.end())
@@ -1283,6 +1310,8 @@ class Transcript(Copied):
 
     def open_call(self, name: str, call_id: str | None) -> None:
         """Open a call, to which the following arguments belong."""
+        if self.ESCAPES:
+            self.end_escape()
         self.flush()
         if self.calls:
             self.calls[-1] = (*self.calls[-1][:2], "".join(self.texts["arguments"]))
@@ -1313,6 +1342,8 @@ class Transcript(Copied):
         self.index = len(self.calls) - 1
 
     def is_silent(self) -> bool:
+        if self.ESCAPES and self._cut_escape:
+            return False
         return not ((self.CALLS and self.calls) or self._pieces or any(self.texts.values()))
 
     def to_message(self) -> Message:
@@ -1480,6 +1511,7 @@ class Stream(Copied):
     HEADED: ClassVar[bool] = True  # generation prompts contain a part of the answer
     WAITS: ClassVar[bool] = False  # states wait for the rest of a marker
     KEEPS_PENDING: ClassVar[bool] = False  # `feed` handles pending text
+    ESCAPES: ClassVar[Any] = None  # texts that stand for characters, by kind of text
     SPACE: ClassVar[str] = ""  # the white space that the template writes before the content
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     _in_word = False  # the text before ends with a word
@@ -1499,6 +1531,8 @@ class Stream(Copied):
         self.incomplete = False
         self._reasoning_on, self._calls_on, self._echo = parse_reasoning, parse_tool_calls, echo
         self._out = self.TRANSCRIPT(json_content)
+        if self.ESCAPES:
+            self._out.ESCAPES = self.ESCAPES
         # Input: _buf from _pos on is not consumed; _base is its offset, negative for the text of the prompt.
         self._buf, self._pos, self._base = "", 0, 0
         self._parts: list[str] = []  # text that isn't examined before _wanted characters of it have arrived
@@ -1844,8 +1878,8 @@ class TurnStates(Stream):
             if not blank:
                 self._text(kind, end)
                 passed = self._out.fence is None and (not self.REASONS or self._reasoning_on or not self._opener)
-                if self.PENDING_TEXT and kind == "pending":
-                    passed = False
+                if self.PENDING_TEXT or self.ESCAPES:
+                    passed = passed and kind != "pending" and kind not in (self.ESCAPES or ())
                 self._goes_on(kind if passed else "", marks.safe_prefix_end)
             elif self._final:
                 self._last_space(kind, end)
@@ -2162,13 +2196,14 @@ class TurnStates(Stream):
 
 ONE_WORD = Pattern(r"[\w.:/-]+")
 NEVER_IN_NAMES = frozenset("<>{}\n")  # characters of markup, which stand in no name but in a tool's
+NUMBERS = ("index", "count")  # slots that hold a number
 REPEATED_SLOT = "repeated_slot"  # a code of diagnostics
 MOST_ODD = 64  # the most names with unusual characters that are searched for
 
 
 class Slots(TurnStates):
     ODD_NAMES: ClassVar[bool] = False  # names that contain ends of names are searched for
-    COUNTED: ClassVar[bool] = False  # calls are written with an index
+    COUNTED: ClassVar[bool] = False  # calls are written with a number
     BREAKS: ClassVar[Breaks] = NO_BREAKS  # markers that never occur in names, or in values outside of a string
     _others: Sequence[tuple[str, str]] = ()  # diagnostics of the slots: codes and texts
     _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that contain ends of names
@@ -2194,7 +2229,7 @@ class Slots(TurnStates):
             if word is not None and word.lastindex is None:
                 self._undecided, self._undecided_from = PLAIN_WORD.fullmatch, pos
                 return values, pos, "more"
-            if word is not None and values.setdefault(slot, word[1]) == word[1] and slot != "index":
+            if word is not None and values.setdefault(slot, word[1]) == word[1] and slot not in NUMBERS:
                 earlier = (slot, pos, buf[word.end(1) : word.end()])
                 trail = ends.trails[word.lastindex - 2]
                 pos, self._space = word.end(1 if trail is None else 0), trail or ""
@@ -2203,7 +2238,7 @@ class Slots(TurnStates):
             if mark is None:
                 return values, pos, expected
             text = buf[pos : mark.start].strip()
-            if self.COUNTED and slot == "index" and earlier[2] and not text.isdigit():
+            if self.COUNTED and slot in NUMBERS and earlier[2] and not text.isdigit():
                 # A name may contain the text before the index, too.
                 last, start, joint = earlier
                 longer, _, count = buf[start : mark.start].rpartition(joint)
@@ -2256,7 +2291,7 @@ class Slots(TurnStates):
         if self._final and partial < len(buf) and not of_slot and buf[pos:partial].strip() in self._tools:
             return Match("next", partial, partial), ""  # a truncated marker comes after the whole name
         text = buf[pos : min(partial, pos + NAME_LIMIT)].strip()
-        parts = text.split(joint) if slot == "index" and joint else [text]
+        parts = text.split(joint) if slot in NUMBERS and joint else [text]
         wait = end - pos < NAME_LIMIT and (self._long_names or not any("\n" in part.strip() for part in parts))
         if self._final and len(text.split()) > 1:  # several words are probably the words of an answer
             wait = any(name.startswith(text) for name in self._tools)
@@ -2305,7 +2340,6 @@ class Machine(Slots):
     WAITS: ClassVar[bool] = True
     NAMES_ALIKE: ClassVar[bool] = False  # tools may be called with a namespace, or with other separators
     READ_AGAIN: ClassVar[bool] = False  # failed calls are read again, by the tools' names
-    REPEATED: ClassVar[bool] = False  # superfluous brackets and openers after a call are dropped
     AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
     LONE_OPENERS: ClassVar[
         Sequence[str]
@@ -2317,11 +2351,7 @@ class Machine(Slots):
     ARGUMENTS_OPEN: ClassVar[bool] = False  # with a character or a marker: other text makes no call
     ONLY_TOOLS: ClassVar[bool] = False  # calls look like text, so that only a tool's name makes one,
     FAINT: ClassVar[bool] = True  # even their openers look like text
-    SEPARATED: ClassVar[bool] = False  # a separator opens the next call
-    UNMARKED: ClassVar[bool] = False  # no marker opens it
-    BOTH: ClassVar[bool] = False  # the closer of a call opens the next as well
     TAIL: ClassVar[Sequence[Any]] = ()  # slots after a call
-    TURN_CLOSED: ClassVar[bool] = False  # the closer of a call ends the turn
     CLOSED: ClassVar[bool] = False  # calls have a closer
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
     _reader: Reader | None = None  # and the reader of one
@@ -2448,47 +2478,21 @@ class Machine(Slots):
         return what
 
     def _after_call(self) -> bool:
-        # after_call = (CALL_END | CALL_SEPARATOR)* ((NEXT_CALL_START | CALL_START) call | content)
-        kind = self._next_of_calls(self.AFTER_CALL)
-        if kind is None:
-            return False
-        if self.LONE_OPENERS and self._alone and kind == "call":
-            mark = self._mark
-            # Without its section, this call doesn't count where the last one didn't.
-            kind = "" if self._buf[mark.start : mark.end] in self.LONE_OPENERS else kind
-        if self.REPEATED and (kind == "" or (kind == "call" and self._unclosed)):
-            more = self._left_over(kind)
-            if more != "no":
-                return more == "dropped"
-        if kind == "call":
-            return self._try_call("content")
-        if kind in ("close", "closed", "separator"):
-            if self._mark.ambiguous >= SPELLED_OTHERWISE:
-                self._note_spelling()
-            self._pos, self._space = self._mark.end, self._mark.trail
-            self._unclosed = kind == "separator" or (self._unclosed and kind != "closed")
-            if self.SEPARATED and kind == "separator":
-                return self._try_unopened()
-            return True
-        if self.UNMARKED and kind == "section":
-            if self._mark.ambiguous >= SPELLED_OTHERWISE:
-                self._note_spelling()
-            self._pos, self._space, self._closed, self._unclosed = self._mark.end, self._mark.trail, True, False
-            return True
-        if self.UNMARKED and not kind and not self._closed:
-            return self._try_unopened()
-        if self.BOTH and kind == "both":
-            if self._closed:
-                return self._try_call("content")
+        raise NotImplementedError
+
+    def _drop_closer(self, unclosed: bool) -> bool:
+        """Drop a closer or a separator after a call; `unclosed`: something is missing of the call, or of the next."""
+        if self._mark.ambiguous >= SPELLED_OTHERWISE:
             self._note_spelling()
-            self._pos, self._closed, self._unclosed = self._mark.end, True, False
-            return True
-        if self.TAIL and kind == "tail":
-            return self._tail()
-        if self.TURN_CLOSED and kind == "" and not self._unclosed:
-            self._state = type(self)._over
-            return True
-        # Something else than more of the calls follows, or nothing.
+        self._pos, self._space, self._unclosed = self._mark.end, self._mark.trail, unclosed
+        return True
+
+    def _close_calls(self) -> bool:
+        self._closed = True
+        return self._drop_closer(False)
+
+    def _leave_calls(self, kind: str) -> bool:
+        """Go on with content: something else than more of the calls follows, or nothing."""
         if kind == "" and self._unclosed:
             self._text_follows()
         self._unclosed = self._unclosed and next_char(self._buf, self._pos) == len(self._buf)
@@ -2577,15 +2581,20 @@ class Machine(Slots):
         self._state = type(self)._after_call
         return True
 
-    def _next_of_calls(self, marks: Scanner) -> str | None:
-        """Do the same as `_next`, but drop a truncated marker of the calls at the output's end."""
-        kind, buf = self._next(marks, self.USUAL_NEXT), self._buf
+    def _next_of_calls(self) -> str | None:
+        """Return the kind of the next marker after a call, as `_next` does; a truncated marker of the calls at the
+        output's end is dropped."""
+        marks, buf = self.AFTER_CALL, self._buf
+        kind = self._next(marks, self.USUAL_NEXT)
         # The text after a piece of a closer may be all that the output has of the rest.
         part = kind == "" or (kind in ("close", "closed") and next_char(buf, self._mark.end) < len(buf))
         least = 1 if self._unclosed and kind == "" else LEAST_CUT
         if part and self._final and marks.is_truncated(buf, next_char(buf, self._pos), CALL_KINDS, least):
             self._cut_off()
             return None
+        if self.LONE_OPENERS and self._alone and kind == "call":
+            # Without its section, this call doesn't count where the last one didn't.
+            return "" if buf[self._mark.start : self._mark.end] in self.LONE_OPENERS else kind
         return kind
 
     def _is_short(self) -> bool:
@@ -2745,6 +2754,7 @@ PART_OF_FIRST_KEY = Pattern(r"""\{\s*(?:["']\w*)?""")
 class Objects(Repairs):
     ODD_NAMES: ClassVar[bool] = True
     ARGUMENTS_OPEN: ClassVar[bool] = True
+    MAY_BE_EMPTY: ClassVar[bool] = False  # a call without arguments has none in it
 
     def _begin_arguments(self) -> None:
         self._state = type(self)._arguments
@@ -2756,6 +2766,10 @@ class Objects(Repairs):
         match = self.STYLES[0].token.match(buf, start)
         if match is not None and self.STYLES[0].tokens.get(match.group(), "") in ("{", '"'):
             return ""
+        if self.MAY_BE_EMPTY:
+            closed = self.AFTER_CALL.match(buf, start)
+            if closed is not None and closed.kind == "call":
+                return ""
         begun = match is None or (match.lastindex == 3 and buf[start:] in self.STYLES[0].begins)
         return self._lack_of("the arguments", start, begun)
 
@@ -2773,13 +2787,21 @@ class Objects(Repairs):
                 if other is not None:
                     return other
                 start = next_char(self._buf, self._pos)
+            if self.MAY_BE_EMPTY:
+                closed = self.AFTER_CALL.match(self._buf, start)
+                if closed is None and not self._final and self.AFTER_CALL.prefix_of(self._buf, start):
+                    return False
+                if closed is not None and closed.kind in CLOSER_KINDS:
+                    self._out.emit("arguments", "{}")
+                    return self._close_call()
             match = self.STYLES[0].token.match(self._buf, start)
             begins = match is not None and match.lastindex == 3 and self._buf[start:] in self.STYLES[0].begins
             if match is None or (begins and not self._final):
                 return False
             self._written = self.STYLES[0].tokens.get(match.group(), "")
             if self._written not in ("{", '"'):
-                self._note("no_arguments", "expected the arguments")
+                if not self.MAY_BE_EMPTY or self.AFTER_CALL.match(self._buf, start) is None:
+                    self._note("no_arguments", "expected the arguments")
                 self._out.emit("arguments", "{}")
                 return self._close_call()
             self._reader = Reader(self.STYLES, self.BREAKS)
@@ -4224,6 +4246,54 @@ class Wraps(RawPairs):
             self._pos = mark.end
         self._state = type(self)._pairs
         return True
+
+
+class TypedWraps(RawPairs):
+    # The text before a value, the types that it stands for, and what ends the value: markers, or the texts before and
+    # after the key if the marker repeats it.  With the text "": the types of values that stand bare.
+    WRAPS: ClassVar[Sequence[tuple[str, Sequence[str], Any]]]
+    _key = ""
+    _wrap = ""  # "": nothing of the value was read
+
+    def _begin_value(self, key: str, word: str) -> None:
+        self._key = key
+        super()._begin_value(key, word)
+
+    def _begin_raw(self, types: frozenset[str] | None, end: End) -> None:
+        super()._begin_raw(types, end)
+        self._wrap = ""
+
+    def _value(self) -> bool:
+        # value = WRAP text WRAP_END | text VALUE_END
+        if not self._wrap:
+            start = next_char(self._buf, self._pos)
+            found = self._wrap_at(start)
+            if found is None:
+                return False
+            self._wrap = "none"
+            self._open_wrap(start, *found)
+        return super()._value()
+
+    def _wrap_at(self, start: int) -> tuple[str, Sequence[str], Any] | None:
+        """Return the wrapper that begins here, or what stands for none; None if more input is needed."""
+        buf, last = self._buf, ("", (), None)
+        for opened, types, ends in self.WRAPS:
+            if not self._final and opened.startswith(buf[start : start + len(opened)]) and opened:
+                return None if not buf.startswith(opened, start) else (opened, types, ends)
+            if buf.startswith(opened, start):
+                return opened, types, ends
+        return last
+
+    def _open_wrap(self, start: int, opened: str, types: Sequence[str], ends: Any) -> None:
+        if types:
+            self._types = typed_as(self._types, frozenset(types))
+            self._as = "all" if self._all else "string" if self._types == frozenset(["string"]) else ""
+        if not opened:
+            return
+        self._pos, self._space, self._wrap = start + len(opened), "", opened
+        end: End = Closer(self._key.join(ends)) if isinstance(ends, tuple) else ends
+        self._closer = end if self.LAST_CLOSER else None
+        self._end = Synchronized(end, *self.CALL_CLOSES) if self.CALL_CLOSES else end
 
 
 GUARD = chr(0xDFFF)  # a lone surrogate: decoders never return one, and mypyc has no literal for it

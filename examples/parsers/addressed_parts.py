@@ -114,7 +114,6 @@ class StreamParser(RawPairs):
     USUAL_NEXT = (ExpectedText("</run><:more:><:from assistant to "), ExpectedText("<:more:><:from assistant to "))
     CLOSED = True
     READ_AGAIN = True
-    REPEATED = True
     NAMES_ALIKE = True
     # arguments = ('<given name="' key '">' value)*
     PAIR = (
@@ -180,7 +179,6 @@ class StreamParser(RawPairs):
         Pattern(r"(?s:</run>.{0,160}\Z|<(?:/(?:r(?:u(?:n(?:>)?)?)?)?)?\Z)"),
         "<",
     )
-    # after_call = ("</run>" | "<:more:><:from assistant")* (("to" | "to") call | content)
     AFTER_CALL = Scanner(
         ("last", "#top#", "", "", 0), ("call", ", to ", "", " ", 2), ("call", "; to ", "", " ", 2),
         ("separator", "<:more:> <:from assistant ", "", " ", 2), ("header", "<:from assistant", "", "", 1),
@@ -225,6 +223,24 @@ class StreamParser(RawPairs):
         if kind == "stray":
             return self._drop_noted("reasoning_not_open", "reasoning ends that was not open")
         return kind != ""
+
+    def _after_call(self) -> bool:
+        # after_call = ("</run>" | "<:more:><:from assistant")* (("to" | "to") call | content)
+        kind = self._next_of_calls()
+        if kind is None:
+            return False
+        more = self._left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
+        if more != "no":
+            return more == "dropped"
+        if kind == "call":
+            return self._try_call("content")
+        if kind == "separator":
+            return self._drop_closer(True)
+        if kind == "closed":
+            return self._drop_closer(False)
+        if kind == "close":
+            return self._drop_closer(self._unclosed)
+        return self._leave_calls(kind)
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

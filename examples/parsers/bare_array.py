@@ -100,9 +100,7 @@ class StreamParser(UsualObjects):
     )
     USUAL_NEXT = (ExpectedText(', {"name": "'),)
     READ_AGAIN = True
-    REPEATED = True
     NAMES_ALIKE = True
-    # after_call = ("]" | ",")* (("{" | "[{") call | content)
     AFTER_CALL = Scanner(
         ("separator", ",", "", " ", 0), ("header", "/helper/", "", " ", 0), ("end", "/over/", " ", "\n", 0),
         ("call", "; {", "", "", 0), ("call", "[ {", "", "", 0), ("close", "]", "", "", 0), ("call", "{", "", "", 1),
@@ -120,6 +118,22 @@ class StreamParser(UsualObjects):
         if kind == "header":
             return self._drop_after_text("another_turn", "another turn begins")
         return kind != ""
+
+    def _after_call(self) -> bool:
+        # after_call = ("]" | ",")* (("{" | "[{") call | content)
+        kind = self._next_of_calls()
+        if kind is None:
+            return False
+        more = self._left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
+        if more != "no":
+            return more == "dropped"
+        if kind == "call":
+            return self._try_call("content")
+        if kind == "separator":
+            return self._drop_closer(True)
+        if kind == "close":
+            return self._drop_closer(self._unclosed)
+        return self._leave_calls(kind)
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

@@ -92,9 +92,7 @@ class StreamParser(QuotedPairs):
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Breaks(("mark", "~bot~", "", "", 0), find="~(bot~)", near=r"~(?=[b]|\Z)", width=6, first="~")
     CLOSED = True
-    SEPARATED = True
     READ_AGAIN = True
-    REPEATED = True
     NAMES_ALIKE = True
     # arguments = (key "=" value)*
     PAIR = (
@@ -117,7 +115,6 @@ class StreamParser(QuotedPairs):
             "\\s{0,16}(?:,\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}=|\\)\\s{0,16}(?:\\]|\\~\\~|,\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}\\()|\\)\\s{0,16}\\Z|\\Z)"
         ),
     )
-    # after_call = (")" | ",")* ("[" call | content)
     AFTER_CALL = Scanner(
         ("closed", ")", "", "", 0), ("separator", ",", "", " ", 0), ("call", "[", "", "", 0),
         ("closed", "]", "", "", 0), ("last", "~top~", "", "", 0), ("header", "~bot~", "", "\n", 0),
@@ -135,6 +132,25 @@ class StreamParser(QuotedPairs):
         if kind == "header":
             return self._drop_after_text("another_turn", "another turn begins")
         return kind != ""
+
+    def _after_call(self) -> bool:
+        # after_call = (")" | ",")* ("[" call | content)
+        kind = self._next_of_calls()
+        if kind is None:
+            return False
+        more = self._left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
+        if more != "no":
+            return more == "dropped"
+        if kind == "call":
+            return self._try_call("content")
+        if kind == "separator":
+            self._drop_closer(True)
+            return self._try_unopened()
+        if kind == "closed":
+            return self._drop_closer(False)
+        if kind == "close":
+            return self._drop_closer(self._unclosed)
+        return self._leave_calls(kind)
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

@@ -141,7 +141,6 @@ class StreamParser(Wraps):
     USUAL_NEXT = (ExpectedText('</act>\n<act name="'), ExpectedText('<act name="'))
     CLOSED = True
     READ_AGAIN = True
-    REPEATED = True
     NAMES_ALIKE = True
     # arguments = ('<arg key="' key '">' value)*
     PAIR = (
@@ -202,7 +201,6 @@ class StreamParser(Wraps):
         Pattern(r"(?s:</act>.{0,160}\Z|<(?:/(?:a(?:c(?:t(?:>)?)?)?)?)?\Z)"),
         "<",
     )
-    # after_call = ("</act>")* (('<act name="' | '<act name="') call | content)
     AFTER_CALL = Scanner(
         ("call", ', <act name=" <act name="', "", "", 0), ("call", ', <act name="', "", "", 2),
         ("call", '; <act name=" <act name="', "", "", 0), ("call", '; <act name="', "", "", 2),
@@ -269,6 +267,22 @@ class StreamParser(Wraps):
         if kind == "empty":
             return self._drop_noted("empty_call", "an empty call")
         return kind != ""
+
+    def _after_call(self) -> bool:
+        # after_call = ("</act>")* (('<act name="' | '<act name="') call | content)
+        kind = self._next_of_calls()
+        if kind is None:
+            return False
+        more = self._left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
+        if more != "no":
+            return more == "dropped"
+        if kind == "call":
+            return self._try_call("content")
+        if kind == "closed":
+            return self._drop_closer(False)
+        if kind == "close":
+            return self._drop_closer(self._unclosed)
+        return self._leave_calls(kind)
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

@@ -151,9 +151,7 @@ class StreamParser(Objects):
     USUAL_NEXT = (ExpectedText("{invoke}{start}assistant{to}fn."), ExpectedText("{start}assistant{to}fn."))
     CLOSED = True
     READ_AGAIN = True
-    REPEATED = True
     NAMES_ALIKE = True
-    # after_call = ("{invoke}" | "{start}assistant")* (("{to}fn." | "{to}fn.") call | content)
     AFTER_CALL = Scanner(
         ("call", ", {channel}reply{to}fn.", "", "", 0), ("call", ", {channel}notes{to}fn.", "", "", 0),
         ("call", ", {channel}work{to}fn.", "", "", 0), ("call", ", {to}fn. {to}fn.", "", "", 0),
@@ -233,6 +231,24 @@ class StreamParser(Objects):
         if kind == "empty":
             return self._drop_noted("empty_call", "an empty call")
         return kind != ""
+
+    def _after_call(self) -> bool:
+        # after_call = ("{invoke}" | "{start}assistant")* (("{to}fn." | "{to}fn.") call | content)
+        kind = self._next_of_calls()
+        if kind is None:
+            return False
+        more = self._left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
+        if more != "no":
+            return more == "dropped"
+        if kind == "call":
+            return self._try_call("content")
+        if kind == "separator":
+            return self._drop_closer(True)
+        if kind == "closed":
+            return self._drop_closer(False)
+        if kind == "close":
+            return self._drop_closer(self._unclosed)
+        return self._leave_calls(kind)
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

@@ -122,9 +122,7 @@ class StreamParser(Objects):
     )
     CLOSED = True
     READ_AGAIN = True
-    REPEATED = True
     NAMES_ALIKE = True
-    # after_call = ("}")* (("\\begin{" | "\\begin{") call | content)
     AFTER_CALL = Scanner(
         ("call", "\\begin{ \\begin{", "", "", 0), ("header", "\\assistant\\", "", " ", 0),
         ("reasoning", "\\reflect{", "", "", 0), ("call", "\\begin{", "", "", 2), ("end", "\\stop\\", " ", "\n", 0),
@@ -176,6 +174,22 @@ class StreamParser(Objects):
         if kind == "stray":
             return self._drop_noted("reasoning_not_open", "reasoning ends that was not open")
         return kind != ""
+
+    def _after_call(self) -> bool:
+        # after_call = ("}")* (("\\begin{" | "\\begin{") call | content)
+        kind = self._next_of_calls()
+        if kind is None:
+            return False
+        more = self._left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
+        if more != "no":
+            return more == "dropped"
+        if kind == "tail":
+            return self._tail()
+        if kind == "call":
+            return self._try_call("content")
+        if kind == "close":
+            return self._drop_closer(self._unclosed)
+        return self._leave_calls(kind)
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

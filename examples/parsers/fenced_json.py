@@ -152,9 +152,7 @@ class StreamParser(Objects):
     USUAL_NEXT = (ExpectedText("```〔/一个〕\n〔一个〕function〔名〕"), ExpectedText("〔一个〕function〔名〕"))
     CLOSED = True
     READ_AGAIN = True
-    REPEATED = True
     NAMES_ALIKE = True
-    # after_call = ("```〔/一个〕")* (("〔一个〕function〔名〕" | "〔调用〕〔一个〕function〔名〕") call | content)
     AFTER_CALL = Scanner(
         ("call", ", 〔一个〕function〔名〕 〔一个〕function〔名〕", "", "", 0),
         ("call", ", 〔一个〕function〔名〕", "", "", 2),
@@ -242,6 +240,22 @@ class StreamParser(Objects):
         if kind == "empty":
             return self._drop_noted("empty_call", "an empty call")
         return kind != ""
+
+    def _after_call(self) -> bool:
+        # after_call = ("```〔/一个〕")* (("〔一个〕function〔名〕" | "〔调用〕〔一个〕function〔名〕") call | content)
+        kind = self._next_of_calls()
+        if kind is None:
+            return False
+        more = self._left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
+        if more != "no":
+            return more == "dropped"
+        if kind == "call":
+            return self._try_call("content")
+        if kind == "closed":
+            return self._drop_closer(False)
+        if kind == "close":
+            return self._drop_closer(self._unclosed)
+        return self._leave_calls(kind)
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

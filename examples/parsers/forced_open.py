@@ -107,11 +107,8 @@ class StreamParser(Objects):
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Breaks(("mark", ">assistant<", "", "", 0), find=">(assistant<)", near=r">(?=[a]|\Z)", width=12, first=">")
     CLOSED = True
-    BOTH = True
     READ_AGAIN = True
-    REPEATED = True
     NAMES_ALIKE = True
-    # after_call = ("@@")* (("@@" | "@@") call | content)
     AFTER_CALL = Scanner(
         ("stray", "</sketch>", "", "", 0), ("reasoning", "<sketch>", "", "\n", 0),
         ("header", ">assistant<", "", "\n", 0), ("end", ">.<", "", "\n", 0), ("both", "@@", " ", "", 0),
@@ -149,6 +146,26 @@ class StreamParser(Objects):
         if kind == "stray":
             return self._drop_noted("reasoning_not_open", "reasoning ends that was not open")
         return kind != ""
+
+    def _after_call(self) -> bool:
+        # after_call = ("@@")* (("@@" | "@@") call | content)
+        kind = self._next_of_calls()
+        if kind is None:
+            return False
+        more = self._left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
+        if more != "no":
+            return more == "dropped"
+        if kind == "both":
+            if self._closed:
+                return self._try_call("content")
+            return self._close_calls()
+        if kind == "call":
+            return self._try_call("content")
+        if kind == "closed":
+            return self._drop_closer(False)
+        if kind == "close":
+            return self._drop_closer(self._unclosed)
+        return self._leave_calls(kind)
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

@@ -150,10 +150,8 @@ class StreamParser(Objects):
     USUAL_NEXT = (ExpectedText("[=/one=][=one=]functions."), ExpectedText("[=one=]functions."))
     CLOSED = True
     READ_AGAIN = True
-    REPEATED = True
     NAMES_ALIKE = True
     COUNTED = True
-    # after_call = ("[=/one=]")* (("[=one=]functions." | "[=ask=][=one=]functions.") call | content)
     AFTER_CALL = Scanner(
         ("last", "#top#", "", "", 0), ("call", ", [=one=] [=one=]functions.", "", "", 0),
         ("call", ", [=one=]functions.", "", "", 0), ("call", "; [=one=] [=one=]functions.", "", "", 0),
@@ -232,6 +230,22 @@ class StreamParser(Objects):
         if kind == "empty":
             return self._drop_noted("empty_call", "an empty call")
         return kind != ""
+
+    def _after_call(self) -> bool:
+        # after_call = ("[=/one=]")* (("[=one=]functions." | "[=ask=][=one=]functions.") call | content)
+        kind = self._next_of_calls()
+        if kind is None:
+            return False
+        more = self._left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
+        if more != "no":
+            return more == "dropped"
+        if kind == "call":
+            return self._try_call("content")
+        if kind == "closed":
+            return self._drop_closer(False)
+        if kind == "close":
+            return self._drop_closer(self._unclosed)
+        return self._leave_calls(kind)
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

@@ -185,9 +185,7 @@ class StreamParser(UsualObjects):
     LEFT_OVER = Scanner(("call", "«wishes» [", "", "", 0), find=r"«(wishes»\s{0,64}\[)", near=r"«(?=[w]|\Z)", width=74)
     USUAL_NEXT = (ExpectedText(', {"name": "'),)
     READ_AGAIN = True
-    REPEATED = True
     NAMES_ALIKE = True
-    # after_call = ("]«/wishes»" | ",")* (("{" | "«wishes»[{") call | content)
     AFTER_CALL = Scanner(
         ("separator", ",", "", " ", 0), ("call", "; {", "", "", 0), ("close", "] «/wishes»", "", "", 1),
         ("close", "]", "", "", 2), ("call", "```json «wishes» [ {", "", "", 0), ("call", "``` «wishes» [ {", "", "", 0),
@@ -268,6 +266,22 @@ class StreamParser(UsualObjects):
         if kind == "empty":
             return self._drop_noted("empty_call", "an empty call")
         return kind != ""
+
+    def _after_call(self) -> bool:
+        # after_call = ("]«/wishes»" | ",")* (("{" | "«wishes»[{") call | content)
+        kind = self._next_of_calls()
+        if kind is None:
+            return False
+        more = self._left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
+        if more != "no":
+            return more == "dropped"
+        if kind == "call":
+            return self._try_call("content")
+        if kind == "separator":
+            return self._drop_closer(True)
+        if kind == "close":
+            return self._drop_closer(self._unclosed)
+        return self._leave_calls(kind)
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

@@ -137,7 +137,6 @@ class StreamParser(RawPairs):
     USUAL_NEXT = (ExpectedText("[/ability]\n[ability]"), ExpectedText("[ability]"))
     CLOSED = True
     READ_AGAIN = True
-    REPEATED = True
     NAMES_ALIKE = True
     # arguments = ("[k]" key "[/k]\n[v]" value)*
     PAIR = (
@@ -198,7 +197,6 @@ class StreamParser(RawPairs):
         Pattern(r"(?s:\[/ability\].{0,160}\Z|\[(?:/(?:a(?:b(?:i(?:l(?:i(?:t(?:y(?:\])?)?)?)?)?)?)?)?)?\Z)"),
         "[",
     )
-    # after_call = ("[/ability]")* (("[ability]" | "[ability]") call | content)
     AFTER_CALL = Scanner(
         ("call", ", [ability] [ability]", "", "", 0), ("call", ", [ability]", "", "", 2),
         ("call", "; [ability] [ability]", "", "", 0), ("call", "; [ability]", "", "", 2),
@@ -260,6 +258,22 @@ class StreamParser(RawPairs):
         if kind == "empty":
             return self._drop_noted("empty_call", "an empty call")
         return kind != ""
+
+    def _after_call(self) -> bool:
+        # after_call = ("[/ability]")* (("[ability]" | "[ability]") call | content)
+        kind = self._next_of_calls()
+        if kind is None:
+            return False
+        more = self._left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
+        if more != "no":
+            return more == "dropped"
+        if kind == "call":
+            return self._try_call("content")
+        if kind == "closed":
+            return self._drop_closer(False)
+        if kind == "close":
+            return self._drop_closer(self._unclosed)
+        return self._leave_calls(kind)
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

@@ -137,9 +137,7 @@ class StreamParser(UsualObjects):
     LEFT_OVER = Scanner(("call", "(~do~)", "", "", 0), find=r"\((~do~\))", near=r"\((?=[\~]|\Z)", width=7)
     USUAL_NEXT = (ExpectedText(', {"call": "'),)
     READ_AGAIN = True
-    REPEATED = True
     NAMES_ALIKE = True
-    # after_call = ("(~/do~)" | ",")* (("{" | "(~do~){") call | content)
     AFTER_CALL = Scanner(
         ("last", "#top#", "", "", 0), ("call", "(~do~) ```json {", "", "", 0), ("call", "(~do~) (~do~) {", "", "", 0),
         ("empty", "(~do~) (~/do~)", "", "", 0), ("header", "(~assistant~)", "", "", 0),
@@ -211,6 +209,22 @@ class StreamParser(UsualObjects):
         if kind == "empty":
             return self._drop_noted("empty_call", "an empty call")
         return kind != ""
+
+    def _after_call(self) -> bool:
+        # after_call = ("(~/do~)" | ",")* (("{" | "(~do~){") call | content)
+        kind = self._next_of_calls()
+        if kind is None:
+            return False
+        more = self._left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
+        if more != "no":
+            return more == "dropped"
+        if kind == "call":
+            return self._try_call("content")
+        if kind == "separator":
+            return self._drop_closer(True)
+        if kind == "close":
+            return self._drop_closer(self._unclosed)
+        return self._leave_calls(kind)
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

@@ -139,7 +139,6 @@ class StreamParser(ElementPairs):
     USUAL_NEXT = (ExpectedText('^</job>\n^<job of="'), ExpectedText('^<job of="'))
     CLOSED = True
     READ_AGAIN = True
-    REPEATED = True
     NAMES_ALIKE = True
     # arguments = ("^<" key ">" value)*
     PAIR = (
@@ -182,7 +181,6 @@ class StreamParser(ElementPairs):
         Pattern(r"(?s:\^</job>.{0,160}\Z|\^(?:<(?:/(?:j(?:o(?:b(?:>)?)?)?)?)?)?\Z)"),
         "^",
     )
-    # after_call = ("^</job>")* (('^<job of="' | '^<jobs>\n^<job of="') call | content)
     AFTER_CALL = Scanner(
         ("call", ', ^<job of=" ^<job of="', "", "", 0), ("call", ', ^<job of="', "", "", 2),
         ("call", '; ^<job of=" ^<job of="', "", "", 0), ("call", '; ^<job of="', "", "", 2),
@@ -265,6 +263,22 @@ class StreamParser(ElementPairs):
         if kind == "empty":
             return self._drop_noted("empty_call", "an empty call")
         return kind != ""
+
+    def _after_call(self) -> bool:
+        # after_call = ("^</job>")* (('^<job of="' | '^<jobs>\n^<job of="') call | content)
+        kind = self._next_of_calls()
+        if kind is None:
+            return False
+        more = self._left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
+        if more != "no":
+            return more == "dropped"
+        if kind == "call":
+            return self._try_call("content")
+        if kind == "closed":
+            return self._drop_closer(False)
+        if kind == "close":
+            return self._drop_closer(self._unclosed)
+        return self._leave_calls(kind)
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

@@ -131,9 +131,7 @@ class StreamParser(UsualObjects):
     LEFT_OVER = Scanner(("call", "[=request=]", "", "", 0), find=r"\[(=request=\])", near=r"\[(?=[=]|\Z)", width=12)
     USUAL_NEXT = (ExpectedText('[=request=]{"function": "'),)
     READ_AGAIN = True
-    REPEATED = True
     NAMES_ALIKE = True
-    # after_call = (("[=request=]{" | "[=request=]{") call | content)
     AFTER_CALL = Scanner(
         ("call", ", [=request=] [=request=] {", "", "", 0), ("call", ", [=request=] ```json {", "", "", 0),
         ("call", ", [=request=] ``` {", "", "", 0), ("call", ", [=request=] [ {", "", "", 0),
@@ -201,6 +199,18 @@ class StreamParser(UsualObjects):
         if kind == "header":
             return self._drop_after_text("another_turn", "another turn begins")
         return kind != ""
+
+    def _after_call(self) -> bool:
+        # after_call = (("[=request=]{" | "[=request=]{") call | content)
+        kind = self._next_of_calls()
+        if kind is None:
+            return False
+        more = self._left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
+        if more != "no":
+            return more == "dropped"
+        if kind == "call":
+            return self._try_call("content")
+        return self._leave_calls(kind)
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

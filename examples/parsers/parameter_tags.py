@@ -142,7 +142,6 @@ class StreamParser(RawPairs):
     USUAL_NEXT = (ExpectedText("</do>\n</deed>\n<deed>\n<do="), ExpectedText("<deed>\n<do="))
     CLOSED = True
     READ_AGAIN = True
-    REPEATED = True
     NAMES_ALIKE = True
     # arguments = ("<with=" key ">" value)*
     PAIR = (
@@ -205,7 +204,6 @@ class StreamParser(RawPairs):
         Pattern(r"(?s:</do>.{0,160}\Z|<(?:/(?:d(?:o(?:>)?)?)?)?\Z)"),
         "<",
     )
-    # after_call = ("</do>\n</deed>")* (("<deed>\n<do=" | "<deed>\n<do=") call | content)
     AFTER_CALL = Scanner(
         ("call", ", <deed> <do= <deed> <do=", "", "", 0), ("call", ", <deed> <do=", "", "", 2),
         ("call", "; <deed> <do= <deed> <do=", "", "", 0), ("call", "; <deed> <do=", "", "", 2),
@@ -277,6 +275,22 @@ class StreamParser(RawPairs):
         if kind == "empty":
             return self._drop_noted("empty_call", "an empty call")
         return kind != ""
+
+    def _after_call(self) -> bool:
+        # after_call = ("</do>\n</deed>")* (("<deed>\n<do=" | "<deed>\n<do=") call | content)
+        kind = self._next_of_calls()
+        if kind is None:
+            return False
+        more = self._left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
+        if more != "no":
+            return more == "dropped"
+        if kind == "call":
+            return self._try_call("content")
+        if kind == "closed":
+            return self._drop_closer(False)
+        if kind == "close":
+            return self._drop_closer(self._unclosed)
+        return self._leave_calls(kind)
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

@@ -132,9 +132,7 @@ class StreamParser(UsualObjects):
     )
     USUAL_NEXT = (ExpectedText(',\n    {\n        "step": "'),)
     READ_AGAIN = True
-    REPEATED = True
     NAMES_ALIKE = True
-    # after_call = ("]\n```" | ",")* (("{" | "Steps:\n```json\n[\n    {") call | content)
     AFTER_CALL = Scanner(
         ("separator", ",", "", "\n    ", 0), ("call", "; {", "", "", 0), ("end", "<FIN>", "", "", 0),
         ("header", "<SAY>", "", "", 0), ("end", "\x00<fin>", "", "", 6),
@@ -190,6 +188,22 @@ class StreamParser(UsualObjects):
         if kind == "empty":
             return self._drop_noted("empty_call", "an empty call")
         return kind != ""
+
+    def _after_call(self) -> bool:
+        # after_call = ("]\n```" | ",")* (("{" | "Steps:\n```json\n[\n    {") call | content)
+        kind = self._next_of_calls()
+        if kind is None:
+            return False
+        more = self._left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
+        if more != "no":
+            return more == "dropped"
+        if kind == "call":
+            return self._try_call("content")
+        if kind == "separator":
+            return self._drop_closer(True)
+        if kind == "close":
+            return self._drop_closer(self._unclosed)
+        return self._leave_calls(kind)
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

@@ -94,9 +94,7 @@ class StreamParser(Objects):
     BREAKS = Breaks(("mark", "#:assistant", "", "", 0), find="#(:assistant)", near=r"#(?=[:]|\Z)", width=12, first="#")
     USUAL_NEXT = (ExpectedText("==> "),)
     READ_AGAIN = True
-    REPEATED = True
     NAMES_ALIKE = True
-    # after_call = (("==>" | "==>") call | content)
     AFTER_CALL = Scanner(
         ("header", "#:assistant ", "", "\n", 2), ("last", "#top#", "", "", 0), ("call", ", ==>", "", " ", 0),
         ("last", ":#", "", "\n", 0), ("call", "; ==>", "", " ", 0), ("content", "==> everyone ", "", "\n", 2),
@@ -121,6 +119,18 @@ class StreamParser(Objects):
         if kind == "header":
             return self._drop_after_text("another_turn", "another turn begins")
         return kind != ""
+
+    def _after_call(self) -> bool:
+        # after_call = (("==>" | "==>") call | content)
+        kind = self._next_of_calls()
+        if kind is None:
+            return False
+        more = self._left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
+        if more != "no":
+            return more == "dropped"
+        if kind == "call":
+            return self._try_call("content")
+        return self._leave_calls(kind)
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

@@ -145,10 +145,8 @@ class StreamParser(Objects):
     USUAL_NEXT = (ExpectedText("<!/call!><!call!>tools."), ExpectedText("<!call!>tools."))
     CLOSED = True
     READ_AGAIN = True
-    REPEATED = True
     NAMES_ALIKE = True
     COUNTED = True
-    # after_call = ("<!/call!>")* (("<!call!>tools." | "<!calls!><!call!>tools.") call | content)
     AFTER_CALL = Scanner(
         ("call", ", <!call!> <!call!>tools.", "", "", 0), ("call", ", <!call!>tools.", "", "", 0),
         ("call", "; <!call!> <!call!>tools.", "", "", 0), ("call", "; <!call!>tools.", "", "", 0),
@@ -226,6 +224,22 @@ class StreamParser(Objects):
         if kind == "empty":
             return self._drop_noted("empty_call", "an empty call")
         return kind != ""
+
+    def _after_call(self) -> bool:
+        # after_call = ("<!/call!>")* (("<!call!>tools." | "<!calls!><!call!>tools.") call | content)
+        kind = self._next_of_calls()
+        if kind is None:
+            return False
+        more = self._left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
+        if more != "no":
+            return more == "dropped"
+        if kind == "call":
+            return self._try_call("content")
+        if kind == "closed":
+            return self._drop_closer(False)
+        if kind == "close":
+            return self._drop_closer(self._unclosed)
+        return self._leave_calls(kind)
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

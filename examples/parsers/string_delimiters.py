@@ -125,9 +125,7 @@ class StreamParser(Objects):
     USUAL_NEXT = (ExpectedText("!)(!ask:"), ExpectedText("(!ask:"))
     CLOSED = True
     READ_AGAIN = True
-    REPEATED = True
     NAMES_ALIKE = True
-    # after_call = ("!)")* (("(!ask:" | "(!ask:") call | content)
     AFTER_CALL = Scanner(
         ("closed", "!)", "", "", 0), ("call", "(!ask: (!ask:", "", "", 1), ("header", "(|assistant ", "", "\n", 2),
         ("reasoning", "(~musing ", "", "\n", 2), ("call", "(!ask:", "", "", 2), ("call", ", (!ask: (!ask:", "", "", 0),
@@ -188,6 +186,22 @@ class StreamParser(Objects):
         if kind == "header":
             return self._drop_after_text("another_turn", "another turn begins")
         return kind != ""
+
+    def _after_call(self) -> bool:
+        # after_call = ("!)")* (("(!ask:" | "(!ask:") call | content)
+        kind = self._next_of_calls()
+        if kind is None:
+            return False
+        more = self._left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
+        if more != "no":
+            return more == "dropped"
+        if kind == "call":
+            return self._try_call("content")
+        if kind == "closed":
+            return self._drop_closer(False)
+        if kind == "close":
+            return self._drop_closer(self._unclosed)
+        return self._leave_calls(kind)
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

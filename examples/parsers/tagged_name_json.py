@@ -111,9 +111,7 @@ class StreamParser(Objects):
     LEFT_OVER = Scanner(("call", "§call§", "", "", 0), find="§(call§)", near=r"§(?=[c]|\Z)", width=7)
     USUAL_NEXT = (ExpectedText("§call§"),)
     READ_AGAIN = True
-    REPEATED = True
     NAMES_ALIKE = True
-    # after_call = (("§call§" | "§call§") call | content)
     AFTER_CALL = Scanner(
         ("call", ", §call§ §call§", "", "", 0), ("call", ", §call§", "", "", 2), ("call", "; §call§ §call§", "", "", 0),
         ("call", "; §call§", "", "", 2), ("call", "```json §call§", "", "", 0), ("call", "``` §call§", "", "", 0),
@@ -166,6 +164,18 @@ class StreamParser(Objects):
         if kind == "stray":
             return self._drop_noted("reasoning_not_open", "reasoning ends that was not open")
         return kind != ""
+
+    def _after_call(self) -> bool:
+        # after_call = (("§call§" | "§call§") call | content)
+        kind = self._next_of_calls()
+        if kind is None:
+            return False
+        more = self._left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
+        if more != "no":
+            return more == "dropped"
+        if kind == "call":
+            return self._try_call("content")
+        return self._leave_calls(kind)
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

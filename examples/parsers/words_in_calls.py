@@ -106,7 +106,6 @@ class StreamParser(QuotedPairs):
     USUAL_NEXT = (ExpectedText("⟩⟨do "), ExpectedText("⟨do "))
     CLOSED = True
     READ_AGAIN = True
-    REPEATED = True
     NAMES_ALIKE = True
     # arguments = (key "" value)*
     PAIR = (
@@ -126,7 +125,6 @@ class StreamParser(QuotedPairs):
         Pattern("\\s{0,16}(?:[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}\\ |⟩\\s{0,16}(?:⟪stop⟫|⟨do))"),
         Pattern("\\s{0,16}(?:[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}\\ |⟩\\s{0,16}(?:⟪stop⟫|⟨do)|⟩\\s{0,16}\\Z|\\Z)"),
     )
-    # after_call = ("⟩")* (("⟨do" | "⟨do") call | content)
     AFTER_CALL = Scanner(
         ("call", ", ⟨do ⟨do ", "", " ", 2), ("call", ", ⟨do ", "", " ", 2), ("call", "; ⟨do ⟨do ", "", " ", 2),
         ("call", "; ⟨do ", "", " ", 2), ("call", "```json ⟨do ", "", " ", 2), ("call", "``` ⟨do ", "", " ", 2),
@@ -162,6 +160,22 @@ class StreamParser(QuotedPairs):
         if kind == "empty":
             return self._drop_noted("empty_call", "an empty call")
         return kind != ""
+
+    def _after_call(self) -> bool:
+        # after_call = ("⟩")* (("⟨do" | "⟨do") call | content)
+        kind = self._next_of_calls()
+        if kind is None:
+            return False
+        more = self._left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
+        if more != "no":
+            return more == "dropped"
+        if kind == "call":
+            return self._try_call("content")
+        if kind == "closed":
+            return self._drop_closer(False)
+        if kind == "close":
+            return self._drop_closer(self._unclosed)
+        return self._leave_calls(kind)
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

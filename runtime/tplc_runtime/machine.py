@@ -28,7 +28,6 @@ class Machine(Slots):
     WAITS: ClassVar[bool] = True
     NAMES_ALIKE: ClassVar[bool] = False  # tools may be called with a namespace, or with other separators
     READ_AGAIN: ClassVar[bool] = False  # failed calls are read again, by the tools' names
-    REPEATED: ClassVar[bool] = False  # superfluous brackets and openers after a call are dropped
     AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
     LONE_OPENERS: ClassVar[
         Sequence[str]
@@ -40,11 +39,7 @@ class Machine(Slots):
     ARGUMENTS_OPEN: ClassVar[bool] = False  # with a character or a marker: other text makes no call
     ONLY_TOOLS: ClassVar[bool] = False  # calls look like text, so that only a tool's name makes one,
     FAINT: ClassVar[bool] = True  # even their openers look like text
-    SEPARATED: ClassVar[bool] = False  # a separator opens the next call
-    UNMARKED: ClassVar[bool] = False  # no marker opens it
-    BOTH: ClassVar[bool] = False  # the closer of a call opens the next as well
     TAIL: ClassVar[Sequence[Any]] = ()  # slots after a call
-    TURN_CLOSED: ClassVar[bool] = False  # the closer of a call ends the turn
     CLOSED: ClassVar[bool] = False  # calls have a closer
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
     _reader: Reader | None = None  # and the reader of one
@@ -171,47 +166,21 @@ class Machine(Slots):
         return what
 
     def _after_call(self) -> bool:
-        # after_call = (CALL_END | CALL_SEPARATOR)* ((NEXT_CALL_START | CALL_START) call | content)
-        kind = self._next_of_calls(self.AFTER_CALL)
-        if kind is None:
-            return False
-        if self.LONE_OPENERS and self._alone and kind == "call":
-            mark = self._mark
-            # Without its section, this call doesn't count where the last one didn't.
-            kind = "" if self._buf[mark.start : mark.end] in self.LONE_OPENERS else kind
-        if self.REPEATED and (kind == "" or (kind == "call" and self._unclosed)):
-            more = self._left_over(kind)
-            if more != "no":
-                return more == "dropped"
-        if kind == "call":
-            return self._try_call("content")
-        if kind in ("close", "closed", "separator"):
-            if self._mark.ambiguous >= SPELLED_OTHERWISE:
-                self._note_spelling()
-            self._pos, self._space = self._mark.end, self._mark.trail
-            self._unclosed = kind == "separator" or (self._unclosed and kind != "closed")
-            if self.SEPARATED and kind == "separator":
-                return self._try_unopened()
-            return True
-        if self.UNMARKED and kind == "section":
-            if self._mark.ambiguous >= SPELLED_OTHERWISE:
-                self._note_spelling()
-            self._pos, self._space, self._closed, self._unclosed = self._mark.end, self._mark.trail, True, False
-            return True
-        if self.UNMARKED and not kind and not self._closed:
-            return self._try_unopened()
-        if self.BOTH and kind == "both":
-            if self._closed:
-                return self._try_call("content")
+        raise NotImplementedError
+
+    def _drop_closer(self, unclosed: bool) -> bool:
+        """Drop a closer or a separator after a call; `unclosed`: something is missing of the call, or of the next."""
+        if self._mark.ambiguous >= SPELLED_OTHERWISE:
             self._note_spelling()
-            self._pos, self._closed, self._unclosed = self._mark.end, True, False
-            return True
-        if self.TAIL and kind == "tail":
-            return self._tail()
-        if self.TURN_CLOSED and kind == "" and not self._unclosed:
-            self._state = type(self)._over
-            return True
-        # Something else than more of the calls follows, or nothing.
+        self._pos, self._space, self._unclosed = self._mark.end, self._mark.trail, unclosed
+        return True
+
+    def _close_calls(self) -> bool:
+        self._closed = True
+        return self._drop_closer(False)
+
+    def _leave_calls(self, kind: str) -> bool:
+        """Go on with content: something else than more of the calls follows, or nothing."""
         if kind == "" and self._unclosed:
             self._text_follows()
         self._unclosed = self._unclosed and next_char(self._buf, self._pos) == len(self._buf)
@@ -300,15 +269,20 @@ class Machine(Slots):
         self._state = type(self)._after_call
         return True
 
-    def _next_of_calls(self, marks: Scanner) -> str | None:
-        """Do the same as `_next`, but drop a truncated marker of the calls at the output's end."""
-        kind, buf = self._next(marks, self.USUAL_NEXT), self._buf
+    def _next_of_calls(self) -> str | None:
+        """Return the kind of the next marker after a call, as `_next` does; a truncated marker of the calls at the
+        output's end is dropped."""
+        marks, buf = self.AFTER_CALL, self._buf
+        kind = self._next(marks, self.USUAL_NEXT)
         # The text after a piece of a closer may be all that the output has of the rest.
         part = kind == "" or (kind in ("close", "closed") and next_char(buf, self._mark.end) < len(buf))
         least = 1 if self._unclosed and kind == "" else LEAST_CUT
         if part and self._final and marks.is_truncated(buf, next_char(buf, self._pos), CALL_KINDS, least):
             self._cut_off()
             return None
+        if self.LONE_OPENERS and self._alone and kind == "call":
+            # Without its section, this call doesn't count where the last one didn't.
+            return "" if buf[self._mark.start : self._mark.end] in self.LONE_OPENERS else kind
         return kind
 
     def _is_short(self) -> bool:

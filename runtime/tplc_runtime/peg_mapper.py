@@ -14,7 +14,7 @@ generated parsers repair it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Protocol
 
 from .elements import EMPTY, LIST, in_list
@@ -143,13 +143,16 @@ def map_tree(
     literals: str = "",
     name_signs: Signs = NO_SIGNS,
     key_signs: Signs = NO_SIGNS,
+    escapes: Optional[Mapping[str, Signs]] = None,
 ) -> Mapped:
     """Return the message of a tree, without its prefilled part.
 
     `readers` read text that differs from what the template writes.  `literals`: a raw value that is a whole string in
-    such quotes is that string.  `name_signs` and `key_signs` are the texts that stand for characters in names and keys.
+    such quotes is that string.  `name_signs` and `key_signs` are the texts that stand for characters in names and keys,
+    and `escapes` those in content and reasoning.
     """
     transcript = Transcript(json_content)
+    transcript.ESCAPES = escapes
     readers = readers or Readers(SpelledOtherwise((JSON_STYLE, JSON_STYLE, JSON_STYLE)), parameters_of(tools))
     mapper = _Mapper(tree.full_text, transcript, readers, prefilled, parse_reasoning, parse_tool_calls)
     mapper.literals, mapper.name_signs, mapper.key_signs = literals, name_signs, key_signs

@@ -1,4 +1,4 @@
-"""Decode escaped characters of names and keys.
+"""Decode escaped characters of names, keys, values and texts.
 
 `Signs({"&amp;": "&"}).plain("a&amp;b")`  →  "a&b"
 """
@@ -42,9 +42,10 @@ class Signs:
             return text
 
     def safe_end(self, text: str) -> int:
-        """Where what may be the beginning of such a text begins, at the end of this one."""
+        """Return where the beginning of such a text, outside of whole ones, may start at the end of this text."""
         if self._is_percent:
             cut = CUT_CODE.search(text, max(0, len(text) - 11))
             return cut.start() if cut is not None else len(text)
         starts = range(max(0, len(text) - self._longest), len(text))
-        return next((at for at in starts if text[at:] in self._begun), len(text))
+        inside = {at for found in self._any.finditer(text) for at in range(found.start() + 1, found.end())}
+        return next((at for at in starts if at not in inside and text[at:] in self._begun), len(text))

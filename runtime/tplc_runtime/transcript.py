@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from .fence import Fence
 from .message import Copied
+from .signs import Signs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any, ClassVar
 
     from .message import Delta, Message, ToolCall
@@ -24,6 +26,8 @@ class Transcript(Copied):
 
     CALLS: ClassVar[bool] = True
     REASONING: ClassVar[bool] = True
+    ESCAPES: Mapping[str, Signs] | None = None  # the texts that stand for characters, by kind of text
+    _cut_escape, _cut_kind = "", ""  # what may be the beginning of such a text, at the end of a text of this kind
 
     def __init__(self, json_content: bool = False) -> None:
         self.texts: dict[str, list[str]] = {"content": [], "trailing": []}
@@ -44,6 +48,8 @@ class Transcript(Copied):
         return twin
 
     def emit(self, kind: str, text: str) -> None:
+        if self.ESCAPES:
+            text = self._unescaped(kind, text, self.ESCAPES)
         if kind == "content" and self.fence is not None:
             text = self.fence.more(text)
         if not text:
@@ -52,6 +58,26 @@ class Transcript(Copied):
             self.flush()
             self._kind = kind
         self._pieces.append(text)
+
+    def _unescaped(self, kind: str, text: str, escapes: Mapping[str, Signs]) -> str:
+        """Return the characters that the text stands for, as far as they are known."""
+        if kind != self._cut_kind:
+            self.end_escape()
+        signs = escapes.get(kind)
+        if signs is None:
+            return text
+        text = self._cut_escape + text
+        end = signs.safe_end(text)
+        self._cut_escape, self._cut_kind = text[end:], kind
+        return signs.plain(text[:end])
+
+    def end_escape(self) -> None:
+        """Emit the text that could have been the beginning of an escape: nothing follows it."""
+        text, self._cut_escape = self._cut_escape, ""
+        if text:
+            escapes, self.ESCAPES = self.ESCAPES, None
+            self.emit(self._cut_kind, text)
+            self.ESCAPES = escapes
 
     def flush(self) -> None:
         """Make one delta of the text emitted since the last."""
@@ -74,6 +100,8 @@ class Transcript(Copied):
 
     def end_content(self) -> None:
         """Note that no more content follows."""
+        if self.ESCAPES:
+            self.end_escape()
         fence, self.fence = self.fence, None
         if fence is not None:
             self.emit("content", fence.end())
@@ -98,6 +126,8 @@ class Transcript(Copied):
 
     def open_call(self, name: str, call_id: str | None) -> None:
         """Open a call, to which the following arguments belong."""
+        if self.ESCAPES:
+            self.end_escape()
         self.flush()
         if self.calls:
             self.calls[-1] = (*self.calls[-1][:2], "".join(self.texts["arguments"]))
@@ -128,6 +158,8 @@ class Transcript(Copied):
         self.index = len(self.calls) - 1
 
     def is_silent(self) -> bool:
+        if self.ESCAPES and self._cut_escape:
+            return False
         return not ((self.CALLS and self.calls) or self._pieces or any(self.texts.values()))
 
     def to_message(self) -> Message:

@@ -106,8 +106,8 @@ class TurnStates(Stream):
             if not blank:
                 self._text(kind, end)
                 passed = self._out.fence is None and (not self.REASONS or self._reasoning_on or not self._opener)
-                if self.PENDING_TEXT and kind == "pending":
-                    passed = False
+                if self.PENDING_TEXT or self.ESCAPES:
+                    passed = passed and kind != "pending" and kind not in (self.ESCAPES or ())
                 self._goes_on(kind if passed else "", marks.safe_prefix_end)
             elif self._final:
                 self._last_space(kind, end)

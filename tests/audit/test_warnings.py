@@ -108,9 +108,9 @@ TOLD = {
             "t:2:47: includes another template",
             "t:2:64: imports another template",
             "t:2:85: imports from another template",
-            "t:2:108: calls fetch, a function that chat templates are not given",
-            "t:2:145: reaches for __class__, which belongs to Python and not to a message",
-            "t:2:163: reaches for __doc__, which belongs to Python and not to a message",
+            "t:2:108: calls fetch, which is not a function of chat templates",
+            "t:2:145: reaches for __class__, which belongs to Python objects, not to messages",
+            "t:2:163: reaches for __doc__, which belongs to Python objects, not to messages",
         ],
     ),
 }

@@ -12,7 +12,8 @@ import pytest
 
 from tests.backends.parsers import ir_of, parser_for, streamed
 from tplc.backends.peg.engine import PegEngine
-from tplc.backends.peg.facts import facts_of, without_calls
+from tplc.backends.peg.form import FormPatterns, without_calls
+from tplc.backends.peg.known_tools import KnownTools
 from tplc.driver import compile_template, learn_format, open_renderer
 from tplc.ir.nodes import TemplateIR, Tolerance
 from tplc.lower import lower
@@ -120,9 +121,9 @@ def test_a_call_that_is_kept_keeps_all_of_its_header(name: str) -> None:
 @pytest.mark.parametrize("name", list(FORMATS))
 def test_the_header_is_kept_where_nothing_ends_a_turn(name: str) -> None:
     form, acceptor = FORMATS[name], lower(learned(name))
-    facts = without_calls(facts_of(replace(acceptor, ends=(), last_ends=(), headers=())))
+    kept = without_calls(FormPatterns(replace(acceptor, ends=(), last_ends=(), headers=()), KnownTools()))
     header = form.header(form.order, "look_up")
-    found = re.match(facts.kept_header, header + '{"a": 1}' + header, re.DOTALL)
+    found = re.match(kept.header_unparsed, header + '{"a": 1}' + header, re.DOTALL)
     assert found is not None
     assert found[0] == header
 

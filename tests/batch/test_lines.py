@@ -100,17 +100,17 @@ HOSTILE: list[tuple[object, str | None, str]] = [
     ('{"text": "cut', '{"text": "cut', CUT),
     ("", None, ""),
     ("  \t\r", None, ""),
-    (b'{"text": "\xff"}', '{"text": "\\xff"}', "is no UTF-8: byte 0xff"),
-    ("[1]", "[1]", "is no object but a list"),
-    ("7", "7", "is no object but a number"),
-    ("null", "null", "is no object but null"),
+    (b'{"text": "\xff"}', '{"text": "\\xff"}', "is not UTF-8: byte 0xff"),
+    ("[1]", "[1]", "is not an object but a list"),
+    ("7", "7", "is not an object but a number"),
+    ("null", "null", "is not an object but null"),
     ({"text": 5}, "5", "text is a number"),
     ({"text": ["a"]}, '["a"]', "text is a list"),
     ({"text": {"é": None}}, '{"é": null}', "text is an object"),
     ({"text": "Ho.", "prompt": [{"role": "user"}]}, "Ho.", "prompt is a list"),
     ('{"text": "' + "[" * 99_999, '{"text": "' + "[" * 99_999, CUT),
     ('{"text": ' + "[" * 99_999, '{"text": ' + "[" * 99_999, "is nested too deeply"),
-    (NINES, NINES, "holds a number that is too long"),
+    (NINES, NINES, "contains a number that is too long"),
     ('{"text": "\\ud800"}', "\\ud800", ""),
     ('{"text": "\\uD83D\\ude00 \\ude00"}', "\U0001f600 \\ude00", ""),
     ('{"text": "a", "\\udc00": 1}', "a", ""),
@@ -218,8 +218,8 @@ def test_a_member_that_comes_late(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 WRONG = [
     ([{"a": 1}], TEXT, "there is no column text: there are a"),
-    ([{"text": 1}, {"text": None}], TEXT, "the column text is no text: it holds int64"),
-    ([{"text": {"a": 1}}], TEXT, "the column text is no text: it holds JSON objects, lists, or what"),
+    ([{"text": 1}, {"text": None}], TEXT, "the column text is not text: it contains int64"),
+    ([{"text": {"a": 1}}], TEXT, "the column text is not text: it contains JSON objects, lists, or what"),
     ([{"text": [1, 2]}], TEXT, "the column text holds token ids: give --tokenizer with the model's tokenizer.json"),
     ([{"text": "", "p": [{"role": "user"}]}], Columns("text", prompt="p"), "the column p holds JSON objects, "),
     ([{"text": "", "content": ""}], TEXT, "there is a column content already, and it would be overwritten: rename it"),
@@ -302,5 +302,5 @@ def test_files_of_both_kinds_into_one(tmp_path: Path) -> None:
     parquet.write_table(pa.table({"text": ["c"], "n": ["2"]}), rows / "d.parquet")
     with pytest.raises(UsageError) as caught:
         run(rows, tmp_path / "more.parquet")
-    assert str(caught.value).startswith(f"{rows}/d.parquet does not go into one file with {rows}/a.jsonl: ")
+    assert str(caught.value).startswith(f"{rows}/d.parquet cannot be written into one file with {rows}/a.jsonl: ")
     assert not (tmp_path / "more.parquet").exists()

@@ -117,7 +117,7 @@ def test_token_ids_are_decoded_whole_with_their_markers() -> None:
 
 WRONG = [
     ({"a": [""]}, Columns("text"), "there is no column text: there are a"),
-    ({"text": [1]}, Columns("text"), "the column text is no text: it holds int64"),
+    ({"text": [1]}, Columns("text"), "the column text is not text: it contains int64"),
     ({"text": [""], "content": [""]}, Columns("text"), "there is a column content already, and it would be "),
     ({"text": [[1]]}, Columns("text"), "the column text holds token ids: give --tokenizer with the model's tokenizer"),
     ({"text": [["a"]]}, Columns("text"), "the column text holds lists (list<element: string>): expected text, or"),
@@ -213,7 +213,7 @@ def test_addresses_are_looked_at_like_paths(rows: Path, tmp_path: Path) -> None:
     job.run()
     assert (tmp_path / "more" / "out" / "b.parquet").read_bytes() == b"not touched"
     assert parquet.read_table(tmp_path / "more" / "out" / "a.parquet")["content"].length() == len(_texts(rows))
-    with pytest.raises(UsageError, match=r"b\.parquet is read, and would be overwritten: name another"):
+    with pytest.raises(UsageError, match=r"b\.parquet is an input and would be overwritten; name another file"):
         plan(read, Engine("pyarrow"), f"{place}/b.parquet", str(rows / "b.parquet"), force=True, resume=False)
 
 

@@ -102,8 +102,8 @@ def test_the_list(run: Run, project: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "error"),
     [
-        ({"markers": []}, "own/capitals.json: is no entry of a catalogue: markers: [] should be non-empty"),
-        ({"lacks": ["x"]}, "own/capitals.json: is no entry of a catalogue: lacks[0]: 'x' is not one of "),
+        ({"markers": []}, "own/capitals.json: is not an entry of a catalogue: markers: [] should be non-empty"),
+        ({"lacks": ["x"]}, "own/capitals.json: is not an entry of a catalogue: lacks[0]: 'x' is not one of "),
         ({"tolerances": [{"kind": "kindness"}]}, "own/capitals.json: tolerances[0].kind: expected variant, or one of "),
     ],
 )

@@ -687,9 +687,9 @@ A_TOOL = '    expected {"type": "function", "function": {"name": …, "parameter
         ('{"messages": 3}', f"standard input: holds no messages\n{A_LIST}"),
         (
             r'[{"role": "user", "content": "a\ud800"}]',
-            "standard input: the prompt is not text: there is half a character (a surrogate) at 7",
+            "standard input: the prompt is not text: it contains half a character (a surrogate) at 7",
         ),
-        ('["Hi"]', f"standard input: [0]: is no message\n{A_LIST}"),
+        ('["Hi"]', f"standard input: [0]: is not a message\n{A_LIST}"),
         ('[{"role": "user"}, {}]', f"standard input: [1]: has no role\n{A_LIST}"),
         ('{"messages": [{"role": 3}]}', f"standard input: messages[0]: has no role\n{A_LIST}"),
         ('{"messages": [], "tools": [3]}', f"standard input: tools[0]: has no function with a name\n{A_TOOL}"),

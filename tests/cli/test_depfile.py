@@ -27,7 +27,7 @@ def test_the_rule() -> None:
     )
     assert depfile("p.py", []) == "p.py:\n"
     assert depfile("a b.py", [ODD]) == "a\\ b.py: a\\ b\\#c$$d\\\\\\ e\\f.jinja\n\na\\ b\\#c$$d\\\\\\ e\\f.jinja:\n"
-    with pytest.raises(UsageError, match="a name with a line end has no place in a rule"):
+    with pytest.raises(UsageError, match="a name with a line break cannot be written in a rule"):
         depfile("p.py", ["a\nb"])
 
 
@@ -55,7 +55,7 @@ def test_the_files_of_a_model_folder(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
-        (["--depfile", "c.d"], "--depfile: a rule needs the name of what is made: give --output FILE"),
+        (["--depfile", "c.d"], "--depfile: a rule needs the output's name; give --output FILE"),
         (["-o", "c.py", "--depfile", "./c.py"], "--depfile ./c.py: is the output itself"),
         (["-o", "c.py", "--depfile", "no/c.d"], "no/c.d: cannot be written: its folder does not exist"),
     ],

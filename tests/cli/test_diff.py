@@ -14,7 +14,7 @@ CALLS = TEMPLATE[TEMPLATE.index("    {%- for c in") : TEMPLATE.index("    {{- '<
 SECTION = CALLS.replace("    {%- for", "    {%- if m.tool_calls %}{{- '<calls>' }}{%- endif %}\n    {%- for", 1)
 SYSTEM = "{%- if messages[0].role != 'system' %}{{- '<system>Be kind.<end>' }}{%- endif %}\n"
 INN = TEMPLATE.replace("call>", "order>")
-READS = "a parser of the first reads what the second writes (79 of 79 messages)"
+READS = "a parser for the first reads the output of the second (79 of 79 messages)"
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def test_diff(run: Run, formats: Path) -> None:
     same = run("diff", "hut.jinja", "hut.jinja")
     assert (same.code, same.out) == (
         0,
-        "the formats are the same\na parser of the first reads what the second writes (79 of 79 messages)\n",
+        "the formats are the same\na parser for the first reads the output of the second (79 of 79 messages)\n",
     )
     changed = run("diff", "hut.jinja", "inn.jinja")
     assert changed.code == 1
@@ -37,7 +37,7 @@ def test_diff(run: Run, formats: Path) -> None:
         'tools.call: "<call>{\\"name\\": \\"" name "\\", \\"arguments\\": " arguments "}</call>" became '
         '"<order>{\\"name\\": \\"" name "\\", \\"arguments\\": " arguments "}</order>"'
     )
-    assert lines[-4].startswith("a parser of the first does not read what the second writes (")
+    assert lines[-4].startswith("a parser for the first does not read the output of the second (")
     report = json.loads(run("diff", "hut.jinja", "inn.jinja", "--json").out)
     assert report["reads"] is False
     assert report["changes"][0]["fact"] == "tools.call"
@@ -52,7 +52,7 @@ def test_diff_of_what_does_not_matter(run: Run, formats: Path) -> None:
     result = run("diff", "hut.jinja", "spaced.json")
     assert (result.code, result.out.splitlines()[-1]) == (
         0,
-        "a parser of the first reads what the second writes (79 of 79 messages)",
+        "a parser for the first reads the output of the second (79 of 79 messages)",
     )
     assert "the formats are the same" not in result.out
 
@@ -174,7 +174,7 @@ def test_an_artifact_with_its_format_beside_it(run: Run, formats: Path, artifact
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
-        (["hut.jinja", "old.py"], "old.py: a parser contains what it reads, not what a template writes\n"
+        (["hut.jinja", "old.py"], "old.py: a parser does not contain the format that its template writes\n"
          "    name the template here, or keep its IR (tplc compile -o FILE.json) next to the parser"),
         (["old.peg", "hut.jinja"], "old.peg: a grammar does not contain its format, and no IR of its template (sha256 "
          "SHA) is next to it\n    name the template, or keep its IR (tplc compile -o FILE.json) there"),

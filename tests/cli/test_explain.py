@@ -137,7 +137,7 @@ def test_explain_what_is_refused(run: Run, tmp_path: Path) -> None:
     assert result.code == 1
     assert result.err.startswith("tplc: no.jinja: none of the conversations that were tried renders")
     assert result.out.splitlines()[1:] == [
-        "How must a conversation look for this template to render it, and to show calls?",
+        "Which conversations does this template render, and which of them show calls?",
         *(
             f"    {turns}: refused: no.jinja:1: the template refused: not today  (4 conversations)"
             for turns in (

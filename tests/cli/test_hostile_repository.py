@@ -19,7 +19,7 @@ from tplc.project.tree import Tree
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "O_NOFOLLOW"), reason="links as POSIX has them")
 PLAIN = '[models.hut]\nsource = "hut.jinja"\noutputs = ["out/hut.py"]\n'
-LINK = "is a link: tplc writes files of this folder alone, and through no link"
+LINK = "is a link: tplc only writes regular files of this folder"
 NAMES = "expected a name of ASCII letters, digits, '-', '_' and '.', with no '.' or '-' first"
 BUILT = "built    hut: out/hut.py (all messages)\n1 model: 1 built, 0 current, 0 failed\n"
 
@@ -131,8 +131,8 @@ OUTSIDE = "is outside the manifest's folder\n    a manifest names files of its o
         ("out/../../x.py", f"out/../../x.py: {OUTSIDE}"),
         ("/etc/cron.d/x.py", f"/etc/cron.d/x.py: {OUTSIDE}"),
         ("..", f"..: {OUTSIDE}"),
-        (".git/hooks/x.py", ".git/hooks/x.py: is in .git, where version control keeps its own"),
-        ("a/.GIT/x.py", "a/.GIT/x.py: is in .GIT, where version control keeps its own"),
+        (".git/hooks/x.py", ".git/hooks/x.py: is in .git, which belongs to version control"),
+        ("a/.GIT/x.py", "a/.GIT/x.py: is in .GIT, which belongs to version control"),
         ("a\\u0000.py", "a\\u0000.py: cannot be the name of a file"),
     ],
 )

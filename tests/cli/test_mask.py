@@ -70,7 +70,7 @@ def test_a_special_token_that_nobody_names(run: Run, folder: Path) -> None:
     done = run(*arguments, "-o", "out.jsonl")
     assert done.code == 0
     assert done.err.splitlines()[0] == (
-        "tplc: chat.jinja: eos_token is not given, and the text is without it: give --token eos_token=TEXT, or name a "
+        "tplc: chat.jinja: eos_token is not given, so the text lacks it; give --token eos_token=TEXT, or name a "
         "model's folder as the source or as --tokenizer"
     )
     given = run(*arguments, "-o", "more.jsonl", "--token", "eos_token=<end>")
@@ -92,7 +92,7 @@ def test_no_row_has_a_mask(run: Run, folder: Path) -> None:
         (("-o", "-"), "rows are written to a file or a folder: give -o FILE.parquet, FILE.jsonl, or a folder"),
         (("-o", "out.jsonl", "--column", "talks"), "rows.jsonl: there is no column talks: there are messages, n"),
         (("-o", "out.jsonl", "--straddling", "both"), "straddling='both': expected inside, outside or error"),
-        (("-o", "rows.jsonl"), "rows.jsonl is read, and would be overwritten: name another"),
+        (("-o", "rows.jsonl"), "rows.jsonl is an input and would be overwritten; name another file"),
         (("-o", "out.jsonl", "--parts", "all"), "--parts all: expected some of reasoning, content, calls, end"),
     ],
 )

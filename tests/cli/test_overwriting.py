@@ -28,11 +28,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(
     ("command", "error"),
     [
-        ("compile hut.jinja -o s.py --depfile hut.jinja", "hut.jinja: is the source: name another file to write"),
-        ("compile hut.jinja -o hut.jinja -t python --force", "hut.jinja: is the source: name another file to write"),
+        ("compile hut.jinja -o s.py --depfile hut.jinja", "hut.jinja: is the source; name another file to write"),
+        ("compile hut.jinja -o hut.jinja -t python --force", "hut.jinja: is the source; name another file to write"),
         (
             "compile hut.jinja -o tools.json -t gbnf --tools tools.json --force",
-            "tools.json: is the file of tools: name another file to write",
+            "tools.json: is the file of tools; name another file to write",
         ),
         (
             "compile hut.jinja -o s.py --depfile precious.json",
@@ -44,15 +44,15 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ),
         (
             "compile hut.jinja -o tokenizer.json -t lark --tools tools.json --tokenizer tokenizer.json --force",
-            "tokenizer.json: is read as well: name another file to write",
+            "tokenizer.json: is also read; name another file to write",
         ),
         (
             "compile model -o model/chat_template.jinja -t python --force",
-            "model/chat_template.jinja: is read as well: name another file to write",
+            "model/chat_template.jinja: is also read; name another file to write",
         ),
         (
             "build -m over.toml --force",
-            "over.toml:1:9: models.hut: outputs: ./hut.jinja: is read as well: name another file to write",
+            "over.toml:1:9: models.hut: outputs: ./hut.jinja: is also read; name another file to write",
         ),
         ("check --junit hut.jinja", "hut.jinja: already exists and is not a test report; name another file"),
     ],

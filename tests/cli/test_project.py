@@ -577,7 +577,7 @@ def test_what_was_cut_is_told(run: Run, project: Path) -> None:
         made.write_text("".join(whole.splitlines(keepends=True)[:lines]))
         checked = run("check", "hut")
         assert checked.code == 1
-        assert checked.out.splitlines()[0] == f"out/hut.py: edited: it breaks off after {lines} of {many} lines"
+        assert checked.out.splitlines()[0] == f"out/hut.py: edited: it is truncated after {lines} of {many} lines"
 
 
 def test_a_name_that_says_another_target(run: Run, project: Path) -> None:
@@ -651,7 +651,7 @@ SOURCES = {"hut": "hut.jinja", "input": "-", "builtin": "builtin:chatml"}
         (["sub/inn.jinja"], "sub/inn.jinja: there is no such file or folder"),
         (["builtin:hut"], "builtin:hut: there is no such built-in template\n"
          "    if the model follows a built-in template, name that as the source: builtin:chatml"),
-        (["hut.py"], "hut.py: this is an artifact, and no template\n    name the template that it is made from"),
+        (["hut.py"], "hut.py: this is an artifact, not a template\n    name the template that it is made from"),
         (["-"], "-: standard input cannot be listed: a manifest names files that every build reads again"),
         ([""], "template: the name of its source is empty\n    give a file, a folder, a hub id, or - for stdin"),
         (["hut.jinja", "-o", "no/new.toml"], "no/new.toml: cannot be written: its folder does not exist"),

@@ -31,7 +31,7 @@ def test_strict_refuses(run: Run, template: Path, tmp_path: Path) -> None:
     result = run("compile", "chat.jinja", "-o", "chat.response_template.json", "--strict")
     assert (result.code, (tmp_path / "chat.response_template.json").exists()) == (1, False)
     assert result.err.startswith(
-        "tplc: chat.jinja: response_template cannot say this format: closing text in an argument "
+        "tplc: chat.jinja: response_template cannot express this format: closing text in an argument "
         "(the first text like a call's end ends the call)\n    for example "
     )
 

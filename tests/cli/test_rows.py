@@ -103,7 +103,7 @@ WRONG = [
         "give either --tools (for all rows) or --tools-column ",
     ),
     (("-o", "o.jsonl", "--engine", "spark"), "--engine spark: no such engine; there are ray, datasets, pyarrow"),
-    (("-o", "rows.parquet"), "rows.parquet is read, and would be overwritten: name another"),
+    (("-o", "rows.parquet"), "rows.parquet is an input and would be overwritten; name another file"),
 ]
 
 
@@ -159,7 +159,10 @@ def test_what_is_read_is_not_written(run: Run, rows: str, tmp_path: Path) -> Non
     for source, output in ((rows, rows), (rows, "./rows.parquet"), (rows, "link.parquet"), (rows, ".")):
         result = run(*command, source, "-o", output)
         name = "./rows.parquet" if output == "." else output
-        assert (result.code, result.err) == (2, f"tplc: {name} is read, and would be overwritten: name another\n")
+        assert (result.code, result.err) == (
+            2,
+            f"tplc: {name} is an input and would be overwritten; name another file\n",
+        )
     for output in ("in", "in/parsed", "in/all.jsonl", "./in/../in/x/"):
         result = run(*command, "in", "-o", output)
         assert (result.code, result.err) == (
@@ -253,8 +256,7 @@ def test_hints_where_parsers_are_named_wrongly(run: Run, rows: str, tmp_path: Pa
     result = run("parse", PARSER, "*.parquet", "--column", "text", "-o", "o.jsonl")
     assert (result.code, result.err) == (
         2,
-        "tplc: *.parquet: there is no such file\n"
-        "    patterns are not read: name a file, or a folder, which is read whole\n",
+        "tplc: *.parquet: there is no such file\n    wildcards are not supported; name a file or a folder\n",
     )
 
 

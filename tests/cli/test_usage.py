@@ -25,7 +25,7 @@ def test_an_option_that_holds_one_value_is_given_once(
 ) -> None:
     done = run(*arguments)
     assert (done.code, done.out) == (2, "")
-    assert done.err == f"tplc: {option} is given twice, and holds one value: give it once\n"
+    assert done.err == f"tplc: {option} is given twice but takes one value; give it once\n"
 
 
 def test_options_that_may_come_again(run: Run, template: Path) -> None:

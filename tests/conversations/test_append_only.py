@@ -35,7 +35,7 @@ def test_the_first_difference() -> None:
     assert not found.holds
     assert dict(report_lines(found)) == {
         "text turns": "append-only",
-        "after reasoning": "not append-only: messages[1] is written otherwise once a message follows: "
+        "after reasoning": "not append-only: messages[1] is written differently once a message follows: "
         "'<why>They want to know.</why>Fine.<end>' becomes 'Fine.<end><user>Why?<end><assistant>' "
         "(in: reasoning in the first turn only)",
     }

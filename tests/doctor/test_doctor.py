@@ -46,11 +46,11 @@ def test_special_tokens_change_what_a_server_can_do() -> None:
     assert special["vLLM", "grammar"].startswith("none as GBNF: in a grammar request every special token is empty")
     assert ("SGLang", "requests") not in plain
     assert special["SGLang", "requests"] == (
-        'skip_special_tokens: false where no parser is set, for else these are dropped: "<fn>" "</fn>"'
+        'skip_special_tokens: false if no parser is set, because these are dropped otherwise: "<fn>" "</fn>"'
     )
     assert ("llama.cpp", "tokens") not in plain
     assert special["llama.cpp", "tokens"] == (
-        "/completion returns the ids (return_tokens): by them text that spells a token is text, and -t gbnf "
+        "/completion returns the ids (return_tokens): with them, text that spells a token is read as text, and -t gbnf "
         "--token-literals makes calls open with the token alone"
     )
 
@@ -93,7 +93,7 @@ def test_a_format_that_no_response_template_can_say() -> None:
         ir = learn_format(renderer, name="m", source_text=UNSAID)
     found = [(one.place, one.what, str(one)) for one in advise(ir, "m", ())]
     assert [(what, text) for place, what, text in found if place == "vLLM"][:3] == [
-        ("template", "no response template can say this format: a member of calls that is no word ('tool-name')"),
+        ("template", "a response template cannot express this format: a member of calls that is no word ('tool-name')"),
         ("make", "tplc compile m -t vllm -o m_vllm.py"),
         ("serve", "vllm serve MODEL --enable-auto-tool-choice --tool-parser-plugin m_vllm.py --tool-call-parser m"),
     ]

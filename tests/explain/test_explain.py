@@ -63,6 +63,7 @@ def test_what_is_compared(explained: Explanation) -> None:
         "arguments": ["A1", "A2", "A3", "V1", "V2", "V3", "V4", "V5", "V6"],
         "calls": ["T1", "T2", "T3", "T4"],
         "results": [],
+        "text_escapes": [],
         "tokens": [],
         "captured": [],
         "content": [],
@@ -92,7 +93,7 @@ def test_a_question_tells_nothing_twice(explained: Explanation) -> None:
 
 def test_questions_are_the_learner_s(explained: Explanation) -> None:
     texts = {question.name: question.text for question in explained.questions}
-    assert texts["reasoning"] == "Where does reasoning stand, and what opens and closes it?"
+    assert texts["reasoning"] == "Where is reasoning written, and what opens and closes it?"
     assert all(text.endswith("?") for text in texts.values())
 
 

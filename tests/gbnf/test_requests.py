@@ -173,8 +173,8 @@ def test_a_tool_that_can_not_be_called_is_left_out() -> None:
 def test_names_that_a_raw_layout_can_not_hold() -> None:
     made = grammar(SMALL["tagged"], tools=[tool("f", {"a is=b": {}, "c": {}, "d is=e": {}}, ("d is=e",))])
     assert [str(entry) for entry in made.not_expressed] == [
-        "f: #: properties: 'a is=b' is left out: it holds what ends a name (tighter)",
-        "f: #: properties: 'd is=e' is left out: it holds what ends a name (looser)",
+        "f: #: properties: 'a is=b' is left out: it contains the text that ends a name (tighter)",
+        "f: #: properties: 'd is=e' is left out: it contains the text that ends a name (looser)",
     ]
     made = grammar(SMALL["tagged"], tools=[tool("f>", {})])
     assert [str(entry) for entry in made.not_expressed] == [
@@ -246,7 +246,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     (
         {"tools": [tool("f", {"a": {"type": "array", "uniqueItems": True}})], "strict": True},
         "the grammar would accept what the schemas do not:\n"
-        "    f: #/properties/a: uniqueItems: items may be alike (looser)",
+        "    f: #/properties/a: uniqueItems: items may be equal (looser)",
     ),
 ]
 

@@ -56,5 +56,5 @@ def test_what_is_taken_is_read_as_valid(name: str, schema: Any) -> None:
 def test_what_is_no_text_is_listed() -> None:
     tools = [tool("f", {"v": {"type": ["string", "integer"], "maximum": 10}})]
     assert grammar(formats()["parameter-tags"].ir, tools=tools).not_expressed == (
-        NotExpressed("f", "type", "#/properties/v", "text can't be what is read as number", "tighter"),
+        NotExpressed("f", "type", "#/properties/v", "text can't look like number", "tighter"),
     )

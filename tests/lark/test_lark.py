@@ -190,8 +190,8 @@ def test_calls_that_only_tokens_in_a_row_tell_from_text() -> None:
     with pytest.raises(NoLark) as caught:
         lark(formats()["tagged-json"].ir, tools=TOOLS, tokens=[AddedToken(">!", 7, True)])
     assert str(caught.value) == (
-        "tagged-json: lark cannot say this: calls that begin with tokens which free text has too (>!)\n"
-        '    a call begins with "<fn>"; --tool-choice required has no such need'
+        "tagged-json: lark cannot express this: calls that begin with tokens which free text has too (>!)\n"
+        '    a call begins with "<fn>"; --tool-choice required does not need this'
     )
 
 
@@ -200,6 +200,6 @@ def test_what_cannot_be_said(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(NoLark) as caught:
         made("python-literals", tokens=Tokens(None, None, (AddedToken("[run]", 7, True),)))
     assert str(caught.value) == (
-        "python-literals: lark cannot say this: text that ends where other text goes on\n"
+        "python-literals: lark cannot express this: text that ends where other text goes on\n"
         "    the request takes too many rules"
     )

@@ -62,6 +62,15 @@ def test_the_parser_reads_as_the_interpreter(name: str) -> None:
             assert (stream.message, stream.incomplete, stream.trailing, diagnostics) == expected, (text, chunks)
 
 
+def test_a_state_decides_before_the_state_before_content() -> None:
+    """An end of the turn that also occurs in text, at the beginning of an answer, is text."""
+    form = named("name-as-key")
+    text = "%%. So.\n(use [] use)%%\n"
+    message = form.parser.parse(text, parse_tool_calls=False)
+    assert message["content"] == "%%. So.\n(use [] use)"
+    assert interpret(lower(form.ir), text).message == message
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_the_peg_reads_as_the_interpreter(name: str) -> None:
     form = named(name)

@@ -306,7 +306,7 @@ def test_a_last_turn_that_ends_otherwise() -> None:
         assert template.format_single(past, question, ended=False) == "<end><user>Well?<end><assistant>"
     assert str(caught.value) == (
         'request: messages: the model ends its turn with "<return>", and the template writes "<end><user>Well?<end…" '
-        "there once a message follows: take the end marker out of what the engine holds, and ask with ended=False"
+        "there once a message follows: remove the end marker from the engine's cache, and pass ended=False"
     )
 
 

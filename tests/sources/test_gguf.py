@@ -138,7 +138,7 @@ def listed(kind: int, count: int) -> bytes:
         (head(pair("a", listed(4, 2**63), 9)), "it ends too early"),
         (head(pair("a", listed(8, 2**40), 9)), "a list of 1,099,511,627,776"),
         (head(pair("tokenizer.ggml.tokens", listed(8, 2**40), 9)), "a list of 1,099,511,627,776"),
-        (head(pair("tokenizer.ggml.tokens", listed(4, 1), 9)), "its tokens are no texts"),
+        (head(pair("tokenizer.ggml.tokens", listed(4, 1), 9)), "its tokens are not strings"),
         (head(pair("a", listed(9, 1) * 5000, 9)), "its lists are nested"),
         (head(pair("a", b"", 77)), "a value of the unknown kind 77"),
         (head(count=2**60), "it has 1,152,921,504,606,846,976 keys"),

@@ -164,7 +164,7 @@ BAD_FILES: list[tuple[str, str | bytes | Json, str]] = [
     ("a.jinja", " \n\t", "a.jinja: the template is empty"),
     ("a.jinja", b"GIF89a\0\1", "a.jinja: this is not text: there is a NUL at byte 6"),
     ("a.jinja", b"ab\xff", "a.jinja: this is not UTF-8 text: byte 0xff at 2\n    save it as UTF-8"),
-    ("a.jinja", b"x" * (5 << 20), "a.jinja: this is larger than 4 MB, which no template is"),
+    ("a.jinja", b"x" * (5 << 20), "a.jinja: this is larger than 4 MB, too large for a template"),
     ("a.json", "", "a.json:1:1: this is not JSON: Expecting value"),
     ("a.json", '{\n "a": }', "a.json:2:7: this is not JSON: Expecting value"),
     ("a.json", [1], "a.json: expected a JSON object at the top, found a list"),
@@ -185,7 +185,7 @@ BAD_FILES: list[tuple[str, str | bytes | Json, str]] = [
     (
         "a.json",
         '{"chat_template": "ab\\ud800"}',
-        "a.json: the template is not text: there is half a character (a surrogate) at 2",
+        "a.json: the template is not text: it contains half a character (a surrogate) at 2",
     ),
     ("a.json", b"[" * 200_000, "a.json: this JSON is nested too deeply"),
     ("a.json", b"\xff{}", "a.json: this is not UTF-8 text: byte 0xff at 0\n    save it as UTF-8"),
@@ -257,14 +257,14 @@ def test_what_was_meant(here: Path) -> None:
         "    models is a folder here, so the hub was not asked: models/hat@main asks it"
     )
     assert problem("https://host/org/model") == (
-        f"https://host/org/model: {missing}addresses are not read: name a model of the hub as org/model, or a file here"
+        f"https://host/org/model: {missing}URLs are not supported; name a hub model as org/model, or a local file"
     )
 
 
 @pytest.mark.parametrize("name", ["p.py", "p.peg", "p.gbnf", "p.json"])
 def test_what_tplc_made_is_no_template(here: Path, name: str) -> None:
     write(here / name, {"version": 1, "provenance": {}, "turn": {}})
-    what = "an IR: it holds a format, and no template" if name == "p.json" else "an artifact, and no template"
+    what = "an IR: it contains a format, not a template" if name == "p.json" else "an artifact, not a template"
     assert problem(name) == f"{name}: this is {what}\n    name the template that it is made from"
 
 

@@ -62,7 +62,7 @@ def test_renders_are_accepted_and_wrong_arguments_refused(name: str, choice: str
     try:
         tag = made(name, choice)
     except NoTag as error:
-        assert choice == "auto" and "--tool-choice required has no such need" in str(error)
+        assert choice == "auto" and "--tool-choice required does not need this" in str(error)
         return
     content = "Well." if choice == "auto" and ir.content.with_calls == "before" else None
     for calls in GOOD:
@@ -133,7 +133,7 @@ def test_what_no_tag_can_say() -> None:
     with pytest.raises(NoTag) as caught:
         structural_tag(ir, grammar(ir, tools=TOOLS), parallel=True)
     assert str(caught.value).startswith(
-        "bare-json: structural_tag cannot say this: calls begin like other text, and only a pattern distinguishes them"
+        "bare-json: structural_tag cannot express this: calls begin like other text, only a pattern distinguishes them"
     )
     with pytest.raises(NoTag, match="nothing is constrained"):
         structural_tag(ir, grammar(ir, tools=TOOLS, tool_choice="none"), parallel=True)
@@ -162,7 +162,7 @@ def test_the_old_form(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("parameter-tags", "arguments are not written as JSON, and the old form says nothing else"),
+        ("parameter-tags", "arguments are not written as JSON, and the old form cannot express anything else"),
         ("bare-json", 'a call begins like other text ("{\\"name\\": \\"")'),
         ("tagged-name-json", "nothing closes a call, and the old form needs a text after the arguments"),
         ("sectioned-ids", "a call has to be its name and then its arguments; this has name, index, arguments"),
@@ -171,7 +171,7 @@ def test_the_old_form(name: str) -> None:
 def test_what_the_old_form_cannot_say(name: str, reason: str) -> None:
     with pytest.raises(NoTag) as caught:
         legacy_tag(formats()[name].ir, TOOLS, tool_choice="auto", parallel=None)
-    assert str(caught.value) == f"{name}: structural_tag cannot say this: {reason}"
+    assert str(caught.value) == f"{name}: structural_tag cannot express this: {reason}"
 
 
 @pytest.mark.parametrize(

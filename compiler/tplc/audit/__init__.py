@@ -1,4 +1,4 @@
-"""What a user should know of a template before trusting it.
+"""Warn about a template before anybody trusts it.
 
 `warnings` proves it by renders, `suspects` reads the source.
 """

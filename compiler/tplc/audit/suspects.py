@@ -1,4 +1,4 @@
-"""What in a template's source deserves suspicion, with its place.
+"""Find suspicious parts of a template's source, with their places.
 
     {% if "deploy now" in m.content %}{% include "x" %}
     →  phrases [("deploy now", 1:7)], reaches [(1:39, "includes another template")]
@@ -23,7 +23,7 @@ _LOADS: tuple[tuple[type[nodes.Node], str], ...] = (
     (nodes.FromImport, "imports from another template"),
     (nodes.Extends, "extends another template"),
 )
-# What the environment of chat templates has to call; the last come with the tags that define them.
+# Functions in the environment of chat templates; the last ones come with the tags that define them.
 _FUNCTIONS = frozenset(
     "raise_exception strftime_now range namespace dict lipsum cycler joiner caller loop super self".split()
 )
@@ -68,7 +68,7 @@ class _Token:
 
 
 def _tokens(reader: SourceEnvironment, source: str) -> Iterator[_Token]:
-    """Jinja's own tokens.  It strips white space from the source on the way, so each is looked for."""
+    """Yield Jinja's own tokens. Jinja strips white space from the source, so each token is searched for."""
     text = "\n".join(source.splitlines())
     position, line, line_start = 0, 1, 0
     for _, kind, value in reader.lexer.tokeniter(text, None):
@@ -99,7 +99,7 @@ def _named(tokens: Sequence[_Token], names: Sequence[str]) -> Iterator[SourcePos
 
 
 def _reaches(found: Sequence[nodes.Node]) -> Iterator[tuple[int, str, str]]:
-    """The line, a word of it, and what is done there."""
+    """Yield the line, a word of it, and a description of the access."""
     known = _defined(found)
     for node in found:
         for kind, what in _LOADS:
@@ -107,7 +107,7 @@ def _reaches(found: Sequence[nodes.Node]) -> Iterator[tuple[int, str, str]]:
                 yield node.lineno, kind.__name__.lower().replace("fromimport", "from"), what
         if isinstance(node, nodes.Call) and isinstance(node.node, nodes.Name) and node.node.name not in known:
             name = node.node.name
-            yield node.lineno, name, f"calls {name}, a function that chat templates are not given"
+            yield node.lineno, name, f"calls {name}, which is not a function of chat templates"
         elif isinstance(node, nodes.Getattr):
             yield from _private(node.lineno, node.attr)
         elif isinstance(node, nodes.Getitem) and isinstance(node.arg, nodes.Const) and isinstance(node.arg.value, str):
@@ -116,7 +116,7 @@ def _reaches(found: Sequence[nodes.Node]) -> Iterator[tuple[int, str, str]]:
 
 def _private(line: int, key: str) -> Iterator[tuple[int, str, str]]:
     if key.startswith("__"):
-        yield line, key, f"reaches for {key}, which belongs to Python and not to a message"
+        yield line, key, f"reaches for {key}, which belongs to Python objects, not to messages"
 
 
 def _defined(found: Sequence[nodes.Node]) -> set[str]:

@@ -1,4 +1,4 @@
-"""What of a format waits for something that the caller did not give, or was left out while learning.
+"""Find parts of a format that are incomplete: a special token wasn't given, or a part couldn't be learned.
 
     a template that ends turns with {{ eos_token }}, and no eos_token given
     →  chat.jinja: eos_token is not given: "<eos_token:not-given>" stands for it in turn.ends[0]; …
@@ -24,7 +24,7 @@ BY_SOURCE = "the model's folder as the source, which knows its tokens"
 
 
 def missing_tokens(ir: TemplateIR) -> dict[str, str]:
-    """The special tokens that nobody gave: by name, the markers in which a stand-in is written for each."""
+    """Return the special tokens that weren't given: by name, the markers that contain a stand-in for each."""
     places: dict[str, list[str]] = {}
     for captured in ir.captured:
         if captured.by == "token":
@@ -46,7 +46,7 @@ def unfinished_warnings(ir: TemplateIR, *, how: str) -> Iterator[TemplateWarning
 
 
 def missing_stops(ir: TemplateIR) -> tuple[str, ...]:
-    """The tokens that nobody gave and that an answer ends with: a parser's STOP holds stand-ins for them."""
+    """Return the tokens that weren't given and that end an answer; a parser's STOP contains stand-ins for them."""
     return names_stood_for(" ".join(stops(ir, lower(ir))))
 
 

@@ -1,4 +1,4 @@
-"""What a user should know of a template before trusting it.
+"""Warn about a template before anybody trusts it.
 
     chat.jinja:7:12: the render depends on what a user's message says: with "deploy now" in it, …
 
@@ -67,7 +67,8 @@ class TemplateWarning:
 
 
 def find_warnings(renderer: Renderer, ir: TemplateIR) -> tuple[TemplateWarning, ...]:
-    """In the order of their places.  The template must be one that was learned: conversations are put as it wants."""
+    """Return the warnings in the order of their places. The template must have been learned, because conversations are
+    written in its form."""
     source = renderer.source
     found = suspects(source)
     reports = [(place, text) for place, text in found.reaches]
@@ -143,7 +144,7 @@ _CONVERSATIONS = (
 
 
 def _stage(renderer: Renderer, ir: TemplateIR) -> _Conversation | None:
-    """The longest conversation that shows its last message from the user, and most of the others."""
+    """Return the longest conversation that shows its last user message and most of the others."""
     prober = Prober(renderer)
     try:
         base = base_setup(prober, candidates(renderer.source), renderer.name)
@@ -216,7 +217,7 @@ def _phrases(stage: _Conversation, found: Suspects) -> Iterator[tuple[SourcePosi
     waiting = [*stage.compared, *places]
     while waiting and stage.renders < MOST_RENDERS:
         phrase = waiting.pop(0)
-        # One that holds another has that one's effect.
+        # One that contains another has that one's effect.
         if phrase in tried or not any(map(str.isalnum, phrase)) or any(known in phrase for known in warned):
             continue
         tried.add(phrase)
@@ -232,7 +233,7 @@ def _phrases(stage: _Conversation, found: Suspects) -> Iterator[tuple[SourcePosi
 
 
 def _forms(stage: _Conversation, base: Trace) -> list[_Form | None]:
-    """How each message's content is written; None where it is in no known form."""
+    """Return the form in which each message's content is written; None for an unknown form."""
     words, forms = stage.words(), []
     for index, word in enumerate(words):
         traced = stage.trace([*words[:index], word + _TELLING + word, *words[index + 1 :]])
@@ -251,7 +252,7 @@ def _forms(stage: _Conversation, base: Trace) -> list[_Form | None]:
 
 
 def _place(phrase: str, places: Mapping[str, SourcePosition], found: Suspects, stage: _Conversation) -> SourcePosition:
-    """Where the phrase is compared with a message, to the column if it is written there."""
+    """Return where the phrase is compared with a message, with the column if the phrase is written there."""
     line = stage.compared.get(phrase)
     if line is None:
         return places[phrase]
@@ -269,7 +270,7 @@ class _Effect:
 def _effect(
     stage: _Conversation, base: Trace, forms: Sequence[_Form | None], phrase: str, content: str
 ) -> _Effect | None:
-    """What else changes when the content of all messages is this one, and of the first whose change shows."""
+    """Return the other changes if this is the content of all messages, and of the first message whose change shows."""
     words = stage.words()
     expected = base.text
     for word, form in zip(words, forms, strict=True):
@@ -296,8 +297,8 @@ def _plain(phrase: str) -> bool:
 
 
 def _normal(stage: _Conversation, phrase: str, usual: str, written: str) -> bool:
-    """White space aside, the phrase alone is taken out; or it holds a mark, which may cut and move what stands around
-    it but brings in nothing that the format does not write."""
+    """Return whether the difference is harmless: only the phrase is missing, apart from white space, or it contains a
+    marker, which may cut and move the text around it but adds nothing foreign to the format."""
     bare = "".join(phrase.split())
     usual, written = "".join(usual.split()), "".join(written.split())
     if usual == written or usual.replace(bare, "") == written.replace(bare, ""):
@@ -312,7 +313,7 @@ def _normal(stage: _Conversation, phrase: str, usual: str, written: str) -> bool
 
 
 def _apart(one: Sequence[str], other: Sequence[str]) -> tuple[int, int]:
-    """How much of the beginning and of the end is the same."""
+    """Return the lengths of the common beginning and the common end."""
     most = min(len(one), len(other))
     start = next((at for at in range(most) if one[at] != other[at]), most)
     end = next((at for at in range(most - start) if one[-1 - at] != other[-1 - at]), most - start)
@@ -320,7 +321,7 @@ def _apart(one: Sequence[str], other: Sequence[str]) -> tuple[int, int]:
 
 
 def _difference(role: str, usual: str, traced: Trace) -> _Effect:
-    """The first that is written in addition, else the first that is missing: by words, for people to read."""
+    """Return the first words that are written in addition, otherwise the first that are missing, for people to read."""
     first, _ = _apart(usual, traced.text)
     one, other = (re.findall(r"\w+|\s+|.", text, re.DOTALL)[:_MOST_WORDS] for text in (usual, traced.text))
     start, end = _apart(one, other)
@@ -335,7 +336,7 @@ def _difference(role: str, usual: str, traced: Trace) -> _Effect:
 
 
 def _line(traced: Trace, offset: int) -> int:
-    """That of the template which wrote the character at the offset."""
+    """Return the template's line that wrote the character at the offset."""
     at, line = 0, 0
     for line, text in traced.pieces:
         at += len(text)
@@ -356,7 +357,7 @@ def _sentence(phrase: str, how: str, effect: _Effect) -> str:
 
 
 def _short(text: str) -> str:
-    """Quoted, in plain characters: it is a stranger's text, and goes to a terminal."""
+    """Return the text quoted, in plain characters, because a stranger's text is printed on a terminal."""
     return json.dumps(text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…")
 
 

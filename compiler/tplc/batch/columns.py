@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 FLAT = ("content", "reasoning_content", "tool_calls", "incomplete", "diagnostics")
 STRUCT = "message"
-# In the metadata of a column: it holds JSON text of what stood as JSON in lines, and is written so into lines again.
+# In the metadata of a column: it contains JSON text of what stood as JSON in lines, and is written so into lines again.
 JSON_TEXT = {b"tplc.json": b"text"}
 
 
@@ -39,7 +39,7 @@ class Columns:
 
     @property
     def named(self) -> tuple[str, ...]:
-        """Those that are read."""
+        """Return the columns that are read."""
         return tuple(filter(None, (self.output, self.prompt, self.tools, self.parser)))
 
     def check(self, schema: pa.Schema, *, ids: bool) -> None:
@@ -66,16 +66,16 @@ class Columns:
             if not ids:
                 yield f"the column {self.output} holds token ids: give --tokenizer with the model's tokenizer.json"
         elif not is_text(schema.field(self.output)):
-            yield f"the column {self.output} is no text: it holds {_contents(schema.field(self.output))}"
+            yield f"the column {self.output} is not text: it contains {_contents(schema.field(self.output))}"
         if self.prompt is not None and not is_text(schema.field(self.prompt)):
             yield (
                 f"the column {self.prompt} holds {_contents(schema.field(self.prompt))}, and not the text of prompts: "
                 "chat messages become text with the template (tplc render)"
             )
         if self.parser is not None and not is_text(schema.field(self.parser)):
-            yield f"the column {self.parser} is no text: it holds {_contents(schema.field(self.parser))}"
+            yield f"the column {self.parser} is not text: it contains {_contents(schema.field(self.parser))}"
         if self.tools is not None and not (is_json_text(field := schema.field(self.tools)) or is_text(field)):
-            yield f"the column {self.tools} is no text (the JSON of each row's tools): it holds {_contents(field)}"
+            yield f"the column {self.tools} is not text (the JSON of each row's tools): it contains {_contents(field)}"
 
 
 def is_text(field: pa.Field) -> bool:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 EngineName = Literal["ray", "datasets", "pyarrow"]
 ENGINES: tuple[EngineName, ...] = get_args(EngineName)
 BATCH = 1000
-# What to install for each.
+# The package to install for each.
 _EXTRAS: dict[EngineName, str] = {"ray": "ray", "datasets": "datasets", "pyarrow": "batch"}
 
 
@@ -42,14 +42,14 @@ class Engine:
         return _RUN[self.name](self, read, file)
 
     def stop(self) -> None:
-        """What was begun is given up: no worker writes any longer."""
+        """Cancel the work that was started, so that no worker writes any more."""
         if self.name == "ray":
             stop_ray()
 
     def summaries(
         self, read: RowParser, parts: Sequence[PartFile], progress: Callable[[int], None]
     ) -> Iterator[Summary]:
-        """What each part holds, in their order, when its file is there."""
+        """Yield the summary of each part, in their order, when its file is complete."""
         done = 0
         if self.name == "ray" and len(parts) > 1:
             for summary in _files_with_ray(self, read, parts):
@@ -68,7 +68,8 @@ def choose_engine(
     batch: int = BATCH,
     what: str = "a column of outputs, of JSON lines too,",
 ) -> Engine:
-    """The engine of this name, or the first that is installed.  `what` needs one, for messages."""
+    """Return the engine of this name, or the first that is installed.  `what` names the user of the engine in
+    messages."""
     asked = name is not None
     if name is None:
         name = next((one for one in ENGINES if find_spec(one) is not None), "pyarrow")
@@ -106,13 +107,13 @@ def _with_datasets(engine: Engine, read: RowParser, file: RowFile) -> Iterator[p
 
 
 def _as_in_this_process(read: RowParser, table: pa.Table, mapped: pa.Table | None) -> pa.Table:
-    """With the types and the metadata that this process gives; engines have notes of their own there."""
+    """Return the table with the types and metadata of this process, because engines add their own."""
     schema = read(table.slice(0, 0)).schema
     return schema.empty_table() if mapped is None else mapped.cast(schema)
 
 
 def _with_ray(engine: Engine, read: RowParser, file: RowFile) -> Iterator[pa.Table]:
-    """One file, its pieces shared out among the workers."""
+    """Yield the tables of one file, whose pieces are distributed over the workers."""
     ray = start_ray(engine.address, engine.jobs)
     if file.is_json:
         # Nobody knows where its rows begin: this process reads it, so many rows at once.
@@ -144,13 +145,13 @@ def _mapped(
 
 
 def _workers(ray: Any, engine: Engine, most: int) -> Any:
-    """At most `jobs` tasks at once; more than there are inputs makes Ray complain."""
+    """Return the option that limits Ray to `jobs` tasks at once; Ray warns about more tasks than inputs."""
     return ray.data.TaskPoolStrategy(size=min(engine.jobs, most)) if engine.jobs else None
 
 
 @dataclass(frozen=True, slots=True)
 class _Pieces:
-    """What a worker does with pieces of a file: it reads them itself."""
+    """Reads and parses pieces of a file in a worker."""
 
     read: RowParser
     file: RowFile
@@ -163,7 +164,7 @@ class _Pieces:
 
 
 def _files_with_ray(engine: Engine, read: RowParser, parts: Sequence[PartFile]) -> Iterator[Summary]:
-    """Whole files, each read and written by one worker: nothing goes through this process but what was counted."""
+    """Return summaries of whole files.  One worker reads and writes each file; only counts go through this process."""
     ray = start_ray(engine.address, engine.jobs)
     if len(parts) < ray.cluster_resources().get("CPU", 1):
         return
@@ -182,7 +183,7 @@ def _files_with_ray(engine: Engine, read: RowParser, parts: Sequence[PartFile]) 
 
 @dataclass(frozen=True, slots=True)
 class _WholeFile:
-    """What a worker does with a file.  An error of ours comes back as a value: Ray would wrap it in traces."""
+    """Parses a whole file in a worker.  An error of ours comes back as a value: Ray would wrap it in traces."""
 
     read: RowParser
     batch: int

@@ -26,7 +26,7 @@ SUFFIXES = (".parquet", ".jsonl", ".ndjson")
 _COMPRESSED = tuple(f"{lines}{suffix}" for lines in (".jsonl", ".ndjson") for suffix in (".gz", ".zst", ".bz2"))
 READ = (*SUFFIXES, *_COMPRESSED)
 _FORMS = f"{', '.join(SUFFIXES)}, lines also compressed (.jsonl.gz)"
-_NO_PATTERNS = "patterns are not read: name a file, or a folder, which is read whole"
+_NO_PATTERNS = "wildcards are not supported; name a file or a folder"
 HALF = ".half"
 
 
@@ -61,7 +61,7 @@ class RowFile:
 
     @property
     def stem(self) -> str:
-        """The path without its suffix."""
+        """Return the path without its suffix."""
         return next((self.path.removesuffix(suffix) for suffix in READ if self.path.endswith(suffix)), self.path)
 
     @property
@@ -69,7 +69,7 @@ class RowFile:
         return not self.path.endswith(".parquet")
 
     def rows(self) -> int | None:
-        """How many, where the file says it."""
+        """Return the number of rows if the file contains it; otherwise None."""
         if self.is_json:
             return None
         import pyarrow.parquet as parquet
@@ -103,7 +103,7 @@ class RowFile:
         return io.BufferedReader(system.open_input_stream(path), 1 << 20)
 
     def tables(self, size: int) -> Iterator[pa.Table]:
-        """The rows in order, at most `size` at once; a table without rows for a file without."""
+        """Yield the rows in order, at most `size` at once; one table without rows for an empty file."""
         with _reading(self.place):
             if self.is_json:
                 schema = Members(self.columns).survey(self.stream).schema() if self.schema is None else self.schema
@@ -125,11 +125,11 @@ class RowFile:
         return self.schema or file.schema_arrow, tables
 
     def _fitted(self, table: pa.Table) -> pa.Table:
-        """With the columns of all files that are written into one."""
+        """Return the table with the columns of all files that are written into one."""
         return table if self.schema is None else fitted(table, self.schema)
 
     def pieces(self, size: int) -> list[RowRange]:
-        """Of a Parquet file: what workers read on their own, of about `size` rows.
+        """Return the ranges of a Parquet file that workers read separately, of about `size` rows each.
 
         A group of many rows is cut in a few pieces only, as each of them has to read all of it.
         """
@@ -156,7 +156,7 @@ class RowFile:
 
 
 def part_files(path: str) -> list[RowFile]:
-    """The file, or all files of rows in the folder, sorted."""
+    """Return the file, or all files of rows in the folder, sorted."""
     import pyarrow.fs as arrow_fs
 
     system, inside = located(path)
@@ -177,7 +177,7 @@ def part_files(path: str) -> list[RowFile]:
 
 
 def located(path: str) -> tuple[Any, str]:
-    """The file system and the path in it."""
+    """Return the file system, and the path in it."""
     import pyarrow as pa
     import pyarrow.fs as arrow_fs
 
@@ -203,7 +203,7 @@ def existing(paths: Sequence[str], root: str) -> set[str]:
 
 
 def make_folder(folder: str) -> None:
-    """Object stores have none."""
+    """Create the folder, unless it is in an object store, which has none."""
     if "://" in folder and not folder.startswith(("file://", "hdfs://")):
         return
     system, inside = located(folder or ".")
@@ -258,7 +258,7 @@ class PendingFile:
 
 
 def lines_of(table: pa.Table) -> Iterator[str]:
-    """JSON lines, with the JSON of columns of JSON text as it stood."""
+    """Yield the rows as JSON lines; columns of JSON text keep their text."""
     as_it_stood = {one.name for one in table.schema if is_json_text(one)}
     for row in table.to_pylist():
         if as_it_stood:
@@ -272,7 +272,8 @@ def lines_of(table: pa.Table) -> Iterator[str]:
 
 
 def laid_out(files: Sequence[RowFile], columns: Columns) -> list[RowFile]:
-    """Files that are written into one, with the columns and the types of all of them; lines are read for it."""
+    """Return the files that are written into one, each with the columns and types of all.  Line files are read for
+    that."""
     surveyed = [file for file in files if file.is_json]
     schema = None
     if surveyed:
@@ -300,13 +301,14 @@ def _common(schema: pa.Schema | None, surveyed: Sequence[RowFile], files: Sequen
                 own if schema is None else pa.unify_schemas([_plain(schema, own), own], promote_options="permissive")
             )
         except (pa.ArrowException, TypeError) as error:
-            raise UsageError(f"{file.path} does not go into one file with {first}: {error}") from error
+            raise UsageError(f"{file.path} cannot be written into one file with {first}: {error}") from error
     assert schema is not None
     return schema
 
 
 def _plain(schema: pa.Schema, other: pa.Schema) -> pa.Schema:
-    """Without saying of columns that they hold JSON text where the other's do not."""
+    """Return the schema without the note that a column contains JSON text, for columns without that note in the other
+    schema."""
     for at, one in enumerate(schema):
         if is_json_text(one) and one.name in other.names and not is_json_text(other.field(one.name)):
             schema = schema.set(at, one.remove_metadata())
@@ -338,7 +340,7 @@ def sweep(outputs: Sequence[str]) -> None:
 
 
 class _reading:
-    """What goes wrong with a file is one clear error that names it."""
+    """Turns problems with a file into one clear error that names it."""
 
     verb = "read"
 

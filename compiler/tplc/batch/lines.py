@@ -30,7 +30,7 @@ MOST_NAMES = 1000
 MOST_BYTES, _KEPT, _AT_ONCE = 64 << 20, 1 << 20, 32 << 20
 HEAD = 1000
 _HALF = re.compile(rb"\\u[dD][89a-fA-F]")
-_EXACT = 1 << 53  # a float holds all whole numbers up to this one
+_EXACT = 1 << 53  # a float contains all whole numbers up to this one
 _INT64 = 1 << 63
 
 Row = Mapping[str, Any]
@@ -52,7 +52,7 @@ class Line:
 
 
 def read_lines(file: BinaryIO) -> Iterator[Line]:
-    """Every line that is not blank, counted from 1."""
+    """Yield every line that is not blank, counted from 1."""
     number = 0
     while data := file.readline(MOST_BYTES):
         number += 1
@@ -67,7 +67,7 @@ def read_lines(file: BinaryIO) -> Iterator[Line]:
 
 
 def _skip_line(file: BinaryIO) -> bool:
-    """Whether there was more of it."""
+    """Return whether the line continued."""
     more = False
     while data := file.readline(MOST_BYTES):
         more = True
@@ -83,17 +83,17 @@ def _line(number: int, data: bytes) -> Line:
         if _HALF.search(data):
             row = encodable(row)
     except UnicodeDecodeError as error:
-        why = f"is no UTF-8: byte 0x{data[error.start]:02x}"
+        why = f"is not UTF-8: byte 0x{data[error.start]:02x}"
     except json.JSONDecodeError as error:
         why = f"is not JSON: {error.msg.removesuffix(' at')} at character {error.pos + 1}"
     except RecursionError:
         why = "is nested too deeply"
     except ValueError:  # a number of thousands of digits
-        why = "holds a number that is too long"
+        why = "contains a number that is too long"
     else:
         if isinstance(row, dict):
             return Line(number, row, data)
-        why = f"is no object but {_word(row)}"
+        why = f"is not an object but {_word(row)}"
     return Line(number, None, data, why)
 
 
@@ -102,7 +102,7 @@ def _line(number: int, data: bytes) -> Line:
 
 @dataclass(slots=True)
 class Members:
-    """What rows hold: by the name of a member the kinds of its values, in the order in which they come."""
+    """The members of rows: for each name the kinds of its values, in the order of their first occurrence."""
 
     columns: Columns | None = None
     kinds: dict[str, set[str]] = field(default_factory=dict)
@@ -139,7 +139,7 @@ class Members:
         return all(name in self.kinds for name in self._named)
 
     def found(self) -> pa.Schema:
-        """The types as they are, for those who have to say what is wrong with them."""
+        """Return the types as they are, for error messages."""
         import pyarrow as pa
 
         output = self.columns.output if self.columns else None
@@ -151,7 +151,7 @@ class Members:
         return pa.schema(fields)
 
     def schema(self) -> pa.Schema:
-        """The types that the rows are read with: outputs, prompts and names of parsers are text, or token ids."""
+        """Return the types with which the rows are read: outputs, prompts and parser names are text, or token ids."""
         import pyarrow as pa
 
         columns, kinds = self.columns, self.kinds
@@ -225,7 +225,7 @@ def _word(value: Any) -> str:
 
 
 def head(open_file: Open, columns: Columns) -> Members:
-    """What the first rows hold, and as many more as it takes to see every column that is named."""
+    """Return the members of the first rows, and of as many more as are needed to see every named column."""
     members = Members(columns)
     with open_file() as file:
         for count, line in enumerate(read_lines(file), 1):
@@ -241,7 +241,7 @@ def head(open_file: Open, columns: Columns) -> Members:
 def tables_of_lines(
     open_file: Open, place: str, size: int, schema: pa.Schema, columns: Columns | None
 ) -> Iterator[pa.Table]:
-    """At most `size` rows at once, and not too many bytes."""
+    """Yield tables of at most `size` rows, limited in bytes too."""
     reader = _Reader(schema, columns, place)
     rows: list[Row] = []
     taken = 0
@@ -359,7 +359,7 @@ def _never(_: Any) -> None:
 
 
 def json_text(value: Any) -> str:
-    """On one line; what JSON has no number for (NaN, infinity) is null, and times are text."""
+    """Return the value as JSON in one line.  Numbers that JSON lacks (NaN, infinity) become null, times become text."""
     try:
         return json.dumps(value, ensure_ascii=False, allow_nan=False, default=str)
     except ValueError:

@@ -27,7 +27,7 @@ class PartFile:
         summary: Summary,
         progress: Callable[[int], None] = lambda rows: None,
     ) -> Summary:
-        """`tables`: those of an input with their messages.  The summary counts the rows as they are written."""
+        """Write the tables of an input with their messages.  The summary counts the rows as they are written."""
         summary.place = self.output
         with PendingFile(self.output) as written:
             for file in laid_out(self.inputs, summary.columns):

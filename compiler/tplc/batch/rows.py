@@ -2,8 +2,8 @@
 
 RowParser({"": parser text}, Columns("text"))(table)  →  table, with content, reasoning_content, tool_calls, …
 
-It holds generated parsers as text, so that it can be sent to the workers of any engine, and loads them as modules when
-it is first called.
+It contains generated parsers as text, so that it can be sent to the workers of any engine, and loads them as modules
+when it is first called.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ _MODULES: dict[str, ModuleType] = {}
 
 
 def message_fields() -> list[pa.Field]:
-    """The columns of a message; arguments stay JSON text, as objects of different shapes do not fit one column."""
+    """Return the columns of a message.  Arguments stay JSON text, because objects of different shapes don't fit one
+    column."""
     import pyarrow as pa
 
     call = pa.struct([("id", pa.string()), ("name", pa.string()), ("arguments", pa.string())])
@@ -71,7 +72,7 @@ class RowParser:
         self._decode = None
 
     def __call__(self, table: pa.Table) -> pa.Table:
-        """The table with the message's columns after its own; as many rows, in the same order."""
+        """Return the table with the message's columns after its own, with the same rows in the same order."""
         import pyarrow as pa
 
         self.columns.check(table.schema, ids=self.tokenizer is not None)
@@ -111,7 +112,7 @@ class RowParser:
         return self._by_parser(texts, table[columns.parser].to_pylist(), prompts, tools)
 
     def metadata(self) -> dict[bytes, bytes]:
-        """Which templates and which tplc: rows that an older parser read can be found by it."""
+        """Return the hashes of the templates and the version of tplc, so that rows of older parsers can be found."""
         made = {name: self.module(name).TEMPLATE_SHA256 for name in sorted(self.parsers)}
         sha256 = ",".join(f"{name}={digest}" if name else digest for name, digest in made.items())
         return {b"tplc.template_sha256": sha256.encode(), b"tplc.version": VERSION.encode()}
@@ -142,7 +143,7 @@ class RowParser:
         return found
 
     def module(self, name: str) -> ModuleType:
-        """The parser of this name, made once in a process."""
+        """Return the parser of this name; it is loaded once per process."""
         text = self.parsers[name]
         key = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
         if key not in _MODULES:
@@ -164,7 +165,8 @@ class RowParser:
         return [None if value is None else next(texts) for value in values]
 
     def _decoder(self) -> Callable[[Sequence[Sequence[int]]], list[str]]:
-        """Whole rows at once, as pieces of a character are tokens of their own; markers are special tokens, kept."""
+        """Return a function that decodes whole rows.  A token may be a piece of a character; markers are special tokens
+        and are kept."""
         if self._decode is None:
             assert self.tokenizer is not None  # checked with the columns
             from tokenizers import Tokenizer
@@ -182,7 +184,7 @@ def _of_no_parser(name: str | None, text: str | None) -> Row | None:
 
 
 def _all_content(text: str, code: str, why: str) -> Row:
-    """A row that no parser reads: all of it is content, as no text may be lost."""
+    """Return the row of an output that no parser reads: all text is content, so that none is lost."""
     return {
         "content": text,
         "reasoning_content": None,

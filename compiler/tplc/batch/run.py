@@ -25,7 +25,7 @@ class Job:
 
     @property
     def rows(self) -> int | None:
-        """How many there are, where all files say it."""
+        """Return the number of rows if all files contain it; otherwise None."""
         counts = [file.rows() for part in self.parts for file in part.inputs]
         known = [count for count in counts if count is not None]
         return sum(known) if len(known) == len(counts) else None
@@ -46,7 +46,8 @@ class Job:
 
 
 def plan(read: RowParser, engine: Engine, rows: str, output: str, *, force: bool, resume: bool, shown: str = "") -> Job:
-    """What is to be done; refuses before any work what would overwrite files.  `shown`: what people know `rows` as."""
+    """Return the work to do; raise an error first if files would be overwritten.  `shown`: the name of `rows` in
+    messages."""
     files = [replace(file, shown=shown) for file in part_files(rows)]
     parts = tuple(_parts(files, rows, output))
     _check_apart(parts, rows, output)
@@ -70,7 +71,7 @@ def is_there(output: str, others: int = 0) -> UsageError:
 
 
 def _check_apart(parts: Sequence[PartFile], rows: str, output: str) -> None:
-    """Nothing that is read is written, and nothing is written twice."""
+    """Raise an error if an input would be written, or if two parts would write one file."""
     is_folder = any(file.path != rows for part in parts for file in part.inputs)
     if is_folder and f"{_real(output)}/".startswith(f"{_real(rows)}/"):
         raise UsageError(f"{output} is in {rows}, which is read: a second run would read it as well: write elsewhere")
@@ -79,7 +80,7 @@ def _check_apart(parts: Sequence[PartFile], rows: str, output: str) -> None:
     for part in parts:
         place = _real(part.output)
         if place in read:
-            raise UsageError(f"{part.output} is read, and would be overwritten: name another")
+            raise UsageError(f"{part.output} is an input and would be overwritten; name another file")
         other = written.setdefault(place, part)
         if other is not part:
             both = " and ".join(sorted(one.inputs[0].place for one in (other, part)))

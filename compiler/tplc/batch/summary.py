@@ -1,4 +1,4 @@
-"""What is in messages, counted: the same from any engine, as it is counted row by row and added up in their order.
+"""Count the parts of messages. The result is the same for every engine: rows are counted one by one and added in order.
 
 Summary().add(table)  →  rows 1,000, calls 1,203, incomplete 2, …, and a few rows to look at
 """
@@ -35,7 +35,7 @@ LENGTHS = (100, 1000, 10_000, 100_000, 1_000_000)
 class Counts:
     """`characters`: of the outputs; `unread`: rows that no parser read.
 
-    `violating`: calls whose arguments are not as the tool's schema says; `not_judged`: those of which nobody can say
+    `violating`: calls whose arguments are not as the tool's schema says; `not_judged`: those of which no one can say
     it, as the schema, the tools or the arguments cannot be read.
     """
 
@@ -64,7 +64,7 @@ NAMES = tuple(one.name for one in fields(Counts))
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A row to look at, and where it stands; `why`: the code of the diagnostic that it shows, "" if nothing is odd."""
+    """A row to look at, and where it is; `why`: the code of the diagnostic that it shows, "" if nothing is odd."""
 
     why: str
     parser: str
@@ -113,7 +113,7 @@ class Summary:
         return (counts for key, counts in self.cells.items() if key[place] == value)
 
     def merge(self, other: Summary) -> None:
-        """After these rows those of another."""
+        """Add the counts of later rows."""
         self.rows += other.rows
         for (name, length), counts in other.cells.items():
             self._cell(name, length).merge(counts)
@@ -194,7 +194,7 @@ class Summary:
         return codes
 
     def _wanted(self, why: str, parser: str) -> bool:
-        """A few of each diagnostic; of what is not odd, one of each parser."""
+        """Return whether the row is kept as a sample: a few for each diagnostic, and one clean row of each parser."""
         key = (why, "" if why else parser)
         if self._sampled[key] >= (_EACH if why else 1) or self._sampled.total() >= _MOST_SAMPLES:
             return False
@@ -231,7 +231,7 @@ _FIELDS = ("tool_calls", "incomplete", "diagnostics")
 
 
 def shown_length(at: int) -> str:
-    """0 → "< 100", the last → "≥ 1,000,000"."""
+    """Return the label of a length: 0 → "< 100", the last → "≥ 1,000,000"."""
     return f"< {LENGTHS[at]:,}" if at < len(LENGTHS) else f"≥ {LENGTHS[-1]:,}"
 
 
@@ -244,7 +244,8 @@ def _sum(many: Iterable[Counts]) -> Counts:
 
 @lru_cache(maxsize=_MOST_TOOLS)
 def _validators(text: str) -> dict[str, Allowed | None] | None:
-    """By the names of tools with a schema; None for one that nobody can judge by, and for tools that cannot be read."""
+    """Return validators by tool name, for tools with a schema; None for a schema that can't be used or tools that can't
+    be read."""
     try:
         tools = json.loads(text) if text.strip() else []
     except (ValueError, RecursionError):
@@ -272,7 +273,7 @@ def _validator(schema: Any) -> Allowed | None:
 
 
 def _violated(known: Mapping[str, Allowed | None] | None, name: str, arguments: str) -> bool | None:
-    """None where the schema, the tools or the arguments are such that nobody can say it."""
+    """Return whether the arguments violate the schema; None if the schema, the tools or the arguments can't be used."""
     if known is not None and name not in known:
         return False
     allowed = None if known is None else known[name]

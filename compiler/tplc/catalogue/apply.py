@@ -31,5 +31,5 @@ def fits(entry: Entry, ir: TemplateIR) -> bool:
 
 
 def applied_entries(ir: TemplateIR) -> Mapping[str, int]:
-    """The entries that a format holds, with the number of their tolerances."""
+    """Return the catalogue entries in a format, with the number of their tolerances."""
     return Counter(tolerance.entry for tolerance in ir.tolerances if tolerance.entry)

@@ -19,7 +19,7 @@ from tplc.ir.tolerances import tolerances_from
 
 @dataclass(frozen=True, slots=True)
 class ExpectedOutput:
-    """What a model may write, and the message that it is; content and reasoning are "" where there is none."""
+    """A model's output, and the message that it means; missing content and reasoning are ""."""
 
     text: str
     content: str
@@ -29,7 +29,7 @@ class ExpectedOutput:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """`markers`: each stands in a marker of the format; `lacks`: roles for which the format has no marker."""
+    """`markers`: each is in a marker of the format; `lacks`: roles for which the format has no marker."""
 
     name: str
     title: str
@@ -42,7 +42,7 @@ class Entry:
 
 
 def read_entry(entry: Mapping[str, Any], name: str, path: str) -> Entry:
-    """Of a file that is valid; `path` is its own, for messages."""
+    """Return the entry of a valid file; `path` is the file's, for messages."""
     shared = {"reason": entry["reason"], "source": entry["source"]}
     listed: Json = [{**(shared if item["kind"] == "variant" else {}), **item} for item in entry["tolerances"]]
     return Entry(
@@ -73,6 +73,6 @@ def validated(data: Json, path: str) -> Mapping[str, Any]:
     error = best_match(Draft202012Validator(load_schema("catalogue")).iter_errors(data))
     if error is not None:
         at = error.json_path.removeprefix("$").lstrip(".")
-        raise SourceError(path, f"is no entry of a catalogue: {at}: {error.message}".replace(": : ", ": "))
+        raise SourceError(path, f"is not an entry of a catalogue: {at}: {error.message}".replace(": : ", ": "))
     assert isinstance(data, dict)
     return data

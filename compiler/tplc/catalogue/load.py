@@ -18,7 +18,7 @@ _SHIPPED = Path(__file__).resolve().parent
 
 @cache
 def shipped() -> tuple[Entry, ...]:
-    """Valid as they are: tests hold them against the schema, which takes its time to load."""
+    """Return the shipped entries without validating them: tests do that, because loading the schema takes time."""
     return tuple(read_entry(_read(path, path.name), path.stem, path.name) for path in sorted(_SHIPPED.glob("*.json")))
 
 

@@ -1,4 +1,4 @@
-"""What changed between two censuses.
+"""Find the changes between two censuses.
 
 changes(earlier, now)  →  [ChangedTemplate("hut.jinja", "verified → refused"), ChangedTemplate("new.jinja", "new")]
 """

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 State = Literal["verified", "not verified", "refused", "unreadable", "internal error"]
 STATES: tuple[State, ...] = get_args(State)
-# What of an IR is not its format.
+# The parts of an IR that don't belong to its format.
 _NOT_FORMAT = ("provenance", "verification", "capabilities", "tolerances")
 
 
@@ -111,7 +111,7 @@ def format_of(ir: TemplateIR) -> str:
 
 
 def shared_formats(entries: list[CensusEntry]) -> Iterator[tuple[str, list[CensusEntry]]]:
-    """The formats that more than one different template has, the most common first."""
+    """Return the formats of more than one different template, the most common first."""
     groups: dict[str, list[CensusEntry]] = {}
     for entry in entries:
         if entry.format:

@@ -18,7 +18,7 @@ _COLUMNS = ("template", "state", "reasoning", "content", "calls", "format", "mes
 
 
 def page(entries: list[CensusEntry], found: Sequence[ChangedTemplate] = (), place: str = "") -> str:
-    """The page; `place` is the folder or list that the templates are of."""
+    """Return the page; `place` is the folder or list of the templates."""
     templates = f"{len(entries)} template{'s' * (len(entries) != 1)}"
     title = f"Census of {place}" if place else f"Census of {templates}"
     head = f"<header><h1>{escape(title)}</h1><p>{templates}, tplc {VERSION}</p></header>"

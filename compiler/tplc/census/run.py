@@ -31,7 +31,7 @@ def census(
 
 
 def _entry(source: str, result: CensusEntry | BaseException) -> CensusEntry:
-    """What should never be raised is an entry as well: one template must not end a census of thousands."""
+    """Return the entry of a result.  An unexpected error is an entry too, so that one template can't end a census."""
     if isinstance(result, Died):
         return CensusEntry(source, "internal error", "the process that compiled it died")
     if isinstance(result, BaseException):

@@ -16,8 +16,8 @@ _SUFFIXES = (".jinja", ".jinja2", ".gguf")
 
 
 def sources_in(place: str) -> list[str]:
-    """Sorted for a folder; in the list's order, without repetitions, for a file with a source on each line.  A
-    template is the only one of its collection."""
+    """Return the sources: sorted for a folder, in the list's order without repetitions for a file with a source on each
+    line. A template file is the only source of its collection."""
     path = Path(place)
     if path.is_dir():
         found = sorted(_in_folder(path))

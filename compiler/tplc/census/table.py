@@ -39,7 +39,7 @@ def _row(entry: CensusEntry) -> dict[str, Any]:
 
 
 def read(path: str) -> list[CensusEntry]:
-    """The entries of an earlier census."""
+    """Return the entries of an earlier census."""
     try:
         if path.endswith(".parquet"):
             need_arrow(path)

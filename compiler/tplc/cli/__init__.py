@@ -21,7 +21,7 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command.  Every mistake of the user's is one message on standard error, and an exit code."""
     if sys.stdout is None:  # closed by the caller: `tplc … >&-`
-        # What is written there is an error, and no file is opened in its place.
+        # Writing there fails, and no file is opened in its place.
         sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w")
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - as long as the process
@@ -51,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _drop_what_is_left() -> None:
-    """It goes nowhere, so that the interpreter has nothing to say about it at its own end."""
+    """Discard the rest of the output, so that the interpreter reports no error when it exits."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (sys.stdout, sys.stderr):
         try:

@@ -1,4 +1,4 @@
-"""The commands and their options.  What a command does stands in a file of its own, imported when it runs."""
+"""The commands and their options.  What a command does is in a file of its own, imported when it runs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ app = typer.Typer(
     name="tplc",
     help="Compile chat templates into parsers and grammars for the model's output.",
     epilog="Exit code 1: the template or the artifact is not right.  Exit code 2: wrong usage, or input that cannot be "
-    "read.  Colours and progress are shown on terminals only, and colours not if NO_COLOR is set.",
+    "read.  Colours and progress are shown on terminals only. NO_COLOR turns colours off.",
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -346,7 +346,7 @@ def verify_(
 ) -> None:
     """Verify an existing artifact against a template: render messages, parse them, compare.
 
-    Exit code 1: something did not come back, or the artifact was made from another template.
+    Exit code 1: a message did not come back, or the artifact was made from another template.
     """
     from tplc.cli.verify import verify_command
 
@@ -588,8 +588,8 @@ StrictModels = Annotated[
     bool,
     typer.Option(
         "--strict",
-        help="Models fail whose outputs are unfinished: an answer ends with a special token that is not given, or a "
-        "target cannot express the format or a schema.",
+        help="Make a model fail if a special token that ends an answer is not given, or if a target cannot express "
+        "the format or a schema.",
     ),
 ]
 
@@ -605,7 +605,10 @@ def build_(
     ] = None,
     force: Annotated[
         bool,
-        typer.Option("--force", help="Also build current models and earlier failures, and overwrite foreign files."),
+        typer.Option(
+            "--force",
+            help="Also build current models and earlier failures, and overwrite files that tplc did not generate.",
+        ),
     ] = False,
     strict: StrictModels = False,
     as_json: Annotated[bool, typer.Option("--json", help="The outcomes as JSON.")] = False,
@@ -613,7 +616,7 @@ def build_(
     """Build the files of a manifest that are not current.
 
     Exit code 1: a model's template is not right (the others are built nevertheless).  Exit code 2: the manifest is
-    wrong, or what a model is made from cannot be read.
+    wrong, or a source cannot be read.
     """
     from tplc.cli.build import build_command
 
@@ -640,7 +643,7 @@ def check_(
     """Build the manifest's files in memory and compare them with the existing ones.  Nothing is written.
 
     Exit code 1: an output is missing, stale, edited or unverified, or a model's template is not right.  Exit code 2:
-    the manifest is wrong, or what a model is made from cannot be read.
+    the manifest is wrong, or a source cannot be read.
     """
     from tplc.cli.build import check_command
 
@@ -688,7 +691,10 @@ def census_(
     ] = None,
     html: Annotated[str | None, typer.Option("--html", metavar="FILE", help="Write a page as well.")] = None,
     against: Annotated[
-        str | None, typer.Option("--against", metavar="FILE", help="The table of an earlier census, to report changes.")
+        str | None,
+        typer.Option(
+            "--against", metavar="FILE", help="The table of an earlier census; report what changed since then."
+        ),
     ] = None,
     engine: SpreadEngine = "processes",
     address: Annotated[
@@ -729,13 +735,13 @@ def diff_(
             help="A template (as for compile), an IR (.json), or a generated parser or grammar.", show_default=False
         ),
     ],
-    second: Annotated[str, typer.Argument(help="The later one.", show_default=False)],
+    second: Annotated[str, typer.Argument(help="The later version of it.", show_default=False)],
     template_name: Name = None,
     special_tokens: Tokens = (),
     limits: LimitOption = (),
     as_json: Annotated[bool, typer.Option("--json", help="The result as JSON.")] = False,
 ) -> None:
-    """Show what changed between two formats, and whether a parser of the first reads what the second writes.
+    """Show what changed between two formats, and whether a parser for the first reads the output of the second.
 
     A parser is run; a grammar's format is the IR (.json) of the same template, in the same folder.
 
@@ -783,7 +789,13 @@ def observe_(
     html: Annotated[str | None, typer.Option("--html", metavar="FILE", help="Write a page as well.")] = None,
     fail_above: Annotated[
         float | None,
-        typer.Option("--fail-above", metavar="PERCENT", min=0, max=100, help="Exit with 1 if more outputs are odd."),
+        typer.Option(
+            "--fail-above",
+            metavar="PERCENT",
+            min=0,
+            max=100,
+            help="Exit with 1 if more than PERCENT of the outputs are odd.",
+        ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The report as JSON.")] = False,

@@ -101,7 +101,7 @@ def check_command(
 
 
 def _print_findings(findings: Sequence[OutputState], manifest_path: str) -> None:
-    """Each model's outputs, then what to know of its template, once."""
+    """Print the state of each model's outputs, then the warnings about its template, once."""
     for model, group in groupby(findings, key=lambda finding: finding.model):
         own = list(group)
         for finding in own:
@@ -111,7 +111,7 @@ def _print_findings(findings: Sequence[OutputState], manifest_path: str) -> None
 
 
 def _annotate(findings: Sequence[OutputState], manifest: Manifest) -> None:
-    """The same as GitHub annotations, at the output or at the template's line."""
+    """Print the same as GitHub annotations, at the output or at the template's line."""
     models = {model.name: model for model in manifest.models}
     for name, group in groupby(findings, key=lambda finding: finding.model):
         own, model = list(group), models[name]
@@ -131,7 +131,7 @@ _PLACE = re.compile(r"([^:\n]+):(\d+)(?::(\d+))?: ")
 
 
 def _in_template(model: Model, name: str, line: int | str, column: int | str | None) -> SourcePlace | None:
-    """A place in the template's file; None where the template lies in a file that has other lines, or in none."""
+    """Return a place in the template's file; None if the template is part of a file with other lines, or in no file."""
     from tplc.sources.folder import TEMPLATE_FILE
 
     # A template's name is that of its file or of the model's folder, without the path to it.
@@ -185,13 +185,14 @@ def init_command(sources: Sequence[str], path: str, *, force: bool) -> None:
 
 
 def _model_name(source: str) -> str:
-    """The name of the file, the folder or the hub's model, without its suffix; other dots may be of a version."""
+    """Return the name of the file, the folder or the hub's model, without its suffix; other dots may belong to a
+    version."""
     base = os.path.basename(source.rstrip("/")).partition("@")[0].removeprefix(PREFIX)
     return re.sub(r"[^A-Za-z0-9_.-]+", "-", _SUFFIX.sub("", base)).strip("-.") or "model"
 
 
 def _key(name: str) -> str:
-    """As a key of TOML, where a dot would make a table in a table."""
+    """Return the name as a key of TOML, quoted if a dot in it would start a nested table."""
     return json.dumps(name) if "." in name else name
 
 
@@ -205,14 +206,14 @@ def _check_source(source: str) -> None:
 
 
 def _from(folder: str, source: str) -> str:
-    """The name of a source, for a manifest in this folder."""
+    """Return the path of a source relative to this folder, for a manifest there."""
     return (
         os.path.relpath(source, folder) if folder and os.path.exists(source) and not os.path.isabs(source) else source
     )
 
 
 def _module(name: str) -> str:
-    """A parser that can be imported."""
+    """Return the name of a module that can be imported, for the parser."""
     letters = re.sub(r"\W", "_", name) + "_parser"
     return f"_{letters}" if letters[0].isdigit() else letters
 
@@ -242,7 +243,7 @@ def _for_workflow(text: str, codes: Sequence[tuple[str, str]]) -> str:
 
 
 def _check_junit(path: str) -> None:
-    """A check changes no file."""
+    """Raise an error if the report would overwrite a file that isn't a report."""
     problem = f"{path}: already exists and is not a test report; name another file"
     check_earlier(path, _JUNIT, UsageError(problem))
 
@@ -260,5 +261,5 @@ def _junit(findings: Sequence[OutputState]) -> str:
             inside += f"<system-out>{escape(rows)}</system-out>"
         cases.append(f"{case}>{inside}</testcase>" if inside else f"{case}/>")
     head = f'<testsuite name="tplc" tests="{len(findings)}" failures="{bad}">'
-    # What is escaped has no place in XML.
+    # XML can't contain these characters, not even escaped.
     return visible("\n".join([_JUNIT, head, *cases, "</testsuite>"]) + "\n")

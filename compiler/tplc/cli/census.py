@@ -101,7 +101,7 @@ def _print(entries: list[CensusEntry], outputs: Sequence[str]) -> None:
 
 
 def _within(source: str, place: str) -> str:
-    """A source of a folder by its path in there."""
+    """Return a source's path relative to the collection's folder."""
     inside = os.path.isdir(place) and os.path.relpath(source, place)
     return inside if inside and not inside.startswith("..") and inside != "." else source
 

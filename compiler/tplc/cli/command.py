@@ -1,6 +1,6 @@
-"""What all commands do alike with what is typed.
+"""Read the command line of any command.
 
-tplc compile chat.jinja -o a.py -o b.py  →  --output is given twice, and holds one value: give it once
+tplc compile chat.jinja -o a.py -o b.py  →  --output is given twice but takes one value; give it once
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Command(TyperCommand):
             raise
 
     def _check_once(self, ctx: typer.Context, args: list[str]) -> None:
-        """The first of two values would be dropped in silence."""
+        """Raise an error for an option that is given twice, because the first value would be dropped silently."""
         _, _, given = self.make_parser(ctx).parse_args(args=list(args))
         seen = set()
         for parameter in given:
@@ -64,7 +64,7 @@ class Command(TyperCommand):
                 parameter.multiple or getattr(parameter, "is_flag", False) or getattr(parameter, "count", False)
             )
             if holds_one and parameter.name in seen:
-                raise UsageError(f"{parameter.opts[-1]} is given twice, and holds one value: give it once")
+                raise UsageError(f"{parameter.opts[-1]} is given twice but takes one value; give it once")
             seen.add(parameter.name)
 
     def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
@@ -90,7 +90,7 @@ def _names(parameter: Any) -> list[str]:
 
 
 def _begins(name: str, error: NoSuchOption) -> bool:
-    """Whether an option begins like the unknown one: `--tol` is the beginning of `--tolerances`."""
+    """Return whether an option begins like the unknown one: `--tol` is the beginning of `--tolerances`."""
     return len(error.option_name) > 2 and name.startswith(error.option_name)
 
 
@@ -100,7 +100,7 @@ def _record(argument: Any, ctx: typer.Context) -> tuple[str, str] | None:
 
 
 def failure(error: TplcError) -> dict[str, Any]:
-    """An error as JSON, in the form that `schemas/failure.schema.json` describes."""
+    """Return an error as JSON, in the form that `schemas/failure.schema.json` describes."""
     name = getattr(error, "name", None) or getattr(error, "source", None)
     return {
         "error": {

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 def watch_command(options: CompileOptions, arguments: Sequence[str]) -> None:
-    """`arguments`: the command's own, without --watch."""
+    """Compile again at each change.  `arguments`: the command's own, without --watch."""
     if options.source == "-" or is_elsewhere(options.source):
         raise UsageError(f"--watch: {options.source} is not a file that changes: name one")
     watch(["compile", *arguments], lambda: _watched(options))
@@ -113,12 +113,12 @@ def _refuse_unfinished(ir: TemplateIR, not_expressed: Sequence[Inexpressible]) -
 
 def _template(options: CompileOptions) -> TemplateSource:
     template = inputs.load_template(options.source, options.template_name, options.special_tokens)
-    _check_overwriting(options, [("read as well", path) for path in template.files])
+    _check_overwriting(options, [("also read", path) for path in template.files])
     return template
 
 
 def _checked_files(options: CompileOptions) -> str:
-    """Whether they can be written and read; the one that a member is put into."""
+    """Check that the files can be read and written; return the text of the file that receives a member (--into)."""
     _check_overwriting(options, _named(options))
     check_output(options.output, force=options.force)
     config = _config(options)
@@ -162,12 +162,12 @@ def _write(
 
 
 def _is_only_shown(options: CompileOptions) -> bool:
-    """Whether nobody can use the artifact: it would scroll by on a terminal."""
+    """Return whether the artifact would only be printed on a terminal, where it is of no use."""
     return options.output == "-" and options.into is None and sys.stdout.isatty()
 
 
 def _command(options: CompileOptions, target: driver.Target, request: driver.GrammarOptions) -> str:
-    """With the name of a plug-in, which the file's name gave it."""
+    """Return the command for the header, with the name of a plug-in that the file's name determined."""
     return command_of(replace(options, name=request.plugin_name or None), target)
 
 
@@ -191,7 +191,7 @@ def _profile(options: CompileOptions, target: driver.Target) -> Profile:
 
 
 def _config(options: CompileOptions) -> str:
-    """The file that a member is put into, read before any work is done."""
+    """Return the text of the file that receives a member, read before any work is done."""
     if options.into is None:
         return ""
     check_report(options.into)
@@ -213,11 +213,11 @@ def _check_input(options: CompileOptions) -> None:
 
 
 def _check_depfile(options: CompileOptions) -> None:
-    """One rule names one output; the file may hold anything before, as those of compilers do."""
+    """Raise an error unless a rule can be written: it needs one output.  The file may contain anything before."""
     if options.depfile is None:
         return
     if options.output == "-":
-        raise UsageError("--depfile: a rule needs the name of what is made: give --output FILE")
+        raise UsageError("--depfile: a rule needs the output's name; give --output FILE")
     if os.path.abspath(options.depfile) == os.path.abspath(options.output):
         raise UsageError(f"--depfile {options.depfile}: is the output itself")
     begins = "" if options.force else depfile(options.output, ()).strip()
@@ -225,22 +225,22 @@ def _check_depfile(options: CompileOptions) -> None:
 
 
 def _named(options: CompileOptions) -> list[tuple[str, str | None]]:
-    """What is read of the files that the options name, and what each is."""
+    """Return the files that the options name as inputs, and the kind of each."""
     return [
         ("the source", options.source),
         ("the file of tools", options.tools),
         ("the schema", options.json_schema),
-        *(("read as well", path) for path in _asked(options)),
+        *(("also read", path) for path in _asked(options)),
     ]
 
 
 def _check_overwriting(options: CompileOptions, read: Sequence[tuple[str, str | None]]) -> None:
-    """Nothing that is read is written, --force or not."""
+    """Raise an error if an input would be overwritten, with or without --force."""
     places = [path for path in (options.output, options.depfile) if path is not None and path != "-"]
     for written in filter(os.path.exists, places):
         for what, path in read:
             if path is not None and os.path.exists(path) and os.path.samefile(written, path):
-                raise UsageError(f"{written}: is {what}: name another file to write")
+                raise UsageError(f"{written}: is {what}; name another file to write")
 
 
 def _used(options: CompileOptions, template: TemplateSource) -> list[str]:
@@ -256,7 +256,7 @@ def _asked(options: CompileOptions) -> list[str]:
 
 
 def _grammar_options(options: CompileOptions, target: driver.Target) -> driver.GrammarOptions:
-    """What the target is asked for."""
+    """Return the options of the target."""
     plugin_name = _plugin_name(options, target)
     reasoning = _reasoning(options)
     parser = _parser(options)
@@ -339,7 +339,8 @@ def _made(ir: TemplateIR, request: driver.GrammarOptions, target: driver.Target)
 def _with_tokens(
     options: CompileOptions, target: driver.Target, template: TemplateSource, request: driver.GrammarOptions
 ) -> tuple[TemplateSource, driver.GrammarOptions]:
-    """The template with the added tokens of `--tokenizer` in place of its own; for lark, the request with them."""
+    """Return the template with the added tokens of `--tokenizer` instead of its own; for lark, also the request with
+    them."""
     if target == "lark":  # its grammars take all tokens, also those that stand in no marker
         return template, replace(request, tokens=_added_tokens(options, template))
     if options.tokenizer is None:
@@ -349,7 +350,7 @@ def _with_tokens(
 
 
 def _added_tokens(options: CompileOptions, template: TemplateSource) -> tuple[AddedToken, ...] | None:
-    """Those of the tokenizer that was named, else of where the template is from; None where none is known."""
+    """Return the tokens of the named tokenizer, otherwise those of the template's source; None if none are known."""
     if options.tokenizer is not None:
         return load_added_tokens(options.tokenizer)
     beside = [path for path in options.special_tokens if "=" not in path and os.path.exists(path)]
@@ -396,7 +397,7 @@ def _report(
             report["not_expressed"] = [asdict(one) for one in not_expressed]
         print_json(report, sys.stderr)
     elif options.quiet and ir.verification.verified:
-        # What to do something about, and nothing of what the format is like.
+        # Only rows that require action, without those that describe the format.
         print_rows([*token_rows(ir), *unknown_rows(grammar), *warning_rows(warnings)], sys.stderr)
     else:
         print_report(ir, grammar, where, warnings, not_expressed)

@@ -1,4 +1,4 @@
-"""What a shell offers for the values of options and arguments.
+"""Complete the values of options and arguments for a shell.
 
     tplc compile --target p⇥  →  python, peg
     tplc build hu⇥  →  the models of the manifest that begin so
@@ -78,14 +78,14 @@ def limits(incomplete: str) -> list[str]:
 
 
 def sources(incomplete: str) -> list[str]:
-    """Built-in templates, once their prefix is begun; else files."""
+    """Return built-in templates if their prefix has been typed; otherwise files."""
     from tplc.sources.builtin import PREFIX, builtin_names
 
     return _fitting((PREFIX + name for name in builtin_names()), incomplete) if incomplete else []
 
 
 def models(context: typer.Context, incomplete: str) -> list[str]:
-    """Of the manifest, those that are not named yet."""
+    """Return the manifest's models that the command doesn't name yet."""
     from tplc.errors import TplcError
     from tplc.project.manifest import find_manifest, load_manifest
 

@@ -18,7 +18,7 @@ def is_plain(file: TextIO) -> bool:
 
 
 def new_console(file: TextIO | None = None, *, soft_wrap: bool = True) -> Console:
-    """On standard output where no file is given."""
+    """Return a console that writes to the file, or to standard output if none is given."""
     from rich.console import Console
 
     file = sys.stdout if file is None else file

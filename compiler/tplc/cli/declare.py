@@ -48,7 +48,7 @@ class InHeader:
 
 @dataclass(frozen=True, slots=True)
 class CommandParameter:
-    """An option or an argument.  `path` leads to its value in the object that holds all options of a command."""
+    """An option or an argument.  `path` leads to its value in the object that contains all options of a command."""
 
     path: tuple[str, ...]
     annotation: Any
@@ -63,7 +63,7 @@ class CommandParameter:
 
     @property
     def is_repeated(self) -> bool:
-        """Whether it may be given several times; its value is a tuple."""
+        """Return whether the option may be given several times; its value is a tuple."""
         return get_origin(self.annotation) is tuple
 
     def value_in(self, options: Any) -> Any:
@@ -128,7 +128,7 @@ def _shown(parameter: CommandParameter) -> inspect.Parameter:
 
 
 def _built(annotation: Any, path: tuple[str, ...], group: list[CommandParameter], given: Mapping[str, Any]) -> Any:
-    """Returns the value of one parameter of the function: what was typed, or a dataclass that holds that."""
+    """Returns the value of one parameter of the function: what was typed, or a dataclass that contains that."""
     if not (is_dataclass(annotation) and isinstance(annotation, type)):
         [parameter] = group
         return tuple(given[parameter.name] or ()) if parameter.is_repeated else given[parameter.name]

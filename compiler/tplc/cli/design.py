@@ -52,7 +52,7 @@ def lint_command(
 
 
 def _rewritten(template: TemplateSource, ir: TemplateIR) -> Iterator[Remark]:
-    """Where a prompt doesn't begin with the past."""
+    """Yield a remark for each kind of turn in which a prompt doesn't begin with the past."""
     from tplc.conversations import ConversationTemplate
     from tplc.conversations.append_only import append_only
 

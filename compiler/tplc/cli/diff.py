@@ -54,7 +54,7 @@ def diff_command(
     new = _side(second, template_name, special_tokens, bounds)
     if new.ir is None:
         raise UsageError(
-            f"{second}: a parser contains what it reads, not what a template writes\n"
+            f"{second}: a parser does not contain the format that its template writes\n"
             "    name the template here, or keep its IR (tplc compile -o FILE.json) next to the parser"
         )
     parser = old.parser or _parser(old.ir or new.ir)
@@ -88,7 +88,7 @@ def _side(source: str, template_name: str | None, special_tokens: Sequence[str],
 
 
 def _unverified(side: Side) -> str:
-    """What to know of a side whose parser is not known to read what its template writes; "" for others."""
+    """Return the warning about a side whose parser isn't verified against its template; "" for others."""
     if side.ir is None or side.ir.verification.verified:
         return "" if getattr(side.parser, "VERIFIED", True) else f"{side.name} is not verified"
     result = side.ir.verification
@@ -122,8 +122,8 @@ def _print(changes: Sequence[Change], reading: Reading) -> None:
         print(shown(str(change)))
     counts = f"{reading.passed} of {reading.messages} messages"
     if reading.reads:
-        print(f"a parser of the first reads what the second writes ({counts})")
+        print(f"a parser for the first reads the output of the second ({counts})")
         return
-    print(f"a parser of the first does not read what the second writes ({counts})")
+    print(f"a parser for the first does not read the output of the second ({counts})")
     for failure in reading.failures[:MOST_FAILURES]:
         print(f"    {shown(failure)}")

@@ -59,7 +59,7 @@ def doctor_command(
 
 
 def _asked(source: str) -> Deployment:
-    """Where the model's files are, seen from here, and which packages are missing."""
+    """Return where the model's files are, relative to this folder, and which packages are missing."""
     from tplc.doctor.advice import Deployment
 
     folder = source if os.path.isdir(source) else os.path.dirname(source)

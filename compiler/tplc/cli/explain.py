@@ -26,7 +26,7 @@ from tplc.project.files import read_examples
 
 _INDENT = "    "
 _STYLES = {"same": "dim", "first": "red", "second": "green"}
-# Without colours, what only one of the texts has stands between these.
+# Without colours, what only one of the texts has is between these.
 _BRACKETS = {"same": ("", ""), "first": ("[-", "-]"), "second": ("{+", "+}")}
 
 
@@ -90,7 +90,7 @@ def _print(explanation: Explanation, *, step: bool, verbose: int) -> None:
         if verbose or explanation.ir is None:
             _print_log(console, question, whole=verbose > 1)
     if explanation.lessons:
-        console.print(Text("\nWhat did messages teach that did not come back?", style="bold"))
+        console.print(Text("\nWhat was learned from messages that did not come back?", style="bold"))
     for lesson in explanation.lessons:
         failed = f"{lesson.failed} of {lesson.messages} messages failed with that"
         console.print(Text.assemble((f"{_INDENT}→ ", "bold"), f"{shown(lesson.seen)}: {failed}"))
@@ -112,7 +112,7 @@ def _print_comparison(console: Console, comparison: Comparison) -> None:
 
 
 def _print_log(console: Console, question: AnsweredQuestion, *, whole: bool) -> None:
-    """What was asked, in order; what was answered alike to several conversations of a kind, once."""
+    """Print the questions in order.  Conversations of one kind with the same answer are printed once."""
     results = (f"{title_of(probe)}: {shown(_result(probe, whole=whole))}" for probe in question.probes)
     for text, many in Counter(results).items():
         times = f"  ({many} conversations)" if many > 1 else ""
@@ -126,7 +126,7 @@ def _result(probe: Probe, *, whole: bool) -> str:
 
 
 def _goes_on() -> bool:
-    """Whether to show the next one: Enter does, q and the end of input do not."""
+    """Return whether to show the next comparison: Enter continues, q and the end of input stop."""
     print("-- Enter for the next, q to stop: ", end="", flush=True, file=sys.stderr)
     answer = sys.stdin.readline()
     return bool(answer) and not answer.strip().lower().startswith("q")

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def pairs(options: Sequence[str], option: str) -> dict[str, str]:
-    """--option NAME=VALUE, as often as given."""
+    """Return the values of a repeatable option --option NAME=VALUE."""
     found: dict[str, str] = {}
     for text in options:
         name, equals, value = text.partition("=")
@@ -37,7 +37,7 @@ def pairs(options: Sequence[str], option: str) -> dict[str, str]:
 
 
 def variables(options: Sequence[str]) -> dict[str, Json]:
-    """Values are JSON where they read as JSON, else text."""
+    """Return the variables; a value that is valid JSON is read as JSON, any other as text."""
     return {name: _json_or_text(text) for name, text in pairs(options, "--var").items()}
 
 
@@ -61,13 +61,13 @@ def limits(options: Sequence[str]) -> Limits:
 
 
 def refuse_limits(options: Sequence[str], what: str) -> None:
-    """What holds a format already is not rendered: a limit would bound nothing."""
+    """Raise an error for --limit if the source already contains a format: nothing is rendered then."""
     if options:
         raise UsageError(f"--limit {options[0]}: {what} is not learned: name a template")
 
 
 def load_template(source: str, template_name: str | None, special_tokens: Sequence[str]) -> TemplateSource:
-    """The template, with the special tokens given on the command line over its own."""
+    """Return the template; special tokens of the command line replace its own."""
     from dataclasses import replace
 
     from tplc.sources import load, load_tokens
@@ -92,7 +92,7 @@ def learned(
     limits: Limits | None = None,
     verify: bool = False,
 ) -> TemplateIR:
-    """The format of a template, with the result of verifying it where that is asked for."""
+    """Return the format of a template; with `verify`, also the result of verification."""
     declared = variants.read()
     template = load_template(source, template_name, special_tokens)
     with learning(template, limits) as (ir, renderer):
@@ -105,7 +105,7 @@ def learned(
 def learning(
     template: TemplateSource, limits: Limits | None = None, *, doing: str = ""
 ) -> Iterator[tuple[TemplateIR, Renderer]]:
-    """The format of a template as it writes it, and what renders it, while both are within the limits."""
+    """Yield the learned format of a template and its renderer; both are subject to the limits until the block ends."""
     with (
         working(doing or f"learning {template.name}"),
         driver.open_renderer(
@@ -124,7 +124,7 @@ def learning(
 
 
 def ir_in(path: str) -> TemplateIR:
-    """An IR from its file, which is named when it is none."""
+    """Return the IR in a file; raise an error that names the file if it contains none."""
     try:
         return driver.load_ir(read_text(path))
     except BadIR as error:
@@ -132,7 +132,7 @@ def ir_in(path: str) -> TemplateIR:
 
 
 def text_of(path: str, what: str) -> str:
-    """The text of a file, or of standard input."""
+    """Return the text of a file, or of standard input."""
     tell(path, what)
     return read_text(path)
 

@@ -39,6 +39,7 @@ STYLES = {
     "arguments": "yellow",
     "id": "blue",
     "index": "blue",
+    "count": "blue",
 }
 SECTIONS = {
     "ir": "template",
@@ -122,7 +123,7 @@ def _ir(
 
 
 def _tables(ir: TemplateIR) -> list[Table]:
-    """One table for each part of the IR; its rows are the facts of the printed form."""
+    """Return one table for each part of the IR; its rows are the facts of the printed form."""
     tables: dict[str, Table] = {}
     for line in lines(ir):
         fact, _, value = line.partition(" = ") if " = " in line else line.partition(" ")

@@ -92,7 +92,7 @@ def mask_command(options: MaskOptions) -> None:
 
 
 def _template(options: MaskOptions) -> TemplateSource:
-    """The template; special tokens that nobody names are those of the tokenizer.  Warns of those that it lacks too."""
+    """Return the template.  Special tokens that aren't given come from the tokenizer; warn about those it lacks too."""
     from tplc.learn.tokens import stand_ins
     from tplc.sources import load_tokens
 
@@ -102,9 +102,7 @@ def _template(options: MaskOptions) -> TemplateSource:
         with suppress(SourceError):
             known = {**load_tokens(options.tokenizer).special_tokens, **known}
     for name in stand_ins(template.text, known):
-        problem = (
-            f"{template.name}: {name} is not given, and the text is without it: give --token {name}=TEXT, or name a"
-        )
+        problem = f"{template.name}: {name} is not given, so the text lacks it; give --token {name}=TEXT, or name a"
         print(f"tplc: {problem} model's folder as the source or as --tokenizer", file=sys.stderr)
     return replace(template, special_tokens=known)
 
@@ -136,7 +134,7 @@ def _tokenizer_text(path: str) -> str:
 
 
 def _outputs(options: MaskOptions, files: list[RowFile]) -> Iterator[str]:
-    """Where each file's rows are written; refuses what would overwrite files before any work."""
+    """Yield the output path of each file of rows; raise an error before any work if a file would be overwritten."""
     output = options.output
     if output is None or output == "-":
         raise UsageError("rows are written to a file or a folder: give -o FILE.parquet, FILE.jsonl, or a folder")
@@ -148,7 +146,7 @@ def _outputs(options: MaskOptions, files: list[RowFile]) -> Iterator[str]:
         inside = file.stem.removeprefix(base) if file.path != options.rows else file.stem.rpartition("/")[2]
         place = output if is_file else f"{output.rstrip('/')}/{inside}.parquet"
         if os.path.realpath(place) == os.path.realpath(file.path):
-            raise UsageError(f"{place} is read, and would be overwritten: name another")
+            raise UsageError(f"{place} is an input and would be overwritten; name another file")
         if os.path.exists(place) and not options.force:
             raise UsageError(f"{place} already exists; use --force to overwrite it")
         _check_columns(file, options)

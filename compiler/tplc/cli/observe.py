@@ -27,7 +27,7 @@ from tplc.project.files import read_tools
 from tplc.project.sibling_ir import is_ir
 
 _MOST_GROUPS = 20
-# Without colours, the place of a finding stands between these.
+# Without colours, the place of a finding is between these.
 _BRACKETS = ("⟦", "⟧")
 
 
@@ -76,7 +76,7 @@ def _format_of(options: ObserveOptions) -> TemplateIR:
         raise UsageError(f"{options.source}: a parser does not contain its format; name the template or its IR (.json)")
     if is_ir(options.source):
         if options.variants.given:
-            raise UsageError(f"{options.variants.given[0]}: an IR has its tolerances already: name a template")
+            raise UsageError(f"{options.variants.given[0]}: an IR already contains its tolerances: name a template")
         inputs.refuse_limits(options.limits, "an IR")
         return inputs.ir_in(options.source)
     limits = inputs.limits(options.limits)
@@ -136,7 +136,7 @@ def _escaped(text: str) -> str:
 
 
 def _print_tried(console: Console, found: Observation) -> None:
-    """The outputs that proposed tolerances change, as they are read without and with them."""
+    """Print the outputs that proposed tolerances change, as read without them and with them."""
     for before, now in zip(found.judged, found.tried, strict=True):
         if dict(before.message) == dict(now.message):
             continue
@@ -148,7 +148,7 @@ def _print_tried(console: Console, found: Observation) -> None:
 
 
 def _parts(judged: Judged) -> dict[str, object]:
-    """What a message says, without what it does not."""
+    """Return the members of a message that are not empty."""
     message = judged.message
     calls: Sequence[dict[str, object]] = [call["function"] for call in message["tool_calls"]]
     parts = {"reasoning": message["reasoning_content"], "content": message["content"], "calls": calls}

@@ -118,7 +118,7 @@ class Variants:
 
     @property
     def given(self) -> list[str]:
-        """The options that were given, as they are typed."""
+        """Return the options that were given, as they are typed."""
         options = {
             "--tolerances": self.tolerances,
             "--catalogue": self.catalogue,
@@ -188,7 +188,7 @@ class CompileOptions:
         bool,
         typer.Option(
             "--strict",
-            help="Refuse what is unfinished: an answer that ends with a special token that isn't given; for gbnf, "
+            help="Fail on incomplete results: a special token that ends an answer and isn't given; for gbnf, "
             "schemas that it can't express exactly; for response_template, messages that don't come back.",
         ),
         AS_TYPED,
@@ -226,7 +226,7 @@ class CompileOptions:
     ] = "inside"
     legacy: Annotated[
         bool,
-        typer.Option("--legacy", help="the old form, for engines that read no other (llguidance)."),
+        typer.Option("--legacy", help="write the old form, for engines that only read that (llguidance)."),
         For(("structural_tag",)),
         AS_TYPED,
     ] = False
@@ -234,7 +234,7 @@ class CompileOptions:
         bool,
         typer.Option(
             "--token-literals",
-            help="write markers that are tokens as <[ID]>, for llama.cpp alone: then no text can open a call.",
+            help="write markers that are tokens as <[ID]> (llama.cpp only), so that text can't open a call.",
         ),
         For(("gbnf",)),
         AS_TYPED,
@@ -244,7 +244,7 @@ class CompileOptions:
         typer.Option(
             "--tokenizer",
             metavar="PATH",
-            help="a tokenizer.json, a model's folder or a GGUF file: which markers are tokens.",
+            help="a tokenizer.json, a model's folder or a GGUF file, which shows which markers are tokens.",
         ),
         For(("python", "json", "gbnf", "structural_tag", "lark", "vllm", "sglang")),
         AS_PATH,
@@ -279,7 +279,7 @@ class CompileOptions:
             "--name",
             metavar="NAME",
             show_default=False,
-            help="the name of the parsers in the server's options; by default that of the output or the source.",
+            help="the parsers' name in the server's options; by default the name of the output or the source.",
         ),
         For(PLUGINS),
         AS_TYPED,
@@ -290,7 +290,7 @@ class CompileOptions:
             "--on-incomplete",
             metavar="WHAT",
             autocompletion=complete.on_incomplete,
-            help="what to do with a call that an answer ends in: drop or keep.",
+            help="what to do with a call in which an answer ends: drop or keep.",
         ),
         For(PLUGINS),
         AS_TYPED,

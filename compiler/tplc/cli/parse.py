@@ -94,7 +94,7 @@ def _as_json(stream: Any) -> dict[str, Any]:
 
 
 def _parse_with_peg(options: ParseOptions, keywords: dict[str, Any]) -> None:
-    """The same by the parsing expression grammar: a second opinion."""
+    """Parse with the parsing expression grammar, as a second opinion."""
     if options.engine in ENGINES_OF_ROWS:
         raise UsageError(
             f"--engine {options.engine} is for rows (--column); engines for a single output are parser, peg"
@@ -114,7 +114,7 @@ def _parse_with_peg(options: ParseOptions, keywords: dict[str, Any]) -> None:
 
 
 def check_no_rows(file: str, output: str | None, given: Mapping[str, bool]) -> None:
-    """A file of rows is no output of a model.  `given`: which of the options for rows are."""
+    """Raise an error for a file of rows without --column.  `given`: the options for rows that were given."""
     if file.endswith((".parquet", ".jsonl", ".ndjson")):
         raise UsageError(f"{file}: rows are parsed with --column NAME, the column that holds the outputs")
     if output is not None:
@@ -124,7 +124,7 @@ def check_no_rows(file: str, output: str | None, given: Mapping[str, bool]) -> N
 
 
 def check_rows(given: Mapping[str, bool]) -> None:
-    """`given`: which of the options for a single output are."""
+    """Raise an error for options of a single output.  `given`: those that were given."""
     for name in (name for name, there in given.items() if there):
         raise UsageError(f"{name} is for a single output: leave it out with --column")
 
@@ -141,7 +141,7 @@ def check_input(options: ParseOptions) -> None:
 
 
 def parser_of(options: ParseOptions) -> Artifact:
-    """The parser itself, or one made of an IR or a template."""
+    """Return the given parser, or one generated from the given IR or template."""
     if options.source.endswith(".py"):
         _refuse_variants(options, "a generated parser")
         return load_artifact(read_text(options.source), options.source, runtime=runtime_beside(options.source))
@@ -159,12 +159,12 @@ def _format_of(options: ParseOptions) -> TemplateIR:
 
 def _refuse_variants(options: ParseOptions, what: str) -> None:
     if options.variants.given:
-        raise UsageError(f"{options.variants.given[0]}: {what} has its tolerances already: name a template")
+        raise UsageError(f"{options.variants.given[0]}: {what} already contains its tolerances; name a template")
     inputs.refuse_limits(options.limits, what)
 
 
 def _chunks(path: str) -> Iterator[str]:
-    """The text as it comes: standard input may be a pipe from a model."""
+    """Yield the text as it arrives: standard input may be a pipe from a model."""
     inputs.tell(path, "the output")
     name = "standard input" if path == "-" else path
     decoder = codecs.getincrementaldecoder("utf-8")(errors="strict")

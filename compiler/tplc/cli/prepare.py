@@ -26,7 +26,7 @@ def prepare_command(
     limits: Sequence[str],
 ) -> None:
     if ir_file is not None and variants.given:
-        raise UsageError(f"{variants.given[0]}: an IR has its tolerances already: leave out --ir")
+        raise UsageError(f"{variants.given[0]}: an IR already contains its tolerances: leave out --ir")
     inputs.check_standard_input(
         {"the template": source, "the request": request_file},
         {"the IR": [ir_file], "the tolerances": variants.tolerances},

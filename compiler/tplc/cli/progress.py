@@ -1,4 +1,4 @@
-"""What is going on, on standard error, where that is a terminal that takes colours; elsewhere nothing.
+"""Show progress on standard error if that is a terminal with colours; otherwise show nothing.
 
 ⠋ learning chat.jinja
 building hut ━━━━━━━━╸━━━━ 0:00:12
@@ -16,7 +16,7 @@ from tplc.ir.visible import one_line
 
 @contextmanager
 def working(title: str) -> Iterator[None]:
-    """For what takes a second or more."""
+    """Show a spinner during work of a second or more."""
     if is_plain(sys.stderr):
         yield
         return
@@ -28,7 +28,7 @@ def working(title: str) -> Iterator[None]:
 
 @contextmanager
 def counting(title: str, total: int) -> Iterator[Callable[[str], None]]:
-    """For what is done one after another: called with the name of each that is done."""
+    """Yield a function to call with the name of each finished item, to show progress."""
     if is_plain(sys.stderr):
         yield lambda _: None
         return
@@ -42,7 +42,7 @@ def counting(title: str, total: int) -> Iterator[Callable[[str], None]]:
 
 @contextmanager
 def advancing(title: str, total: int | None) -> Iterator[Callable[[int], None]]:
-    """For many things done in groups: called with the size of each group.  `total` None: nobody knows."""
+    """Yield a function to call with the size of each finished group.  `total` None: the total is unknown."""
     if is_plain(sys.stderr):
         yield lambda _: None
         return

@@ -55,6 +55,7 @@ def _written(options: CompileOptions, target: Target) -> Iterator[str]:
 
 
 def _from(folder: str, path: str) -> str:
-    """A path that was typed as one of this machine's is no other machine's, if it leads out of the folder."""
+    """Return the path relative to the folder.  Of an absolute path outside of it, only the file name is kept, because
+    it is valid on this machine only."""
     inside = os.path.relpath(path, folder or os.curdir)
     return os.path.basename(path) if os.path.isabs(path) and inside.startswith(os.pardir) else inside

@@ -51,7 +51,7 @@ def render_command(
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        problem = f"the prompt is not text: there is half a character (a surrogate) at {error.start}"
+        problem = f"the prompt is not text: it contains half a character (a surrogate) at {error.start}"
         raise SourceError(name, problem) from error
     # A file or a pipe gets the prompt as it is.
     sys.stdout.write(shown(text) if sys.stdout.isatty() else text)
@@ -59,14 +59,14 @@ def render_command(
 
 
 def _messages(data: Json, name: str) -> list[dict[str, Json]]:
-    """A list of messages, or a request with one under "messages"."""
+    """Return a list of messages, also from a request with one under "messages"."""
     listed: Any = data.get("messages") if isinstance(data, dict) else data
     if not isinstance(listed, list):
         raise SourceError(name, "holds no messages", _EXPECTED)
     at = "messages" if isinstance(data, dict) else ""
     for index, message in enumerate(listed):
         if not isinstance(message, dict):
-            raise SourceError(name, f"{at}[{index}]: is no message", _EXPECTED)
+            raise SourceError(name, f"{at}[{index}]: is not a message", _EXPECTED)
         if not isinstance(message.get("role"), str):
             raise SourceError(name, f"{at}[{index}]: has no role", _EXPECTED)
     return listed

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 def print_json(value: object, file: TextIO | None = None) -> None:
-    """Several lines, on standard output where no file is given."""
+    """Print a value as JSON of several lines, to standard output if no file is given."""
     print(shown(json.dumps(value, ensure_ascii=False, indent=2)), file=file)
 
 
 def shown_text(text: Text) -> Text:
-    """A text of several parts, none of which says a command by itself: without their styles where they do together."""
+    """Return the text without characters that control a terminal; if it has any, its styles are dropped."""
     from rich.text import Text
 
     plain = shown(text.plain)

@@ -20,7 +20,7 @@ STANDARD_INPUT = "standard input"
 
 @contextmanager
 def standard_rows(rows: str, output: str) -> Iterator[tuple[str, str]]:
-    """Files for `-`, other names as they are; the output is passed on when all went well."""
+    """Yield files in place of `-`, and other names unchanged; the output is passed on if all went well."""
     if "-" not in (rows, output):
         yield rows, output
         return

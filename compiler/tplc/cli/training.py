@@ -54,7 +54,7 @@ def _opened(template: object, text: str, options: CompileOptions) -> Conversatio
 
 
 def parts_in(given: str | None) -> tuple[MaskPart, ...]:
-    """The parts named in an option, separated by commas; all of them for none."""
+    """Return the parts named in an option, separated by commas; all parts if the option isn't given."""
     if given is None:
         return PARTS
     named = [part.strip() for part in given.split(",") if part.strip()]

@@ -36,8 +36,8 @@ def watch(command: Sequence[str], files: Callable[[], Sequence[str]]) -> None:
 
 
 def _leave(number: int, frame: FrameType | None) -> None:
-    """At once: nothing is left to do here, and an exception that is raised in a finaliser is lost.  A command that runs
-    is interrupted by itself."""
+    """End the process at once: no clean-up is needed, and an exception raised in a finaliser would be lost. A running
+    command is interrupted by its own signal."""
     os._exit(INTERRUPTED)
 
 

@@ -56,7 +56,8 @@ def _end_with(watcher: int) -> None:
 
 
 def _hear_of_interrupts_once() -> None:
-    """A terminal interrupts both processes, and the one that watches hands it on: that is one interrupt."""
+    """Ignore the second of two interrupts: the terminal interrupts both processes, and the watching one passes it
+    on."""
     if signal.getsignal(signal.SIGINT) != signal.default_int_handler:
         return
     heard = -_SAME
@@ -86,7 +87,7 @@ def _watch(command: int, read_end: int) -> int:
     last: dict[str, object] = {}
     while True:
         ready = dict(poll.poll(_milliseconds(last)))
-        # What it wrote before its end comes first: both may be there at once, or its files be closed a moment before.
+        # Its last output is read first: it may be available together with the end of the process.
         if read_end in ready:
             if ready[read_end] & select.POLLIN:
                 last = _read(read_end, last)

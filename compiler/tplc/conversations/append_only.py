@@ -107,7 +107,7 @@ def _render(renderer: Renderer, one: Conversation, count: int, *, prompt: bool) 
 
 
 def _past(renderer: Renderer, step: _Step) -> str | None:
-    """The prompt for an answer and the answer after it, as an engine holds them."""
+    """Return the prompt for an answer and the answer after it, as an engine's cache contains them."""
     prompt = _render(renderer, step.conversation, step.answer, prompt=True)
     answered = _render(renderer, step.conversation, step.answer + 1, prompt=False)
     if prompt is None or answered is None:
@@ -119,7 +119,7 @@ def _past(renderer: Renderer, step: _Step) -> str | None:
 
 
 def _both(renderer: Renderer, step: _Step) -> tuple[str, str] | None:
-    """The past and the next prompt, if that does not begin with it."""
+    """Return the past and the next prompt; None if the prompt begins with the past."""
     past = _past(renderer, step)
     following = _render(renderer, step.conversation, step.following, prompt=True) if past is not None else None
     if past is None or following is None or following.startswith(past):
@@ -179,7 +179,7 @@ def _failing(renderer: Renderer, steps: Sequence[_Step], among: Sequence[int] | 
 
 
 def _last_turn(renderer: Renderer, step: _Step) -> tuple[str | None, str | None]:
-    """What follows the prompt of an answer that is the last, and the first prompt of the conversation."""
+    """Return the text after the prompt of the conversation's last answer, and the conversation's first prompt."""
     prompt = _render(renderer, step.conversation, step.answer, prompt=True)
     answered = _render(renderer, step.conversation, step.answer + 1, prompt=False)
     if prompt is None or answered is None:
@@ -197,7 +197,7 @@ def _tried(
     failing: Sequence[int],
     fewer: int,
 ) -> list[int] | None:
-    """The steps that fail with this text; None where it is not better, or the last turn is another."""
+    """Return the steps that fail with this text; None if it is not better, or changes the last turn."""
     try:
         with driver.open_renderer(
             text, name=template.name, special_tokens=template.renderer.special_tokens, probing=False
@@ -219,7 +219,7 @@ def _tried(
 
 
 def _edits(source: SegmentedSource) -> Iterator[tuple[str, str]]:
-    """The source with one condition, or one side of an `and` or `or` in it, that always holds or never does."""
+    """Yield the source with one condition, or one operand of `and` or `or`, replaced by a constant."""
     for segment in source.segments:
         is_statement = segment.name in ("if", "elif")
         for tokens in [segment.tokens[1:]] if is_statement else _inline(segment.tokens):
@@ -232,7 +232,7 @@ def _edits(source: SegmentedSource) -> Iterator[tuple[str, str]]:
 
 
 def _inline(tokens: Sequence[SourceToken]) -> Iterator[Sequence[SourceToken]]:
-    """The conditions of `A if CONDITION else B` within an expression."""
+    """Yield the conditions of `A if CONDITION else B` within an expression."""
     for index, token in enumerate(tokens):
         if token.kind != "name" or token.text != "if":
             continue
@@ -248,7 +248,7 @@ def _inline(tokens: Sequence[SourceToken]) -> Iterator[Sequence[SourceToken]]:
 
 
 def _sides(tokens: Sequence[SourceToken]) -> Iterator[Sequence[SourceToken]]:
-    """The whole condition, and what its `and` and `or` are between."""
+    """Yield the whole condition, and the operands of its `and` and `or`."""
     if not tokens:
         return
     yield tokens
@@ -264,7 +264,7 @@ def _sides(tokens: Sequence[SourceToken]) -> Iterator[Sequence[SourceToken]]:
 
 
 def report_lines(verdict: AppendOnly) -> Iterator[tuple[str, str]]:
-    """The verdict for people: the kind of turns, and what to know of it."""
+    """Yield the verdict for people: the kind of turns, and its explanation."""
     titles = {"text": "text turns", "tools": "tool turns", "reasoning": "after reasoning"}
     for kind in verdict.kinds:
         found = verdict.rewritten.get(kind)
@@ -273,7 +273,7 @@ def report_lines(verdict: AppendOnly) -> Iterator[tuple[str, str]]:
         else:
             yield (
                 titles[kind],
-                f"not append-only: messages[{found.message}] is written otherwise once a message follows: "
+                f"not append-only: messages[{found.message}] is written differently once a message follows: "
                 f"{found.before!r} becomes {found.after!r} (in: {found.conversation})",
             )
 

@@ -197,7 +197,7 @@ _ALL: tuple[tuple[str, tuple[_Saying, ...]], ...] = (
 
 
 def conversations(ir: TemplateIR, form: MessageForm | None = None) -> Iterator[Conversation]:
-    """All kinds that the format has; a template may still refuse some of them."""
+    """Yield all kinds of conversations that the format has; a template may still refuse some of them."""
     form = form or form_of(ir)
     kinds = list(_TEXT)
     has_calls = ir.tools.format != "none"
@@ -224,7 +224,7 @@ def form_of(ir: TemplateIR) -> MessageForm:
 def accepted(
     ir: TemplateIR, is_rendered: Callable[[Conversation], bool], found: Sequence[Conversation] | None = None
 ) -> list[Conversation]:
-    """The conversations that a template renders, in the form in which it renders most of them."""
+    """Return the conversations that a template renders, in the message form in which it renders most of them."""
     form = form_of(ir)
     best: list[Conversation] = []
     for one in (

@@ -39,7 +39,7 @@ def divisions(source: SegmentedSource, place: WritingPlace, cuts: Sequence[tuple
 
 
 def _tails(source: SegmentedSource, segment: Segment, end: str, before: str, behind: str) -> Iterator[tuple[str, str]]:
-    """The ends of what a statement concatenates that may write `behind`, and the rest of it with a name in place."""
+    """Yield the ends of a statement's concatenation that may write `behind`, each with the rest of it under a name."""
     found = operands_of(segment.tokens[3:])
     text = source.text
     closing = text[found[-1].stop : segment.stop]

@@ -25,13 +25,13 @@ _MOST_RECENT = 12
 _FIRST: Message = {"role": "user", "content": "Hello."}
 _PLAIN = frozenset(("role", "content", "tool_calls", "name", "tool_call_id"))
 
-# What the last message is, what is appended, and whether any message has reasoning, and calls.
+# The last message's role, the appended message's role, and whether any message has reasoning, and calls.
 Situation = tuple[str, str, bool, bool]
 
 
 @dataclass(frozen=True, slots=True)
 class PromptSetting:
-    """What stays the same while a conversation grows: its tools, and the variables of the template."""
+    """The constant inputs of a growing conversation: its tools, and the variables of the template."""
 
     tools: tuple[Message, ...] = ()
     variables: tuple[tuple[str, Json], ...] = ()
@@ -105,7 +105,7 @@ class PromptExtender:
         return ExtendedPrompt(text, True, _grown(state, message, state.setting, len(text), _digest(text)))
 
     def _situations(self, setting: PromptSetting) -> set[Situation]:
-        """Those for which all probes of the template agree with renders of everything."""
+        """Return the situations in which all probes of the template agree with renders of the whole conversation."""
         key = json.dumps(setting.variables)
         if key not in self._known:
             self._known[key] = self._probed(setting.variables)
@@ -132,7 +132,8 @@ class PromptExtender:
         return agreeing - others
 
     def _added(self, recent: Sequence[Message], setting: PromptSetting, message: Message) -> str | None:
-        """What the message adds to a short conversation; None where it rewrites that, or is refused there."""
+        """Return the text that the message adds to a short conversation; None if the template changes earlier text or
+        refuses it."""
         earlier = self._tried(recent, setting)
         later = self._tried((*recent, message), setting)
         if earlier is None or later is None or not later.startswith(earlier):
@@ -160,7 +161,7 @@ class PromptExtender:
 
 
 def _recent(state: PromptState) -> list[Message]:
-    """The end of a conversation, from a user's message on, after its system prompt."""
+    """Return the end of a conversation from the last user message on, after its system prompt."""
     found: list[Message] = []
     at: PromptState | None = state
     while at is not None:

@@ -1,8 +1,8 @@
-"""Fitting a render to the render of its shape: where each text of the messages stands.
+"""Fitting a render to the render of its shape: where each text of the messages is.
 
     "<u>w0<end>", {w0: " hi "}, "<u>hi<end>"  →  [(0, 3), (3, 5), (5, 10)]
 
-What stands between the words is the same in both; in place of a word stands its text, maybe without outer white space,
+What is between the words is the same in both; in place of a word is its text, maybe without outer white space,
 or escaped as in a JSON string.  Both renders are compared to the last character, so nothing is searched for: a text
 that spells a marker is only a text.
 """
@@ -30,7 +30,7 @@ def split(text: str, pattern: re.Pattern[str], slots: Mapping[str, WordSlot]) ->
     """Return the pieces of a shape's render: odd ones are words.  What is cut off a word is no word."""
     for word, slot in slots.items():
         if slot.written:
-            # As it is, or as a JSON string holds it.
+            # As it is, or as a JSON string contains it.
             text = text.replace(slot.written, word).replace(json.dumps(slot.written)[1:-1], word)
     pieces = [""]
     for index, piece in enumerate(pattern.split(text)):
@@ -73,7 +73,7 @@ def _end(slot: WordSlot, text: str, at: int, following: str) -> int | None:
 
 
 def _ways(slot: WordSlot) -> Iterator[str]:
-    """The ways to write a text."""
+    """Yield the ways to write a text."""
     if slot.is_number:
         yield str(json.loads(slot.text))
         return
@@ -88,7 +88,7 @@ def _ways(slot: WordSlot) -> Iterator[str]:
 
 
 def _ends(written: str, text: str, at: int) -> Iterator[int]:
-    """Where it may end, the longest first: a template may leave out white space around it."""
+    """Yield where the text may end, the longest first: a template may leave out white space around it."""
     core = written.strip()
     lead = len(written) - len(written.lstrip())
     before, behind = written[:lead], written[lead + len(core) :]

@@ -88,7 +88,7 @@ class TracedConversation:
 
 
 class NotDivided(UnsupportedTemplate):
-    """What a place writes is partly generated, and no literal.
+    """The output of a place is partly generated, and the place is not a literal.
 
     `cuts`: the text before and after each border in it, for each run.
     """
@@ -102,7 +102,7 @@ class NotDivided(UnsupportedTemplate):
 
 
 def places_of(source: SegmentedSource) -> list[WritingPlace]:
-    """All places that write into the stream of the template, in order."""
+    """Return all places that write into the stream of the template, in order."""
     return list(_places(source.items, ()))
 
 
@@ -130,9 +130,9 @@ def _loop_variable(block: Block) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A test that a template can make at a place, and whether it holds with these flags.
+    """A test that a template can make at a place, and whether it is true with these flags.
 
-    `of_loop`: it asks about the innermost loop, so it holds in that loop's own body only.
+    `of_loop`: it asks about the innermost loop, so it is true in that loop's own body only.
     """
 
     text: str
@@ -141,8 +141,8 @@ class Condition:
 
 
 def _flags(loops: Sequence[str], reasoning: str) -> list[str]:
-    """What is noted of each run, as expressions: of each loop's variable whether it is an answer, has content, has
-    reasoning; and whether this is the first round of the innermost loop."""
+    """Return expressions that record facts about each run: whether the loop's variable is an answer, has content, has
+    reasoning, and whether this is the first round of the innermost loop."""
     asked = []
     for name in loops:
         asked += [f"{name}['role'] == 'assistant'", f"{name}['content']", f"{name}['{reasoning}']"]
@@ -150,7 +150,7 @@ def _flags(loops: Sequence[str], reasoning: str) -> list[str]:
 
 
 def conditions(loops: Sequence[str], reasoning: str) -> list[Condition]:
-    """The tests to try in the body of a loop, the simplest first."""
+    """Return the tests to try in the body of a loop, the simplest first."""
     found = []
     for at, name in enumerate(loops):
         role, content, thought = _flags([name], reasoning)[:3]
@@ -182,7 +182,8 @@ def conditions(loops: Sequence[str], reasoning: str) -> list[Condition]:
 
 
 def marked_source(source: SegmentedSource, places: Sequence[WritingPlace], reasoning: str) -> str:
-    """A template that writes the same, with marks around what each place writes; all white space control is done."""
+    """Return a template that writes the same text with marks around the output of each place.  White space control is
+    already applied."""
     found: dict[int, list[tuple[int, WritingPlace]]] = {}
     for index, place in enumerate(places):
         found.setdefault(place.item.start, []).append((index, place))
@@ -266,7 +267,8 @@ def trace_runs(places: Sequence[WritingPlace], traced: Sequence[TracedConversati
 def pieces_of(
     name: str, source: SegmentedSource, place: WritingPlace, traced: Sequence[TracedConversation]
 ) -> list[Piece]:
-    """The place cut where what is generated begins or ends; raises where it is no literal and cannot be cut."""
+    """Return the place, cut where generated text begins or ends; raise an error if it isn't a literal and can't be
+    cut."""
     cuts: set[int] = set()
     found: list[tuple[str, str]] = []
     title = ""
@@ -343,7 +345,7 @@ class Wrapping:
         parts = list(self.parts(items))
         taken = [False] * len(parts)
         for test in conditions(loops, self.reasoning):
-            # What is generated in an answer, and written in other messages too.
+            # Text that is generated in an answer, and also written in other messages.
             yield from self.runs(parts, taken, test)
         yield from self.runs(parts, taken, None)
         for part, is_taken in zip(parts, taken, strict=True):
@@ -364,7 +366,7 @@ class Wrapping:
                 yield item
 
     def runs(self, parts: Sequence[Piece | Item], taken: list[bool], test: Condition | None) -> Iterator[Wrap]:
-        """Stretches of parts that can be wrapped together."""
+        """Yield stretches of parts that can be wrapped together."""
         index = 0
         while index < len(parts):
             stop = index
@@ -410,7 +412,7 @@ class Wrapping:
         return bool(names & used)
 
     def fits(self, part: Piece | Item, test: Condition | None) -> bool:
-        """Whether the part can stand in a stretch: all that it writes is generated (in an answer)."""
+        """Return whether the part can be in a stretch: all its output is generated (in an answer)."""
         if isinstance(part, Segment):
             return part.name not in _LEAVING
         if isinstance(part, Block):
@@ -439,7 +441,7 @@ class Wrapping:
                     yield from pieces
 
     def leaves(self, block: Block) -> bool:
-        """Whether a loop around the block is left from within it."""
+        """Return whether a loop around the block is left inside it."""
         for body in block.bodies:
             for item in body:
                 if isinstance(item, Segment):
@@ -508,7 +510,7 @@ class Wrapping:
         return Point(segment.stop, segment.stop, right=right)
 
     def is_stripped_behind(self, segment: Segment) -> bool:
-        """Whether the next tag takes away all that stands between."""
+        """Return whether the next tag strips all text between."""
         following = self.source.segments.index(segment) + 1
         return following < len(self.source.segments) and self.source.segments[following].left == "-"
 
@@ -535,7 +537,7 @@ class Wrapping:
         )
 
     def is_line_start(self, at: int) -> bool:
-        """Whether only white space stands before it in its line, which a tag would take away."""
+        """Return whether only white space, which a tag would strip, is before it in its line."""
         line = self.source.text[self.source.text.rfind("\n", 0, at) + 1 : at]
         return bool(line) and line.isspace()
 
@@ -545,7 +547,7 @@ def _stop(part: Piece | Item) -> int:
 
 
 def with_tags(source: SegmentedSource, wraps: Sequence[Wrap]) -> str:
-    """The source with tags around each stretch."""
+    """Return the source with tags around each stretch."""
     text = source.text
     made: list[str] = []
     at = 0

@@ -1,4 +1,4 @@
-"""What each stretch of a shape's render is: whose it is, which part, and whether a model generates it.
+"""Find the owner and the part of each stretch of a shape's render, and whether a model generates it.
 
     messages  [user w0, assistant w1]
     render    "<u>w0<end>\n<a><why></why>w1<end>\n"
@@ -71,7 +71,8 @@ class ConversationLayout:
 def layout_of(
     name: str, ir: TemplateIR, shape: ConversationShape, pieces: Pieces, render: Render, *, generation: bool = False
 ) -> ConversationLayout:
-    """`render` gives the pieces of a shorter conversation, or the reason why the template refuses it."""
+    """Return the layout of a conversation.  `render` returns the pieces of a shorter conversation, or why the template
+    refuses it."""
     return _Laying(name, ir, shape, pieces, render).layout(generation=generation)
 
 
@@ -125,7 +126,7 @@ class _Laying:
     # Borders
 
     def check_whole(self, index: int) -> None:
-        """No text of another message within an assistant's."""
+        """Raise an error if text of another message is inside an assistant's message."""
         own = self.own.get(index, [])
         self.check_owners(index, range(own[0], own[-1], 2) if own else ())
 
@@ -139,7 +140,7 @@ class _Laying:
         return next((self.starts[piece] for piece in self.own.get(index, ()) if self.starts[piece] >= at), at)
 
     def prompt_end(self, index: int, at: int) -> tuple[int, bool]:
-        """Where the prompt for a message ends, and whether the render begins with it."""
+        """Return where the prompt for a message ends, and whether the render begins with the prompt."""
         prompt = self.render(self.shape.messages[:index], True)
         if isinstance(prompt, str):
             raise self.undecided(index, f"the template refuses the conversation before it as a prompt: {prompt}")
@@ -162,7 +163,7 @@ class _Laying:
         return self.starts[before + 1] + _agreed(prompt[-1], self.pieces[before + 1]), False
 
     def after_prompt(self, prompt: str, text: str) -> int | None:
-        """Where the generation prompt that a prompt ends with ends in a text that has it once; None if it has not."""
+        """Return where the prompt's generation prompt ends in a text that contains it once; otherwise None."""
         for known in (prompt, *sorted({one.text for one in self.ir.turn.prompts}, key=len, reverse=True)):
             core = known.strip()
             if core and prompt.endswith(known) and text.count(core) == 1:
@@ -184,7 +185,7 @@ class _Laying:
                 return len(text) - len(appended)
         if not own:
             if is_answer:
-                raise self.undecided(index, "none of its texts are in the render, and where it ends does not show")
+                raise self.undecided(index, "none of its texts are in the render, and its end is unknown")
             return at
         end = self.starts[own[-1] + 1]
         rest = self.pieces[own[-1] + 1]
@@ -208,22 +209,22 @@ class _Laying:
                 return len(self.text)
         if tail is None:
             if is_answer:
-                raise self.undecided(index, "where it ends does not show: the template refuses it as the last message")
+                raise self.undecided(index, "its end is unknown: the template refuses it as the last message")
             return end
         if tail.strip() and any(tail.strip() == prompt.text.strip() for prompt in self.ir.turn.prompts):
             tail = ""  # a prompt that is written whether it was asked for or not
         shared = _agreed(tail, rest)
         if is_answer and tail and not shared and rest:
-            raise self.undecided(index, "where it ends does not show: another text follows it when it is the last")
+            raise self.undecided(index, "its end is unknown: another text follows it if it is the last message")
         return end + shared
 
     def space_after(self, core: str, text: str) -> int:
-        """How much white space the end of an answer has after its marker, as far as the text has it too."""
+        """Return how much of the white space after the answer's end marker the text contains."""
         spaces = [end[end.index(core) + len(core) :] for end in self.ir.turn.ends if end.strip() == core]
         return max((len(common_prefix(space, text)) for space in spaces), default=0)
 
     def header_of_next(self, index: int, rest: str) -> str:
-        """The end of the text after an answer that stands before the next message also where no message precedes that:
+        """Return the end of the text after an answer that also precedes the next message if no message is before that:
         it opens the message, and ends no answer."""
         following = self.shape.messages[index + 1 : index + 2]
         alone = self.render(following, False) if following else ""
@@ -246,7 +247,7 @@ class _Laying:
         return None
 
     def appended(self, index: int, own: list[int] | None) -> str:
-        """What the template writes after the last answer though no prompt was asked for: a prompt all the same."""
+        """Return the text that the template writes after the last answer although no prompt was requested."""
         tail = self.pieces[own[-1] + 1] if own else ""
         opening = self.ir.turn.prompts[0].text if self.ir.turn.prompts else ""
         if opening.strip() and tail.endswith(opening):
@@ -275,7 +276,7 @@ class _Laying:
                 yield self.stretch(a, b, index, part, generated=True, call=call)
 
     def parts(self, start: int, stop: int) -> list[tuple[TurnPart, int, int]]:
-        """As the format is read; as the words show it where it is not read so."""
+        """Return the parts as the format is read, or as the words show them if it can't be read."""
         read = [
             (span.part, start + span.start, start + span.stop)
             for span in spans(self.ir, self.text[start:stop], prompt=self.text[:start])
@@ -285,7 +286,8 @@ class _Laying:
         return list(self.by_words(start, stop))
 
     def agree(self, read: Sequence[tuple[TurnPart, int, int]], start: int, stop: int) -> bool:
-        """Whether each word is in the part that it was given as.  Content may carry reasoning between its markers."""
+        """Return whether each word is in the part for which it was given.  Content may contain reasoning between its
+        markers."""
         for piece, slot in self.within(start, stop):
             at = self.starts[piece]
             part = next((part for part, first, last in read if first <= at < last), None)
@@ -316,7 +318,7 @@ class _Laying:
                 yield gap, at + first, at + last
 
     def calls(self, index: int, start: int, stop: int) -> Iterator[tuple[int | None, int, int]]:
-        """The stretch, cut where another call begins."""
+        """Yield the stretch, cut where another call begins."""
         borders = self.call_borders(index)
         at = start
         for call, border in borders:
@@ -331,7 +333,8 @@ class _Laying:
             yield last, at, stop
 
     def call_borders(self, index: int) -> list[tuple[int, int]]:
-        """Where each call but the last ends: what follows its last word as it follows that of the last call."""
+        """Return where each call except the last ends: the text after its last word is the same as after the last
+        call's."""
         words = [piece for piece in self.own.get(index, ()) if self.slots[self.pieces[piece]].call is not None]
         if not words:
             return []
@@ -377,7 +380,7 @@ class _Laying:
 
 
 def _without_headers(parts: Sequence[tuple[TurnPart, int, int]]) -> Iterator[tuple[TurnPart, int, int]]:
-    """A header that a model writes within its answer belongs to the part that it opens."""
+    """Yield parts without separate headers: a header inside an answer belongs to the part that it opens."""
     following: TurnPart = "end"
     made: list[tuple[TurnPart, int, int]] = []
     for part, first, last in reversed(parts):
@@ -387,14 +390,14 @@ def _without_headers(parts: Sequence[tuple[TurnPart, int, int]]) -> Iterator[tup
 
 
 def _is_one_text(one: WordSlot, other: WordSlot) -> bool:
-    """Whether two words stand in one text, or in the arguments of one call."""
+    """Return whether two words are in one text, or in the arguments of one call."""
     if one.kind in ("key", "argument"):
         return (one.message, one.call) == (other.message, other.call)
     return one.source == other.source >= 0
 
 
 def _agreed(one: str, other: str) -> int:
-    """How far two texts agree, up to a place that reads well in both."""
+    """Return the length of the common beginning of two texts, up to a readable place."""
     shared = len(common_prefix(one, other))
     while True:
         cut = min(cut_left(one, shared), cut_left(other, shared))

@@ -29,7 +29,7 @@ _SHOWN = 40
 
 @dataclass(frozen=True, slots=True)
 class ParsedConversation:
-    """`ambiguous` are the indexes of messages whose text holds a marker of another message: other messages may have
+    """`ambiguous` are the indexes of messages whose text contains a marker of another message: other messages may have
     the same render.  `prompted`: the text ends with a generation prompt."""
 
     messages: tuple[dict[str, Json], ...]
@@ -80,7 +80,7 @@ _KNOWN_READERS: WeakKeyDictionary[ConversationTemplate, dict[str, _RenderReader]
 
 
 def _reader(template: ConversationTemplate, tools: Sequence[Mapping[str, Json]] | None) -> _RenderReader:
-    """The reader of a template with these tools, learned once."""
+    """Return the reader of a template with these tools; it is learned once."""
     known = _KNOWN_READERS.setdefault(template, {})
     key = json.dumps(tools)
     if key not in known:
@@ -133,7 +133,7 @@ class _RenderReader:
         return max(fitting, key=lambda one: len(one.header), default=None)
 
     def closing(self, text: str, start: int, marker: RoleMarkers) -> tuple[int, int] | None:
-        """Where the text of a message ends, and where the next message begins."""
+        """Return where the text of a message ends, and where the next message begins."""
         best: tuple[int, int] | None = None
         for end in marker.ends:
             at = self.next_end(text, end, start)
@@ -147,7 +147,7 @@ class _RenderReader:
         return best
 
     def next_end(self, text: str, end: str, start: int) -> int:
-        """Where an end may be; one that is no text is where another message begins."""
+        """Return where an end may be; an end that is not text is where another message begins."""
         if end:
             return text.find(end, start)
         openers = [one.header for one in self.markers if one.header.strip() and not one.first]
@@ -238,7 +238,7 @@ def _probes(template: ConversationTemplate, tools: Sequence[Mapping[str, Json]] 
 
 
 def _around(read: RenderedConversation, index: int) -> tuple[str, str]:
-    """The text of a message before its own, and what ends it."""
+    """Return the text that a message has before its own, and the text that ends it."""
     header = end = ""
     for span in read.spans:
         if span.message == index:

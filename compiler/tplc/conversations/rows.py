@@ -3,7 +3,7 @@
     masker = ConversationMasker(template_text, tokenizer_json)
     dataset.map(masker, batched=True)      messages  →  input_ids, assistant_masks, mask_error
 
-It holds texts only, so it can be sent to workers; they open the template when they are first called.
+It contains texts only, so it can be sent to workers; they open the template when they are first called.
 """
 
 from __future__ import annotations

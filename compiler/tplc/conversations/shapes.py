@@ -64,7 +64,7 @@ class StandInWords:
         return f"{self.stem}{index:0{_DIGITS}}z"
 
     def id(self, index: int, length: int) -> str:
-        """A word of this length (nine or more): templates may demand one."""
+        """Return a word of this length (nine or more), because templates may require one."""
         return f"{self.stem}{index:0{_DIGITS}}".ljust(length, "w")
 
     def whole(self, index: int) -> int:
@@ -158,7 +158,7 @@ class _Shaping:
         return value
 
     def argument_text(self, text: str) -> Json:
-        """JSON text of arguments: JSON text again, as a template may read it."""
+        """Return JSON text of arguments, encoded again, as a template may read it."""
         try:
             value = json.loads(text)
         except ValueError:
@@ -203,7 +203,7 @@ class _Shaping:
         return word
 
     def text(self, text: str, kind: SlotKind) -> str:
-        """The text with a word for each piece between the phrases in it."""
+        """Return the text with a word for each piece between its phrases."""
         if not text or text.isspace():
             return text
         if self.phrases is None:

@@ -167,12 +167,12 @@ def _assigns(segment: Segment) -> bool:
 
 
 def operands(segment: Segment) -> list[Operand]:
-    """What a variable tag concatenates."""
+    """Return the operands that a variable tag concatenates."""
     return operands_of(segment.tokens)
 
 
 def operands_of(tokens: Sequence[SourceToken]) -> list[Operand]:
-    """What an expression concatenates at its top; one operand where it does something else."""
+    """Return the operands that an expression concatenates at its top; one operand for any other expression."""
     if not tokens:
         return []
     whole = [Operand(tokens[0].start, tokens[-1].stop, _constant(tokens))]
@@ -200,7 +200,7 @@ def _constant(tokens: Sequence[SourceToken]) -> str | None:
 
 
 def _characters(literal: str) -> Iterator[tuple[str, int]]:
-    """The characters of a string literal, each with the size of what writes it."""
+    """Yield the characters of a string literal, each with the length of its source text."""
     at = 1
     while at < len(literal) - 1:
         size = 1
@@ -219,7 +219,8 @@ def cut_literal(literal: str, offset: int) -> tuple[str, str]:
 
 
 def names_set(items: Sequence[Item]) -> set[str]:
-    """Plain names that these statements set for what follows them: not those of a namespace, a loop or a macro."""
+    """Return plain names that these statements set for later statements: not those of a namespace, a loop or a
+    macro."""
     found: set[str] = set()
     for item in items:
         if isinstance(item, Block):

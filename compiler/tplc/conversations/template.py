@@ -97,7 +97,7 @@ class ConversationTemplate:
 
     @property
     def ir(self) -> TemplateIR:
-        """The format; learned when it is first asked for."""
+        """Return the format; it is learned at the first use."""
         if self._ir is None:
             tokens = self._given_tokens
             with (
@@ -128,7 +128,7 @@ class ConversationTemplate:
         add_generation_prompt: bool = False,
         **variables: Json,
     ) -> str:
-        """The text of a conversation, as `apply_chat_template` writes it."""
+        """Return the text of a conversation, as `apply_chat_template` writes it."""
         with self._lock:
             return self.renderer.render(
                 list(messages),  # type: ignore[arg-type]
@@ -146,7 +146,7 @@ class ConversationTemplate:
         variables: Mapping[str, Json] | None = None,
         check: bool = True,
     ) -> RenderedConversation:
-        """The text of a conversation with its spans.
+        """Return the text of a conversation with its spans.
 
         `variables` are the template's, as `chat_template_kwargs` of a request has them.
         `check`: the prompt of the last answer is rendered too, and compared with what the text begins with.
@@ -296,7 +296,7 @@ class ConversationTemplate:
         slot = shape.slots[pieces[at]] if at > 0 else None
         shown = json.dumps(text[misfit.at : misfit.at + _MOST_SHOWN], ensure_ascii=False)
         if slot is None:
-            return Undecided(self.name, 0, f"the template writes {shown} before it, and not so with other texts")
+            return Undecided(self.name, 0, f"the template writes {shown} before it, but not with other texts")
         where = slot.kind if misfit.piece % 2 else f"what follows its {slot.kind}"
         return Undecided(
             self.name, slot.message, f"the template does not write {where} as it does with other texts: {shown}"
@@ -305,7 +305,7 @@ class ConversationTemplate:
 
 @dataclass(slots=True)
 class _Known:
-    """What is known of a shape: its render or why it is refused, and the phrases that its texts were compared with."""
+    """The result for a shape: its render or why it is refused, and the phrases that its texts were compared with."""
 
     pieces: Pieces | str
     phrases: frozenset[str]

@@ -36,7 +36,7 @@ from tplc.ir.nodes import Json
 from tplc.learn.tokens import stand_ins
 
 _LONGEST = 60
-# Places whose text has to be divided before it can be tagged.
+# Places whose text must be divided before it can be tagged.
 _MOST_DIVISIONS = 4
 
 
@@ -77,7 +77,7 @@ def training_template(template: ConversationTemplate, parts: Sequence[MaskPart] 
     are around an end token also if its text is not known.
 
     Raises UnsupportedTemplate with the line and the reason where the source cannot be divided so, and
-    VerificationFailed where renders with the tags are not what they have to be.
+    VerificationFailed where renders with the tags are not what they must be.
     """
     missing = stand_ins(template.source, template.special_tokens)
     if missing:
@@ -101,7 +101,7 @@ def training_template(template: ConversationTemplate, parts: Sequence[MaskPart] 
         text = ""
     others: list[Mapping[str, Json]] = []
     if problems and len(usual) < len(shown):
-        # What a prompt supplies may depend on variables, and then tags hold for the usual ones.
+        # The text that a prompt supplies may depend on variables; the tags are for their default values.
         text, problems = _proved(template, source, usual)
         for one in shown:
             if one.setting not in others and one.setting != settings[0]:
@@ -157,7 +157,7 @@ def _shown(
 def _proved(
     template: ConversationTemplate, source: SegmentedSource, shown: Sequence[_Shown], depth: int = 0
 ) -> tuple[str, list[tuple[str, str]]]:
-    """The template with tags, and what is wrong with its renders."""
+    """Return the template with tags, and the problems of its renders."""
     try:
         text = _tagged(template, source, shown)
     except NotDivided as error:
@@ -227,7 +227,7 @@ def _traced(
 
 
 def _mixed(piece: Piece, source: SegmentedSource, traced: Sequence[TracedConversation]) -> str:
-    """Why a piece is neither always generated nor never."""
+    """Return why a piece is neither always generated nor never."""
     place = piece.place
     text = " ".join(source.text[place.start : place.stop].split())[:_LONGEST]
     cases: dict[bool, str] = {}
@@ -247,7 +247,7 @@ _OTHER_MASK = "the tags are around other characters than a model generates"
 
 
 def _problems(template: ConversationTemplate, text: str, shown: Sequence[_Shown]) -> list[tuple[str, str]]:
-    """What is wrong with renders of the template with tags: conversation, and problem."""
+    """Return the problems of renders of the template with tags: conversation, and problem."""
     problems: list[tuple[str, str]] = []
     tokens = template.renderer.special_tokens
     try:

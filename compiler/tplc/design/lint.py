@@ -1,4 +1,4 @@
-"""What a format cannot say, or says so that it is misread: found by writing messages in it and reading them back.
+"""Find messages that a format can't express, or that are misread: write messages in it and read them back.
 
     <get><city>Oslo</city></get>   →   Remark("a value that holds \"</city>\" ends there", …, "escape it: …")
 
@@ -73,8 +73,8 @@ def lint(
     renderer: Renderer,
     added_tokens: Sequence[str] = (),
 ) -> tuple[Remark, ...]:
-    """`ir` is verified, `parser` was made of it, and `renderer` has its template.  `added_tokens`: all that the
-    tokenizer has as one token, where that is known."""
+    """Return the remarks on a format.  `ir` is verified, `parser` was made from it, and `renderer` has its template.
+    `added_tokens`: all tokens of the tokenizer, if known."""
     asker = _Asker(ir, parser)
     return (
         *_of_calls(ir, asker),
@@ -96,7 +96,7 @@ class _Asker:
         self._ir, self._parser = ir, parser
 
     def of(self, case: Case, *, tools: bool = True) -> _Misread | None:
-        """What is not read as it was written; None where all is, or where the format cannot write it."""
+        """Return the text that is misread; None if all is read as written, or if the format can't write it."""
         ir = self._ir
         try:
             text = write_message(ir, as_message(ir, case), head=ir.turn.prompts[0].head)
@@ -148,7 +148,7 @@ def _of_calls(ir: TemplateIR, asker: _Asker) -> Iterator[Remark]:
         yield Remark(
             "calls",
             "calls have no ids: results are matched by their order alone",
-            "write call.id, where calls may run side by side",
+            "write call.id if calls may run in parallel",
         )
     elif tools.call_id.position == "post_args":
         yield Remark(
@@ -159,7 +159,7 @@ def _of_calls(ir: TemplateIR, asker: _Asker) -> Iterator[Remark]:
     elif ir.content.with_calls == "after":
         yield Remark(
             "calls",
-            "text stands after the calls: clients expect it before them",
+            "text follows the calls, but clients expect it before them",
             "write message.content before the calls",
         )
     if asker.of(Case("", calls=(Call(NAME, ()),))) is not None:
@@ -173,14 +173,14 @@ def _of_values(ir: TemplateIR, asker: _Asker, added_tokens: Sequence[str]) -> It
     if closing:
         yield closing.remark(
             "calls",
-            f"a value may not hold {_listed(map(quoted, closing.values))}: it ends there, or is no value",
-            "quote and escape values (JSON does), or close them with a special token that text cannot hold",
+            f"a value cannot contain {_listed(map(quoted, closing.values))}: it ends there, or is not read as a value",
+            "quote and escape values (JSON does), or close them with a special token, which text cannot contain",
         )
     alike = asker.first(_ALIKE, lambda pair: _call(pair[1]), tools=False)
     if alike:
         yield alike.remark(
             "calls",
-            f"text is written like {_listed(name for name, _ in alike.values)}: the tool's schema has to decide",
+            f"text is written like {_listed(name for name, _ in alike.values)}: only the schema distinguishes them",
             "quote text, or write the type next to a value",
         )
     for values, what in ((_TEXTS, "a text with"), (_VALUES, "a value that is")):
@@ -194,7 +194,7 @@ def _of_values(ir: TemplateIR, asker: _Asker, added_tokens: Sequence[str]) -> It
     keys = asker.first(_KEYS, lambda key: _call(WORDS, key))
     if keys:
         yield keys.remark(
-            "calls", f"an argument may not be called {_listed(map(quoted, keys.values))}", "quote names, or write JSON"
+            "calls", f"an argument cannot be named {_listed(map(quoted, keys.values))}", "quote names, or write JSON"
         )
 
 
@@ -204,22 +204,22 @@ def _of_text(ir: TemplateIR, asker: _Asker, added_tokens: Sequence[str]) -> Iter
     if misread:
         yield misread.remark(
             "content",
-            f"content that holds {_listed(map(quoted, misread.values))} is misread",
-            "use markers that prose does not hold, best special tokens of the tokenizer"
-            + ("" if added_tokens else " (name its file, if they are)"),
+            f"content that contains {_listed(map(quoted, misread.values))} is misread",
+            "use markers that do not occur in prose, preferably special tokens of the tokenizer"
+            + ("" if added_tokens else " (if they are special tokens already, name the tokenizer's file)"),
         )
     weak = [marker for marker in _distinct(ir) if could_be_prose(marker) and marker in _openers(ir)]
     if weak:
         yield Remark(
             "content",
-            f"{_listed(map(quoted, weak))} opens a part of the turn and is ordinary text: it counts in few places",
-            "use markers that prose does not hold",
+            f"{_listed(map(quoted, weak))} opens a part but is ordinary text, so it counts only in a few places",
+            "use markers that do not occur in prose",
         )
     reasoning = ir.reasoning
     if reasoning.mode != "none" and not reasoning.start.strip():
         yield Remark(
             "reasoning",
-            "nothing opens reasoning: what comes first may be either, and a stream holds it back",
+            "reasoning has no opener: the first text may be reasoning or content, so a stream holds it back",
             "open it, in the answer or in the generation prompt",
         )
     if reasoning.after_content:
@@ -237,7 +237,7 @@ def _of_turn(ir: TemplateIR) -> Iterator[Remark]:
     words = [end for end in ends if could_be_prose(end)]
     if words:
         yield Remark(
-            "turn", f"{_listed(map(quoted, words))} ends the turn, and may stand in prose", "end it with a token"
+            "turn", f"{_listed(map(quoted, words))} ends the turn but also occurs in prose", "end it with a token"
         )
     if not ir.turn.header.strip():
         yield Remark("turn", "nothing opens the assistant's turn", "open each message with its role")
@@ -252,7 +252,7 @@ def _of_turn(ir: TemplateIR) -> Iterator[Remark]:
 
 
 def _of_template(ir: TemplateIR, renderer: Renderer) -> Iterator[Remark]:
-    """What clients send and the template does not take, or takes for something else."""
+    """Yield remarks on requests of clients that the template rejects or misreads."""
     if ir.tools.format != "none":
         usual = _rendered(renderer, _conversation("object", ""))
         text = _rendered(renderer, _conversation("text", ""))
@@ -260,17 +260,19 @@ def _of_template(ir: TemplateIR, renderer: Renderer) -> Iterator[Remark]:
         if usual is not None and text != usual:
             yield Remark(
                 "template",
-                "arguments as JSON text, which is how clients of OpenAI's interface send them, are "
+                "arguments as JSON text, as OpenAI's clients send them, are "
                 + ("written differently from an object" if text is not None else "not taken"),
                 "{{ arguments if arguments is string else arguments | tojson }}, or leave it to the server",
             )
         if text is not None and usual is None:
-            yield Remark("template", "arguments as an object are not taken", "{{ arguments | tojson }} for no string")
+            yield Remark(
+                "template", "arguments as an object are not accepted", "{{ arguments | tojson }} for no string"
+            )
         if usual is not None and without != usual:
             outcome = "written differently from empty text" if without is not None else "not taken"
             yield Remark("template", f"content null next to calls is {outcome}", "{{ message.content or '' }}")
     if not ir.capabilities.system_role:
-        yield Remark("template", "a system message is not taken", "write it first, before all others")
+        yield Remark("template", "a system message is not accepted", "write it first, before all others")
 
 
 def _conversation(form: ArgumentForm, content: str | None) -> list[Message]:
@@ -300,12 +302,12 @@ def _dependence(by: str, name: str) -> str:
 
 
 def _typed(ir: TemplateIR, added_tokens: Sequence[str]) -> list[str]:
-    """Markers that text can hold: those that have no token of the tokenizer's own in them."""
+    """Return the markers that text can contain: those without any token of the tokenizer."""
     return [marker for marker in _distinct(ir) if not any(token and token in marker for token in added_tokens)]
 
 
 def _closers(ir: TemplateIR) -> list[str]:
-    """What closes the value of KEY, where its key is in it."""
+    """Return the text that closes the value of KEY if it contains the key."""
     pair = ir.tools.arguments.pair if isinstance(ir.tools.arguments, PairArguments) else ()
     items = pair[pair.index(Slot("value")) + 1 :] if Slot("value") in pair else ()
     texts = [item.text if isinstance(item, Text) else KEY for item in items]
@@ -313,7 +315,7 @@ def _closers(ir: TemplateIR) -> list[str]:
 
 
 def _distinct(ir: TemplateIR) -> list[str]:
-    """Its markers, without those that any text holds."""
+    """Return the format's markers, without those that occur in any text."""
     return [marker for marker in own_markers(ir) if len(marker) > 1]
 
 

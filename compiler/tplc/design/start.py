@@ -98,7 +98,8 @@ def layout_text(layout: str) -> str:
 
 
 def start(name: str, layout: str, compile_: Callable[[str], TemplateIR]) -> Started:
-    """`compile_` learns and verifies a template's text; `name` is the model's in the manifest."""
+    """Return the files of a new format.  `compile_` learns and verifies a template's text; `name` is the model's in the
+    manifest."""
     template = layout_text(layout)
     ir = compile_(template)
     parser = f"{name.replace('-', '_').replace('.', '_')}_parser.py"
@@ -132,7 +133,7 @@ def refreshed(ir: TemplateIR, artifact: Artifact) -> dict[str, str | None]:
 
 
 def _compared(message: Mapping[str, Any]) -> Json:
-    """A message as the files next to outputs have it."""
+    """Return a message in the form of the files next to outputs."""
     called = [call["function"] for call in message["tool_calls"] or ()]
     calls: list[Json] = [{"name": one["name"], "arguments": json.loads(one["arguments"])} for one in called]
     return {"content": message["content"], "reasoning_content": message["reasoning_content"], "tool_calls": calls}

@@ -1,4 +1,4 @@
-"""What to set where a model is served: one page for one template."""
+"""List the settings for serving a model: one page for one template."""
 
 from tplc.doctor.advice import Advice, advise
 

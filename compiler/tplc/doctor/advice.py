@@ -60,7 +60,7 @@ class Deployment:
 def advise(
     ir: TemplateIR, source: str, added_tokens: Sequence[str], asked: Deployment | None = None
 ) -> tuple[Advice, ...]:
-    """`source` is what the commands to paste name."""
+    """Return the advice for a format.  `source` is the name in commands to paste."""
     asked = asked or Deployment()
     markers = marker_tokens(ir, added_tokens)
     # Such that it is a module's name, too, and the name that the file gives.
@@ -78,7 +78,8 @@ def advise(
 
 
 def _of_model_type(server: str, model_type: str) -> Iterator[Advice]:
-    """What a server does with models of this type alone, as data: their templates don't show it."""
+    """Yield advice about special cases of a server for this model type; they are data, because templates don't show
+    them."""
     known = json.loads((Path(__file__).parent / "model_types.json").read_text(encoding="utf-8"))
     for text in known[server].get(model_type, ()):
         yield Advice(server, "model type", text)
@@ -175,8 +176,8 @@ def _sglang(
         yield Advice(
             place,
             "tokens",
-            "its parsers are given text alone: text that spells a token can't be distinguished, except by a client "
-            "that asks for the ids (return_output_ids_in_sglext). Calls that are required open with the token alone",
+            "its parsers receive text alone: they can't distinguish text that spells a token. A client that requests "
+            "the ids (return_output_ids_in_sglext) can. Required calls open with the token alone",
         )
     if ir.tools.format != "none":
         yield Advice(place, "grammar", f"tplc prepare {source} gives it: ebnf, unless it is lazy")
@@ -202,12 +203,12 @@ def _gguf_tokens(ir: TemplateIR, markers: Sequence[MarkerTokens]) -> Iterator[Ad
     if not any(marker.tokens for marker in markers):
         return
     forced = ", and -t gbnf --token-literals makes calls open with the token alone" if ir.tools.format != "none" else ""
-    text = "/completion returns the ids (return_tokens): by them text that spells a token is text"
+    text = "/completion returns the ids (return_tokens): with them, text that spells a token is read as text"
     yield Advice("llama.cpp", "tokens", text + forced)
 
 
 def _llguidance(ir: TemplateIR, source: str, asked: Deployment, *, known: bool) -> Iterator[Advice]:
-    """Where grammars are read by it: another dialect, in which tokens count."""
+    """Yield advice about servers that read grammars with llguidance: another dialect, in which tokens count."""
     if ir.tools.format == "none":
         return
     place = "llguidance"
@@ -243,7 +244,8 @@ def _transformers(ir: TemplateIR, source: str, asked: Deployment) -> Iterator[Ad
 def _served(
     ir: TemplateIR, source: str, asked: Deployment, place: str, built_in: str, server: Server, output: str, plugged: str
 ) -> Iterator[Advice]:
-    """By the server's own reader of response templates where it can be, and by a plug-in."""
+    """Yield advice about the server's own reader of response templates, if it can read the format, and about a
+    plug-in."""
     if _is_plain(ir):
         yield Advice(place, "serve", "nothing to parse: the template writes neither calls nor reasoning")
         return
@@ -254,7 +256,7 @@ def _served(
         yield Advice(place, "or make", f"tplc compile {source} -t {server} {output}")
         yield Advice(place, "and serve", plugged)
     else:
-        yield Advice(place, "template", f"no response template can say this format: {feature}")
+        yield Advice(place, "template", f"a response template cannot express this format: {feature}")
         yield Advice(place, "make", f"tplc compile {source} -t {server} {output}")
         yield Advice(place, "serve", plugged)
 
@@ -265,13 +267,14 @@ def _kept(place: str, markers: Sequence[MarkerTokens]) -> Iterator[Advice]:
         yield Advice(
             place,
             "requests",
-            "skip_special_tokens: false where no parser is set, for else these are dropped",
+            "skip_special_tokens: false if no parser is set, because these are dropped otherwise",
             tuple(tokens),
         )
 
 
 def _inexpressible(ir: TemplateIR) -> str | None:
-    """Why a response template cannot say the format; None when it can, as far as can be known without running it."""
+    """Return why a response template can't express the format; None if it can, as far as is known without running
+    it."""
     try:
         response_template(ir)
     except CannotExpress as error:
@@ -280,7 +283,7 @@ def _inexpressible(ir: TemplateIR) -> str | None:
 
 
 def _fields(ir: TemplateIR) -> Collection[str]:
-    """The fields of the format's response template: servers refuse an option whose field isn't there."""
+    """Return the fields of the format's response template: servers refuse an option whose field is missing."""
     try:
         fields = response_template(ir, "servers").template["fields"]
     except CannotExpress:

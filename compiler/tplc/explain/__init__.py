@@ -1,4 +1,4 @@
-"""What the learner asked a template, what it saw, and what it concluded: for people to follow."""
+"""Explain how a format was learned: the questions, the renders, and the conclusions."""
 
 from tplc.explain.explain import AnsweredQuestion, Explanation, explain
 

@@ -37,7 +37,8 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class ProbeShape:
-    """What a probe holds; `arguments` counts them call by call, `kind` is the JSON type of the very first one.
+    """The parts of a probe's conversation; `arguments` counts arguments call by call, `kind` is the first one's
+    JSON type.
 
     Reasoning counts when the render shows it.
     """
@@ -62,7 +63,7 @@ class _Wanted:
     same_setup: bool = True
 
     def applies(self, facts: Sequence[str]) -> bool:
-        """A comparison about reasoning says nothing where there is none."""
+        """Return whether the comparison concerns a part that the format has."""
         return not facts or self.question != "reasoning" or any(line.startswith("reasoning.") for line in facts)
 
 
@@ -181,8 +182,8 @@ _WANTED = (
 
 
 def comparisons(probes: Sequence[Probe], facts: Sequence[str]) -> list[Comparison]:
-    """`facts` are the printed IR's; none of them for a template that was refused.  What is asked of a format that is
-    learned already shows none of its markers."""
+    """Return the comparisons.  `facts` are the printed IR's, empty for a refused template.  Questions about a learned
+    format show none of its markers."""
     asked = (probe for probe in probes if probe.question.name != "captured")
     shown = [(probe, shape_of(probe)) for probe in asked if not isinstance(probe.result, Refusal)]
     found: list[Comparison] = []
@@ -209,7 +210,7 @@ def _pairs(shown: Sequence[tuple[Probe, ProbeShape]], wanted: _Wanted) -> Iterat
 
 
 def _prompts(shown: Sequence[tuple[Probe, ProbeShape]], facts: Sequence[str]) -> list[Comparison]:
-    """The generation prompt under settings that change it."""
+    """Return the generation prompt under settings that change it."""
     prompts = [probe for probe, shape in shown if _prompted(shape)]
     if not prompts:
         return []
@@ -257,7 +258,7 @@ def kind_of(value: Json) -> str:
 
 
 def tail_of(probe: Probe) -> str:
-    """The render from the last question on; a refusal's reason."""
+    """Return the render from the last question on, or a refusal's reason."""
     if isinstance(probe.result, Refusal):
         return probe.result.reason
     at = probe.result.rfind(USER)

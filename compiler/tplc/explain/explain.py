@@ -117,7 +117,7 @@ def _questions(probes: Sequence[Probe], ir: TemplateIR | None) -> tuple[Answered
 
 
 def _distinct(probes: Sequence[Probe], question: str) -> tuple[Probe, ...]:
-    """What was asked for a question, in order, each conversation once."""
+    """Return the probes of a question, in order, each conversation once."""
     found: dict[str, Probe] = {}
     for probe in probes:
         if probe.question.name == question:

@@ -1,4 +1,4 @@
-"""What two texts have in common, and what only one of them has.
+"""Compare two texts: the common parts, and the parts that only one of them has.
 
 "<c>x</c>", "<c>x</c><c>y</c>"  →  [("same", "<c>x</c>"), ("second", "<c>y</c>")]
 """
@@ -18,7 +18,7 @@ _WORD = re.compile(r"\w+|\s|[^\w\s]")
 
 
 def marks(first: str, second: str) -> list[tuple[Where, str]]:
-    """In reading order.  The texts of "same" and "first" make up the first text, those of "same" and "second" the
+    """Return the pieces in reading order.  "same" and "first" make up the first text, "same" and "second" the
     second."""
     # Common ends first: the matcher would rather align words that happen to be the same further inside.
     start = _start(first, second)
@@ -30,7 +30,7 @@ def marks(first: str, second: str) -> list[tuple[Where, str]]:
 
 
 def _start(first: str, second: str) -> int:
-    """The size of the common beginning, drawn back to a cut that reads well in both texts."""
+    """Return the length of the common beginning, shortened to a readable place in both texts."""
     size = len(common_prefix(first, second))
     while size and (cut_left(first, size) != size or cut_left(second, size) != size):
         size -= 1

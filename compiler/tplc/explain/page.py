@@ -22,7 +22,7 @@ from tplc.learn.probe import Probe, Refusal
 from tplc.page import document, with_line_ends
 from tplc.version import VERSION
 
-_KINDS = ("header", "marker", "reasoning", "content", "name", "arguments", "id", "index")
+_KINDS = ("header", "marker", "reasoning", "content", "name", "arguments", "id", "index", "count")
 
 
 def page(explanation: Explanation) -> str:
@@ -116,7 +116,7 @@ def _grammar(ir: TemplateIR) -> str:
     )
 
 
-# What was asked
+# The questions
 
 
 def _comparisons(explanation: Explanation) -> str:
@@ -139,7 +139,7 @@ def _lessons(explanation: Explanation) -> str:
         for lesson in explanation.lessons
     )
     return (
-        "<section><h2>What messages taught that did not come back</h2><p>Each format was tried, and kept where fewer "
+        "<section><h2>Learned from messages that did not come back</h2><p>Each format was tried, and kept where fewer "
         f'failed.</p><ul class="facts">{rows}</ul></section>'
     )
 
@@ -194,7 +194,7 @@ def _probe(probe: Probe) -> str:
 
 
 def title_of(probe: Probe) -> str:
-    """Who speaks in a probe, and what an assistant's message has: "user, assistant with 2 calls"."""
+    """Return the roles in a probe, with the parts of assistant messages: "user, assistant with 2 calls"."""
     titles = ["".join(_title_words(dict(message))) for message in probe.messages]
     return ", ".join([*titles, "prompt"] if probe.generation else titles)
 
@@ -207,7 +207,7 @@ def _title_words(message: dict[str, object]) -> Iterator[str]:
 
 
 def conversation(probe: Probe) -> str:
-    """The messages of a probe, one a line, and what else the render was given."""
+    """Return the messages of a probe, one per line, and the other inputs of the render."""
     shown = ["".join(_message_words(dict(message))) for message in probe.messages]
     if probe.generation:
         shown.append("… the assistant answers next")

@@ -33,7 +33,7 @@ SAMPLE_TOOLS: tuple[dict[str, Json], ...] = (
 
 
 def samples(ir: TemplateIR) -> list[tuple[str, dict[str, Any]]]:
-    """Each with a title."""
+    """Return sample conversations, each with a title."""
     found: list[tuple[str, dict[str, Any]]] = []
     plain: dict[str, Any] = {"content": "It is 4 °C in Oslo."}
     if ir.reasoning.mode != "none":

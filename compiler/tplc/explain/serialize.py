@@ -3,7 +3,7 @@
 Comparison("R1", "an answer, without and with reasoning", …)
 →  {"name": "R1", …, "first": {"messages": […], …, "render": "…"}, "second": {…}, "concluded": ["reasoning.start = …"]}
 
-What a conversation holds is what `tplc render` takes, so each render can be made again.
+What a conversation contains is what `tplc render` takes, so each render can be made again.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _IN: dict[Where, str] = {"same": "both", "first": "first", "second": "second"}
 
 
 def to_dict(explanation: Explanation, *, whole: bool) -> dict[str, Json]:
-    """`whole`: with all that was asked, and not only what is compared."""
+    """Return the explanation as JSON.  `whole`: include all questions, not only those that are compared."""
     return {
         "template": explanation.name,
         "refused": explanation.refused or None,

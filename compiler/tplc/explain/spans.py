@@ -25,7 +25,8 @@ class ValueSpan:
 
 
 def spans(text: str, fed: Sequence[tuple[int, Sequence[dict[str, Any]]]]) -> list[ValueSpan]:
-    """`fed` says how far the parser had read, and the deltas that it gave then.  The spans make up the whole text."""
+    """Return spans that make up the whole text.  `fed` lists how far the parser had read, with the deltas at that
+    point."""
     found: list[ValueSpan] = []
     at = 0
     for read, deltas in fed:
@@ -46,7 +47,7 @@ def spans(text: str, fed: Sequence[tuple[int, Sequence[dict[str, Any]]]]) -> lis
 
 
 def _as_written(pieces: list[tuple[Kind, str]], text: str, at: int, read: int) -> list[tuple[Kind, str]]:
-    """Arguments that come before their name are reported after it, all at once."""
+    """Return the pieces in the order of the text: arguments before their name are reported after it, all at once."""
     kinds = [kind for kind, _ in pieces]
     if "name" not in kinds or kinds[-1] != "arguments" or kinds.count("name") > 1:
         return pieces
@@ -58,7 +59,7 @@ def _as_written(pieces: list[tuple[Kind, str]], text: str, at: int, read: int) -
 
 
 def _pieces(delta: dict[str, Any]) -> Iterator[tuple[Kind, str]]:
-    """What a delta gives, in the order in which texts have it."""
+    """Yield the pieces of a delta, in the order of the text."""
     if delta.get("reasoning_content"):
         yield "reasoning", delta["reasoning_content"]
     if delta.get("content"):

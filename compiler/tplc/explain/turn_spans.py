@@ -42,7 +42,7 @@ class TurnSpan:
 def spans(
     ir: TemplateIR, text: str, *, prompt: str | None = None, tools: Sequence[Mapping[str, Json]] | None = None
 ) -> tuple[TurnSpan, ...]:
-    """The parts of what a model wrote after `prompt` (the default one, when it is None)."""
+    """Return the parts of a model's output after `prompt` (None: the default prompt)."""
     given.instance("ir", ir, TemplateIR, "a TemplateIR, as compile_template gives it")
     given.text("text", text, "what a model wrote (str)")
     given.tools(tools)

@@ -1,1 +1,1 @@
-"""What a grammar of a request is made of, before any dialect of grammars spells it."""
+"""Build the grammar of a request, independently of the syntax of any grammar language."""

@@ -1,4 +1,4 @@
-"""What differs between two formats, fact by fact.
+"""Find the differences between two formats, fact by fact.
 
 reasoning.end: "</r>" became "</why>"
 turn.end: "<stop>" is new
@@ -31,12 +31,12 @@ class Change:
 
 
 def diff(old: TemplateIR, new: TemplateIR) -> tuple[Change, ...]:
-    """The changes of the format; where it came from and how it was verified is no part of it."""
+    """Return the changes of the format, without provenance and verification."""
     return changes_of(_facts(old), _facts(new))
 
 
 def changes_of(before: Mapping[str, Sequence[str]], after: Mapping[str, Sequence[str]]) -> tuple[Change, ...]:
-    """Fact by fact, where a fact may have several values."""
+    """Return the changes fact by fact; a fact may have several values."""
     changes: list[Change] = []
     for fact in dict.fromkeys([*before, *after]):
         gone = [value for value in before.get(fact, ()) if value not in after.get(fact, ())]
@@ -50,10 +50,10 @@ def changes_of(before: Mapping[str, Sequence[str]], after: Mapping[str, Sequence
 
 
 def _facts(ir: TemplateIR) -> dict[str, list[str]]:
-    """The printed form by fact; one such as turn.end may have several values."""
+    """Return the printed form by fact; a fact such as turn.end may have several values."""
     source = ir.provenance
     bare = Provenance("", "", 0, "", source.special_tokens)
-    # What a template refuses it says with its own name and line.
+    # A template's refusal contains its own name and line.
     place = re.compile(rf"{re.escape(source.name)}(:\d+)?: ")
     seen = replace(ir.capabilities, refusals=tuple(place.sub("", refusal) for refusal in ir.capabilities.refusals))
     facts: dict[str, list[str]] = {}

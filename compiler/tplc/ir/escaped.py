@@ -1,19 +1,30 @@
-"""Formats that write characters of raw values otherwise, which not every target expresses.
+"""Formats that write characters of raw values or texts otherwise, which not every target expresses.
 
 `&` as `&amp;`  →  t.jinja: a grammar cannot express that "&" is written "&amp;" in values: use the generated parser
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from tplc.errors import UnsupportedTemplate
-from tplc.ir.nodes import TemplateIR
+from tplc.ir.nodes import Replaced, TemplateIR
 from tplc.ir.printed import quoted
 
 
 def refuse_escaped_values(ir: TemplateIR, target: str) -> None:
     """Raise UnsupportedTemplate if the format has such values; `target` names what cannot express them."""
-    found = next((one for one in ir.tools.replaced if one.slot == "value"), None)
+    _refuse(ir, target, "values", (one for one in ir.tools.replaced if one.slot == "value"))
+
+
+def refuse_escaped_texts(ir: TemplateIR, target: str) -> None:
+    """Raise UnsupportedTemplate if the format has such content or reasoning."""
+    _refuse(ir, target, "content or reasoning", iter(ir.escapes))
+
+
+def _refuse(ir: TemplateIR, target: str, where: str, escapes: Iterator[Replaced]) -> None:
+    found = next(escapes, None)
     if found is not None:
-        what = f"{quoted(found.sign)} is written {quoted(found.text)} in values"
+        what = f"{quoted(found.sign)} is written {quoted(found.text)} in {where}"
         reason = f"{target} cannot express that {what}: use the generated parser"
         raise UnsupportedTemplate(ir.provenance.name, reason)

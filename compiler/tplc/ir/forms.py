@@ -16,14 +16,14 @@ PARTS: tuple[Part, ...] = ("reasoning", "content", "calls")
 
 
 def marker_of(ir: TemplateIR, marker: FormMarker) -> str:
-    """The text of a marker where no form says otherwise."""
+    """Return the text of a marker outside of special forms."""
     if marker == "turn.end":
         return ir.turn.ends[0] if ir.turn.ends else ""
     return roles.marker_of(ir, marker)
 
 
 def with_marker(ir: TemplateIR, marker: FormMarker, text: str) -> TemplateIR:
-    """The format with another text for a marker."""
+    """Return the format with another text for a marker."""
     if marker == "turn.end":
         ends = tuple(dict.fromkeys((text, *ir.turn.ends))) if text else ()
         return replace(ir, turn=replace(ir.turn, ends=ends))
@@ -38,7 +38,7 @@ def with_marker(ir: TemplateIR, marker: FormMarker, text: str) -> TemplateIR:
 
 
 def in_form(ir: TemplateIR, parts: Collection[Part]) -> TemplateIR:
-    """The format as turns with these parts show it: one without forms that differ."""
+    """Return the format of turns with these parts, without forms of its own."""
     for form in ir.forms:
         if set(form.parts) == set(parts):
             ir = with_marker(ir, form.marker, form.text)
@@ -46,7 +46,7 @@ def in_form(ir: TemplateIR, parts: Collection[Part]) -> TemplateIR:
 
 
 def forms_with(ir: TemplateIR, part: Part) -> Iterator[TemplateIR]:
-    """The format as its turns with a part show it: the usual form, and those of other shapes."""
+    """Yield the formats of turns with a part: the usual form, and those of other shapes."""
     shapes = dict.fromkeys(tuple(form.parts) for form in ir.forms if part in form.parts)
     yield replace(ir, forms=()) if ir.forms else ir
     for shape in shapes:
@@ -54,7 +54,7 @@ def forms_with(ir: TemplateIR, part: Part) -> Iterator[TemplateIR]:
 
 
 def texts_of(ir: TemplateIR, marker: FormMarker) -> tuple[str, ...]:
-    """The texts that a marker has in one shape or another, the usual one first.
+    """Return the texts that a marker has in any shape of turn, the usual one first.
 
     Those that differ in white space alone are one, with all the white space that any of them has.
     """

@@ -1,4 +1,4 @@
-r"""What the text of a marker says of it, for every backend alike: they must agree on it.
+r"""Classify markers by their text. All backends use these functions, so that they agree.
 
 holds_piece("<call>do:", "do:")  →  True    holds_piece("<call>undo:", "do:")  →  False
 only_punctuation("\n>>")  →  True        only_punctuation("(~why")  →  False
@@ -23,22 +23,22 @@ _LEAST_DISTINCTIVE = 3
 _MOST_ORDINARY_SIGNS = 2
 _SIGNS = frozenset(string.punctuation + string.whitespace)
 _SIGNS_OF_PROSE = frozenset(".,;:!?'\"()-…·–—‘’“”„¿¡。、，；：！？「」『』（）،؟")
-# What stands between words only, as in "and/or".
+# Characters that occur only between words, as in "and/or".
 _BETWEEN_WORDS = re.compile(r"(?<=\w)[/&%_](?=\w)")
-# What code and addresses hold singly between words: `x = f`, `me@home`, `#1`.
+# Characters that code and addresses contain singly between words: `x = f`, `me@home`, `#1`.
 _SINGLE_SIGN = re.compile(r"(?<![^\w\s.,;:!?'\"()-])[=@#$/&%](?![^\w\s.,;:!?'\"()-])")
 _ROW_OF_SIGNS = re.compile(r"[^\w\s]{2}")
 # Characters of code in a row, perhaps with punctuation between them: `#-#-#`.
 _ROW_OF_CODE = re.compile(r"[=@#$/&%][^\w\s]*[=@#$/&%]")
 _BRACKETED = re.compile(r"<[|~!@#$%^&*+:]+[^<>\w\s]*[|~!@#$%^&*+:]+>|\[[|~!@#$%^&*+]+[^\[\]\w\s]*[|~!@#$%^&*+]+\]")
-# What headings, lists and emphasis put around words.
+# Characters that headings, lists and emphasis put around words.
 _MARKDOWN = re.compile(r"^(?:#{1,6}\s|[-+*>]\s|={1,2}\s)?[*_`]{0,3}|(?:\s={1,2}|[*_`]{1,3}:?)$")
 
 
 def only_punctuation(marker: str) -> bool:
     """Return whether a marker consists only of ASCII punctuation and white space, which prose and code contain as well.
 
-    Where such a marker counts has to be said more narrowly than for others: `x >> 2` closes nothing.
+    Where such a marker counts must be said more narrowly than for others: `x >> 2` closes nothing.
     """
     return bool(marker.strip()) and _SIGNS.issuperset(marker)
 
@@ -55,7 +55,7 @@ def could_be_prose(marker: str) -> bool:
 
 
 def is_word(marker: str) -> bool:
-    """Whether a marker is words and their punctuation."""
+    """Return whether a marker consists of words and their punctuation."""
     return could_be_prose(marker) and any(map(str.isalnum, marker))
 
 
@@ -71,7 +71,7 @@ def _stands_in_prose(char: str) -> bool:
 
 
 def only_words(marker: str) -> bool:
-    """Whether a marker is made of words alone, as any sentence is: `to `, `call:`, `name =`."""
+    """Return whether a marker consists of words alone, like any sentence: `to `, `call:`, `name =`."""
     return re.fullmatch(r"\w+(\s+\w+)*\s*[:=]?", marker.strip()) is not None
 
 
@@ -91,24 +91,24 @@ def is_ordinary(marker: str) -> bool:
 
 
 def is_distinctive(text: str) -> bool:
-    """Whether a text says by itself that it is a marker: it is like nothing in a value, so anything may follow it."""
+    """Return whether a text is recognisably a marker: it is like nothing in a value, so any text may follow it."""
     core = text.strip()
     plain = FIELD_NAME.sub("", core)
     return len(core) >= _LEAST_DISTINCTIVE and any(char.isalnum() or ord(char) > 127 for char in plain)
 
 
 def is_bracketed(text: str) -> bool:
-    """Whether a text is a mark of characters between brackets that prose and code do not hold."""
+    """Return whether a text consists of characters in brackets that don't occur in prose or code."""
     return _BRACKETED.fullmatch(text.strip()) is not None
 
 
 def holds_piece(marker: str, piece: str) -> bool:
-    """Whether a marker is this text, or has it as a piece that says by itself that it is one."""
+    """Return whether a marker is this text, or contains it as a distinctive piece."""
     return marker.strip() == piece.strip() or piece_at(marker, piece.strip()) >= 0
 
 
 def piece_at(marker: str, piece: str) -> int:
-    """Where a distinctive piece stands in a marker, no word cut; -1 where it does not."""
+    """Return where a distinctive piece is in a marker, without cutting a word; -1 if it isn't there."""
     at = marker.find(piece) if is_distinctive(piece) else -1
     while at >= 0 and (_joined(marker, at) or _joined(marker, at + len(piece))):
         at = marker.find(piece, at + 1)
@@ -116,12 +116,13 @@ def piece_at(marker: str, piece: str) -> int:
 
 
 def _joined(text: str, at: int) -> bool:
-    """Whether a word goes on over this place."""
+    """Return whether a word continues across this place."""
     return 0 < at < len(text) and text[at - 1].isalnum() and text[at].isalnum()
 
 
 def pieces_of(text: str) -> list[str]:
-    """A marker cut where pieces of it may be left out: at white space, and between `>` and `<`, `]` and `[`, …"""
+    """Return the pieces of a marker that may be left out separately: cut at white space, and between `>` and `<`, `]`
+    and `[`, …"""
     return [piece for word in text.split() for piece in re.split(r"(?<=[>\])}»])(?=[<\[({«])", word) if piece]
 
 
@@ -131,7 +132,7 @@ def parts_of(piece: str) -> list[str]:
 
 
 def common_prefix(*texts: str) -> str:
-    """What all the texts begin with."""
+    """Return the common prefix of all the texts."""
     low, high = min(texts), max(texts)
     for i, ch in enumerate(low):
         if high[i] != ch:
@@ -140,5 +141,5 @@ def common_prefix(*texts: str) -> str:
 
 
 def common_suffix(*texts: str) -> str:
-    """What all the texts end with."""
+    """Return the common suffix of all the texts."""
     return common_prefix(*(t[::-1] for t in texts))[::-1]

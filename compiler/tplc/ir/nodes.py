@@ -18,7 +18,7 @@ IR_VERSION = 2
 
 Json = Union[None, bool, int, float, str, "list[Json]", "dict[str, Json]"]
 
-SlotKind = Literal["name", "id", "index", "arguments", "key", "type", "value"]
+SlotKind = Literal["name", "id", "index", "count", "arguments", "key", "type", "value"]
 ReasoningMode = Literal["none", "tag_based", "delimiter", "forced_open", "forced_closed", "tools_only"]
 ContentMode = Literal["plain", "always_wrapped", "wrapped_with_reasoning"]
 ToolFormat = Literal["none", "json_native", "tag_with_json", "tag_with_tagged", "keyword_arguments"]
@@ -117,7 +117,7 @@ class Turn:
 
     @property
     def heads(self) -> tuple[str, ...]:
-        """What prompts may hold of the turn, the default first."""
+        """Return the parts of a turn that prompts may contain, the default first."""
         return tuple(dict.fromkeys([*(prompt.head for prompt in self.prompts), *self.result_heads]))
 
 
@@ -127,8 +127,8 @@ class Reasoning:
 
     tag_based      start text end, written by the model when it reasons
     delimiter      the model writes text and `end`; `start` is "" (no render or prompt shows one)
-    forced_open    the default generation prompt holds `start`, the model goes on with text and `end`
-    forced_closed  the default generation prompt holds `end`; another context opens it, or the model may
+    forced_open    the default generation prompt contains `start`, the model continues with text and `end`
+    forced_closed  the default generation prompt contains `end`; another context opens it, or the model may
     tools_only     tag_based, shown only on turns with calls
 
     `key` is how a message carries it for this template: a message key (`reasoning_content`), or `content:KIND` for a
@@ -204,19 +204,24 @@ class Elements:
 
 @dataclass(frozen=True, slots=True)
 class TypeWord:
-    """The word that the `type` slot of a pair holds for values of one JSON type."""
+    """The word that the `type` slot of a pair holds for values of one JSON type.
+
+    With a `close`, the two stand directly around the value: `<str>` and `</str>`.  Values of other types may stand bare
+    then: their word and their close are "".
+    """
 
     type: JsonType
     word: str
+    close: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
     """How argument values are written.
 
-    `top` is the style of a whole argument value in pair arguments; what stands inside a top-level list is written in
+    `top` is the style of a whole argument value in pair arguments; what is inside a top-level list is written in
     `in_list`, inside a top-level object in `in_object`.  Object arguments as a whole are written in `in_object` (and
-    `top` equals it).  `wrap` quotes a raw string that could not stand bare (as CDATA does).  `indent` is the number
+    `top` equals it).  `wrap` quotes a raw string that could not be bare (as CDATA does).  `indent` is the number
     of spaces a level, for pretty-printed values; None for one line.
     """
 
@@ -233,7 +238,7 @@ class Dialect:
 class ObjectArguments:
     """The arguments are one value of the dialect, an object: {"city": "Paris"}, {city:~Paris~}.
 
-    `encoded`: what is written is a JSON string that holds it: "{\\"city\\": \\"Paris\\"}".
+    `encoded`: what is written is a JSON string that contains it: "{\\"city\\": \\"Paris\\"}".
     """
 
     encoded: bool = False
@@ -278,7 +283,7 @@ class JsonFields:
 
 @dataclass(frozen=True, slots=True)
 class CallId:
-    """Where a call's id stands, and its text as a layout: (Slot id) for an id of the caller's, or a composed one such
+    """Where a call's id is, and its text as a layout: (Slot id) for an id of the caller's, or a composed one such
     as functions.NAME:INDEX.  In the call layout the same items stand in a row.  `pattern` is the shape a template
     demands of ids (a regular expression), when it demands one."""
 
@@ -289,12 +294,13 @@ class CallId:
 
 @dataclass(frozen=True, slots=True)
 class Replaced:
-    """A character of a name, a key or a raw value, and the text that is written for it: `&` as `&amp;`.
+    """A character of a slot or a text, and the text that is written for it: `&` as `&amp;`, a line break as one with
+    the spaces that indent the next line.
 
-    If `%` is written `%25` in values, all characters beyond ASCII are percent-encoded.
+    If `%` is written `%25` in values or texts, all characters beyond ASCII are percent-encoded.
     """
 
-    slot: Literal["name", "key", "value"]
+    slot: Literal["name", "key", "value", "content", "reasoning"]
     sign: str
     text: str
 
@@ -303,9 +309,10 @@ class Replaced:
 class Tools:
     """section_start call (separator call)* section_end, each call in the layout `call`.
 
-    `call` holds the slots name (once or more), arguments (once), id, index; a slot's later occurrences repeat the
-    first.  `index_base` is the first call's index.  `json` is set for the format json_native only.  `replaced` lists
-    the characters that are escaped in names and keys.
+    `call` contains the slots name (once or more), arguments (once), id, index, count; a slot's later occurrences repeat
+    the first.  `index_base` is the first call's index; `count` is the number of calls in the turn.  `json` is set for
+    the format json_native only.  `replaced` lists the characters that are escaped in names and keys.  `bare_call` is
+    a call without arguments, if that has another form than a call with empty ones.
     """
 
     format: ToolFormat = "none"
@@ -320,13 +327,14 @@ class Tools:
     index_base: int = 0
     parallel: bool = False
     replaced: tuple[Replaced, ...] = ()
+    bare_call: Layout = ()
 
     def signs(self, slot: Literal["name", "key", "value"]) -> tuple[tuple[str, str], ...]:
         """Return each text that stands for a character in such a slot, with that character."""
         return tuple((replaced.text, replaced.sign) for replaced in self.replaced if replaced.slot == slot)
 
     def written(self, slot: Literal["name", "key"], text: str) -> str:
-        """A name or a key as the template writes it."""
+        """Return a name or a key as the template writes it."""
         texts = {sign: text for text, sign in self.signs(slot)}
         return "".join(texts.get(char, char) for char in text) if texts else text
 
@@ -388,7 +396,7 @@ class Captured:
 
     `by` says from where: a "variable" of the template, whose `name` this is; a special "token" that no one gave; the
     turn's "position" in the conversation; how many "calls" there are.  `text` is what was there, `marker` names the
-    marker of this IR it stands in ("" where it is in none alone), and `whole` is that marker, or what stands around.
+    marker of this IR that contains it ("" if several do, or none), and `whole` is that marker, or the text around it.
     """
 
     by: CapturedBy
@@ -461,6 +469,7 @@ class TemplateIR:
     """The format of one template's assistant turns.  Complete: a backend needs nothing else.
 
     `tokens` are the tokenizer's added tokens that stand in markers or end an answer; empty if no tokenizer is known.
+    `escapes` lists the characters that are escaped in content and reasoning.
     `left_out`: what the template writes and the format is without, and why.
     """
 
@@ -471,6 +480,7 @@ class TemplateIR:
     content: Content
     tools: Tools
     forms: tuple[Form, ...] = ()
+    escapes: tuple[Replaced, ...] = ()
     preserved_tokens: tuple[str, ...] = ()
     tokens: tuple[Token, ...] = ()
     tolerances: tuple[Tolerance, ...] = ()

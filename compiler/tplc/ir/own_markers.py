@@ -22,7 +22,8 @@ def own_markers(ir: TemplateIR) -> dict[str, str]:
 
 
 def opening_of_calls(tools: Tools) -> str:
-    """What opens a turn's calls, without outer white space: the section's marker, else the first text of a call."""
+    """Return the opener of a turn's calls without outer white space: the section's marker, or the first text of a
+    call."""
     first = tools.call[0] if tools.call else None
     return tools.section_start.strip() or (first.text.strip() if isinstance(first, Text) else "")
 
@@ -33,7 +34,7 @@ def _texts(ir: TemplateIR) -> Iterator[tuple[str, str]]:
     yield from (("turn.ends", text) for text in ir.turn.ends)
     yield from (("turn.anchors", text) for text in ir.turn.anchors)
     tools = ir.tools
-    if tools.json is not None:  # what stands inside of the object is its own, not the template's
+    if tools.json is not None:  # what is inside of the object is its own, not the template's
         yield from (("tools.call", text) for text in (tools.json.prefix, tools.json.suffix))
     else:
         yield from _of_layout("tools.call", tools.call)
@@ -41,6 +42,8 @@ def _texts(ir: TemplateIR) -> Iterator[tuple[str, str]]:
         yield from _of_layout("tools.arguments.pair", tools.arguments.pair)
         pairs = tools.arguments
         yield from (("tools.arguments", text) for text in (pairs.start, pairs.separator, pairs.end, pairs.empty))
+        words = tools.dialect.types if tools.dialect is not None else ()
+        yield from (("tools.dialect.types", text) for word in words if word.close for text in (word.word, word.close))
 
 
 def _of_layout(place: str, layout: Layout) -> Iterator[tuple[str, str]]:

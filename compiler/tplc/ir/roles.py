@@ -23,5 +23,5 @@ ROLES: Mapping[str, Callable[[TemplateIR], str]] = {
 
 
 def marker_of(ir: TemplateIR, name: str) -> str:
-    """The format's own marker for a role ("" where it has none); what is no role is a marker itself."""
+    """Return the format's own marker for a role ("" if it has none); a name that isn't a role is itself a marker."""
     return ROLES[name](ir) if name in ROLES else name

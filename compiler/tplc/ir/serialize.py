@@ -65,7 +65,7 @@ def from_dict(data: object) -> TemplateIR:
 
 
 def _known_version(version: int, data: Mapping[str, object]) -> str:
-    """What to do where it is another version's: a format is learned again sooner than it is converted."""
+    """Return what to do about an IR of another version: learn the format again, which is easier than a conversion."""
     made = data.get("provenance")
     name = made.get("name") if isinstance(made, Mapping) else None
     template = f"the template {_shown(name)}" if isinstance(name, str) else "the template"
@@ -191,7 +191,7 @@ def _fields(node: Any) -> dict[str, Any]:
 
 
 def _is_mapping(kind: Any) -> bool:
-    """tuple[tuple[str, X], ...]: (name, value) pairs."""
+    """Return whether the type is tuple[tuple[str, X], ...]: (name, value) pairs."""
     args = get_args(kind)
     pair = get_args(args[0])
     return get_origin(args[0]) is tuple and len(pair) == 2 and pair[0] is str and pair[1] is not Ellipsis

@@ -17,7 +17,8 @@ MOST_CHARACTERS = 10_000
 
 
 def longest_text(ir: TemplateIR) -> tuple[str, int]:
-    """The member and its length.  What a generation prompt holds before the turn is no marker."""
+    """Return the member with the longest text, and its length. The part of a generation prompt before the turn doesn't
+    count."""
     data = to_dict(ir)
     parts = {name: data[name] for name in ("turn", "reasoning", "content", "tools")}
     texts = ((path, len(text)) for path, text in _texts(parts, "") if not path.startswith("turn.prompts"))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from tplc.ir.nodes import ObjectArguments, Tools, ValueStyle
 
 _PYTHON_STRINGS = (('"', '"', "json"), ("'", "'", "python"))
-# What models write for the quotes of JSON.
+# Quotes that models write for those of JSON.
 _OTHER_QUOTES = (("“", "”", "json"), ('\\"', '\\"', "none"))
 # The literals of JSON, each with its spelling there and in Python.
 WORDS = {"true": ("true", "True"), "false": ("false", "False"), "null": ("null", "None")}
@@ -58,7 +58,7 @@ def spelling_of(style: ValueStyle, *, also_python: bool, repairs: bool = False) 
 
 
 def signs_of(style: ValueStyle) -> tuple[str, ...]:
-    """What stands in the places of JSON's `[,]{:,}`, without white space."""
+    """Return the style's punctuation in the places of JSON's `[,]{:,}`, without white space."""
     signs = (
         style.list_open,
         style.list_separator,

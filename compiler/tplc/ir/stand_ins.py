@@ -1,4 +1,4 @@
-"""What stands in a format for a special token that no one gave.
+"""Mark the place of a special token that wasn't given.
 
     stand_in("eos_token")                        →  "<eos_token:not-given>"
     without_stand_ins("\\n<eos_token:not-given>")  →  "\\n"
@@ -18,7 +18,7 @@ def stand_in(name: str) -> str:
 
 
 def names_stood_for(text: str) -> tuple[str, ...]:
-    """The tokens that stand-ins in a text are for."""
+    """Return the names of the tokens whose stand-ins occur in a text."""
     return tuple(dict.fromkeys(_STAND_IN.findall(text)))
 
 

@@ -44,14 +44,15 @@ class MarkerTokens:
 
 
 def with_marker_tokens(ir: TemplateIR) -> TemplateIR:
-    """The format with only those of its tokens that stand in its markers and variants, or that end an answer."""
+    """Return the format with only those tokens that occur in its markers and variants, or that end an answer."""
     texts = [*texts_in((ir.turn, ir.reasoning, ir.content, ir.tools, ir.forms))]
     texts += [tolerance.text for tolerance in ir.tolerances]
     return replace(ir, tokens=tokens_in(texts, ir.tokens, ends=True))
 
 
 def tokens_in(texts: Iterable[str], tokens: Iterable[Token], *, ends: bool = False) -> tuple[Token, ...]:
-    """The tokens that stand in some of the texts, in the order of their text; with `ends` also those that end answers.
+    """Return the tokens that occur in some of the texts, in the order of their text; with `ends` also those that end
+    answers.
 
     A token of one character, or of white space, marks nothing by itself.
     """
@@ -61,14 +62,14 @@ def tokens_in(texts: Iterable[str], tokens: Iterable[Token], *, ends: bool = Fal
 
 
 def stop_token_ids(ir: TemplateIR, stops: Iterable[str]) -> tuple[int, ...]:
-    """The numbers of the tokens that end an answer, as the tokenizer says or as the template has it, in order."""
+    """Return the numbers of the tokens that end an answer, according to the tokenizer or the template, in order."""
     ends = {*stops}
     found = {token.id for token in ir.tokens if token.ends or token.text in ends}
     return tuple(sorted(number for number in found if number is not None))
 
 
 def texts_in(node: object) -> Iterator[str]:
-    """All texts that a node holds, at any depth."""
+    """Yield all texts in a node, at any depth."""
     if isinstance(node, str):
         yield node
     elif isinstance(node, (tuple, list, frozenset)):
@@ -84,7 +85,7 @@ def _marks(text: str, joined: str) -> bool:
 
 
 def marker_tokens(ir: TemplateIR, added_tokens: Sequence[str]) -> tuple[MarkerTokens, ...]:
-    """Every marker of a format, in the order of a turn."""
+    """Return every marker of a format with its tokens, in the order of a turn."""
     known = sorted({token for token in added_tokens if token}, key=len, reverse=True)
     cut = re.compile("|".join(map(re.escape, known)) or "(?!)")
     return tuple(MarkerTokens(marker, tuple(_pieces(cut, marker))) for marker in markers_of(ir))

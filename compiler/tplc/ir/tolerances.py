@@ -23,7 +23,7 @@ from tplc.ir.roles import ROLES, marker_of
 
 _TYPES = {field.name: bool if field.name == "enabled" else str for field in fields(Tolerance) if field.name != "entry"}
 _MOST_SHOWN = 12
-# What opens a part of a turn: where one of them may come, the others may.
+# Openers of parts of a turn: in the place of one of them, the others may come too.
 _OPENERS = ("reasoning.start", "content.start", "tools.section_start")
 # Where a format has none of these, a variant is one.
 _TAKEN_ON = ("content.start", "content.end", "turn.ends")
@@ -31,7 +31,7 @@ _REASONING = ("reasoning.start", "reasoning.end")
 
 
 def tolerances_from(data: Json, name: str) -> list[Tolerance]:
-    """`name` is the file's, for messages."""
+    """Return the tolerances of a tolerance file.  `name` is the file's, for messages."""
     listed = data.get("tolerances") if isinstance(data, Mapping) else None
     if not isinstance(listed, list):
         raise SourceError(name, 'is not a tolerance file: expected {"tolerances": [{"kind": …}, …]}')
@@ -39,7 +39,7 @@ def tolerances_from(data: Json, name: str) -> list[Tolerance]:
 
 
 def apply_tolerances(ir: TemplateIR, tolerances: Sequence[Tolerance]) -> TemplateIR:
-    """The IR with tolerances in force: one that is given replaces the general one of its kind; variants are added."""
+    """Return the IR with these tolerances: each replaces the general one of its kind, and variants are added."""
     general = {tolerance.kind: tolerance for tolerance in (*ir.tolerances, *tolerances) if tolerance.kind != "variant"}
     variants = {_identity(ir, t): _resolved(ir, t) for t in (*ir.tolerances, *tolerances) if t.kind == "variant"}
     named = {tolerance.marker: tolerance.text for tolerance in reversed(tolerances) if tolerance.kind == "variant"}
@@ -53,7 +53,7 @@ def apply_tolerances(ir: TemplateIR, tolerances: Sequence[Tolerance]) -> Templat
 
 
 def _with_variants(ends: tuple[str, ...], variants: Iterable[Tolerance]) -> tuple[str, ...]:
-    """What ends a turn is a list already: a variant of one is a further one."""
+    """Return the ends of the turn with variants: the list already allows several, so each variant is another end."""
     own = {end.strip() for end in ends}
     more = [v.text for v in variants if v.enabled and (v.marker == "turn.ends" or v.marker.strip() in own)]
     return (*ends, *(text for text in dict.fromkeys(more) if text.strip() not in own))
@@ -89,14 +89,14 @@ def check_tolerances(ir: TemplateIR, tolerances: Sequence[Tolerance]) -> None:
 
 
 def means_something(ir: TemplateIR, tolerance: Tolerance) -> bool:
-    """Whether it would change how outputs of this format are read."""
+    """Return whether the tolerance changes how outputs of this format are read."""
     return tolerance.kind != "variant" or not any(_problems(ir, tolerance, (), {}))
 
 
 def _problems(
     ir: TemplateIR, variant: Tolerance, others: Sequence[Tolerance], opened: dict[str, str]
 ) -> Iterator[tuple[str, str]]:
-    """The members that are wrong; `opened` collects what opens parts of the turn."""
+    """Yield the members that are wrong; `opened` collects the texts that open parts of the turn."""
     marker, text = marker_of(ir, variant.marker), variant.text
     if not marker.strip():
         yield from _problems_of_role(ir, variant.marker, others)
@@ -114,7 +114,7 @@ def _problems(
 
 
 def _problems_of_role(ir: TemplateIR, role: str, others: Sequence[Tolerance]) -> Iterator[tuple[str, str]]:
-    """Of a role for which the format has no marker."""
+    """Yield the problems of a variant for a role for which the format has no marker."""
     if role in _TAKEN_ON:
         return
     if role not in _REASONING:
@@ -126,7 +126,7 @@ def _problems_of_role(ir: TemplateIR, role: str, others: Sequence[Tolerance]) ->
 
 
 def _existing(ir: TemplateIR, wanted: str) -> str:
-    """The markers that there are, the most like the wanted one first."""
+    """Return the format's markers, those most like the wanted one first."""
     own = own_markers(ir)
     near = difflib.get_close_matches(wanted.strip(), own, n=_MOST_SHOWN, cutoff=0.5)
     shown = [*near, *(marker for marker in own if marker not in near)]

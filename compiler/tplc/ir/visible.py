@@ -13,19 +13,19 @@ from __future__ import annotations
 import json
 import re
 
-# What logs of CI systems are read for: a line that begins with ::, and ##[…], ##vso[…] anywhere in one.
+# CI systems search logs for these commands: a line that begins with ::, and ##[…], ##vso[…] anywhere in one.
 _COMMAND = re.compile(r"^([^\S\n]*):(?=:)|#(?=#\w*\[)", re.MULTILINE)
 
 
 def visible(text: str) -> str:
-    """Line feeds and tabs stay."""
+    """Return the text with invisible characters escaped, except line feeds and tabs."""
     if text.isprintable():
         return text
     return "".join(char if char.isprintable() or char in "\n\t" else _escaped(char) for char in text)
 
 
 def shown(text: str) -> str:
-    """Lines of a report, on a terminal or in a log: they command neither."""
+    """Return a line for a terminal or a log, without characters that control either."""
     return _COMMAND.sub(lambda found: "\\u0023" if found.group() == "#" else f"{found[1]}\\u003a", visible(text))
 
 

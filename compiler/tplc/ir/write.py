@@ -4,7 +4,7 @@
     →  Hi<calls><call>{"name": "f", "arguments": {"a": 1}}</call></calls><end>
 
 The order is reasoning, content, calls, end of turn (content after the calls where the template has it there); a
-format without reasoning drops it.  Where the template has reasoning after the content, it stands there.  Markers are
+format without reasoning drops it.  Where the template has reasoning after the content, it is there.  Markers are
 those of the turn's shape (`ir/forms.py`).
 
 White space that neighbours share is written once: of a marker's leading white space, the longest beginning that the
@@ -44,12 +44,12 @@ from tplc.ir.nodes import (
 class WrittenPart:
     """A piece of a written turn: a marker, or the value of a slot."""
 
-    kind: Literal["marker", "reasoning", "content", "name", "id", "index", "arguments"]
+    kind: Literal["marker", "reasoning", "content", "name", "id", "index", "count", "arguments"]
     text: str
 
 
 def write_message(ir: TemplateIR, message: Mapping[str, Any], *, head: str = "") -> str:
-    """The turn's text after the header; `head`, what the prompt holds of it already, is cut off where it fits."""
+    """Return the turn's text after the header.  `head`, the part that the prompt contains, is removed if it matches."""
     return "".join(part.text for part in write_parts(ir, message)).removeprefix(head)
 
 
@@ -102,7 +102,7 @@ class _Writer:
 def _write_reasoning(writer: _Writer, ir: TemplateIR, reasoning: str) -> None:
     if reasoning:
         writer.marker(ir.reasoning.start)
-        writer.value("reasoning", reasoning)
+        writer.value("reasoning", escaped(ir.escapes, "reasoning", reasoning))
         writer.marker(ir.reasoning.end)
 
 
@@ -112,7 +112,7 @@ def _write_content(writer: _Writer, ir: TemplateIR, content: str, reasoning: str
     wrapped = ir.content.mode != "wrapped_with_reasoning" or bool(reasoning)
     if wrapped:
         writer.marker(ir.content.start)
-    writer.value("content", content)
+    writer.value("content", escaped(ir.escapes, "content", content))
     if wrapped:
         writer.marker(ir.content.end)
 
@@ -124,18 +124,20 @@ def _write_calls(writer: _Writer, tools: Tools, calls: Sequence[Mapping[str, Any
     for index, call in enumerate(calls):
         if index:
             writer.marker(tools.separator)
-        _write_call(writer, tools, call, index)
+        _write_call(writer, tools, call, index, len(calls))
     writer.marker(tools.section_end)
 
 
-def _write_call(writer: _Writer, tools: Tools, call: Mapping[str, Any], index: int) -> None:
+def _write_call(writer: _Writer, tools: Tools, call: Mapping[str, Any], index: int, count: int) -> None:
     slots = {
         "name": _name_text(tools, call["function"]["name"]),
         "arguments": write_arguments(tools, _arguments_of(call, index), base=_indentation(tools)),
         "id": call.get("id") or _made_up_id(tools.call_id, index),
         "index": str(tools.index_base + index),
+        "count": str(count),
     }
-    for item in tools.call:
+    bare = tools.bare_call and not _arguments_of(call, index)
+    for item in tools.bare_call if bare else tools.call:
         if isinstance(item, Text):
             writer.marker(item.text)
         else:
@@ -169,7 +171,7 @@ def _made_up_id(call_id: CallId, index: int) -> str:
 
 
 def _indentation(tools: Tools) -> int:
-    """The depth of the line that the arguments start on: pretty-printed values go on from there."""
+    """Return the depth of the line on which the arguments start; pretty-printed values are indented from there."""
     before = ""
     for item in tools.call:
         if not isinstance(item, Text):
@@ -194,9 +196,9 @@ def write_arguments(tools: Tools, arguments: Mapping[str, Any], *, base: int = 0
     return _write_pairs(tools.dialect, tools.arguments, arguments, tools.replaced)
 
 
-def escaped_value(replaced: Sequence[Replaced], text: str) -> str:
-    """A raw value as the template writes it, with the characters that it writes otherwise."""
-    texts = {one.sign: one.text for one in replaced if one.slot == "value"}
+def escaped(replaced: Sequence[Replaced], slot: str, text: str) -> str:
+    """Return a raw value, content or reasoning as the template writes it."""
+    texts = {one.sign: one.text for one in replaced if one.slot == slot}
     percent = texts.get("%") == "%25"
     return "".join(texts.get(char) or (quote(char) if percent and ord(char) > 127 else char) for char in text)
 
@@ -214,8 +216,9 @@ def _write_pairs(
 def _write_pair(
     dialect: Dialect, pairs: PairArguments, key: str, value: object, replaced: Sequence[Replaced] = ()
 ) -> str:
-    text = escaped_value(replaced, _write_top(dialect, pairs, value))
-    slots = {"key": key, "type": type_word(dialect, value), "value": text}
+    text = escaped(replaced, "value", _write_top(dialect, pairs, value))
+    word, close = type_word(dialect, value)
+    slots = {"key": key, "type": word, "value": text + close}
     return _fill(pairs.pair, slots)
 
 
@@ -235,10 +238,11 @@ def _fill(layout: Layout, slots: Mapping[str, str]) -> str:
     return "".join(item.text if isinstance(item, Text) else slots[item.kind] for item in layout)
 
 
-def type_word(dialect: Dialect, value: object) -> str:
-    words = {word.type: word.word for word in dialect.types}
-    kind = json_type(value)
-    return words.get(kind, words.get("number", "") if kind == "integer" else "")
+def type_word(dialect: Dialect, value: object) -> tuple[str, str]:
+    """Return the word for the value's type, and the text that goes with it after the value."""
+    words = {word.type: (word.word, word.close) for word in dialect.types}
+    kind, none = json_type(value), ("", "")
+    return words.get(kind, words.get("number", none) if kind == "integer" else none)
 
 
 def json_type(value: object) -> JsonType:
@@ -267,7 +271,7 @@ def write_value(
     base: int = 0,
     nested: bool = False,
 ) -> str:
-    """One value in `style`; what stands inside a list or an object follows the dialect.
+    """Return one value in `style`; inside a list or an object, the dialect decides.
 
     `pairs` is the layout of nested elements, `base` the indentation of the line that the value starts on.
     """
@@ -315,7 +319,7 @@ def _write_scalar(value: object, style: ValueStyle) -> str:
 
 
 def _quoting(text: str, strings: tuple[StringStyle, ...]) -> StringStyle:
-    """The usual quoting, or the other one where the usual quote stands in the text (as Python's repr chooses)."""
+    """Return the usual quotes, or the other ones if the text contains the usual quote (as Python's repr chooses)."""
     usual, *others = strings
     if usual.close in text:
         return next((other for other in others if other.close not in text), usual)
@@ -323,7 +327,7 @@ def _quoting(text: str, strings: tuple[StringStyle, ...]) -> StringStyle:
 
 
 def _key(key: str, style: ValueStyle, strings: tuple[StringStyle, ...]) -> str:
-    """A key is quoted as the strings in the object are, also where the object itself stands among raw text."""
+    """Return a key, quoted like the strings in the object, even if the object itself is among raw text."""
     if all(string.open != style.key_open for string in strings):
         return style.key_open + key + style.key_close
     return _quoted(key, _quoting(key, strings))

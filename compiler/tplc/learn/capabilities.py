@@ -1,4 +1,4 @@
-"""What else does the template take?
+"""What else does the template accept?
 
 system, user → both in the render  →  system_role; tools → their names in the render  →  tools
 """
@@ -13,7 +13,7 @@ from tplc.learn.conversation import CallSetup
 from tplc.learn.probe import SYSTEM, Prober, Refusal, Setup, asks, opening, sentinel_call
 
 
-@asks("capabilities", "What else does the template take?")
+@asks("capabilities", "What else does the template accept?")
 def learn_capabilities(
     prober: Prober,
     base: Setup,

@@ -1,4 +1,4 @@
-"""What stands in the markers that the template takes from elsewhere, so that it may be otherwise next time?
+"""Which text in the markers depends on a variable, a position or a count?
 
     {reason effort={{ effort | default("medium") }}}  →  Captured("variable", "effort", "medium", "reasoning.start", …)
 
@@ -72,7 +72,7 @@ class _Deviation:
 
 @asks(
     "captured",
-    "What stands in the markers that the template takes from elsewhere, so that it may be otherwise next time?",
+    "Which text in the markers depends on a variable, a position or a count?",
 )
 def find_captured(
     prober: Prober,

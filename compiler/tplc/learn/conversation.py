@@ -1,4 +1,4 @@
-"""How must a conversation look for this template to render it, and to show calls?
+"""Which conversations does this template render, and which of them show calls?
 
 every setup refuses but the one with list content              →  Setup(parts=True)
 calls show only if a tool result follows, and only as objects  →  Setup(follow="tool", arguments="object")
@@ -30,7 +30,7 @@ from tplc.learn.probe import (
 )
 from tplc.messages import Call, Follow
 
-_QUESTION = "How must a conversation look for this template to render it, and to show calls?"
+_QUESTION = "Which conversations does this template render, and which of them show calls?"
 # what an undeclared variable may have to be before anything renders
 _FILLERS: tuple[Json, ...] = ("", "2025-01-02", [], {}, True, 1)
 

@@ -12,7 +12,7 @@ import string
 from collections.abc import Iterator, Sequence
 
 from tplc.ir.nodes import Replaced
-from tplc.ir.write import escaped_value
+from tplc.ir.write import escaped
 from tplc.learn.dialect import Position
 from tplc_runtime.signs import Signs
 
@@ -26,12 +26,12 @@ def learn_escapes(position: Position) -> tuple[Replaced, ...]:
     """None for values between quotes: there the escapes are the dialect's.  None, too, where it can't be undone."""
     if position(_PLAIN) != _PLAIN:
         return ()
-    found = [one for one in _found(position(_probe())) if one.text != one.sign]
-    if not found or not all(_means_one(one, found) for one in found):
+    found = [one for one in found_escapes(position(_probe()) or "", _CHARACTERS) if one.text != one.sign]
+    if not found or not all(means_one(one, found) for one in found):
         return ()
     wide = next((one for one in found if one.sign == _WIDE), None)
     escapes = tuple(one for one in found if one is not wide)
-    if wide is not None and escaped_value(escapes, _WIDE) != wide.text:
+    if wide is not None and escaped(escapes, "value", _WIDE) != wide.text:
         return ()
     return escapes if _in_lists(position, escapes) else ()
 
@@ -40,14 +40,15 @@ def _probe() -> str:
     return "".join(f"zqs{number}x{char}" for number, char in enumerate(_CHARACTERS)) + f"zqs{len(_CHARACTERS)}x"
 
 
-def _found(text: str | None) -> Iterator[Replaced]:
-    for number, char in enumerate(_CHARACTERS):
-        between = re.search(f"zqs{number}x(.*?)zqs{number + 1}x", text or "", re.DOTALL)
+def found_escapes(text: str, characters: str) -> Iterator[Replaced]:
+    """Yield each of the characters with what stands between its two words of the probe."""
+    for number, char in enumerate(characters):
+        between = re.search(f"zqs{number}x(.*?)zqs{number + 1}x", text, re.DOTALL)
         if between is not None:
             yield Replaced("value", char, between[1])
 
 
-def _means_one(one: Replaced, found: Sequence[Replaced]) -> bool:
+def means_one(one: Replaced, found: Sequence[Replaced]) -> bool:
     """Whether only this character is written so: no word, no single character, nothing that stands for two."""
     alone = sum(other.text == one.text for other in found) == 1
     return alone and 1 < len(one.text) <= _LONGEST and not one.text[0].isalnum()
@@ -59,4 +60,4 @@ def _in_lists(position: Position, escapes: Sequence[Replaced]) -> bool:
     if text is None:
         return True  # the template refuses lists
     plain = Signs({one.text: one.sign for one in escapes}).plain(text)
-    return escaped_value(escapes, plain) == text
+    return escaped(escapes, "value", plain) == text

@@ -1,4 +1,4 @@
-"""Where does reasoning stand, and what opens and closes it?
+"""Where is reasoning written, and what opens and closes it?
 
 {"reasoning_content": R, "content": C}  →  "<r>zqreason0x</r>zqcontent0x"
 {"content": C}                          →  "<r></r>zqcontent0x"
@@ -32,7 +32,7 @@ from tplc.learn.stripped import learn_stripped
 from tplc.learn.turn import TurnFacts
 from tplc.messages import REASONING_KEYS, Call
 
-REASONED = "Where does reasoning stand, and what opens and closes it?"
+REASONED = "Where is reasoning written, and what opens and closes it?"
 # keys of messages and names of methods that cannot carry reasoning
 _NOT_KEYS = frozenset(
     "role content tool_calls function name arguments id type parameters properties description required items text "

@@ -1,4 +1,4 @@
-"""After which texts does a turn go on when the last message is a tool's result?
+"""After which texts does a turn continue if the last message is a tool's result?
 
     "…</call><result>zqtoolresult0x</result>{r}"   with the head "{r}" of a generation prompt, no header before it
     →  anchor "</result>"
@@ -39,7 +39,7 @@ class AfterResults:
     heads: tuple[str, ...] = ()
 
 
-@asks("results", "After which texts does a turn go on when the last message is a tool's result?")
+@asks("results", "After which texts does a turn continue if the last message is a tool's result?")
 def learn_after_results(prober: Prober, turn: TurnFacts, setup: Setup, contexts: Sequence[Setup]) -> AfterResults:
     known = sorted({prompt.head for prompt in turn.prompts}, key=len, reverse=True)
     found: set[str] = set()

@@ -1,4 +1,4 @@
-r"""Which special tokens does the template write, and where do they stand?
+r"""Which special tokens does the template write, and where?
 
 {{ m.content }}{{ eos_token }}, no eos_token given  →  stand-ins {"eos_token": "<eos_token:not-given>"}
 ends ("<stop>\n<eos>",)                             →  ("<stop>\n<eos>", "<eos>", "<stop>")
@@ -23,7 +23,7 @@ def stand_ins(source: str, given: Mapping[str, str]) -> dict[str, str]:
     return {name: stand_in(name) for name in written_tokens(source) if name not in given}
 
 
-@asks("tokens", "Which special tokens does the template write, and where do they stand?")
+@asks("tokens", "Which special tokens does the template write, and where?")
 def with_token_ends(prober: Prober, base: Setup, ir: TemplateIR, tokens: Mapping[str, str]) -> TemplateIR:
     """Add ends that are special tokens.  A token ends the turn by itself if it follows other text in an end, or follows
     everything at the end of a conversation.  So does the text before it, unless that is in one of the inner markers,

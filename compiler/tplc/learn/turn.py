@@ -17,7 +17,7 @@ from tplc.learn.align import cut_left, cut_right, token_spans
 from tplc.learn.probe import CONTENT, REASONING, USER, Prober, Refusal, Setup, asks, assistant, opening, sentinel_call
 from tplc.messages import REASONING_KEYS
 
-TURN = "Where does a turn start, what does the prompt already write of it, what ends it?"
+TURN = "Where does a turn start, which part of it is in the prompt, and what ends it?"
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ _CHANGED = "the render depends on its words and holds none of them as it is, so 
 _LAST = "it comes after the content and the calls, where no format has it"
 
 
-@asks("unlearned", "Is there a part that the template writes, and that was not learned?")
+@asks("unlearned", "Does the template write a part that was not learned?")
 def check_all_is_learned(prober: Prober, base: Setup, ir: TemplateIR) -> None:
     """Raises UnsupportedTemplate for calls or reasoning that are written, and not in the format."""
     setup = replace(base, follow="none")

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tplc.ir.markers import ends_in_text, is_distinctive, parts_of, pieces_of
-from tplc.ir.nodes import Layout, SlotKind, Text
+from tplc.ir.nodes import Layout, SlotKind
 from tplc.ir.spellings import Spelling
 
 # The fields of a call that is an object with one member: the name, and the arguments as its value.
@@ -73,6 +73,7 @@ class Following:
     next_empty: tuple[str, ...]  # the text after its name instead, if it has no arguments
     turn_ends: tuple[str, ...]  # those like nothing in a value
     starts: str  # the characters that it may begin with
+    section_end: str = ""  # one of `after`
     spaces: tuple[str, str] = ("", "")  # what the template writes before a further pair, and before the closer
     space_separates: bool = False  # nothing but the first of these separates two pairs
 
@@ -82,6 +83,21 @@ def _words_of(texts: Iterable[str]) -> tuple[str, ...]:
     pieces = [part for text in texts for piece in pieces_of(text) for part in (piece, *parts_of(piece))]
     words = [word for piece in pieces for word in WORD_OR_SIGNS.findall(piece)]
     return tuple(sorted({*pieces, *words} - {""}, key=lambda text: (-len(text), text)))
+
+
+@dataclass(frozen=True, slots=True)
+class TypeWrap:
+    """A text before raw values of some types, and what ends such a value: its own closer with that of the pair.
+
+    `ends` has that with its variants; `around_key` the texts before and after the key instead, if the closer of the
+    pair repeats it.  `opened` and `close` are "" for types whose values stand bare.
+    """
+
+    opened: str
+    close: str
+    types: tuple[str, ...]
+    ends: tuple[str, ...] = ()
+    around_key: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +122,7 @@ class PairForm:
     types: tuple[tuple[str, tuple[str, ...]], ...]
     wrap: tuple[str, str] | None
     items: tuple[str, str] | None
+    wraps: tuple[TypeWrap, ...] = ()
     # What may follow a value written without the quotes that the template puts around every value.
     bare: Following | None = None
     # What stands around the key of a pair that begins a line: it ends a raw value whose own closer is missing.
@@ -163,13 +180,13 @@ class CallShape:
 
 @dataclass(frozen=True, slots=True)
 class CallStep:
-    """A piece of a whole call; `pattern` matches the piece, or the text after it (`name`, `id`, `index`, `key`, `raw`).
+    """A piece of a whole call; `pattern` matches the piece, or the text after it (slots, `key`, `raw`).
 
     `text`: the same without its white space, as far as it is one text.  `object` and `value` are in the dialect.
     `pairs`: at least `least` times `pair`, with `between` between two of them.
     """
 
-    kind: Literal["text", "name", "id", "index", "object", "pairs", "key", "value", "raw", "line"]
+    kind: Literal["text", "name", "id", "index", "count", "object", "pairs", "key", "value", "raw", "line"]
     pattern: str = ""
     text: str = ""
     least: int = 0
@@ -179,8 +196,7 @@ class CallStep:
 
 @dataclass(frozen=True, slots=True)
 class CallForm:
-    """Calls as they are written: `section_starts[0]` call (`separator` call)* `section_end`, each in the layout `call`;
-    and as they are read.
+    """Calls as they are read; lower/written.py has what the template writes around them.
 
     `openers` end where the first slot begins, or with what opens the call's object; they count `where` that says.
 
@@ -192,10 +208,9 @@ class CallForm:
     call's own opener: they open calls of known tools.
     """
 
+    slot_order: tuple[SlotKind, ...]  # as the template writes them
+    last_text: str  # after the last of them
     section_starts: tuple[str, ...]  # with variants, the template's own first; as `starts`, of the shape's opener
-    section_end: str
-    separator: str
-    call: Layout
     shape: CallShape
     starts: tuple[str, ...]
     openers: tuple[str, ...]
@@ -225,7 +240,11 @@ class CallForm:
     styles: tuple[Spelling, Spelling, Spelling] | None = None
     plain: tuple[str, ...] = ()
     short: tuple[str, ...] = ()
+    bare_call: Layout = ()  # a call without arguments as it is written, if that is another form
     whole: tuple[CallStep, ...] = ()  # a call exactly as the template writes it; () where no row of steps is that
+    # The text between two calls as the template writes it, and the second opener up to its first slot, both with and
+    # without the closer of the first call.  Empty if that is not a sequence of distinguishable markers.
+    usual_next: tuple[str, ...] = ()
 
     @property
     def closers(self) -> tuple[str, ...]:
@@ -294,17 +313,6 @@ class CallForm:
         return tuple(text for text, whole in spelled.items() if any(_is_longer(whole, piece) for piece in pieces))
 
     @property
-    def usual_next(self) -> tuple[str, ...]:
-        """Return the text between two calls as the template writes it, and the second opener up to its first slot, both
-        with and without the closer of the first call.  Empty if that is not a sequence of distinguishable markers."""
-        closer = "".join(text or "" for text in self.shape.closer).strip()
-        opener = self.call[0].text if isinstance(self.call[0], Text) else ""
-        known = None not in self.shape.closer and closer in {text.strip() for text in (*self.closers, "")}
-        opens = [text.strip() for text in self.inner or self.openers if opener.strip().startswith(text.strip())]
-        texts = (closer + self.separator + opener, self.separator + opener)
-        return tuple(dict.fromkeys(map(str.lstrip, texts))) if known and opens and closer not in opens else ()
-
-    @property
     def section_start(self) -> str:
         return self.section_starts[0]
 
@@ -333,13 +341,41 @@ class CallForm:
         return any(len(text.strip()) == 1 for text in self.openers)
 
     @property
+    def at_lines(self) -> bool:
+        """Return whether what opens a call looks like text, so that it counts at the start of a line only."""
+        return self.where == "line start"
+
+    @property
+    def only_tools(self) -> bool:
+        """Return whether calls look like text, so that only the name of a tool makes one."""
+        return self.at_lines or self.faint
+
+    @property
     def unmarked(self) -> bool:
         """Nothing but white space shows that another call follows."""
         return not (self.fields or self.inner or self.separators)
 
+    @property
+    def is_closed(self) -> bool:
+        """Return whether something shows that nothing of a call is missing."""
+        return bool(self.last or self.tail is not None)
+
+    @property
+    def is_separated(self) -> bool:
+        """Return whether a separator opens the next call, because calls have no opener of their own."""
+        return bool(self.separators) and not (self.fields or self.inner)
+
 
 def _is_longer(text: str, piece: str) -> bool:
     return text.startswith(piece) and text != piece
+
+
+@dataclass(frozen=True, slots=True)
+class TextEscapes:
+    """The texts that stand for characters in content or reasoning, each with its character."""
+
+    kind: str  # the member of a message
+    signs: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -364,6 +400,7 @@ class Acceptor:
     calls: CallForm | None
     in_messages: bool
     tolerances: frozenset[str]  # the general ones that are in force
+    escapes: tuple[TextEscapes, ...] = ()
 
     @property
     def further(self) -> tuple[str, ...]:
@@ -381,6 +418,12 @@ class Acceptor:
         """What opens reasoning, where it has just been opened: dropped."""
         known = "repeated_markers" in self.tolerances and self.reasoning_ends
         return tuple(start.text for start in self.reasoning_starts if known and is_distinctive(start.text))
+
+    @property
+    def left_over(self) -> tuple[str, ...]:
+        """Return the openers that models write in the place of a call's closer: dropped."""
+        known = "repeated_markers" in self.tolerances
+        return self.calls.left_over if self.calls is not None and known else ()
 
     @property
     def headers_alike(self) -> bool:

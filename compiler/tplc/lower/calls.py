@@ -17,9 +17,18 @@ from tplc.lower.layouts import merged, not_blank, text_at, unique
 from tplc.lower.openers import Openers, is_telling, openers_of, spaced, starts_of
 from tplc.lower.pairs import pairs_of
 from tplc.lower.shapes import object_shape, shape_of, with_id
-from tplc.lower.slots import after_arguments, before_object, before_pairs, header_of, id_layout
+from tplc.lower.slots import (
+    after_arguments,
+    after_empty,
+    before_object,
+    before_pairs,
+    closing_of_bare,
+    header_of,
+    id_layout,
+)
 from tplc.lower.tolerated import Tolerated
 from tplc.lower.whole_call import whole_call_of
+from tplc.lower.written import WrittenCalls, written_calls
 
 # Models write these between calls of any template.
 _JOINTS = ",;"
@@ -48,6 +57,7 @@ def calls_of(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
             ]
         ),
         ends_turn=form.ends_turn and ir.content.with_calls != "after",
+        usual_next=_usual_next(form, written_calls(ir.tools)),
     )
 
 
@@ -73,7 +83,7 @@ def _object_calls(ir: TemplateIR, called: CallObject, tolerated: Tolerated) -> C
     return replace(
         form,
         last=last_of(form.closers, [called.after], tools.section_end, ir.turn.ends, tolerated),
-        empty=_empty(form, called.after),
+        empty=_empty(form, tools, called.after),
         header=header_of(before[bool(text_at(before, 0)) :], before_object(tools), tolerated),
         fields=called.fields,
         wrapped=wrapped_fields(called.fields) if form.where == "anywhere" else (),
@@ -88,8 +98,8 @@ def _header_calls(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
     shape = with_id(shape_of(layout), tools.call_id.layout)
     form = _calls(tools, shape, text_at(layout, 0).removeprefix(shape.opener), tolerated)
     before, after = layout[bool(text_at(layout, 0)) : at], after_arguments(layout[at + 1 :])
-    texts = with_space(after.closing, tolerated.blank("tools.section_end"))
-    form = replace(form, call_closers=closers_of(texts, tolerated))
+    own = (*closing_of_bare(tools), *after.closing)
+    form = replace(form, call_closers=closers_of(with_space(own, tolerated.blank("tools.section_end")), tolerated))
     ends = [*form.closers, *([after.slots_open] if after.slots else [])]
     pairs, last = None, before_object(tools)
     if isinstance(tools.arguments, PairArguments):
@@ -99,14 +109,15 @@ def _header_calls(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
         last = before_pairs(text_at(layout, at - 1), tools.arguments, pairs, ends or ir.turn.ends)
     return replace(
         form,
-        last=() if after.slots else last_of(form.closers, after.closing, tools.section_end, ir.turn.ends, tolerated),
-        empty=_empty(form, "".join(after.closing)) if not after.slots else (),
+        last=() if after.slots else last_of(form.closers, own, tools.section_end, ir.turn.ends, tolerated),
+        empty=_empty(form, tools, "".join(after.closing)) if not after.slots else (),
         section_ends=not_blank(tolerated.texts(tolerated.usual("tools.section_end"))),
-        header=header_of(before, last, tolerated),
+        header=header_of(before, last, tolerated, after_empty(ir, form.closers)),
         tail=after.tail,
         call_id=id_layout(tools, before),
         replaced=tools.signs("name"),
         pairs=pairs,
+        bare_call=tools.bare_call,
     )
 
 
@@ -118,12 +129,13 @@ def _calls(tools: Tools, shape: CallShape, first: str, tolerated: Tolerated) -> 
     name_end = shape.slots[0][1] if shape.slots else ""
     openers = openers_of(sections, starts, first, name_end, tolerated)
     separators = not_blank(tolerated.texts(tools.separator))
-    signs = [sign for sign in _JOINTS if not any(text.strip() == sign for text in separators)]
+    # A closer of a call without arguments is none of them.
+    own = (*separators, *closing_of_bare(tools))
+    signs = [sign for sign in _JOINTS if not any(text.strip() == sign for text in own)]
     return CallForm(
+        slot_order=written_calls(tools).slot_order,
+        last_text=written_calls(tools).last_text,
         section_starts=sections,
-        section_end=tools.section_end,
-        separator=tools.separator,
-        call=merged(tools.call),
         shape=shape,
         starts=starts,
         openers=openers.outside,
@@ -145,8 +157,16 @@ def _calls(tools: Tools, shape: CallShape, first: str, tolerated: Tolerated) -> 
     )
 
 
-def _empty(form: CallForm, closing: str) -> tuple[str, ...]:
-    return empty_calls((form.section_start, form.section_end), (form.starts[0], closing))
+def _empty(form: CallForm, tools: Tools, closing: str) -> tuple[str, ...]:
+    return empty_calls((form.section_start, tools.section_end), (form.starts[0], closing))
+
+
+def _usual_next(form: CallForm, written: WrittenCalls) -> tuple[str, ...]:
+    closer = "".join(text or "" for text in form.shape.closer).strip()
+    known = None not in form.shape.closer and closer in {text.strip() for text in (*form.closers, "")}
+    again = written.separator + written.opener
+    opens = [text for text in map(str.strip, form.inner or form.openers) if written.opener.strip().startswith(text)]
+    return unique(map(str.lstrip, (closer + again, again))) if known and opens and closer not in opens else ()
 
 
 def _in_reasoning(openers: Openers, tolerated: Tolerated) -> Where | None:

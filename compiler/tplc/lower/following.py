@@ -85,6 +85,7 @@ def following_of(context: ValueContext, *, guessed: bool) -> Following:
         next_call=next_call,
         next_empty=_behind_a_name(next_call, tools, after),
         turn_ends=turn_ends,
+        section_end=tools.section_end.strip(),
         starts="".join(sorted({text.strip()[0] for text in starts if text.strip()} | set(blank))),
         spaces=context.spaces if guessed and context.lead == "written" else ("", ""),
         space_separates=not pairs.separator.strip(),
@@ -165,7 +166,7 @@ def after_quoted(following: Following, *, over: bool, quote: Callable[[str], str
     return rf"(?:{close}|{SPACE}\Z)" if over else close
 
 
-def closes_call(following: Following, section_end: str, *, begun: bool, quote: Callable[[str], str] = re.escape) -> str:
+def closes_call(following: Following, *, begun: bool, quote: Callable[[str], str] = re.escape) -> str:
     """What closes a call and is followed by the end of the turn or by a further call; `begun`: what may become that."""
     first, *rest = [quote(piece) for piece in following.closer]
     if begun:
@@ -173,9 +174,10 @@ def closes_call(following: Following, section_end: str, *, begun: bool, quote: C
         for char in reversed(following.closer[0][1:]):
             tree = f"(?:{quote(char)}{tree})?"
         return rf"(?s:{first}.{{0,{LONGEST_FOLLOW}}}\Z|{quote(following.closer[0][0])}{tree}\Z)"
-    ends = [quote(text) for text in following.after if text != section_end.strip()]
+    ends = [quote(text) for text in following.after if text != following.section_end]
     over = f"(?:{'|'.join([*ends, chr(92) + 'Z'])})"
-    section = f"(?:{SPACE.join(map(quote, pieces_of(section_end)))}{SPACE})?" if section_end.strip() else ""
+    pieces = map(quote, pieces_of(following.section_end))
+    section = f"(?:{SPACE.join(pieces)}{SPACE})?" if following.section_end else ""
     after = [section + over]
     if following.next_call:
         after.append(SPACE.join(KEY if part is None else quote(part) for part in following.next_call))

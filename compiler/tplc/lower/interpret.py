@@ -12,10 +12,9 @@ from dataclasses import dataclass, field
 
 from tplc.lower.acceptor import Acceptor
 from tplc.lower.lexemes import Lexeme, Lexemes, lexemes_of
-from tplc.lower.states import OptionChoice, StateName, TurnState, is_unopened, starts_with_closer, states
-from tplc_runtime.turn import ENDS_IN_REASONING, REASONING_TWICE, SPELLING, TEXT_AFTER_TURN
-
-MOST_ENDS = 4  # so many ends of the turn in a row are one
+from tplc.lower.states import Branch, StateName, Transition, TurnState, is_unopened, starts_with_closer, states
+from tplc_runtime.signs import Signs
+from tplc_runtime.turn import ENDS_IN_REASONING, MOST_ENDS, REASONING_TWICE, SPELLING, TEXT_AFTER_TURN
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +29,11 @@ class Found:
 
 @dataclass
 class Interpretation:
+    """`escapes` are the texts that stand for characters, by kind of text; `run` is the kind of the last text, and where
+    the text of that kind begins in which they are still to be decoded."""
+
+    escapes: dict[str, Signs] = field(default_factory=dict)
+    run: tuple[str, int] = ("", 0)
     content: str = ""
     reasoning_content: str = ""
     trailing: str = ""
@@ -43,6 +47,21 @@ class Interpretation:
         content = None if not self.content and reasoning else self.content
         return {"role": "assistant", "content": content, "reasoning_content": reasoning, "tool_calls": []}
 
+    def add(self, kind: str, text: str) -> None:
+        """Append a text of this kind; only a text of another kind between two of them separates them."""
+        if kind != self.run[0] and text:
+            self.decode()
+            self.run = (kind, len(getattr(self, kind)))
+        setattr(self, kind, getattr(self, kind) + text)
+
+    def decode(self) -> None:
+        """Put the characters in the place of the texts that stand for them in the last run."""
+        kind, start = self.run
+        if kind in self.escapes:
+            text = getattr(self, kind)
+            setattr(self, kind, text[:start] + self.escapes[kind].plain(text[start:]))
+        self.run = ("", 0)
+
     def is_silent(self) -> bool:
         return not (self.content or self.reasoning_content or self.trailing or self.pending)
 
@@ -55,7 +74,8 @@ class _Interpreter:
     def __init__(self, acceptor: Acceptor, output: str, parse_reasoning: bool) -> None:
         self.acceptor, self.parse_reasoning = acceptor, parse_reasoning
         self.head = acceptor.heads[0]
-        self.text, self.pos, self.reading = self.head + output, 0, Interpretation()
+        self.text, self.pos = self.head + output, 0
+        self.reading = Interpretation({each.kind: Signs(dict(each.signs)) for each in acceptor.escapes})
         self.states = {state.name: state for state in states(acceptor)}
         self.space = acceptor.content_space  # white space of the template that may still come
         self.is_fresh = True  # nothing but white space has come in this part
@@ -73,6 +93,7 @@ class _Interpreter:
         if self.pos < len(self.text):
             self._over()
         self._release("content")
+        self.reading.decode()
         if self.in_reasoning and self.parse_reasoning:
             self.reading.incomplete = True
             self._note(*ENDS_IN_REASONING)
@@ -85,7 +106,7 @@ class _Interpreter:
         if state.text is None:
             found = self._next(state)
             if found is None:
-                return state.otherwise or name
+                return _next_state(state.otherwise)
         else:
             if name == "reasoning" and self._drop_repeated(state):
                 return name
@@ -98,10 +119,10 @@ class _Interpreter:
         return self._follow(state, found)
 
     def _follow(self, state: TurnState, found: Found) -> StateName:
-        lookup = dict(state.on) | dict(self.states["before_content"].on if "before_content" in self.states else ())
+        lookup = dict(self.states["before_content"].on if "before_content" in self.states else ()) | dict(state.on)
         transition = lookup.get(found.kind) or dict(state.on)[{"end": "last", "content_end": "sign"}[found.kind]]
-        if isinstance(transition, OptionChoice):
-            on = transition.option == "parse_reasoning" and self.parse_reasoning
+        if isinstance(transition, Branch):
+            on = transition.condition == "parse_reasoning" and self.parse_reasoning
             transition = transition.on if on else transition.off
         if self._is_name_end(found):
             self._keep(found, state.text or "content")
@@ -245,7 +266,7 @@ class _Interpreter:
         text = self.text[self.pos : end]
         self.at_line_start = _ends_at_line_start(text, self.at_line_start)
         new = text[max(0, len(self.head) - self.pos) :]
-        setattr(self.reading, kind, getattr(self.reading, kind) + new)
+        self.reading.add(kind, new)
         self.pos = end
 
     def _keep(self, found: Found, kind: str) -> None:
@@ -270,7 +291,7 @@ class _Interpreter:
     def _release(self, kind: str) -> None:
         pending, self.reading.pending = self.reading.pending, ""
         if pending.strip() or kind == "content":
-            setattr(self.reading, kind, getattr(self.reading, kind) + pending)
+            self.reading.add(kind, pending)
 
     def _over(self) -> None:
         self.pos = len(self.text) - len(self.text[self.pos :].lstrip())
@@ -281,6 +302,12 @@ class _Interpreter:
     def _note(self, code: str, text: str) -> None:
         if self.pos >= len(self.head):
             self.reading.diagnostics.append((self.pos - len(self.head), text, code))
+
+
+def _next_state(found: Transition | Branch | None) -> StateName:
+    """Return where text leads that a state doesn't expect, as long as it opens no call."""
+    assert isinstance(found, Transition) and found.next != "call"
+    return found.next
 
 
 def _overlap(text: str, lead: str) -> int:

@@ -88,6 +88,12 @@ class Lexemes:
         return "".join(sorted({lexeme.core[0] for lexeme in self.all}))
 
     @property
+    def markers(self) -> list[tuple[str, str, str, str, int]]:
+        """What a scanner has to know of each."""
+        found = zip(self.all, self.ambiguous, strict=True)
+        return [(one.kind, one.spelled, one.lead, one.trail, ambiguous) for one, ambiguous in found]
+
+    @property
     def is_wordless(self) -> bool:
         """Whether no marker begins with a character of words or numbers."""
         return not any(map(WORD_CHAR.match, self.first))
@@ -109,8 +115,7 @@ def lexemes_of(
         for text in texts:
             core = text.strip()
             if core and core not in found:
-                lead, _, trail = text.partition(core)
-                found[core] = Lexeme(kind, core, lead[-MAX_INNER_SPACE:], trail)
+                found[core] = lexeme_of(text, kind)
     longest_first = sorted(found.values(), key=lambda lexeme: -len(lexeme.core))
     alike = [lexeme for lexeme in longest_first if lexeme.kind in (*respelled, *apart) and is_respelled(lexeme.core)]
     longest_first += [
@@ -129,6 +134,13 @@ def lexemes_of(
         width=max(widths, default=0) + 1,
         leads=_joined({lexeme.lead for lexeme in lexemes}),
     )
+
+
+def lexeme_of(text: str, kind: str = "") -> Lexeme:
+    """One marker that is more than white space."""
+    core = text.strip()
+    lead, _, trail = text.partition(core)
+    return Lexeme(kind, core, lead[-MAX_INNER_SPACE:], trail)
 
 
 def _ambiguity(lexeme: Lexeme, squeezed: Sequence[str]) -> int:

@@ -44,6 +44,8 @@ def _facts(acceptor: Acceptor) -> Iterator[str]:
     yield from _markers("content.start", acceptor.content_starts)
     yield from _texts("content.end", acceptor.content_ends)
     yield from _markers("stray", acceptor.strays)
+    for escapes in acceptor.escapes:
+        yield from (f"{escapes.kind}.escape {quoted(text)} = {quoted(sign)}" for text, sign in escapes.signs)
     if acceptor.calls is not None:
         yield from _calls(acceptor.calls)
     if acceptor.in_messages:
@@ -52,15 +54,14 @@ def _facts(acceptor: Acceptor) -> Iterator[str]:
 
 
 def _calls(calls: CallForm) -> Iterator[str]:
-    more = f"({quoted(calls.separator)} call)*" if calls.separator else "call*"
-    yield f"calls = {_before(calls.section_start)}call {more}{_behind(calls.section_end)}"
-    yield f"calls.call = {printed_layout(calls.call)}"
+    yield f"calls.slots = {', '.join(calls.slot_order)}{_behind(calls.last_text)}"
     reasoning = f", in reasoning at {calls.in_reasoning}" if calls.in_reasoning else ""
-    yield from _texts("calls.section_start", calls.section_starts[1:])
+    yield from _texts("calls.section_start", calls.section_starts)
     yield from _texts("calls.start", calls.starts)
     yield from (f"calls.opener = {quoted(text)} {calls.where}{reasoning}" for text in calls.openers)
     yield from (f"calls.opener = {quoted(text)} line start, before a whole call" for text in calls.plain)
     yield from (f"calls.opener = {quoted(text)} of a known tool" for text in calls.short)
+    yield from (f"calls.usual = {quoted(text)} between two calls" for text in calls.usual_next)
     yield from (f"calls.inner = {quoted(text)} after a call" for text in calls.inner)
     yield from (f"calls.separator = {quoted(text)} after a call" for text in calls.separators)
     yield from _slots("calls.header", calls.header)
@@ -105,7 +106,7 @@ def _pairs(pairs: PairForm) -> Iterator[str]:
     yield from _texts("pairs.opener", pairs.opens)
     yield from _slots("pairs.slot", pairs.slots)
     yield from _texts("pairs.close", [pairs.close])
-    yield f"pairs.value = {_value_end(pairs)}"
+    yield f"pairs.value = {value_end(pairs)}"
     for kind, texts in pairs.between:
         yield f"pairs.between {kind} = {' '.join(map(quoted, texts))}"
     yield from (f"pairs.key {quoted(text)} = {quoted(sign)}" for text, sign in pairs.replaced)
@@ -124,13 +125,16 @@ def _pairs(pairs: PairForm) -> Iterator[str]:
     if pairs.guessed or pairs.quoted:
         yield from _following(pairs.following)
     yield from (f"pairs.type {quoted(word)} = {' or '.join(types)}" for word, types in pairs.types)
+    for wrap in pairs.wraps:
+        yield f"pairs.wrap {' or '.join(wrap.types)} = {quoted(wrap.opened)} text {quoted(wrap.close)}"
     if pairs.wrap is not None:
         yield f"pairs.wrap = {' text '.join(map(quoted, pairs.wrap))}"
     if pairs.items is not None:
         yield f"pairs.item = {' value '.join(map(quoted, pairs.items))}"
 
 
-def _value_end(pairs: PairForm) -> str:
+def value_end(pairs: PairForm) -> str:
+    """Print what ends a value."""
     if pairs.quoted:
         return "a value of the dialect"
     if pairs.value_close is not None:
@@ -152,6 +156,7 @@ def _following(following: Following) -> Iterator[str]:
     yield f"following.pair = {_parts(following.pair)}{indented}"
     yield f"following.closer = {_parts(following.closer)}{' (anything may follow)' if following.closes else ''}"
     yield from _texts("following.after", following.after)
+    yield from _texts("following.section_end", [following.section_end])
     if following.next_call:
         yield f"following.call = {_parts(following.next_call)}"
     yield from _texts("following.call without arguments", following.next_empty)
@@ -162,11 +167,15 @@ def _parts(parts: Sequence[str | None]) -> str:
 
 
 def _slots(path: str, slots: Iterable[SlotEnd]) -> Iterator[str]:
-    for slot in slots:
-        ends = [*map(quoted, slot.suffixes), *(f"before {quoted(text)}" for text in slot.nexts)]
-        ends += [f"a word before {quoted(text)}" for text in slot.bare]
-        ends += [_STOPS.get(slot.stops, quoted(slot.stops))] if slot.stops else []
-        yield f"{path} {slot.kind} ends = {', '.join(ends)}"
+    return (f"{path} {slot.kind} ends = {slot_ends(slot)}" for slot in slots)
+
+
+def slot_ends(slot: SlotEnd) -> str:
+    """Print the texts that end a slot."""
+    ends = [*map(quoted, slot.suffixes), *(f"before {quoted(text)}" for text in slot.nexts)]
+    ends += [f"a word before {quoted(text)}" for text in slot.bare]
+    ends += [_STOPS.get(slot.stops, quoted(slot.stops))] if slot.stops else []
+    return ", ".join(ends)
 
 
 def _styles(styles: Sequence[Spelling]) -> Iterator[str]:

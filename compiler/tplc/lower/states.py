@@ -35,10 +35,21 @@ Action = Literal[
     "drop and go on",  # the same, within a part
     "keep",  # the marker is text
     "open call",  # it may turn out to be none: then the marker is text
+    "open call without opener",  # the same, where no marker shows that a call begins
+    "drop closer",  # a piece of what closes the call
+    "close call",  # nothing is missing of the call any more
+    "close calls",  # no further call follows, or only after another marker
+    "drop separator",  # something is missing until a further call has come
+    "read tail",  # slots that come after the arguments
     "pending is reasoning",
     "pending is content",
 ]
-Option = Literal["parse_reasoning", "parse_tool_calls"]
+BranchTest = Literal[
+    "parse_reasoning",  # options of the caller
+    "parse_tool_calls",
+    "call is closed",
+    "calls are closed",
+]
 UNOPENED = ("reasoning_not_open", "reasoning ends that was not open")
 EMPTY_CALL = ("empty_call", "an empty call")
 ANOTHER_TURN = ("another_turn", "another turn begins")
@@ -56,10 +67,10 @@ class Transition:
 
 
 @dataclass(frozen=True, slots=True)
-class OptionChoice:
-    """A transition that depends on an option of the caller."""
+class Branch:
+    """A transition that depends on an option of the caller, or on what has come of the calls."""
 
-    option: Option
+    condition: BranchTest
     on: Transition
     off: Transition
 
@@ -69,10 +80,11 @@ class TurnState:
     name: StateName
     text: TextKind | None  # None: no text is expected here; other text leads to `otherwise`
     kinds: Kinds
-    on: tuple[tuple[str, Transition | OptionChoice], ...]
-    otherwise: StateName | None = None
+    on: tuple[tuple[str, Transition | Branch], ...]
+    otherwise: Transition | Branch | None = None
     respelled: tuple[str, ...] = ()  # the kinds whose markers may be in other case, or have other separators
     apart: tuple[str, ...] = ()  # the same, where they count at some places only
+    drops_left_over: bool = False  # superfluous brackets, fences and openers
 
     @cached_property
     def lexemes(self) -> Lexemes:
@@ -104,10 +116,10 @@ def states(acceptor: Acceptor) -> tuple[TurnState, ...]:
     respelled: dict[StateName, tuple[str, ...]] = {"over": (), "before_content": (*alike, "reasoning")}
     return tuple(
         _state(
+            acceptor,
             name,
             tuple(kind for kind in kinds if kind[1]),
             respelled.get(name, alike) if alike else (),
-            ("reasoning_end",) if name == "reasoning" and ends_alike(acceptor) else (),
         )
         for name, kinds in found
     )
@@ -137,34 +149,70 @@ _TEXT: dict[StateName, TextKind | None] = {
     "after_call": None,
     "over": "trailing",
 }
-_OTHERWISE: dict[StateName, StateName] = {"start": "content", "before_content": "content", "after_call": "content"}
+TO_CONTENT = Transition((), "content")
 
 
-def _state(name: StateName, kinds: Kinds, respelled: tuple[str, ...], apart: tuple[str, ...]) -> TurnState:
+def _state(acceptor: Acceptor, name: StateName, kinds: Kinds, respelled: tuple[str, ...]) -> TurnState:
+    calls = acceptor.calls
+    if name == "after_call" and calls is not None:
+        on = tuple((kind, _after_call_on(calls, kind)) for kind, _ in kinds)
+        left_over = "repeated_markers" in acceptor.tolerances
+        return TurnState(name, None, kinds, on, _text_after_call(calls), respelled, drops_left_over=left_over)
     on = tuple((kind, transition_of(name, kind)) for kind, _ in kinds)
-    return TurnState(name, _TEXT[name], kinds, on, _OTHERWISE.get(name), respelled, apart)
+    otherwise = TO_CONTENT if _TEXT[name] is None else None
+    apart = ("reasoning_end",) if name == "reasoning" and ends_alike(acceptor) else ()
+    return TurnState(name, _TEXT[name], kinds, on, otherwise, respelled, apart)
 
 
-def transition_of(state: StateName, kind: str) -> Transition | OptionChoice:
+def _after_call_on(calls: CallForm, kind: str) -> Transition | Branch:
+    """Return what a marker does after a call; what is none of the calls is left to the state of content."""
+    open_call = Transition(("open call",), "call")
+    if kind == "call":
+        return open_call
+    if kind == "both":  # the first closes the call, another one opens the next
+        return Branch("calls are closed", open_call, Transition(("close calls",), "after_call"))
+    if kind == "separator" and calls.is_separated:
+        return Transition(("drop separator", "open call without opener"), "call")
+    action = _AFTER_CALL.get(kind)
+    return Transition((action,), "after_call") if action is not None else TO_CONTENT
+
+
+_AFTER_CALL: dict[str, Action] = {
+    "tail": "read tail",
+    "separator": "drop separator",
+    "section": "close calls",
+    "closed": "close call",
+    "close": "drop closer",
+}
+
+
+def _text_after_call(calls: CallForm) -> Transition | Branch:
+    """Return what text after a call does: if nothing opens calls, a further one may begin with it."""
+    if calls.unmarked:
+        return Branch("calls are closed", TO_CONTENT, Transition(("open call without opener",), "call"))
+    if calls.turn_closers:
+        return Branch("call is closed", Transition((), "over"), TO_CONTENT)
+    return TO_CONTENT
+
+
+def transition_of(state: StateName, kind: str) -> Transition | Branch:
     """Return what a marker of this kind does in this state."""
     here: StateName = "content" if state == "before_content" else state
     keep = Transition(("keep",), "content" if state == "reasoning" else here)
     if state == "over":
-        return OptionChoice("parse_tool_calls", Transition((), "content"), Transition((), "over"))
-    if state == "after_call" and kind not in OF_CALLS:
-        return Transition((), "content")
+        return Branch("parse_tool_calls", TO_CONTENT, Transition((), "over"))
     if kind in CALLS:
-        return OptionChoice("parse_tool_calls", Transition(("open call",), "call"), keep)
+        return Branch("parse_tool_calls", Transition(("open call",), "call"), keep)
     if state == "start":
         found = Transition(("drop",), "start", UNOPENED)
-        return found if kind == "reasoning_end" else Transition((), "content")
+        return found if kind == "reasoning_end" else TO_CONTENT
     if kind == "reasoning":
         keep = Transition(("keep",), "pending" if state == "pending" else "reasoning")
         dropped = Transition(("drop",), "pending" if state == "pending" else "reasoning")
-        return OptionChoice("parse_reasoning", dropped, keep)
+        return Branch("parse_reasoning", dropped, keep)
     if kind == "reasoning_end":
         released: tuple[Action, ...] = ("pending is reasoning",) if state == "pending" else ()
-        return OptionChoice("parse_reasoning", Transition((*released, "drop"), "content"), keep)
+        return Branch("parse_reasoning", Transition((*released, "drop"), "content"), keep)
     if kind in ("end", "last"):
         ended: tuple[Action, ...] = ("pending is content",) if state == "pending" else ()
         return Transition((*ended, "drop"), "over")
@@ -176,14 +224,12 @@ def transition_of(state: StateName, kind: str) -> Transition | OptionChoice:
     if kind == "header":
         return Transition(("drop",), here, ANOTHER_TURN, only_after_text=True)
     if kind == "stray":
-        return OptionChoice("parse_reasoning", Transition(("drop and go on",), here, UNOPENED), keep)
-    if kind == "empty":
-        return OptionChoice("parse_tool_calls", Transition(("drop and go on",), here, EMPTY_CALL), keep)
-    return Transition(("drop",), "after_call")
+        return Branch("parse_reasoning", Transition(("drop and go on",), here, UNOPENED), keep)
+    assert kind == "empty", kind
+    return Branch("parse_tool_calls", Transition(("drop and go on",), here, EMPTY_CALL), keep)
 
 
 CALLS = ("call", "line", "plain")
-OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close")
 RESPELLED_KINDS = tuple("tail both call separator section closed close line pair end skip next suffix".split())
 
 

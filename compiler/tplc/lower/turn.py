@@ -5,12 +5,12 @@ reasoning "<r>" … "</r>", end "<eos>"  →  "<r>" opens reasoning, "</r>" clos
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from tplc.ir.markers import could_be_prose, ends_in_text, is_distinctive
 from tplc.ir.nodes import Reasoning, TemplateIR
 from tplc.ir.own_markers import own_markers
-from tplc.lower.acceptor import Acceptor, CallForm, Marker
+from tplc.lower.acceptor import Acceptor, CallForm, Marker, TextEscapes
 from tplc.lower.layouts import not_blank, unique
 from tplc.lower.openers import rests_of
 from tplc.lower.tolerated import Tolerated
@@ -40,7 +40,15 @@ def turn_of(ir: TemplateIR, calls: CallForm | None, tolerated: Tolerated) -> Acc
         calls=calls,
         in_messages=_in_messages(ir, ended),
         tolerances=tolerated.kinds,
+        escapes=tuple(_escapes(ir)),
     )
+
+
+def _escapes(ir: TemplateIR) -> Iterator[TextEscapes]:
+    for slot, kind in (("content", "content"), ("reasoning", "reasoning_content")):
+        signs = tuple((one.text, one.sign) for one in ir.escapes if one.slot == slot)
+        if signs:
+            yield TextEscapes(kind, signs)
 
 
 def _special_tokens(ir: TemplateIR) -> tuple[str, ...]:

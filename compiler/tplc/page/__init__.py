@@ -1,4 +1,4 @@
-"""What all pages have in common: one look, one file, nothing that is loaded, nothing that runs."""
+"""The common part of all pages: one look, one file, nothing that is loaded or run."""
 
 from __future__ import annotations
 

@@ -14,7 +14,8 @@ from tplc.version import VERSION
 
 
 def document(title: str, source: str, sections: Iterable[str]) -> str:
-    """`source`: what it was made from.  Title and source are plain text; the sections are HTML, empty ones left out."""
+    """Return an HTML page.  `source`: the page's origin.  Title and source are plain text; the sections are HTML, and
+    empty ones are left out."""
     style = files("tplc.page").joinpath("page.css").read_text(encoding="utf-8")
     made_from = escape(" ".join(source.split())).replace("--", "- -")
     return visible(
@@ -28,7 +29,7 @@ def document(title: str, source: str, sections: Iterable[str]) -> str:
 
 
 def figures(title: str, names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A section with a table of plain text; nothing where it has no rows."""
+    """Return a section with a table of plain text; "" if there are no rows."""
     if not rows:
         return ""
     head = "".join(f"<th>{escape(name)}</th>" for name in names)
@@ -37,5 +38,5 @@ def figures(title: str, names: Sequence[str], rows: Sequence[Sequence[str]]) -> 
 
 
 def with_line_ends(text: str) -> str:
-    """Plain text as HTML, with line ends that show."""
+    """Return plain text as HTML with visible line ends."""
     return escape(text).replace("\n", '<i class="end">↵</i>\n')

@@ -39,7 +39,7 @@ _AS_BEFORE = "    as in the run before, from the same inputs; --force tries agai
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What a model's template makes: the texts of its outputs, or the error.
+    """The result of compiling a model: the texts of its outputs, or the error.
 
     `inputs` is the hash of what it was made from; "" when another run may end otherwise.  `exit_code` is what a
     compile of the model alone would end with.
@@ -74,7 +74,8 @@ def _failed(name: str, error: TplcError, warnings: tuple[TemplateWarning, ...] =
 
 
 def exit_code_of(codes: Iterable[int]) -> int:
-    """Of a whole manifest: 1 where a template or an artifact is not right, 2 where all that fails is what is read."""
+    """Return the exit code of a whole manifest: 1 if a template or an artifact is not right, 2 if all failures are
+    unreadable inputs."""
     return min(filter(None, codes), default=0)
 
 
@@ -123,7 +124,7 @@ def build(
 
 
 def _refused(model: Model, *, force: bool) -> Outcome | None:
-    """The outcome of a model whose outputs can't be written."""
+    """Return the outcome of a model whose outputs can't be written; otherwise None."""
     try:
         for output in model.outputs:
             tree = model.tree
@@ -140,7 +141,7 @@ def _refused(model: Model, *, force: bool) -> Outcome | None:
 
 
 def _remembered(model: Model, cache: Cache) -> Outcome | None:
-    """The outcome of a model that an earlier run made from the same inputs."""
+    """Return the outcome that an earlier run recorded for the same inputs; otherwise None."""
     try:
         known = cache.known(model, inputs_of(model))
     except TplcError as error:
@@ -158,7 +159,7 @@ def parsers_of(model: Model) -> list[Output]:
 
 
 def extensions_of(model: Model) -> list[str]:
-    """What lies next to the parsers of a model that is native."""
+    """Return the compiled extensions next to the parsers of a native model."""
     return [extension_of(output.path) for output in parsers_of(model)]
 
 
@@ -195,7 +196,7 @@ def _written(model: Model, made: Made, cache: Cache) -> Outcome:
 def make_all(
     models: Sequence[Model], *, jobs: int | None, engine: str = "processes", address: str | None = None
 ) -> Iterator[Made]:
-    """What each model makes, as it comes."""
+    """Yield what is made of each model, as soon as it is complete."""
     check_engine(engine, address)
     if engine == "processes" and ((jobs or 1) <= 1 or len(models) <= 1):
         yield from map(make, models)
@@ -226,7 +227,7 @@ def make(model: Model) -> Made:
 
 
 def note(cache: Cache, model: Model, made: Made) -> None:
-    """For the next run."""
+    """Record the result for the next run."""
     if made.error and made.inputs:
         cache.note_error(model, made.inputs, made.error, made.warnings)
     elif made.verification is not None:
@@ -234,7 +235,8 @@ def note(cache: Cache, model: Model, made: Made) -> None:
 
 
 def _make(model: Model, inputs: str, warnings: list[TemplateWarning]) -> Made:
-    """`warnings` are reported as they are found: also those of a template that fails after it."""
+    """Make the outputs of a model.  `warnings` receives warnings as they are found, also if the template fails
+    later."""
     from tplc.audit.unfinished import IN_MANIFEST, require_stops, unfinished_warnings
 
     warnings += map(_misnamed, filter(lambda output: output.meant, model.outputs))
@@ -318,7 +320,7 @@ def load_source(model: Model) -> TemplateSource:
 
 
 def _added_tokens(model: Model, template: TemplateSource) -> tuple[Token, ...]:
-    """The tokens of the model's tokenizer in place of those that its source names."""
+    """Return the tokens of the model's tokenizer, instead of those that its source names."""
     if not model.tokenizer_files:
         return template.added_tokens
     from tplc.sources import load_added_tokens, load_tokens
@@ -382,7 +384,7 @@ def _grammar_options(model: Model) -> driver.GrammarOptions:
 
 
 def inputs_of(model: Model) -> str:
-    """A hash of everything that the outputs depend on.  Raises SourceError for what cannot be read."""
+    """Return a hash of everything that the outputs depend on. Raises SourceError for an input that can't be read."""
     template = load_source(model)
     files = [*model.tolerances, *model.examples, *filter(None, (model.tools, model.json_schema))]
     texts = [read_text(model.input(path)) for path in files]

@@ -1,4 +1,4 @@
-"""What is known from earlier runs: from which inputs outputs were made, what they were, or why there are none.
+"""The results of earlier runs: the inputs, and the outputs made from them or the error.
 
     .tplc_cache/build.json
     {"hut": {"inputs": "9f2c…", "outputs": {"hut.py": "41d0…"}, "verified": true},
@@ -41,7 +41,7 @@ _MOST_BYTES = 16 << 20
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What a model made of the inputs it has now: the hashes of its outputs by path, or the error."""
+    """The recorded result for a model's present inputs: the hashes of its outputs by path, or the error."""
 
     outputs: Mapping[str, str]
     verified: bool
@@ -49,7 +49,7 @@ class Known:
     warnings: tuple[TemplateWarning, ...]
 
     def are_written(self, model: Model) -> bool:
-        """Whether all outputs are there, as they were made."""
+        """Return whether all outputs exist as they were made."""
         return not self.error and all(
             self.outputs.get(output.path) == file_sha256(model.tree, output.path) for output in model.outputs
         )
@@ -62,7 +62,7 @@ class Cache:
         self._models = {model.name for model in manifest.models}
 
     def known(self, model: Model, inputs: str) -> Known | None:
-        """None when it was never made from these inputs."""
+        """Return the result recorded for these inputs; None if there is none."""
         entry = self._entries.get(model.name)
         if not isinstance(entry, Mapping) or entry.get("inputs") != inputs:
             return None
@@ -114,7 +114,7 @@ def _signature(key: bytes, noted: bytes) -> str:
 
 
 def _warnings(entries: object) -> tuple[TemplateWarning, ...] | None:
-    """None for what no run wrote."""
+    """Return the recorded warnings; None if no run of tplc wrote them."""
     if not isinstance(entries, list):
         return None
     if not entries:
@@ -130,7 +130,7 @@ def _warnings(entries: object) -> tuple[TemplateWarning, ...] | None:
 
 @cache
 def tool_sha256() -> str:
-    """Another tplc makes other outputs, also under the same version number."""
+    """Return the hash of tplc's own code: another tplc makes other outputs, even under the same version number."""
     folders = [Path(package.__path__[0]) for package in (tplc, tplc_runtime)]
     texts = [
         (path.relative_to(folder).as_posix(), path.read_text(encoding="utf-8"))

@@ -54,7 +54,8 @@ def check(
     strict: bool = False,
     progress: Callable[[str], None] = lambda _: None,
 ) -> list[OutputState]:
-    """All is made again: what an earlier run noted lies in the tree that is checked, and may be anybody's."""
+    """Return the state of each output.  Everything is made again, because the cache is part of the tree being
+    checked."""
     manifest = manifest.made_strict() if strict else manifest
     models = {model.name: model for model in manifest.chosen(names)}
     found: dict[str, list[OutputState]] = {}
@@ -62,7 +63,7 @@ def check(
         findings = _findings(manifest, models[made.model], made)
         found[made.model] = [replace(finding, warnings=made.warnings) for finding in findings]
         progress(made.model)
-    # What models share is reported once.
+    # A file that models share is reported once.
     distinct: dict[tuple[str, str], OutputState] = {}
     for finding in (finding for name in models for finding in found[name]):
         distinct.setdefault((finding.path, finding.message), finding)
@@ -108,13 +109,13 @@ def _finding(model: Model, output: Output, text: str, made: Made) -> OutputState
         return OutputState(model.name, path, "foreign", "is not a file that tplc wrote")
     if len(there) < len(text) and text.startswith(there.rstrip("\n")):
         lines = there.count("\n")
-        return OutputState(model.name, path, "edited", f"it breaks off after {lines} of {text.count(chr(10))} lines")
+        return OutputState(model.name, path, "edited", f"it is truncated after {lines} of {text.count(chr(10))} lines")
     state, why = _difference(there, made)
     return OutputState(model.name, path, state, f"{why}: {_summary(there, text, output)}")
 
 
 def _difference(there: str, made: Made) -> tuple[State, str]:
-    """Why a generated file differs from what would be generated, by its own account."""
+    """Return why a generated file differs from what would be generated, according to its header."""
     sha256 = _SHA256.search(there)
     if sha256 is not None and sha256.group() != made.template_sha256:
         was, now = sha256.group()[:8], made.template_sha256[:8]

@@ -1,4 +1,4 @@
-"""What a user declares of how outputs differ from a template: tolerance files, and which catalogue is asked.
+"""Read the user's declarations of how outputs differ from a template: tolerance files, and the catalogues to use.
 
 read_declared(["t.json"], ["variants"], shipped=True)
 →   Declared(tolerances=(…), places=("t.json: tolerances[0]", …), catalogue=(entries that ship, those of the folder))
@@ -39,7 +39,7 @@ def read_declared(files: Sequence[str], folders: Sequence[str], *, shipped: bool
 
 @contextmanager
 def telling_places(declared: Declared) -> Iterator[None]:
-    """A tolerance that does nothing is reported with its file."""
+    """Add the tolerance file's name to errors about tolerances without effect."""
     try:
         yield
     except ToleranceError as error:

@@ -1,4 +1,4 @@
-"""What an output was made from, as a rule for Make and Ninja.
+"""Write the inputs of an output as a rule for Make and Ninja.
 
     "out/a b.py" from "a b.jinja", "tools.json"
     →
@@ -7,7 +7,7 @@
     a\\ b.jinja:
     tools.json:
 
-The rules without prerequisites let Make go on when a file that was used is no longer there: then it is made again.
+The rules without prerequisites let Make continue when a file that was used is no longer there: then it is made again.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from collections.abc import Iterable
 
 from tplc.errors import UsageError
 
-# A backslash counts only where it stands before a character that it protects.
+# A backslash counts only where it is before a character that it protects.
 _PROTECTED = re.compile(r"(\\*)([ \t#])")
 
 
 def depfile(output: str, used: Iterable[str]) -> str:
-    """Each file once, in the order in which they are used."""
+    """Return a rule for Make that lists each file once, in the order of use."""
     target = _escaped(output)
     files = [_escaped(path) for path in dict.fromkeys(used)]
     empty = "".join(f"{path}:\n" for path in files if path != target)
@@ -31,5 +31,5 @@ def depfile(output: str, used: Iterable[str]) -> str:
 
 def _escaped(path: str) -> str:
     if "\n" in path or "\r" in path:
-        raise UsageError(f"--depfile: {path!r}: a name with a line end has no place in a rule")
+        raise UsageError(f"--depfile: {path!r}: a name with a line break cannot be written in a rule")
     return _PROTECTED.sub(r"\1\1\\\2", path).replace("$", "$$")

@@ -23,7 +23,7 @@ _TOOL = '{"type": "function", "function": {"name": …, "parameters": {…}}}'
 
 
 def read_text(path: str) -> str:
-    """The text of a file, with its line ends as they are; `-` is standard input."""
+    """Return the text of a file, with its line ends unchanged; `-` is standard input."""
     try:
         data = sys.stdin.buffer.read(MOST_BYTES + 1) if path == "-" else _bytes_of(path)
     except OSError as error:
@@ -80,7 +80,7 @@ def read_examples(path: str) -> list[Example]:
 
 
 def read_tools(path: str) -> list[dict[str, Any]]:
-    """A list of tools, or an object with one under "tools"."""
+    """Return a list of tools from a file with that list, or with an object that has one under "tools"."""
     return tools_in(read_json(path), _name(path))
 
 

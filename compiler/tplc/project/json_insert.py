@@ -16,7 +16,7 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 
 
 def with_member(text: str, name: str, value: Json, origin: str) -> str:
-    """`origin` is the file's name, for messages."""
+    """Return the JSON text with the member set.  `origin` is the file's name, for messages."""
     try:
         whole = json.loads(text.removeprefix("\ufeff"))
     except (json.JSONDecodeError, RecursionError) as error:
@@ -42,7 +42,7 @@ def with_member(text: str, name: str, value: Json, origin: str) -> str:
 
 
 def _members(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
-    """The members at the top of an object that is known to be JSON, and where each value stands."""
+    """Yield the members at the top of a valid JSON object, and the place of each value."""
     decoder = json.JSONDecoder()
     at = _skip(text, text.index("{") + 1)
     while text[at] != "}":
@@ -61,7 +61,7 @@ def _skip(text: str, at: int) -> int:
 
 
 def _style(text: str) -> tuple[str, str]:
-    """What the first member is indented by, and how lines end; "" for a file of one line."""
+    """Return the indentation of the first member and the line end; "" for a file of one line."""
     match = re.match(r"\ufeff?\s*\{[ \t]*(\r?\n)([ \t]+)", text)
     if match:
         return match[2].replace("\t", "  "), match[1]

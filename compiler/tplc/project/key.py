@@ -15,7 +15,7 @@ _LENGTH = 32
 
 
 def own_key() -> bytes | None:
-    """Made at its first use; None where it cannot be kept, or is none."""
+    """Return the user's key, created at its first use; None if it can't be saved or read."""
     path = _path()
     if path is None:
         return None

@@ -89,23 +89,23 @@ class Model:
 
     @property
     def command(self) -> str:
-        """What makes its files again, in the manifest's folder."""
+        """Return the command that makes the model's files again, in the manifest's folder."""
         named = [] if self.manifest == NAME else ["-m", self.manifest]
         return shlex.join(["tplc", "build", *named, self.name])
 
     @property
     def tree(self) -> Tree:
-        """Where outputs are written, and what goes with the source is read."""
+        """Return the tree in which outputs are written and the inputs next to the source are read."""
         return Tree(self.folder)
 
     def input(self, path: str) -> str:
-        """Where a file of the tree is, for what reads it.  Raises SourceError for one that is not of the tree."""
+        """Return the path of an input file of the tree. Raises SourceError for a file outside the tree."""
         self.tree.check_input(path)
         return self.resolve(path)
 
     @property
     def tokenizer_files(self) -> tuple[str, ...]:
-        """Where the files that name its tokens are; none if its source names them, or nobody does.
+        """Return the paths of files that name the model's tokens; empty if its source names them, or nothing does.
 
         Raises SourceError for one that is not of the tree.
         """
@@ -122,7 +122,7 @@ class Model:
         return found
 
     def entries(self, folder: str) -> list[str]:
-        """Where the entries of a catalogue's folder are.  Raises SourceError for one that is not of the tree."""
+        """Return the paths of the entries in a catalogue folder. Raises SourceError for a file outside the tree."""
         return [self.input(os.path.join(folder, os.path.basename(path))) for path in files_in(self.resolve(folder))]
 
 
@@ -135,7 +135,7 @@ class Manifest:
         return replace(self, models=tuple(replace(model, strict=True) for model in self.models))
 
     def chosen(self, names: tuple[str, ...]) -> tuple[Model, ...]:
-        """The models of these names; all when none is named."""
+        """Return the models of these names; all models if no name is given."""
         known = {model.name: model for model in self.models}
         for name in names:
             if name not in known:
@@ -148,7 +148,7 @@ def is_model_name(name: str) -> bool:
 
 
 def find_manifest(path: str | None) -> str:
-    """The file that was named, or the one in this folder or the nearest above it."""
+    """Return the named file, or the manifest in this folder or the nearest one above it."""
     if path is not None:
         if os.path.isdir(path):
             path = os.path.join(path, NAME)
@@ -233,7 +233,7 @@ def _unknown(error: Any) -> list[str]:
 
 
 def _check_names(models: Mapping[str, Any], path: str, prefix: str) -> None:
-    """A name goes into file names, reports and commands: it may not say anything there."""
+    """Raise an error for names with unsafe characters: names become parts of file names, reports and commands."""
     for name in models:
         if not is_model_name(name):
             problem = "expected a name of ASCII letters, digits, '-', '_' and '.', with no '.' or '-' first"
@@ -248,7 +248,7 @@ def _check_tree(model: Model) -> None:
     read = {model.resolve(path) for path in (model.source, *files)}
     for output in model.outputs:
         if model.resolve(output.path) in read:
-            raise UsageError(f"outputs: {output.path}: is read as well: name another file to write")
+            raise UsageError(f"outputs: {output.path}: is also read; name another file to write")
 
 
 def _expected(error: Any) -> str:
@@ -299,7 +299,7 @@ def _model(name: str, path: str, table: Mapping[str, Any]) -> Model:
 
 
 def _runtimes(outputs: Sequence[Output]) -> list[Output]:
-    """The file that parsers share, in each folder that has some."""
+    """Return the shared runtime of each folder that needs one."""
     folders = dict.fromkeys(os.path.dirname(output.path) for output in outputs if output.target == "python")
     return [Output(os.path.join(folder, RUNTIME_FILE), "runtime") for folder in folders]
 

@@ -20,7 +20,7 @@ else:
 
 
 def place_of(path: str, keys: Sequence[str]) -> str:
-    """The file, with line and column of the key, or of the nearest one around it that has a line of its own."""
+    """Return the file with line and column of the key, or of the nearest key around it that has a line of its own."""
     text = read_text(path)
     for end in range(len(keys), 0, -1):
         found = _find(text, keys[:end])
@@ -34,7 +34,7 @@ def _find(text: str, keys: Sequence[str]) -> tuple[int, int] | None:
     for number, line in enumerate(text.splitlines(), 1):
         is_header = line.lstrip().startswith("[")
         header = line if is_header else header
-        # A line by itself, under its header; its value may go on in the next one.
+        # A line by itself, under its header; its value may continue in the next one.
         entry = "" if is_header else line.partition("=")[0] + "= 0"
         try:
             table: Any = tomllib.loads(f"{header}\n{entry}" if entry.strip() != "= 0" else header)
@@ -48,7 +48,7 @@ def _find(text: str, keys: Sequence[str]) -> tuple[int, int] | None:
 
 
 def _column(line: str, key: str) -> int:
-    """The last place in which it is a key of the line: `[models.models]` has two."""
+    """Return the last column in which the key occurs in the line: `[models.models]` has two."""
     names = line if line.lstrip().startswith("[") else line.partition("=")[0]
     spelt = (f'"{key}"', f"'{key}'", json.dumps(key))
     found = [names.rfind(name) for name in spelt]

@@ -17,7 +17,8 @@ _MEMBERS = {"version", "provenance", "turn"}
 
 
 def sibling_ir(path: str, sha256: str) -> TemplateIR | None:
-    """The IR of the template with this SHA-256, from the artifact's folder: of the artifact's own name, or any."""
+    """Return the IR with this template hash from the artifact's folder: the one with the artifact's name, or any
+    other."""
     artifact = Path(path)
     own = artifact.with_suffix(".json")
     for file in [own, *sorted(artifact.parent.glob("*.json"))]:
@@ -34,7 +35,7 @@ def sibling_ir(path: str, sha256: str) -> TemplateIR | None:
 
 
 def is_ir(path: str) -> bool:
-    """Whether a file is an IR: a JSON object with the members that every IR has."""
+    """Return whether a file is an IR: a JSON object with the members that every IR has."""
     if not path.endswith(".json") or not Path(path).is_file():
         return False
     try:

@@ -18,11 +18,11 @@ from contextlib import contextmanager, suppress
 
 from tplc.errors import SourceError
 
-# What version control keeps in them is the user's, also where the rest of the tree is a stranger's.
+# The files of version control belong to the user, even if the rest of the tree is a stranger's.
 _KEPT_BY_OTHERS = (".git", ".hg", ".jj", ".svn")
 _BY_FOLDER = {os.open, os.mkdir, os.stat, os.rename, os.unlink} <= os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-_LINK = "is a link: tplc writes files of this folder alone, and through no link"
+_LINK = "is a link: tplc only writes regular files of this folder"
 
 
 class Tree:
@@ -32,7 +32,7 @@ class Tree:
         self._folder = folder or "."
 
     def path(self, name: str) -> str:
-        """For messages, and for what reads only."""
+        """Return the path for messages and for reading."""
         return os.path.normpath(os.path.join(self._folder, name))
 
     def check_name(self, name: str) -> None:
@@ -40,7 +40,7 @@ class Tree:
         self._parts(name)
 
     def write(self, name: str, text: str) -> None:
-        """Whole or not at all; a file that exists is replaced, and keeps its mode."""
+        """Write the file atomically; an existing file is replaced and keeps its mode."""
         self.write_bytes(name, text.encode("utf-8"))
 
     def write_bytes(self, name: str, data: bytes) -> None:
@@ -52,7 +52,7 @@ class Tree:
             raise SourceError(self.path(name), f"cannot be written: {error.strerror}") from error
 
     def remove(self, name: str) -> None:
-        """A file, if it is there."""
+        """Remove a file if it exists."""
         *folders, file = self._parts(name)
         try:
             with self._opened(folders, make=False) as place:
@@ -61,7 +61,7 @@ class Tree:
             raise SourceError(self.path(name), f"cannot be removed: {error.strerror}") from error
 
     def read(self, name: str, most_bytes: int) -> bytes | None:
-        """What a regular file holds, reached through no link; None where there is none, or a larger one."""
+        """Return the bytes of a regular file, reached without links; None if there is none, or if it is larger."""
         *folders, file = self._parts(name)
         try:
             with self._opened(folders, make=False) as place:
@@ -70,7 +70,8 @@ class Tree:
             return None
 
     def is_taken(self, name: str) -> bool:
-        """Whether there is anything of this name that may be replaced.  Raises SourceError for what may never be."""
+        """Return whether a file of this name exists and may be replaced. Raises SourceError for one that must not
+        be."""
         *folders, file = self._parts(name)
         try:
             with self._opened(folders, make=False) as place:
@@ -102,7 +103,7 @@ class Tree:
             raise SourceError(name, "cannot be the name of a file")
         kept = next((part for part in parts if part.lower() in _KEPT_BY_OTHERS), None)
         if kept is not None:
-            raise SourceError(name, f"is in {kept}, where version control keeps its own")
+            raise SourceError(name, f"is in {kept}, which belongs to version control")
         return parts
 
     @contextmanager
@@ -141,7 +142,7 @@ class _Place:
         self._path = inside
 
     def mode_of(self, file: str) -> int | None:
-        """The mode of the file that may be replaced; None when there is none."""
+        """Return the mode of the file that may be replaced; None if there is none."""
         try:
             kind = os.stat(self._name(file), dir_fd=self._handle, follow_symlinks=False)
         except FileNotFoundError:
@@ -202,6 +203,6 @@ class _Place:
 
 
 def _is_link(kind: os.stat_result, path: str) -> bool:
-    """Also what Windows calls a junction."""
+    """Return whether it is a link, or a junction of Windows."""
     junction = getattr(kind, "st_reparse_tag", 0) == getattr(stat, "IO_REPARSE_TAG_MOUNT_POINT", -1)
     return stat.S_ISLNK(kind.st_mode) or junction

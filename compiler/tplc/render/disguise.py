@@ -27,7 +27,7 @@ class Disguise:
 
     def __init__(self, source: str, *, chance: random.Random | None = None) -> None:
         self._source = source.lower()
-        # No word holds what a template names, and so may look for or change; letters only where others are left.
+        # No word contains what a template names, and so may look for or change; letters only where others are left.
         named = set(_PHRASE.findall(self._source))
         self._phrases = {phrase for phrase in named if len(phrase) > 1}
         self._consonants, self._vowels, self._letters = (
@@ -45,7 +45,7 @@ class Disguise:
         return _PROBE.sub(lambda match: self._hidden.get(match[0]) or self._draw(match), text)
 
     def show(self, text: str) -> str:
-        """What the template wrote, with the probe words again."""
+        """Return the template's output with the probe words in place again."""
         if self._any is None:
             if not self._shown:
                 return text
@@ -53,13 +53,14 @@ class Disguise:
         return self._any.sub(lambda match: self._shown[match[0]], text)
 
     def show_all(self, texts: Sequence[str]) -> list[str]:
-        """The same of each: at once, for there are many and most are short.  No word goes over what is between two."""
+        """Return the outputs with the probe words in place again, all at once, because most are short. No word crosses
+        from one text into the next."""
         shown = self.show("\0".join(texts)).split("\0") if texts else []
         return shown if len(shown) == len(texts) else list(map(self.show, texts))
 
     def first_unlike(self, other: Disguise, question: str, one: str, two: str) -> int | None:
-        """Where `one`, which a template wrote for a question in these words, and `two`, for the same in the words of
-        `other`, differ in more than the words' letters.  They need not be whole: templates cut what they are given."""
+        """Return where two renders of one question differ in more than the letters of their words: `one` in these
+        words, `two` in the words of `other`.  The words need not be whole, because templates truncate their input."""
         letters = {
             pair
             for match in _PROBE.finditer(question)
@@ -96,7 +97,7 @@ class Disguise:
         begin, rest = self._stems[kind]
         digits, end = rest[: len(_DIGITS)], rest[len(_DIGITS) :]
         counted = str.maketrans(_DIGITS, digits)
-        # The second number stands at the end of its part, so that words with 0 and 1 there are sorted as they were.
+        # The second number is at the end of its part, so that words with 0 and 1 there are sorted as they were.
         second = more.translate(counted)[len(more.rstrip(_DIGITS)) :]
         middle = end[: len(more) - len(second)] + second
         return begin + letter + number.translate(counted) + middle + end[len(more) :]

@@ -77,7 +77,7 @@ def _fork(stdin: int, stdout: int, line: int, *, highest: int) -> _Child:
 
 
 def _work(stdin: int, stdout: int, highest: int) -> NoReturn:
-    """In the child: of its parent it has what was imported, and nothing else."""
+    """Do the child's work: it keeps the imported modules of its parent, and nothing else."""
     code = 1
     try:
         os.setsid()
@@ -105,7 +105,7 @@ def _is_over(child: _Child) -> bool:
 
 
 def _look(child: _Child) -> None:
-    """Whether one that is about to end has."""
+    """Check whether a child that is about to end has ended."""
     if child.pid is None:
         return
     pid, status = os.waitpid(child.pid, os.WNOHANG)

@@ -1,4 +1,5 @@
-"""What one template may take.  The worker enforces these with the operating system's own limits where it has them."""
+"""The resources that one template may use.  The worker enforces these with the
+operating system's own limits if it has them."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ def source_line(source: str, line: int) -> str:
 
 
 def locate(environment: Environment, source: str, error: TemplateSyntaxError) -> int | None:
-    """The column, from 1; None when the stop is not in the error's line."""
+    """Return the column, from 1; None if the error is not in this line."""
     text = "\n".join(_NEWLINES.split(source))
     offset = _stop(environment, text, error)
     if offset is None or text.count("\n", 0, offset) + 1 != error.lineno:
@@ -51,7 +51,8 @@ def _stop(environment: Environment, text: str, error: TemplateSyntaxError) -> in
 
 
 def _token_offsets(environment: Environment, text: str) -> list[int]:
-    """Of the tokens the parser sees.  Stripping takes white space out of the source, so each is looked for."""
+    """Return the offset of each of the parser's tokens. Jinja strips white space from the source, so each token is
+    searched for."""
     offsets: list[int] = []
     position = 0
     for line, token, value in environment.lexer.tokeniter(text, None):

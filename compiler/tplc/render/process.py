@@ -50,15 +50,15 @@ class Process(Protocol):
     returncode: int | None
 
     def wait(self, timeout: float) -> int:
-        """How it ended: as of `subprocess`, so is TimeoutExpired."""
+        """Wait for the end of the worker and return its exit code; raise TimeoutExpired like `subprocess`."""
 
     def end(self) -> None:
         """Kill its group and reap it; also when it is long gone."""
 
 
 def start(*, apart: bool = False) -> Process:
-    """`apart`: not out of the same process as others.  What depends on addresses or on hashes differs between those
-    that are apart, and need not between those that are not."""
+    """Start a worker.  `apart`: not from the process that others are forked from, so that behaviour that depends on
+    addresses or hashes can differ."""
     if _FORKS:
         forker = _forker(apart=apart)
         for _ in range(2):
@@ -169,7 +169,7 @@ class _Forked:
         self._line.close()
 
     def _read_line(self) -> bytes:
-        """A line; all of them are short."""
+        """Read a line; all lines are short."""
         line = b""
         while not line.endswith(b"\n"):
             piece = self._line.recv(16)
@@ -179,7 +179,7 @@ class _Forked:
         return line
 
     def _lost(self) -> None:
-        """The forker is gone, and nobody knows how this one ended; if it has."""
+        """Handle the loss of the forker: the exit code of this worker is unknown."""
         with suppress(OSError):
             if os.getpgid(self.pid) == self.pid:
                 os.killpg(self.pid, signal.SIGKILL)
@@ -191,7 +191,7 @@ _making = Lock()
 
 
 def _forker(*, apart: bool) -> _Forker:
-    """That of this process: a forked copy of it has its own."""
+    """Return this process's forker; a forked copy of this process has its own."""
     with _making:
         forker = _forkers.get(apart)
         if forker is None or not forker.alive or forker.owner != os.getpid():

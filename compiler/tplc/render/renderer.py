@@ -60,7 +60,7 @@ class Trace:
         return "".join(text for _, text in self.pieces)
 
     def line_at(self, at: int) -> int:
-        """Of the piece that holds a character of the text; 0 after its end."""
+        """Return the line of the piece that contains a character of the text; 0 after its end."""
         ends = accumulate(len(text) for _, text in self.pieces)
         return next((line for (line, _), end in zip(self.pieces, ends, strict=True) if at < end), 0)
 
@@ -77,7 +77,8 @@ class Renderer:
         limits: Limits = Limits(),  # noqa: B008 - frozen
         apart: bool = False,
     ) -> None:
-        """`apart`: from a process that others do not come from, so that what differs between processes shows."""
+        """Keep the template; the worker starts with the first render.  `apart`: from another process than other
+        workers, so that differences between processes show."""
         self.source = source
         self.name = name
         self.limits = limits
@@ -119,7 +120,7 @@ class Renderer:
         every_text: bool = False,
         **variables: Json,
     ) -> Trace:
-        """A render at some moment, with how it came about.  What depends on chance depends on the seed.
+        """Return a render at a given time, with the origin of each piece. Random choices depend on the seed.
 
         `every_text`: comparisons with any text of a message are noted, not only those with its content.
         """
@@ -127,10 +128,8 @@ class Renderer:
         return self._trace(self._disguise.hide(given), clock, seed, every_text=every_text)
 
     def differs_in_other_words(self, most: int = 32) -> int | None:
-        """A second look at what was asked with probe words (see `disguise`): some of it is asked again, in words that
-        chance draws, so that no template can know them.  The line that writes something else then (0: not known), or
-        None when all is the same but for the letters of those words, whole or in pieces.
-        """
+        """Repeat some questions of this renderer in random words, which no template can know (see `disguise`). Return
+        the line whose output differs (0: unknown); None if only the letters of those words differ."""
         chance = random.SystemRandom()
         for given in chance.sample(list(self._answered), min(most, len(self._answered))):
             if self._unlike(given, chance) is None:
@@ -173,7 +172,7 @@ class Renderer:
         *,
         add_generation_prompt: bool,
     ) -> str:
-        """What the template is given, as JSON."""
+        """Return the template's input as JSON."""
         # `documents` is always defined, as apply_chat_template has it.
         given: dict[str, object] = {"documents": None, **self.special_tokens, **variables}
         given |= {"messages": messages, "tools": tools, "add_generation_prompt": add_generation_prompt}
@@ -193,7 +192,7 @@ class Renderer:
         return self._result(answer)
 
     def _left(self) -> float:
-        """Seconds that the next render has by the clock."""
+        """Return the seconds that the next render may take by the clock."""
         if self._deadline is None:
             return self.limits.wall_seconds
         left = self._deadline - time.monotonic()
@@ -203,7 +202,7 @@ class Renderer:
 
     @contextmanager
     def within_total(self) -> Iterator[None]:
-        """What is rendered in here has `total_seconds`, all together."""
+        """Limit all renders in this block to `total_seconds` together."""
         self._deadline = time.monotonic() + self.limits.total_seconds
         try:
             with bounded(self.name, self.limits):
@@ -277,11 +276,11 @@ class Worker:
 
     @property
     def alive(self) -> bool:
-        """Whether it can be asked by this process: a forked copy of its owner has to start its own."""
+        """Return whether this process can ask the worker; a forked copy of its owner has to start its own."""
         return self._alive and os.getpid() == self._owner
 
     def ask(self, question: str, seconds: float | None = None) -> dict[str, Json] | TemplateError:
-        """`question` is JSON, in one line."""
+        """Send a question, JSON in one line, and return the answer."""
         line = question.encode("ascii") + b"\n"
         try:
             _write(self.process, line)
@@ -335,7 +334,7 @@ def _write(process: Process, data: bytes) -> None:
 
 
 def _read_line(process: Process, seconds: float, most: int) -> bytes:
-    """Up to the newline, to the end of the pipe, or beyond `most` bytes.  The worker says one line a question."""
+    """Read up to the newline, the end of the pipe, or `most` bytes. The worker writes one line per question."""
     if not _POSIX:
         return _read_line_guarded(process, seconds, most)
     assert process.stdout is not None
@@ -357,7 +356,7 @@ def _read_line(process: Process, seconds: float, most: int) -> bytes:
 
 
 def _read_line_guarded(process: Process, seconds: float, most: int) -> bytes:
-    """Where a pipe cannot be waited for with a time limit."""
+    """Read a line on systems where a pipe can't be waited for with a time limit."""
     assert process.stdout is not None
     late = Event()
 
@@ -377,7 +376,7 @@ def _read_line_guarded(process: Process, seconds: float, most: int) -> bytes:
 
 
 def _end(process: Process, owner: int) -> None:
-    """A forked copy of the owner leaves it alone."""
+    """End the worker, unless this is a forked copy of its owner."""
     if os.getpid() != owner:
         return
     # Also where it is the garbage collector that calls.

@@ -2,7 +2,7 @@
 
     Watched("hi", log).lower().startswith("deploy")  →  False, and log holds "deploy"
 
-A template may compare a message with a phrase that stands nowhere in its source (`"yolped" | reverse`), so the phrases
+A template may compare a message with a phrase that is nowhere in its source (`"yolped" | reverse`), so the phrases
 are taken from the comparisons themselves.  What is made of a watched text is watched too.
 """
 

@@ -111,7 +111,8 @@ def _lower(which: int, value: int) -> None:
 
 @contextmanager
 def _bounded_time(limits: Limits) -> Iterator[None]:
-    """The signal's default action ends the process, also in the middle of one long operation."""
+    """Limit the time of the block. The signal's default action ends the process, even in the middle of one long
+    operation."""
     if not hasattr(signal, "setitimer"):
         yield
         return
@@ -154,7 +155,7 @@ def _work(template: Template, line: bytes, limits: Limits) -> bytes:
 def _pieces(
     template: Template, variables: Mapping[str, object], limits: Limits
 ) -> Iterator[tuple[FrameType | None, str]]:
-    """What the template writes, piece by piece, with the frame that stands at the line of each."""
+    """Yield the template's output piece by piece, with the frame at the line of each."""
     left = limits.output_chars
     pieces = template.root_render_func(template.new_context(dict(variables)))
     for piece in pieces:
@@ -166,7 +167,8 @@ def _pieces(
 
 
 def _traced(template: Template, asked: Mapping[str, Any], limits: Limits) -> dict[str, object]:
-    """The pieces with their lines, what messages were compared with and where, and what the clock showed."""
+    """Return the pieces with their lines, the texts that messages were compared with and where, and the time that the
+    template saw."""
     variables: dict[str, object] = asked["trace"]
     clock: Sequence[int] = asked["clock"]
     watched = _watched_everywhere if asked.get("every_text") else _watched_message
@@ -200,12 +202,13 @@ def _running_line(template: Template) -> int:
 
 @lru_cache(maxsize=10_000)
 def _line_of(template: Template, line: int) -> int:
-    """The template's line for one of its code.  Jinja reads the whole list of them again whenever it is asked."""
+    """Return the template's line for a line of its code. The result is cached, because Jinja parses its list each
+    time."""
     return int(template.get_corresponding_lineno(line))
 
 
 def _watched_message(message: object, log: Log) -> object:
-    """The same message; its content, as a text or as parts, is watched."""
+    """Return the message with watched content, as a text or as parts."""
     if not isinstance(message, dict):
         return message
     content = message.get("content")
@@ -217,7 +220,7 @@ def _watched_message(message: object, log: Log) -> object:
 
 
 def _watched_everywhere(value: object, log: Log) -> object:
-    """The same value; all its texts are watched, except a message's role, which every template compares."""
+    """Return the value with all its texts watched, except a message's role, which every template compares."""
     if isinstance(value, str):
         return Watched(value, log)
     if isinstance(value, list):
@@ -257,7 +260,7 @@ def _message(error: Exception) -> str:
 
 
 def _template_line(trace: TracebackType | None) -> int | None:
-    """Of the innermost frame that runs the template."""
+    """Return the line of the innermost frame that runs the template."""
     line = None
     while trace is not None:
         template = trace.tb_frame.f_globals.get("__jinja_template__")

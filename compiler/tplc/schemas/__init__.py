@@ -24,7 +24,7 @@ def schema_names() -> list[str]:
 
 
 def load_schema(name: str) -> dict[str, Json]:
-    """The schema of a file, with what it names of other schemas: it stands by itself."""
+    """Return the schema of a file, with the other schemas it refers to included."""
     schema = _read(name)
     others: dict[str, Json] = {}
     whole = _standing(schema, "", others)
@@ -39,8 +39,8 @@ def _read(name: str) -> dict[str, Any]:
 
 
 def _standing(node: Any, place: str, others: dict[str, Json]) -> Any:
-    """A part of a schema whose references to other files are to `others`.  `place`: the file that it is from, "" for
-    the schema itself."""
+    """Return a part of a schema whose references to other files point to `others`.  `place`: the file that it is from,
+    "" for the schema itself."""
     if isinstance(node, list):
         return [_standing(item, place, others) for item in node]
     if not isinstance(node, dict):

@@ -1,4 +1,4 @@
-"""What a render has after the past that an engine holds.
+"""Find the text that a render adds to the past in an engine's cache.
 
     past      "<u>Hi<end><a>Hello"
     render    "<u>Hi<end><a>Hello<end><u>Look!<end><a>"
@@ -30,7 +30,7 @@ def added(past: str, render: str) -> str:
 
 
 def marked_at_its_end(message: Message) -> Message | None:
-    """The answer with a mark after its text; None where it has none."""
+    """Return the answer with a mark after its text; None if it has no text."""
     content: Any = message.get("content")
     if isinstance(content, str) and content.strip():
         return {**message, "content": content.rstrip() + MARK}
@@ -44,7 +44,7 @@ def marked_at_its_end(message: Message) -> Message | None:
 
 
 def behind_mark(marked_past: str, marked_render: str, render: str, ends: Sequence[str]) -> tuple[str, str] | None:
-    """What follows the answer, its calls and its closers, in the past alone and in the whole render.
+    """Return the text after the answer, its calls and its closers, in the past alone and in the whole render.
 
     None where the mark changed more than its own place.
     """

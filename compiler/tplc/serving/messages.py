@@ -18,7 +18,7 @@ from tplc.ir.nodes import Json, TemplateIR
 from tplc.messages import set_reasoning, text_content
 from tplc.serving.request import Message
 
-# What clients send reasoning under.
+# The keys under which clients send reasoning.
 _REASONING_KEYS = ("reasoning_content", "reasoning")
 
 
@@ -41,7 +41,8 @@ def _message(ir: TemplateIR, message: Message, path: str) -> dict[str, Json]:
 
 
 def _content(ir: TemplateIR, message: Message) -> Json:
-    """Text as parts, or parts as text, where the template takes only the one; parts that are no text stay."""
+    """Return text as parts, or parts as text, if the template accepts only one of them; parts that are not text
+    stay."""
     content = message.get("content")
     seen = ir.capabilities
     if content is None:

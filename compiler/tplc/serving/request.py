@@ -18,7 +18,7 @@ from tplc.errors import RequestError
 from tplc.ir.nodes import Json
 
 Message = Mapping[str, Json]
-# What a render is given anyway: not for chat_template_kwargs.
+# Inputs that every render gets; chat_template_kwargs can't set them.
 _RESERVED = ("messages", "tools", "add_generation_prompt")
 # Members of a request that have a meaning of their own, and are no variables of a template.
 _WITH_A_MEANING = (
@@ -46,7 +46,7 @@ class ChatRequest:
     stop: tuple[str, ...] = ()
 
     def with_members(self, body: Mapping[str, Any], names: Collection[str]) -> ChatRequest:
-        """The request with members of its body as variables of the template, which `names` lists.
+        """Return the request with members of its body as variables of the template; `names` lists them.
 
         `{"reasoning_effort": "high"}` is such a member.  `chat_template_kwargs` take precedence.
         """
@@ -176,7 +176,7 @@ def _tool_choice(choice: object, tools: tuple[Message, ...]) -> str:
 
 
 def _json_schema(body: Mapping[str, Any]) -> Json | None:
-    """`response_format`, or a schema under `json_schema`."""
+    """Return the schema of `response_format`, or the one under `json_schema`."""
     given = body.get("response_format")
     bare: Json | None = body.get("json_schema")
     if bare is not None and not isinstance(bare, (Mapping, bool)):
@@ -237,7 +237,7 @@ def _stop(given: object) -> tuple[str, ...]:
 
 
 def _wrong(path: str, expected: str, value: object) -> RequestError:
-    """What is missing and what is null is the same to a request."""
+    """Return an error about a member.  A missing member and null are the same in a request."""
     shown = "nothing" if value is None else json.dumps(value, ensure_ascii=False, default=repr)
     if len(shown) > _MOST_SHOWN:
         shown = shown[: _MOST_SHOWN - 1] + "…"

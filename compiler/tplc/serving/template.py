@@ -55,7 +55,7 @@ class Prepared:
     waits for.  Members are called as requests and engines call them; `stops` and `triggers` are their names in 0.1.
 
     `stop_token_ids` are the tokens that end an answer, by their numbers; none if the tokenizer is not known.
-    `parser` holds the keywords of `parse` and `StreamParser`.
+    `parser` contains the keywords of `parse` and `StreamParser`.
     `warnings` name variables that have no effect.
     """
 
@@ -97,7 +97,7 @@ def prepare(
     ir: TemplateIR | None = None,
     special_tokens: Mapping[str, str] | None = None,
 ) -> Prepared:
-    """For one request.  Who has many keeps a `ChatTemplate`."""
+    """Prepare one request.  For many requests, keep a `ChatTemplate`."""
     with ChatTemplate(template, ir=ir, special_tokens=special_tokens) as ready:
         return ready.prepare(request)
 
@@ -150,7 +150,7 @@ class ChatTemplate:
         self.close()
 
     def prepare(self, body: Mapping[str, Any]) -> Prepared:
-        """Raises RequestError for a request that is not right, or that this template cannot do."""
+        """Prepare a request.  Raises RequestError for a request that is invalid, or that this template can't serve."""
         request = read_request(body)
         warnings = tuple(unknown_variables(dict(request.variables), self._variables))
         request = request.with_members(body, self._variables)
@@ -183,13 +183,13 @@ class ChatTemplate:
         ended: bool = True,
         **variables: Json,
     ) -> str:
-        """What a new message adds to the prompt of a conversation: for engines that keep the past in their cache.
+        """Return the text that a new message adds to the prompt of a conversation, for engines that cache the past.
 
-        A message that is not the assistant's adds the generation prompt, too.  After an answer, the engine holds what
-        the model wrote, with the marker that ended it; what follows the marker is what is added.  With `ended=False`
-        it holds the answer alone (it was cut off, or markers are not kept), so the marker is added as well.
-        Where a template writes the past again (it drops old reasoning), the engine keeps what it has, and what is added
-        is what follows the answer.
+        A message that is not the assistant's adds the generation prompt, too.  After an answer, the engine's cache
+        contains the output with its end marker, and the text after that marker is added.  With `ended=False`, the
+        cache lacks the marker (the answer was truncated, or markers are not kept), so the marker is added as well.
+        If a template writes the past differently (it drops old reasoning), the cache stays as it is, and the text after
+        the answer is added.
         """
         whole = read_messages([*past, message])
         answers = whole[-1].get("role") != "assistant"
@@ -243,7 +243,7 @@ class ChatTemplate:
         return PromptExtender(render, self.ir)
 
     def example(self) -> str:
-        """A short conversation as this template writes it."""
+        """Return a short conversation as this template writes it."""
         seen = self.ir.capabilities.system_role
         return self._render(_EXAMPLE if seen else _EXAMPLE[1:], (), {}, generation=True)
 
@@ -290,13 +290,13 @@ class ChatTemplate:
         return prompt
 
     def _continued(self, request: ChatRequest) -> str:
-        """The render up to the end of the last message's text."""
+        """Return the render up to the end of the last message's text."""
         last = request.messages[-1]
         text = _text_of(last.get("content")) or last.get("reasoning_content") or last.get("reasoning")
         if not isinstance(text, str) or not text.strip():
             raise RequestError("continue_final_message", "the last message has no text to continue")
         whole = self._render(request.messages, request.tools, dict(request.variables), generation=False)
-        # A template may strip outer white space; what it kept is what the model goes on from.
+        # A template may strip outer white space; what it kept is what the model continues from.
         for shown in (text, text.rstrip(), text.strip()):
             at = whole.rfind(shown)
             if at >= 0:
@@ -334,12 +334,12 @@ class ChatTemplate:
                     place = f"{captured.marker} {json.dumps(captured.whole, ensure_ascii=False)}".strip()
                     raise RequestError(
                         f"chat_template_kwargs.{name}",
-                        f"the template writes another marker then, and the format holds {place}: leave it out",
+                        f"the template then writes another marker, and the format contains {place}: leave it out",
                     )
 
     def _writes_otherwise(self, captured: Captured, value: Json) -> bool:
-        """Whether a marker is another one with this value.  The header is not: no model writes it, and what follows is
-        read without it.  Where the usual marker does not show, its text is all there is to go by."""
+        """Return whether a marker differs with this value.  Headers don't count: no model writes them, and the text
+        after them is read without them.  If the usual marker isn't in the render, its text decides."""
         if captured.marker == "turn.header":
             return False
         marker = captured.whole.strip()
@@ -352,7 +352,7 @@ class ChatTemplate:
         return self._every_part({})
 
     def _every_part(self, variables: Mapping[str, Json]) -> str:
-        """A conversation whose answers have every part, and the prompt for another; "" when it is refused."""
+        """Return a conversation whose answers have every part, with the prompt for another; "" if it is refused."""
         try:
             return self._render(_EVERY_PART, (), variables, generation=True)
         except (RequestError, RenderFailed):
@@ -373,7 +373,7 @@ class ChatTemplate:
         return grammar.text, grammar.lazy, tuple((trigger.type, trigger.value) for trigger in grammar.triggers)
 
     def _context(self, prompt: str, variables: Mapping[str, Json]) -> Mapping[str, Json] | None:
-        """The learned generation prompt that this one is: the longest that it ends with."""
+        """Return the variables of the learned generation prompt that ends this prompt; the longest one counts."""
         fitting = [known for known in self.ir.turn.prompts if prompt.endswith(known.text)]
         best = max(fitting, key=lambda known: (len(known.text), _agreement(known, variables)), default=None)
         return dict(best.context) if best is not None else None
@@ -386,7 +386,7 @@ class ChatTemplate:
         return before if after.startswith(before) else next((c for c in candidates if after.startswith(c)), before)
 
     def _turn_of(self, before: str) -> str:
-        """The past up to what ends its last turn."""
+        """Return the past up to the text that ends its last turn."""
         for end in _markers(self._ends):
             for text in ("", *self._tokens.values()):
                 shown = before.removesuffix(text).rstrip() if text else before.rstrip()
@@ -395,7 +395,8 @@ class ChatTemplate:
         return before
 
     def _behind_end(self, written: str, rest: str) -> str:
-        """What follows the end marker, where the model stops.  `written` is what the last turn has there."""
+        """Return the text after the end marker, where the model stops.  `written` is the text that the last turn has
+        there."""
         ends = _cores(self._ends)
         ends = [end for end in ends if written.lstrip().startswith(end)][:1] or ends
         for end in ends:
@@ -406,12 +407,12 @@ class ChatTemplate:
             raise RequestError(
                 "messages",
                 f"the model ends its turn with {shown}, and the template writes {_start_of(rest)} there once a message "
-                "follows: take the end marker out of what the engine holds, and ask with ended=False",
+                "follows: remove the end marker from the engine's cache, and pass ended=False",
             )
         return rest
 
     def _once(self, prompt: str) -> str:
-        """The prompt without what the tokenizer adds once more."""
+        """Return the prompt without the tokens that the tokenizer would add again."""
         bos, eos = self._tokens.get("bos_token", ""), self._tokens.get("eos_token", "")
         if self._adds_bos and bos:
             prompt = prompt.removeprefix(bos)
@@ -449,7 +450,7 @@ def _start_of(text: str) -> str:
 
 
 def _markers(ends: Sequence[str]) -> list[str]:
-    """With the white space in front of them, and where there is none, without."""
+    """Return the ends with the white space before them, and without it if there is none."""
     return [*(end.rstrip() for end in ends if end.strip()), *_cores(ends)]
 
 
@@ -458,7 +459,7 @@ def _cores(ends: Sequence[str]) -> list[str]:
 
 
 def _text_of(content: Json) -> str:
-    """The text of content; of parts, the last text."""
+    """Return the text of content; of parts, the last text."""
     if isinstance(content, list):
         texts = [part.get("text") for part in content if isinstance(part, dict) and part.get("type") == "text"]
         content = texts[-1] if texts else None

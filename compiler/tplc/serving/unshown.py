@@ -1,4 +1,4 @@
-"""What a request says and its prompt does not: refused, as the model would never see it.
+"""Refuse requests with parts that the prompt would not contain, because the model would never see them.
 
     {"role": "user", "content": [{"type": "text", …}, {"type": "image_url", …}]}, and a template that takes text only
     →  request: messages[0].content[1]: the template writes nothing of a part of type image_url
@@ -61,7 +61,7 @@ def refuse_failing_tool(
 
 
 def _other_parts(message: Message) -> Iterator[tuple[int, str, Message]]:
-    """Where a part stands that is no text, its type, and the message without it."""
+    """Yield the place of each part that is not text, its type, and the message without it."""
     for place, part in enumerate(_parts(message)):
         if not _is_text(part):
             yield place, str(part.get("type")), _without(message, part)

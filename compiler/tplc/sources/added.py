@@ -23,7 +23,7 @@ _CONFIG = "tokenizer_config.json"
 
 
 def load_added_tokens(source: str) -> tuple[AddedToken, ...]:
-    """Those of a model's folder, a tokenizer.json, a tokenizer_config.json, or a GGUF file."""
+    """Return the added tokens of a model's folder, a tokenizer.json, a tokenizer_config.json, or a GGUF file."""
     path = Path(source)
     if is_gguf(path):
         return read_gguf_tokens(path, source)

@@ -15,7 +15,7 @@ TOOLS = "tool_use"
 
 
 def choose(origin: str, templates: Mapping[str, str], template_name: str | None, *, prefer_tools: bool) -> str:
-    """The name of the template to take."""
+    """Return the name of the template to use."""
     if not templates:
         raise SourceError(origin, "there is no chat template", offer())
     if template_name is not None:

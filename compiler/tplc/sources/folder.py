@@ -77,7 +77,8 @@ def read_tokens(folder: Path, origin: str) -> Offer:
 
 
 def _hint(folder: Path, origin: str) -> str:
-    """What was looked for, and files that may be meant: those of another name are read when they are named."""
+    """Return the file names that were searched for, and existing files that may be meant: these are read if they are
+    named."""
     looked_for = ", ".join([TEMPLATE_FILE, *(f"{name}/*.jinja" for name in TEMPLATE_FOLDERS), *CONFIGS])
     hint = f"looked for {looked_for}; {offer()}"
     others = [_inside(origin, path.name) for path in sorted(folder.glob("*.jinja"))]

@@ -52,7 +52,7 @@ class _Damaged(Exception):
 
 
 def is_gguf(path: Path) -> bool:
-    """A pipe is not looked into: what is read from it is gone."""
+    """Return whether the file is GGUF. Pipes are not read, because the bytes would be gone."""
     if not path.is_file():
         return False
     try:
@@ -88,7 +88,8 @@ def _damaged(origin: str, problem: str) -> SourceError:
 
 
 def read_gguf_tokens(path: Path, origin: str) -> tuple[AddedToken, ...]:
-    """The tokens that stand for more than their text: those of control, which no text matches, and a user's own."""
+    """Return the tokens that mean more than their text: control tokens, which no text matches, and user-defined
+    ones."""
     head = _read(path, origin)
     try:
         texts = [(number, head.tokens[number].decode("utf-8")) for number in _numbers(head, _CONTROL, _USER_DEFINED)]
@@ -147,14 +148,14 @@ class _Head:
     def _read_tokens(self) -> None:
         kind, count = self._number("I"), self._size()
         if kind != _TEXT:
-            raise _Damaged("its tokens are no texts")
+            raise _Damaged("its tokens are not strings")
         self._check_texts(count)
         self.tokens = [self._text(_MOST_TOKEN_BYTES) for _ in range(count)]
 
     def _read_kinds(self) -> None:
         kind, count = self._number("I"), self._size()
         if _PLAIN.get(kind) not in ("I", "i"):
-            raise _Damaged("the kinds of its tokens are no numbers")
+            raise _Damaged("the types of its tokens are not numbers")
         data = self._take(count * 4)
         self.kinds = struct.unpack(f"{self._order}{count}{_PLAIN[kind]}", data)
 
@@ -175,7 +176,7 @@ class _Head:
             raise _Damaged("its lists are nested" if kind == _LIST else f"a value of the unknown kind {kind}")
 
     def _check_texts(self, count: int) -> None:
-        """Each has eight bytes at least, and takes its time."""
+        """Raise an error for an impossible count: each text has at least eight bytes, and takes time."""
         self._texts_left -= count
         if count * 8 > self._left or self._texts_left < 0:
             raise _Damaged(f"a list of {count:,}")
@@ -230,7 +231,7 @@ def _special_tokens(head: _Head) -> dict[str, str]:
 
 
 def _added_tokens(head: _Head) -> tuple[Token, ...]:
-    """The control tokens and the user's own."""
+    """Return the control tokens and the user-defined ones."""
     ends = [head.numbers[key] for key in _ENDS if key in head.numbers]
     numbers = _numbers(head, _CONTROL, _USER_DEFINED)
     tokens = [Token(head.tokens[n].decode("utf-8"), n, head.kinds[n] == _CONTROL) for n in numbers if head.tokens[n]]

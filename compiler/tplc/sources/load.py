@@ -49,8 +49,8 @@ def load(source: str, *, template_name: str | None = None, prefer_tools: bool = 
 
 
 def load_tokens(source: str) -> Offer:
-    """The tokens of a tokenizer: a model's folder, one of its JSON files, or a GGUF file.  What stands in the files
-    next to tokenizer.json is taken with it: it has no names."""
+    """Return the tokens of a tokenizer: a model's folder, one of its JSON files, or a GGUF file. The files next to
+    tokenizer.json are read too, because it contains no names."""
     path = Path(source)
     if path.is_dir():
         return read_tokens(path, source)
@@ -75,13 +75,13 @@ def check_name(source: str) -> None:
             raise SourceError(source, "there is no such built-in template", offer())
     elif _is_there(path, source):
         if path.suffix in ARTIFACTS and not path.is_dir():
-            raise SourceError(source, "this is an artifact, and no template", "name the template that it is made from")
+            raise SourceError(source, "this is an artifact, not a template", "name the template that it is made from")
     elif not is_hub_id(source) or _in_a_folder_here(source):
         raise SourceError(source, "there is no such file or folder", _hint(path, source))
 
 
 def is_elsewhere(source: str) -> bool:
-    """Whether the name is not one of a file: that of a built-in template, or of a model of the hub."""
+    """Return whether the name isn't a file's: it names a built-in template, or a model of the hub."""
     return source.startswith(PREFIX) or is_hub_id(source)
 
 
@@ -94,21 +94,22 @@ def _chosen(name: str, found: Offer, origin: str, template_name: str | None, *, 
 
 
 def _only(name: str, text: str, origin: str, template_name: str | None) -> TemplateSource:
-    """A text that is the template itself has no names to choose from."""
+    """Return the source for a text that is the template itself; it has no names to choose from."""
     if template_name not in (None, DEFAULT):
         raise SourceError(origin, f"this is one template: there is none named {template_name!r} in it")
     return TemplateSource(name, check_template(text, origin), {}, origin)
 
 
 def _in_a_folder_here(source: str) -> bool:
-    """`models/chat` next to a folder `models`; with a revision it is an id all the same."""
+    """Return whether the id begins with an existing folder, like `models/chat`; an id with a revision always means the
+    hub."""
     return "@" not in source and os.path.isdir(Path(source).parts[0])
 
 
 def _hint(path: Path, source: str) -> str:
-    """What was meant, perhaps."""
+    """Return a suggestion for a source that doesn't exist."""
     if "://" in source:
-        return "addresses are not read: name a model of the hub as org/model, or a file here"
+        return "URLs are not supported; name a hub model as org/model, or a local file"
     near = PREFIX + source if source in builtin_names() else _near(path)
     hints = [f"did you mean {near}?"] if near is not None else []
     if is_hub_id(source):

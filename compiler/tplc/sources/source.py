@@ -25,7 +25,7 @@ class TemplateSource:
 
     @property
     def texts_of_tokens(self) -> tuple[str, ...]:
-        """The texts of the added tokens."""
+        """Return the texts of the added tokens."""
         return tuple(token.text for token in self.added_tokens)
 
 

@@ -26,7 +26,7 @@ def read_text(path: Path, origin: str, most_bytes: int) -> str:
 def read_bytes(file: BinaryIO, origin: str, most_bytes: int) -> bytes:
     data = file.read(most_bytes + 1)
     if len(data) > most_bytes:
-        raise SourceError(origin, f"this is larger than {most_bytes >> 20} MB, which no template is")
+        raise SourceError(origin, f"this is larger than {most_bytes >> 20} MB, too large for a template")
     return data
 
 
@@ -46,5 +46,7 @@ def check_template(text: str, origin: str) -> str:
         raise SourceError(origin, "the template is empty")
     surrogate = next((at for at, character in enumerate(text) if "\ud800" <= character <= "\udfff"), None)
     if surrogate is not None:
-        raise SourceError(origin, f"the template is not text: there is half a character (a surrogate) at {surrogate}")
+        raise SourceError(
+            origin, f"the template is not text: it contains half a character (a surrogate) at {surrogate}"
+        )
     return text

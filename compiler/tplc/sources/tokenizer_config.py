@@ -24,7 +24,7 @@ END = "eos_token"
 def read_tokenizer_config(path: Path, origin: str) -> Offer:
     config = read_object(path, origin)
     if config.keys() >= {"version", "provenance", "turn"}:
-        problem = "this is an IR: it holds a format, and no template"
+        problem = "this is an IR: it contains a format, not a template"
         raise SourceError(origin, problem, "name the template that it is made from")
     templates = _templates(config.get(_KEY), origin)
     named = special_tokens(config)
@@ -53,7 +53,7 @@ def special_tokens(config: dict[str, Json]) -> dict[str, str]:
 
 
 def added_tokens(config: dict[str, Json]) -> dict[int, Token]:
-    """By number, as tokenizer_config.json has them, or tokenizer.json."""
+    """Return the added tokens by number, from tokenizer_config.json or tokenizer.json."""
     decoder, listed = config.get("added_tokens_decoder"), config.get("added_tokens")
     numbered: list[tuple[Json, Json]] = []
     if isinstance(decoder, dict):
@@ -69,7 +69,7 @@ def added_tokens(config: dict[str, Json]) -> dict[int, Token]:
 
 
 def with_ends(tokens: Iterable[Token], named: Mapping[str, str], ids: Iterable[int] = ()) -> tuple[Token, ...]:
-    """The tokens, with those marked that end an answer: the one that is named so, and those with these numbers."""
+    """Return the tokens, with those marked that end an answer: the one with this name, and those with these numbers."""
     ends, text = {*ids}, named.get(END, "")
     marked = [replace(token, ends=token.text == text or token.id in ends) for token in tokens]
     # One text may have several numbers; a format knows a token by its text.

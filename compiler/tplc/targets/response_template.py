@@ -25,8 +25,8 @@ _UNTYPED_REASON = "they are read by the tools' schemas; without tools every valu
 
 @dataclass(frozen=True, slots=True)
 class Inexpressible:
-    """What a target cannot express of a format: `example` is a message that shows it, `text` what a model writes
-    of it."""
+    """A part of a format that a target cannot express: `example` is a message that shows it, `text` is the
+    message as a model writes it."""
 
     feature: str
     reason: str
@@ -44,7 +44,7 @@ class Inexpressible:
 def verify_response_template(
     ir: TemplateIR, renderer: Renderer, profile: Profile, *, seed: int = 0, thorough: bool = False
 ) -> tuple[Verification, tuple[Inexpressible, ...]]:
-    """Every message of the battery, whole and in every length of chunks from 1 to 29.
+    """Verify every message of the battery, whole and in chunks of each length from 1 to 29.
 
     A message that shows what the template is known not to express need not come back; one of the plain ones has to.
     """

@@ -20,10 +20,10 @@ from tplc.backends.gbnf import Grammar
 from tplc.errors import TplcError
 from tplc.grammars.dialect.values import is_json
 from tplc.grammars.request.openers import mark
-from tplc.ir.nodes import Json, Reasoning, Slot, TemplateIR, Text
+from tplc.ir.nodes import Json, Layout, Reasoning, Slot, TemplateIR, Text
 from tplc.lower import CallForm, lower
-from tplc.lower.layouts import text_at
 from tplc.lower.special import special_tokens
+from tplc.lower.written import written_calls
 
 TARGET = "structural_tag"
 _ROOT = re.compile(r'root ::= "((?:[^"\\]|\\.)*)"')
@@ -39,7 +39,7 @@ class NoTag(TplcError):
         self.reason = reason
 
     def __str__(self) -> str:
-        return f"{self.name}: {TARGET} cannot say this: {self.reason}"
+        return f"{self.name}: {TARGET} cannot express this: {self.reason}"
 
 
 def without_reasoning(ir: TemplateIR) -> TemplateIR:
@@ -51,12 +51,13 @@ def without_reasoning(ir: TemplateIR) -> TemplateIR:
 
 
 def with_head(ir: TemplateIR, head: str) -> TemplateIR:
-    """For a prompt that holds this of the answer."""
+    """Return the format for a prompt that contains this part of the answer."""
     return replace(ir, turn=replace(ir.turn, prompts=(replace(ir.turn.prompts[0], head=head, context=()),)))
 
 
 def structural_tag(ir: TemplateIR, grammar: Grammar, *, parallel: bool) -> dict[str, Json]:
-    """`grammar` is that of the request; `parallel`: whether another call may follow the first."""
+    """Return the tag for a request.  `grammar` is the request's; `parallel`: whether another call may follow the
+    first."""
     if not grammar.text:
         raise NoTag(ir.provenance.name, "nothing is constrained, so the request needs none")
     rules = "\n".join(line for line in grammar.text.split("\n") if line and not line.startswith("#")) + "\n"
@@ -67,8 +68,8 @@ def structural_tag(ir: TemplateIR, grammar: Grammar, *, parallel: bool) -> dict[
         if trigger.type != "word":
             raise NoTag(
                 ir.provenance.name,
-                f"calls begin like other text, and only a pattern distinguishes them ({trigger.value}); "
-                "--tool-choice required has no such need",
+                f"calls begin like other text, only a pattern distinguishes them ({trigger.value}); "
+                "--tool-choice required does not need this",
             )
         content: Json = {"type": "grammar", "grammar": _behind(ir, rules, trigger.value)}
         tags.append({"type": "tag", "begin": trigger.value, "content": content, "end": ""})
@@ -91,8 +92,8 @@ def tag_of(
 
 
 def token_tag(ir: TemplateIR, grammar: Grammar, *, parallel: bool, required: bool) -> dict[str, Json] | None:
-    """The tag for a format whose calls open with a token of a known number: then they open with that token only, and
-    text that spells it opens none.  `grammar` is that of the request if calls may come; `required`: one has to come.
+    """Return the tag for a format whose calls open with a token of a known number: calls open with that token only, and
+    text that spells it opens none.  `grammar` is the request's, if calls are allowed; `required`: one call must come.
 
     None for other formats: text is all that opens their calls, or content opens with the same token.
     """
@@ -121,7 +122,7 @@ def token_tag(ir: TemplateIR, grammar: Grammar, *, parallel: bool, required: boo
 
 
 def _in_tokens(rules: str, numbers: Mapping[str, int]) -> str:
-    """The rules with Token(NUMBER) for each token in their literals."""
+    """Return the rules with Token(NUMBER) for each token in their literals."""
     cut = re.compile("(" + "|".join(map(re.escape, sorted(numbers, key=len, reverse=True))) + ")")
 
     def written(match: re.Match[str]) -> str:
@@ -138,7 +139,7 @@ def _in_tokens(rules: str, numbers: Mapping[str, int]) -> str:
 def legacy_tag(
     ir: TemplateIR, tools: Sequence[Mapping[str, Any]], *, tool_choice: str, parallel: bool | None
 ) -> dict[str, Json]:
-    """The old form, which engines read that know no other: JSON of a schema between two texts, in text that is free.
+    """Return the old form, for engines that only read that: JSON of a schema between two texts, in free text.
 
     It says no more than that, so what is more is refused.
     """
@@ -148,19 +149,20 @@ def legacy_tag(
         raise NoTag(name, f"the old form leaves text free and counts no calls, so {asked} has no place in it")
     if calls is None or ir.tools.dialect is None:
         raise NoTag(name, "the format has no calls")
-    kinds = [item.kind for item in calls.call if isinstance(item, Slot)]
+    written = written_calls(ir.tools)
+    kinds = [item.kind for item in written.call if isinstance(item, Slot)]
     if kinds.count("arguments") != 1 or set(kinds) != {"name", "arguments"} or kinds[0] != "name":
         raise NoTag(name, f"a call has to be its name and then its arguments; this has {', '.join(kinds)}")
     if calls.pairs is not None or calls.encoded or not is_json(ir.tools.dialect):
-        raise NoTag(name, "arguments are not written as JSON, and the old form says nothing else")
-    opener = text_at(calls.call, 0).lstrip()
+        raise NoTag(name, "arguments are not written as JSON, and the old form cannot express anything else")
+    opener = written.opener.lstrip()
     trigger = mark(opener)
     if trigger is None:
         raise NoTag(name, f"a call begins like other text ({json.dumps(opener, ensure_ascii=False)})")
     structures: list[Json] = []
     for tool in tools:
         function = tool.get("function", tool)
-        begin, end = _around_arguments(calls, function["name"])
+        begin, end = _around_arguments(written.call, _spelled_name(calls, function["name"]))
         if not end:
             raise NoTag(name, "nothing closes a call, and the old form needs a text after the arguments")
         schema = function.get("parameters") or {"type": "object", "properties": {}}
@@ -168,13 +170,16 @@ def legacy_tag(
     return {"type": TARGET, "structures": structures, "triggers": [trigger]}
 
 
-def _around_arguments(calls: CallForm, name: str) -> tuple[str, str]:
+def _spelled_name(calls: CallForm, name: str) -> str:
+    return json.dumps(name, ensure_ascii=False)[1:-1] if calls.fields else name
+
+
+def _around_arguments(layout: Layout, name: str) -> tuple[str, str]:
     """Return the text before and after the arguments of this tool's calls."""
-    written = json.dumps(name, ensure_ascii=False)[1:-1] if calls.fields else name
-    at = calls.call.index(Slot("arguments"))
-    parts = (calls.call[:at], calls.call[at + 1 :])
-    before, behind = ("".join(item.text if isinstance(item, Text) else written for item in part) for part in parts)
-    return before.lstrip(), behind.rstrip()
+    at = layout.index(Slot("arguments"))
+    parts = (layout[:at], layout[at + 1 :])
+    before, after = ("".join(item.text if isinstance(item, Text) else name for item in part) for part in parts)
+    return before.lstrip(), after.rstrip()
 
 
 def tag_text(tag: dict[str, Json]) -> str:
@@ -186,14 +191,14 @@ def _tag(format_: Json) -> dict[str, Json]:
 
 
 def _behind(ir: TemplateIR, rules: str, trigger: str) -> str:
-    """The rules of what follows the trigger, which the root begins with."""
+    """Return the rules for the text after the trigger, with which the root begins."""
     match = _ROOT.match(rules)
     literal = "" if match is None else _unquoted(match[1])
     if match is None or not literal.startswith(trigger):
         raise NoTag(
             ir.provenance.name,
             f"the trigger {json.dumps(trigger, ensure_ascii=False)} is not what all calls begin with; "
-            "--tool-choice required has no such need",
+            "--tool-choice required does not need this",
         )
     rest = literal[len(trigger) :]
     return f"root ::= {_quoted(rest)}{rules[match.end() :]}"

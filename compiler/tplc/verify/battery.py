@@ -141,6 +141,12 @@ def battery(ir: TemplateIR) -> Iterator[Case]:
         yield Case(f"content: {title}", content=text)
     for title, text in _signs(ir.reasoning):
         yield Case(f"content: {title}", content=text)
+    for slot in ("content", "reasoning"):
+        text = _escapes(ir, slot)
+        if text:
+            texts = {"content": CONTENT, slot: text}
+            title = f"{slot}: characters that are escaped"
+            yield Case(title, texts.get("reasoning", ""), texts["content"])
     for title, text in _REASONINGS:
         yield Case(f"reasoning: {title}", reasoning=text, content=CONTENT)
     for title, text in _STRINGS:
@@ -165,6 +171,13 @@ def battery(ir: TemplateIR) -> Iterator[Case]:
         yield Case(
             f"the characters {signs} in a name and a key", calls=(Call(f"look{signs}up", ((f"a{signs}b", "x"),)),)
         )
+
+
+def _escapes(ir: TemplateIR, slot: str) -> str:
+    """Return a text with each character that is escaped there, and after it with the texts that stand for them."""
+    escapes = [one for one in ir.escapes if one.slot == slot]
+    signs = "".join(f"a{one.sign}b" for one in escapes)
+    return f"{signs} and {''.join(f'a{one.text}b' for one in escapes)}." if escapes else ""
 
 
 def _signs(reasoning: Reasoning) -> Iterator[tuple[str, str]]:

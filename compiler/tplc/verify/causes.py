@@ -9,13 +9,10 @@ nothing better is known, it is the part of a message that every failure has, and
 
 from __future__ import annotations
 
-import html
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
-from urllib.parse import quote
 
 from tplc.errors import BadMessage
 from tplc.ir.markers import common_prefix, common_suffix, holds_piece
@@ -25,6 +22,7 @@ from tplc.ir.printed import quoted
 from tplc.ir.write import WrittenPart, write_parts
 from tplc.verify.battery import Case
 from tplc.verify.compare import as_message
+from tplc.verify.transformations import transformations
 
 _AROUND = 24
 _SAME = 8
@@ -104,22 +102,6 @@ def _taken_for_markers(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
             yield f"{path} {quoted(marker)} is in the text itself and cannot be distinguished from the turn's end"
 
 
-# What templates do to a text, that no format of ours undoes.
-_TRANSFORMATIONS: Mapping[str, Callable[[str], str]] = {
-    "escapes HTML": lambda text: html.escape(text, quote=False).replace('"', "&#34;").replace("'", "&#39;"),
-    "escapes HTML with named quotes": lambda text: html.escape(text),
-    "percent-encodes": quote,
-    "writes capital letters": str.upper,
-    "writes small letters": str.lower,
-    "leaves out white space at the ends": str.strip,
-    "writes JSON strings": lambda text: json.dumps(text)[1:-1],
-    **{
-        f"indents by {size}": partial(lambda size, text: text.replace("\n", "\n" + " " * size), size)
-        for size in (1, 2, 3, 4, 6, 8)
-    },
-}
-
-
 def _transformed(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
     """The transformation of the texts in one part that explains a message which does not come back: the format writes
     the text otherwise."""
@@ -127,9 +109,8 @@ def _transformed(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
     for one in tried:
         expected = "" if one.passed else _written(ir, one.case)
         for part, text in _texts_by_part(one.case) if not one.passed else ():
-            for name, change in _TRANSFORMATIONS.items():
-                written = change(text)
-                if written.strip() and text not in one.turn and written in one.turn and written not in expected:
+            for name, written in transformations(text, one.turn):
+                if written not in expected:
                     found.setdefault(part, (name, text, written))
     for part, (name, text, written) in found.items():
         yield f"the template {name} in {part}: {quoted(_short(text))} is written {quoted(_short(written))}"

@@ -56,7 +56,15 @@ class Coverage:
                 words = CONTENT if case.content else ""
                 yield replace(case, title=f"{kind.parts}", reasoning=REASONING if case.reasoning else "", content=words)
 
+    def lost_kinds(self) -> frozenset[CoveredKind]:
+        """Return the kinds of which no message came back, and some were read as no other kind that does."""
+        return frozenset(
+            kind
+            for kind, found in self.lost.items()
+            if kind not in self.came_back and any(read_as not in self.came_back for read_as in found)
+        )
+
     def failures(self) -> Iterator[str]:
-        for kind, found in self.lost.items():
-            if kind not in self.came_back:
-                yield from (failure for read_as, failure in found.items() if read_as not in self.came_back)
+        for kind in self.lost:
+            if kind in self.lost_kinds():
+                yield from (failure for read_as, failure in self.lost[kind].items() if read_as not in self.came_back)

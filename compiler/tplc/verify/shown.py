@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from tplc.errors import RenderFailed, TemplateRaised
 from tplc.ir.nodes import Json, TemplateIR
@@ -18,6 +18,7 @@ from tplc.render import Renderer
 from tplc.verify.battery import Case, Shape
 from tplc.verify.conversation import Setting, assistant, conversation, offered_tools, opening, settings
 from tplc.verify.cut import TurnFrame, trailing_of
+from tplc.verify.transformations import transformations
 from tplc.verify.words import Words, words_of
 
 Context = tuple[tuple[str, Json], ...]
@@ -35,11 +36,14 @@ class Shown:
 @dataclass(frozen=True, slots=True)
 class NotShown:
     """`parts` are those that are dropped; `refusal` is the template's own reason, if it raised; `why` says what is
-    shown in their place."""
+    shown in their place.  `changed` says what becomes of their words, in this setting, if the render depends on
+    them."""
 
     parts: tuple[str, ...]
     refusal: str = ""
     why: str = ""
+    changed: str = ""
+    setting: Setting = field(default_factory=Setting)
 
 
 class Stage:
@@ -148,12 +152,17 @@ class Stage:
 
 
 def shown(stage: Stage, shape: Shape, tried: Sequence[Setting]) -> Shown | NotShown:
-    """The first of the settings in which all of the shape shows, else what the best of them leaves out."""
+    """The first of the settings in which all of the shape shows, else what the best of them leaves out.
+
+    Content in parts doesn't count if the template writes the same text otherwise: then it prints the list."""
     best: NotShown | None = None
     for setting in tried:
         found = _shown_in(stage, _words(shape, stage.words), setting)
         if isinstance(found, Shown):
-            return found
+            text = (
+                _shown_in(stage, _words(shape, stage.words), replace(setting, parts=False)) if setting.parts else found
+            )
+            return text if isinstance(text, NotShown) and text.changed else found
         if best is None or (bool(found.refusal), len(found.parts)) < (bool(best.refusal), len(best.parts)):
             best = found
     return best or NotShown(("everything",))
@@ -166,7 +175,7 @@ def usual_settings(ir: TemplateIR, stage: Stage) -> tuple[Setting, ...]:
     for shape in (Shape(False, True, 0), Shape(False, False, 1)):
         tried = likely if ir.tools.format != "none" or not shape.calls else likely[:12]
         result = shown(stage, shape, list(_distinct(tried, shape)))
-        if isinstance(result, Shown):
+        if isinstance(result, Shown) or result.changed:
             found.append(result.setting)
     follows: tuple[Follow, ...] = ("none", "tool", "user", "tool_user")
     variants = [replace(setting, follow=follow) for follow in follows for setting in reversed(found)]
@@ -184,7 +193,7 @@ def without_content_as_reasoning(
         other = results.get(Shape(True, False, shape.calls))
         lone = shape.content and not shape.reasoning and isinstance(other, NotShown)
         if lone and isinstance(result, Shown) and stage.is_written_as_reasoning(shape, result):
-            found[shape] = NotShown(("content",), why="it is written between the marks of reasoning")
+            found[shape] = NotShown(("content",), why="it is inside the markers of reasoning")
     return found
 
 
@@ -203,7 +212,7 @@ def silence(stage: Stage, tried: Sequence[Setting]) -> str:
             return "the user's text is not in the render of a question, so no turn can be separated from it"
         if not frame.asks(full) or words.content not in full:
             missing = "the question" if not frame.asks(full) else "the answer's text"
-            return f"the render of a question and its answer is without {missing}: {_quoted(full)}"
+            return f"the render of a question and its answer does not contain {missing}: {_quoted(full)}"
         asked, answered = (text.rpartition(stage.words.question)[2] for text in (frame.prompt, full))
         return (
             f"no answer follows what was learned to stand before it: after the question, the prompt goes on with "
@@ -237,16 +246,45 @@ def _shown_in(stage: Stage, words: Case, setting: Setting) -> Shown | NotShown:
     turn = frame.with_trailing(full) if frame.asks(full) else None
     if turn is None:
         return NotShown(_part_names(words), "the turn does not follow the question")
-    missing = [name for name, word in _parts(words) if word not in turn]
+    missing = [(name, word) for name, word in _parts(words) if word not in turn]
     if missing:
-        return NotShown(tuple(dict.fromkeys(missing)))
+        changed = _change(stage, words, setting, full, turn, [word for _, word in missing])
+        names = tuple(dict.fromkeys(name for name, _ in missing))
+        return NotShown(names, changed=changed, setting=setting)
     if stage.leaves_reasoning_open(words, turn):
-        return NotShown(("content",), why="it follows a mark that opens reasoning, which nothing closes")
+        return NotShown(("content",), why="it follows an opener of reasoning that is never closed")
     last = max((word for _, word in _parts(words)), key=turn.rindex)
     trailing = stage.content_trailing(setting) if "tool" not in setting.follow else None
     if trailing is None or not turn.endswith(trailing):
         trailing = trailing_of(frame, full, last)
     return Shown(setting, replace(frame, trailing=trailing))
+
+
+def _with_others(words: Case, missing: Sequence[str]) -> Case:
+    """Return the case with other words of the same length in the place of those that are missing."""
+
+    def other(word: str) -> str:
+        return word[::-1] if word in missing else word
+
+    calls = tuple(
+        Call(other(call.name), tuple((other(key), other(str(value))) for key, value in call.arguments))
+        for call in words.calls
+    )
+    return replace(words, reasoning=other(words.reasoning), content=other(words.content), calls=calls)
+
+
+def _change(stage: Stage, words: Case, setting: Setting, full: str, turn: str, missing: Sequence[str]) -> str:
+    """Return what the template makes of words that the turn is without; "" if the render does not depend on them."""
+    try:
+        if stage.render(_with_others(words, missing), setting) == full:
+            return ""
+    except (TemplateRaised, RenderFailed):
+        return ""
+    found = ((word, *made) for word in missing for made in transformations(word, turn))
+    word, name, written = next(found, ("", "", ""))
+    if name:
+        return f"the template {name}: {_quoted(word)} is written {_quoted(written)}"
+    return "the render depends on its words and holds none of them as it is"
 
 
 def _earlier(words: Words) -> Call:

@@ -25,10 +25,11 @@ from tplc.verify.battery import SHAPES, Case, Shape, after_results, battery, ran
 from tplc.verify.causes import Tried, explained
 from tplc.verify.compare import ID, Difference, as_case, as_message, difference, fits, same_message, with_texts
 from tplc.verify.conversation import fitting_tools
-from tplc.verify.coverage import Coverage, kind_of
+from tplc.verify.coverage import Coverage, CoveredKind, kind_of
 from tplc.verify.cut import TurnFrame
 from tplc.verify.shown import (
     Context,
+    NotShown,
     Shown,
     Stage,
     shown,
@@ -96,6 +97,16 @@ class _OneRender:
     pair: Pair
 
 
+@dataclass(frozen=True, slots=True)
+class _Excuse:
+    """An excused message: the kind of its turn, and what came of it, in the first context or a later one."""
+
+    kind: CoveredKind
+    tried: Tried
+    pair: Pair
+    first: bool
+
+
 @dataclass(slots=True)
 class _Tally:
     messages: int = 0
@@ -104,11 +115,22 @@ class _Tally:
     not_shown: dict[str, None] = field(default_factory=dict)
     refused: dict[str, list[str]] = field(default_factory=dict)
     ambiguities: dict[str, Ambiguity] = field(default_factory=dict)
-    pairs: list[Pair] = field(default_factory=list)
+    excuses: list[_Excuse] = field(default_factory=list)
     coverage: Coverage = field(default_factory=Coverage)
     failures: list[str] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)  # parts that are written, and never as they are
     tried: list[Tried] = field(default_factory=list)
     later: list[Tried] = field(default_factory=list)  # in other contexts than the first
+
+    def pairs(self) -> Iterator[Pair]:
+        """Yield the excused messages. Those of a kind that never comes back count as failures instead."""
+        lost = self.coverage.lost_kinds()
+        for excuse in self.excuses:
+            if excuse.kind in lost:
+                self.messages += 1
+                (self.tried if excuse.first else self.later).append(excuse.tried)
+            else:
+                yield excuse.pair
 
 
 @dataclass(slots=True)
@@ -171,12 +193,14 @@ def try_messages(
     for number, context in enumerate(contexts):
         trip.run(tuple(json.loads(context).items()), first=number == 0)
     tally = trip.tally
-    tally.failures += trip.lost()
+    tally.failures += [*tally.changed, *trip.lost()]
     tally.failures += tally.coverage.failures()
+    pairs = tuple(tally.pairs())
     tally.failures += trip.too_little() if not tally.failures else ()
     reasons: tuple[str, ...] = ()
     if tally.failures:
-        reasons = explained(ir, tally.tried) or explained(ir, tally.later)
+        reasons = tuple(f"cause: {line}" for line in tally.changed[:1])
+        reasons = reasons or explained(ir, tally.tried) or explained(ir, tally.later)
         if not any(line.startswith("cause: ") for line in reasons):
             reasons = (f"cause: {tally.failures[0]}", *reasons)
     if not tally.messages:
@@ -190,9 +214,9 @@ def try_messages(
         not_shown=(*tally.not_shown, *_refusals(tally.refused)),
         ambiguities=tuple(tally.ambiguities.values()),
         failures=(*reasons, *tally.failures[:MOST_FAILURES]),
-        excused=tuple(pair.excused for pair in tally.pairs),
+        excused=tuple(pair.excused for pair in pairs),
     )
-    return Trial(result, tuple(tally.tried), tuple(tally.pairs))
+    return Trial(result, tuple(tally.tried), pairs)
 
 
 class _RoundTrip:
@@ -230,6 +254,7 @@ class _RoundTrip:
         tried = usual_settings(self.ir, stage)
         results = without_content_as_reasoning(stage, {shape: shown(stage, shape, tried) for shape in SHAPES})
         self.tally.not_shown.update(dict.fromkeys(_in_context(summary(results), context, first=first)))
+        self.tally.changed += _changed(results)
         shapes = [shape for shape in SHAPES if isinstance(results[shape], Shown)]
         self._shown.update(shapes)
         if first and not shapes:
@@ -268,10 +293,10 @@ class _RoundTrip:
         """A template that refuses messages, or writes what says nothing of them, proves nothing by the few others."""
         tally = self.tally
         refused = sum(map(len, tally.refused.values()))
-        if tally.messages and tally.messages * LEAST_SHARE < refused + len(tally.pairs):
+        if tally.messages and tally.messages * LEAST_SHARE < refused + len(tally.excuses):
             reasons = [f"the template refuses {titles[0]}: {reason}" for reason, titles in tally.refused.items()]
             reasons += [f"{one.kind}: expected {one.first}, got {one.second}" for one in tally.ambiguities.values()]
-            asked = tally.messages + refused + len(tally.pairs)
+            asked = tally.messages + refused + len(tally.excuses)
             yield f"only {tally.messages} of {asked} messages show what was in them; {reasons[0]}"
 
     def _check_end(self, rests: Sequence[str]) -> None:
@@ -312,7 +337,8 @@ class _RoundTrip:
             failure = self._failure(case, context, turn, lost)
             self.tally.coverage.note_lost(case, problem.other, _place(context), failure)
             self.tally.ambiguities.setdefault(found.kind, found)
-            self.tally.pairs.append(problem.pair)
+            tried = Tried(case, turn, f"{found.kind}: expected {found.first}, got {found.second}")
+            self.tally.excuses.append(_Excuse(kind, tried, problem.pair, first))
         else:
             self.tally.messages += 1
             excuse = self.expectations.excuse(case)
@@ -567,6 +593,13 @@ def _refusals(refused: Mapping[str, Sequence[str]]) -> Iterator[str]:
         named = [title for title in dict.fromkeys(titles) if not title.startswith("random")] or ["some random messages"]
         more = f", and {len(named) - 3} more" if len(named) > 3 else ""
         yield f"{', '.join(named[:3])}{more} (refused: {reason})"
+
+
+def _changed(results: Mapping[Shape, Shown | NotShown]) -> Iterator[str]:
+    """Yield the parts of which words are not in the render, although it depends on them."""
+    for shape, result in results.items():
+        if isinstance(result, NotShown) and result.changed:
+            yield f"{shape}: {' and '.join(result.parts)} cannot be read: {result.changed}"
 
 
 def _in_context(lines: Sequence[str], context: Context, *, first: bool) -> list[str]:

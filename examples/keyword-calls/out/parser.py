@@ -1841,6 +1841,7 @@ class TurnStates(Stream):
 
 ONE_WORD = Pattern(r"[\w.:/-]+")
 NEVER_IN_NAMES = frozenset("<>{}\n")  # characters of markup, which stand in no name but in a tool's
+NUMBERS = ("index", "count")  # slots that hold a number
 REPEATED_SLOT = "repeated_slot"  # a code of diagnostics
 MOST_ODD = 64  # the most names with unusual characters that are searched for
 
@@ -1871,7 +1872,7 @@ class Slots(TurnStates):
             if word is not None and word.lastindex is None:
                 self._undecided, self._undecided_from = PLAIN_WORD.fullmatch, pos
                 return values, pos, "more"
-            if word is not None and values.setdefault(slot, word[1]) == word[1] and slot != "index":
+            if word is not None and values.setdefault(slot, word[1]) == word[1] and slot not in NUMBERS:
                 earlier = (slot, pos, buf[word.end(1) : word.end()])
                 trail = ends.trails[word.lastindex - 2]
                 pos, self._space = word.end(1 if trail is None else 0), trail or ""
@@ -1927,7 +1928,7 @@ class Slots(TurnStates):
         if self._final and partial < len(buf) and not of_slot and buf[pos:partial].strip() in self._tools:
             return Match("next", partial, partial), ""  # a truncated marker comes after the whole name
         text = buf[pos : min(partial, pos + NAME_LIMIT)].strip()
-        parts = text.split(joint) if slot == "index" and joint else [text]
+        parts = text.split(joint) if slot in NUMBERS and joint else [text]
         wait = end - pos < NAME_LIMIT and (self._long_names or not any("\n" in part.strip() for part in parts))
         if self._final and len(text.split()) > 1:  # several words are probably the words of an answer
             wait = any(name.startswith(text) for name in self._tools)
@@ -2070,25 +2071,17 @@ class Machine(Slots):
         return True
 
     def _after_call(self) -> bool:
-        # after_call = (CALL_END | CALL_SEPARATOR)* ((NEXT_CALL_START | CALL_START) call | content)
-        kind = self._next_of_calls(self.AFTER_CALL)
-        if kind is None:
-            return False
-        if kind == "" or (kind == "call" and self._unclosed):
-            more = self._left_over(kind)
-            if more != "no":
-                return more == "dropped"
-        if kind == "call":
-            return self._try_call("content")
-        if kind in ("close", "closed", "separator"):
-            if self._mark.ambiguous >= SPELLED_OTHERWISE:
-                self._note_spelling()
-            self._pos, self._space = self._mark.end, self._mark.trail
-            self._unclosed = kind == "separator" or (self._unclosed and kind != "closed")
-            if kind == "separator":
-                return self._try_unopened()
-            return True
-        # Something else than more of the calls follows, or nothing.
+        raise NotImplementedError
+
+    def _drop_closer(self, unclosed: bool) -> bool:
+        """Drop a closer or a separator after a call; `unclosed`: something is missing of the call, or of the next."""
+        if self._mark.ambiguous >= SPELLED_OTHERWISE:
+            self._note_spelling()
+        self._pos, self._space, self._unclosed = self._mark.end, self._mark.trail, unclosed
+        return True
+
+    def _leave_calls(self, kind: str) -> bool:
+        """Go on with content: something else than more of the calls follows, or nothing."""
         if kind == "" and self._unclosed:
             self._text_follows()
         self._unclosed = self._unclosed and next_char(self._buf, self._pos) == len(self._buf)
@@ -2149,9 +2142,11 @@ class Machine(Slots):
         self._state = type(self)._after_call
         return True
 
-    def _next_of_calls(self, marks: Scanner) -> str | None:
-        """Do the same as `_next`, but drop a truncated marker of the calls at the output's end."""
-        kind, buf = self._next(marks, self.USUAL_NEXT), self._buf
+    def _next_of_calls(self) -> str | None:
+        """Return the kind of the next marker after a call, as `_next` does; a truncated marker of the calls at the
+        output's end is dropped."""
+        marks, buf = self.AFTER_CALL, self._buf
+        kind = self._next(marks, self.USUAL_NEXT)
         # The text after a piece of a closer may be all that the output has of the rest.
         part = kind == "" or (kind in ("close", "closed") and next_char(buf, self._mark.end) < len(buf))
         least = 1 if self._unclosed and kind == "" else LEAST_CUT
@@ -2736,7 +2731,6 @@ class StreamParser(QuotedPairs):
             "\\s{0,16}(?:,\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}=|\\)\\s{0,16}(?:\\]<\\./code\\.>|<\\./\\.>|,\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}\\()|\\)\\s{0,16}\\Z|\\Z)"
         ),
     )
-    # after_call = (")" | ",")* ("<.code.>[" call | content)
     AFTER_CALL = Scanner(
         ("closed", ")", "", "", 1), ("separator", ",", "", " ", 0), ("empty", "<.code.> [ )] <./code.>", "", "", 0),
         ("empty", "<.code.> [ ] <./code.>", "", "", 0), ("empty", "<.code.> )] <./code.>", "", "", 0),
@@ -2805,6 +2799,25 @@ class StreamParser(QuotedPairs):
         if kind == "empty":
             return self._drop_noted("empty_call", "an empty call")
         return kind != ""
+
+    def _after_call(self) -> bool:
+        # after_call = (")" | ",")* ("<.code.>[" call | content)
+        kind = self._next_of_calls()
+        if kind is None:
+            return False
+        more = self._left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
+        if more != "no":
+            return more == "dropped"
+        if kind == "call":
+            return self._try_call("content")
+        if kind == "separator":
+            self._drop_closer(True)
+            return self._try_unopened()
+        if kind == "closed":
+            return self._drop_closer(False)
+        if kind == "close":
+            return self._drop_closer(self._unclosed)
+        return self._leave_calls(kind)
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

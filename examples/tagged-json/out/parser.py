@@ -1851,23 +1851,17 @@ class Machine(Slots):
         raise NotImplementedError
 
     def _after_call(self) -> bool:
-        # after_call = (CALL_END | CALL_SEPARATOR)* ((NEXT_CALL_START | CALL_START) call | content)
-        kind = self._next_of_calls(self.AFTER_CALL)
-        if kind is None:
-            return False
-        if kind == "" or (kind == "call" and self._unclosed):
-            more = self._left_over(kind)
-            if more != "no":
-                return more == "dropped"
-        if kind == "call":
-            return self._try_call("content")
-        if kind in ("close", "closed", "separator"):
-            if self._mark.ambiguous >= SPELLED_OTHERWISE:
-                self._note_spelling()
-            self._pos, self._space = self._mark.end, self._mark.trail
-            self._unclosed = kind == "separator" or (self._unclosed and kind != "closed")
-            return True
-        # Something else than more of the calls follows, or nothing.
+        raise NotImplementedError
+
+    def _drop_closer(self, unclosed: bool) -> bool:
+        """Drop a closer or a separator after a call; `unclosed`: something is missing of the call, or of the next."""
+        if self._mark.ambiguous >= SPELLED_OTHERWISE:
+            self._note_spelling()
+        self._pos, self._space, self._unclosed = self._mark.end, self._mark.trail, unclosed
+        return True
+
+    def _leave_calls(self, kind: str) -> bool:
+        """Go on with content: something else than more of the calls follows, or nothing."""
         if kind == "" and self._unclosed:
             self._text_follows()
         self._unclosed = self._unclosed and next_char(self._buf, self._pos) == len(self._buf)
@@ -1907,9 +1901,11 @@ class Machine(Slots):
         self._state = type(self)._after_call
         return True
 
-    def _next_of_calls(self, marks: Scanner) -> str | None:
-        """Do the same as `_next`, but drop a truncated marker of the calls at the output's end."""
-        kind, buf = self._next(marks, self.USUAL_NEXT), self._buf
+    def _next_of_calls(self) -> str | None:
+        """Return the kind of the next marker after a call, as `_next` does; a truncated marker of the calls at the
+        output's end is dropped."""
+        marks, buf = self.AFTER_CALL, self._buf
+        kind = self._next(marks, self.USUAL_NEXT)
         # The text after a piece of a closer may be all that the output has of the rest.
         part = kind == "" or (kind in ("close", "closed") and next_char(buf, self._mark.end) < len(buf))
         least = 1 if self._unclosed and kind == "" else LEAST_CUT
@@ -2524,7 +2520,6 @@ class StreamParser(UsualObjects):
     LEFT_OVER = Scanner(("call", "<fn>", "", "\n", 0), find="<(fn>)", near=r"<(?=[f]|\Z)", width=5)
     USUAL_NEXT = (ExpectedText('</fn>\n<fn>\n{"name": "'), ExpectedText('<fn>\n{"name": "'))
     CLOSED = True
-    # after_call = ("</fn>")* (("<fn>\n{" | "<fn>\n{") call | content)
     AFTER_CALL = Scanner(
         ("call", ", <fn> ```json {", "", "", 0), ("call", ", <fn> <fn> {", "", "", 0),
         ("call", ", <fn> ``` {", "", "", 0), ("call", ", <fn> [ {", "", "", 0), ("call", ", <fn> {", "", "", 0),
@@ -2595,6 +2590,22 @@ class StreamParser(UsualObjects):
         if kind == "empty":
             return self._drop_noted("empty_call", "an empty call")
         return kind != ""
+
+    def _after_call(self) -> bool:
+        # after_call = ("</fn>")* (("<fn>\n{" | "<fn>\n{") call | content)
+        kind = self._next_of_calls()
+        if kind is None:
+            return False
+        more = self._left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
+        if more != "no":
+            return more == "dropped"
+        if kind == "call":
+            return self._try_call("content")
+        if kind == "closed":
+            return self._drop_closer(False)
+        if kind == "close":
+            return self._drop_closer(self._unclosed)
+        return self._leave_calls(kind)
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         """What is new with this chunk; `special`: see `parse`."""

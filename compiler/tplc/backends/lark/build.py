@@ -106,7 +106,7 @@ def _check_openers(made: RequestRules, spelling: LarkSpelling) -> None:
         if shared or cut:
             feature = f"calls that begin with tokens which free text has too ({', '.join(shared or cut[:1])})"
             shown = json.dumps(text, ensure_ascii=False)
-            raise NoLark(name, feature, f"a call begins with {shown}; --tool-choice required has no such need")
+            raise NoLark(name, feature, f"a call begins with {shown}; --tool-choice required does not need this")
 
 
 def _inside(ir: TemplateIR) -> list[str]:

@@ -11,7 +11,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from tplc.grammars.dialect.values import SchemaReading, is_json
+from tplc.grammars.dialect.context import SchemaReading
+from tplc.grammars.dialect.values import is_json
 from tplc.grammars.regular.nodes import Expr, Written
 from tplc.ir.nodes import Dialect, Json
 

@@ -62,7 +62,7 @@ class NoLark(TplcError):
         self.reason = reason
 
     def __str__(self) -> str:
-        return f"{self.name}: {TARGET} cannot say this: {self.feature}\n    {self.reason}"
+        return f"{self.name}: {TARGET} cannot express this: {self.feature}\n    {self.reason}"
 
 
 def _shown(text: str) -> str:

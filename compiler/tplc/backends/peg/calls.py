@@ -11,47 +11,42 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from tplc.backends.peg.arguments import argument_sections, arguments_ahead
 from tplc.backends.peg.cuts import cut_section, cuts_after
-from tplc.backends.peg.facts import Facts
+from tplc.backends.peg.form import FormPatterns
 from tplc.backends.peg.known_tools import KnownTools
 from tplc.backends.peg.object_calls import object_call_section
 from tplc.backends.peg.patterns import begun, either, leaf, literal
-from tplc.backends.peg.rules import Rule, Section, external, rule, sequence
+from tplc.backends.peg.rules import Rule, Section, rule, sequence
 from tplc.backends.peg.slots import closing, slot_rules
 from tplc.backends.peg.whole_calls import whole_call
-from tplc.ir.nodes import Dialect
 from tplc.lower import CallShape
 
 
-def call_sections(dialect: Dialect, facts: Facts, known: KnownTools, *, parallel: bool) -> list[Section]:
-    if facts.calls.fields:
-        call = object_call_section(dialect, facts, known)
-    else:
-        call = call_section(facts, known)
+def call_sections(form: FormPatterns, *, parallel: bool) -> list[Section]:
     return [
-        section_section(facts, parallel=parallel, apart=facts.apart),
-        call,
-        cut_section(facts, known),
-        Section("A call exactly as the template writes it.", (*whole_call(facts, dialect, known),)),
-        *argument_sections(dialect, facts, known),
+        section_section(form, parallel=parallel),
+        object_call_section(form) if form.calls.fields else call_section(form),
+        cut_section(form),
+        Section("A call exactly as the template writes it.", (*whole_call(form),)),
+        *argument_sections(form),
     ]
 
 
-def section_section(facts: Facts, *, parallel: bool, apart: bool) -> Section:
+def section_section(form: FormPatterns, *, parallel: bool) -> Section:
     """Around and between the calls."""
-    named = ["section_close"] if facts.section_close else []
-    named += ["call_close"] if facts.call_close and facts.closes_only else []
-    named += ["call_separator"] if facts.separator and not apart else []
+    apart = form.calls.is_separated
+    named = form.named("section_close", *["call_close"] * form.closes_only, *["call_separator"] * (not apart))
     # A piece of a closer may be all that the output has of the whole closer.
-    whole = "!trailing_for_whole " if facts.calls.longer_than_closers else ""
-    skipped = [f"gap {whole}{_any(named)}"] * bool(named) + ["left_sign"] * bool(facts.left_sign)
+    whole = "!trailing_for_whole " if form.calls.longer_than_closers else ""
+    skipped = [f"gap {whole}{_any(named)}"] * bool(named) + form.named("left_sign")
     between = f"({' / '.join(skipped)})*" if skipped else ""
-    openers = ["call_separator"] * apart + ["call_next"] * bool(facts.call_next)
-    short = bool(facts.call_open_short and facts.names)
-    openers += ["call_next_for_object"] * bool(facts.next_object)
+    openers = ["call_separator"] * apart + form.named("call_next", "call_next_for_object")
+    short = bool(form["call_open_for_short"] and form.known)
     opened = f"{_any(openers)} gap" if openers else ""
-    opened = f"({opened})?" if openers and facts.calls.unmarked else opened
+    opened = f"({opened})?" if openers and form.calls.unmarked else opened
     opened = f"({opened} call / call_next_for_short gap call_for_known__)" if short and opened else f"{opened} call"
     another = sequence("between_calls" if between else "", "gap", opened)
     more = f"({another})*" if parallel else ""
@@ -63,27 +58,17 @@ def section_section(facts: Facts, *, parallel: bool, apart: bool) -> Section:
                 more,
                 "between_calls" if between else "",
                 # At the end of a text parsimonious tries nothing that `?` makes optional.
-                '(calls_cut / "")' if cuts_after(facts) else "",
-                "(gap after_turn_for_calls)?" if facts.calls.turn_closers else "",
+                '(calls_cut / "")' if cuts_after(form) else "",
+                "(gap after_turn_for_calls)?" if form.calls.turn_closers else "",
                 "(gap call_separator)?" if apart else "",
             ),
         )
     ]
-    rules.append(rule("call_open", leaf(facts.call_open)))
-    if short:
-        rules.append(rule("call_open_for_short", leaf(facts.call_open_short)))
-        rules.append(rule("call_next_for_short", leaf(facts.call_next_short)))
-    rules += [rule("call_next", leaf(facts.call_next))] * bool(facts.call_next)
+    rules.append(rule("call_open", leaf(form["call_open"])))
+    rules += form.leaves(*["call_open_for_short", "call_next_for_short"] * short, "call_next")
     rules += [rule("between_calls", between)] * bool(between)
     rules.append(rule("gap", leaf(r"\s*+")))
-    patterns = {
-        "call_separator": facts.separator,
-        "call_next_for_object": facts.next_object,
-        "left_sign": facts.left_sign,
-        "left_opener": facts.left_opener,
-        "section_close": facts.section_close,
-    }
-    rules += [rule(name, leaf(pattern)) for name, pattern in patterns.items() if pattern]
+    rules += form.leaves("call_separator", "call_next_for_object", "left_sign", "left_opener", "section_close")
     return Section("Tool calls.", (*rules,))
 
 
@@ -91,17 +76,18 @@ def _any(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"({' / '.join(names)})"
 
 
-def call_section(facts: Facts, known: KnownTools) -> Section:
-    shape, pairs = facts.calls.shape, facts.calls.pairs is not None
-    closed = [closing(facts)]
+def call_section(form: FormPatterns) -> Section:
+    known, shape, pairs = form.known, form.calls.shape, form.calls.pairs is not None
+    closed = [closing(form)]
     suffixes = [f"_for_{tool.rule}" for tool in known.tools]
-    general = sequence(*_body(shape, "", pairs=pairs, without=_no_arguments(facts)), *closed)
+    body = partial(_body, shape, pairs=pairs, empty=bool(form.calls.bare_call and form["call_close"]))
+    general = sequence(*body("", without=_no_arguments(form)), *closed)
     if known:
         others = [f"!header_cut call_for_other__{tool.rule}" for tool in known.tools] + ["!header_cut other_calls"]
-        others = others if facts.reads_again else []
+        others = others if form.reads_again else []
         named = [f"call{suffix}" for suffix in suffixes]
         rules = [rule("call", *named, *others, *([] if known.closed else ["call_for_others"]))]
-        if facts.call_open_short:
+        if form["call_open_for_short"]:
             of_tools = rule("call_for_known__", *named, *others)
             choices = [f'{of_tools.name} ""'] if known.closed else [of_tools.name, "call_for_others"]
             rules = [rule("call", *choices), of_tools]
@@ -113,39 +99,36 @@ def call_section(facts: Facts, known: KnownTools) -> Section:
                 )
                 for tool in known.tools
             ]
-            rules += [external(f"other_header_for_{tool.rule}", facts) for tool in known.tools]
-            rules.append(external("other_calls", facts))
+            rules += [form.external(f"other_header_for_{tool.rule}") for tool in known.tools]
+            rules.append(form.external("other_calls"))
         without = "" if pairs else '""'
-        rules += [
-            rule(f"call{suffix}", sequence(*_body(shape, suffix, pairs=pairs, without=without), *closed))
-            for suffix in suffixes
-        ]
+        rules += [rule(f"call{suffix}", sequence(*body(suffix, without=without), *closed)) for suffix in suffixes]
         rules += [] if known.closed else [rule("call_for_others", general)]
     else:
         rules = [rule("call", general)]
-    rules += [*id_rules(shape, known), *slot_rules(facts, known)]
-    if facts.call_close:
-        rules.append(rule("call_close", leaf(facts.call_close)))
+    rules += [*id_rules(shape, known), *slot_rules(form), *form.leaves("call_close")]
     return Section("One call.", (*rules,))
 
 
-def _no_arguments(facts: Facts) -> str:
+def _no_arguments(form: FormPatterns) -> str:
     """What comes in place of the arguments of a call that is no tool's; of pairs, what comes before them or at once."""
-    ends = ["call_close", "section_close", "call_separator", "turn_end"]
-    present = (facts.call_close, facts.section_close, facts.separator, facts.turn_end)
-    named = [name for name, pattern in zip(ends, present, strict=True) if pattern]
-    pairs = facts.calls.pairs
+    named = form.named("call_close", "section_close", "call_separator", "turn_end")
+    named += form.named("call_next") if form.calls.bare_call else []
+    pairs = form.calls.pairs
     if pairs is None:
         return f"&(gap ({' / '.join(named)}))" if named else "cut"
     if not pairs.opens_at_once:
         return ""
-    opened = [*arguments_ahead(facts, pairs), *facts.call_starts, facts.call_next]
+    opened = [*arguments_ahead(form, pairs), *form.call_starts, form["call_next"]]
     names = [leaf(either([*opened, begun([pairs.start, *pairs.opens])])), *named, "cut"]
     return f"&(gap ({' / '.join(names)}))"
 
 
-def _body(shape: CallShape, suffix: str, *, pairs: bool, without: str) -> list[str]:
-    """The slots of a call with the texts after them: name name_end arguments.  `without`: in place of an object."""
+def _body(shape: CallShape, suffix: str, *, pairs: bool, without: str, empty: bool) -> list[str]:
+    """The slots of a call with the texts after them: name name_end arguments.  `without`: in place of an object.
+
+    `empty`: a call without arguments may close at once.
+    """
     items: list[str] = []
     kinds = [kind for kind, _ in shape.slots]
     for index, (kind, text) in enumerate(shape.slots):
@@ -159,7 +142,8 @@ def _body(shape: CallShape, suffix: str, *, pairs: bool, without: str) -> list[s
             later = [f"(gap arguments_end gap {other})?" for other in kinds[index + 1 :]]
             if pairs:
                 return [*items, *([without] if without else []), f"arguments{suffix}", *later]
-            return [*items, f"(gap arguments{suffix} / {without})", *later]
+            first = "&(gap call_close) / " * empty
+            return [*items, f"({first}gap arguments{suffix} / {without})", *later]
         else:
             items += ["gap"] if items else []
             items.append(f"{kind}{suffix}" if kind in ("name", "arguments") else kind)

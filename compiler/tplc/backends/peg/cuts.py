@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tplc.backends.peg.facts import Facts, last_of
+from tplc.backends.peg.form import FormPatterns
 from tplc.backends.peg.known_tools import KnownTools
 from tplc.backends.peg.patterns import (
     any_of,
@@ -24,92 +24,48 @@ from tplc.backends.peg.patterns import (
     marker,
     marker_core,
     marker_word,
-    some_suffix,
 )
-from tplc.backends.peg.rules import Rule, Section, external, rule, sequence
-from tplc.backends.peg.styles import breaks_pattern
+from tplc.backends.peg.rules import Rule, Section, rule, sequence
 from tplc.lower import Acceptor, CallForm, PairForm, SlotEnd
-from tplc.lower.lexemes import END, NOTHING, exact, first_characters, group
-from tplc.lower.states import StateName, states
+from tplc.lower.lexemes import END, exact, group
 from tplc.lower.values import LEAST_CUT, NAME_LIMIT
-from tplc_runtime.turn import CUT_KINDS
 
 
-def cut_section(facts: Facts, known: KnownTools) -> Section:
-    calls = facts.calls
+def cut_section(form: FormPatterns) -> Section:
+    calls = form.calls
     if not calls.openers:
         return Section("", ())
-    rules = [] if facts.bare else [rule("trailing_for_opener", leaf(facts.begun_opener))]
-    rules += _cut_call(facts)
-    rules += [rule("calls_cut", f"gap ({' / '.join(cuts_after(facts))})")] if cuts_after(facts) else []
-    rules += _next_rules(facts)
+    rules = [*form.leaves("trailing_for_opener"), *_cut_call(form)]
+    rules += [rule("calls_cut", f"gap ({' / '.join(cuts_after(form))})")] if cuts_after(form) else []
+    rules += _next_rules(form)
     if calls.turn_closers:
-        rules.append(rule("after_turn_for_calls", leaf(_after_turn(facts))))
-    rules += slot_cuts(
-        calls.header,
-        known,
-        breaks_pattern(calls.breaks),
-        opened=calls.object_open if calls.fields else "",
-        alike=facts.alike,
-    )
-    rules += _tail_rules(calls, known)
+        rules.append(rule("after_turn_for_calls", leaf(_after_turn(form))))
+    rules += slot_cuts(form, calls.header, guarded=True, alike=form.alike)
+    rules += _tail_rules(form)
     return Section("A call that the output's end cuts before it has a name, or before its last closer.", (*rules,))
 
 
-def cut_names(facts: Facts) -> list[str]:
-    """The parts of a turn that are cut calls."""
-    if not facts.calls.openers:
-        return []
-    return ["cut_call"] if facts.bare else ["trailing_for_call"]
-
-
-# In a turn
-
-
-def cut_marker(facts: Facts, name: StateName) -> str:
-    """The beginning of what ends the turn, or the part of it that this state reads, where the output ends."""
-    state = next((state for state in states(facts.acceptor) if state.name == name), None)
-    if state is None or "cut_markers" not in facts.acceptor.tolerances:
-        return ""
-    alike = any(one.kind in CUT_KINDS and one.respelled for one in state.lexemes.all)
-    cores = [one.core for one in state.lexemes.all if one.kind in CUT_KINDS and not one.respelled]
-    pattern = begun(cores, least=LEAST_CUT, alike=alike)
-    leads = either([some_suffix(lead) for lead in state.lexemes.leads.split("\0") if lead])
-    return rf"{group(leads)}(?=[\W_]*[^\W_])(?![^\W_]+\s*\Z){pattern}" if pattern != NOTHING else ""
-
-
-def cut_marker_stops(facts: Facts, name: StateName) -> list[str]:
-    """Where that may be: a short pattern to look for in text."""
-    state = next((state for state in states(facts.acceptor) if state.name == name), None)
-    if state is None or not cut_marker(facts, name):
-        return []
-    cores = [one.core for one in state.lexemes.all if one.kind in CUT_KINDS and not one.respelled]
-    leads = either([some_suffix(lead) for lead in state.lexemes.leads.split("\0") if lead])
-    first = either([first_characters(core, LEAST_CUT) for core in cores])
-    return [rf"{group(leads)}{group(first)}(?=.{{0,{2 * max(map(len, cores))}}}\Z)"]
-
-
-def _cut_call(facts: Facts) -> list[Rule]:
-    opener = leaf("|".join(facts.call_starts))
-    if facts.bare:
-        indented = leaf(r"[^\S\n]*+(?:" + either(facts.call_starts) + ")")
-        whole = _cut(facts, indented)
+def _cut_call(form: FormPatterns) -> list[Rule]:
+    opener = leaf("|".join(form.call_starts))
+    if form.calls.at_lines:
+        indented = leaf(r"[^\S\n]*+(?:" + either(form.call_starts) + ")")
+        whole = _cut(form, indented)
         rules = [rule("cut_call", "line_start cut_text")]
-        if facts.calls.fields:
+        if form.calls.fields:
             rules += [rule("cut_text", "content_for_cut cut"), rule("content_for_cut", whole)]
         else:
-            kept = leaf(r"[^\S\n]*+(?:" + either(facts.kept_starts) + ")")
+            kept = leaf(r"[^\S\n]*+(?:" + either(form.kept_starts) + ")")
             rules += [rule("cut_text", "cut_for_text content_for_cut"), rule("content_for_cut", kept)]
             rules.append(rule("cut_for_text", f"&({whole})"))
     else:
-        rules = [rule("trailing_for_call", _cut(facts, opener))]
-    rules.append(rule("header_cut", _rest(facts)))
-    return [*rules, *([external("cut_object", facts)] if facts.calls.fields else [])]
+        rules = [rule("trailing_for_call", _cut(form, opener))]
+    rules.append(rule("header_cut", _rest(form)))
+    return [*rules, *([form.external("cut_object")] if form.calls.fields else [])]
 
 
-def _rest(facts: Facts) -> str:
+def _rest(form: FormPatterns) -> str:
     """Of a call whose opener has come, up to the output's end."""
-    calls = facts.calls
+    calls = form.calls
     prefix = literal(calls.shape.id_prefix) + "?" if _id_is_first(calls) else ""
     choices = _cuts_of(calls.header)
     if calls.fields:
@@ -122,60 +78,59 @@ def _id_is_first(calls: CallForm) -> bool:
     return bool(calls.shape.id_prefix and slots and slots[0][0] in calls.shape.id_slots)
 
 
-def _cut(facts: Facts, opener: str) -> str:
+def _cut(form: FormPatterns, opener: str) -> str:
     """From the opener on."""
-    return sequence(opener, _rest(facts))
+    return sequence(opener, _rest(form))
 
 
 # After a call
 
 
-def cuts_after(facts: Facts) -> list[str]:
-    calls = facts.calls
+def cuts_after(form: FormPatterns) -> list[str]:
+    calls = form.calls
     # A separator alone opens no call: it is dropped in any case.
-    names = [f"call_separator {_next_cut(facts)}_part"] if facts.apart else []
-    names += [_next_cut(facts)] if _opens_next(facts) else []
+    names = [f"call_separator {_next_cut(form)}_part"] if form.calls.is_separated else []
+    names += [_next_cut(form)] if _opens_next(form) else []
     names += ["trailing_for_tail"] if calls.tail is not None else []
     names += ["trailing_for_whole"] if calls.longer_than_closers else []
     names += ["trailing_for_closer"] if _markers_after(calls) else []
-    return [*names, *(["missing_closer"] if _missing(facts) else [])]
+    return [*names, *(["missing_closer"] if _missing(form) else [])]
 
 
-def _missing(facts: Facts) -> str:
+def _missing(form: FormPatterns) -> str:
     """Where calls stop without their last closer, or with a separator."""
-    calls, last = facts.calls, last_of(facts.calls)
-    if calls.ends_turn:
+    if form.calls.ends_turn:
         return ""
-    if last:
-        return rf"(?<!{last}\s*)\Z"
-    return rf"(?<={facts.separator}\s*)\Z" if facts.separator else ""
+    if form.not_last:
+        return rf"{form.not_last}\Z"
+    separator = form["call_separator"]
+    return rf"(?<={separator}\s*)\Z" if separator else ""
 
 
-def _opens_next(facts: Facts) -> bool:
-    return bool(facts.call_next or facts.calls.fields)
+def _opens_next(form: FormPatterns) -> bool:
+    return bool(form["call_next"] or form.calls.fields)
 
 
-def _next_cut(facts: Facts) -> str:
-    return "cut_for_next" if facts.bare else "trailing_for_next"
+def _next_cut(form: FormPatterns) -> str:
+    return "cut_for_next" if form.calls.at_lines else "trailing_for_next"
 
 
-def _next_rules(facts: Facts) -> list[Rule]:
-    calls, rules = facts.calls, []
-    last = last_of(calls)
-    for name, opener in ((_next_cut(facts), "call_next" * bool(facts.call_next)), (f"{_next_cut(facts)}_part", "")):
-        whole = _cut(facts, opener)
-        rules.append(rule(name, f"&({whole})" if facts.bare else whole))
+def _next_rules(form: FormPatterns) -> list[Rule]:
+    calls, rules = form.calls, []
+    for name, opener in ((_next_cut(form), "".join(form.named("call_next"))), (f"{_next_cut(form)}_part", "")):
+        whole = _cut(form, opener)
+        rules.append(rule(name, f"&({whole})" if form.calls.at_lines else whole))
     texts, enough = _markers_after(calls), rf"(?=(?:\S\s*){{{LEAST_CUT}}})"
     if texts:
         # With its last closer a call is whole: less than so much more may as well be text.
-        least = f"(?:(?<!{last}\\s*)|{enough})" if last else enough
-        marks = [*texts, *_markers_of_turn(facts.acceptor)]
-        rules.append(rule("trailing_for_closer", leaf(no_whole(marks) + least + begun(texts, alike=facts.alike))))
+        least = f"(?:{form.not_last}|{enough})" if form.not_last else enough
+        marks = [*texts, *_markers_of_turn(form.acceptor)]
+        rules.append(rule("trailing_for_closer", leaf(no_whole(marks) + least + begun(texts, alike=form.alike))))
     if longer := calls.longer_than_closers:
         whole = rf"(?!{group(either([marker_core(text) for text in calls.closers]))}\s*\Z)"
-        rules.append(rule("trailing_for_whole", leaf(whole + begun(longer, least=LEAST_CUT, alike=facts.alike))))
-    if _missing(facts):
-        rules.append(rule("missing_closer", leaf(_missing(facts))))
+        rules.append(rule("trailing_for_whole", leaf(whole + begun(longer, least=LEAST_CUT, alike=form.alike))))
+    if _missing(form):
+        rules.append(rule("missing_closer", leaf(_missing(form))))
     return rules
 
 
@@ -183,11 +138,11 @@ def _markers_after(calls: CallForm) -> list[str]:
     return [*dict.fromkeys(text.strip() for _, texts in calls.behind for text in texts if text.strip())]
 
 
-def _after_turn(facts: Facts) -> str:
+def _after_turn(form: FormPatterns) -> str:
     """What is no part of a turn, after a call that is all of it."""
-    calls = facts.calls
+    calls = form.calls
     last = either([marker_core(text) for text in calls.turn_closers])
-    marks = [*_markers_after(calls), *calls.closers, *_markers_of_turn(facts.acceptor), *facts.acceptor.content_ends]
+    marks = [*_markers_after(calls), *calls.closers, *_markers_of_turn(form.acceptor), *form.acceptor.content_ends]
     return rf"(?<=(?:{last})\s*)" + no_whole([text for text in marks if text.strip()]) + ".+"
 
 
@@ -197,25 +152,25 @@ def _markers_of_turn(acceptor: Acceptor) -> list[str]:
     return [text.strip() for text in texts if text.strip()]
 
 
-def _tail_rules(calls: CallForm, known: KnownTools) -> list[Rule]:
-    if calls.tail is None:
+def _tail_rules(form: FormPatterns) -> list[Rule]:
+    if form.calls.tail is None:
         return []
-    opened, slots = calls.tail
+    opened, slots = form.calls.tail
     return [
         rule("trailing_for_tail", f"{leaf(marker(opened.lstrip()))} ({' / '.join(_cuts_of(slots, '_for_tail'))})"),
-        *slot_cuts(slots, known, "", "_for_tail"),
+        *slot_cuts(form, slots, "_for_tail"),
     ]
 
 
 # Slots
 
 
-def pair_cuts(pairs: PairForm, known: KnownTools, opened: str, *, alike: bool) -> list[Rule]:
+def pair_cuts(form: FormPatterns, pairs: PairForm, opened: str) -> list[Rule]:
     """A pair that is cut before its value, or a marker before or after it; `opened`: the rules before the key."""
     texts = [*dict.fromkeys(text.strip() for _, found in pairs.between for text in found)]
-    marks = leaf(no_whole(texts) + begun(texts, alike=alike))
+    marks = leaf(no_whole(texts) + begun(texts, alike=form.alike))
     header = sequence(opened, f"({' / '.join(_cuts_of(pairs.slots, '_for_pair'))})")
-    return [rule("trailing_for_pair", marks, header), *slot_cuts(pairs.slots, known, "", "_for_pair", alike=alike)]
+    return [rule("trailing_for_pair", marks, header), *slot_cuts(form, pairs.slots, "_for_pair", alike=form.alike)]
 
 
 def no_whole(texts: Sequence[str]) -> str:
@@ -235,13 +190,16 @@ def _cuts_of(slots: Sequence[SlotEnd], place: str = "") -> list[str]:
 
 
 def slot_cuts(
-    slots: Sequence[SlotEnd], known: KnownTools, breaks: str, place: str = "", *, opened: str = "", alike: bool = False
+    form: FormPatterns, slots: Sequence[SlotEnd], place: str = "", *, guarded: bool = False, alike: bool = False
 ) -> list[Rule]:
-    """Each slot whole, with what ends it, and cut; `opened` is what the last ends with, the object's own."""
-    rules = []
+    """Each slot whole, with what ends it, and cut.
+
+    `guarded`: no marker that stands in no name; and the last slot leaves what opens the call's object.
+    """
+    rules, calls, known = [], form.calls, form.known
     for slot, name in zip(slots, _slot_names(slots), strict=True):
-        guard = f"(?!{breaks})" if breaks and slot.kind != "key" else ""
-        left = opened if slot is slots[-1] else ""
+        guard = f"(?!{form.breaks})" if guarded and form.breaks else ""
+        left = calls.object_open if guarded and calls.fields and slot is slots[-1] else ""
         rules.append(rule(f"whole_{name}{place}", leaf(_whole_slot(slot, guard, left, alike))))
         rules.append(rule(f"begun_{name}{place}", leaf(_begun_slot(slot, guard, known, alike))))
     return rules

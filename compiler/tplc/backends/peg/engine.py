@@ -26,6 +26,7 @@ from tplc.ir.escaped import refuse_escaped_values
 from tplc.ir.markers import common_prefix
 from tplc.ir.nodes import Json, TemplateIR, Text
 from tplc.lower import CallForm, lower
+from tplc.lower.layouts import text_at
 from tplc.lower.special import special_tokens
 from tplc_runtime.heads import continued_head, known_head
 from tplc_runtime.peg_mapper import NOT_PREFILLED, Mapped, Node, Prefilled, map_tree
@@ -88,6 +89,7 @@ class PegEngine:
         self.literals = pairs.literals if pairs is not None else ""
         self.name_signs = Signs(dict(calls.replaced) if calls is not None else {})
         self.key_signs = Signs(dict(pairs.replaced) if pairs is not None else {})
+        self.escapes = {each.kind: Signs(dict(each.signs)) for each in self.acceptor.escapes} or None
 
     def parse(
         self,
@@ -159,6 +161,7 @@ class PegEngine:
                 literals=self.literals,
                 name_signs=self.name_signs,
                 key_signs=self.key_signs,
+                escapes=self.escapes,
             )
 
         tree = syntax_tree(grammar, whole)
@@ -208,8 +211,7 @@ class PegEngine:
         one = "".join(item.text if isinstance(item, Text) else "k" for item in pair)
         more = pairs.separator + one if pairs else ""
         words = {word for style in self.styles for word in style.words}
-        layouts = (self.calls.call if self.calls else (), pair)
-        closing = [layout[-1].text for layout in layouts if layout and isinstance(layout[-1], Text)]
+        closing = [text for text in (self.calls.last_text if self.calls else "", text_at(pair, len(pair) - 1)) if text]
         begun = {*words, *closing, *(text.strip() for text in closing)}
         rests = {text[n:] for text in begun for n in range(1, len(text)) if start.endswith(text[:n])}
         dialect = self.ir.tools.dialect

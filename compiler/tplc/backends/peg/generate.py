@@ -10,11 +10,10 @@ Without tools the grammar is general; with tools their names are literals, and t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 
 from tplc.backends.peg.calls import call_sections
-from tplc.backends.peg.facts import facts_of, without_calls
+from tplc.backends.peg.form import FormPatterns, without_calls
 from tplc.backends.peg.known_tools import known_tools
 from tplc.backends.peg.response import response_section
 from tplc.backends.peg.rules import needed_sections, print_sections
@@ -23,7 +22,6 @@ from tplc.ir.escaped import refuse_escaped_values
 from tplc.ir.nodes import Json, TemplateIR
 from tplc.ir.visible import one_line
 from tplc.lower import lower
-from tplc_runtime.schema import parameters_of
 
 
 def generate(
@@ -37,19 +35,15 @@ def generate(
 ) -> str:
     """`parallel` False: one call at most; None: more where any come.  `json_schema`: that of a response format."""
     refuse_escaped_values(ir, "the PEG")
-    facts = facts_of(lower(ir))
+    acceptor = lower(ir)
+    only_tools = acceptor.calls is not None and acceptor.calls.only_tools and parse_tool_calls
+    known = known_tools(tools, closed=only_tools, written=partial(ir.tools.written, "name"))
+    form = FormPatterns(acceptor, known, ir.tools.dialect if acceptor.calls is not None else None)
     if not parse_tool_calls:
-        facts = without_calls(facts)
-    known = known_tools(tools, closed=facts.bare or facts.calls.faint, written=partial(ir.tools.written, "name"))
-    facts = replace(
-        facts,
-        names=tuple(sorted(parameters_of(list(tools or ())))),
-        inline=facts.bare and bool(known and facts.calls.whole),
-    )
-    answer = [response_section(json_schema, facts)] if json_schema is not None else []
-    turn = turn_sections(ir.reasoning.mode, facts, in_format=bool(answer))
-    dialect = ir.tools.dialect if facts.acceptor.calls is not None else None
-    calls = call_sections(dialect, facts, known, parallel=parallel is not False) if dialect else []
+        form = without_calls(form)
+    answer = [response_section(json_schema, form)] if json_schema is not None else []
+    turn = turn_sections(ir.reasoning.mode, form, in_format=bool(answer))
+    calls = call_sections(form, parallel=parallel is not False) if form.values is not None else []
     sections = [*turn, *answer, *calls]
     return header(ir, command) + "\n" + print_sections(needed_sections(sections))
 

@@ -10,33 +10,32 @@ or more of them, and mistakes.  Without a name an object is no call.
 
 from __future__ import annotations
 
-from tplc.backends.peg.facts import Facts
-from tplc.backends.peg.known_tools import KnownTool, KnownTools
+from tplc.backends.peg.form import FormPatterns
+from tplc.backends.peg.known_tools import KnownTool
 from tplc.backends.peg.patterns import either, leaf
-from tplc.backends.peg.rules import Rule, Section, external, rule, sequence
+from tplc.backends.peg.rules import Rule, Section, rule, sequence
 from tplc.backends.peg.schemas import known_members
 from tplc.backends.peg.slots import closing, slot_rules
-from tplc.ir.nodes import Dialect, Slot
 from tplc.lower import CallForm
 from tplc.lower.lexemes import exact
 
 QUOTES = ('"', "'")
 
 
-def object_call_section(dialect: Dialect, facts: Facts, known: KnownTools) -> Section:
-    calls = facts.calls
+def object_call_section(form: FormPatterns) -> Section:
+    calls, known = form.calls, form.known
     opened = [item for kind, _ in calls.shape.slots for item in ("gap", kind, f"{kind}_end")][1:]
     opened += ["gap"] if opened else []
     flat = is_flat(calls)
-    own = [tool for tool in known.tools if known_members(tool, dialect)] if flat else []
+    own = [tool for tool in known.tools if known_members(tool, form.dialect)] if flat else []
     strict = [rule(f"call_object_for_{tool.rule}", tool_object(calls, tool)) for tool in own]
     names: list[Rule] = []
     if flat and not known:
         strict = [rule("call_object", object_of(calls, "name", "arguments"))]
         names = [rule("name", '!no_name string ""'), rule("no_name", leaf(r"""["']\s*+["']|["'](?:(?!["']).)*+\n"""))]
-    choice = sequence(f"({' / '.join([*(each.name for each in strict), 'loose_call'])})", closing(facts))
-    rules = [rule("call", sequence(*opened, choice), sequence(*opened, "other_calls", closing(facts)))]
-    rules += [*slot_rules(facts, known), *strict, *names]
+    choice = sequence(f"({' / '.join([*(each.name for each in strict), 'loose_call'])})", closing(form))
+    rules = [rule("call", sequence(*opened, choice), sequence(*opened, "other_calls", closing(form)))]
+    rules += [*slot_rules(form), *strict, *names]
     rules += [rule(f"name_for_{tool.rule}", leaf(_any([json_text(tool.name), quoted(tool.name)]))) for tool in own]
     if strict:
         keys = {kind: calls.path_of(kind) for kind in ("name", "arguments", "id", "index")}
@@ -44,10 +43,7 @@ def object_call_section(dialect: Dialect, facts: Facts, known: KnownTools) -> Se
             rule(f"{kind}_key", leaf(_any([q + path[0] + q for q in QUOTES]))) for kind, path in keys.items() if path
         ]
         rules += [rule(slot, 'string ""', 'number ""') for slot in ("id", "index") if calls.path_of(slot)]
-    rules.append(external("loose_call", facts))
-    rules.append(external("other_calls", facts))
-    if facts.call_close:
-        rules.append(rule("call_close", leaf(facts.call_close)))
+    rules += [form.external("loose_call"), form.external("other_calls"), *form.leaves("call_close")]
     return Section("One call: an object with its name and its arguments.", (*rules,))
 
 
@@ -64,7 +60,7 @@ def object_of(calls: CallForm, name: str, arguments: str) -> str:
     """An object with the members of a call in the order of the template."""
     if calls.name_is_key:
         return sequence("object_open", name, "colon", arguments, "object_close")
-    kinds = dict.fromkeys(item.kind for item in calls.call if isinstance(item, Slot))
+    kinds = calls.slot_order
     values = {"name": name, "arguments": arguments}
     members = [f"{kind}_key colon {values.get(kind, kind)}" for kind in kinds if calls.path_of(kind)]
     return sequence("object_open", " comma ".join(members), "object_close")

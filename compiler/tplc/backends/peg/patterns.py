@@ -10,27 +10,28 @@ Long text is read by one regular expression up to the next marker, never by a ru
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from tplc.lower.lexemes import (
     CONTROL,
     END,
     MAX_INNER_SPACE,
-    NO_WORD_FOLLOWS,
     NOTHING,
     OPTIONAL_SPACE,
     Lexeme,
     Lexemes,
     core_pattern,
-    ends_as_word,
     exact,
+    first_characters,
     group,
     is_respelled,
+    lexeme_of,
     printable,
     respelling,
     truncated_pattern,
     truncated_respelling,
 )
+from tplc.lower.values import LEAST_CUT
 from tplc_runtime.scanner import squeezed
 
 # White space that may follow a marker does not matter to who looks ahead.
@@ -53,23 +54,38 @@ def marker(text: str, *, alike: bool = False) -> str:
 
     A marker of white space alone is its own core.  `alike`: its case and its separators may be others.
     """
-    core = text.strip()
-    if not core:
+    if not text.strip():
         return exact(text)
-    before, after = text[: text.index(core)], text[text.index(core) + len(core) :]
-    whole = NO_WORD_FOLLOWS * ends_as_word(core, after)
-    pattern = core_pattern(core) + whole
-    if alike and is_respelled(core):
-        pattern = f"(?:{pattern}|{respelling(core)})"
-    return some_suffix(before) + pattern + some_prefix(after)
+    one = lexeme_of(text)
+    return some_suffix(one.lead) + marker_word(text, alike=alike) + some_prefix(one.trail)
+
+
+def marker_word(text: str, *, alike: bool = False) -> str:
+    """The same without the white space; a word before white space is not the beginning of a longer one."""
+    if not text.strip():
+        return ""
+    one = lexeme_of(text)
+    return f"(?:{one.find}|{respelling(one.core)})" if alike and is_respelled(one.core) else one.find
+
+
+def marker_core(text: str, *, alike: bool = False) -> str:
+    """The pattern of a marker without its outer white space."""
+    return marker_word(text.strip(), alike=alike)
 
 
 def of_kinds(
-    found: Lexemes, kinds: Collection[str], *, first: str = "", only: Callable[[Lexeme], bool] | None = None
+    found: Lexemes,
+    kinds: Collection[str],
+    *,
+    first: str = "",
+    only: Callable[[Lexeme], bool] | None = None,
+    lead: bool = True,
+    trail: bool = True,
 ) -> str:
     """The pattern of the lexemes of these kinds, where none of another kind stands that comes before them.
 
     `first`: what comes next in any case; a lexeme that ends with it leaves it.  `only`: which of the lexemes.
+    `lead`, `trail`: with the white space that the template writes before them, and after them.
     """
     chosen = [one for one in found.all if one.kind in kinds and (only is None or only(one))]
     patterns = []
@@ -77,7 +93,7 @@ def of_kinds(
         before = found.all[: found.all.index(one)]
         others = [other.find for other in before if other not in chosen and _may_be(other, one)]
         guard = f"(?!{either(others)})" if others else ""
-        patterns.append(some_suffix(one.lead) + guard + _without(one, first) + some_prefix(one.trail))
+        patterns.append(some_suffix(one.lead) * lead + guard + _without(one, first) + some_prefix(one.trail) * trail)
     return group(either(patterns))
 
 
@@ -106,18 +122,9 @@ def ahead(opener: str, first: str) -> str:
     return f"(?={space}{exact(first)})" if first else ""
 
 
-def marker_core(text: str, *, alike: bool = False) -> str:
-    """The pattern of a marker without its outer white space."""
-    core = text.strip()
-    pattern = core_pattern(core)
-    return f"(?:{pattern}|{respelling(core)})" if alike and is_respelled(core) else pattern
-
-
-def marker_word(text: str, *, alike: bool = False) -> str:
-    """As `marker_core`; a word before white space is not the beginning of a longer one."""
-    core = text.strip()
-    pattern = core_pattern(core) + NO_WORD_FOLLOWS * ends_as_word(core, text[len(text.rstrip()) :])
-    return f"(?:{pattern}|{respelling(core)})" if alike and is_respelled(core) else pattern
+def cores(texts: Iterable[str], *, alike: bool = False) -> str:
+    """One of the markers, without outer white space."""
+    return either([marker_core(text, alike=alike) for text in texts])
 
 
 def some_prefix(space: str) -> str:
@@ -162,6 +169,16 @@ def begun(texts: Sequence[str], *, least: int = 1, alike: bool = False) -> str:
     others = [truncated_respelling(core) for core in cores if is_respelled(core)] if alike else []
     enough = rf"(?=(?:\S\s*){{{least}}})" if least > 1 else ""
     return pattern if pattern == NOTHING else words + group(either([pattern, *(enough + other for other in others)]))
+
+
+def may_be_begun(lead: str, cores: Sequence[str], most: int) -> str:
+    """Where the beginning of such a marker may be, as a short pattern to look for in text."""
+    first = either([first_characters(core, LEAST_CUT) for core in cores])
+    return rf"{lead}{group(first)}(?=.{{0,{2 * most}}}\Z)"
+
+
+def longest_first(texts: Iterable[str]) -> list[str]:
+    return sorted(texts, key=lambda text: (-len(text.strip()), text))
 
 
 def any_of(chars: str) -> str:

@@ -10,7 +10,7 @@ What the schema does not know is read all the same, and what is no JSON is conte
 
 from __future__ import annotations
 
-from tplc.backends.peg.facts import Facts
+from tplc.backends.peg.form import FormPatterns
 from tplc.backends.peg.known_tools import known_tool
 from tplc.backends.peg.patterns import leaf
 from tplc.backends.peg.rules import Rule, Section, placed, rule
@@ -22,8 +22,8 @@ JSON_DIALECT = Dialect(JSON_STYLE, JSON_STYLE, JSON_STYLE)
 ANSWER = "_for_answer"
 
 
-def response_section(schema: Json, facts: Facts) -> Section:
-    ends = [name for name, pattern in (("turn_end", facts.turn_end), ("content_close", facts.content_close)) if pattern]
+def response_section(schema: Json, form: FormPatterns) -> Section:
+    ends = form.named("turn_end", "content_close")
     spaces, stop = leaf(r"\s*+"), leaf(r"\Z")
     answer, own = _schema_rules(schema)
     return Section(

@@ -9,13 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
-
-from tplc.backends.peg.patterns import either, leaf, marker_core
-from tplc.lower.lexemes import NOTHING
-
-if TYPE_CHECKING:
-    from tplc.backends.peg.facts import Facts
 
 WIDTH = 110
 # A literal, or a regular expression with its flags.
@@ -44,14 +37,8 @@ def rule(name: str, *choices: str) -> Rule:
     return Rule(name, choices)
 
 
-def external(name: str, facts: Facts) -> Rule:
-    """A rule that a reader of the engine takes the place of; as it is printed, it is as much as a rule can say.
-
-    That is the text up to a marker that stands in no value, of which the mapper's reader then takes its part.
-    """
-    breaks = either([marker_core(text) for text in facts.calls.breaks])
-    text = f"(?:(?!{breaks}).)++" if breaks else ".++"
-    return Rule(name, (leaf(text if name.startswith("loose_") else NOTHING),))
+# What matches at the start of a line.
+LINE_START = rule("line_start", r'~r"(?<![^\n])"s')
 
 
 def sequence(*items: str) -> str:

@@ -9,58 +9,53 @@
 from __future__ import annotations
 
 from tplc.backends.peg.arguments import arguments_ahead
-from tplc.backends.peg.facts import Facts, longest_first
-from tplc.backends.peg.known_tools import KnownTools
-from tplc.backends.peg.patterns import any_of, begun, either, leaf, literal, marker, marker_word
+from tplc.backends.peg.form import FormPatterns
+from tplc.backends.peg.patterns import any_of, begun, either, leaf, literal, longest_first, marker, marker_word
 from tplc.backends.peg.rules import Rule, rule
-from tplc.backends.peg.styles import breaks_pattern
 from tplc.ir.markers import pieces_of
 from tplc.ir.nodes import SlotKind
 from tplc.lower import CallForm
 from tplc.lower.acceptor import WHITE_SPACE
 from tplc.lower.lexemes import SLOT_AGAIN, exact, group
-from tplc.lower.values import NAME_LIMIT, NEVER_IN_NAMES
+from tplc.lower.values import NAME_LIMIT, NEVER_IN_NAMES, NUMBERS
 
 LINE_END = r"[^\S\n]*+\n"
 BLANK = r"\s"
 IDENTIFIER = rf"[^\W\d][\w.:-]{{0,{NAME_LIMIT - 1}}}"
 
 
-def closing(facts: Facts) -> str:
+def closing(form: FormPatterns) -> str:
     """The call's closing marker; where that has pieces, each may come by itself."""
-    if not facts.call_close:
+    if not form["call_close"]:
         return ""
-    whole = "!trailing_for_whole " * bool(facts.calls.longer_than_closers)
-    left = " (gap left_opener)?" if facts.left_opener else ""
-    if not facts.closes_only:
-        return f"({'left_sign* ' * bool(facts.left_sign)}gap {whole}call_close)?{left}"
+    whole = "!trailing_for_whole " * bool(form.calls.longer_than_closers)
+    left = " (gap left_opener)?" if form["left_opener"] else ""
+    if not form.closes_only:
+        return f"({'left_sign* ' * bool(form['left_sign'])}gap {whole}call_close)?{left}"
     return f"(gap {whole}call_close)*{left}"
 
 
-def slot_rules(facts: Facts, known: KnownTools) -> list[Rule]:
+def slot_rules(form: FormPatterns) -> list[Rule]:
     rules: list[Rule] = []
-    breaks = breaks_pattern(facts.calls.breaks)
-    for index, (kind, text) in enumerate(facts.calls.shape.slots):
+    for index, (kind, text) in enumerate(form.calls.shape.slots):
         if kind == "arguments":
             rules += [rule("arguments_end", leaf(marker(text.strip())))] if text.strip() else []
             continue
-        stop, start = slot_stop(index, facts), slot_start(index, facts)
-        if kind == "name" and text.strip() and facts.calls.shape.slots[index + 1 : index + 2]:
-            stop = before_counter(stop, slot_stop(index + 1, facts), index + 1, facts)
+        stop, start = slot_stop(index, form), slot_start(index, form)
+        if kind == "name" and text.strip() and form.calls.shape.slots[index + 1 : index + 2]:
+            stop = before_counter(stop, slot_stop(index + 1, form), index + 1, form)
         if kind == "name":
-            closed = facts.bare or facts.calls.faint
-            alike = "tool_names" in facts.acceptor.tolerances
-            rules += name_rules(stop, start, known, breaks, bare=closed, alike=alike)
+            rules += name_rules(stop, start, form)
         else:
-            rules.append(rule(kind, leaf(slot_pattern(stop, start, breaks))))
+            rules.append(rule(kind, leaf(slot_pattern(stop, start, form.breaks))))
         ends = [
-            marker(each.lstrip(), alike=facts.alike)
-            for each in longest_first([text, *variants_after(kind, facts.calls)])
+            marker(each.lstrip(), alike=form.alike) for each in longest_first([text, *variants_after(kind, form.calls)])
         ]
         if text.strip():
-            rules.append(
-                rule(f"{kind}_end", leaf(rf"\s*+{group(either(ends))}" + (rf"|(?=\s*+{start})" if start else "")))
-            )
+            others = rf"|(?=\s*+{start})" if start else ""
+            nothing = [marker_word(each) for each in before_nothing(index, form)]
+            others += rf"|(?=\s*+{group(either(nothing))}{at_line_end(index, form)})" if nothing else ""
+            rules.append(rule(f"{kind}_end", leaf(rf"\s*+{group(either(ends))}" + others)))
     return rules
 
 
@@ -70,19 +65,18 @@ def filled(pattern: str) -> str:
     return first + "".join(rf"(?!\s*+{rest}){SLOT_AGAIN}{rest}" if rest else SLOT_AGAIN for rest in rests)
 
 
-def before_counter(stop: str, behind: str, index: int, facts: Facts) -> str:
+def before_counter(stop: str, behind: str, index: int, form: FormPatterns) -> str:
     """What ends a name before a counter: it may stand in the name, too, and then the one before the number counts."""
-    if facts.calls.shape.slots[index][0] != "index":
+    if form.calls.shape.slots[index][0] not in NUMBERS:
         return stop
-    breaks = breaks_pattern(facts.calls.breaks)
-    inner = f"(?:(?!{either([behind, breaks])})[^\\n]){{0,{NAME_LIMIT}}}?"
+    inner = f"(?:(?!{either([behind, form.breaks])})[^\\n]){{0,{NAME_LIMIT}}}?"
     number = rf"\s*+[0-9]++(?={behind})"
     return rf"(?:{stop}(?={number})|{stop}(?!{inner}(?:{stop}){number}))"
 
 
-def slot_start(index: int, facts: Facts) -> str:
+def slot_start(index: int, form: FormPatterns) -> str:
     """What the arguments open with, where the text between them and the slot may be left out."""
-    calls, (kind, _) = facts.calls, facts.calls.shape.slots[index]
+    calls, (kind, _) = form.calls, form.calls.shape.slots[index]
     if kind in calls.shape.id_slots and (kind != calls.shape.id_slots[-1] or calls.shape.id_suffix):
         return ""
     slot = next((slot for slot in calls.header if slot.kind == kind), None)
@@ -92,12 +86,13 @@ def slot_start(index: int, facts: Facts) -> str:
     return rf"(?!{begun(slot.suffixes)}){group(either([exact(text.strip()) for text in slot.bare]))}"
 
 
-def name_rules(stop: str, start: str, known: KnownTools, breaks: str, *, bare: bool, alike: bool = False) -> list[Rule]:
-    if known and alike:
+def name_rules(stop: str, start: str, form: FormPatterns) -> list[Rule]:
+    known, breaks = form.known, form.breaks
+    if known and "tool_names" in form.acceptor.tolerances:
         others = [(f"name_for_{tool.rule}", f"other_name_for_{tool.rule}", tool.name) for tool in known.tools]
         rules = [rule(name, f"{literal(text)} name_stop", other) for name, other, text in others]
         rules += [rule(other, "!any_name any_name") for _, other, _ in others]  # the engine has a reader for it
-        rules.append(rule("any_name", leaf(slot_pattern(stop, start, breaks))))
+        rules.append(rule("any_name", leaf(slot_pattern(stop, start, form.breaks))))
     else:
         rules = [rule(f"name_for_{tool.rule}", f"{literal(tool.name)} name_stop") for tool in known.tools]
     if known:
@@ -105,7 +100,8 @@ def name_rules(stop: str, start: str, known: KnownTools, breaks: str, *, bare: b
     if not known.closed:
         # With tools, no other name holds what stands in markup.
         guarded = either([breaks, any_of("".join(sorted(NEVER_IN_NAMES)))]) if known else breaks
-        rules.append(rule("name", leaf(f"{IDENTIFIER}(?={stop})" if bare else slot_pattern(stop, start, guarded))))
+        word = f"{IDENTIFIER}(?={stop})"
+        rules.append(rule("name", leaf(word if form.calls.only_tools else slot_pattern(stop, start, guarded))))
     return rules
 
 
@@ -125,9 +121,9 @@ def variants_after(kind: SlotKind, calls: CallForm) -> tuple[str, ...]:
     return next((slot.suffixes[1:] for slot in calls.header if slot.kind == kind), ())
 
 
-def slot_stop(index: int, facts: Facts) -> str:
+def slot_stop(index: int, form: FormPatterns) -> str:
     """What ends a slot: the text after it, or what the arguments begin with, or the line's end."""
-    calls, shape = facts.calls, facts.calls.shape
+    calls, shape = form.calls, form.calls.shape
     kind, text = shape.slots[index]
     if kind in shape.id_slots[-1:]:
         text = shape.id_suffix + text
@@ -138,15 +134,28 @@ def slot_stop(index: int, facts: Facts) -> str:
         # Its closing marker may have pieces, and the first is enough.
         text = next(iter(pieces_of(shape.closer[0] or "")), "")
     if text.strip():
-        return r"\s*+" + group(
-            either(
-                [marker_word(each, alike=facts.alike) for each in longest_first([text, *variants_after(kind, calls)])]
-            )
-        )
+        texts = longest_first([text, *variants_after(kind, calls)])
+        found = [marker_word(each, alike=form.alike) for each in [*texts, *before_nothing(index, form)]]
+        return r"\s*+" + group(either(found)) + at_line_end(index, form)
+    if text and shape.slots[index + 1 : index + 2] and shape.slots[index + 1][0] != "arguments":
+        return LINE_END if "\n" in text else BLANK  # another slot follows
     if calls.pairs is None:
-        return r"\s*+" + exact(calls.object_open)
-    ends = either([*arguments_ahead(facts, calls.pairs), facts.call_close, facts.section_close])
+        found = [exact(calls.object_open), *(marker_word(each) for each in before_nothing(index, form))]
+        return r"\s*+" + group(either(found)) + at_line_end(index, form)
+    ends = either([*arguments_ahead(form, calls.pairs), form["call_close"], form["section_close"]])
     return (rf"\s*+(?:{ends})|" if ends else "") + (BLANK if _is_one_word(kind, calls) else LINE_END)
+
+
+def before_nothing(index: int, form: FormPatterns) -> tuple[str, ...]:
+    """What follows the last slot before the arguments in a call without any, if that has another form."""
+    calls = form.calls
+    if not calls.bare_call or [kind for kind, _ in calls.shape.slots[index + 1 : index + 2]] != ["arguments"]:
+        return ()
+    return tuple(text for text in calls.header[-1].nexts if text != calls.object_open)
+
+
+def at_line_end(index: int, form: FormPatterns) -> str:
+    return f"|{LINE_END}" if before_nothing(index, form) and form.calls.header[-1].stops else ""
 
 
 def _is_one_word(kind: SlotKind, calls: CallForm) -> bool:

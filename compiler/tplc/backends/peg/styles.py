@@ -5,14 +5,11 @@ styles_of(acceptor)  →  (at the top, inside lists, inside objects)
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from tplc.backends.peg.patterns import either, marker_core
 from tplc.ir.spellings import Spelling
 from tplc.lower import Acceptor
 from tplc.lower.following import after_quoted
-from tplc.lower.lexemes import Lexemes, group, lexemes_of
-from tplc.lower.pairs import around_key
+from tplc.lower.lexemes import Lexemes, lexemes_of
+from tplc.lower.pairs import around_key, between_pairs
 from tplc.lower.states import respelled_kinds, states
 from tplc_runtime.pattern import Pattern
 from tplc_runtime.peg_readers import NEVER, SpelledOtherwise
@@ -47,17 +44,14 @@ def spelled_of(acceptor: Acceptor) -> SpelledOtherwise:
         return spelled
     after = next((state.lexemes for state in states(acceptor) if state.name == "after_call"), lexemes_of(()))
     spelled.breaks, spelled.after_call = scanner(lexemes_of([("mark", calls.breaks)])), scanner(after)
-    spelled.is_distinct = calls.where != "line start"
+    spelled.is_distinct = not calls.at_lines
     spelled.fields = dict((*calls.fields, *calls.wrapped))
     spelled.closers, spelled.header_texts = calls.distinctive_closers, Pattern(calls.header_pattern)
     spelled.id_prefix = calls.shape.id_prefix
     pairs = calls.pairs
-    spelled.is_closed = not calls.fields and bool(calls.last or calls.tail is not None)
+    spelled.is_closed = not calls.fields and calls.is_closed
     if pairs is not None:
-        between: dict[str, list[str]] = {}
-        for kind, texts in pairs.between:
-            between.setdefault(kind, []).extend(texts)
-        spelled.between = scanner(lexemes_of(between.items(), respelled_kinds(acceptor)))
+        spelled.between = scanner(between_pairs(pairs, respelled_kinds(acceptor)))
         follows = [after_quoted(pairs.following, over=over) for over in (False, True)] if pairs.quoted else []
         spelled.follow = (Pattern(follows[0]), Pattern(follows[1])) if follows else (NEVER, NEVER)
         around = around_key(pairs)
@@ -67,10 +61,8 @@ def spelled_of(acceptor: Acceptor) -> SpelledOtherwise:
 
 
 def scanner(found: Lexemes) -> Breaks:
-    marks = zip(found.all, found.ambiguous, strict=True)
-    markers = [(one.kind, one.spelled, one.lead, one.trail, ambiguous) for one, ambiguous in marks]
     return Breaks(
-        *markers,
+        *found.markers,
         find=found.find,
         near=found.near,
         width=found.width,
@@ -78,7 +70,3 @@ def scanner(found: Lexemes) -> Breaks:
         first=found.first,
         wordless=found.is_wordless,
     )
-
-
-def breaks_pattern(breaks: Sequence[str]) -> str:
-    return group(either([marker_core(text) for text in breaks]))

@@ -47,6 +47,7 @@ FILES = (
     "guess",
     "elements",
     "wraps",
+    "typedwraps",
     "special",
     "batch",
     "openai",

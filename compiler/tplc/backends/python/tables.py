@@ -26,16 +26,15 @@ from tplc.backends.python.turn_states import SCANNERS, keeps_markers, state_meth
 from tplc.ir.nodes import Text
 from tplc.ir.spellings import JSON_SIGNS, Spelling
 from tplc.lower import Acceptor, CallForm, Following, Marker, PairForm, SlotEnd
-from tplc.lower.acceptor import CallStep
+from tplc.lower.acceptor import CallStep, TypeWrap
 from tplc.lower.bounds import KEY
 from tplc.lower.following import after_quoted, closes_call, pattern_of, start_of
-from tplc.lower.lexemes import MAX_INNER_SPACE, NOTHING, Lexeme, Lexemes, lexemes_of, plain_word
-from tplc.lower.pairs import around_key, ends_and_marks
+from tplc.lower.lexemes import MAX_INNER_SPACE, NOTHING, Lexemes, lexemes_of, plain_word
+from tplc.lower.pairs import around_key, between_pairs, closes_lost_value, ends_and_marks, ends_of_value
 from tplc.lower.states import (
     StateName,
     TurnState,
     calls_end_reasoning,
-    closes_and_opens,
     ends_alike,
     is_unopened,
     opener_kind,
@@ -43,10 +42,9 @@ from tplc.lower.states import (
     states,
     texts_at,
 )
+from tplc.lower.values import NUMBERS
 
 INDENT = 4
-# What a call may be truncated inside of, after the first.
-CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
 
 
 def marker_groups(facts: Acceptor) -> dict[str, Sequence[str]]:
@@ -119,7 +117,6 @@ def tables(facts: Acceptor) -> list[str]:
     if calls.pairs is not None:
         lines += _of_pairs(calls, calls.pairs, respelled_kinds(facts), otherwise="other_forms" in facts.tolerances)
         lines += _of_lost_ends(calls, calls.pairs, facts)
-    lines += [_rule("after_call", _after_call_rule(calls))]
     lines += _scanner("AFTER_CALL", of_state["after_call"].lexemes)
     if "over" in of_state:
         lines += _scanner("AFTER_TURN", of_state["over"].lexemes)
@@ -152,6 +149,7 @@ def _of_the_turn(facts: Acceptor, of_state: Mapping[StateName, TurnState]) -> li
         lines += assignment("AROUND_REASONING", called("", [texts(starts), texts(ends)]), INDENT)
     lines += ["    HEADED = False"] * (not any(facts.heads))
     lines += ["    REASONING = False"] * (not (facts.reasoning_starts or facts.reasoning_ends))
+    lines += _escapes(facts)
     return lines + _flags(
         {
             "AT_LINES": _counts_at_lines(facts),
@@ -179,6 +177,7 @@ def _of_text(facts: Acceptor, of_state: Mapping[StateName, TurnState]) -> list[s
 def _rules(facts: Acceptor) -> dict[str, str]:
     by_call = " (REASONING_END content | CALL_START call)" if calls_end_reasoning(facts) else " REASONING_END content"
     return {
+        "after_call": "after_call = " + _after_call_rule(facts.calls) if facts.calls is not None else "",
         "start": "turn = REASONING_END* content",
         "pending": "turn = text REASONING_END content | content",
         "reasoning": "reasoning = text" + by_call,
@@ -227,34 +226,29 @@ def _of_calls(calls: CallForm, facts: Acceptor) -> list[str]:
         lines.append(f"    STYLES = ({', '.join(named[style] for style in calls.styles or ())})")
     if calls.breaks:
         lines += _breaks(calls)
-    if calls.left_over and "repeated_markers" in facts.tolerances:
-        lines += _scanner("LEFT_OVER", lexemes_of([("call", calls.left_over)]))
+    if facts.left_over:
+        lines += _scanner("LEFT_OVER", lexemes_of([("call", facts.left_over)]))
     if calls.usual_next:
         lines += assignment(
             "USUAL_NEXT", called("", [f"ExpectedText({literal(text)})" for text in calls.usual_next]), INDENT
         )
     if calls.tail is not None:
         lines += _slots("TAIL", calls.tail[1], calls.breaks)
-    closed = bool(calls.last or calls.tail is not None)
     return lines + _flags(
         {
-            "CLOSED": closed,
-            "ENDS_TURN": closed and calls.ends_turn,
-            "TURN_CLOSED": bool(calls.turn_closers),
-            "SEPARATED": bool(calls.separators) and not (calls.fields or calls.inner),
-            "UNMARKED": calls.unmarked,
-            "BOTH": bool(closes_and_opens(calls)),
+            "CLOSED": calls.is_closed,
+            "MAY_BE_EMPTY": bool(calls.bare_call),
+            "ENDS_TURN": calls.is_closed and calls.ends_turn,
             "READ_AGAIN": "other_forms" in facts.tolerances,
-            "REPEATED": "repeated_markers" in facts.tolerances,
             "NAMES_ALIKE": "tool_names" in facts.tolerances,
-            "COUNTED": any(slot.kind == "index" for slot in (*calls.header, *(calls.tail[1] if calls.tail else ()))),
+            "COUNTED": any(slot.kind in NUMBERS for slot in (*calls.header, *(calls.tail[1] if calls.tail else ()))),
         }
     )
 
 
 def _openers(calls: CallForm) -> list[str]:
     """Openers whose beginning, at the output's end, is not text.  A whole opener is not a truncated one."""
-    if calls.where == "line start":
+    if calls.at_lines:
         return ["    DISTINCT = False"]
     openers = lexemes_of([("call", [text.strip() for text in calls.truncatable])]).all
     spelled = Bracketed("", tuple(literal(lexeme.spelled) for lexeme in openers), packed=True)
@@ -286,9 +280,9 @@ def _of_names(calls: CallForm) -> list[str]:
     if calls.call_id:
         parts = [_in_format(part.text) if isinstance(part, Text) else f"{{{part.kind}}}" for part in calls.call_id]
         lines.append(f"    CALL_ID = {literal(''.join(parts))}")
-    if calls.where == "line start" or calls.unmarked or calls.faint:
+    if calls.only_tools or calls.unmarked:
         lines.append("    ONLY_TOOLS = True")
-        lines += ["    FAINT = False"] * (calls.where == "anywhere" and not calls.faint)
+        lines += ["    FAINT = False"] * (not calls.only_tools)
     return lines
 
 
@@ -361,9 +355,19 @@ def _words(words: Iterable[tuple[str, str]]) -> Expression:
     return mapping((literal(word), literal(value)) for word, value in sorted(words))
 
 
+def _escapes(facts: Acceptor) -> list[str]:
+    if not facts.escapes:
+        return []
+    by_kind = mapping((literal(each.kind), called("Signs", [_signs(each.signs)])) for each in facts.escapes)
+    return assignment("ESCAPES", by_kind, INDENT)
+
+
+def _signs(replaced: Sequence[tuple[str, str]]) -> Expression:
+    return mapping((literal(text), literal(sign)) for text, sign in replaced)
+
+
 def _replaced(name: str, replaced: Sequence[tuple[str, str]]) -> list[str]:
-    signs = mapping((literal(text), literal(sign)) for text, sign in replaced)
-    return assignment(name, called("Signs", [signs]), INDENT)
+    return assignment(name, called("Signs", [_signs(replaced)]), INDENT)
 
 
 # Pairs
@@ -374,10 +378,7 @@ def _of_pairs(calls: CallForm, pairs: PairForm, respelled: Sequence[str], *, oth
     start = "PAIR_START " if pairs.opens else ""
     lines = [_rule("arguments", f"({start}{slots_rule(pairs.slots)} value)*")]
     lines += _slots("PAIR", pairs.slots, calls.breaks, respelled)
-    kinds: dict[str, list[str]] = {}
-    for kind, items in pairs.between:
-        kinds.setdefault(kind, []).extend(items)
-    lines += _scanner("BETWEEN", lexemes_of(kinds.items(), respelled))
+    lines += _scanner("BETWEEN", between_pairs(pairs, respelled))
     if pairs.opens and not pairs.separator.strip():
         lines.append(f"    USUAL_PAIR = (ExpectedText({literal(pairs.opens[0].lstrip())}),)")
     lines += ["    PAIR_OPENS = False"] * (not pairs.opens) + ["    RESUMES = True"] * pairs.resumes
@@ -397,10 +398,19 @@ def _of_pairs(calls: CallForm, pairs: PairForm, respelled: Sequence[str], *, oth
         types = mapping((literal(word), texts(types)) for word, types in pairs.types)
         lines += assignment("TYPE_WORDS: ClassVar[Mapping[str, Sequence[str]]]", types, INDENT)
     lines += [f"    WRAP = {texts(pairs.wrap)}"] if pairs.wrap else []
+    lines += assignment("WRAPS", called("", map(_wrap, pairs.wraps)), INDENT) if pairs.wraps else []
     if pairs.items is None:
         return lines
     elements = [("item", pairs.items[:1]), ("pair", pairs.opens), ("broken", (pairs.value_close or ())[:1])]
     return [*lines, *_scanner("ELEMENT", lexemes_of(elements)), f"    AFTER_ITEM = {literal(pairs.items[1])}"]
+
+
+def _wrap(wrap: TypeWrap) -> Expression:
+    if wrap.around_key is not None:
+        ends: Expression = texts(wrap.around_key)
+    else:
+        ends = scanner_call(lexemes_of([("end", wrap.ends)])) if wrap.ends else "None"
+    return called("", [literal(wrap.opened), texts(wrap.types), ends])
 
 
 def _of_lost_ends(calls: CallForm, pairs: PairForm, facts: Acceptor) -> list[str]:
@@ -408,10 +418,10 @@ def _of_lost_ends(calls: CallForm, pairs: PairForm, facts: Acceptor) -> list[str
     if pairs.quoted:
         return []
     lines = _flags({"RETYPED": "other_forms" in facts.tolerances})
-    following = pairs.following
-    if pairs.guessed or not following.closes or "missing_closers" not in facts.tolerances:
+    following = closes_lost_value(pairs, facts.tolerances)
+    if following is None:
         return lines
-    patterns = [closes_call(following, calls.section_end, begun=begun) for begun in (False, True)]
+    patterns = [closes_call(following, begun=begun) for begun in (False, True)]
     sign = literal(following.closer[0][0])
     closes = called("", [*(called("Pattern", [raw(pattern)]) for pattern in patterns), sign])
     return lines + assignment("CALL_CLOSES", closes, INDENT)
@@ -447,18 +457,17 @@ def _last_closer(pairs: PairForm) -> list[str]:
 
 def _ends_of_raw_values(pairs: PairForm, calls: CallForm, respelled: Sequence[str]) -> list[str]:
     """What ends a raw value; in another spelling, before the next pair or the end of the call."""
-    apart = ("end",) if respelled else ()
     last = _last_closer(pairs) if pairs.marks else []
     if pairs.value_close is not None:
         return [*assignment("VALUE_CLOSE", texts(pairs.value_close), INDENT), *last]
     if pairs.guessed:
         lines = assignment("AFTER_VALUE", called("Guess", map(literal, _guess(pairs.following))), INDENT)
     else:
-        lines = [*_scanner("AFTER_VALUE", lexemes_of([("end", pairs.value_ends)], apart=apart)), *last]
+        lines = [*_scanner("AFTER_VALUE", ends_of_value(pairs, respelled)), *last]
     if pairs.next_pair is not None:
         before, after = pairs.next_pair
         ends = [
-            lexemes_of([("end", pairs.value_ends), ("next", [before]), ("break", calls.innermost_breaks)], apart=apart),
+            ends_of_value(pairs, respelled, ("next", [before]), ("break", calls.innermost_breaks)),
             lexemes_of([("end", [after])]),
         ]
         lines += assignment("NEXT_PAIR", called("", map(scanner_call, ends)), INDENT)
@@ -492,9 +501,8 @@ def _scanner(name: str, found: Lexemes) -> list[str]:
 
 def scanner_call(found: Lexemes, *, slot: bool = False, plain: bool = False) -> Bracketed:
     """`slot`: the markers end a slot; `plain`: a plain word may come before them."""
-    lexemes = zip(found.all, found.ambiguous, strict=True)
     items: list[Expression] = [
-        *(_of_marker(*found) for found in lexemes),
+        *(_of_marker(*marker) for marker in found.markers),
         raw(found.find, "find"),
         raw(found.near, "near"),
     ]
@@ -508,8 +516,8 @@ def scanner_call(found: Lexemes, *, slot: bool = False, plain: bool = False) -> 
     return Bracketed("SlotEnds" if slot else "Scanner", tuple(items), packed=True)
 
 
-def _of_marker(lexeme: Lexeme, ambiguous: int) -> str:
-    return str(called("", [*map(literal, (lexeme.kind, lexeme.spelled, lexeme.lead, lexeme.trail)), str(ambiguous)]))
+def _of_marker(kind: str, spelled: str, lead: str, trail: str, ambiguous: int) -> str:
+    return str(called("", [*map(literal, (kind, spelled, lead, trail)), str(ambiguous)]))
 
 
 def _breaks(calls: CallForm) -> list[str]:

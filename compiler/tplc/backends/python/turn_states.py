@@ -14,18 +14,29 @@ TurnState("content", text="content", on=(("end", drop → over), ("header", note
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from tplc.backends.python.literals import literal, texts
 from tplc.lower.acceptor import Acceptor
-from tplc.lower.states import CALLS, OptionChoice, StateName, Transition, TurnState, texts_at, transition_of
+from tplc.lower.states import (
+    CALLS,
+    Action,
+    Branch,
+    BranchTest,
+    StateName,
+    Transition,
+    TurnState,
+    texts_at,
+    transition_of,
+)
 
 METHODS: Mapping[str, str] = {
     "start": "_start",
     "pending": "_pending_text",
     "reasoning": "_reasoning",
     "content": "_content",
+    "after_call": "_after_call",
     "over": "_over",
 }
 SCANNERS: Mapping[StateName, str] = {
@@ -72,7 +83,7 @@ def state_methods(facts: Acceptor, of_state: Mapping[StateName, TurnState], rule
     for name in ("start", "pending", "reasoning", "content"):
         if name in of_state:
             lines += _method(of_state[name], facts, rules[name], of_state.get("before_content"))
-    return lines
+    return lines + (_after_call(of_state["after_call"], rules["after_call"]) if "after_call" in of_state else [])
 
 
 def _method(state: TurnState, facts: Acceptor, rule: str, before: TurnState | None) -> list[str]:
@@ -94,11 +105,66 @@ def _method(state: TurnState, facts: Acceptor, rule: str, before: TurnState | No
         lines.append(f"        kind = self._until(self.{SCANNERS[state.name]}, {literal(str(state.text))})")
     whole = facts.calls is not None and bool(facts.calls.whole)
     for does, kinds in _branches(state, whole=whole).items():
-        test = f"== {literal(kinds[0])}" if len(kinds) == 1 else f"in {texts(kinds)}"
-        lines += [f"        if kind {test}:", *(f"            {line}" for line in does)]
+        lines += [f"        if kind {_is_kind(kinds)}:", *(f"            {line}" for line in does)]
     if state.text is None:
         return [*lines, "        self._state = type(self)._content", "        return True"]
     return [*lines, '        return kind != ""']
+
+
+def _after_call(state: TurnState, rule: str) -> list[str]:
+    lines = ["", "    def _after_call(self) -> bool:", f"        # {rule}", "        kind = self._next_of_calls()"]
+    lines += ["        if kind is None:", "            return False"]
+    lines += _LEFT_OVER if state.drops_left_over else ()
+    found: dict[tuple[str, ...], list[str]] = {}
+    for kind, transition in state.on:
+        if does := tuple(_after_call_does(transition)):
+            found.setdefault(does, []).append(kind)
+    for does, kinds in found.items():
+        lines += [f"        if kind {_is_kind(kinds)}:", *(f"            {line}" for line in does)]
+    if state.otherwise is not None and (does := tuple(_after_call_does(state.otherwise))):
+        lines += ['        if kind == "":', *(f"            {line}" for line in does)]
+    return [*lines, "        return self._leave_calls(kind)"]
+
+
+_LEFT_OVER = (
+    '        more = self._left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"',
+    '        if more != "no":',
+    '            return more == "dropped"',
+)
+_ON_ACTION: Mapping[Action, str] = {
+    "open call": 'return self._try_call("content")',
+    "open call without opener": "return self._try_unopened()",
+    "drop closer": "return self._drop_closer(self._unclosed)",
+    "close call": "return self._drop_closer(False)",
+    "close calls": "return self._close_calls()",
+    "read tail": "return self._tail()",
+}
+_ON_CONDITION: Mapping[BranchTest, str] = {"call is closed": "not self._unclosed", "calls are closed": "self._closed"}
+
+
+def _after_call_does(found: Transition | Branch) -> Iterator[str]:
+    """Print what a marker or text after a call does; nothing, if it only leads to content."""
+    if isinstance(found, Branch):
+        test, on, off = _ON_CONDITION[found.condition], [*_after_call_does(found.on)], [*_after_call_does(found.off)]
+        if not on:
+            test, on, off = test.removeprefix("not ") if test.startswith("not ") else f"not {test}", off, []
+        yield f"if {test}:"
+        yield from (f"    {line}" for line in on)
+        yield from off
+    elif found.actions == ("drop separator",):
+        yield "return self._drop_closer(True)"
+    elif found.actions[:1] == ("drop separator",):
+        yield "self._drop_closer(True)"
+        yield _ON_ACTION[found.actions[1]]
+    elif found.actions:
+        yield _ON_ACTION[found.actions[0]]
+    elif found.next == "over":
+        yield f"self._state = type(self).{METHODS[found.next]}"
+        yield "return True"
+
+
+def _is_kind(kinds: Sequence[str]) -> str:
+    return f"== {literal(kinds[0])}" if len(kinds) == 1 else f"in {texts(kinds)}"
 
 
 def _until_or_first(state: TurnState, facts: Acceptor) -> list[str]:
@@ -127,7 +193,7 @@ def noted(note: tuple[str, str]) -> str:
     return ", ".join(map(literal, note))
 
 
-def _does(state: TurnState, kind: str, found: Transition | OptionChoice) -> Iterator[str]:
+def _does(state: TurnState, kind: str, found: Transition | Branch) -> Iterator[str]:
     """What a marker does.  Where an option decides, the runtime knows what becomes of it otherwise."""
     if state.text is None and kind != "reasoning_end":
         return  # the next state sees to it
@@ -136,7 +202,7 @@ def _does(state: TurnState, kind: str, found: Transition | OptionChoice) -> Iter
         kept = "self._keep_call()" if state.name == "reasoning" else f"self._keep({text})"
         yield f"return self._try_call({text}) if self._calls_on else {kept}"
         return
-    transition = found.on if isinstance(found, OptionChoice) else found
+    transition = found.on if isinstance(found, Branch) else found
     if not transition.actions:
         return
     if kind == "reasoning":

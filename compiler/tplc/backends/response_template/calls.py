@@ -15,6 +15,7 @@ from tplc.backends.response_template.dialects import json_arguments
 from tplc.backends.response_template.limits import (
     Limit,
     closed_early,
+    of_bare_calls,
     of_object,
     of_pairs,
     value_closed_early,
@@ -26,6 +27,8 @@ from tplc.ir.nodes import Json, Layout, Slot, TemplateIR, Text, Tools
 from tplc.ir.write import write_message
 from tplc.lower import Acceptor, CallForm, PairForm, SlotEnd
 from tplc.lower.lexemes import core_pattern, exact
+from tplc.lower.values import NUMBERS
+from tplc.lower.written import written_calls
 
 _LONGEST = 128  # characters of a name or key: what is looked through for each place where one may begin
 _KEY = rf"[^\s=:,(){{}}\[\]\"']{{1,{_LONGEST}}}"
@@ -44,7 +47,7 @@ class CannotExpress(TplcError):
 
     def __str__(self) -> str:
         shown = f"\n    for example {self.example}" if self.example else ""
-        return f"{self.name}: {self.target} cannot say this format: {self.feature}{shown}"
+        return f"{self.name}: {self.target} cannot express this format: {self.feature}{shown}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,7 @@ class _Calls:
         self.dialect = ir.tools.dialect
         self.acceptor = acceptor
         self.form = form
+        self.written = written_calls(ir.tools)
         self.ids = ids
         self.plain = plain
         # The first of a role is the template's own; a member of another name has no second place to be read from.
@@ -105,14 +109,14 @@ class _Calls:
             form.is_object
             and not form.shape.opener
             and not form.shape.closer[0]
-            and form.section_start.rstrip().endswith("[")
-            and form.section_end.lstrip().startswith("]")
-            and form.separator.strip() == ","
+            and self.written.section_start.rstrip().endswith("[")
+            and self.written.section_end.lstrip().startswith("]")
+            and self.written.separator.strip() == ","
         )
 
     def array(self) -> CallField:
-        head = self.form.section_start.rstrip()[:-1]
-        tail = self.form.section_end.lstrip()[1:]
+        head = self.written.section_start.rstrip()[:-1]
+        tail = self.written.section_end.lstrip()[1:]
         looks = rf"(?=\[\s{{0,64}}(?:{self.object_start()}|\]))"
         bare = marker(head) + _LINE_START + looks
         open_ = marker(head) + r"(?=\[)" if is_distinctive(head) else bare if not head.strip() else marker(head) + looks
@@ -198,7 +202,7 @@ class _Calls:
             arguments=json_arguments(style),
             transform=_transform("{name}", "{content}", self.header_id()),
             rest=self.rest(),
-            limits=(*of_object(style), self.early()),
+            limits=(*of_object(style), *of_bare_calls(self.tools), self.early()),
             opener=self.reasoning_ender(),
         )
 
@@ -270,10 +274,10 @@ class _Calls:
         slots, shape = self.form.header, self.form.shape
         id_slots = shape.id_slots if self.composed() else ()
         for i, slot in enumerate(slots):
-            counted = slots[i + 1] if slot.kind == "name" and slots[i + 1 :] and slots[i + 1].kind == "index" else None
+            counted = slots[i + 1] if slot.kind == "name" and slots[i + 1 :] and slots[i + 1].kind in NUMBERS else None
             # A number and its end come after the name, which may hold the text between the two.
             inner = _slot_class(slot) if counted is None else f"{_slot_class(counted)}?"
-            if slot.kind == "index":
+            if slot.kind in NUMBERS:
                 part = r"\d{1,64}"
             elif slot.kind == "name" and not named:
                 part, named = f"(?P<name>{inner})", True
@@ -315,10 +319,10 @@ class _Calls:
         if not self.form.openers:
             return _LINE_START + before
         texts = [text.removesuffix(prefix).removesuffix(cut) for text in self.form.openers]
-        layout = self.form.call
+        layout = self.written.call
         first = layout[0].text if layout and isinstance(layout[0], Text) else ""
         first = self.form.shape.opener if self.form.is_object else first.removesuffix(cut)
-        again = self.form.separator + first.removesuffix(prefix)
+        again = self.written.separator + first.removesuffix(prefix)
         if self.tools.parallel and is_distinctive(again):
             texts.append(again)
         safe = markers(text for text in texts if self.counts(text))
@@ -343,7 +347,7 @@ class _Calls:
 
     def inside(self) -> str:
         """Nothing but punctuation opens the next call: it has to stand in an open section, or right after a call."""
-        section, end = self.form.section_start.strip(), self.form.section_end.strip()
+        section, end = self.written.section_start.strip(), self.written.section_end.strip()
         if self.plain:
             return ""
         if is_distinctive(section):
@@ -352,7 +356,7 @@ class _Calls:
         return f"(?<={exact(last)})" if last else ""
 
     def last_text(self) -> str:
-        layout = self.form.call
+        layout = self.written.call
         last = layout[-1].text.rstrip() if layout and isinstance(layout[-1], Text) else ""
         return last[-1:]
 
@@ -382,7 +386,7 @@ class _Calls:
     def closing_text(self) -> str:
         if self.form.is_object:
             return self.form.shape.closer[0] or ""
-        layout: Layout = self.form.call
+        layout: Layout = self.written.call
         if self.form.fields:
             return self.form.closers[0] if self.form.closers else ""
         at = next(i for i, item in enumerate(layout) if item == Slot("arguments"))
@@ -398,10 +402,10 @@ class _Calls:
             again += self.object_start()
         else:
             again += self.header()
-        section = [marker(self.form.section_end)] if self.form.section_end.strip() else []
+        section = [marker(self.written.section_end)] if self.written.section_end.strip() else []
         found = [*section, *map(end, turn_ends(self.acceptor))]
         if self.tools.parallel:
-            behind = self.form.pairs is None and not self.plain and not is_distinctive(self.form.separator)
+            behind = self.form.pairs is None and not self.plain and not is_distinctive(self.written.separator)
             ended = rf"(?<={exact(self.dialect.in_object.object_close.strip())})\s{{0,64}}" if behind else ""
             found.insert(0, f"{ended}(?={_unnamed(again)})")
         return any_of(found)
@@ -411,7 +415,7 @@ class _Calls:
         return f"(?:{'|'.join(map(end, found))})" if found else ""
 
     def rest(self) -> tuple[str, ...]:
-        return (self.form.section_end,) if is_distinctive(self.form.section_end) else ()
+        return (self.written.section_end,) if is_distinctive(self.written.section_end) else ()
 
     def reasoning_ender(self) -> str:
         """What ends reasoning that is open: a call's opener that is like nothing else."""

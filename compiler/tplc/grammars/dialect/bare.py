@@ -3,7 +3,7 @@
     f(a=first, second, b=2)   the value of a is "first, second": `second` is no key, `b` is one
     - a = first\n- b = 2      the value of a is "first": only a line can begin with an argument
 
-A parser takes the first place where what follows can be read so; text may hold anything but that.
+A parser takes the first place where what follows can be read so; text may contain anything but that.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tplc.grammars.regular.until import SPACE
 from tplc.lower import Following
 from tplc.lower.bounds import NOT_IN_KEYS
 
-# What a key may hold, so that it is known for one after a value.
+# The characters of a key that is recognised after a value.
 KEY_CHARACTERS = codepoints.complement(codepoints.union(SPACE, codepoints.of(NOT_IN_KEYS)))
 _WORD = Chars(KEY_CHARACTERS)
 _SPACE = rep(Chars(SPACE), 0, None)
@@ -29,7 +29,7 @@ _BLANK = Chars(codepoints.minus(SPACE, codepoints.of("\n")))
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """What the format writes around a value that nothing closes: the next pair, the call's end, the next call.
+    """The texts around a value that nothing closes: the next pair, the call's end, the next call.
 
     `next_pair` is what comes before its key, and after that; `keys` None: any word may be one.  `closing` closes the
     call, and one of `after` may come then.
@@ -42,7 +42,7 @@ class Around:
 
 
 def text_before(following: Following, around: Around) -> Automaton:
-    """Texts after which either the next pair or the end of the arguments is the first thing that ends a value."""
+    """Return the automaton of texts in which the first end of a value is the next pair or the end of the arguments."""
     ending = from_expr(_ending(following, around.keys))
     real = tuple(_real_ends(around))
 
@@ -52,7 +52,7 @@ def text_before(following: Following, around: Around) -> Automaton:
         )
 
     def ends(states: frozenset[int]) -> bool:
-        """Whether no end that begins in the text is completed by what follows it."""
+        """Return whether an end that begins in the text is never completed by the text after it."""
         for text in real:
             running = states
             for character in text:
@@ -72,7 +72,7 @@ def text_before(following: Following, around: Around) -> Automaton:
 
 
 def _parts(sets: Iterable[Ranges]) -> list[Ranges]:
-    """The coarsest sets of characters of which each given set is a union."""
+    """Return the coarsest sets of characters of which each given set is a union."""
     parts = [codepoints.ALL]
     for one in dict.fromkeys(sets):
         cut = [part for old in parts for part in (codepoints.intersection(old, one), codepoints.minus(old, one))]
@@ -81,7 +81,7 @@ def _parts(sets: Iterable[Ranges]) -> list[Ranges]:
 
 
 def _ending(following: Following, keys: tuple[str, ...] | None) -> Expr:
-    """All that a parser takes for the end of a value, and more: white space and keys of any length."""
+    """Return everything that a parser takes for the end of a value, and more: white space and keys of any length."""
     key = rep(_WORD, 1, None) if keys is None else alt(*(lit(key) for key in keys))
     pair = _spelled(following.pair, key)
     name = rep(_WORD, 1, None)
@@ -98,7 +98,7 @@ def _ending(following: Following, keys: tuple[str, ...] | None) -> Expr:
         return alt(seq(before_pair, pair), seq(before_end, alt(*ends)))
     if following.lead != "blank":
         return seq(_SPACE if following.lead == "free" else EMPTY, alt(pair, *ends))
-    # What ends the turn does so on any line, also after the call's closer.
+    # A marker that ends the turn counts on any line, also after the call's closer.
     at_once = [lit(text) for text in following.turn_ends]
     at_once += [_spaced(*pieces, lit(text)) for text in following.turn_ends if following.closes]
     if following.blank != "\n":
@@ -113,7 +113,7 @@ def _spelled(parts: tuple[str | None, ...], word: Expr) -> Expr:
 
 
 def _spaced(*parts: Expr) -> Expr:
-    """The parts, those that are empty left out, with white space between them."""
+    """Return the parts that are not empty, with white space between them."""
     found: list[Expr] = []
     for part in parts:
         if part != EMPTY:

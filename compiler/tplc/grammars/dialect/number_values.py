@@ -1,4 +1,4 @@
-"""What a schema says of numbers, as text.
+"""Write a schema's numbers as rules for their text.
 
 {"type": "integer", "minimum": 0}     →  "0" | [1-9] [0-9]*
 {"type": "number", "multipleOf": 0.5}  →  an automaton's rules: digits, and at most one decimal that fits
@@ -23,14 +23,14 @@ from tplc.grammars.schema.shapes import NumberShape
 
 @dataclass(frozen=True, slots=True)
 class NumberPlace:
-    """What to call the rules, and where the schema stands."""
+    """The names of the rules, and the place of the schema."""
 
     hint: str
     path: str
 
 
 def number(rules: Rules, report: Report, shape: NumberShape, place: NumberPlace, *, plain: bool) -> Expr:
-    """`plain`: integers are written without ".0"."""
+    """Return the rule for a number.  `plain`: integers are written without ".0"."""
     if shape.values is not None:
         return alt(*(_constant(value, plain=plain) for value in shape.values if number_fits(shape, value)))
     low, high = digits.rounded(shape.low, shape.high)
@@ -62,7 +62,7 @@ def _within_bounds(rules: Rules, shape: NumberShape, *, zeros: Expr) -> Expr:
 
 
 def _parts(shape: NumberShape, *, without_point: bool) -> list[Automaton]:
-    """Automata that all have to accept."""
+    """Return the automata that must all accept the number."""
     parts = [from_expr(seq(digits.INTEGER, EMPTY if without_point else opt(digits.FRACTION)))]
     whole = from_expr(seq(digits.INTEGER, opt(digits.ZEROS)))
     if shape.integer is not None:

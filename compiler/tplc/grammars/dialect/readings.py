@@ -42,7 +42,7 @@ class WordSpelling:
 
 
 def restricted(shapes: Shapes) -> frozenset[str]:
-    """The types of which the shapes do not allow every value."""
+    """Return the types of which the shapes do not allow every value."""
     allowed = {
         "null": shapes.null,
         "boolean": len(shapes.booleans) == 2,
@@ -57,7 +57,7 @@ def restricted(shapes: Shapes) -> frozenset[str]:
 
 @functools.lru_cache(maxsize=256)
 def text_only(types: frozenset[str], spelling: WordSpelling) -> Automaton:
-    """Texts that are read as none of the types."""
+    """Return texts that are read as none of the types."""
     ways: list[Expr] = []
     for name in sorted(types):
         ways += _read_as(name, spelling)

@@ -43,7 +43,7 @@ class ObjectMembers:
 
 
 def in_order(rules: Rules, hint: str, members: ObjectMembers) -> Expr:
-    """The named members in their order, optional ones possibly skipped, then the others."""
+    """Return the named members in their order, optional ones possibly skipped, then the others."""
     required = sum(member.required for member in members.named)
     most = None if members.other is not None else len(members.named)
     if members.low <= required and (members.high is None or (most is not None and most <= members.high)):
@@ -64,7 +64,7 @@ def _plain_order(rules: Rules, hint: str, members: ObjectMembers) -> Expr:
         heads.append(seq(members.other, others))
     tail = others
     for index in range(len(named) - 1, -1, -1):
-        # A member stands at the head of one alternative and in the tail of those before: one rule for all.
+        # A member is at the head of one alternative and in the tail of those before: one rule for all.
         expr = rules.add(f"{hint}-member", named[index].expr) if index else named[index].expr
         heads.append(seq(expr, tail))
         tail = seq(opt(seq(separator, expr)), tail)
@@ -105,7 +105,7 @@ def _counted(rules: Rules, hint: str, members: ObjectMembers) -> Expr:
 
 
 def in_any_order(rules: Rules, hint: str, members: ObjectMembers) -> Expr | None:
-    """Each named member at most once, in any order; None when that takes too many rules.
+    """Return a rule for each named member at most once, in any order; None if that takes too many rules.
 
     Of more members than a few, only the required ones are kept count of: an optional one may then come twice.
     """
@@ -146,7 +146,7 @@ def machine(
     ends: Callable[[State], bool],
     separator: Expr,
 ) -> Expr:
-    """Elements one after another, one rule for each state; only states from which an end can be reached count."""
+    """Return elements one after another, with one rule for each state.  States that reach no end are left out."""
     order = [first]
     seen = {first}
     table: dict[State, list[tuple[Expr, State]]] = {}

@@ -42,7 +42,7 @@ def is_empty(automaton: Automaton) -> bool:
 def build(
     first: State, edges: Callable[[State], Iterable[tuple[Ranges, State]]], ends: Callable[[State], bool]
 ) -> Automaton:
-    """An automaton from the states that can be reached from `first`."""
+    """Return an automaton from the states that can be reached from `first`."""
     numbers: dict[State, int] = {first: 0}
     order = [first]
     table: list[tuple[Edge, ...]] = []
@@ -81,7 +81,7 @@ def negation(automaton: Automaton) -> Automaton:
 
 
 def from_texts(texts: Iterable[str]) -> Automaton:
-    """The automaton of a finite set of texts: a trie."""
+    """Return the automaton of a finite set of texts: a trie."""
     children: list[dict[str, int]] = [{}]
     ends = set()
     for text in texts:
@@ -97,7 +97,7 @@ def from_texts(texts: Iterable[str]) -> Automaton:
 
 
 def begun(automaton: Automaton, character: str) -> Automaton | None:
-    """What may follow the character; None where no text begins with it."""
+    """Return the automaton of texts that may follow the character; None if no text begins with it."""
     for ranges, to in automaton.edges[0]:
         if codepoints.contains(ranges, ord(character)):
             swap = {0: to, to: 0}
@@ -139,7 +139,7 @@ def _together(parts: list[Ranges]) -> Ranges:
 
 
 def _trimmed(automaton: Automaton) -> Automaton:
-    """Without the states that no accepting state follows; an automaton of nothing keeps its first."""
+    """Return the automaton without states from which none accepts; an empty one keeps its first state."""
     sources: dict[int, set[int]] = {}
     for state, row in enumerate(automaton.edges):
         for _, to in row:
@@ -202,7 +202,7 @@ class _Steps:
             return self._repeat(expr, start)
         if isinstance(expr, Spelled):
             return self._embed(expr.automaton, start)
-        raise TypeError(f"a rule has no place in a regular expression: {expr}")
+        raise TypeError(f"a rule cannot be part of a regular expression: {expr}")
 
     def _read(self, ranges: Ranges, start: int) -> int:
         end = self.state()

@@ -14,12 +14,12 @@ from tplc.grammars.regular.rules import Rules
 
 
 def to_expr(rules: Rules, hint: str, automaton: Automaton, write: Callable[[Ranges], Expr]) -> Expr:
-    """What the automaton reads, as the target of the rules spells it."""
+    """Return the language of the automaton, in the spelling of the rules' target."""
     return rules.spelling.automaton(rules, hint, automaton, write)
 
 
 def right_linear(rules: Rules, hint: str, automaton: Automaton, write: Callable[[Ranges], Expr]) -> Expr:
-    """Right-recursive rules, one for each state that several others lead to or that leads back to itself."""
+    """Return right-recursive rules, one for each state that several others lead to or that leads back to itself."""
     return _RuleWriter(rules, hint, automaton, write).written()
 
 

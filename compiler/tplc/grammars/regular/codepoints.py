@@ -2,7 +2,7 @@
 
     [a-c] and [b-z]  →  union ((97, 122),), intersection ((98, 99),)
 
-Surrogates are in no set: text that is UTF-8 can't hold them.
+Surrogates are in no set: text that is UTF-8 can't contain them.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def minus(first: Ranges, second: Ranges) -> Ranges:
 
 @functools.lru_cache(maxsize=4096)
 def of(text: str) -> Ranges:
-    """The set of a text's characters."""
+    """Return the set of a text's characters."""
     return union((ord(character), ord(character)) for character in text)
 
 

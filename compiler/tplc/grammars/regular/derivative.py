@@ -1,8 +1,8 @@
-"""What may follow a text that is already written (Brzozowski's derivative).
+"""Compute the texts that may follow a given text (Brzozowski's derivative).
 
     "<r>" text-up-to-</r> call   after "<r>\\n"  →  text-up-to-</r> call
 
-The generation prompt may hold the head of the turn; the grammar goes on from there.
+The generation prompt may contain the head of the turn; the grammar continues from there.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ _LEAVES = frozenset((Lit, Chars, Ref, Written, Spelled))
 
 def lit(text: str) -> Expr:
     if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
-        # Half of a pair: no text that is UTF-8 holds it.
+        # Half of a pair: no text that is UTF-8 contains it.
         return NEVER
     return Lit(text) if text else EMPTY
 
@@ -92,7 +92,7 @@ def rep(item: Expr, low: int, high: int | None) -> Expr:
 
 
 def nullable(expr: Expr) -> bool:
-    """Whether it matches the empty text; rules are taken to match some."""
+    """Return whether the expression matches the empty text; rules are assumed to match some text."""
     if isinstance(expr, Seq):
         return all(nullable(item) for item in expr.items)
     if isinstance(expr, Alt):
@@ -118,14 +118,14 @@ def walk(expr: Expr) -> Iterator[Expr]:
 
 
 def names(expr: Expr) -> list[str]:
-    """The rules that it names, in order."""
+    """Return the names of the rules that the expression uses, in order."""
     if isinstance(expr, Written):
         return list(expr.names)
     return [node.name for node in walk(expr) if type(node) is Ref]
 
 
 def alphabet(expr: Expr) -> Ranges:
-    """Every character that can occur in what the expression matches."""
+    """Return every character that can occur in what the expression matches."""
     found: list[tuple[int, int]] = []
     for node in walk(expr):
         if isinstance(node, Lit):
@@ -136,7 +136,7 @@ def alphabet(expr: Expr) -> Ranges:
 
 
 def lengths(expr: Expr) -> tuple[int, int | None]:
-    """The fewest and the most characters of what a rule-free expression matches; None: no end."""
+    """Return the smallest and largest number of characters that a rule-free expression matches; None: no limit."""
     if isinstance(expr, Lit):
         return len(expr.text), len(expr.text)
     if isinstance(expr, Seq | Alt):
@@ -159,7 +159,7 @@ class Encoding(Protocol):
 
 
 def encoded(expr: Expr, encoding: Encoding) -> Expr:
-    """The same language with each character as the encoding writes it."""
+    """Return the same language with each character as the encoding writes it."""
     if isinstance(expr, Lit):
         return encoding.text(expr.text)
     if isinstance(expr, Chars):

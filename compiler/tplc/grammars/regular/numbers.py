@@ -40,7 +40,7 @@ class Bound:
 
 
 def rounded(low: Bound | None, high: Bound | None) -> tuple[Bound | None, Bound | None]:
-    """The bounds, or some with fewer digits that leave nothing out."""
+    """Return the bounds, or bounds with fewer digits that exclude no number between them."""
     above = None if high is None else _rounded_down(Bound(-high.value, high.inclusive))
     below = None if low is None else _rounded_down(low)
     return below, None if above is None else Bound(-above.value, above.inclusive)
@@ -52,12 +52,12 @@ def _rounded_down(low: Bound) -> Bound | None:
         return Bound(Fraction(largest)) if low.value > 0 else None
     kept = MOST_DIGITS - len(str(floor(abs(low.value))))
     whole = floor(low.value * Fraction(10) ** kept) / Fraction(10) ** kept
-    # What comes next after a number of many digits has as many, even if most of them are zeros.
+    # The next number after one of many digits has as many digits, even if most of them are zeros.
     return low if whole == low.value and (low.inclusive or kept >= 0) else Bound(whole)
 
 
 def integers(low: Bound | None, high: Bound | None) -> Expr:
-    """All integers between the bounds."""
+    """Return all integers between the bounds."""
     least = None if low is None else _first_above(low)
     most = None if high is None else -_first_above(Bound(-high.value, high.inclusive))
     return alt(_negative_integers(least, most), _natural(0 if least is None else max(least, 0), most))
@@ -76,7 +76,7 @@ def _negative_integers(least: int | None, most: int | None) -> Expr:
 
 
 def _natural(low: int, high: int | None) -> Expr:
-    """Integers from `low` (not negative) to `high`."""
+    """Return integers from `low` (not negative) to `high`."""
     if high is not None and high < low:
         return NEVER
     digits = len(str(low))
@@ -97,7 +97,8 @@ def _natural(low: int, high: int | None) -> Expr:
 
 
 def _with_lengths_joined(parts: list[Expr], first: int) -> list[Expr]:
-    """[1-9] [0-9] | [1-9] [0-9]{2} → [1-9] [0-9]{1,2}; the parts are of `first` digits, and one more each time."""
+    """Join alternatives: [1-9] [0-9] | [1-9] [0-9]{2} → [1-9] [0-9]{1,2}.  `first`: the digits of the first part; each
+    further part has one digit more."""
     joined: list[Expr] = []
     run: list[int] = []
     for length, part in enumerate(parts):
@@ -113,7 +114,7 @@ def _with_lengths_joined(parts: list[Expr], first: int) -> list[Expr]:
 
 
 def _same_length(low: str, high: str) -> Expr:
-    """Digits from `low` to `high`, which are as long as each other."""
+    """Return the digits from `low` to `high`, which have the same number of digits."""
     if low == high:
         return lit(low)
     if len(low) == 1:
@@ -140,7 +141,7 @@ def _same_length(low: str, high: str) -> Expr:
 
 
 def decimals(low: Bound | None, high: Bound | None) -> Expr:
-    """All numbers between the bounds, with or without a fraction."""
+    """Return all numbers between the bounds, with or without a fraction."""
     zero = Bound(Fraction(0))
     negative: Expr = NEVER
     if low is None or low.value < 0:
@@ -173,7 +174,7 @@ def _positive(low: Bound, high: Bound | None) -> Expr:
 
 
 def _digits(value: Fraction) -> str:
-    """The decimal digits of a fraction below 1.  Bounds come from JSON, so there are finitely many."""
+    """Return the decimal digits of a fraction below 1.  Bounds come from JSON, so there are finitely many."""
     found = ""
     while value:
         value *= 10
@@ -185,7 +186,7 @@ def _digits(value: Fraction) -> str:
 
 
 def _fraction(low: str | None, high: str | None, low_inclusive: bool, high_inclusive: bool) -> Expr:
-    """What may follow the integer part: nothing (zero), or a point and digits."""
+    """Return the text that may follow the integer part: nothing (zero), or a point and digits."""
     if low == "" and low_inclusive:
         low = None
     if low is None and high is None:
@@ -275,6 +276,6 @@ def _multiple_automaton(step: int, places: int) -> Automaton:
 
 
 def decimal_text(value: Fraction) -> str:
-    """A fraction as a decimal number; bounds and constants come from JSON, so it ends."""
+    """Return a fraction as a decimal number.  Bounds and constants come from JSON, so it has finitely many digits."""
     whole, rest = divmod(abs(value), 1)
     return ("-" if value < 0 else "") + str(whole) + ("." + _digits(rest) if rest else "")

@@ -118,7 +118,7 @@ def _members(ranges: Ranges) -> list[int]:
 
 
 def _hexadecimal(ranges: Ranges) -> Expr:
-    """Four hexadecimal digits, in either case, that are one of the code points."""
+    """Return four hexadecimal digits, in either case, for one of the code points."""
     return alt(*(_between(f"{low:04x}", f"{high:04x}") for low, high in ranges)) if ranges else NEVER
 
 

@@ -34,19 +34,19 @@ _ANYTHING: Ranges = (*codepoints.ALL, (_BEGIN, _END))
 
 
 class UnsupportedPattern(Exception):
-    """What the pattern uses that no grammar can say, or what is wrong with it."""
+    """The pattern is invalid, or uses a construct that no grammar can express."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """A lookahead, kept where it stands at the beginning of the pattern."""
+    """A lookahead, kept where it is at the beginning of the pattern."""
 
     inner: Expr
     wanted: bool
 
 
 def pattern_expr(pattern: str) -> Expr | Automaton:
-    """All texts that the pattern matches somewhere."""
+    """Return all texts that the pattern matches somewhere."""
     parser = _Parser(pattern)
     body = parser.parse()
     if not parser.looks:
@@ -61,7 +61,7 @@ def pattern_expr(pattern: str) -> Expr | Automaton:
 
 
 def _anchored(body: Expr) -> Expr | None:
-    """`^...$` without its anchors; None when they stand elsewhere, or a loop would have to be taken apart."""
+    """Return the body of `^...$`; None if anchors are elsewhere, or if a loop would need unrolling."""
     items = body.items if isinstance(body, Seq) else (body,)
     if not items or items[0] != Chars(((_BEGIN, _BEGIN),)):
         return None
@@ -220,7 +220,7 @@ class _Parser:
         if not self._take(")"):
             raise UnsupportedPattern("a group without its end")
         self.looks.append(_Look(inner, wanted))
-        # Several may stand in a row.
+        # Several may be in a row.
         if self._text.startswith(("(?=", "(?!"), self._at):
             wanted = self._text[self._at + 2] == "="
             self._at += 3

@@ -32,7 +32,7 @@ def bound_repetitions(rules: Rules, hint: str, expr: Expr) -> Expr:
 
 
 def size(expr: Expr) -> int:
-    """How much one repetition of `expr` counts."""
+    """Return how much one repetition of `expr` counts."""
     if isinstance(expr, Lit):
         return len(expr.text)
     if isinstance(expr, Chars):
@@ -41,7 +41,7 @@ def size(expr: Expr) -> int:
 
 
 def _rules_in(expr: Expr) -> int:
-    """The rules that an engine makes of groups, repetitions and names that it has not met."""
+    """Return the number of rules that an engine creates for groups, repetitions and names it hasn't seen."""
     found = 0
     for node in walk(expr):
         if isinstance(node, Rep):

@@ -31,15 +31,15 @@ class TextSpelling(Protocol):
     """How a target writes what only an automaton says, and which texts it has to write in parts."""
 
     def through(self, rules: Rules, hint: str, stop: Stop, forbidden: tuple[str, ...]) -> Expr:
-        """Any text with none of `forbidden`, up to the first stop."""
+        """Return any text with none of `forbidden`, up to the first stop."""
 
     def without(self, rules: Rules, hint: str, forbidden: tuple[str, ...], end: str = "") -> Expr:
-        """Any text with none of `forbidden`, and with `end` at its end."""
+        """Return any text with none of `forbidden`, and with `end` at its end."""
 
     def automaton(self, rules: Rules, hint: str, automaton: Automaton, write: Callable[[Ranges], Expr]) -> Expr: ...
 
     def before_token(self, text: str) -> str | None:
-        """What stands before the first part that is a token, which no text matches; None where no part is one."""
+        """Return the text before the first part that is a token, which no text matches; None if no part is one."""
 
 
 class Rules:
@@ -54,7 +54,7 @@ class Rules:
         self._kept: dict[object, Any] = {}
 
     def kept(self, key: object, make: Callable[[], Kept]) -> Kept:
-        """What was made once for these rules."""
+        """Return the result of `make` for this key; it is made once for these rules."""
         if key not in self._kept:
             self._kept[key] = make()
         found: Kept = self._kept[key]
@@ -70,7 +70,7 @@ class Rules:
         return Ref(name)
 
     def library(self, name: str, body: Expr) -> Expr:
-        """A rule that many others use: it is written at the end."""
+        """Add a rule that many others use; it is written at the end."""
         made = self.add(name, body)
         if isinstance(made, Ref):
             self._library[made.name] = None
@@ -86,7 +86,7 @@ class Rules:
         return name
 
     def allow(self, more: int | None) -> None:
-        """From here on there may be so many more rules; None: any number."""
+        """Allow this many more rules from now on; None: any number."""
         self._most = None if more is None else len(self._bodies) + more
 
     def define(self, name: str, body: Expr) -> None:
@@ -99,12 +99,12 @@ class Rules:
         return self._bodies[name]
 
     def rewrite(self, change: Callable[[str, Expr], Expr]) -> None:
-        """Each rule's body as `change` makes it; rules that it adds are as they should be."""
+        """Replace the body of each rule by the result of `change`; rules that `change` adds stay as they are."""
         for name in list(self._bodies):
             self._bodies[name] = change(name, self._bodies[name])
 
     def finished(self, root: Expr) -> dict[str, Expr]:
-        """All rules that `root` leads to, root first, in the order they are met; none that matches nothing."""
+        """Return all rules that `root` leads to, root first, in order of use, without rules that match nothing."""
         bodies = _productive({ROOT: root, **self._bodies})
         order: dict[str, None] = {}
         todo = [ROOT]
@@ -119,9 +119,9 @@ class Rules:
 
 
 def _productive(bodies: dict[str, Expr]) -> dict[str, Expr]:
-    """Leave out alternatives that can't end, such as an object that must hold itself."""
+    """Leave out alternatives that can't end, such as an object that must contain itself."""
     good: set[str] = set()
-    # What a rule waits for; it is looked at again once that can end, not after everything else that it names.
+    # The rules that a rule waits for: it is checked again when these can end, not after every other rule it names.
     waiting: dict[str, list[str]] = {}
     # Rules are mostly made after those they use.
     todo = list(reversed(bodies))
@@ -142,7 +142,8 @@ def _productive(bodies: dict[str, Expr]) -> dict[str, Expr]:
 
 
 def _missing(expr: Expr, good: set[str]) -> list[str] | None:
-    """None where it can end with rules that can; else those of which one has to before it may."""
+    """Return None if the expression can end with rules that can; otherwise rules of which one must be able to end
+    first."""
     if isinstance(expr, Ref):
         return None if expr.name in good else [expr.name]
     if isinstance(expr, Rep):

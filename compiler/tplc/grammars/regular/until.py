@@ -2,7 +2,7 @@
 
     matches(through([stop_at("</p>")]), "a < b</p>")  →  True
 
-The text can't hold a marker, not even one that overlaps its own beginning; a grammar that says "text without the
+The text can't contain a marker, not even one that overlaps its own beginning; a grammar that says "text without the
 marker, then the marker" lets those through.  Where a marker's first character comes again in it, and for several
 markers at once, there is one state for each beginning of a marker (Aho-Corasick).
 """
@@ -24,7 +24,7 @@ SPACE = codepoints.union(SPACE, codepoints.span("\u2000", "\u200a"))
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """A marker that ends text: `core` can stand nowhere in it, and what ends it is `lead` and `core` together."""
+    """A marker that ends text: `core` can be nowhere in it, and what ends it is `lead` and `core` together."""
 
     lead: str
     core: str
@@ -35,13 +35,13 @@ class Stop:
 
 
 def stop_at(marker: str) -> Stop:
-    """A marker's leading white space is the template's only right before its core."""
+    """Return the stop for a marker.  Its leading white space belongs to the template only directly before its core."""
     core = marker.lstrip()
     return Stop(marker[: len(marker) - len(core)], core) if core else Stop("", marker)
 
 
 def through(stops: Iterable[Stop], forbidden: Iterable[str] = ()) -> Automaton:
-    """Texts that end with the first stop they hold."""
+    """Return texts that end with the first stop they hold."""
     stops = tuple(stops)
     whole = {stop.text for stop in stops}
     bare = {stop.core for stop in stops} | {text for text in forbidden if text}
@@ -57,7 +57,7 @@ def through(stops: Iterable[Stop], forbidden: Iterable[str] = ()) -> Automaton:
 
 
 def without(forbidden: Iterable[str]) -> Automaton:
-    """Texts that hold none of the markers."""
+    """Return texts that contain none of the markers."""
     markers = {text for text in forbidden if text}
     machine = Beginnings(markers)
     barred = machine.holding(markers)
@@ -65,7 +65,8 @@ def without(forbidden: Iterable[str]) -> Automaton:
 
 
 def quoted_loosely(close: str, followers: Ranges) -> Automaton:
-    """Texts between quotes that nothing escapes: a quote inside counts only before what may follow a string."""
+    """Return the automaton of texts in quotes without escapes: a quote inside ends the text only before one of
+    `followers`."""
     quote, others = (
         codepoints.of(close),
         codepoints.complement(codepoints.union(codepoints.of(close), SPACE, followers)),
@@ -103,12 +104,12 @@ class Beginnings:
                 self._moves[state].setdefault(letter, to)
 
     def holding(self, markers: Iterable[str]) -> frozenset[str]:
-        """The states in which the text ends with one of the markers."""
+        """Return the states in which the text ends with one of the markers."""
         found = tuple(markers)
         return frozenset(state for state in self._moves if state.endswith(found))
 
     def shared(self) -> frozenset[str]:
-        """The states that several others lead to."""
+        """Return the states to which several others lead."""
         seen, found = {""}, {""}
         for known in self._moves.values():
             for to in known.values():
@@ -116,7 +117,7 @@ class Beginnings:
         return frozenset(found)
 
     def moves(self, state: str, barred: frozenset[str]) -> Iterable[tuple[Ranges, str]]:
-        """Where each character leads, but for those that lead to a barred state; most lead to the empty beginning."""
+        """Yield where each character leads, without barred states.  Most characters lead to the empty beginning."""
         known = self._moves[state]
         for letter, to in known.items():
             if to not in barred:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
-from tplc.grammars.dialect.values import SchemaReading
+from tplc.grammars.dialect.context import SchemaReading
 from tplc.grammars.regular.derivative import after
 from tplc.grammars.regular.expressions import alt
 from tplc.grammars.regular.nodes import NEVER, Expr, Ref
@@ -40,7 +40,7 @@ def made_of(
     write: Callable[[RequestRules], Product],
     whole: Whole | None = None,
 ) -> Product:
-    """What `write` makes of the rules; where it finds them too large, of rules with schemas said generally."""
+    """Return the product that `write` makes of the rules; if they are too large, the schemas are generalised first."""
     general: frozenset[str] = frozenset()
     while True:
         try:
@@ -70,9 +70,9 @@ class RequestRules:
         self.chosen = chosen if ir.tools.format != "none" else {}
         check_request(request)
         self.report, self.rules = Report(), Rules(spelling)
-        # What takes over where a lazy grammar is asked for.
+        # The places where a lazy grammar takes over.
         self.fired: list[Takeover] = []
-        # What the schemas allow, as rules: of each tool, and of the response format as "".
+        # The rules for the schemas: of each tool, and of the response format as "".
         self.parts: dict[str, Expr] = {}
         self.made_calls: list[ToolRule] = []
 
@@ -89,7 +89,7 @@ class RequestRules:
         return self.request.most_characters // LEAST_OF_RULE
 
     def ways(self) -> list[Expr]:
-        """What the answer may be, or, of a lazy grammar, what may follow where it takes over."""
+        """Return the possible answers; for a lazy grammar, the texts that may follow where it takes over."""
         ir, request = self.ir, self.request
         ways = [] if request.json_schema is None else [self.answer(request.json_schema)]
         calls = self.made_calls = self.calls() if self.chosen else []
@@ -124,7 +124,7 @@ class RequestRules:
         return calls
 
     def ways_to_call(self, form: TemplateIR, calls: list[ToolRule]) -> list[Expr]:
-        """Where the grammar takes over, the calls; else all of the turn up to them as well."""
+        """Return the calls where the grammar takes over; for an eager grammar, with the turn before them."""
         wanted, head, acceptor = self.request.parallel_tool_calls, self.prompt.head, lower(form)
         parallel = self.ir.tools.parallel if wanted is None else wanted
         variants = variants_of(form)
@@ -157,7 +157,7 @@ class RequestRules:
             raise GrammarNotExact(found)
 
     def check_size(self, text: str, sizes: Mapping[str, int], finished: Mapping[str, Expr]) -> None:
-        """`sizes`: how many characters of the text each rule takes."""
+        """Raise an error if the text is too large.  `sizes`: the number of characters of each rule."""
         most = self.request.most_characters
         if len(text) > most:
             parts = {name: part for name, part in self.parts.items() if name not in self.general}
@@ -165,7 +165,7 @@ class RequestRules:
 
 
 def _continued(rules: Rules, ir: TemplateIR, turn: Expr, prompt: GenerationPrompt) -> Expr:
-    """The turn after what the prompt already holds of it."""
+    """Return the turn after the part that is in the prompt."""
     rest = after(rules, turn, prompt.head)
     # A head that is no beginning of such a turn (it opens plain content) leaves the turn to begin afresh; so may one
     # that closes reasoning.

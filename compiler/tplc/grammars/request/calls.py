@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import cache, partial
 
-from tplc.grammars.dialect.values import SchemaReading, Spellings, Values
+from tplc.grammars.dialect.context import SchemaContext, SchemaReading
+from tplc.grammars.dialect.pair_values import PairValues
+from tplc.grammars.dialect.values import Values
 from tplc.grammars.regular.codepoints import ALL
 from tplc.grammars.regular.expressions import lit, rep, seq
 from tplc.grammars.regular.nodes import NEVER, Expr
@@ -16,14 +18,14 @@ from tplc.grammars.request.layout import ToolRule
 from tplc.grammars.request.size import within
 from tplc.grammars.schema.reader import SchemaReader
 from tplc.grammars.schema.report import Report
-from tplc.ir.nodes import JSON_STRING, JSON_STYLE, Dialect, Json, Slot, TemplateIR
-from tplc.lower import CallForm, lower
+from tplc.ir.nodes import JSON_STRING, JSON_STYLE, Dialect, Json, TemplateIR
+from tplc.lower import lower
 from tplc.lower.acceptor import WHITE_SPACE
-from tplc.lower.layouts import text_at, text_behind
 from tplc.lower.tolerated import tolerated
+from tplc.lower.written import WrittenCalls, written_calls
 
 GENERAL: Json = {"type": "object"}
-# What a target has to say a JSON value of a schema with, in place of rules; None where it says another one.
+# A target's own way to express a JSON value of a schema, instead of rules; None if it can't express the schema.
 Whole = Callable[[Json, Dialect, SchemaReading], Expr | None]
 _JSON = Dialect(top=JSON_STYLE, in_list=JSON_STYLE, in_object=JSON_STYLE)
 
@@ -37,13 +39,16 @@ def calls_of(
     most: Mapping[str, int],
     whole: Whole | None = None,
 ) -> list[ToolRule]:
-    """`most`: how many rules a tool's arguments may take; `whole`: what else says a schema as it is."""
+    """Return the rules of the tools.  `most`: the largest number of rules for a tool's arguments; `whole`: functions
+    that express a schema exactly."""
     assert ir.tools.dialect is not None
-    values = Values(rules, report, ir.tools.dialect, reading)
-    form = lower(ir).calls
+    context = SchemaContext(rules, report, ir.tools.dialect, reading)
+    form, written = lower(ir).calls, written_calls(ir.tools)
     assert form is not None
-    written = cache(tolerated(ir).texts)
-    after_call = (form.section_end, *ir.turn.ends, form.separator + text_at(form.call, 0) + _first_name(form))
+    after_call = (written.section_end, *ir.turn.ends, written.separator + written.opener + _first_name(written))
+    values: Values | PairValues = Values(context)
+    if form.pairs is not None:
+        values = PairValues(context, form.pairs, written, after_call, cache(tolerated(ir).texts))
     calls = []
     for name, parameters in functions.items():
         report.tool = name
@@ -58,42 +63,50 @@ def calls_of(
             continue
         written_whole = None if whole is None or form.pairs is not None else whole(schema, ir.tools.dialect, reading)
         if written_whole is not None:
-            calls.append(ToolRule(name, rules.add(f"{name}-arguments", written_whole)))
+            may_be_empty = bool(form.bare_call) and _may_be_empty(schema)
+            calls.append(ToolRule(name, rules.add(f"{name}-arguments", written_whole), may_be_empty))
             continue
-        make = partial(_arguments, values, reader, name, form, after_call, written)
+        make = partial(_arguments, context, values, reader, name)
         arguments = within(rules, name, most.get(name), make)
         if arguments == NEVER:
             report.tighter("parameters", "#", "the tool is left out: no arguments satisfy the schema")
             continue
-        end_of_name = text_behind(form.call, "name").strip()
+        end_of_name = written.after_name.strip()
         one_word = any(slot.kind == "name" and slot.stops == WHITE_SPACE for slot in form.header)
         if (end_of_name and end_of_name in name) or (one_word and len(name.split()) > 1):
             report.looser("name", "#", "it contains the text that ends a name, so the function can't be identified")
-        calls.append(ToolRule(name, rules.add(f"{name}-arguments", arguments)))
+        may_be_empty = bool(form.bare_call) and _may_be_empty(schema)
+        calls.append(ToolRule(name, rules.add(f"{name}-arguments", arguments), may_be_empty))
     report.tool = ""
     if not calls:
         raise NothingAllowed(", ".join(functions))
     return calls
 
 
-def _arguments(
-    values: Values, reader: SchemaReader, name: str, form: CallForm, after: tuple[str, ...], written: Spellings
-) -> Expr:
-    values.read(reader, name)
-    if form.pairs is not None:
-        return values.pair_arguments(reader.root, form.pairs, form, after, written)
-    return values.object_arguments(reader.root)
+def _arguments(context: SchemaContext, values: Values | PairValues, reader: SchemaReader, name: str) -> Expr:
+    context.read(reader, name)
+    return values.arguments(reader.root)
+
+
+# Keywords that may forbid an empty object.
+_DEMANDS = ("required", "minProperties", "allOf", "anyOf", "oneOf", "not", "if", "const", "enum", "$ref", "$dynamicRef")
+
+
+def _may_be_empty(schema: Json) -> bool:
+    """Return whether a schema clearly allows an empty object."""
+    if not isinstance(schema, dict):
+        return schema is True
+    return schema.get("type", "object") == "object" and not any(schema.get(keyword) for keyword in _DEMANDS)
 
 
 def _in_json_string(rules: Rules) -> Expr:
-    """An object inside a JSON string; which one, its rules can't say there."""
+    """Return an object inside a JSON string.  Rules can't express its schema there."""
     return seq(lit('"{'), rep(quoting_of(rules, JSON_STRING).characters(ALL), 0, None), lit('}"'))
 
 
-def _first_name(form: CallForm) -> str:
-    """A name and what ends it, where a call begins with that; "" where something else comes first."""
-    named = any(slot == Slot("name") for slot in form.call[: 1 + bool(text_at(form.call, 0))])
-    return "f" + text_behind(form.call, "name") if named else ""
+def _first_name(written: WrittenCalls) -> str:
+    """Return a name and its end if calls begin with that; otherwise ""."""
+    return "f" + written.after_name if written.slot_order[:1] == ("name",) else ""
 
 
 def response(rules: Rules, report: Report, schema: Json, reading: SchemaReading, whole: Whole | None = None) -> Expr:
@@ -101,9 +114,9 @@ def response(rules: Rules, report: Report, schema: Json, reading: SchemaReading,
     if written is not None:
         return rules.add("response", written)
     reader = SchemaReader(schema, report, formats=reading.formats)
-    values = Values(rules, report, _JSON, reading)
-    values.read(reader, "response")
-    value = values.value(reader.root, "top")
+    context = SchemaContext(rules, report, _JSON, reading)
+    context.read(reader, "response")
+    value = Values(context).value(reader.root, "top")
     if value == NEVER:
         raise NothingAllowed("response format")
     return value

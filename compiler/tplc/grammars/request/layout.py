@@ -28,15 +28,16 @@ _COUNT = alt(lit("0"), seq(Chars(codepoints.span("1", "9")), rep(Chars(codepoint
 
 @dataclass(frozen=True, slots=True)
 class ToolRule:
-    """One tool: its name as written, and the rule of its arguments."""
+    """One tool: its name as written, the rule of its arguments, and whether its schema allows none."""
 
     name: str
     arguments: Expr
+    may_be_empty: bool = False
 
 
 class TurnRules:
     def __init__(self, rules: Rules, ir: TemplateIR, variants: MarkerVariants, head: str) -> None:
-        """`head`: what the prompt holds of the turn."""
+        """Keep the format.  `head`: the part of the turn that is in the prompt."""
         acceptor = lower(ir)
         self._rules = rules
         self._ir = ir
@@ -55,20 +56,20 @@ class TurnRules:
         return seq(self._opener(first=True), self._calls(calls, parallel=parallel))
 
     def _opener(self, *, first: bool) -> Expr:
-        """What opens the first call, at the beginning of a turn or after something else."""
+        """Return the text that opens the first call, at the beginning of a turn or after another part."""
         texts = ((one.first if first else one.later).lstrip() for one in self._variants.calls)
         opener = alt(*map(lit, dict.fromkeys(texts)))
-        # What opens content that the template never opens may stand before calls as well.
+        # A declared opener of content may also come before calls.
         if not self._variants.opens:
             return opener
         return seq(opt(seq(alt(*map(lit, self._variants.opens)), self._gap())), opener)
 
     def at_once(self, calls: list[ToolRule], *, parallel: bool) -> Expr:
-        """The section with nothing before it."""
+        """Return the section with nothing before it."""
         return seq(self._gap(), self.section(calls, parallel=parallel))
 
     def _calls(self, calls: list[ToolRule], *, parallel: bool) -> Expr:
-        """What follows the text that opens the first call."""
+        """Return the calls after the text that opens the first one."""
         markers = self._markers
         first = self._call(calls, lit(str(self._ir.tools.index_base)))
         end = alt(*(lit(one.end.rstrip()) for one in self._variants.calls))
@@ -77,7 +78,7 @@ class TurnRules:
             # Every call has closed with a marker of its own, so the one after them all may be left out at the end of
             # the turn, as some templates do; what only closes a bracket may not.
             end = opt(end)
-        # What ends content that the template never ends may stand after calls.
+        # A declared end of content may also come after calls.
         if self._variants.closes:
             end = seq(end, opt(seq(self._gap(), alt(*map(lit, self._variants.closes)))))
         another = alt(*(lit(one.next) for one in self._variants.calls))
@@ -85,8 +86,13 @@ class TurnRules:
         return self._rules.add("calls", seq(first, following, end, self._gap(), self._content_after()))
 
     def _call(self, calls: list[ToolRule], index: Expr) -> Expr:
-        ways = [self._rules.add(call.name, self._filled(self._markers.call, call, index)) for call in calls]
+        ways = [self._rules.add(call.name, self._ways(call, index)) for call in calls]
         return self._rules.add("call", alt(*ways)) if len(ways) > 1 else alt(*ways)
+
+    def _ways(self, call: ToolRule, index: Expr) -> Expr:
+        """A call after the text that opens it; without arguments it may have another form."""
+        way, bare = self._filled(self._markers.call, call, index), self._markers.bare_call
+        return alt(way, self._filled(bare, call, index)) if bare and call.may_be_empty else way
 
     def _filled(self, layout: Layout, call: ToolRule, index: Expr) -> Expr:
         slots = {
@@ -94,6 +100,7 @@ class TurnRules:
             "arguments": call.arguments,
             "id": self._id(),
             "index": index,
+            "count": _COUNT,
         }
         found = []
         for place, item in enumerate(layout):
@@ -131,7 +138,7 @@ class TurnRules:
         return seq(self._gap(), alt(*ways))
 
     def _reasoning_before(self, tail: Expr) -> Expr:
-        """Reasoning that nothing closes but what opens the calls, at the start of a line, and the section."""
+        """Return reasoning that only an opener of calls at the start of a line closes, and the section."""
         start, opener = first_of_turn(self._ir, self._reasoning.text), self._markers.later.lstrip()
         stop = Stop("\n", (mark(opener) or opener).rstrip())
         text = raw_through(self._rules, "reasoning", Free(0, None), stop, (start.strip(),) if start.strip() else ())
@@ -178,7 +185,7 @@ class TurnRules:
         return self._rules.add("reasoning", whole)
 
     def _too_late(self) -> bool:
-        """Whether the prompt has begun the content, and what would open reasoning is text in it."""
+        """Return whether the prompt has begun the content, in which an opener of reasoning is text."""
         if self._reasoning.where != "before content":
             return False
         rest = self._head.rpartition(self._reasoning_end)[2].strip()
@@ -186,14 +193,14 @@ class TurnRules:
         return not rest.startswith(start) and not start.startswith(rest)
 
     def _content_before(self, tail: Expr, *, first: bool) -> list[Expr]:
-        """Content, and the section after it."""
+        """Return content, and the section after it."""
         wrapped = self._ir.content.mode == "always_wrapped"
         opened = self._content_opener(first=first) if wrapped else EMPTY
         if wrapped and self._content_end:
             text = self._through("content", self._content_ends(), ())
             return [seq(opened, text, self._between(), self._opener(first=False), tail)]
         # Nothing closes the content but what opens the calls.  White space after a marker is the template's, and a
-        # parser does without it; a marker that any text may hold counts at the start of a line.
+        # parser does without it; a marker that any text may contain counts at the start of a line.
         ways = {stop: rest for one in self._variants.calls for stop, rest in self._ends_content(one, wrapped)}
         found = []
         for stop, rest in ways.items():
@@ -203,7 +210,7 @@ class TurnRules:
         return found
 
     def _ends_content(self, markers: CallMarkers, wrapped: bool) -> list[tuple[Stop, str]]:
-        """What of a section's opener ends content before it, and the rest of the opener."""
+        """Return the part of a section's opener that ends the content before it, and the rest of the opener."""
         later, bare = markers.later.lstrip(), markers.bare
         found = later if bare else mark(later) or later
         stop = stop_at(markers.later.rstrip()) if bare else Stop("", found.rstrip())
@@ -233,7 +240,7 @@ class TurnRules:
         return tuple(end.strip() for end in self._variants.reasoning_ends) or (self._reasoning_end,)
 
     def _through(self, hint: str, ends: tuple[str, ...], forbidden: tuple[str, ...]) -> Expr:
-        """Text up to the first of the ends, and that end."""
+        """Return text up to the first of the ends, and that end."""
         ways = []
         for end in dict.fromkeys(ends):
             others = tuple(other for other in ends if other != end and not end.endswith(other))
@@ -241,14 +248,14 @@ class TurnRules:
         return alt(*ways)
 
     def _not_in_content(self) -> tuple[str, ...]:
-        """Text that would end the content or begin something else."""
+        """Return the texts that would end the content or begin another part."""
         found = [end.strip() for end in self._ir.turn.ends]
         found += [self._reasoning.text.strip(), self._reasoning_end]
         found += [text.strip() for text in (*self._variants.reasoning_starts, *self._variants.reasoning_ends)]
         return tuple(dict.fromkeys(text for text in found if text))
 
     def _between(self) -> Expr:
-        """What may stand between two blocks; where every block has its markers, the turn's header too."""
+        """Return the text that may be between two blocks; if every block has markers, also the turn's header."""
         header = self._ir.turn.header.strip()
         if self._ir.content.mode != "always_wrapped" or not header:
             return self._gap()
@@ -259,6 +266,7 @@ class TurnRules:
 
 
 def _opening(marker: str) -> str:
-    """A block's opener without its outer white space, except where that ends a word: text would run into it."""
+    """Return a block's opener without outer white space, except white space after a word, which separates it from
+    text."""
     core = marker.strip()
     return marker.lstrip() if core[-1:].isalnum() else core

@@ -13,6 +13,7 @@ from tplc.ir.nodes import Layout, TemplateIR
 from tplc.lower import Acceptor
 from tplc.lower.layouts import text_at
 from tplc.lower.openers import is_telling
+from tplc.lower.written import written_calls
 
 _PROSE = frozenset(".,;:!?'\"()-–—…")
 
@@ -23,7 +24,7 @@ class CallMarkers:
 
     `first` comes before the first call at the beginning of a turn, `later` before the first call after something
     else, `next` before each further call, `end` after the last; `call` is the layout of a call without the literal
-    text that opens it.
+    text that opens it, `bare_call` of one without arguments, if that has another form.
     """
 
     first: str
@@ -31,19 +32,20 @@ class CallMarkers:
     next: str
     end: str
     call: Layout
+    bare_call: Layout
     mark: str | None
-    # No opener counts but where a line begins: any text may hold it.
+    # No opener counts but where a line begins: any text may contain it.
     bare: bool
 
 
 def opener_begun(markers: CallMarkers, head: str) -> str:
-    """How much of the first call's opener the prompt's head already holds."""
+    """Return the part of the first call's opener that is in the prompt's head."""
     opener = markers.first.lstrip()
     return next((opener[:n] for n in range(len(opener), 0, -1) if head.endswith(opener[:n])), "")
 
 
 def shared(before: str, marker: str) -> str:
-    """A marker without that much of its leading white space as `before` ends with."""
+    """Return a marker without the leading white space with which `before` ends."""
     space = marker[: len(marker) - len(marker.lstrip())]
     count = next((n for n in range(len(space), 0, -1) if before.endswith(space[:n])), 0)
     return marker[count:]
@@ -52,22 +54,24 @@ def shared(before: str, marker: str) -> str:
 def call_markers(ir: TemplateIR, acceptor: Acceptor) -> CallMarkers:
     calls = acceptor.calls
     if calls is None:
-        return CallMarkers("", "", "", "", (), None, True)
-    section, opening = calls.section_start, text_at(calls.call, 0)
-    inner = calls.call[1:] if opening else calls.call
+        return CallMarkers("", "", "", "", (), (), None, True)
+    written = written_calls(ir.tools)
+    section, opening = written.section_start, written.opener
+    inner = written.call[1:] if opening else written.call
     closing = text_at(inner, len(inner) - 1)
     start = first_of_turn(ir, section)
     first = start + (shared(start, opening) if start else first_of_turn(ir, opening))
     later = section + shared(section, opening)
-    separator = shared(closing, calls.separator) if closing else calls.separator
+    separator = shared(closing, written.separator) if closing else written.separator
     following = separator + shared(closing + separator, opening)
-    end = shared(closing, calls.section_end) if closing else calls.section_end
+    end = shared(closing, written.section_end) if closing else written.section_end
     bare = calls.where == "line start"
-    return CallMarkers(first, later, following, end, inner, None if bare else mark(first.lstrip()), bare)
+    empty = ir.tools.bare_call[1:] if opening else ir.tools.bare_call
+    return CallMarkers(first, later, following, end, inner, empty, None if bare else mark(first.lstrip()), bare)
 
 
 def first_of_turn(ir: TemplateIR, marker: str) -> str:
-    """A marker as the first of the turn: the prompt ends with the header already."""
+    """Return a marker as the first of the turn: the prompt already ends with the header."""
     header = ir.turn.header
     if header and marker.startswith(header):
         return marker[len(header) :]
@@ -75,7 +79,7 @@ def first_of_turn(ir: TemplateIR, marker: str) -> str:
 
 
 def mark(opener: str) -> str | None:
-    """The shortest beginning of the opener, up to white space, that stands in no ordinary text."""
+    """Return the shortest beginning of the opener, up to white space, that doesn't occur in ordinary text."""
     for end in [match.start() for match in re.finditer(r"\s", opener)] + [len(opener)]:
         if _distinctive(opener[:end]):
             # White space up to the name belongs to it: without it, half an opener would do.

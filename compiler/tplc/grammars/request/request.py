@@ -1,4 +1,4 @@
-"""What a grammar is asked for: tools and which of them, or a response format, after one of the format's prompts.
+"""The request for a grammar: tools and a choice of them, or a response format, after one of the format's prompts.
 
 Request(tools=[{"type": "function", "function": {"name": "f", …}}], tool_choice="required")
 """
@@ -36,7 +36,7 @@ class Request:
 
     @property
     def eager(self) -> bool:
-        """Whether the grammar holds from the first character of the answer on."""
+        """Return whether the grammar applies from the first character of the answer on."""
         return self.json_schema is not None or self.tool_choice not in ("auto", "none")
 
 
@@ -46,7 +46,7 @@ def check_request(request: Request) -> None:
 
 
 def chosen_tools(ir: TemplateIR, request: Request) -> dict[str, Json]:
-    """The parameters of the tools that may be called, by their names."""
+    """Return the parameters of the tools that may be called, by their names."""
     return _chosen(ir, _functions(request.tools or ()), request.tool_choice)
 
 

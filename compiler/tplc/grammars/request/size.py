@@ -17,7 +17,7 @@ LEAST_OF_RULE = 40
 
 
 class RequestTooLarge(Exception):
-    """These schemas, by their tools ("" is the response format), have to be said more generally."""
+    """These schemas, by their tools ("" is the response format), must be said more generally."""
 
     def __init__(self, names: frozenset[str]) -> None:
         super().__init__(names)
@@ -27,7 +27,7 @@ class RequestTooLarge(Exception):
 def bounded(
     report: Report, name: str, schema: Json, instead: Json, general: frozenset[str], most_characters: int
 ) -> Json:
-    """The schema, or what is said instead where it would take too much."""
+    """Return the schema, or a more general one if it would take too much."""
     if name not in general:
         return schema
     what = "any value" if instead is True else "any object"
@@ -39,7 +39,7 @@ def bounded(
 
 
 def within(rules: Rules, name: str, most: int | None, make: Callable[[], Expr]) -> Expr:
-    """What `make` gives, unless it takes more rules than that."""
+    """Return the result of `make`; raise an error if it takes more rules than `most`."""
     rules.allow(most)
     try:
         return make()
@@ -54,7 +54,7 @@ def within(rules: Rules, name: str, most: int | None, make: Callable[[], Expr]) 
 def largest(
     rules: Mapping[str, Expr], sizes: Mapping[str, int], size: int, parts: Mapping[str, Expr], most: int
 ) -> frozenset[str]:
-    """Without which schemas a grammar of that size would be small enough: the largest ones."""
+    """Return the largest schemas, without which the grammar would be small enough."""
     if not parts:
         raise GrammarTooLarge(size, most)
     taken = {name: sum(sizes.get(rule, 0) for rule in _reached(rules, part)) for name, part in parts.items()}

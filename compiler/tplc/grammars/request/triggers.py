@@ -44,7 +44,7 @@ class Takeover:
 
     kind: Literal["word", "start", "line"]
     opener: str
-    names: tuple[str, ...] = ()  # with what stands after a name
+    names: tuple[str, ...] = ()  # with what is after a name
     before: tuple[str, ...] = ()
 
     @property
@@ -55,8 +55,9 @@ class Takeover:
 def takeovers(
     acceptor: Acceptor, markers: CallMarkers, names: Iterable[str], head: str, before: Iterable[str]
 ) -> tuple[Takeover, ...]:
-    """`head`: what the prompt holds of the turn; where that begins an opener, the rest of it triggers.  `before`:
-    texts that may stand right before calls, with the format's own."""
+    """Return the places where a lazy grammar takes over.  `head`: the part of the turn that is in the prompt; if it
+    begins an opener, the rest of the opener triggers.  `before`: texts that may come directly before calls, together
+    with the format's own."""
     begun = opener_begun(markers, head)
     opener = markers.first.lstrip()
     if markers.mark is not None and len(begun) < len(markers.mark) and not begun:
@@ -92,7 +93,7 @@ def _trigger(takeover: Takeover) -> Trigger:
 
 
 def fires_at(found: Iterable[Trigger], text: str) -> int | None:
-    """Where the grammar would start reading `text`; None when no trigger fires."""
+    """Return where the grammar would start reading `text`; None if no trigger fires."""
     places = []
     for trigger in found:
         if trigger.type in ("word", "token"):
@@ -106,6 +107,6 @@ def fires_at(found: Iterable[Trigger], text: str) -> int | None:
 
 
 def _escaped(text: str) -> str:
-    """The text as a pattern that Python and ECMAScript read alike."""
+    """Return the text as a pattern that means the same in Python and ECMAScript."""
     special = re.sub(r"([\\^$.|?*+()\[\]{}/])", r"\\\1", text)
     return special.replace("\n", "\\n").replace("\t", "\\t").replace("\r", "\\r")

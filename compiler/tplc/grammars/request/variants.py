@@ -34,23 +34,23 @@ class MarkerVariants:
     known: Tolerated
 
     def that_begin_calls(self) -> MarkerVariants:
-        """Without those that the template's own opener ends: a grammar that waits for it begins there.
+        """Return the variants without those that end with the template's own opener, at which a lazy grammar begins.
 
-        What is added before calls stands before the place where such a grammar begins.
+        What is added before calls is before the place where such a grammar begins.
         """
         own = self.calls[0].mark or self.calls[0].first.lstrip()
         others = [one for one in self.calls[1:] if own not in one.first.lstrip()[1:]]
         return replace(self, calls=(self.calls[0], *others), opens=())
 
     def inside(self, text: str, *, after_name: bool) -> tuple[str, ...]:
-        """The text of a call's layout after its opener, and its variants."""
+        """Return the text of a call's layout after its opener, and its variants."""
         if not text.strip():
             return (text,)
         return unique(self.known.ends_of_name(text) if after_name else self.known.texts(text))
 
 
 def variants_of(ir: TemplateIR) -> MarkerVariants:
-    """`ir` has no forms: it is the format as turns of one shape have it."""
+    """Return the variants of the markers.  `ir` has no forms: it describes turns of one shape."""
     known = tolerated(ir)
     calls = [call_markers(one, lower(one)) for one in (ir, *with_other_markers(ir, known))]
     different = tuple({(one.first, one.later, one.next, one.end): one for one in reversed(calls)}.values())[::-1]

@@ -165,7 +165,7 @@ def _both_objects(first: ObjectShape, second: ObjectShape) -> ObjectShape:
 
 
 def complement(shapes: Shapes, opposite: Callable[[Sub], Sub], never: Sub) -> tuple[Shapes, bool]:
-    """What the shapes don't allow, and whether that is exact: where it is not, it allows too much."""
+    """Return the shapes that the given ones exclude, and whether the result is exact; if not, it allows too much."""
     exact = True
 
     def negated(

@@ -82,14 +82,15 @@ class Document:
         self.root = Subschema(schema, "#", outer.in_subresource(resource), outer, self.ref_alone)
 
     def _new_schemas(self, schema: Any) -> list[Any]:
-        """The schemas right inside of one, each once: a schema that a program makes may stand in many places."""
+        """Return the schemas directly inside one, each once; a generated schema may contain the same object in many
+        places."""
         found = {id(inner): inner for inner in _schemas_in(schema) if id(inner) not in self._schemas}
         self._schemas |= found
         return list(found.values())
 
     @cached_property
     def _paths(self) -> dict[int, str]:
-        """The paths of all that holds something."""
+        """Return the path of each container."""
         found: dict[int, str] = {}
         waiting: list[tuple[Any, str]] = [(self.root.schema, "#")]
         while waiting:
@@ -101,7 +102,7 @@ class Document:
         return found
 
     def dynamic(self, anchor: str) -> int:
-        """How many schemas have this dynamic anchor."""
+        """Return the number of schemas with this dynamic anchor."""
         schemas = {id(self.root.schema): self.root.schema, **self._schemas}.values()
         return sum(isinstance(schema, dict) and schema.get("$dynamicAnchor") == anchor for schema in schemas)
 
@@ -117,7 +118,7 @@ class Document:
         return Subschema(found.contents, path, found.resolver, found.resolver, self.ref_alone)
 
     def is_ambiguous(self, reference: str, node: Subschema) -> bool:
-        """Whether it depends on the draft, which nobody said, where a reference leads."""
+        """Return whether the target of a reference depends on the draft, and the draft is not declared."""
         if not self._any_draft or node.resolver is node.around:
             return False
         try:
@@ -127,7 +128,7 @@ class Document:
         return inner.schema is not outer.schema
 
 
-# What the library has to know about schemas
+# Facts about schemas that the library needs
 
 
 def _resource(

@@ -197,7 +197,7 @@ class Keywords:
 
 
 def exact(value: int | float) -> Fraction:
-    """The number as it was written: 0.1 is a tenth."""
+    """Return the number as it was written: 0.1 is a tenth."""
     return Fraction(repr(value)) if isinstance(value, float) else Fraction(value)
 
 

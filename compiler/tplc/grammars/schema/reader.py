@@ -98,7 +98,7 @@ class SchemaReader:
         return "#"
 
     def schema(self, sub: Sub) -> Json:
-        """The one schema after a number; None where there are several, or it is none of the document's."""
+        """Return the one schema with this number; None if there are several, or if it isn't in the document."""
         node = self._nodes[sub[0]] if len(sub) == 1 else None
         return node.schema if isinstance(node, Subschema) else None
 
@@ -130,7 +130,7 @@ class SchemaReader:
         return self.report.times_looser + self._times_loosened
 
     def is_void(self, sub: Sub) -> bool:
-        """Whether the schema certainly allows nothing."""
+        """Return whether the schema allows nothing, as far as that is certain."""
         if sub == ANYTHING or self._looking > _DEEPEST:
             return False
         if sub not in self._void:
@@ -159,7 +159,7 @@ class SchemaReader:
         return any(map(self.is_void, self.members(shape, shape.required).values()))
 
     def members(self, shape: ObjectShape, names: Iterable[str]) -> dict[str, Sub]:
-        """What the members of these names must be."""
+        """Return the constraints on the members of these names."""
         properties = dict(shape.properties)
         found = {}
         for name in names:
@@ -192,7 +192,7 @@ class SchemaReader:
             return first
 
     def _not(self, sub: Sub, path: str) -> tuple[Shapes, bool]:
-        """The opposite of a schema, and whether it is exact."""
+        """Return the opposite of a schema, and whether it is exact."""
         before = self._losses()
         shapes = self.shapes(sub)
         if self._losses() > before:
@@ -272,7 +272,7 @@ class SchemaReader:
             return EVERYTHING
 
     def _enum(self, node: Subschema, values: list[Json]) -> Shapes:
-        # Most enums are of strings: one shape holds them all.
+        # Most enums are of strings: one shape contains them all.
         plain = dict.fromkeys(value for value in values if isinstance(value, str))
         found = Shapes(strings=(StringShape(values=tuple(plain)),)) if plain else NOTHING
         for index, value in enumerate(values):
@@ -282,7 +282,7 @@ class SchemaReader:
         return replace(found, numbers=(NumberShape(values=tuple(dict.fromkeys(numbers))),)) if numbers else found
 
     def _value(self, place: Subschema) -> Shapes:
-        """Exactly this value."""
+        """Return the shapes of exactly this value."""
         value = place.schema
         if value is None:
             return Shapes(null=True)

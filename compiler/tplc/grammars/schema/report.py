@@ -1,4 +1,4 @@
-"""What a grammar could not say of a schema, and what was done instead."""
+"""Record the parts of a schema that a grammar couldn't express, and what replaced them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Effect = Literal["looser", "tighter"]
 class NotExpressed:
     """`looser`: the grammar accepts what the schema does not; `tighter`: the schema allows what the grammar can't.
 
-    `path` leads to the schema that holds the keyword, as a JSON pointer in the tool's parameters.
+    `path` leads to the schema that contains the keyword, as a JSON pointer in the tool's parameters.
     """
 
     tool: str

@@ -1,4 +1,4 @@
-"""What a schema allows, one JSON type at a time.
+"""The values that a schema allows, one JSON type at a time.
 
     {"type": ["integer", "null"], "minimum": 1}  →  Shapes(null=True, numbers=(NumberShape(integer=True, low=1),))
 

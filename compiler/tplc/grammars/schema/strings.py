@@ -75,9 +75,9 @@ def _automaton(pattern: NamePattern) -> Automaton:
 
 
 def problem(pattern: NamePattern) -> str | None:
-    """Why a pattern can't be said in a grammar; None when it can."""
+    """Return why a grammar can't express a pattern; None if it can."""
     if pattern.is_format and pattern.text in BEYOND:
-        return "no grammar of sensible size says it"
+        return "a grammar for it would be too large"
     try:
         _automaton(pattern) if not pattern.wanted else _pattern(pattern)
     except UnsupportedPattern as error:
@@ -88,7 +88,7 @@ def problem(pattern: NamePattern) -> str | None:
 
 
 def fits(shape: StringShape, text: str) -> bool:
-    """Whether the shape allows the text."""
+    """Return whether the shape allows the text."""
     return (
         (shape.values is None or text in shape.values)
         and text not in shape.excluded
@@ -100,7 +100,7 @@ def fits(shape: StringShape, text: str) -> bool:
 
 
 def is_void(shape: StringShape) -> bool:
-    """Whether the shape certainly allows no text."""
+    """Return whether the shape allows no text, as far as that is certain."""
     if shape.high is not None and shape.high < shape.low:
         return True
     if shape.values is not None:
@@ -134,7 +134,7 @@ def language(shape: StringShape, report: Report, path: str) -> Language:
 
 
 def _clamped(expr: Expr, low: int, high: int | None) -> Expr | None:
-    """The expression within the lengths, where that needs no automaton."""
+    """Return the expression limited to the lengths; None if that needs an automaton."""
     shortest, longest = lengths(expr)
     if shortest >= low and (high is None or (longest is not None and longest <= high)):
         return expr
@@ -170,7 +170,7 @@ def _product(shape: StringShape, low: int, high: int | None, report: Report, pat
 def quoted(
     rules: Rules, hint: str, texts: Language, styles: Iterable[StringStyle], followers: Ranges | None = None
 ) -> Expr:
-    """The texts between quotes; each of the dialect's quotings will do.
+    """Return the texts in quotes; any of the dialect's quotes is accepted.
 
     `followers`: the characters that may follow a string.  If nothing is escaped, they distinguish a quote inside the
     string from the last one.  With None there can't be any quote inside.
@@ -198,7 +198,7 @@ def _quoted(rules: Rules, hint: str, texts: Language, style: StringStyle, follow
 
 
 def _within(rules: Rules, hint: str, texts: Language, allowed: Automaton) -> Expr:
-    """Those of the texts that the automaton allows, as they are."""
+    """Return the texts that the automaton allows, unquoted."""
     if texts == Free(0, None):
         return rules.kept(allowed, lambda: to_expr(rules, "text", minimal(allowed), chars))
     if isinstance(texts, Texts):
@@ -246,7 +246,7 @@ _AS_THEY_ARE = _AsTheyAre()
 
 
 def raw_through(rules: Rules, hint: str, texts: Language, stop: Stop, forbidden: tuple[str, ...] = ()) -> Expr:
-    """The texts as they are, and the marker that ends them."""
+    """Return the texts unquoted, and the marker that ends them."""
     if any("\ud800" <= character <= "\udfff" for character in stop.text):
         return NEVER  # no engine reads text with a lone surrogate
     # One rule for all such texts up to this marker.
@@ -276,7 +276,8 @@ def _raw_through(rules: Rules, hint: str, texts: Language, stop: Stop, forbidden
 
 
 def _up_to_token(rules: Rules, hint: str, texts: Language, stop: Stop, forbidden: tuple[str, ...], before: str) -> Expr:
-    """As above, where the stop has a token after `before`: text ends there by itself, and may not spell the stop."""
+    """Do the same as `raw_through` for a stop with a token after `before`: the token ends the text, which may not spell
+    the stop."""
     excluded = (stop.core, *forbidden)
     if texts == Free(0, None):
         return seq(rules.spelling.without(rules, hint, excluded, before), lit(stop.text[len(before) :]))
@@ -291,13 +292,13 @@ def _up_to_token(rules: Rules, hint: str, texts: Language, stop: Stop, forbidden
 
 
 def _ends_behind(text: str, stop: Stop, forbidden: tuple[str, ...]) -> bool:
-    """Whether the stop after the text is the first one."""
+    """Return whether the stop after the text is the first one in it."""
     whole = text + stop.text
     return whole.find(stop.core) == len(whole) - len(stop.core) and not any(one in whole[:-1] for one in forbidden)
 
 
 def counts_without(texts: Language, stop: Stop) -> str:
-    """The character that a text of counted length up to a marker has to do without; "" when it need not."""
+    """Return the character that a text of counted length before a marker must not contain; "" if all are allowed."""
     if not isinstance(texts, Free) or texts == Free(0, None):
         return ""
     longest = texts.high or texts.low
@@ -316,7 +317,7 @@ def _bounded(rules: Rules, hint: str, texts: Free, stop: Stop, forbidden: tuple[
 
 
 def raw_avoiding(rules: Rules, hint: str, texts: Language, avoided: Ranges) -> Expr:
-    """The texts as they are, without the characters that could begin what follows, and not empty."""
+    """Return the texts unquoted and not empty, without the characters that could begin the following text."""
     allowed = Chars(codepoints.complement(avoided))
     if isinstance(texts, Free):
         return rep(allowed, max(texts.low, 1), texts.high)
@@ -328,7 +329,7 @@ def raw_avoiding(rules: Rules, hint: str, texts: Language, avoided: Ranges) -> E
 
 
 def within(texts: Language, allowed: Automaton) -> tuple[Language, bool]:
-    """Those of the texts that the automaton allows; all of them, and False, where that takes too many states."""
+    """Return the texts that the automaton allows; all texts and False if that takes too many states."""
     if isinstance(texts, Texts):
         return Texts(tuple(text for text in texts.values if matches(allowed, text))), True
     if texts == Free(0, None):
@@ -341,7 +342,7 @@ def within(texts: Language, allowed: Automaton) -> tuple[Language, bool]:
 
 
 def raw_within(rules: Rules, hint: str, texts: Language, allowed: Automaton, avoided: Ranges) -> Expr:
-    """Those of the texts that the automaton allows, as they are; counted ones without the characters avoided."""
+    """Return the texts that the automaton allows, unquoted; counted ones without the avoided characters."""
     if isinstance(texts, Free) and texts != Free(0, None):
         if (texts.high or texts.low) * len(allowed.edges) > _MOST_LENGTH_STATES:
             return rep(Chars(codepoints.complement(avoided)), texts.low, texts.high)
@@ -353,18 +354,18 @@ def _letters(automaton: Automaton) -> Expr:
 
 
 def _cannot_hold(texts: Expr, marker: str) -> bool:
-    """Some character of the marker occurs in none of the texts."""
+    """Return whether some character of the marker occurs in none of the texts."""
     letters = alphabet(texts)
     return any(not codepoints.contains(letters, ord(character)) for character in marker)
 
 
 def _then(automaton: Automaton, text: str) -> Automaton:
-    """The automaton's texts, each followed by `text`."""
+    """Return the automaton's texts, each followed by `text`."""
     count = len(automaton.edges)
     tail: list[tuple[tuple[Ranges, int], ...]] = [
         ((codepoints.of(character), count + at + 1),) for at, character in enumerate(text)
     ]
-    # States are sets here: the text may begin with what the automaton could go on with.
+    # States are sets here: the text may begin with what the automaton could continue with.
     rows = [*automaton.edges, *tail, ()]
 
     def edges(states: frozenset[int]) -> list[tuple[Ranges, frozenset[int]]]:

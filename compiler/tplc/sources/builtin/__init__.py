@@ -20,6 +20,6 @@ def builtin_template(name: str) -> str:
 
 
 def offer() -> str:
-    """What to do about a model without a template."""
+    """Return the hint for a model without a template."""
     names = ", ".join(PREFIX + name for name in builtin_names())
     return f"if the model follows a built-in template, name that as the source: {names}"

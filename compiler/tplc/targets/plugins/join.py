@@ -16,7 +16,7 @@ from importlib import resources
 from tplc.backends.python.emit import UNFORMATTED
 
 _FUTURE = "from __future__ import annotations\n"
-# What one module takes from another one is in the same file then.
+# Imports between these modules are dropped: all are in one file.
 _OWN = ("tplc.targets.plugins", "tplc_runtime")
 
 
@@ -30,7 +30,7 @@ class ModuleText:
 
 @cache
 def piece(name: str, package: str = "tplc.targets.plugins.source") -> ModuleText:
-    """A module of `source/`, or of the runtime."""
+    """Return a module of `source/`, or of the runtime."""
     text = (resources.files(package) / f"{name}.py").read_text(encoding="utf-8")
     body = [node for node in ast.parse(text).body if not _is_text(node)]
     taken = [node for node in body if isinstance(node, ast.Import | ast.ImportFrom)]
@@ -58,7 +58,7 @@ def join(parser: str, parts: Sequence[ModuleText | str], usage: str) -> str:
 
 
 def _import_blocks(of_parser: Sequence[str], own: Iterable[tuple[str, str]]) -> list[str]:
-    """Those of the standard library, which the parser has some of, and those of packages."""
+    """Return the imports in blocks: those of the standard library, merged with the parser's, and those of packages."""
     parsed = [node for node in ast.parse("\n".join(of_parser)).body if isinstance(node, ast.Import | ast.ImportFrom)]
     found = {*_imported(parsed), *own}
     standard = {pair for pair in found if pair[0].partition(".")[0] in sys.stdlib_module_names}
@@ -78,7 +78,7 @@ def _lines(pairs: Iterable[tuple[str, str]]) -> list[str]:
 
 
 def _order(name: str) -> tuple[bool, bool, str]:
-    """Constants, classes, functions."""
+    """Return a sort key: constants, then classes, then functions."""
     return not name.isupper(), not name[0].isupper(), name
 
 

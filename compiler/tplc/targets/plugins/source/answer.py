@@ -37,7 +37,7 @@ except ImportError:
 # The (start, end) ranges of a text that came from special tokens.
 Ranges = Sequence[tuple[int, int]]
 ANY_OBJECT: Mapping[str, Any] = {"type": "object"}
-# What a turn starts after.
+# The texts after which a turn starts.
 ANCHORS = tuple(StreamParser.ANCHORS) or ("",)
 
 
@@ -53,7 +53,8 @@ class Parting:
         self.done = False
 
     def feed(self, text: str, special: Ranges | None = None) -> tuple[str, str]:
-        """What is reasoning of a chunk and of what was pending, and what is not.  `special`: as parsers take it."""
+        """Return the reasoning in a chunk and the pending text before it, and the other text.  `special`: as parsers
+        take it."""
         if self.done:
             return "", text
         before = self._stream.copy()
@@ -79,12 +80,12 @@ class Parting:
 
 
 def _of_char(special: Ranges | None, at: int) -> Ranges | None:
-    """The ranges within a chunk, relative to its character at this place."""
+    """Return the ranges within a chunk, relative to its character at this place."""
     return None if special is None else [(0, 1)] if any(start <= at < end for start, end in special) else []
 
 
 def parted(deltas: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
-    """The reasoning and the content of deltas."""
+    """Return the reasoning and the content of deltas."""
     reasoning = "".join(delta.get("reasoning_content", "") for delta in deltas)
     return reasoning, "".join(delta.get("content", "") for delta in deltas)
 
@@ -119,7 +120,7 @@ class Rest:
 
     @property
     def is_inside_call(self) -> bool:
-        """Whether the answer has ended inside the arguments of its last call."""
+        """Return whether the answer has ended inside the arguments of its last call."""
         return self._stream.incomplete and self._stream._open
 
     def _last_call(self) -> Mapping[str, Any]:
@@ -127,7 +128,7 @@ class Rest:
         return calls[-1]
 
     def read(self, text: str, special: Ranges | None = None) -> Mapping[str, Any]:
-        """The message of a text as a whole."""
+        """Return the message of a whole text."""
         deltas = [*self.feed(text, special), *self.finish()]
         message = self._stream.message
         if self.is_inside_call and ON_INCOMPLETE == "drop":
@@ -148,7 +149,7 @@ class Rest:
 
 
 class ReasoningCount:
-    """Counts the tokens of an answer that hold some of its reasoning; markers around it don't count."""
+    """Counts the tokens of an answer that contain some of its reasoning; markers around it don't count."""
 
     def __init__(self, prompt: str, *, continued: bool = False) -> None:
         self._stream = StreamParser(prompt=prompt, continue_final_message=continued, parse_tool_calls=False)
@@ -175,7 +176,7 @@ class ReasoningCount:
 
     @property
     def tokens(self) -> int:
-        """The number of tokens so far."""
+        """Return the number of tokens so far."""
         return len(self._ends)
 
     @property
@@ -184,21 +185,21 @@ class ReasoningCount:
 
 
 def reasoning_ended(head: str) -> bool:
-    """Whether reasoning has come to its end in what a prompt holds of the answer."""
+    """Return whether the part of the answer in the prompt ends the reasoning."""
     starts, ends = StreamParser.AROUND_REASONING
     end = max((head.rfind(text) for text in ends), default=-1)
     return end >= 0 and all(head.rfind(text) <= end for text in starts)
 
 
 def reasoning_open(head: str) -> bool:
-    """Whether the answer goes on inside of reasoning."""
+    """Return whether the answer continues inside the reasoning."""
     return not reasoning_ended(head) and any(text in head for text in StreamParser.AROUND_REASONING[0])
 
 
 def request_tag(
     tools: Sequence[Mapping[str, Any]], choice: Any, *, parallel: bool, exact: bool, head: str | None
 ) -> StructuralTag | None:
-    """What an answer to a request has to be; None: anything.
+    """Return the structural tag for an answer to a request; None: the answer is not constrained.
 
     `exact`: arguments follow the schemas of all tools, not only of strict ones.  `head`: the part of the answer that
     the prompt contains; None if the constraint begins after the reasoning.
@@ -221,7 +222,7 @@ def request_tag(
 
 
 def _as_function(tool: Mapping[str, Any]) -> dict[str, Any]:
-    """A tool in the form of chat completions; responses have it without `function` around it."""
+    """Return a tool in the form of chat completions; the Responses API has it without `function` around it."""
     if "function" in tool or tool.get("type") != "function":
         return dict(tool)
     return {"type": "function", "function": {key: value for key, value in tool.items() if key != "type"}}

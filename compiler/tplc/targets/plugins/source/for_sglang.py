@@ -42,7 +42,7 @@ class FormatDetector(BaseFormatDetector):
         self.incomplete_tool_call_indices: set[int] = set()
 
     def has_tool_call(self, text: str) -> bool:
-        """Whether there is anything to parse: without it the server takes the text as it came, markers and all."""
+        """Return whether there is anything to parse; if not, the server uses the text unchanged, with its markers."""
         message = Rest([], reasoning=False).read(text)
         return bool(message["tool_calls"]) or message["content"] != text
 
@@ -76,7 +76,7 @@ class FormatDetector(BaseFormatDetector):
         return True  # else required and named calls come as a list of JSON, and not in the model's own format
 
     def structure_info(self) -> Callable[[str], Any]:
-        raise NotImplementedError("this format has tags of the new kind only: see get_structural_tag")
+        raise NotImplementedError("this format has tags of the new kind only (get_structural_tag)")
 
     def get_structural_tag(
         self,
@@ -85,7 +85,8 @@ class FormatDetector(BaseFormatDetector):
         thinking_mode: bool = False,
         parallel_tool_calls: bool = True,
     ) -> StructuralTag | None:
-        """For what follows the reasoning: the server waits for its end.  `tools` are marked as strict as it wants."""
+        """Return the tag for the text after the reasoning, for whose end the server waits.  The server marks strict
+        `tools` itself."""
         choice = tool_choice if isinstance(tool_choice, str) else tool_choice.model_dump(exclude_none=True)
         return request_tag(_dumped(tools), choice, parallel=parallel_tool_calls, exact=False, head=None)
 
@@ -106,7 +107,7 @@ class FormatDetector(BaseFormatDetector):
 
 
 class FormatReasoningDetector(reasoning_parser.BaseReasoningFormatDetector):
-    """Reads the reasoning, and hands on what follows it, where a detector of calls is there to take it."""
+    """Reads the reasoning, and passes on what follows it, where a detector of calls is there to take it."""
 
     def __init__(
         self,
@@ -167,7 +168,7 @@ class FormatReasoningDetector(reasoning_parser.BaseReasoningFormatDetector):
 def _prompt(reasons: bool) -> str:
     """Return a text that ends like the prompt, as far as the server reports it: whether the model is to reason.
 
-    Where a prompt can open reasoning, one that holds nothing of it asks for none; else it leaves that to the model.
+    Where a prompt can open reasoning, one that contains nothing of it asks for none; else it leaves that to the model.
     """
     heads = StreamParser.HEADS
     if SWITCHED_HEADS:
@@ -185,7 +186,7 @@ def _dumped(tools: Sequence[Any] | None) -> list[dict[str, Any]]:
 
 
 def register() -> None:
-    """The entry point, of the group sglang.srt.plugins."""
+    """Register the parsers: the entry point of the group sglang.srt.plugins."""
     if PARSES_CALLS:
         FunctionCallParser.ToolCallParserEnum[NAME] = FormatDetector
     if PARSES_REASONING:

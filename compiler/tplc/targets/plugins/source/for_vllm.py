@@ -127,7 +127,7 @@ class FormatToolParser(ToolParser, metaclass=TakesIds):
 
 
 class FormatReasoningParser(ReasoningParser, metaclass=TakesIds):
-    """Reads the reasoning, and hands on what follows it."""
+    """Reads the reasoning, and passes on what follows it."""
 
     engine_based_streaming = True
     answer: AnswerText | None = None
@@ -163,7 +163,7 @@ class FormatReasoningParser(ReasoningParser, metaclass=TakesIds):
         return reasoning_ended(self._head(self._end_of_prompt(input_ids)))
 
     def is_reasoning_end_streaming(self, input_ids: Sequence[int], delta_ids: Iterable[int]) -> bool:
-        """Whether an end marker ends in the new tokens; it may begin in those before."""
+        """Return whether an end marker ends in the new tokens; it may begin in earlier ones."""
         new, ends = list(delta_ids), StreamParser.AROUND_REASONING[1]
         numbers = [self.vocab.get(end) for end in ends if end in TOKENS]
         if numbers and len(numbers) == len(ends) and None not in numbers:
@@ -174,7 +174,7 @@ class FormatReasoningParser(ReasoningParser, metaclass=TakesIds):
         return any(end in text[-(fresh + len(end) - 1) :] for end in ends)
 
     def has_engine_confirmed_reasoning_end(self) -> bool:
-        # Where there are no calls, nothing but this parser reads an answer: then it goes on to the end.
+        # Where there are no calls, nothing but this parser reads an answer: then it continues to the end.
         return PARSES_CALLS and self._parting is not None and self._parting.done
 
     def extract_content_ids(self, input_ids: list[int]) -> list[int]:
@@ -237,7 +237,7 @@ class FormatReasoningParser(ReasoningParser, metaclass=TakesIds):
         return Parting(self._prompt, continued=self._continued, hands_on=PARSES_CALLS)
 
     def _end_of_prompt(self, ids: Sequence[int]) -> str:
-        """As much of the text as the format looks at; all of it where the prompt ends inside an answer."""
+        """Return the part of the prompt that the format looks at; all of it if the prompt ends inside an answer."""
         if not self._continued:
             longest = max(len((anchor + head).encode()) for anchor in ANCHORS for head in StreamParser.HEADS)
             ids = ids[-max(longest, 1) :]
@@ -265,7 +265,7 @@ def _message(reasoning: str, content: str) -> protocol.DeltaMessage | None:
 
 
 def _joined(deltas: Sequence[Mapping[str, Any]]) -> protocol.DeltaMessage | None:
-    """One message of the deltas of a chunk."""
+    """Return the deltas of a chunk as one message."""
     reasoning, content = parted(deltas)
     # An id that the model writes after the arguments comes too late: the call has one by then.
     calls = [_part(call) for delta in deltas for call in delta.get("tool_calls", ()) if "function" in call]

@@ -1,4 +1,4 @@
-"""What a plug-in holds before the code of this folder, for type checkers: its generated parser, and names."""
+"""The part of a plug-in before the code of this folder, for type checkers: its generated parser, and names."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class StreamParser(Machine):
 
 # The tokens of the format with their numbers; none if its tokenizer was not known.
 TOKENS: dict[str, int | None]
-# What the parsers are registered as.
+# The name under which the parsers are registered.
 NAME: str
 # The format, as JSON.
 IR: str
@@ -27,9 +27,9 @@ PARSES_REASONING: bool
 REASONING_MARKERS: tuple[str, str]
 # Text of a prompt that ends after the reasoning, if reasoning has no opener and all text could be reasoning; else "".
 AFTER_REASONING: str
-# What switches reasoning, in SGLang's words: always, thinking, enable_thinking, or one of these after "explicit_".
+# The switch for reasoning, in SGLang's words: always, thinking, enable_thinking, or one of these after "explicit_".
 REASONING_SWITCH: str
-# What a prompt holds of the answer if the switch is on, and if it is off; () where nothing switches.
+# The part of the answer in the prompt if the switch is on, and if it is off; () if there is no switch.
 SWITCHED_HEADS: tuple[str, ...]
-# What becomes of a call that an answer ends in: "drop" or "keep".
+# What to do with a call in which an answer ends: "drop" or "keep".
 ON_INCOMPLETE: str

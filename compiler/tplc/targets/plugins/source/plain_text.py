@@ -13,7 +13,7 @@ class AnswerText:
 
 class PlainText:
     def __init__(self, tokenizer: Any) -> None:
-        """Nothing of the tokenizer is asked."""
+        """Ignore the tokenizer, which text parsers don't need."""
 
     def ranges(self, text: str, ids: Sequence[int]) -> tuple[str, list[tuple[int, int]] | None]:
         return text, None

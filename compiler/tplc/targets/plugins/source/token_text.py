@@ -78,7 +78,8 @@ class TokenText:
         self._special = [(max(start - size, 0), end - size) for start, end in self._special if end > size]
 
     def _size_without_special(self, text: str) -> int:
-        """How much of the ids' text this is, without its special tokens; -1: it is other text."""
+        """Return how many characters of the ids' text this text covers, without special tokens; -1: it is another
+        text."""
         kept = [at for at in range(len(self._text)) if not any(start <= at < end for start, end in self._special)]
         if "".join(self._text[at] for at in kept[: len(text)]) != text:
             return -1

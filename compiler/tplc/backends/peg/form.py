@@ -1,0 +1,426 @@
+"""A format as the rules of one request print it: which pattern stands in which rule.
+
+section "<calls>\\n", call "<call>" NAME "\\n" ARGUMENTS "</call>"
+→  call_open  <calls>\\n?<call>|<call>      call_close  </call>      section_close  …
+
+A rule of one pattern is the ordered choice of the lexemes of some kinds in one state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from tplc.backends.peg.known_tools import KnownTools
+from tplc.backends.peg.patterns import (
+    begun,
+    either,
+    leaf,
+    marker,
+    marker_core,
+    may_be_begun,
+    of_kinds,
+    some_prefix,
+    some_suffix,
+)
+from tplc.backends.peg.rules import Rule, rule
+from tplc.ir.nodes import Dialect
+from tplc.lower import Acceptor, CallForm, CallShape
+from tplc.lower.lexemes import ALIKE, MAX_INNER_SPACE, NOTHING, SLOT_AGAIN, Lexeme, Lexemes, exact, group, lexemes_of
+from tplc.lower.states import StateName, closes_and_opens, is_unopened, states, texts_at
+from tplc.lower.values import LEAST_CUT, NAME_LIMIT
+from tplc_runtime.repairs import LEFT_SIGNS
+from tplc_runtime.turn import CALL_KINDS, CUT_KINDS, MOST_ENDS
+
+OPENS = ("call", "line")
+CLOSES = ("both", "closed", "close", "section")
+NO_CALLS = CallForm((), "", ("",), CallShape("", (), ()), ("",), (), "anywhere", (), (), "", (), ())
+NO_LEXEMES = lexemes_of(())
+
+
+@dataclass(frozen=True)
+class FormPatterns:
+    """`form["turn_end"]` is the pattern of the rule of that name, "" if the format has no such thing.
+
+    `parsed`: the same with its calls, where calls are not parsed: they end reasoning all the same.
+    """
+
+    acceptor: Acceptor
+    known: KnownTools
+    values: Dialect | None = None  # how values are written, where there are calls
+    parsed: FormPatterns | None = None
+
+    def __getitem__(self, name: str) -> str:
+        return self._leaves[name]
+
+    def named(self, *names: str) -> list[str]:
+        """Return the rules that the format has, of these."""
+        return [name for name in names if self[name]]
+
+    def leaves(self, *names: str) -> list[Rule]:
+        return [rule(name, leaf(self[name])) for name in self.named(*names)]
+
+    def external(self, name: str) -> Rule:
+        """A rule that a reader of the engine takes the place of; as it is printed, it is as much as a rule can say.
+
+        That is the text up to a marker that stands in no value, of which the mapper's reader then takes its part.
+        """
+        text = f"(?:(?!{either(self.broken_by)}).)++" if self.broken_by else ".++"
+        return rule(name, leaf(text if name.startswith("loose_") else NOTHING))
+
+    @cached_property
+    def _leaves(self) -> dict[str, str]:
+        turn = _of_the_turn(self)
+        return turn | _of_calls(self) | {"content_close": _content_close(self, turn)}
+
+    @cached_property
+    def calls(self) -> CallForm:
+        return self.acceptor.calls or NO_CALLS
+
+    @property
+    def dialect(self) -> Dialect:
+        assert self.values is not None
+        return self.values
+
+    @cached_property
+    def states(self) -> dict[StateName, Lexemes]:
+        return {state.name: state.lexemes for state in states(self.acceptor)}
+
+    def of(
+        self,
+        state: StateName,
+        *kinds: str,
+        only: Callable[[Lexeme], bool] | None = None,
+        lead: bool = True,
+        trail: bool = True,
+    ) -> str:
+        """The pattern of the lexemes of some kinds that count in a state."""
+        calls = self.calls
+        # What opens a call that is an object, or whose id begins with a word, opens nothing without that.
+        first = calls.object_open if calls.fields and not calls.shape.slots else calls.shape.id_prefix
+        first = first if kinds[0] in (*OPENS, "plain") else ""
+        return of_kinds(self.states.get(state, NO_LEXEMES), kinds, first=first, only=only, lead=lead, trail=trail)
+
+    # What the format has
+
+    @property
+    def alike(self) -> bool:
+        """Whether markers of calls may be in other case, or have other separators."""
+        return "marker_spelling" in self.acceptor.tolerances
+
+    @property
+    def reads_again(self) -> bool:
+        """Whether calls that are not as the template writes them are read by the tools' names."""
+        return "other_forms" in self.acceptor.tolerances
+
+    @property
+    def unopened(self) -> bool:
+        """Whether nothing opens reasoning: it is what stands before its closing marker."""
+        return is_unopened(self.acceptor)
+
+    @property
+    def reasoning_state(self) -> StateName:
+        return "pending" if self.unopened else "reasoning"
+
+    @property
+    def inline(self) -> bool:
+        """Whether a whole call of a known tool is a call inside of a line, too."""
+        return self.calls.at_lines and bool(self.known and self.calls.whole)
+
+    @property
+    def closes_only(self) -> bool:
+        """Whether the call's closer is not the beginning of an opener as well."""
+        return not closes_and_opens(self.calls)
+
+    @property
+    def talks(self) -> bool:
+        """Whether what comes after an opener that opens no call is read in another way than other text."""
+        return bool(self["stray_closer"] or self["trailing_for_opener"])
+
+    @cached_property
+    def broken_by(self) -> list[str]:
+        """The patterns of what no name holds, and no value outside of a string."""
+        return [marker_core(text) for text in self.calls.breaks]
+
+    @cached_property
+    def breaks(self) -> str:
+        return group(either(self.broken_by))
+
+    # What opens calls
+
+    @cached_property
+    def call_cores(self) -> str:
+        return self.of("content", *OPENS, lead=False)
+
+    @cached_property
+    def call_starts(self) -> list[str]:
+        """Patterns at which a call may begin, looking ahead."""
+        either_of = group(either([self["call_open"], self["call_open_for_short"]]))
+        return [either_of] if either_of else []
+
+    @property
+    def kept_starts(self) -> list[str]:
+        """The same as text, if no call begins: with the text of an id that an opener leaves to the id's slot."""
+        prefix = "" if self.calls.fields else self.calls.shape.id_prefix
+        rest = rf"(?:\s{{0,{MAX_INNER_SPACE}}}+{exact(prefix)})?" if prefix else ""
+        return [pattern + rest for pattern in self.call_starts]
+
+    @property
+    def line_starts(self) -> list[str]:
+        """The same where they count at the start of a line only, which may be indented."""
+        indented = [rf"(?<=\n)[^\S\n]*+(?:{self.call_cores})"] if self.call_cores else []
+        return [*([self.own_line] if self.own_line else []), *indented]
+
+    @cached_property
+    def own_line(self) -> str:
+        """A call's opener together with the line ends before it that belong to it."""
+        lead = lead_of(self.calls.section_start + self.calls.shape.opener)
+        return rf"{some_suffix(lead)}(?<=\n)(?:{self.call_cores})" if lead.endswith("\n") else ""
+
+    @property
+    def over_lines(self) -> str:
+        """An opener that begins anywhere, of which a piece that opens calls by itself begins a line."""
+        openers = [text.strip() for text in self.calls.openers if text.strip()]
+        halves = [(whole[: -len(rest)].rstrip(), rest) for whole in openers for rest in openers if whole.endswith(rest)]
+        return either([rf"{marker_core(half)}[^\S\n]*+\n\s*+{marker_core(rest)}" for half, rest in halves if half])
+
+    @property
+    def unclosed(self) -> str:
+        """What opens a call of a known tool inside of a line of reasoning, if nothing closes that any more."""
+        names = either([exact(name) for name in sorted(tool.name for tool in self.known.tools)])
+        if not names or self.calls.at_lines or not self.call_cores:
+            return ""
+        return rf"(?:{self.call_cores})(?=.{{0,{NAME_LIMIT}}}?(?:{names}))(?={self.rest_of_reasoning})"
+
+    @property
+    def rest_of_reasoning(self) -> str:
+        """Reasoning that no closer as the template writes it ends, up to the end of the turn."""
+        closes, ends = (self.of(self.reasoning_state, kind) for kind in ("reasoning_end", "end"))
+        return rf"(?:(?!{either([closes, ends])}).)*+" + group(either([ends, r"\Z"]))
+
+    @property
+    def call_unparsed(self) -> str:
+        """What ends reasoning where calls are not parsed, as they would."""
+        whole = self.parsed
+        if whole is None or whole.calls.in_reasoning is None:
+            return ""
+        return group(either([whole.over_lines, *whole.line_starts]))
+
+    @property
+    def header_unparsed(self) -> str:
+        """The header of a call that is not parsed, if its end might open a message."""
+        whole = self.parsed
+        if whole is None or not whole.acceptor.headers_alike:
+            return ""
+        ends = either([marker_core(end) for end in whole.calls.header[0].suffixes if end.strip()])
+        stops = either([self["turn_end"], self["turn_header"]])
+        sign = f"(?:(?!{stops}).)" if stops else "."
+        return rf"{whole.call_cores}{sign}{{0,{NAME_LIMIT}}}?{group(ends)}"
+
+    # After a call
+
+    @property
+    def last(self) -> str:
+        """What a call ends with, of which nothing is missing."""
+        calls = self.calls
+        if calls.tail is not None:
+            return marker_core(calls.tail[0]) + r"[^\n]*"
+        last, more = (either([marker_core(text) for text in texts]) for texts in (calls.last, calls.closers))
+        # Pieces of closers may come after it.
+        after = rf"(?:\s*(?:{more}))*" if set(calls.closers) - set(calls.last) else ""
+        return f"(?:{last}){after}" if last else ""
+
+    @property
+    def not_last(self) -> str:
+        return rf"(?<!{self.last}\s*)" if self.last else ""
+
+    def after_left_over(self, *but: str) -> str:
+        kinds = [kind for kind in (*CALL_KINDS, "end", "last") if kind not in but]
+        return group(of_kinds(self.states["after_call"], kinds))
+
+
+def without_calls(form: FormPatterns) -> FormPatterns:
+    """The format without its calls, which end its reasoning as they did, and keep all of their header."""
+    return FormPatterns(replace(form.acceptor, calls=None), form.known, parsed=form)
+
+
+def _of_the_turn(form: FormPatterns) -> dict[str, str]:
+    """The rules of one pattern of a turn, by name."""
+    acceptor = form.acceptor
+    starts = (*acceptor.reasoning_starts, *acceptor.content_starts)
+    first = {text.strip() for text in texts_at(starts, "before content")}
+
+    def before_content(kind: str) -> str:
+        return form.of("before_content", kind, only=lambda one: one.core in first or one.respelled)
+
+    last = form.of("content", "last")
+    opened = form.of("content", "reasoning")
+    return {
+        "turn_end": either([form.of("content", "end"), last + _ends_of_output(form) if last else ""]),
+        "turn_header": form.of("content", "header"),
+        "reasoning_open": either([opened, form.of("before_content", "reasoning")]),
+        "reasoning_open_anywhere": opened,
+        "reasoning_open_first": before_content("reasoning"),
+        "reasoning_close": either([form.of(form.reasoning_state, "reasoning_end"), _closers_alike(form)]),
+        "reasoning_for_closer": _spaced(form.of("start", "reasoning_end")),
+        "reasoning_again": _spaced(of_kinds(lexemes_of([("", acceptor.repeated_reasoning)]), ("",))),
+        "content_space": some_prefix(acceptor.content_space) if acceptor.content_space else "",
+        "content_open": form.of("content", "content"),
+        "content_open_first": before_content("content"),
+        "stray_closer": form.of("content", "stray"),
+        "empty_call": form.of("content", "empty"),
+        "cut_marker": _cut_marker(form, "content"),
+        "cut_marker_for_reasoning": _cut_marker(form, "reasoning"),
+        "cut_marker_for_thinking": _cut_marker(form, "pending"),
+    }
+
+
+def _spaced(pattern: str) -> str:
+    return r"\s*+" + pattern if pattern else ""
+
+
+def _of_calls(form: FormPatterns) -> dict[str, str]:
+    """The rules of one pattern of calls, by name."""
+    calls = form.calls
+    short = {text.strip() for text in calls.short} if calls.header else set()
+    sections = {text.strip() for text in calls.section_closers} - {text.strip() for text in calls.call_closers}
+
+    def opens(state: StateName, *, are_short: bool) -> str:
+        return form.of(state, *OPENS, only=lambda one: (one.core in short) is are_short)
+
+    def closes(*, section: bool) -> str:
+        return form.of("after_call", *CLOSES, only=lambda one: (one.core in sections) is section)
+
+    return {
+        "call_open": opens("content", are_short=False),
+        "call_next": opens("after_call", are_short=False),
+        "call_open_for_short": opens("content", are_short=True),
+        "call_next_for_short": opens("after_call", are_short=True),
+        "call_open_for_plain": form.of("content", "plain"),
+        "call_close": either([_closer_with_slot(form), closes(section=False)]),
+        "section_close": closes(section=True),
+        # White space after a separator that opens calls may be content.
+        "call_separator": form.of("after_call", "separator", trail=bool(calls.fields or calls.inner)),
+        "call_next_for_object": _next_object(form),
+        "left_sign": _left_sign(form),
+        "left_opener": _left_opener(form),
+        "trailing_for_opener": _begun_opener(form),
+    }
+
+
+def _ends_of_output(form: FormPatterns) -> str:
+    """Words end a turn only where nothing follows but more of them."""
+    again = group(either([one.find for one in form.states["content"].all if one.kind == "last"]))
+    return rf"(?=(?:\s*+{again}){{0,{MOST_ENDS - 1}}}\s*+\Z)"
+
+
+def _closers_alike(form: FormPatterns) -> str:
+    """What closes reasoning, spelled otherwise, if nothing else closes it any more."""
+    found = [
+        f"{some_suffix(one.lead)}{one.find}(?={form.rest_of_reasoning}){some_prefix(one.trail)}"
+        for one in form.states.get(form.reasoning_state, NO_LEXEMES).all
+        if one.kind == ALIKE
+    ]
+    return group(either(found))
+
+
+def _content_close(form: FormPatterns, turn: dict[str, str]) -> str:
+    """What people write as well ends content only before what may follow it."""
+    signs, marks = form.of("content", "sign"), form.of("content", "content_end")
+    if not signs:
+        return marks
+    names = ("turn_end", "turn_header", "reasoning_open_anywhere", "", "content_open", "stray_closer", "empty_call")
+    after = [turn[name] if name else either(form.call_starts) for name in names]
+    return group(either([marks, signs + rf"(?=\s*+(?:{either([*after, chr(92) + 'Z'])}))"]))
+
+
+def _closer_with_slot(form: FormPatterns) -> str:
+    """A closer in which a slot comes again."""
+    texts, breaks = form.calls.shape.closer, form.breaks
+    if None not in texts:
+        return ""
+    slot = rf"(?:(?!{breaks})[^\n])*?" if breaks else SLOT_AGAIN
+    whole = "".join(rf"\s*+{slot}" if text is None else marker(text) for text in texts)
+    # A marker in the slot's place ends it: then the text before the slot stands alone.
+    opened = marker(texts[0]) if breaks and texts[0] else ""
+    return either([whole, rf"{opened}(?=\s*+(?:(?!{breaks})[^\n])*+{breaks})" if opened else ""])
+
+
+# What is left over between calls
+
+
+def _left_opener(form: FormPatterns) -> str:
+    """What opens calls, in the place of their closer."""
+    texts = form.acceptor.left_over
+    if not texts or not form.calls.is_closed:
+        return ""
+    opener = of_kinds(lexemes_of([("call", texts)]), ("call",))
+    return rf"{form.not_last}{opener}(?=\s*+{form.after_left_over('call')})"
+
+
+def _left_sign(form: FormPatterns) -> str:
+    """A bracket or a fence that is left over after a call."""
+    if form.acceptor.calls is None or "repeated_markers" not in form.acceptor.tolerances:
+        return ""
+    after = form.states["after_call"].find
+    return rf"\s*+(?!{after})(?:{LEFT_SIGNS.pattern})(?=\s*+(?:{form.after_left_over()}|\Z))"
+
+
+def _next_object(form: FormPatterns) -> str:
+    """The object of another call without its opener, as long as the last closer has not come."""
+    calls = form.calls
+    if not calls.fields or not form.reads_again or not calls.is_closed:
+        return ""
+    return rf"{form.not_last}(?!{form.states['after_call'].find})[,;]?\s*+(?={exact(calls.object_open)})"
+
+
+# Beginnings of markers where the output ends
+
+
+def _begun_opener(form: FormPatterns) -> str:
+    """The beginning of an opener where the text ends: there is no more of the call than that."""
+    calls = form.calls
+    if calls.at_lines or not calls.openers:
+        return ""
+    return _lead_of_openers(calls) + begun(calls.truncatable, least=LEAST_CUT)
+
+
+def begun_openers(form: FormPatterns) -> list[str]:
+    """Where that may be: a short pattern to look for in text."""
+    cores = [] if form.calls.at_lines else [text.strip() for text in form.calls.openers if text.strip()]
+    most = max(map(len, form.calls.openers), default=0)
+    return [may_be_begun(_lead_of_openers(form.calls), cores, most)] if cores else []
+
+
+def _lead_of_openers(calls: CallForm) -> str:
+    """White space that the template writes before the calls."""
+    return some_suffix(max(map(lead_of, calls.openers), key=len, default=""))
+
+
+def _cut_marker(form: FormPatterns, name: StateName) -> str:
+    """The beginning of what ends the turn, or the part of it that this state reads, where the output ends."""
+    ends = [one for one in form.states.get(name, NO_LEXEMES).all if one.kind in CUT_KINDS]
+    if "cut_markers" not in form.acceptor.tolerances:
+        return ""
+    cores = [one.core for one in ends if not one.respelled]
+    pattern = begun(cores, least=LEAST_CUT, alike=any(one.respelled for one in ends))
+    if pattern == NOTHING:
+        return ""
+    return rf"{_leads_in(form, name)}(?=[\W_]*[^\W_])(?![^\W_]+\s*\Z){pattern}"
+
+
+def cut_markers(form: FormPatterns, name: StateName) -> list[str]:
+    """Where that may be: a short pattern to look for in text."""
+    if not _cut_marker(form, name):
+        return []
+    cores = [one.core for one in form.states[name].all if one.kind in CUT_KINDS and not one.respelled]
+    return [may_be_begun(_leads_in(form, name), cores, max(map(len, cores)))]
+
+
+def _leads_in(form: FormPatterns, name: StateName) -> str:
+    return group(either([some_suffix(lead) for lead in form.states[name].leads.split("\0") if lead]))
+
+
+def lead_of(text: str) -> str:
+    return text[: len(text) - len(text.lstrip())]

@@ -1,0 +1,213 @@
+"""The rules of arguments in pairs: what opens a pair, its key, what stands between pairs.
+
+PairForm(opens "<k>", key ends at "</k><v>", value ends at "</v>", …)
+→  arguments       = (argument_gap argument)* argument_gap
+   argument        = key_open argument_key key_end argument_value (value_close / cut)
+   key_open        = ~r"<k>"s
+   …
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tplc.backends.peg.cuts import pair_cuts
+from tplc.backends.peg.form import FormPatterns
+from tplc.backends.peg.known_tools import KnownTool
+from tplc.backends.peg.patterns import cores, either, leaf, literal, longest_first, marker, marker_core, some_prefix
+from tplc.backends.peg.raw_values import RawValues, key_ends
+from tplc.backends.peg.rules import Rule, rule, sequence
+from tplc.backends.peg.values import value_rules
+from tplc.lower import PairForm
+from tplc.lower.following import after_quoted
+from tplc.lower.lexemes import exact, group
+from tplc.lower.pairs import around_key
+from tplc.lower.values import AFTER_LITERAL, NAME_LIMIT
+
+NO_PAIR = "content_for_no_pair"
+ENDS_OF_PAIRS = ("end", "next")
+
+
+class PairRules:
+    """The rules of arguments in pairs, from the layout of one pair."""
+
+    def __init__(self, form: FormPatterns, pairs: PairForm) -> None:
+        self.pairs, self.form, self.dialect = pairs, form, form.dialect
+        self.values = RawValues(form, pairs)
+        self.key_end, self.type_end = key_ends(pairs), key_ends(pairs, "type")
+        self.opened = "arguments_open?" if pairs.start.strip() else ""
+        guard = ["!arguments_over"] if self.instead else []
+        self.head = [*guard, *(["key_open"] if pairs.opens else [])]
+        # One character of white space that ends a key is no part of a raw value.
+        spaced = not pairs.quoted and any(slot.kind == "key" and slot.stops for slot in pairs.slots)
+        self.middle = ["key_end"] if self.key_end else [leaf(r"\s?")] if spaced else []
+        self.middle += ["type", "type_end"] if pairs.types else []
+
+    def core(self, text: str) -> str:
+        return marker_core(text, alike=self.form.alike)
+
+    def end_of(self, texts: Sequence[str]) -> str:
+        """What ends a slot, with the white space after it."""
+        return group(either([marker(text.lstrip(), alike=self.form.alike) for text in texts]))
+
+    def rules(self) -> list[Rule]:
+        return [
+            *(each for tool in self.form.known.tools for each in self.tool_rules(tool)),
+            rule("arguments", self.all("argument")),
+            *self.frame_rules(),
+            *self.argument_rules(),
+            *self.slot_rules(),
+            *pair_cuts(self.form, self.pairs, sequence(*self.head)),
+            *(self.quoted_rules() if self.pairs.quoted else self.values.rules()),
+            *self.values.close_rules(),
+        ]
+
+    # The pairs of a tool
+
+    def tool_rules(self, tool: KnownTool) -> list[Rule]:
+        suffix, keys = f"_for_{tool.rule}", tuple(parameter.name for parameter in tool.parameters)
+        place = suffix if self.values.ends_by(keys) else ""
+        whole = [self.form.external(f"whole_object{suffix}")] if self.form.reads_again else []
+        pairs = self.all(f"any_argument{suffix}" if keys else "argument")
+        rules = [rule(f"arguments{suffix}", *(f"argument_gap {each.name}" for each in whole), pairs), *whole]
+        rules += self.any_pair_of(tool, place) if keys else []
+        rules += [*self.argument_rules(place, keys), *self.values.rules_of_tool(place, keys)] if place else []
+        # A text is not read as a value of another type, unless something else than the schema says so.
+        as_text = not (self.pairs.quoted or self.dialect.wrap or self.pairs.wraps or self.pairs.types)
+        for parameter in tool.parameters:
+            key = f"argument_key_for_{parameter.rule}"
+            is_text = as_text and parameter.types == frozenset({"string"})
+            value = (self.values.text if is_text else "argument_value") + place
+            rules.append(rule(f"argument_for_{parameter.rule}", self.pair(key, value, place)))
+            rules.append(rule(key, f"{literal(parameter.name)} &key_stop"))
+        return rules
+
+    def any_pair_of(self, tool: KnownTool, place: str) -> list[Rule]:
+        """A pair of a parameter, or any other, and one that is not as the template writes it."""
+        suffix, other = f"_for_{tool.rule}", f"argument_for_other__for_{tool.rule}"
+        own = [f"argument_for_{parameter.rule}" for parameter in tool.parameters]
+        if not self.form.reads_again or around_key(self.pairs) is None:
+            return [rule(f"any_argument{suffix}", *own, f"argument{place}")]
+        over, key_end = self.values.cores_of(*ENDS_OF_PAIRS), self.pairs.slots[-1].suffixes[0]
+        pair = f"other_pair{suffix} {leaf(some_prefix(key_end[len(key_end.rstrip()) :]))} argument_value{place}"
+        return [
+            rule(f"any_argument{suffix}", *own, f"!odd_pair{suffix} argument{place}", other),
+            rule(other, f"!{leaf(over)} " * bool(over) + self.closed(pair, place)),
+            *(self.form.external(f"{name}_pair{suffix}") for name in ("other", "odd")),
+        ]
+
+    # Around the pairs, and the pair around the value
+
+    def argument_rules(self, place: str = "", keys: Sequence[str] = ()) -> list[Rule]:
+        """A pair; and one whose value is written without the quotes that the template puts around every value."""
+        name, pair = f"argument{place}", self.pair("argument_key", f"argument_value{place}", place)
+        if self.pairs.bare is None:
+            return [rule(name, pair)]
+        last, value = self.pairs.slots[-1].suffixes[-1], f"argument_value{place}_for_bare"
+        stop = r"\s*+" + marker_core(last)
+        return [
+            rule(name, pair, sequence(*self.head, "argument_key_for_bare", "key_end_for_bare", value)),
+            rule("argument_key_for_bare", leaf(r"\s*+" + slot_text(stop))),
+            rule("key_end_for_bare", leaf(rf"\s*+{marker(last.lstrip())}")),
+            *self.values.bare_rules(f"{place}_for_bare", self.pairs.bare, keys),
+        ]
+
+    def pair(self, key: str, value: str, place: str = "") -> str:
+        return self.closed(sequence(*self.head, key, *self.middle, value), place)
+
+    def closed(self, pair: str, place: str) -> str:
+        """A pair up to its value, and what ends that."""
+        if not self.pairs.close.strip():
+            return pair
+        return sequence(pair, "value_close?" if self.pairs.quoted else f"({' / '.join(self.values.closes(place))})")
+
+    def all(self, argument: str) -> str:
+        rest = "argument_rest" if self.values.cores_of("skip") else ""
+        # At the end of a text parsimonious tries nothing that `?` makes optional.
+        close = "arguments_close / " if self.pairs.end.strip() else ""
+        closed = f'(gap ({close}trailing_for_pair / cut) / "")'
+        pairs = f"argument_gap {argument}" + (f" / argument_gap {NO_PAIR}" if self.pairs.resumes else "")
+        return sequence(self.opened, f"({pairs})*", rest, closed)
+
+    def frame_rules(self) -> list[Rule]:
+        """What stands around and between the pairs."""
+        between = self.values.cores_of("skip")
+        rules = [rule("argument_gap", leaf(rf"(?:\s++|{between})*+" if between else r"\s*+"))]
+        rules += [rule("argument_rest", leaf(rf"(?:\s*+(?:{between}))*+"))] if between else []
+        if self.opened:
+            rules.append(rule("arguments_open", leaf(r"\s*+" + self.core(self.pairs.start))))
+        if self.pairs.end.strip():
+            rules.append(rule("arguments_close", leaf(self.core(self.pairs.end))))
+        return [*rules, self.no_pair()] if self.pairs.resumes else rules
+
+    def no_pair(self) -> Rule:
+        """Text that is no pair, up to the next pair or the end of the call."""
+        ends = self.values.cores_of(*ENDS_OF_PAIRS)
+        stop = self.values.cores_of("pair", "broken", *ENDS_OF_PAIRS)
+        # White space is looked at once: what steps through it takes its length squared.
+        text = rf"\S(?:(?!{stop})\S|\s++(?!{stop}))*+(?=\s*+(?:{stop}))"
+        return rule(NO_PAIR, leaf(f"(?!{ends})" * bool(ends) + text))
+
+    # The slots before the value
+
+    def slot_rules(self) -> list[Rule]:
+        rules = [rule("key_open", leaf(self.values.cores_of("pair")))] if self.pairs.opens else []
+        # Where a pair begins with its key, what else may come there.
+        rules += [rule("arguments_over", leaf(cores(self.instead, alike=self.form.alike)))] if self.instead else []
+        # What shows that the key has ended: a marker, or white space alone.
+        stop = rf"\s*+{group(cores(self.key_end, alike=self.form.alike))}" if self.key_end else r"\s"
+        empty = f"(?={stop})|" if self.key_end else ""
+        # A key ends where a value without quotes would begin.
+        bare = f"(?!{marker_core(self.pairs.slots[-1].suffixes[-1])})" if self.pairs.bare is not None else ""
+        rules.append(rule("argument_key", leaf(rf"{empty}\s*+{slot_text(stop, bare)}")))
+        rules += [rule("key_stop", leaf(stop))] if self.form.known else []
+        if self.key_end:
+            end = self.end_of(self.key_end)
+            # White space after it is the value's, unless there is white space before it too.
+            rules.append(rule("key_end", leaf(rf"(?:\s++{end}\s*+|{end})" if self.pairs.spaced else rf"\s*+{end}")))
+        return [*rules, *(self.type_rules() if self.pairs.types else [])]
+
+    @property
+    def instead(self) -> list[str]:
+        """Return markers that may occur in place of a pair and begin like one."""
+        openers = tuple(text.strip() for text in self.pairs.opens)
+        kinds = ("end", "next", "broken") if openers else ("end", "next")
+        texts = [text.strip() for kind, found in self.pairs.between if kind in kinds for text in found]
+        return [
+            text
+            for text in longest_first(dict.fromkeys(texts))
+            if not openers or (text.startswith(openers) and text not in openers)
+        ]
+
+    def type_rules(self) -> list[Rule]:
+        names = {word: f"type_{'_'.join(types)}" for word, types in self.pairs.types}
+        stop = rf"\s*+{group(cores(self.type_end, alike=self.form.alike))}"
+        return [
+            rule("type", *names.values(), leaf(slot_text(stop))),
+            *(rule(name, f"{literal(word)} &type_end") for word, name in names.items()),
+            rule("type_end", leaf(rf"\s*+{self.end_of(self.type_end)}")),
+        ]
+
+    # Values in quotes
+
+    def quoted_rules(self) -> list[Rule]:
+        suffix, follow = "_for_argument", after_quoted(self.pairs.following, over=True, quote=exact)
+        values = value_rules(self.dialect.top, self.dialect, suffix, after=follow)
+        # Values in quotes or brackets have their own end; a number or a word may be the beginning of something else.
+        firm = [kind for kind in values[0].choices if kind.removesuffix(suffix) in ("object", "list", "string")]
+        words = [kind for kind in values[0].choices if kind not in firm]
+        spaces = leaf(r"\s*+")
+        return [
+            rule("argument_value", f"{spaces} ({' / '.join([*firm, 'firm_word', 'loose_value'])})", "no_value"),
+            *values[1:],
+            rule("firm_word", f"({' / '.join(words)}) value_end"),
+            rule("value_end", leaf(rf"(?={follow}|{AFTER_LITERAL})")),
+            self.form.external("loose_value"),
+            rule("no_value", leaf(r"\s*+")),
+        ]
+
+
+def slot_text(stop: str, guard: str = "") -> str:
+    """Text on one line up to this; `guard` stands before each character but the first."""
+    char = rf"(?:{guard}[^\n])" if guard else r"[^\n]"
+    return rf"\S{char}{{0,{NAME_LIMIT - 1}}}?(?={stop})"

@@ -1,0 +1,307 @@
+"""The rules of raw values: any text, up to what ends it; where it reads as JSON, it is that.
+
+"<v>" VALUE "</v>"
+→  argument_value  = typed_value / raw_text
+   typed_value     = ~r"[ \\t\\r\\n]*+"s (object_for_argument / … / scalar) ~r"[ \\t\\r\\n]*?(?=</v>|\\Z)"s
+   raw_text        = ~r".*?(?=</v>|\\Z)"s
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from tplc.backends.peg.form import FormPatterns
+from tplc.backends.peg.patterns import cores, either, leaf, literal, marker, marker_core, of_kinds
+from tplc.backends.peg.rules import Rule, rule, sequence
+from tplc.backends.peg.typed_wraps import WrapPlace, names_of_wraps, type_of_bare, wrap_rules
+from tplc.backends.peg.values import SPACE, list_rules, list_suffix, object_rules, value_rules
+from tplc.ir.markers import is_distinctive
+from tplc.ir.nodes import JSON_STYLE, Dialect, Elements
+from tplc.lower import Following, PairForm
+from tplc.lower.bounds import KEY
+from tplc.lower.following import closes_call, pattern_of
+from tplc.lower.lexemes import ALIKE, exact, group
+from tplc.lower.pairs import QUOTES, around_key, between_pairs, closes_lost_value, ends_and_marks, ends_of_value
+from tplc.lower.states import respelled_kinds
+from tplc.lower.values import MOST_KEYS, NAME_LIMIT, WORDS
+
+KINDS = tuple(f"{kind}_for_argument" for kind in ("object", "list", *WORDS))
+SCALARS = "object / list / true / false / null / scalar"
+SPACES = leaf(r"\s*+")
+
+
+class RawValues:
+    """What ends the raw values of pairs.  `keys`: those of a tool, which show that another pair begins."""
+
+    def __init__(self, form: FormPatterns, pairs: PairForm) -> None:
+        self.form, self.pairs, self.dialect = form, pairs, form.dialect
+        self.lexemes = between_pairs(pairs, respelled_kinds(form.acceptor))
+        self.closer = pairs.close
+        # The key comes again after the value, as in closing tags.
+        self.repeats = pairs.value_close is not None
+        self.rest = pairs.value_close[1] if pairs.value_close is not None else ""
+        # No marker of its own ends a raw value, in any form of it.
+        self.guessed = pairs.guessed and pairs.items is None and pairs.wrap is None and not pairs.wraps
+        self.own_ends = group(either([marker(text) for text in pairs.value_ends]))
+        self.text = "raw_text" if self.dialect.elements is None else "element_text"
+        self.all_keys = tuple(dict.fromkeys(one.name for tool in form.known.tools for one in tool.parameters))
+
+    def cores_of(self, *kinds: str) -> str:
+        """The pattern of what may stand between pairs, of these kinds."""
+        return group(either([one.find for one in self.lexemes.all if one.kind in kinds]))
+
+    def ends_by(self, keys: Sequence[str]) -> bool:
+        """Return whether the keys of a tool distinguish what ends a value from text of it."""
+        return bool(keys) and (self.guessed or bool(self.pairs.next_pair and len(keys) <= MOST_KEYS))
+
+    # Rules
+
+    def rules(self) -> list[Rule]:
+        if self.dialect.elements is not None:
+            return self._element_rules(self.dialect.elements)
+        value, typed, text = self._value_rules("", ())
+        suffix, wrapped = "_for_argument", self._wrap_rules()
+        if self.dialect.wrap:
+            opened, close = leaf(SPACE + exact(self.dialect.wrap.open)), self.dialect.wrap.close
+            wrapped = [
+                rule("wrapped_text", f"{opened} plain_text_for_wrap ({literal(close)} / cut)"),
+                rule("plain_text_for_wrap", leaf(rf".*?(?={exact(close)}|\Z)")),
+            ]
+        kinds = [
+            *object_rules(self.dialect.top, suffix, ""),
+            *list_rules(self.dialect.top, suffix, list_suffix(self.dialect)),
+            *self._word_rules(suffix),
+        ]
+        return [value, *wrapped, typed, *kinds, text]
+
+    def _wrap_rules(self) -> list[Rule]:
+        keys, typed = self.all_keys, " / ".join([*KINDS, "scalar"])
+        only, later = partial(self._only_closer, keys=keys), partial(self._later_closer, keys=keys)
+        before = self._text_before_value() if self.repeats else ""
+        return wrap_rules(self.pairs.wraps, WrapPlace(only, later, self.call_closes, before, typed))
+
+    def rules_of_tool(self, place: str, keys: Sequence[str]) -> list[Rule]:
+        """The same for the values of one tool, which its keys end as well."""
+        ahead = [] if self.guessed else [rule(f"next_argument{place}", leaf(f"(?={self._next_pair(keys)})"))]
+        return [*self._value_rules(place, keys), *ahead]
+
+    def _value_rules(self, place: str, keys: Sequence[str]) -> list[Rule]:
+        next_pair = "" if self.guessed else self._next_pair(keys)
+        close = either([self._typed_stop(keys), next_pair])
+        wrapped = ["wrapped_text"] if self.dialect.wrap else names_of_wraps(self.pairs.wraps)
+        # A value that stands bare may be of some types only.
+        bare = [sequence(type_of_bare(self.pairs.wraps), f"{way}{place}") for way in ("typed_value", "raw_text")]
+        return [
+            rule(f"argument_value{place}", *wrapped, *bare),
+            rule(f"typed_value{place}", self._typed_value(close)),
+            rule(f"raw_text{place}", leaf(self._raw_text(keys, next_pair))),
+        ]
+
+    def bare_rules(self, place: str, following: Following, keys: Sequence[str]) -> list[Rule]:
+        """A value that is written without the quotes that the template puts around every value."""
+        follow = f"(?={pattern_of(following, over=True, key=one_of(keys), quote=exact)})"
+        string = _string_before(QUOTES, pattern_of(following, over=True, quote=exact))
+        return [
+            rule(f"argument_value{place}", f"typed_value{place}", f"raw_text{place}"),
+            rule(f"typed_value{place}", self._typed_value(follow)),
+            rule(f"raw_text{place}", leaf(rf"{string}.*?(?={follow}|\Z)")),
+        ]
+
+    def _typed_value(self, close: str) -> str:
+        typed = f"{leaf(SPACE)} ({' / '.join([*KINDS, 'scalar'])}) {_space_before(close)}"
+        return sequence(self._own_close_next(), typed)
+
+    def _word_rules(self, suffix: str) -> list[Rule]:
+        rules = []
+        for word, usual in WORDS.items():
+            others = usual if "python_literals" in self.form.acceptor.tolerances else ()
+            words = dict.fromkeys([getattr(self.dialect.top, word) or "", *others])
+            pattern = either([exact(each) for each in words if each])
+            rules.append(rule(f"{word}{suffix}", leaf(rf"(?:{pattern})(?![-+.\w])")))
+        return [*rules, rule("scalar", leaf(r"[-+.0-9][-+.\w]*+"))]
+
+    def _element_rules(self, elements: Elements) -> list[Rule]:
+        """Lists and objects are elements inside the value."""
+        item_open, item_close = marker_core(elements.item_open), marker_core(elements.item_close)
+        nested, over = "(list_of_items / object_of_arguments)", leaf(item_close)
+        scalar = f"{leaf(SPACE)} ({SCALARS}) {_space_before(self._typed_stop())}"
+        return [
+            rule("argument_value", f"{nested} (&value_close / cut)", "scalar_value", "element_text"),
+            rule("list_of_items", f"({SPACES} item)+ {SPACES}"),
+            rule("item", f"{leaf(item_open)} item_value ({over} / cut)"),
+            rule(
+                "item_value",
+                f"{nested} (&{over} / cut)",
+                f"scalar_item &{over}",
+                leaf(rf".*?(?={item_close}|\Z)"),
+            ),
+            rule("scalar_item", f"{SPACES} ({SCALARS}) {SPACES}"),
+            rule("object_of_arguments", f"({SPACES} argument)+ {SPACES}"),
+            rule("scalar_value", sequence(self._own_close_next(), scalar)),
+            *self._word_rules(""),
+            *value_rules(JSON_STYLE, Dialect(JSON_STYLE, JSON_STYLE, JSON_STYLE)),
+            rule("element_text", leaf(self._raw_text())),
+        ]
+
+    # What ends a value
+
+    def close_rules(self) -> list[Rule]:
+        rules = [rule("value_close", leaf(self._close(self.all_keys)))] if self.closer.strip() else []
+        return rules + [rule("missing_closer_for_call", "&" + leaf(self.call_closes))] * bool(self.call_closes)
+
+    def closes(self, place: str = "") -> list[str]:
+        """The rules of what may come after a value, in the order in which they are tried."""
+        by_pair = [f"next_argument{place}"] if place and not self.guessed else []
+        lost = ["missing_closer_for_call"] if self.call_closes else []
+        # A value that is wrapped has its end already.
+        return ["value_close", *lost, *by_pair, "cut", *['""'] * bool(self.dialect.wrap)]
+
+    @property
+    def call_closes(self) -> str:
+        """What closes the call, and what follows that: it ends a raw value whose own end is missing."""
+        following = closes_lost_value(self.pairs, self.form.acceptor.tolerances)
+        if following is None or self.pairs.items is not None:
+            return ""
+        return r"\n?" + closes_call(following, begun=False, quote=exact)
+
+    def _close(self, keys: Sequence[str] = ()) -> str:
+        if self.repeats:
+            return rf"{marker(self.closer)}[^\n]{{0,{NAME_LIMIT}}}?{marker(self.rest)}"
+        if self.pairs.value_ends:
+            return group(either([self.own_ends, self._closers_alike(keys)]))
+        # A closer that values hold as well counts only before what may follow it.
+        return marker(self.closer) if is_distinctive(self.closer) else self._guess()
+
+    def _guess(self, keys: Sequence[str] = ()) -> str:
+        names = one_of([tool.name for tool in self.form.known.tools])
+        follow = pattern_of(self.pairs.following, over=True, key=one_of(keys), names=(names, names), quote=exact)
+        return f"{marker_core(self.closer)}(?={follow})"
+
+    def _closers_alike(self, keys: Sequence[str]) -> str:
+        """What closes a raw value, spelled otherwise: before the next pair, which may lack its opener if the schema has
+        its key, or the end of the call."""
+        found = of_kinds(ends_of_value(self.pairs, respelled_kinds(self.form.acceptor)), (ALIKE,))
+        after = [one.find for one in self.lexemes.all]
+        if self.pairs.next_pair is not None and self.form.reads_again and around_key(self.pairs):
+            after += [exact(key) + marker_core(self.pairs.next_pair[1]) for key in keys]
+        return rf"{found}(?=\s*+(?:{either(after)}))" if found else ""
+
+    def _typed_stop(self, keys: Sequence[str] = ()) -> str:
+        """What closes a value that is no text; a text goes on where a later closer counts."""
+        if self.guessed:
+            return self._guess(keys)
+        only = self._only_closer(self.own_ends, keys) if not self.repeats else ""
+        close = [self.own_ends + only, self._closers_alike(keys)] if only else [self._close(keys)]
+        return group(either([*close, self.call_closes]))
+
+    def _raw_text(self, keys: Sequence[str] = (), next_pair: str = "") -> str:
+        """A raw value up to its end; where it quotes a call, no pair ends it."""
+        if self.guessed:
+            # A string in quotes that a value is goes up to anything that may follow it, also a key that no schema has.
+            string = _string_before(self.pairs.literals, self._guess())
+            return rf"{string}.*?(?={self._guess(keys)}|\Z)"
+        if self.repeats:
+            # The closing marker is the one with the same key.
+            own = rf"{marker(self.closer)}\1{marker_core(self.rest)}"
+            return rf"{self._key_before()}.*?(?={either([own, self.call_closes])}|\Z)" + self._later_closer(own)
+        ends = group(either([self._close(keys), self.call_closes]))
+        text = rf".*?(?={ends}|\Z)"
+        later = self._later_closer(self.own_ends, keys) if self.pairs.value_ends else ""
+        if not next_pair:
+            return text + later
+        free = f"(?:(?!{self.form.breaks}).)*?" if self.form.breaks else ".*?"
+        return f"(?:{free}(?={ends}|{next_pair})|{text}){later}"
+
+    def _next_pair(self, keys: Sequence[str]) -> str:
+        """The opener of a pair that has not come in this call: it ends a value that was not closed."""
+        before, after = self.pairs.next_pair or ("", "")
+        opener, found = self.form["call_open"] or r"\A", []
+        for key in keys:
+            text = marker_core(before + key + after)
+            line = r"\n" * before.startswith("\n")
+            came = rf"{text}(?:(?!{opener}).)*"
+            found.append(rf"{line}{text}(?<!{came}{text})")
+            if self.pairs.next_unopened:
+                unopened = r"\n" + exact(key + self.pairs.next_unopened)
+                found.append(rf"{unopened}(?<!{came}{unopened})")
+        return group(either(found))
+
+    # Values that hold their own closer
+
+    def _followed(self, closer: str, keys: Sequence[str]) -> str:
+        """What comes after a closer that ends a value: a marker of the call, or a known key."""
+        follow = either([*(one.find for one in self.lexemes.all), self._known_pair(keys)])
+        return rf"(?=\s*+(?:(?!{closer})(?:{follow})|\Z))"
+
+    def _to_next_marker(self) -> str:
+        marks = [one.find for one in ends_and_marks(self.pairs).all if one.kind == "mark"]
+        return rf"(?:(?!{group(either(marks))}).)*"
+
+    def _only_closer(self, closer: str, keys: Sequence[str] = ()) -> str:
+        """What shows, after a closer, that no later one closes the value."""
+        if not self.pairs.marks:
+            return ""
+        follow = self._followed(closer, keys)
+        return rf"(?:{follow}|(?!{self._to_next_marker()}?{closer}{follow * bool(self.pairs.opens)}))"
+
+    def _later_closer(self, closer: str, keys: Sequence[str] = ()) -> str:
+        """The rest of a text up to the first closer on which a marker of the call or a known key follows, if there is
+        one before the next marker; without it up to the last closer, if pairs begin with their key."""
+        if not self.pairs.marks:
+            return ""
+        text = self._to_next_marker()
+        followed = rf"{text}?(?={closer}{self._followed(closer, keys)})"
+        return rf"(?:(?={closer})(?:{followed if self.pairs.opens else f'{followed}|{text}(?={closer})'}))?+"
+
+    def _known_pair(self, keys: Sequence[str]) -> str:
+        """A pair with one of the keys: something of its opener, or its key's whole end."""
+        around = around_key(self.pairs) if self.form.reads_again else None
+        if around is None or self.pairs.next_pair is None or not keys:
+            return ""
+        before, after = (pattern.removesuffix("*") for pattern in around)
+        end = marker_core(self.pairs.next_pair[1])
+        key = f"(?>{either([exact(key) for key in sorted(filter(None, keys), key=len, reverse=True)])})"
+        opened = rf"(?:{before})++\s*+{key}(?:(?:{after})++|\n)" if before else ""
+        return either([key + end, opened])
+
+    # Values that close with their key
+
+    def _key_before(self) -> str:
+        """The key in the text before the value, as a pattern with one group."""
+        return rf"(?<={self._text_before_value()})"
+
+    def _text_before_value(self) -> str:
+        key_end = group(cores(key_ends(self.pairs), alike=self.form.alike))
+        return rf"{group(self.cores_of('pair'))}([^\n]{{0,{NAME_LIMIT}}}?){key_end}"
+
+    def _own_close_next(self) -> str:
+        """Where the next closing marker is the one of the key before the value, or there is none."""
+        if not self.repeats:
+            return ""
+        close = marker_core(self.closer)
+        own = rf"{close}\1{marker_core(self.rest)}"
+        own += self._only_closer(own)
+        return leaf(rf"{self._key_before()}(?=(?:(?!{close}).)*+(?:{own}|\Z))")
+
+
+def key_ends(pairs: PairForm, kind: str = "key") -> list[str]:
+    """What ends a slot before the value, with its variants; a value without its quotes is not read here."""
+    most = None if pairs.bare is None else 1
+    texts = [text for slot in pairs.slots if slot.kind == kind for text in slot.suffixes[:most] if text.strip()]
+    return sorted(texts, key=len, reverse=True)
+
+
+def one_of(keys: Sequence[str]) -> str:
+    """The pattern of one of the keys; of any, where none is known."""
+    return group(either([exact(key) or "(?:)" for key in sorted(keys, key=len, reverse=True)])) or KEY
+
+
+def _string_before(quotes: Sequence[str], follow: str) -> str:
+    """The choice of a string in one of the quotes, before this; "" if there are no quotes."""
+    strings = [rf"{quote}[^{quote}\\]*+(?:\\.[^{quote}\\]*+)*+{quote}" for quote in quotes]
+    return rf"\s*+(?:{either(strings)})(?={follow})|" if strings else ""
+
+
+def _space_before(close: str) -> str:
+    return leaf(rf"[ \t\r\n]*?(?={close}|\Z)")
