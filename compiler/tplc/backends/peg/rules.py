@@ -54,8 +54,7 @@ def needed_sections(sections: Sequence[Section]) -> tuple[Section, ...]:
         for each in section.rules:
             if each.choices:
                 found.setdefault(each.name, each)
-    named = {name for each in found.values() for name in names_in(each)}
-    left = without_missing(found, named.difference(found))
+    left = without_missing(found)
     needed: set[str] = set()
     waiting = list(left)[:1]
     while waiting:
@@ -65,28 +64,28 @@ def needed_sections(sections: Sequence[Section]) -> tuple[Section, ...]:
             waiting += [other for other in names_in(left[name]) if other in left]
     kept = []
     for section in sections:
-        rules = [left[each.name] for each in section.rules if each.name in needed and found.get(each.name) is each]
-        kept.append(replace(section, rules=(*rules,)))
+        names = dict.fromkeys(each.name for each in section.rules if each.choices and each.name in needed)
+        needed.difference_update(names)
+        kept.append(replace(section, rules=(*map(left.__getitem__, names),)))
     return (*kept,)
 
 
-def without_missing(rules: Mapping[str, Rule], missing: set[str]) -> dict[str, Rule]:
-    """Take the names of rules that a format hasn't out of all others, and also of those that have no choice left then.
+def without_missing(rules: Mapping[str, Rule]) -> dict[str, Rule]:
+    """Take the names that have no rule out of all rules, and also those of rules that have no choice left then.
 
-    a = !b c? (d / e f)  →  a = d, if there are no rules b, c and f
+    a = !b c? (d / e f)  →  a = d, if the format has no b, c and f
     """
     left, named = dict(rules), {name: {*names_in(each)} for name, each in rules.items()}
-    waiting = set(missing)
+    missing = waiting = {one for names in named.values() for one in names}.difference(rules)
     while waiting:
-        affected = [name for name in left if not waiting.isdisjoint(named[name])]
-        waiting = set()
-        for name in affected:
+        emptied = set[str]()
+        for name in [name for name in left if not waiting.isdisjoint(named[name])]:
             texts = [text for choice in left[name].choices for text in _left_of(deque(TOKEN.findall(choice)), missing)]
             left[name] = Rule(name, (*filter(None, texts),))
             if not left[name].choices:
-                waiting.add(name)
-                missing.add(name)
+                emptied.add(name)
                 del left[name]
+        missing, waiting = missing | emptied, emptied
     return left
 
 
@@ -110,7 +109,7 @@ def _left_of(tokens: deque[str], missing: Container[str]) -> list[str]:
             whole = prefix or suffix  # applies to all of it
             is_one = len(inner) == 1 and not (whole and (" " in TEXT.sub("", inner[0]) or inner[0][-1:] in "*+?"))
             text = inner[0] if is_one else f"({' / '.join(inner)})"
-            items += [prefix + text + suffix] if text else []
+            items += [prefix + text + suffix] if text and not (atom == "(" and text == '""') else []
         else:
             matches = matches and (prefix == "!" or suffix in ("*", "?"))
     return [*choices, " ".join(items)] if matches else choices

@@ -114,12 +114,11 @@ def _turn_end_rules(form: FormPatterns) -> list[Rule]:
     # A call directly after the end is still one of the turn's calls.
     further = [*form.call_starts, *map(marker_core, form.acceptor.further)]
     goes_on = [] if form.calls.at_lines or not form.call_starts else further
+    opened = form["reasoning_open_anywhere"]
     return [
         rule("turn_over", f"turn_end {leaf(SPACE)} after_turn?"),
         rule("after_turn", leaf(f"(?!{either(goes_on)})" * bool(goes_on) + ".+")),
-        rule("reasoning_for_word", f"&{leaf(form['reasoning_open_anywhere'])} reasoning")
-        if form["reasoning_open_anywhere"]
-        else rule("reasoning_for_word"),
+        rule("reasoning_for_word", *([f"&{leaf(opened)} reasoning"] if opened else [])),
         *form.leaves("turn_end"),
     ]
 
