@@ -42,7 +42,7 @@ The code, the messages and these pages use the same words.
 | part | Reasoning, content or calls. |
 | marker | Literal text that a template writes around a part: an opener, a closer, a separator. |
 | distinctive | Said of a marker that ordinary text does not contain. |
-| slot | The place of a value: a name, an id, an index, arguments, a key, a type, a value. |
+| slot | The place of a value: a name, an id, an index, the number of calls, arguments, a key, a type, a value. |
 | layout | Markers and slots in order. |
 | dialect | How argument values are written. |
 | form | The markers of turns of one shape; the shape is the set of parts of a turn. |

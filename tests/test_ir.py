@@ -146,7 +146,8 @@ def _broken(path: str, value: object) -> dict[str, Any]:
         (
             "tools.call.1",
             {"slot": "nam"},
-            'tools.call[1].slot: expected one of "name", "id", "index", "arguments", "key", "type", "value", got "nam"',
+            'tools.call[1].slot: expected one of "name", "id", "index", "count", "arguments", "key", "type", "value", '
+            'got "nam"',
         ),
         ("tools.call.1", 5, 'tools.call[1]: expected a string or {"slot": KIND}, got 5'),
         ("tools.call", {}, 'tools.call: expected a list of strings and {"slot": KIND}, got {}'),

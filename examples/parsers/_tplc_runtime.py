@@ -2158,13 +2158,14 @@ class TurnStates(Stream):
 
 ONE_WORD = Pattern(r"[\w.:/-]+")
 NEVER_IN_NAMES = frozenset("<>{}\n")  # characters of markup, which stand in no name but in a tool's
+NUMBERS = ("index", "count")  # slots that hold a number
 REPEATED_SLOT = "repeated_slot"  # a code of diagnostics
 MOST_ODD = 64  # the most names with unusual characters that are searched for
 
 
 class Slots(TurnStates):
     ODD_NAMES: ClassVar[bool] = False  # names that contain ends of names are searched for
-    COUNTED: ClassVar[bool] = False  # calls are written with an index
+    COUNTED: ClassVar[bool] = False  # calls are written with a number
     BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that never occur in names, or in values outside of a string
     _others: Sequence[tuple[str, str]] = ()  # diagnostics of the slots: codes and texts
     _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that contain ends of names
@@ -2190,7 +2191,7 @@ class Slots(TurnStates):
             if word is not None and word.lastindex is None:
                 self._undecided, self._undecided_from = PLAIN_WORD.fullmatch, pos
                 return values, pos, "more"
-            if word is not None and values.setdefault(slot, word[1]) == word[1] and slot != "index":
+            if word is not None and values.setdefault(slot, word[1]) == word[1] and slot not in NUMBERS:
                 earlier = (slot, pos, buf[word.end(1) : word.end()])
                 trail = ends.trails[word.lastindex - 2]
                 pos, self._space = word.end(1 if trail is None else 0), trail or ""
@@ -2199,7 +2200,7 @@ class Slots(TurnStates):
             if mark is None:
                 return values, pos, expected
             text = buf[pos : mark.start].strip()
-            if self.COUNTED and slot == "index" and earlier[2] and not text.isdigit():
+            if self.COUNTED and slot in NUMBERS and earlier[2] and not text.isdigit():
                 # A name may contain the text before the index, too.
                 last, start, joint = earlier
                 longer, _, count = buf[start : mark.start].rpartition(joint)
@@ -2252,7 +2253,7 @@ class Slots(TurnStates):
         if self._final and partial < len(buf) and not of_slot and buf[pos:partial].strip() in self._tools:
             return Match("next", partial, partial), ""  # a truncated marker comes after the whole name
         text = buf[pos : min(partial, pos + NAME_LIMIT)].strip()
-        parts = text.split(joint) if slot == "index" and joint else [text]
+        parts = text.split(joint) if slot in NUMBERS and joint else [text]
         wait = end - pos < NAME_LIMIT and (self._long_names or not any("\n" in part.strip() for part in parts))
         if self._final and len(text.split()) > 1:  # several words are probably the words of an answer
             wait = any(name.startswith(text) for name in self._tools)
@@ -2715,6 +2716,7 @@ PART_OF_FIRST_KEY = Pattern(r"""\{\s*(?:["']\w*)?""")
 class Objects(Repairs):
     ODD_NAMES: ClassVar[bool] = True
     ARGUMENTS_OPEN: ClassVar[bool] = True
+    MAY_BE_EMPTY: ClassVar[bool] = False  # a call without arguments has none in it
 
     def _begin_arguments(self) -> None:
         self._state = type(self)._arguments
@@ -2726,6 +2728,10 @@ class Objects(Repairs):
         match = self.STYLES[0].token.match(buf, start)
         if match is not None and self.STYLES[0].tokens.get(match.group(), "") in ("{", '"'):
             return ""
+        if self.MAY_BE_EMPTY:
+            closed = self.AFTER_CALL.match(buf, start)
+            if closed is not None and closed.kind == "call":
+                return ""
         begun = match is None or (match.lastindex == 3 and buf[start:] in self.STYLES[0].begins)
         return self._lack_of("the arguments", start, begun)
 
@@ -2743,13 +2749,21 @@ class Objects(Repairs):
                 if other is not None:
                     return other
                 start = next_char(self._buf, self._pos)
+            if self.MAY_BE_EMPTY:
+                closed = self.AFTER_CALL.match(self._buf, start)
+                if closed is None and not self._final and self.AFTER_CALL.prefix_of(self._buf, start):
+                    return False
+                if closed is not None and closed.kind in CLOSER_KINDS:
+                    self._out.emit("arguments", "{}")
+                    return self._close_call()
             match = self.STYLES[0].token.match(self._buf, start)
             begins = match is not None and match.lastindex == 3 and self._buf[start:] in self.STYLES[0].begins
             if match is None or (begins and not self._final):
                 return False
             self._written = self.STYLES[0].tokens.get(match.group(), "")
             if self._written not in ("{", '"'):
-                self._note("no_arguments", "expected the arguments")
+                if not self.MAY_BE_EMPTY or self.AFTER_CALL.match(self._buf, start) is None:
+                    self._note("no_arguments", "expected the arguments")
                 self._out.emit("arguments", "{}")
                 return self._close_call()
             self._reader = Reader(self.STYLES, self.BREAKS)
@@ -4194,6 +4208,54 @@ class Wraps(RawPairs):
             self._pos = mark.end
         self._state = type(self)._pairs
         return True
+
+
+class TypedWraps(RawPairs):
+    # The text before a value, the types that it stands for, and what ends the value: markers, or the texts before and
+    # after the key if the marker repeats it.  With the text "": the types of values that stand bare.
+    WRAPS: ClassVar[Sequence[tuple[str, Sequence[str], Any]]]
+    _key = ""
+    _wrap = ""  # "": nothing of the value was read
+
+    def _begin_value(self, key: str, word: str) -> None:
+        self._key = key
+        super()._begin_value(key, word)
+
+    def _begin_raw(self, types: frozenset[str] | None, end: End) -> None:
+        super()._begin_raw(types, end)
+        self._wrap = ""
+
+    def _value(self) -> bool:
+        # value = WRAP text WRAP_END | text VALUE_END
+        if not self._wrap:
+            start = next_char(self._buf, self._pos)
+            found = self._wrap_at(start)
+            if found is None:
+                return False
+            self._wrap = "none"
+            self._open_wrap(start, *found)
+        return super()._value()
+
+    def _wrap_at(self, start: int) -> tuple[str, Sequence[str], Any] | None:
+        """Return the wrapper that begins here, or what stands for none; None if more input is needed."""
+        buf, last = self._buf, ("", (), None)
+        for opened, types, ends in self.WRAPS:
+            if not self._final and opened.startswith(buf[start : start + len(opened)]) and opened:
+                return None if not buf.startswith(opened, start) else (opened, types, ends)
+            if buf.startswith(opened, start):
+                return opened, types, ends
+        return last
+
+    def _open_wrap(self, start: int, opened: str, types: Sequence[str], ends: Any) -> None:
+        if types:
+            self._types = typed_as(self._types, frozenset(types))
+            self._as = "all" if self._all else "string" if self._types == frozenset(["string"]) else ""
+        if not opened:
+            return
+        self._pos, self._space, self._wrap = start + len(opened), "", opened
+        end: End = Closer(self._key.join(ends)) if isinstance(ends, tuple) else ends
+        self._closer = end if self.LAST_CLOSER else None
+        self._end = Synchronized(end, *self.CALL_CLOSES) if self.CALL_CLOSES else end
 
 
 GUARD = chr(0xDFFF)  # a lone surrogate: decoders never return one, and mypyc has no literal for it

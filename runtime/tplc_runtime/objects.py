@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from .machine import CLOSER_KINDS
 from .pattern import Pattern
 from .repairs import Repairs
 from .schema import keys_of
@@ -26,6 +27,7 @@ PART_OF_FIRST_KEY = Pattern(r"""\{\s*(?:["']\w*)?""")
 class Objects(Repairs):
     ODD_NAMES: ClassVar[bool] = True
     ARGUMENTS_OPEN: ClassVar[bool] = True
+    MAY_BE_EMPTY: ClassVar[bool] = False  # a call without arguments has none in it
 
     def _begin_arguments(self) -> None:
         self._state = type(self)._arguments
@@ -37,6 +39,10 @@ class Objects(Repairs):
         match = self.STYLES[0].token.match(buf, start)
         if match is not None and self.STYLES[0].tokens.get(match.group(), "") in ("{", '"'):
             return ""
+        if self.MAY_BE_EMPTY:
+            closed = self.AFTER_CALL.match(buf, start)
+            if closed is not None and closed.kind == "call":
+                return ""
         begun = match is None or (match.lastindex == 3 and buf[start:] in self.STYLES[0].begins)
         return self._lack_of("the arguments", start, begun)
 
@@ -54,13 +60,21 @@ class Objects(Repairs):
                 if other is not None:
                     return other
                 start = next_char(self._buf, self._pos)
+            if self.MAY_BE_EMPTY:
+                closed = self.AFTER_CALL.match(self._buf, start)
+                if closed is None and not self._final and self.AFTER_CALL.prefix_of(self._buf, start):
+                    return False
+                if closed is not None and closed.kind in CLOSER_KINDS:
+                    self._out.emit("arguments", "{}")
+                    return self._close_call()
             match = self.STYLES[0].token.match(self._buf, start)
             begins = match is not None and match.lastindex == 3 and self._buf[start:] in self.STYLES[0].begins
             if match is None or (begins and not self._final):
                 return False
             self._written = self.STYLES[0].tokens.get(match.group(), "")
             if self._written not in ("{", '"'):
-                self._note("no_arguments", "expected the arguments")
+                if not self.MAY_BE_EMPTY or self.AFTER_CALL.match(self._buf, start) is None:
+                    self._note("no_arguments", "expected the arguments")
                 self._out.emit("arguments", "{}")
                 return self._close_call()
             self._reader = Reader(self.STYLES, self.BREAKS)

@@ -17,13 +17,14 @@ if TYPE_CHECKING:
 
 ONE_WORD = Pattern(r"[\w.:/-]+")
 NEVER_IN_NAMES = frozenset("<>{}\n")  # characters of markup, which stand in no name but in a tool's
+NUMBERS = ("index", "count")  # slots that hold a number
 REPEATED_SLOT = "repeated_slot"  # a code of diagnostics
 MOST_ODD = 64  # the most names with unusual characters that are searched for
 
 
 class Slots(TurnStates):
     ODD_NAMES: ClassVar[bool] = False  # names that contain ends of names are searched for
-    COUNTED: ClassVar[bool] = False  # calls are written with an index
+    COUNTED: ClassVar[bool] = False  # calls are written with a number
     BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that never occur in names, or in values outside of a string
     _others: Sequence[tuple[str, str]] = ()  # diagnostics of the slots: codes and texts
     _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that contain ends of names
@@ -49,7 +50,7 @@ class Slots(TurnStates):
             if word is not None and word.lastindex is None:
                 self._undecided, self._undecided_from = PLAIN_WORD.fullmatch, pos
                 return values, pos, "more"
-            if word is not None and values.setdefault(slot, word[1]) == word[1] and slot != "index":
+            if word is not None and values.setdefault(slot, word[1]) == word[1] and slot not in NUMBERS:
                 earlier = (slot, pos, buf[word.end(1) : word.end()])
                 trail = ends.trails[word.lastindex - 2]
                 pos, self._space = word.end(1 if trail is None else 0), trail or ""
@@ -58,7 +59,7 @@ class Slots(TurnStates):
             if mark is None:
                 return values, pos, expected
             text = buf[pos : mark.start].strip()
-            if self.COUNTED and slot == "index" and earlier[2] and not text.isdigit():
+            if self.COUNTED and slot in NUMBERS and earlier[2] and not text.isdigit():
                 # A name may contain the text before the index, too.
                 last, start, joint = earlier
                 longer, _, count = buf[start : mark.start].rpartition(joint)
@@ -111,7 +112,7 @@ class Slots(TurnStates):
         if self._final and partial < len(buf) and not of_slot and buf[pos:partial].strip() in self._tools:
             return Match("next", partial, partial), ""  # a truncated marker comes after the whole name
         text = buf[pos : min(partial, pos + NAME_LIMIT)].strip()
-        parts = text.split(joint) if slot == "index" and joint else [text]
+        parts = text.split(joint) if slot in NUMBERS and joint else [text]
         wait = end - pos < NAME_LIMIT and (self._long_names or not any("\n" in part.strip() for part in parts))
         if self._final and len(text.split()) > 1:  # several words are probably the words of an answer
             wait = any(name.startswith(text) for name in self._tools)

@@ -18,10 +18,7 @@ FOLDER = Path(__file__).parent.parent / "cases" / "reproductions"
 # How the reason of a refusal begins.
 REFUSED = {
     "line-ends-reasoning": "cause: no message with reasoning and calls comes back; the shortest of them, reasoning and",
-    "no-empty-arguments": 'cause: the template writes calls without arguments in another form: "se}<|/use|>',
     "words-in-capitals": "words-in-capitals: calls cannot be read: the render depends on its words and holds none of",
-    "wrapper-by-type-in-fields": "cause: the template writes values between texts that depend on their type: "
-    '"<str>Oslo</str>" and "<lit>42</lit>"',
 }
 # Texts that mention calls, and are none.
 PROSE = (

@@ -148,11 +148,12 @@ def _write_arguments(writer: _Writer, tools: Tools, arguments: Mapping[str, Any]
                 kind = "pair_open" if part == 0 else "pair_close" if part > place else "key_end"
                 writer.value(kind, item.text, at, key)
             elif item.kind == "type":
-                writer.value("type", type_word(dialect, value), at, key)
+                writer.value("type", type_word(dialect, value)[0], at, key)
             elif item.kind == "key":
                 writer.value("key" if part < place else "key_again", key, at, key)
             else:
-                writer.value("value", write_value(dialect, value, dialect.top, pairs=pairs), at, key)
+                text = write_value(dialect, value, dialect.top, pairs=pairs) + type_word(dialect, value)[1]
+                writer.value("value", text, at, key)
     writer.value("args_end", pairs.end, at)
     return None
 

@@ -39,6 +39,7 @@ STYLES = {
     "arguments": "yellow",
     "id": "blue",
     "index": "blue",
+    "count": "blue",
 }
 SECTIONS = {
     "ir": "template",

@@ -22,7 +22,7 @@ from tplc.learn.probe import Probe, Refusal
 from tplc.page import document, with_line_ends
 from tplc.version import VERSION
 
-_KINDS = ("header", "marker", "reasoning", "content", "name", "arguments", "id", "index")
+_KINDS = ("header", "marker", "reasoning", "content", "name", "arguments", "id", "index", "count")
 
 
 def page(explanation: Explanation) -> str:

@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from tplc.ir.nodes import (
     GENERAL_TOLERANCES,
@@ -124,8 +125,9 @@ def _check_call(tools: Tools) -> Iterator[Violation]:
         yield Violation("tools.call", f'the slot "arguments" stands {slots["arguments"]} times, expected once')
     if not slots["name"]:
         yield Violation("tools.call", 'the slot "name" is missing')
-    for kind in sorted(set(slots) - {"name", "arguments", "id", "index"}):
+    for kind in sorted(set(slots) - {"name", "arguments", "id", "index", "count"}):
         yield Violation("tools.call", f'the slot "{kind}" does not belong in a call')
+    yield from _check_bare_call(tools)
     if tools.json is None:
         return
     if not tools.json.name_is_key and not (tools.json.name and tools.json.arguments):
@@ -136,6 +138,24 @@ def _check_call(tools: Tools) -> Iterator[Violation]:
     for kind, path in (("id", tools.json.id), ("index", tools.json.index)):
         if (path is not None) != bool(slots[kind] if not counted else kind == "id"):
             yield Violation(f"tools.json.{kind}", f"a path goes with the slot {kind} in tools.call, and the other way")
+
+
+def _check_bare_call(tools: Tools) -> Iterator[Violation]:
+    if not tools.bare_call:
+        return
+    yield from _check_layout("tools.bare_call", tools.bare_call)
+    if tools.json is not None or not isinstance(tools.arguments, ObjectArguments):
+        yield Violation("tools.bare_call", "only arguments that are an object after a name may be left out")
+    elif Slot("arguments") in tools.bare_call:
+        yield Violation("tools.bare_call", "it has no arguments")
+    elif tools.call[: len(_before_arguments(tools.call))] != tools.bare_call[: len(_before_arguments(tools.call))]:
+        yield Violation("tools.bare_call", "it begins as every call does, up to the last slot before the arguments")
+
+
+def _before_arguments(call: Layout) -> Layout:
+    """The layout up to the last slot before the arguments."""
+    before = call[: call.index(Slot("arguments"))] if Slot("arguments") in call else call
+    return before[: 1 + max((place for place, item in enumerate(before) if isinstance(item, Slot)), default=-1)]
 
 
 def _check_arguments(tools: Tools) -> Iterator[Violation]:
@@ -160,6 +180,10 @@ def _check_pair(arguments: PairArguments, dialect: Dialect | None) -> Iterator[V
             yield Violation(path, f'the slot "{kind}" is missing')
     for kind in sorted(set(slots) - {"key", "value", "type"}):
         yield Violation(path, f'the slot "{kind}" does not belong in a pair')
+    words = dialect.types if dialect is not None else ()
+    directly = (Slot("type"), Slot("value")) in pairwise(arguments.pair)
+    if directly != any(word.close for word in words):
+        yield Violation(path, "a value follows its type directly if texts that depend on its type stand around it")
     if dialect is not None and bool(slots["type"]) != bool(dialect.types):
         yield Violation(path, 'the slot "type" goes with tools.dialect.types, and the other way')
 
@@ -179,6 +203,10 @@ def _check_dialect(dialect: Dialect, arguments: Arguments | None) -> Iterator[Vi
         yield Violation("tools.dialect.wrap", "only raw strings are wrapped")
     if dialect.indent is not None and dialect.indent < 0:
         yield Violation("tools.dialect.indent", "is a number of spaces")
+    if any(word.close for word in dialect.types) and (dialect.wrap or dialect.top.strings or dialect.elements):
+        yield Violation("tools.dialect.types", "only raw values stand between texts that depend on their type")
+    if any(bool(word.close) != bool(word.word) for word in dialect.types) and any(word.close for word in dialect.types):
+        yield Violation("tools.dialect.types", "a value stands between two texts, or bare")
     yield from _check_unique("tools.dialect.types", [word.type for word in dialect.types])
 
 
@@ -223,7 +251,7 @@ def _check_layout(path: str, layout: Layout) -> Iterator[Violation]:
         if isinstance(item, Text) and index and isinstance(layout[index - 1], Text):
             yield Violation(f"{path}[{index}]", "is a text after a text; neighbours are joined")
         # Arguments may follow the name directly: their own opener ends it.
-        after_slot = index > 0 and isinstance(layout[index - 1], Slot)
+        after_slot = index > 0 and isinstance(layout[index - 1], Slot) and layout[index - 1] != Slot("type")
         if isinstance(item, Slot) and item.kind != "arguments" and after_slot:
             yield Violation(f"{path}[{index}]", "follows another slot directly; no marker separates them")
 

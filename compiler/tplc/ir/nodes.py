@@ -18,7 +18,7 @@ IR_VERSION = 2
 
 Json = Union[None, bool, int, float, str, "list[Json]", "dict[str, Json]"]
 
-SlotKind = Literal["name", "id", "index", "arguments", "key", "type", "value"]
+SlotKind = Literal["name", "id", "index", "count", "arguments", "key", "type", "value"]
 ReasoningMode = Literal["none", "tag_based", "delimiter", "forced_open", "forced_closed", "tools_only"]
 ContentMode = Literal["plain", "always_wrapped", "wrapped_with_reasoning"]
 ToolFormat = Literal["none", "json_native", "tag_with_json", "tag_with_tagged", "keyword_arguments"]
@@ -204,10 +204,15 @@ class Elements:
 
 @dataclass(frozen=True, slots=True)
 class TypeWord:
-    """The word that the `type` slot of a pair holds for values of one JSON type."""
+    """The word that the `type` slot of a pair holds for values of one JSON type.
+
+    With a `close`, the two stand directly around the value: `<str>` and `</str>`.  Values of other types may stand bare
+    then: their word and their close are "".
+    """
 
     type: JsonType
     word: str
+    close: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,9 +309,10 @@ class Replaced:
 class Tools:
     """section_start call (separator call)* section_end, each call in the layout `call`.
 
-    `call` contains the slots name (once or more), arguments (once), id, index; a slot's later occurrences repeat the
-    first.  `index_base` is the first call's index.  `json` is set for the format json_native only.  `replaced` lists
-    the characters that are escaped in names and keys.
+    `call` contains the slots name (once or more), arguments (once), id, index, count; a slot's later occurrences repeat
+    the first.  `index_base` is the first call's index; `count` is the number of calls in the turn.  `json` is set for
+    the format json_native only.  `replaced` lists the characters that are escaped in names and keys.  `bare_call` is
+    a call without arguments, if that has another form than a call with empty ones.
     """
 
     format: ToolFormat = "none"
@@ -321,6 +327,7 @@ class Tools:
     index_base: int = 0
     parallel: bool = False
     replaced: tuple[Replaced, ...] = ()
+    bare_call: Layout = ()
 
     def signs(self, slot: Literal["name", "key", "value"]) -> tuple[tuple[str, str], ...]:
         """Return each text that stands for a character in such a slot, with that character."""

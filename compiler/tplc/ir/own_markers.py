@@ -42,6 +42,8 @@ def _texts(ir: TemplateIR) -> Iterator[tuple[str, str]]:
         yield from _of_layout("tools.arguments.pair", tools.arguments.pair)
         pairs = tools.arguments
         yield from (("tools.arguments", text) for text in (pairs.start, pairs.separator, pairs.end, pairs.empty))
+        words = tools.dialect.types if tools.dialect is not None else ()
+        yield from (("tools.dialect.types", text) for word in words if word.close for text in (word.word, word.close))
 
 
 def _of_layout(place: str, layout: Layout) -> Iterator[tuple[str, str]]:

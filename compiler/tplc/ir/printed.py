@@ -127,6 +127,8 @@ def _tools(tools: Tools) -> Iterator[str]:
         if text := getattr(tools, name):
             yield f"tools.{name} = {quoted(text)}"
     yield f"tools.call = {printed_layout(tools.call)}"
+    if tools.bare_call:
+        yield f"tools.bare_call = {printed_layout(tools.bare_call)}"
     for replaced in tools.replaced:
         yield f"tools.replaced {replaced.slot} {quoted(replaced.sign)} = {quoted(replaced.text)}"
     if tools.index_base:
@@ -176,7 +178,8 @@ def _dialect(dialect: Dialect) -> Iterator[str]:
     if dialect.wrap is not None:
         yield f"tools.dialect.wrap = {_string(dialect.wrap)}"
     for word in dialect.types:
-        yield f"tools.dialect.type {word.type} = {quoted(word.word)}"
+        closed = f" value {quoted(word.close)}" if word.close else ""
+        yield f"tools.dialect.type {word.type} = {quoted(word.word)}{closed}"
     if dialect.indent is not None:
         yield f"tools.dialect.indent = {dialect.indent}"
 

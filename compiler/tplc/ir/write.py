@@ -44,7 +44,7 @@ from tplc.ir.nodes import (
 class WrittenPart:
     """A piece of a written turn: a marker, or the value of a slot."""
 
-    kind: Literal["marker", "reasoning", "content", "name", "id", "index", "arguments"]
+    kind: Literal["marker", "reasoning", "content", "name", "id", "index", "count", "arguments"]
     text: str
 
 
@@ -124,18 +124,20 @@ def _write_calls(writer: _Writer, tools: Tools, calls: Sequence[Mapping[str, Any
     for index, call in enumerate(calls):
         if index:
             writer.marker(tools.separator)
-        _write_call(writer, tools, call, index)
+        _write_call(writer, tools, call, index, len(calls))
     writer.marker(tools.section_end)
 
 
-def _write_call(writer: _Writer, tools: Tools, call: Mapping[str, Any], index: int) -> None:
+def _write_call(writer: _Writer, tools: Tools, call: Mapping[str, Any], index: int, count: int) -> None:
     slots = {
         "name": _name_text(tools, call["function"]["name"]),
         "arguments": write_arguments(tools, _arguments_of(call, index), base=_indentation(tools)),
         "id": call.get("id") or _made_up_id(tools.call_id, index),
         "index": str(tools.index_base + index),
+        "count": str(count),
     }
-    for item in tools.call:
+    bare = tools.bare_call and not _arguments_of(call, index)
+    for item in tools.bare_call if bare else tools.call:
         if isinstance(item, Text):
             writer.marker(item.text)
         else:
@@ -215,7 +217,8 @@ def _write_pair(
     dialect: Dialect, pairs: PairArguments, key: str, value: object, replaced: Sequence[Replaced] = ()
 ) -> str:
     text = escaped(replaced, "value", _write_top(dialect, pairs, value))
-    slots = {"key": key, "type": type_word(dialect, value), "value": text}
+    word, close = type_word(dialect, value)
+    slots = {"key": key, "type": word, "value": text + close}
     return _fill(pairs.pair, slots)
 
 
@@ -235,10 +238,11 @@ def _fill(layout: Layout, slots: Mapping[str, str]) -> str:
     return "".join(item.text if isinstance(item, Text) else slots[item.kind] for item in layout)
 
 
-def type_word(dialect: Dialect, value: object) -> str:
-    words = {word.type: word.word for word in dialect.types}
-    kind = json_type(value)
-    return words.get(kind, words.get("number", "") if kind == "integer" else "")
+def type_word(dialect: Dialect, value: object) -> tuple[str, str]:
+    """Return the word for the value's type, and the text that goes with it after the value."""
+    words = {word.type: (word.word, word.close) for word in dialect.types}
+    kind, none = json_type(value), ("", "")
+    return words.get(kind, words.get("number", none) if kind == "integer" else none)
 
 
 def json_type(value: object) -> JsonType:

@@ -91,12 +91,12 @@ def learn(
         tolerances=tuple(Tolerance(kind) for kind in GENERAL_TOLERANCES),
         left_out=left_out if reasoning.mode == "none" else (),
     )
+    check_slots(ir)
     ir = replace(ir, forms=forms_of_shared_opener(ir))
     ir = replace(ir, escapes=learn_text_escapes(prober, base, called.setup if called else None, ir))
     others = learn_other_ends(prober, base, called.setup if called else None, ir)
     ir = replace(ir, turn=replace(ir.turn, ends=(*ir.turn.ends, *others)))
     check_sizes(ir, renderer.limits)
-    check_slots(ir)
     check_all_is_learned(prober, base, ir)
     ir = with_token_ends(prober, base, ir, renderer.special_tokens)
     captured = find_captured(prober, ir, turn.asked, base, called, markers, found)

@@ -47,12 +47,15 @@ from tplc.learn.probe import (
     value_of,
 )
 from tplc.learn.turn import TurnFacts
+from tplc.learn.wrappers import Wrappers, learn_wrappers
 from tplc.messages import Call
 from tplc_runtime.signs import Signs
 
 # These stand for the sentinels of one kind in closing markers that repeat them.
-NAME, ID, KEY, INDEX = "zqname0token0x", "zqid0token0x", "zqkey0token0x", "zqindex0token0x"
-_TOKENS = {NAME: "name", ID: "id", KEY: "key", INDEX: "index"}
+NAME, ID, KEY = "zqname0token0x", "zqid0token0x", "zqkey0token0x"
+INDEX, COUNT = "zqindex0token0x", "zqcount0token0x"
+_TOKENS = {NAME: "name", ID: "id", KEY: "key", INDEX: "index", COUNT: "count"}
+NAMED_BY: dict[str, str] = {kind: token for token, kind in _TOKENS.items()}
 _INT = 7431
 _STRING_OF_OBJECT = re.compile(r'"\{(?:[^"\\]|\\.)*"')
 
@@ -156,13 +159,9 @@ def place_text(text: str, place: ValuePlace) -> tuple[str, str] | None:
 
 @asks("arguments", "How are the arguments of a call written?")
 def learn_arguments(prober: Prober, turn: TurnFacts, setup: Setup) -> ArgumentFacts:
-    place = learn_place(prober, turn, setup)
-
-    def written(value: Json) -> str | None:
-        text = call_turn(prober, turn, setup, [with_value(value)])
-        found = None if isinstance(text, Refusal) else place_text(text, place)
-        return None if found is None else found[1]
-
+    wrappers = _wrappers(prober, turn, setup)
+    place = learn_place(prober, turn, setup) if wrappers is None else _place_of_wrapped(wrappers)
+    written = _position(prober, turn, setup, place, wrappers)
     escapes = learn_escapes(written)
     signs = Signs({one.text: one.sign for one in escapes})
 
@@ -181,8 +180,8 @@ def learn_arguments(prober: Prober, turn: TurnFacts, setup: Setup) -> ArgumentFa
         opened = style.object_open + style.key_open
         whole = ObjectArguments(encoded=setup.encoded)
         return ArgumentFacts(whole, dialect, opened, style.object_close, _refused(prober, turn, setup))
-    layout = _pair_layout(pairs, place)
-    elements = _elements(position, layout, pairs)
+    layout = _pair_layout(pairs, place, wrapped=wrappers is not None)
+    elements = _elements(position, layout, pairs) if wrappers is None else None
     in_lists, in_objects, indent = styles
     if elements is not None:
         top = in_lists = in_objects = _elements_only(top)
@@ -191,15 +190,41 @@ def learn_arguments(prober: Prober, turn: TurnFacts, setup: Setup) -> ArgumentFa
         in_list=in_lists,
         in_object=in_objects,
         elements=elements,
-        wrap=None if top.strings else learn_wrap(position),
-        types=_type_words(prober, turn, setup, place),
+        wrap=None if top.strings or wrappers else learn_wrap(position),
+        types=_type_words(prober, turn, setup, place) if wrappers is None else wrappers.words,
         indent=indent,
     )
     start, end, empty = _around(texts[0], pairs, setup, _slots_before(texts[1], setup))
     close = pairs.close.removeprefix(place.quote[1])
     arguments = PairArguments(start=start, pair=layout, separator=pairs.separator, end=end, empty=empty)
     refused = _refused(prober, turn, setup)
-    return ArgumentFacts(arguments, dialect, start + pairs.open, close + end, refused, escapes)
+    closed = place.quote[1] * (wrappers is not None) + close + end
+    return ArgumentFacts(arguments, dialect, start + pairs.open, closed, refused, escapes)
+
+
+def _position(prober: Prober, turn: TurnFacts, setup: Setup, place: ValuePlace, wrappers: Wrappers | None) -> Position:
+    def written(value: Json) -> str | None:
+        text = call_turn(prober, turn, setup, [with_value(value)])
+        found = None if isinstance(text, Refusal) else place_text(text, place)
+        if found is None or wrappers is None:
+            return None if found is None else found[1]
+        return wrappers.without(found[1], value)
+
+    return written
+
+
+def _wrappers(prober: Prober, turn: TurnFacts, setup: Setup) -> Wrappers | None:
+    def render(value: Json) -> str | None:
+        text = call_turn(prober, turn, setup, [with_value(value)])
+        return text if isinstance(text, str) and key_of(0) in text else None
+
+    return learn_wrappers(render, value_of(0, 0), key_of(0))
+
+
+def _place_of_wrapped(wrappers: Wrappers) -> ValuePlace:
+    before = wrappers.before
+    lead = before[before.rindex(key_of(0)) + len(key_of(0)) :]
+    return ValuePlace(before.count(key_of(0)), lead, "", False, wrappers.after, wrappers.of("string"))
 
 
 def _nested_styles(position: Position, top: ValueStyle) -> tuple[ValueStyle, ValueStyle, int | None]:
@@ -297,10 +322,12 @@ def _outer(setup: Setup) -> list[str]:
     return [name_of(0), *([identifier] if identifier else [])]
 
 
-def _pair_layout(pairs: Repetition, place: ValuePlace) -> Layout:
+def _pair_layout(pairs: Repetition, place: ValuePlace, *, wrapped: bool) -> Layout:
     items: list[Text | Slot] = [*text_items(pairs.open), Slot("key"), *text_items(place.lead)]
     if place.typed:
         items += [Slot("type"), *text_items(place.type_close)]
+    if wrapped:
+        items.append(Slot("type"))
     items += [Slot("value"), *text_items(pairs.close.removeprefix(place.quote[1]))]
     return tuple(items)
 

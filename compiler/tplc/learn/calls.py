@@ -11,13 +11,14 @@ from dataclasses import dataclass, replace
 
 from tplc.ir.nodes import JsonFields, Layout, ObjectArguments, Slot, ToolFormat, Tools
 from tplc.learn.align import Repetition, repetition
-from tplc.learn.arguments import ArgumentFacts, merged, text_items
+from tplc.learn.arguments import COUNT, ArgumentFacts, merged, text_items
+from tplc.learn.bare_call import learn_bare_call
 from tplc.learn.call_ends import turn_end_behind, without_turn_end
 from tplc.learn.call_id import id_pattern, learn_call_id
 from tplc.learn.call_object import json_fields
 from tplc.learn.content import BesideCalls, learn_beside_calls
 from tplc.learn.conversation import CallSetup
-from tplc.learn.outline import Outline, learn_outline
+from tplc.learn.outline import MOST_CALLS, Outline, learn_outline
 from tplc.learn.probe import Prober, asks
 from tplc.learn.reasoning import ReasoningMarkers
 from tplc.learn.turn import TurnFacts
@@ -46,11 +47,12 @@ def learn_calls(
     split, turn_end = turn_end_behind(around_calls(shown, post), ends)
     beside = learn_beside_calls(prober, turn, called.setup, lead=shown.pre)
     split, turn_end = _without_rest(split, beside, turn_end)
-    split = _with_space_beside(split, beside)
+    split = _without_counts(_with_space_beside(split, beside))
     pattern = id_pattern(prober, turn, called.setup)
     tools = written_calls(
         split, shown, arguments, first_index=first_index, parallel=called.parallel, id_pattern=pattern
     )
+    tools = replace(tools, bare_call=learn_bare_call(prober, turn, markers, called, arguments, tools))
     return CallFacts(tools, beside, (turn_end,) if turn_end.strip() else ())
 
 
@@ -92,6 +94,13 @@ def _without_rest(split: Repetition, beside: BesideCalls, turn_end: str) -> tupl
     if not beside.rest.strip() or not split.end.endswith(beside.rest) or split.end == beside.rest:
         return split, turn_end
     return replace(split, end=split.end.removesuffix(beside.rest)), beside.rest
+
+
+def _without_counts(split: Repetition) -> Repetition:
+    """The numbers of calls as they were around the calls and between them: only calls have a slot for them."""
+    texts = (text.replace(COUNT, str(MOST_CALLS)) for text in (split.start, split.separator, split.end))
+    start, separator, end = texts
+    return replace(split, start=start, separator=separator, end=end)
 
 
 def _with_space_beside(split: Repetition, beside: BesideCalls) -> Repetition:

@@ -18,9 +18,12 @@ def check_sizes(ir: TemplateIR, limits: Limits) -> None:
 
 def check_slots(ir: TemplateIR) -> None:
     """Check that a text after every slot ends it, and that arguments open with a character of their own."""
-    pairs = ir.tools.arguments
+    pairs, kinds = ir.tools.arguments, {item.kind for item in ir.tools.call if isinstance(item, Slot)}
+    if not kinds.isdisjoint({"key", "type", "value"}):
+        why = "the texts around arguments depend on the values, so the end of an argument is unknown"
+        raise UnsupportedTemplate(ir.provenance.name, why)
     for layout in (ir.tools.call, pairs.pair if isinstance(pairs, PairArguments) else ()):
         for one, two in pairwise(layout):
-            if isinstance(one, Slot) and isinstance(two, Slot) and two.kind != "arguments":
+            if isinstance(one, Slot) and isinstance(two, Slot) and two.kind != "arguments" and one.kind != "type":
                 between = f"nothing stands between the {one.kind} and the {two.kind} of a call"
                 raise UnsupportedTemplate(ir.provenance.name, f"{between}, so their border is unknown")

@@ -2,23 +2,26 @@
 
     `<all>[f {…}] [g {…}]</all>`  →  pre `<all>[`, inner (` `), mids `] [`, post `]</all>`
 
-Counters are text that counts up from call to call: a stand-in takes their place.
+Counters are text that counts up from call to call, and numbers that say how many calls there are: a stand-in takes
+their place.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from tplc.ir.nodes import SlotKind
-from tplc.learn.arguments import INDEX, ArgumentFacts, call_turn, generalise
+from tplc.learn.arguments import COUNT, INDEX, ArgumentFacts, call_turn, generalise
 from tplc.learn.conversation import CallSetup
 from tplc.learn.probe import Prober, Refusal, Setup, key_of, name_of, own_id, value_of
 from tplc.learn.reasoning import ReasoningMarkers
 from tplc.learn.turn import TurnFacts
 from tplc.messages import Call
+
+MOST_CALLS = 3  # in a probe
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +46,7 @@ def learn_outline(
     prober: Prober, turn: TurnFacts, markers: ReasoningMarkers, called: CallSetup, arguments: ArgumentFacts
 ) -> tuple[Outline, int]:
     """A turn of as many calls as the template writes, with its counters marked, and the first counter's value."""
-    counts = (1, 2, 3) if called.parallel else (1,)
+    counts = range(1, MOST_CALLS + 1) if called.parallel else (1,)
     shown = [outline(prober, turn, called.setup, markers, arguments, count) for count in counts]
     return _mark_counters([found for found in shown if found is not None])
 
@@ -124,7 +127,7 @@ def _over(text: str, at: int, closed: str, setup: Setup, call: int) -> int:
 
 def _mark_counters(outlines: Sequence[Outline]) -> tuple[Outline, int]:
     """The last outline with counters replaced by a stand-in, and the first counter's value."""
-    last = outlines[-1]
+    last = _mark_counts(outlines)
     if len(last.inner) < 2:
         return last, 0
     base = 0
@@ -143,6 +146,47 @@ def _mark_counters(outlines: Sequence[Outline]) -> tuple[Outline, int]:
             base = value if opened_at is None else opened_at
             mids = (marked,)
     return Outline(last.kinds, pre, (tuple(inner),), mids, post), base
+
+
+def _mark_counts(outlines: Sequence[Outline]) -> Outline:
+    """The last outline with a stand-in for numbers that are the number of calls in each of the outlines."""
+    last = outlines[-1]
+    if len(outlines) < MOST_CALLS:
+        return last
+    inner = [_counted(texts) for texts in zip(*(outline.inner[0] for outline in outlines), strict=True)]
+    between = _counted(["", *(outline.mids[0] for outline in outlines[1:])])
+    return replace(
+        last,
+        pre=_with_counts(last.pre, _counted([outline.pre for outline in outlines])),
+        inner=tuple(tuple(map(_with_counts, texts, inner)) for texts in last.inner),
+        mids=tuple(_with_counts(mid, between) for mid in last.mids),
+        post=_with_counts(last.post, _same_closers(last.mids[0], last.post, between)),
+    )
+
+
+_NUMBER = re.compile(r"(\d+)")
+
+
+def _counted(texts: Sequence[str]) -> tuple[int, ...]:
+    """Which numbers in the texts are their place, from 1 on, if the texts are alike otherwise.  "" has none."""
+    parts = [(str(place), _NUMBER.split(text)) for place, text in enumerate(texts, 1) if text]
+    if not parts or any(part[::2] != parts[0][1][::2] for _, part in parts):
+        return ()
+    numbers = range(1, len(parts[0][1]), 2)
+    return tuple(number for number in numbers if all(part[number] == place for place, part in parts))
+
+
+def _same_closers(mid: str, post: str, numbers: Sequence[int]) -> tuple[int, ...]:
+    """Those of the numbers between two calls that stand after the last call as well: there, a counter is the number of
+    calls, too."""
+    between, last = _NUMBER.split(mid), _NUMBER.split(post)
+    return tuple(number for number in numbers if between[:number:2] == last[:number:2] and number < len(last))
+
+
+def _with_counts(text: str, numbers: Sequence[int]) -> str:
+    """The text with a stand-in for these of its numbers."""
+    parts = _NUMBER.split(text)
+    return "".join(COUNT if place in numbers else part for place, part in enumerate(parts))
 
 
 def _counters_in_opening(pre: str, parts: Sequence[str]) -> tuple[str, int | None]:

@@ -86,6 +86,21 @@ def _words_of(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
+class TypeWrap:
+    """A text before raw values of some types, and what ends such a value: its own closer with that of the pair.
+
+    `ends` has that with its variants; `around_key` the texts before and after the key instead, if the closer of the
+    pair repeats it.  `opened` and `close` are "" for types whose values stand bare.
+    """
+
+    opened: str
+    close: str
+    types: tuple[str, ...]
+    ends: tuple[str, ...] = ()
+    around_key: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class PairForm:
     """Arguments in pairs: `start` pair (`separator` pair)* `end`, or `empty`; each pair in the layout `pair`."""
 
@@ -107,6 +122,7 @@ class PairForm:
     types: tuple[tuple[str, tuple[str, ...]], ...]
     wrap: tuple[str, str] | None
     items: tuple[str, str] | None
+    wraps: tuple[TypeWrap, ...] = ()
     # What may follow a value written without the quotes that the template puts around every value.
     bare: Following | None = None
     # What stands around the key of a pair that begins a line: it ends a raw value whose own closer is missing.
@@ -164,13 +180,13 @@ class CallShape:
 
 @dataclass(frozen=True, slots=True)
 class CallStep:
-    """A piece of a whole call; `pattern` matches the piece, or the text after it (`name`, `id`, `index`, `key`, `raw`).
+    """A piece of a whole call; `pattern` matches the piece, or the text after it (slots, `key`, `raw`).
 
     `text`: the same without its white space, as far as it is one text.  `object` and `value` are in the dialect.
     `pairs`: at least `least` times `pair`, with `between` between two of them.
     """
 
-    kind: Literal["text", "name", "id", "index", "object", "pairs", "key", "value", "raw", "line"]
+    kind: Literal["text", "name", "id", "index", "count", "object", "pairs", "key", "value", "raw", "line"]
     pattern: str = ""
     text: str = ""
     least: int = 0
@@ -205,6 +221,7 @@ class CallForm:
     call_closers: tuple[str, ...]
     section_closers: tuple[str, ...]
     in_reasoning: Where | None = None  # where an opener ends reasoning that is open
+    after_reasoning: str = ""  # the white space that the template writes between open reasoning and a call
     last: tuple[str, ...] = ()  # closers after which nothing of the call is missing; () where it has none of its own
     ends_turn: bool = False  # one call is all: its last closer may be what ends the turn, which servers cut off
     breaks: tuple[str, ...] = ()  # markers that no name holds, and no value outside of a string: they end it
@@ -224,6 +241,7 @@ class CallForm:
     styles: tuple[Spelling, Spelling, Spelling] | None = None
     plain: tuple[str, ...] = ()
     short: tuple[str, ...] = ()
+    bare_call: Layout = ()  # a call without arguments as it is written, if that is another form
     whole: tuple[CallStep, ...] = ()  # a call exactly as the template writes it; () where no row of steps is that
     # The text between two calls as the template writes it, and the second opener up to its first slot, both with and
     # without the closer of the first call.  Empty if that is not a sequence of distinguishable markers.
@@ -384,6 +402,7 @@ class Acceptor:
     in_messages: bool
     tolerances: frozenset[str]  # the general ones that are in force
     escapes: tuple[TextEscapes, ...] = ()
+    after_reasoning: str = ""  # the white space that the template writes between open reasoning and the end of the turn
 
     @property
     def further(self) -> tuple[str, ...]:

@@ -13,11 +13,19 @@ from tplc.ir.spellings import spellings_of
 from tplc.lower.acceptor import CallForm, CallShape, Where
 from tplc.lower.call_objects import CallObject, object_head, object_of, opening_of, wrapped_fields
 from tplc.lower.closers import breaks_of, closers_of, empty_calls, last_of, with_space
-from tplc.lower.layouts import merged, not_blank, text_at, unique
+from tplc.lower.layouts import merged, not_blank, space_after_reasoning, text_at, unique
 from tplc.lower.openers import Openers, is_telling, openers_of, spaced, starts_of
 from tplc.lower.pairs import pairs_of
 from tplc.lower.shapes import object_shape, shape_of, with_id
-from tplc.lower.slots import after_arguments, before_object, before_pairs, header_of, id_layout
+from tplc.lower.slots import (
+    after_arguments,
+    after_empty,
+    before_object,
+    before_pairs,
+    closing_of_bare,
+    header_of,
+    id_layout,
+)
 from tplc.lower.tolerated import Tolerated
 from tplc.lower.whole_call import whole_call_of
 from tplc.lower.written import WrittenCalls, written_calls
@@ -32,11 +40,13 @@ def calls_of(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
     # Where the template writes content, and the calls in the same line, lines say nothing.
     in_line = ir.content.with_calls == "before" or any(map(is_telling, form.openers))
     in_line = in_line and not any("\n" in _lead(text) for text in form.openers)
+    after_reasoning = space_after_reasoning(ir, {"reasoning", "calls"})
     sought = form.plain or (form.where == "line start" and in_line)
     whole = whole_call_of(ir, form, section=not form.plain) if sought else ()
     return replace(
         form,
-        in_reasoning=form.in_reasoning or ("line start" if _end_reasoning(ir) else None),
+        in_reasoning=form.in_reasoning or ("line start" if "\n" in after_reasoning else None),
+        after_reasoning=after_reasoning,
         plain=form.plain if whole else (),
         whole=whole,
         breaks=breaks_of(
@@ -55,14 +65,6 @@ def calls_of(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
 
 def _lead(text: str) -> str:
     return text[: len(text) - len(text.lstrip())]
-
-
-def _end_reasoning(ir: TemplateIR) -> bool:
-    """Return whether the template writes calls after reasoning that only a line end ends."""
-    ends = [
-        form.text for form in ir.forms if form.marker == "reasoning.end" and set(form.parts) == {"reasoning", "calls"}
-    ]
-    return any("\n" in end and not end.strip() for end in ends)
 
 
 def _object_calls(ir: TemplateIR, called: CallObject, tolerated: Tolerated) -> CallForm:
@@ -90,8 +92,8 @@ def _header_calls(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
     shape = with_id(shape_of(layout), tools.call_id.layout)
     form = _calls(tools, shape, text_at(layout, 0).removeprefix(shape.opener), tolerated)
     before, after = layout[bool(text_at(layout, 0)) : at], after_arguments(layout[at + 1 :])
-    texts = with_space(after.closing, tolerated.blank("tools.section_end"))
-    form = replace(form, call_closers=closers_of(texts, tolerated))
+    own = (*closing_of_bare(tools), *after.closing)
+    form = replace(form, call_closers=closers_of(with_space(own, tolerated.blank("tools.section_end")), tolerated))
     ends = [*form.closers, *([after.slots_open] if after.slots else [])]
     pairs, last = None, before_object(tools)
     if isinstance(tools.arguments, PairArguments):
@@ -101,14 +103,15 @@ def _header_calls(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
         last = before_pairs(text_at(layout, at - 1), tools.arguments, pairs, ends or ir.turn.ends)
     return replace(
         form,
-        last=() if after.slots else last_of(form.closers, after.closing, tools.section_end, ir.turn.ends, tolerated),
+        last=() if after.slots else last_of(form.closers, own, tools.section_end, ir.turn.ends, tolerated),
         empty=_empty(form, tools, "".join(after.closing)) if not after.slots else (),
         section_ends=not_blank(tolerated.texts(tolerated.usual("tools.section_end"))),
-        header=header_of(before, last, tolerated),
+        header=header_of(before, last, tolerated, after_empty(ir, form.closers)),
         tail=after.tail,
         call_id=id_layout(tools, before),
         replaced=tools.signs("name"),
         pairs=pairs,
+        bare_call=tools.bare_call,
     )
 
 
@@ -120,7 +123,9 @@ def _calls(tools: Tools, shape: CallShape, first: str, tolerated: Tolerated) -> 
     name_end = shape.slots[0][1] if shape.slots else ""
     openers = openers_of(sections, starts, first, name_end, tolerated)
     separators = not_blank(tolerated.texts(tools.separator))
-    signs = [sign for sign in _JOINTS if not any(text.strip() == sign for text in separators)]
+    # A closer of a call without arguments is none of them.
+    own = (*separators, *closing_of_bare(tools))
+    signs = [sign for sign in _JOINTS if not any(text.strip() == sign for text in own)]
     return CallForm(
         slot_order=written_calls(tools).slot_order,
         last_text=written_calls(tools).last_text,

@@ -10,9 +10,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from tplc.ir.markers import is_bracketed, is_distinctive, pieces_of
-from tplc.ir.nodes import Dialect, Layout, PairArguments, Slot, TemplateIR, Tools
+from tplc.ir.nodes import Dialect, Layout, PairArguments, Slot, StringStyle, TemplateIR, Tools
 from tplc.ir.spellings import spelling_of
-from tplc.lower.acceptor import Following, PairForm, SlotEnd
+from tplc.lower.acceptor import Following, PairForm, SlotEnd, TypeWrap
 from tplc.lower.following import ValueContext, following_of
 from tplc.lower.layouts import merged, not_blank, text_at, unique
 from tplc.lower.lexemes import MAX_INNER_SPACE, Lexemes, lexemes_of
@@ -26,16 +26,13 @@ def pairs_of(
     ir: TemplateIR, pairs: PairArguments, closing: tuple[str, ...], next_call: Sequence[str], tolerated: Tolerated
 ) -> PairForm:
     """`closing`: the texts after the arguments; `next_call`: what closes the call and opens a further one."""
-    tools = ir.tools
-    assert tools.dialect is not None
-    dialect, layout = tools.dialect, merged(pairs.pair)
-    at = layout.index(Slot("value"))
-    opened, close = text_at(layout, 0), text_at(layout, at + 1)
-    slots = _slot_ends(layout[:at], tolerated)
-    repeats = Slot("key") in layout[at + 2 : at + 3]
-    key_end = _end_of_key(slots)
-    context = ValueContext(tools, pairs, close, opened, key_end, closing, ir.turn.ends)
-    guessed = not (repeats or dialect.top.strings or _is_reliable(tools, close))
+    assert ir.tools.dialect is not None
+    tools, dialect, layout = ir.tools, ir.tools.dialect, merged(pairs.pair)
+    opened, close, around_key = _around_value(layout)
+    repeats, wraps = around_key is not None, _wraps_of(dialect, around_key, tolerated.texts(close))
+    slots = _slot_ends(layout[: layout.index(Slot("value")) - bool(wraps)], tolerated)
+    context = ValueContext(tools, pairs, close, opened, _end_of_key(slots), closing, ir.turn.ends)
+    guessed = not (repeats or dialect.top.strings or _are_all_wrapped(wraps) or _is_reliable(tools, close))
     raw = not (guessed or dialect.top.strings or dialect.elements)
     python = guessed and "python_literals" in tolerated.kinds
     slots, context, bare = _with_literals(slots, context, python=python)
@@ -54,8 +51,8 @@ def pairs_of(
         escapes=tools.signs("value"),
         between=between,
         close=close,
-        value_ends=tolerated.texts(close) if not guessed and not dialect.top.strings else (),
-        value_close=(close, text_at(layout, at + 3)) if repeats else None,
+        value_ends=_value_ends(tolerated.texts(close), wraps) if not guessed and not dialect.top.strings else (),
+        value_close=around_key,
         quoted=bool(dialect.top.strings),
         guessed=guessed,
         following=following_of(context, guessed=guessed),
@@ -63,14 +60,59 @@ def pairs_of(
         next_pair=next_pair,
         next_unopened=_next_unopened(next_pair) if "other_forms" in tolerated.kinds else "",
         spaced=guessed and "whitespace" in tolerated.kinds and _is_spaced(slots, dialect),
-        literals=_literal_quote(tools) if python and not close.strip() and _are_keywords(pairs, key_end) else "",
+        literals=_literal_quote(tools)
+        if python and not close.strip() and _are_keywords(pairs, context.key_end)
+        else "",
         words=spelling_of(dialect.top, also_python="python_literals" in tolerated.kinds).words,
-        types=_type_words(tools),
-        wrap=(dialect.wrap.open, dialect.wrap.close) if dialect.wrap else None,
-        items=(dialect.elements.item_open, dialect.elements.item_close) if dialect.elements else None,
-        marks=() if not raw else _marks(between, opens or [key_end], close.strip() * (not repeats)),
+        types=() if wraps else _type_words(tools),
+        wrap=_around(dialect.wrap),
+        items=_around_items(dialect),
+        wraps=wraps,
+        marks=() if not raw else _marks(between, opens or [context.key_end], close.strip() * (not repeats)),
         resumes=bool(opens) and all(_resumes(text.strip(), between) for text in opens),
     )
+
+
+def _wraps_of(dialect: Dialect, around_key: tuple[str, str] | None, closers: Sequence[str]) -> tuple[TypeWrap, ...]:
+    """The texts around values that depend on their type, the longest opener first, and bare values last."""
+    types: dict[tuple[str, str], list[str]] = {}
+    for word in dialect.types:
+        types.setdefault((word.word, word.close), []).append(word.type)
+    if not any(close for _, close in types):
+        return ()
+    found = []
+    for (opened, close), kinds in sorted(types.items(), key=lambda item: -len(item[0][0])):
+        ends = tuple(close + closer for closer in closers) if close and around_key is None else ()
+        around = (close + around_key[0], around_key[1]) if close and around_key is not None else None
+        found.append(TypeWrap(opened, close, tuple(kinds), ends, around))
+    return tuple(found)
+
+
+def _around_value(layout: Layout) -> tuple[str, str, tuple[str, str] | None]:
+    """Return what opens a pair, the text after its value, and that text up to the key and after it, if the key comes
+    there again."""
+    at = layout.index(Slot("value"))
+    close = text_at(layout, at + 1)
+    repeats = Slot("key") in layout[at + 2 : at + 3]
+    return text_at(layout, 0), close, (close, text_at(layout, at + 3)) if repeats else None
+
+
+def _around(style: StringStyle | None) -> tuple[str, str] | None:
+    return (style.open, style.close) if style is not None else None
+
+
+def _around_items(dialect: Dialect) -> tuple[str, str] | None:
+    elements = dialect.elements
+    return (elements.item_open, elements.item_close) if elements is not None else None
+
+
+def _are_all_wrapped(wraps: Sequence[TypeWrap]) -> bool:
+    return bool(wraps) and all(wrap.opened for wrap in wraps)
+
+
+def _value_ends(closers: tuple[str, ...], wraps: Sequence[TypeWrap]) -> tuple[str, ...]:
+    """What closes a value that stands bare; if pairs have no closer of their own, what closes wrapped ones."""
+    return not_blank(closers) or unique(text for wrap in wraps for text in wrap.ends)
 
 
 def _end_of_key(slots: Sequence[SlotEnd]) -> str:
@@ -190,7 +232,8 @@ def closes_lost_value(pairs: PairForm, tolerances: Collection[str]) -> Following
 def ends_and_marks(pairs: PairForm) -> Lexemes:
     """The closers of a value ("end"; up to the key, where they repeat it), and the call's markers after it ("mark")."""
     ends = pairs.value_ends if pairs.value_close is None else pairs.value_close[:1]
-    return lexemes_of([("mark", pairs.marks), ("end", ends)])
+    wrapped = [text for wrap in pairs.wraps for text in (*wrap.ends, *(wrap.around_key or ())[:1])]
+    return lexemes_of([("mark", pairs.marks), ("end", [*ends, *wrapped])])
 
 
 def _are_keywords(pairs: PairArguments, key_end: str) -> bool:

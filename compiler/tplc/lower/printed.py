@@ -125,6 +125,8 @@ def _pairs(pairs: PairForm) -> Iterator[str]:
     if pairs.guessed or pairs.quoted:
         yield from _following(pairs.following)
     yield from (f"pairs.type {quoted(word)} = {' or '.join(types)}" for word, types in pairs.types)
+    for wrap in pairs.wraps:
+        yield f"pairs.wrap {' or '.join(wrap.types)} = {quoted(wrap.opened)} text {quoted(wrap.close)}"
     if pairs.wrap is not None:
         yield f"pairs.wrap = {' text '.join(map(quoted, pairs.wrap))}"
     if pairs.items is not None:

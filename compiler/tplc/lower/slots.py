@@ -8,26 +8,34 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tplc.ir.nodes import Layout, PairArguments, Slot, Text, Tools
+from tplc.ir.nodes import Layout, PairArguments, Slot, TemplateIR, Text, Tools
 from tplc.lower.acceptor import LINE_END, WHITE_SPACE, PairForm, SlotEnd
-from tplc.lower.layouts import not_blank, text_at
+from tplc.lower.layouts import not_blank, text_at, unique
 from tplc.lower.tolerated import Tolerated
 
+NO_END = SlotEnd("", ())
 
-def header_of(layout: Layout, last_nexts: SlotEnd, tolerated: Tolerated) -> tuple[SlotEnd, ...]:
-    """The slots before the arguments; the last of them may also end where the arguments begin (`last_nexts`)."""
+
+def header_of(
+    layout: Layout, last_nexts: SlotEnd, tolerated: Tolerated, empty: SlotEnd = NO_END
+) -> tuple[SlotEnd, ...]:
+    """The slots before the arguments; the last of them may also end where the arguments begin (`last_nexts`), or as it
+    does in a call without arguments (`empty`)."""
     places = [index for index, item in enumerate(layout) if isinstance(item, Slot)]
     slots = []
     for place in places:
         item, suffix = layout[place], text_at(layout, place + 1)
+        without = empty if place == places[-1] else NO_END
         assert isinstance(item, Slot)
         if suffix.strip() or place != places[-1]:
             # Arguments with an opener of their own show where the name ended.
             shown = place == places[-1] and not (last_nexts.stops or tolerated.like_words)
             bare = last_nexts.nexts if shown and "omitted_openers" in tolerated.kinds else ()
-            slots.append(SlotEnd(item.kind, tolerated.ends_of_name(suffix), stops=stops_of(suffix), bare=bare))
+            ends = tolerated.ends_of_name(suffix)
+            slots.append(SlotEnd(item.kind, ends, without.nexts, stops_of(suffix) or without.stops, bare))
         else:
-            slots.append(SlotEnd(item.kind, last_nexts.suffixes, last_nexts.nexts, last_nexts.stops))
+            nexts = unique([*last_nexts.nexts, *without.nexts])
+            slots.append(SlotEnd(item.kind, last_nexts.suffixes, nexts, last_nexts.stops or without.stops))
     return tuple(slots)
 
 
@@ -52,6 +60,36 @@ def before_pairs(space: str, pairs: PairArguments, form: PairForm, closers: Sequ
     nexts = not_blank([*form.opens, pairs.end, pairs.empty, *closers])
     stops = stops_of(space + pairs.start + text_at(form.pair, 0)) or LINE_END
     return SlotEnd("", not_blank([pairs.start]), nexts, stops)
+
+
+def closing_of_bare(tools: Tools) -> tuple[str, ...]:
+    """Return the text that closes a call without arguments, if that has another form: after the last slot, or after
+    what ends that slot in other calls, too."""
+    closing = text_at(tools.bare_call, len(tools.bare_call) - 1)
+    closing = closing.removeprefix(_end_of_last(tools))
+    return (closing,) if closing else ()
+
+
+def _end_of_last(tools: Tools) -> str:
+    """Return the text between the last slot and the arguments; "" if it is only white space."""
+    text = text_at(tools.call, tools.call.index(Slot("arguments")) - 1)
+    return text if text.strip() else ""
+
+
+def after_empty(ir: TemplateIR, closers: Sequence[str]) -> SlotEnd:
+    """The end of the last slot before the arguments in a call without any, if that has another form: what closes such
+    a call; without a closer, what may follow it, or the line's end if the template writes one."""
+    tools = ir.tools
+    if not tools.bare_call:
+        return NO_END
+    closing, end = "".join(closing_of_bare(tools)), _end_of_last(tools)
+    if end and text_at(tools.bare_call, len(tools.bare_call) - 1).startswith(end):
+        return NO_END
+    if closing.strip():
+        return SlotEnd("", (), (closing,))
+    following = (tools.section_end, tools.separator + text_at(tools.call, 0))
+    lines = any("\n" in closing + text[: len(text) - len(text.lstrip())] for text in following)
+    return SlotEnd("", (), not_blank([*following, *closers, *ir.turn.ends]), LINE_END * lines)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from tplc.ir.spellings import WORDS
 from tplc_runtime import values
 from tplc_runtime.pattern import LEAST_CUT, LONGEST_FOLLOW, LONGEST_KEY, LOOK_BACK, MOST_SPACE, NAME_LIMIT
 from tplc_runtime.raw import MOST_KEYS
-from tplc_runtime.slots import NEVER_IN_NAMES
+from tplc_runtime.slots import NEVER_IN_NAMES, NUMBERS
 from tplc_runtime.values import JSON_ESCAPE
 
 NUMBER: str = values.NUMBER.pattern
@@ -38,6 +38,7 @@ __all__ = [
     "NAME_LIMIT",
     "NEVER_IN_NAMES",
     "NUMBER",
+    "NUMBERS",
     "WORDS",
     "possessive",
 ]

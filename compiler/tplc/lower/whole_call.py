@@ -70,7 +70,7 @@ def _step(layout: Layout, index: int, pairs: PairForm | None, tools: Tools) -> C
         return text_steps(item.text)[0]
     following = text_at(layout, index + 1) or _opened(tools, pairs)
     kind = item.kind
-    assert kind in ("name", "id", "index")
+    assert kind in ("name", "id", "index", "count")
     none = pairs.empty + text_at(layout, index + 2) if pairs is not None and not text_at(layout, index + 1) else ""
     if none.strip():
         # A call without arguments goes on at once.  The steps that follow ask for the rest.
@@ -96,7 +96,7 @@ def _arguments(tools: Tools, pairs: PairForm | None, behind: str) -> list[CallSt
     if pairs is None:
         plain = isinstance(tools.arguments, ObjectArguments) and not tools.arguments.encoded
         return [CallStep("object")] if plain else []
-    if pairs.value_close is not None or pairs.items or pairs.wrap or pairs.types:
+    if pairs.value_close is not None or pairs.items or pairs.wrap or pairs.wraps or pairs.types:
         return []
     pair = [step for index in range(len(pairs.pair)) for step in _of_pair(pairs, index, behind)]
     if not {"key"} < {step.kind for step in pair}:

@@ -97,6 +97,7 @@ def call_section(form: FormPatterns) -> Section:
 def _no_arguments(form: FormPatterns) -> str:
     """What comes in place of the arguments of a call that is no tool's; of pairs, what comes before them or at once."""
     named = form.named("call_close", "section_close", "call_separator", "turn_end")
+    named += form.named("call_next") if form.calls.bare_call else []
     pairs = form.calls.pairs
     if pairs is None:
         return f"&(gap ({' / '.join(named)}))" if named else "cut"
@@ -122,7 +123,8 @@ def _body(form: FormPatterns, suffix: str, *, without: str) -> list[str]:
             later = [f"(gap arguments_end gap {other})?" for other in kinds[index + 1 :]]
             if form.calls.pairs is not None:
                 return [*items, *([without] if without else []), f"arguments{suffix}", *later]
-            return [*items, f"(gap arguments{suffix} / {without})", *later]
+            first = "&(gap call_close) / " * bool(form.calls.bare_call)
+            return [*items, f"({first}gap arguments{suffix} / {without})", *later]
         else:
             items += ["gap"] if items else []
             items.append(f"{kind}{suffix}" if kind in ("name", "arguments") else kind)

@@ -9,10 +9,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from tplc.backends.peg.form import FormPatterns
 from tplc.backends.peg.patterns import cores, either, leaf, literal, marker, marker_core, of_kinds
 from tplc.backends.peg.rules import Rule, rule, sequence
+from tplc.backends.peg.typed_wraps import WrapPlace, names_of_wraps, type_of_bare, wrap_rules
 from tplc.backends.peg.values import SPACE, list_rules, list_suffix, object_rules, value_rules
 from tplc.ir.markers import is_distinctive
 from tplc.ir.nodes import JSON_STYLE, Dialect, Elements
@@ -40,7 +42,7 @@ class RawValues:
         self.repeats = pairs.value_close is not None
         self.rest = pairs.value_close[1] if pairs.value_close is not None else ""
         # No marker of its own ends a raw value, in any form of it.
-        self.guessed = pairs.guessed and pairs.items is None and pairs.wrap is None
+        self.guessed = pairs.guessed and pairs.items is None and pairs.wrap is None and not pairs.wraps
         self.own_ends = group(either([marker(text) for text in pairs.value_ends]))
         self.text = "raw_text" if self.dialect.elements is None else "element_text"
         self.all_keys = tuple(dict.fromkeys(one.name for tool in form.known.tools for one in tool.parameters))
@@ -59,7 +61,7 @@ class RawValues:
         if self.dialect.elements is not None:
             return self._element_rules(self.dialect.elements)
         value, typed, text = self._value_rules("", ())
-        suffix, wrapped = "_for_argument", []
+        suffix, wrapped = "_for_argument", self._wrap_rules()
         if self.dialect.wrap:
             opened, close = leaf(SPACE + exact(self.dialect.wrap.open)), self.dialect.wrap.close
             wrapped = [
@@ -73,6 +75,12 @@ class RawValues:
         ]
         return [value, *wrapped, typed, *kinds, text]
 
+    def _wrap_rules(self) -> list[Rule]:
+        keys, typed = self.all_keys, " / ".join([*KINDS, "scalar"])
+        only, later = partial(self._only_closer, keys=keys), partial(self._later_closer, keys=keys)
+        before = self._text_before_value() if self.repeats else ""
+        return wrap_rules(self.pairs.wraps, WrapPlace(only, later, self.call_closes, before, typed))
+
     def rules_of_tool(self, place: str, keys: Sequence[str]) -> list[Rule]:
         """The same for the values of one tool, which its keys end as well."""
         ahead = [] if self.guessed else [rule(f"next_argument{place}", leaf(f"(?={self._next_pair(keys)})"))]
@@ -81,9 +89,11 @@ class RawValues:
     def _value_rules(self, place: str, keys: Sequence[str]) -> list[Rule]:
         next_pair = "" if self.guessed else self._next_pair(keys)
         close = either([self._typed_stop(keys), next_pair])
-        wrapped = ["wrapped_text"] if self.dialect.wrap else []
+        wrapped = ["wrapped_text"] if self.dialect.wrap else names_of_wraps(self.pairs.wraps)
+        # A value that stands bare may be of some types only.
+        bare = [sequence(type_of_bare(self.pairs.wraps), f"{way}{place}") for way in ("typed_value", "raw_text")]
         return [
-            rule(f"argument_value{place}", *wrapped, f"typed_value{place}", f"raw_text{place}"),
+            rule(f"argument_value{place}", *wrapped, *bare),
             rule(f"typed_value{place}", self._typed_value(close)),
             rule(f"raw_text{place}", leaf(self._raw_text(keys, next_pair))),
         ]
@@ -259,8 +269,11 @@ class RawValues:
 
     def _key_before(self) -> str:
         """The key in the text before the value, as a pattern with one group."""
+        return rf"(?<={self._text_before_value()})"
+
+    def _text_before_value(self) -> str:
         key_end = group(cores(key_ends(self.pairs), alike=self.form.alike))
-        return rf"(?<={group(self.cores_of('pair'))}([^\n]{{0,{NAME_LIMIT}}}?){key_end})"
+        return rf"{group(self.cores_of('pair'))}([^\n]{{0,{NAME_LIMIT}}}?){key_end}"
 
     def _own_close_next(self) -> str:
         """Where the next closing marker is the one of the key before the value, or there is none."""

@@ -17,7 +17,7 @@ from tplc.ir.nodes import SlotKind
 from tplc.lower import CallForm
 from tplc.lower.acceptor import WHITE_SPACE
 from tplc.lower.lexemes import exact, group
-from tplc.lower.values import NAME_LIMIT, NEVER_IN_NAMES
+from tplc.lower.values import NAME_LIMIT, NEVER_IN_NAMES, NUMBERS
 
 LINE_END = r"[^\S\n]*+\n"
 BLANK = r"\s"
@@ -50,15 +50,16 @@ def slot_rules(form: FormPatterns) -> list[Rule]:
             marker(each.lstrip(), alike=form.alike) for each in longest_first([text, *variants_after(kind, form.calls)])
         ]
         if text.strip():
-            rules.append(
-                rule(f"{kind}_end", leaf(rf"\s*+{group(either(ends))}" + (rf"|(?=\s*+{start})" if start else "")))
-            )
+            others = rf"|(?=\s*+{start})" if start else ""
+            nothing = [marker_word(each) for each in before_nothing(index, form)]
+            others += rf"|(?=\s*+{group(either(nothing))}{at_line_end(index, form)})" if nothing else ""
+            rules.append(rule(f"{kind}_end", leaf(rf"\s*+{group(either(ends))}" + others)))
     return rules
 
 
 def before_counter(stop: str, behind: str, index: int, form: FormPatterns) -> str:
     """What ends a name before a counter: it may stand in the name, too, and then the one before the number counts."""
-    if form.calls.shape.slots[index][0] != "index":
+    if form.calls.shape.slots[index][0] not in NUMBERS:
         return stop
     inner = f"(?:(?!{either([behind, form.breaks])})[^\\n]){{0,{NAME_LIMIT}}}?"
     number = rf"\s*+[0-9]++(?={behind})"
@@ -125,15 +126,28 @@ def slot_stop(index: int, form: FormPatterns) -> str:
         # Its closing marker may have pieces, and the first is enough.
         text = next(iter(pieces_of(shape.closer[0] or "")), "")
     if text.strip():
-        return r"\s*+" + group(
-            either(
-                [marker_word(each, alike=form.alike) for each in longest_first([text, *variants_after(kind, calls)])]
-            )
-        )
+        texts = longest_first([text, *variants_after(kind, calls)])
+        found = [marker_word(each, alike=form.alike) for each in [*texts, *before_nothing(index, form)]]
+        return r"\s*+" + group(either(found)) + at_line_end(index, form)
+    if text and shape.slots[index + 1 : index + 2] and shape.slots[index + 1][0] != "arguments":
+        return LINE_END if "\n" in text else BLANK  # another slot follows
     if calls.pairs is None:
-        return r"\s*+" + exact(calls.object_open)
+        found = [exact(calls.object_open), *(marker_word(each) for each in before_nothing(index, form))]
+        return r"\s*+" + group(either(found)) + at_line_end(index, form)
     ends = either([*arguments_ahead(form, calls.pairs), form["call_close"], form["section_close"]])
     return (rf"\s*+(?:{ends})|" if ends else "") + (BLANK if _is_one_word(kind, calls) else LINE_END)
+
+
+def before_nothing(index: int, form: FormPatterns) -> tuple[str, ...]:
+    """What follows the last slot before the arguments in a call without any, if that has another form."""
+    calls = form.calls
+    if not calls.bare_call or [kind for kind, _ in calls.shape.slots[index + 1 : index + 2]] != ["arguments"]:
+        return ()
+    return tuple(text for text in calls.header[-1].nexts if text != calls.object_open)
+
+
+def at_line_end(index: int, form: FormPatterns) -> str:
+    return f"|{LINE_END}" if before_nothing(index, form) and form.calls.header[-1].stops else ""
 
 
 def _is_one_word(kind: SlotKind, calls: CallForm) -> bool:

@@ -9,7 +9,7 @@ Reasoning("tag_based", "<reason>\\n", "\\n</reason>")
 from __future__ import annotations
 
 from tplc.backends.peg.form import FormPatterns, begun_openers, cut_markers
-from tplc.backends.peg.patterns import either, leaf, marker_core, up_to
+from tplc.backends.peg.patterns import either, leaf, marker_core, some_suffix, up_to
 from tplc.backends.peg.rules import LINE_START, Rule, Section, rule
 from tplc.backends.peg.whole_calls import inline_starts, line_rules, plain_starts
 from tplc.ir.nodes import ReasoningMode
@@ -137,26 +137,37 @@ def reasoning_section(mode: ReasoningMode, form: FormPatterns) -> Section:
     elif form.parsed is not None and form.call_unparsed:
         guards, ends = [leaf(form.call_unparsed)], [f"&{leaf(form.call_unparsed)}"]
         at_once = [f"{opened} &{leaf(rf'{SPACE}(?:{form.parsed.call_cores})')}"]
-    guards = ["reasoning_close", "turn_end", *guards, "cut_marker_for_reasoning"]
+    guards = ["reasoning_space", "reasoning_close", "turn_end", *guards, "cut_marker_for_reasoning"]
     ends = ["reasoning_close", "&turn_end", *ends, "cut_marker_for_reasoning cut", "cut"]
     text = [*(f"!{guard}" for guard in guards), leaf(up_to(_stops_of_reasoning(form)))]
     return Section(
         f"Reasoning{_FORM[mode]}.",
         (
-            rule("reasoning", *at_once, f"{opened} reasoning_text* ({' / '.join(ends)})"),
+            rule("reasoning", *at_once, f"{opened} reasoning_text* reasoning_space? ({' / '.join(ends)})"),
             *form.leaves("reasoning_again", "reasoning_open"),
             rule("reasoning_text", " ".join(text)),
             *form.leaves("reasoning_close", "cut_marker_for_reasoning"),
+            _space_after_reasoning(form, rules[0].name if rules else ""),
             *rules,
         ),
     )
 
 
+def _space_after_reasoning(form: FormPatterns, at_call: str) -> Rule:
+    """The white space that the template writes between open reasoning and the end of the turn, or a call."""
+    ends = [(form.acceptor.after_reasoning, "turn_end")]
+    ends += [(form.calls.after_reasoning, at_call)] if at_call and form.calls.after_reasoning.endswith("\n") else []
+    return rule("reasoning_space", *(f"{leaf(some_suffix(space))} &{name}" for space, name in ends if space))
+
+
 def _stops_of_reasoning(form: FormPatterns) -> list[str]:
-    calls = [form.call_unparsed]
+    calls, over = [form.call_unparsed], form["turn_end"]
     if form.calls.in_reasoning is not None:
+        space = some_suffix(form.calls.after_reasoning)
         calls = [form.over_lines, *form.line_starts, *begun_openers(form), form.unclosed]
-    return [form["reasoning_close"], form["turn_end"], *calls, *cut_markers(form, "reasoning")]
+        calls += [rf"{space}(?<=\n)(?:{form.call_cores})"] if space and form.call_cores else []
+    over = some_suffix(form.acceptor.after_reasoning) + over if over else ""
+    return [form["reasoning_close"], over, *calls, *cut_markers(form, "reasoning")]
 
 
 def _ended_by_calls(form: FormPatterns) -> list[Rule]:

@@ -46,6 +46,7 @@ FILES = (
     "guess",
     "elements",
     "wraps",
+    "typedwraps",
     "special",
     "batch",
     "openai",

@@ -99,7 +99,11 @@ def _bases(facts: Acceptor) -> list[str]:
         return ["Objects"]
     if calls.pairs.quoted:
         return ["QuotedPairs"]
-    raw = ["Wraps"] * bool(calls.pairs.wrap) + ["ElementPairs"] * bool(calls.pairs.items)
+    raw = (
+        ["Wraps"] * bool(calls.pairs.wrap)
+        + ["TypedWraps"] * bool(calls.pairs.wraps)
+        + ["ElementPairs"] * bool(calls.pairs.items)
+    )
     raw += ["GuessedPairs"] * calls.pairs.guessed
     return raw or ["RawPairs"]
 

@@ -197,6 +197,7 @@ def _ends_of_values(facts: Acceptor) -> set[str] | None:
     if pairs.value_close is not None and not pairs.value_close[0].strip():
         return None  # a value's closer begins with its key
     ends = [*pairs.value_ends, *(pairs.value_close or ())[:1], *(pairs.wrap or ())[1:]]
+    ends += [text for wrap in pairs.wraps for text in (*wrap.ends, *(wrap.around_key or ())[:1])]
     ends += pairs.items[1:] if pairs.items else ()
     ends += (pairs.next_pair[0], *calls.innermost_breaks) if pairs.next_pair and not pairs.items else ()
     starts = pairs.following.starts + (pairs.bare.starts if pairs.bare is not None else "")

@@ -26,7 +26,7 @@ from tplc.backends.python.turn_states import SCANNERS, keeps_markers, state_meth
 from tplc.ir.nodes import Text
 from tplc.ir.spellings import JSON_SIGNS, Spelling
 from tplc.lower import Acceptor, CallForm, Following, Marker, PairForm, SlotEnd
-from tplc.lower.acceptor import CallStep
+from tplc.lower.acceptor import CallStep, TypeWrap
 from tplc.lower.bounds import KEY
 from tplc.lower.following import after_quoted, closes_call, pattern_of, start_of
 from tplc.lower.lexemes import MAX_INNER_SPACE, NOTHING, Lexemes, lexemes_of, plain_word
@@ -42,6 +42,7 @@ from tplc.lower.states import (
     states,
     texts_at,
 )
+from tplc.lower.values import NUMBERS
 
 INDENT = 4
 
@@ -229,10 +230,11 @@ def _of_calls(calls: CallForm, facts: Acceptor) -> list[str]:
     return lines + _flags(
         {
             "CLOSED": calls.is_closed,
+            "MAY_BE_EMPTY": bool(calls.bare_call),
             "ENDS_TURN": calls.is_closed and calls.ends_turn,
             "READ_AGAIN": "other_forms" in facts.tolerances,
             "NAMES_ALIKE": "tool_names" in facts.tolerances,
-            "COUNTED": any(slot.kind == "index" for slot in (*calls.header, *(calls.tail[1] if calls.tail else ()))),
+            "COUNTED": any(slot.kind in NUMBERS for slot in (*calls.header, *(calls.tail[1] if calls.tail else ()))),
         }
     )
 
@@ -389,10 +391,19 @@ def _of_pairs(calls: CallForm, pairs: PairForm, respelled: Sequence[str], *, oth
         types = mapping((literal(word), texts(types)) for word, types in pairs.types)
         lines += assignment("TYPE_WORDS: ClassVar[Mapping[str, Sequence[str]]]", types, INDENT)
     lines += [f"    WRAP = {texts(pairs.wrap)}"] if pairs.wrap else []
+    lines += assignment("WRAPS", called("", map(_wrap, pairs.wraps)), INDENT) if pairs.wraps else []
     if pairs.items is None:
         return lines
     elements = [("item", pairs.items[:1]), ("pair", pairs.opens), ("broken", (pairs.value_close or ())[:1])]
     return [*lines, *_scanner("ELEMENT", lexemes_of(elements)), f"    AFTER_ITEM = {literal(pairs.items[1])}"]
+
+
+def _wrap(wrap: TypeWrap) -> Expression:
+    if wrap.around_key is not None:
+        ends: Expression = texts(wrap.around_key)
+    else:
+        ends = scanner_call(lexemes_of([("end", wrap.ends)])) if wrap.ends else "None"
+    return called("", [literal(wrap.opened), texts(wrap.types), ends])
 
 
 def _of_lost_ends(calls: CallForm, pairs: PairForm, facts: Acceptor) -> list[str]:

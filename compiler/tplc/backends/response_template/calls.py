@@ -15,6 +15,7 @@ from tplc.backends.response_template.dialects import json_arguments
 from tplc.backends.response_template.limits import (
     Limit,
     closed_early,
+    of_bare_calls,
     of_object,
     of_pairs,
     value_closed_early,
@@ -26,6 +27,7 @@ from tplc.ir.nodes import Json, Layout, Slot, TemplateIR, Text, Tools
 from tplc.ir.write import write_message
 from tplc.lower import Acceptor, CallForm, PairForm, SlotEnd
 from tplc.lower.lexemes import core_pattern, exact
+from tplc.lower.values import NUMBERS
 from tplc.lower.written import written_calls
 
 _LONGEST = 128  # characters of a name or key: what is looked through for each place where one may begin
@@ -200,7 +202,7 @@ class _Calls:
             arguments=json_arguments(style),
             transform=_transform("{name}", "{content}", self.header_id()),
             rest=self.rest(),
-            limits=(*of_object(style), self.early()),
+            limits=(*of_object(style), *of_bare_calls(self.tools), self.early()),
             opener=self.reasoning_ender(),
         )
 
@@ -272,10 +274,10 @@ class _Calls:
         slots, shape = self.form.header, self.form.shape
         id_slots = shape.id_slots if self.composed() else ()
         for i, slot in enumerate(slots):
-            counted = slots[i + 1] if slot.kind == "name" and slots[i + 1 :] and slots[i + 1].kind == "index" else None
+            counted = slots[i + 1] if slot.kind == "name" and slots[i + 1 :] and slots[i + 1].kind in NUMBERS else None
             # A number and its end come after the name, which may hold the text between the two.
             inner = _slot_class(slot) if counted is None else f"{_slot_class(counted)}?"
-            if slot.kind == "index":
+            if slot.kind in NUMBERS:
                 part = r"\d{1,64}"
             elif slot.kind == "name" and not named:
                 part, named = f"(?P<name>{inner})", True

@@ -91,6 +91,15 @@ def of_object(style: ValueStyle) -> Iterator[Limit]:
         )
 
 
+def of_bare_calls(tools: Tools) -> Iterator[Limit]:
+    if tools.bare_call:
+        yield Limit(
+            "calls without arguments in another form",
+            "a call is recognised by its arguments",
+            lambda message: any(not arguments for _, arguments in calls_of(message)),
+        )
+
+
 def of_pairs(tools: Tools) -> Iterator[Limit]:
     assert tools.dialect is not None
     yield from of_containers(tools.dialect)

@@ -136,6 +136,7 @@ class PairValues:
                 found.append(lit(word))
             else:
                 closing = self._closing(layout[index + 1 :], key)
+                closing = None if closing is None else self._close_of(word) + closing
                 if closing is None:
                     done = "left out: what closes a member repeats its name"
                     self._report.tighter("additionalProperties", self._context.reader.path(sub), done)
@@ -145,6 +146,10 @@ class PairValues:
                 # The text after the value is read with it.
                 return seq(*found, alt(*values)) if keyed else NEVER
         return seq(*found)
+
+    def _close_of(self, word: str) -> str:
+        """What stands directly after a value with this type word."""
+        return next((entry.close for entry in self._dialect.types if entry.word == word), "")
 
     def _closing(self, rest: tuple[Text | Slot, ...], key: Expr) -> str | None:
         """Return the text that follows the value; None if it repeats a key that is not known."""

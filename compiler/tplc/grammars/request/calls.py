@@ -63,7 +63,8 @@ def calls_of(
             continue
         written_whole = None if whole is None or form.pairs is not None else whole(schema, ir.tools.dialect, reading)
         if written_whole is not None:
-            calls.append(ToolRule(name, rules.add(f"{name}-arguments", written_whole)))
+            may_be_empty = bool(form.bare_call) and _may_be_empty(schema)
+            calls.append(ToolRule(name, rules.add(f"{name}-arguments", written_whole), may_be_empty))
             continue
         make = partial(_arguments, context, values, reader, name)
         arguments = within(rules, name, most.get(name), make)
@@ -74,7 +75,8 @@ def calls_of(
         one_word = any(slot.kind == "name" and slot.stops == WHITE_SPACE for slot in form.header)
         if (end_of_name and end_of_name in name) or (one_word and len(name.split()) > 1):
             report.looser("name", "#", "it contains the text that ends a name, so the function can't be identified")
-        calls.append(ToolRule(name, rules.add(f"{name}-arguments", arguments)))
+        may_be_empty = bool(form.bare_call) and _may_be_empty(schema)
+        calls.append(ToolRule(name, rules.add(f"{name}-arguments", arguments), may_be_empty))
     report.tool = ""
     if not calls:
         raise NothingAllowed(", ".join(functions))
@@ -84,6 +86,17 @@ def calls_of(
 def _arguments(context: SchemaContext, values: Values | PairValues, reader: SchemaReader, name: str) -> Expr:
     context.read(reader, name)
     return values.arguments(reader.root)
+
+
+# Keywords that may forbid an empty object.
+_DEMANDS = ("required", "minProperties", "allOf", "anyOf", "oneOf", "not", "if", "const", "enum", "$ref", "$dynamicRef")
+
+
+def _may_be_empty(schema: Json) -> bool:
+    """Return whether a schema clearly allows an empty object."""
+    if not isinstance(schema, dict):
+        return schema is True
+    return schema.get("type", "object") == "object" and not any(schema.get(keyword) for keyword in _DEMANDS)
 
 
 def _in_json_string(rules: Rules) -> Expr:

@@ -28,10 +28,11 @@ _COUNT = alt(lit("0"), seq(Chars(codepoints.span("1", "9")), rep(Chars(codepoint
 
 @dataclass(frozen=True, slots=True)
 class ToolRule:
-    """One tool: its name as written, and the rule of its arguments."""
+    """One tool: its name as written, the rule of its arguments, and whether its schema allows none."""
 
     name: str
     arguments: Expr
+    may_be_empty: bool = False
 
 
 class TurnRules:
@@ -85,8 +86,13 @@ class TurnRules:
         return self._rules.add("calls", seq(first, following, end, self._gap(), self._content_after()))
 
     def _call(self, calls: list[ToolRule], index: Expr) -> Expr:
-        ways = [self._rules.add(call.name, self._filled(self._markers.call, call, index)) for call in calls]
+        ways = [self._rules.add(call.name, self._ways(call, index)) for call in calls]
         return self._rules.add("call", alt(*ways)) if len(ways) > 1 else alt(*ways)
+
+    def _ways(self, call: ToolRule, index: Expr) -> Expr:
+        """A call after the text that opens it; without arguments it may have another form."""
+        way, bare = self._filled(self._markers.call, call, index), self._markers.bare_call
+        return alt(way, self._filled(bare, call, index)) if bare and call.may_be_empty else way
 
     def _filled(self, layout: Layout, call: ToolRule, index: Expr) -> Expr:
         slots = {
@@ -94,6 +100,7 @@ class TurnRules:
             "arguments": call.arguments,
             "id": self._id(),
             "index": index,
+            "count": _COUNT,
         }
         found = []
         for place, item in enumerate(layout):

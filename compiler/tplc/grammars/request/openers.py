@@ -24,7 +24,7 @@ class CallMarkers:
 
     `first` comes before the first call at the beginning of a turn, `later` before the first call after something
     else, `next` before each further call, `end` after the last; `call` is the layout of a call without the literal
-    text that opens it.
+    text that opens it, `bare_call` of one without arguments, if that has another form.
     """
 
     first: str
@@ -32,6 +32,7 @@ class CallMarkers:
     next: str
     end: str
     call: Layout
+    bare_call: Layout
     mark: str | None
     # No opener counts but where a line begins: any text may contain it.
     bare: bool
@@ -53,7 +54,7 @@ def shared(before: str, marker: str) -> str:
 def call_markers(ir: TemplateIR, acceptor: Acceptor) -> CallMarkers:
     calls = acceptor.calls
     if calls is None:
-        return CallMarkers("", "", "", "", (), None, True)
+        return CallMarkers("", "", "", "", (), (), None, True)
     written = written_calls(ir.tools)
     section, opening = written.section_start, written.opener
     inner = written.call[1:] if opening else written.call
@@ -65,7 +66,8 @@ def call_markers(ir: TemplateIR, acceptor: Acceptor) -> CallMarkers:
     following = separator + shared(closing + separator, opening)
     end = shared(closing, written.section_end) if closing else written.section_end
     bare = calls.where == "line start"
-    return CallMarkers(first, later, following, end, inner, None if bare else mark(first.lstrip()), bare)
+    empty = ir.tools.bare_call[1:] if opening else ir.tools.bare_call
+    return CallMarkers(first, later, following, end, inner, empty, None if bare else mark(first.lstrip()), bare)
 
 
 def first_of_turn(ir: TemplateIR, marker: str) -> str:

@@ -1,0 +1,86 @@
+"""The rules of raw values between texts that depend on their type.
+
+TypeWrap("<lit>", "</lit>", ("integer", …), …)
+→  wrapped_value_for_2 = type_for_wrap_2 (typed_value_for_wrap_2 / raw_text_for_wrap_2) (wrap_close_for_2 / cut)
+   type_for_wrap_2     = type_integer_… ""
+   type_integer_…      = ~r"\\s*+<lit>"s
+   …
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tplc.backends.peg.patterns import either, leaf, marker, marker_core
+from tplc.backends.peg.rules import Rule, rule, sequence
+from tplc.backends.peg.values import SPACE
+from tplc.lower.acceptor import TypeWrap
+from tplc.lower.lexemes import exact, group
+from tplc.lower.values import NAME_LIMIT
+
+
+@dataclass(frozen=True, slots=True)
+class WrapPlace:
+    """What is known of the pairs that such values stand in.
+
+    `only` and `later` return the patterns of what shows that no later closer counts, and of the text up to one that
+    does.  `key_before` is the pattern of what stands before the wrapper, with the key as its group; `typed` are the
+    names of the rules of values that are no text.
+    """
+
+    only: Callable[[str], str]
+    later: Callable[[str], str]
+    call_closes: str
+    key_before: str
+    typed: str
+
+
+def names_of_wraps(wraps: tuple[TypeWrap, ...]) -> list[str]:
+    """The alternatives of a value: one for each wrapper."""
+    return [f"wrapped_value_for_{number}" for number, wrap in enumerate(wraps, 1) if wrap.opened]
+
+
+def type_of_bare(wraps: tuple[TypeWrap, ...]) -> str:
+    """The rule of the types that stand bare; "" if none does."""
+    return next((f"type_for_wrap_{number}" for number, wrap in enumerate(wraps, 1) if not wrap.opened), "")
+
+
+def wrap_rules(wraps: tuple[TypeWrap, ...], place: WrapPlace) -> list[Rule]:
+    return [each for number, wrap in enumerate(wraps, 1) for each in _rules(number, wrap, place)]
+
+
+def _rules(number: int, wrap: TypeWrap, place: WrapPlace) -> list[Rule]:
+    named = f"type_{'_'.join(wrap.types)}"
+    rules = [
+        rule(f"type_for_wrap_{number}", f'{named} ""'),
+        rule(named, leaf(SPACE + exact(wrap.opened) if wrap.opened else "")),
+    ]
+    if not wrap.opened:
+        return rules
+    opened, own, close = _ends(wrap, place)
+    stop = group(either([own, place.call_closes]))
+    lost = " / missing_closer_for_call" * bool(place.call_closes)
+    texts, is_typed = [f"raw_text_for_wrap_{number}"], wrap.types != ("string",)
+    if is_typed:
+        texts.insert(0, f"typed_value_for_wrap_{number}")
+        over = group(either([close if wrap.around_key else close + place.only(own), place.call_closes]))
+        own_next = leaf(rf"{opened}(?=(?:(?!{close}).)*+(?:{own}{place.only(own)}|\Z))") if wrap.around_key else ""
+        space = leaf(rf"[ \t\r\n]*?(?={over}|\Z)")
+        rules.append(rule(texts[0], sequence(own_next, leaf(SPACE), f"({place.typed})", space)))
+    rules.append(rule(texts[-1], leaf(rf"{opened}.*?(?={stop}|\Z)" + place.later(own))))
+    rules.append(rule(f"wrap_close_for_{number}", leaf(rf"\s*+{marker_core(wrap.close)}")))
+    either_text = f"({' / '.join(texts)})"
+    ended = f"(wrap_close_for_{number}{lost} / cut)"
+    return [rule(f"wrapped_value_for_{number}", f"type_for_wrap_{number} {either_text} {ended}"), *rules]
+
+
+def _ends(wrap: TypeWrap, place: WrapPlace) -> tuple[str, str, str]:
+    """The patterns of what precedes the value, of its own closer, and of any closer like that."""
+    if wrap.around_key is None:
+        own = group(either([marker(text) for text in wrap.ends]))
+        return "", own, own
+    before, after = wrap.around_key
+    opened = rf"(?<={place.key_before}\s*{exact(wrap.opened)})"
+    own = rf"{marker(before)}\1{marker_core(after)}"
+    return opened, own, rf"{marker(before)}[^\n]{{0,{NAME_LIMIT}}}?{marker(after)}"

@@ -1,0 +1,65 @@
+"""Read raw values between texts that depend on their type.
+
+<p=k><str>a</str></p><p=n><lit>1</lit></p>  →  {"k": "a", "n": 1}
+"""
+
+from __future__ import annotations
+
+from .raw import Closer, RawPairs, Synchronized
+from .schema import typed_as
+from .turn import next_char
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any, ClassVar
+
+    from .raw import End
+
+
+class TypedWraps(RawPairs):
+    # The text before a value, the types that it stands for, and what ends the value: markers, or the texts before and
+    # after the key if the marker repeats it.  With the text "": the types of values that stand bare.
+    WRAPS: ClassVar[Sequence[tuple[str, Sequence[str], Any]]]
+    _key = ""
+    _wrap = ""  # "": nothing of the value was read
+
+    def _begin_value(self, key: str, word: str) -> None:
+        self._key = key
+        super()._begin_value(key, word)
+
+    def _begin_raw(self, types: frozenset[str] | None, end: End) -> None:
+        super()._begin_raw(types, end)
+        self._wrap = ""
+
+    def _value(self) -> bool:
+        # value = WRAP text WRAP_END | text VALUE_END
+        if not self._wrap:
+            start = next_char(self._buf, self._pos)
+            found = self._wrap_at(start)
+            if found is None:
+                return False
+            self._wrap = "none"
+            self._open_wrap(start, *found)
+        return super()._value()
+
+    def _wrap_at(self, start: int) -> tuple[str, Sequence[str], Any] | None:
+        """Return the wrapper that begins here, or what stands for none; None if more input is needed."""
+        buf, last = self._buf, ("", (), None)
+        for opened, types, ends in self.WRAPS:
+            if not self._final and opened.startswith(buf[start : start + len(opened)]) and opened:
+                return None if not buf.startswith(opened, start) else (opened, types, ends)
+            if buf.startswith(opened, start):
+                return opened, types, ends
+        return last
+
+    def _open_wrap(self, start: int, opened: str, types: Sequence[str], ends: Any) -> None:
+        if types:
+            self._types = typed_as(self._types, frozenset(types))
+            self._as = "all" if self._all else "string" if self._types == frozenset(["string"]) else ""
+        if not opened:
+            return
+        self._pos, self._space, self._wrap = start + len(opened), "", opened
+        end: End = Closer(self._key.join(ends)) if isinstance(ends, tuple) else ends
+        self._closer = end if self.LAST_CLOSER else None
+        self._end = Synchronized(end, *self.CALL_CLOSES) if self.CALL_CLOSES else end
