@@ -288,7 +288,7 @@ def tool_named(name: str, tools: Parameters) -> str:
     """
     if name in tools or not tools:
         return name
-    bare = name.strip().strip("\"'`“”/").strip()
+    bare = name.replace("\\", "").strip().removesuffix("()").strip("\"'`“”‘’«»/:= ").strip()
     shorts: tuple[str, str] = (bare, str(NAMESPACE.sub("", bare)))
     for short in filter(bare_name, shorts):
         if short in tools:
@@ -411,6 +411,18 @@ def keys_of(schema: object, root: object) -> set[str] | None:
     return keys or None
 
 
+def fits(arguments: Mapping[str, object], schema: object) -> bool:
+    """Return whether a schema allows the keys of these arguments, and the types of their values."""
+    keys = keys_of(schema, schema)
+    for key, value in arguments.items():
+        types = types_of(member_of(schema, schema, key), schema)
+        kind = NAMES.get(type(value).__name__, "object")
+        number = kind == "integer" and types is not None and "number" in types
+        if (keys is not None and key not in keys) or (types is not None and kind not in types and not number):
+            return False
+    return True
+
+
 def is_odd_key(key: str, schema: object) -> bool:
     """Return whether a key is in no schema and contains markup: its end, or the text before it, may be missing."""
     if ODD_IN_KEYS.isdisjoint(key):
@@ -452,7 +464,7 @@ JSON_WORDS = ("true", "false", "null")
 AFTER_LITERAL = Pattern(rf"\s{{0,{MOST_SPACE}}}[,;)\]}}<>|]")
 JSON_WORD = Pattern(r"[\w.+-]+")
 JSON_LITERAL = Pattern(rf"(?:true|false|null|{NUMBER.pattern})(?=[,\]}} \n\r\t])")
-COMMENT = Pattern(r"//[^\n]*(?:\n|\Z)|/\*.*?\*/")
+COMMENT = Pattern(r"(?://|#)[^\n]*(?:\n|\Z)|/\*.*?\*/")
 # A key with its quotes and its colon (the group), or its beginning; also a key without the second quote.
 KEY = Pattern(r'"[^"\\\x00-\x1f]{0,64}(?:"[ \t\r\n]{0,16}(?:(:)|\Z)|\Z)')
 # Shorter than KEY, and without control characters: as long as this may match, so may KEY, which waits for more input.
@@ -629,7 +641,7 @@ class Reader(Copied):
                 self._pop()
                 return pos
         if match.lastindex == 3:
-            if self.stack and text in "/=":
+            if self.stack and text in "/=#：，":
                 other = self._no_word(buf, pos, final)
                 if other != pos:
                     return other
@@ -715,16 +727,21 @@ class Reader(Copied):
     def _no_word(self, buf: str, pos: int, final: bool) -> int:
         """Return the end of a comment, or of a text in the place of a colon; `pos` if there is none, -1 if more input
         is needed."""
-        if buf[pos] == "=":
-            if self.want != "colon":
+        if buf[pos] in "=：，":
+            meant, arrow = ("comma" if buf[pos] == "，" else "colon"), buf[pos] == "=" and buf[pos + 1 : pos + 2] == ">"
+            if self.want != meant:
                 return pos
-            self._repaired("= for a colon")
-            self.out.append(":")
-            self.want = "value"
-            return pos + 1
+            if buf[pos] == "=" and pos + 1 == len(buf) and not final:
+                return -1
+            self._repaired(buf[pos] + " for a " + meant)
+            self._sign({"colon": ":", "comma": ","}[meant], "")
+            return pos + 1 + arrow
+        if buf[pos] == "#" and self.want not in ("key", "member", "comma", "item"):
+            return pos
         comment = COMMENT.match(buf, pos)
         begun = comment is None and (pos + 1 == len(buf) or buf[pos + 1] == "*")
-        if not final and (begun or (comment is not None and comment.end() == len(buf) and buf[pos + 1] == "/")):
+        line = comment is not None and comment.end() == len(buf) and buf[pos : pos + 2] != "/*"
+        if not final and (begun or line):
             return -1
         if comment is None:
             return pos
@@ -876,7 +893,9 @@ class Reader(Copied):
             if not (bare_key and self.style.bare_keys):
                 self._repaired("missing quotes")
             text = buf[pos:end].rstrip()
-            literal = '"' + escaped(text.rstrip("\"'") if bare_key else text) + '"'
+            # The first quote of a value may be missing.
+            bare = text.rstrip("\"'") if bare_key or (text[-1:] == '"' and text.count('"') == 1) else text
+            literal = '"' + escaped(bare) + '"'
         self._begin()
         self.out.append(literal)
         self._end()
@@ -989,48 +1008,88 @@ def literal_of(text: str, words: Mapping[str, str]) -> str | None:
 NAME_KEYS = ("name", "tool_name", "function_name", "function", "tool", "recipient_name")
 ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "params", "kwargs")
 OTHER_KEYS = ("id", "type", "index", "call_id", "tool_call_id")
-KNOWN_KEYS = NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS
+SCHEMA_KEYS = ("properties",)  # models repeat the form of a schema
+KNOWN_KEYS = NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS + SCHEMA_KEYS
+MOST_WRAPS = 4  # objects around the arguments, or around a call
 FENCE_END = "```"
+FIRST_KEY = Pattern(r"""\{\s{0,64}["'](\w{1,64})["']""")
+PART_OF_FIRST_KEY = Pattern(r"""\{\s{0,64}(?:["']\w{0,64})?""")
 FENCE = Pattern(r"```[\w-]*[^\S\n]*\n")
 INFINITY = float("inf")
+BEFORE_CALLS = Pattern(r"[\s(]*(?:\[\s*(?=\w[\w.:/-]*\())?")
+NO_BRACE = Pattern(r"""["']\w+["']\s*:""")
 BETWEEN_CALLS = Pattern(r"[\s,;)\]}]*")
-AT_ONCE = Pattern(r"""[\s({\[\\"'“`]*(?:json\b[\s({\[\\"'“]*)?""")
+AT_ONCE = Pattern(
+    r"""[\s({\[\\"'“”‘«`]*(?:(?i:json)\b:?[\s({\[\\"'“”‘«`]*)?(?:<(?:[\w:-]+\s*[ =]\s*(?:\w+\s*=\s*)?)?["']?)?"""
+)
+ANY_KEY = Pattern(r"""[\s(\[`]*(?:(?i:json)\b:?\s*)?[{\s]+(?:\\n)?[\\"'“”‘«]+\w""")
+WORD_BEFORE = Pattern(r"\s*(?i:json)\b:?\s*")
+# The name of a tool before its arguments, and a keyword in them.
+CALLED = Pattern(r"""["'`]?([\w.:/-]{1,64}?)["'`]?\s*(?:([(])|[:=]?\s*(?=\{))""")
+KEYWORD = Pattern(r"""\s*["']?(\w{1,64})["']?\s*[=:]\s*""")
+KEYWORD_FOLLOWS = (Pattern(r"\s*(?:,\s*(?:[\"']?\w{1,64}[\"']?\s*[=:]|\))|\))"),) * 2
+AFTER_KEYWORD = Pattern(r"\s*(?:,\s*)?(\))?")
+ELEMENT = Pattern(r"""\s*<([\w:-]+)(?:\s*[ =]\s*(?:\w+\s*=\s*)?["']?([\w.:-]+)["']?)?\s*>(.*?)</[\w:.=-]+>\s*""")
+TAGGED_CALL = Pattern(r"""<([\w:-]+)(\s*[ =]\s*(?:\w+\s*=\s*)?["']?([\w.:/-]+)["']?)?\s*>(.*)</\1>""")
 # A missing quote after a key, or after a value before the next key.
 KEY_LEFT_OPEN = Pattern(r'(?<=[{,\s])"(\w+):(?=\s*["\[{\w-])')
 NAME_LEFT_OPEN = Pattern(r':\s*"(\w+)\s*,(?=\s*"\w+"\s*:)')
 STYLES = (
     Style(
-        (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json")),
+        (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ("”", "”", "json"), ("‘", "’", "json")),
         {"true": "true", "false": "false", "null": "null", "True": "true", "False": "false", "None": "null"},
     ),
 ) * 3
 
 
 def may_be_calls(text: str, tools: Parameters, keys: tuple[str, ...]) -> bool:
-    """Return whether the text begins like a call: brackets and quotes, then a key of calls or the name of a tool."""
+    """Return whether the text begins like a call: with an object, or with brackets, quotes and a tool's name."""
     at = AT_ONCE.match(text).end()
     rest = text[at : at + 64]
+    if ANY_KEY.match(text) is not None:
+        return True
     known = [*keys, *KNOWN_KEYS, *tools]
     return not rest or any(rest.startswith(word) or word.startswith(rest) for word in known)
 
 
 def calls_in(text: str, tools: Parameters) -> list[tuple[str, str]]:
     """Return the calls in a text, with their arguments as JSON; none if the text contains anything else."""
-    text = text.strip().removesuffix(FENCE_END).rstrip()
-    fence = FENCE.match(text)
-    text = text[fence.end() :].strip() if fence is not None else text
-    for candidate in dict.fromkeys(_candidates(text)):
-        found = [_call_of(value, tools) for value in _values(candidate)]
+    for candidate in _candidates(text):
+        values = [inner for value in _values(candidate, tools) for inner in _unwrapped(value, tools)]
+        found = [_call_of(value, tools) for value in values]
         if found and None not in found:
             return [call for call in found if call is not None]
     return []
 
 
+def arguments_in(name: str, text: str, tools: Parameters) -> str | None:
+    """Return the arguments of a tool in a text that has another form; None if it contains anything else."""
+    called = _values(name + text, tools) if text[:1] == "(" else [None]
+    if len(called) == 1 and called[0] is not None:
+        return arguments_of(name, json.dumps(called[0].get("arguments")), tools)
+    for candidate in _candidates(text):
+        values = _values(candidate, tools)
+        found = arguments_of(name, json.dumps(values[0]), tools) if len(values) == 1 and values[0] is not None else None
+        if found is not None:
+            return found
+    pairs = _tagged(text, name, tools)
+    return json.dumps(pairs, ensure_ascii=False) if pairs else None
+
+
 def arguments_of(name: str, text: str, tools: Parameters) -> str | None:
-    """Return the arguments of a tool in an object of JSON; None if they are not this tool's."""
+    """Return the arguments of a tool that a value in JSON is or contains; None if they are not this tool's."""
     value = loaded(text)
-    found = _with_arguments(name, {"arguments": value}, tools) if isinstance(value, dict) else None
+    found = _with_arguments(name, {"arguments": value}, tools) if value is not None and name in tools else None
     return None if found is None else found[1]
+
+
+def is_wrapper(key: str, name: str, tools: Parameters) -> bool:
+    """Return whether an object that begins with this key may contain the arguments of a tool, as the schema has no such
+    key."""
+    if key not in KNOWN_KEYS and key != name:
+        return False
+    keys = keys_of(tools.get(name), tools.get(name))
+    return keys is not None and key not in keys
 
 
 def calls_of(text: str, tools: Parameters) -> list[tuple[str, str]]:
@@ -1057,30 +1116,122 @@ def finite(text: str) -> float:
 
 def _candidates(text: str) -> Iterator[str]:
     """Yield the text, and repaired forms of it."""
+    text = text.strip().removesuffix(FENCE_END).rstrip()
+    fence = FENCE.match(text) or WORD_BEFORE.match(text)
+    text = text[fence.end() :].strip() if fence is not None else text
     yield text
+    inside = loaded(text) if text[:1] == '"' else text[1:-1] if text[:1] in ("'", "`") else None
+    if isinstance(inside, str):
+        yield inside
     if '\\"' in text:
-        yield text.replace('\\"', '"')
+        yield text.replace('\\"', '"').replace("\\n", "\n")
+    if LINE_ESCAPED.search(text):
+        yield LINE_ESCAPED.sub("\n", text)
+    if '""' in text:
+        yield DOUBLED_QUOTES.sub('"', text)
     if "{{" in "".join(text.split()):
         yield DOUBLED.sub(r"\1", text)
-    yield NAME_LEFT_OPEN.sub(r': "\1",', KEY_LEFT_OPEN.sub(r'"\1":', text))
+    if NO_BRACE.match(text):
+        yield "{" + text
+    if text != (closed := NAME_LEFT_OPEN.sub(r': "\1",', KEY_LEFT_OPEN.sub(r'"\1":', text))):
+        yield closed
+    if text[:1] in ("[", "("):
+        yield from _candidates(text.strip("[]() \n\t"))
 
 
+LINE_ESCAPED = Pattern(r"(?<=[{,\[])\\n|\\n(?=[}\]])")
+DOUBLED_QUOTES = Pattern(r'""(?=\w)|(?<=\w)""')
 DOUBLED = Pattern(r"([{}])\s*\1")
 
 
-def _values(text: str) -> list[Any]:
-    """Return consecutive objects, also those in lists; with a None in the list if there is anything else."""
+def _values(text: str, tools: Parameters) -> list[Any]:
+    """Return consecutive objects, also those in lists, and calls such as f(a=1); with a None in the list if there is
+    anything else."""
     found: list[Any] = []
-    pos = BETWEEN_CALLS.match(text, 0).end()
+    pos = BEFORE_CALLS.match(text, 0).end()
     while pos < len(text) and len(found) < 1000:
-        if text[pos] not in "{[":
+        read = json_value if text[pos] in "{[" else _tagged_call if text[pos] == "<" else _called
+        value, pos = read(text, pos, tools)
+        if value is None:
             return [None]
-        reader = Reader(STYLES)
-        pos = reader.read(text, pos, True)
-        value = loaded(reader.close())
         found += value if isinstance(value, list) else [value]
         pos = BETWEEN_CALLS.match(text, pos).end()
     return found
+
+
+def _tagged_call(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
+    """Return the call `<x=f> … </x>` with elements in it as an object, and where it ends; None if there is none."""
+    match = TAGGED_CALL.match(text, pos)
+    name = tool_named(match[3] or match[1], tools) if match is not None else ""
+    if match is None or name not in tools:
+        return None, pos
+    arguments = _tagged(match[4], name, tools)
+    return {"name": name, "arguments": arguments} if arguments or not match[4].strip() else None, int(match.end())
+
+
+def json_value(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
+    """Return the value in JSON that begins here, and where it ends."""
+    reader = Reader(STYLES)
+    end = reader.read(text, pos, True)
+    return loaded(reader.close()), end
+
+
+def _called(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
+    """Return the call `f(a=1)`, `f({"a": 1})` or `f {"a": 1}` as an object, and where it ends; None if there is
+    none."""
+    match = CALLED.match(text, pos)
+    name = tool_named(match[1], tools) if match is not None else ""
+    if match is None or name not in tools:
+        return None, pos
+    pos = match.end()
+    members: dict[str, Any] = {}
+    if text.startswith("{", pos):
+        arguments, pos = json_value(text, pos, tools)
+        return {"name": name, "arguments": arguments}, pos
+    while match[2]:
+        after = AFTER_KEYWORD.match(text, pos)
+        if after[1] or after.end() == len(text):
+            return {"name": name, "arguments": members}, after.end()
+        key = KEYWORD.match(text, after.end())
+        if key is None:
+            break
+        reader = FollowedReader(STYLES)
+        reader.follow = KEYWORD_FOLLOWS
+        pos = reader.read(text, key.end(), True)
+        members[key[1]] = loaded(reader.close())
+    return None, pos
+
+
+def _tagged(text: str, name: str, tools: Parameters) -> dict[str, Any]:
+    """Return the arguments of a tool in elements such as `<a>1</a>` or `<x name="a">1</x>`; {} if there is anything
+    else."""
+    schema, pos = tools.get(name), 0
+    keys = keys_of(schema, schema) or set()
+    found: dict[str, Any] = {}
+    while pos < len(text):
+        element = ELEMENT.match(text, pos)
+        key = (element[2] or element[1]) if element is not None else ""
+        if element is None or key not in keys or key in found:
+            return {}
+        types, value = types_of(member_of(schema, schema, key), schema), element[3].strip()
+        found[key] = (
+            value if types is None or "string" in types else loaded(value.lower() if value.isalpha() else value)
+        )
+        pos = element.end()
+    return found
+
+
+def _unwrapped(value: Any, tools: Parameters, depth: int = 0) -> Iterator[Any]:
+    """Yield the values that are in the place of calls: inside of lists, and of objects with one member."""
+    if isinstance(value, list) and depth < MOST_WRAPS:
+        for item in value:
+            yield from _unwrapped(item, tools, depth + 1)
+        return
+    rest = [(key, item) for key, item in value.items() if key not in OTHER_KEYS] if isinstance(value, dict) else []
+    if len(rest) == 1 and tool_named(rest[0][0], tools) not in tools and isinstance(rest[0][1], (dict, list)):
+        yield from _unwrapped(rest[0][1], tools, depth + 1) if depth < MOST_WRAPS else [None]
+    else:
+        yield value
 
 
 def _call_of(value: Any, tools: Parameters) -> tuple[str, str] | None:
@@ -1088,7 +1239,9 @@ def _call_of(value: Any, tools: Parameters) -> tuple[str, str] | None:
     value = _innermost(value)
     if value is None:
         return None
-    for key in NAME_KEYS:
+    # The name of a tool may be under any key.
+    others = [key for key, item in value.items() if isinstance(item, str) and item in tools and key not in NAME_KEYS]
+    for key in (*NAME_KEYS, *others):
         name = tool_named(value[key], tools) if isinstance(value.get(key), str) else ""
         if name and name in tools:
             rest = {other: item for other, item in value.items() if other != key}
@@ -1118,16 +1271,36 @@ def _with_arguments(name: str, members: dict[str, Any], tools: Parameters) -> tu
     if not named and len(rest) == 1 and not rest.keys() <= (keys or rest.keys()):
         named = list(rest)
     arguments = members[named[0]] if named else rest
-    if isinstance(arguments, str):
-        inside = _values(arguments)
-        arguments = inside[0] if len(inside) == 1 else None
-    arguments = {} if arguments is None and named else arguments
-    if not isinstance(arguments, dict) or (keys is not None and not keys.issuperset(arguments)):
-        return None
+    if named and any(isinstance(item, (dict, list)) for key, item in rest.items() if key != named[0]):
+        return None  # it would be lost
+    if arguments is not None or not named:
+        arguments = arguments_within(name, arguments, tools)
+    else:
+        arguments = {}
     try:
-        return name, json.dumps(arguments, ensure_ascii=False)
+        return None if arguments is None else (name, json.dumps(arguments, ensure_ascii=False))
     except RecursionError:
         return None
+
+
+def arguments_within(name: str, value: Any, tools: Parameters) -> dict[str, Any] | None:
+    """Return the object with a tool's arguments that a value is or contains; None if there is none."""
+    keys = keys_of(tools[name], tools[name])
+    for _ in range(MOST_WRAPS):
+        if isinstance(value, str):
+            value = _values(value, tools)
+        if isinstance(value, list) and len(value) == 1:
+            value = value[0]
+        if not isinstance(value, dict):
+            return None
+        if keys is None or keys.issuperset(value):
+            return value
+        named = [item for item in value.values() if isinstance(item, str) and item in tools and item != name]
+        inner = [item for item in value.values() if isinstance(item, dict) or str(item).lstrip()[:1] == "{"]
+        if named or len(inner) != 1 or not keys.isdisjoint(value):
+            return None
+        value = inner[0]
+    return None
 
 
 # At the end of a text, a percent-encoded character that may not be whole.
@@ -2320,6 +2493,7 @@ class Machine(Slots):
     _written = ""  # the beginning of the arguments
     _alone = False  # the section of the last call is missing
     _is_opened_twice = False  # another opener follows the opener of this call
+    _repaired = False  # the arguments of the last call were repaired
     _once = False  # the second reading of this call found none
 
     def _regular(self, chunk: str) -> list[Delta]:
@@ -2357,12 +2531,25 @@ class Machine(Slots):
             return False
         if reader.repair:
             self._note("arguments_repaired", "arguments: " + reader.repair)
+            self._repaired = True
         self._reader = None
         return True
+
+    def _check_repaired(self) -> None:
+        """Repairs that invent a key, or a value of another type than the schema's, have failed."""
+        self._out.flush()
+        arguments = loaded("".join(self._out.texts["arguments"]))
+        if isinstance(arguments, dict) and not fits(arguments, self._tools.get(self._out.calls[-1][0])):
+            self.incomplete = True
+        self._repaired = False
 
     def _emit_arguments(self, text: str) -> None:
         """Emit arguments that are a string with an object in it; any other string is content."""
         inside = text if self._written == "{" else unwrapped(text, self.STYLES)
+        if inside is None and self.READ_AGAIN and text[:1] in ("[", '"') and self._tools:
+            inside = arguments_of(self._out.calls[-1][0], text, self._tools)
+            if inside is not None:
+                self._note("arguments_repaired", "arguments: brackets around them")
         if inside is None and text not in ("null", '""'):
             self._lost("arguments_not_an_object", "the arguments are not an object")
             self._out.emit("content", text)
@@ -2536,6 +2723,8 @@ class Machine(Slots):
             self._note("unknown_tool", "unknown tool " + name)
 
     def _close_call(self) -> bool:
+        if self._repaired and self._tools:
+            self._check_repaired()
         self._open, self._closed, self._fresh, self._line_start, self._space = False, False, True, True, ""
         if self.WHOLE:
             self._in_word = False
@@ -2574,7 +2763,8 @@ class Machine(Slots):
 
 
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "last")
-LEFT_SIGNS = Pattern(r"[\"']?[}\])]|`{1,3}")
+LEFT_SIGNS = Pattern(r"[\"']?[}\])]{1,4}|`{1,3}")
+LEFT_IN_CALL = Pattern(r"[\"']?[}\])]{0,4}[,;]")  # and before the closer that a call lacks
 
 
 def is_empty_object(arguments: str) -> bool:
@@ -2677,6 +2867,10 @@ class Repairs(Machine):
             if is_empty_object("".join(texts)):
                 self._lost("no_argument", "text follows the empty arguments of a call without a closer")
 
+    def _left_sign(self, start: int) -> Any:
+        left = LEFT_IN_CALL.match(self._buf, start) if self._unclosed else None
+        return left or LEFT_SIGNS.match(self._buf, start)
+
     def _left_over(self, kind: str) -> str:
         """Skip a superfluous bracket after a call, or an opener in the place of a closer, at the end of the calls.
 
@@ -2686,7 +2880,7 @@ class Repairs(Machine):
         opener = self.LEFT_OVER.match(buf, start) if self._unclosed else None
         if opener is not None:
             kind, end = "call", opener.end
-        elif kind == "" and start < len(buf) and (left := LEFT_SIGNS.match(buf, start)) is not None:
+        elif kind == "" and start < len(buf) and (left := self._left_sign(start)) is not None:
             end = left.end()
         else:
             return "more" if kind == "" and not self._final and buf[start:] in ('"', "'") else "no"
@@ -2709,8 +2903,7 @@ class Repairs(Machine):
 
 FENCE_OPEN = Pattern(r"```[\w-]*\s*")
 PART_OF_FENCE = Pattern(r"`{1,3}[\w-]*\s*")
-FIRST_KEY = Pattern(r"""\{\s*["'](\w{1,64})["']""")
-PART_OF_FIRST_KEY = Pattern(r"""\{\s*(?:["']\w*)?""")
+PART_OF_KEY = Pattern(r"""["']\w{0,64}["']?\s{0,16}""")
 
 
 class Objects(Repairs):
@@ -2744,7 +2937,7 @@ class Objects(Repairs):
         if self._reader is None:
             self._skip_space()
             start = next_char(self._buf, self._pos)
-            if self.READ_AGAIN and self._buf[start : start + 1] in ("`{" if self._tools else "`"):
+            if self.READ_AGAIN and (self._tools or self._buf[start : start + 1] in "`"):
                 other = self._otherwise(start)
                 if other is not None:
                     return other
@@ -2776,32 +2969,56 @@ class Objects(Repairs):
         return self._value_is_over(reader) and self._close_call()
 
     def _otherwise(self, start: int) -> bool | None:
-        """Read a fence around the arguments, or a whole call in their place; return None if there is neither."""
-        buf = self._buf
-        rest = buf[start : start + 64]
-        fence = FENCE_OPEN.match(buf, start)
-        if not self._final and (PART_OF_FENCE.fullmatch(rest) or PART_OF_FIRST_KEY.fullmatch(rest)):
+        """Read a fence around the arguments, or arguments in another form; return None if there is neither."""
+        buf, name = self._buf, self._out.calls[-1][0]
+        rest = buf[start : start + 128]
+        parts = (PART_OF_FENCE, PART_OF_FIRST_KEY, PART_OF_KEY)
+        if not self._final and any(part.fullmatch(rest) for part in parts):
             return False
-        if fence is not None and self.AFTER_CALL.match(buf, start) is None:
-            if not self._final and self.AFTER_CALL.prefix_of(buf, start):
-                return False
+        fence, mark = FENCE_OPEN.match(buf, start), self.AFTER_CALL.match(buf, start)
+        if mark is not None:
+            return None
+        if not self._final and rest[:1] != "{" and self.AFTER_CALL.prefix_of(buf, start):
+            return False
+        if fence is not None:
             self._note("fence_around_arguments", "a fence around the arguments")
             self._text("trailing", fence.end())
             return True
-        name, key = self._out.calls[-1][0], FIRST_KEY.match(buf, start)
-        keys = keys_of(self._tools.get(name), self._tools.get(name))
-        if key is None or keys is None or key[1] in keys or key[1] not in KNOWN_KEYS:
+        if name not in self._tools:
             return None
+        key = FIRST_KEY.match(buf, start)
+        if key is not None and is_wrapper(key[1], name, self._tools):
+            return self._in_an_object(start, name)
+        irregular = rest[:1] not in ("{", '"') or NO_BRACE.match(rest) is not None
+        return self._in_other_form(start, name) if irregular else None
+
+    def _in_an_object(self, start: int, name: str) -> bool | None:
+        """Read arguments that another object is around."""
         reader = Reader(self.STYLES, self.BREAKS)
-        end = reader.read(buf, start, self._final)
+        end = reader.read(self._buf, start, self._final)
         if reader.want and not self._final:
             return False
-        [found] = calls_of(reader.close(), self._tools) or [("", "")]
-        if found[0] != name:
+        arguments = arguments_of(name, reader.close(), self._tools)
+        if arguments is None:
             return None
-        self._note("call_as_arguments", "a whole call in the place of its arguments")
+        self._note("call_as_arguments", "a whole call, or another object, around the arguments")
+        return self._read_whole(arguments, end)
+
+    def _in_other_form(self, start: int, name: str) -> bool | None:
+        """Read all that comes before the next marker as the arguments."""
+        buf, mark = self._buf, self.BREAKS.find(self._buf, start)
+        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
+            return False
+        end = len(buf) if mark is None else mark.start
+        arguments = arguments_in(name, buf[start:end], self._tools)
+        if arguments is None:
+            return None
+        self._note("arguments_repaired", "arguments: in another form")
+        return self._read_whole(arguments, end)
+
+    def _read_whole(self, arguments: str, end: int) -> bool:
         self._pos = end
-        self._out.emit("arguments", found[1])
+        self._out.emit("arguments", arguments)
         return self._close_call()
 
     def _finish(self) -> None:
@@ -2933,6 +3150,9 @@ class CallObjects(Repairs):
         self._written = ""
         self._named = self._beside = False  # and arguments next to the name
         self._unknown = False  # fields may hold the arguments
+        self._others_found: list[str] = []  # the values of unknown fields
+        # Whether another object is around the arguments, so that they are read as a whole; None: their first key shows.
+        self._wrapped = None if self.READ_AGAIN and self._tools else False
         self._early: str | None = None  # arguments that came before the name
         self._call_id: str | None = None
         self._reader = reader = CallReader(self.STYLES, self.BREAKS)
@@ -2951,7 +3171,8 @@ class CallObjects(Repairs):
                     return self._no_object("the object of a call")
             if "arguments" in (event, reader.role) and self._written != "done":
                 self._written = self._written or "".join(reader.out)[:1]
-                if self._named and self._written == "{":
+                passed = self._wrapped is False or not self._waits_for_key(reader, event)
+                if self._named and self._written == "{" and passed:
                     self._out.emit("arguments", reader.take())
                     self._in_string(reader)
             if event and not self._member(reader, event):
@@ -2960,9 +3181,21 @@ class CallObjects(Repairs):
             return self._end_object(reader)
         return self._reader is None
 
+    def _waits_for_key(self, reader: CallReader, event: str) -> bool:
+        """Return whether the arguments are not passed on yet, as another object is, or may be, around them."""
+        if self._wrapped is None and self._named:
+            text = "".join(reader.out)
+            if not event and PART_OF_FIRST_KEY.fullmatch(text):
+                return True
+            self._wrapped = self._is_wrapper(FIRST_KEY.match(text))
+        return bool(self._wrapped)
+
+    def _is_wrapper(self, key: Any) -> bool:
+        return key is not None and is_wrapper(key[1], self._out.calls[-1][0], self._tools)
+
     def _member(self, reader: CallReader, event: str) -> bool:
         """Handle a key or the value of a field; return False if this is no call after all."""
-        text = "" if event == "key" else reader.take()
+        text = "" if event == "key" else reader.take().removeprefix('"": ')
         is_text = text[:1] == '"'
         if event == "key" and self.FIELDS.get(("*",)) and len(reader.stack) == 1 and not self._named:
             return self._is_named(reader.path[0])
@@ -2981,13 +3214,14 @@ class CallObjects(Repairs):
             self._beside = True
         elif event == "arguments" and self._written != "done" and not self._beside:
             if self._named:
-                self._emit_arguments(text)
+                self._emit_arguments(self._without_wrapper(text) if self._wrapped else text)
             self._early, self._written = text, "done"
         elif event != "key":
             other = event == "other"
             what = ("unknown" if other else "repeated") + " field " + reader.path[-1]
             self._note("unknown_field" if other else "repeated_field", what)
             self._unknown = self._unknown or text not in ("null", '""')
+            self._others_found += [text] * (other and text[:1] in ("{", "[", '"'))
         return True
 
     def _is_argument(self, reader: CallReader) -> bool:
@@ -3029,12 +3263,18 @@ class CallObjects(Repairs):
         keys = keys_of(self._tools.get(name), self._tools.get(name)) if self.READ_AGAIN and text[:1] == "{" else None
         if keys is None or keys.intersection(found := json.loads(text)) or not found:
             return text
-        inner = calls_of(text, self._tools)
-        if not inner or inner[0][0] != name:
+        inside = self._without_wrapper(text)
+        if inside == text:
             self._lost("arguments_of_other_tool", "the arguments are not those of " + name)
+        return inside
+
+    def _without_wrapper(self, text: str) -> str:
+        """Return the arguments that another object is around; the object itself if it contains none."""
+        inside = arguments_of(self._out.calls[-1][0], text, self._tools)
+        if inside is None:
             return text
-        self._note("call_as_arguments", "a whole call in the place of its arguments")
-        return inner[0][1]
+        self._note("call_as_arguments", "a whole call, or another object, around the arguments")
+        return inside
 
     def _again(self, expected: str) -> None:
         """Go back to the beginning of the object, for a second reading."""
@@ -3081,10 +3321,13 @@ class CallObjects(Repairs):
         if not self._named:
             return self._no_object("a name")
         if self._early is None:
-            self._out.emit("arguments", self._no_arguments())
-            self.incomplete = self.incomplete or (self._unknown and not self._beside)
+            found = None if self._beside or len(self._others_found) != 1 else self._others_found[0]
+            inside = arguments_of(self._out.calls[-1][0], found, self._tools) if found and self.READ_AGAIN else None
+            self._out.emit("arguments", inside or self._no_arguments())
+            self.incomplete = self.incomplete or (self._unknown and not (self._beside or inside))
         if reader.repair:
             self._note("call_repaired", "call: " + reader.repair)
+            self._repaired = True
         self._reader = None
         return self._close_call()
 
@@ -3128,8 +3371,15 @@ class UsualObjects(CallObjects):
             # Nothing can be decided before all of it has arrived.
             self._undecided, self._undecided_from = text[:-1].startswith, self._pos
             return False
+        if self._wrapped is None and buf.startswith(text, self._pos):
+            key = FIRST_KEY.match(buf, end - 1)
+            if key is None and not self._final and PART_OF_FIRST_KEY.fullmatch(buf, end - 1):
+                self._undecided, self._undecided_from = PART_OF_FIRST_KEY.fullmatch, end - 1
+                return False
+            self._wrapped = self._is_wrapper(key)
         self._state = type(self)._object
-        if isinstance(reader, CallReader) and buf.startswith(text, self._pos) and not self._may_break(end - 1):
+        usual = buf.startswith(text, self._pos) and not self._wrapped
+        if isinstance(reader, CallReader) and usual and not self._may_break(end - 1):
             stop = json_end(buf, end - 1) if reader.style.is_json and buf.find("}", end) >= 0 else 0
             closing = OBJECT_END.match(buf, stop) if stop else None
             if closing is not None:  # the standard library's scanner has read all of it
@@ -3148,7 +3398,7 @@ class UsualObjects(CallObjects):
 
     def _object(self) -> bool:
         reader = self._reader
-        both = self._named and self._buf.startswith("}}", self._pos)
+        both = self._named and not self._wrapped and self._buf.startswith("}}", self._pos)
         if both and isinstance(reader, CallReader) and reader.may_close(self._early):
             self._pos += 2
             self._out.emit("arguments", reader.take() + "}")

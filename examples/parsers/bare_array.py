@@ -56,7 +56,14 @@ require_runtime(TPLC_VERSION, __name__)
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
+    (
+        ('"', '"', "json"),
+        ("'", "'", "python"),
+        ("“", "”", "json"),
+        ("”", "”", "json"),
+        ("‘", "’", "json"),
+        ('\\"', '\\"', "none"),
+    ),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 

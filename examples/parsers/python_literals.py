@@ -73,7 +73,8 @@ class StreamParser(Objects):
         ("call", "[run] {'callable':", "", "", 2), ("header", "[assistant]>", "", "", 0),
         ("empty", "[run] } [ran]", "", "", 0), ("call", "\x00[run]{'callable':'[run]{'callable':'", "", "", 6),
         ("call", "\x00[run]{'callable':'", "", "", 6), ("call", "\x00[run]{'callable':", "", "", 6),
-        ("call", "```json [run] {'callable': '", "", "", 0), ("call", "``` [run] {'callable': '", "", "", 0),
+        ("call", "```python [run] {'callable': '", "", "", 0), ("call", "```json [run] {'callable': '", "", "", 0),
+        ("call", "```xml [run] {'callable': '", "", "", 0), ("call", "``` [run] {'callable': '", "", "", 0),
         find=(
             r"<(\[\.\])|\[(?:(run\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(run\]"
             r"\s{0,64}\{'callable':\s{0,64}'\s{0,64}\}\s{0,64}\[ran\])|(run\]\s{0,64}\{'callable':\s{0,64}')|(run\]\s{"
@@ -81,8 +82,9 @@ class StreamParser(Objects):
             r"\s{0,4}'\s{0,4}(?ai:callable)\s{0,4}'\s{0,4}:[\s_▁-]{0,64}'[\s_▁-]{0,64}\[\s{0,4}(?ai:run)\s{0,4}\]\s{0,"
             r"4}\{\s{0,4}'\s{0,4}(?ai:callable)\s{0,4}'\s{0,4}:[\s_▁-]{0,64}')|(\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0"
             r",4}'\s{0,4}(?ai:callable)\s{0,4}'\s{0,4}:[\s_▁-]{0,64}')|(\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4}'\s{0"
-            r",4}(?ai:callable)\s{0,4}'\s{0,4}:))|`(?:(``json\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(``\s{0,64"
-            r"}\[run\]\s{0,64}\{'callable':\s{0,64}'))"
+            r",4}(?ai:callable)\s{0,4}'\s{0,4}:))|`(?:(``python\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(``json"
+            r"\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(``xml\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(``"
+            r"\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}'))"
         ), near=r"<(?=[\[]|\Z)|\[(?=[\t\n\r \-R_ar▁]|\Z)|`(?=[`]|\Z)", width=452,
     )
     OPENERS = ("[run] {'callable': ' [run] {'callable': '", "[run] {'callable': '")
@@ -104,12 +106,14 @@ class StreamParser(Objects):
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
         ("mark", "[run] {'callable': '", "", "", 1), ("mark", "[assistant]>", "", "", 0), ("mark", "[ran]", "", "", 1),
-        ("mark", "```json [run] {'callable': '", "", "", 0), ("mark", "``` [run] {'callable': '", "", "", 0),
+        ("mark", "```python [run] {'callable': '", "", "", 0), ("mark", "```json [run] {'callable': '", "", "", 0),
+        ("mark", "```xml [run] {'callable': '", "", "", 0), ("mark", "``` [run] {'callable': '", "", "", 0),
         ("mark", "} [ran]", "", "", 0),
         find=(
-            r"\[(?:(run\]\s{0,64}\{'callable':\s{0,64}')|(assistant\]>)|(ran\]))|`(?:(``json\s{0,64}\[run\]\s{0,64}\{'"
-            r"callable':\s{0,64}')|(``\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}'))|\}(\s{0,64}\[ran\])"
-        ), near=r"\[(?=[ar]|\Z)|`(?=[`]|\Z)|\}", width=220, first="[`}",
+            r"\[(?:(run\]\s{0,64}\{'callable':\s{0,64}')|(assistant\]>)|(ran\]))|`(?:(``python\s{0,64}\[run\]\s{0,64}"
+            r"\{'callable':\s{0,64}')|(``json\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(``xml\s{0,64}\[run\]\s{0,"
+            r"64}\{'callable':\s{0,64}')|(``\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}'))|\}(\s{0,64}\[ran\])"
+        ), near=r"\[(?=[ar]|\Z)|`(?=[`]|\Z)|\}", width=222, first="[`}",
     )
     LEFT_OVER = Scanner(
         ("call", "[run] {'callable': '", "", "", 0), find=r"\[(run\]\s{0,64}\{'callable':\s{0,64}')",
@@ -130,7 +134,8 @@ class StreamParser(Objects):
         ("empty", "[run] } [ran]", "", "", 0), ("closed", "[ran]", "", "", 1),
         ("call", "\x00[run]{'callable':'[run]{'callable':'", "", "", 6), ("call", "\x00[run]{'callable':'", "", "", 6),
         ("call", "\x00[run]{'callable':", "", "", 6), ("closed", "\x00[ran]", "", "", 6),
-        ("call", "```json [run] {'callable': '", "", "", 0), ("call", "``` [run] {'callable': '", "", "", 0),
+        ("call", "```python [run] {'callable': '", "", "", 0), ("call", "```json [run] {'callable': '", "", "", 0),
+        ("call", "```xml [run] {'callable': '", "", "", 0), ("call", "``` [run] {'callable': '", "", "", 0),
         ("closed", "} [ran]", "", "", 1), ("close", "}", "", "", 2),
         find=(
             r",(?:(\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(\s{0,6"
@@ -142,24 +147,30 @@ class StreamParser(Objects):
             r",4}(?ai:callable)\s{0,4}'\s{0,4}:[\s_▁-]{0,64}'[\s_▁-]{0,64}\[\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4}'"
             r"\s{0,4}(?ai:callable)\s{0,4}'\s{0,4}:[\s_▁-]{0,64}')|(\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4}'\s{0,4}("
             r"?ai:callable)\s{0,4}'\s{0,4}:[\s_▁-]{0,64}')|(\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4}'\s{0,4}(?ai:call"
-            r"able)\s{0,4}'\s{0,4}:)|(\s{0,4}(?ai:ran)\s{0,4}\]))|`(?:(``json\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,"
-            r"64}')|(``\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}'))|\}(?:(\s{0,64}\[ran\])|())"
+            r"able)\s{0,4}'\s{0,4}:)|(\s{0,4}(?ai:ran)\s{0,4}\]))|`(?:(``python\s{0,64}\[run\]\s{0,64}\{'callable':\s{"
+            r"0,64}')|(``json\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(``xml\s{0,64}\[run\]\s{0,64}\{'callable':"
+            r"\s{0,64}')|(``\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}'))|\}(?:(\s{0,64}\[ran\])|())"
         ), near=r",|;|<(?=[\[]|\Z)|\[(?=[\t\n\r \-R_ar▁]|\Z)|`(?=[`]|\Z)|\}", width=452,
     )
     AFTER_TURN = Scanner(
         ("header", "[assistant]> [run] {'callable': ' [run] {'callable': '", "", "", 0),
+        ("header", "[assistant]> ```python [run] {'callable': '", "", "", 0),
         ("header", "[assistant]> ```json [run] {'callable': '", "", "", 0),
         ("call", "[run] {'callable': ' [run] {'callable': '", "", "", 1),
+        ("header", "[assistant]> ```xml [run] {'callable': '", "", "", 0),
         ("header", "[assistant]> ``` [run] {'callable': '", "", "", 0),
         ("header", "[assistant]> [run] {'callable': '", "", "", 2), ("call", "[run] {'callable': '", "", "", 2),
-        ("call", "```json [run] {'callable': '", "", "", 1), ("call", "``` [run] {'callable': '", "", "", 1),
+        ("call", "```python [run] {'callable': '", "", "", 1), ("call", "```json [run] {'callable': '", "", "", 1),
+        ("call", "```xml [run] {'callable': '", "", "", 1), ("call", "``` [run] {'callable': '", "", "", 1),
         find=(
             r"\[(?:(assistant\]>\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,"
-            r"64}')|(assistant\]>\s{0,64}```json\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(run\]\s{0,64}\{'callab"
-            r"le':\s{0,64}'\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(assistant\]>\s{0,64}```\s{0,64}\[run\]\s{0,"
-            r"64}\{'callable':\s{0,64}')|(assistant\]>\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(run\]\s{0,64}\{'"
-            r"callable':\s{0,64}'))|`(?:(``json\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(``\s{0,64}\[run\]\s{0,6"
-            r"4}\{'callable':\s{0,64}'))"
+            r"64}')|(assistant\]>\s{0,64}```python\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(assistant\]>\s{0,64}"
+            r"```json\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(run\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\[run"
+            r"\]\s{0,64}\{'callable':\s{0,64}')|(assistant\]>\s{0,64}```xml\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64"
+            r"}')|(assistant\]>\s{0,64}```\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(assistant\]>\s{0,64}\[run\]"
+            r"\s{0,64}\{'callable':\s{0,64}')|(run\]\s{0,64}\{'callable':\s{0,64}'))|`(?:(``python\s{0,64}\[run\]\s{0,"
+            r"64}\{'callable':\s{0,64}')|(``json\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(``xml\s{0,64}\[run\]\s"
+            r"{0,64}\{'callable':\s{0,64}')|(``\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}'))"
         ), near=r"\[(?=[ar]|\Z)|`(?=[`]|\Z)", width=437,
     )
 

@@ -268,9 +268,14 @@ def trailing_overlap(text: str, lead: str) -> int:
     return next((n for n in range(min(len(text), len(lead)), 0, -1) if text.endswith(lead[-n:])), 0)
 
 
+NAMES = {"str": "string", "int": "integer", "float": "number", "bool": "boolean", "NoneType": "null", "list": "array"}
+# Other names for the types of JSON Schema.
+ALIASES = {**NAMES, "dict": "object", "None": "null", "tuple": "array", "double": "number", "long": "integer"}
 MOST_VARIANTS = 4096  # a larger schema is ignored
 ODD_IN_KEYS = frozenset("<>{}[],:=\n")
 REFERRING = frozenset(("$ref", "anyOf", "oneOf", "allOf"))  # members that lead to other schemas
+PLAIN = frozenset(("type", "description", "title", "default"))  # of these members, only the type matters
+ONLY = {name: frozenset([name]) for name in ("array", "boolean", "integer", "null", "number", "object", "string")}
 NULL = {"type": "null"}
 NAMESPACE = Pattern(r".*[.:/](?=[^.:/]+\Z)")
 SEPARATORS = Pattern(r"[\s_.-]+")
@@ -288,7 +293,7 @@ def tool_named(name: str, tools: Parameters) -> str:
     """
     if name in tools or not tools:
         return name
-    bare = name.strip().strip("\"'`“”/").strip()
+    bare = name.replace("\\", "").strip().removesuffix("()").strip("\"'`“”‘’«»/:= ").strip()
     shorts: tuple[str, str] = (bare, str(NAMESPACE.sub("", bare)))
     for short in filter(bare_name, shorts):
         if short in tools:
@@ -348,6 +353,36 @@ def _target(reference: str, root: object) -> object:
     return target
 
 
+def types_of(schema: object, root: object) -> frozenset[str] | None:
+    """Return the JSON types that a value may have; None if the schema doesn't determine them."""
+    if isinstance(schema, dict) and schema.keys() <= PLAIN:  # most schemas: this is asked for each argument
+        only = ONLY.get(str(schema.get("type")))
+        if only is not None:
+            return only
+    types: set[str] = set()
+    for variant in variants(schema, root):
+        stated, values = variant.get("type"), variant.get("enum", [variant["const"]] if "const" in variant else [])
+        given = stated if isinstance(stated, list) else [stated]
+        named = [ALIASES.get(name, name) for name in given if isinstance(name, str)]
+        if not named and isinstance(values, list):
+            named = [NAMES.get(type(value).__name__, "object") for value in values]
+        named = named or ["object"] * ("properties" in variant) or ["array"] * ("items" in variant)
+        if not named:
+            return None
+        types.update(named, ["null"] * (variant.get("nullable") is True))
+    return frozenset(types) or None
+
+
+def member_of(schema: object, root: object, key: str) -> object:
+    """Return the schema of one member of an object."""
+    for variant in variants(schema, root):
+        properties = variant.get("properties")
+        member = properties.get(key) if isinstance(properties, dict) else None
+        if isinstance(member or variant.get("additionalProperties"), dict):
+            return member or variant["additionalProperties"]
+    return None
+
+
 def properties_of(schema: object) -> list[str]:
     """Return the keys that a schema names, even if it allows others."""
     named = (variant.get("properties") for variant in variants(schema, schema))
@@ -363,6 +398,18 @@ def keys_of(schema: object, root: object) -> set[str] | None:
             return None
         keys.update(properties)
     return keys or None
+
+
+def fits(arguments: Mapping[str, object], schema: object) -> bool:
+    """Return whether a schema allows the keys of these arguments, and the types of their values."""
+    keys = keys_of(schema, schema)
+    for key, value in arguments.items():
+        types = types_of(member_of(schema, schema, key), schema)
+        kind = NAMES.get(type(value).__name__, "object")
+        number = kind == "integer" and types is not None and "number" in types
+        if (keys is not None and key not in keys) or (types is not None and kind not in types and not number):
+            return False
+    return True
 
 
 def is_odd_key(key: str, schema: object) -> bool:
@@ -395,7 +442,7 @@ JSON_WORDS = ("true", "false", "null")
 AFTER_LITERAL = Pattern(rf"\s{{0,{MOST_SPACE}}}[,;)\]}}<>|]")
 JSON_WORD = Pattern(r"[\w.+-]+")
 JSON_LITERAL = Pattern(rf"(?:true|false|null|{NUMBER.pattern})(?=[,\]}} \n\r\t])")
-COMMENT = Pattern(r"//[^\n]*(?:\n|\Z)|/\*.*?\*/")
+COMMENT = Pattern(r"(?://|#)[^\n]*(?:\n|\Z)|/\*.*?\*/")
 # A key with its quotes and its colon (the group), or its beginning; also a key without the second quote.
 KEY = Pattern(r'"[^"\\\x00-\x1f]{0,64}(?:"[ \t\r\n]{0,16}(?:(:)|\Z)|\Z)')
 # Shorter than KEY, and without control characters: as long as this may match, so may KEY, which waits for more input.
@@ -567,7 +614,7 @@ class Reader(Copied):
                 self._pop()
                 return pos
         if match.lastindex == 3:
-            if self.stack and text in "/=":
+            if self.stack and text in "/=#：，":
                 other = self._no_word(buf, pos, final)
                 if other != pos:
                     return other
@@ -653,16 +700,21 @@ class Reader(Copied):
     def _no_word(self, buf: str, pos: int, final: bool) -> int:
         """Return the end of a comment, or of a text in the place of a colon; `pos` if there is none, -1 if more input
         is needed."""
-        if buf[pos] == "=":
-            if self.want != "colon":
+        if buf[pos] in "=：，":
+            meant, arrow = ("comma" if buf[pos] == "，" else "colon"), buf[pos] == "=" and buf[pos + 1 : pos + 2] == ">"
+            if self.want != meant:
                 return pos
-            self._repaired("= for a colon")
-            self.out.append(":")
-            self.want = "value"
-            return pos + 1
+            if buf[pos] == "=" and pos + 1 == len(buf) and not final:
+                return -1
+            self._repaired(buf[pos] + " for a " + meant)
+            self._sign({"colon": ":", "comma": ","}[meant], "")
+            return pos + 1 + arrow
+        if buf[pos] == "#" and self.want not in ("key", "member", "comma", "item"):
+            return pos
         comment = COMMENT.match(buf, pos)
         begun = comment is None and (pos + 1 == len(buf) or buf[pos + 1] == "*")
-        if not final and (begun or (comment is not None and comment.end() == len(buf) and buf[pos + 1] == "/")):
+        line = comment is not None and comment.end() == len(buf) and buf[pos : pos + 2] != "/*"
+        if not final and (begun or line):
             return -1
         if comment is None:
             return pos
@@ -814,7 +866,9 @@ class Reader(Copied):
             if not (bare_key and self.style.bare_keys):
                 self._repaired("missing quotes")
             text = buf[pos:end].rstrip()
-            literal = '"' + escaped(text.rstrip("\"'") if bare_key else text) + '"'
+            # The first quote of a value may be missing.
+            bare = text.rstrip("\"'") if bare_key or (text[-1:] == '"' and text.count('"') == 1) else text
+            literal = '"' + escaped(bare) + '"'
         self._begin()
         self.out.append(literal)
         self._end()
@@ -919,47 +973,62 @@ def literal_of(text: str, words: Mapping[str, str]) -> str | None:
 NAME_KEYS = ("name", "tool_name", "function_name", "function", "tool", "recipient_name")
 ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "params", "kwargs")
 OTHER_KEYS = ("id", "type", "index", "call_id", "tool_call_id")
-KNOWN_KEYS = NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS
+SCHEMA_KEYS = ("properties",)  # models repeat the form of a schema
+KNOWN_KEYS = NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS + SCHEMA_KEYS
+MOST_WRAPS = 4  # objects around the arguments, or around a call
 FENCE_END = "```"
 FENCE = Pattern(r"```[\w-]*[^\S\n]*\n")
 INFINITY = float("inf")
+BEFORE_CALLS = Pattern(r"[\s(]*(?:\[\s*(?=\w[\w.:/-]*\())?")
+NO_BRACE = Pattern(r"""["']\w+["']\s*:""")
 BETWEEN_CALLS = Pattern(r"[\s,;)\]}]*")
-AT_ONCE = Pattern(r"""[\s({\[\\"'“`]*(?:json\b[\s({\[\\"'“]*)?""")
+AT_ONCE = Pattern(
+    r"""[\s({\[\\"'“”‘«`]*(?:(?i:json)\b:?[\s({\[\\"'“”‘«`]*)?(?:<(?:[\w:-]+\s*[ =]\s*(?:\w+\s*=\s*)?)?["']?)?"""
+)
+ANY_KEY = Pattern(r"""[\s(\[`]*(?:(?i:json)\b:?\s*)?[{\s]+(?:\\n)?[\\"'“”‘«]+\w""")
+WORD_BEFORE = Pattern(r"\s*(?i:json)\b:?\s*")
+# The name of a tool before its arguments, and a keyword in them.
+CALLED = Pattern(r"""["'`]?([\w.:/-]{1,64}?)["'`]?\s*(?:([(])|[:=]?\s*(?=\{))""")
+KEYWORD = Pattern(r"""\s*["']?(\w{1,64})["']?\s*[=:]\s*""")
+KEYWORD_FOLLOWS = (Pattern(r"\s*(?:,\s*(?:[\"']?\w{1,64}[\"']?\s*[=:]|\))|\))"),) * 2
+AFTER_KEYWORD = Pattern(r"\s*(?:,\s*)?(\))?")
+ELEMENT = Pattern(r"""\s*<([\w:-]+)(?:\s*[ =]\s*(?:\w+\s*=\s*)?["']?([\w.:-]+)["']?)?\s*>(.*?)</[\w:.=-]+>\s*""")
+TAGGED_CALL = Pattern(r"""<([\w:-]+)(\s*[ =]\s*(?:\w+\s*=\s*)?["']?([\w.:/-]+)["']?)?\s*>(.*)</\1>""")
 # A missing quote after a key, or after a value before the next key.
 KEY_LEFT_OPEN = Pattern(r'(?<=[{,\s])"(\w+):(?=\s*["\[{\w-])')
 NAME_LEFT_OPEN = Pattern(r':\s*"(\w+)\s*,(?=\s*"\w+"\s*:)')
 STYLES = (
     Style(
-        (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json")),
+        (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ("”", "”", "json"), ("‘", "’", "json")),
         {"true": "true", "false": "false", "null": "null", "True": "true", "False": "false", "None": "null"},
     ),
 ) * 3
 
 
 def may_be_calls(text: str, tools: Parameters, keys: tuple[str, ...]) -> bool:
-    """Return whether the text begins like a call: brackets and quotes, then a key of calls or the name of a tool."""
+    """Return whether the text begins like a call: with an object, or with brackets, quotes and a tool's name."""
     at = AT_ONCE.match(text).end()
     rest = text[at : at + 64]
+    if ANY_KEY.match(text) is not None:
+        return True
     known = [*keys, *KNOWN_KEYS, *tools]
     return not rest or any(rest.startswith(word) or word.startswith(rest) for word in known)
 
 
 def calls_in(text: str, tools: Parameters) -> list[tuple[str, str]]:
     """Return the calls in a text, with their arguments as JSON; none if the text contains anything else."""
-    text = text.strip().removesuffix(FENCE_END).rstrip()
-    fence = FENCE.match(text)
-    text = text[fence.end() :].strip() if fence is not None else text
-    for candidate in dict.fromkeys(_candidates(text)):
-        found = [_call_of(value, tools) for value in _values(candidate)]
+    for candidate in _candidates(text):
+        values = [inner for value in _values(candidate, tools) for inner in _unwrapped(value, tools)]
+        found = [_call_of(value, tools) for value in values]
         if found and None not in found:
             return [call for call in found if call is not None]
     return []
 
 
 def arguments_of(name: str, text: str, tools: Parameters) -> str | None:
-    """Return the arguments of a tool in an object of JSON; None if they are not this tool's."""
+    """Return the arguments of a tool that a value in JSON is or contains; None if they are not this tool's."""
     value = loaded(text)
-    found = _with_arguments(name, {"arguments": value}, tools) if isinstance(value, dict) else None
+    found = _with_arguments(name, {"arguments": value}, tools) if value is not None and name in tools else None
     return None if found is None else found[1]
 
 
@@ -981,30 +1050,122 @@ def finite(text: str) -> float:
 
 def _candidates(text: str) -> Iterator[str]:
     """Yield the text, and repaired forms of it."""
+    text = text.strip().removesuffix(FENCE_END).rstrip()
+    fence = FENCE.match(text) or WORD_BEFORE.match(text)
+    text = text[fence.end() :].strip() if fence is not None else text
     yield text
+    inside = loaded(text) if text[:1] == '"' else text[1:-1] if text[:1] in ("'", "`") else None
+    if isinstance(inside, str):
+        yield inside
     if '\\"' in text:
-        yield text.replace('\\"', '"')
+        yield text.replace('\\"', '"').replace("\\n", "\n")
+    if LINE_ESCAPED.search(text):
+        yield LINE_ESCAPED.sub("\n", text)
+    if '""' in text:
+        yield DOUBLED_QUOTES.sub('"', text)
     if "{{" in "".join(text.split()):
         yield DOUBLED.sub(r"\1", text)
-    yield NAME_LEFT_OPEN.sub(r': "\1",', KEY_LEFT_OPEN.sub(r'"\1":', text))
+    if NO_BRACE.match(text):
+        yield "{" + text
+    if text != (closed := NAME_LEFT_OPEN.sub(r': "\1",', KEY_LEFT_OPEN.sub(r'"\1":', text))):
+        yield closed
+    if text[:1] in ("[", "("):
+        yield from _candidates(text.strip("[]() \n\t"))
 
 
+LINE_ESCAPED = Pattern(r"(?<=[{,\[])\\n|\\n(?=[}\]])")
+DOUBLED_QUOTES = Pattern(r'""(?=\w)|(?<=\w)""')
 DOUBLED = Pattern(r"([{}])\s*\1")
 
 
-def _values(text: str) -> list[Any]:
-    """Return consecutive objects, also those in lists; with a None in the list if there is anything else."""
+def _values(text: str, tools: Parameters) -> list[Any]:
+    """Return consecutive objects, also those in lists, and calls such as f(a=1); with a None in the list if there is
+    anything else."""
     found: list[Any] = []
-    pos = BETWEEN_CALLS.match(text, 0).end()
+    pos = BEFORE_CALLS.match(text, 0).end()
     while pos < len(text) and len(found) < 1000:
-        if text[pos] not in "{[":
+        read = json_value if text[pos] in "{[" else _tagged_call if text[pos] == "<" else _called
+        value, pos = read(text, pos, tools)
+        if value is None:
             return [None]
-        reader = Reader(STYLES)
-        pos = reader.read(text, pos, True)
-        value = loaded(reader.close())
         found += value if isinstance(value, list) else [value]
         pos = BETWEEN_CALLS.match(text, pos).end()
     return found
+
+
+def _tagged_call(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
+    """Return the call `<x=f> … </x>` with elements in it as an object, and where it ends; None if there is none."""
+    match = TAGGED_CALL.match(text, pos)
+    name = tool_named(match[3] or match[1], tools) if match is not None else ""
+    if match is None or name not in tools:
+        return None, pos
+    arguments = _tagged(match[4], name, tools)
+    return {"name": name, "arguments": arguments} if arguments or not match[4].strip() else None, int(match.end())
+
+
+def json_value(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
+    """Return the value in JSON that begins here, and where it ends."""
+    reader = Reader(STYLES)
+    end = reader.read(text, pos, True)
+    return loaded(reader.close()), end
+
+
+def _called(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
+    """Return the call `f(a=1)`, `f({"a": 1})` or `f {"a": 1}` as an object, and where it ends; None if there is
+    none."""
+    match = CALLED.match(text, pos)
+    name = tool_named(match[1], tools) if match is not None else ""
+    if match is None or name not in tools:
+        return None, pos
+    pos = match.end()
+    members: dict[str, Any] = {}
+    if text.startswith("{", pos):
+        arguments, pos = json_value(text, pos, tools)
+        return {"name": name, "arguments": arguments}, pos
+    while match[2]:
+        after = AFTER_KEYWORD.match(text, pos)
+        if after[1] or after.end() == len(text):
+            return {"name": name, "arguments": members}, after.end()
+        key = KEYWORD.match(text, after.end())
+        if key is None:
+            break
+        reader = FollowedReader(STYLES)
+        reader.follow = KEYWORD_FOLLOWS
+        pos = reader.read(text, key.end(), True)
+        members[key[1]] = loaded(reader.close())
+    return None, pos
+
+
+def _tagged(text: str, name: str, tools: Parameters) -> dict[str, Any]:
+    """Return the arguments of a tool in elements such as `<a>1</a>` or `<x name="a">1</x>`; {} if there is anything
+    else."""
+    schema, pos = tools.get(name), 0
+    keys = keys_of(schema, schema) or set()
+    found: dict[str, Any] = {}
+    while pos < len(text):
+        element = ELEMENT.match(text, pos)
+        key = (element[2] or element[1]) if element is not None else ""
+        if element is None or key not in keys or key in found:
+            return {}
+        types, value = types_of(member_of(schema, schema, key), schema), element[3].strip()
+        found[key] = (
+            value if types is None or "string" in types else loaded(value.lower() if value.isalpha() else value)
+        )
+        pos = element.end()
+    return found
+
+
+def _unwrapped(value: Any, tools: Parameters, depth: int = 0) -> Iterator[Any]:
+    """Yield the values that are in the place of calls: inside of lists, and of objects with one member."""
+    if isinstance(value, list) and depth < MOST_WRAPS:
+        for item in value:
+            yield from _unwrapped(item, tools, depth + 1)
+        return
+    rest = [(key, item) for key, item in value.items() if key not in OTHER_KEYS] if isinstance(value, dict) else []
+    if len(rest) == 1 and tool_named(rest[0][0], tools) not in tools and isinstance(rest[0][1], (dict, list)):
+        yield from _unwrapped(rest[0][1], tools, depth + 1) if depth < MOST_WRAPS else [None]
+    else:
+        yield value
 
 
 def _call_of(value: Any, tools: Parameters) -> tuple[str, str] | None:
@@ -1012,7 +1173,9 @@ def _call_of(value: Any, tools: Parameters) -> tuple[str, str] | None:
     value = _innermost(value)
     if value is None:
         return None
-    for key in NAME_KEYS:
+    # The name of a tool may be under any key.
+    others = [key for key, item in value.items() if isinstance(item, str) and item in tools and key not in NAME_KEYS]
+    for key in (*NAME_KEYS, *others):
         name = tool_named(value[key], tools) if isinstance(value.get(key), str) else ""
         if name and name in tools:
             rest = {other: item for other, item in value.items() if other != key}
@@ -1042,16 +1205,36 @@ def _with_arguments(name: str, members: dict[str, Any], tools: Parameters) -> tu
     if not named and len(rest) == 1 and not rest.keys() <= (keys or rest.keys()):
         named = list(rest)
     arguments = members[named[0]] if named else rest
-    if isinstance(arguments, str):
-        inside = _values(arguments)
-        arguments = inside[0] if len(inside) == 1 else None
-    arguments = {} if arguments is None and named else arguments
-    if not isinstance(arguments, dict) or (keys is not None and not keys.issuperset(arguments)):
-        return None
+    if named and any(isinstance(item, (dict, list)) for key, item in rest.items() if key != named[0]):
+        return None  # it would be lost
+    if arguments is not None or not named:
+        arguments = arguments_within(name, arguments, tools)
+    else:
+        arguments = {}
     try:
-        return name, json.dumps(arguments, ensure_ascii=False)
+        return None if arguments is None else (name, json.dumps(arguments, ensure_ascii=False))
     except RecursionError:
         return None
+
+
+def arguments_within(name: str, value: Any, tools: Parameters) -> dict[str, Any] | None:
+    """Return the object with a tool's arguments that a value is or contains; None if there is none."""
+    keys = keys_of(tools[name], tools[name])
+    for _ in range(MOST_WRAPS):
+        if isinstance(value, str):
+            value = _values(value, tools)
+        if isinstance(value, list) and len(value) == 1:
+            value = value[0]
+        if not isinstance(value, dict):
+            return None
+        if keys is None or keys.issuperset(value):
+            return value
+        named = [item for item in value.values() if isinstance(item, str) and item in tools and item != name]
+        inner = [item for item in value.values() if isinstance(item, dict) or str(item).lstrip()[:1] == "{"]
+        if named or len(inner) != 1 or not keys.isdisjoint(value):
+            return None
+        value = inner[0]
+    return None
 
 
 OPENING = Pattern(r"\s*```[^\n`]*\n")
@@ -1986,6 +2169,7 @@ class Machine(Slots):
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
     _reader: Reader | None = None  # and the reader of one
     _is_opened_twice = False  # another opener follows the opener of this call
+    _repaired = False  # the arguments of the last call were repaired
     _once = False  # the second reading of this call found none
 
     def _regular(self, chunk: str) -> list[Delta]:
@@ -2023,8 +2207,17 @@ class Machine(Slots):
             return False
         if reader.repair:
             self._note("arguments_repaired", "arguments: " + reader.repair)
+            self._repaired = True
         self._reader = None
         return True
+
+    def _check_repaired(self) -> None:
+        """Repairs that invent a key, or a value of another type than the schema's, have failed."""
+        self._out.flush()
+        arguments = loaded("".join(self._out.texts["arguments"]))
+        if isinstance(arguments, dict) and not fits(arguments, self._tools.get(self._out.calls[-1][0])):
+            self.incomplete = True
+        self._repaired = False
 
     def _call(self) -> bool:
         # call = (slot SLOT_END)* arguments
@@ -2143,6 +2336,8 @@ class Machine(Slots):
             self._note("unknown_tool", "unknown tool " + name)
 
     def _close_call(self) -> bool:
+        if self._repaired and self._tools:
+            self._check_repaired()
         self._open, self._closed, self._fresh, self._line_start, self._space = False, False, True, True, ""
         self._unclosed = self.CLOSED
         self._state = type(self)._after_call
@@ -2176,7 +2371,8 @@ class Machine(Slots):
 
 
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "last")
-LEFT_SIGNS = Pattern(r"[\"']?[}\])]|`{1,3}")
+LEFT_SIGNS = Pattern(r"[\"']?[}\])]{1,4}|`{1,3}")
+LEFT_IN_CALL = Pattern(r"[\"']?[}\])]{0,4}[,;]")  # and before the closer that a call lacks
 
 
 def is_empty_object(arguments: str) -> bool:
@@ -2279,6 +2475,10 @@ class Repairs(Machine):
             if is_empty_object("".join(texts)):
                 self._lost("no_argument", "text follows the empty arguments of a call without a closer")
 
+    def _left_sign(self, start: int) -> Any:
+        left = LEFT_IN_CALL.match(self._buf, start) if self._unclosed else None
+        return left or LEFT_SIGNS.match(self._buf, start)
+
     def _left_over(self, kind: str) -> str:
         """Skip a superfluous bracket after a call, or an opener in the place of a closer, at the end of the calls.
 
@@ -2288,7 +2488,7 @@ class Repairs(Machine):
         opener = self.LEFT_OVER.match(buf, start) if self._unclosed else None
         if opener is not None:
             kind, end = "call", opener.end
-        elif kind == "" and start < len(buf) and (left := LEFT_SIGNS.match(buf, start)) is not None:
+        elif kind == "" and start < len(buf) and (left := self._left_sign(start)) is not None:
             end = left.end()
         else:
             return "more" if kind == "" and not self._final and buf[start:] in ('"', "'") else "no"
@@ -2627,7 +2827,14 @@ def end_with_the_reader() -> None:
 
 
 STYLE = PlainStyle(
-    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
+    (
+        ('"', '"', "json"),
+        ("'", "'", "python"),
+        ("“", "”", "json"),
+        ("”", "”", "json"),
+        ("‘", "’", "json"),
+        ('\\"', '\\"', "none"),
+    ),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -2646,13 +2853,15 @@ class StreamParser(QuotedPairs):
         ("line", "<.code.> [", "", "", 2), ("line", "<.code.>", "", "", 2), ("end", "<./.>", "", "\n", 0),
         ("line", "\x00<.code.>[<.code.>[", "", "", 6), ("alike", "\x00<./mind.>", "", "", 6),
         ("line", "\x00<.code.>[", "", "", 6), ("line", "\x00<.code.>", "", "", 6),
-        ("line", "```json <.code.> [", "", "", 0), ("line", "``` <.code.> [", "", "", 0),
+        ("line", "```python <.code.> [", "", "", 0), ("line", "```json <.code.> [", "", "", 0),
+        ("line", "```xml <.code.> [", "", "", 0), ("line", "``` <.code.> [", "", "", 0),
         find=(
             r"<(?:(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|(\./mind\.>)|(\.code\.>\s{0,64}\[)|(\.code\.>)|(\."
             r"/\.>)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[[\s_▁-]{0,64}<\s{0,4}\.\s{0,4}(?ai:code)\s{0,"
             r"4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}/\s{0,4}(?ai:mind)\s{0,4}\.\s{0,4}>)|(\s{0,4}\.\s{0,4}(?ai:code)"
-            r"\s{0,4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>))|`(?:(``json\s{0,64}<\.code\.>"
-            r"\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,64}\[))"
+            r"\s{0,4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>))|`(?:(``python\s{0,64}<\.code"
+            r"\.>\s{0,64}\[)|(``json\s{0,64}<\.code\.>\s{0,64}\[)|(``xml\s{0,64}<\.code\.>\s{0,64}\[)|(``\s{0,64}<\.co"
+            r"de\.>\s{0,64}\[))"
         ), near=r"<(?=[\t\n\r \-._▁]|\Z)|`(?=[`]|\Z)", width=224,
     )
     IN_CONTENT = Scanner(
@@ -2662,7 +2871,8 @@ class StreamParser(QuotedPairs):
         ("header", "<.assistant.>", "", "", 0), ("call", "<.code.> [", "", "", 2), ("stray", "<./mind.>", "", "", 0),
         ("reasoning", "<.mind.>", "", "", 0), ("call", "<.code.>", "", "", 2), ("end", "<./.>", "", "\n", 0),
         ("call", "\x00<.code.>[<.code.>[", "", "", 6), ("call", "\x00<.code.>[", "", "", 6),
-        ("call", "\x00<.code.>", "", "", 6), ("call", "```json <.code.> [", "", "", 0),
+        ("call", "\x00<.code.>", "", "", 6), ("call", "```python <.code.> [", "", "", 0),
+        ("call", "```json <.code.> [", "", "", 0), ("call", "```xml <.code.> [", "", "", 0),
         ("call", "``` <.code.> [", "", "", 0),
         find=(
             r"<(?:(\.code\.>\s{0,64}\[\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}\]\s{0,64}<\./code"
@@ -2670,8 +2880,9 @@ class StreamParser(QuotedPairs):
             r"e\.>\s{0,64}\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}<\./code\.>)|(\.assistant\.>)|(\.code\.>\s{0,64}\[)"
             r"|(\./mind\.>)|(\.mind\.>)|(\.code\.>)|(\./\.>)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[[\s_"
             r"▁-]{0,64}<\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0"
-            r",4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>))|`(?:(``json\s{0,64}<\.code\.>\s{0,64}\[)|("
-            r"``\s{0,64}<\.code\.>\s{0,64}\[))"
+            r",4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>))|`(?:(``python\s{0,64}<\.code\.>\s{0,64}\[)"
+            r"|(``json\s{0,64}<\.code\.>\s{0,64}\[)|(``xml\s{0,64}<\.code\.>\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,64}"
+            r"\[))"
         ), near=r"<(?=[\t\n\r \-._▁]|\Z)|`(?=[`]|\Z)", width=224,
     )
     BEFORE_CONTENT = Scanner(
@@ -2682,7 +2893,8 @@ class StreamParser(QuotedPairs):
         ("reasoning", "<.mind.>", "", "", 0), ("call", "<.code.>", "", "", 2), ("end", "<./.>", "", "\n", 0),
         ("call", "\x00<.code.>[<.code.>[", "", "", 6), ("call", "\x00<.code.>[", "", "", 6),
         ("reasoning", "\x00<.mind.>", "", "", 6), ("call", "\x00<.code.>", "", "", 6),
-        ("call", "```json <.code.> [", "", "", 0), ("call", "``` <.code.> [", "", "", 0),
+        ("call", "```python <.code.> [", "", "", 0), ("call", "```json <.code.> [", "", "", 0),
+        ("call", "```xml <.code.> [", "", "", 0), ("call", "``` <.code.> [", "", "", 0),
         find=(
             r"<(?:(\.code\.>\s{0,64}\[\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}\]\s{0,64}<\./code"
             r"\.>)|(\.code\.>\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|(\.cod"
@@ -2690,7 +2902,8 @@ class StreamParser(QuotedPairs):
             r"|(\./mind\.>)|(\.mind\.>)|(\.code\.>)|(\./\.>)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[[\s_"
             r"▁-]{0,64}<\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0"
             r",4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?ai:mind)\s{0,4}\.\s{0,4}>)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}"
-            r">))|`(?:(``json\s{0,64}<\.code\.>\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,64}\[))"
+            r">))|`(?:(``python\s{0,64}<\.code\.>\s{0,64}\[)|(``json\s{0,64}<\.code\.>\s{0,64}\[)|(``xml\s{0,64}<\.cod"
+            r"e\.>\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,64}\[))"
         ), near=r"<(?=[\t\n\r \-._▁]|\Z)|`(?=[`]|\Z)", width=224,
     )
     REASONING_AGAIN = Scanner(("reasoning", "<.mind.>", "", "", 0), find=r"<(\.mind\.>)", near=r"<(?=[.]|\Z)", width=9)
@@ -2708,12 +2921,14 @@ class StreamParser(QuotedPairs):
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
         ("mark", "<.assistant.>", "", "", 0), ("mark", "<./code.>", "", "", 1), ("mark", "<.code.> [", "", "", 1),
-        ("mark", "] <./code.>", "", "", 0), ("mark", "```json <.code.> [", "", "", 0),
+        ("mark", "] <./code.>", "", "", 0), ("mark", "```python <.code.> [", "", "", 0),
+        ("mark", "```json <.code.> [", "", "", 0), ("mark", "```xml <.code.> [", "", "", 0),
         ("mark", "``` <.code.> [", "", "", 0),
         find=(
-            r"<(?:(\.assistant\.>)|(\./code\.>)|(\.code\.>\s{0,64}\[))|\](\s{0,64}<\./code\.>)|`(?:(``json\s{0,64}<\.c"
-            r"ode\.>\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,64}\[))"
-        ), near=r"<(?=[.]|\Z)|\]|`(?=[`]|\Z)", width=146, first="<]`",
+            r"<(?:(\.assistant\.>)|(\./code\.>)|(\.code\.>\s{0,64}\[))|\](\s{0,64}<\./code\.>)|`(?:(``python\s{0,64}<"
+            r"\.code\.>\s{0,64}\[)|(``json\s{0,64}<\.code\.>\s{0,64}\[)|(``xml\s{0,64}<\.code\.>\s{0,64}\[)|(``\s{0,64"
+            r"}<\.code\.>\s{0,64}\[))"
+        ), near=r"<(?=[.]|\Z)|\]|`(?=[`]|\Z)", width=148, first="<]`",
     )
     LEFT_OVER = Scanner(
         ("call", "<.code.> [", "", "", 0), find=r"<(\.code\.>\s{0,64}\[)", near=r"<(?=[.]|\Z)", width=74
@@ -2732,13 +2947,14 @@ class StreamParser(QuotedPairs):
         ("next", "<./code.>", "", "", 1), ("next", "<.code.> [", "", "", 2), ("next", "<./.>", "", "\n", 0),
         ("next", "\x00<.code.>[<.code.>[", "", "", 6), ("next", "\x00<./code.>", "", "", 6),
         ("next", "\x00<.code.>[", "", "", 6), ("next", "] <./code.>", "", "", 0), ("next", "]", "", "", 2),
-        ("next", "```json <.code.> [", "", "", 0), ("next", "``` <.code.> [", "", "", 0),
+        ("next", "```python <.code.> [", "", "", 0), ("next", "```json <.code.> [", "", "", 0),
+        ("next", "```xml <.code.> [", "", "", 0), ("next", "``` <.code.> [", "", "", 0),
         find=(
             r"\)()|,()|<(?:(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|(\./code\.>)|(\.code\.>\s{0,64}\[)|(\./\."
             r">)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[[\s_▁-]{0,64}<\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}"
             r"\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}/\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>)|(\s{0,4}\.\s{0,4}(?ai:code)\s"
-            r"{0,4}\.\s{0,4}>\s{0,4}\[))|\](?:(\s{0,64}<\./code\.>)|())|`(?:(``json\s{0,64}<\.code\.>\s{0,64}\[)|(``\s"
-            r"{0,64}<\.code\.>\s{0,64}\[))"
+            r"{0,4}\.\s{0,4}>\s{0,4}\[))|\](?:(\s{0,64}<\./code\.>)|())|`(?:(``python\s{0,64}<\.code\.>\s{0,64}\[)|(``"
+            r"json\s{0,64}<\.code\.>\s{0,64}\[)|(``xml\s{0,64}<\.code\.>\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,64}\[))"
         ), near=r"\)|,|<(?=[\t\n\r \-._▁]|\Z)|\]|`(?=[`]|\Z)", width=224,
     )
     PAIR_OPENS = False
@@ -2760,7 +2976,8 @@ class StreamParser(QuotedPairs):
         ("call", "<.code.>", "", "", 2), ("reasoning", "<.mind.>", "", "", 0), ("end", "<./.>", "", "\n", 0),
         ("call", "\x00<.code.>[<.code.>[", "", "", 6), ("call", "\x00<.code.>[", "", "", 6),
         ("closed", "\x00<./code.>", "", "", 6), ("call", "\x00<.code.>", "", "", 6),
-        ("closed", "] <./code.>", "", "", 1), ("closed", "]", "", "", 2), ("call", "```json <.code.> [", "", "", 0),
+        ("closed", "] <./code.>", "", "", 1), ("closed", "]", "", "", 2), ("call", "```python <.code.> [", "", "", 0),
+        ("call", "```json <.code.> [", "", "", 0), ("call", "```xml <.code.> [", "", "", 0),
         ("call", "``` <.code.> [", "", "", 0),
         find=(
             r"\)()|,()|<(?:(\.code\.>\s{0,64}\[\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}\]\s{0,64}"
@@ -2769,21 +2986,27 @@ class StreamParser(QuotedPairs):
             r"0,64}\[)|(\./code\.>)|(\./mind\.>)|(\.code\.>)|(\.mind\.>)|(\./\.>)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\."
             r"\s{0,4}>\s{0,4}\[[\s_▁-]{0,64}<\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?"
             r"ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}/\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>)|(\s{0,4}\.\s{0"
-            r",4}(?ai:code)\s{0,4}\.\s{0,4}>))|\](?:(\s{0,64}<\./code\.>)|())|`(?:(``json\s{0,64}<\.code\.>\s{0,64}\[)"
-            r"|(``\s{0,64}<\.code\.>\s{0,64}\[))"
+            r",4}(?ai:code)\s{0,4}\.\s{0,4}>))|\](?:(\s{0,64}<\./code\.>)|())|`(?:(``python\s{0,64}<\.code\.>\s{0,64}"
+            r"\[)|(``json\s{0,64}<\.code\.>\s{0,64}\[)|(``xml\s{0,64}<\.code\.>\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,6"
+            r"4}\[))"
         ), near=r"\)|,|<(?=[\t\n\r \-._▁]|\Z)|\]|`(?=[`]|\Z)", width=224,
     )
     AFTER_TURN = Scanner(
         ("header", "<.assistant.> <.code.> [ <.code.> [", "", "", 0),
+        ("header", "<.assistant.> ```python <.code.> [", "", "", 0),
         ("header", "<.assistant.> ```json <.code.> [", "", "", 0),
-        ("header", "<.assistant.> ``` <.code.> [", "", "", 0), ("header", "<.assistant.> <.code.> [", "", "", 2),
-        ("call", "<.code.> [ <.code.> [", "", "", 1), ("call", "<.code.> [", "", "", 2),
-        ("call", "```json <.code.> [", "", "", 1), ("call", "``` <.code.> [", "", "", 1),
+        ("header", "<.assistant.> ```xml <.code.> [", "", "", 0), ("header", "<.assistant.> ``` <.code.> [", "", "", 0),
+        ("header", "<.assistant.> <.code.> [", "", "", 2), ("call", "<.code.> [ <.code.> [", "", "", 1),
+        ("call", "<.code.> [", "", "", 2), ("call", "```python <.code.> [", "", "", 1),
+        ("call", "```json <.code.> [", "", "", 1), ("call", "```xml <.code.> [", "", "", 1),
+        ("call", "``` <.code.> [", "", "", 1),
         find=(
-            r"<(?:(\.assistant\.>\s{0,64}<\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|(\.assistant\.>\s{0,64}```j"
-            r"son\s{0,64}<\.code\.>\s{0,64}\[)|(\.assistant\.>\s{0,64}```\s{0,64}<\.code\.>\s{0,64}\[)|(\.assistant\.>"
-            r"\s{0,64}<\.code\.>\s{0,64}\[)|(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|(\.code\.>\s{0,64}\[))|`"
-            r"(?:(``json\s{0,64}<\.code\.>\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,64}\[))"
+            r"<(?:(\.assistant\.>\s{0,64}<\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|(\.assistant\.>\s{0,64}```p"
+            r"ython\s{0,64}<\.code\.>\s{0,64}\[)|(\.assistant\.>\s{0,64}```json\s{0,64}<\.code\.>\s{0,64}\[)|(\.assist"
+            r"ant\.>\s{0,64}```xml\s{0,64}<\.code\.>\s{0,64}\[)|(\.assistant\.>\s{0,64}```\s{0,64}<\.code\.>\s{0,64}\["
+            r")|(\.assistant\.>\s{0,64}<\.code\.>\s{0,64}\[)|(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|(\.code"
+            r"\.>\s{0,64}\[))|`(?:(``python\s{0,64}<\.code\.>\s{0,64}\[)|(``json\s{0,64}<\.code\.>\s{0,64}\[)|(``xml\s"
+            r"{0,64}<\.code\.>\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,64}\[))"
         ), near=r"<(?=[.]|\Z)|`(?=[`]|\Z)", width=290,
     )
 

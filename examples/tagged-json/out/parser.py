@@ -271,8 +271,13 @@ def trailing_overlap(text: str, lead: str) -> int:
     return next((n for n in range(min(len(text), len(lead)), 0, -1) if text.endswith(lead[-n:])), 0)
 
 
+NAMES = {"str": "string", "int": "integer", "float": "number", "bool": "boolean", "NoneType": "null", "list": "array"}
+# Other names for the types of JSON Schema.
+ALIASES = {**NAMES, "dict": "object", "None": "null", "tuple": "array", "double": "number", "long": "integer"}
 MOST_VARIANTS = 4096  # a larger schema is ignored
 REFERRING = frozenset(("$ref", "anyOf", "oneOf", "allOf"))  # members that lead to other schemas
+PLAIN = frozenset(("type", "description", "title", "default"))  # of these members, only the type matters
+ONLY = {name: frozenset([name]) for name in ("array", "boolean", "integer", "null", "number", "object", "string")}
 NULL = {"type": "null"}
 NAMESPACE = Pattern(r".*[.:/](?=[^.:/]+\Z)")
 SEPARATORS = Pattern(r"[\s_.-]+")
@@ -290,7 +295,7 @@ def tool_named(name: str, tools: Parameters) -> str:
     """
     if name in tools or not tools:
         return name
-    bare = name.strip().strip("\"'`“”/").strip()
+    bare = name.replace("\\", "").strip().removesuffix("()").strip("\"'`“”‘’«»/:= ").strip()
     shorts: tuple[str, str] = (bare, str(NAMESPACE.sub("", bare)))
     for short in filter(bare_name, shorts):
         if short in tools:
@@ -350,6 +355,36 @@ def _target(reference: str, root: object) -> object:
     return target
 
 
+def types_of(schema: object, root: object) -> frozenset[str] | None:
+    """Return the JSON types that a value may have; None if the schema doesn't determine them."""
+    if isinstance(schema, dict) and schema.keys() <= PLAIN:  # most schemas: this is asked for each argument
+        only = ONLY.get(str(schema.get("type")))
+        if only is not None:
+            return only
+    types: set[str] = set()
+    for variant in variants(schema, root):
+        stated, values = variant.get("type"), variant.get("enum", [variant["const"]] if "const" in variant else [])
+        given = stated if isinstance(stated, list) else [stated]
+        named = [ALIASES.get(name, name) for name in given if isinstance(name, str)]
+        if not named and isinstance(values, list):
+            named = [NAMES.get(type(value).__name__, "object") for value in values]
+        named = named or ["object"] * ("properties" in variant) or ["array"] * ("items" in variant)
+        if not named:
+            return None
+        types.update(named, ["null"] * (variant.get("nullable") is True))
+    return frozenset(types) or None
+
+
+def member_of(schema: object, root: object, key: str) -> object:
+    """Return the schema of one member of an object."""
+    for variant in variants(schema, root):
+        properties = variant.get("properties")
+        member = properties.get(key) if isinstance(properties, dict) else None
+        if isinstance(member or variant.get("additionalProperties"), dict):
+            return member or variant["additionalProperties"]
+    return None
+
+
 def keys_of(schema: object, root: object) -> set[str] | None:
     """Return the keys that an object may have; None if the schema doesn't determine them."""
     keys: set[str] = set()
@@ -361,6 +396,18 @@ def keys_of(schema: object, root: object) -> set[str] | None:
     return keys or None
 
 
+def fits(arguments: Mapping[str, object], schema: object) -> bool:
+    """Return whether a schema allows the keys of these arguments, and the types of their values."""
+    keys = keys_of(schema, schema)
+    for key, value in arguments.items():
+        types = types_of(member_of(schema, schema, key), schema)
+        kind = NAMES.get(type(value).__name__, "object")
+        number = kind == "integer" and types is not None and "number" in types
+        if (keys is not None and key not in keys) or (types is not None and kind not in types and not number):
+            return False
+    return True
+
+
 NUMBER = Pattern(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
 LOOSE_NUMBER = Pattern(r"([+-]?)([0-9][0-9_]*)?(?:(\.)([0-9_]*))?([eE][+-]?[0-9]+)?")
 HEX_NUMBER = Pattern(r"0[xX][0-9a-fA-F]{1,16}")
@@ -370,9 +417,11 @@ PART_OF_ESCAPE = Pattern(r"\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?|U[0-9a-fA-F]{0,7
 WORD = Pattern(r"[^,\n\]}]+")
 SPACE = Pattern(r"[^\S \t\n\r]")  # none of JSON's four kinds
 JSON_WORDS = ("true", "false", "null")
+# A number or literal word can't continue with these, so it ends by itself, in any format.
+AFTER_LITERAL = Pattern(rf"\s{{0,{MOST_SPACE}}}[,;)\]}}<>|]")
 JSON_WORD = Pattern(r"[\w.+-]+")
 JSON_LITERAL = Pattern(rf"(?:true|false|null|{NUMBER.pattern})(?=[,\]}} \n\r\t])")
-COMMENT = Pattern(r"//[^\n]*(?:\n|\Z)|/\*.*?\*/")
+COMMENT = Pattern(r"(?://|#)[^\n]*(?:\n|\Z)|/\*.*?\*/")
 # A key with its quotes and its colon (the group), or its beginning; also a key without the second quote.
 KEY = Pattern(r'"[^"\\\x00-\x1f]{0,64}(?:"[ \t\r\n]{0,16}(?:(:)|\Z)|\Z)')
 # Shorter than KEY, and without control characters: as long as this may match, so may KEY, which waits for more input.
@@ -534,7 +583,7 @@ class Reader(Copied):
                 self._pop()
                 return pos
         if match.lastindex == 3:
-            if self.stack and text in "/=":
+            if self.stack and text in "/=#：，":
                 other = self._no_word(buf, pos, final)
                 if other != pos:
                     return other
@@ -555,6 +604,8 @@ class Reader(Copied):
             if left_open is not None:
                 self._repaired("missing quotes")
                 return self._put_key(left_open[1], int(left_open.end(1)))
+        if self.FOLLOWED and not self.stack and token not in '"[{':
+            return self._no_value(pos)
         whole = self._whole(buf, pos) if token in "[{" and self.want == "value" and rest > 64 else 0
         if not whole:
             self._sign(token, text)
@@ -618,16 +669,21 @@ class Reader(Copied):
     def _no_word(self, buf: str, pos: int, final: bool) -> int:
         """Return the end of a comment, or of a text in the place of a colon; `pos` if there is none, -1 if more input
         is needed."""
-        if buf[pos] == "=":
-            if self.want != "colon":
+        if buf[pos] in "=：，":
+            meant, arrow = ("comma" if buf[pos] == "，" else "colon"), buf[pos] == "=" and buf[pos + 1 : pos + 2] == ">"
+            if self.want != meant:
                 return pos
-            self._repaired("= for a colon")
-            self.out.append(":")
-            self.want = "value"
-            return pos + 1
+            if buf[pos] == "=" and pos + 1 == len(buf) and not final:
+                return -1
+            self._repaired(buf[pos] + " for a " + meant)
+            self._sign({"colon": ":", "comma": ","}[meant], "")
+            return pos + 1 + arrow
+        if buf[pos] == "#" and self.want not in ("key", "member", "comma", "item"):
+            return pos
         comment = COMMENT.match(buf, pos)
         begun = comment is None and (pos + 1 == len(buf) or buf[pos + 1] == "*")
-        if not final and (begun or (comment is not None and comment.end() == len(buf) and buf[pos + 1] == "/")):
+        line = comment is not None and comment.end() == len(buf) and buf[pos : pos + 2] != "/*"
+        if not final and (begun or line):
             return -1
         if comment is None:
             return pos
@@ -735,6 +791,17 @@ class Reader(Copied):
         if bare_key:
             key_end = self.style.key_end.search(buf, pos).start()
             end = key_end if key_end > pos else end
+        elif self.FOLLOWED and not self.stack:
+            # If nothing separates arguments, a number or a literal word ends at the end of its own syntax.
+            own = self.style.literal.match(buf, pos)
+            if own and (self.follow[final].match(buf, own.end()) or AFTER_LITERAL.match(buf, own.end())):
+                end = own.end()
+            else:
+                follow = self.follow[final].search(buf, pos)
+                end = follow.start() if follow else len(buf)
+                # The following text may show that it ends earlier.
+                if not final and len(buf) - end < LONGEST_FOLLOW:
+                    return -1
         breaks = self.stack and not (bare_key and self.style.bare_keys)
         end = self._before_break(buf, pos, end, final) if breaks else end
         if (end == len(buf) or (breaks and end == pos)) and not final:
@@ -751,7 +818,9 @@ class Reader(Copied):
             if not (bare_key and self.style.bare_keys):
                 self._repaired("missing quotes")
             text = buf[pos:end].rstrip()
-            literal = '"' + escaped(text.rstrip("\"'") if bare_key else text) + '"'
+            # The first quote of a value may be missing.
+            bare = text.rstrip("\"'") if bare_key or (text[-1:] == '"' and text.count('"') == 1) else text
+            literal = '"' + escaped(bare) + '"'
         self._begin()
         self.out.append(literal)
         self._end()
@@ -783,6 +852,8 @@ class Reader(Copied):
                 self.wanted = LONGEST_FOLLOW - (len(buf) - after)
                 return end
             follow = self.style.follow
+            if self.FOLLOWED and not self.stack:
+                follow = self.follow[final]
             if not guess or follow.match(buf, after):
                 self.string = None
                 self.out.append('"')
@@ -815,6 +886,12 @@ class Reader(Copied):
             self._pop()
         self.want = ""
         return self.take()
+
+
+class FollowedReader(Reader):
+    """A reader for values whose end is shown only by the text after it."""
+
+    FOLLOWED: ClassVar[bool] = True
 
 
 def unwrapped(text: str, styles: tuple[Style, Style, Style]) -> str | None:
@@ -856,47 +933,74 @@ def literal_of(text: str, words: Mapping[str, str]) -> str | None:
 NAME_KEYS = ("name", "tool_name", "function_name", "function", "tool", "recipient_name")
 ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "params", "kwargs")
 OTHER_KEYS = ("id", "type", "index", "call_id", "tool_call_id")
-KNOWN_KEYS = NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS
+SCHEMA_KEYS = ("properties",)  # models repeat the form of a schema
+KNOWN_KEYS = NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS + SCHEMA_KEYS
+MOST_WRAPS = 4  # objects around the arguments, or around a call
 FENCE_END = "```"
+FIRST_KEY = Pattern(r"""\{\s{0,64}["'](\w{1,64})["']""")
+PART_OF_FIRST_KEY = Pattern(r"""\{\s{0,64}(?:["']\w{0,64})?""")
 FENCE = Pattern(r"```[\w-]*[^\S\n]*\n")
 INFINITY = float("inf")
+BEFORE_CALLS = Pattern(r"[\s(]*(?:\[\s*(?=\w[\w.:/-]*\())?")
+NO_BRACE = Pattern(r"""["']\w+["']\s*:""")
 BETWEEN_CALLS = Pattern(r"[\s,;)\]}]*")
-AT_ONCE = Pattern(r"""[\s({\[\\"'“`]*(?:json\b[\s({\[\\"'“]*)?""")
+AT_ONCE = Pattern(
+    r"""[\s({\[\\"'“”‘«`]*(?:(?i:json)\b:?[\s({\[\\"'“”‘«`]*)?(?:<(?:[\w:-]+\s*[ =]\s*(?:\w+\s*=\s*)?)?["']?)?"""
+)
+ANY_KEY = Pattern(r"""[\s(\[`]*(?:(?i:json)\b:?\s*)?[{\s]+(?:\\n)?[\\"'“”‘«]+\w""")
+WORD_BEFORE = Pattern(r"\s*(?i:json)\b:?\s*")
+# The name of a tool before its arguments, and a keyword in them.
+CALLED = Pattern(r"""["'`]?([\w.:/-]{1,64}?)["'`]?\s*(?:([(])|[:=]?\s*(?=\{))""")
+KEYWORD = Pattern(r"""\s*["']?(\w{1,64})["']?\s*[=:]\s*""")
+KEYWORD_FOLLOWS = (Pattern(r"\s*(?:,\s*(?:[\"']?\w{1,64}[\"']?\s*[=:]|\))|\))"),) * 2
+AFTER_KEYWORD = Pattern(r"\s*(?:,\s*)?(\))?")
+ELEMENT = Pattern(r"""\s*<([\w:-]+)(?:\s*[ =]\s*(?:\w+\s*=\s*)?["']?([\w.:-]+)["']?)?\s*>(.*?)</[\w:.=-]+>\s*""")
+TAGGED_CALL = Pattern(r"""<([\w:-]+)(\s*[ =]\s*(?:\w+\s*=\s*)?["']?([\w.:/-]+)["']?)?\s*>(.*)</\1>""")
 # A missing quote after a key, or after a value before the next key.
 KEY_LEFT_OPEN = Pattern(r'(?<=[{,\s])"(\w+):(?=\s*["\[{\w-])')
 NAME_LEFT_OPEN = Pattern(r':\s*"(\w+)\s*,(?=\s*"\w+"\s*:)')
 STYLES = (
     Style(
-        (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json")),
+        (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ("”", "”", "json"), ("‘", "’", "json")),
         {"true": "true", "false": "false", "null": "null", "True": "true", "False": "false", "None": "null"},
     ),
 ) * 3
 
 
 def may_be_calls(text: str, tools: Parameters, keys: tuple[str, ...]) -> bool:
-    """Return whether the text begins like a call: brackets and quotes, then a key of calls or the name of a tool."""
+    """Return whether the text begins like a call: with an object, or with brackets, quotes and a tool's name."""
     at = AT_ONCE.match(text).end()
     rest = text[at : at + 64]
+    if ANY_KEY.match(text) is not None:
+        return True
     known = [*keys, *KNOWN_KEYS, *tools]
     return not rest or any(rest.startswith(word) or word.startswith(rest) for word in known)
 
 
 def calls_in(text: str, tools: Parameters) -> list[tuple[str, str]]:
     """Return the calls in a text, with their arguments as JSON; none if the text contains anything else."""
-    text = text.strip().removesuffix(FENCE_END).rstrip()
-    fence = FENCE.match(text)
-    text = text[fence.end() :].strip() if fence is not None else text
-    for candidate in dict.fromkeys(_candidates(text)):
-        found = [_call_of(value, tools) for value in _values(candidate)]
+    for candidate in _candidates(text):
+        values = [inner for value in _values(candidate, tools) for inner in _unwrapped(value, tools)]
+        found = [_call_of(value, tools) for value in values]
         if found and None not in found:
             return [call for call in found if call is not None]
     return []
 
 
-def calls_of(text: str, tools: Parameters) -> list[tuple[str, str]]:
-    """Return the call that a JSON text means, in a list; an empty list if there is none."""
-    found = _call_of(loaded(text), tools)
-    return [] if found is None else [found]
+def arguments_of(name: str, text: str, tools: Parameters) -> str | None:
+    """Return the arguments of a tool that a value in JSON is or contains; None if they are not this tool's."""
+    value = loaded(text)
+    found = _with_arguments(name, {"arguments": value}, tools) if value is not None and name in tools else None
+    return None if found is None else found[1]
+
+
+def is_wrapper(key: str, name: str, tools: Parameters) -> bool:
+    """Return whether an object that begins with this key may contain the arguments of a tool, as the schema has no such
+    key."""
+    if key not in KNOWN_KEYS and key != name:
+        return False
+    keys = keys_of(tools.get(name), tools.get(name))
+    return keys is not None and key not in keys
 
 
 def loaded(text: str) -> Any:
@@ -917,30 +1021,122 @@ def finite(text: str) -> float:
 
 def _candidates(text: str) -> Iterator[str]:
     """Yield the text, and repaired forms of it."""
+    text = text.strip().removesuffix(FENCE_END).rstrip()
+    fence = FENCE.match(text) or WORD_BEFORE.match(text)
+    text = text[fence.end() :].strip() if fence is not None else text
     yield text
+    inside = loaded(text) if text[:1] == '"' else text[1:-1] if text[:1] in ("'", "`") else None
+    if isinstance(inside, str):
+        yield inside
     if '\\"' in text:
-        yield text.replace('\\"', '"')
+        yield text.replace('\\"', '"').replace("\\n", "\n")
+    if LINE_ESCAPED.search(text):
+        yield LINE_ESCAPED.sub("\n", text)
+    if '""' in text:
+        yield DOUBLED_QUOTES.sub('"', text)
     if "{{" in "".join(text.split()):
         yield DOUBLED.sub(r"\1", text)
-    yield NAME_LEFT_OPEN.sub(r': "\1",', KEY_LEFT_OPEN.sub(r'"\1":', text))
+    if NO_BRACE.match(text):
+        yield "{" + text
+    if text != (closed := NAME_LEFT_OPEN.sub(r': "\1",', KEY_LEFT_OPEN.sub(r'"\1":', text))):
+        yield closed
+    if text[:1] in ("[", "("):
+        yield from _candidates(text.strip("[]() \n\t"))
 
 
+LINE_ESCAPED = Pattern(r"(?<=[{,\[])\\n|\\n(?=[}\]])")
+DOUBLED_QUOTES = Pattern(r'""(?=\w)|(?<=\w)""')
 DOUBLED = Pattern(r"([{}])\s*\1")
 
 
-def _values(text: str) -> list[Any]:
-    """Return consecutive objects, also those in lists; with a None in the list if there is anything else."""
+def _values(text: str, tools: Parameters) -> list[Any]:
+    """Return consecutive objects, also those in lists, and calls such as f(a=1); with a None in the list if there is
+    anything else."""
     found: list[Any] = []
-    pos = BETWEEN_CALLS.match(text, 0).end()
+    pos = BEFORE_CALLS.match(text, 0).end()
     while pos < len(text) and len(found) < 1000:
-        if text[pos] not in "{[":
+        read = json_value if text[pos] in "{[" else _tagged_call if text[pos] == "<" else _called
+        value, pos = read(text, pos, tools)
+        if value is None:
             return [None]
-        reader = Reader(STYLES)
-        pos = reader.read(text, pos, True)
-        value = loaded(reader.close())
         found += value if isinstance(value, list) else [value]
         pos = BETWEEN_CALLS.match(text, pos).end()
     return found
+
+
+def _tagged_call(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
+    """Return the call `<x=f> … </x>` with elements in it as an object, and where it ends; None if there is none."""
+    match = TAGGED_CALL.match(text, pos)
+    name = tool_named(match[3] or match[1], tools) if match is not None else ""
+    if match is None or name not in tools:
+        return None, pos
+    arguments = _tagged(match[4], name, tools)
+    return {"name": name, "arguments": arguments} if arguments or not match[4].strip() else None, int(match.end())
+
+
+def json_value(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
+    """Return the value in JSON that begins here, and where it ends."""
+    reader = Reader(STYLES)
+    end = reader.read(text, pos, True)
+    return loaded(reader.close()), end
+
+
+def _called(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
+    """Return the call `f(a=1)`, `f({"a": 1})` or `f {"a": 1}` as an object, and where it ends; None if there is
+    none."""
+    match = CALLED.match(text, pos)
+    name = tool_named(match[1], tools) if match is not None else ""
+    if match is None or name not in tools:
+        return None, pos
+    pos = match.end()
+    members: dict[str, Any] = {}
+    if text.startswith("{", pos):
+        arguments, pos = json_value(text, pos, tools)
+        return {"name": name, "arguments": arguments}, pos
+    while match[2]:
+        after = AFTER_KEYWORD.match(text, pos)
+        if after[1] or after.end() == len(text):
+            return {"name": name, "arguments": members}, after.end()
+        key = KEYWORD.match(text, after.end())
+        if key is None:
+            break
+        reader = FollowedReader(STYLES)
+        reader.follow = KEYWORD_FOLLOWS
+        pos = reader.read(text, key.end(), True)
+        members[key[1]] = loaded(reader.close())
+    return None, pos
+
+
+def _tagged(text: str, name: str, tools: Parameters) -> dict[str, Any]:
+    """Return the arguments of a tool in elements such as `<a>1</a>` or `<x name="a">1</x>`; {} if there is anything
+    else."""
+    schema, pos = tools.get(name), 0
+    keys = keys_of(schema, schema) or set()
+    found: dict[str, Any] = {}
+    while pos < len(text):
+        element = ELEMENT.match(text, pos)
+        key = (element[2] or element[1]) if element is not None else ""
+        if element is None or key not in keys or key in found:
+            return {}
+        types, value = types_of(member_of(schema, schema, key), schema), element[3].strip()
+        found[key] = (
+            value if types is None or "string" in types else loaded(value.lower() if value.isalpha() else value)
+        )
+        pos = element.end()
+    return found
+
+
+def _unwrapped(value: Any, tools: Parameters, depth: int = 0) -> Iterator[Any]:
+    """Yield the values that are in the place of calls: inside of lists, and of objects with one member."""
+    if isinstance(value, list) and depth < MOST_WRAPS:
+        for item in value:
+            yield from _unwrapped(item, tools, depth + 1)
+        return
+    rest = [(key, item) for key, item in value.items() if key not in OTHER_KEYS] if isinstance(value, dict) else []
+    if len(rest) == 1 and tool_named(rest[0][0], tools) not in tools and isinstance(rest[0][1], (dict, list)):
+        yield from _unwrapped(rest[0][1], tools, depth + 1) if depth < MOST_WRAPS else [None]
+    else:
+        yield value
 
 
 def _call_of(value: Any, tools: Parameters) -> tuple[str, str] | None:
@@ -948,7 +1144,9 @@ def _call_of(value: Any, tools: Parameters) -> tuple[str, str] | None:
     value = _innermost(value)
     if value is None:
         return None
-    for key in NAME_KEYS:
+    # The name of a tool may be under any key.
+    others = [key for key, item in value.items() if isinstance(item, str) and item in tools and key not in NAME_KEYS]
+    for key in (*NAME_KEYS, *others):
         name = tool_named(value[key], tools) if isinstance(value.get(key), str) else ""
         if name and name in tools:
             rest = {other: item for other, item in value.items() if other != key}
@@ -978,16 +1176,36 @@ def _with_arguments(name: str, members: dict[str, Any], tools: Parameters) -> tu
     if not named and len(rest) == 1 and not rest.keys() <= (keys or rest.keys()):
         named = list(rest)
     arguments = members[named[0]] if named else rest
-    if isinstance(arguments, str):
-        inside = _values(arguments)
-        arguments = inside[0] if len(inside) == 1 else None
-    arguments = {} if arguments is None and named else arguments
-    if not isinstance(arguments, dict) or (keys is not None and not keys.issuperset(arguments)):
-        return None
+    if named and any(isinstance(item, (dict, list)) for key, item in rest.items() if key != named[0]):
+        return None  # it would be lost
+    if arguments is not None or not named:
+        arguments = arguments_within(name, arguments, tools)
+    else:
+        arguments = {}
     try:
-        return name, json.dumps(arguments, ensure_ascii=False)
+        return None if arguments is None else (name, json.dumps(arguments, ensure_ascii=False))
     except RecursionError:
         return None
+
+
+def arguments_within(name: str, value: Any, tools: Parameters) -> dict[str, Any] | None:
+    """Return the object with a tool's arguments that a value is or contains; None if there is none."""
+    keys = keys_of(tools[name], tools[name])
+    for _ in range(MOST_WRAPS):
+        if isinstance(value, str):
+            value = _values(value, tools)
+        if isinstance(value, list) and len(value) == 1:
+            value = value[0]
+        if not isinstance(value, dict):
+            return None
+        if keys is None or keys.issuperset(value):
+            return value
+        named = [item for item in value.values() if isinstance(item, str) and item in tools and item != name]
+        inner = [item for item in value.values() if isinstance(item, dict) or str(item).lstrip()[:1] == "{"]
+        if named or len(inner) != 1 or not keys.isdisjoint(value):
+            return None
+        value = inner[0]
+    return None
 
 
 OPENING = Pattern(r"\s*```[^\n`]*\n")
@@ -1809,6 +2027,7 @@ class Machine(Slots):
     _reader: Reader | None = None  # and the reader of one
     _written = ""  # the beginning of the arguments
     _is_opened_twice = False  # another opener follows the opener of this call
+    _repaired = False  # the arguments of the last call were repaired
     _once = False  # the second reading of this call found none
 
     def _regular(self, chunk: str) -> list[Delta]:
@@ -1839,9 +2058,21 @@ class Machine(Slots):
         if len(reader.stack) > reader.floor and reader.style.is_json and not (reader.comma or reader.out):
             self._within, self._through = "arguments", type(self)._regular
 
+    def _check_repaired(self) -> None:
+        """Repairs that invent a key, or a value of another type than the schema's, have failed."""
+        self._out.flush()
+        arguments = loaded("".join(self._out.texts["arguments"]))
+        if isinstance(arguments, dict) and not fits(arguments, self._tools.get(self._out.calls[-1][0])):
+            self.incomplete = True
+        self._repaired = False
+
     def _emit_arguments(self, text: str) -> None:
         """Emit arguments that are a string with an object in it; any other string is content."""
         inside = text if self._written == "{" else unwrapped(text, self.STYLES)
+        if inside is None and self.READ_AGAIN and text[:1] in ("[", '"') and self._tools:
+            inside = arguments_of(self._out.calls[-1][0], text, self._tools)
+            if inside is not None:
+                self._note("arguments_repaired", "arguments: brackets around them")
         if inside is None and text not in ("null", '""'):
             self._lost("arguments_not_an_object", "the arguments are not an object")
             self._out.emit("content", text)
@@ -1896,6 +2127,8 @@ class Machine(Slots):
             self._note("unknown_tool", "unknown tool " + name)
 
     def _close_call(self) -> bool:
+        if self._repaired and self._tools:
+            self._check_repaired()
         self._open, self._closed, self._fresh, self._line_start, self._space = False, False, True, True, ""
         self._unclosed = self.CLOSED
         self._state = type(self)._after_call
@@ -1922,7 +2155,8 @@ class Machine(Slots):
 
 
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "last")
-LEFT_SIGNS = Pattern(r"[\"']?[}\])]|`{1,3}")
+LEFT_SIGNS = Pattern(r"[\"']?[}\])]{1,4}|`{1,3}")
+LEFT_IN_CALL = Pattern(r"[\"']?[}\])]{0,4}[,;]")  # and before the closer that a call lacks
 
 
 class Repairs(Machine):
@@ -1951,6 +2185,10 @@ class Repairs(Machine):
     def _read_once(self) -> bool:
         raise NotImplementedError
 
+    def _left_sign(self, start: int) -> Any:
+        left = LEFT_IN_CALL.match(self._buf, start) if self._unclosed else None
+        return left or LEFT_SIGNS.match(self._buf, start)
+
     def _left_over(self, kind: str) -> str:
         """Skip a superfluous bracket after a call, or an opener in the place of a closer, at the end of the calls.
 
@@ -1960,7 +2198,7 @@ class Repairs(Machine):
         opener = self.LEFT_OVER.match(buf, start) if self._unclosed else None
         if opener is not None:
             kind, end = "call", opener.end
-        elif kind == "" and start < len(buf) and (left := LEFT_SIGNS.match(buf, start)) is not None:
+        elif kind == "" and start < len(buf) and (left := self._left_sign(start)) is not None:
             end = left.end()
         else:
             return "more" if kind == "" and not self._final and buf[start:] in ('"', "'") else "no"
@@ -2094,6 +2332,9 @@ class CallObjects(Repairs):
         self._written = ""
         self._named = self._beside = False  # and arguments next to the name
         self._unknown = False  # fields may hold the arguments
+        self._others_found: list[str] = []  # the values of unknown fields
+        # Whether another object is around the arguments, so that they are read as a whole; None: their first key shows.
+        self._wrapped = None if self.READ_AGAIN and self._tools else False
         self._early: str | None = None  # arguments that came before the name
         self._call_id: str | None = None
         self._reader = reader = CallReader(self.STYLES, self.BREAKS)
@@ -2112,7 +2353,8 @@ class CallObjects(Repairs):
                     return self._no_object("the object of a call")
             if "arguments" in (event, reader.role) and self._written != "done":
                 self._written = self._written or "".join(reader.out)[:1]
-                if self._named and self._written == "{":
+                passed = self._wrapped is False or not self._waits_for_key(reader, event)
+                if self._named and self._written == "{" and passed:
                     self._out.emit("arguments", reader.take())
                     self._in_string(reader)
             if event and not self._member(reader, event):
@@ -2121,9 +2363,21 @@ class CallObjects(Repairs):
             return self._end_object(reader)
         return self._reader is None
 
+    def _waits_for_key(self, reader: CallReader, event: str) -> bool:
+        """Return whether the arguments are not passed on yet, as another object is, or may be, around them."""
+        if self._wrapped is None and self._named:
+            text = "".join(reader.out)
+            if not event and PART_OF_FIRST_KEY.fullmatch(text):
+                return True
+            self._wrapped = self._is_wrapper(FIRST_KEY.match(text))
+        return bool(self._wrapped)
+
+    def _is_wrapper(self, key: Any) -> bool:
+        return key is not None and is_wrapper(key[1], self._out.calls[-1][0], self._tools)
+
     def _member(self, reader: CallReader, event: str) -> bool:
         """Handle a key or the value of a field; return False if this is no call after all."""
-        text = "" if event == "key" else reader.take()
+        text = "" if event == "key" else reader.take().removeprefix('"": ')
         is_text = text[:1] == '"'
         if event == "key" and self.FIELDS.get(("*",)) and len(reader.stack) == 1 and not self._named:
             return self._is_named(reader.path[0])
@@ -2142,13 +2396,14 @@ class CallObjects(Repairs):
             self._beside = True
         elif event == "arguments" and self._written != "done" and not self._beside:
             if self._named:
-                self._emit_arguments(text)
+                self._emit_arguments(self._without_wrapper(text) if self._wrapped else text)
             self._early, self._written = text, "done"
         elif event != "key":
             other = event == "other"
             what = ("unknown" if other else "repeated") + " field " + reader.path[-1]
             self._note("unknown_field" if other else "repeated_field", what)
             self._unknown = self._unknown or text not in ("null", '""')
+            self._others_found += [text] * (other and text[:1] in ("{", "[", '"'))
         return True
 
     def _is_argument(self, reader: CallReader) -> bool:
@@ -2189,12 +2444,18 @@ class CallObjects(Repairs):
         keys = keys_of(self._tools.get(name), self._tools.get(name)) if self.READ_AGAIN and text[:1] == "{" else None
         if keys is None or keys.intersection(found := json.loads(text)) or not found:
             return text
-        inner = calls_of(text, self._tools)
-        if not inner or inner[0][0] != name:
+        inside = self._without_wrapper(text)
+        if inside == text:
             self._lost("arguments_of_other_tool", "the arguments are not those of " + name)
+        return inside
+
+    def _without_wrapper(self, text: str) -> str:
+        """Return the arguments that another object is around; the object itself if it contains none."""
+        inside = arguments_of(self._out.calls[-1][0], text, self._tools)
+        if inside is None:
             return text
-        self._note("call_as_arguments", "a whole call in the place of its arguments")
-        return inner[0][1]
+        self._note("call_as_arguments", "a whole call, or another object, around the arguments")
+        return inside
 
     def _again(self, expected: str) -> None:
         """Go back to the beginning of the object, for a second reading."""
@@ -2240,10 +2501,13 @@ class CallObjects(Repairs):
         if not self._named:
             return self._no_object("a name")
         if self._early is None:
-            self._out.emit("arguments", self._no_arguments())
-            self.incomplete = self.incomplete or (self._unknown and not self._beside)
+            found = None if self._beside or len(self._others_found) != 1 else self._others_found[0]
+            inside = arguments_of(self._out.calls[-1][0], found, self._tools) if found and self.READ_AGAIN else None
+            self._out.emit("arguments", inside or self._no_arguments())
+            self.incomplete = self.incomplete or (self._unknown and not (self._beside or inside))
         if reader.repair:
             self._note("call_repaired", "call: " + reader.repair)
+            self._repaired = True
         self._reader = None
         return self._close_call()
 
@@ -2287,8 +2551,15 @@ class UsualObjects(CallObjects):
             # Nothing can be decided before all of it has arrived.
             self._undecided, self._undecided_from = text[:-1].startswith, self._pos
             return False
+        if self._wrapped is None and buf.startswith(text, self._pos):
+            key = FIRST_KEY.match(buf, end - 1)
+            if key is None and not self._final and PART_OF_FIRST_KEY.fullmatch(buf, end - 1):
+                self._undecided, self._undecided_from = PART_OF_FIRST_KEY.fullmatch, end - 1
+                return False
+            self._wrapped = self._is_wrapper(key)
         self._state = type(self)._object
-        if isinstance(reader, CallReader) and buf.startswith(text, self._pos) and not self._may_break(end - 1):
+        usual = buf.startswith(text, self._pos) and not self._wrapped
+        if isinstance(reader, CallReader) and usual and not self._may_break(end - 1):
             stop = json_end(buf, end - 1) if reader.style.is_json and buf.find("}", end) >= 0 else 0
             closing = OBJECT_END.match(buf, stop) if stop else None
             if closing is not None:  # the standard library's scanner has read all of it
@@ -2307,7 +2578,7 @@ class UsualObjects(CallObjects):
 
     def _object(self) -> bool:
         reader = self._reader
-        both = self._named and self._buf.startswith("}}", self._pos)
+        both = self._named and not self._wrapped and self._buf.startswith("}}", self._pos)
         if both and isinstance(reader, CallReader) and reader.may_close(self._early):
             self._pos += 2
             self._out.emit("arguments", reader.take() + "}")
@@ -2435,7 +2706,14 @@ def end_with_the_reader() -> None:
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
+    (
+        ('"', '"', "json"),
+        ("'", "'", "python"),
+        ("“", "”", "json"),
+        ("”", "”", "json"),
+        ("‘", "’", "json"),
+        ('\\"', '\\"', "none"),
+    ),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -2453,13 +2731,14 @@ class StreamParser(UsualObjects):
         ("line", "<fn> ```json {", "\n", "", 0), ("line", "<fn> <fn> {", "\n", "", 0),
         ("line", "<fn> ``` {", "\n", "", 0), ("reasoning_end", "</musing>", "\n", "\n\n", 0),
         ("line", "<fn> [ {", "\n", "", 0), ("line", "<fn> {", "\n", "", 1), ("end", "<~/~>", "", "\n", 0),
-        ("line", "\x00<fn>```json{", "\n", "", 6), ("alike", "\x00</musing>", "\n", "\n\n", 6),
-        ("line", "```json <fn> {", "", "", 0), ("line", "``` <fn> {", "", "", 0),
+        ("line", "<fn>", "\n", "\n", 2), ("line", "\x00<fn>```json{", "\n", "", 6),
+        ("alike", "\x00</musing>", "\n", "\n\n", 6), ("line", "```python <fn> {", "", "", 0),
+        ("line", "```json <fn> {", "", "", 0), ("line", "```xml <fn> {", "", "", 0), ("line", "``` <fn> {", "", "", 0),
         find=(
             r"<(?:(fn>\s{0,64}```json\s{0,64}\{)|(fn>\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}```\s{0,64}\{)|(/musing>)|(fn"
-            r">\s{0,64}\[\s{0,64}\{)|(fn>\s{0,64}\{)|(~/~>)|(\s{0,4}(?ai:fn)\s{0,4}>[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0"
-            r",4}(?ai:json)[\s_▁-]{0,64}\{)|(\s{0,4}/\s{0,4}(?ai:musing)\s{0,4}>))|`(?:(``json\s{0,64}<fn>\s{0,64}\{)|"
-            r"(``\s{0,64}<fn>\s{0,64}\{))"
+            r">\s{0,64}\[\s{0,64}\{)|(fn>\s{0,64}\{)|(~/~>)|(fn>)|(\s{0,4}(?ai:fn)\s{0,4}>[\s_▁-]{0,64}`\s{0,4}`\s{0,4"
+            r"}`\s{0,4}(?ai:json)[\s_▁-]{0,64}\{)|(\s{0,4}/\s{0,4}(?ai:musing)\s{0,4}>))|`(?:(``python\s{0,64}<fn>\s{0"
+            r",64}\{)|(``json\s{0,64}<fn>\s{0,64}\{)|(``xml\s{0,64}<fn>\s{0,64}\{)|(``\s{0,64}<fn>\s{0,64}\{))"
         ), near=r"<(?=[\t\n\r \-/F_f\~▁]|\Z)|`(?=[`]|\Z)", width=263, leads="\n",
     )
     IN_CONTENT = Scanner(
@@ -2467,13 +2746,14 @@ class StreamParser(UsualObjects):
         ("call", "<fn> <fn> {", "\n", "", 0), ("call", "<fn> ``` {", "\n", "", 0), ("empty", "<fn> </fn>", "", "", 0),
         ("stray", "</musing>", "\n", "\n\n", 0), ("reasoning", "<musing>", "", "\n", 0),
         ("call", "<fn> [ {", "\n", "", 0), ("call", "<fn> {", "\n", "", 1), ("end", "<~/~>", "", "\n", 0),
-        ("call", "\x00<fn>```json{", "\n", "", 6), ("call", "```json <fn> {", "", "", 0),
-        ("call", "``` <fn> {", "", "", 0),
+        ("call", "<fn>", "\n", "\n", 2), ("call", "\x00<fn>```json{", "\n", "", 6),
+        ("call", "```python <fn> {", "", "", 0), ("call", "```json <fn> {", "", "", 0),
+        ("call", "```xml <fn> {", "", "", 0), ("call", "``` <fn> {", "", "", 0),
         find=(
             r"<(?:(fn>\s{0,64}```json\s{0,64}\{)|(~assistant~>)|(fn>\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}```\s{0,64}\{)"
-            r"|(fn>\s{0,64}</fn>)|(/musing>)|(musing>)|(fn>\s{0,64}\[\s{0,64}\{)|(fn>\s{0,64}\{)|(~/~>)|(\s{0,4}(?ai:f"
-            r"n)\s{0,4}>[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,64}\{))|`(?:(``json\s{0,64}<fn>\s{0,6"
-            r"4}\{)|(``\s{0,64}<fn>\s{0,64}\{))"
+            r"|(fn>\s{0,64}</fn>)|(/musing>)|(musing>)|(fn>\s{0,64}\[\s{0,64}\{)|(fn>\s{0,64}\{)|(~/~>)|(fn>)|(\s{0,4}"
+            r"(?ai:fn)\s{0,4}>[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,64}\{))|`(?:(``python\s{0,64}<f"
+            r"n>\s{0,64}\{)|(``json\s{0,64}<fn>\s{0,64}\{)|(``xml\s{0,64}<fn>\s{0,64}\{)|(``\s{0,64}<fn>\s{0,64}\{))"
         ), near=r"<(?=[\t\n\r \-/F_fm\~▁]|\Z)|`(?=[`]|\Z)", width=263, leads="\n",
     )
     BEFORE_CONTENT = Scanner(
@@ -2481,17 +2761,19 @@ class StreamParser(UsualObjects):
         ("call", "<fn> <fn> {", "\n", "", 0), ("call", "<fn> ``` {", "\n", "", 0), ("empty", "<fn> </fn>", "", "", 0),
         ("stray", "</musing>", "\n", "\n\n", 0), ("reasoning", "<musing>", "", "\n", 0),
         ("call", "<fn> [ {", "\n", "", 0), ("call", "<fn> {", "\n", "", 1), ("end", "<~/~>", "", "\n", 0),
-        ("call", "\x00<fn>```json{", "\n", "", 6), ("reasoning", "\x00<musing>", "", "\n", 6),
-        ("call", "```json <fn> {", "", "", 0), ("call", "``` <fn> {", "", "", 0),
+        ("call", "<fn>", "\n", "\n", 2), ("call", "\x00<fn>```json{", "\n", "", 6),
+        ("reasoning", "\x00<musing>", "", "\n", 6), ("call", "```python <fn> {", "", "", 0),
+        ("call", "```json <fn> {", "", "", 0), ("call", "```xml <fn> {", "", "", 0), ("call", "``` <fn> {", "", "", 0),
         find=(
             r"<(?:(fn>\s{0,64}```json\s{0,64}\{)|(~assistant~>)|(fn>\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}```\s{0,64}\{)"
-            r"|(fn>\s{0,64}</fn>)|(/musing>)|(musing>)|(fn>\s{0,64}\[\s{0,64}\{)|(fn>\s{0,64}\{)|(~/~>)|(\s{0,4}(?ai:f"
-            r"n)\s{0,4}>[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,64}\{)|(\s{0,4}(?ai:musing)\s{0,4}>))"
-            r"|`(?:(``json\s{0,64}<fn>\s{0,64}\{)|(``\s{0,64}<fn>\s{0,64}\{))"
+            r"|(fn>\s{0,64}</fn>)|(/musing>)|(musing>)|(fn>\s{0,64}\[\s{0,64}\{)|(fn>\s{0,64}\{)|(~/~>)|(fn>)|(\s{0,4}"
+            r"(?ai:fn)\s{0,4}>[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,64}\{)|(\s{0,4}(?ai:musing)\s{0"
+            r",4}>))|`(?:(``python\s{0,64}<fn>\s{0,64}\{)|(``json\s{0,64}<fn>\s{0,64}\{)|(``xml\s{0,64}<fn>\s{0,64}\{)"
+            r"|(``\s{0,64}<fn>\s{0,64}\{))"
         ), near=r"<(?=[\t\n\r \-/FM_fm\~▁]|\Z)|`(?=[`]|\Z)", width=263, leads="\n",
     )
     REASONING_AGAIN = Scanner(("reasoning", "<musing>", "", "\n", 0), find="<(musing>)", near=r"<(?=[m]|\Z)", width=9)
-    OPENERS = ("<fn> ```json {", "<fn> <fn> {", "<fn> ``` {", "<fn> [ {", "<fn> {")
+    OPENERS = ("<fn> ```json {", "<fn> <fn> {", "<fn> ``` {", "<fn> [ {", "<fn> {", "<fn>")
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
         ("name",): "name",
@@ -2516,14 +2798,13 @@ class StreamParser(UsualObjects):
     USUAL_KEYS = ("name", "arguments")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
-        ("mark", "<fn> ```json {", "", "", 0), ("mark", "<~assistant~>", "", "", 0), ("mark", "<fn> <fn> {", "", "", 0),
-        ("mark", "<fn> ``` {", "", "", 0), ("mark", "<fn> [ {", "", "", 0), ("mark", "<fn> {", "", "", 1),
-        ("mark", "</fn>", "", "", 0), ("mark", "```json <fn> {", "", "", 0), ("mark", "``` <fn> {", "", "", 0),
+        ("mark", "<~assistant~>", "", "", 0), ("mark", "</fn>", "", "", 0), ("mark", "<fn>", "", "", 1),
+        ("mark", "```python <fn> {", "", "", 0), ("mark", "```json <fn> {", "", "", 0),
+        ("mark", "```xml <fn> {", "", "", 0), ("mark", "``` <fn> {", "", "", 0),
         find=(
-            r"<(?:(fn>\s{0,64}```json\s{0,64}\{)|(~assistant~>)|(fn>\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}```\s{0,64}\{)"
-            r"|(fn>\s{0,64}\[\s{0,64}\{)|(fn>\s{0,64}\{)|(/fn>))|`(?:(``json\s{0,64}<fn>\s{0,64}\{)|(``\s{0,64}<fn>\s{"
-            r"0,64}\{))"
-        ), near=r"<(?=[/f\~]|\Z)|`(?=[`]|\Z)", width=143, first="<`",
+            r"<(?:(~assistant~>)|(/fn>)|(fn>))|`(?:(``python\s{0,64}<fn>\s{0,64}\{)|(``json\s{0,64}<fn>\s{0,64}\{)|(``"
+            r"xml\s{0,64}<fn>\s{0,64}\{)|(``\s{0,64}<fn>\s{0,64}\{))"
+        ), near=r"<(?=[/f\~]|\Z)|`(?=[`]|\Z)", width=145, first="<`",
     )
     LEFT_OVER = Scanner(("call", "<fn>", "", "\n", 0), find="<(fn>)", near=r"<(?=[f]|\Z)", width=5)
     USUAL_NEXT = (ExpectedText('</fn>\n<fn>\n{"name": "'), ExpectedText('<fn>\n{"name": "'))
@@ -2532,39 +2813,46 @@ class StreamParser(UsualObjects):
     AFTER_CALL = Scanner(
         ("call", ", <fn> ```json {", "", "", 0), ("call", ", <fn> <fn> {", "", "", 0),
         ("call", ", <fn> ``` {", "", "", 0), ("call", ", <fn> [ {", "", "", 0), ("call", ", <fn> {", "", "", 0),
-        ("call", "; <fn> ```json {", "", "", 0), ("call", "; <fn> <fn> {", "", "", 0),
+        ("call", ", <fn>", "", "\n", 2), ("call", "; <fn> ```json {", "", "", 0), ("call", "; <fn> <fn> {", "", "", 0),
         ("call", "; <fn> ``` {", "", "", 0), ("call", "; <fn> [ {", "", "", 0), ("call", "; <fn> {", "", "", 0),
-        ("call", "<fn> ```json {", "", "", 1), ("header", "<~assistant~>", "", "\n", 0),
-        ("call", "<fn> <fn> {", "", "", 1), ("call", "<fn> ``` {", "", "", 1), ("empty", "<fn> </fn>", "", "", 0),
-        ("stray", "</musing>", "\n", "\n\n", 0), ("reasoning", "<musing>", "", "\n", 0),
-        ("call", "<fn> [ {", "", "", 1), ("call", "<fn> {", "", "", 1), ("closed", "</fn>", "\n", "", 1),
-        ("end", "<~/~>", "", "\n", 0), ("call", "\x00<fn>```json{", "", "", 6), ("call", "```json <fn> {", "", "", 0),
-        ("call", "``` <fn> {", "", "", 0),
+        ("call", "; <fn>", "", "\n", 2), ("call", "<fn> ```json {", "", "", 1),
+        ("header", "<~assistant~>", "", "\n", 0), ("call", "<fn> <fn> {", "", "", 1), ("call", "<fn> ``` {", "", "", 1),
+        ("empty", "<fn> </fn>", "", "", 0), ("stray", "</musing>", "\n", "\n\n", 0),
+        ("reasoning", "<musing>", "", "\n", 0), ("call", "<fn> [ {", "", "", 1), ("call", "<fn> {", "", "", 1),
+        ("closed", "</fn>", "\n", "", 1), ("end", "<~/~>", "", "\n", 0), ("call", "<fn>", "", "\n", 2),
+        ("call", "\x00<fn>```json{", "", "", 6), ("call", "```python <fn> {", "", "", 0),
+        ("call", "```json <fn> {", "", "", 0), ("call", "```xml <fn> {", "", "", 0), ("call", "``` <fn> {", "", "", 0),
         find=(
             r",(?:(\s{0,64}<fn>\s{0,64}```json\s{0,64}\{)|(\s{0,64}<fn>\s{0,64}<fn>\s{0,64}\{)|(\s{0,64}<fn>\s{0,64}``"
-            r"`\s{0,64}\{)|(\s{0,64}<fn>\s{0,64}\[\s{0,64}\{)|(\s{0,64}<fn>\s{0,64}\{))|;(?:(\s{0,64}<fn>\s{0,64}```js"
-            r"on\s{0,64}\{)|(\s{0,64}<fn>\s{0,64}<fn>\s{0,64}\{)|(\s{0,64}<fn>\s{0,64}```\s{0,64}\{)|(\s{0,64}<fn>\s{0"
-            r",64}\[\s{0,64}\{)|(\s{0,64}<fn>\s{0,64}\{))|<(?:(fn>\s{0,64}```json\s{0,64}\{)|(~assistant~>)|(fn>\s{0,6"
-            r"4}<fn>\s{0,64}\{)|(fn>\s{0,64}```\s{0,64}\{)|(fn>\s{0,64}</fn>)|(/musing>)|(musing>)|(fn>\s{0,64}\[\s{0,"
-            r"64}\{)|(fn>\s{0,64}\{)|(/fn>)|(~/~>)|(\s{0,4}(?ai:fn)\s{0,4}>[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:j"
-            r"son)[\s_▁-]{0,64}\{))|`(?:(``json\s{0,64}<fn>\s{0,64}\{)|(``\s{0,64}<fn>\s{0,64}\{))"
+            r"`\s{0,64}\{)|(\s{0,64}<fn>\s{0,64}\[\s{0,64}\{)|(\s{0,64}<fn>\s{0,64}\{)|(\s{0,64}<fn>))|;(?:(\s{0,64}<f"
+            r"n>\s{0,64}```json\s{0,64}\{)|(\s{0,64}<fn>\s{0,64}<fn>\s{0,64}\{)|(\s{0,64}<fn>\s{0,64}```\s{0,64}\{)|("
+            r"\s{0,64}<fn>\s{0,64}\[\s{0,64}\{)|(\s{0,64}<fn>\s{0,64}\{)|(\s{0,64}<fn>))|<(?:(fn>\s{0,64}```json\s{0,6"
+            r"4}\{)|(~assistant~>)|(fn>\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}```\s{0,64}\{)|(fn>\s{0,64}</fn>)|(/musing>"
+            r")|(musing>)|(fn>\s{0,64}\[\s{0,64}\{)|(fn>\s{0,64}\{)|(/fn>)|(~/~>)|(fn>)|(\s{0,4}(?ai:fn)\s{0,4}>[\s_▁-"
+            r"]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,64}\{))|`(?:(``python\s{0,64}<fn>\s{0,64}\{)|(``json"
+            r"\s{0,64}<fn>\s{0,64}\{)|(``xml\s{0,64}<fn>\s{0,64}\{)|(``\s{0,64}<fn>\s{0,64}\{))"
         ), near=r",|;|<(?=[\t\n\r \-/F_fm\~▁]|\Z)|`(?=[`]|\Z)", width=263, leads="\n",
     )
     AFTER_TURN = Scanner(
-        ("header", "<~assistant~> ```json <fn> {", "", "", 0), ("header", "<~assistant~> <fn> ```json {", "", "", 0),
+        ("header", "<~assistant~> ```python <fn> {", "", "", 0), ("header", "<~assistant~> ```json <fn> {", "", "", 0),
+        ("header", "<~assistant~> <fn> ```json {", "", "", 0), ("header", "<~assistant~> ```xml <fn> {", "", "", 0),
         ("header", "<~assistant~> <fn> <fn> {", "", "", 0), ("header", "<~assistant~> ``` <fn> {", "", "", 0),
         ("header", "<~assistant~> <fn> ``` {", "", "", 0), ("header", "<~assistant~> <fn> [ {", "", "", 0),
-        ("header", "<~assistant~> <fn> {", "", "", 0), ("call", "<fn> ```json {", "\n", "", 1),
-        ("call", "<fn> <fn> {", "\n", "", 1), ("call", "<fn> ``` {", "\n", "", 1), ("call", "<fn> [ {", "\n", "", 1),
-        ("call", "<fn> {", "\n", "", 1), ("call", "```json <fn> {", "", "", 1), ("call", "``` <fn> {", "", "", 1),
+        ("header", "<~assistant~> <fn> {", "", "", 0), ("header", "<~assistant~> <fn>", "", "\n", 2),
+        ("call", "<fn> ```json {", "\n", "", 1), ("call", "<fn> <fn> {", "\n", "", 1),
+        ("call", "<fn> ``` {", "\n", "", 1), ("call", "<fn> [ {", "\n", "", 1), ("call", "<fn> {", "\n", "", 1),
+        ("call", "<fn>", "\n", "\n", 2), ("call", "```python <fn> {", "", "", 1), ("call", "```json <fn> {", "", "", 1),
+        ("call", "```xml <fn> {", "", "", 1), ("call", "``` <fn> {", "", "", 1),
         find=(
-            r"<(?:(~assistant~>\s{0,64}```json\s{0,64}<fn>\s{0,64}\{)|(~assistant~>\s{0,64}<fn>\s{0,64}```json\s{0,64}"
-            r"\{)|(~assistant~>\s{0,64}<fn>\s{0,64}<fn>\s{0,64}\{)|(~assistant~>\s{0,64}```\s{0,64}<fn>\s{0,64}\{)|(~a"
-            r"ssistant~>\s{0,64}<fn>\s{0,64}```\s{0,64}\{)|(~assistant~>\s{0,64}<fn>\s{0,64}\[\s{0,64}\{)|(~assistant~"
-            r">\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}```json\s{0,64}\{)|(fn>\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}```\s{0,"
-            r"64}\{)|(fn>\s{0,64}\[\s{0,64}\{)|(fn>\s{0,64}\{))|`(?:(``json\s{0,64}<fn>\s{0,64}\{)|(``\s{0,64}<fn>\s{0"
-            r",64}\{))"
-        ), near=r"<(?=[f\~]|\Z)|`(?=[`]|\Z)", width=221, leads="\n",
+            r"<(?:(~assistant~>\s{0,64}```python\s{0,64}<fn>\s{0,64}\{)|(~assistant~>\s{0,64}```json\s{0,64}<fn>\s{0,6"
+            r"4}\{)|(~assistant~>\s{0,64}<fn>\s{0,64}```json\s{0,64}\{)|(~assistant~>\s{0,64}```xml\s{0,64}<fn>\s{0,64"
+            r"}\{)|(~assistant~>\s{0,64}<fn>\s{0,64}<fn>\s{0,64}\{)|(~assistant~>\s{0,64}```\s{0,64}<fn>\s{0,64}\{)|(~"
+            r"assistant~>\s{0,64}<fn>\s{0,64}```\s{0,64}\{)|(~assistant~>\s{0,64}<fn>\s{0,64}\[\s{0,64}\{)|(~assistant"
+            r"~>\s{0,64}<fn>\s{0,64}\{)|(~assistant~>\s{0,64}<fn>)|(fn>\s{0,64}```json\s{0,64}\{)|(fn>\s{0,64}<fn>\s{0"
+            r",64}\{)|(fn>\s{0,64}```\s{0,64}\{)|(fn>\s{0,64}\[\s{0,64}\{)|(fn>\s{0,64}\{)|(fn>))|`(?:(``python\s{0,64"
+            r"}<fn>\s{0,64}\{)|(``json\s{0,64}<fn>\s{0,64}\{)|(``xml\s{0,64}<fn>\s{0,64}\{)|(``\s{0,64}<fn>\s{0,64}\{)"
+            ")"
+        ), near=r"<(?=[f\~]|\Z)|`(?=[`]|\Z)", width=223, leads="\n",
     )
 
     def _reasoning(self) -> bool:
