@@ -38,12 +38,6 @@ WORDS = {
     r"(?:that|which|what) (?:is|are) (?-i:none)": "invalid",
     r"minds|minded": "depends on, respects",
     r"otherwise than|other than by": "differently from",  # words: allowed
-    r"(?:hands?|handed) on": "pass on",
-    r"(?:is|are|was|were) once more": "again",
-    r"nobody|anybody": "name the actor: no template, the caller, …",  # words: allowed
-    r"stands? (?:before|between|after|behind|next to|around|inside|in the place)": "is, occurs",
-    r"no matter (?:where|what|how|which)": "any",
-    r"says? (?:of|that it is)": "describes, shows",
 }
 PATTERNS = {word: re.compile(rf"\b(?:{word})\b", re.IGNORECASE) for word in WORDS}
 PRAGMA = "words: allowed"

@@ -100,6 +100,8 @@ def test_an_address_is_a_call_only_if_a_whole_call_of_a_known_tool_follows() -> 
     for other in ("me@find#1 {}", "me@look#1 {x}", "me@look#1", "me@look {}"):
         of.output(other).tools(TOOLS).expect(content=other)
     of.output(ADDRESS).tools(TOOLS).expect(content="me", calls=[("look", {}, "@look#1")])
+    of.output(ADDRESS).expect(content=ADDRESS)
+    of.output(f"Mail {ADDRESS} now").tools(TOOLS).expect(content="Mail me now", calls=[("look", {}, "@look#1")])
 
 
 WHOLE = {

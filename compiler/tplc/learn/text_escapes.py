@@ -3,7 +3,7 @@ r"""Which characters of content and reasoning are escaped?
     content `a&b<c`  →  `a&amp;b&lt;c`  →  `&` is written `&amp;`, `<` is written `&lt;`
     content `a\nb`   →  `a\n    b`      →  a line break is written as one with four spaces
 
-What one text stands for can be undone wherever it occurs.  A text that stands for several characters can't.
+A text that stands for one character can be undone everywhere, one that stands for several can't.
 """
 
 from __future__ import annotations

@@ -221,6 +221,7 @@ class CallForm:
     call_closers: tuple[str, ...]
     section_closers: tuple[str, ...]
     in_reasoning: Where | None = None  # where an opener ends reasoning that is open
+    after_reasoning: str = ""  # the white space that the template writes between open reasoning and a call
     last: tuple[str, ...] = ()  # closers after which nothing of the call is missing; () where it has none of its own
     ends_turn: bool = False  # one call is all: its last closer may be what ends the turn, which servers cut off
     breaks: tuple[str, ...] = ()  # markers that no name holds, and no value outside of a string: they end it
@@ -401,6 +402,7 @@ class Acceptor:
     in_messages: bool
     tolerances: frozenset[str]  # the general ones that are in force
     escapes: tuple[TextEscapes, ...] = ()
+    after_reasoning: str = ""  # the white space that the template writes between open reasoning and the end of the turn
 
     @property
     def further(self) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from tplc.ir.spellings import spellings_of
 from tplc.lower.acceptor import CallForm, CallShape, Where
 from tplc.lower.call_objects import CallObject, object_head, object_of, opening_of, wrapped_fields
 from tplc.lower.closers import breaks_of, closers_of, empty_calls, last_of, with_space
-from tplc.lower.layouts import merged, not_blank, text_at, unique
+from tplc.lower.layouts import merged, not_blank, space_after_reasoning, text_at, unique
 from tplc.lower.openers import Openers, is_telling, openers_of, spaced, starts_of
 from tplc.lower.pairs import pairs_of
 from tplc.lower.shapes import object_shape, shape_of, with_id
@@ -40,11 +40,13 @@ def calls_of(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
     # Where the template writes content, and the calls in the same line, lines say nothing.
     in_line = ir.content.with_calls == "before" or any(map(is_telling, form.openers))
     in_line = in_line and not any("\n" in _lead(text) for text in form.openers)
+    after_reasoning = space_after_reasoning(ir, {"reasoning", "calls"})
     sought = form.plain or (form.where == "line start" and in_line)
     whole = whole_call_of(ir, form, section=not form.plain) if sought else ()
     return replace(
         form,
-        in_reasoning=form.in_reasoning or ("line start" if _end_reasoning(ir) else None),
+        in_reasoning=form.in_reasoning or ("line start" if "\n" in after_reasoning else None),
+        after_reasoning=after_reasoning,
         plain=form.plain if whole else (),
         whole=whole,
         breaks=breaks_of(
@@ -63,14 +65,6 @@ def calls_of(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
 
 def _lead(text: str) -> str:
     return text[: len(text) - len(text.lstrip())]
-
-
-def _end_reasoning(ir: TemplateIR) -> bool:
-    """Return whether the template writes calls after reasoning that only a line end ends."""
-    ends = [
-        form.text for form in ir.forms if form.marker == "reasoning.end" and set(form.parts) == {"reasoning", "calls"}
-    ]
-    return any("\n" in end and not end.strip() for end in ends)
 
 
 def _object_calls(ir: TemplateIR, called: CallObject, tolerated: Tolerated) -> CallForm:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from tplc.ir.markers import is_distinctive, pieces_of
+from tplc.ir.markers import ends_in_text, is_distinctive, pieces_of
 from tplc.ir.nodes import PairArguments, Slot, Text, Tools
 from tplc.lower.acceptor import Following
 from tplc.lower.bounds import INDENT, KEY, SOME_SPACE, SPACE
@@ -67,7 +67,10 @@ def following_of(context: ValueContext, *, guessed: bool) -> Following:
     """`guessed`: values are raw, and nothing but this ends them."""
     tools, pairs, blank = context.tools, context.pairs, context.blank if guessed else ""
     before = not_blank([pairs.separator.strip(), context.opened.strip()])
-    turn_ends = unique(text.strip() for text in context.turn_ends if is_distinctive(text))
+    # Values hold such words as well: they end the turn only after the white space that the template writes.
+    turn_ends = unique(
+        text.rstrip() if ends_in_text(text) else text.strip() for text in context.turn_ends if is_distinctive(text)
+    )
     starts = [context.close, *before[:1], pairs.end, *context.closing]
     if blank:
         starts = [*turn_ends, *([context.closer] if is_distinctive(context.closer) else [])]
@@ -86,10 +89,15 @@ def following_of(context: ValueContext, *, guessed: bool) -> Following:
         next_empty=_behind_a_name(next_call, tools, after),
         turn_ends=turn_ends,
         section_end=tools.section_end.strip(),
-        starts="".join(sorted({text.strip()[0] for text in starts if text.strip()} | set(blank))),
+        starts="".join(sorted({text.strip()[0] for text in starts if text.strip()} | set(blank) | _leads(turn_ends))),
         spaces=context.spaces if guessed and context.lead == "written" else ("", ""),
         space_separates=not pairs.separator.strip(),
     )
+
+
+def _leads(texts: Sequence[str]) -> set[str]:
+    """Return the white space that the texts begin with, one character of each."""
+    return {text[0] for text in texts if text[0].isspace()}
 
 
 def _call_start(tools: Tools, opened: str) -> tuple[str | None, ...]:

@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
-from tplc.ir.nodes import Layout, Slot, SlotKind, Text
+from tplc.ir.nodes import Layout, Part, Slot, SlotKind, TemplateIR, Text
 
 
 def merged(layout: Layout) -> tuple[Text | Slot, ...]:
@@ -49,3 +49,10 @@ def unique(texts: Iterable[str]) -> tuple[str, ...]:
 def not_blank(texts: Iterable[str]) -> tuple[str, ...]:
     """Those that hold more than white space, each once."""
     return unique(text for text in texts if text.strip())
+
+
+def space_after_reasoning(ir: TemplateIR, parts: Collection[Part]) -> str:
+    """Return the white space with a line break that alone ends reasoning in turns with these parts; "" if a marker
+    does."""
+    ends = [form.text for form in ir.forms if form.marker == "reasoning.end" and set(form.parts) == set(parts)]
+    return next((end for end in ends if "\n" in end and not end.strip()), "")

@@ -10,7 +10,7 @@ reasoning "<r>" … "</r>", call "<call>", end "<end>"
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -261,9 +261,16 @@ def _in_content(acceptor: Acceptor) -> Kinds:
 
 def _ends_of_reasoning(acceptor: Acceptor) -> Kinds:
     calls = acceptor.calls
-    openers = (*calls.openers, *calls.short) if calls is not None and calls_end_reasoning(acceptor) else ()
-    ends = (("reasoning_end", acceptor.reasoning_ends), ("end", acceptor.ends), ("last", acceptor.last_ends))
-    return (*ends, ("line", openers))
+    openers: tuple[str, ...] = ()
+    if calls is not None and calls_end_reasoning(acceptor):
+        openers = _after(calls.after_reasoning, (*calls.openers, *calls.short))
+    ends, last = (_after(acceptor.after_reasoning, texts) for texts in (acceptor.ends, acceptor.last_ends))
+    return (("reasoning_end", acceptor.reasoning_ends), ("end", ends), ("last", last), ("line", openers))
+
+
+def _after(space: str, markers: Sequence[str]) -> tuple[str, ...]:
+    """Return the markers with this white space before them, if it is any."""
+    return tuple(space + text.lstrip() if space else text for text in markers)
 
 
 def _after_call(calls: CallForm) -> Kinds:

@@ -11,7 +11,7 @@ from tplc.ir.markers import could_be_prose, ends_in_text, is_distinctive
 from tplc.ir.nodes import Reasoning, TemplateIR
 from tplc.ir.own_markers import own_markers
 from tplc.lower.acceptor import Acceptor, CallForm, Marker, TextEscapes
-from tplc.lower.layouts import not_blank, unique
+from tplc.lower.layouts import not_blank, space_after_reasoning, unique
 from tplc.lower.openers import rests_of
 from tplc.lower.tolerated import Tolerated
 
@@ -41,6 +41,7 @@ def turn_of(ir: TemplateIR, calls: CallForm | None, tolerated: Tolerated) -> Acc
         in_messages=_in_messages(ir, ended),
         tolerances=tolerated.kinds,
         escapes=tuple(_escapes(ir)),
+        after_reasoning=space_after_reasoning(ir, {"reasoning"}),
     )
 
 

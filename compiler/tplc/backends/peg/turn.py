@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from tplc.backends.peg.form import FormPatterns, begun_openers, cut_markers
-from tplc.backends.peg.patterns import either, leaf, marker_core, up_to
+from tplc.backends.peg.patterns import either, leaf, marker_core, some_suffix, up_to
 from tplc.backends.peg.rules import LINE_START, Rule, Section, rule, sequence
 from tplc.backends.peg.whole_calls import inline_starts, line_rules, names_of_lines, plain_starts
 from tplc.ir.nodes import ReasoningMode
@@ -190,14 +190,21 @@ def reasoning_section(mode: ReasoningMode, form: FormPatterns) -> Section:
     unparsed = [leaf(form.call_unparsed)] if form.call_unparsed else []
     ends = [rules[0].name, *(f"&{name}" for name in cuts)] if by_call else [f"&{pattern}" for pattern in unparsed]
     at_call = [rules[0].name, *cuts] if by_call else unparsed
-    guards = ["reasoning_close", *form.named("turn_end"), *at_call, *form.named("cut_marker_for_reasoning")]
+    space = _space_after_reasoning(form, rules[0].name if by_call else "")
+    guards = [
+        *(one.name for one in space),
+        "reasoning_close",
+        *form.named("turn_end"),
+        *at_call,
+        *form.named("cut_marker_for_reasoning"),
+    ]
     cut = ["cut_marker_for_reasoning cut"] if form["cut_marker_for_reasoning"] else []
     ends = ["reasoning_close", *(f"&{name}" for name in form.named("turn_end")), *ends, *cut, "cut"]
     opened = "reasoning_open" + " reasoning_again*" * bool(form["reasoning_again"])
     at_once = f"{leaf(SPACE)} {calls}" if by_call else ""
     if form.call_unparsed and form.parsed is not None:
         at_once = f"&{leaf(rf'{SPACE}(?:{form.parsed.call_cores})')}"
-    whole = f"{opened} reasoning_text* ({' / '.join(ends)})"
+    whole = f"{opened} reasoning_text* {'reasoning_space? ' * bool(space)}({' / '.join(ends)})"
     text = sequence(*(f"!{guard}" for guard in guards), leaf(up_to(_stops_of_reasoning(form))))
     return Section(
         f"Reasoning{_FORM[mode]}.",
@@ -206,16 +213,28 @@ def reasoning_section(mode: ReasoningMode, form: FormPatterns) -> Section:
             *form.leaves("reasoning_again", "reasoning_open"),
             rule("reasoning_text", text),
             *form.leaves("reasoning_close", "cut_marker_for_reasoning"),
+            *space,
             *rules,
         ),
     )
 
 
+def _space_after_reasoning(form: FormPatterns, at_call: str) -> list[Rule]:
+    """The white space that the template writes between open reasoning and the end of the turn, or a call."""
+    ends = [(form.acceptor.after_reasoning, name) for name in form.named("turn_end")]
+    ends += [(form.calls.after_reasoning, at_call)] if at_call and form.calls.after_reasoning.endswith("\n") else []
+    found = [f"{leaf(some_suffix(space))} &{name}" for space, name in ends if space]
+    return [rule("reasoning_space", *found)] if found else []
+
+
 def _stops_of_reasoning(form: FormPatterns) -> list[str]:
-    stops = [form["reasoning_close"], form["turn_end"]]
+    over = form["turn_end"]
+    stops = [form["reasoning_close"], some_suffix(form.acceptor.after_reasoning) + over if over else ""]
     if form.calls.in_reasoning is None:
         return [*stops, form.call_unparsed, *cut_markers(form, "reasoning")]
     calls = [form.over_lines, *form.line_starts, *begun_openers(form), form.unclosed]
+    space = some_suffix(form.calls.after_reasoning)
+    calls += [rf"{space}(?<=\n)(?:{form.call_cores})"] if space and form.call_cores else []
     return [*stops, *calls, *cut_markers(form, "reasoning")]
 
 
