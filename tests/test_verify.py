@@ -91,25 +91,26 @@ def pairs(opened: str, pair: str, close: str) -> str:
         ),
         (
             EACH.replace("LINE", "'<c>' ~ c.function.name ~ (c.function.arguments | tojson | replace('city', 'town'))"),
-            'the render is not what was learned: one call has "<c>call_0{\\"town\\": \\"Oslo\\", \\"unit\\": \\"" '
-            'where the format says "<c>call_0{\\"city\\": \\"Oslo\\", \\"unit\\": \\""',
+            'the template writes "<c>call_0{\\"town\\": \\"Oslo\\", \\"unit\\": \\"" '
+            'where the format says "<c>call_0{\\"city\\": \\"Oslo\\", \\"unit\\": \\"" (one call)',
         ),
         (
             EACH.replace(
                 "LINE",
-                "'<c>' ~ c.function.name ~ (' ' ~ c.function.arguments | tojson if c.function.arguments else '!')"
-                " ~ '</c>'",
+                "('<c>' ~ c.function.name ~ ' ' ~ c.function.arguments | tojson ~ '</c>'"
+                " if c.function.arguments else '<run>' ~ c.function.name ~ '</run>')",
             ),
-            'the template writes calls without arguments in another form: "<c>now!</c><end>" '
+            'the template writes calls without arguments in another form: "<run>now</run><end>" '
             'where the format says "<c>now {}</c><end>"',
         ),
         (
             pairs(
                 "'<c>'",
-                "'<k>' ~ k ~ '</k>' ~ ('«s' ~ v ~ 's»' if v is string else '«n' ~ v | tojson ~ 'n»')",
+                "('<s ' ~ k ~ '>' ~ v ~ '</s>' if v is string else '<n ' ~ k ~ '>' ~ v | tojson ~ '</n>')",
                 "'</c>'",
             ),
-            'the template writes values between texts that depend on their type: "«sOslos»" and "«n42n»"',
+            "the template writes values between texts that depend on their type: "
+            '"<s value>Oslo</s>" and "<n value>42</n>"',
         ),
     ],
     ids=["count", "id", "id that nothing ends", "name", "damage", "no arguments", "type"],

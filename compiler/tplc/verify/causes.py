@@ -199,8 +199,8 @@ def _unexplained(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
         usual = counted.most_common(1)[0][0]
         place, one = next((p, o) for p, o in found if (p.rendered[:_SAME], p.written[:_SAME]) == usual)
         yield (
-            f"the render is not what was learned: {one.case.title} has {quoted(place.around_rendered)} where the "
-            f"format says {quoted(place.around_written)}"
+            f"the template writes {quoted(place.around_rendered)} where the format says {quoted(place.around_written)} "
+            f"({one.case.title})"
         )
 
 
