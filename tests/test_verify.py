@@ -510,7 +510,7 @@ def test_no_message_is_no_proof() -> None:
         verified=False,
         not_shown=("content", "reasoning", "calls"),
         failures=(
-            "cause: the render of a question and its answer is without the answer's text: "
+            "cause: the render of a question and its answer does not contain the answer's text: "
             '"Please write a few lines on befugodut"',
         ),
     )

@@ -71,20 +71,20 @@ LOOK_BACK = LONGEST_FOLLOW + MOST_SPACE + 4  # the same with the white space bef
 
 
 class Pattern:
-    """Compiled at its first use, because importing a parser should be fast.  A dot matches any character."""
+    """A regular expression, compiled when it is first used: importing a parser should be fast.  A dot matches any
+    character."""
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
-        self.match: Any = lambda *given: self._compiled().match(*given)
-        self.search: Any = lambda *given: self._compiled().search(*given)
-        self.fullmatch: Any = lambda *given: self._compiled().fullmatch(*given)
-        self.finditer: Any = lambda *given: self._compiled().finditer(*given)
-        self.sub: Any = lambda *given: self._compiled().sub(*given)
+        self._compiled: Any = None
 
-    def _compiled(self) -> re.Pattern[str]:
-        found = re.compile(self.pattern, re.DOTALL)
-        self.match, self.search, self.fullmatch = found.match, found.search, found.fullmatch
-        self.finditer, self.sub = found.finditer, found.sub
+    def __getattr__(self, name: str) -> Any:
+        """Return a method of the compiled pattern, and keep it as an attribute."""
+        if self._compiled is None:
+            self._compiled = re.compile(self.pattern, re.DOTALL)
+        found = getattr(self._compiled, name)
+        if hasattr(self, "__dict__"):  # a class that mypyc compiled has none
+            setattr(self, name, found)
         return found
 
 
@@ -114,32 +114,18 @@ class Match:
 
 class Scanner:
     """The markers that count in one place.  Each has its kind, its core (with a space for optional white space), the
-    white space before and after it, and whether it may be part of a longer one (1) or its beginning (2), or is spelled
-    differently (4): the sum.
+    white space before and after it, and what is known about it (PART_OF_LONGER, …).
 
     `find` has a group for each marker; `near` matches at their possible beginnings.  `width`: the length of the longest
-    truncated marker at the end.  `leads` is their leading white space.  `word`, of a slot: a plain word up to the
-    text's end or to an unambiguous marker; `trails` is the white space after each, None for markers that don't belong
-    to the slot. `first`: the first characters of markers; `wordless`: none of them is a character of words.
+    truncated marker at the end.  `leads` is their leading white space.
     """
 
     def __init__(
-        self,
-        *markers: Marker,
-        find: str = NOTHING,
-        near: str = NOTHING,
-        width: int = 1,
-        leads: str = "",
-        word: str = NOTHING,
-        trails: Sequence[str | None] = (),
-        first: str = "",
-        wordless: bool = True,
+        self, *markers: Marker, find: str = NOTHING, near: str = NOTHING, width: int = 1, leads: str = ""
     ) -> None:
         self.markers, self.width, self.leads = markers, width, leads
-        self.cores: tuple[str, ...] = ()  # the same, computed when it is first needed
+        self._cores = tuple([marker[1] for marker in markers])
         self._find, self._near = Pattern(find), Pattern(near)
-        self.word, self.trails = Pattern(word), trails
-        self.first, self.wordless = first, wordless
 
     def find(self, buf: str, pos: int, stop: int = sys.maxsize) -> Match | None:
         """Return the leftmost and longest marker from `pos` on."""
@@ -161,9 +147,7 @@ class Scanner:
         """Return a marker that the text from `pos` to the end could become; "" if there is none."""
         if len(buf) - pos > self.width or self._near.match(buf, pos) is None:
             return ""
-        if self.cores == ():
-            self.cores = tuple([marker[1] for marker in self.markers])
-        return truncated_core(self.cores, buf[pos:])
+        return truncated_core(self._cores, buf[pos:])
 
     def is_truncated(self, buf: str, pos: int, kinds: Sequence[str], least: int = 1) -> bool:
         """Return whether a marker of these kinds is truncated at the output's end, with at least so many characters."""
@@ -207,7 +191,26 @@ class Scanner:
         return at
 
 
+class SlotEnds(Scanner):
+    """The markers that end a slot.  `word`: a plain word up to the text's end or to an unambiguous marker; `trails` is
+    the white space after each, None for markers that don't belong to the slot."""
+
+    def __init__(self, *markers: Marker, word: str = NOTHING, trails: Sequence[str | None] = (), **found: Any) -> None:
+        super().__init__(*markers, **found)
+        self.word, self.trails = Pattern(word), trails
+
+
+class Breaks(Scanner):
+    """Markers that occur in no name, and in values only inside a string.  `first`: their first characters; `wordless`:
+    none of these is a character of words."""
+
+    def __init__(self, *markers: Marker, first: str = "", wordless: bool = True, **found: Any) -> None:
+        super().__init__(*markers, **found)
+        self.first, self.wordless = first, wordless
+
+
 NO_MARKERS = Scanner()
+NO_BREAKS = Breaks()
 
 
 class ExpectedText:
@@ -288,7 +291,7 @@ def tool_named(name: str, tools: Parameters) -> str:
     """
     if name in tools or not tools:
         return name
-    bare = name.strip().strip("\"'`“”/").strip()
+    bare = name.replace("\\", "").strip().removesuffix("()").strip("\"'`“”‘’«»/:= ").strip()
     shorts: tuple[str, str] = (bare, str(NAMESPACE.sub("", bare)))
     for short in filter(bare_name, shorts):
         if short in tools:
@@ -411,6 +414,18 @@ def keys_of(schema: object, root: object) -> set[str] | None:
     return keys or None
 
 
+def fits(arguments: Mapping[str, object], schema: object) -> bool:
+    """Return whether a schema allows the keys of these arguments, and the types of their values."""
+    keys = keys_of(schema, schema)
+    for key, value in arguments.items():
+        types = types_of(member_of(schema, schema, key), schema)
+        kind = NAMES.get(type(value).__name__, "object")
+        number = kind == "integer" and types is not None and "number" in types
+        if (keys is not None and key not in keys) or (types is not None and kind not in types and not number):
+            return False
+    return True
+
+
 def is_odd_key(key: str, schema: object) -> bool:
     """Return whether a key is in no schema and contains markup: its end, or the text before it, may be missing."""
     if ODD_IN_KEYS.isdisjoint(key):
@@ -452,7 +467,7 @@ JSON_WORDS = ("true", "false", "null")
 AFTER_LITERAL = Pattern(rf"\s{{0,{MOST_SPACE}}}[,;)\]}}<>|]")
 JSON_WORD = Pattern(r"[\w.+-]+")
 JSON_LITERAL = Pattern(rf"(?:true|false|null|{NUMBER.pattern})(?=[,\]}} \n\r\t])")
-COMMENT = Pattern(r"//[^\n]*(?:\n|\Z)|/\*.*?\*/")
+COMMENT = Pattern(r"(?://|#)[^\n]*(?:\n|\Z)|/\*.*?\*/")
 # A key with its quotes and its colon (the group), or its beginning; also a key without the second quote.
 KEY = Pattern(r'"[^"\\\x00-\x1f]{0,64}(?:"[ \t\r\n]{0,16}(?:(:)|\Z)|\Z)')
 # Shorter than KEY, and without control characters: as long as this may match, so may KEY, which waits for more input.
@@ -571,7 +586,7 @@ class Reader(Copied):
     FOLLOWED: ClassVar[bool] = False
     follow: tuple[Pattern, ...] = ()  # what may follow the value: a pattern, and one for the output's end
 
-    def __init__(self, styles: tuple[Style, Style, Style], breaks: Scanner = NO_MARKERS) -> None:
+    def __init__(self, styles: tuple[Style, Style, Style], breaks: Breaks = NO_BREAKS) -> None:
         self.breaks, self.first = breaks, breaks.first
         self.styles, self.style = styles, styles[0]
         self.want = "value"  # … item, key, member (a key after a comma), colon, comma; "" at the end
@@ -629,7 +644,7 @@ class Reader(Copied):
                 self._pop()
                 return pos
         if match.lastindex == 3:
-            if self.stack and text in "/=":
+            if self.stack and text in "/=#：，":
                 other = self._no_word(buf, pos, final)
                 if other != pos:
                     return other
@@ -715,16 +730,21 @@ class Reader(Copied):
     def _no_word(self, buf: str, pos: int, final: bool) -> int:
         """Return the end of a comment, or of a text in the place of a colon; `pos` if there is none, -1 if more input
         is needed."""
-        if buf[pos] == "=":
-            if self.want != "colon":
+        if buf[pos] in "=：，":
+            meant, arrow = ("comma" if buf[pos] == "，" else "colon"), buf[pos] == "=" and buf[pos + 1 : pos + 2] == ">"
+            if self.want != meant:
                 return pos
-            self._repaired("= for a colon")
-            self.out.append(":")
-            self.want = "value"
-            return pos + 1
+            if buf[pos] == "=" and pos + 1 == len(buf) and not final:
+                return -1
+            self._repaired(buf[pos] + " for a " + meant)
+            self._sign({"colon": ":", "comma": ","}[meant], "")
+            return pos + 1 + arrow
+        if buf[pos] == "#" and self.want not in ("key", "member", "comma", "item"):
+            return pos
         comment = COMMENT.match(buf, pos)
         begun = comment is None and (pos + 1 == len(buf) or buf[pos + 1] == "*")
-        if not final and (begun or (comment is not None and comment.end() == len(buf) and buf[pos + 1] == "/")):
+        line = comment is not None and comment.end() == len(buf) and buf[pos : pos + 2] != "/*"
+        if not final and (begun or line):
             return -1
         if comment is None:
             return pos
@@ -876,7 +896,9 @@ class Reader(Copied):
             if not (bare_key and self.style.bare_keys):
                 self._repaired("missing quotes")
             text = buf[pos:end].rstrip()
-            literal = '"' + escaped(text.rstrip("\"'") if bare_key else text) + '"'
+            # The first quote of a value may be missing.
+            bare = text.rstrip("\"'") if bare_key or (text[-1:] == '"' and text.count('"') == 1) else text
+            literal = '"' + escaped(bare) + '"'
         self._begin()
         self.out.append(literal)
         self._end()
@@ -989,48 +1011,88 @@ def literal_of(text: str, words: Mapping[str, str]) -> str | None:
 NAME_KEYS = ("name", "tool_name", "function_name", "function", "tool", "recipient_name")
 ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "params", "kwargs")
 OTHER_KEYS = ("id", "type", "index", "call_id", "tool_call_id")
-KNOWN_KEYS = NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS
+SCHEMA_KEYS = ("properties",)  # models repeat the form of a schema
+KNOWN_KEYS = NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS + SCHEMA_KEYS
+MOST_WRAPS = 4  # objects around the arguments, or around a call
 FENCE_END = "```"
+FIRST_KEY = Pattern(r"""\{\s{0,64}["'](\w{1,64})["']""")
+PART_OF_FIRST_KEY = Pattern(r"""\{\s{0,64}(?:["']\w{0,64})?""")
 FENCE = Pattern(r"```[\w-]*[^\S\n]*\n")
 INFINITY = float("inf")
+BEFORE_CALLS = Pattern(r"[\s(]*(?:\[\s*(?=\w[\w.:/-]*\())?")
+NO_BRACE = Pattern(r"""["']\w+["']\s*:""")
 BETWEEN_CALLS = Pattern(r"[\s,;)\]}]*")
-AT_ONCE = Pattern(r"""[\s({\[\\"'“`]*(?:json\b[\s({\[\\"'“]*)?""")
+AT_ONCE = Pattern(
+    r"""[\s({\[\\"'“”‘«`]*(?:(?i:json)\b:?[\s({\[\\"'“”‘«`]*)?(?:<(?:[\w:-]+\s*[ =]\s*(?:\w+\s*=\s*)?)?["']?)?"""
+)
+ANY_KEY = Pattern(r"""[\s(\[`]*(?:(?i:json)\b:?\s*)?[{\s]+(?:\\n)?[\\"'“”‘«]+\w""")
+WORD_BEFORE = Pattern(r"\s*(?i:json)\b:?\s*")
+# The name of a tool before its arguments, and a keyword in them.
+CALLED = Pattern(r"""["'`]?([\w.:/-]{1,64}?)["'`]?\s*(?:([(])|[:=]?\s*(?=\{))""")
+KEYWORD = Pattern(r"""\s*["']?(\w{1,64})["']?\s*[=:]\s*""")
+KEYWORD_FOLLOWS = (Pattern(r"\s*(?:,\s*(?:[\"']?\w{1,64}[\"']?\s*[=:]|\))|\))"),) * 2
+AFTER_KEYWORD = Pattern(r"\s*(?:,\s*)?(\))?")
+ELEMENT = Pattern(r"""\s*<([\w:-]+)(?:\s*[ =]\s*(?:\w+\s*=\s*)?["']?([\w.:-]+)["']?)?\s*>(.*?)</[\w:.=-]+>\s*""")
+TAGGED_CALL = Pattern(r"""<([\w:-]+)(\s*[ =]\s*(?:\w+\s*=\s*)?["']?([\w.:/-]+)["']?)?\s*>(.*)</\1>""")
 # A missing quote after a key, or after a value before the next key.
 KEY_LEFT_OPEN = Pattern(r'(?<=[{,\s])"(\w+):(?=\s*["\[{\w-])')
 NAME_LEFT_OPEN = Pattern(r':\s*"(\w+)\s*,(?=\s*"\w+"\s*:)')
 STYLES = (
     Style(
-        (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json")),
+        (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ("”", "”", "json"), ("‘", "’", "json")),
         {"true": "true", "false": "false", "null": "null", "True": "true", "False": "false", "None": "null"},
     ),
 ) * 3
 
 
 def may_be_calls(text: str, tools: Parameters, keys: tuple[str, ...]) -> bool:
-    """Return whether the text begins like a call: brackets and quotes, then a key of calls or the name of a tool."""
+    """Return whether the text begins like a call: with an object, or with brackets, quotes and a tool's name."""
     at = AT_ONCE.match(text).end()
     rest = text[at : at + 64]
+    if ANY_KEY.match(text) is not None:
+        return True
     known = [*keys, *KNOWN_KEYS, *tools]
     return not rest or any(rest.startswith(word) or word.startswith(rest) for word in known)
 
 
 def calls_in(text: str, tools: Parameters) -> list[tuple[str, str]]:
     """Return the calls in a text, with their arguments as JSON; none if the text contains anything else."""
-    text = text.strip().removesuffix(FENCE_END).rstrip()
-    fence = FENCE.match(text)
-    text = text[fence.end() :].strip() if fence is not None else text
-    for candidate in dict.fromkeys(_candidates(text)):
-        found = [_call_of(value, tools) for value in _values(candidate)]
+    for candidate in _candidates(text):
+        values = [inner for value in _values(candidate, tools) for inner in _unwrapped(value, tools)]
+        found = [_call_of(value, tools) for value in values]
         if found and None not in found:
             return [call for call in found if call is not None]
     return []
 
 
+def arguments_in(name: str, text: str, tools: Parameters) -> str | None:
+    """Return the arguments of a tool in a text that has another form; None if it contains anything else."""
+    called = _values(name + text, tools) if text[:1] == "(" else [None]
+    if len(called) == 1 and called[0] is not None:
+        return arguments_of(name, json.dumps(called[0].get("arguments")), tools)
+    for candidate in _candidates(text):
+        values = _values(candidate, tools)
+        found = arguments_of(name, json.dumps(values[0]), tools) if len(values) == 1 and values[0] is not None else None
+        if found is not None:
+            return found
+    pairs = _tagged(text, name, tools)
+    return json.dumps(pairs, ensure_ascii=False) if pairs else None
+
+
 def arguments_of(name: str, text: str, tools: Parameters) -> str | None:
-    """Return the arguments of a tool in an object of JSON; None if they are not this tool's."""
+    """Return the arguments of a tool that a value in JSON is or contains; None if they are not this tool's."""
     value = loaded(text)
-    found = _with_arguments(name, {"arguments": value}, tools) if isinstance(value, dict) else None
+    found = _with_arguments(name, {"arguments": value}, tools) if value is not None and name in tools else None
     return None if found is None else found[1]
+
+
+def is_wrapper(key: str, name: str, tools: Parameters) -> bool:
+    """Return whether an object that begins with this key may contain the arguments of a tool, as the schema has no such
+    key."""
+    if key not in KNOWN_KEYS and key != name:
+        return False
+    keys = keys_of(tools.get(name), tools.get(name))
+    return keys is not None and key not in keys
 
 
 def calls_of(text: str, tools: Parameters) -> list[tuple[str, str]]:
@@ -1057,30 +1119,122 @@ def finite(text: str) -> float:
 
 def _candidates(text: str) -> Iterator[str]:
     """Yield the text, and repaired forms of it."""
+    text = text.strip().removesuffix(FENCE_END).rstrip()
+    fence = FENCE.match(text) or WORD_BEFORE.match(text)
+    text = text[fence.end() :].strip() if fence is not None else text
     yield text
+    inside = loaded(text) if text[:1] == '"' else text[1:-1] if text[:1] in ("'", "`") else None
+    if isinstance(inside, str):
+        yield inside
     if '\\"' in text:
-        yield text.replace('\\"', '"')
+        yield text.replace('\\"', '"').replace("\\n", "\n")
+    if LINE_ESCAPED.search(text):
+        yield LINE_ESCAPED.sub("\n", text)
+    if '""' in text:
+        yield DOUBLED_QUOTES.sub('"', text)
     if "{{" in "".join(text.split()):
         yield DOUBLED.sub(r"\1", text)
-    yield NAME_LEFT_OPEN.sub(r': "\1",', KEY_LEFT_OPEN.sub(r'"\1":', text))
+    if NO_BRACE.match(text):
+        yield "{" + text
+    if text != (closed := NAME_LEFT_OPEN.sub(r': "\1",', KEY_LEFT_OPEN.sub(r'"\1":', text))):
+        yield closed
+    if text[:1] in ("[", "("):
+        yield from _candidates(text.strip("[]() \n\t"))
 
 
+LINE_ESCAPED = Pattern(r"(?<=[{,\[])\\n|\\n(?=[}\]])")
+DOUBLED_QUOTES = Pattern(r'""(?=\w)|(?<=\w)""')
 DOUBLED = Pattern(r"([{}])\s*\1")
 
 
-def _values(text: str) -> list[Any]:
-    """Return consecutive objects, also those in lists; with a None in the list if there is anything else."""
+def _values(text: str, tools: Parameters) -> list[Any]:
+    """Return consecutive objects, also those in lists, and calls such as f(a=1); with a None in the list if there is
+    anything else."""
     found: list[Any] = []
-    pos = BETWEEN_CALLS.match(text, 0).end()
+    pos = BEFORE_CALLS.match(text, 0).end()
     while pos < len(text) and len(found) < 1000:
-        if text[pos] not in "{[":
+        read = json_value if text[pos] in "{[" else _tagged_call if text[pos] == "<" else _called
+        value, pos = read(text, pos, tools)
+        if value is None:
             return [None]
-        reader = Reader(STYLES)
-        pos = reader.read(text, pos, True)
-        value = loaded(reader.close())
         found += value if isinstance(value, list) else [value]
         pos = BETWEEN_CALLS.match(text, pos).end()
     return found
+
+
+def _tagged_call(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
+    """Return the call `<x=f> … </x>` with elements in it as an object, and where it ends; None if there is none."""
+    match = TAGGED_CALL.match(text, pos)
+    name = tool_named(match[3] or match[1], tools) if match is not None else ""
+    if match is None or name not in tools:
+        return None, pos
+    arguments = _tagged(match[4], name, tools)
+    return {"name": name, "arguments": arguments} if arguments or not match[4].strip() else None, int(match.end())
+
+
+def json_value(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
+    """Return the value in JSON that begins here, and where it ends."""
+    reader = Reader(STYLES)
+    end = reader.read(text, pos, True)
+    return loaded(reader.close()), end
+
+
+def _called(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
+    """Return the call `f(a=1)`, `f({"a": 1})` or `f {"a": 1}` as an object, and where it ends; None if there is
+    none."""
+    match = CALLED.match(text, pos)
+    name = tool_named(match[1], tools) if match is not None else ""
+    if match is None or name not in tools:
+        return None, pos
+    pos = match.end()
+    members: dict[str, Any] = {}
+    if text.startswith("{", pos):
+        arguments, pos = json_value(text, pos, tools)
+        return {"name": name, "arguments": arguments}, pos
+    while match[2]:
+        after = AFTER_KEYWORD.match(text, pos)
+        if after[1] or after.end() == len(text):
+            return {"name": name, "arguments": members}, after.end()
+        key = KEYWORD.match(text, after.end())
+        if key is None:
+            break
+        reader = FollowedReader(STYLES)
+        reader.follow = KEYWORD_FOLLOWS
+        pos = reader.read(text, key.end(), True)
+        members[key[1]] = loaded(reader.close())
+    return None, pos
+
+
+def _tagged(text: str, name: str, tools: Parameters) -> dict[str, Any]:
+    """Return the arguments of a tool in elements such as `<a>1</a>` or `<x name="a">1</x>`; {} if there is anything
+    else."""
+    schema, pos = tools.get(name), 0
+    keys = keys_of(schema, schema) or set()
+    found: dict[str, Any] = {}
+    while pos < len(text):
+        element = ELEMENT.match(text, pos)
+        key = (element[2] or element[1]) if element is not None else ""
+        if element is None or key not in keys or key in found:
+            return {}
+        types, value = types_of(member_of(schema, schema, key), schema), element[3].strip()
+        found[key] = (
+            value if types is None or "string" in types else loaded(value.lower() if value.isalpha() else value)
+        )
+        pos = element.end()
+    return found
+
+
+def _unwrapped(value: Any, tools: Parameters, depth: int = 0) -> Iterator[Any]:
+    """Yield the values that are in the place of calls: inside of lists, and of objects with one member."""
+    if isinstance(value, list) and depth < MOST_WRAPS:
+        for item in value:
+            yield from _unwrapped(item, tools, depth + 1)
+        return
+    rest = [(key, item) for key, item in value.items() if key not in OTHER_KEYS] if isinstance(value, dict) else []
+    if len(rest) == 1 and tool_named(rest[0][0], tools) not in tools and isinstance(rest[0][1], (dict, list)):
+        yield from _unwrapped(rest[0][1], tools, depth + 1) if depth < MOST_WRAPS else [None]
+    else:
+        yield value
 
 
 def _call_of(value: Any, tools: Parameters) -> tuple[str, str] | None:
@@ -1088,7 +1242,9 @@ def _call_of(value: Any, tools: Parameters) -> tuple[str, str] | None:
     value = _innermost(value)
     if value is None:
         return None
-    for key in NAME_KEYS:
+    # The name of a tool may be under any key.
+    others = [key for key, item in value.items() if isinstance(item, str) and item in tools and key not in NAME_KEYS]
+    for key in (*NAME_KEYS, *others):
         name = tool_named(value[key], tools) if isinstance(value.get(key), str) else ""
         if name and name in tools:
             rest = {other: item for other, item in value.items() if other != key}
@@ -1118,16 +1274,36 @@ def _with_arguments(name: str, members: dict[str, Any], tools: Parameters) -> tu
     if not named and len(rest) == 1 and not rest.keys() <= (keys or rest.keys()):
         named = list(rest)
     arguments = members[named[0]] if named else rest
-    if isinstance(arguments, str):
-        inside = _values(arguments)
-        arguments = inside[0] if len(inside) == 1 else None
-    arguments = {} if arguments is None and named else arguments
-    if not isinstance(arguments, dict) or (keys is not None and not keys.issuperset(arguments)):
-        return None
+    if named and any(isinstance(item, (dict, list)) for key, item in rest.items() if key != named[0]):
+        return None  # it would be lost
+    if arguments is not None or not named:
+        arguments = arguments_within(name, arguments, tools)
+    else:
+        arguments = {}
     try:
-        return name, json.dumps(arguments, ensure_ascii=False)
+        return None if arguments is None else (name, json.dumps(arguments, ensure_ascii=False))
     except RecursionError:
         return None
+
+
+def arguments_within(name: str, value: Any, tools: Parameters) -> dict[str, Any] | None:
+    """Return the object with a tool's arguments that a value is or contains; None if there is none."""
+    keys = keys_of(tools[name], tools[name])
+    for _ in range(MOST_WRAPS):
+        if isinstance(value, str):
+            value = _values(value, tools)
+        if isinstance(value, list) and len(value) == 1:
+            value = value[0]
+        if not isinstance(value, dict):
+            return None
+        if keys is None or keys.issuperset(value):
+            return value
+        named = [item for item in value.values() if isinstance(item, str) and item in tools and item != name]
+        inner = [item for item in value.values() if isinstance(item, dict) or str(item).lstrip()[:1] == "{"]
+        if named or len(inner) != 1 or not keys.isdisjoint(value):
+            return None
+        value = inner[0]
+    return None
 
 
 # At the end of a text, a percent-encoded character that may not be whole.
@@ -1205,14 +1381,19 @@ class Transcript(Copied):
     """Keeps text by kind: content, reasoning_content and arguments (of the last call) belong to the message; pending is
     text of a kind that isn't known yet, value is text of a value, and trailing is no part of the message."""
 
+    CALLS: ClassVar[bool] = True
+    REASONING: ClassVar[bool] = True
     ESCAPES: Mapping[str, Signs] | None = None  # the texts that stand for characters, by kind of text
     _cut_escape, _cut_kind = "", ""  # what may be the beginning of such a text, at the end of a text of this kind
 
     def __init__(self, json_content: bool = False) -> None:
-        self.texts: dict[str, list[str]] = {"content": [], "reasoning_content": [], "arguments": []}
-        self.texts.update(value=[], pending=[], trailing=[])
-        self.calls: list[tuple[str, str | None, str]] = []  # name, id, arguments (those of the last are in texts)
-        self.index = -1  # of the last call
+        self.texts: dict[str, list[str]] = {"content": [], "trailing": []}
+        if self.REASONING:
+            self.texts.update(reasoning_content=[], pending=[])
+        if self.CALLS:
+            self.texts.update(arguments=[], value=[])
+            self.calls: list[tuple[str, str | None, str]] = []  # name, id, arguments (those of the last are in texts)
+            self.index = -1  # of the last call
         self.fence = Fence() if json_content else None
         self.waiting: list[Delta] = []  # not returned yet
         self._pieces: list[str] = []  # the text of the next delta, and its kind
@@ -1262,9 +1443,9 @@ class Transcript(Copied):
         kind, text = self._kind, "".join(self._pieces)
         self._pieces.clear()
         self.texts[kind].append(text)
-        if kind == "arguments":
+        if self.CALLS and kind == "arguments":
             self.waiting.append({"tool_calls": [{"index": self.index, "function": {"arguments": text}}]})
-        elif kind not in ("pending", "trailing"):
+        elif kind != "trailing" and (not self.REASONING or kind != "pending"):
             self.waiting.append({kind: text})
 
     def deltas(self) -> list[Delta]:
@@ -1321,32 +1502,38 @@ class Transcript(Copied):
         self.calls[-1] = (name, call_id, arguments)
         self.waiting.append({"tool_calls": [{"index": self.index, "id": call_id}]})
 
-    def forget(self, calls: int) -> None:
-        """Treat everything as prefilled, except so many calls, which continue."""
-        self.texts.update(content=[], reasoning_content=[], arguments=[])
-        self.calls, self.waiting = self.calls[len(self.calls) - calls :], []
+    def forget(self) -> None:
+        """Treat all text as prefilled."""
+        self.waiting, self.texts["content"] = [], []
+        if self.REASONING:
+            self.texts["reasoning_content"] = []
+
+    def forget_calls(self, kept: int) -> None:
+        """Treat all calls as prefilled, except so many of the last, which continue."""
+        self.texts["arguments"] = []
+        self.calls = self.calls[len(self.calls) - kept :]
         self.index = len(self.calls) - 1
 
     def is_silent(self) -> bool:
         if self.ESCAPES and self._cut_escape:
             return False
-        return not (self.calls or self._pieces or any(self.texts.values()))
+        return not ((self.CALLS and self.calls) or self._pieces or any(self.texts.values()))
 
     def to_message(self) -> Message:
-        kinds = ("content", "reasoning_content", "arguments")
-        content, reasoning, last = ("".join(self.texts[kind]) for kind in kinds)
-        calls: list[ToolCall] = [
-            {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
-            for name, call_id, arguments in self.calls
-        ]
-        if calls:
-            calls[-1]["function"]["arguments"] = last
-        return {
-            "role": "assistant",
-            "content": None if not content and (reasoning or calls) else content,
-            "reasoning_content": reasoning or None,
-            "tool_calls": calls,
-        }
+        content = "".join(self.texts["content"])
+        message: Message = {"role": "assistant", "content": content, "reasoning_content": None, "tool_calls": []}
+        if self.REASONING:
+            message["reasoning_content"] = "".join(self.texts["reasoning_content"]) or None
+        if self.CALLS and self.calls:
+            calls: list[ToolCall] = [
+                {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
+                for name, call_id, arguments in self.calls
+            ]
+            calls[-1]["function"]["arguments"] = "".join(self.texts["arguments"])
+            message["tool_calls"] = calls
+        if (self.REASONING or self.CALLS) and not content and (message["reasoning_content"] or message["tool_calls"]):
+            message["content"] = None
+        return message
 
 
 def known_head(prompt: str, heads: Sequence[str], anchors: Sequence[str]) -> str:
@@ -1490,8 +1677,12 @@ class Stream(Copied):
     ANCHORS: ClassVar[Sequence[str]] = ()
     CALLS: ClassVar[bool] = False  # the format has calls
     AT_LINES: ClassVar[bool] = False  # some markers count only at a line's start,
+    AT_ENDS: ClassVar[bool] = False  # and some at the output's end, or before another marker
     WHOLE: ClassVar[Any] = None  # an ordinary text opens a call only where a whole call follows
-    REASONS: ClassVar[bool] = False  # reasoning has an opener
+    REASONING: ClassVar[bool] = True  # the format has reasoning,
+    REASONS: ClassVar[bool] = False  # and an opener of it
+    HEADED: ClassVar[bool] = True  # generation prompts contain a part of the answer
+    WAITS: ClassVar[bool] = False  # states wait for the rest of a marker
     KEEPS_PENDING: ClassVar[bool] = False  # `feed` handles pending text
     ESCAPES: ClassVar[Any] = None  # texts that stand for characters, by kind of text
     SPACE: ClassVar[str] = ""  # the white space that the template writes before the content
@@ -1511,7 +1702,6 @@ class Stream(Copied):
     ) -> None:
         self.diagnostics: list[Diagnostic] = []
         self.incomplete = False
-        self._tools = parameters_of(tools)
         self._reasoning_on, self._calls_on, self._echo = parse_reasoning, parse_tool_calls, echo
         self._out = self.TRANSCRIPT(json_content)
         if self.ESCAPES:
@@ -1520,17 +1710,25 @@ class Stream(Copied):
         self._buf, self._pos, self._base = "", 0, 0
         self._parts: list[str] = []  # text that isn't examined before _wanted characters of it have arrived
         self._wanted = 0
-        # Whether the buffer, from there on, is still undecided: while it is, no state has to examine it.
-        self._undecided: Callable[[str, int], object] | None = None
-        self._undecided_from = 0
-        self._through: Callable[[Any, str], list[Delta]] | None = None  # reads JSON that is emitted as it arrives
         self._final = False
         # The state of the turn.
         self._state: Callable[[Any], bool] = self._first_state()
         self._mark = NO_MATCH
         self._skip = 0  # its length, and that of the white space before it
-        self._open = False  # the last call is not complete
+        if self.AT_LINES or self.AT_ENDS or self.CALLS:
+            self._line_start = True
+        if self.REASONS or self.CALLS:
+            self._opener = ""  # of the reasoning that is open
+        if self.WAITS:
+            # Whether the buffer, from there on, is still undecided: while it is, no state has to examine it.
+            self._undecided: Callable[[str, int], object] | None = None
+            self._undecided_from = 0
         if self.CALLS:
+            self._tools = parameters_of(tools)
+            self._through: Callable[[Any, str], list[Delta]] | None = None  # reads JSON that is emitted as it arrives
+            self._plain_value = False  # as _plain_text, for an argument
+            self._literal = False  # after a failed call: its closers are text
+            self._open = False  # the last call is not complete
             self._closed = False  # its closing marker was read
             self._unclosed = False  # its arguments have ended, the last of its closers was not read
             # The state to return to if a call turns out to be text.
@@ -1539,14 +1737,11 @@ class Stream(Copied):
             self._long_names = "\n" in "".join(self._tools)
         self._space = self.SPACE  # white space of the template that may still come
         self._fresh = True  # only white space was read in this part so far
-        self._line_start = True
-        self._literal = False  # after a failed call: its closers are text
-        self._opener = ""  # of the reasoning that is open
         # The kind of text that is open, and how to find its possible end: the end of the safe prefix, -1 if a state
         # must decide. If nothing is pending, most chunks of a value or another text can be passed on as they are;
         # _passed are those that were.
         self._within = ""
-        self._plain_value = self._plain_text = False
+        self._plain_text = False
         self._plain_to: Callable[[str], int] = len
         self._passed: list[str] = []
         self._consume_head(None if prompt is None else checked_text("prompt", prompt), continue_final_message)
@@ -1607,18 +1802,20 @@ class Stream(Copied):
         raise TypeError("a parser cannot be pickled: keep the text that it was fed, and feed that to a new one")
 
     def _consume_head(self, prompt: str | None, continued: bool) -> None:
-        head = self.HEADS[0]
+        head = self.HEADS[0] if self.HEADED else ""
         if prompt is not None and continued:
             head = continued_head(prompt, self.ANCHORS, self.AROUND_REASONING)
-        elif prompt is not None:
+        elif self.HEADED and prompt is not None:
             head = known_head(prompt, self.HEADS, self.ANCHORS)
         if not head:
             return
         self._base = -len(head)
         self._out.waiting = self._advance(head)
         if not self._echo:
-            self._out.forget(self._open)
+            self._out.forget()
             self.diagnostics.clear()
+            if self.CALLS:
+                self._out.forget_calls(self._open)
             if self.CALLS and self._open:
                 self._out.announce()
             if self.REASONS and not self._reasoning_on:
@@ -1640,11 +1837,11 @@ class Stream(Copied):
         self._passed.clear()
         if text:
             self._base += len(text)
-            if self.AT_LINES and kind not in ("arguments", "value"):
+            if self.AT_LINES and (not self.CALLS or kind not in ("arguments", "value")):
                 self._line_start = at_line_start(text, self._line_start)
             if self.WHOLE:
                 self._in_word = is_word(text[-1])
-            self._out.texts[kind].append(self._json(text) if kind == "arguments" else text)
+            self._out.texts[kind].append(self._json(text) if self.CALLS and kind == "arguments" else text)
 
     def _more(self, chunk: str) -> list[Delta]:
         """Handle a chunk that may contain more than plain text; if it only continues the text, no state is needed."""
@@ -1652,7 +1849,7 @@ class Stream(Copied):
             return self._late(chunk)
         if self.CALLS and self._through is not None:
             return self._through(self, chunk)
-        if self._undecided is not None:
+        if self.WAITS and self._undecided is not None:
             self._buf += chunk
             return [] if self._undecided(self._buf, self._undecided_from) else self._advance("")
         if self._wanted > len(chunk):
@@ -1667,10 +1864,13 @@ class Stream(Copied):
         if stop < 0:
             return self._advance(chunk)
         self._buf, text = text[stop:], text[:stop]
-        self._plain_value = kind == "arguments" and self._buf == ""
-        self._plain_text = kind not in ("arguments", "value") and (self.KEEPS_PENDING or self._buf == "")
+        if self.CALLS:
+            self._plain_value = kind == "arguments" and self._buf == ""
+            self._plain_text = kind not in ("arguments", "value") and (self.KEEPS_PENDING or self._buf == "")
+        else:
+            self._plain_text = self.KEEPS_PENDING or self._buf == ""
         self._passed.append(text)
-        if text == "" or kind == "value":
+        if text == "" or (self.CALLS and kind == "value"):
             return []
         if self.CALLS and kind == "arguments":
             return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": self._json(text)}}]}]
@@ -1689,15 +1889,21 @@ class Stream(Copied):
 
     def _goes_on(self, kind: str, plain_to: Callable[[str], int] = len) -> None:
         """Declare that the next chunk may continue text of this kind, "" for none."""
-        self._within, self._plain_to, self._undecided, self._through = kind, plain_to, None, None
-        self._plain_value = kind == "arguments"
-        self._plain_text = kind not in ("", "arguments", "value")
+        self._within, self._plain_to = kind, plain_to
+        if self.WAITS:
+            self._undecided = None
+        if self.CALLS:
+            self._through, self._plain_value = None, kind == "arguments"
+        self._plain_text = kind not in ("", "arguments", "value") if self.CALLS else kind != ""
 
     def _advance(self, chunk: str) -> list[Delta]:
         if self._passed:
             self._settle()
-        self._within, self._undecided, self._through = "", None, None
-        self._plain_value = self._plain_text = False
+        self._within, self._plain_text = "", False
+        if self.WAITS:
+            self._undecided = None
+        if self.CALLS:
+            self._through, self._plain_value = None, False
         if self._parts:
             chunk = "".join(self._parts) + chunk
             self._parts.clear()
@@ -1706,7 +1912,8 @@ class Stream(Copied):
         while self._pos < len(self._buf) and self._state(self):
             pass
         self._base += self._pos
-        self._undecided_from -= self._pos
+        if self.WAITS:
+            self._undecided_from -= self._pos
         self._buf, self._pos = self._buf[self._pos :], 0
         pending = len(self._buf)
         if pending > PENDING_LIMIT and not self._final:
@@ -1714,8 +1921,9 @@ class Stream(Copied):
         if self._space or self._wanted or self._base < 0:
             self._goes_on("")
         elif pending:
-            self._plain_value = False
-            self._plain_text = self._plain_text and self.KEEPS_PENDING
+            if self.CALLS:
+                self._plain_value = False
+            self._plain_text = self.KEEPS_PENDING and self._plain_text
         return self._out.deltas()
 
     @property
@@ -1775,7 +1983,6 @@ def next_char(buf: str, pos: int) -> int:
 
 
 class TurnStates(Stream):
-    AT_ENDS: ClassVar[bool] = False  # and some at the output's end, or before another marker
     KEEPS: ClassVar[bool] = False  # some are text where they stand, or where the caller wants them so
     PENDING_TEXT: ClassVar[bool] = False  # the kind of a text is decided by its end
     HEADERS_ALIKE: ClassVar[bool] = False  # the end of a call's name may also open a message
@@ -1843,24 +2050,23 @@ class TurnStates(Stream):
         if mark is None or not found:
             if not blank:
                 self._text(kind, end)
-                passed = kind != "pending" and self._out.fence is None and (self._reasoning_on or not self._opener)
-                if self.ESCAPES:
-                    passed = passed and kind not in self.ESCAPES
+                passed = self._out.fence is None and (not self.REASONS or self._reasoning_on or not self._opener)
+                if self.PENDING_TEXT or self.ESCAPES:
+                    passed = passed and kind != "pending" and kind not in (self.ESCAPES or ())
                 self._goes_on(kind if passed else "", marks.safe_prefix_end)
             elif self._final:
                 self._last_space(kind, end)
             return ""
         # If the whole turn is white space, that white space is the content.
         alone = mark.kind == "end" and kind == "content" and self._out.is_silent()
-        literal = False
-        if self.KEEPS:
-            literal = self._is_text(mark)
-        lead = 0 if literal else end - pos if blank and not alone else trailing_overlap(buf[pos:end], mark.lead)
-        if not blank or literal or alone:
+        lead = end - pos if blank and not alone else trailing_overlap(buf[pos:end], mark.lead)
+        if self.KEEPS and (literal := self._is_text(mark)):
+            lead = 0
+        if not blank or alone or (self.KEEPS and literal):
             self._text(kind, end - lead)
-        # A call may turn out to be text, and then the white space before it is text too.
-        self._pos = end - lead if mark.kind in OPENER_KINDS else end
         self._mark = mark
+        # A call may turn out to be text, and then the white space before it is text too.
+        self._pos = end - lead if self.CALLS and mark.kind in OPENER_KINDS else end
         self._skip = mark.end - self._pos
         if self.KEEPS and literal and mark.kind not in REASONING_KINDS:
             self._keep(kind)
@@ -1897,7 +2103,7 @@ class TurnStates(Stream):
                         return counting
                 if line_start and mark.kind == "line":
                     return outer if outer is not None and outer.kind == "line" and mark.start < outer.end else mark
-                if self.DISTINCT and self._tools and mark.kind == "line":
+                if self.CALLS and self.DISTINCT and self._tools and mark.kind == "line":
                     counting = self._without_closer(marks, mark)
                     if counting is not None:
                         return counting
@@ -2007,7 +2213,9 @@ class TurnStates(Stream):
             self._note_spelling()
         self._pos += self._skip
         self._space = self._mark.trail
-        self._fresh, self._literal = fresh, False
+        self._fresh = fresh
+        if self.CALLS:
+            self._literal = False
         if self.HEADERS_ALIKE:
             self._kept = False
         if self.AT_LINES:
@@ -2063,7 +2271,9 @@ class TurnStates(Stream):
         raise NotImplementedError
 
     def _end_turn(self) -> bool:
-        self._opener, self._state = "", type(self)._over
+        self._state = type(self)._over
+        if self.REASONS:
+            self._opener = ""
         return self._drop()
 
     def _keep(self, kind: str) -> bool:
@@ -2077,7 +2287,7 @@ class TurnStates(Stream):
     def _is_text(self, mark: Match) -> bool:
         """Return whether the marker belongs to a part that stays in the content."""
         if mark.kind == "stray":
-            return self._literal or not self._reasoning_on
+            return (self.CALLS and self._literal) or not self._reasoning_on
         if mark.kind == "empty":
             return not self._calls_on
         if self.HEADERS_ALIKE and mark.kind == "name_end":
@@ -2107,7 +2317,7 @@ class TurnStates(Stream):
         if len(self._buf) - pos > LONGEST_CUT:
             return False  # without a copy of all that follows, for each place that is asked about
         rest = "".join(self._buf[pos:].split())
-        if len(rest) < LEAST_CUT or rest.isalnum() or self._literal or not (self._calls_on and self.DISTINCT):
+        if len(rest) < LEAST_CUT or rest.isalnum() or self._literal or not self._calls_on:
             return False
         return truncated_core(self.OPENERS, self._buf[next_char(self._buf, pos) :]) != ""
 
@@ -2119,18 +2329,19 @@ class TurnStates(Stream):
 
     def _is_cut(self, marks: Scanner, pos: int) -> bool:
         """Return whether the remaining text at the output's end is a truncated opener of a call, or a truncated end."""
-        if self.CALLS and self._begins_call(pos):
+        if self.CALLS and self.DISTINCT and self._begins_call(pos):
             return True
         if not self.CUT_MARKERS:
             return False
         rest = "".join(self._buf[pos:].split())
         if len(rest) < LEAST_CUT or rest.isalnum() or not any(map(str.isalnum, rest)):
             return False
-        return marks.is_truncated(self._buf, next_char(self._buf, pos), CUT_KINDS, LEAST_CUT) and not self._literal
+        at = next_char(self._buf, pos)
+        return (not self.CALLS or not self._literal) and marks.is_truncated(self._buf, at, CUT_KINDS, LEAST_CUT)
 
     def _end_of_cut(self) -> None:
         """Drop a truncated marker at the end."""
-        if self.CALLS and self._begins_call(self._pos):
+        if self.CALLS and self.DISTINCT and self._begins_call(self._pos):
             self._cut_off()
             return
         self._note("ends_in_marker", "the output ends inside a marker")
@@ -2166,7 +2377,7 @@ MOST_ODD = 64  # the most names with unusual characters that are searched for
 class Slots(TurnStates):
     ODD_NAMES: ClassVar[bool] = False  # names that contain ends of names are searched for
     COUNTED: ClassVar[bool] = False  # calls are written with a number
-    BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that never occur in names, or in values outside of a string
+    BREAKS: ClassVar[Breaks] = NO_BREAKS  # markers that never occur in names, or in values outside of a string
     _others: Sequence[tuple[str, str]] = ()  # diagnostics of the slots: codes and texts
     _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that contain ends of names
 
@@ -2287,9 +2498,8 @@ class Slots(TurnStates):
         self._odd = {} if self._odd is None else self._odd
         if (slot, of) not in self._odd:
             names = self._tools if slot == "name" else properties_of(self._tools.get(of)) if slot == "key" else ()
-            plain = ends.wordless  # then no end occurs in a word
-            names = [name for name in names if not (plain and name.isidentifier())]
             odd = [name for name in names if "\n" in name or ends.find(name, 0) is not None]
+            odd = [name for name in odd if not name.isidentifier()]
             fit = (name for name in odd if name == name.strip() and 0 < len(name) < NAME_LIMIT)
             self._odd[slot, of] = sorted(fit, key=len, reverse=True)[:MOST_ODD]
         return self._odd[slot, of]
@@ -2300,6 +2510,7 @@ CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
 
 class Machine(Slots):
     CALLS: ClassVar[bool] = True
+    WAITS: ClassVar[bool] = True
     NAMES_ALIKE: ClassVar[bool] = False  # tools may be called with a namespace, or with other separators
     READ_AGAIN: ClassVar[bool] = False  # failed calls are read again, by the tools' names
     AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
@@ -2320,6 +2531,7 @@ class Machine(Slots):
     _written = ""  # the beginning of the arguments
     _alone = False  # the section of the last call is missing
     _is_opened_twice = False  # another opener follows the opener of this call
+    _repaired = False  # the arguments of the last call were repaired
     _once = False  # the second reading of this call found none
 
     def _regular(self, chunk: str) -> list[Delta]:
@@ -2357,12 +2569,25 @@ class Machine(Slots):
             return False
         if reader.repair:
             self._note("arguments_repaired", "arguments: " + reader.repair)
+            self._repaired = True
         self._reader = None
         return True
+
+    def _check_repaired(self) -> None:
+        """Repairs that invent a key, or a value of another type than the schema's, have failed."""
+        self._out.flush()
+        arguments = loaded("".join(self._out.texts["arguments"]))
+        if isinstance(arguments, dict) and not fits(arguments, self._tools.get(self._out.calls[-1][0])):
+            self.incomplete = True
+        self._repaired = False
 
     def _emit_arguments(self, text: str) -> None:
         """Emit arguments that are a string with an object in it; any other string is content."""
         inside = text if self._written == "{" else unwrapped(text, self.STYLES)
+        if inside is None and self.READ_AGAIN and text[:1] in ("[", '"') and self._tools:
+            inside = arguments_of(self._out.calls[-1][0], text, self._tools)
+            if inside is not None:
+                self._note("arguments_repaired", "arguments: brackets around them")
         if inside is None and text not in ("null", '""'):
             self._lost("arguments_not_an_object", "the arguments are not an object")
             self._out.emit("content", text)
@@ -2504,7 +2729,7 @@ class Machine(Slots):
         raise NotImplementedError
 
     def _no_call(self, expected: str) -> bool:
-        if self.SHORT_OPENERS and self._begins_call(self._pos):
+        if self.SHORT_OPENERS and self.DISTINCT and self._begins_call(self._pos):
             return self._final and self._cut_off()  # the whole opener, without its end
         if expected == "end" and (self._skip or self._mark.kind == "separator"):
             if self.DISTINCT:
@@ -2536,6 +2761,8 @@ class Machine(Slots):
             self._note("unknown_tool", "unknown tool " + name)
 
     def _close_call(self) -> bool:
+        if self._repaired and self._tools:
+            self._check_repaired()
         self._open, self._closed, self._fresh, self._line_start, self._space = False, False, True, True, ""
         if self.WHOLE:
             self._in_word = False
@@ -2574,7 +2801,8 @@ class Machine(Slots):
 
 
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "last")
-LEFT_SIGNS = Pattern(r"[\"']?[}\])]|`{1,3}")
+LEFT_SIGNS = Pattern(r"[\"']?[}\])]{1,4}|`{1,3}")
+LEFT_IN_CALL = Pattern(r"[\"']?[}\])]{0,4}[,;]")  # and before the closer that a call lacks
 
 
 def is_empty_object(arguments: str) -> bool:
@@ -2677,6 +2905,10 @@ class Repairs(Machine):
             if is_empty_object("".join(texts)):
                 self._lost("no_argument", "text follows the empty arguments of a call without a closer")
 
+    def _left_sign(self, start: int) -> Any:
+        left = LEFT_IN_CALL.match(self._buf, start) if self._unclosed else None
+        return left or LEFT_SIGNS.match(self._buf, start)
+
     def _left_over(self, kind: str) -> str:
         """Skip a superfluous bracket after a call, or an opener in the place of a closer, at the end of the calls.
 
@@ -2686,7 +2918,7 @@ class Repairs(Machine):
         opener = self.LEFT_OVER.match(buf, start) if self._unclosed else None
         if opener is not None:
             kind, end = "call", opener.end
-        elif kind == "" and start < len(buf) and (left := LEFT_SIGNS.match(buf, start)) is not None:
+        elif kind == "" and start < len(buf) and (left := self._left_sign(start)) is not None:
             end = left.end()
         else:
             return "more" if kind == "" and not self._final and buf[start:] in ('"', "'") else "no"
@@ -2709,8 +2941,7 @@ class Repairs(Machine):
 
 FENCE_OPEN = Pattern(r"```[\w-]*\s*")
 PART_OF_FENCE = Pattern(r"`{1,3}[\w-]*\s*")
-FIRST_KEY = Pattern(r"""\{\s*["'](\w{1,64})["']""")
-PART_OF_FIRST_KEY = Pattern(r"""\{\s*(?:["']\w*)?""")
+PART_OF_KEY = Pattern(r"""["']\w{0,64}["']?\s{0,16}""")
 
 
 class Objects(Repairs):
@@ -2744,7 +2975,7 @@ class Objects(Repairs):
         if self._reader is None:
             self._skip_space()
             start = next_char(self._buf, self._pos)
-            if self.READ_AGAIN and self._buf[start : start + 1] in ("`{" if self._tools else "`"):
+            if self.READ_AGAIN and (self._tools or self._buf[start : start + 1] in "`"):
                 other = self._otherwise(start)
                 if other is not None:
                     return other
@@ -2776,32 +3007,56 @@ class Objects(Repairs):
         return self._value_is_over(reader) and self._close_call()
 
     def _otherwise(self, start: int) -> bool | None:
-        """Read a fence around the arguments, or a whole call in their place; return None if there is neither."""
-        buf = self._buf
-        rest = buf[start : start + 64]
-        fence = FENCE_OPEN.match(buf, start)
-        if not self._final and (PART_OF_FENCE.fullmatch(rest) or PART_OF_FIRST_KEY.fullmatch(rest)):
+        """Read a fence around the arguments, or arguments in another form; return None if there is neither."""
+        buf, name = self._buf, self._out.calls[-1][0]
+        rest = buf[start : start + 128]
+        parts = (PART_OF_FENCE, PART_OF_FIRST_KEY, PART_OF_KEY)
+        if not self._final and any(part.fullmatch(rest) for part in parts):
             return False
-        if fence is not None and self.AFTER_CALL.match(buf, start) is None:
-            if not self._final and self.AFTER_CALL.prefix_of(buf, start):
-                return False
+        fence, mark = FENCE_OPEN.match(buf, start), self.AFTER_CALL.match(buf, start)
+        if mark is not None:
+            return None
+        if not self._final and rest[:1] != "{" and self.AFTER_CALL.prefix_of(buf, start):
+            return False
+        if fence is not None:
             self._note("fence_around_arguments", "a fence around the arguments")
             self._text("trailing", fence.end())
             return True
-        name, key = self._out.calls[-1][0], FIRST_KEY.match(buf, start)
-        keys = keys_of(self._tools.get(name), self._tools.get(name))
-        if key is None or keys is None or key[1] in keys or key[1] not in KNOWN_KEYS:
+        if name not in self._tools:
             return None
+        key = FIRST_KEY.match(buf, start)
+        if key is not None and is_wrapper(key[1], name, self._tools):
+            return self._in_an_object(start, name)
+        irregular = rest[:1] not in ("{", '"') or NO_BRACE.match(rest) is not None
+        return self._in_other_form(start, name) if irregular else None
+
+    def _in_an_object(self, start: int, name: str) -> bool | None:
+        """Read arguments that another object is around."""
         reader = Reader(self.STYLES, self.BREAKS)
-        end = reader.read(buf, start, self._final)
+        end = reader.read(self._buf, start, self._final)
         if reader.want and not self._final:
             return False
-        [found] = calls_of(reader.close(), self._tools) or [("", "")]
-        if found[0] != name:
+        arguments = arguments_of(name, reader.close(), self._tools)
+        if arguments is None:
             return None
-        self._note("call_as_arguments", "a whole call in the place of its arguments")
+        self._note("call_as_arguments", "a whole call, or another object, around the arguments")
+        return self._read_whole(arguments, end)
+
+    def _in_other_form(self, start: int, name: str) -> bool | None:
+        """Read all that comes before the next marker as the arguments."""
+        buf, mark = self._buf, self.BREAKS.find(self._buf, start)
+        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
+            return False
+        end = len(buf) if mark is None else mark.start
+        arguments = arguments_in(name, buf[start:end], self._tools)
+        if arguments is None:
+            return None
+        self._note("arguments_repaired", "arguments: in another form")
+        return self._read_whole(arguments, end)
+
+    def _read_whole(self, arguments: str, end: int) -> bool:
         self._pos = end
-        self._out.emit("arguments", found[1])
+        self._out.emit("arguments", arguments)
         return self._close_call()
 
     def _finish(self) -> None:
@@ -2821,7 +3076,7 @@ OBJECT_END = Pattern(r"\s*\}")
 class CallReader(Reader):
     """Reads a call object, and pauses at every key and after every value that has a role in a call."""
 
-    def __init__(self, styles: tuple[Style, Style, Style], breaks: Scanner = NO_MARKERS) -> None:
+    def __init__(self, styles: tuple[Style, Style, Style], breaks: Breaks = NO_BREAKS) -> None:
         super().__init__(styles, breaks)
         self.fields: Mapping[tuple[str, ...], str] = {}
         self.path: list[str] = []
@@ -2933,6 +3188,9 @@ class CallObjects(Repairs):
         self._written = ""
         self._named = self._beside = False  # and arguments next to the name
         self._unknown = False  # fields may hold the arguments
+        self._others_found: list[str] = []  # the values of unknown fields
+        # Whether another object is around the arguments, so that they are read as a whole; None: their first key shows.
+        self._wrapped = None if self.READ_AGAIN and self._tools else False
         self._early: str | None = None  # arguments that came before the name
         self._call_id: str | None = None
         self._reader = reader = CallReader(self.STYLES, self.BREAKS)
@@ -2951,7 +3209,8 @@ class CallObjects(Repairs):
                     return self._no_object("the object of a call")
             if "arguments" in (event, reader.role) and self._written != "done":
                 self._written = self._written or "".join(reader.out)[:1]
-                if self._named and self._written == "{":
+                passed = self._wrapped is False or not self._waits_for_key(reader, event)
+                if self._named and self._written == "{" and passed:
                     self._out.emit("arguments", reader.take())
                     self._in_string(reader)
             if event and not self._member(reader, event):
@@ -2960,9 +3219,21 @@ class CallObjects(Repairs):
             return self._end_object(reader)
         return self._reader is None
 
+    def _waits_for_key(self, reader: CallReader, event: str) -> bool:
+        """Return whether the arguments are not passed on yet, as another object is, or may be, around them."""
+        if self._wrapped is None and self._named:
+            text = "".join(reader.out)
+            if not event and PART_OF_FIRST_KEY.fullmatch(text):
+                return True
+            self._wrapped = self._is_wrapper(FIRST_KEY.match(text))
+        return bool(self._wrapped)
+
+    def _is_wrapper(self, key: Any) -> bool:
+        return key is not None and is_wrapper(key[1], self._out.calls[-1][0], self._tools)
+
     def _member(self, reader: CallReader, event: str) -> bool:
         """Handle a key or the value of a field; return False if this is no call after all."""
-        text = "" if event == "key" else reader.take()
+        text = "" if event == "key" else reader.take().removeprefix('"": ')
         is_text = text[:1] == '"'
         if event == "key" and self.FIELDS.get(("*",)) and len(reader.stack) == 1 and not self._named:
             return self._is_named(reader.path[0])
@@ -2981,13 +3252,14 @@ class CallObjects(Repairs):
             self._beside = True
         elif event == "arguments" and self._written != "done" and not self._beside:
             if self._named:
-                self._emit_arguments(text)
+                self._emit_arguments(self._without_wrapper(text) if self._wrapped else text)
             self._early, self._written = text, "done"
         elif event != "key":
             other = event == "other"
             what = ("unknown" if other else "repeated") + " field " + reader.path[-1]
             self._note("unknown_field" if other else "repeated_field", what)
             self._unknown = self._unknown or text not in ("null", '""')
+            self._others_found += [text] * (other and text[:1] in ("{", "[", '"'))
         return True
 
     def _is_argument(self, reader: CallReader) -> bool:
@@ -3029,12 +3301,18 @@ class CallObjects(Repairs):
         keys = keys_of(self._tools.get(name), self._tools.get(name)) if self.READ_AGAIN and text[:1] == "{" else None
         if keys is None or keys.intersection(found := json.loads(text)) or not found:
             return text
-        inner = calls_of(text, self._tools)
-        if not inner or inner[0][0] != name:
+        inside = self._without_wrapper(text)
+        if inside == text:
             self._lost("arguments_of_other_tool", "the arguments are not those of " + name)
+        return inside
+
+    def _without_wrapper(self, text: str) -> str:
+        """Return the arguments that another object is around; the object itself if it contains none."""
+        inside = arguments_of(self._out.calls[-1][0], text, self._tools)
+        if inside is None:
             return text
-        self._note("call_as_arguments", "a whole call in the place of its arguments")
-        return inner[0][1]
+        self._note("call_as_arguments", "a whole call, or another object, around the arguments")
+        return inside
 
     def _again(self, expected: str) -> None:
         """Go back to the beginning of the object, for a second reading."""
@@ -3081,10 +3359,13 @@ class CallObjects(Repairs):
         if not self._named:
             return self._no_object("a name")
         if self._early is None:
-            self._out.emit("arguments", self._no_arguments())
-            self.incomplete = self.incomplete or (self._unknown and not self._beside)
+            found = None if self._beside or len(self._others_found) != 1 else self._others_found[0]
+            inside = arguments_of(self._out.calls[-1][0], found, self._tools) if found and self.READ_AGAIN else None
+            self._out.emit("arguments", inside or self._no_arguments())
+            self.incomplete = self.incomplete or (self._unknown and not (self._beside or inside))
         if reader.repair:
             self._note("call_repaired", "call: " + reader.repair)
+            self._repaired = True
         self._reader = None
         return self._close_call()
 
@@ -3128,8 +3409,15 @@ class UsualObjects(CallObjects):
             # Nothing can be decided before all of it has arrived.
             self._undecided, self._undecided_from = text[:-1].startswith, self._pos
             return False
+        if self._wrapped is None and buf.startswith(text, self._pos):
+            key = FIRST_KEY.match(buf, end - 1)
+            if key is None and not self._final and PART_OF_FIRST_KEY.fullmatch(buf, end - 1):
+                self._undecided, self._undecided_from = PART_OF_FIRST_KEY.fullmatch, end - 1
+                return False
+            self._wrapped = self._is_wrapper(key)
         self._state = type(self)._object
-        if isinstance(reader, CallReader) and buf.startswith(text, self._pos) and not self._may_break(end - 1):
+        usual = buf.startswith(text, self._pos) and not self._wrapped
+        if isinstance(reader, CallReader) and usual and not self._may_break(end - 1):
             stop = json_end(buf, end - 1) if reader.style.is_json and buf.find("}", end) >= 0 else 0
             closing = OBJECT_END.match(buf, stop) if stop else None
             if closing is not None:  # the standard library's scanner has read all of it
@@ -3148,7 +3436,7 @@ class UsualObjects(CallObjects):
 
     def _object(self) -> bool:
         reader = self._reader
-        both = self._named and self._buf.startswith("}}", self._pos)
+        both = self._named and not self._wrapped and self._buf.startswith("}}", self._pos)
         if both and isinstance(reader, CallReader) and reader.may_close(self._early):
             self._pos += 2
             self._out.emit("arguments", reader.take() + "}")
@@ -3289,10 +3577,10 @@ class Pairs(Repairs):
         found = self._key_otherwise(start)
         if found is None:
             return False
-        key, pos, end = found
+        key, _, end = found
         if not key:
             return None
-        if pos == start and self.PAIR_OPENS:
+        if self.PAIR_OPENS and found[1] == start:
             self._lost("argument_not_opened", f"the argument {key} is not opened")
         else:
             self._note("other_form_of_argument", f"the argument {key} is not written as the template does")
@@ -3647,6 +3935,7 @@ class RawPairs(Pairs):
         self._by_schema = types if self.RETYPED else None  # by the schema alone
         if self.TYPE_WORDS and word in self.TYPE_WORDS:
             types = typed_as(types, frozenset(self.TYPE_WORDS[word]))
+            self._by_schema = self._by_schema if "boolean" in types else None  # 1 is no boolean if it is a number
         end: End = Closer(key.join(self.VALUE_CLOSE)) if self.VALUE_CLOSE else self._end_of_value()
         if self.LAST_CLOSER:
             self._closer = end if self.VALUE_CLOSE else self.AFTER_VALUE
@@ -4249,6 +4538,7 @@ class TypedWraps(RawPairs):
     def _open_wrap(self, start: int, opened: str, types: Sequence[str], ends: Any) -> None:
         if types:
             self._types = typed_as(self._types, frozenset(types))
+            self._by_schema = self._by_schema if "boolean" in self._types else None
             self._as = "all" if self._all else "string" if self._types == frozenset(["string"]) else ""
         if not opened:
             return
@@ -4567,31 +4857,32 @@ class SpecialTokens(Machine):
 MOST_TOOLS = 1000  # the most distinct lists of tools that are kept
 
 
-def tools_of(tools: object, known: dict[str, tuple[Parameters, str]]) -> tuple[Parameters, str]:
-    """Return the parameters of the tools, and the error if they can't be read.  Each JSON text is read once."""
+def tools_of(tools: object, known: dict[str, tuple[object, str]]) -> tuple[object, str]:
+    """Return the tools, and the error if they can't be read.  Each JSON text is read once."""
     if not isinstance(tools, str):
-        return parameters_of(tools), ""
+        return tools, ""
+    import json  # takes longer than all of a parser without calls, which needs it only here
+
     if tools not in known:
         if len(known) >= MOST_TOOLS:
             known.clear()
         try:
-            known[tools] = parameters_of(json.loads(tools) if tools.strip() else None), ""
+            known[tools] = json.loads(tools) if tools.strip() else None, ""
         except (ValueError, RecursionError) as error:
-            known[tools] = Parameters(), "the tools are not JSON: " + str(error)
+            known[tools] = None, "the tools are not JSON: " + str(error)
     return known[tools]
 
 
 def rows_of(
-    parser: Callable[..., Any],
-    texts: Iterable[str | None],
-    prompts: str | Sequence[str | None] | None,
-    tools: object,
+    parser: Any, texts: Iterable[str | None], prompts: str | Sequence[str | None] | None, tools: object
 ) -> list[Row | None]:
     """Return a row for each text, and None for None.  `prompts` and `tools` are one value for all texts, or a list with
     one for each."""
     rows = tools if isinstance(tools, (list, tuple)) and any(not isinstance(tool, dict) for tool in tools) else None
-    read: dict[str, tuple[Parameters, str]] = {}
+    read: dict[str, tuple[object, str]] = {}
     usual = tools_of(tools if rows is None else None, read)
+    if parser.CALLS:
+        usual = parameters_of(usual[0]), usual[1]
     found: list[Row | None] = []
     if isinstance(texts, (str, bytes)):
         raise TypeError(f"texts: expected a list of texts, got {type(texts).__name__}")
@@ -4609,15 +4900,13 @@ def rows_of(
 
 def _row(stream: Any, problem: str) -> Row:
     message = stream.message
-    diagnostics = [diagnostic._asdict() for diagnostic in stream.diagnostics]
-    if problem:
-        diagnostics.insert(0, Diagnostic(0, problem, "tools_not_read")._asdict())
+    notes = [Diagnostic(0, problem, "tools_not_read")] if problem else []
     return {
         "content": message["content"],
         "reasoning_content": message["reasoning_content"],
         "tool_calls": [{"id": call["id"], **call["function"]} for call in message["tool_calls"]],
         "incomplete": stream.incomplete,
-        "diagnostics": diagnostics,
+        "diagnostics": [note._asdict() for note in notes + stream.diagnostics],
     }
 
 

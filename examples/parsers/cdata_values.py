@@ -14,11 +14,13 @@ from __future__ import annotations
 
 if __package__:
     from ._tplc_runtime import (
+        Breaks,
         Delta,
         ExpectedText,
         Message,
         Pattern,
         Scanner,
+        SlotEnds,
         ValueWords,
         Wraps,
         checked_text,
@@ -27,11 +29,13 @@ if __package__:
     )
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
+        Breaks,
         Delta,
         ExpectedText,
         Message,
         Pattern,
         Scanner,
+        SlotEnds,
         ValueWords,
         Wraps,
         checked_text,
@@ -71,14 +75,15 @@ class StreamParser(Wraps):
         ("line", "<act name=", "\n", "", 2), ("reasoning_end", "</quiet>", "\n", "\n\n", 0),
         ("end", "<-/->", "", "\n", 0), ("line", '\x00<actname="<actname="', "\n", "", 6),
         ("line", '\x00<actname="', "\n", "", 6), ("line", "\x00<actname=", "\n", "", 6),
-        ("alike", "\x00</quiet>", "\n", "\n\n", 6), ("line", '```json <act name="', "", "", 0),
+        ("alike", "\x00</quiet>", "\n", "\n\n", 6), ("line", '```python <act name="', "", "", 0),
+        ("line", '```json <act name="', "", "", 0), ("line", '```xml <act name="', "", "", 0),
         ("line", '``` <act name="', "", "", 0),
         find=(
             r'<(?:(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name=")|(act\s{1,64}name=)|(/quiet>)|(-/->'
             r')|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}"[\s_▁-]{0,64}<\s{0,4}(?ai:act)[\s_▁-]{0,64}(?a'
             r'i:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_'
-            r'▁-]{0,64}(?ai:name)\s{0,4}=)|(\s{0,4}/\s{0,4}(?ai:quiet)\s{0,4}>))|`(?:(``json\s{0,64}<act\s{1,64}name="'
-            r')|(``\s{0,64}<act\s{1,64}name="))'
+            r"▁-]{0,64}(?ai:name)\s{0,4}=)|(\s{0,4}/\s{0,4}(?ai:quiet)\s{0,4}>))|`(?:(``python\s{0,64}<act\s{1,64}name"
+            r'=")|(``json\s{0,64}<act\s{1,64}name=")|(``xml\s{0,64}<act\s{1,64}name=")|(``\s{0,64}<act\s{1,64}name="))'
         ), near=r"<(?=[\t\n\r \-/A_a▁]|\Z)|`(?=[`]|\Z)", width=372, leads="\n",
     )
     IN_CONTENT = Scanner(
@@ -87,14 +92,16 @@ class StreamParser(Wraps):
         ("call", "<act name=", "\n", "", 2), ("stray", "</quiet>", "\n", "\n\n", 0),
         ("reasoning", "<quiet>", "", "\n", 0), ("end", "<-/->", "", "\n", 0),
         ("call", '\x00<actname="<actname="', "\n", "", 6), ("call", '\x00<actname="', "\n", "", 6),
-        ("call", "\x00<actname=", "\n", "", 6), ("call", '```json <act name="', "", "", 0),
+        ("call", "\x00<actname=", "\n", "", 6), ("call", '```python <act name="', "", "", 0),
+        ("call", '```json <act name="', "", "", 0), ("call", '```xml <act name="', "", "", 0),
         ("call", '``` <act name="', "", "", 0),
         find=(
             r'<(?:(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name="\s{0,64}</act>)|(-assistant->)|(act'
             r'\s{1,64}name=")|(act\s{1,64}name=)|(/quiet>)|(quiet>)|(-/->)|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{'
             r'0,4}=\s{0,4}"[\s_▁-]{0,64}<\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s'
-            r'_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=))|`(?:(``json\s{0'
-            r',64}<act\s{1,64}name=")|(``\s{0,64}<act\s{1,64}name="))'
+            r'_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=))|`(?:(``python\s'
+            r'{0,64}<act\s{1,64}name=")|(``json\s{0,64}<act\s{1,64}name=")|(``xml\s{0,64}<act\s{1,64}name=")|(``\s{0,6'
+            r'4}<act\s{1,64}name="))'
         ), near=r"<(?=[\t\n\r \-/A_aq▁]|\Z)|`(?=[`]|\Z)", width=372, leads="\n",
     )
     BEFORE_CONTENT = Scanner(
@@ -104,20 +111,22 @@ class StreamParser(Wraps):
         ("reasoning", "<quiet>", "", "\n", 0), ("end", "<-/->", "", "\n", 0),
         ("call", '\x00<actname="<actname="', "\n", "", 6), ("call", '\x00<actname="', "\n", "", 6),
         ("call", "\x00<actname=", "\n", "", 6), ("reasoning", "\x00<quiet>", "", "\n", 6),
-        ("call", '```json <act name="', "", "", 0), ("call", '``` <act name="', "", "", 0),
+        ("call", '```python <act name="', "", "", 0), ("call", '```json <act name="', "", "", 0),
+        ("call", '```xml <act name="', "", "", 0), ("call", '``` <act name="', "", "", 0),
         find=(
             r'<(?:(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name="\s{0,64}</act>)|(-assistant->)|(act'
             r'\s{1,64}name=")|(act\s{1,64}name=)|(/quiet>)|(quiet>)|(-/->)|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{'
             r'0,4}=\s{0,4}"[\s_▁-]{0,64}<\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s'
             r'_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=)|(\s{0,4}(?ai:qui'
-            r'et)\s{0,4}>))|`(?:(``json\s{0,64}<act\s{1,64}name=")|(``\s{0,64}<act\s{1,64}name="))'
+            r'et)\s{0,4}>))|`(?:(``python\s{0,64}<act\s{1,64}name=")|(``json\s{0,64}<act\s{1,64}name=")|(``xml\s{0,64}'
+            r'<act\s{1,64}name=")|(``\s{0,64}<act\s{1,64}name="))'
         ), near=r"<(?=[\t\n\r \-/AQ_aq▁]|\Z)|`(?=[`]|\Z)", width=372, leads="\n",
     )
     REASONING_AGAIN = Scanner(("reasoning", "<quiet>", "", "\n", 0), find="<(quiet>)", near=r"<(?=[q]|\Z)", width=8)
     OPENERS = ('<act name=" <act name="', '<act name="')
     # call = name '">' arguments
     HEADER = (
-        ("name", Scanner(
+        ("name", SlotEnds(
             ("suffix", '">', "", "", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3,
             word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))', trails=("",),
         ), ""),
@@ -125,13 +134,14 @@ class StreamParser(Wraps):
     HEADER_PARTS = ('name="', "<act", "name", "act", '">', '"', "<", "=", ">")
     HEADER_TEXTS = Pattern('(?:name="|<act|name|act|">|"|<|=|>|[^\\S\\n]*[\\n:.,/\'"`]|[0-9]+)')
     SHORT_OPENERS = ("<actname=", "<actname=")
-    BREAKS = Scanner(
+    BREAKS = Breaks(
         ("mark", "<-assistant->", "", "", 0), ("mark", '<act name="', "", "", 1), ("mark", "</act>", "", "", 0),
-        ("mark", '```json <act name="', "", "", 0), ("mark", '``` <act name="', "", "", 0),
+        ("mark", '```python <act name="', "", "", 0), ("mark", '```json <act name="', "", "", 0),
+        ("mark", '```xml <act name="', "", "", 0), ("mark", '``` <act name="', "", "", 0),
         find=(
-            r'<(?:(-assistant->)|(act\s{1,64}name=")|(/act>))|`(?:(``json\s{0,64}<act\s{1,64}name=")|(``\s{0,64}<act\s'
-            '{1,64}name="))'
-        ), near=r"<(?=[\-/a]|\Z)|`(?=[`]|\Z)", width=148, first="<`",
+            r'<(?:(-assistant->)|(act\s{1,64}name=")|(/act>))|`(?:(``python\s{0,64}<act\s{1,64}name=")|(``json\s{0,64}'
+            r'<act\s{1,64}name=")|(``xml\s{0,64}<act\s{1,64}name=")|(``\s{0,64}<act\s{1,64}name="))'
+        ), near=r"<(?=[\-/a]|\Z)|`(?=[`]|\Z)", width=150, first="<`",
     )
     LEFT_OVER = Scanner(("call", '<act name="', "", "", 0), find=r'<(act\s{1,64}name=")', near=r"<(?=[a]|\Z)", width=76)
     USUAL_NEXT = (ExpectedText('</act>\n<act name="'), ExpectedText('<act name="'))
@@ -140,7 +150,7 @@ class StreamParser(Wraps):
     NAMES_ALIKE = True
     # arguments = ('<arg key="' key '">' value)*
     PAIR = (
-        ("key", Scanner(
+        ("key", SlotEnds(
             ("suffix", '">', "", "", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3,
             word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))', trails=("",),
         ), ""),
@@ -151,13 +161,15 @@ class StreamParser(Wraps):
         ("next", "<-/->", "", "\n", 0), ("next", '\x00<actname="<actname="', "\n", "", 6),
         ("next", '\x00<actname="', "\n", "", 6), ("pair", '\x00<argkey="', "", "", 6),
         ("skip", "\x00</arg>", "", "", 6), ("next", "\x00</act>", "", "", 6),
-        ("next", '```json <act name="', "", "", 0), ("next", '``` <act name="', "", "", 0),
+        ("next", '```python <act name="', "", "", 0), ("next", '```json <act name="', "", "", 0),
+        ("next", '```xml <act name="', "", "", 0), ("next", '``` <act name="', "", "", 0),
         find=(
             r'<(?:(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name=")|(arg\s{1,64}key=")|(/arg>)|(/act>)'
             r'|(-/->)|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}"[\s_▁-]{0,64}<\s{0,4}(?ai:act)[\s_▁-]{0,'
             r'64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:ar'
             r'g)[\s_▁-]{0,64}(?ai:key)\s{0,4}=\s{0,4}")|(\s{0,4}/\s{0,4}(?ai:arg)\s{0,4}>)|(\s{0,4}/\s{0,4}(?ai:act)\s'
-            r'{0,4}>))|`(?:(``json\s{0,64}<act\s{1,64}name=")|(``\s{0,64}<act\s{1,64}name="))'
+            r'{0,4}>))|`(?:(``python\s{0,64}<act\s{1,64}name=")|(``json\s{0,64}<act\s{1,64}name=")|(``xml\s{0,64}<act'
+            r'\s{1,64}name=")|(``\s{0,64}<act\s{1,64}name="))'
         ), near=r"<(?=[\t\n\r \-/A_a▁]|\Z)|`(?=[`]|\Z)", width=372, leads="\n",
     )
     USUAL_PAIR = (ExpectedText('<arg key="'),)
@@ -206,7 +218,8 @@ class StreamParser(Wraps):
         ("reasoning", "<quiet>", "", "\n", 0), ("closed", "</act>", "", "", 1), ("end", "<-/->", "", "\n", 0),
         ("call", '\x00<actname="<actname="', "", "", 6), ("call", '\x00<actname="', "", "", 6),
         ("call", "\x00<actname=", "\n", "", 6), ("closed", "\x00</act>", "", "", 6),
-        ("call", '```json <act name="', "", "", 0), ("call", '``` <act name="', "", "", 0),
+        ("call", '```python <act name="', "", "", 0), ("call", '```json <act name="', "", "", 0),
+        ("call", '```xml <act name="', "", "", 0), ("call", '``` <act name="', "", "", 0),
         find=(
             r',(?:(\s{0,64}<act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(\s{0,64}<act\s{1,64}name="))|;(?:(\s{0,64}<a'
             r'ct\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(\s{0,64}<act\s{1,64}name="))|<(?:(act\s{1,64}name="\s{0,64}'
@@ -214,20 +227,26 @@ class StreamParser(Wraps):
             r'e=)|(/quiet>)|(quiet>)|(/act>)|(-/->)|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}"[\s_▁-]{0,'
             r'64}<\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{'
             r'0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=)|(\s{0,4}/\s{0,4}(?ai:act)\s{0,4}>))|`(?'
-            r':(``json\s{0,64}<act\s{1,64}name=")|(``\s{0,64}<act\s{1,64}name="))'
+            r':(``python\s{0,64}<act\s{1,64}name=")|(``json\s{0,64}<act\s{1,64}name=")|(``xml\s{0,64}<act\s{1,64}name='
+            r'")|(``\s{0,64}<act\s{1,64}name="))'
         ), near=r",|;|<(?=[\t\n\r \-/A_aq▁]|\Z)|`(?=[`]|\Z)", width=372, leads="\n",
     )
     AFTER_TURN = Scanner(
         ("header", '<-assistant-> <act name=" <act name="', "", "", 0),
+        ("header", '<-assistant-> ```python <act name="', "", "", 0),
         ("header", '<-assistant-> ```json <act name="', "", "", 0),
+        ("header", '<-assistant-> ```xml <act name="', "", "", 0),
         ("header", '<-assistant-> ``` <act name="', "", "", 0), ("header", '<-assistant-> <act name="', "", "", 2),
         ("call", '<act name=" <act name="', "\n", "", 1), ("call", '<act name="', "\n", "", 2),
-        ("call", '```json <act name="', "", "", 1), ("call", '``` <act name="', "", "", 1),
+        ("call", '```python <act name="', "", "", 1), ("call", '```json <act name="', "", "", 1),
+        ("call", '```xml <act name="', "", "", 1), ("call", '``` <act name="', "", "", 1),
         find=(
-            r'<(?:(-assistant->\s{0,64}<act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(-assistant->\s{0,64}```json\s{0,'
-            r'64}<act\s{1,64}name=")|(-assistant->\s{0,64}```\s{0,64}<act\s{1,64}name=")|(-assistant->\s{0,64}<act\s{1'
-            r',64}name=")|(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name="))|`(?:(``json\s{0,64}<act\s'
-            r'{1,64}name=")|(``\s{0,64}<act\s{1,64}name="))'
+            r'<(?:(-assistant->\s{0,64}<act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(-assistant->\s{0,64}```python\s{'
+            r'0,64}<act\s{1,64}name=")|(-assistant->\s{0,64}```json\s{0,64}<act\s{1,64}name=")|(-assistant->\s{0,64}``'
+            r'`xml\s{0,64}<act\s{1,64}name=")|(-assistant->\s{0,64}```\s{0,64}<act\s{1,64}name=")|(-assistant->\s{0,64'
+            r'}<act\s{1,64}name=")|(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name="))|`(?:(``python\s{'
+            r'0,64}<act\s{1,64}name=")|(``json\s{0,64}<act\s{1,64}name=")|(``xml\s{0,64}<act\s{1,64}name=")|(``\s{0,64'
+            r'}<act\s{1,64}name="))'
         ), near=r"<(?=[\-a]|\Z)|`(?=[`]|\Z)", width=294, leads="\n",
     )
 

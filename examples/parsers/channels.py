@@ -13,12 +13,14 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
+        Breaks,
         Delta,
         ExpectedText,
         Message,
         Objects,
         Pattern,
         Scanner,
+        SlotEnds,
         Style,
         checked_text,
         require_runtime,
@@ -27,12 +29,14 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
+        Breaks,
         Delta,
         ExpectedText,
         Message,
         Objects,
         Pattern,
         Scanner,
+        SlotEnds,
         Style,
         checked_text,
         require_runtime,
@@ -55,7 +59,14 @@ require_runtime(TPLC_VERSION, __name__)
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
+    (
+        ('"', '"', "json"),
+        ("'", "'", "python"),
+        ("“", "”", "json"),
+        ("”", "”", "json"),
+        ("‘", "’", "json"),
+        ('\\"', '\\"', "none"),
+    ),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -66,6 +77,7 @@ class StreamParser(Objects):
     HEADS = ("",)
     ANCHORS = ("{start}assistant",)
     AROUND_REASONING = (("{channel}notes{body}",), ("{stop}",))
+    HEADED = False
     AT_LINES = True
     REASONS = True
     HEADERS_ALIKE = True
@@ -73,19 +85,21 @@ class StreamParser(Objects):
     CUT_MARKERS = True
     KEEPS = True
     IN_REASONING = Scanner(
-        ("line", "```json {to}fn.", "", "", 0), ("line", "``` {to}fn.", "", "", 0),
+        ("line", "```python {to}fn.", "", "", 0), ("line", "```json {to}fn.", "", "", 0),
+        ("line", "```xml {to}fn.", "", "", 0), ("line", "``` {to}fn.", "", "", 0),
         ("line", "{channel}reply{to}fn.", "", "", 0), ("line", "{channel}notes{to}fn.", "", "", 0),
         ("line", "{channel}work{to}fn.", "", "", 0), ("end", "{start}user{body}", "", "", 0),
         ("line", "{to}fn. {to}fn.", "", "", 0), ("line", "{to}fn.", "", "", 2), ("reasoning_end", "{stop}", "", "", 0),
         ("end", "{done}", "", "", 0), ("line", "{to}", "", "", 2),
         find=(
-            r"`(?:(``json\s{0,64}\{to\}fn\.)|(``\s{0,64}\{to\}fn\.))|\{(?:(channel\}reply\{to\}fn\.)|(channel\}notes\{"
-            r"to\}fn\.)|(channel\}work\{to\}fn\.)|(start\}user\{body\})|(to\}fn\.\s{0,64}\{to\}fn\.)|(to\}fn\.)|(stop"
-            r"\})|(done\})|(to\}))"
-        ), near=r"`(?=[`]|\Z)|\{(?=[cdst]|\Z)", width=80,
+            r"`(?:(``python\s{0,64}\{to\}fn\.)|(``json\s{0,64}\{to\}fn\.)|(``xml\s{0,64}\{to\}fn\.)|(``\s{0,64}\{to\}f"
+            r"n\.))|\{(?:(channel\}reply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|(channel\}work\{to\}fn\.)|(start\}user"
+            r"\{body\})|(to\}fn\.\s{0,64}\{to\}fn\.)|(to\}fn\.)|(stop\})|(done\})|(to\}))"
+        ), near=r"`(?=[`]|\Z)|\{(?=[cdst]|\Z)", width=82,
     )
     IN_CONTENT = Scanner(
-        ("call", "```json {to}fn.", "", "", 0), ("call", "``` {to}fn.", "", "", 0),
+        ("call", "```python {to}fn.", "", "", 0), ("call", "```json {to}fn.", "", "", 0),
+        ("call", "```xml {to}fn.", "", "", 0), ("call", "``` {to}fn.", "", "", 0),
         ("call", "{channel}reply{to}fn.", "", "", 0), ("call", "{channel}notes{to}fn.", "", "", 0),
         ("reasoning", "{channel}notes{body}", "", "", 0), ("content", "{channel}reply{body}", "", "", 0),
         ("call", "{channel}work{to}fn.", "", "", 0), ("content", "{channel}work{body}", "", "", 0),
@@ -94,11 +108,12 @@ class StreamParser(Objects):
         ("empty", "{to} {invoke}", "", "", 0), ("call", "{to}fn.", "", "", 2), ("end", "{done}", "", "", 0),
         ("stray", "{stop}", "", "", 0), ("call", "{to}", "", "", 2),
         find=(
-            r"`(?:(``json\s{0,64}\{to\}fn\.)|(``\s{0,64}\{to\}fn\.))|\{(?:(channel\}reply\{to\}fn\.)|(channel\}notes\{"
-            r"to\}fn\.)|(channel\}notes\{body\})|(channel\}reply\{body\})|(channel\}work\{to\}fn\.)|(channel\}work\{bo"
-            r"dy\})|(start\}user\{body\})|(start\}assistant)|(to\}fn\.\s{0,64}\{invoke\})|(to\}fn\.\s{0,64}\{to\}fn\.)"
-            r"|(to\}\s{0,64}\{invoke\})|(to\}fn\.)|(done\})|(stop\})|(to\}))"
-        ), near=r"`(?=[`]|\Z)|\{(?=[cdst]|\Z)", width=81,
+            r"`(?:(``python\s{0,64}\{to\}fn\.)|(``json\s{0,64}\{to\}fn\.)|(``xml\s{0,64}\{to\}fn\.)|(``\s{0,64}\{to\}f"
+            r"n\.))|\{(?:(channel\}reply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|(channel\}notes\{body\})|(channel\}repl"
+            r"y\{body\})|(channel\}work\{to\}fn\.)|(channel\}work\{body\})|(start\}user\{body\})|(start\}assistant)|(t"
+            r"o\}fn\.\s{0,64}\{invoke\})|(to\}fn\.\s{0,64}\{to\}fn\.)|(to\}\s{0,64}\{invoke\})|(to\}fn\.)|(done\})|(st"
+            r"op\})|(to\}))"
+        ), near=r"`(?=[`]|\Z)|\{(?=[cdst]|\Z)", width=82,
     )
     REASONING_AGAIN = Scanner(
         ("reasoning", "{channel}notes{body}", "", "", 0), find=r"\{(channel\}notes\{body\})", near=r"\{(?=[c]|\Z)",
@@ -107,7 +122,7 @@ class StreamParser(Objects):
     OPENERS = ("{channel}reply{to}fn.", "{channel}notes{to}fn.", "{channel}work{to}fn.", "{to}fn. {to}fn.", "{to}fn.")
     # call = name "{channel}work{body}" arguments
     HEADER = (
-        ("name", Scanner(
+        ("name", SlotEnds(
             ("suffix", "{channel}reply{body}", "", "", 0), ("suffix", "{channel}notes{body}", "", "", 0),
             ("suffix", "{channel}work{body}", "", "", 0), ("suffix", "{body}", "", "", 1), ("bare", "{", "", "", 2),
             find=r"\{(?:(channel\}reply\{body\})|(channel\}notes\{body\})|(channel\}work\{body\})|(body\})|())",
@@ -130,17 +145,18 @@ class StreamParser(Objects):
     )
     SHORT_OPENERS = ("{to}",)
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
-        ("mark", "```json {to}fn.", "", "", 0), ("mark", "``` {to}fn.", "", "", 0),
+    BREAKS = Breaks(
+        ("mark", "```python {to}fn.", "", "", 0), ("mark", "```json {to}fn.", "", "", 0),
+        ("mark", "```xml {to}fn.", "", "", 0), ("mark", "``` {to}fn.", "", "", 0),
         ("mark", "{channel}reply{to}fn.", "", "", 0), ("mark", "{channel}notes{to}fn.", "", "", 0),
         ("mark", "{channel}work{to}fn.", "", "", 0), ("mark", "{start}user{body}", "", "", 0),
         ("mark", "{start}assistant", "", "", 0), ("mark", "{invoke}", "", "", 0), ("mark", "{to}fn.", "", "", 1),
         ("mark", "{done}", "", "", 0),
         find=(
-            r"`(?:(``json\s{0,64}\{to\}fn\.)|(``\s{0,64}\{to\}fn\.))|\{(?:(channel\}reply\{to\}fn\.)|(channel\}notes\{"
-            r"to\}fn\.)|(channel\}work\{to\}fn\.)|(start\}user\{body\})|(start\}assistant)|(invoke\})|(to\}fn\.)|(done"
-            r"\}))"
-        ), near=r"`(?=[`]|\Z)|\{(?=[cdist]|\Z)", width=80, first="`{",
+            r"`(?:(``python\s{0,64}\{to\}fn\.)|(``json\s{0,64}\{to\}fn\.)|(``xml\s{0,64}\{to\}fn\.)|(``\s{0,64}\{to\}f"
+            r"n\.))|\{(?:(channel\}reply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|(channel\}work\{to\}fn\.)|(start\}user"
+            r"\{body\})|(start\}assistant)|(invoke\})|(to\}fn\.)|(done\}))"
+        ), near=r"`(?=[`]|\Z)|\{(?=[cdist]|\Z)", width=82, first="`{",
     )
     LEFT_OVER = Scanner(("call", "{to}fn.", "", "", 0), find=r"\{(to\}fn\.)", near=r"\{(?=[t]|\Z)", width=8)
     USUAL_NEXT = (ExpectedText("{invoke}{start}assistant{to}fn."), ExpectedText("{start}assistant{to}fn."))
@@ -153,7 +169,8 @@ class StreamParser(Objects):
         ("call", ", {to}fn.", "", "", 2), ("call", "; {channel}reply{to}fn.", "", "", 0),
         ("call", "; {channel}notes{to}fn.", "", "", 0), ("call", "; {channel}work{to}fn.", "", "", 0),
         ("call", "; {to}fn. {to}fn.", "", "", 0), ("call", "; {to}fn.", "", "", 2),
-        ("call", "```json {to}fn.", "", "", 0), ("call", "``` {to}fn.", "", "", 0),
+        ("call", "```python {to}fn.", "", "", 0), ("call", "```json {to}fn.", "", "", 0),
+        ("call", "```xml {to}fn.", "", "", 0), ("call", "``` {to}fn.", "", "", 0),
         ("call", "{channel}reply{to}fn.", "", "", 1), ("call", "{channel}notes{to}fn.", "", "", 1),
         ("call", "{channel}work{to}fn.", "", "", 1), ("reasoning", "{channel}notes{body}", "", "", 0),
         ("content", "{channel}reply{body}", "", "", 0), ("content", "{channel}work{body}", "", "", 0),
@@ -165,32 +182,35 @@ class StreamParser(Objects):
             r",(?:(\s{0,64}\{channel\}reply\{to\}fn\.)|(\s{0,64}\{channel\}notes\{to\}fn\.)|(\s{0,64}\{channel\}work\{"
             r"to\}fn\.)|(\s{0,64}\{to\}fn\.\s{0,64}\{to\}fn\.)|(\s{0,64}\{to\}fn\.))|;(?:(\s{0,64}\{channel\}reply\{to"
             r"\}fn\.)|(\s{0,64}\{channel\}notes\{to\}fn\.)|(\s{0,64}\{channel\}work\{to\}fn\.)|(\s{0,64}\{to\}fn\.\s{0"
-            r",64}\{to\}fn\.)|(\s{0,64}\{to\}fn\.))|`(?:(``json\s{0,64}\{to\}fn\.)|(``\s{0,64}\{to\}fn\.))|\{(?:(chann"
-            r"el\}reply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|(channel\}work\{to\}fn\.)|(channel\}notes\{body\})|(chan"
-            r"nel\}reply\{body\})|(channel\}work\{body\})|(start\}user\{body\})|(start\}assistant)|(to\}fn\.\s{0,64}\{"
-            r"invoke\})|(to\}fn\.\s{0,64}\{to\}fn\.)|(to\}\s{0,64}\{invoke\})|(invoke\})|(to\}fn\.)|(done\})|(stop\})|"
-            r"(to\}))"
+            r",64}\{to\}fn\.)|(\s{0,64}\{to\}fn\.))|`(?:(``python\s{0,64}\{to\}fn\.)|(``json\s{0,64}\{to\}fn\.)|(``xml"
+            r"\s{0,64}\{to\}fn\.)|(``\s{0,64}\{to\}fn\.))|\{(?:(channel\}reply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|("
+            r"channel\}work\{to\}fn\.)|(channel\}notes\{body\})|(channel\}reply\{body\})|(channel\}work\{body\})|(star"
+            r"t\}user\{body\})|(start\}assistant)|(to\}fn\.\s{0,64}\{invoke\})|(to\}fn\.\s{0,64}\{to\}fn\.)|(to\}\s{0,"
+            r"64}\{invoke\})|(invoke\})|(to\}fn\.)|(done\})|(stop\})|(to\}))"
         ), near=r",|;|`(?=[`]|\Z)|\{(?=[cdist]|\Z)", width=146,
     )
     AFTER_TURN = Scanner(
-        ("call", "```json {to}fn.", "", "", 1), ("call", "``` {to}fn.", "", "", 1),
+        ("call", "```python {to}fn.", "", "", 1), ("call", "```json {to}fn.", "", "", 1),
+        ("call", "```xml {to}fn.", "", "", 1), ("call", "``` {to}fn.", "", "", 1),
         ("header", "{start}assistant {channel}reply{to}fn.", "", "", 0),
         ("header", "{start}assistant {channel}notes{to}fn.", "", "", 0),
         ("header", "{start}assistant {channel}work{to}fn.", "", "", 0),
+        ("header", "{start}assistant ```python {to}fn.", "", "", 0),
         ("header", "{start}assistant {to}fn. {to}fn.", "", "", 0),
         ("header", "{start}assistant ```json {to}fn.", "", "", 0),
-        ("header", "{start}assistant ``` {to}fn.", "", "", 0), ("header", "{start}assistant {to}fn.", "", "", 2),
-        ("call", "{channel}reply{to}fn.", "", "", 1), ("call", "{channel}notes{to}fn.", "", "", 1),
-        ("call", "{channel}work{to}fn.", "", "", 1), ("call", "{to}fn. {to}fn.", "", "", 1),
-        ("call", "{to}fn.", "", "", 2),
+        ("header", "{start}assistant ```xml {to}fn.", "", "", 0), ("header", "{start}assistant ``` {to}fn.", "", "", 0),
+        ("header", "{start}assistant {to}fn.", "", "", 2), ("call", "{channel}reply{to}fn.", "", "", 1),
+        ("call", "{channel}notes{to}fn.", "", "", 1), ("call", "{channel}work{to}fn.", "", "", 1),
+        ("call", "{to}fn. {to}fn.", "", "", 1), ("call", "{to}fn.", "", "", 2),
         find=(
-            r"`(?:(``json\s{0,64}\{to\}fn\.)|(``\s{0,64}\{to\}fn\.))|\{(?:(start\}assistant\s{0,64}\{channel\}reply\{t"
-            r"o\}fn\.)|(start\}assistant\s{0,64}\{channel\}notes\{to\}fn\.)|(start\}assistant\s{0,64}\{channel\}work\{"
-            r"to\}fn\.)|(start\}assistant\s{0,64}\{to\}fn\.\s{0,64}\{to\}fn\.)|(start\}assistant\s{0,64}```json\s{0,64"
-            r"}\{to\}fn\.)|(start\}assistant\s{0,64}```\s{0,64}\{to\}fn\.)|(start\}assistant\s{0,64}\{to\}fn\.)|(chann"
-            r"el\}reply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|(channel\}work\{to\}fn\.)|(to\}fn\.\s{0,64}\{to\}fn\.)|("
-            r"to\}fn\.))"
-        ), near=r"`(?=[`]|\Z)|\{(?=[cst]|\Z)", width=161,
+            r"`(?:(``python\s{0,64}\{to\}fn\.)|(``json\s{0,64}\{to\}fn\.)|(``xml\s{0,64}\{to\}fn\.)|(``\s{0,64}\{to\}f"
+            r"n\.))|\{(?:(start\}assistant\s{0,64}\{channel\}reply\{to\}fn\.)|(start\}assistant\s{0,64}\{channel\}note"
+            r"s\{to\}fn\.)|(start\}assistant\s{0,64}\{channel\}work\{to\}fn\.)|(start\}assistant\s{0,64}```python\s{0,"
+            r"64}\{to\}fn\.)|(start\}assistant\s{0,64}\{to\}fn\.\s{0,64}\{to\}fn\.)|(start\}assistant\s{0,64}```json\s"
+            r"{0,64}\{to\}fn\.)|(start\}assistant\s{0,64}```xml\s{0,64}\{to\}fn\.)|(start\}assistant\s{0,64}```\s{0,64"
+            r"}\{to\}fn\.)|(start\}assistant\s{0,64}\{to\}fn\.)|(channel\}reply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|"
+            r"(channel\}work\{to\}fn\.)|(to\}fn\.\s{0,64}\{to\}fn\.)|(to\}fn\.))"
+        ), near=r"`(?=[`]|\Z)|\{(?=[cst]|\Z)", width=163,
     )
 
     def _reasoning(self) -> bool:

@@ -13,11 +13,13 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
+        Breaks,
         Delta,
         Message,
         Objects,
         Pattern,
         Scanner,
+        SlotEnds,
         Style,
         checked_text,
         require_runtime,
@@ -26,11 +28,13 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
+        Breaks,
         Delta,
         Message,
         Objects,
         Pattern,
         Scanner,
+        SlotEnds,
         Style,
         checked_text,
         require_runtime,
@@ -53,7 +57,14 @@ require_runtime(TPLC_VERSION, __name__)
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
+    (
+        ('"', '"', "json"),
+        ("'", "'", "python"),
+        ("“", "”", "json"),
+        ("”", "”", "json"),
+        ("‘", "’", "json"),
+        ('\\"', '\\"', "none"),
+    ),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -72,22 +83,24 @@ class StreamParser(Objects):
     KEEPS = True
     IN_REASONING = Scanner(
         ("line", "\\begin{ \\begin{", "\n", "", 0), ("line", "\\begin{", "\n", "", 2),
-        ("end", "\\stop\\", " ", "\n", 0), ("line", "```json \\begin{", "", "", 0), ("line", "``` \\begin{", "", "", 0),
-        ("reasoning_end", "}reflect\\", "", "\n", 0),
+        ("end", "\\stop\\", " ", "\n", 0), ("line", "```python \\begin{", "", "", 0),
+        ("line", "```json \\begin{", "", "", 0), ("line", "```xml \\begin{", "", "", 0),
+        ("line", "``` \\begin{", "", "", 0), ("reasoning_end", "}reflect\\", "", "\n", 0),
         find=(
-            r"\\(?:(begin\{\s{0,64}\\begin\{)|(begin\{)|(stop\\))|`(?:(``json\s{0,64}\\begin\{)|(``\s{0,64}\\begin\{))"
-            r"|\}(reflect\\)"
-        ), near=r"\\(?=[bs]|\Z)|`(?=[`]|\Z)|\}(?=[r]|\Z)", width=80, leads="\n\x00 ",
+            r"\\(?:(begin\{\s{0,64}\\begin\{)|(begin\{)|(stop\\))|`(?:(``python\s{0,64}\\begin\{)|(``json\s{0,64}\\beg"
+            r"in\{)|(``xml\s{0,64}\\begin\{)|(``\s{0,64}\\begin\{))|\}(reflect\\)"
+        ), near=r"\\(?=[bs]|\Z)|`(?=[`]|\Z)|\}(?=[r]|\Z)", width=82, leads="\n\x00 ",
     )
     IN_CONTENT = Scanner(
         ("call", "\\begin{ \\begin{", "\n", "", 0), ("header", "\\assistant\\", "", " ", 0),
         ("reasoning", "\\reflect{", "", "", 0), ("call", "\\begin{", "\n", "", 2), ("end", "\\stop\\", " ", "\n", 0),
-        ("call", "```json \\begin{", "", "", 0), ("call", "``` \\begin{", "", "", 0),
+        ("call", "```python \\begin{", "", "", 0), ("call", "```json \\begin{", "", "", 0),
+        ("call", "```xml \\begin{", "", "", 0), ("call", "``` \\begin{", "", "", 0),
         ("stray", "}reflect\\", "", "\n", 0),
         find=(
-            r"\\(?:(begin\{\s{0,64}\\begin\{)|(assistant\\)|(reflect\{)|(begin\{)|(stop\\))|`(?:(``json\s{0,64}\\begin"
-            r"\{)|(``\s{0,64}\\begin\{))|\}(reflect\\)"
-        ), near=r"\\(?=[abrs]|\Z)|`(?=[`]|\Z)|\}(?=[r]|\Z)", width=80, leads="\n\x00 ",
+            r"\\(?:(begin\{\s{0,64}\\begin\{)|(assistant\\)|(reflect\{)|(begin\{)|(stop\\))|`(?:(``python\s{0,64}\\beg"
+            r"in\{)|(``json\s{0,64}\\begin\{)|(``xml\s{0,64}\\begin\{)|(``\s{0,64}\\begin\{))|\}(reflect\\)"
+        ), near=r"\\(?=[abrs]|\Z)|`(?=[`]|\Z)|\}(?=[r]|\Z)", width=82, leads="\n\x00 ",
     )
     REASONING_AGAIN = Scanner(
         ("reasoning", "\\reflect{", "", "", 0), find=r"\\(reflect\{)", near=r"\\(?=[r]|\Z)", width=10
@@ -95,7 +108,7 @@ class StreamParser(Objects):
     OPENERS = ("\\begin{ \\begin{", "\\begin{")
     # call = name "}" arguments
     HEADER = (
-        ("name", Scanner(
+        ("name", SlotEnds(
             ("bare", "{", "", "", 0), ("suffix", "}", "", "", 0), find=r"\{()|\}()", near=r"\{|\}", width=2,
             word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\}())", trails=("",),
         ), ""),
@@ -103,15 +116,19 @@ class StreamParser(Objects):
     HEADER_PARTS = ("\\begin{", "begin", "\\", "{", "}")
     HEADER_TEXTS = Pattern("(?:\\\\begin\\{|begin|\\\\|\\{|\\}|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+)")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
+    BREAKS = Breaks(
         ("mark", "\\assistant\\", "", "", 0), ("mark", "\\begin{", "", "", 1), ("mark", "\\stop\\", "", "", 0),
-        ("mark", "\\end{", "", "", 0), ("mark", "```json \\begin{", "", "", 0), ("mark", "``` \\begin{", "", "", 0),
-        find=r"\\(?:(assistant\\)|(begin\{)|(stop\\)|(end\{))|`(?:(``json\s{0,64}\\begin\{)|(``\s{0,64}\\begin\{))",
-        near=r"\\(?=[abes]|\Z)|`(?=[`]|\Z)", width=80, first="\\`",
+        ("mark", "\\end{", "", "", 0), ("mark", "```python \\begin{", "", "", 0),
+        ("mark", "```json \\begin{", "", "", 0), ("mark", "```xml \\begin{", "", "", 0),
+        ("mark", "``` \\begin{", "", "", 0),
+        find=(
+            r"\\(?:(assistant\\)|(begin\{)|(stop\\)|(end\{))|`(?:(``python\s{0,64}\\begin\{)|(``json\s{0,64}\\begin\{)"
+            r"|(``xml\s{0,64}\\begin\{)|(``\s{0,64}\\begin\{))"
+        ), near=r"\\(?=[abes]|\Z)|`(?=[`]|\Z)", width=82, first="\\`",
     )
     LEFT_OVER = Scanner(("call", "\\begin{", "", "", 0), find=r"\\(begin\{)", near=r"\\(?=[b]|\Z)", width=8)
     TAIL = (
-        ("name", Scanner(
+        ("name", SlotEnds(
             ("suffix", "}", "", "", 0), find=r"\}()", near=r"\}", width=2,
             word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\}())", trails=("",),
         ), ""),
@@ -122,23 +139,29 @@ class StreamParser(Objects):
     AFTER_CALL = Scanner(
         ("call", "\\begin{ \\begin{", "", "", 0), ("header", "\\assistant\\", "", " ", 0),
         ("reasoning", "\\reflect{", "", "", 0), ("call", "\\begin{", "", "", 2), ("end", "\\stop\\", " ", "\n", 0),
-        ("tail", "\\end{", "", "", 0), ("call", "```json \\begin{", "", "", 0), ("call", "``` \\begin{", "", "", 0),
-        ("stray", "}reflect\\", "", "\n", 0), ("close", "}", "", "", 2),
+        ("tail", "\\end{", "", "", 0), ("call", "```python \\begin{", "", "", 0),
+        ("call", "```json \\begin{", "", "", 0), ("call", "```xml \\begin{", "", "", 0),
+        ("call", "``` \\begin{", "", "", 0), ("stray", "}reflect\\", "", "\n", 0), ("close", "}", "", "", 2),
         find=(
-            r"\\(?:(begin\{\s{0,64}\\begin\{)|(assistant\\)|(reflect\{)|(begin\{)|(stop\\)|(end\{))|`(?:(``json\s{0,64"
-            r"}\\begin\{)|(``\s{0,64}\\begin\{))|\}(?:(reflect\\)|())"
-        ), near=r"\\(?=[abers]|\Z)|`(?=[`]|\Z)|\}", width=80, leads=" ",
+            r"\\(?:(begin\{\s{0,64}\\begin\{)|(assistant\\)|(reflect\{)|(begin\{)|(stop\\)|(end\{))|`(?:(``python\s{0,"
+            r"64}\\begin\{)|(``json\s{0,64}\\begin\{)|(``xml\s{0,64}\\begin\{)|(``\s{0,64}\\begin\{))|\}(?:(reflect\\)"
+            "|())"
+        ), near=r"\\(?=[abers]|\Z)|`(?=[`]|\Z)|\}", width=82, leads=" ",
     )
     AFTER_TURN = Scanner(
+        ("header", "\\assistant\\ ```python \\begin{", "", "", 0),
         ("header", "\\assistant\\ \\begin{ \\begin{", "", "", 0),
-        ("header", "\\assistant\\ ```json \\begin{", "", "", 0), ("header", "\\assistant\\ ``` \\begin{", "", "", 0),
-        ("header", "\\assistant\\ \\begin{", "", "", 2), ("call", "\\begin{ \\begin{", "\n", "", 1),
-        ("call", "\\begin{", "\n", "", 2), ("call", "```json \\begin{", "", "", 1), ("call", "``` \\begin{", "", "", 1),
+        ("header", "\\assistant\\ ```json \\begin{", "", "", 0), ("header", "\\assistant\\ ```xml \\begin{", "", "", 0),
+        ("header", "\\assistant\\ ``` \\begin{", "", "", 0), ("header", "\\assistant\\ \\begin{", "", "", 2),
+        ("call", "\\begin{ \\begin{", "\n", "", 1), ("call", "\\begin{", "\n", "", 2),
+        ("call", "```python \\begin{", "", "", 1), ("call", "```json \\begin{", "", "", 1),
+        ("call", "```xml \\begin{", "", "", 1), ("call", "``` \\begin{", "", "", 1),
         find=(
-            r"\\(?:(assistant\\\s{0,64}\\begin\{\s{0,64}\\begin\{)|(assistant\\\s{0,64}```json\s{0,64}\\begin\{)|(assi"
-            r"stant\\\s{0,64}```\s{0,64}\\begin\{)|(assistant\\\s{0,64}\\begin\{)|(begin\{\s{0,64}\\begin\{)|(begin\{)"
-            r")|`(?:(``json\s{0,64}\\begin\{)|(``\s{0,64}\\begin\{))"
-        ), near=r"\\(?=[ab]|\Z)|`(?=[`]|\Z)", width=156, leads="\n",
+            r"\\(?:(assistant\\\s{0,64}```python\s{0,64}\\begin\{)|(assistant\\\s{0,64}\\begin\{\s{0,64}\\begin\{)|(as"
+            r"sistant\\\s{0,64}```json\s{0,64}\\begin\{)|(assistant\\\s{0,64}```xml\s{0,64}\\begin\{)|(assistant\\\s{0"
+            r",64}```\s{0,64}\\begin\{)|(assistant\\\s{0,64}\\begin\{)|(begin\{\s{0,64}\\begin\{)|(begin\{))|`(?:(``py"
+            r"thon\s{0,64}\\begin\{)|(``json\s{0,64}\\begin\{)|(``xml\s{0,64}\\begin\{)|(``\s{0,64}\\begin\{))"
+        ), near=r"\\(?=[ab]|\Z)|`(?=[`]|\Z)", width=158, leads="\n",
     )
 
     def _reasoning(self) -> bool:

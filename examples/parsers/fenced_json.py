@@ -13,12 +13,14 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
+        Breaks,
         Delta,
         ExpectedText,
         Message,
         Objects,
         Pattern,
         Scanner,
+        SlotEnds,
         Style,
         checked_text,
         require_runtime,
@@ -27,12 +29,14 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
+        Breaks,
         Delta,
         ExpectedText,
         Message,
         Objects,
         Pattern,
         Scanner,
+        SlotEnds,
         Style,
         checked_text,
         require_runtime,
@@ -55,7 +59,14 @@ require_runtime(TPLC_VERSION, __name__)
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
+    (
+        ('"', '"', "json"),
+        ("'", "'", "python"),
+        ("“", "”", "json"),
+        ("”", "”", "json"),
+        ("‘", "’", "json"),
+        ('\\"', '\\"', "none"),
+    ),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -73,25 +84,35 @@ class StreamParser(Objects):
     CUT_MARKERS = True
     KEEPS = True
     IN_REASONING = Scanner(
+        ("line", "```python 〔调用〕〔一个〕function〔名〕", "", "", 0),
         ("line", "```json 〔调用〕〔一个〕function〔名〕", "", "", 0),
+        ("line", "```xml 〔调用〕〔一个〕function〔名〕", "", "", 0),
+        ("line", "```python 〔一个〕function〔名〕", "", "", 0),
         ("line", "``` 〔调用〕〔一个〕function〔名〕", "", "", 0),
-        ("line", "```json 〔一个〕function〔名〕", "", "", 0), ("line", "``` 〔一个〕function〔名〕", "", "", 0),
+        ("line", "```json 〔一个〕function〔名〕", "", "", 0), ("line", "```xml 〔一个〕function〔名〕", "", "", 0),
+        ("line", "``` 〔一个〕function〔名〕", "", "", 0),
         ("line", "〔调用〕〔一个〕function〔名〕 〔一个〕function〔名〕", "", "", 0),
         ("line", "〔调用〕 〔调用〕〔一个〕function〔名〕", "", "", 0),
         ("line", "〔调用〕〔一个〕function〔名〕", "", "", 2), ("line", "〔一个〕function〔名〕", "", "", 1),
         ("reasoning_end", "〔/思考〕", "", "", 0), ("line", "〔调用〕", "", "", 2), ("end", "〔完〕", "", "", 0),
         ("last", "〔始〕", "", "", 0),
         find=(
-            r"`(?:(``json\s{0,64}〔调用〕〔一个〕function〔名〕)|(``\s{0,64}〔调用〕〔一个〕function〔名〕)|(``json\s{"
-            r"0,64}〔一个〕function〔名〕)|(``\s{0,64}〔一个〕function〔名〕))|〔(?:(调用〕〔一个〕function〔名〕\s{0,"
-            r"64}〔一个〕function〔名〕)|(调用〕\s{0,64}〔调用〕〔一个〕function〔名〕)|(调用〕〔一个〕function〔名〕)"
-            "|(一个〕function〔名〕)|(/思考〕)|(调用〕)|(完〕)|(始〕))"
+            r"`(?:(``python\s{0,64}〔调用〕〔一个〕function〔名〕)|(``json\s{0,64}〔调用〕〔一个〕function〔名〕)|(``x"
+            r"ml\s{0,64}〔调用〕〔一个〕function〔名〕)|(``python\s{0,64}〔一个〕function〔名〕)|(``\s{0,64}〔调用〕〔"
+            r"一个〕function〔名〕)|(``json\s{0,64}〔一个〕function〔名〕)|(``xml\s{0,64}〔一个〕function〔名〕)|(``\s"
+            r"{0,64}〔一个〕function〔名〕))|〔(?:(调用〕〔一个〕function〔名〕\s{0,64}〔一个〕function〔名〕)|(调用〕"
+            r"\s{0,64}〔调用〕〔一个〕function〔名〕)|(调用〕〔一个〕function〔名〕)|(一个〕function〔名〕)|(/思考〕)|"
+            "(调用〕)|(完〕)|(始〕))"
         ), near=r"`(?=[`]|\Z)|〔(?=[/一始完调]|\Z)", width=100,
     )
     IN_CONTENT = Scanner(
+        ("call", "```python 〔调用〕〔一个〕function〔名〕", "", "", 0),
         ("call", "```json 〔调用〕〔一个〕function〔名〕", "", "", 0),
+        ("call", "```xml 〔调用〕〔一个〕function〔名〕", "", "", 0),
+        ("call", "```python 〔一个〕function〔名〕", "", "", 0),
         ("call", "``` 〔调用〕〔一个〕function〔名〕", "", "", 0),
-        ("call", "```json 〔一个〕function〔名〕", "", "", 0), ("call", "``` 〔一个〕function〔名〕", "", "", 0),
+        ("call", "```json 〔一个〕function〔名〕", "", "", 0), ("call", "```xml 〔一个〕function〔名〕", "", "", 0),
+        ("call", "``` 〔一个〕function〔名〕", "", "", 0),
         ("call", "〔调用〕〔一个〕function〔名〕 〔一个〕function〔名〕", "", "", 0),
         ("empty", "〔调用〕〔一个〕function〔名〕 ```〔/一个〕〔/调用〕", "", "", 0),
         ("call", "〔调用〕 〔调用〕〔一个〕function〔名〕", "", "", 0),
@@ -101,11 +122,13 @@ class StreamParser(Objects):
         ("reasoning", "〔思考〕", "", "\n", 0), ("call", "〔调用〕", "", "", 2), ("header", "〔助手〕", "", "", 0),
         ("end", "〔完〕", "", "", 0), ("last", "〔始〕", "", "", 0),
         find=(
-            r"`(?:(``json\s{0,64}〔调用〕〔一个〕function〔名〕)|(``\s{0,64}〔调用〕〔一个〕function〔名〕)|(``json\s{"
-            r"0,64}〔一个〕function〔名〕)|(``\s{0,64}〔一个〕function〔名〕))|〔(?:(调用〕〔一个〕function〔名〕\s{0,"
-            r"64}〔一个〕function〔名〕)|(调用〕〔一个〕function〔名〕\s{0,64}```〔/一个〕〔/调用〕)|(调用〕\s{0,64}〔"
-            r"调用〕〔一个〕function〔名〕)|(一个〕function〔名〕\s{0,64}```〔/一个〕)|(调用〕〔一个〕function〔名〕)|"
-            r"(一个〕function〔名〕)|(调用〕\s{0,64}〔/调用〕)|(/思考〕)|(思考〕)|(调用〕)|(助手〕)|(完〕)|(始〕))"
+            r"`(?:(``python\s{0,64}〔调用〕〔一个〕function〔名〕)|(``json\s{0,64}〔调用〕〔一个〕function〔名〕)|(``x"
+            r"ml\s{0,64}〔调用〕〔一个〕function〔名〕)|(``python\s{0,64}〔一个〕function〔名〕)|(``\s{0,64}〔调用〕〔"
+            r"一个〕function〔名〕)|(``json\s{0,64}〔一个〕function〔名〕)|(``xml\s{0,64}〔一个〕function〔名〕)|(``\s"
+            r"{0,64}〔一个〕function〔名〕))|〔(?:(调用〕〔一个〕function〔名〕\s{0,64}〔一个〕function〔名〕)|(调用〕"
+            r"〔一个〕function〔名〕\s{0,64}```〔/一个〕〔/调用〕)|(调用〕\s{0,64}〔调用〕〔一个〕function〔名〕)|(一"
+            r"个〕function〔名〕\s{0,64}```〔/一个〕)|(调用〕〔一个〕function〔名〕)|(一个〕function〔名〕)|(调用〕\s{"
+            "0,64}〔/调用〕)|(/思考〕)|(思考〕)|(调用〕)|(助手〕)|(完〕)|(始〕))"
         ), near=r"`(?=[`]|\Z)|〔(?=[/一助始完思调]|\Z)", width=100,
     )
     REASONING_AGAIN = Scanner(("reasoning", "〔思考〕", "", "\n", 0), find="〔(思考〕)", near=r"〔(?=[思]|\Z)", width=5)
@@ -115,7 +138,7 @@ class StreamParser(Objects):
     )
     # call = name "```json" arguments
     HEADER = (
-        ("name", Scanner(
+        ("name", SlotEnds(
             ("suffix", "```json ", "\n", "\n", 2), ("bare", "{", "", "", 0), find=r"`(``json(?!\w))|\{()",
             near=r"`(?=[`]|\Z)|\{", width=8, leads="\n", word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:(?!))", trails=(),
         ), ""),
@@ -126,20 +149,25 @@ class StreamParser(Objects):
     )
     SHORT_OPENERS = ("〔调用〕",)
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
+    BREAKS = Breaks(
+        ("mark", "```python 〔调用〕〔一个〕function〔名〕", "", "", 0),
         ("mark", "```json 〔调用〕〔一个〕function〔名〕", "", "", 0),
+        ("mark", "```xml 〔调用〕〔一个〕function〔名〕", "", "", 0),
+        ("mark", "```python 〔一个〕function〔名〕", "", "", 0),
         ("mark", "``` 〔调用〕〔一个〕function〔名〕", "", "", 0),
-        ("mark", "```json 〔一个〕function〔名〕", "", "", 0), ("mark", "``` 〔一个〕function〔名〕", "", "", 0),
-        ("mark", "```〔/一个〕", "", "", 0), ("mark", "〔调用〕 〔调用〕〔一个〕function〔名〕", "", "", 0),
+        ("mark", "```json 〔一个〕function〔名〕", "", "", 0), ("mark", "```xml 〔一个〕function〔名〕", "", "", 0),
+        ("mark", "``` 〔一个〕function〔名〕", "", "", 0), ("mark", "```〔/一个〕", "", "", 0),
+        ("mark", "〔调用〕 〔调用〕〔一个〕function〔名〕", "", "", 0),
         ("mark", "〔调用〕〔一个〕function〔名〕", "", "", 1), ("mark", "〔一个〕function〔名〕", "", "", 1),
         ("mark", "〔/一个〕", "", "", 1), ("mark", "〔/调用〕", "", "", 0), ("mark", "〔助手〕", "", "", 0),
         ("mark", "〔完〕", "", "", 0),
         find=(
-            r"`(?:(``json\s{0,64}〔调用〕〔一个〕function〔名〕)|(``\s{0,64}〔调用〕〔一个〕function〔名〕)|(``json\s{"
-            r"0,64}〔一个〕function〔名〕)|(``\s{0,64}〔一个〕function〔名〕)|(``〔/一个〕))|〔(?:(调用〕\s{0,64}〔调"
-            "用〕〔一个〕function〔名〕)|(调用〕〔一个〕function〔名〕)|(一个〕function〔名〕)|(/一个〕)|(/调用〕)|("
-            "助手〕)|(完〕))"
-        ), near=r"`(?=[`]|\Z)|〔(?=[/一助完调]|\Z)", width=92, first="`〔",
+            r"`(?:(``python\s{0,64}〔调用〕〔一个〕function〔名〕)|(``json\s{0,64}〔调用〕〔一个〕function〔名〕)|(``x"
+            r"ml\s{0,64}〔调用〕〔一个〕function〔名〕)|(``python\s{0,64}〔一个〕function〔名〕)|(``\s{0,64}〔调用〕〔"
+            r"一个〕function〔名〕)|(``json\s{0,64}〔一个〕function〔名〕)|(``xml\s{0,64}〔一个〕function〔名〕)|(``\s"
+            r"{0,64}〔一个〕function〔名〕)|(``〔/一个〕))|〔(?:(调用〕\s{0,64}〔调用〕〔一个〕function〔名〕)|(调用〕"
+            "〔一个〕function〔名〕)|(一个〕function〔名〕)|(/一个〕)|(/调用〕)|(助手〕)|(完〕))"
+        ), near=r"`(?=[`]|\Z)|〔(?=[/一助完调]|\Z)", width=94, first="`〔",
     )
     LEFT_OVER = Scanner(
         ("call", "〔一个〕function〔名〕", "", "", 0), ("call", "〔调用〕", "", "", 0),
@@ -153,10 +181,14 @@ class StreamParser(Objects):
         ("call", ", 〔一个〕function〔名〕 〔一个〕function〔名〕", "", "", 0),
         ("call", ", 〔一个〕function〔名〕", "", "", 2),
         ("call", "; 〔一个〕function〔名〕 〔一个〕function〔名〕", "", "", 0),
-        ("call", "; 〔一个〕function〔名〕", "", "", 2), ("call", "```json 〔调用〕〔一个〕function〔名〕", "", "", 0),
+        ("call", "; 〔一个〕function〔名〕", "", "", 2),
+        ("call", "```python 〔调用〕〔一个〕function〔名〕", "", "", 0),
+        ("call", "```json 〔调用〕〔一个〕function〔名〕", "", "", 0),
+        ("call", "```xml 〔调用〕〔一个〕function〔名〕", "", "", 0),
+        ("call", "```python 〔一个〕function〔名〕", "", "", 0),
         ("call", "``` 〔调用〕〔一个〕function〔名〕", "", "", 0),
-        ("call", "```json 〔一个〕function〔名〕", "", "", 0), ("call", "``` 〔一个〕function〔名〕", "", "", 0),
-        ("closed", "```〔/一个〕", "\n", "", 1),
+        ("call", "```json 〔一个〕function〔名〕", "", "", 0), ("call", "```xml 〔一个〕function〔名〕", "", "", 0),
+        ("call", "``` 〔一个〕function〔名〕", "", "", 0), ("closed", "```〔/一个〕", "\n", "", 1),
         ("call", "〔调用〕〔一个〕function〔名〕 〔一个〕function〔名〕", "", "", 0),
         ("empty", "〔调用〕〔一个〕function〔名〕 ```〔/一个〕〔/调用〕", "", "", 0),
         ("call", "〔一个〕function〔名〕 〔一个〕function〔名〕", "", "", 1),
@@ -170,38 +202,52 @@ class StreamParser(Objects):
         find=(
             r",(?:(\s{0,64}〔一个〕function〔名〕\s{0,64}〔一个〕function〔名〕)|(\s{0,64}〔一个〕function〔名〕))|;(?"
             r":(\s{0,64}〔一个〕function〔名〕\s{0,64}〔一个〕function〔名〕)|(\s{0,64}〔一个〕function〔名〕))|`(?:(`"
-            r"`json\s{0,64}〔调用〕〔一个〕function〔名〕)|(``\s{0,64}〔调用〕〔一个〕function〔名〕)|(``json\s{0,64}"
-            r"〔一个〕function〔名〕)|(``\s{0,64}〔一个〕function〔名〕)|(``〔/一个〕))|〔(?:(调用〕〔一个〕function〔"
-            r"名〕\s{0,64}〔一个〕function〔名〕)|(调用〕〔一个〕function〔名〕\s{0,64}```〔/一个〕〔/调用〕)|(一个〕f"
-            r"unction〔名〕\s{0,64}〔一个〕function〔名〕)|(调用〕\s{0,64}〔调用〕〔一个〕function〔名〕)|(一个〕funct"
-            r"ion〔名〕\s{0,64}```〔/一个〕)|(调用〕〔一个〕function〔名〕)|(一个〕function〔名〕)|(调用〕\s{0,64}〔/"
-            "调用〕)|(/调用〕)|(/一个〕)|(/思考〕)|(调用〕)|(思考〕)|(助手〕)|(完〕)|(始〕))"
+            r"`python\s{0,64}〔调用〕〔一个〕function〔名〕)|(``json\s{0,64}〔调用〕〔一个〕function〔名〕)|(``xml\s{0"
+            r",64}〔调用〕〔一个〕function〔名〕)|(``python\s{0,64}〔一个〕function〔名〕)|(``\s{0,64}〔调用〕〔一个〕"
+            r"function〔名〕)|(``json\s{0,64}〔一个〕function〔名〕)|(``xml\s{0,64}〔一个〕function〔名〕)|(``\s{0,64}"
+            r"〔一个〕function〔名〕)|(``〔/一个〕))|〔(?:(调用〕〔一个〕function〔名〕\s{0,64}〔一个〕function〔名〕)"
+            r"|(调用〕〔一个〕function〔名〕\s{0,64}```〔/一个〕〔/调用〕)|(一个〕function〔名〕\s{0,64}〔一个〕functi"
+            r"on〔名〕)|(调用〕\s{0,64}〔调用〕〔一个〕function〔名〕)|(一个〕function〔名〕\s{0,64}```〔/一个〕)|(调"
+            r"用〕〔一个〕function〔名〕)|(一个〕function〔名〕)|(调用〕\s{0,64}〔/调用〕)|(/调用〕)|(/一个〕)|(/思考"
+            "〕)|(调用〕)|(思考〕)|(助手〕)|(完〕)|(始〕))"
         ), near=r",|;|`(?=[`]|\Z)|〔(?=[/一助始完思调]|\Z)", width=162, leads="\n",
     )
     AFTER_TURN = Scanner(
+        ("call", "```python 〔调用〕〔一个〕function〔名〕", "", "", 1),
         ("call", "```json 〔调用〕〔一个〕function〔名〕", "", "", 1),
+        ("call", "```xml 〔调用〕〔一个〕function〔名〕", "", "", 1),
+        ("call", "```python 〔一个〕function〔名〕", "", "", 1),
         ("call", "``` 〔调用〕〔一个〕function〔名〕", "", "", 1),
-        ("call", "```json 〔一个〕function〔名〕", "", "", 1), ("call", "``` 〔一个〕function〔名〕", "", "", 1),
+        ("call", "```json 〔一个〕function〔名〕", "", "", 1), ("call", "```xml 〔一个〕function〔名〕", "", "", 1),
+        ("call", "``` 〔一个〕function〔名〕", "", "", 1),
         ("header", "〔助手〕 〔调用〕〔一个〕function〔名〕 〔一个〕function〔名〕", "", "", 0),
         ("call", "〔调用〕〔一个〕function〔名〕 〔一个〕function〔名〕", "", "", 1),
+        ("header", "〔助手〕 ```python 〔调用〕〔一个〕function〔名〕", "", "", 0),
         ("header", "〔助手〕 ```json 〔调用〕〔一个〕function〔名〕", "", "", 0),
+        ("header", "〔助手〕 ```xml 〔调用〕〔一个〕function〔名〕", "", "", 0),
+        ("header", "〔助手〕 ```python 〔一个〕function〔名〕", "", "", 0),
         ("header", "〔助手〕 〔调用〕 〔调用〕〔一个〕function〔名〕", "", "", 0),
         ("header", "〔助手〕 ``` 〔调用〕〔一个〕function〔名〕", "", "", 0),
         ("header", "〔助手〕 ```json 〔一个〕function〔名〕", "", "", 0),
+        ("header", "〔助手〕 ```xml 〔一个〕function〔名〕", "", "", 0),
         ("call", "〔调用〕 〔调用〕〔一个〕function〔名〕", "", "", 1),
         ("header", "〔助手〕 〔调用〕〔一个〕function〔名〕", "", "", 2),
         ("header", "〔助手〕 ``` 〔一个〕function〔名〕", "", "", 0),
         ("header", "〔助手〕 〔一个〕function〔名〕", "", "", 0), ("call", "〔调用〕〔一个〕function〔名〕", "", "", 2),
         ("call", "〔一个〕function〔名〕", "", "", 1),
         find=(
-            r"`(?:(``json\s{0,64}〔调用〕〔一个〕function〔名〕)|(``\s{0,64}〔调用〕〔一个〕function〔名〕)|(``json\s{"
-            r"0,64}〔一个〕function〔名〕)|(``\s{0,64}〔一个〕function〔名〕))|〔(?:(助手〕\s{0,64}〔调用〕〔一个〕fun"
-            r"ction〔名〕\s{0,64}〔一个〕function〔名〕)|(调用〕〔一个〕function〔名〕\s{0,64}〔一个〕function〔名〕)|"
-            r"(助手〕\s{0,64}```json\s{0,64}〔调用〕〔一个〕function〔名〕)|(助手〕\s{0,64}〔调用〕\s{0,64}〔调用〕〔"
-            r"一个〕function〔名〕)|(助手〕\s{0,64}```\s{0,64}〔调用〕〔一个〕function〔名〕)|(助手〕\s{0,64}```json\s"
-            r"{0,64}〔一个〕function〔名〕)|(调用〕\s{0,64}〔调用〕〔一个〕function〔名〕)|(助手〕\s{0,64}〔调用〕〔一"
-            r"个〕function〔名〕)|(助手〕\s{0,64}```\s{0,64}〔一个〕function〔名〕)|(助手〕\s{0,64}〔一个〕function〔"
-            "名〕)|(调用〕〔一个〕function〔名〕)|(一个〕function〔名〕))"
+            r"`(?:(``python\s{0,64}〔调用〕〔一个〕function〔名〕)|(``json\s{0,64}〔调用〕〔一个〕function〔名〕)|(``x"
+            r"ml\s{0,64}〔调用〕〔一个〕function〔名〕)|(``python\s{0,64}〔一个〕function〔名〕)|(``\s{0,64}〔调用〕〔"
+            r"一个〕function〔名〕)|(``json\s{0,64}〔一个〕function〔名〕)|(``xml\s{0,64}〔一个〕function〔名〕)|(``\s"
+            r"{0,64}〔一个〕function〔名〕))|〔(?:(助手〕\s{0,64}〔调用〕〔一个〕function〔名〕\s{0,64}〔一个〕functio"
+            r"n〔名〕)|(调用〕〔一个〕function〔名〕\s{0,64}〔一个〕function〔名〕)|(助手〕\s{0,64}```python\s{0,64}〔"
+            r"调用〕〔一个〕function〔名〕)|(助手〕\s{0,64}```json\s{0,64}〔调用〕〔一个〕function〔名〕)|(助手〕\s{0,"
+            r"64}```xml\s{0,64}〔调用〕〔一个〕function〔名〕)|(助手〕\s{0,64}```python\s{0,64}〔一个〕function〔名〕)"
+            r"|(助手〕\s{0,64}〔调用〕\s{0,64}〔调用〕〔一个〕function〔名〕)|(助手〕\s{0,64}```\s{0,64}〔调用〕〔一个"
+            r"〕function〔名〕)|(助手〕\s{0,64}```json\s{0,64}〔一个〕function〔名〕)|(助手〕\s{0,64}```xml\s{0,64}〔"
+            r"一个〕function〔名〕)|(调用〕\s{0,64}〔调用〕〔一个〕function〔名〕)|(助手〕\s{0,64}〔调用〕〔一个〕func"
+            r"tion〔名〕)|(助手〕\s{0,64}```\s{0,64}〔一个〕function〔名〕)|(助手〕\s{0,64}〔一个〕function〔名〕)|(调"
+            "用〕〔一个〕function〔名〕)|(一个〕function〔名〕))"
         ), near=r"`(?=[`]|\Z)|〔(?=[一助调]|\Z)", width=169,
     )
 

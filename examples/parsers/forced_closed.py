@@ -13,11 +13,13 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
+        Breaks,
         CallObjects,
         Delta,
         ExpectedText,
         Message,
         Scanner,
+        SlotEnds,
         Style,
         checked_text,
         require_runtime,
@@ -26,11 +28,13 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
+        Breaks,
         CallObjects,
         Delta,
         ExpectedText,
         Message,
         Scanner,
+        SlotEnds,
         Style,
         checked_text,
         require_runtime,
@@ -54,7 +58,14 @@ require_runtime(TPLC_VERSION, __name__)
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
+    (
+        ('"', '"', "json"),
+        ("'", "'", "python"),
+        ("“", "”", "json"),
+        ("”", "”", "json"),
+        ("‘", "’", "json"),
+        ('\\"', '\\"', "none"),
+    ),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -76,11 +87,13 @@ class StreamParser(CallObjects):
         ("line", "[[call [[call ", "", " ", 2), ("reasoning_end", "[[/depth]]", " ", "\n", 0),
         ("line", "[[call ", "", " ", 2), ("end", "[[.]]", " ", "\n", 0), ("line", "\x00[[call[[call", "", " ", 6),
         ("alike", "\x00[[/depth]]", " ", "\n", 6), ("line", "\x00[[call", "", " ", 6),
-        ("line", "```json [[call ", "", " ", 2), ("line", "``` [[call ", "", " ", 2),
+        ("line", "```python [[call ", "", " ", 2), ("line", "```json [[call ", "", " ", 2),
+        ("line", "```xml [[call ", "", " ", 2), ("line", "``` [[call ", "", " ", 2),
         find=(
             r"\[(?:(\[call\s{0,64}\[\[call(?!\w))|(\[/depth\]\])|(\[call(?!\w))|(\[\.\]\])|(\s{0,4}\[\s{0,4}(?ai:call)"
             r"[\s_▁-]{0,64}\[\s{0,4}\[\s{0,4}(?ai:call))|(\s{0,4}\[\s{0,4}/\s{0,4}(?ai:depth)\s{0,4}\]\s{0,4}\])|(\s{0"
-            r",4}\[\s{0,4}(?ai:call)))|`(?:(``json\s{0,64}\[\[call(?!\w))|(``\s{0,64}\[\[call(?!\w)))"
+            r",4}\[\s{0,4}(?ai:call)))|`(?:(``python\s{0,64}\[\[call(?!\w))|(``json\s{0,64}\[\[call(?!\w))|(``xml\s{0,"
+            r"64}\[\[call(?!\w))|(``\s{0,64}\[\[call(?!\w)))"
         ), near=r"\[(?=[\t\n\r \-\[_▁]|\Z)|`(?=[`]|\Z)", width=194, leads=" ",
     )
     IN_CONTENT = Scanner(
@@ -88,11 +101,13 @@ class StreamParser(CallObjects):
         ("header", "[[assistant]]", "", " ", 0), ("stray", "[[/depth]]", " ", "\n", 0),
         ("reasoning", "[[depth]]", "", " ", 0), ("call", "[[call ", "", " ", 2), ("end", "[[.]]", " ", "\n", 0),
         ("call", "\x00[[call[[call", "", " ", 6), ("call", "\x00[[call", "", " ", 6),
-        ("call", "```json [[call ", "", " ", 2), ("call", "``` [[call ", "", " ", 2),
+        ("call", "```python [[call ", "", " ", 2), ("call", "```json [[call ", "", " ", 2),
+        ("call", "```xml [[call ", "", " ", 2), ("call", "``` [[call ", "", " ", 2),
         find=(
             r"\[(?:(\[call\s{0,64}\[\[/call\]\])|(\[call\s{0,64}\[\[call(?!\w))|(\[assistant\]\])|(\[/depth\]\])|(\[de"
             r"pth\]\])|(\[call(?!\w))|(\[\.\]\])|(\s{0,4}\[\s{0,4}(?ai:call)[\s_▁-]{0,64}\[\s{0,4}\[\s{0,4}(?ai:call))"
-            r"|(\s{0,4}\[\s{0,4}(?ai:call)))|`(?:(``json\s{0,64}\[\[call(?!\w))|(``\s{0,64}\[\[call(?!\w)))"
+            r"|(\s{0,4}\[\s{0,4}(?ai:call)))|`(?:(``python\s{0,64}\[\[call(?!\w))|(``json\s{0,64}\[\[call(?!\w))|(``xm"
+            r"l\s{0,64}\[\[call(?!\w))|(``\s{0,64}\[\[call(?!\w)))"
         ), near=r"\[(?=[\t\n\r \-\[_▁]|\Z)|`(?=[`]|\Z)", width=194, leads=" ",
     )
     BEFORE_CONTENT = Scanner(
@@ -100,13 +115,14 @@ class StreamParser(CallObjects):
         ("header", "[[assistant]]", "", " ", 0), ("stray", "[[/depth]]", " ", "\n", 0),
         ("reasoning", "[[depth]]", "", " ", 0), ("call", "[[call ", "", " ", 2), ("end", "[[.]]", " ", "\n", 0),
         ("call", "\x00[[call[[call", "", " ", 6), ("reasoning", "\x00[[depth]]", "", " ", 6),
-        ("call", "\x00[[call", "", " ", 6), ("call", "```json [[call ", "", " ", 2),
+        ("call", "\x00[[call", "", " ", 6), ("call", "```python [[call ", "", " ", 2),
+        ("call", "```json [[call ", "", " ", 2), ("call", "```xml [[call ", "", " ", 2),
         ("call", "``` [[call ", "", " ", 2),
         find=(
             r"\[(?:(\[call\s{0,64}\[\[/call\]\])|(\[call\s{0,64}\[\[call(?!\w))|(\[assistant\]\])|(\[/depth\]\])|(\[de"
             r"pth\]\])|(\[call(?!\w))|(\[\.\]\])|(\s{0,4}\[\s{0,4}(?ai:call)[\s_▁-]{0,64}\[\s{0,4}\[\s{0,4}(?ai:call))"
-            r"|(\s{0,4}\[\s{0,4}(?ai:depth)\s{0,4}\]\s{0,4}\])|(\s{0,4}\[\s{0,4}(?ai:call)))|`(?:(``json\s{0,64}\[\[ca"
-            r"ll(?!\w))|(``\s{0,64}\[\[call(?!\w)))"
+            r"|(\s{0,4}\[\s{0,4}(?ai:depth)\s{0,4}\]\s{0,4}\])|(\s{0,4}\[\s{0,4}(?ai:call)))|`(?:(``python\s{0,64}\[\["
+            r"call(?!\w))|(``json\s{0,64}\[\[call(?!\w))|(``xml\s{0,64}\[\[call(?!\w))|(``\s{0,64}\[\[call(?!\w)))"
         ), near=r"\[(?=[\t\n\r \-\[_▁]|\Z)|`(?=[`]|\Z)", width=194, leads=" ",
     )
     REASONING_AGAIN = Scanner(
@@ -115,7 +131,7 @@ class StreamParser(CallObjects):
     OPENERS = ("[[call [[call", "[[call")
     # call = index "]] {" object
     HEADER = (
-        ("index", Scanner(
+        ("index", SlotEnds(
             ("suffix", "]] {", "", "", 0), ("bare", "{", "", "", 1), find=r"\](\]\s{0,64}\{)|\{()",
             near=r"\](?=[\]]|\Z)|\{", width=69, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\](\]\s{0,64}\{))", trails=("",),
         ), ""),
@@ -124,11 +140,14 @@ class StreamParser(CallObjects):
     OPENED = "{"
     CLOSERS = (" [[/call]]", "[[/call]]")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
+    BREAKS = Breaks(
         ("mark", "[[assistant]]", "", "", 0), ("mark", "[[/call]", "", "", 0), ("mark", "[[call", "", "", 1),
-        ("mark", "```json [[call", "", "", 0), ("mark", "``` [[call", "", "", 0),
-        find=r"\[(?:(\[assistant\]\])|(\[/call\])|(\[call))|`(?:(``json\s{0,64}\[\[call)|(``\s{0,64}\[\[call))",
-        near=r"\[(?=[\[]|\Z)|`(?=[`]|\Z)", width=79, first="[`",
+        ("mark", "```python [[call", "", "", 0), ("mark", "```json [[call", "", "", 0),
+        ("mark", "```xml [[call", "", "", 0), ("mark", "``` [[call", "", "", 0),
+        find=(
+            r"\[(?:(\[assistant\]\])|(\[/call\])|(\[call))|`(?:(``python\s{0,64}\[\[call)|(``json\s{0,64}\[\[call)|(``"
+            r"xml\s{0,64}\[\[call)|(``\s{0,64}\[\[call))"
+        ), near=r"\[(?=[\[]|\Z)|`(?=[`]|\Z)", width=81, first="[`",
     )
     LEFT_OVER = Scanner(("call", "[[call ", "", " ", 2), find=r"\[(\[call(?!\w))", near=r"\[(?=[\[]|\Z)", width=7)
     USUAL_NEXT = (ExpectedText("[[/call]][[call "), ExpectedText("[[call "))
@@ -144,7 +163,8 @@ class StreamParser(CallObjects):
         ("closed", "[[/call]]", " ", "", 1), ("reasoning", "[[depth]]", "", " ", 0), ("close", "[[/call]", " ", "", 2),
         ("call", "[[call ", "", " ", 2), ("end", "[[.]]", " ", "\n", 0), ("call", "\x00[[call[[call", "", " ", 6),
         ("closed", "\x00[[/call]]", " ", "", 6), ("close", "\x00[[/call]", " ", "", 6),
-        ("call", "\x00[[call", "", " ", 6), ("close", "]", "", "", 1), ("call", "```json [[call ", "", " ", 2),
+        ("call", "\x00[[call", "", " ", 6), ("close", "]", "", "", 1), ("call", "```python [[call ", "", " ", 2),
+        ("call", "```json [[call ", "", " ", 2), ("call", "```xml [[call ", "", " ", 2),
         ("call", "``` [[call ", "", " ", 2),
         find=(
             r",(?:(\s{0,64}\[\[call\s{0,64}\[\[call(?!\w))|(\s{0,64}\[\[call(?!\w)))|;(?:(\s{0,64}\[\[call\s{0,64}\[\["
@@ -152,20 +172,25 @@ class StreamParser(CallObjects):
             r"(\[assistant\]\])|(\[/depth\]\])|(\[/call\]\])|(\[depth\]\])|(\[/call\])|(\[call(?!\w))|(\[\.\]\])|(\s{0"
             r",4}\[\s{0,4}(?ai:call)[\s_▁-]{0,64}\[\s{0,4}\[\s{0,4}(?ai:call))|(\s{0,4}\[\s{0,4}/\s{0,4}(?ai:call)\s{0"
             r",4}\]\s{0,4}\])|(\s{0,4}\[\s{0,4}/\s{0,4}(?ai:call)\s{0,4}\])|(\s{0,4}\[\s{0,4}(?ai:call)))|\]()|`(?:(``"
-            r"json\s{0,64}\[\[call(?!\w))|(``\s{0,64}\[\[call(?!\w)))"
+            r"python\s{0,64}\[\[call(?!\w))|(``json\s{0,64}\[\[call(?!\w))|(``xml\s{0,64}\[\[call(?!\w))|(``\s{0,64}\["
+            r"\[call(?!\w)))"
         ), near=r",|;|\[(?=[\t\n\r \-\[_▁]|\Z)|\]|`(?=[`]|\Z)", width=194, leads=" ",
     )
     AFTER_TURN = Scanner(
+        ("header", "[[assistant]] ```python [[call ", "", " ", 2),
         ("header", "[[assistant]] ```json [[call ", "", " ", 2), ("header", "[[assistant]] [[call [[call ", "", " ", 2),
-        ("header", "[[assistant]] ``` [[call ", "", " ", 2), ("header", "[[assistant]] [[call ", "", " ", 2),
-        ("call", "[[call [[call ", "", " ", 2), ("call", "[[call ", "", " ", 2),
-        ("call", "```json [[call ", "", " ", 2), ("call", "``` [[call ", "", " ", 2),
+        ("header", "[[assistant]] ```xml [[call ", "", " ", 2), ("header", "[[assistant]] ``` [[call ", "", " ", 2),
+        ("header", "[[assistant]] [[call ", "", " ", 2), ("call", "[[call [[call ", "", " ", 2),
+        ("call", "[[call ", "", " ", 2), ("call", "```python [[call ", "", " ", 2),
+        ("call", "```json [[call ", "", " ", 2), ("call", "```xml [[call ", "", " ", 2),
+        ("call", "``` [[call ", "", " ", 2),
         find=(
-            r"\[(?:(\[assistant\]\]\s{0,64}```json\s{0,64}\[\[call(?!\w))|(\[assistant\]\]\s{0,64}\[\[call\s{0,64}\[\["
-            r"call(?!\w))|(\[assistant\]\]\s{0,64}```\s{0,64}\[\[call(?!\w))|(\[assistant\]\]\s{0,64}\[\[call(?!\w))|("
-            r"\[call\s{0,64}\[\[call(?!\w))|(\[call(?!\w)))|`(?:(``json\s{0,64}\[\[call(?!\w))|(``\s{0,64}\[\[call(?!"
-            r"\w)))"
-        ), near=r"\[(?=[\[]|\Z)|`(?=[`]|\Z)", width=157,
+            r"\[(?:(\[assistant\]\]\s{0,64}```python\s{0,64}\[\[call(?!\w))|(\[assistant\]\]\s{0,64}```json\s{0,64}\["
+            r"\[call(?!\w))|(\[assistant\]\]\s{0,64}\[\[call\s{0,64}\[\[call(?!\w))|(\[assistant\]\]\s{0,64}```xml\s{0"
+            r",64}\[\[call(?!\w))|(\[assistant\]\]\s{0,64}```\s{0,64}\[\[call(?!\w))|(\[assistant\]\]\s{0,64}\[\[call("
+            r"?!\w))|(\[call\s{0,64}\[\[call(?!\w))|(\[call(?!\w)))|`(?:(``python\s{0,64}\[\[call(?!\w))|(``json\s{0,6"
+            r"4}\[\[call(?!\w))|(``xml\s{0,64}\[\[call(?!\w))|(``\s{0,64}\[\[call(?!\w)))"
+        ), near=r"\[(?=[\[]|\Z)|`(?=[`]|\Z)", width=159,
     )
 
     def _reasoning(self) -> bool:

@@ -13,12 +13,14 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
+        Breaks,
         Delta,
         ExpectedText,
         Message,
         Objects,
         Pattern,
         Scanner,
+        SlotEnds,
         Style,
         checked_text,
         require_runtime,
@@ -27,12 +29,14 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
+        Breaks,
         Delta,
         ExpectedText,
         Message,
         Objects,
         Pattern,
         Scanner,
+        SlotEnds,
         Style,
         checked_text,
         require_runtime,
@@ -55,7 +59,14 @@ require_runtime(TPLC_VERSION, __name__)
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
+    (
+        ('"', '"', "json"),
+        ("'", "'", "python"),
+        ("“", "”", "json"),
+        ("”", "”", "json"),
+        ("‘", "’", "json"),
+        ('\\"', '\\"', "none"),
+    ),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -65,6 +76,8 @@ class StreamParser(Objects):
 
     HEADS = ("",)
     ANCHORS = ("[=assistant=]",)
+    HEADED = False
+    REASONING = False
     AT_LINES = True
     AT_ENDS = True
     OTHER_SPELLINGS = True
@@ -81,8 +94,11 @@ class StreamParser(Objects):
         ("call", "\x00[=ask=][=one=][=one=]functions.", "", "", 6), ("call", "\x00[=ask=][=one=]functions.", "", "", 6),
         ("call", "\x00[=one=]functions.", "", "", 6), ("call", "\x00[=ask=][=one=]", "", "", 6),
         ("end", "\x00[=close=]", "", "", 6), ("call", "\x00[=ask=]", "", "", 6), ("call", "\x00[=one=]", "", "", 6),
-        ("call", "```json [=ask=] [=one=]functions.", "", "", 0), ("call", "``` [=ask=] [=one=]functions.", "", "", 0),
-        ("call", "```json [=one=]functions.", "", "", 0), ("call", "``` [=one=]functions.", "", "", 0),
+        ("call", "```python [=ask=] [=one=]functions.", "", "", 0),
+        ("call", "```json [=ask=] [=one=]functions.", "", "", 0),
+        ("call", "```xml [=ask=] [=one=]functions.", "", "", 0), ("call", "``` [=ask=] [=one=]functions.", "", "", 0),
+        ("call", "```python [=one=]functions.", "", "", 0), ("call", "```json [=one=]functions.", "", "", 0),
+        ("call", "```xml [=one=]functions.", "", "", 0), ("call", "``` [=one=]functions.", "", "", 0),
         find=(
             r"#(top#)|\[(?:(=ask=\]\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(=ask=\]\s{0,64}\[=one=\]\s{0,64}\[="
             r"one=\]functions\.)|(=ask=\]\s{0,64}\[=one=\]\s{0,64}\[=/one=\]\s{0,64}\[=/ask=\])|(=ask=\]\s{0,64}\[=one"
@@ -95,8 +111,10 @@ class StreamParser(Objects):
             r"\s{0,4}(?ai:functions)\s{0,4}\.)|(\s{0,4}=\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\]\s{0,4}(?ai:functions)\s{0,4}"
             r"\.)|(\s{0,4}=\s{0,4}(?ai:ask)\s{0,4}=\s{0,4}\]\s{0,4}\[\s{0,4}=\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\])|(\s{0,"
             r"4}=\s{0,4}(?ai:close)\s{0,4}=\s{0,4}\])|(\s{0,4}=\s{0,4}(?ai:ask)\s{0,4}=\s{0,4}\])|(\s{0,4}=\s{0,4}(?ai"
-            r":one)\s{0,4}=\s{0,4}\]))|`(?:(``json\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``\s{0,64}\[=ask=\]"
-            r"\s{0,64}\[=one=\]functions\.)|(``json\s{0,64}\[=one=\]functions\.)|(``\s{0,64}\[=one=\]functions\.))"
+            r":one)\s{0,4}=\s{0,4}\]))|`(?:(``python\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``json\s{0,64}\[=a"
+            r"sk=\]\s{0,64}\[=one=\]functions\.)|(``xml\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``\s{0,64}\[=as"
+            r"k=\]\s{0,64}\[=one=\]functions\.)|(``python\s{0,64}\[=one=\]functions\.)|(``json\s{0,64}\[=one=\]functio"
+            r"ns\.)|(``xml\s{0,64}\[=one=\]functions\.)|(``\s{0,64}\[=one=\]functions\.))"
         ), near=r"#(?=[t]|\Z)|\[(?=[\t\n\r \-=_▁]|\Z)|`(?=[`]|\Z)", width=289,
     )
     OPENERS = (
@@ -105,11 +123,11 @@ class StreamParser(Objects):
     )
     # call = name ":" index "[=given=]" arguments
     HEADER = (
-        ("name", Scanner(
+        ("name", SlotEnds(
             ("suffix", ":", "", "", 0), find=":()", near=":", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?::())",
             trails=("",),
         ), ""),
-        ("index", Scanner(
+        ("index", SlotEnds(
             ("suffix", "[=given=]", "", "", 0), ("suffix", "\x00[=given=]", "", "", 6), ("bare", "{", "", "", 0),
             find=r"\[(?:(=given=\])|(\s{0,4}=\s{0,4}(?ai:given)\s{0,4}=\s{0,4}\]))|\{()",
             near=r"\[(?=[\t\n\r \-=_▁]|\Z)|\{", width=110, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(=given=\]))",
@@ -123,19 +141,24 @@ class StreamParser(Objects):
     )
     SHORT_OPENERS = ("[=ask=]", "[=ask=][=one=]", "[=one=]")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
+    BREAKS = Breaks(
         ("mark", "[=ask=] [=ask=] [=one=]functions.", "", "", 0),
         ("mark", "[=ask=] [=one=] [=one=]functions.", "", "", 0), ("mark", "[=ask=] [=one=]functions.", "", "", 1),
         ("mark", "[=one=]functions.", "", "", 1), ("mark", "[=assistant=]", "", "", 0),
         ("mark", "[=close=]", "", "", 0), ("mark", "[=/one=]", "", "", 0), ("mark", "[=/ask=]", "", "", 0),
-        ("mark", "```json [=ask=] [=one=]functions.", "", "", 0), ("mark", "``` [=ask=] [=one=]functions.", "", "", 0),
-        ("mark", "```json [=one=]functions.", "", "", 0), ("mark", "``` [=one=]functions.", "", "", 0),
+        ("mark", "```python [=ask=] [=one=]functions.", "", "", 0),
+        ("mark", "```json [=ask=] [=one=]functions.", "", "", 0),
+        ("mark", "```xml [=ask=] [=one=]functions.", "", "", 0), ("mark", "``` [=ask=] [=one=]functions.", "", "", 0),
+        ("mark", "```python [=one=]functions.", "", "", 0), ("mark", "```json [=one=]functions.", "", "", 0),
+        ("mark", "```xml [=one=]functions.", "", "", 0), ("mark", "``` [=one=]functions.", "", "", 0),
         find=(
             r"\[(?:(=ask=\]\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(=ask=\]\s{0,64}\[=one=\]\s{0,64}\[=one=\]fu"
             r"nctions\.)|(=ask=\]\s{0,64}\[=one=\]functions\.)|(=one=\]functions\.)|(=assistant=\])|(=close=\])|(=/one"
-            r"=\])|(=/ask=\]))|`(?:(``json\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``\s{0,64}\[=ask=\]\s{0,64}"
-            r"\[=one=\]functions\.)|(``json\s{0,64}\[=one=\]functions\.)|(``\s{0,64}\[=one=\]functions\.))"
-        ), near=r"\[(?=[=]|\Z)|`(?=[`]|\Z)", width=161, first="[`",
+            r"=\])|(=/ask=\]))|`(?:(``python\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``json\s{0,64}\[=ask=\]\s{"
+            r"0,64}\[=one=\]functions\.)|(``xml\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``\s{0,64}\[=ask=\]\s{0"
+            r",64}\[=one=\]functions\.)|(``python\s{0,64}\[=one=\]functions\.)|(``json\s{0,64}\[=one=\]functions\.)|(`"
+            r"`xml\s{0,64}\[=one=\]functions\.)|(``\s{0,64}\[=one=\]functions\.))"
+        ), near=r"\[(?=[=]|\Z)|`(?=[`]|\Z)", width=163, first="[`",
     )
     LEFT_OVER = Scanner(
         ("call", "[=ask=]", "", "", 0), ("call", "[=one=]", "", "", 0), find=r"\[(?:(=ask=\])|(=one=\]))",
@@ -162,8 +185,11 @@ class StreamParser(Objects):
         ("call", "\x00[=ask=][=one=]", "", "", 6), ("end", "\x00[=close=]", "", "", 6),
         ("closed", "\x00[=/one=]", "", "", 6), ("closed", "\x00[=/ask=]", "", "", 6),
         ("call", "\x00[=ask=]", "", "", 6), ("call", "\x00[=one=]", "", "", 6),
-        ("call", "```json [=ask=] [=one=]functions.", "", "", 0), ("call", "``` [=ask=] [=one=]functions.", "", "", 0),
-        ("call", "```json [=one=]functions.", "", "", 0), ("call", "``` [=one=]functions.", "", "", 0),
+        ("call", "```python [=ask=] [=one=]functions.", "", "", 0),
+        ("call", "```json [=ask=] [=one=]functions.", "", "", 0),
+        ("call", "```xml [=ask=] [=one=]functions.", "", "", 0), ("call", "``` [=ask=] [=one=]functions.", "", "", 0),
+        ("call", "```python [=one=]functions.", "", "", 0), ("call", "```json [=one=]functions.", "", "", 0),
+        ("call", "```xml [=one=]functions.", "", "", 0), ("call", "``` [=one=]functions.", "", "", 0),
         find=(
             r"#(top#)|,(?:(\s{0,64}\[=one=\]\s{0,64}\[=one=\]functions\.)|(\s{0,64}\[=one=\]functions\.))|;(?:(\s{0,64"
             r"}\[=one=\]\s{0,64}\[=one=\]functions\.)|(\s{0,64}\[=one=\]functions\.))|\[(?:(=ask=\]\s{0,64}\[=ask=\]\s"
@@ -180,36 +206,48 @@ class StreamParser(Objects):
             r"\s{0,4}=\s{0,4}\]\s{0,4}(?ai:functions)\s{0,4}\.)|(\s{0,4}=\s{0,4}(?ai:ask)\s{0,4}=\s{0,4}\]\s{0,4}\[\s{"
             r"0,4}=\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\])|(\s{0,4}=\s{0,4}(?ai:close)\s{0,4}=\s{0,4}\])|(\s{0,4}=\s{0,4}/"
             r"\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\])|(\s{0,4}=\s{0,4}/\s{0,4}(?ai:ask)\s{0,4}=\s{0,4}\])|(\s{0,4}=\s{0,4}("
-            r"?ai:ask)\s{0,4}=\s{0,4}\])|(\s{0,4}=\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\]))|`(?:(``json\s{0,64}\[=ask=\]\s{0"
-            r",64}\[=one=\]functions\.)|(``\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``json\s{0,64}\[=one=\]func"
-            r"tions\.)|(``\s{0,64}\[=one=\]functions\.))"
+            r"?ai:ask)\s{0,4}=\s{0,4}\])|(\s{0,4}=\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\]))|`(?:(``python\s{0,64}\[=ask=\]\s"
+            r"{0,64}\[=one=\]functions\.)|(``json\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``xml\s{0,64}\[=ask="
+            r"\]\s{0,64}\[=one=\]functions\.)|(``\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``python\s{0,64}\[=on"
+            r"e=\]functions\.)|(``json\s{0,64}\[=one=\]functions\.)|(``xml\s{0,64}\[=one=\]functions\.)|(``\s{0,64}\[="
+            r"one=\]functions\.))"
         ), near=r"#(?=[t]|\Z)|,|;|\[(?=[\t\n\r \-=_▁]|\Z)|`(?=[`]|\Z)", width=289,
     )
     AFTER_TURN = Scanner(
+        ("header", "[=assistant=] ```python [=ask=] [=one=]functions.", "", "", 0),
         ("header", "[=assistant=] [=ask=] [=ask=] [=one=]functions.", "", "", 0),
         ("header", "[=assistant=] [=ask=] [=one=] [=one=]functions.", "", "", 0),
         ("header", "[=assistant=] ```json [=ask=] [=one=]functions.", "", "", 0),
+        ("header", "[=assistant=] ```xml [=ask=] [=one=]functions.", "", "", 0),
         ("header", "[=assistant=] ``` [=ask=] [=one=]functions.", "", "", 0),
+        ("header", "[=assistant=] ```python [=one=]functions.", "", "", 0),
         ("header", "[=assistant=] ```json [=one=]functions.", "", "", 0),
         ("header", "[=assistant=] [=ask=] [=one=]functions.", "", "", 0),
+        ("header", "[=assistant=] ```xml [=one=]functions.", "", "", 0),
         ("header", "[=assistant=] ``` [=one=]functions.", "", "", 0),
         ("call", "[=ask=] [=ask=] [=one=]functions.", "", "", 1),
         ("call", "[=ask=] [=one=] [=one=]functions.", "", "", 1),
         ("header", "[=assistant=] [=one=]functions.", "", "", 0), ("call", "[=ask=] [=one=]functions.", "", "", 1),
-        ("call", "[=one=]functions.", "", "", 1), ("call", "```json [=ask=] [=one=]functions.", "", "", 1),
-        ("call", "``` [=ask=] [=one=]functions.", "", "", 1), ("call", "```json [=one=]functions.", "", "", 1),
-        ("call", "``` [=one=]functions.", "", "", 1),
+        ("call", "[=one=]functions.", "", "", 1), ("call", "```python [=ask=] [=one=]functions.", "", "", 1),
+        ("call", "```json [=ask=] [=one=]functions.", "", "", 1),
+        ("call", "```xml [=ask=] [=one=]functions.", "", "", 1), ("call", "``` [=ask=] [=one=]functions.", "", "", 1),
+        ("call", "```python [=one=]functions.", "", "", 1), ("call", "```json [=one=]functions.", "", "", 1),
+        ("call", "```xml [=one=]functions.", "", "", 1), ("call", "``` [=one=]functions.", "", "", 1),
         find=(
-            r"\[(?:(=assistant=\]\s{0,64}\[=ask=\]\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(=assistant=\]\s{0,64"
-            r"}\[=ask=\]\s{0,64}\[=one=\]\s{0,64}\[=one=\]functions\.)|(=assistant=\]\s{0,64}```json\s{0,64}\[=ask=\]"
-            r"\s{0,64}\[=one=\]functions\.)|(=assistant=\]\s{0,64}```\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(="
-            r"assistant=\]\s{0,64}```json\s{0,64}\[=one=\]functions\.)|(=assistant=\]\s{0,64}\[=ask=\]\s{0,64}\[=one="
-            r"\]functions\.)|(=assistant=\]\s{0,64}```\s{0,64}\[=one=\]functions\.)|(=ask=\]\s{0,64}\[=ask=\]\s{0,64}"
-            r"\[=one=\]functions\.)|(=ask=\]\s{0,64}\[=one=\]\s{0,64}\[=one=\]functions\.)|(=assistant=\]\s{0,64}\[=on"
-            r"e=\]functions\.)|(=ask=\]\s{0,64}\[=one=\]functions\.)|(=one=\]functions\.))|`(?:(``json\s{0,64}\[=ask="
-            r"\]\s{0,64}\[=one=\]functions\.)|(``\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``json\s{0,64}\[=one="
-            r"\]functions\.)|(``\s{0,64}\[=one=\]functions\.))"
-        ), near=r"\[(?=[=]|\Z)|`(?=[`]|\Z)", width=239,
+            r"\[(?:(=assistant=\]\s{0,64}```python\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(=assistant=\]\s{0,64"
+            r"}\[=ask=\]\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(=assistant=\]\s{0,64}\[=ask=\]\s{0,64}\[=one="
+            r"\]\s{0,64}\[=one=\]functions\.)|(=assistant=\]\s{0,64}```json\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions"
+            r"\.)|(=assistant=\]\s{0,64}```xml\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(=assistant=\]\s{0,64}```"
+            r"\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(=assistant=\]\s{0,64}```python\s{0,64}\[=one=\]functions"
+            r"\.)|(=assistant=\]\s{0,64}```json\s{0,64}\[=one=\]functions\.)|(=assistant=\]\s{0,64}\[=ask=\]\s{0,64}\["
+            r"=one=\]functions\.)|(=assistant=\]\s{0,64}```xml\s{0,64}\[=one=\]functions\.)|(=assistant=\]\s{0,64}```"
+            r"\s{0,64}\[=one=\]functions\.)|(=ask=\]\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(=ask=\]\s{0,64}\[="
+            r"one=\]\s{0,64}\[=one=\]functions\.)|(=assistant=\]\s{0,64}\[=one=\]functions\.)|(=ask=\]\s{0,64}\[=one="
+            r"\]functions\.)|(=one=\]functions\.))|`(?:(``python\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``json"
+            r"\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``xml\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``"
+            r"\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``python\s{0,64}\[=one=\]functions\.)|(``json\s{0,64}\[="
+            r"one=\]functions\.)|(``xml\s{0,64}\[=one=\]functions\.)|(``\s{0,64}\[=one=\]functions\.))"
+        ), near=r"\[(?=[=]|\Z)|`(?=[`]|\Z)", width=241,
     )
 
     def _content(self) -> bool:

@@ -13,6 +13,7 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
+        Breaks,
         Delta,
         ExpectedText,
         Message,
@@ -27,6 +28,7 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
+        Breaks,
         Delta,
         ExpectedText,
         Message,
@@ -56,7 +58,14 @@ require_runtime(TPLC_VERSION, __name__)
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
+    (
+        ('"', '"', "json"),
+        ("'", "'", "python"),
+        ("“", "”", "json"),
+        ("”", "”", "json"),
+        ("‘", "’", "json"),
+        ('\\"', '\\"', "none"),
+    ),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -67,6 +76,7 @@ class StreamParser(UsualObjects):
     HEADS = ("",)
     ANCHORS = ("«assistant» ",)
     AROUND_REASONING = (("«aside»",), ("«/aside»",))
+    HEADED = False
     AT_LINES = True
     AT_ENDS = True
     REASONS = True
@@ -74,74 +84,84 @@ class StreamParser(UsualObjects):
     CUT_MARKERS = True
     KEEPS = True
     IN_REASONING = Scanner(
-        ("line", "```json «wishes» [ {", "", "", 0), ("line", "``` «wishes» [ {", "", "", 0),
+        ("line", "```python «wishes» [ {", "", "", 0), ("line", "```json «wishes» [ {", "", "", 0),
+        ("line", "```xml «wishes» [ {", "", "", 0), ("line", "``` «wishes» [ {", "", "", 0),
         ("line", "«wishes» [ «wishes» [ {", "", "", 0), ("line", "«wishes» ```json {", "", "", 0),
         ("line", "«wishes» ``` {", "", "", 0), ("line", "«wishes» [ {", "", "", 2), ("line", "«wishes» [ {", "", "", 2),
-        ("line", "«wishes» {", "", "", 0), ("reasoning_end", "«/aside»", "", "", 0), ("end", "«/»", "", "\n", 0),
-        ("line", "\x00«wishes»[«wishes»[{", "", "", 6), ("line", "\x00«wishes»```json{", "", "", 6),
-        ("line", "\x00«wishes»```{", "", "", 6), ("line", "\x00«wishes»[{", "", "", 6),
-        ("line", "\x00«wishes»[{", "", "", 6), ("line", "\x00«wishes»{", "", "", 6),
-        ("alike", "\x00«/aside»", "", "", 6),
+        ("line", "«wishes» {", "", "", 0), ("reasoning_end", "«/aside»", "", "", 0), ("line", "«wishes»", "", "\n", 2),
+        ("end", "«/»", "", "\n", 0), ("line", "\x00«wishes»[«wishes»[{", "", "", 6),
+        ("line", "\x00«wishes»```json{", "", "", 6), ("line", "\x00«wishes»```{", "", "", 6),
+        ("line", "\x00«wishes»[{", "", "", 6), ("line", "\x00«wishes»[{", "", "", 6),
+        ("line", "\x00«wishes»{", "", "", 6), ("alike", "\x00«/aside»", "", "", 6),
+        ("line", "\x00«wishes»", "", "\n", 6),
         find=(
-            r"`(?:(``json\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{))|«(?:(wishes»"
-            r"\s{0,64}\[\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}```json\s{0,64}\{)|(wishes»\s{0,64}```\s"
-            r"{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\{)|(/aside»)|(/»)"
-            r"|(\s{0,4}(?ai:wishes)\s{0,4}»\s{0,4}\[[\s_▁-]{0,64}«\s{0,4}(?ai:wishes)\s{0,4}»\s{0,4}\[\s{0,4}\{)|(\s{0"
-            r",4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,64}\{)|(\s{0,4}(?ai:wish"
-            r"es)\s{0,4}»[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`[\s_▁-]{0,64}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,64}\[\s{"
-            r"0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»\s{0,4}\[\s{0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,64}\{)|(\s"
-            r"{0,4}/\s{0,4}(?ai:aside)\s{0,4}»))"
+            r"`(?:(``python\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``json\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``xml\s"
+            r"{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{))|«(?:(wishes»\s{0,64}\[\s{0"
+            r",64}«wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}```json\s{0,64}\{)|(wishes»\s{0,64}```\s{0,64}\{)|(wis"
+            r"hes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\{)|(/aside»)|(wishes»)|(/»)|(\s"
+            r"{0,4}(?ai:wishes)\s{0,4}»\s{0,4}\[[\s_▁-]{0,64}«\s{0,4}(?ai:wishes)\s{0,4}»\s{0,4}\[\s{0,4}\{)|(\s{0,4}("
+            r"?ai:wishes)\s{0,4}»[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,64}\{)|(\s{0,4}(?ai:wishes)"
+            r"\s{0,4}»[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`[\s_▁-]{0,64}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,64}\[\s{0,4"
+            r"}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»\s{0,4}\[\s{0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,64}\{)|(\s{0,"
+            r"4}/\s{0,4}(?ai:aside)\s{0,4}»)|(\s{0,4}(?ai:wishes)\s{0,4}»))"
         ), near=r"`(?=[`]|\Z)|«(?=[\t\n\r \-/W_w▁]|\Z)", width=283,
     )
     IN_CONTENT = Scanner(
-        ("call", "```json «wishes» [ {", "", "", 0), ("call", "``` «wishes» [ {", "", "", 0),
+        ("call", "```python «wishes» [ {", "", "", 0), ("call", "```json «wishes» [ {", "", "", 0),
+        ("call", "```xml «wishes» [ {", "", "", 0), ("call", "``` «wishes» [ {", "", "", 0),
         ("call", "«wishes» [ «wishes» [ {", "", "", 0), ("empty", "«wishes» [ ] «/wishes»", "", "", 0),
         ("empty", "«wishes» ] «/wishes»", "", "", 0), ("call", "«wishes» ```json {", "", "", 0),
         ("empty", "«wishes» «/wishes»", "", "", 0), ("call", "«wishes» ``` {", "", "", 0),
         ("call", "«wishes» [ {", "", "", 2), ("header", "«assistant»", "", " ", 0), ("call", "«wishes» [ {", "", "", 2),
-        ("call", "«wishes» {", "", "", 0), ("stray", "«/aside»", "", "", 0), ("reasoning", "«aside»", "", "", 0),
-        ("end", "«/»", "", "\n", 0), ("call", "\x00«wishes»[«wishes»[{", "", "", 6),
-        ("call", "\x00«wishes»```json{", "", "", 6), ("call", "\x00«wishes»```{", "", "", 6),
-        ("call", "\x00«wishes»[{", "", "", 6), ("call", "\x00«wishes»[{", "", "", 6),
-        ("call", "\x00«wishes»{", "", "", 6),
+        ("call", "«wishes» {", "", "", 0), ("call", "«wishes»", "", "\n", 2), ("stray", "«/aside»", "", "", 0),
+        ("reasoning", "«aside»", "", "", 0), ("end", "«/»", "", "\n", 0),
+        ("call", "\x00«wishes»[«wishes»[{", "", "", 6), ("call", "\x00«wishes»```json{", "", "", 6),
+        ("call", "\x00«wishes»```{", "", "", 6), ("call", "\x00«wishes»[{", "", "", 6),
+        ("call", "\x00«wishes»[{", "", "", 6), ("call", "\x00«wishes»{", "", "", 6),
+        ("call", "\x00«wishes»", "", "\n", 6),
         find=(
-            r"`(?:(``json\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{))|«(?:(wishes»"
-            r"\s{0,64}\[\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\]\s{0,64}«/wishes»)|(wishes»"
-            r"\s{0,64}\]\s{0,64}«/wishes»)|(wishes»\s{0,64}```json\s{0,64}\{)|(wishes»\s{0,64}«/wishes»)|(wishes»\s{0,"
-            r"64}```\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\{)|(assistant»)|(wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,"
-            r"64}\{)|(/aside»)|(aside»)|(/»)|(\s{0,4}(?ai:wishes)\s{0,4}»\s{0,4}\[[\s_▁-]{0,64}«\s{0,4}(?ai:wishes)\s{"
-            r"0,4}»\s{0,4}\[\s{0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_"
-            r"▁-]{0,64}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`[\s_▁-]{0,64}\{)|(\s{0,4}(?ai:wis"
-            r"hes)\s{0,4}»[\s_▁-]{0,64}\[\s{0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»\s{0,4}\[\s{0,4}\{)|(\s{0,4}(?ai:wishe"
-            r"s)\s{0,4}»[\s_▁-]{0,64}\{))"
+            r"`(?:(``python\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``json\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``xml\s"
+            r"{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{))|«(?:(wishes»\s{0,64}\[\s{0"
+            r",64}«wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\]\s{0,64}«/wishes»)|(wishes»\s{0,64}\]\s{0,"
+            r"64}«/wishes»)|(wishes»\s{0,64}```json\s{0,64}\{)|(wishes»\s{0,64}«/wishes»)|(wishes»\s{0,64}```\s{0,64}"
+            r"\{)|(wishes»\s{0,64}\[\s{0,64}\{)|(assistant»)|(wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\{)|(wishes"
+            r"»)|(/aside»)|(aside»)|(/»)|(\s{0,4}(?ai:wishes)\s{0,4}»\s{0,4}\[[\s_▁-]{0,64}«\s{0,4}(?ai:wishes)\s{0,4}"
+            r"»\s{0,4}\[\s{0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{"
+            r"0,64}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`[\s_▁-]{0,64}\{)|(\s{0,4}(?ai:wishes)"
+            r"\s{0,4}»[\s_▁-]{0,64}\[\s{0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»\s{0,4}\[\s{0,4}\{)|(\s{0,4}(?ai:wishes)\s"
+            r"{0,4}»[\s_▁-]{0,64}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»))"
         ), near=r"`(?=[`]|\Z)|«(?=[\t\n\r \-/W_aw▁]|\Z)", width=283,
     )
     BEFORE_CONTENT = Scanner(
-        ("call", "```json «wishes» [ {", "", "", 0), ("call", "``` «wishes» [ {", "", "", 0),
+        ("call", "```python «wishes» [ {", "", "", 0), ("call", "```json «wishes» [ {", "", "", 0),
+        ("call", "```xml «wishes» [ {", "", "", 0), ("call", "``` «wishes» [ {", "", "", 0),
         ("call", "«wishes» [ «wishes» [ {", "", "", 0), ("empty", "«wishes» [ ] «/wishes»", "", "", 0),
         ("empty", "«wishes» ] «/wishes»", "", "", 0), ("call", "«wishes» ```json {", "", "", 0),
         ("empty", "«wishes» «/wishes»", "", "", 0), ("call", "«wishes» ``` {", "", "", 0),
         ("call", "«wishes» [ {", "", "", 2), ("header", "«assistant»", "", " ", 0), ("call", "«wishes» [ {", "", "", 2),
-        ("call", "«wishes» {", "", "", 0), ("stray", "«/aside»", "", "", 0), ("reasoning", "«aside»", "", "", 0),
-        ("end", "«/»", "", "\n", 0), ("call", "\x00«wishes»[«wishes»[{", "", "", 6),
-        ("call", "\x00«wishes»```json{", "", "", 6), ("call", "\x00«wishes»```{", "", "", 6),
-        ("call", "\x00«wishes»[{", "", "", 6), ("call", "\x00«wishes»[{", "", "", 6),
-        ("call", "\x00«wishes»{", "", "", 6), ("reasoning", "\x00«aside»", "", "", 6),
+        ("call", "«wishes» {", "", "", 0), ("call", "«wishes»", "", "\n", 2), ("stray", "«/aside»", "", "", 0),
+        ("reasoning", "«aside»", "", "", 0), ("end", "«/»", "", "\n", 0),
+        ("call", "\x00«wishes»[«wishes»[{", "", "", 6), ("call", "\x00«wishes»```json{", "", "", 6),
+        ("call", "\x00«wishes»```{", "", "", 6), ("call", "\x00«wishes»[{", "", "", 6),
+        ("call", "\x00«wishes»[{", "", "", 6), ("call", "\x00«wishes»{", "", "", 6),
+        ("call", "\x00«wishes»", "", "\n", 6), ("reasoning", "\x00«aside»", "", "", 6),
         find=(
-            r"`(?:(``json\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{))|«(?:(wishes»"
-            r"\s{0,64}\[\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\]\s{0,64}«/wishes»)|(wishes»"
-            r"\s{0,64}\]\s{0,64}«/wishes»)|(wishes»\s{0,64}```json\s{0,64}\{)|(wishes»\s{0,64}«/wishes»)|(wishes»\s{0,"
-            r"64}```\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\{)|(assistant»)|(wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,"
-            r"64}\{)|(/aside»)|(aside»)|(/»)|(\s{0,4}(?ai:wishes)\s{0,4}»\s{0,4}\[[\s_▁-]{0,64}«\s{0,4}(?ai:wishes)\s{"
-            r"0,4}»\s{0,4}\[\s{0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_"
-            r"▁-]{0,64}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`[\s_▁-]{0,64}\{)|(\s{0,4}(?ai:wis"
-            r"hes)\s{0,4}»[\s_▁-]{0,64}\[\s{0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»\s{0,4}\[\s{0,4}\{)|(\s{0,4}(?ai:wishe"
-            r"s)\s{0,4}»[\s_▁-]{0,64}\{)|(\s{0,4}(?ai:aside)\s{0,4}»))"
+            r"`(?:(``python\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``json\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``xml\s"
+            r"{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{))|«(?:(wishes»\s{0,64}\[\s{0"
+            r",64}«wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\]\s{0,64}«/wishes»)|(wishes»\s{0,64}\]\s{0,"
+            r"64}«/wishes»)|(wishes»\s{0,64}```json\s{0,64}\{)|(wishes»\s{0,64}«/wishes»)|(wishes»\s{0,64}```\s{0,64}"
+            r"\{)|(wishes»\s{0,64}\[\s{0,64}\{)|(assistant»)|(wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\{)|(wishes"
+            r"»)|(/aside»)|(aside»)|(/»)|(\s{0,4}(?ai:wishes)\s{0,4}»\s{0,4}\[[\s_▁-]{0,64}«\s{0,4}(?ai:wishes)\s{0,4}"
+            r"»\s{0,4}\[\s{0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{"
+            r"0,64}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`[\s_▁-]{0,64}\{)|(\s{0,4}(?ai:wishes)"
+            r"\s{0,4}»[\s_▁-]{0,64}\[\s{0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»\s{0,4}\[\s{0,4}\{)|(\s{0,4}(?ai:wishes)\s"
+            r"{0,4}»[\s_▁-]{0,64}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»)|(\s{0,4}(?ai:aside)\s{0,4}»))"
         ), near=r"`(?=[`]|\Z)|«(?=[\t\n\r \-/AW_aw▁]|\Z)", width=283,
     )
     REASONING_AGAIN = Scanner(("reasoning", "«aside»", "", "", 0), find="«(aside»)", near=r"«(?=[a]|\Z)", width=8)
     OPENERS = (
         "«wishes» [ «wishes» [ {", "«wishes» ```json {", "«wishes» ``` {", "«wishes» [ {", "«wishes» [ {", "«wishes» {",
+        "«wishes»",
     )
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
@@ -166,18 +186,16 @@ class StreamParser(UsualObjects):
     TO_ARGUMENTS = ', "arguments": {'
     USUAL_KEYS = ("name", "arguments")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
-        ("mark", "] «/wishes»", "", "", 0), ("mark", "```json «wishes» [ {", "", "", 0),
-        ("mark", "``` «wishes» [ {", "", "", 0), ("mark", "«wishes» [ «wishes» [ {", "", "", 0),
-        ("mark", "«wishes» ```json {", "", "", 0), ("mark", "«wishes» ``` {", "", "", 0),
-        ("mark", "«wishes» [ {", "", "", 2), ("mark", "«assistant»", "", "", 0), ("mark", "«wishes» [ {", "", "", 2),
-        ("mark", "«wishes» {", "", "", 0), ("mark", "«/wishes»", "", "", 1), ("mark", "«/»", "", "", 0),
+    BREAKS = Breaks(
+        ("mark", "] «/wishes»", "", "", 0), ("mark", "```python «wishes» [ {", "", "", 0),
+        ("mark", "```json «wishes» [ {", "", "", 0), ("mark", "```xml «wishes» [ {", "", "", 0),
+        ("mark", "``` «wishes» [ {", "", "", 0), ("mark", "«assistant»", "", "", 0), ("mark", "«/wishes»", "", "", 1),
+        ("mark", "«wishes»", "", "", 1), ("mark", "«/»", "", "", 0),
         find=(
-            r"\](\s{0,64}«/wishes»)|`(?:(``json\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``\s{0,64}«wishes»\s{0,64}\[\s{0"
-            r",64}\{))|«(?:(wishes»\s{0,64}\[\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}```json\s{0,64}\{)|"
-            r"(wishes»\s{0,64}```\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\{)|(assistant»)|(wishes»\s{0,64}\[\s{0,64}\{)|"
-            r"(wishes»\s{0,64}\{)|(/wishes»)|(/»))"
-        ), near=r"\]|`(?=[`]|\Z)|«(?=[/aw]|\Z)", width=277, first="]`«",
+            r"\](\s{0,64}«/wishes»)|`(?:(``python\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``json\s{0,64}«wishes»\s{0,64}"
+            r"\[\s{0,64}\{)|(``xml\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{))|«(?:"
+            "(assistant»)|(/wishes»)|(wishes»)|(/»))"
+        ), near=r"\]|`(?=[`]|\Z)|«(?=[/aw]|\Z)", width=213, first="]`«",
     )
     LEFT_OVER = Scanner(("call", "«wishes» [", "", "", 0), find=r"«(wishes»\s{0,64}\[)", near=r"«(?=[w]|\Z)", width=74)
     USUAL_NEXT = (ExpectedText(', {"name": "'),)
@@ -185,49 +203,58 @@ class StreamParser(UsualObjects):
     NAMES_ALIKE = True
     AFTER_CALL = Scanner(
         ("separator", ",", "", " ", 0), ("call", "; {", "", "", 0), ("close", "] «/wishes»", "", "", 1),
-        ("close", "]", "", "", 2), ("call", "```json «wishes» [ {", "", "", 0), ("call", "``` «wishes» [ {", "", "", 0),
-        ("call", "{", "", "", 1), ("call", "«wishes» [ «wishes» [ {", "", "", 0),
-        ("empty", "«wishes» [ ] «/wishes»", "", "", 0), ("empty", "«wishes» ] «/wishes»", "", "", 0),
-        ("call", "«wishes» ```json {", "", "", 0), ("empty", "«wishes» «/wishes»", "", "", 0),
-        ("call", "«wishes» ``` {", "", "", 0), ("call", "«wishes» [ {", "", "", 2),
-        ("header", "«assistant»", "", " ", 0), ("call", "«wishes» [ {", "", "", 2), ("call", "«wishes» {", "", "", 0),
-        ("close", "«/wishes»", "", "", 1), ("stray", "«/aside»", "", "", 0), ("reasoning", "«aside»", "", "", 0),
-        ("end", "«/»", "", "\n", 0), ("call", "\x00«wishes»[«wishes»[{", "", "", 6),
-        ("call", "\x00«wishes»```json{", "", "", 6), ("call", "\x00«wishes»```{", "", "", 6),
-        ("call", "\x00«wishes»[{", "", "", 6), ("call", "\x00«wishes»[{", "", "", 6),
-        ("call", "\x00«wishes»{", "", "", 6), ("close", "\x00«/wishes»", "", "", 6),
+        ("close", "]", "", "", 2), ("call", "```python «wishes» [ {", "", "", 0),
+        ("call", "```json «wishes» [ {", "", "", 0), ("call", "```xml «wishes» [ {", "", "", 0),
+        ("call", "``` «wishes» [ {", "", "", 0), ("call", "{", "", "", 1),
+        ("call", "«wishes» [ «wishes» [ {", "", "", 0), ("empty", "«wishes» [ ] «/wishes»", "", "", 0),
+        ("empty", "«wishes» ] «/wishes»", "", "", 0), ("call", "«wishes» ```json {", "", "", 0),
+        ("empty", "«wishes» «/wishes»", "", "", 0), ("call", "«wishes» ``` {", "", "", 0),
+        ("call", "«wishes» [ {", "", "", 2), ("header", "«assistant»", "", " ", 0), ("call", "«wishes» [ {", "", "", 2),
+        ("call", "«wishes» {", "", "", 0), ("close", "«/wishes»", "", "", 1), ("call", "«wishes»", "", "\n", 2),
+        ("stray", "«/aside»", "", "", 0), ("reasoning", "«aside»", "", "", 0), ("end", "«/»", "", "\n", 0),
+        ("call", "\x00«wishes»[«wishes»[{", "", "", 6), ("call", "\x00«wishes»```json{", "", "", 6),
+        ("call", "\x00«wishes»```{", "", "", 6), ("call", "\x00«wishes»[{", "", "", 6),
+        ("call", "\x00«wishes»[{", "", "", 6), ("call", "\x00«wishes»{", "", "", 6),
+        ("close", "\x00«/wishes»", "", "", 6), ("call", "\x00«wishes»", "", "\n", 6),
         find=(
-            r",()|;(\s{0,64}\{)|\](?:(\s{0,64}«/wishes»)|())|`(?:(``json\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``\s{0,"
-            r"64}«wishes»\s{0,64}\[\s{0,64}\{))|\{()|«(?:(wishes»\s{0,64}\[\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(wish"
-            r"es»\s{0,64}\[\s{0,64}\]\s{0,64}«/wishes»)|(wishes»\s{0,64}\]\s{0,64}«/wishes»)|(wishes»\s{0,64}```json\s"
-            r"{0,64}\{)|(wishes»\s{0,64}«/wishes»)|(wishes»\s{0,64}```\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\{)|(assis"
-            r"tant»)|(wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\{)|(/wishes»)|(/aside»)|(aside»)|(/»)|(\s{0,4}(?ai"
-            r":wishes)\s{0,4}»\s{0,4}\[[\s_▁-]{0,64}«\s{0,4}(?ai:wishes)\s{0,4}»\s{0,4}\[\s{0,4}\{)|(\s{0,4}(?ai:wishe"
-            r"s)\s{0,4}»[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,64}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»["
-            r"\s_▁-]{0,64}`\s{0,4}`\s{0,4}`[\s_▁-]{0,64}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,64}\[\s{0,4}\{)|(\s{"
-            r"0,4}(?ai:wishes)\s{0,4}»\s{0,4}\[\s{0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,64}\{)|(\s{0,4}/\s{0,4"
-            r"}(?ai:wishes)\s{0,4}»))"
+            r",()|;(\s{0,64}\{)|\](?:(\s{0,64}«/wishes»)|())|`(?:(``python\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``jso"
+            r"n\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``xml\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``\s{0,64}«wishes»\s"
+            r"{0,64}\[\s{0,64}\{))|\{()|«(?:(wishes»\s{0,64}\[\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\["
+            r"\s{0,64}\]\s{0,64}«/wishes»)|(wishes»\s{0,64}\]\s{0,64}«/wishes»)|(wishes»\s{0,64}```json\s{0,64}\{)|(wi"
+            r"shes»\s{0,64}«/wishes»)|(wishes»\s{0,64}```\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\{)|(assistant»)|(wishe"
+            r"s»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\{)|(/wishes»)|(wishes»)|(/aside»)|(aside»)|(/»)|(\s{0,4}(?ai:wi"
+            r"shes)\s{0,4}»\s{0,4}\[[\s_▁-]{0,64}«\s{0,4}(?ai:wishes)\s{0,4}»\s{0,4}\[\s{0,4}\{)|(\s{0,4}(?ai:wishes)"
+            r"\s{0,4}»[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,64}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_"
+            r"▁-]{0,64}`\s{0,4}`\s{0,4}`[\s_▁-]{0,64}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,64}\[\s{0,4}\{)|(\s{0,4"
+            r"}(?ai:wishes)\s{0,4}»\s{0,4}\[\s{0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,64}\{)|(\s{0,4}/\s{0,4}(?"
+            r"ai:wishes)\s{0,4}»)|(\s{0,4}(?ai:wishes)\s{0,4}»))"
         ), near=r",|;|\]|`(?=[`]|\Z)|\{|«(?=[\t\n\r \-/W_aw▁]|\Z)", width=283,
     )
     AFTER_TURN = Scanner(
-        ("call", "```json «wishes» [ {", "", "", 1), ("call", "``` «wishes» [ {", "", "", 1),
+        ("call", "```python «wishes» [ {", "", "", 1), ("call", "```json «wishes» [ {", "", "", 1),
+        ("call", "```xml «wishes» [ {", "", "", 1), ("call", "``` «wishes» [ {", "", "", 1),
         ("header", "«assistant» «wishes» [ «wishes» [ {", "", "", 0),
+        ("header", "«assistant» ```python «wishes» [ {", "", "", 0),
         ("header", "«assistant» ```json «wishes» [ {", "", "", 0),
-        ("header", "«assistant» «wishes» ```json {", "", "", 0), ("header", "«assistant» ``` «wishes» [ {", "", "", 0),
+        ("header", "«assistant» «wishes» ```json {", "", "", 0),
+        ("header", "«assistant» ```xml «wishes» [ {", "", "", 0), ("header", "«assistant» ``` «wishes» [ {", "", "", 0),
         ("header", "«assistant» «wishes» ``` {", "", "", 0), ("header", "«assistant» «wishes» [ {", "", "", 2),
         ("header", "«assistant» «wishes» [ {", "", "", 2), ("header", "«assistant» «wishes» {", "", "", 0),
-        ("call", "«wishes» [ «wishes» [ {", "", "", 1), ("call", "«wishes» ```json {", "", "", 1),
-        ("call", "«wishes» ``` {", "", "", 1), ("call", "«wishes» [ {", "", "", 2), ("call", "«wishes» [ {", "", "", 2),
-        ("call", "«wishes» {", "", "", 1),
+        ("call", "«wishes» [ «wishes» [ {", "", "", 1), ("header", "«assistant» «wishes»", "", "\n", 2),
+        ("call", "«wishes» ```json {", "", "", 1), ("call", "«wishes» ``` {", "", "", 1),
+        ("call", "«wishes» [ {", "", "", 2), ("call", "«wishes» [ {", "", "", 2), ("call", "«wishes» {", "", "", 1),
+        ("call", "«wishes»", "", "\n", 2),
         find=(
-            r"`(?:(``json\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{))|«(?:(assistan"
-            r"t»\s{0,64}«wishes»\s{0,64}\[\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(assistant»\s{0,64}```json\s{0,64}«wis"
-            r"hes»\s{0,64}\[\s{0,64}\{)|(assistant»\s{0,64}«wishes»\s{0,64}```json\s{0,64}\{)|(assistant»\s{0,64}```\s"
-            r"{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(assistant»\s{0,64}«wishes»\s{0,64}```\s{0,64}\{)|(assistant»\s{0,64"
-            r"}«wishes»\s{0,64}\[\s{0,64}\{)|(assistant»\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(assistant»\s{0,64}«wish"
-            r"es»\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}```json\s{0,64}\{"
-            r")|(wishes»\s{0,64}```\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{"
-            r"0,64}\{))"
+            r"`(?:(``python\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``json\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``xml\s"
+            r"{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{))|«(?:(assistant»\s{0,64}«wi"
+            r"shes»\s{0,64}\[\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(assistant»\s{0,64}```python\s{0,64}«wishes»\s{0,64"
+            r"}\[\s{0,64}\{)|(assistant»\s{0,64}```json\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(assistant»\s{0,64}«wishe"
+            r"s»\s{0,64}```json\s{0,64}\{)|(assistant»\s{0,64}```xml\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(assistant»"
+            r"\s{0,64}```\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(assistant»\s{0,64}«wishes»\s{0,64}```\s{0,64}\{)|(assi"
+            r"stant»\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(assistant»\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(assistant»"
+            r"\s{0,64}«wishes»\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(assistant»\s{0,64}«"
+            r"wishes»)|(wishes»\s{0,64}```json\s{0,64}\{)|(wishes»\s{0,64}```\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\{)"
+            r"|(wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\{)|(wishes»))"
         ), near=r"`(?=[`]|\Z)|«(?=[aw]|\Z)", width=353,
     )
 

@@ -14,12 +14,14 @@ from __future__ import annotations
 
 if __package__:
     from ._tplc_runtime import (
+        Breaks,
         Delta,
         ExpectedText,
         Message,
         Pattern,
         RawPairs,
         Scanner,
+        SlotEnds,
         ValueWords,
         checked_text,
         require_runtime,
@@ -27,12 +29,14 @@ if __package__:
     )
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
+        Breaks,
         Delta,
         ExpectedText,
         Message,
         Pattern,
         RawPairs,
         Scanner,
+        SlotEnds,
         ValueWords,
         checked_text,
         require_runtime,
@@ -71,12 +75,13 @@ class StreamParser(RawPairs):
         ("end", "[@user@]", "", "", 0), ("reasoning_end", "[/mull]", "", "\n", 0),
         ("line", "\x00[ability][ability]", "\n", "", 6), ("line", "\x00[ability]", "\n", "", 6),
         ("end", "\x00[@user@]", "", "", 6), ("alike", "\x00[/mull]", "", "\n", 6),
-        ("line", "```json [ability]", "", "", 0), ("line", "``` [ability]", "", "", 0),
+        ("line", "```python [ability]", "", "", 0), ("line", "```json [ability]", "", "", 0),
+        ("line", "```xml [ability]", "", "", 0), ("line", "``` [ability]", "", "", 0),
         find=(
             r"\[(?:(ability\]\s{0,64}\[ability\])|(ability\])|(@user@\])|(/mull\])|(\s{0,4}(?ai:ability)\s{0,4}\][\s_▁"
             r"-]{0,64}\[\s{0,4}(?ai:ability)\s{0,4}\])|(\s{0,4}(?ai:ability)\s{0,4}\])|(\s{0,4}@\s{0,4}(?ai:user)\s{0,"
-            r"4}@\s{0,4}\])|(\s{0,4}/\s{0,4}(?ai:mull)\s{0,4}\]))|`(?:(``json\s{0,64}\[ability\])|(``\s{0,64}\[ability"
-            r"\]))"
+            r"4}@\s{0,4}\])|(\s{0,4}/\s{0,4}(?ai:mull)\s{0,4}\]))|`(?:(``python\s{0,64}\[ability\])|(``json\s{0,64}\[a"
+            r"bility\])|(``xml\s{0,64}\[ability\])|(``\s{0,64}\[ability\]))"
         ), near=r"\[(?=[\t\n\r \-/@A_a▁]|\Z)|`(?=[`]|\Z)", width=224, leads="\n",
     )
     IN_CONTENT = Scanner(
@@ -84,13 +89,14 @@ class StreamParser(RawPairs):
         ("call", "[ability]", "\n", "", 2), ("end", "[@user@]", "", "", 0), ("header", "[@bot@]", "", "", 0),
         ("stray", "[/mull]", "", "\n", 0), ("reasoning", "[mull]", "\n", "", 0),
         ("call", "\x00[ability][ability]", "\n", "", 6), ("call", "\x00[ability]", "\n", "", 6),
-        ("end", "\x00[@user@]", "", "", 6), ("call", "```json [ability]", "", "", 0),
+        ("end", "\x00[@user@]", "", "", 6), ("call", "```python [ability]", "", "", 0),
+        ("call", "```json [ability]", "", "", 0), ("call", "```xml [ability]", "", "", 0),
         ("call", "``` [ability]", "", "", 0),
         find=(
             r"\[(?:(ability\]\s{0,64}\[/ability\])|(ability\]\s{0,64}\[ability\])|(ability\])|(@user@\])|(@bot@\])|(/m"
             r"ull\])|(mull\])|(\s{0,4}(?ai:ability)\s{0,4}\][\s_▁-]{0,64}\[\s{0,4}(?ai:ability)\s{0,4}\])|(\s{0,4}(?ai"
-            r":ability)\s{0,4}\])|(\s{0,4}@\s{0,4}(?ai:user)\s{0,4}@\s{0,4}\]))|`(?:(``json\s{0,64}\[ability\])|(``\s{"
-            r"0,64}\[ability\]))"
+            r":ability)\s{0,4}\])|(\s{0,4}@\s{0,4}(?ai:user)\s{0,4}@\s{0,4}\]))|`(?:(``python\s{0,64}\[ability\])|(``j"
+            r"son\s{0,64}\[ability\])|(``xml\s{0,64}\[ability\])|(``\s{0,64}\[ability\]))"
         ), near=r"\[(?=[\t\n\r \-/@A_am▁]|\Z)|`(?=[`]|\Z)", width=224, leads="\n",
     )
     BEFORE_CONTENT = Scanner(
@@ -99,12 +105,13 @@ class StreamParser(RawPairs):
         ("stray", "[/mull]", "", "\n", 0), ("reasoning", "[mull]", "\n", "", 0),
         ("call", "\x00[ability][ability]", "\n", "", 6), ("call", "\x00[ability]", "\n", "", 6),
         ("end", "\x00[@user@]", "", "", 6), ("reasoning", "\x00[mull]", "\n", "", 6),
-        ("call", "```json [ability]", "", "", 0), ("call", "``` [ability]", "", "", 0),
+        ("call", "```python [ability]", "", "", 0), ("call", "```json [ability]", "", "", 0),
+        ("call", "```xml [ability]", "", "", 0), ("call", "``` [ability]", "", "", 0),
         find=(
             r"\[(?:(ability\]\s{0,64}\[/ability\])|(ability\]\s{0,64}\[ability\])|(ability\])|(@user@\])|(@bot@\])|(/m"
             r"ull\])|(mull\])|(\s{0,4}(?ai:ability)\s{0,4}\][\s_▁-]{0,64}\[\s{0,4}(?ai:ability)\s{0,4}\])|(\s{0,4}(?ai"
-            r":ability)\s{0,4}\])|(\s{0,4}@\s{0,4}(?ai:user)\s{0,4}@\s{0,4}\])|(\s{0,4}(?ai:mull)\s{0,4}\]))|`(?:(``js"
-            r"on\s{0,64}\[ability\])|(``\s{0,64}\[ability\]))"
+            r":ability)\s{0,4}\])|(\s{0,4}@\s{0,4}(?ai:user)\s{0,4}@\s{0,4}\])|(\s{0,4}(?ai:mull)\s{0,4}\]))|`(?:(``py"
+            r"thon\s{0,64}\[ability\])|(``json\s{0,64}\[ability\])|(``xml\s{0,64}\[ability\])|(``\s{0,64}\[ability\]))"
         ), near=r"\[(?=[\t\n\r \-/@AM_am▁]|\Z)|`(?=[`]|\Z)", width=224, leads="\n",
     )
     REASONING_AGAIN = Scanner(
@@ -113,7 +120,7 @@ class StreamParser(RawPairs):
     OPENERS = ("[ability] [ability]", "[ability]")
     # call = name arguments
     HEADER = (
-        ("name", Scanner(
+        ("name", SlotEnds(
             ("next", "[/ability]", "", "", 0), ("next", "[k]", "", "", 0), ("next", "\x00[/ability]", "", "", 6),
             find=r"\[(?:(/ability\])|(k\])|(\s{0,4}/\s{0,4}(?ai:ability)\s{0,4}\]))", near=r"\[(?=[\t\n\r \-/_k▁]|\Z)",
             width=115, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(?:(/ability\])|(k\])))", trails=(None, None),
@@ -121,13 +128,15 @@ class StreamParser(RawPairs):
     )
     HEADER_PARTS = ("[ability]", "ability", "[", "]")
     HEADER_TEXTS = Pattern("(?:\\[ability\\]|ability|\\[|\\]|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+)")
-    BREAKS = Scanner(
+    BREAKS = Breaks(
         ("mark", "[/ability]", "", "", 0), ("mark", "[ability]", "", "", 1), ("mark", "[@user@]", "", "", 0),
-        ("mark", "[@bot@]", "", "", 0), ("mark", "```json [ability]", "", "", 0), ("mark", "``` [ability]", "", "", 0),
+        ("mark", "[@bot@]", "", "", 0), ("mark", "```python [ability]", "", "", 0),
+        ("mark", "```json [ability]", "", "", 0), ("mark", "```xml [ability]", "", "", 0),
+        ("mark", "``` [ability]", "", "", 0),
         find=(
-            r"\[(?:(/ability\])|(ability\])|(@user@\])|(@bot@\]))|`(?:(``json\s{0,64}\[ability\])|(``\s{0,64}\[ability"
-            r"\]))"
-        ), near=r"\[(?=[/@a]|\Z)|`(?=[`]|\Z)", width=82, first="[`",
+            r"\[(?:(/ability\])|(ability\])|(@user@\])|(@bot@\]))|`(?:(``python\s{0,64}\[ability\])|(``json\s{0,64}\[a"
+            r"bility\])|(``xml\s{0,64}\[ability\])|(``\s{0,64}\[ability\]))"
+        ), near=r"\[(?=[/@a]|\Z)|`(?=[`]|\Z)", width=84, first="[`",
     )
     LEFT_OVER = Scanner(("call", "[ability]", "", "", 0), find=r"\[(ability\])", near=r"\[(?=[a]|\Z)", width=10)
     USUAL_NEXT = (ExpectedText("[/ability]\n[ability]"), ExpectedText("[ability]"))
@@ -136,7 +145,7 @@ class StreamParser(RawPairs):
     NAMES_ALIKE = True
     # arguments = ("[k]" key "[/k]\n[v]" value)*
     PAIR = (
-        ("key", Scanner(
+        ("key", SlotEnds(
             ("suffix", "[/k] [v]", "", "", 0), find=r"\[(/k\]\s{0,64}\[v\])", near=r"\[(?=[/]|\Z)", width=73,
             word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(/k\]\s{0,64}\[v\]))", trails=("",),
         ), ""),
@@ -146,13 +155,14 @@ class StreamParser(RawPairs):
         ("next", "[ability]", "\n", "", 2), ("next", "[@user@]", "", "", 0), ("skip", "[/v]", "", "", 0),
         ("pair", "[k]", "", "", 0), ("next", "\x00[ability][ability]", "\n", "", 6),
         ("next", "\x00[/ability]", "", "", 6), ("next", "\x00[ability]", "\n", "", 6),
-        ("next", "\x00[@user@]", "", "", 6), ("next", "```json [ability]", "", "", 0),
+        ("next", "\x00[@user@]", "", "", 6), ("next", "```python [ability]", "", "", 0),
+        ("next", "```json [ability]", "", "", 0), ("next", "```xml [ability]", "", "", 0),
         ("next", "``` [ability]", "", "", 0),
         find=(
             r"\[(?:(ability\]\s{0,64}\[ability\])|(/ability\])|(ability\])|(@user@\])|(/v\])|(k\])|(\s{0,4}(?ai:abilit"
             r"y)\s{0,4}\][\s_▁-]{0,64}\[\s{0,4}(?ai:ability)\s{0,4}\])|(\s{0,4}/\s{0,4}(?ai:ability)\s{0,4}\])|(\s{0,4"
-            r"}(?ai:ability)\s{0,4}\])|(\s{0,4}@\s{0,4}(?ai:user)\s{0,4}@\s{0,4}\]))|`(?:(``json\s{0,64}\[ability\])|("
-            r"``\s{0,64}\[ability\]))"
+            r"}(?ai:ability)\s{0,4}\])|(\s{0,4}@\s{0,4}(?ai:user)\s{0,4}@\s{0,4}\]))|`(?:(``python\s{0,64}\[ability\])"
+            r"|(``json\s{0,64}\[ability\])|(``xml\s{0,64}\[ability\])|(``\s{0,64}\[ability\]))"
         ), near=r"\[(?=[\t\n\r \-/@A_ak▁]|\Z)|`(?=[`]|\Z)", width=224, leads="\n",
     )
     USUAL_PAIR = (ExpectedText("[k]"),)
@@ -201,24 +211,29 @@ class StreamParser(RawPairs):
         ("header", "[@bot@]", "", "", 0), ("stray", "[/mull]", "", "\n", 0), ("reasoning", "[mull]", "\n", "", 0),
         ("call", "\x00[ability][ability]", "", "", 6), ("closed", "\x00[/ability]", "", "", 6),
         ("call", "\x00[ability]", "", "", 6), ("end", "\x00[@user@]", "", "", 6),
-        ("call", "```json [ability]", "", "", 0), ("call", "``` [ability]", "", "", 0),
+        ("call", "```python [ability]", "", "", 0), ("call", "```json [ability]", "", "", 0),
+        ("call", "```xml [ability]", "", "", 0), ("call", "``` [ability]", "", "", 0),
         find=(
             r",(?:(\s{0,64}\[ability\]\s{0,64}\[ability\])|(\s{0,64}\[ability\]))|;(?:(\s{0,64}\[ability\]\s{0,64}\[ab"
             r"ility\])|(\s{0,64}\[ability\]))|\[(?:(ability\]\s{0,64}\[/ability\])|(ability\]\s{0,64}\[ability\])|(/ab"
             r"ility\])|(ability\])|(@user@\])|(@bot@\])|(/mull\])|(mull\])|(\s{0,4}(?ai:ability)\s{0,4}\][\s_▁-]{0,64}"
             r"\[\s{0,4}(?ai:ability)\s{0,4}\])|(\s{0,4}/\s{0,4}(?ai:ability)\s{0,4}\])|(\s{0,4}(?ai:ability)\s{0,4}\])"
-            r"|(\s{0,4}@\s{0,4}(?ai:user)\s{0,4}@\s{0,4}\]))|`(?:(``json\s{0,64}\[ability\])|(``\s{0,64}\[ability\]))"
+            r"|(\s{0,4}@\s{0,4}(?ai:user)\s{0,4}@\s{0,4}\]))|`(?:(``python\s{0,64}\[ability\])|(``json\s{0,64}\[abilit"
+            r"y\])|(``xml\s{0,64}\[ability\])|(``\s{0,64}\[ability\]))"
         ), near=r",|;|\[(?=[\t\n\r \-/@A_am▁]|\Z)|`(?=[`]|\Z)", width=224, leads="\n",
     )
     AFTER_TURN = Scanner(
-        ("header", "[@bot@] [ability] [ability]", "", "", 0), ("header", "[@bot@] ```json [ability]", "", "", 0),
+        ("header", "[@bot@] [ability] [ability]", "", "", 0), ("header", "[@bot@] ```python [ability]", "", "", 0),
+        ("header", "[@bot@] ```json [ability]", "", "", 0), ("header", "[@bot@] ```xml [ability]", "", "", 0),
         ("header", "[@bot@] ``` [ability]", "", "", 0), ("call", "[ability] [ability]", "\n", "", 1),
         ("header", "[@bot@] [ability]", "", "", 2), ("call", "[ability]", "\n", "", 2),
-        ("call", "```json [ability]", "", "", 1), ("call", "``` [ability]", "", "", 1),
+        ("call", "```python [ability]", "", "", 1), ("call", "```json [ability]", "", "", 1),
+        ("call", "```xml [ability]", "", "", 1), ("call", "``` [ability]", "", "", 1),
         find=(
-            r"\[(?:(@bot@\]\s{0,64}\[ability\]\s{0,64}\[ability\])|(@bot@\]\s{0,64}```json\s{0,64}\[ability\])|(@bot@"
-            r"\]\s{0,64}```\s{0,64}\[ability\])|(ability\]\s{0,64}\[ability\])|(@bot@\]\s{0,64}\[ability\])|(ability\]"
-            r"))|`(?:(``json\s{0,64}\[ability\])|(``\s{0,64}\[ability\]))"
+            r"\[(?:(@bot@\]\s{0,64}\[ability\]\s{0,64}\[ability\])|(@bot@\]\s{0,64}```python\s{0,64}\[ability\])|(@bot"
+            r"@\]\s{0,64}```json\s{0,64}\[ability\])|(@bot@\]\s{0,64}```xml\s{0,64}\[ability\])|(@bot@\]\s{0,64}```\s{"
+            r"0,64}\[ability\])|(ability\]\s{0,64}\[ability\])|(@bot@\]\s{0,64}\[ability\])|(ability\]))|`(?:(``python"
+            r"\s{0,64}\[ability\])|(``json\s{0,64}\[ability\])|(``xml\s{0,64}\[ability\])|(``\s{0,64}\[ability\]))"
         ), near=r"\[(?=[@a]|\Z)|`(?=[`]|\Z)", width=156, leads="\n",
     )
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
+        Breaks,
         Delta,
         ExpectedText,
         Message,
@@ -27,6 +28,7 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
+        Breaks,
         Delta,
         ExpectedText,
         Message,
@@ -56,7 +58,14 @@ require_runtime(TPLC_VERSION, __name__)
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
+    (
+        ('"', '"', "json"),
+        ("'", "'", "python"),
+        ("“", "”", "json"),
+        ("”", "”", "json"),
+        ("‘", "’", "json"),
+        ('\\"', '\\"', "none"),
+    ),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -67,6 +76,7 @@ class StreamParser(UsualObjects):
     HEADS = ("",)
     ANCHORS = ("(~assistant~)",)
     AROUND_REASONING = (("(~muse~)",), ("(~/muse~)",))
+    HEADED = False
     AT_LINES = True
     AT_ENDS = True
     REASONS = True
@@ -77,12 +87,15 @@ class StreamParser(UsualObjects):
         ("last", "#top#", "", "", 0), ("line", "(~do~) ```json {", "", "", 0), ("line", "(~do~) (~do~) {", "", "", 0),
         ("line", "(~do~) ``` {", "", "", 0), ("reasoning_end", "(~/muse~)", "", "\n", 0),
         ("line", "(~do~) [ {", "", "", 0), ("line", "(~do~) {", "", "", 2), ("end", "(~end~)", "", "", 0),
-        ("line", "(~do~) {", "", "", 2), ("line", "```json (~do~) {", "", "", 0), ("line", "``` (~do~) {", "", "", 0),
+        ("line", "(~do~) {", "", "", 2), ("line", "(~do~)", "", "\n", 2), ("line", "```python (~do~) {", "", "", 0),
+        ("line", "```json (~do~) {", "", "", 0), ("line", "```xml (~do~) {", "", "", 0),
+        ("line", "``` (~do~) {", "", "", 0),
         find=(
             r"#(top#)|\((?:(~do~\)\s{0,64}```json\s{0,64}\{)|(~do~\)\s{0,64}\(~do~\)\s{0,64}\{)|(~do~\)\s{0,64}```\s{0"
-            r",64}\{)|(~/muse~\))|(~do~\)\s{0,64}\[\s{0,64}\{)|(~do~\)\s{0,64}\{)|(~end~\))|(~do~\)\s{0,64}\{))|`(?:(`"
-            r"`json\s{0,64}\(~do~\)\s{0,64}\{)|(``\s{0,64}\(~do~\)\s{0,64}\{))"
-        ), near=r"#(?=[t]|\Z)|\((?=[\~]|\Z)|`(?=[`]|\Z)", width=145,
+            r",64}\{)|(~/muse~\))|(~do~\)\s{0,64}\[\s{0,64}\{)|(~do~\)\s{0,64}\{)|(~end~\))|(~do~\)\s{0,64}\{)|(~do~\)"
+            r"))|`(?:(``python\s{0,64}\(~do~\)\s{0,64}\{)|(``json\s{0,64}\(~do~\)\s{0,64}\{)|(``xml\s{0,64}\(~do~\)\s{"
+            r"0,64}\{)|(``\s{0,64}\(~do~\)\s{0,64}\{))"
+        ), near=r"#(?=[t]|\Z)|\((?=[\~]|\Z)|`(?=[`]|\Z)", width=146,
     )
     IN_CONTENT = Scanner(
         ("last", "#top#", "", "", 0), ("call", "(~do~) ```json {", "", "", 0), ("call", "(~do~) (~do~) {", "", "", 0),
@@ -91,18 +104,21 @@ class StreamParser(UsualObjects):
         ("content_end", "(~/aside~)", "", "", 0), ("content", "(~aside~)", "\n\n", "", 0),
         ("call", "(~do~) [ {", "", "", 0), ("stray", "(~/muse~)", "", "\n", 0), ("reasoning", "(~muse~)", "", "", 0),
         ("call", "(~do~) {", "", "", 2), ("call", "(~do~) {", "", "", 2), ("end", "(~end~)", "", "", 0),
-        ("call", "```json (~do~) {", "", "", 0), ("call", "``` (~do~) {", "", "", 0),
+        ("call", "(~do~)", "", "\n", 2), ("call", "```python (~do~) {", "", "", 0),
+        ("call", "```json (~do~) {", "", "", 0), ("call", "```xml (~do~) {", "", "", 0),
+        ("call", "``` (~do~) {", "", "", 0),
         find=(
             r"#(top#)|\((?:(~do~\)\s{0,64}```json\s{0,64}\{)|(~do~\)\s{0,64}\(~do~\)\s{0,64}\{)|(~do~\)\s{0,64}\(~/do~"
             r"\))|(~assistant~\))|(~do~\)\s{0,64}```\s{0,64}\{)|(~answer~\))|(~/aside~\))|(~aside~\))|(~do~\)\s{0,64}"
-            r"\[\s{0,64}\{)|(~/muse~\))|(~muse~\))|(~do~\)\s{0,64}\{)|(~do~\)\s{0,64}\{)|(~end~\)))|`(?:(``json\s{0,64"
-            r"}\(~do~\)\s{0,64}\{)|(``\s{0,64}\(~do~\)\s{0,64}\{))"
-        ), near=r"#(?=[t]|\Z)|\((?=[\~]|\Z)|`(?=[`]|\Z)", width=145, leads="\n\n",
+            r"\[\s{0,64}\{)|(~/muse~\))|(~muse~\))|(~do~\)\s{0,64}\{)|(~do~\)\s{0,64}\{)|(~end~\))|(~do~\)))|`(?:(``py"
+            r"thon\s{0,64}\(~do~\)\s{0,64}\{)|(``json\s{0,64}\(~do~\)\s{0,64}\{)|(``xml\s{0,64}\(~do~\)\s{0,64}\{)|(``"
+            r"\s{0,64}\(~do~\)\s{0,64}\{))"
+        ), near=r"#(?=[t]|\Z)|\((?=[\~]|\Z)|`(?=[`]|\Z)", width=146, leads="\n\n",
     )
     REASONING_AGAIN = Scanner(
         ("reasoning", "(~muse~)", "", "", 0), find=r"\((~muse~\))", near=r"\((?=[\~]|\Z)", width=9
     )
-    OPENERS = ("(~do~) ```json {", "(~do~) (~do~) {", "(~do~) ``` {", "(~do~) [ {", "(~do~) {", "(~do~) {")
+    OPENERS = ("(~do~) ```json {", "(~do~) (~do~) {", "(~do~) ``` {", "(~do~) [ {", "(~do~) {", "(~do~) {", "(~do~)")
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
         ("call",): "name",
@@ -120,16 +136,15 @@ class StreamParser(UsualObjects):
     TO_ARGUMENTS = ', "with": {'
     USUAL_KEYS = ("call", "with")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
-        ("mark", "(~do~) ```json {", "", "", 0), ("mark", "(~do~) (~do~) {", "", "", 0),
-        ("mark", "(~assistant~)", "", "", 0), ("mark", "(~do~) ``` {", "", "", 0), ("mark", "(~do~) [ {", "", "", 0),
-        ("mark", "(~do~) {", "", "", 2), ("mark", "(~/do~)", "", "", 0), ("mark", "(~do~) {", "", "", 2),
-        ("mark", "(~end~)", "", "", 0), ("mark", "```json (~do~) {", "", "", 0), ("mark", "``` (~do~) {", "", "", 0),
+    BREAKS = Breaks(
+        ("mark", "(~assistant~)", "", "", 0), ("mark", "(~/do~)", "", "", 0), ("mark", "(~end~)", "", "", 0),
+        ("mark", "(~do~)", "", "", 1), ("mark", "```python (~do~) {", "", "", 0),
+        ("mark", "```json (~do~) {", "", "", 0), ("mark", "```xml (~do~) {", "", "", 0),
+        ("mark", "``` (~do~) {", "", "", 0),
         find=(
-            r"\((?:(~do~\)\s{0,64}```json\s{0,64}\{)|(~do~\)\s{0,64}\(~do~\)\s{0,64}\{)|(~assistant~\))|(~do~\)\s{0,64"
-            r"}```\s{0,64}\{)|(~do~\)\s{0,64}\[\s{0,64}\{)|(~do~\)\s{0,64}\{)|(~/do~\))|(~do~\)\s{0,64}\{)|(~end~\)))|"
-            r"`(?:(``json\s{0,64}\(~do~\)\s{0,64}\{)|(``\s{0,64}\(~do~\)\s{0,64}\{))"
-        ), near=r"\((?=[\~]|\Z)|`(?=[`]|\Z)", width=145, first="(`",
+            r"\((?:(~assistant~\))|(~/do~\))|(~end~\))|(~do~\)))|`(?:(``python\s{0,64}\(~do~\)\s{0,64}\{)|(``json\s{0,"
+            r"64}\(~do~\)\s{0,64}\{)|(``xml\s{0,64}\(~do~\)\s{0,64}\{)|(``\s{0,64}\(~do~\)\s{0,64}\{))"
+        ), near=r"\((?=[\~]|\Z)|`(?=[`]|\Z)", width=146, first="(`",
     )
     LEFT_OVER = Scanner(("call", "(~do~)", "", "", 0), find=r"\((~do~\))", near=r"\((?=[\~]|\Z)", width=7)
     USUAL_NEXT = (ExpectedText(', {"call": "'),)
@@ -142,33 +157,40 @@ class StreamParser(UsualObjects):
         ("content_end", "(~/aside~)", "", "", 0), ("call", "(~do~) [ {", "", "", 0),
         ("content", "(~aside~)", "\n\n", "", 0), ("stray", "(~/muse~)", "", "\n", 0), ("call", "(~do~) {", "", "", 2),
         ("reasoning", "(~muse~)", "", "", 0), ("call", "(~do~) {", "", "", 2), ("close", "(~/do~)", "", "", 1),
-        ("end", "(~end~)", "", "", 0), ("separator", ",", "", " ", 0), ("call", "; {", "", "", 0),
-        ("call", "```json (~do~) {", "", "", 0), ("call", "``` (~do~) {", "", "", 0), ("call", "{", "", "", 1),
+        ("end", "(~end~)", "", "", 0), ("call", "(~do~)", "", "\n", 2), ("separator", ",", "", " ", 0),
+        ("call", "; {", "", "", 0), ("call", "```python (~do~) {", "", "", 0), ("call", "```json (~do~) {", "", "", 0),
+        ("call", "```xml (~do~) {", "", "", 0), ("call", "``` (~do~) {", "", "", 0), ("call", "{", "", "", 1),
         find=(
             r"#(top#)|\((?:(~do~\)\s{0,64}```json\s{0,64}\{)|(~do~\)\s{0,64}\(~do~\)\s{0,64}\{)|(~do~\)\s{0,64}\(~/do~"
             r"\))|(~assistant~\))|(~do~\)\s{0,64}```\s{0,64}\{)|(~answer~\))|(~/aside~\))|(~do~\)\s{0,64}\[\s{0,64}\{)"
-            r"|(~aside~\))|(~/muse~\))|(~do~\)\s{0,64}\{)|(~muse~\))|(~do~\)\s{0,64}\{)|(~/do~\))|(~end~\)))|,()|;(\s{"
-            r"0,64}\{)|`(?:(``json\s{0,64}\(~do~\)\s{0,64}\{)|(``\s{0,64}\(~do~\)\s{0,64}\{))|\{()"
-        ), near=r"#(?=[t]|\Z)|\((?=[\~]|\Z)|,|;|`(?=[`]|\Z)|\{", width=145, leads="\n\n",
+            r"|(~aside~\))|(~/muse~\))|(~do~\)\s{0,64}\{)|(~muse~\))|(~do~\)\s{0,64}\{)|(~/do~\))|(~end~\))|(~do~\)))|"
+            r",()|;(\s{0,64}\{)|`(?:(``python\s{0,64}\(~do~\)\s{0,64}\{)|(``json\s{0,64}\(~do~\)\s{0,64}\{)|(``xml\s{0"
+            r",64}\(~do~\)\s{0,64}\{)|(``\s{0,64}\(~do~\)\s{0,64}\{))|\{()"
+        ), near=r"#(?=[t]|\Z)|\((?=[\~]|\Z)|,|;|`(?=[`]|\Z)|\{", width=146, leads="\n\n",
     )
     AFTER_TURN = Scanner(
+        ("header", "(~assistant~) ```python (~do~) {", "", "", 0),
         ("header", "(~assistant~) (~do~) ```json {", "", "", 0),
         ("header", "(~assistant~) ```json (~do~) {", "", "", 0), ("header", "(~assistant~) (~do~) (~do~) {", "", "", 0),
-        ("header", "(~assistant~) (~do~) ``` {", "", "", 0), ("header", "(~assistant~) ``` (~do~) {", "", "", 0),
-        ("header", "(~assistant~) (~do~) [ {", "", "", 0), ("header", "(~assistant~) (~do~) {", "", "", 2),
-        ("header", "(~assistant~) (~do~) {", "", "", 2), ("call", "(~do~) ```json {", "", "", 1),
+        ("header", "(~assistant~) ```xml (~do~) {", "", "", 0), ("header", "(~assistant~) (~do~) ``` {", "", "", 0),
+        ("header", "(~assistant~) ``` (~do~) {", "", "", 0), ("header", "(~assistant~) (~do~) [ {", "", "", 0),
+        ("header", "(~assistant~) (~do~) {", "", "", 2), ("header", "(~assistant~) (~do~) {", "", "", 2),
+        ("header", "(~assistant~) (~do~)", "", "\n", 2), ("call", "(~do~) ```json {", "", "", 1),
         ("call", "(~do~) (~do~) {", "", "", 1), ("call", "(~do~) ``` {", "", "", 1), ("call", "(~do~) [ {", "", "", 1),
-        ("call", "(~do~) {", "", "", 2), ("call", "(~do~) {", "", "", 2), ("call", "```json (~do~) {", "", "", 1),
-        ("call", "``` (~do~) {", "", "", 1),
+        ("call", "(~do~) {", "", "", 2), ("call", "(~do~) {", "", "", 2), ("call", "(~do~)", "", "\n", 2),
+        ("call", "```python (~do~) {", "", "", 1), ("call", "```json (~do~) {", "", "", 1),
+        ("call", "```xml (~do~) {", "", "", 1), ("call", "``` (~do~) {", "", "", 1),
         find=(
-            r"\((?:(~assistant~\)\s{0,64}\(~do~\)\s{0,64}```json\s{0,64}\{)|(~assistant~\)\s{0,64}```json\s{0,64}\(~do"
-            r"~\)\s{0,64}\{)|(~assistant~\)\s{0,64}\(~do~\)\s{0,64}\(~do~\)\s{0,64}\{)|(~assistant~\)\s{0,64}\(~do~\)"
-            r"\s{0,64}```\s{0,64}\{)|(~assistant~\)\s{0,64}```\s{0,64}\(~do~\)\s{0,64}\{)|(~assistant~\)\s{0,64}\(~do~"
-            r"\)\s{0,64}\[\s{0,64}\{)|(~assistant~\)\s{0,64}\(~do~\)\s{0,64}\{)|(~assistant~\)\s{0,64}\(~do~\)\s{0,64}"
-            r"\{)|(~do~\)\s{0,64}```json\s{0,64}\{)|(~do~\)\s{0,64}\(~do~\)\s{0,64}\{)|(~do~\)\s{0,64}```\s{0,64}\{)|("
-            r"~do~\)\s{0,64}\[\s{0,64}\{)|(~do~\)\s{0,64}\{)|(~do~\)\s{0,64}\{))|`(?:(``json\s{0,64}\(~do~\)\s{0,64}\{"
-            r")|(``\s{0,64}\(~do~\)\s{0,64}\{))"
-        ), near=r"\((?=[\~]|\Z)|`(?=[`]|\Z)", width=223,
+            r"\((?:(~assistant~\)\s{0,64}```python\s{0,64}\(~do~\)\s{0,64}\{)|(~assistant~\)\s{0,64}\(~do~\)\s{0,64}``"
+            r"`json\s{0,64}\{)|(~assistant~\)\s{0,64}```json\s{0,64}\(~do~\)\s{0,64}\{)|(~assistant~\)\s{0,64}\(~do~\)"
+            r"\s{0,64}\(~do~\)\s{0,64}\{)|(~assistant~\)\s{0,64}```xml\s{0,64}\(~do~\)\s{0,64}\{)|(~assistant~\)\s{0,6"
+            r"4}\(~do~\)\s{0,64}```\s{0,64}\{)|(~assistant~\)\s{0,64}```\s{0,64}\(~do~\)\s{0,64}\{)|(~assistant~\)\s{0"
+            r",64}\(~do~\)\s{0,64}\[\s{0,64}\{)|(~assistant~\)\s{0,64}\(~do~\)\s{0,64}\{)|(~assistant~\)\s{0,64}\(~do~"
+            r"\)\s{0,64}\{)|(~assistant~\)\s{0,64}\(~do~\))|(~do~\)\s{0,64}```json\s{0,64}\{)|(~do~\)\s{0,64}\(~do~\)"
+            r"\s{0,64}\{)|(~do~\)\s{0,64}```\s{0,64}\{)|(~do~\)\s{0,64}\[\s{0,64}\{)|(~do~\)\s{0,64}\{)|(~do~\)\s{0,64"
+            r"}\{)|(~do~\)))|`(?:(``python\s{0,64}\(~do~\)\s{0,64}\{)|(``json\s{0,64}\(~do~\)\s{0,64}\{)|(``xml\s{0,64"
+            r"}\(~do~\)\s{0,64}\{)|(``\s{0,64}\(~do~\)\s{0,64}\{))"
+        ), near=r"\((?=[\~]|\Z)|`(?=[`]|\Z)", width=224,
     )
 
     def _reasoning(self) -> bool:

@@ -13,6 +13,7 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
+        Breaks,
         CallObjects,
         Delta,
         ExpectedText,
@@ -26,6 +27,7 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
+        Breaks,
         CallObjects,
         Delta,
         ExpectedText,
@@ -54,7 +56,14 @@ require_runtime(TPLC_VERSION, __name__)
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
+    (
+        ('"', '"', "json"),
+        ("'", "'", "python"),
+        ("“", "”", "json"),
+        ("”", "”", "json"),
+        ("‘", "’", "json"),
+        ('\\"', '\\"', "none"),
+    ),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -65,6 +74,7 @@ class StreamParser(CallObjects):
     HEADS = ("",)
     ANCHORS = ("%answer%\n",)
     AROUND_REASONING = (("(scratch",), ("scratch)",))
+    HEADED = False
     AT_LINES = True
     AT_ENDS = True
     REASONS = True
@@ -74,41 +84,48 @@ class StreamParser(CallObjects):
     AT_START = Scanner(
         ("header", "%answer%", "", "\n", 0), ("last", "%%", "", "\n", 0), ("call", "(use [ (use [ {", "", "", 0),
         ("empty", "(use [ ] use)", "", "", 0), ("reasoning", "(scratch ", "", " ", 2), ("call", "(use [ {", "", "", 1),
-        ("call", "```json (use [ {", "", "", 0), ("call", "``` (use [ {", "", "", 0),
+        ("call", "```python (use [ {", "", "", 0), ("call", "```json (use [ {", "", "", 0),
+        ("call", "```xml (use [ {", "", "", 0), ("call", "``` (use [ {", "", "", 0),
         ("reasoning_end", "scratch)", " ", "\n", 0),
         find=(
             r"%(?:(answer%)|(%))|\((?:(use\s{0,64}\[\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(use\s{0,64}\[\s{0,64}\]\s{0,64"
-            r"}use\))|(scratch(?!\w))|(use\s{0,64}\[\s{0,64}\{))|`(?:(``json\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(``\s{0"
-            r",64}\(use\s{0,64}\[\s{0,64}\{))|s(cratch\))"
+            r"}use\))|(scratch(?!\w))|(use\s{0,64}\[\s{0,64}\{))|`(?:(``python\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(``js"
+            r"on\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(``xml\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(``\s{0,64}\(use\s{0,64}\["
+            r"\s{0,64}\{))|s(cratch\))"
         ), near=r"%(?=[%a]|\Z)|\((?=[su]|\Z)|`(?=[`]|\Z)|s(?=[c]|\Z)", width=271, leads=" ",
     )
     IN_REASONING = Scanner(
         ("last", "%%", "", "\n", 0), ("line", "(use [ (use [ {", "", "", 0), ("line", "(use [ {", "", "", 1),
-        ("line", "```json (use [ {", "", "", 0), ("line", "``` (use [ {", "", "", 0),
+        ("line", "```python (use [ {", "", "", 0), ("line", "```json (use [ {", "", "", 0),
+        ("line", "```xml (use [ {", "", "", 0), ("line", "``` (use [ {", "", "", 0),
         ("reasoning_end", "scratch)", " ", "\n", 0),
         find=(
-            r"%(%)|\((?:(use\s{0,64}\[\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(use\s{0,64}\[\s{0,64}\{))|`(?:(``json\s{0,64"
-            r"}\(use\s{0,64}\[\s{0,64}\{)|(``\s{0,64}\(use\s{0,64}\[\s{0,64}\{))|s(cratch\))"
+            r"%(%)|\((?:(use\s{0,64}\[\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(use\s{0,64}\[\s{0,64}\{))|`(?:(``python\s{0,"
+            r"64}\(use\s{0,64}\[\s{0,64}\{)|(``json\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(``xml\s{0,64}\(use\s{0,64}\[\s{"
+            r"0,64}\{)|(``\s{0,64}\(use\s{0,64}\[\s{0,64}\{))|s(cratch\))"
         ), near=r"%(?=[%]|\Z)|\((?=[u]|\Z)|`(?=[`]|\Z)|s(?=[c]|\Z)", width=271, leads=" ",
     )
     IN_CONTENT = Scanner(
         ("header", "%answer%", "", "\n", 0), ("last", "%%", "", "\n", 0), ("call", "(use [ (use [ {", "", "", 0),
-        ("empty", "(use [ ] use)", "", "", 0), ("call", "(use [ {", "", "", 1), ("call", "```json (use [ {", "", "", 0),
-        ("call", "``` (use [ {", "", "", 0),
+        ("empty", "(use [ ] use)", "", "", 0), ("call", "(use [ {", "", "", 1),
+        ("call", "```python (use [ {", "", "", 0), ("call", "```json (use [ {", "", "", 0),
+        ("call", "```xml (use [ {", "", "", 0), ("call", "``` (use [ {", "", "", 0),
         find=(
             r"%(?:(answer%)|(%))|\((?:(use\s{0,64}\[\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(use\s{0,64}\[\s{0,64}\]\s{0,64"
-            r"}use\))|(use\s{0,64}\[\s{0,64}\{))|`(?:(``json\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(``\s{0,64}\(use\s{0,64"
-            r"}\[\s{0,64}\{))"
+            r"}use\))|(use\s{0,64}\[\s{0,64}\{))|`(?:(``python\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(``json\s{0,64}\(use"
+            r"\s{0,64}\[\s{0,64}\{)|(``xml\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(``\s{0,64}\(use\s{0,64}\[\s{0,64}\{))"
         ), near=r"%(?=[%a]|\Z)|\((?=[u]|\Z)|`(?=[`]|\Z)", width=271,
     )
     BEFORE_CONTENT = Scanner(
         ("header", "%answer%", "", "\n", 0), ("last", "%%", "", "\n", 0), ("call", "(use [ (use [ {", "", "", 0),
         ("empty", "(use [ ] use)", "", "", 0), ("reasoning", "(scratch ", "", " ", 2), ("call", "(use [ {", "", "", 1),
-        ("call", "```json (use [ {", "", "", 0), ("call", "``` (use [ {", "", "", 0),
+        ("call", "```python (use [ {", "", "", 0), ("call", "```json (use [ {", "", "", 0),
+        ("call", "```xml (use [ {", "", "", 0), ("call", "``` (use [ {", "", "", 0),
         find=(
             r"%(?:(answer%)|(%))|\((?:(use\s{0,64}\[\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(use\s{0,64}\[\s{0,64}\]\s{0,64"
-            r"}use\))|(scratch(?!\w))|(use\s{0,64}\[\s{0,64}\{))|`(?:(``json\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(``\s{0"
-            r",64}\(use\s{0,64}\[\s{0,64}\{))"
+            r"}use\))|(scratch(?!\w))|(use\s{0,64}\[\s{0,64}\{))|`(?:(``python\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(``js"
+            r"on\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(``xml\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(``\s{0,64}\(use\s{0,64}\["
+            r"\s{0,64}\{))"
         ), near=r"%(?=[%a]|\Z)|\((?=[su]|\Z)|`(?=[`]|\Z)", width=271,
     )
     REASONING_AGAIN = Scanner(
@@ -120,12 +137,15 @@ class StreamParser(CallObjects):
     OPENED = "{"
     CLOSERS = ("] use)",)
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
+    BREAKS = Breaks(
         ("mark", "%answer%", "", "", 0), ("mark", "(use [ (use [ {", "", "", 0), ("mark", "(use [ {", "", "", 1),
-        ("mark", "] use)", "", "", 0), ("mark", "```json (use [ {", "", "", 0), ("mark", "``` (use [ {", "", "", 0),
+        ("mark", "] use)", "", "", 0), ("mark", "```python (use [ {", "", "", 0),
+        ("mark", "```json (use [ {", "", "", 0), ("mark", "```xml (use [ {", "", "", 0),
+        ("mark", "``` (use [ {", "", "", 0),
         find=(
             r"%(answer%)|\((?:(use\s{0,64}\[\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(use\s{0,64}\[\s{0,64}\{))|\](\s{0,64}u"
-            r"se\))|`(?:(``json\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(``\s{0,64}\(use\s{0,64}\[\s{0,64}\{))"
+            r"se\))|`(?:(``python\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(``json\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(``xml\s"
+            r"{0,64}\(use\s{0,64}\[\s{0,64}\{)|(``\s{0,64}\(use\s{0,64}\[\s{0,64}\{))"
         ), near=r"%(?=[a]|\Z)|\((?=[u]|\Z)|\]|`(?=[`]|\Z)", width=271, first="%(]`",
     )
     LEFT_OVER = Scanner(("call", "(use [", "", "", 0), find=r"\((use\s{0,64}\[)", near=r"\((?=[u]|\Z)", width=71)
@@ -136,24 +156,29 @@ class StreamParser(CallObjects):
         ("header", "%answer%", "", "\n", 0), ("last", "%%", "", "\n", 0), ("call", "(use [ (use [ {", "", "", 0),
         ("empty", "(use [ ] use)", "", "", 0), ("reasoning", "(scratch ", "", " ", 2), ("call", "(use [ {", "", "", 1),
         ("separator", ",", "", " ", 0), ("call", "; {", "", "", 0), ("close", "] use)", "", "", 1),
-        ("close", "]", "", "", 2), ("call", "```json (use [ {", "", "", 0), ("call", "``` (use [ {", "", "", 0),
-        ("call", "{", "", "", 1),
+        ("close", "]", "", "", 2), ("call", "```python (use [ {", "", "", 0), ("call", "```json (use [ {", "", "", 0),
+        ("call", "```xml (use [ {", "", "", 0), ("call", "``` (use [ {", "", "", 0), ("call", "{", "", "", 1),
         find=(
             r"%(?:(answer%)|(%))|\((?:(use\s{0,64}\[\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(use\s{0,64}\[\s{0,64}\]\s{0,64"
-            r"}use\))|(scratch(?!\w))|(use\s{0,64}\[\s{0,64}\{))|,()|;(\s{0,64}\{)|\](?:(\s{0,64}use\))|())|`(?:(``jso"
-            r"n\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(``\s{0,64}\(use\s{0,64}\[\s{0,64}\{))|\{()"
+            r"}use\))|(scratch(?!\w))|(use\s{0,64}\[\s{0,64}\{))|,()|;(\s{0,64}\{)|\](?:(\s{0,64}use\))|())|`(?:(``pyt"
+            r"hon\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(``json\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(``xml\s{0,64}\(use\s{0,"
+            r"64}\[\s{0,64}\{)|(``\s{0,64}\(use\s{0,64}\[\s{0,64}\{))|\{()"
         ), near=r"%(?=[%a]|\Z)|\((?=[su]|\Z)|,|;|\]|`(?=[`]|\Z)|\{", width=271,
     )
     AFTER_TURN = Scanner(
-        ("header", "%answer% ```json (use [ {", "", "", 0), ("header", "%answer% (use [ (use [ {", "", "", 0),
+        ("header", "%answer% ```python (use [ {", "", "", 0), ("header", "%answer% ```json (use [ {", "", "", 0),
+        ("header", "%answer% (use [ (use [ {", "", "", 0), ("header", "%answer% ```xml (use [ {", "", "", 0),
         ("header", "%answer% ``` (use [ {", "", "", 0), ("header", "%answer% (use [ {", "", "", 0),
         ("call", "(use [ (use [ {", "", "", 1), ("call", "(use [ {", "", "", 1),
-        ("call", "```json (use [ {", "", "", 1), ("call", "``` (use [ {", "", "", 1),
+        ("call", "```python (use [ {", "", "", 1), ("call", "```json (use [ {", "", "", 1),
+        ("call", "```xml (use [ {", "", "", 1), ("call", "``` (use [ {", "", "", 1),
         find=(
-            r"%(?:(answer%\s{0,64}```json\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(answer%\s{0,64}\(use\s{0,64}\[\s{0,64}\(u"
-            r"se\s{0,64}\[\s{0,64}\{)|(answer%\s{0,64}```\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(answer%\s{0,64}\(use\s{0,"
-            r"64}\[\s{0,64}\{))|\((?:(use\s{0,64}\[\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(use\s{0,64}\[\s{0,64}\{))|`(?:("
-            r"``json\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(``\s{0,64}\(use\s{0,64}\[\s{0,64}\{))"
+            r"%(?:(answer%\s{0,64}```python\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(answer%\s{0,64}```json\s{0,64}\(use\s{0"
+            r",64}\[\s{0,64}\{)|(answer%\s{0,64}\(use\s{0,64}\[\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(answer%\s{0,64}```x"
+            r"ml\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(answer%\s{0,64}```\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(answer%\s{0,"
+            r"64}\(use\s{0,64}\[\s{0,64}\{))|\((?:(use\s{0,64}\[\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(use\s{0,64}\[\s{0,"
+            r"64}\{))|`(?:(``python\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(``json\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(``xml"
+            r"\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(``\s{0,64}\(use\s{0,64}\[\s{0,64}\{))"
         ), near=r"%(?=[a]|\Z)|\((?=[u]|\Z)|`(?=[`]|\Z)", width=344,
     )
 

@@ -14,12 +14,14 @@ from __future__ import annotations
 
 if __package__:
     from ._tplc_runtime import (
+        Breaks,
         Delta,
         ElementPairs,
         ExpectedText,
         Message,
         Pattern,
         Scanner,
+        SlotEnds,
         ValueWords,
         checked_text,
         require_runtime,
@@ -27,12 +29,14 @@ if __package__:
     )
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
+        Breaks,
         Delta,
         ElementPairs,
         ExpectedText,
         Message,
         Pattern,
         Scanner,
+        SlotEnds,
         ValueWords,
         checked_text,
         require_runtime,
@@ -70,14 +74,17 @@ class StreamParser(ElementPairs):
         ("line", '^<jobs> ^<job of="', "", "", 2), ("line", "^<jobs> ^<job of=", "", "", 2),
         ("reasoning_end", "^</inner voice>", "", "", 0), ("line", '^<job of="', "", "", 1),
         ("line", "^<job of=", "", "", 2), ("line", "^<jobs>", "", "\n", 2), ("end", "^[.]^", "", "\n", 0),
-        ("line", '```json ^<jobs> ^<job of="', "", "", 0), ("line", '``` ^<jobs> ^<job of="', "", "", 0),
-        ("line", '```json ^<job of="', "", "", 0), ("line", '``` ^<job of="', "", "", 0),
+        ("line", '```python ^<jobs> ^<job of="', "", "", 0), ("line", '```json ^<jobs> ^<job of="', "", "", 0),
+        ("line", '```xml ^<jobs> ^<job of="', "", "", 0), ("line", '``` ^<jobs> ^<job of="', "", "", 0),
+        ("line", '```python ^<job of="', "", "", 0), ("line", '```json ^<job of="', "", "", 0),
+        ("line", '```xml ^<job of="', "", "", 0), ("line", '``` ^<job of="', "", "", 0),
         find=(
             r'\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of="\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job'
             r'\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of=)|(</inner\s{1,64}voice'
-            r'>)|(<job\s{1,64}of=")|(<job\s{1,64}of=)|(<jobs>)|(\[\.\]\^))|`(?:(``json\s{0,64}\^<jobs>\s{0,64}\^<job\s'
-            r'{1,64}of=")|(``\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``json\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64'
-            r'}\^<job\s{1,64}of="))'
+            r'>)|(<job\s{1,64}of=")|(<job\s{1,64}of=)|(<jobs>)|(\[\.\]\^))|`(?:(``python\s{0,64}\^<jobs>\s{0,64}\^<job'
+            r'\s{1,64}of=")|(``json\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``xml\s{0,64}\^<jobs>\s{0,64}\^<job\s{'
+            r'1,64}of=")|(``\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``python\s{0,64}\^<job\s{1,64}of=")|(``json\s'
+            r'{0,64}\^<job\s{1,64}of=")|(``xml\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<job\s{1,64}of="))'
         ), near=r"\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=286,
     )
     IN_CONTENT = Scanner(
@@ -88,17 +95,20 @@ class StreamParser(ElementPairs):
         ("empty", "^<jobs> ^</jobs>", "", "", 0), ("stray", "^</inner voice>", "", "", 0),
         ("reasoning", "^<inner voice>", "", "", 0), ("header", "^[assistant]^", "", "", 0),
         ("call", '^<job of="', "", "", 2), ("call", "^<job of=", "", "", 2), ("call", "^<jobs>", "", "\n", 2),
-        ("end", "^[.]^", "", "\n", 0), ("call", '```json ^<jobs> ^<job of="', "", "", 0),
-        ("call", '``` ^<jobs> ^<job of="', "", "", 0), ("call", '```json ^<job of="', "", "", 0),
+        ("end", "^[.]^", "", "\n", 0), ("call", '```python ^<jobs> ^<job of="', "", "", 0),
+        ("call", '```json ^<jobs> ^<job of="', "", "", 0), ("call", '```xml ^<jobs> ^<job of="', "", "", 0),
+        ("call", '``` ^<jobs> ^<job of="', "", "", 0), ("call", '```python ^<job of="', "", "", 0),
+        ("call", '```json ^<job of="', "", "", 0), ("call", '```xml ^<job of="', "", "", 0),
         ("call", '``` ^<job of="', "", "", 0),
         find=(
             r'\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of="\s{0,64}\^</job>\s{0,64}\^</jobs>)|(<jobs>\s{0,64}\^<job\s{1,64}of'
             r'="\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^</job>'
             r'\s{0,64}\^</jobs>)|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<job\s{1,64}of="\s{0,64}\^</job>)|(<jobs>\s{0,64}'
             r"\^<job\s{1,64}of=)|(<jobs>\s{0,64}\^</jobs>)|(</inner\s{1,64}voice>)|(<inner\s{1,64}voice>)|(\[assistant"
-            r'\]\^)|(<job\s{1,64}of=")|(<job\s{1,64}of=)|(<jobs>)|(\[\.\]\^))|`(?:(``json\s{0,64}\^<jobs>\s{0,64}\^<jo'
-            r'b\s{1,64}of=")|(``\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``json\s{0,64}\^<job\s{1,64}of=")|(``\s{0'
-            r',64}\^<job\s{1,64}of="))'
+            r'\]\^)|(<job\s{1,64}of=")|(<job\s{1,64}of=)|(<jobs>)|(\[\.\]\^))|`(?:(``python\s{0,64}\^<jobs>\s{0,64}\^<'
+            r'job\s{1,64}of=")|(``json\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``xml\s{0,64}\^<jobs>\s{0,64}\^<job'
+            r'\s{1,64}of=")|(``\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``python\s{0,64}\^<job\s{1,64}of=")|(``jso'
+            r'n\s{0,64}\^<job\s{1,64}of=")|(``xml\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<job\s{1,64}of="))'
         ), near=r"\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=292,
     )
     REASONING_AGAIN = Scanner(
@@ -107,7 +117,7 @@ class StreamParser(ElementPairs):
     OPENERS = ('^<jobs> ^<job of=" ^<job of="', '^<jobs> ^<jobs> ^<job of="', '^<jobs> ^<job of="', '^<job of="')
     # call = name '">' arguments
     HEADER = (
-        ("name", Scanner(
+        ("name", SlotEnds(
             ("suffix", '">', "", "", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3,
             word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))', trails=("",),
         ), ""),
@@ -115,18 +125,21 @@ class StreamParser(ElementPairs):
     HEADER_PARTS = ("^<job", 'of="', "job", '">', "of", '"', "<", "=", ">", "^")
     HEADER_TEXTS = Pattern('(?:\\^<job|of="|job|">|of|"|<|=|>|\\^|[^\\S\\n]*[\\n:.,/\'"`]|[0-9]+)')
     SHORT_OPENERS = ("^<jobs>", "^<jobs>^<jobof=", "^<jobof=")
-    BREAKS = Scanner(
+    BREAKS = Breaks(
         ("mark", '^<jobs> ^<jobs> ^<job of="', "", "", 0), ("mark", '^<jobs> ^<job of="', "", "", 1),
         ("mark", "^[assistant]^", "", "", 0), ("mark", '^<job of="', "", "", 1), ("mark", "^</jobs>", "", "", 0),
-        ("mark", "^</job>", "", "", 0), ("mark", '```json ^<jobs> ^<job of="', "", "", 0),
-        ("mark", '``` ^<jobs> ^<job of="', "", "", 0), ("mark", '```json ^<job of="', "", "", 0),
+        ("mark", "^</job>", "", "", 0), ("mark", '```python ^<jobs> ^<job of="', "", "", 0),
+        ("mark", '```json ^<jobs> ^<job of="', "", "", 0), ("mark", '```xml ^<jobs> ^<job of="', "", "", 0),
+        ("mark", '``` ^<jobs> ^<job of="', "", "", 0), ("mark", '```python ^<job of="', "", "", 0),
+        ("mark", '```json ^<job of="', "", "", 0), ("mark", '```xml ^<job of="', "", "", 0),
         ("mark", '``` ^<job of="', "", "", 0),
         find=(
             r'\^(?:(<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(\[assistant'
-            r'\]\^)|(<job\s{1,64}of=")|(</jobs>)|(</job>))|`(?:(``json\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``'
-            r'\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``json\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<job\s{1,64}'
-            'of="))'
-        ), near=r"\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=219, first="^`",
+            r'\]\^)|(<job\s{1,64}of=")|(</jobs>)|(</job>))|`(?:(``python\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(`'
+            r'`json\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``xml\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``\s'
+            r'{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``python\s{0,64}\^<job\s{1,64}of=")|(``json\s{0,64}\^<job\s{1'
+            r',64}of=")|(``xml\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<job\s{1,64}of="))'
+        ), near=r"\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=221, first="^`",
     )
     LEFT_OVER = Scanner(
         ("call", '^<job of="', "", "", 0), ("call", "^<jobs>", "", "\n", 0), find=r'\^(?:(<job\s{1,64}of=")|(<jobs>))',
@@ -138,7 +151,7 @@ class StreamParser(ElementPairs):
     NAMES_ALIKE = True
     # arguments = ("^<" key ">" value)*
     PAIR = (
-        ("key", Scanner(
+        ("key", SlotEnds(
             ("suffix", ">", "", "", 0), find=">()", near=">", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:>())",
             trails=("",),
         ), ""),
@@ -147,14 +160,18 @@ class StreamParser(ElementPairs):
         ("next", '^<jobs> ^<job of=" ^<job of="', "", "", 0), ("next", '^<jobs> ^<jobs> ^<job of="', "", "", 0),
         ("next", '^<jobs> ^<job of="', "", "", 2), ("next", '^<job of="', "", "", 1), ("next", "^</jobs>", "\n", "", 0),
         ("next", "^</job>", "", "", 0), ("next", "^[.]^", "", "\n", 0), ("broken", "^</", "", "", 2),
-        ("pair", "^<", "", "", 2), ("next", '```json ^<jobs> ^<job of="', "", "", 0),
-        ("next", '``` ^<jobs> ^<job of="', "", "", 0), ("next", '```json ^<job of="', "", "", 0),
+        ("pair", "^<", "", "", 2), ("next", '```python ^<jobs> ^<job of="', "", "", 0),
+        ("next", '```json ^<jobs> ^<job of="', "", "", 0), ("next", '```xml ^<jobs> ^<job of="', "", "", 0),
+        ("next", '``` ^<jobs> ^<job of="', "", "", 0), ("next", '```python ^<job of="', "", "", 0),
+        ("next", '```json ^<job of="', "", "", 0), ("next", '```xml ^<job of="', "", "", 0),
         ("next", '``` ^<job of="', "", "", 0),
         find=(
             r'\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of="\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job'
             r'\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<job\s{1,64}of=")|(</jobs>)|(</job>)|(\[\.\]\^)|(</)|('
-            r'<))|`(?:(``json\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of="'
-            r')|(``json\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<job\s{1,64}of="))'
+            r'<))|`(?:(``python\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``json\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,6'
+            r'4}of=")|(``xml\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")'
+            r'|(``python\s{0,64}\^<job\s{1,64}of=")|(``json\s{0,64}\^<job\s{1,64}of=")|(``xml\s{0,64}\^<job\s{1,64}of='
+            r'")|(``\s{0,64}\^<job\s{1,64}of="))'
         ), near=r"\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=286, leads="\n",
     )
     USUAL_PAIR = (ExpectedText("^<"),)
@@ -188,8 +205,10 @@ class StreamParser(ElementPairs):
         ("stray", "^</inner voice>", "", "", 0), ("reasoning", "^<inner voice>", "", "", 0),
         ("header", "^[assistant]^", "", "", 0), ("call", '^<job of="', "", "", 2), ("call", "^<job of=", "", "", 2),
         ("closed", "^</jobs>", "\n", "", 1), ("call", "^<jobs>", "", "\n", 2), ("closed", "^</job>", "", "", 1),
-        ("end", "^[.]^", "", "\n", 0), ("call", '```json ^<jobs> ^<job of="', "", "", 0),
-        ("call", '``` ^<jobs> ^<job of="', "", "", 0), ("call", '```json ^<job of="', "", "", 0),
+        ("end", "^[.]^", "", "\n", 0), ("call", '```python ^<jobs> ^<job of="', "", "", 0),
+        ("call", '```json ^<jobs> ^<job of="', "", "", 0), ("call", '```xml ^<jobs> ^<job of="', "", "", 0),
+        ("call", '``` ^<jobs> ^<job of="', "", "", 0), ("call", '```python ^<job of="', "", "", 0),
+        ("call", '```json ^<job of="', "", "", 0), ("call", '```xml ^<job of="', "", "", 0),
         ("call", '``` ^<job of="', "", "", 0),
         find=(
             r',(?:(\s{0,64}\^<job\s{1,64}of="\s{0,64}\^<job\s{1,64}of=")|(\s{0,64}\^<job\s{1,64}of="))|;(?:(\s{0,64}\^'
@@ -199,32 +218,44 @@ class StreamParser(ElementPairs):
             r'4}of="\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<job\s{1,64}of="\s{0,64}\^</job>)|'
             r"(<jobs>\s{0,64}\^<job\s{1,64}of=)|(<jobs>\s{0,64}\^</jobs>)|(</inner\s{1,64}voice>)|(<inner\s{1,64}voice"
             r'>)|(\[assistant\]\^)|(<job\s{1,64}of=")|(<job\s{1,64}of=)|(</jobs>)|(<jobs>)|(</job>)|(\[\.\]\^))|`(?:(`'
-            r'`json\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``json'
-            r'\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<job\s{1,64}of="))'
+            r'`python\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``json\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(`'
+            r'`xml\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``python'
+            r'\s{0,64}\^<job\s{1,64}of=")|(``json\s{0,64}\^<job\s{1,64}of=")|(``xml\s{0,64}\^<job\s{1,64}of=")|(``\s{0'
+            r',64}\^<job\s{1,64}of="))'
         ), near=r",|;|\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=292, leads="\n",
     )
     AFTER_TURN = Scanner(
         ("header", '^[assistant]^ ^<jobs> ^<job of=" ^<job of="', "", "", 0),
+        ("header", '^[assistant]^ ```python ^<jobs> ^<job of="', "", "", 0),
         ("header", '^[assistant]^ ^<jobs> ^<jobs> ^<job of="', "", "", 0),
         ("header", '^[assistant]^ ```json ^<jobs> ^<job of="', "", "", 0),
+        ("header", '^[assistant]^ ```xml ^<jobs> ^<job of="', "", "", 0),
         ("header", '^[assistant]^ ``` ^<jobs> ^<job of="', "", "", 0),
+        ("header", '^[assistant]^ ```python ^<job of="', "", "", 0),
         ("header", '^[assistant]^ ^<jobs> ^<job of="', "", "", 2),
-        ("header", '^[assistant]^ ```json ^<job of="', "", "", 0), ("call", '^<jobs> ^<job of=" ^<job of="', "", "", 1),
+        ("header", '^[assistant]^ ```json ^<job of="', "", "", 0),
+        ("header", '^[assistant]^ ```xml ^<job of="', "", "", 0), ("call", '^<jobs> ^<job of=" ^<job of="', "", "", 1),
         ("header", '^[assistant]^ ``` ^<job of="', "", "", 0), ("call", '^<jobs> ^<jobs> ^<job of="', "", "", 1),
         ("header", '^[assistant]^ ^<job of="', "", "", 0), ("call", '^<jobs> ^<job of="', "", "", 2),
-        ("call", '^<job of="', "", "", 1), ("call", '```json ^<jobs> ^<job of="', "", "", 1),
-        ("call", '``` ^<jobs> ^<job of="', "", "", 1), ("call", '```json ^<job of="', "", "", 1),
+        ("call", '^<job of="', "", "", 1), ("call", '```python ^<jobs> ^<job of="', "", "", 1),
+        ("call", '```json ^<jobs> ^<job of="', "", "", 1), ("call", '```xml ^<jobs> ^<job of="', "", "", 1),
+        ("call", '``` ^<jobs> ^<job of="', "", "", 1), ("call", '```python ^<job of="', "", "", 1),
+        ("call", '```json ^<job of="', "", "", 1), ("call", '```xml ^<job of="', "", "", 1),
         ("call", '``` ^<job of="', "", "", 1),
         find=(
             r'\^(?:(\[assistant\]\^\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of="\s{0,64}\^<job\s{1,64}of=")|(\[assistant'
-            r'\]\^\s{0,64}\^<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(\[assistant\]\^\s{0,64}```json\s{0,64}'
-            r'\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(\[assistant\]\^\s{0,64}```\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of='
-            r'")|(\[assistant\]\^\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(\[assistant\]\^\s{0,64}```json\s{0,64}\^'
-            r'<job\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of="\s{0,64}\^<job\s{1,64}of=")|(\[assistant\]\^\s{0,64}`'
-            r'``\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(\[assistant\]\^\s{0,64'
-            r'}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<job\s{1,64}of="))|`(?:(``json\s{0,64}\^<jobs>'
-            r'\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``json\s{0,64}\^<job\s{1,64}'
-            r'of=")|(``\s{0,64}\^<job\s{1,64}of="))'
+            r'\]\^\s{0,64}```python\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(\[assistant\]\^\s{0,64}\^<jobs>\s{0,64'
+            r'}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(\[assistant\]\^\s{0,64}```json\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,6'
+            r'4}of=")|(\[assistant\]\^\s{0,64}```xml\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(\[assistant\]\^\s{0,6'
+            r'4}```\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(\[assistant\]\^\s{0,64}```python\s{0,64}\^<job\s{1,64}'
+            r'of=")|(\[assistant\]\^\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(\[assistant\]\^\s{0,64}```json\s{0,64'
+            r'}\^<job\s{1,64}of=")|(\[assistant\]\^\s{0,64}```xml\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1'
+            r',64}of="\s{0,64}\^<job\s{1,64}of=")|(\[assistant\]\^\s{0,64}```\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,6'
+            r'4}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(\[assistant\]\^\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<job'
+            r'\s{1,64}of=")|(<job\s{1,64}of="))|`(?:(``python\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``json\s{0,6'
+            r'4}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``xml\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<jo'
+            r'bs>\s{0,64}\^<job\s{1,64}of=")|(``python\s{0,64}\^<job\s{1,64}of=")|(``json\s{0,64}\^<job\s{1,64}of=")|('
+            r'``xml\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<job\s{1,64}of="))'
         ), near=r"\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=364,
     )
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
+        Breaks,
         Delta,
         ExpectedText,
         Message,
@@ -27,6 +28,7 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
+        Breaks,
         Delta,
         ExpectedText,
         Message,
@@ -56,7 +58,14 @@ require_runtime(TPLC_VERSION, __name__)
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
+    (
+        ('"', '"', "json"),
+        ("'", "'", "python"),
+        ("“", "”", "json"),
+        ("”", "”", "json"),
+        ("‘", "’", "json"),
+        ('\\"', '\\"', "none"),
+    ),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -66,6 +75,8 @@ class StreamParser(UsualObjects):
 
     HEADS = ("",)
     ANCHORS = ("[=assistant=]",)
+    HEADED = False
+    REASONING = False
     AT_LINES = True
     AT_ENDS = True
     OTHER_SPELLINGS = True
@@ -74,27 +85,30 @@ class StreamParser(UsualObjects):
         ("call", "[=request=] [=request=] {", "", "", 0), ("call", "[=request=] ```json {", "", "", 0),
         ("call", "[=request=] ``` {", "", "", 0), ("call", "[=request=] [ {", "", "", 0),
         ("call", "[=request=] {", "", "", 2), ("header", "[=assistant=]", "", "", 0),
-        ("call", "[=request=] {", "", "", 2), ("end", "[=stop=]", "", "", 0), ("last", "[=top=]", "", "", 0),
-        ("call", "\x00[=request=][=request=]{", "", "", 6), ("call", "\x00[=request=]```json{", "", "", 6),
-        ("call", "\x00[=request=]```{", "", "", 6), ("call", "\x00[=request=][{", "", "", 6),
-        ("call", "\x00[=request=]{", "", "", 6), ("call", "\x00[=request=]{", "", "", 6),
-        ("end", "\x00[=stop=]", "", "", 6), ("call", "```json [=request=] {", "", "", 0),
+        ("call", "[=request=] {", "", "", 2), ("call", "[=request=]", "", "\n", 2), ("end", "[=stop=]", "", "", 0),
+        ("last", "[=top=]", "", "", 0), ("call", "\x00[=request=][=request=]{", "", "", 6),
+        ("call", "\x00[=request=]```json{", "", "", 6), ("call", "\x00[=request=]```{", "", "", 6),
+        ("call", "\x00[=request=][{", "", "", 6), ("call", "\x00[=request=]{", "", "", 6),
+        ("call", "\x00[=request=]{", "", "", 6), ("call", "\x00[=request=]", "", "\n", 6),
+        ("end", "\x00[=stop=]", "", "", 6), ("call", "```python [=request=] {", "", "", 0),
+        ("call", "```json [=request=] {", "", "", 0), ("call", "```xml [=request=] {", "", "", 0),
         ("call", "``` [=request=] {", "", "", 0),
         find=(
             r"\[(?:(=request=\]\s{0,64}\[=request=\]\s{0,64}\{)|(=request=\]\s{0,64}```json\s{0,64}\{)|(=request=\]\s{"
             r"0,64}```\s{0,64}\{)|(=request=\]\s{0,64}\[\s{0,64}\{)|(=request=\]\s{0,64}\{)|(=assistant=\])|(=request="
-            r"\]\s{0,64}\{)|(=stop=\])|(=top=\])|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\][\s_▁-]{0,64}\[\s{0,4}="
-            r"\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\]\s{0,4}\{)|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\][\s_▁-]{0,"
-            r"64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,64}\{)|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\][\s_"
-            r"▁-]{0,64}`\s{0,4}`\s{0,4}`[\s_▁-]{0,64}\{)|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\][\s_▁-]{0,64}\["
-            r"\s{0,4}\{)|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\][\s_▁-]{0,64}\{)|(\s{0,4}=\s{0,4}(?ai:request)"
-            r"\s{0,4}=\s{0,4}\]\s{0,4}\{)|(\s{0,4}=\s{0,4}(?ai:stop)\s{0,4}=\s{0,4}\]))|`(?:(``json\s{0,64}\[=request="
-            r"\]\s{0,64}\{)|(``\s{0,64}\[=request=\]\s{0,64}\{))"
+            r"\]\s{0,64}\{)|(=request=\])|(=stop=\])|(=top=\])|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\][\s_▁-]{0"
+            r",64}\[\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\]\s{0,4}\{)|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,"
+            r"4}\][\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,64}\{)|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}"
+            r"=\s{0,4}\][\s_▁-]{0,64}`\s{0,4}`\s{0,4}`[\s_▁-]{0,64}\{)|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\]["
+            r"\s_▁-]{0,64}\[\s{0,4}\{)|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\][\s_▁-]{0,64}\{)|(\s{0,4}=\s{0,4}"
+            r"(?ai:request)\s{0,4}=\s{0,4}\]\s{0,4}\{)|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\])|(\s{0,4}=\s{0,4"
+            r"}(?ai:stop)\s{0,4}=\s{0,4}\]))|`(?:(``python\s{0,64}\[=request=\]\s{0,64}\{)|(``json\s{0,64}\[=request="
+            r"\]\s{0,64}\{)|(``xml\s{0,64}\[=request=\]\s{0,64}\{)|(``\s{0,64}\[=request=\]\s{0,64}\{))"
         ), near=r"\[(?=[\t\n\r \-=_▁]|\Z)|`(?=[`]|\Z)", width=298,
     )
     OPENERS = (
         "[=request=] [=request=] {", "[=request=] ```json {", "[=request=] ``` {", "[=request=] [ {", "[=request=] {",
-        "[=request=] {",
+        "[=request=] {", "[=request=]",
     )
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
@@ -111,18 +125,14 @@ class StreamParser(UsualObjects):
     TO_ARGUMENTS = ', "input": {'
     USUAL_KEYS = ("function", "input")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
-        ("mark", "[=request=] [=request=] {", "", "", 0), ("mark", "[=request=] ```json {", "", "", 0),
-        ("mark", "[=request=] ``` {", "", "", 0), ("mark", "[=request=] [ {", "", "", 0),
-        ("mark", "[=request=] {", "", "", 2), ("mark", "[=assistant=]", "", "", 0),
-        ("mark", "[=request=] {", "", "", 2), ("mark", "[=stop=]", "", "", 0),
-        ("mark", "```json [=request=] {", "", "", 0), ("mark", "``` [=request=] {", "", "", 0),
+    BREAKS = Breaks(
+        ("mark", "[=assistant=]", "", "", 0), ("mark", "[=request=]", "", "", 1), ("mark", "[=stop=]", "", "", 0),
+        ("mark", "```python [=request=] {", "", "", 0), ("mark", "```json [=request=] {", "", "", 0),
+        ("mark", "```xml [=request=] {", "", "", 0), ("mark", "``` [=request=] {", "", "", 0),
         find=(
-            r"\[(?:(=request=\]\s{0,64}\[=request=\]\s{0,64}\{)|(=request=\]\s{0,64}```json\s{0,64}\{)|(=request=\]\s{"
-            r"0,64}```\s{0,64}\{)|(=request=\]\s{0,64}\[\s{0,64}\{)|(=request=\]\s{0,64}\{)|(=assistant=\])|(=request="
-            r"\]\s{0,64}\{)|(=stop=\]))|`(?:(``json\s{0,64}\[=request=\]\s{0,64}\{)|(``\s{0,64}\[=request=\]\s{0,64}\{"
-            "))"
-        ), near=r"\[(?=[=]|\Z)|`(?=[`]|\Z)", width=153, first="[`",
+            r"\[(?:(=assistant=\])|(=request=\])|(=stop=\]))|`(?:(``python\s{0,64}\[=request=\]\s{0,64}\{)|(``json\s{0"
+            r",64}\[=request=\]\s{0,64}\{)|(``xml\s{0,64}\[=request=\]\s{0,64}\{)|(``\s{0,64}\[=request=\]\s{0,64}\{))"
+        ), near=r"\[(?=[=]|\Z)|`(?=[`]|\Z)", width=151, first="[`",
     )
     LEFT_OVER = Scanner(("call", "[=request=]", "", "", 0), find=r"\[(=request=\])", near=r"\[(?=[=]|\Z)", width=12)
     USUAL_NEXT = (ExpectedText('[=request=]{"function": "'),)
@@ -132,56 +142,67 @@ class StreamParser(UsualObjects):
         ("call", ", [=request=] [=request=] {", "", "", 0), ("call", ", [=request=] ```json {", "", "", 0),
         ("call", ", [=request=] ``` {", "", "", 0), ("call", ", [=request=] [ {", "", "", 0),
         ("call", ", [=request=] {", "", "", 2), ("call", ", [=request=] {", "", "", 2),
-        ("call", "; [=request=] [=request=] {", "", "", 0), ("call", "; [=request=] ```json {", "", "", 0),
-        ("call", "; [=request=] ``` {", "", "", 0), ("call", "; [=request=] [ {", "", "", 0),
-        ("call", "; [=request=] {", "", "", 2), ("call", "; [=request=] {", "", "", 2),
+        ("call", ", [=request=]", "", "\n", 2), ("call", "; [=request=] [=request=] {", "", "", 0),
+        ("call", "; [=request=] ```json {", "", "", 0), ("call", "; [=request=] ``` {", "", "", 0),
+        ("call", "; [=request=] [ {", "", "", 0), ("call", "; [=request=] {", "", "", 2),
+        ("call", "; [=request=] {", "", "", 2), ("call", "; [=request=]", "", "\n", 2),
         ("call", "[=request=] [=request=] {", "", "", 1), ("call", "[=request=] ```json {", "", "", 1),
         ("call", "[=request=] ``` {", "", "", 1), ("call", "[=request=] [ {", "", "", 1),
         ("call", "[=request=] {", "", "", 2), ("header", "[=assistant=]", "", "", 0),
-        ("call", "[=request=] {", "", "", 2), ("end", "[=stop=]", "", "", 0), ("last", "[=top=]", "", "", 0),
-        ("call", "\x00[=request=][=request=]{", "", "", 6), ("call", "\x00[=request=]```json{", "", "", 6),
-        ("call", "\x00[=request=]```{", "", "", 6), ("call", "\x00[=request=][{", "", "", 6),
-        ("call", "\x00[=request=]{", "", "", 6), ("call", "\x00[=request=]{", "", "", 6),
-        ("end", "\x00[=stop=]", "", "", 6), ("call", "```json [=request=] {", "", "", 0),
+        ("call", "[=request=] {", "", "", 2), ("call", "[=request=]", "", "\n", 2), ("end", "[=stop=]", "", "", 0),
+        ("last", "[=top=]", "", "", 0), ("call", "\x00[=request=][=request=]{", "", "", 6),
+        ("call", "\x00[=request=]```json{", "", "", 6), ("call", "\x00[=request=]```{", "", "", 6),
+        ("call", "\x00[=request=][{", "", "", 6), ("call", "\x00[=request=]{", "", "", 6),
+        ("call", "\x00[=request=]{", "", "", 6), ("call", "\x00[=request=]", "", "\n", 6),
+        ("end", "\x00[=stop=]", "", "", 6), ("call", "```python [=request=] {", "", "", 0),
+        ("call", "```json [=request=] {", "", "", 0), ("call", "```xml [=request=] {", "", "", 0),
         ("call", "``` [=request=] {", "", "", 0),
         find=(
             r",(?:(\s{0,64}\[=request=\]\s{0,64}\[=request=\]\s{0,64}\{)|(\s{0,64}\[=request=\]\s{0,64}```json\s{0,64}"
             r"\{)|(\s{0,64}\[=request=\]\s{0,64}```\s{0,64}\{)|(\s{0,64}\[=request=\]\s{0,64}\[\s{0,64}\{)|(\s{0,64}\["
-            r"=request=\]\s{0,64}\{)|(\s{0,64}\[=request=\]\s{0,64}\{))|;(?:(\s{0,64}\[=request=\]\s{0,64}\[=request="
-            r"\]\s{0,64}\{)|(\s{0,64}\[=request=\]\s{0,64}```json\s{0,64}\{)|(\s{0,64}\[=request=\]\s{0,64}```\s{0,64}"
-            r"\{)|(\s{0,64}\[=request=\]\s{0,64}\[\s{0,64}\{)|(\s{0,64}\[=request=\]\s{0,64}\{)|(\s{0,64}\[=request=\]"
-            r"\s{0,64}\{))|\[(?:(=request=\]\s{0,64}\[=request=\]\s{0,64}\{)|(=request=\]\s{0,64}```json\s{0,64}\{)|(="
-            r"request=\]\s{0,64}```\s{0,64}\{)|(=request=\]\s{0,64}\[\s{0,64}\{)|(=request=\]\s{0,64}\{)|(=assistant="
-            r"\])|(=request=\]\s{0,64}\{)|(=stop=\])|(=top=\])|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\][\s_▁-]{0"
-            r",64}\[\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\]\s{0,4}\{)|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,"
-            r"4}\][\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,64}\{)|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}"
-            r"=\s{0,4}\][\s_▁-]{0,64}`\s{0,4}`\s{0,4}`[\s_▁-]{0,64}\{)|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\]["
-            r"\s_▁-]{0,64}\[\s{0,4}\{)|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\][\s_▁-]{0,64}\{)|(\s{0,4}=\s{0,4}"
-            r"(?ai:request)\s{0,4}=\s{0,4}\]\s{0,4}\{)|(\s{0,4}=\s{0,4}(?ai:stop)\s{0,4}=\s{0,4}\]))|`(?:(``json\s{0,6"
-            r"4}\[=request=\]\s{0,64}\{)|(``\s{0,64}\[=request=\]\s{0,64}\{))"
+            r"=request=\]\s{0,64}\{)|(\s{0,64}\[=request=\]\s{0,64}\{)|(\s{0,64}\[=request=\]))|;(?:(\s{0,64}\[=reques"
+            r"t=\]\s{0,64}\[=request=\]\s{0,64}\{)|(\s{0,64}\[=request=\]\s{0,64}```json\s{0,64}\{)|(\s{0,64}\[=reques"
+            r"t=\]\s{0,64}```\s{0,64}\{)|(\s{0,64}\[=request=\]\s{0,64}\[\s{0,64}\{)|(\s{0,64}\[=request=\]\s{0,64}\{)"
+            r"|(\s{0,64}\[=request=\]\s{0,64}\{)|(\s{0,64}\[=request=\]))|\[(?:(=request=\]\s{0,64}\[=request=\]\s{0,6"
+            r"4}\{)|(=request=\]\s{0,64}```json\s{0,64}\{)|(=request=\]\s{0,64}```\s{0,64}\{)|(=request=\]\s{0,64}\[\s"
+            r"{0,64}\{)|(=request=\]\s{0,64}\{)|(=assistant=\])|(=request=\]\s{0,64}\{)|(=request=\])|(=stop=\])|(=top"
+            r"=\])|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\][\s_▁-]{0,64}\[\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s"
+            r"{0,4}\]\s{0,4}\{)|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\][\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?a"
+            r"i:json)[\s_▁-]{0,64}\{)|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\][\s_▁-]{0,64}`\s{0,4}`\s{0,4}`[\s_"
+            r"▁-]{0,64}\{)|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\][\s_▁-]{0,64}\[\s{0,4}\{)|(\s{0,4}=\s{0,4}(?a"
+            r"i:request)\s{0,4}=\s{0,4}\][\s_▁-]{0,64}\{)|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\]\s{0,4}\{)|(\s"
+            r"{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\])|(\s{0,4}=\s{0,4}(?ai:stop)\s{0,4}=\s{0,4}\]))|`(?:(``python"
+            r"\s{0,64}\[=request=\]\s{0,64}\{)|(``json\s{0,64}\[=request=\]\s{0,64}\{)|(``xml\s{0,64}\[=request=\]\s{0"
+            r",64}\{)|(``\s{0,64}\[=request=\]\s{0,64}\{))"
         ), near=r",|;|\[(?=[\t\n\r \-=_▁]|\Z)|`(?=[`]|\Z)", width=298,
     )
     AFTER_TURN = Scanner(
         ("header", "[=assistant=] [=request=] [=request=] {", "", "", 0),
+        ("header", "[=assistant=] ```python [=request=] {", "", "", 0),
         ("header", "[=assistant=] [=request=] ```json {", "", "", 0),
         ("header", "[=assistant=] ```json [=request=] {", "", "", 0),
+        ("header", "[=assistant=] ```xml [=request=] {", "", "", 0),
         ("header", "[=assistant=] [=request=] ``` {", "", "", 0),
         ("header", "[=assistant=] ``` [=request=] {", "", "", 0),
         ("header", "[=assistant=] [=request=] [ {", "", "", 0), ("header", "[=assistant=] [=request=] {", "", "", 2),
-        ("header", "[=assistant=] [=request=] {", "", "", 2), ("call", "[=request=] [=request=] {", "", "", 1),
-        ("call", "[=request=] ```json {", "", "", 1), ("call", "[=request=] ``` {", "", "", 1),
-        ("call", "[=request=] [ {", "", "", 1), ("call", "[=request=] {", "", "", 2),
-        ("call", "[=request=] {", "", "", 2), ("call", "```json [=request=] {", "", "", 1),
+        ("header", "[=assistant=] [=request=] {", "", "", 2), ("header", "[=assistant=] [=request=]", "", "\n", 2),
+        ("call", "[=request=] [=request=] {", "", "", 1), ("call", "[=request=] ```json {", "", "", 1),
+        ("call", "[=request=] ``` {", "", "", 1), ("call", "[=request=] [ {", "", "", 1),
+        ("call", "[=request=] {", "", "", 2), ("call", "[=request=] {", "", "", 2),
+        ("call", "[=request=]", "", "\n", 2), ("call", "```python [=request=] {", "", "", 1),
+        ("call", "```json [=request=] {", "", "", 1), ("call", "```xml [=request=] {", "", "", 1),
         ("call", "``` [=request=] {", "", "", 1),
         find=(
-            r"\[(?:(=assistant=\]\s{0,64}\[=request=\]\s{0,64}\[=request=\]\s{0,64}\{)|(=assistant=\]\s{0,64}\[=reques"
-            r"t=\]\s{0,64}```json\s{0,64}\{)|(=assistant=\]\s{0,64}```json\s{0,64}\[=request=\]\s{0,64}\{)|(=assistant"
-            r"=\]\s{0,64}\[=request=\]\s{0,64}```\s{0,64}\{)|(=assistant=\]\s{0,64}```\s{0,64}\[=request=\]\s{0,64}\{)"
-            r"|(=assistant=\]\s{0,64}\[=request=\]\s{0,64}\[\s{0,64}\{)|(=assistant=\]\s{0,64}\[=request=\]\s{0,64}\{)"
-            r"|(=assistant=\]\s{0,64}\[=request=\]\s{0,64}\{)|(=request=\]\s{0,64}\[=request=\]\s{0,64}\{)|(=request="
-            r"\]\s{0,64}```json\s{0,64}\{)|(=request=\]\s{0,64}```\s{0,64}\{)|(=request=\]\s{0,64}\[\s{0,64}\{)|(=requ"
-            r"est=\]\s{0,64}\{)|(=request=\]\s{0,64}\{))|`(?:(``json\s{0,64}\[=request=\]\s{0,64}\{)|(``\s{0,64}\[=req"
-            r"uest=\]\s{0,64}\{))"
+            r"\[(?:(=assistant=\]\s{0,64}\[=request=\]\s{0,64}\[=request=\]\s{0,64}\{)|(=assistant=\]\s{0,64}```python"
+            r"\s{0,64}\[=request=\]\s{0,64}\{)|(=assistant=\]\s{0,64}\[=request=\]\s{0,64}```json\s{0,64}\{)|(=assista"
+            r"nt=\]\s{0,64}```json\s{0,64}\[=request=\]\s{0,64}\{)|(=assistant=\]\s{0,64}```xml\s{0,64}\[=request=\]\s"
+            r"{0,64}\{)|(=assistant=\]\s{0,64}\[=request=\]\s{0,64}```\s{0,64}\{)|(=assistant=\]\s{0,64}```\s{0,64}\[="
+            r"request=\]\s{0,64}\{)|(=assistant=\]\s{0,64}\[=request=\]\s{0,64}\[\s{0,64}\{)|(=assistant=\]\s{0,64}\[="
+            r"request=\]\s{0,64}\{)|(=assistant=\]\s{0,64}\[=request=\]\s{0,64}\{)|(=assistant=\]\s{0,64}\[=request=\]"
+            r")|(=request=\]\s{0,64}\[=request=\]\s{0,64}\{)|(=request=\]\s{0,64}```json\s{0,64}\{)|(=request=\]\s{0,6"
+            r"4}```\s{0,64}\{)|(=request=\]\s{0,64}\[\s{0,64}\{)|(=request=\]\s{0,64}\{)|(=request=\]\s{0,64}\{)|(=req"
+            r"uest=\]))|`(?:(``python\s{0,64}\[=request=\]\s{0,64}\{)|(``json\s{0,64}\[=request=\]\s{0,64}\{)|(``xml\s"
+            r"{0,64}\[=request=\]\s{0,64}\{)|(``\s{0,64}\[=request=\]\s{0,64}\{))"
         ), near=r"\[(?=[=]|\Z)|`(?=[`]|\Z)", width=231,
     )
 

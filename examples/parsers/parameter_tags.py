@@ -14,12 +14,14 @@ from __future__ import annotations
 
 if __package__:
     from ._tplc_runtime import (
+        Breaks,
         Delta,
         ExpectedText,
         Message,
         Pattern,
         RawPairs,
         Scanner,
+        SlotEnds,
         ValueWords,
         checked_text,
         require_runtime,
@@ -27,12 +29,14 @@ if __package__:
     )
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
+        Breaks,
         Delta,
         ExpectedText,
         Message,
         Pattern,
         RawPairs,
         Scanner,
+        SlotEnds,
         ValueWords,
         checked_text,
         require_runtime,
@@ -70,13 +74,15 @@ class StreamParser(RawPairs):
         ("line", "<deed> <do= <deed> <do=", "\n\n", "", 0), ("line", "<deed> <do=", "\n\n", "", 2),
         ("reasoning_end", "</musings>", "\n", "\n\n", 0), ("line", "<do=", "", "", 1), ("end", "<:>", "", "\n", 0),
         ("line", "\x00<deed><do=<deed><do=", "\n\n", "", 6), ("line", "\x00<deed><do=", "\n\n", "", 6),
-        ("alike", "\x00</musings>", "\n", "\n\n", 6), ("line", "```json <deed> <do=", "", "", 0),
+        ("alike", "\x00</musings>", "\n", "\n\n", 6), ("line", "```python <deed> <do=", "", "", 0),
+        ("line", "```json <deed> <do=", "", "", 0), ("line", "```xml <deed> <do=", "", "", 0),
         ("line", "``` <deed> <do=", "", "", 0),
         find=(
             r"<(?:(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(deed>\s{0,64}<do=)|(/musings>)|(do=)|(:>)|(\s{0,4}(?a"
             r"i:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)\s{0,4}=[\s_▁-]{0,64}<\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}"
             r"<\s{0,4}(?ai:do)\s{0,4}=)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)\s{0,4}=)|(\s{0,4}/\s{0"
-            r",4}(?ai:musings)\s{0,4}>))|`(?:(``json\s{0,64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>\s{0,64}<do=))"
+            r",4}(?ai:musings)\s{0,4}>))|`(?:(``python\s{0,64}<deed>\s{0,64}<do=)|(``json\s{0,64}<deed>\s{0,64}<do=)|("
+            r"``xml\s{0,64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>\s{0,64}<do=))"
         ), near=r"<(?=[\t\n\r \-/:D_d▁]|\Z)|`(?=[`]|\Z)", width=372, leads="\n\n",
     )
     IN_CONTENT = Scanner(
@@ -85,14 +91,16 @@ class StreamParser(RawPairs):
         ("header", "<:assistant:>", "", "\n", 0), ("call", "<deed> <do=", "\n\n", "", 2),
         ("stray", "</musings>", "\n", "\n\n", 0), ("reasoning", "<musings>", "", "\n", 0), ("call", "<do=", "", "", 1),
         ("end", "<:>", "", "\n", 0), ("call", "\x00<deed><do=<deed><do=", "\n\n", "", 6),
-        ("call", "\x00<deed><do=", "\n\n", "", 6), ("call", "```json <deed> <do=", "", "", 0),
+        ("call", "\x00<deed><do=", "\n\n", "", 6), ("call", "```python <deed> <do=", "", "", 0),
+        ("call", "```json <deed> <do=", "", "", 0), ("call", "```xml <deed> <do=", "", "", 0),
         ("call", "``` <deed> <do=", "", "", 0),
         find=(
             r"<(?:(deed>\s{0,64}<do=\s{0,64}</do>\s{0,64}</deed>)|(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(deed>"
             r"\s{0,64}</do>\s{0,64}</deed>)|(deed>\s{0,64}</deed>)|(:assistant:>)|(deed>\s{0,64}<do=)|(/musings>)|(mus"
             r"ings>)|(do=)|(:>)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)\s{0,4}=[\s_▁-]{0,64}<\s{0,4}(?"
             r"ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)\s{0,4}=)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?"
-            r"ai:do)\s{0,4}=))|`(?:(``json\s{0,64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>\s{0,64}<do=))"
+            r"ai:do)\s{0,4}=))|`(?:(``python\s{0,64}<deed>\s{0,64}<do=)|(``json\s{0,64}<deed>\s{0,64}<do=)|(``xml\s{0,"
+            r"64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>\s{0,64}<do=))"
         ), near=r"<(?=[\t\n\r \-/:D_dm▁]|\Z)|`(?=[`]|\Z)", width=372, leads="\n\n",
     )
     BEFORE_CONTENT = Scanner(
@@ -102,14 +110,15 @@ class StreamParser(RawPairs):
         ("stray", "</musings>", "\n", "\n\n", 0), ("reasoning", "<musings>", "", "\n", 0), ("call", "<do=", "", "", 1),
         ("end", "<:>", "", "\n", 0), ("call", "\x00<deed><do=<deed><do=", "\n\n", "", 6),
         ("call", "\x00<deed><do=", "\n\n", "", 6), ("reasoning", "\x00<musings>", "", "\n", 6),
-        ("call", "```json <deed> <do=", "", "", 0), ("call", "``` <deed> <do=", "", "", 0),
+        ("call", "```python <deed> <do=", "", "", 0), ("call", "```json <deed> <do=", "", "", 0),
+        ("call", "```xml <deed> <do=", "", "", 0), ("call", "``` <deed> <do=", "", "", 0),
         find=(
             r"<(?:(deed>\s{0,64}<do=\s{0,64}</do>\s{0,64}</deed>)|(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(deed>"
             r"\s{0,64}</do>\s{0,64}</deed>)|(deed>\s{0,64}</deed>)|(:assistant:>)|(deed>\s{0,64}<do=)|(/musings>)|(mus"
             r"ings>)|(do=)|(:>)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)\s{0,4}=[\s_▁-]{0,64}<\s{0,4}(?"
             r"ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)\s{0,4}=)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?"
-            r"ai:do)\s{0,4}=)|(\s{0,4}(?ai:musings)\s{0,4}>))|`(?:(``json\s{0,64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>"
-            r"\s{0,64}<do=))"
+            r"ai:do)\s{0,4}=)|(\s{0,4}(?ai:musings)\s{0,4}>))|`(?:(``python\s{0,64}<deed>\s{0,64}<do=)|(``json\s{0,64}"
+            r"<deed>\s{0,64}<do=)|(``xml\s{0,64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>\s{0,64}<do=))"
         ), near=r"<(?=[\t\n\r \-/:DM_dm▁]|\Z)|`(?=[`]|\Z)", width=372, leads="\n\n",
     )
     REASONING_AGAIN = Scanner(
@@ -118,21 +127,22 @@ class StreamParser(RawPairs):
     OPENERS = ("<deed> <do= <deed> <do=", "<deed> <do=", "<do=")
     # call = name ">" arguments
     HEADER = (
-        ("name", Scanner(
+        ("name", SlotEnds(
             ("suffix", ">", "", "\n", 0), find=">()", near=">", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:>())",
             trails=("\n",),
         ), ""),
     )
     HEADER_PARTS = ("<deed>", "<do=", "do", "<", "=", ">")
     HEADER_TEXTS = Pattern("(?:<deed>|<do=|do|<|=|>|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+)")
-    BREAKS = Scanner(
+    BREAKS = Breaks(
         ("mark", "<:assistant:>", "", "", 0), ("mark", "<deed> <do=", "", "", 1), ("mark", "</deed>", "", "", 0),
-        ("mark", "</do>", "", "", 0), ("mark", "<do=", "", "", 1), ("mark", "```json <deed> <do=", "", "", 0),
+        ("mark", "</do>", "", "", 0), ("mark", "<do=", "", "", 1), ("mark", "```python <deed> <do=", "", "", 0),
+        ("mark", "```json <deed> <do=", "", "", 0), ("mark", "```xml <deed> <do=", "", "", 0),
         ("mark", "``` <deed> <do=", "", "", 0),
         find=(
-            r"<(?:(:assistant:>)|(deed>\s{0,64}<do=)|(/deed>)|(/do>)|(do=))|`(?:(``json\s{0,64}<deed>\s{0,64}<do=)|(``"
-            r"\s{0,64}<deed>\s{0,64}<do=))"
-        ), near=r"<(?=[/:d]|\Z)|`(?=[`]|\Z)", width=148, first="<`",
+            r"<(?:(:assistant:>)|(deed>\s{0,64}<do=)|(/deed>)|(/do>)|(do=))|`(?:(``python\s{0,64}<deed>\s{0,64}<do=)|("
+            r"``json\s{0,64}<deed>\s{0,64}<do=)|(``xml\s{0,64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>\s{0,64}<do=))"
+        ), near=r"<(?=[/:d]|\Z)|`(?=[`]|\Z)", width=150, first="<`",
     )
     LEFT_OVER = Scanner(("call", "<deed> <do=", "", "", 0), find=r"<(deed>\s{0,64}<do=)", near=r"<(?=[d]|\Z)", width=76)
     USUAL_NEXT = (ExpectedText("</do>\n</deed>\n<deed>\n<do="), ExpectedText("<deed>\n<do="))
@@ -141,7 +151,7 @@ class StreamParser(RawPairs):
     NAMES_ALIKE = True
     # arguments = ("<with=" key ">" value)*
     PAIR = (
-        ("key", Scanner(
+        ("key", SlotEnds(
             ("suffix", ">", "", "\n", 0), find=">()", near=">", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:>())",
             trails=("\n",),
         ), ""),
@@ -153,14 +163,16 @@ class StreamParser(RawPairs):
         ("next", "<:>", "", "\n", 0), ("next", "\x00<deed><do=<deed><do=", "\n\n", "", 6),
         ("next", "\x00</do></deed>", "", "", 6), ("next", "\x00<deed><do=", "\n\n", "", 6),
         ("skip", "\x00</with>", "", "", 6), ("next", "\x00</deed>", "", "", 6), ("pair", "\x00<with=", "", "", 6),
-        ("next", "```json <deed> <do=", "", "", 0), ("next", "``` <deed> <do=", "", "", 0),
+        ("next", "```python <deed> <do=", "", "", 0), ("next", "```json <deed> <do=", "", "", 0),
+        ("next", "```xml <deed> <do=", "", "", 0), ("next", "``` <deed> <do=", "", "", 0),
         find=(
             r"<(?:(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(/do>\s{0,64}</deed>)|(deed>\s{0,64}<do=)|(/with>)|(/d"
             r"eed>)|(with=)|(/do>)|(do=)|(:>)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)\s{0,4}=[\s_▁-]{0"
             r",64}<\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)\s{0,4}=)|(\s{0,4}/\s{0,4}(?ai:do)\s{0,4}>[\s"
             r"_▁-]{0,64}<\s{0,4}/\s{0,4}(?ai:deed)\s{0,4}>)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)\s{"
             r"0,4}=)|(\s{0,4}/\s{0,4}(?ai:with)\s{0,4}>)|(\s{0,4}/\s{0,4}(?ai:deed)\s{0,4}>)|(\s{0,4}(?ai:with)\s{0,4}"
-            r"=))|`(?:(``json\s{0,64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>\s{0,64}<do=))"
+            r"=))|`(?:(``python\s{0,64}<deed>\s{0,64}<do=)|(``json\s{0,64}<deed>\s{0,64}<do=)|(``xml\s{0,64}<deed>\s{0"
+            r",64}<do=)|(``\s{0,64}<deed>\s{0,64}<do=))"
         ), near=r"<(?=[\t\n\r \-/:DW_dw▁]|\Z)|`(?=[`]|\Z)", width=372, leads="\n\n",
     )
     USUAL_PAIR = (ExpectedText("<with="),)
@@ -210,7 +222,8 @@ class StreamParser(RawPairs):
         ("reasoning", "<musings>", "", "\n", 0), ("closed", "</deed>", "", "", 1), ("close", "</do>", "", "", 2),
         ("call", "<do=", "", "", 1), ("end", "<:>", "", "\n", 0), ("call", "\x00<deed><do=<deed><do=", "", "", 6),
         ("closed", "\x00</do></deed>", "", "", 6), ("call", "\x00<deed><do=", "", "", 6),
-        ("closed", "\x00</deed>", "", "", 6), ("call", "```json <deed> <do=", "", "", 0),
+        ("closed", "\x00</deed>", "", "", 6), ("call", "```python <deed> <do=", "", "", 0),
+        ("call", "```json <deed> <do=", "", "", 0), ("call", "```xml <deed> <do=", "", "", 0),
         ("call", "``` <deed> <do=", "", "", 0),
         find=(
             r",(?:(\s{0,64}<deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(\s{0,64}<deed>\s{0,64}<do=))|;(?:(\s{0,64}<d"
@@ -220,22 +233,27 @@ class StreamParser(RawPairs):
             r"/deed>)|(/do>)|(do=)|(:>)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)\s{0,4}=[\s_▁-]{0,64}<"
             r"\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)\s{0,4}=)|(\s{0,4}/\s{0,4}(?ai:do)\s{0,4}>[\s_▁-]{"
             r"0,64}<\s{0,4}/\s{0,4}(?ai:deed)\s{0,4}>)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)\s{0,4}="
-            r")|(\s{0,4}/\s{0,4}(?ai:deed)\s{0,4}>))|`(?:(``json\s{0,64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>\s{0,64}<"
-            "do=))"
+            r")|(\s{0,4}/\s{0,4}(?ai:deed)\s{0,4}>))|`(?:(``python\s{0,64}<deed>\s{0,64}<do=)|(``json\s{0,64}<deed>\s{"
+            r"0,64}<do=)|(``xml\s{0,64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>\s{0,64}<do=))"
         ), near=r",|;|<(?=[\t\n\r \-/:D_dm▁]|\Z)|`(?=[`]|\Z)", width=372, leads="\n",
     )
     AFTER_TURN = Scanner(
         ("header", "<:assistant:> <deed> <do= <deed> <do=", "", "", 0),
+        ("header", "<:assistant:> ```python <deed> <do=", "", "", 0),
         ("header", "<:assistant:> ```json <deed> <do=", "", "", 0),
+        ("header", "<:assistant:> ```xml <deed> <do=", "", "", 0),
         ("header", "<:assistant:> ``` <deed> <do=", "", "", 0), ("header", "<:assistant:> <deed> <do=", "", "", 2),
         ("call", "<deed> <do= <deed> <do=", "\n\n", "", 1), ("header", "<:assistant:> <do=", "", "", 0),
-        ("call", "<deed> <do=", "\n\n", "", 2), ("call", "<do=", "", "", 1), ("call", "```json <deed> <do=", "", "", 1),
-        ("call", "``` <deed> <do=", "", "", 1),
+        ("call", "<deed> <do=", "\n\n", "", 2), ("call", "<do=", "", "", 1),
+        ("call", "```python <deed> <do=", "", "", 1), ("call", "```json <deed> <do=", "", "", 1),
+        ("call", "```xml <deed> <do=", "", "", 1), ("call", "``` <deed> <do=", "", "", 1),
         find=(
-            r"<(?:(:assistant:>\s{0,64}<deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(:assistant:>\s{0,64}```json\s{0,"
-            r"64}<deed>\s{0,64}<do=)|(:assistant:>\s{0,64}```\s{0,64}<deed>\s{0,64}<do=)|(:assistant:>\s{0,64}<deed>\s"
-            r"{0,64}<do=)|(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(:assistant:>\s{0,64}<do=)|(deed>\s{0,64}<do=)"
-            r"|(do=))|`(?:(``json\s{0,64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>\s{0,64}<do=))"
+            r"<(?:(:assistant:>\s{0,64}<deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(:assistant:>\s{0,64}```python\s{"
+            r"0,64}<deed>\s{0,64}<do=)|(:assistant:>\s{0,64}```json\s{0,64}<deed>\s{0,64}<do=)|(:assistant:>\s{0,64}``"
+            r"`xml\s{0,64}<deed>\s{0,64}<do=)|(:assistant:>\s{0,64}```\s{0,64}<deed>\s{0,64}<do=)|(:assistant:>\s{0,64"
+            r"}<deed>\s{0,64}<do=)|(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(:assistant:>\s{0,64}<do=)|(deed>\s{0"
+            r",64}<do=)|(do=))|`(?:(``python\s{0,64}<deed>\s{0,64}<do=)|(``json\s{0,64}<deed>\s{0,64}<do=)|(``xml\s{0,"
+            r"64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>\s{0,64}<do=))"
         ), near=r"<(?=[:d]|\Z)|`(?=[`]|\Z)", width=294, leads="\n\n",
     )
 

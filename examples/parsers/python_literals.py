@@ -12,6 +12,7 @@ from __future__ import annotations
 
 if __package__:
     from ._tplc_runtime import (
+        Breaks,
         Delta,
         ExpectedText,
         Message,
@@ -19,12 +20,14 @@ if __package__:
         Pattern,
         PlainStyle,
         Scanner,
+        SlotEnds,
         checked_text,
         require_runtime,
         run_command,
     )
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
+        Breaks,
         Delta,
         ExpectedText,
         Message,
@@ -32,6 +35,7 @@ else:
         Pattern,
         PlainStyle,
         Scanner,
+        SlotEnds,
         checked_text,
         require_runtime,
         run_command,
@@ -63,6 +67,8 @@ class StreamParser(Objects):
 
     HEADS = ("",)
     ANCHORS = ("[assistant]>",)
+    HEADED = False
+    REASONING = False
     AT_LINES = True
     OTHER_SPELLINGS = True
     CUT_MARKERS = True
@@ -73,7 +79,8 @@ class StreamParser(Objects):
         ("call", "[run] {'callable':", "", "", 2), ("header", "[assistant]>", "", "", 0),
         ("empty", "[run] } [ran]", "", "", 0), ("call", "\x00[run]{'callable':'[run]{'callable':'", "", "", 6),
         ("call", "\x00[run]{'callable':'", "", "", 6), ("call", "\x00[run]{'callable':", "", "", 6),
-        ("call", "```json [run] {'callable': '", "", "", 0), ("call", "``` [run] {'callable': '", "", "", 0),
+        ("call", "```python [run] {'callable': '", "", "", 0), ("call", "```json [run] {'callable': '", "", "", 0),
+        ("call", "```xml [run] {'callable': '", "", "", 0), ("call", "``` [run] {'callable': '", "", "", 0),
         find=(
             r"<(\[\.\])|\[(?:(run\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(run\]"
             r"\s{0,64}\{'callable':\s{0,64}'\s{0,64}\}\s{0,64}\[ran\])|(run\]\s{0,64}\{'callable':\s{0,64}')|(run\]\s{"
@@ -81,14 +88,15 @@ class StreamParser(Objects):
             r"\s{0,4}'\s{0,4}(?ai:callable)\s{0,4}'\s{0,4}:[\s_▁-]{0,64}'[\s_▁-]{0,64}\[\s{0,4}(?ai:run)\s{0,4}\]\s{0,"
             r"4}\{\s{0,4}'\s{0,4}(?ai:callable)\s{0,4}'\s{0,4}:[\s_▁-]{0,64}')|(\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0"
             r",4}'\s{0,4}(?ai:callable)\s{0,4}'\s{0,4}:[\s_▁-]{0,64}')|(\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4}'\s{0"
-            r",4}(?ai:callable)\s{0,4}'\s{0,4}:))|`(?:(``json\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(``\s{0,64"
-            r"}\[run\]\s{0,64}\{'callable':\s{0,64}'))"
+            r",4}(?ai:callable)\s{0,4}'\s{0,4}:))|`(?:(``python\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(``json"
+            r"\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(``xml\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(``"
+            r"\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}'))"
         ), near=r"<(?=[\[]|\Z)|\[(?=[\t\n\r \-R_ar▁]|\Z)|`(?=[`]|\Z)", width=452,
     )
     OPENERS = ("[run] {'callable': ' [run] {'callable': '", "[run] {'callable': '")
     # call = name "', 'kwargs':" arguments
     HEADER = (
-        ("name", Scanner(
+        ("name", SlotEnds(
             ("suffix", "', 'kwargs':", "", " ", 0), ("bare", "{", "", "", 0), find=r"'(,\s{0,64}'kwargs':)|\{()",
             near=r"'(?=[,]|\Z)|\{", width=77, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:'(,\s{0,64}'kwargs':))",
             trails=(" ",),
@@ -102,14 +110,16 @@ class StreamParser(Objects):
     )
     SHORT_OPENERS = ("[run]{'callable':",)
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
+    BREAKS = Breaks(
         ("mark", "[run] {'callable': '", "", "", 1), ("mark", "[assistant]>", "", "", 0), ("mark", "[ran]", "", "", 1),
-        ("mark", "```json [run] {'callable': '", "", "", 0), ("mark", "``` [run] {'callable': '", "", "", 0),
+        ("mark", "```python [run] {'callable': '", "", "", 0), ("mark", "```json [run] {'callable': '", "", "", 0),
+        ("mark", "```xml [run] {'callable': '", "", "", 0), ("mark", "``` [run] {'callable': '", "", "", 0),
         ("mark", "} [ran]", "", "", 0),
         find=(
-            r"\[(?:(run\]\s{0,64}\{'callable':\s{0,64}')|(assistant\]>)|(ran\]))|`(?:(``json\s{0,64}\[run\]\s{0,64}\{'"
-            r"callable':\s{0,64}')|(``\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}'))|\}(\s{0,64}\[ran\])"
-        ), near=r"\[(?=[ar]|\Z)|`(?=[`]|\Z)|\}", width=220, first="[`}",
+            r"\[(?:(run\]\s{0,64}\{'callable':\s{0,64}')|(assistant\]>)|(ran\]))|`(?:(``python\s{0,64}\[run\]\s{0,64}"
+            r"\{'callable':\s{0,64}')|(``json\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(``xml\s{0,64}\[run\]\s{0,"
+            r"64}\{'callable':\s{0,64}')|(``\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}'))|\}(\s{0,64}\[ran\])"
+        ), near=r"\[(?=[ar]|\Z)|`(?=[`]|\Z)|\}", width=222, first="[`}",
     )
     LEFT_OVER = Scanner(
         ("call", "[run] {'callable': '", "", "", 0), find=r"\[(run\]\s{0,64}\{'callable':\s{0,64}')",
@@ -130,7 +140,8 @@ class StreamParser(Objects):
         ("empty", "[run] } [ran]", "", "", 0), ("closed", "[ran]", "", "", 1),
         ("call", "\x00[run]{'callable':'[run]{'callable':'", "", "", 6), ("call", "\x00[run]{'callable':'", "", "", 6),
         ("call", "\x00[run]{'callable':", "", "", 6), ("closed", "\x00[ran]", "", "", 6),
-        ("call", "```json [run] {'callable': '", "", "", 0), ("call", "``` [run] {'callable': '", "", "", 0),
+        ("call", "```python [run] {'callable': '", "", "", 0), ("call", "```json [run] {'callable': '", "", "", 0),
+        ("call", "```xml [run] {'callable': '", "", "", 0), ("call", "``` [run] {'callable': '", "", "", 0),
         ("closed", "} [ran]", "", "", 1), ("close", "}", "", "", 2),
         find=(
             r",(?:(\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(\s{0,6"
@@ -142,24 +153,30 @@ class StreamParser(Objects):
             r",4}(?ai:callable)\s{0,4}'\s{0,4}:[\s_▁-]{0,64}'[\s_▁-]{0,64}\[\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4}'"
             r"\s{0,4}(?ai:callable)\s{0,4}'\s{0,4}:[\s_▁-]{0,64}')|(\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4}'\s{0,4}("
             r"?ai:callable)\s{0,4}'\s{0,4}:[\s_▁-]{0,64}')|(\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4}'\s{0,4}(?ai:call"
-            r"able)\s{0,4}'\s{0,4}:)|(\s{0,4}(?ai:ran)\s{0,4}\]))|`(?:(``json\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,"
-            r"64}')|(``\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}'))|\}(?:(\s{0,64}\[ran\])|())"
+            r"able)\s{0,4}'\s{0,4}:)|(\s{0,4}(?ai:ran)\s{0,4}\]))|`(?:(``python\s{0,64}\[run\]\s{0,64}\{'callable':\s{"
+            r"0,64}')|(``json\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(``xml\s{0,64}\[run\]\s{0,64}\{'callable':"
+            r"\s{0,64}')|(``\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}'))|\}(?:(\s{0,64}\[ran\])|())"
         ), near=r",|;|<(?=[\[]|\Z)|\[(?=[\t\n\r \-R_ar▁]|\Z)|`(?=[`]|\Z)|\}", width=452,
     )
     AFTER_TURN = Scanner(
         ("header", "[assistant]> [run] {'callable': ' [run] {'callable': '", "", "", 0),
+        ("header", "[assistant]> ```python [run] {'callable': '", "", "", 0),
         ("header", "[assistant]> ```json [run] {'callable': '", "", "", 0),
         ("call", "[run] {'callable': ' [run] {'callable': '", "", "", 1),
+        ("header", "[assistant]> ```xml [run] {'callable': '", "", "", 0),
         ("header", "[assistant]> ``` [run] {'callable': '", "", "", 0),
         ("header", "[assistant]> [run] {'callable': '", "", "", 2), ("call", "[run] {'callable': '", "", "", 2),
-        ("call", "```json [run] {'callable': '", "", "", 1), ("call", "``` [run] {'callable': '", "", "", 1),
+        ("call", "```python [run] {'callable': '", "", "", 1), ("call", "```json [run] {'callable': '", "", "", 1),
+        ("call", "```xml [run] {'callable': '", "", "", 1), ("call", "``` [run] {'callable': '", "", "", 1),
         find=(
             r"\[(?:(assistant\]>\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,"
-            r"64}')|(assistant\]>\s{0,64}```json\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(run\]\s{0,64}\{'callab"
-            r"le':\s{0,64}'\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(assistant\]>\s{0,64}```\s{0,64}\[run\]\s{0,"
-            r"64}\{'callable':\s{0,64}')|(assistant\]>\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(run\]\s{0,64}\{'"
-            r"callable':\s{0,64}'))|`(?:(``json\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(``\s{0,64}\[run\]\s{0,6"
-            r"4}\{'callable':\s{0,64}'))"
+            r"64}')|(assistant\]>\s{0,64}```python\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(assistant\]>\s{0,64}"
+            r"```json\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(run\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\[run"
+            r"\]\s{0,64}\{'callable':\s{0,64}')|(assistant\]>\s{0,64}```xml\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64"
+            r"}')|(assistant\]>\s{0,64}```\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(assistant\]>\s{0,64}\[run\]"
+            r"\s{0,64}\{'callable':\s{0,64}')|(run\]\s{0,64}\{'callable':\s{0,64}'))|`(?:(``python\s{0,64}\[run\]\s{0,"
+            r"64}\{'callable':\s{0,64}')|(``json\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(``xml\s{0,64}\[run\]\s"
+            r"{0,64}\{'callable':\s{0,64}')|(``\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}'))"
         ), near=r"\[(?=[ar]|\Z)|`(?=[`]|\Z)", width=437,
     )
 

@@ -13,12 +13,14 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
+        Breaks,
         Delta,
         ExpectedText,
         Message,
         Objects,
         Pattern,
         Scanner,
+        SlotEnds,
         Style,
         checked_text,
         require_runtime,
@@ -27,12 +29,14 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
+        Breaks,
         Delta,
         ExpectedText,
         Message,
         Objects,
         Pattern,
         Scanner,
+        SlotEnds,
         Style,
         checked_text,
         require_runtime,
@@ -55,7 +59,14 @@ require_runtime(TPLC_VERSION, __name__)
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
+    (
+        ('"', '"', "json"),
+        ("'", "'", "python"),
+        ("“", "”", "json"),
+        ("”", "”", "json"),
+        ("‘", "’", "json"),
+        ('\\"', '\\"', "none"),
+    ),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -65,6 +76,8 @@ class StreamParser(Objects):
 
     HEADS = ("",)
     ANCHORS = ("<!assistant!>",)
+    HEADED = False
+    REASONING = False
     AT_LINES = True
     OTHER_SPELLINGS = True
     CUT_MARKERS = True
@@ -80,8 +93,11 @@ class StreamParser(Objects):
         ("call", "\x00<!calls!><!call!><!call!>tools.", "", "", 6), ("call", "\x00<!calls!><!call!>tools.", "", "", 6),
         ("call", "\x00<!calls!><!call!>", "", "", 6), ("call", "\x00<!call!>tools.", "", "", 6),
         ("call", "\x00<!calls!>", "", "", 6), ("call", "\x00<!call!>", "", "", 6),
-        ("call", "```json <!calls!> <!call!>tools.", "", "", 0), ("call", "``` <!calls!> <!call!>tools.", "", "", 0),
-        ("call", "```json <!call!>tools.", "", "", 0), ("call", "``` <!call!>tools.", "", "", 0),
+        ("call", "```python <!calls!> <!call!>tools.", "", "", 0),
+        ("call", "```json <!calls!> <!call!>tools.", "", "", 0), ("call", "```xml <!calls!> <!call!>tools.", "", "", 0),
+        ("call", "``` <!calls!> <!call!>tools.", "", "", 0), ("call", "```python <!call!>tools.", "", "", 0),
+        ("call", "```json <!call!>tools.", "", "", 0), ("call", "```xml <!call!>tools.", "", "", 0),
+        ("call", "``` <!call!>tools.", "", "", 0),
         find=(
             r"<(?:(!calls!>\s{0,64}<!call!>\s{0,64}<!/call!>\s{0,64}<!/calls!>)|(!calls!>\s{0,64}<!calls!>\s{0,64}<!ca"
             r"ll!>tools\.)|(!calls!>\s{0,64}<!call!>\s{0,64}<!call!>tools\.)|(!calls!>\s{0,64}<!call!>tools\.)|(!calls"
@@ -93,8 +109,10 @@ class StreamParser(Objects):
             r"0,4}!\s{0,4}>\s{0,4}<\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>\s{0,4}(?ai:tools)\s{0,4}\.)|(\s{0,4}!\s{0"
             r",4}(?ai:calls)\s{0,4}!\s{0,4}>\s{0,4}<\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>)|(\s{0,4}!\s{0,4}(?ai:ca"
             r"ll)\s{0,4}!\s{0,4}>\s{0,4}(?ai:tools)\s{0,4}\.)|(\s{0,4}!\s{0,4}(?ai:calls)\s{0,4}!\s{0,4}>)|(\s{0,4}!\s"
-            r"{0,4}(?ai:call)\s{0,4}!\s{0,4}>))|`(?:(``json\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``\s{0,64}<!call"
-            r"s!>\s{0,64}<!call!>tools\.)|(``json\s{0,64}<!call!>tools\.)|(``\s{0,64}<!call!>tools\.))"
+            r"{0,4}(?ai:call)\s{0,4}!\s{0,4}>))|`(?:(``python\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``json\s{0,64}"
+            r"<!calls!>\s{0,64}<!call!>tools\.)|(``xml\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``\s{0,64}<!calls!>\s"
+            r"{0,64}<!call!>tools\.)|(``python\s{0,64}<!call!>tools\.)|(``json\s{0,64}<!call!>tools\.)|(``xml\s{0,64}<"
+            r"!call!>tools\.)|(``\s{0,64}<!call!>tools\.))"
         ), near=r"<(?=[\t\n\r !\-_▁]|\Z)|`(?=[`]|\Z)", width=294,
     )
     OPENERS = (
@@ -103,11 +121,11 @@ class StreamParser(Objects):
     )
     # call = name ":" index "<!args!>" arguments
     HEADER = (
-        ("name", Scanner(
+        ("name", SlotEnds(
             ("suffix", ":", "", "", 0), find=":()", near=":", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?::())",
             trails=("",),
         ), ""),
-        ("index", Scanner(
+        ("index", SlotEnds(
             ("suffix", "<!args!>", "", "", 0), ("suffix", "\x00<!args!>", "", "", 6), ("bare", "{", "", "", 0),
             find=r"<(?:(!args!>)|(\s{0,4}!\s{0,4}(?ai:args)\s{0,4}!\s{0,4}>))|\{()", near=r"<(?=[\t\n\r !\-_▁]|\Z)|\{",
             width=105, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:<(!args!>))", trails=("",),
@@ -118,18 +136,21 @@ class StreamParser(Objects):
     HEADER_TEXTS = Pattern("(?:<!args!>|<!call!>|tools\\.|:|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+)")
     SHORT_OPENERS = ("<!calls!>", "<!calls!><!call!>", "<!call!>")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
+    BREAKS = Breaks(
         ("mark", "<!calls!> <!calls!> <!call!>tools.", "", "", 0),
         ("mark", "<!calls!> <!call!> <!call!>tools.", "", "", 0), ("mark", "<!calls!> <!call!>tools.", "", "", 1),
         ("mark", "<!call!>tools.", "", "", 1), ("mark", "<!assistant!>", "", "", 0), ("mark", "<!/calls!>", "", "", 0),
-        ("mark", "<!/call!>", "", "", 0), ("mark", "```json <!calls!> <!call!>tools.", "", "", 0),
-        ("mark", "``` <!calls!> <!call!>tools.", "", "", 0), ("mark", "```json <!call!>tools.", "", "", 0),
+        ("mark", "<!/call!>", "", "", 0), ("mark", "```python <!calls!> <!call!>tools.", "", "", 0),
+        ("mark", "```json <!calls!> <!call!>tools.", "", "", 0), ("mark", "```xml <!calls!> <!call!>tools.", "", "", 0),
+        ("mark", "``` <!calls!> <!call!>tools.", "", "", 0), ("mark", "```python <!call!>tools.", "", "", 0),
+        ("mark", "```json <!call!>tools.", "", "", 0), ("mark", "```xml <!call!>tools.", "", "", 0),
         ("mark", "``` <!call!>tools.", "", "", 0),
         find=(
             r"<(?:(!calls!>\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(!calls!>\s{0,64}<!call!>\s{0,64}<!call!>tools\.)"
-            r"|(!calls!>\s{0,64}<!call!>tools\.)|(!call!>tools\.)|(!assistant!>)|(!/calls!>)|(!/call!>))|`(?:(``json\s"
-            r"{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``json\s{0,64}<!ca"
-            r"ll!>tools\.)|(``\s{0,64}<!call!>tools\.))"
+            r"|(!calls!>\s{0,64}<!call!>tools\.)|(!call!>tools\.)|(!assistant!>)|(!/calls!>)|(!/call!>))|`(?:(``python"
+            r"\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``json\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``xml\s{0,64"
+            r"}<!calls!>\s{0,64}<!call!>tools\.)|(``\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``python\s{0,64}<!call!"
+            r">tools\.)|(``json\s{0,64}<!call!>tools\.)|(``xml\s{0,64}<!call!>tools\.)|(``\s{0,64}<!call!>tools\.))"
         ), near=r"<(?=[!]|\Z)|`(?=[`]|\Z)", width=162, first="<`",
     )
     LEFT_OVER = Scanner(
@@ -157,8 +178,10 @@ class StreamParser(Objects):
         ("call", "\x00<!calls!><!call!>tools.", "", "", 6), ("call", "\x00<!calls!><!call!>", "", "", 6),
         ("call", "\x00<!call!>tools.", "", "", 6), ("closed", "\x00<!/calls!>", "", "", 6),
         ("call", "\x00<!calls!>", "", "", 6), ("closed", "\x00<!/call!>", "", "", 6),
-        ("call", "\x00<!call!>", "", "", 6), ("call", "```json <!calls!> <!call!>tools.", "", "", 0),
-        ("call", "``` <!calls!> <!call!>tools.", "", "", 0), ("call", "```json <!call!>tools.", "", "", 0),
+        ("call", "\x00<!call!>", "", "", 6), ("call", "```python <!calls!> <!call!>tools.", "", "", 0),
+        ("call", "```json <!calls!> <!call!>tools.", "", "", 0), ("call", "```xml <!calls!> <!call!>tools.", "", "", 0),
+        ("call", "``` <!calls!> <!call!>tools.", "", "", 0), ("call", "```python <!call!>tools.", "", "", 0),
+        ("call", "```json <!call!>tools.", "", "", 0), ("call", "```xml <!call!>tools.", "", "", 0),
         ("call", "``` <!call!>tools.", "", "", 0),
         find=(
             r",(?:(\s{0,64}<!call!>\s{0,64}<!call!>tools\.)|(\s{0,64}<!call!>tools\.))|;(?:(\s{0,64}<!call!>\s{0,64}<!"
@@ -175,34 +198,45 @@ class StreamParser(Objects):
             r"\.)|(\s{0,4}!\s{0,4}(?ai:calls)\s{0,4}!\s{0,4}>\s{0,4}<\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>)|(\s{0,"
             r"4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>\s{0,4}(?ai:tools)\s{0,4}\.)|(\s{0,4}!\s{0,4}/\s{0,4}(?ai:calls)\s{0"
             r",4}!\s{0,4}>)|(\s{0,4}!\s{0,4}(?ai:calls)\s{0,4}!\s{0,4}>)|(\s{0,4}!\s{0,4}/\s{0,4}(?ai:call)\s{0,4}!\s{"
-            r"0,4}>)|(\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>))|`(?:(``json\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)"
-            r"|(``\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``json\s{0,64}<!call!>tools\.)|(``\s{0,64}<!call!>tools\."
-            "))"
+            r"0,4}>)|(\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>))|`(?:(``python\s{0,64}<!calls!>\s{0,64}<!call!>tools"
+            r"\.)|(``json\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``xml\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``"
+            r"\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``python\s{0,64}<!call!>tools\.)|(``json\s{0,64}<!call!>tools"
+            r"\.)|(``xml\s{0,64}<!call!>tools\.)|(``\s{0,64}<!call!>tools\.))"
         ), near=r",|;|<(?=[\t\n\r !\-_▁]|\Z)|`(?=[`]|\Z)", width=294,
     )
     AFTER_TURN = Scanner(
         ("header", "<!assistant!> <!calls!> <!calls!> <!call!>tools.", "", "", 0),
+        ("header", "<!assistant!> ```python <!calls!> <!call!>tools.", "", "", 0),
         ("header", "<!assistant!> <!calls!> <!call!> <!call!>tools.", "", "", 0),
         ("header", "<!assistant!> ```json <!calls!> <!call!>tools.", "", "", 0),
+        ("header", "<!assistant!> ```xml <!calls!> <!call!>tools.", "", "", 0),
         ("header", "<!assistant!> ``` <!calls!> <!call!>tools.", "", "", 0),
+        ("header", "<!assistant!> ```python <!call!>tools.", "", "", 0),
         ("header", "<!assistant!> <!calls!> <!call!>tools.", "", "", 0),
         ("header", "<!assistant!> ```json <!call!>tools.", "", "", 0),
+        ("header", "<!assistant!> ```xml <!call!>tools.", "", "", 0),
         ("call", "<!calls!> <!calls!> <!call!>tools.", "", "", 1),
         ("call", "<!calls!> <!call!> <!call!>tools.", "", "", 1),
         ("header", "<!assistant!> ``` <!call!>tools.", "", "", 0),
         ("header", "<!assistant!> <!call!>tools.", "", "", 0), ("call", "<!calls!> <!call!>tools.", "", "", 1),
-        ("call", "<!call!>tools.", "", "", 1), ("call", "```json <!calls!> <!call!>tools.", "", "", 1),
-        ("call", "``` <!calls!> <!call!>tools.", "", "", 1), ("call", "```json <!call!>tools.", "", "", 1),
+        ("call", "<!call!>tools.", "", "", 1), ("call", "```python <!calls!> <!call!>tools.", "", "", 1),
+        ("call", "```json <!calls!> <!call!>tools.", "", "", 1), ("call", "```xml <!calls!> <!call!>tools.", "", "", 1),
+        ("call", "``` <!calls!> <!call!>tools.", "", "", 1), ("call", "```python <!call!>tools.", "", "", 1),
+        ("call", "```json <!call!>tools.", "", "", 1), ("call", "```xml <!call!>tools.", "", "", 1),
         ("call", "``` <!call!>tools.", "", "", 1),
         find=(
-            r"<(?:(!assistant!>\s{0,64}<!calls!>\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(!assistant!>\s{0,64}<!calls"
-            r"!>\s{0,64}<!call!>\s{0,64}<!call!>tools\.)|(!assistant!>\s{0,64}```json\s{0,64}<!calls!>\s{0,64}<!call!>"
-            r"tools\.)|(!assistant!>\s{0,64}```\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(!assistant!>\s{0,64}<!calls!"
-            r">\s{0,64}<!call!>tools\.)|(!assistant!>\s{0,64}```json\s{0,64}<!call!>tools\.)|(!calls!>\s{0,64}<!calls!"
-            r">\s{0,64}<!call!>tools\.)|(!calls!>\s{0,64}<!call!>\s{0,64}<!call!>tools\.)|(!assistant!>\s{0,64}```\s{0"
-            r",64}<!call!>tools\.)|(!assistant!>\s{0,64}<!call!>tools\.)|(!calls!>\s{0,64}<!call!>tools\.)|(!call!>too"
-            r"ls\.))|`(?:(``json\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)"
-            r"|(``json\s{0,64}<!call!>tools\.)|(``\s{0,64}<!call!>tools\.))"
+            r"<(?:(!assistant!>\s{0,64}<!calls!>\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(!assistant!>\s{0,64}```pyth"
+            r"on\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(!assistant!>\s{0,64}<!calls!>\s{0,64}<!call!>\s{0,64}<!call"
+            r"!>tools\.)|(!assistant!>\s{0,64}```json\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(!assistant!>\s{0,64}``"
+            r"`xml\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(!assistant!>\s{0,64}```\s{0,64}<!calls!>\s{0,64}<!call!>t"
+            r"ools\.)|(!assistant!>\s{0,64}```python\s{0,64}<!call!>tools\.)|(!assistant!>\s{0,64}<!calls!>\s{0,64}<!c"
+            r"all!>tools\.)|(!assistant!>\s{0,64}```json\s{0,64}<!call!>tools\.)|(!assistant!>\s{0,64}```xml\s{0,64}<!"
+            r"call!>tools\.)|(!calls!>\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(!calls!>\s{0,64}<!call!>\s{0,64}<!cal"
+            r"l!>tools\.)|(!assistant!>\s{0,64}```\s{0,64}<!call!>tools\.)|(!assistant!>\s{0,64}<!call!>tools\.)|(!cal"
+            r"ls!>\s{0,64}<!call!>tools\.)|(!call!>tools\.))|`(?:(``python\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(`"
+            r"`json\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``xml\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``\s{0,6"
+            r"4}<!calls!>\s{0,64}<!call!>tools\.)|(``python\s{0,64}<!call!>tools\.)|(``json\s{0,64}<!call!>tools\.)|(`"
+            r"`xml\s{0,64}<!call!>tools\.)|(``\s{0,64}<!call!>tools\.))"
         ), near=r"<(?=[!]|\Z)|`(?=[`]|\Z)", width=240,
     )
 

@@ -13,12 +13,14 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
+        Breaks,
         Delta,
         ExpectedText,
         Message,
         Objects,
         Pattern,
         Scanner,
+        SlotEnds,
         Style,
         checked_text,
         require_runtime,
@@ -27,12 +29,14 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
+        Breaks,
         Delta,
         ExpectedText,
         Message,
         Objects,
         Pattern,
         Scanner,
+        SlotEnds,
         Style,
         checked_text,
         require_runtime,
@@ -55,7 +59,14 @@ require_runtime(TPLC_VERSION, __name__)
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
+    (
+        ('"', '"', "json"),
+        ("'", "'", "python"),
+        ("“", "”", "json"),
+        ("”", "”", "json"),
+        ("‘", "’", "json"),
+        ('\\"', '\\"', "none"),
+    ),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -72,25 +83,29 @@ class StreamParser(Objects):
     CUT_MARKERS = True
     KEEPS = True
     IN_REASONING = Scanner(
-        ("line", "```json §call§", "", "", 0), ("line", "``` §call§", "", "", 0), ("line", "§call§ §call§", "", "", 0),
+        ("line", "```python §call§", "", "", 0), ("line", "```json §call§", "", "", 0),
+        ("line", "```xml §call§", "", "", 0), ("line", "``` §call§", "", "", 0), ("line", "§call§ §call§", "", "", 0),
         ("reasoning_end", "§/muse§", "", "", 0), ("line", "§call§", "", "", 2), ("end", "§end§", "", "", 0),
-        find=r"`(?:(``json\s{0,64}§call§)|(``\s{0,64}§call§))|§(?:(call§\s{0,64}§call§)|(/muse§)|(call§)|(end§))",
-        near=r"`(?=[`]|\Z)|§(?=[/ce]|\Z)", width=79,
+        find=(
+            r"`(?:(``python\s{0,64}§call§)|(``json\s{0,64}§call§)|(``xml\s{0,64}§call§)|(``\s{0,64}§call§))|§(?:(call§"
+            r"\s{0,64}§call§)|(/muse§)|(call§)|(end§))"
+        ), near=r"`(?=[`]|\Z)|§(?=[/ce]|\Z)", width=81,
     )
     IN_CONTENT = Scanner(
-        ("call", "```json §call§", "", "", 0), ("call", "``` §call§", "", "", 0), ("call", "§call§ §call§", "", "", 0),
+        ("call", "```python §call§", "", "", 0), ("call", "```json §call§", "", "", 0),
+        ("call", "```xml §call§", "", "", 0), ("call", "``` §call§", "", "", 0), ("call", "§call§ §call§", "", "", 0),
         ("header", "§assistant§", "", "", 0), ("stray", "§/muse§", "", "", 0), ("reasoning", "§muse§", "", "", 0),
         ("call", "§call§", "", "", 2), ("end", "§end§", "", "", 0),
         find=(
-            r"`(?:(``json\s{0,64}§call§)|(``\s{0,64}§call§))|§(?:(call§\s{0,64}§call§)|(assistant§)|(/muse§)|(muse§)|("
-            "call§)|(end§))"
-        ), near=r"`(?=[`]|\Z)|§(?=[/acem]|\Z)", width=79,
+            r"`(?:(``python\s{0,64}§call§)|(``json\s{0,64}§call§)|(``xml\s{0,64}§call§)|(``\s{0,64}§call§))|§(?:(call§"
+            r"\s{0,64}§call§)|(assistant§)|(/muse§)|(muse§)|(call§)|(end§))"
+        ), near=r"`(?=[`]|\Z)|§(?=[/acem]|\Z)", width=81,
     )
     REASONING_AGAIN = Scanner(("reasoning", "§muse§", "", "", 0), find="§(muse§)", near=r"§(?=[m]|\Z)", width=7)
     OPENERS = ("§call§ §call§", "§call§")
     # call = name "§with§" arguments
     HEADER = (
-        ("name", Scanner(
+        ("name", SlotEnds(
             ("bare", "{", "", "", 0), ("suffix", "§with§", "", "", 0), find=r"\{()|§(with§)", near=r"\{|§(?=[w]|\Z)",
             width=7, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:§(with§))", trails=("",),
         ), ""),
@@ -98,11 +113,14 @@ class StreamParser(Objects):
     HEADER_PARTS = ("§call§", "§with§", "call", "with", "§")
     HEADER_TEXTS = Pattern("(?:§call§|§with§|call|with|§|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+)")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
-        ("mark", "```json §call§", "", "", 0), ("mark", "``` §call§", "", "", 0), ("mark", "§assistant§", "", "", 0),
+    BREAKS = Breaks(
+        ("mark", "```python §call§", "", "", 0), ("mark", "```json §call§", "", "", 0),
+        ("mark", "```xml §call§", "", "", 0), ("mark", "``` §call§", "", "", 0), ("mark", "§assistant§", "", "", 0),
         ("mark", "§call§", "", "", 1), ("mark", "§end§", "", "", 0),
-        find=r"`(?:(``json\s{0,64}§call§)|(``\s{0,64}§call§))|§(?:(assistant§)|(call§)|(end§))",
-        near=r"`(?=[`]|\Z)|§(?=[ace]|\Z)", width=79, first="`§",
+        find=(
+            r"`(?:(``python\s{0,64}§call§)|(``json\s{0,64}§call§)|(``xml\s{0,64}§call§)|(``\s{0,64}§call§))|§(?:(assis"
+            "tant§)|(call§)|(end§))"
+        ), near=r"`(?=[`]|\Z)|§(?=[ace]|\Z)", width=81, first="`§",
     )
     LEFT_OVER = Scanner(("call", "§call§", "", "", 0), find="§(call§)", near=r"§(?=[c]|\Z)", width=7)
     USUAL_NEXT = (ExpectedText("§call§"),)
@@ -110,25 +128,29 @@ class StreamParser(Objects):
     NAMES_ALIKE = True
     AFTER_CALL = Scanner(
         ("call", ", §call§ §call§", "", "", 0), ("call", ", §call§", "", "", 2), ("call", "; §call§ §call§", "", "", 0),
-        ("call", "; §call§", "", "", 2), ("call", "```json §call§", "", "", 0), ("call", "``` §call§", "", "", 0),
-        ("call", "§call§ §call§", "", "", 1), ("header", "§assistant§", "", "", 0), ("stray", "§/muse§", "", "", 0),
-        ("call", "§call§", "", "", 2), ("reasoning", "§muse§", "", "", 0), ("end", "§end§", "", "", 0),
+        ("call", "; §call§", "", "", 2), ("call", "```python §call§", "", "", 0), ("call", "```json §call§", "", "", 0),
+        ("call", "```xml §call§", "", "", 0), ("call", "``` §call§", "", "", 0), ("call", "§call§ §call§", "", "", 1),
+        ("header", "§assistant§", "", "", 0), ("stray", "§/muse§", "", "", 0), ("call", "§call§", "", "", 2),
+        ("reasoning", "§muse§", "", "", 0), ("end", "§end§", "", "", 0),
         find=(
             r",(?:(\s{0,64}§call§\s{0,64}§call§)|(\s{0,64}§call§))|;(?:(\s{0,64}§call§\s{0,64}§call§)|(\s{0,64}§call§)"
-            r")|`(?:(``json\s{0,64}§call§)|(``\s{0,64}§call§))|§(?:(call§\s{0,64}§call§)|(assistant§)|(/muse§)|(call§)"
-            "|(muse§)|(end§))"
+            r")|`(?:(``python\s{0,64}§call§)|(``json\s{0,64}§call§)|(``xml\s{0,64}§call§)|(``\s{0,64}§call§))|§(?:(cal"
+            r"l§\s{0,64}§call§)|(assistant§)|(/muse§)|(call§)|(muse§)|(end§))"
         ), near=r",|;|`(?=[`]|\Z)|§(?=[/acem]|\Z)", width=144,
     )
     AFTER_TURN = Scanner(
-        ("call", "```json §call§", "", "", 1), ("call", "``` §call§", "", "", 1),
-        ("header", "§assistant§ ```json §call§", "", "", 0), ("header", "§assistant§ §call§ §call§", "", "", 0),
+        ("call", "```python §call§", "", "", 1), ("call", "```json §call§", "", "", 1),
+        ("call", "```xml §call§", "", "", 1), ("call", "``` §call§", "", "", 1),
+        ("header", "§assistant§ ```python §call§", "", "", 0), ("header", "§assistant§ ```json §call§", "", "", 0),
+        ("header", "§assistant§ §call§ §call§", "", "", 0), ("header", "§assistant§ ```xml §call§", "", "", 0),
         ("header", "§assistant§ ``` §call§", "", "", 0), ("header", "§assistant§ §call§", "", "", 2),
         ("call", "§call§ §call§", "", "", 1), ("call", "§call§", "", "", 2),
         find=(
-            r"`(?:(``json\s{0,64}§call§)|(``\s{0,64}§call§))|§(?:(assistant§\s{0,64}```json\s{0,64}§call§)|(assistant§"
-            r"\s{0,64}§call§\s{0,64}§call§)|(assistant§\s{0,64}```\s{0,64}§call§)|(assistant§\s{0,64}§call§)|(call§\s{"
-            "0,64}§call§)|(call§))"
-        ), near=r"`(?=[`]|\Z)|§(?=[ac]|\Z)", width=155,
+            r"`(?:(``python\s{0,64}§call§)|(``json\s{0,64}§call§)|(``xml\s{0,64}§call§)|(``\s{0,64}§call§))|§(?:(assis"
+            r"tant§\s{0,64}```python\s{0,64}§call§)|(assistant§\s{0,64}```json\s{0,64}§call§)|(assistant§\s{0,64}§call"
+            r"§\s{0,64}§call§)|(assistant§\s{0,64}```xml\s{0,64}§call§)|(assistant§\s{0,64}```\s{0,64}§call§)|(assista"
+            r"nt§\s{0,64}§call§)|(call§\s{0,64}§call§)|(call§))"
+        ), near=r"`(?=[`]|\Z)|§(?=[ac]|\Z)", width=157,
     )
 
     def _reasoning(self) -> bool:

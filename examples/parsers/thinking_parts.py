@@ -13,12 +13,14 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
+        Breaks,
         Delta,
         ExpectedText,
         Message,
         Objects,
         Pattern,
         Scanner,
+        SlotEnds,
         Style,
         checked_text,
         require_runtime,
@@ -27,12 +29,14 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
+        Breaks,
         Delta,
         ExpectedText,
         Message,
         Objects,
         Pattern,
         Scanner,
+        SlotEnds,
         Style,
         checked_text,
         require_runtime,
@@ -55,7 +59,14 @@ require_runtime(TPLC_VERSION, __name__)
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
+    (
+        ('"', '"', "json"),
+        ("'", "'", "python"),
+        ("“", "”", "json"),
+        ("”", "”", "json"),
+        ("‘", "’", "json"),
+        ('\\"', '\\"', "none"),
+    ),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -66,6 +77,7 @@ class StreamParser(Objects):
     HEADS = ("",)
     ANCHORS = ("[/TO]", "[/BACK]")
     AROUND_REASONING = (("[PONDER]",), ("[/PONDER]",))
+    HEADED = False
     AT_LINES = True
     AT_ENDS = True
     REASONS = True
@@ -76,41 +88,45 @@ class StreamParser(Objects):
         ("line", "[NEED] [NEED]", "", "", 0), ("reasoning_end", "[/PONDER]", "", "", 0), ("line", "[NEED]", "", "", 2),
         ("end", "[END]", "", "", 0), ("last", "[TOP]", "", "", 0), ("line", "\x00[need][need]", "", "", 6),
         ("alike", "\x00[/ponder]", "", "", 6), ("line", "\x00[need]", "", "", 6), ("end", "\x00[end]", "", "", 6),
-        ("line", "```json [NEED]", "", "", 0), ("line", "``` [NEED]", "", "", 0),
+        ("line", "```python [NEED]", "", "", 0), ("line", "```json [NEED]", "", "", 0),
+        ("line", "```xml [NEED]", "", "", 0), ("line", "``` [NEED]", "", "", 0),
         find=(
             r"\[(?:(NEED\]\s{0,64}\[NEED\])|(/PONDER\])|(NEED\])|(END\])|(TOP\])|(\s{0,4}(?ai:NEED)\s{0,4}\][\s_▁-]{0,"
             r"64}\[\s{0,4}(?ai:NEED)\s{0,4}\])|(\s{0,4}/\s{0,4}(?ai:PONDER)\s{0,4}\])|(\s{0,4}(?ai:NEED)\s{0,4}\])|(\s"
-            r"{0,4}(?ai:END)\s{0,4}\]))|`(?:(``json\s{0,64}\[NEED\])|(``\s{0,64}\[NEED\]))"
+            r"{0,4}(?ai:END)\s{0,4}\]))|`(?:(``python\s{0,64}\[NEED\])|(``json\s{0,64}\[NEED\])|(``xml\s{0,64}\[NEED\]"
+            r")|(``\s{0,64}\[NEED\]))"
         ), near=r"\[(?=[\t\n\r \-/ENT_en▁]|\Z)|`(?=[`]|\Z)", width=194,
     )
     IN_CONTENT = Scanner(
         ("call", "[NEED] [NEED]", "", "", 0), ("stray", "[/PONDER]", "", "", 0), ("reasoning", "[PONDER]", "", "", 0),
         ("call", "[NEED]", "", "", 2), ("end", "[END]", "", "", 0), ("last", "[TOP]", "", "", 0),
         ("call", "\x00[need][need]", "", "", 6), ("call", "\x00[need]", "", "", 6), ("end", "\x00[end]", "", "", 6),
-        ("call", "```json [NEED]", "", "", 0), ("call", "``` [NEED]", "", "", 0),
+        ("call", "```python [NEED]", "", "", 0), ("call", "```json [NEED]", "", "", 0),
+        ("call", "```xml [NEED]", "", "", 0), ("call", "``` [NEED]", "", "", 0),
         find=(
             r"\[(?:(NEED\]\s{0,64}\[NEED\])|(/PONDER\])|(PONDER\])|(NEED\])|(END\])|(TOP\])|(\s{0,4}(?ai:NEED)\s{0,4}"
             r"\][\s_▁-]{0,64}\[\s{0,4}(?ai:NEED)\s{0,4}\])|(\s{0,4}(?ai:NEED)\s{0,4}\])|(\s{0,4}(?ai:END)\s{0,4}\]))|`"
-            r"(?:(``json\s{0,64}\[NEED\])|(``\s{0,64}\[NEED\]))"
+            r"(?:(``python\s{0,64}\[NEED\])|(``json\s{0,64}\[NEED\])|(``xml\s{0,64}\[NEED\])|(``\s{0,64}\[NEED\]))"
         ), near=r"\[(?=[\t\n\r \-/ENPT_en▁]|\Z)|`(?=[`]|\Z)", width=194,
     )
     BEFORE_CONTENT = Scanner(
         ("call", "[NEED] [NEED]", "", "", 0), ("stray", "[/PONDER]", "", "", 0), ("reasoning", "[PONDER]", "", "", 0),
         ("call", "[NEED]", "", "", 2), ("end", "[END]", "", "", 0), ("last", "[TOP]", "", "", 0),
         ("call", "\x00[need][need]", "", "", 6), ("reasoning", "\x00[ponder]", "", "", 6),
-        ("call", "\x00[need]", "", "", 6), ("end", "\x00[end]", "", "", 6), ("call", "```json [NEED]", "", "", 0),
-        ("call", "``` [NEED]", "", "", 0),
+        ("call", "\x00[need]", "", "", 6), ("end", "\x00[end]", "", "", 6), ("call", "```python [NEED]", "", "", 0),
+        ("call", "```json [NEED]", "", "", 0), ("call", "```xml [NEED]", "", "", 0), ("call", "``` [NEED]", "", "", 0),
         find=(
             r"\[(?:(NEED\]\s{0,64}\[NEED\])|(/PONDER\])|(PONDER\])|(NEED\])|(END\])|(TOP\])|(\s{0,4}(?ai:NEED)\s{0,4}"
             r"\][\s_▁-]{0,64}\[\s{0,4}(?ai:NEED)\s{0,4}\])|(\s{0,4}(?ai:PONDER)\s{0,4}\])|(\s{0,4}(?ai:NEED)\s{0,4}\])"
-            r"|(\s{0,4}(?ai:END)\s{0,4}\]))|`(?:(``json\s{0,64}\[NEED\])|(``\s{0,64}\[NEED\]))"
+            r"|(\s{0,4}(?ai:END)\s{0,4}\]))|`(?:(``python\s{0,64}\[NEED\])|(``json\s{0,64}\[NEED\])|(``xml\s{0,64}\[NE"
+            r"ED\])|(``\s{0,64}\[NEED\]))"
         ), near=r"\[(?=[\t\n\r \-/ENPT_enp▁]|\Z)|`(?=[`]|\Z)", width=194,
     )
     REASONING_AGAIN = Scanner(("reasoning", "[PONDER]", "", "", 0), find=r"\[(PONDER\])", near=r"\[(?=[P]|\Z)", width=9)
     OPENERS = ("[NEED] [NEED]", "[NEED]")
     # call = name "[GIVEN]" arguments
     HEADER = (
-        ("name", Scanner(
+        ("name", SlotEnds(
             ("suffix", "[GIVEN]", "", "", 0), ("suffix", "\x00[given]", "", "", 6), ("bare", "{", "", "", 0),
             find=r"\[(?:(GIVEN\])|(\s{0,4}(?ai:GIVEN)\s{0,4}\]))|\{()", near=r"\[(?=[\t\n\r \-G_g▁]|\Z)|\{", width=100,
             word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(GIVEN\]))", trails=("",),
@@ -119,11 +135,13 @@ class StreamParser(Objects):
     HEADER_PARTS = ("[GIVEN]", "[NEED]", "GIVEN", "NEED", "[", "]")
     HEADER_TEXTS = Pattern("(?:\\[GIVEN\\]|\\[NEED\\]|GIVEN|NEED|\\[|\\]|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+)")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
-        ("mark", "[NEED]", "", "", 1), ("mark", "[END]", "", "", 0), ("mark", "```json [NEED]", "", "", 0),
-        ("mark", "``` [NEED]", "", "", 0),
-        find=r"\[(?:(NEED\])|(END\]))|`(?:(``json\s{0,64}\[NEED\])|(``\s{0,64}\[NEED\]))",
-        near=r"\[(?=[EN]|\Z)|`(?=[`]|\Z)", width=79, first="[`",
+    BREAKS = Breaks(
+        ("mark", "[NEED]", "", "", 1), ("mark", "[END]", "", "", 0), ("mark", "```python [NEED]", "", "", 0),
+        ("mark", "```json [NEED]", "", "", 0), ("mark", "```xml [NEED]", "", "", 0), ("mark", "``` [NEED]", "", "", 0),
+        find=(
+            r"\[(?:(NEED\])|(END\]))|`(?:(``python\s{0,64}\[NEED\])|(``json\s{0,64}\[NEED\])|(``xml\s{0,64}\[NEED\])|("
+            r"``\s{0,64}\[NEED\]))"
+        ), near=r"\[(?=[EN]|\Z)|`(?=[`]|\Z)", width=81, first="[`",
     )
     LEFT_OVER = Scanner(("call", "[NEED]", "", "", 0), find=r"\[(NEED\])", near=r"\[(?=[N]|\Z)", width=7)
     USUAL_NEXT = (ExpectedText("[NEED]"),)
@@ -134,19 +152,23 @@ class StreamParser(Objects):
         ("call", "; [NEED]", "", "", 2), ("call", "[NEED] [NEED]", "", "", 1), ("stray", "[/PONDER]", "", "", 0),
         ("reasoning", "[PONDER]", "", "", 0), ("call", "[NEED]", "", "", 2), ("end", "[END]", "", "", 0),
         ("last", "[TOP]", "", "", 0), ("call", "\x00[need][need]", "", "", 6), ("call", "\x00[need]", "", "", 6),
-        ("end", "\x00[end]", "", "", 6), ("call", "```json [NEED]", "", "", 0), ("call", "``` [NEED]", "", "", 0),
+        ("end", "\x00[end]", "", "", 6), ("call", "```python [NEED]", "", "", 0), ("call", "```json [NEED]", "", "", 0),
+        ("call", "```xml [NEED]", "", "", 0), ("call", "``` [NEED]", "", "", 0),
         find=(
             r",(?:(\s{0,64}\[NEED\]\s{0,64}\[NEED\])|(\s{0,64}\[NEED\]))|;(?:(\s{0,64}\[NEED\]\s{0,64}\[NEED\])|(\s{0,"
             r"64}\[NEED\]))|\[(?:(NEED\]\s{0,64}\[NEED\])|(/PONDER\])|(PONDER\])|(NEED\])|(END\])|(TOP\])|(\s{0,4}(?ai"
             r":NEED)\s{0,4}\][\s_▁-]{0,64}\[\s{0,4}(?ai:NEED)\s{0,4}\])|(\s{0,4}(?ai:NEED)\s{0,4}\])|(\s{0,4}(?ai:END)"
-            r"\s{0,4}\]))|`(?:(``json\s{0,64}\[NEED\])|(``\s{0,64}\[NEED\]))"
+            r"\s{0,4}\]))|`(?:(``python\s{0,64}\[NEED\])|(``json\s{0,64}\[NEED\])|(``xml\s{0,64}\[NEED\])|(``\s{0,64}"
+            r"\[NEED\]))"
         ), near=r",|;|\[(?=[\t\n\r \-/ENPT_en▁]|\Z)|`(?=[`]|\Z)", width=194,
     )
     AFTER_TURN = Scanner(
-        ("call", "[NEED] [NEED]", "", "", 0), ("call", "[NEED]", "", "", 2), ("call", "```json [NEED]", "", "", 0),
-        ("call", "``` [NEED]", "", "", 0),
-        find=r"\[(?:(NEED\]\s{0,64}\[NEED\])|(NEED\]))|`(?:(``json\s{0,64}\[NEED\])|(``\s{0,64}\[NEED\]))",
-        near=r"\[(?=[N]|\Z)|`(?=[`]|\Z)", width=79,
+        ("call", "[NEED] [NEED]", "", "", 0), ("call", "[NEED]", "", "", 2), ("call", "```python [NEED]", "", "", 0),
+        ("call", "```json [NEED]", "", "", 0), ("call", "```xml [NEED]", "", "", 0), ("call", "``` [NEED]", "", "", 0),
+        find=(
+            r"\[(?:(NEED\]\s{0,64}\[NEED\])|(NEED\]))|`(?:(``python\s{0,64}\[NEED\])|(``json\s{0,64}\[NEED\])|(``xml\s"
+            r"{0,64}\[NEED\])|(``\s{0,64}\[NEED\]))"
+        ), near=r"\[(?=[N]|\Z)|`(?=[`]|\Z)", width=81,
     )
 
     def _reasoning(self) -> bool:

@@ -14,12 +14,14 @@ from __future__ import annotations
 
 if __package__:
     from ._tplc_runtime import (
+        Breaks,
         Delta,
         ExpectedText,
         Message,
         Pattern,
         RawPairs,
         Scanner,
+        SlotEnds,
         ValueWords,
         checked_text,
         require_runtime,
@@ -27,12 +29,14 @@ if __package__:
     )
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
+        Breaks,
         Delta,
         ExpectedText,
         Message,
         Pattern,
         RawPairs,
         Scanner,
+        SlotEnds,
         ValueWords,
         checked_text,
         require_runtime,
@@ -67,24 +71,29 @@ class StreamParser(RawPairs):
     CUT_MARKERS = True
     KEEPS = True
     IN_REASONING = Scanner(
-        ("line", '```json ⟨steps⟩ ⟨step name="', "", "", 0), ("line", '``` ⟨steps⟩ ⟨step name="', "", "", 0),
-        ("line", '```json ⟨step name="', "", "", 0), ("line", '``` ⟨step name="', "", "", 0),
+        ("line", '```python ⟨steps⟩ ⟨step name="', "", "", 0), ("line", '```json ⟨steps⟩ ⟨step name="', "", "", 0),
+        ("line", '```xml ⟨steps⟩ ⟨step name="', "", "", 0), ("line", '``` ⟨steps⟩ ⟨step name="', "", "", 0),
+        ("line", '```python ⟨step name="', "", "", 0), ("line", '```json ⟨step name="', "", "", 0),
+        ("line", '```xml ⟨step name="', "", "", 0), ("line", '``` ⟨step name="', "", "", 0),
         ("line", '⟨steps⟩ ⟨step name=" ⟨step name="', "\n\n", "", 0),
         ("line", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", 0), ("line", '⟨steps⟩ ⟨step name="', "\n\n", "", 2),
         ("line", "⟨steps⟩ ⟨step name=", "\n\n", "", 2), ("line", '⟨step name="', "", "", 1),
         ("line", "⟨step name=", "", "", 2), ("reasoning_end", "⟨/ponder⟩", "", "", 0),
         ("line", "⟨steps⟩", "\n\n", "\n", 2), ("end", "⟪stop⟫", "", "", 0),
         find=(
-            r'`(?:(``json\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(`'
-            r'`json\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨step\s{1,64}name="))|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name='
-            r'"\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{'
-            r'1,64}name=")|(steps⟩\s{0,64}⟨step\s{1,64}name=)|(step\s{1,64}name=")|(step\s{1,64}name=)|(/ponder⟩)|(ste'
-            "ps⟩))|⟪(stop⟫)"
+            r'`(?:(``python\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``json\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name'
+            r'=")|(``xml\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``'
+            r'python\s{0,64}⟨step\s{1,64}name=")|(``json\s{0,64}⟨step\s{1,64}name=")|(``xml\s{0,64}⟨step\s{1,64}name="'
+            r')|(``\s{0,64}⟨step\s{1,64}name="))|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(s'
+            r'teps⟩\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨ste'
+            r'p\s{1,64}name=)|(step\s{1,64}name=")|(step\s{1,64}name=)|(/ponder⟩)|(steps⟩))|⟪(stop⟫)'
         ), near=r"`(?=[`]|\Z)|⟨(?=[/s]|\Z)|⟪(?=[s]|\Z)", width=290, leads="\n\n",
     )
     IN_CONTENT = Scanner(
-        ("call", '```json ⟨steps⟩ ⟨step name="', "", "", 0), ("call", '``` ⟨steps⟩ ⟨step name="', "", "", 0),
-        ("call", '```json ⟨step name="', "", "", 0), ("call", '``` ⟨step name="', "", "", 0),
+        ("call", '```python ⟨steps⟩ ⟨step name="', "", "", 0), ("call", '```json ⟨steps⟩ ⟨step name="', "", "", 0),
+        ("call", '```xml ⟨steps⟩ ⟨step name="', "", "", 0), ("call", '``` ⟨steps⟩ ⟨step name="', "", "", 0),
+        ("call", '```python ⟨step name="', "", "", 0), ("call", '```json ⟨step name="', "", "", 0),
+        ("call", '```xml ⟨step name="', "", "", 0), ("call", '``` ⟨step name="', "", "", 0),
         ("empty", '⟨steps⟩ ⟨step name=" ⟨/step⟩ ⟨/steps⟩', "", "", 0),
         ("call", '⟨steps⟩ ⟨step name=" ⟨step name="', "\n\n", "", 0),
         ("call", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", 0), ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", 2),
@@ -93,12 +102,14 @@ class StreamParser(RawPairs):
         ("call", "⟨step name=", "", "", 2), ("stray", "⟨/ponder⟩", "", "", 0), ("reasoning", "⟨ponder⟩", "", "", 0),
         ("call", "⟨steps⟩", "\n\n", "\n", 2), ("end", "⟪stop⟫", "", "", 0),
         find=(
-            r'`(?:(``json\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(`'
-            r'`json\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨step\s{1,64}name="))|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name='
-            r'"\s{0,64}⟨/step⟩\s{0,64}⟨/steps⟩)|(steps⟩\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(steps⟩'
-            r'\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name="\s{0,'
-            r'64}⟨/step⟩)|(steps⟩\s{0,64}⟨step\s{1,64}name=)|(steps⟩\s{0,64}⟨/steps⟩)|(step\s{1,64}name=")|(step\s{1,6'
-            "4}name=)|(/ponder⟩)|(ponder⟩)|(steps⟩))|⟪(stop⟫)"
+            r'`(?:(``python\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``json\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name'
+            r'=")|(``xml\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``'
+            r'python\s{0,64}⟨step\s{1,64}name=")|(``json\s{0,64}⟨step\s{1,64}name=")|(``xml\s{0,64}⟨step\s{1,64}name="'
+            r')|(``\s{0,64}⟨step\s{1,64}name="))|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨/step⟩\s{0,64}⟨/steps⟩'
+            r')|(steps⟩\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1'
+            r',64}name=")|(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name="\s{0,64}⟨/step⟩)|(steps⟩\s{0,64}⟨step'
+            r'\s{1,64}name=)|(steps⟩\s{0,64}⟨/steps⟩)|(step\s{1,64}name=")|(step\s{1,64}name=)|(/ponder⟩)|(ponder⟩)|(s'
+            "teps⟩))|⟪(stop⟫)"
         ), near=r"`(?=[`]|\Z)|⟨(?=[/ps]|\Z)|⟪(?=[s]|\Z)", width=294, leads="\n\n",
     )
     REASONING_AGAIN = Scanner(("reasoning", "⟨ponder⟩", "", "", 0), find="⟨(ponder⟩)", near=r"⟨(?=[p]|\Z)", width=9)
@@ -107,7 +118,7 @@ class StreamParser(RawPairs):
     )
     # call = name '"⟩' arguments
     HEADER = (
-        ("name", Scanner(
+        ("name", SlotEnds(
             ("suffix", '"⟩', "", "\n", 0), find='"(⟩)', near=r'"(?=[⟩]|\Z)', width=3,
             word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(⟩))', trails=("\n",),
         ), ""),
@@ -115,17 +126,21 @@ class StreamParser(RawPairs):
     HEADER_PARTS = ('name="', "⟨step", "name", "step", '"⟩', '"', "=", "⟨", "⟩")
     HEADER_TEXTS = Pattern('(?:name="|⟨step|name|step|"⟩|"|=|⟨|⟩|[^\\S\\n]*[\\n:.,/\'"`]|[0-9]+)')
     SHORT_OPENERS = ("⟨steps⟩", "⟨steps⟩⟨stepname=", "⟨stepname=")
-    BREAKS = Scanner(
-        ("mark", '```json ⟨steps⟩ ⟨step name="', "", "", 0), ("mark", '``` ⟨steps⟩ ⟨step name="', "", "", 0),
-        ("mark", '```json ⟨step name="', "", "", 0), ("mark", '``` ⟨step name="', "", "", 0),
+    BREAKS = Breaks(
+        ("mark", '```python ⟨steps⟩ ⟨step name="', "", "", 0), ("mark", '```json ⟨steps⟩ ⟨step name="', "", "", 0),
+        ("mark", '```xml ⟨steps⟩ ⟨step name="', "", "", 0), ("mark", '``` ⟨steps⟩ ⟨step name="', "", "", 0),
+        ("mark", '```python ⟨step name="', "", "", 0), ("mark", '```json ⟨step name="', "", "", 0),
+        ("mark", '```xml ⟨step name="', "", "", 0), ("mark", '``` ⟨step name="', "", "", 0),
         ("mark", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "", "", 0), ("mark", '⟨steps⟩ ⟨step name="', "", "", 1),
         ("mark", '⟨step name="', "", "", 1), ("mark", "⟨/steps⟩", "", "", 0), ("mark", "⟨/step⟩", "", "", 0),
         ("mark", "⟪stop⟫", "", "", 0),
         find=(
-            r'`(?:(``json\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(`'
-            r'`json\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨step\s{1,64}name="))|⟨(?:(steps⟩\s{0,64}⟨steps⟩\s{0,64}⟨st'
-            r'ep\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name=")|(/steps⟩)|(/step⟩))|⟪(stop⟫)'
-        ), near=r"`(?=[`]|\Z)|⟨(?=[/s]|\Z)|⟪(?=[s]|\Z)", width=221, first="`⟨⟪",
+            r'`(?:(``python\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``json\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name'
+            r'=")|(``xml\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``'
+            r'python\s{0,64}⟨step\s{1,64}name=")|(``json\s{0,64}⟨step\s{1,64}name=")|(``xml\s{0,64}⟨step\s{1,64}name="'
+            r')|(``\s{0,64}⟨step\s{1,64}name="))|⟨(?:(steps⟩\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64'
+            r'}⟨step\s{1,64}name=")|(step\s{1,64}name=")|(/steps⟩)|(/step⟩))|⟪(stop⟫)'
+        ), near=r"`(?=[`]|\Z)|⟨(?=[/s]|\Z)|⟪(?=[s]|\Z)", width=223, first="`⟨⟪",
     )
     LEFT_OVER = Scanner(
         ("call", '⟨step name="', "", "", 0), ("call", "⟨steps⟩", "\n\n", "\n", 0),
@@ -137,27 +152,31 @@ class StreamParser(RawPairs):
     NAMES_ALIKE = True
     # arguments = ('⟨arg name="' key '" text="' type '"⟩' value)*
     PAIR = (
-        ("key", Scanner(
+        ("key", SlotEnds(
             ("suffix", '" text="', "", "", 0), find=r'"(\s{0,64}text=")', near='"', width=73,
             word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(\s{0,64}text="))', trails=("",),
         ), ""),
-        ("type", Scanner(
+        ("type", SlotEnds(
             ("suffix", '"⟩', "", "", 0), find='"(⟩)', near=r'"(?=[⟩]|\Z)', width=3,
             word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(⟩))', trails=("",),
         ), ""),
     )
     BETWEEN = Scanner(
-        ("next", '```json ⟨steps⟩ ⟨step name="', "", "", 0), ("next", '``` ⟨steps⟩ ⟨step name="', "", "", 0),
-        ("next", '```json ⟨step name="', "", "", 0), ("next", '``` ⟨step name="', "", "", 0),
+        ("next", '```python ⟨steps⟩ ⟨step name="', "", "", 0), ("next", '```json ⟨steps⟩ ⟨step name="', "", "", 0),
+        ("next", '```xml ⟨steps⟩ ⟨step name="', "", "", 0), ("next", '``` ⟨steps⟩ ⟨step name="', "", "", 0),
+        ("next", '```python ⟨step name="', "", "", 0), ("next", '```json ⟨step name="', "", "", 0),
+        ("next", '```xml ⟨step name="', "", "", 0), ("next", '``` ⟨step name="', "", "", 0),
         ("next", '⟨steps⟩ ⟨step name=" ⟨step name="', "\n\n", "", 0),
         ("next", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", 0), ("next", '⟨steps⟩ ⟨step name="', "\n\n", "", 2),
         ("next", '⟨step name="', "", "", 1), ("pair", '⟨arg name="', "", "", 0), ("next", "⟨/steps⟩", "\n", "", 0),
         ("next", "⟨/step⟩", "", "", 0), ("skip", "⟨/arg⟩", "", "", 0), ("next", "⟪stop⟫", "", "", 0),
         find=(
-            r'`(?:(``json\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(`'
-            r'`json\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨step\s{1,64}name="))|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name='
-            r'"\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{'
-            r'1,64}name=")|(step\s{1,64}name=")|(arg\s{1,64}name=")|(/steps⟩)|(/step⟩)|(/arg⟩))|⟪(stop⟫)'
+            r'`(?:(``python\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``json\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name'
+            r'=")|(``xml\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``'
+            r'python\s{0,64}⟨step\s{1,64}name=")|(``json\s{0,64}⟨step\s{1,64}name=")|(``xml\s{0,64}⟨step\s{1,64}name="'
+            r')|(``\s{0,64}⟨step\s{1,64}name="))|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(s'
+            r'teps⟩\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name="'
+            r')|(arg\s{1,64}name=")|(/steps⟩)|(/step⟩)|(/arg⟩))|⟪(stop⟫)'
         ), near=r"`(?=[`]|\Z)|⟨(?=[/as]|\Z)|⟪(?=[s]|\Z)", width=290, leads="\n\n",
     )
     USUAL_PAIR = (ExpectedText('⟨arg name="'),)
@@ -209,8 +228,10 @@ class StreamParser(RawPairs):
     AFTER_CALL = Scanner(
         ("call", ', ⟨step name=" ⟨step name="', "", "", 0), ("call", ', ⟨step name="', "", "", 2),
         ("call", '; ⟨step name=" ⟨step name="', "", "", 0), ("call", '; ⟨step name="', "", "", 2),
-        ("call", '```json ⟨steps⟩ ⟨step name="', "", "", 0), ("call", '``` ⟨steps⟩ ⟨step name="', "", "", 0),
-        ("call", '```json ⟨step name="', "", "", 0), ("call", '``` ⟨step name="', "", "", 0),
+        ("call", '```python ⟨steps⟩ ⟨step name="', "", "", 0), ("call", '```json ⟨steps⟩ ⟨step name="', "", "", 0),
+        ("call", '```xml ⟨steps⟩ ⟨step name="', "", "", 0), ("call", '``` ⟨steps⟩ ⟨step name="', "", "", 0),
+        ("call", '```python ⟨step name="', "", "", 0), ("call", '```json ⟨step name="', "", "", 0),
+        ("call", '```xml ⟨step name="', "", "", 0), ("call", '``` ⟨step name="', "", "", 0),
         ("empty", '⟨steps⟩ ⟨step name=" ⟨/step⟩ ⟨/steps⟩', "", "", 0),
         ("call", '⟨steps⟩ ⟨step name=" ⟨step name="', "\n\n", "", 0),
         ("call", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", 0), ("call", '⟨step name=" ⟨step name="', "", "", 1),
@@ -221,26 +242,32 @@ class StreamParser(RawPairs):
         ("closed", "⟨/step⟩", "", "", 1), ("end", "⟪stop⟫", "", "", 0),
         find=(
             r',(?:(\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(\s{0,64}⟨step\s{1,64}name="))|;(?:(\s{0,64'
-            r'}⟨step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(\s{0,64}⟨step\s{1,64}name="))|`(?:(``json\s{0,64}⟨step'
-            r's⟩\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``json\s{0,64}⟨step\s{1,6'
-            r'4}name=")|(``\s{0,64}⟨step\s{1,64}name="))|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨/step⟩\s{0,64}'
-            r'⟨/steps⟩)|(steps⟩\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨steps⟩\s{0,64}⟨'
-            r'step\s{1,64}name=")|(step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{1,64}name=")|'
-            r'(step\s{1,64}name="\s{0,64}⟨/step⟩)|(steps⟩\s{0,64}⟨step\s{1,64}name=)|(steps⟩\s{0,64}⟨/steps⟩)|(step\s{'
-            r'1,64}name=")|(step\s{1,64}name=)|(/ponder⟩)|(/steps⟩)|(ponder⟩)|(steps⟩)|(/step⟩))|⟪(stop⟫)'
+            r'}⟨step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(\s{0,64}⟨step\s{1,64}name="))|`(?:(``python\s{0,64}⟨st'
+            r'eps⟩\s{0,64}⟨step\s{1,64}name=")|(``json\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``xml\s{0,64}⟨steps'
+            r'⟩\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``python\s{0,64}⟨step\s{1,'
+            r'64}name=")|(``json\s{0,64}⟨step\s{1,64}name=")|(``xml\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨step\s{1,6'
+            r'4}name="))|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨/step⟩\s{0,64}⟨/steps⟩)|(steps⟩\s{0,64}⟨step\s'
+            r'{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64'
+            r'}name="\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name="\s{0,64}⟨/ste'
+            r'p⟩)|(steps⟩\s{0,64}⟨step\s{1,64}name=)|(steps⟩\s{0,64}⟨/steps⟩)|(step\s{1,64}name=")|(step\s{1,64}name=)'
+            "|(/ponder⟩)|(/steps⟩)|(ponder⟩)|(steps⟩)|(/step⟩))|⟪(stop⟫)"
         ), near=r",|;|`(?=[`]|\Z)|⟨(?=[/ps]|\Z)|⟪(?=[s]|\Z)", width=294, leads="\n\n",
     )
     AFTER_TURN = Scanner(
-        ("call", '```json ⟨steps⟩ ⟨step name="', "", "", 0), ("call", '``` ⟨steps⟩ ⟨step name="', "", "", 0),
-        ("call", '```json ⟨step name="', "", "", 0), ("call", '``` ⟨step name="', "", "", 0),
+        ("call", '```python ⟨steps⟩ ⟨step name="', "", "", 0), ("call", '```json ⟨steps⟩ ⟨step name="', "", "", 0),
+        ("call", '```xml ⟨steps⟩ ⟨step name="', "", "", 0), ("call", '``` ⟨steps⟩ ⟨step name="', "", "", 0),
+        ("call", '```python ⟨step name="', "", "", 0), ("call", '```json ⟨step name="', "", "", 0),
+        ("call", '```xml ⟨step name="', "", "", 0), ("call", '``` ⟨step name="', "", "", 0),
         ("call", '⟨steps⟩ ⟨step name=" ⟨step name="', "\n\n", "", 0),
         ("call", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", 0), ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", 2),
         ("call", '⟨step name="', "", "", 1),
         find=(
-            r'`(?:(``json\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(`'
-            r'`json\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨step\s{1,64}name="))|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name='
-            r'"\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{'
-            r'1,64}name=")|(step\s{1,64}name="))'
+            r'`(?:(``python\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``json\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name'
+            r'=")|(``xml\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``'
+            r'python\s{0,64}⟨step\s{1,64}name=")|(``json\s{0,64}⟨step\s{1,64}name=")|(``xml\s{0,64}⟨step\s{1,64}name="'
+            r')|(``\s{0,64}⟨step\s{1,64}name="))|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(s'
+            r'teps⟩\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name="'
+            "))"
         ), near=r"`(?=[`]|\Z)|⟨(?=[s]|\Z)", width=290, leads="\n\n",
     )
 

@@ -14,12 +14,14 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
+        Breaks,
         Delta,
         ExpectedText,
         Message,
         Pattern,
         QuotedPairs,
         Scanner,
+        SlotEnds,
         Style,
         checked_text,
         require_runtime,
@@ -28,12 +30,14 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
+        Breaks,
         Delta,
         ExpectedText,
         Message,
         Pattern,
         QuotedPairs,
         Scanner,
+        SlotEnds,
         Style,
         checked_text,
         require_runtime,
@@ -56,7 +60,14 @@ require_runtime(TPLC_VERSION, __name__)
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
+    (
+        ('"', '"', "json"),
+        ("'", "'", "python"),
+        ("“", "”", "json"),
+        ("”", "”", "json"),
+        ("‘", "’", "json"),
+        ('\\"', '\\"', "none"),
+    ),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -66,23 +77,26 @@ class StreamParser(QuotedPairs):
 
     HEADS = ("",)
     ANCHORS = ("⟪assistant⟫",)
+    HEADED = False
+    REASONING = False
     AT_LINES = True
     OTHER_SPELLINGS = True
     CUT_MARKERS = True
     KEEPS = True
     IN_CONTENT = Scanner(
-        ("call", "```json ⟨do ", "", " ", 2), ("call", "``` ⟨do ", "", " ", 2), ("call", "⟨do ⟨do ", "", " ", 2),
+        ("call", "```python ⟨do ", "", " ", 2), ("call", "```json ⟨do ", "", " ", 2),
+        ("call", "```xml ⟨do ", "", " ", 2), ("call", "``` ⟨do ", "", " ", 2), ("call", "⟨do ⟨do ", "", " ", 2),
         ("empty", "⟨do ⟩", "", "", 0), ("call", "⟨do ", "", " ", 2), ("header", "⟪assistant⟫", "", "", 0),
         ("end", "⟪stop⟫", "", "", 0),
         find=(
-            r"`(?:(``json\s{0,64}⟨do(?!\w))|(``\s{0,64}⟨do(?!\w)))|⟨(?:(do\s{0,64}⟨do(?!\w))|(do\s{0,64}⟩)|(do(?!\w)))"
-            "|⟪(?:(assistant⟫)|(stop⟫))"
-        ), near=r"`(?=[`]|\Z)|⟨(?=[d]|\Z)|⟪(?=[as]|\Z)", width=76,
+            r"`(?:(``python\s{0,64}⟨do(?!\w))|(``json\s{0,64}⟨do(?!\w))|(``xml\s{0,64}⟨do(?!\w))|(``\s{0,64}⟨do(?!\w))"
+            r")|⟨(?:(do\s{0,64}⟨do(?!\w))|(do\s{0,64}⟩)|(do(?!\w)))|⟪(?:(assistant⟫)|(stop⟫))"
+        ), near=r"`(?=[`]|\Z)|⟨(?=[d]|\Z)|⟪(?=[as]|\Z)", width=78,
     )
     OPENERS = ("⟨do ⟨do", "⟨do")
     # call = name arguments
     HEADER = (
-        ("name", Scanner(
+        ("name", SlotEnds(
             ("next", "⟩", "", "", 0), find="⟩()", near="⟩", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:⟩())",
             trails=(None,),
         ), " \t\n"),
@@ -90,11 +104,14 @@ class StreamParser(QuotedPairs):
     HEADER_PARTS = ("⟨do", "do", "⟨")
     HEADER_TEXTS = Pattern("(?:⟨do|do|⟨|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+)")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
-        ("mark", "```json ⟨do", "", "", 0), ("mark", "``` ⟨do", "", "", 0), ("mark", "⟨do", "", "", 1),
-        ("mark", "⟪assistant⟫", "", "", 0), ("mark", "⟪stop⟫", "", "", 0),
-        find=r"`(?:(``json\s{0,64}⟨do)|(``\s{0,64}⟨do))|⟨(do)|⟪(?:(assistant⟫)|(stop⟫))",
-        near=r"`(?=[`]|\Z)|⟨(?=[d]|\Z)|⟪(?=[as]|\Z)", width=76, first="`⟨⟪",
+    BREAKS = Breaks(
+        ("mark", "```python ⟨do", "", "", 0), ("mark", "```json ⟨do", "", "", 0), ("mark", "```xml ⟨do", "", "", 0),
+        ("mark", "``` ⟨do", "", "", 0), ("mark", "⟨do", "", "", 1), ("mark", "⟪assistant⟫", "", "", 0),
+        ("mark", "⟪stop⟫", "", "", 0),
+        find=(
+            r"`(?:(``python\s{0,64}⟨do)|(``json\s{0,64}⟨do)|(``xml\s{0,64}⟨do)|(``\s{0,64}⟨do))|⟨(do)|⟪(?:(assistant⟫)"
+            "|(stop⟫))"
+        ), near=r"`(?=[`]|\Z)|⟨(?=[d]|\Z)|⟪(?=[as]|\Z)", width=78, first="`⟨⟪",
     )
     LEFT_OVER = Scanner(("call", "⟨do ", "", " ", 2), find=r"⟨(do(?!\w))", near=r"⟨(?=[d]|\Z)", width=4)
     USUAL_NEXT = (ExpectedText("⟩⟨do "), ExpectedText("⟨do "))
@@ -103,15 +120,18 @@ class StreamParser(QuotedPairs):
     NAMES_ALIKE = True
     # arguments = (key "" value)*
     PAIR = (
-        ("key", Scanner(
+        ("key", SlotEnds(
             find="(?!)", near="(?!)", width=1, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:(?!))", trails=()
         ), " \t\n"),
     )
     BETWEEN = Scanner(
-        ("next", "```json ⟨do ", "", " ", 2), ("next", "``` ⟨do ", "", " ", 2), ("next", "⟨do ⟨do ", "", " ", 2),
+        ("next", "```python ⟨do ", "", " ", 2), ("next", "```json ⟨do ", "", " ", 2),
+        ("next", "```xml ⟨do ", "", " ", 2), ("next", "``` ⟨do ", "", " ", 2), ("next", "⟨do ⟨do ", "", " ", 2),
         ("next", "⟨do ", "", " ", 2), ("next", "⟩", "", "", 0), ("next", "⟪stop⟫", "", "", 0),
-        find=r"`(?:(``json\s{0,64}⟨do(?!\w))|(``\s{0,64}⟨do(?!\w)))|⟨(?:(do\s{0,64}⟨do(?!\w))|(do(?!\w)))|⟩()|⟪(stop⟫)",
-        near=r"`(?=[`]|\Z)|⟨(?=[d]|\Z)|⟩|⟪(?=[s]|\Z)", width=76,
+        find=(
+            r"`(?:(``python\s{0,64}⟨do(?!\w))|(``json\s{0,64}⟨do(?!\w))|(``xml\s{0,64}⟨do(?!\w))|(``\s{0,64}⟨do(?!\w))"
+            r")|⟨(?:(do\s{0,64}⟨do(?!\w))|(do(?!\w)))|⟩()|⟪(stop⟫)"
+        ), near=r"`(?=[`]|\Z)|⟨(?=[d]|\Z)|⟩|⟪(?=[s]|\Z)", width=78,
     )
     PAIR_OPENS = False
     AROUND_KEY = (Pattern(""), Pattern(r"(?:\s{0,64}[:=])*"), 65)
@@ -121,25 +141,29 @@ class StreamParser(QuotedPairs):
     )
     AFTER_CALL = Scanner(
         ("call", ", ⟨do ⟨do ", "", " ", 2), ("call", ", ⟨do ", "", " ", 2), ("call", "; ⟨do ⟨do ", "", " ", 2),
-        ("call", "; ⟨do ", "", " ", 2), ("call", "```json ⟨do ", "", " ", 2), ("call", "``` ⟨do ", "", " ", 2),
-        ("call", "⟨do ⟨do ", "", " ", 2), ("empty", "⟨do ⟩", "", "", 0), ("call", "⟨do ", "", " ", 2),
-        ("closed", "⟩", "", "", 1), ("header", "⟪assistant⟫", "", "", 0), ("end", "⟪stop⟫", "", "", 0),
+        ("call", "; ⟨do ", "", " ", 2), ("call", "```python ⟨do ", "", " ", 2), ("call", "```json ⟨do ", "", " ", 2),
+        ("call", "```xml ⟨do ", "", " ", 2), ("call", "``` ⟨do ", "", " ", 2), ("call", "⟨do ⟨do ", "", " ", 2),
+        ("empty", "⟨do ⟩", "", "", 0), ("call", "⟨do ", "", " ", 2), ("closed", "⟩", "", "", 1),
+        ("header", "⟪assistant⟫", "", "", 0), ("end", "⟪stop⟫", "", "", 0),
         find=(
             r",(?:(\s{0,64}⟨do\s{0,64}⟨do(?!\w))|(\s{0,64}⟨do(?!\w)))|;(?:(\s{0,64}⟨do\s{0,64}⟨do(?!\w))|(\s{0,64}⟨do("
-            r"?!\w)))|`(?:(``json\s{0,64}⟨do(?!\w))|(``\s{0,64}⟨do(?!\w)))|⟨(?:(do\s{0,64}⟨do(?!\w))|(do\s{0,64}⟩)|(do"
-            r"(?!\w)))|⟩()|⟪(?:(assistant⟫)|(stop⟫))"
+            r"?!\w)))|`(?:(``python\s{0,64}⟨do(?!\w))|(``json\s{0,64}⟨do(?!\w))|(``xml\s{0,64}⟨do(?!\w))|(``\s{0,64}⟨d"
+            r"o(?!\w)))|⟨(?:(do\s{0,64}⟨do(?!\w))|(do\s{0,64}⟩)|(do(?!\w)))|⟩()|⟪(?:(assistant⟫)|(stop⟫))"
         ), near=r",|;|`(?=[`]|\Z)|⟨(?=[d]|\Z)|⟩|⟪(?=[as]|\Z)", width=138,
     )
     AFTER_TURN = Scanner(
-        ("call", "```json ⟨do ", "", " ", 2), ("call", "``` ⟨do ", "", " ", 2), ("call", "⟨do ⟨do ", "", " ", 2),
-        ("call", "⟨do ", "", " ", 2), ("header", "⟪assistant⟫ ```json ⟨do ", "", " ", 2),
+        ("call", "```python ⟨do ", "", " ", 2), ("call", "```json ⟨do ", "", " ", 2),
+        ("call", "```xml ⟨do ", "", " ", 2), ("call", "``` ⟨do ", "", " ", 2), ("call", "⟨do ⟨do ", "", " ", 2),
+        ("call", "⟨do ", "", " ", 2), ("header", "⟪assistant⟫ ```python ⟨do ", "", " ", 2),
+        ("header", "⟪assistant⟫ ```json ⟨do ", "", " ", 2), ("header", "⟪assistant⟫ ```xml ⟨do ", "", " ", 2),
         ("header", "⟪assistant⟫ ⟨do ⟨do ", "", " ", 2), ("header", "⟪assistant⟫ ``` ⟨do ", "", " ", 2),
         ("header", "⟪assistant⟫ ⟨do ", "", " ", 2),
         find=(
-            r"`(?:(``json\s{0,64}⟨do(?!\w))|(``\s{0,64}⟨do(?!\w)))|⟨(?:(do\s{0,64}⟨do(?!\w))|(do(?!\w)))|⟪(?:(assistan"
-            r"t⟫\s{0,64}```json\s{0,64}⟨do(?!\w))|(assistant⟫\s{0,64}⟨do\s{0,64}⟨do(?!\w))|(assistant⟫\s{0,64}```\s{0,"
-            r"64}⟨do(?!\w))|(assistant⟫\s{0,64}⟨do(?!\w)))"
-        ), near=r"`(?=[`]|\Z)|⟨(?=[d]|\Z)|⟪(?=[a]|\Z)", width=152,
+            r"`(?:(``python\s{0,64}⟨do(?!\w))|(``json\s{0,64}⟨do(?!\w))|(``xml\s{0,64}⟨do(?!\w))|(``\s{0,64}⟨do(?!\w))"
+            r")|⟨(?:(do\s{0,64}⟨do(?!\w))|(do(?!\w)))|⟪(?:(assistant⟫\s{0,64}```python\s{0,64}⟨do(?!\w))|(assistant⟫\s"
+            r"{0,64}```json\s{0,64}⟨do(?!\w))|(assistant⟫\s{0,64}```xml\s{0,64}⟨do(?!\w))|(assistant⟫\s{0,64}⟨do\s{0,6"
+            r"4}⟨do(?!\w))|(assistant⟫\s{0,64}```\s{0,64}⟨do(?!\w))|(assistant⟫\s{0,64}⟨do(?!\w)))"
+        ), near=r"`(?=[`]|\Z)|⟨(?=[d]|\Z)|⟪(?=[a]|\Z)", width=154,
     )
 
     def _content(self) -> bool:

@@ -13,6 +13,7 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
+        Breaks,
         Delta,
         ExpectedText,
         Message,
@@ -27,6 +28,7 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
+        Breaks,
         Delta,
         ExpectedText,
         Message,
@@ -56,7 +58,14 @@ require_runtime(TPLC_VERSION, __name__)
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
+    (
+        ('"', '"', "json"),
+        ("'", "'", "python"),
+        ("“", "”", "json"),
+        ("”", "”", "json"),
+        ("‘", "’", "json"),
+        ('\\"', '\\"', "none"),
+    ),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -67,6 +76,7 @@ class StreamParser(UsualObjects):
     HEADS = ("",)
     ANCHORS = ("<#assistant#>",)
     AROUND_REASONING = (("<#plan#>",), ("<#/plan#>",))
+    HEADED = False
     AT_LINES = True
     AT_ENDS = True
     REASONS = True
@@ -76,20 +86,23 @@ class StreamParser(UsualObjects):
     IN_REASONING = Scanner(
         ("line", "<#acts#> <#acts#> {", "", "", 0), ("line", "<#acts#> ```json {", "", "", 0),
         ("line", "<#acts#> ``` {", "", "", 0), ("line", "<#acts#> [ {", "", "", 0), ("line", "<#acts#> {", "", "", 1),
-        ("reasoning_end", "<#/plan#>", "", "", 0), ("end", "<#over#>", "", "", 0),
+        ("reasoning_end", "<#/plan#>", "", "", 0), ("end", "<#over#>", "", "", 0), ("line", "<#acts#>", "", "\n", 2),
         ("line", "\x00<#acts#><#acts#>{", "", "", 6), ("line", "\x00<#acts#>```json{", "", "", 6),
         ("line", "\x00<#acts#>```{", "", "", 6), ("line", "\x00<#acts#>[{", "", "", 6),
         ("line", "\x00<#acts#>{", "", "", 6), ("alike", "\x00<#/plan#>", "", "", 6), ("end", "\x00<#over#>", "", "", 6),
-        ("line", "```json <#acts#> {", "", "", 0), ("line", "``` <#acts#> {", "", "", 0),
+        ("line", "\x00<#acts#>", "", "\n", 6), ("line", "```python <#acts#> {", "", "", 0),
+        ("line", "```json <#acts#> {", "", "", 0), ("line", "```xml <#acts#> {", "", "", 0),
+        ("line", "``` <#acts#> {", "", "", 0),
         find=(
             r"<(?:(#acts#>\s{0,64}<#acts#>\s{0,64}\{)|(#acts#>\s{0,64}```json\s{0,64}\{)|(#acts#>\s{0,64}```\s{0,64}\{"
-            r")|(#acts#>\s{0,64}\[\s{0,64}\{)|(#acts#>\s{0,64}\{)|(#/plan#>)|(#over#>)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,"
-            r"4}#\s{0,4}>[\s_▁-]{0,64}<\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}\{)|(\s{0,4}#\s{0,4}(?ai:"
-            r"acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,64}\{)|(\s{0,4}#\s{0,4}(?a"
-            r"i:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`[\s_▁-]{0,64}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#"
-            r"\s{0,4}>[\s_▁-]{0,64}\[\s{0,4}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}\{)|(\s{0,4}#\s"
-            r"{0,4}/\s{0,4}(?ai:plan)\s{0,4}#\s{0,4}>)|(\s{0,4}#\s{0,4}(?ai:over)\s{0,4}#\s{0,4}>))|`(?:(``json\s{0,64"
-            r"}<#acts#>\s{0,64}\{)|(``\s{0,64}<#acts#>\s{0,64}\{))"
+            r")|(#acts#>\s{0,64}\[\s{0,64}\{)|(#acts#>\s{0,64}\{)|(#/plan#>)|(#over#>)|(#acts#>)|(\s{0,4}#\s{0,4}(?ai:"
+            r"acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}<\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}\{)|(\s{0,4}#\s"
+            r"{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,64}\{)|(\s{0,4}#"
+            r"\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`[\s_▁-]{0,64}\{)|(\s{0,4}#\s{0,4}(?ai:act"
+            r"s)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}\[\s{0,4}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}\{)|("
+            r"\s{0,4}#\s{0,4}/\s{0,4}(?ai:plan)\s{0,4}#\s{0,4}>)|(\s{0,4}#\s{0,4}(?ai:over)\s{0,4}#\s{0,4}>)|(\s{0,4}#"
+            r"\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>))|`(?:(``python\s{0,64}<#acts#>\s{0,64}\{)|(``json\s{0,64}<#acts#>\s{0"
+            r",64}\{)|(``xml\s{0,64}<#acts#>\s{0,64}\{)|(``\s{0,64}<#acts#>\s{0,64}\{))"
         ), near=r"<(?=[\t\n\r #\-_▁]|\Z)|`(?=[`]|\Z)", width=288,
     )
     IN_CONTENT = Scanner(
@@ -97,20 +110,23 @@ class StreamParser(UsualObjects):
         ("empty", "<#acts#> <#/acts#>", "", "", 0), ("call", "<#acts#> ``` {", "", "", 0),
         ("header", "<#assistant#>", "", "", 0), ("content_end", "<#/answer#>", "", "", 0),
         ("call", "<#acts#> [ {", "", "", 0), ("content", "<#answer#>", "", "", 0), ("call", "<#acts#> {", "", "", 1),
-        ("stray", "<#/plan#>", "", "", 0), ("reasoning", "<#plan#>", "", "", 0), ("end", "<#over#>", "", "", 0),
-        ("call", "\x00<#acts#><#acts#>{", "", "", 6), ("call", "\x00<#acts#>```json{", "", "", 6),
-        ("call", "\x00<#acts#>```{", "", "", 6), ("call", "\x00<#acts#>[{", "", "", 6),
-        ("call", "\x00<#acts#>{", "", "", 6), ("end", "\x00<#over#>", "", "", 6),
-        ("call", "```json <#acts#> {", "", "", 0), ("call", "``` <#acts#> {", "", "", 0),
+        ("stray", "<#/plan#>", "", "", 0), ("reasoning", "<#plan#>", "", "", 0), ("call", "<#acts#>", "", "\n", 2),
+        ("end", "<#over#>", "", "", 0), ("call", "\x00<#acts#><#acts#>{", "", "", 6),
+        ("call", "\x00<#acts#>```json{", "", "", 6), ("call", "\x00<#acts#>```{", "", "", 6),
+        ("call", "\x00<#acts#>[{", "", "", 6), ("call", "\x00<#acts#>{", "", "", 6),
+        ("call", "\x00<#acts#>", "", "\n", 6), ("end", "\x00<#over#>", "", "", 6),
+        ("call", "```python <#acts#> {", "", "", 0), ("call", "```json <#acts#> {", "", "", 0),
+        ("call", "```xml <#acts#> {", "", "", 0), ("call", "``` <#acts#> {", "", "", 0),
         find=(
             r"<(?:(#acts#>\s{0,64}<#acts#>\s{0,64}\{)|(#acts#>\s{0,64}```json\s{0,64}\{)|(#acts#>\s{0,64}<#/acts#>)|(#"
             r"acts#>\s{0,64}```\s{0,64}\{)|(#assistant#>)|(#/answer#>)|(#acts#>\s{0,64}\[\s{0,64}\{)|(#answer#>)|(#act"
-            r"s#>\s{0,64}\{)|(#/plan#>)|(#plan#>)|(#over#>)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}<\s"
-            r"{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-"
-            r"]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,64}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_"
-            r"▁-]{0,64}`\s{0,4}`\s{0,4}`[\s_▁-]{0,64}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}\[\s{0"
-            r",4}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}\{)|(\s{0,4}#\s{0,4}(?ai:over)\s{0,4}#\s{0"
-            r",4}>))|`(?:(``json\s{0,64}<#acts#>\s{0,64}\{)|(``\s{0,64}<#acts#>\s{0,64}\{))"
+            r"s#>\s{0,64}\{)|(#/plan#>)|(#plan#>)|(#acts#>)|(#over#>)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-"
+            r"]{0,64}<\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0"
+            r",4}>[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,64}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s"
+            r"{0,4}>[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`[\s_▁-]{0,64}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0"
+            r",64}\[\s{0,4}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s"
+            r"{0,4}#\s{0,4}>)|(\s{0,4}#\s{0,4}(?ai:over)\s{0,4}#\s{0,4}>))|`(?:(``python\s{0,64}<#acts#>\s{0,64}\{)|(`"
+            r"`json\s{0,64}<#acts#>\s{0,64}\{)|(``xml\s{0,64}<#acts#>\s{0,64}\{)|(``\s{0,64}<#acts#>\s{0,64}\{))"
         ), near=r"<(?=[\t\n\r #\-_▁]|\Z)|`(?=[`]|\Z)", width=288,
     )
     BEFORE_CONTENT = Scanner(
@@ -118,26 +134,29 @@ class StreamParser(UsualObjects):
         ("empty", "<#acts#> <#/acts#>", "", "", 0), ("call", "<#acts#> ``` {", "", "", 0),
         ("header", "<#assistant#>", "", "", 0), ("content_end", "<#/answer#>", "", "", 0),
         ("call", "<#acts#> [ {", "", "", 0), ("content", "<#answer#>", "", "", 0), ("call", "<#acts#> {", "", "", 1),
-        ("stray", "<#/plan#>", "", "", 0), ("reasoning", "<#plan#>", "", "", 0), ("end", "<#over#>", "", "", 0),
-        ("call", "\x00<#acts#><#acts#>{", "", "", 6), ("call", "\x00<#acts#>```json{", "", "", 6),
-        ("call", "\x00<#acts#>```{", "", "", 6), ("call", "\x00<#acts#>[{", "", "", 6),
-        ("call", "\x00<#acts#>{", "", "", 6), ("reasoning", "\x00<#plan#>", "", "", 6),
-        ("end", "\x00<#over#>", "", "", 6), ("call", "```json <#acts#> {", "", "", 0),
+        ("stray", "<#/plan#>", "", "", 0), ("reasoning", "<#plan#>", "", "", 0), ("call", "<#acts#>", "", "\n", 2),
+        ("end", "<#over#>", "", "", 0), ("call", "\x00<#acts#><#acts#>{", "", "", 6),
+        ("call", "\x00<#acts#>```json{", "", "", 6), ("call", "\x00<#acts#>```{", "", "", 6),
+        ("call", "\x00<#acts#>[{", "", "", 6), ("call", "\x00<#acts#>{", "", "", 6),
+        ("reasoning", "\x00<#plan#>", "", "", 6), ("call", "\x00<#acts#>", "", "\n", 6),
+        ("end", "\x00<#over#>", "", "", 6), ("call", "```python <#acts#> {", "", "", 0),
+        ("call", "```json <#acts#> {", "", "", 0), ("call", "```xml <#acts#> {", "", "", 0),
         ("call", "``` <#acts#> {", "", "", 0),
         find=(
             r"<(?:(#acts#>\s{0,64}<#acts#>\s{0,64}\{)|(#acts#>\s{0,64}```json\s{0,64}\{)|(#acts#>\s{0,64}<#/acts#>)|(#"
             r"acts#>\s{0,64}```\s{0,64}\{)|(#assistant#>)|(#/answer#>)|(#acts#>\s{0,64}\[\s{0,64}\{)|(#answer#>)|(#act"
-            r"s#>\s{0,64}\{)|(#/plan#>)|(#plan#>)|(#over#>)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}<\s"
-            r"{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-"
-            r"]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,64}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_"
-            r"▁-]{0,64}`\s{0,4}`\s{0,4}`[\s_▁-]{0,64}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}\[\s{0"
-            r",4}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}\{)|(\s{0,4}#\s{0,4}(?ai:plan)\s{0,4}#\s{0"
-            r",4}>)|(\s{0,4}#\s{0,4}(?ai:over)\s{0,4}#\s{0,4}>))|`(?:(``json\s{0,64}<#acts#>\s{0,64}\{)|(``\s{0,64}<#a"
-            r"cts#>\s{0,64}\{))"
+            r"s#>\s{0,64}\{)|(#/plan#>)|(#plan#>)|(#acts#>)|(#over#>)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-"
+            r"]{0,64}<\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0"
+            r",4}>[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,64}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s"
+            r"{0,4}>[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`[\s_▁-]{0,64}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0"
+            r",64}\[\s{0,4}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}\{)|(\s{0,4}#\s{0,4}(?ai:plan)\s"
+            r"{0,4}#\s{0,4}>)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>)|(\s{0,4}#\s{0,4}(?ai:over)\s{0,4}#\s{0,4}>))"
+            r"|`(?:(``python\s{0,64}<#acts#>\s{0,64}\{)|(``json\s{0,64}<#acts#>\s{0,64}\{)|(``xml\s{0,64}<#acts#>\s{0,"
+            r"64}\{)|(``\s{0,64}<#acts#>\s{0,64}\{))"
         ), near=r"<(?=[\t\n\r #\-_▁]|\Z)|`(?=[`]|\Z)", width=288,
     )
     REASONING_AGAIN = Scanner(("reasoning", "<#plan#>", "", "", 0), find="<(#plan#>)", near=r"<(?=[#]|\Z)", width=9)
-    OPENERS = ("<#acts#> <#acts#> {", "<#acts#> ```json {", "<#acts#> ``` {", "<#acts#> [ {", "<#acts#> {")
+    OPENERS = ("<#acts#> <#acts#> {", "<#acts#> ```json {", "<#acts#> ``` {", "<#acts#> [ {", "<#acts#> {", "<#acts#>")
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
         ("tool",): "name",
@@ -154,17 +173,15 @@ class StreamParser(UsualObjects):
     TO_ARGUMENTS = ', "input": {'
     USUAL_KEYS = ("tool", "input")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
-        ("mark", "<#acts#> <#acts#> {", "", "", 0), ("mark", "<#acts#> ```json {", "", "", 0),
-        ("mark", "<#acts#> ``` {", "", "", 0), ("mark", "<#assistant#>", "", "", 0),
-        ("mark", "<#acts#> [ {", "", "", 0), ("mark", "<#acts#> {", "", "", 1), ("mark", "<#/acts#>", "", "", 0),
-        ("mark", "<#over#>", "", "", 0), ("mark", "```json <#acts#> {", "", "", 0),
+    BREAKS = Breaks(
+        ("mark", "<#assistant#>", "", "", 0), ("mark", "<#/acts#>", "", "", 0), ("mark", "<#acts#>", "", "", 1),
+        ("mark", "<#over#>", "", "", 0), ("mark", "```python <#acts#> {", "", "", 0),
+        ("mark", "```json <#acts#> {", "", "", 0), ("mark", "```xml <#acts#> {", "", "", 0),
         ("mark", "``` <#acts#> {", "", "", 0),
         find=(
-            r"<(?:(#acts#>\s{0,64}<#acts#>\s{0,64}\{)|(#acts#>\s{0,64}```json\s{0,64}\{)|(#acts#>\s{0,64}```\s{0,64}\{"
-            r")|(#assistant#>)|(#acts#>\s{0,64}\[\s{0,64}\{)|(#acts#>\s{0,64}\{)|(#/acts#>)|(#over#>))|`(?:(``json\s{0"
-            r",64}<#acts#>\s{0,64}\{)|(``\s{0,64}<#acts#>\s{0,64}\{))"
-        ), near=r"<(?=[#]|\Z)|`(?=[`]|\Z)", width=148, first="<`",
+            r"<(?:(#assistant#>)|(#/acts#>)|(#acts#>)|(#over#>))|`(?:(``python\s{0,64}<#acts#>\s{0,64}\{)|(``json\s{0,"
+            r"64}<#acts#>\s{0,64}\{)|(``xml\s{0,64}<#acts#>\s{0,64}\{)|(``\s{0,64}<#acts#>\s{0,64}\{))"
+        ), near=r"<(?=[#]|\Z)|`(?=[`]|\Z)", width=149, first="<`",
     )
     LEFT_OVER = Scanner(("call", "<#acts#>", "", "\n", 0), find="<(#acts#>)", near=r"<(?=[#]|\Z)", width=9)
     USUAL_NEXT = (ExpectedText('{"tool": "'),)
@@ -176,41 +193,50 @@ class StreamParser(UsualObjects):
         ("call", "<#acts#> ``` {", "", "", 0), ("header", "<#assistant#>", "", "", 0),
         ("call", "<#acts#> [ {", "", "", 0), ("content_end", "<#/answer#>", "", "", 0),
         ("call", "<#acts#> {", "", "", 1), ("content", "<#answer#>", "", "", 0), ("close", "<#/acts#>", "\n", "", 1),
-        ("stray", "<#/plan#>", "", "", 0), ("reasoning", "<#plan#>", "", "", 0), ("end", "<#over#>", "", "", 0),
-        ("call", "\x00<#acts#><#acts#>{", "", "", 6), ("call", "\x00<#acts#>```json{", "", "", 6),
-        ("call", "\x00<#acts#>```{", "", "", 6), ("call", "\x00<#acts#>[{", "", "", 6),
-        ("call", "\x00<#acts#>{", "", "", 6), ("close", "\x00<#/acts#>", "\n", "", 6),
-        ("end", "\x00<#over#>", "", "", 6), ("call", "```json <#acts#> {", "", "", 0),
+        ("stray", "<#/plan#>", "", "", 0), ("call", "<#acts#>", "", "\n", 2), ("reasoning", "<#plan#>", "", "", 0),
+        ("end", "<#over#>", "", "", 0), ("call", "\x00<#acts#><#acts#>{", "", "", 6),
+        ("call", "\x00<#acts#>```json{", "", "", 6), ("call", "\x00<#acts#>```{", "", "", 6),
+        ("call", "\x00<#acts#>[{", "", "", 6), ("call", "\x00<#acts#>{", "", "", 6),
+        ("close", "\x00<#/acts#>", "\n", "", 6), ("call", "\x00<#acts#>", "", "\n", 6),
+        ("end", "\x00<#over#>", "", "", 6), ("call", "```python <#acts#> {", "", "", 0),
+        ("call", "```json <#acts#> {", "", "", 0), ("call", "```xml <#acts#> {", "", "", 0),
         ("call", "``` <#acts#> {", "", "", 0), ("call", "{", "", "", 1),
         find=(
             r",(\s{0,64}\{)|;(\s{0,64}\{)|<(?:(#acts#>\s{0,64}<#acts#>\s{0,64}\{)|(#acts#>\s{0,64}```json\s{0,64}\{)|("
             r"#acts#>\s{0,64}<#/acts#>)|(#acts#>\s{0,64}```\s{0,64}\{)|(#assistant#>)|(#acts#>\s{0,64}\[\s{0,64}\{)|(#"
-            r"/answer#>)|(#acts#>\s{0,64}\{)|(#answer#>)|(#/acts#>)|(#/plan#>)|(#plan#>)|(#over#>)|(\s{0,4}#\s{0,4}(?a"
-            r"i:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}<\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}\{)|(\s{0,4}#"
-            r"\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,64}\{)|(\s{0,4"
-            r"}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`[\s_▁-]{0,64}\{)|(\s{0,4}#\s{0,4}(?ai:a"
-            r"cts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}\[\s{0,4}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}\{)"
-            r"|(\s{0,4}#\s{0,4}/\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>)|(\s{0,4}#\s{0,4}(?ai:over)\s{0,4}#\s{0,4}>))|`(?:(`"
-            r"`json\s{0,64}<#acts#>\s{0,64}\{)|(``\s{0,64}<#acts#>\s{0,64}\{))|\{()"
+            r"/answer#>)|(#acts#>\s{0,64}\{)|(#answer#>)|(#/acts#>)|(#/plan#>)|(#acts#>)|(#plan#>)|(#over#>)|(\s{0,4}#"
+            r"\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}<\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}\{)"
+            r"|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,64}"
+            r"\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`[\s_▁-]{0,64}\{)|(\s{0,4}#\s"
+            r"{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}\[\s{0,4}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁"
+            r"-]{0,64}\{)|(\s{0,4}#\s{0,4}/\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4"
+            r"}>)|(\s{0,4}#\s{0,4}(?ai:over)\s{0,4}#\s{0,4}>))|`(?:(``python\s{0,64}<#acts#>\s{0,64}\{)|(``json\s{0,64"
+            r"}<#acts#>\s{0,64}\{)|(``xml\s{0,64}<#acts#>\s{0,64}\{)|(``\s{0,64}<#acts#>\s{0,64}\{))|\{()"
         ), near=r",|;|<(?=[\t\n\r #\-_▁]|\Z)|`(?=[`]|\Z)|\{", width=288, leads="\n",
     )
     AFTER_TURN = Scanner(
+        ("header", "<#assistant#> ```python <#acts#> {", "", "", 0),
         ("header", "<#assistant#> <#acts#> <#acts#> {", "", "", 0),
         ("header", "<#assistant#> ```json <#acts#> {", "", "", 0),
         ("header", "<#assistant#> <#acts#> ```json {", "", "", 0),
-        ("header", "<#assistant#> ``` <#acts#> {", "", "", 0), ("header", "<#assistant#> <#acts#> ``` {", "", "", 0),
-        ("header", "<#assistant#> <#acts#> [ {", "", "", 0), ("header", "<#assistant#> <#acts#> {", "", "", 0),
+        ("header", "<#assistant#> ```xml <#acts#> {", "", "", 0), ("header", "<#assistant#> ``` <#acts#> {", "", "", 0),
+        ("header", "<#assistant#> <#acts#> ``` {", "", "", 0), ("header", "<#assistant#> <#acts#> [ {", "", "", 0),
+        ("header", "<#assistant#> <#acts#> {", "", "", 0), ("header", "<#assistant#> <#acts#>", "", "\n", 2),
         ("call", "<#acts#> <#acts#> {", "", "", 1), ("call", "<#acts#> ```json {", "", "", 1),
         ("call", "<#acts#> ``` {", "", "", 1), ("call", "<#acts#> [ {", "", "", 1), ("call", "<#acts#> {", "", "", 1),
-        ("call", "```json <#acts#> {", "", "", 1), ("call", "``` <#acts#> {", "", "", 1),
+        ("call", "<#acts#>", "", "\n", 2), ("call", "```python <#acts#> {", "", "", 1),
+        ("call", "```json <#acts#> {", "", "", 1), ("call", "```xml <#acts#> {", "", "", 1),
+        ("call", "``` <#acts#> {", "", "", 1),
         find=(
-            r"<(?:(#assistant#>\s{0,64}<#acts#>\s{0,64}<#acts#>\s{0,64}\{)|(#assistant#>\s{0,64}```json\s{0,64}<#acts#"
-            r">\s{0,64}\{)|(#assistant#>\s{0,64}<#acts#>\s{0,64}```json\s{0,64}\{)|(#assistant#>\s{0,64}```\s{0,64}<#a"
-            r"cts#>\s{0,64}\{)|(#assistant#>\s{0,64}<#acts#>\s{0,64}```\s{0,64}\{)|(#assistant#>\s{0,64}<#acts#>\s{0,6"
-            r"4}\[\s{0,64}\{)|(#assistant#>\s{0,64}<#acts#>\s{0,64}\{)|(#acts#>\s{0,64}<#acts#>\s{0,64}\{)|(#acts#>\s{"
-            r"0,64}```json\s{0,64}\{)|(#acts#>\s{0,64}```\s{0,64}\{)|(#acts#>\s{0,64}\[\s{0,64}\{)|(#acts#>\s{0,64}\{)"
-            r")|`(?:(``json\s{0,64}<#acts#>\s{0,64}\{)|(``\s{0,64}<#acts#>\s{0,64}\{))"
-        ), near=r"<(?=[#]|\Z)|`(?=[`]|\Z)", width=226,
+            r"<(?:(#assistant#>\s{0,64}```python\s{0,64}<#acts#>\s{0,64}\{)|(#assistant#>\s{0,64}<#acts#>\s{0,64}<#act"
+            r"s#>\s{0,64}\{)|(#assistant#>\s{0,64}```json\s{0,64}<#acts#>\s{0,64}\{)|(#assistant#>\s{0,64}<#acts#>\s{0"
+            r",64}```json\s{0,64}\{)|(#assistant#>\s{0,64}```xml\s{0,64}<#acts#>\s{0,64}\{)|(#assistant#>\s{0,64}```\s"
+            r"{0,64}<#acts#>\s{0,64}\{)|(#assistant#>\s{0,64}<#acts#>\s{0,64}```\s{0,64}\{)|(#assistant#>\s{0,64}<#act"
+            r"s#>\s{0,64}\[\s{0,64}\{)|(#assistant#>\s{0,64}<#acts#>\s{0,64}\{)|(#assistant#>\s{0,64}<#acts#>)|(#acts#"
+            r">\s{0,64}<#acts#>\s{0,64}\{)|(#acts#>\s{0,64}```json\s{0,64}\{)|(#acts#>\s{0,64}```\s{0,64}\{)|(#acts#>"
+            r"\s{0,64}\[\s{0,64}\{)|(#acts#>\s{0,64}\{)|(#acts#>))|`(?:(``python\s{0,64}<#acts#>\s{0,64}\{)|(``json\s{"
+            r"0,64}<#acts#>\s{0,64}\{)|(``xml\s{0,64}<#acts#>\s{0,64}\{)|(``\s{0,64}<#acts#>\s{0,64}\{))"
+        ), near=r"<(?=[#]|\Z)|`(?=[`]|\Z)", width=227,
     )
 
     def _reasoning(self) -> bool:

@@ -12,18 +12,18 @@ import sys
 
 from .pattern import Pattern
 from .repairs import Repairs
-from .scanner import NO_MARKERS
+from .scanner import NO_BREAKS
 from .schema import keys_of, tool_named
-from .second import calls_of
+from .second import FIRST_KEY, PART_OF_FIRST_KEY, arguments_of, is_wrapper
 from .turn import ENDS_IN_CALL, next_char
 from .values import Reader, Style, escaped, json_end, text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import ClassVar
+    from typing import Any, ClassVar
 
-    from .scanner import Scanner
+    from .scanner import Breaks
 
 
 NO_FLOOR = sys.maxsize
@@ -35,7 +35,7 @@ OBJECT_END = Pattern(r"\s*\}")
 class CallReader(Reader):
     """Reads a call object, and pauses at every key and after every value that has a role in a call."""
 
-    def __init__(self, styles: tuple[Style, Style, Style], breaks: Scanner = NO_MARKERS) -> None:
+    def __init__(self, styles: tuple[Style, Style, Style], breaks: Breaks = NO_BREAKS) -> None:
         super().__init__(styles, breaks)
         self.fields: Mapping[tuple[str, ...], str] = {}
         self.path: list[str] = []
@@ -147,6 +147,9 @@ class CallObjects(Repairs):
         self._written = ""
         self._named = self._beside = False  # and arguments next to the name
         self._unknown = False  # fields may hold the arguments
+        self._others_found: list[str] = []  # the values of unknown fields
+        # Whether another object is around the arguments, so that they are read as a whole; None: their first key shows.
+        self._wrapped = None if self.READ_AGAIN and self._tools else False
         self._early: str | None = None  # arguments that came before the name
         self._call_id: str | None = None
         self._reader = reader = CallReader(self.STYLES, self.BREAKS)
@@ -165,7 +168,8 @@ class CallObjects(Repairs):
                     return self._no_object("the object of a call")
             if "arguments" in (event, reader.role) and self._written != "done":
                 self._written = self._written or "".join(reader.out)[:1]
-                if self._named and self._written == "{":
+                passed = self._wrapped is False or not self._waits_for_key(reader, event)
+                if self._named and self._written == "{" and passed:
                     self._out.emit("arguments", reader.take())
                     self._in_string(reader)
             if event and not self._member(reader, event):
@@ -174,9 +178,21 @@ class CallObjects(Repairs):
             return self._end_object(reader)
         return self._reader is None
 
+    def _waits_for_key(self, reader: CallReader, event: str) -> bool:
+        """Return whether the arguments are not passed on yet, as another object is, or may be, around them."""
+        if self._wrapped is None and self._named:
+            text = "".join(reader.out)
+            if not event and PART_OF_FIRST_KEY.fullmatch(text):
+                return True
+            self._wrapped = self._is_wrapper(FIRST_KEY.match(text))
+        return bool(self._wrapped)
+
+    def _is_wrapper(self, key: Any) -> bool:
+        return key is not None and is_wrapper(key[1], self._out.calls[-1][0], self._tools)
+
     def _member(self, reader: CallReader, event: str) -> bool:
         """Handle a key or the value of a field; return False if this is no call after all."""
-        text = "" if event == "key" else reader.take()
+        text = "" if event == "key" else reader.take().removeprefix('"": ')
         is_text = text[:1] == '"'
         if event == "key" and self.FIELDS.get(("*",)) and len(reader.stack) == 1 and not self._named:
             return self._is_named(reader.path[0])
@@ -195,13 +211,14 @@ class CallObjects(Repairs):
             self._beside = True
         elif event == "arguments" and self._written != "done" and not self._beside:
             if self._named:
-                self._emit_arguments(text)
+                self._emit_arguments(self._without_wrapper(text) if self._wrapped else text)
             self._early, self._written = text, "done"
         elif event != "key":
             other = event == "other"
             what = ("unknown" if other else "repeated") + " field " + reader.path[-1]
             self._note("unknown_field" if other else "repeated_field", what)
             self._unknown = self._unknown or text not in ("null", '""')
+            self._others_found += [text] * (other and text[:1] in ("{", "[", '"'))
         return True
 
     def _is_argument(self, reader: CallReader) -> bool:
@@ -243,12 +260,18 @@ class CallObjects(Repairs):
         keys = keys_of(self._tools.get(name), self._tools.get(name)) if self.READ_AGAIN and text[:1] == "{" else None
         if keys is None or keys.intersection(found := json.loads(text)) or not found:
             return text
-        inner = calls_of(text, self._tools)
-        if not inner or inner[0][0] != name:
+        inside = self._without_wrapper(text)
+        if inside == text:
             self._lost("arguments_of_other_tool", "the arguments are not those of " + name)
+        return inside
+
+    def _without_wrapper(self, text: str) -> str:
+        """Return the arguments that another object is around; the object itself if it contains none."""
+        inside = arguments_of(self._out.calls[-1][0], text, self._tools)
+        if inside is None:
             return text
-        self._note("call_as_arguments", "a whole call in the place of its arguments")
-        return inner[0][1]
+        self._note("call_as_arguments", "a whole call, or another object, around the arguments")
+        return inside
 
     def _again(self, expected: str) -> None:
         """Go back to the beginning of the object, for a second reading."""
@@ -295,10 +318,13 @@ class CallObjects(Repairs):
         if not self._named:
             return self._no_object("a name")
         if self._early is None:
-            self._out.emit("arguments", self._no_arguments())
-            self.incomplete = self.incomplete or (self._unknown and not self._beside)
+            found = None if self._beside or len(self._others_found) != 1 else self._others_found[0]
+            inside = arguments_of(self._out.calls[-1][0], found, self._tools) if found and self.READ_AGAIN else None
+            self._out.emit("arguments", inside or self._no_arguments())
+            self.incomplete = self.incomplete or (self._unknown and not (self._beside or inside))
         if reader.repair:
             self._note("call_repaired", "call: " + reader.repair)
+            self._repaired = True
         self._reader = None
         return self._close_call()
 
@@ -342,8 +368,15 @@ class UsualObjects(CallObjects):
             # Nothing can be decided before all of it has arrived.
             self._undecided, self._undecided_from = text[:-1].startswith, self._pos
             return False
+        if self._wrapped is None and buf.startswith(text, self._pos):
+            key = FIRST_KEY.match(buf, end - 1)
+            if key is None and not self._final and PART_OF_FIRST_KEY.fullmatch(buf, end - 1):
+                self._undecided, self._undecided_from = PART_OF_FIRST_KEY.fullmatch, end - 1
+                return False
+            self._wrapped = self._is_wrapper(key)
         self._state = type(self)._object
-        if isinstance(reader, CallReader) and buf.startswith(text, self._pos) and not self._may_break(end - 1):
+        usual = buf.startswith(text, self._pos) and not self._wrapped
+        if isinstance(reader, CallReader) and usual and not self._may_break(end - 1):
             stop = json_end(buf, end - 1) if reader.style.is_json and buf.find("}", end) >= 0 else 0
             closing = OBJECT_END.match(buf, stop) if stop else None
             if closing is not None:  # the standard library's scanner has read all of it
@@ -362,7 +395,7 @@ class UsualObjects(CallObjects):
 
     def _object(self) -> bool:
         reader = self._reader
-        both = self._named and self._buf.startswith("}}", self._pos)
+        both = self._named and not self._wrapped and self._buf.startswith("}}", self._pos)
         if both and isinstance(reader, CallReader) and reader.may_close(self._early):
             self._pos += 2
             self._out.emit("arguments", reader.take() + "}")

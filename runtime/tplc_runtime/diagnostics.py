@@ -44,7 +44,7 @@ CODES = {
     "arguments_not_an_object": "The arguments aren't an object. Their text is in the content.",
     "arguments_of_other_tool": "The arguments have none of the keys of the tool.",
     "arguments_repaired": "Arguments are not valid. They were repaired.",
-    "call_as_arguments": "A whole call is in the place of its arguments.",
+    "call_as_arguments": "A whole call, or another object, is around the arguments.",
     "closer_in_argument": "An argument's value contains its own closer. The one before the call's next marker ends it.",
     "fence_around_arguments": "The arguments are inside a Markdown fence, which was dropped.",
     "key_in_quotes": "The name of an argument is in quotes, which were dropped.",

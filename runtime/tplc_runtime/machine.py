@@ -6,7 +6,8 @@ import re
 
 from .pattern import LEAST_CUT
 from .scanner import NO_MARKERS, SPELLED_OTHERWISE
-from .schema import tool_named
+from .schema import fits, tool_named
+from .second import arguments_of, loaded
 from .slots import NEVER_IN_NAMES, Slots
 from .turn import CALL_KINDS, ENDS_IN_CALL, next_char
 from .values import LONGEST_SIGN, unwrapped
@@ -25,6 +26,7 @@ CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
 
 class Machine(Slots):
     CALLS: ClassVar[bool] = True
+    WAITS: ClassVar[bool] = True
     NAMES_ALIKE: ClassVar[bool] = False  # tools may be called with a namespace, or with other separators
     READ_AGAIN: ClassVar[bool] = False  # failed calls are read again, by the tools' names
     AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
@@ -45,6 +47,7 @@ class Machine(Slots):
     _written = ""  # the beginning of the arguments
     _alone = False  # the section of the last call is missing
     _is_opened_twice = False  # another opener follows the opener of this call
+    _repaired = False  # the arguments of the last call were repaired
     _once = False  # the second reading of this call found none
 
     def _regular(self, chunk: str) -> list[Delta]:
@@ -82,12 +85,25 @@ class Machine(Slots):
             return False
         if reader.repair:
             self._note("arguments_repaired", "arguments: " + reader.repair)
+            self._repaired = True
         self._reader = None
         return True
+
+    def _check_repaired(self) -> None:
+        """Repairs that invent a key, or a value of another type than the schema's, have failed."""
+        self._out.flush()
+        arguments = loaded("".join(self._out.texts["arguments"]))
+        if isinstance(arguments, dict) and not fits(arguments, self._tools.get(self._out.calls[-1][0])):
+            self.incomplete = True
+        self._repaired = False
 
     def _emit_arguments(self, text: str) -> None:
         """Emit arguments that are a string with an object in it; any other string is content."""
         inside = text if self._written == "{" else unwrapped(text, self.STYLES)
+        if inside is None and self.READ_AGAIN and text[:1] in ("[", '"') and self._tools:
+            inside = arguments_of(self._out.calls[-1][0], text, self._tools)
+            if inside is not None:
+                self._note("arguments_repaired", "arguments: brackets around them")
         if inside is None and text not in ("null", '""'):
             self._lost("arguments_not_an_object", "the arguments are not an object")
             self._out.emit("content", text)
@@ -229,7 +245,7 @@ class Machine(Slots):
         raise NotImplementedError
 
     def _no_call(self, expected: str) -> bool:
-        if self.SHORT_OPENERS and self._begins_call(self._pos):
+        if self.SHORT_OPENERS and self.DISTINCT and self._begins_call(self._pos):
             return self._final and self._cut_off()  # the whole opener, without its end
         if expected == "end" and (self._skip or self._mark.kind == "separator"):
             if self.DISTINCT:
@@ -261,6 +277,8 @@ class Machine(Slots):
             self._note("unknown_tool", "unknown tool " + name)
 
     def _close_call(self) -> bool:
+        if self._repaired and self._tools:
+            self._check_repaired()
         self._open, self._closed, self._fresh, self._line_start, self._space = False, False, True, True, ""
         if self.WHOLE:
             self._in_word = False

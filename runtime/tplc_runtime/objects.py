@@ -8,8 +8,7 @@ from __future__ import annotations
 from .machine import CLOSER_KINDS
 from .pattern import Pattern
 from .repairs import Repairs
-from .schema import keys_of
-from .second import KNOWN_KEYS, calls_of
+from .second import FIRST_KEY, NO_BRACE, PART_OF_FIRST_KEY, arguments_in, arguments_of, is_wrapper
 from .turn import next_char
 from .values import Reader
 
@@ -20,8 +19,7 @@ if TYPE_CHECKING:
 
 FENCE_OPEN = Pattern(r"```[\w-]*\s*")
 PART_OF_FENCE = Pattern(r"`{1,3}[\w-]*\s*")
-FIRST_KEY = Pattern(r"""\{\s*["'](\w{1,64})["']""")
-PART_OF_FIRST_KEY = Pattern(r"""\{\s*(?:["']\w*)?""")
+PART_OF_KEY = Pattern(r"""["']\w{0,64}["']?\s{0,16}""")
 
 
 class Objects(Repairs):
@@ -55,7 +53,7 @@ class Objects(Repairs):
         if self._reader is None:
             self._skip_space()
             start = next_char(self._buf, self._pos)
-            if self.READ_AGAIN and self._buf[start : start + 1] in ("`{" if self._tools else "`"):
+            if self.READ_AGAIN and (self._tools or self._buf[start : start + 1] in "`"):
                 other = self._otherwise(start)
                 if other is not None:
                     return other
@@ -87,32 +85,56 @@ class Objects(Repairs):
         return self._value_is_over(reader) and self._close_call()
 
     def _otherwise(self, start: int) -> bool | None:
-        """Read a fence around the arguments, or a whole call in their place; return None if there is neither."""
-        buf = self._buf
-        rest = buf[start : start + 64]
-        fence = FENCE_OPEN.match(buf, start)
-        if not self._final and (PART_OF_FENCE.fullmatch(rest) or PART_OF_FIRST_KEY.fullmatch(rest)):
+        """Read a fence around the arguments, or arguments in another form; return None if there is neither."""
+        buf, name = self._buf, self._out.calls[-1][0]
+        rest = buf[start : start + 128]
+        parts = (PART_OF_FENCE, PART_OF_FIRST_KEY, PART_OF_KEY)
+        if not self._final and any(part.fullmatch(rest) for part in parts):
             return False
-        if fence is not None and self.AFTER_CALL.match(buf, start) is None:
-            if not self._final and self.AFTER_CALL.prefix_of(buf, start):
-                return False
+        fence, mark = FENCE_OPEN.match(buf, start), self.AFTER_CALL.match(buf, start)
+        if mark is not None:
+            return None
+        if not self._final and rest[:1] != "{" and self.AFTER_CALL.prefix_of(buf, start):
+            return False
+        if fence is not None:
             self._note("fence_around_arguments", "a fence around the arguments")
             self._text("trailing", fence.end())
             return True
-        name, key = self._out.calls[-1][0], FIRST_KEY.match(buf, start)
-        keys = keys_of(self._tools.get(name), self._tools.get(name))
-        if key is None or keys is None or key[1] in keys or key[1] not in KNOWN_KEYS:
+        if name not in self._tools:
             return None
+        key = FIRST_KEY.match(buf, start)
+        if key is not None and is_wrapper(key[1], name, self._tools):
+            return self._in_an_object(start, name)
+        irregular = rest[:1] not in ("{", '"') or NO_BRACE.match(rest) is not None
+        return self._in_other_form(start, name) if irregular else None
+
+    def _in_an_object(self, start: int, name: str) -> bool | None:
+        """Read arguments that another object is around."""
         reader = Reader(self.STYLES, self.BREAKS)
-        end = reader.read(buf, start, self._final)
+        end = reader.read(self._buf, start, self._final)
         if reader.want and not self._final:
             return False
-        [found] = calls_of(reader.close(), self._tools) or [("", "")]
-        if found[0] != name:
+        arguments = arguments_of(name, reader.close(), self._tools)
+        if arguments is None:
             return None
-        self._note("call_as_arguments", "a whole call in the place of its arguments")
+        self._note("call_as_arguments", "a whole call, or another object, around the arguments")
+        return self._read_whole(arguments, end)
+
+    def _in_other_form(self, start: int, name: str) -> bool | None:
+        """Read all that comes before the next marker as the arguments."""
+        buf, mark = self._buf, self.BREAKS.find(self._buf, start)
+        if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
+            return False
+        end = len(buf) if mark is None else mark.start
+        arguments = arguments_in(name, buf[start:end], self._tools)
+        if arguments is None:
+            return None
+        self._note("arguments_repaired", "arguments: in another form")
+        return self._read_whole(arguments, end)
+
+    def _read_whole(self, arguments: str, end: int) -> bool:
         self._pos = end
-        self._out.emit("arguments", found[1])
+        self._out.emit("arguments", arguments)
         return self._close_call()
 
     def _finish(self) -> None:

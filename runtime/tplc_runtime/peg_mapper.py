@@ -201,6 +201,7 @@ class _Mapper:
         self.places: list[Place] = []
         self.incomplete = self.in_call = False
         self.literals = self.called = ""
+        self.repaired = False  # a value of the call was repaired
         self.name_signs = self.key_signs = NO_SIGNS
 
     def mapped(self) -> Mapped:
@@ -378,10 +379,10 @@ class _Mapper:
         return self.of(node).strip()
 
     def arguments(self, node: Optional[Node], called: str) -> str:
-        self.called = called
+        self.called, self.repaired = called, False
         if node is None:
             return "{}"
-        value = first(node, "whole_object", "object", "string", *LOOSE, "argument")
+        value = first(node, "whole_object", "other_arguments", "object", "string", *LOOSE, "argument")
         if value is None:
             return "{}"
         kind = kind_of(value)
@@ -389,11 +390,16 @@ class _Mapper:
             return self.pairs(node, self.schemas.get(called))
         if kind == "whole_object":
             return self.readers.arguments_for_pairs(called, self.text, value.start)
-        inside = self.readers.whole_call(called, self.text, value.start)
+        if kind == "other_arguments":
+            other = self.readers.other_arguments(called, self.text, value.start)
+            return "{}" if other is None else other[0]
+        inside = self.readers.within(called, self.text, value.start)
         if inside is not None or kind == "object":
             return self.json(value) if inside is None else inside
         text = self.string(value) if kind == "string" else self.read(value)
         inside = text if text[:1] == "{" else unwrapped(text, self.readers.spelled.styles)
+        if kind in LOOSE and inside is not None and self.repaired:
+            self.incomplete = self.incomplete or not self.readers.fits(called, inside)
         if inside is None and text not in ("null", '""'):
             self.keep(text)  # no arguments, so it is content
             self.incomplete = True
@@ -405,6 +411,7 @@ class _Mapper:
         found = read(self.text, node.start)
         if found.closing:
             self.incomplete = self.in_call = True
+        self.repaired = self.repaired or found.repaired
         return found.text + found.closing
 
     # Values as JSON
@@ -459,7 +466,9 @@ class _Mapper:
             if key not in known and pairs[0].startswith(member):  # type: ignore[operator]
                 inside = pairs.pop(0)[len(member) : -1].strip()
                 pairs[:0] = [inside] if inside else []
-        return "{" + ", ".join(pairs) + "}"
+        found = "{" + ", ".join(pairs) + "}"
+        self.incomplete = self.incomplete or (self.repaired and not self.readers.fits(self.called, found))
+        return found
 
     def members(self, node: Node, parent: object, root: object, types_by: TypesBy) -> list[tuple[str, str, Types]]:
         return [self.pair(argument, parent, root, types_by) for argument in captures(node, "argument")]
@@ -520,7 +529,8 @@ class _Mapper:
         if kind == "typed_value":
             typed = self.typed(choice, types)
             if typed is not None:
-                return BITS.get(typed, typed) if types_of(schema, root) == BOOLEAN else typed
+                is_bit = types_of(schema, root) == BOOLEAN and (types is None or "boolean" in types)
+                return BITS.get(typed, typed) if is_bit else typed
         if not self.of(choice) and choice.end == len(self.text) and not self.text[-1:].isspace():
             return "null"  # the value has not begun
         text = self.of(choice)

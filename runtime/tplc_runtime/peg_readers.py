@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional
 
 from .callobjects import NO_NAME, CallReader
 from .machine import CLOSER_KINDS
-from .objects import FIRST_KEY
 from .pattern import NAME_LIMIT, Pattern
 from .repairs import LEFT_SIGNS, is_empty_object
-from .scanner import NO_MARKERS, Scanner
-from .schema import Parameters, is_odd_key, keys_of, properties_of, tool_named
-from .second import ARGUMENT_KEYS, NAME_KEYS, OTHER_KEYS, arguments_of, calls_in, calls_of, may_be_calls
+from .scanner import NO_BREAKS, NO_MARKERS, Breaks, Scanner
+from .schema import Parameters, fits, is_odd_key, keys_of, properties_of, tool_named
+from .second import FIRST_KEY, NO_BRACE, arguments_in, arguments_of, calls_in, is_wrapper, loaded, may_be_calls
 from .second import STYLES as ANY_STYLES
 from .slots import ONE_WORD
 from .turn import next_char
@@ -38,6 +37,7 @@ class Value(NamedTuple):
     text: str
     end: int
     closing: str = ""
+    repaired: bool = False
 
 
 class CallOfObject(NamedTuple):
@@ -59,7 +59,7 @@ class SpelledOtherwise:
     """How a format writes calls: what its readers need to know."""
 
     styles: Styles
-    breaks: Scanner = NO_MARKERS
+    breaks: Breaks = NO_BREAKS
     follow: tuple[Pattern, Pattern] = (NEVER, NEVER)
     fields: Mapping[tuple[str, ...], str] = field(default_factory=dict)
     closers: tuple[str, ...] = ()
@@ -204,6 +204,16 @@ class Readers:
         found = _read(Reader(ANY_STYLES), text, pos)
         return arguments_of(name, found.text + found.closing, self.tools) or "{}"
 
+    def other_arguments(self, name: str, text: str, pos: int) -> Optional[tuple[str, int]]:
+        """Arguments of a tool in another form, and the next marker, before which they end."""
+        pos = next_char(text, pos)
+        regular = text[pos : pos + 1] in ("{", '"', "") and NO_BRACE.match(text[pos : pos + 128]) is None
+        if regular or not self.spelled.reads_again or self.spelled.after_call.match(text, pos) is not None:
+            return None
+        end = self.end_of_others(text, pos)
+        found = arguments_in(name, text[pos:end], self.tools)
+        return None if found is None else (found, end)
+
     def text_follows(self, arguments: str, text: str, pos: int) -> bool:
         """Return whether text stands in the place of a call's closer that could be the arguments that it lacks."""
         at = next_char(text, pos)
@@ -211,31 +221,32 @@ class Readers:
             return False
         return self.spelled.after_call.match(text, at) is None and LEFT_SIGNS.match(text, at) is None
 
+    def fits(self, name: str, arguments: str) -> bool:
+        """Return whether the schema of a tool allows repaired arguments."""
+        found = loaded(arguments) if self.tools else None
+        return not isinstance(found, dict) or fits(found, self.tools.get(name))
+
     def call_within(self, name: str, text: str) -> Optional[str]:
-        """The arguments of a call that is all that the arguments hold; "" if they are another tool's, None if not."""
+        """The arguments that another object is around, before the name; "" if they are another tool's, None if not."""
         keys = keys_of(self.tools.get(name), self.tools.get(name))
         if not self.spelled.reads_again or text[:1] != "{" or keys is None:
             return None
         found = json.loads(text)
-        if keys.intersection(found) or not found:
-            return None
-        inner = calls_of(text, self.tools)
-        return inner[0][1] if inner and inner[0][0] == name else ""
+        return None if keys.intersection(found) or not found else arguments_of(name, text, self.tools) or ""
 
-    def whole_call(self, name: str, text: str, pos: int) -> Optional[str]:
-        """The arguments of a call that stands in the place of its arguments."""
+    def within(self, name: str, text: str, pos: int = 0) -> Optional[str]:
+        """The arguments that another object is around, which its first key shows; None if there is none."""
         key = FIRST_KEY.match(text, pos) if self.spelled.reads_again else None
-        keys = keys_of(self.tools.get(name), self.tools.get(name))
-        if key is None or keys is None or key[1] in keys or key[1] not in (*NAME_KEYS, *ARGUMENT_KEYS, *OTHER_KEYS):
+        if key is None or not is_wrapper(key[1], name, self.tools):
             return None
         found = self.value_at(text, pos)
-        [(called, arguments)] = calls_of(found.text + found.closing, self.tools) or [("", "")]
-        return arguments if called == name else None
+        return arguments_of(name, found.text + found.closing, self.tools)
 
 
 def _read(reader: Reader, text: str, pos: int) -> Value:
     end = reader.read(text, pos, True)
-    return Value(reader.take(), end, reader.close())
+    repaired = bool(reader.repair)
+    return Value(reader.take(), end, reader.close(), repaired)
 
 
 class _ObjectCall:
@@ -252,6 +263,7 @@ class _ObjectCall:
         self.arguments: Optional[str] = None
         self.beside: list[str] = []
         self.content: list[str] = []
+        self.others: list[str] = []
         self.begins = 0
         self.expected = ""
 
@@ -278,7 +290,7 @@ class _ObjectCall:
 
     def _member(self, event: str) -> None:
         reader, fields = self.reader, self.spelled.fields
-        text = "" if event == "key" else reader.take()
+        text = "" if event == "key" else reader.take().removeprefix('"": ')
         is_text = text[:1] == '"'
         if event == "key" and fields.get(("*",)) and len(reader.stack) == 1 and self.name is None:
             return self._named(reader.path[0])
@@ -299,6 +311,7 @@ class _ObjectCall:
             self.early = self.name is None
         elif event != "key":
             self.has_unknown = self.has_unknown or text not in ("null", '""')
+            self.others += [text] * (event == "other" and text[:1] in ("{", "[", '"'))
         return None
 
     def _named(self, name: str) -> None:
@@ -340,15 +353,24 @@ class _ObjectCall:
     def _call(self, incomplete: bool) -> CallOfObject:
         arguments = "{" + ", ".join(self.beside) + "}"
         content = ""
+        name, again = self.name or "", self.spelled.reads_again
+        if self.arguments is None and not self.beside and again and len(self.others) == 1 and not incomplete:
+            self.arguments = arguments_of(name, self.others[0], self.tools)
+            self.early = False
         incomplete = incomplete or (self.arguments is None and self.has_unknown and not self.beside)
         if self.early and self.arguments is not None:
-            inner = self.readers.call_within(self.name or "", self.arguments)
+            inner = self.readers.call_within(name, self.arguments)
             incomplete = incomplete or inner == ""
             self.arguments = inner or self.arguments
+        elif self.arguments is not None:
+            self.arguments = self.readers.within(name, self.arguments) or self.arguments
         if self.arguments is not None:
             is_object = self.arguments[:1] == "{"
             inside: Any = self.arguments if is_object else unwrapped(self.arguments, self.spelled.styles)
+            if inside is None and again and self.arguments[:1] in ("[", '"'):
+                inside = arguments_of(name, self.arguments, self.tools)
             if inside is None and self.arguments not in ("null", '""'):
                 content, incomplete = self.arguments, True
             arguments = "{}" if inside is None else inside
+        incomplete = incomplete or (bool(self.reader.repair) and not self.readers.fits(name, arguments))
         return CallOfObject(self.pos, self.name or "", self.identity, arguments, content, self.begins, incomplete)

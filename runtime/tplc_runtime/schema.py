@@ -12,6 +12,7 @@ from .pattern import Pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
 NAMES = {"str": "string", "int": "integer", "float": "number", "bool": "boolean", "NoneType": "null", "list": "array"}
@@ -44,7 +45,7 @@ def tool_named(name: str, tools: Parameters) -> str:
     """
     if name in tools or not tools:
         return name
-    bare = name.strip().strip("\"'`“”/").strip()
+    bare = name.replace("\\", "").strip().removesuffix("()").strip("\"'`“”‘’«»/:= ").strip()
     shorts: tuple[str, str] = (bare, str(NAMESPACE.sub("", bare)))
     for short in filter(bare_name, shorts):
         if short in tools:
@@ -165,6 +166,18 @@ def keys_of(schema: object, root: object) -> set[str] | None:
             return None
         keys.update(properties)
     return keys or None
+
+
+def fits(arguments: Mapping[str, object], schema: object) -> bool:
+    """Return whether a schema allows the keys of these arguments, and the types of their values."""
+    keys = keys_of(schema, schema)
+    for key, value in arguments.items():
+        types = types_of(member_of(schema, schema, key), schema)
+        kind = NAMES.get(type(value).__name__, "object")
+        number = kind == "integer" and types is not None and "number" in types
+        if (keys is not None and key not in keys) or (types is not None and kind not in types and not number):
+            return False
+    return True
 
 
 def is_odd_key(key: str, schema: object) -> bool:

@@ -11,8 +11,8 @@ from __future__ import annotations
 import json
 
 from .pattern import Pattern
-from .schema import keys_of, tool_named
-from .values import Reader, Style
+from .schema import keys_of, member_of, tool_named, types_of
+from .values import FollowedReader, Reader, Style
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,48 +24,88 @@ if TYPE_CHECKING:
 NAME_KEYS = ("name", "tool_name", "function_name", "function", "tool", "recipient_name")
 ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "params", "kwargs")
 OTHER_KEYS = ("id", "type", "index", "call_id", "tool_call_id")
-KNOWN_KEYS = NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS
+SCHEMA_KEYS = ("properties",)  # models repeat the form of a schema
+KNOWN_KEYS = NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS + SCHEMA_KEYS
+MOST_WRAPS = 4  # objects around the arguments, or around a call
 FENCE_END = "```"
+FIRST_KEY = Pattern(r"""\{\s{0,64}["'](\w{1,64})["']""")
+PART_OF_FIRST_KEY = Pattern(r"""\{\s{0,64}(?:["']\w{0,64})?""")
 FENCE = Pattern(r"```[\w-]*[^\S\n]*\n")
 INFINITY = float("inf")
+BEFORE_CALLS = Pattern(r"[\s(]*(?:\[\s*(?=\w[\w.:/-]*\())?")
+NO_BRACE = Pattern(r"""["']\w+["']\s*:""")
 BETWEEN_CALLS = Pattern(r"[\s,;)\]}]*")
-AT_ONCE = Pattern(r"""[\s({\[\\"'“`]*(?:json\b[\s({\[\\"'“]*)?""")
+AT_ONCE = Pattern(
+    r"""[\s({\[\\"'“”‘«`]*(?:(?i:json)\b:?[\s({\[\\"'“”‘«`]*)?(?:<(?:[\w:-]+\s*[ =]\s*(?:\w+\s*=\s*)?)?["']?)?"""
+)
+ANY_KEY = Pattern(r"""[\s(\[`]*(?:(?i:json)\b:?\s*)?[{\s]+(?:\\n)?[\\"'“”‘«]+\w""")
+WORD_BEFORE = Pattern(r"\s*(?i:json)\b:?\s*")
+# The name of a tool before its arguments, and a keyword in them.
+CALLED = Pattern(r"""["'`]?([\w.:/-]{1,64}?)["'`]?\s*(?:([(])|[:=]?\s*(?=\{))""")
+KEYWORD = Pattern(r"""\s*["']?(\w{1,64})["']?\s*[=:]\s*""")
+KEYWORD_FOLLOWS = (Pattern(r"\s*(?:,\s*(?:[\"']?\w{1,64}[\"']?\s*[=:]|\))|\))"),) * 2
+AFTER_KEYWORD = Pattern(r"\s*(?:,\s*)?(\))?")
+ELEMENT = Pattern(r"""\s*<([\w:-]+)(?:\s*[ =]\s*(?:\w+\s*=\s*)?["']?([\w.:-]+)["']?)?\s*>(.*?)</[\w:.=-]+>\s*""")
+TAGGED_CALL = Pattern(r"""<([\w:-]+)(\s*[ =]\s*(?:\w+\s*=\s*)?["']?([\w.:/-]+)["']?)?\s*>(.*)</\1>""")
 # A missing quote after a key, or after a value before the next key.
 KEY_LEFT_OPEN = Pattern(r'(?<=[{,\s])"(\w+):(?=\s*["\[{\w-])')
 NAME_LEFT_OPEN = Pattern(r':\s*"(\w+)\s*,(?=\s*"\w+"\s*:)')
 STYLES = (
     Style(
-        (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json")),
+        (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ("”", "”", "json"), ("‘", "’", "json")),
         {"true": "true", "false": "false", "null": "null", "True": "true", "False": "false", "None": "null"},
     ),
 ) * 3
 
 
 def may_be_calls(text: str, tools: Parameters, keys: tuple[str, ...]) -> bool:
-    """Return whether the text begins like a call: brackets and quotes, then a key of calls or the name of a tool."""
+    """Return whether the text begins like a call: with an object, or with brackets, quotes and a tool's name."""
     at = AT_ONCE.match(text).end()
     rest = text[at : at + 64]
+    if ANY_KEY.match(text) is not None:
+        return True
     known = [*keys, *KNOWN_KEYS, *tools]
     return not rest or any(rest.startswith(word) or word.startswith(rest) for word in known)
 
 
 def calls_in(text: str, tools: Parameters) -> list[tuple[str, str]]:
     """Return the calls in a text, with their arguments as JSON; none if the text contains anything else."""
-    text = text.strip().removesuffix(FENCE_END).rstrip()
-    fence = FENCE.match(text)
-    text = text[fence.end() :].strip() if fence is not None else text
-    for candidate in dict.fromkeys(_candidates(text)):
-        found = [_call_of(value, tools) for value in _values(candidate)]
+    for candidate in _candidates(text):
+        values = [inner for value in _values(candidate, tools) for inner in _unwrapped(value, tools)]
+        found = [_call_of(value, tools) for value in values]
         if found and None not in found:
             return [call for call in found if call is not None]
     return []
 
 
+def arguments_in(name: str, text: str, tools: Parameters) -> str | None:
+    """Return the arguments of a tool in a text that has another form; None if it contains anything else."""
+    called = _values(name + text, tools) if text[:1] == "(" else [None]
+    if len(called) == 1 and called[0] is not None:
+        return arguments_of(name, json.dumps(called[0].get("arguments")), tools)
+    for candidate in _candidates(text):
+        values = _values(candidate, tools)
+        found = arguments_of(name, json.dumps(values[0]), tools) if len(values) == 1 and values[0] is not None else None
+        if found is not None:
+            return found
+    pairs = _tagged(text, name, tools)
+    return json.dumps(pairs, ensure_ascii=False) if pairs else None
+
+
 def arguments_of(name: str, text: str, tools: Parameters) -> str | None:
-    """Return the arguments of a tool in an object of JSON; None if they are not this tool's."""
+    """Return the arguments of a tool that a value in JSON is or contains; None if they are not this tool's."""
     value = loaded(text)
-    found = _with_arguments(name, {"arguments": value}, tools) if isinstance(value, dict) else None
+    found = _with_arguments(name, {"arguments": value}, tools) if value is not None and name in tools else None
     return None if found is None else found[1]
+
+
+def is_wrapper(key: str, name: str, tools: Parameters) -> bool:
+    """Return whether an object that begins with this key may contain the arguments of a tool, as the schema has no such
+    key."""
+    if key not in KNOWN_KEYS and key != name:
+        return False
+    keys = keys_of(tools.get(name), tools.get(name))
+    return keys is not None and key not in keys
 
 
 def calls_of(text: str, tools: Parameters) -> list[tuple[str, str]]:
@@ -92,30 +132,122 @@ def finite(text: str) -> float:
 
 def _candidates(text: str) -> Iterator[str]:
     """Yield the text, and repaired forms of it."""
+    text = text.strip().removesuffix(FENCE_END).rstrip()
+    fence = FENCE.match(text) or WORD_BEFORE.match(text)
+    text = text[fence.end() :].strip() if fence is not None else text
     yield text
+    inside = loaded(text) if text[:1] == '"' else text[1:-1] if text[:1] in ("'", "`") else None
+    if isinstance(inside, str):
+        yield inside
     if '\\"' in text:
-        yield text.replace('\\"', '"')
+        yield text.replace('\\"', '"').replace("\\n", "\n")
+    if LINE_ESCAPED.search(text):
+        yield LINE_ESCAPED.sub("\n", text)
+    if '""' in text:
+        yield DOUBLED_QUOTES.sub('"', text)
     if "{{" in "".join(text.split()):
         yield DOUBLED.sub(r"\1", text)
-    yield NAME_LEFT_OPEN.sub(r': "\1",', KEY_LEFT_OPEN.sub(r'"\1":', text))
+    if NO_BRACE.match(text):
+        yield "{" + text
+    if text != (closed := NAME_LEFT_OPEN.sub(r': "\1",', KEY_LEFT_OPEN.sub(r'"\1":', text))):
+        yield closed
+    if text[:1] in ("[", "("):
+        yield from _candidates(text.strip("[]() \n\t"))
 
 
+LINE_ESCAPED = Pattern(r"(?<=[{,\[])\\n|\\n(?=[}\]])")
+DOUBLED_QUOTES = Pattern(r'""(?=\w)|(?<=\w)""')
 DOUBLED = Pattern(r"([{}])\s*\1")
 
 
-def _values(text: str) -> list[Any]:
-    """Return consecutive objects, also those in lists; with a None in the list if there is anything else."""
+def _values(text: str, tools: Parameters) -> list[Any]:
+    """Return consecutive objects, also those in lists, and calls such as f(a=1); with a None in the list if there is
+    anything else."""
     found: list[Any] = []
-    pos = BETWEEN_CALLS.match(text, 0).end()
+    pos = BEFORE_CALLS.match(text, 0).end()
     while pos < len(text) and len(found) < 1000:
-        if text[pos] not in "{[":
+        read = json_value if text[pos] in "{[" else _tagged_call if text[pos] == "<" else _called
+        value, pos = read(text, pos, tools)
+        if value is None:
             return [None]
-        reader = Reader(STYLES)
-        pos = reader.read(text, pos, True)
-        value = loaded(reader.close())
         found += value if isinstance(value, list) else [value]
         pos = BETWEEN_CALLS.match(text, pos).end()
     return found
+
+
+def _tagged_call(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
+    """Return the call `<x=f> … </x>` with elements in it as an object, and where it ends; None if there is none."""
+    match = TAGGED_CALL.match(text, pos)
+    name = tool_named(match[3] or match[1], tools) if match is not None else ""
+    if match is None or name not in tools:
+        return None, pos
+    arguments = _tagged(match[4], name, tools)
+    return {"name": name, "arguments": arguments} if arguments or not match[4].strip() else None, int(match.end())
+
+
+def json_value(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
+    """Return the value in JSON that begins here, and where it ends."""
+    reader = Reader(STYLES)
+    end = reader.read(text, pos, True)
+    return loaded(reader.close()), end
+
+
+def _called(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
+    """Return the call `f(a=1)`, `f({"a": 1})` or `f {"a": 1}` as an object, and where it ends; None if there is
+    none."""
+    match = CALLED.match(text, pos)
+    name = tool_named(match[1], tools) if match is not None else ""
+    if match is None or name not in tools:
+        return None, pos
+    pos = match.end()
+    members: dict[str, Any] = {}
+    if text.startswith("{", pos):
+        arguments, pos = json_value(text, pos, tools)
+        return {"name": name, "arguments": arguments}, pos
+    while match[2]:
+        after = AFTER_KEYWORD.match(text, pos)
+        if after[1] or after.end() == len(text):
+            return {"name": name, "arguments": members}, after.end()
+        key = KEYWORD.match(text, after.end())
+        if key is None:
+            break
+        reader = FollowedReader(STYLES)
+        reader.follow = KEYWORD_FOLLOWS
+        pos = reader.read(text, key.end(), True)
+        members[key[1]] = loaded(reader.close())
+    return None, pos
+
+
+def _tagged(text: str, name: str, tools: Parameters) -> dict[str, Any]:
+    """Return the arguments of a tool in elements such as `<a>1</a>` or `<x name="a">1</x>`; {} if there is anything
+    else."""
+    schema, pos = tools.get(name), 0
+    keys = keys_of(schema, schema) or set()
+    found: dict[str, Any] = {}
+    while pos < len(text):
+        element = ELEMENT.match(text, pos)
+        key = (element[2] or element[1]) if element is not None else ""
+        if element is None or key not in keys or key in found:
+            return {}
+        types, value = types_of(member_of(schema, schema, key), schema), element[3].strip()
+        found[key] = (
+            value if types is None or "string" in types else loaded(value.lower() if value.isalpha() else value)
+        )
+        pos = element.end()
+    return found
+
+
+def _unwrapped(value: Any, tools: Parameters, depth: int = 0) -> Iterator[Any]:
+    """Yield the values that are in the place of calls: inside of lists, and of objects with one member."""
+    if isinstance(value, list) and depth < MOST_WRAPS:
+        for item in value:
+            yield from _unwrapped(item, tools, depth + 1)
+        return
+    rest = [(key, item) for key, item in value.items() if key not in OTHER_KEYS] if isinstance(value, dict) else []
+    if len(rest) == 1 and tool_named(rest[0][0], tools) not in tools and isinstance(rest[0][1], (dict, list)):
+        yield from _unwrapped(rest[0][1], tools, depth + 1) if depth < MOST_WRAPS else [None]
+    else:
+        yield value
 
 
 def _call_of(value: Any, tools: Parameters) -> tuple[str, str] | None:
@@ -123,7 +255,9 @@ def _call_of(value: Any, tools: Parameters) -> tuple[str, str] | None:
     value = _innermost(value)
     if value is None:
         return None
-    for key in NAME_KEYS:
+    # The name of a tool may be under any key.
+    others = [key for key, item in value.items() if isinstance(item, str) and item in tools and key not in NAME_KEYS]
+    for key in (*NAME_KEYS, *others):
         name = tool_named(value[key], tools) if isinstance(value.get(key), str) else ""
         if name and name in tools:
             rest = {other: item for other, item in value.items() if other != key}
@@ -153,13 +287,33 @@ def _with_arguments(name: str, members: dict[str, Any], tools: Parameters) -> tu
     if not named and len(rest) == 1 and not rest.keys() <= (keys or rest.keys()):
         named = list(rest)
     arguments = members[named[0]] if named else rest
-    if isinstance(arguments, str):
-        inside = _values(arguments)
-        arguments = inside[0] if len(inside) == 1 else None
-    arguments = {} if arguments is None and named else arguments
-    if not isinstance(arguments, dict) or (keys is not None and not keys.issuperset(arguments)):
-        return None
+    if named and any(isinstance(item, (dict, list)) for key, item in rest.items() if key != named[0]):
+        return None  # it would be lost
+    if arguments is not None or not named:
+        arguments = arguments_within(name, arguments, tools)
+    else:
+        arguments = {}
     try:
-        return name, json.dumps(arguments, ensure_ascii=False)
+        return None if arguments is None else (name, json.dumps(arguments, ensure_ascii=False))
     except RecursionError:
         return None
+
+
+def arguments_within(name: str, value: Any, tools: Parameters) -> dict[str, Any] | None:
+    """Return the object with a tool's arguments that a value is or contains; None if there is none."""
+    keys = keys_of(tools[name], tools[name])
+    for _ in range(MOST_WRAPS):
+        if isinstance(value, str):
+            value = _values(value, tools)
+        if isinstance(value, list) and len(value) == 1:
+            value = value[0]
+        if not isinstance(value, dict):
+            return None
+        if keys is None or keys.issuperset(value):
+            return value
+        named = [item for item in value.values() if isinstance(item, str) and item in tools and item != name]
+        inner = [item for item in value.values() if isinstance(item, dict) or str(item).lstrip()[:1] == "{"]
+        if named or len(inner) != 1 or not keys.isdisjoint(value):
+            return None
+        value = inner[0]
+    return None

@@ -14,14 +14,14 @@ from json.encoder import encode_basestring
 
 from .message import Copied
 from .pattern import LONGEST_FOLLOW, LONGEST_KEY, MOST_SPACE, Pattern
-from .scanner import NO_MARKERS
+from .scanner import NO_BREAKS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any, ClassVar
 
-    from .scanner import Scanner
+    from .scanner import Breaks
 
 NUMBER = Pattern(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
 LOOSE_NUMBER = Pattern(r"([+-]?)([0-9][0-9_]*)?(?:(\.)([0-9_]*))?([eE][+-]?[0-9]+)?")
@@ -36,7 +36,7 @@ JSON_WORDS = ("true", "false", "null")
 AFTER_LITERAL = Pattern(rf"\s{{0,{MOST_SPACE}}}[,;)\]}}<>|]")
 JSON_WORD = Pattern(r"[\w.+-]+")
 JSON_LITERAL = Pattern(rf"(?:true|false|null|{NUMBER.pattern})(?=[,\]}} \n\r\t])")
-COMMENT = Pattern(r"//[^\n]*(?:\n|\Z)|/\*.*?\*/")
+COMMENT = Pattern(r"(?://|#)[^\n]*(?:\n|\Z)|/\*.*?\*/")
 # A key with its quotes and its colon (the group), or its beginning; also a key without the second quote.
 KEY = Pattern(r'"[^"\\\x00-\x1f]{0,64}(?:"[ \t\r\n]{0,16}(?:(:)|\Z)|\Z)')
 # Shorter than KEY, and without control characters: as long as this may match, so may KEY, which waits for more input.
@@ -155,7 +155,7 @@ class Reader(Copied):
     FOLLOWED: ClassVar[bool] = False
     follow: tuple[Pattern, ...] = ()  # what may follow the value: a pattern, and one for the output's end
 
-    def __init__(self, styles: tuple[Style, Style, Style], breaks: Scanner = NO_MARKERS) -> None:
+    def __init__(self, styles: tuple[Style, Style, Style], breaks: Breaks = NO_BREAKS) -> None:
         self.breaks, self.first = breaks, breaks.first
         self.styles, self.style = styles, styles[0]
         self.want = "value"  # … item, key, member (a key after a comma), colon, comma; "" at the end
@@ -213,7 +213,7 @@ class Reader(Copied):
                 self._pop()
                 return pos
         if match.lastindex == 3:
-            if self.stack and text in "/=":
+            if self.stack and text in "/=#：，":
                 other = self._no_word(buf, pos, final)
                 if other != pos:
                     return other
@@ -299,16 +299,21 @@ class Reader(Copied):
     def _no_word(self, buf: str, pos: int, final: bool) -> int:
         """Return the end of a comment, or of a text in the place of a colon; `pos` if there is none, -1 if more input
         is needed."""
-        if buf[pos] == "=":
-            if self.want != "colon":
+        if buf[pos] in "=：，":
+            meant, arrow = ("comma" if buf[pos] == "，" else "colon"), buf[pos] == "=" and buf[pos + 1 : pos + 2] == ">"
+            if self.want != meant:
                 return pos
-            self._repaired("= for a colon")
-            self.out.append(":")
-            self.want = "value"
-            return pos + 1
+            if buf[pos] == "=" and pos + 1 == len(buf) and not final:
+                return -1
+            self._repaired(buf[pos] + " for a " + meant)
+            self._sign({"colon": ":", "comma": ","}[meant], "")
+            return pos + 1 + arrow
+        if buf[pos] == "#" and self.want not in ("key", "member", "comma", "item"):
+            return pos
         comment = COMMENT.match(buf, pos)
         begun = comment is None and (pos + 1 == len(buf) or buf[pos + 1] == "*")
-        if not final and (begun or (comment is not None and comment.end() == len(buf) and buf[pos + 1] == "/")):
+        line = comment is not None and comment.end() == len(buf) and buf[pos : pos + 2] != "/*"
+        if not final and (begun or line):
             return -1
         if comment is None:
             return pos
@@ -460,7 +465,9 @@ class Reader(Copied):
             if not (bare_key and self.style.bare_keys):
                 self._repaired("missing quotes")
             text = buf[pos:end].rstrip()
-            literal = '"' + escaped(text.rstrip("\"'") if bare_key else text) + '"'
+            # The first quote of a value may be missing.
+            bare = text.rstrip("\"'") if bare_key or (text[-1:] == '"' and text.count('"') == 1) else text
+            literal = '"' + escaped(bare) + '"'
         self._begin()
         self.out.append(literal)
         self._end()

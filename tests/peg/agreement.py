@@ -138,7 +138,7 @@ def states_agree(forms: Sequence[Format], count: int) -> Tally:
             stream = parser.StreamParser(parse_tool_calls=False)
             stream.feed(text)
             stream.finish()
-            reading = interpret(acceptor, text)
+            reading = interpret(acceptor, text, parse_tool_calls=False)
             read = engine.read(text, parse_tool_calls=False)
             found = [(dict(one.message), one.incomplete) for one in (stream, read, reading)]
             tally.outputs += 1

@@ -181,7 +181,9 @@ def test_a_call_ends_the_reasoning() -> None:
     )
 
 
-@pytest.mark.parametrize("text", ['See <fn>\n{"nam": {}}\n</fn>', '<fn>\n{"name": ""}\n\n</fn> <fn>', "a <fn>{\n</fn>"])
+@pytest.mark.parametrize(
+    "text", ['See <fn>\n{"nam": {}}\n</fn>', '<fn>\n{"name": ""}\n\n</fn> <fn> x', "a <fn>{\n</fn>"]
+)
 def test_white_space_beside_what_is_no_call_stays(text: str) -> None:
     case("tagged-json").output(text).expect(text)
 

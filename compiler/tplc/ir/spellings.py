@@ -11,7 +11,12 @@ from tplc.ir.nodes import ObjectArguments, Tools, ValueStyle
 
 _PYTHON_STRINGS = (('"', '"', "json"), ("'", "'", "python"))
 # Quotes that models write for those of JSON.
-_OTHER_QUOTES = (("“", "”", "json"), ('\\"', '\\"', "none"))
+_OTHER_QUOTES = (
+    ("“", "”", "json"),
+    ("”", "”", "json"),
+    ("‘", "’", "json"),
+    ('\\"', '\\"', "none"),
+)
 # The literals of JSON, each with its spelling there and in Python.
 WORDS = {"true": ("true", "True"), "false": ("false", "False"), "null": ("null", "None")}
 _PYTHON_WORDS = {words[at]: word for at in (1, 0) for word, words in WORDS.items()}

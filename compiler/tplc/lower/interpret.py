@@ -2,19 +2,23 @@ r"""Interpret the states of a turn: the plain definition of what a parser does w
 
     interpret(acceptor, "<r>Hm.</r>Yes.<end>")  →  Interpretation(content="Yes.", reasoning_content="Hm.", …)
 
-It reads whole outputs only, and slowly.  Calls stay in the content as they came, as with `parse_tool_calls=False`.
+It reads whole outputs only, and slowly.  Calls are read if they are written as the template writes them; for any other
+it raises NotAsWritten, because tolerances in calls are not defined here.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from tplc.lower.acceptor import Acceptor
+from tplc.lower.interpret_calls import InterpretedCall, NotAsWritten, read_call, read_slots
 from tplc.lower.lexemes import Lexeme, Lexemes, lexemes_of
-from tplc.lower.states import Branch, StateName, Transition, TurnState, is_unopened, starts_with_closer, states
+from tplc.lower.states import Action, Branch, StateName, Transition, TurnState, is_unopened, starts_with_closer, states
+from tplc_runtime.pattern import LEAST_CUT
 from tplc_runtime.signs import Signs
-from tplc_runtime.turn import ENDS_IN_REASONING, MOST_ENDS, REASONING_TWICE, SPELLING, TEXT_AFTER_TURN
+from tplc_runtime.turn import ENDS_IN_CALL, ENDS_IN_REASONING, MOST_ENDS, REASONING_TWICE, SPELLING, TEXT_AFTER_TURN
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +42,19 @@ class Interpretation:
     reasoning_content: str = ""
     trailing: str = ""
     pending: str = ""
+    calls: list[InterpretedCall] = field(default_factory=list)
     incomplete: bool = False
     diagnostics: list[tuple[int, str, str]] = field(default_factory=list)
 
     @property
     def message(self) -> dict[str, object]:
         reasoning = self.reasoning_content or None
-        content = None if not self.content and reasoning else self.content
-        return {"role": "assistant", "content": content, "reasoning_content": reasoning, "tool_calls": []}
+        content = None if not self.content and (reasoning or self.calls) else self.content
+        calls = [
+            {"id": call.call_id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+            for call in self.calls
+        ]
+        return {"role": "assistant", "content": content, "reasoning_content": reasoning, "tool_calls": calls}
 
     def add(self, kind: str, text: str) -> None:
         """Append a text of this kind; only a text of another kind between two of them separates them."""
@@ -63,16 +72,20 @@ class Interpretation:
         self.run = ("", 0)
 
     def is_silent(self) -> bool:
-        return not (self.content or self.reasoning_content or self.trailing or self.pending)
+        return not (self.content or self.reasoning_content or self.trailing or self.pending or self.calls)
 
 
-def interpret(acceptor: Acceptor, output: str, *, parse_reasoning: bool = True) -> Interpretation:
-    return _Interpreter(acceptor, output, parse_reasoning).read()
+def interpret(
+    acceptor: Acceptor, output: str, *, parse_reasoning: bool = True, parse_tool_calls: bool = True
+) -> Interpretation:
+    """Read a whole output; raises NotAsWritten if a call is not written as the template writes it."""
+    options = {"parse_reasoning": parse_reasoning, "parse_tool_calls": parse_tool_calls and acceptor.calls is not None}
+    return _Interpreter(acceptor, output, options).read()
 
 
 class _Interpreter:
-    def __init__(self, acceptor: Acceptor, output: str, parse_reasoning: bool) -> None:
-        self.acceptor, self.parse_reasoning = acceptor, parse_reasoning
+    def __init__(self, acceptor: Acceptor, output: str, options: Mapping[str, bool]) -> None:
+        self.acceptor, self.options, self.parse_reasoning = acceptor, options, options["parse_reasoning"]
         self.head = acceptor.heads[0]
         self.text, self.pos = self.head + output, 0
         self.reading = Interpretation({each.kind: Signs(dict(each.signs)) for each in acceptor.escapes})
@@ -81,6 +94,8 @@ class _Interpreter:
         self.is_fresh = True  # nothing but white space has come in this part
         self.at_line_start = True
         self.in_reasoning = self.after_kept_call = False
+        self.is_unclosed = False  # the last closer of the last call has not come
+        self.calls_are_closed = False
 
     def read(self) -> Interpretation:
         state: StateName = "content"
@@ -90,6 +105,8 @@ class _Interpreter:
             state = "start"
         while self.pos < len(self.text) and state != "over":
             state = self._step(state)
+            if state == "over" and self._goes_on_after_the_turn():
+                state = "content"
         if self.pos < len(self.text):
             self._over()
         self._release("content")
@@ -97,6 +114,9 @@ class _Interpreter:
         if self.in_reasoning and self.parse_reasoning:
             self.reading.incomplete = True
             self._note(*ENDS_IN_REASONING)
+        if self.is_unclosed and self.acceptor.calls is not None and not self.acceptor.calls.ends_turn:
+            self.reading.incomplete = True
+            self._note(*ENDS_IN_CALL)
         return self.reading
 
     def _step(self, name: StateName) -> StateName:
@@ -106,7 +126,7 @@ class _Interpreter:
         if state.text is None:
             found = self._next(state)
             if found is None:
-                return _next_state(state.otherwise)
+                return self._text_where_none_is_expected(state)
         else:
             if name == "reasoning" and self._drop_repeated(state):
                 return name
@@ -115,20 +135,20 @@ class _Interpreter:
             text = state.text if self.parse_reasoning or name != "reasoning" else "content"
             self._emit_before(found, text)
             if found is None:
+                self._check_end()
                 return name
         return self._follow(state, found)
 
     def _follow(self, state: TurnState, found: Found) -> StateName:
         lookup = dict(self.states["before_content"].on if "before_content" in self.states else ()) | dict(state.on)
-        transition = lookup.get(found.kind) or dict(state.on)[{"end": "last", "content_end": "sign"}[found.kind]]
-        if isinstance(transition, Branch):
-            on = transition.condition == "parse_reasoning" and self.parse_reasoning
-            transition = transition.on if on else transition.off
+        transition = self._taken(lookup.get(found.kind) or lookup[{"end": "last", "content_end": "sign"}[found.kind]])
         if self._is_name_end(found):
             self._keep(found, state.text or "content")
             return state.name
         if transition.note and not (transition.only_after_text and self.is_fresh):
             self._note(*transition.note)
+        if state.name == "after_call" and not transition.actions:
+            self.is_unclosed = False  # only the end of the output, or text, shows that something is missing
         for action in transition.actions:
             if action == "keep":
                 self._keep(found, "content" if state.name == "reasoning" else state.text or "content")
@@ -136,12 +156,96 @@ class _Interpreter:
                 self._release("reasoning_content")
             elif action == "pending is content":
                 self._release("content")
-            elif action != "open call":
+            elif state.name == "after_call":
+                self._after_call(action, found)
+            elif action == "open call":
+                self._check_opener(state, found)
+            else:
                 self._drop(found, action)
-        next_state = transition.next
         if found.kind in ("reasoning", "reasoning_end", "line", "end") and state.name != "pending":
-            self.in_reasoning = next_state == "reasoning"
-        return "content" if next_state == "call" else next_state
+            self.in_reasoning = transition.next == "reasoning"
+        if transition.next != "call":
+            return transition.next
+        return self._read_call(found.end)
+
+    def _taken(self, found: Transition | Branch) -> Transition:
+        if not isinstance(found, Branch):
+            return found
+        holds = {**self.options, "call is closed": not self.is_unclosed, "calls are closed": self.calls_are_closed}
+        return found.on if holds[found.condition] else found.off
+
+    # Calls
+
+    def _check_opener(self, state: TurnState, found: Found) -> None:
+        """Only what the template writes opens a call here, and outside of reasoning that is open."""
+        calls = self.acceptor.calls
+        assert calls is not None
+        own = {text.strip() for text in (*calls.openers[:1], *calls.inner)}
+        if found.lexeme.respelled or found.kind == "plain" or state.name == "reasoning":
+            raise NotAsWritten
+        if self.text[found.start : found.end].strip() not in own or (self.is_unclosed and state.drops_left_over):
+            raise NotAsWritten
+
+    def _check_end(self) -> None:
+        """The beginning of an opener at the end of the output is a tolerance."""
+        calls = self.acceptor.calls if self.options["parse_tool_calls"] else None
+        tail = "".join(self.text.split())
+        for opener in map("".join, map(str.split, calls.openers if calls is not None else ())):
+            if any(tail.endswith(opener[:size]) for size in range(LEAST_CUT, len(opener))):
+                raise NotAsWritten
+
+    def _read_call(self, pos: int) -> StateName:
+        calls = self.acceptor.calls
+        assert calls is not None
+        call = read_call(calls, self.text, pos)
+        if calls.only_tools and not re.fullmatch(r"[^\W\d][\w.:-]*", call.name):
+            raise NotAsWritten
+        self._release("content")
+        self.reading.decode()
+        self.reading.calls.append(call)
+        self.pos, self.space = call.end, ""
+        self.is_fresh = self.at_line_start = True
+        self.is_unclosed, self.calls_are_closed, self.in_reasoning = calls.is_closed, False, False
+        return "after_call"
+
+    def _after_call(self, action: Action, found: Found) -> None:
+        calls = self.acceptor.calls
+        assert calls is not None
+        if action == "open call":
+            self._check_opener(self.states["after_call"], found)
+            return
+        if found.lexeme.respelled:
+            raise NotAsWritten
+        if action != "open call without opener":
+            self.pos, self.space = found.end, found.lexeme.trail
+        if action == "read tail" and calls.tail is not None:
+            slots, self.pos = read_slots(calls.tail[1], self.text, found.end)
+            last = self.reading.calls[-1]
+            if slots.get("name", last.name) != last.name:
+                raise NotAsWritten
+            self.reading.calls[-1] = replace(last, call_id=slots.get("id", last.call_id))
+            self.space = ""
+        if action in ("close call", "close calls", "read tail"):
+            self.is_unclosed = False
+        elif action == "drop separator":
+            self.is_unclosed = True
+        self.calls_are_closed = self.calls_are_closed or action == "close calls"
+
+    def _text_where_none_is_expected(self, state: TurnState) -> StateName:
+        """Follow the transition for other text, or for the end of the output."""
+        assert state.otherwise is not None
+        transition = self._taken(state.otherwise)
+        if state.name == "after_call" and (rest := self.text[self.pos :].strip()):
+            markers = ["".join(lexeme.core.split()) for lexeme in state.lexemes.all]
+            is_cut = any(marker.startswith("".join(rest.split())) for marker in markers)
+            if self.is_unclosed or is_cut or rest[0] in "}])\"'`" or transition.next == "call":
+                raise NotAsWritten
+        return "content" if transition.next == "call" else transition.next
+
+    def _goes_on_after_the_turn(self) -> bool:
+        """Whether a call, or another message with one, follows the end of the turn."""
+        state = self.states.get("over")
+        return state is not None and self.options["parse_tool_calls"] and self._next(state) is not None
 
     # Lexemes
 
@@ -302,12 +406,6 @@ class _Interpreter:
     def _note(self, code: str, text: str) -> None:
         if self.pos >= len(self.head):
             self.reading.diagnostics.append((self.pos - len(self.head), text, code))
-
-
-def _next_state(found: Transition | Branch | None) -> StateName:
-    """Return where text leads that a state doesn't expect, as long as it opens no call."""
-    assert isinstance(found, Transition) and found.next != "call"
-    return found.next
 
 
 def _overlap(text: str, lead: str) -> int:

@@ -16,6 +16,8 @@ from tplc.lower.tolerated import Tolerated
 
 OBJECT = "{"
 FENCES = ("```json\n", "```\n")
+# Fences around markers also have the words of other languages.
+FENCES_AROUND = (*FENCES, "```xml\n", "```python\n")
 _LAST_WORDS = re.compile(r"(?<=[^\w.:/-])[\w.:/-]+\Z")
 _SYNTAX = frozenset("[]{}(),:\"'=`; \t\n\r")
 
@@ -64,7 +66,7 @@ def openers_of(
         twice = [_repeated(starts[0]) + first] if is_distinctive(starts[0]) else []
         rests += [_repeated(text) + inside[0] for text in sections[:1] if is_distinctive(text)]
         rests += [section + text for section in sections[:1] for text in twice]
-        rests += [fence + text.lstrip() for text in own for fence in FENCES]
+        rests += [fence + text.lstrip() for text in own for fence in FENCES_AROUND]
         inside = unique([*inside, *twice])
     if "other_forms" in tolerated.kinds and [text.strip() for text in (*whole, *inside)] == [OBJECT] * 2:
         whole.append("[" + OBJECT)  # a list of calls where the template writes one
@@ -93,11 +95,12 @@ def openers_of(
 
 
 def _punctuated(opener: str) -> list[str]:
-    """An opener before an object with other brackets, and with a fence around the object."""
+    """An opener before an object with other brackets, with a fence around the object, and before something else: a
+    second reading may find calls in that."""
     stem = opener.rstrip(" \t\n[{")
     if stem == opener or not is_distinctive(stem) or could_be_prose(stem):
         return []
-    return [f"{stem}\n{between}" for between in (OBJECT, "[" + OBJECT, *(fence + OBJECT for fence in FENCES))]
+    return [f"{stem}\n{between}" for between in (OBJECT, "[" + OBJECT, *(fence + OBJECT for fence in FENCES), "")]
 
 
 def _short(section: str, openers: Iterable[str]) -> tuple[str, ...]:

@@ -63,6 +63,7 @@ class Copied:
 
     def copy(self) -> Any:
         """Return a copy in the same state, which continues independently."""
+
         twin = self._new()
         # A class that mypyc compiled has no __dict__.
         for name in getattr(self, "__mypyc_attrs__", None) or self.__dict__:
@@ -84,20 +85,21 @@ LONGEST_FOLLOW = 160  # the whole text that shows the end of a value
 
 
 class Pattern:
-    """Compiled at its first use, because importing a parser should be fast.  A dot matches any character."""
+    """A regular expression, compiled when it is first used: importing a parser should be fast.  A dot matches any
+    character."""
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
-        self.match: Any = lambda *given: self._compiled().match(*given)
-        self.search: Any = lambda *given: self._compiled().search(*given)
-        self.fullmatch: Any = lambda *given: self._compiled().fullmatch(*given)
-        self.finditer: Any = lambda *given: self._compiled().finditer(*given)
-        self.sub: Any = lambda *given: self._compiled().sub(*given)
+        self._compiled: Any = None
 
-    def _compiled(self) -> re.Pattern[str]:
-        found = re.compile(self.pattern, re.DOTALL)
-        self.match, self.search, self.fullmatch = found.match, found.search, found.fullmatch
-        self.finditer, self.sub = found.finditer, found.sub
+    def __getattr__(self, name: str) -> Any:
+        """Return a method of the compiled pattern, and keep it as an attribute."""
+
+        if self._compiled is None:
+            self._compiled = re.compile(self.pattern, re.DOTALL)
+        found = getattr(self._compiled, name)
+        if hasattr(self, "__dict__"):  # a class that mypyc compiled has none
+            setattr(self, name, found)
         return found
 
 
@@ -127,35 +129,22 @@ class Match:
 
 class Scanner:
     """The markers that count in one place.  Each has its kind, its core (with a space for optional white space), the
-    white space before and after it, and whether it may be part of a longer one (1) or its beginning (2), or is spelled
-    differently (4): the sum.
+    white space before and after it, and what is known about it (PART_OF_LONGER, …).
 
     `find` has a group for each marker; `near` matches at their possible beginnings.  `width`: the length of the longest
-    truncated marker at the end.  `leads` is their leading white space.  `word`, of a slot: a plain word up to the
-    text's end or to an unambiguous marker; `trails` is the white space after each, None for markers that don't belong
-    to the slot. `first`: the first characters of markers; `wordless`: none of them is a character of words.
+    truncated marker at the end.  `leads` is their leading white space.
     """
 
     def __init__(
-        self,
-        *markers: Marker,
-        find: str = NOTHING,
-        near: str = NOTHING,
-        width: int = 1,
-        leads: str = "",
-        word: str = NOTHING,
-        trails: Sequence[str | None] = (),
-        first: str = "",
-        wordless: bool = True,
+        self, *markers: Marker, find: str = NOTHING, near: str = NOTHING, width: int = 1, leads: str = ""
     ) -> None:
         self.markers, self.width, self.leads = markers, width, leads
-        self.cores: tuple[str, ...] = ()  # the same, computed when it is first needed
+        self._cores = tuple([marker[1] for marker in markers])
         self._find, self._near = Pattern(find), Pattern(near)
-        self.word, self.trails = Pattern(word), trails
-        self.first, self.wordless = first, wordless
 
     def find(self, buf: str, pos: int, stop: int = sys.maxsize) -> Match | None:
         """Return the leftmost and longest marker from `pos` on."""
+
         match = self._find.search(buf, pos, stop)
         if match is None:
             return None
@@ -174,9 +163,7 @@ class Scanner:
         """Return a marker that the text from `pos` to the end could become; "" if there is none."""
         if len(buf) - pos > self.width or self._near.match(buf, pos) is None:
             return ""
-        if self.cores == ():
-            self.cores = tuple([marker[1] for marker in self.markers])
-        return truncated_core(self.cores, buf[pos:])
+        return truncated_core(self._cores, buf[pos:])
 
     def is_truncated(self, buf: str, pos: int, kinds: Sequence[str], least: int = 1) -> bool:
         """Return whether a marker of these kinds is truncated at the output's end, with at least so many characters."""
@@ -220,7 +207,26 @@ class Scanner:
         return at
 
 
+class SlotEnds(Scanner):
+    """The markers that end a slot.  `word`: a plain word up to the text's end or to an unambiguous marker; `trails` is
+    the white space after each, None for markers that don't belong to the slot."""
+
+    def __init__(self, *markers: Marker, word: str = NOTHING, trails: Sequence[str | None] = (), **found: Any) -> None:
+        super().__init__(*markers, **found)
+        self.word, self.trails = Pattern(word), trails
+
+
+class Breaks(Scanner):
+    """Markers that occur in no name, and in values only inside a string.  `first`: their first characters; `wordless`:
+    none of these is a character of words."""
+
+    def __init__(self, *markers: Marker, first: str = "", wordless: bool = True, **found: Any) -> None:
+        super().__init__(*markers, **found)
+        self.first, self.wordless = first, wordless
+
+
 NO_MARKERS = Scanner()
+NO_BREAKS = Breaks()
 
 
 class ExpectedText:
@@ -268,9 +274,14 @@ def trailing_overlap(text: str, lead: str) -> int:
     return next((n for n in range(min(len(text), len(lead)), 0, -1) if text.endswith(lead[-n:])), 0)
 
 
+NAMES = {"str": "string", "int": "integer", "float": "number", "bool": "boolean", "NoneType": "null", "list": "array"}
+# Other names for the types of JSON Schema.
+ALIASES = {**NAMES, "dict": "object", "None": "null", "tuple": "array", "double": "number", "long": "integer"}
 MOST_VARIANTS = 4096  # a larger schema is ignored
 ODD_IN_KEYS = frozenset("<>{}[],:=\n")
 REFERRING = frozenset(("$ref", "anyOf", "oneOf", "allOf"))  # members that lead to other schemas
+PLAIN = frozenset(("type", "description", "title", "default"))  # of these members, only the type matters
+ONLY = {name: frozenset([name]) for name in ("array", "boolean", "integer", "null", "number", "object", "string")}
 NULL = {"type": "null"}
 NAMESPACE = Pattern(r".*[.:/](?=[^.:/]+\Z)")
 SEPARATORS = Pattern(r"[\s_.-]+")
@@ -288,7 +299,7 @@ def tool_named(name: str, tools: Parameters) -> str:
     """
     if name in tools or not tools:
         return name
-    bare = name.strip().strip("\"'`“”/").strip()
+    bare = name.replace("\\", "").strip().removesuffix("()").strip("\"'`“”‘’«»/:= ").strip()
     shorts: tuple[str, str] = (bare, str(NAMESPACE.sub("", bare)))
     for short in filter(bare_name, shorts):
         if short in tools:
@@ -348,6 +359,36 @@ def _target(reference: str, root: object) -> object:
     return target
 
 
+def types_of(schema: object, root: object) -> frozenset[str] | None:
+    """Return the JSON types that a value may have; None if the schema doesn't determine them."""
+    if isinstance(schema, dict) and schema.keys() <= PLAIN:  # most schemas: this is asked for each argument
+        only = ONLY.get(str(schema.get("type")))
+        if only is not None:
+            return only
+    types: set[str] = set()
+    for variant in variants(schema, root):
+        stated, values = variant.get("type"), variant.get("enum", [variant["const"]] if "const" in variant else [])
+        given = stated if isinstance(stated, list) else [stated]
+        named = [ALIASES.get(name, name) for name in given if isinstance(name, str)]
+        if not named and isinstance(values, list):
+            named = [NAMES.get(type(value).__name__, "object") for value in values]
+        named = named or ["object"] * ("properties" in variant) or ["array"] * ("items" in variant)
+        if not named:
+            return None
+        types.update(named, ["null"] * (variant.get("nullable") is True))
+    return frozenset(types) or None
+
+
+def member_of(schema: object, root: object, key: str) -> object:
+    """Return the schema of one member of an object."""
+    for variant in variants(schema, root):
+        properties = variant.get("properties")
+        member = properties.get(key) if isinstance(properties, dict) else None
+        if isinstance(member or variant.get("additionalProperties"), dict):
+            return member or variant["additionalProperties"]
+    return None
+
+
 def properties_of(schema: object) -> list[str]:
     """Return the keys that a schema names, even if it allows others."""
     named = (variant.get("properties") for variant in variants(schema, schema))
@@ -363,6 +404,18 @@ def keys_of(schema: object, root: object) -> set[str] | None:
             return None
         keys.update(properties)
     return keys or None
+
+
+def fits(arguments: Mapping[str, object], schema: object) -> bool:
+    """Return whether a schema allows the keys of these arguments, and the types of their values."""
+    keys = keys_of(schema, schema)
+    for key, value in arguments.items():
+        types = types_of(member_of(schema, schema, key), schema)
+        kind = NAMES.get(type(value).__name__, "object")
+        number = kind == "integer" and types is not None and "number" in types
+        if (keys is not None and key not in keys) or (types is not None and kind not in types and not number):
+            return False
+    return True
 
 
 def is_odd_key(key: str, schema: object) -> bool:
@@ -395,7 +448,7 @@ JSON_WORDS = ("true", "false", "null")
 AFTER_LITERAL = Pattern(rf"\s{{0,{MOST_SPACE}}}[,;)\]}}<>|]")
 JSON_WORD = Pattern(r"[\w.+-]+")
 JSON_LITERAL = Pattern(rf"(?:true|false|null|{NUMBER.pattern})(?=[,\]}} \n\r\t])")
-COMMENT = Pattern(r"//[^\n]*(?:\n|\Z)|/\*.*?\*/")
+COMMENT = Pattern(r"(?://|#)[^\n]*(?:\n|\Z)|/\*.*?\*/")
 # A key with its quotes and its colon (the group), or its beginning; also a key without the second quote.
 KEY = Pattern(r'"[^"\\\x00-\x1f]{0,64}(?:"[ \t\r\n]{0,16}(?:(:)|\Z)|\Z)')
 # Shorter than KEY, and without control characters: as long as this may match, so may KEY, which waits for more input.
@@ -450,6 +503,7 @@ class Quoting:
     def plain(self, text: str) -> int:
         """Return the end of the text in the string that is passed on unchanged; -1 if more than a partial escape
         follows."""
+
         end: int = self.body.match(text).end()
         if end == len(text) or (text[end] == "\\" and self.escape != "none" and PART_OF_ESCAPE.match(text, end)):
             return end
@@ -509,7 +563,7 @@ class Reader(Copied):
     FOLLOWED: ClassVar[bool] = False
     follow: tuple[Pattern, ...] = ()  # what may follow the value: a pattern, and one for the output's end
 
-    def __init__(self, styles: tuple[Style, Style, Style], breaks: Scanner = NO_MARKERS) -> None:
+    def __init__(self, styles: tuple[Style, Style, Style], breaks: Breaks = NO_BREAKS) -> None:
         self.breaks, self.first = breaks, breaks.first
         self.styles, self.style = styles, styles[0]
         self.want = "value"  # … item, key, member (a key after a comma), colon, comma; "" at the end
@@ -535,6 +589,7 @@ class Reader(Copied):
 
     def read(self, buf: str, pos: int, final: bool) -> int:
         """Consume `buf` from `pos` on, up to the value's end or to text that needs more input."""
+
         stop, self.wanted = len(buf), 0
         while pos < stop and self.want and not self.pause:
             if len(self.stack) > self.floor and self.style.is_json:
@@ -567,7 +622,7 @@ class Reader(Copied):
                 self._pop()
                 return pos
         if match.lastindex == 3:
-            if self.stack and text in "/=":
+            if self.stack and text in "/=#：，":
                 other = self._no_word(buf, pos, final)
                 if other != pos:
                     return other
@@ -653,16 +708,21 @@ class Reader(Copied):
     def _no_word(self, buf: str, pos: int, final: bool) -> int:
         """Return the end of a comment, or of a text in the place of a colon; `pos` if there is none, -1 if more input
         is needed."""
-        if buf[pos] == "=":
-            if self.want != "colon":
+        if buf[pos] in "=：，":
+            meant, arrow = ("comma" if buf[pos] == "，" else "colon"), buf[pos] == "=" and buf[pos + 1 : pos + 2] == ">"
+            if self.want != meant:
                 return pos
-            self._repaired("= for a colon")
-            self.out.append(":")
-            self.want = "value"
-            return pos + 1
+            if buf[pos] == "=" and pos + 1 == len(buf) and not final:
+                return -1
+            self._repaired(buf[pos] + " for a " + meant)
+            self._sign({"colon": ":", "comma": ","}[meant], "")
+            return pos + 1 + arrow
+        if buf[pos] == "#" and self.want not in ("key", "member", "comma", "item"):
+            return pos
         comment = COMMENT.match(buf, pos)
         begun = comment is None and (pos + 1 == len(buf) or buf[pos + 1] == "*")
-        if not final and (begun or (comment is not None and comment.end() == len(buf) and buf[pos + 1] == "/")):
+        line = comment is not None and comment.end() == len(buf) and buf[pos : pos + 2] != "/*"
+        if not final and (begun or line):
             return -1
         if comment is None:
             return pos
@@ -814,7 +874,9 @@ class Reader(Copied):
             if not (bare_key and self.style.bare_keys):
                 self._repaired("missing quotes")
             text = buf[pos:end].rstrip()
-            literal = '"' + escaped(text.rstrip("\"'") if bare_key else text) + '"'
+            # The first quote of a value may be missing.
+            bare = text.rstrip("\"'") if bare_key or (text[-1:] == '"' and text.count('"') == 1) else text
+            literal = '"' + escaped(bare) + '"'
         self._begin()
         self.out.append(literal)
         self._end()
@@ -919,47 +981,62 @@ def literal_of(text: str, words: Mapping[str, str]) -> str | None:
 NAME_KEYS = ("name", "tool_name", "function_name", "function", "tool", "recipient_name")
 ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "params", "kwargs")
 OTHER_KEYS = ("id", "type", "index", "call_id", "tool_call_id")
-KNOWN_KEYS = NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS
+SCHEMA_KEYS = ("properties",)  # models repeat the form of a schema
+KNOWN_KEYS = NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS + SCHEMA_KEYS
+MOST_WRAPS = 4  # objects around the arguments, or around a call
 FENCE_END = "```"
 FENCE = Pattern(r"```[\w-]*[^\S\n]*\n")
 INFINITY = float("inf")
+BEFORE_CALLS = Pattern(r"[\s(]*(?:\[\s*(?=\w[\w.:/-]*\())?")
+NO_BRACE = Pattern(r"""["']\w+["']\s*:""")
 BETWEEN_CALLS = Pattern(r"[\s,;)\]}]*")
-AT_ONCE = Pattern(r"""[\s({\[\\"'“`]*(?:json\b[\s({\[\\"'“]*)?""")
+AT_ONCE = Pattern(
+    r"""[\s({\[\\"'“”‘«`]*(?:(?i:json)\b:?[\s({\[\\"'“”‘«`]*)?(?:<(?:[\w:-]+\s*[ =]\s*(?:\w+\s*=\s*)?)?["']?)?"""
+)
+ANY_KEY = Pattern(r"""[\s(\[`]*(?:(?i:json)\b:?\s*)?[{\s]+(?:\\n)?[\\"'“”‘«]+\w""")
+WORD_BEFORE = Pattern(r"\s*(?i:json)\b:?\s*")
+# The name of a tool before its arguments, and a keyword in them.
+CALLED = Pattern(r"""["'`]?([\w.:/-]{1,64}?)["'`]?\s*(?:([(])|[:=]?\s*(?=\{))""")
+KEYWORD = Pattern(r"""\s*["']?(\w{1,64})["']?\s*[=:]\s*""")
+KEYWORD_FOLLOWS = (Pattern(r"\s*(?:,\s*(?:[\"']?\w{1,64}[\"']?\s*[=:]|\))|\))"),) * 2
+AFTER_KEYWORD = Pattern(r"\s*(?:,\s*)?(\))?")
+ELEMENT = Pattern(r"""\s*<([\w:-]+)(?:\s*[ =]\s*(?:\w+\s*=\s*)?["']?([\w.:-]+)["']?)?\s*>(.*?)</[\w:.=-]+>\s*""")
+TAGGED_CALL = Pattern(r"""<([\w:-]+)(\s*[ =]\s*(?:\w+\s*=\s*)?["']?([\w.:/-]+)["']?)?\s*>(.*)</\1>""")
 # A missing quote after a key, or after a value before the next key.
 KEY_LEFT_OPEN = Pattern(r'(?<=[{,\s])"(\w+):(?=\s*["\[{\w-])')
 NAME_LEFT_OPEN = Pattern(r':\s*"(\w+)\s*,(?=\s*"\w+"\s*:)')
 STYLES = (
     Style(
-        (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json")),
+        (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ("”", "”", "json"), ("‘", "’", "json")),
         {"true": "true", "false": "false", "null": "null", "True": "true", "False": "false", "None": "null"},
     ),
 ) * 3
 
 
 def may_be_calls(text: str, tools: Parameters, keys: tuple[str, ...]) -> bool:
-    """Return whether the text begins like a call: brackets and quotes, then a key of calls or the name of a tool."""
+    """Return whether the text begins like a call: with an object, or with brackets, quotes and a tool's name."""
     at = AT_ONCE.match(text).end()
     rest = text[at : at + 64]
+    if ANY_KEY.match(text) is not None:
+        return True
     known = [*keys, *KNOWN_KEYS, *tools]
     return not rest or any(rest.startswith(word) or word.startswith(rest) for word in known)
 
 
 def calls_in(text: str, tools: Parameters) -> list[tuple[str, str]]:
     """Return the calls in a text, with their arguments as JSON; none if the text contains anything else."""
-    text = text.strip().removesuffix(FENCE_END).rstrip()
-    fence = FENCE.match(text)
-    text = text[fence.end() :].strip() if fence is not None else text
-    for candidate in dict.fromkeys(_candidates(text)):
-        found = [_call_of(value, tools) for value in _values(candidate)]
+    for candidate in _candidates(text):
+        values = [inner for value in _values(candidate, tools) for inner in _unwrapped(value, tools)]
+        found = [_call_of(value, tools) for value in values]
         if found and None not in found:
             return [call for call in found if call is not None]
     return []
 
 
 def arguments_of(name: str, text: str, tools: Parameters) -> str | None:
-    """Return the arguments of a tool in an object of JSON; None if they are not this tool's."""
+    """Return the arguments of a tool that a value in JSON is or contains; None if they are not this tool's."""
     value = loaded(text)
-    found = _with_arguments(name, {"arguments": value}, tools) if isinstance(value, dict) else None
+    found = _with_arguments(name, {"arguments": value}, tools) if value is not None and name in tools else None
     return None if found is None else found[1]
 
 
@@ -981,30 +1058,122 @@ def finite(text: str) -> float:
 
 def _candidates(text: str) -> Iterator[str]:
     """Yield the text, and repaired forms of it."""
+    text = text.strip().removesuffix(FENCE_END).rstrip()
+    fence = FENCE.match(text) or WORD_BEFORE.match(text)
+    text = text[fence.end() :].strip() if fence is not None else text
     yield text
+    inside = loaded(text) if text[:1] == '"' else text[1:-1] if text[:1] in ("'", "`") else None
+    if isinstance(inside, str):
+        yield inside
     if '\\"' in text:
-        yield text.replace('\\"', '"')
+        yield text.replace('\\"', '"').replace("\\n", "\n")
+    if LINE_ESCAPED.search(text):
+        yield LINE_ESCAPED.sub("\n", text)
+    if '""' in text:
+        yield DOUBLED_QUOTES.sub('"', text)
     if "{{" in "".join(text.split()):
         yield DOUBLED.sub(r"\1", text)
-    yield NAME_LEFT_OPEN.sub(r': "\1",', KEY_LEFT_OPEN.sub(r'"\1":', text))
+    if NO_BRACE.match(text):
+        yield "{" + text
+    if text != (closed := NAME_LEFT_OPEN.sub(r': "\1",', KEY_LEFT_OPEN.sub(r'"\1":', text))):
+        yield closed
+    if text[:1] in ("[", "("):
+        yield from _candidates(text.strip("[]() \n\t"))
 
 
+LINE_ESCAPED = Pattern(r"(?<=[{,\[])\\n|\\n(?=[}\]])")
+DOUBLED_QUOTES = Pattern(r'""(?=\w)|(?<=\w)""')
 DOUBLED = Pattern(r"([{}])\s*\1")
 
 
-def _values(text: str) -> list[Any]:
-    """Return consecutive objects, also those in lists; with a None in the list if there is anything else."""
+def _values(text: str, tools: Parameters) -> list[Any]:
+    """Return consecutive objects, also those in lists, and calls such as f(a=1); with a None in the list if there is
+    anything else."""
     found: list[Any] = []
-    pos = BETWEEN_CALLS.match(text, 0).end()
+    pos = BEFORE_CALLS.match(text, 0).end()
     while pos < len(text) and len(found) < 1000:
-        if text[pos] not in "{[":
+        read = json_value if text[pos] in "{[" else _tagged_call if text[pos] == "<" else _called
+        value, pos = read(text, pos, tools)
+        if value is None:
             return [None]
-        reader = Reader(STYLES)
-        pos = reader.read(text, pos, True)
-        value = loaded(reader.close())
         found += value if isinstance(value, list) else [value]
         pos = BETWEEN_CALLS.match(text, pos).end()
     return found
+
+
+def _tagged_call(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
+    """Return the call `<x=f> … </x>` with elements in it as an object, and where it ends; None if there is none."""
+    match = TAGGED_CALL.match(text, pos)
+    name = tool_named(match[3] or match[1], tools) if match is not None else ""
+    if match is None or name not in tools:
+        return None, pos
+    arguments = _tagged(match[4], name, tools)
+    return {"name": name, "arguments": arguments} if arguments or not match[4].strip() else None, int(match.end())
+
+
+def json_value(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
+    """Return the value in JSON that begins here, and where it ends."""
+    reader = Reader(STYLES)
+    end = reader.read(text, pos, True)
+    return loaded(reader.close()), end
+
+
+def _called(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
+    """Return the call `f(a=1)`, `f({"a": 1})` or `f {"a": 1}` as an object, and where it ends; None if there is
+    none."""
+    match = CALLED.match(text, pos)
+    name = tool_named(match[1], tools) if match is not None else ""
+    if match is None or name not in tools:
+        return None, pos
+    pos = match.end()
+    members: dict[str, Any] = {}
+    if text.startswith("{", pos):
+        arguments, pos = json_value(text, pos, tools)
+        return {"name": name, "arguments": arguments}, pos
+    while match[2]:
+        after = AFTER_KEYWORD.match(text, pos)
+        if after[1] or after.end() == len(text):
+            return {"name": name, "arguments": members}, after.end()
+        key = KEYWORD.match(text, after.end())
+        if key is None:
+            break
+        reader = FollowedReader(STYLES)
+        reader.follow = KEYWORD_FOLLOWS
+        pos = reader.read(text, key.end(), True)
+        members[key[1]] = loaded(reader.close())
+    return None, pos
+
+
+def _tagged(text: str, name: str, tools: Parameters) -> dict[str, Any]:
+    """Return the arguments of a tool in elements such as `<a>1</a>` or `<x name="a">1</x>`; {} if there is anything
+    else."""
+    schema, pos = tools.get(name), 0
+    keys = keys_of(schema, schema) or set()
+    found: dict[str, Any] = {}
+    while pos < len(text):
+        element = ELEMENT.match(text, pos)
+        key = (element[2] or element[1]) if element is not None else ""
+        if element is None or key not in keys or key in found:
+            return {}
+        types, value = types_of(member_of(schema, schema, key), schema), element[3].strip()
+        found[key] = (
+            value if types is None or "string" in types else loaded(value.lower() if value.isalpha() else value)
+        )
+        pos = element.end()
+    return found
+
+
+def _unwrapped(value: Any, tools: Parameters, depth: int = 0) -> Iterator[Any]:
+    """Yield the values that are in the place of calls: inside of lists, and of objects with one member."""
+    if isinstance(value, list) and depth < MOST_WRAPS:
+        for item in value:
+            yield from _unwrapped(item, tools, depth + 1)
+        return
+    rest = [(key, item) for key, item in value.items() if key not in OTHER_KEYS] if isinstance(value, dict) else []
+    if len(rest) == 1 and tool_named(rest[0][0], tools) not in tools and isinstance(rest[0][1], (dict, list)):
+        yield from _unwrapped(rest[0][1], tools, depth + 1) if depth < MOST_WRAPS else [None]
+    else:
+        yield value
 
 
 def _call_of(value: Any, tools: Parameters) -> tuple[str, str] | None:
@@ -1012,7 +1181,9 @@ def _call_of(value: Any, tools: Parameters) -> tuple[str, str] | None:
     value = _innermost(value)
     if value is None:
         return None
-    for key in NAME_KEYS:
+    # The name of a tool may be under any key.
+    others = [key for key, item in value.items() if isinstance(item, str) and item in tools and key not in NAME_KEYS]
+    for key in (*NAME_KEYS, *others):
         name = tool_named(value[key], tools) if isinstance(value.get(key), str) else ""
         if name and name in tools:
             rest = {other: item for other, item in value.items() if other != key}
@@ -1042,16 +1213,36 @@ def _with_arguments(name: str, members: dict[str, Any], tools: Parameters) -> tu
     if not named and len(rest) == 1 and not rest.keys() <= (keys or rest.keys()):
         named = list(rest)
     arguments = members[named[0]] if named else rest
-    if isinstance(arguments, str):
-        inside = _values(arguments)
-        arguments = inside[0] if len(inside) == 1 else None
-    arguments = {} if arguments is None and named else arguments
-    if not isinstance(arguments, dict) or (keys is not None and not keys.issuperset(arguments)):
-        return None
+    if named and any(isinstance(item, (dict, list)) for key, item in rest.items() if key != named[0]):
+        return None  # it would be lost
+    if arguments is not None or not named:
+        arguments = arguments_within(name, arguments, tools)
+    else:
+        arguments = {}
     try:
-        return name, json.dumps(arguments, ensure_ascii=False)
+        return None if arguments is None else (name, json.dumps(arguments, ensure_ascii=False))
     except RecursionError:
         return None
+
+
+def arguments_within(name: str, value: Any, tools: Parameters) -> dict[str, Any] | None:
+    """Return the object with a tool's arguments that a value is or contains; None if there is none."""
+    keys = keys_of(tools[name], tools[name])
+    for _ in range(MOST_WRAPS):
+        if isinstance(value, str):
+            value = _values(value, tools)
+        if isinstance(value, list) and len(value) == 1:
+            value = value[0]
+        if not isinstance(value, dict):
+            return None
+        if keys is None or keys.issuperset(value):
+            return value
+        named = [item for item in value.values() if isinstance(item, str) and item in tools and item != name]
+        inner = [item for item in value.values() if isinstance(item, dict) or str(item).lstrip()[:1] == "{"]
+        if named or len(inner) != 1 or not keys.isdisjoint(value):
+            return None
+        value = inner[0]
+    return None
 
 
 OPENING = Pattern(r"\s*```[^\n`]*\n")
@@ -1093,8 +1284,9 @@ class Transcript(Copied):
     text of a kind that isn't known yet, value is text of a value, and trailing is no part of the message."""
 
     def __init__(self, json_content: bool = False) -> None:
-        self.texts: dict[str, list[str]] = {"content": [], "reasoning_content": [], "arguments": []}
-        self.texts.update(value=[], pending=[], trailing=[])
+        self.texts: dict[str, list[str]] = {"content": [], "trailing": []}
+        self.texts.update(reasoning_content=[], pending=[])
+        self.texts.update(arguments=[], value=[])
         self.calls: list[tuple[str, str | None, str]] = []  # name, id, arguments (those of the last are in texts)
         self.index = -1  # of the last call
         self.fence = Fence() if json_content else None
@@ -1119,6 +1311,7 @@ class Transcript(Copied):
 
     def flush(self) -> None:
         """Make one delta of the text emitted since the last."""
+
         if not self._pieces:
             return
         kind, text = self._kind, "".join(self._pieces)
@@ -1126,7 +1319,7 @@ class Transcript(Copied):
         self.texts[kind].append(text)
         if kind == "arguments":
             self.waiting.append({"tool_calls": [{"index": self.index, "function": {"arguments": text}}]})
-        elif kind not in ("pending", "trailing"):
+        elif kind != "trailing" and kind != "pending":
             self.waiting.append({kind: text})
 
     def deltas(self) -> list[Delta]:
@@ -1161,42 +1354,34 @@ class Transcript(Copied):
         self.index = len(self.calls) - 1
         self.announce()
 
-    def forget(self, calls: int) -> None:
-        """Treat everything as prefilled, except so many calls, which continue."""
-        self.texts.update(content=[], reasoning_content=[], arguments=[])
-        self.calls, self.waiting = self.calls[len(self.calls) - calls :], []
+    def forget(self) -> None:
+        """Treat all text as prefilled."""
+        self.waiting, self.texts["content"] = [], []
+        self.texts["reasoning_content"] = []
+
+    def forget_calls(self, kept: int) -> None:
+        """Treat all calls as prefilled, except so many of the last, which continue."""
+        self.texts["arguments"] = []
+        self.calls = self.calls[len(self.calls) - kept :]
         self.index = len(self.calls) - 1
 
     def is_silent(self) -> bool:
         return not (self.calls or self._pieces or any(self.texts.values()))
 
     def to_message(self) -> Message:
-        kinds = ("content", "reasoning_content", "arguments")
-        content, reasoning, last = ("".join(self.texts[kind]) for kind in kinds)
-        calls: list[ToolCall] = [
-            {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
-            for name, call_id, arguments in self.calls
-        ]
-        if calls:
-            calls[-1]["function"]["arguments"] = last
-        return {
-            "role": "assistant",
-            "content": None if not content and (reasoning or calls) else content,
-            "reasoning_content": reasoning or None,
-            "tool_calls": calls,
-        }
-
-
-def known_head(prompt: str, heads: Sequence[str], anchors: Sequence[str]) -> str:
-    """Return the longest known head with which the prompt ends after an anchor; "" if there is none."""
-    found = ""
-    for anchor in anchors or ("",):
-        for head in heads:
-            # The white space before an anchor may differ if the last message is not a question.
-            text = (anchor.lstrip() or anchor) + head
-            ends = prompt.endswith(text) or (len(prompt) >= len(head) and text.endswith(prompt))
-            found = head if ends and len(head) > len(found) else found
-    return found
+        content = "".join(self.texts["content"])
+        message: Message = {"role": "assistant", "content": content, "reasoning_content": None, "tool_calls": []}
+        message["reasoning_content"] = "".join(self.texts["reasoning_content"]) or None
+        if self.calls:
+            calls: list[ToolCall] = [
+                {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
+                for name, call_id, arguments in self.calls
+            ]
+            calls[-1]["function"]["arguments"] = "".join(self.texts["arguments"])
+            message["tool_calls"] = calls
+        if not content and (message["reasoning_content"] or message["tool_calls"]):
+            message["content"] = None
+        return message
 
 
 def continued_head(prompt: str, anchors: Sequence[str], reasoning: tuple[Sequence[str], Sequence[str]]) -> str:
@@ -1230,10 +1415,7 @@ def at_line_start(text: str, before: bool) -> bool:
 
 class Stream(Copied):
     TRANSCRIPT: ClassVar[type[Transcript]] = Transcript
-    HEADS: ClassVar[Sequence[str]] = ("",)
     ANCHORS: ClassVar[Sequence[str]] = ()
-    AT_LINES: ClassVar[bool] = False  # some markers count only at a line's start,
-    KEEPS_PENDING: ClassVar[bool] = False  # `feed` handles pending text
     SPACE: ClassVar[str] = ""  # the white space that the template writes before the content
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
 
@@ -1250,22 +1432,26 @@ class Stream(Copied):
     ) -> None:
         self.diagnostics: list[Diagnostic] = []
         self.incomplete = False
-        self._tools = parameters_of(tools)
         self._reasoning_on, self._calls_on, self._echo = parse_reasoning, parse_tool_calls, echo
         self._out = self.TRANSCRIPT(json_content)
         # Input: _buf from _pos on is not consumed; _base is its offset, negative for the text of the prompt.
         self._buf, self._pos, self._base = "", 0, 0
         self._parts: list[str] = []  # text that isn't examined before _wanted characters of it have arrived
         self._wanted = 0
-        # Whether the buffer, from there on, is still undecided: while it is, no state has to examine it.
-        self._undecided: Callable[[str, int], object] | None = None
-        self._undecided_from = 0
-        self._through: Callable[[Any, str], list[Delta]] | None = None  # reads JSON that is emitted as it arrives
         self._final = False
         # The state of the turn.
         self._state: Callable[[Any], bool] = self._first_state()
         self._mark = NO_MATCH
         self._skip = 0  # its length, and that of the white space before it
+        self._line_start = True
+        self._opener = ""  # of the reasoning that is open
+        # Whether the buffer, from there on, is still undecided: while it is, no state has to examine it.
+        self._undecided: Callable[[str, int], object] | None = None
+        self._undecided_from = 0
+        self._tools = parameters_of(tools)
+        self._through: Callable[[Any, str], list[Delta]] | None = None  # reads JSON that is emitted as it arrives
+        self._plain_value = False  # as _plain_text, for an argument
+        self._literal = False  # after a failed call: its closers are text
         self._open = False  # the last call is not complete
         self._closed = False  # its closing marker was read
         self._unclosed = False  # its arguments have ended, the last of its closers was not read
@@ -1275,14 +1461,11 @@ class Stream(Copied):
         self._long_names = "\n" in "".join(self._tools)
         self._space = self.SPACE  # white space of the template that may still come
         self._fresh = True  # only white space was read in this part so far
-        self._line_start = True
-        self._literal = False  # after a failed call: its closers are text
-        self._opener = ""  # of the reasoning that is open
         # The kind of text that is open, and how to find its possible end: the end of the safe prefix, -1 if a state
         # must decide. If nothing is pending, most chunks of a value or another text can be passed on as they are;
         # _passed are those that were.
         self._within = ""
-        self._plain_value = self._plain_text = False
+        self._plain_text = False
         self._plain_to: Callable[[str], int] = len
         self._passed: list[str] = []
         self._consume_head(None if prompt is None else checked_text("prompt", prompt), continue_final_message)
@@ -1343,18 +1526,17 @@ class Stream(Copied):
         raise TypeError("a parser cannot be pickled: keep the text that it was fed, and feed that to a new one")
 
     def _consume_head(self, prompt: str | None, continued: bool) -> None:
-        head = self.HEADS[0]
+        head = ""
         if prompt is not None and continued:
             head = continued_head(prompt, self.ANCHORS, self.AROUND_REASONING)
-        elif prompt is not None:
-            head = known_head(prompt, self.HEADS, self.ANCHORS)
         if not head:
             return
         self._base = -len(head)
         self._out.waiting = self._advance(head)
         if not self._echo:
-            self._out.forget(self._open)
+            self._out.forget()
             self.diagnostics.clear()
+            self._out.forget_calls(self._open)
             if self._open:
                 self._out.announce()
             if not self._reasoning_on:
@@ -1402,7 +1584,7 @@ class Stream(Copied):
             return self._advance(chunk)
         self._buf, text = text[stop:], text[:stop]
         self._plain_value = kind == "arguments" and self._buf == ""
-        self._plain_text = kind not in ("arguments", "value") and (self.KEEPS_PENDING or self._buf == "")
+        self._plain_text = kind not in ("arguments", "value") and self._buf == ""
         self._passed.append(text)
         if text == "" or kind == "value":
             return []
@@ -1423,15 +1605,17 @@ class Stream(Copied):
 
     def _goes_on(self, kind: str, plain_to: Callable[[str], int] = len) -> None:
         """Declare that the next chunk may continue text of this kind, "" for none."""
-        self._within, self._plain_to, self._undecided, self._through = kind, plain_to, None, None
-        self._plain_value = kind == "arguments"
+        self._within, self._plain_to = kind, plain_to
+        self._undecided = None
+        self._through, self._plain_value = None, kind == "arguments"
         self._plain_text = kind not in ("", "arguments", "value")
 
     def _advance(self, chunk: str) -> list[Delta]:
         if self._passed:
             self._settle()
-        self._within, self._undecided, self._through = "", None, None
-        self._plain_value = self._plain_text = False
+        self._within, self._plain_text = "", False
+        self._undecided = None
+        self._through, self._plain_value = None, False
         if self._parts:
             chunk = "".join(self._parts) + chunk
             self._parts.clear()
@@ -1449,7 +1633,7 @@ class Stream(Copied):
             self._goes_on("")
         elif pending:
             self._plain_value = False
-            self._plain_text = self._plain_text and self.KEEPS_PENDING
+            self._plain_text = False
         return self._out.deltas()
 
     @property
@@ -1506,10 +1690,6 @@ def next_char(buf: str, pos: int) -> int:
 
 
 class TurnStates(Stream):
-    AT_ENDS: ClassVar[bool] = False  # and some at the output's end, or before another marker
-    CUT_MARKERS: ClassVar[bool] = False  # a truncated marker at the output's end is not text
-    DISTINCT: ClassVar[bool] = True  # the opener of calls is distinctive, so a call follows
-    ENDS_TURN: ClassVar[bool] = False  # a call's closer may also end the turn, so it may be missing
     OPENERS: ClassVar[tuple[str, ...]] = ()  # of calls: the beginning of one at the output's end is not text
     # What the states look for, each in its text.
     BEFORE_CONTENT: ClassVar[Scanner] = NO_MARKERS
@@ -1551,11 +1731,10 @@ class TurnStates(Stream):
             self._skip_space()
         buf, pos, stop = self._buf, self._pos, len(self._buf)
         mark = marks.find(buf, pos)
-        if self.AT_LINES or self.AT_ENDS:
-            mark = self._counting(marks, mark)
+        mark = self._counting(marks, mark)
         clear = mark is not None and not mark.ambiguous  # nothing before its end can be undecided
         partial = stop if clear else marks.partial_match(buf, pos) if mark is None or not self._final else stop
-        if (self.AT_LINES or self.AT_ENDS) and mark is not None and mark.kind in UNDECIDED_KINDS and not self._final:
+        if mark is not None and mark.kind in UNDECIDED_KINDS and not self._final:
             partial = min(partial, marks.with_lead(buf, pos, mark.start))
         if self._final and not self._is_cut(marks, partial):
             partial = stop
@@ -1567,21 +1746,21 @@ class TurnStates(Stream):
         if mark is None or not found:
             if not blank:
                 self._text(kind, end)
-                passed = kind != "pending" and self._out.fence is None and (self._reasoning_on or not self._opener)
+                passed = self._out.fence is None and (self._reasoning_on or not self._opener)
                 self._goes_on(kind if passed else "", marks.safe_prefix_end)
             elif self._final:
                 self._last_space(kind, end)
             return ""
         # If the whole turn is white space, that white space is the content.
         alone = mark.kind == "end" and kind == "content" and self._out.is_silent()
-        literal = False
-        literal = self._is_text(mark)
-        lead = 0 if literal else end - pos if blank and not alone else trailing_overlap(buf[pos:end], mark.lead)
-        if not blank or literal or alone:
+        lead = end - pos if blank and not alone else trailing_overlap(buf[pos:end], mark.lead)
+        if literal := self._is_text(mark):
+            lead = 0
+        if not blank or alone or literal:
             self._text(kind, end - lead)
+        self._mark = mark
         # A call may turn out to be text, and then the white space before it is text too.
         self._pos = end - lead if mark.kind in OPENER_KINDS else end
-        self._mark = mark
         self._skip = mark.end - self._pos
         if literal and mark.kind not in REASONING_KINDS:
             self._keep(kind)
@@ -1705,7 +1884,8 @@ class TurnStates(Stream):
             self._note_spelling()
         self._pos += self._skip
         self._space = self._mark.trail
-        self._fresh, self._literal = fresh, False
+        self._fresh = fresh
+        self._literal = False
         self._line_start = self._line_start or fresh or self._mark.kind == "content"
         return True
 
@@ -1756,7 +1936,8 @@ class TurnStates(Stream):
         raise NotImplementedError
 
     def _end_turn(self) -> bool:
-        self._opener, self._state = "", type(self)._over
+        self._state = type(self)._over
+        self._opener = ""
         return self._drop()
 
     def _keep(self, kind: str) -> bool:
@@ -1795,7 +1976,7 @@ class TurnStates(Stream):
         if len(self._buf) - pos > LONGEST_CUT:
             return False  # without a copy of all that follows, for each place that is asked about
         rest = "".join(self._buf[pos:].split())
-        if len(rest) < LEAST_CUT or rest.isalnum() or self._literal or not (self._calls_on and self.DISTINCT):
+        if len(rest) < LEAST_CUT or rest.isalnum() or self._literal or not self._calls_on:
             return False
         return truncated_core(self.OPENERS, self._buf[next_char(self._buf, pos) :]) != ""
 
@@ -1809,12 +1990,11 @@ class TurnStates(Stream):
         """Return whether the remaining text at the output's end is a truncated opener of a call, or a truncated end."""
         if self._begins_call(pos):
             return True
-        if not self.CUT_MARKERS:
-            return False
         rest = "".join(self._buf[pos:].split())
         if len(rest) < LEAST_CUT or rest.isalnum() or not any(map(str.isalnum, rest)):
             return False
-        return marks.is_truncated(self._buf, next_char(self._buf, pos), CUT_KINDS, LEAST_CUT) and not self._literal
+        at = next_char(self._buf, pos)
+        return not self._literal and marks.is_truncated(self._buf, at, CUT_KINDS, LEAST_CUT)
 
     def _end_of_cut(self) -> None:
         """Drop a truncated marker at the end."""
@@ -1838,7 +2018,7 @@ class TurnStates(Stream):
         """Close everything that is open at the end of the output."""
         if self._opener and self._reasoning_on:
             self._cut(*ENDS_IN_REASONING)
-        if self._open or (self._unclosed and not self.ENDS_TURN):
+        if self._open or self._unclosed:
             self._cut(*ENDS_IN_CALL)
 
 
@@ -1850,7 +2030,7 @@ MOST_ODD = 64  # the most names with unusual characters that are searched for
 
 
 class Slots(TurnStates):
-    BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that never occur in names, or in values outside of a string
+    BREAKS: ClassVar[Breaks] = NO_BREAKS  # markers that never occur in names, or in values outside of a string
     _others: Sequence[tuple[str, str]] = ()  # diagnostics of the slots: codes and texts
     _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that contain ends of names
 
@@ -1965,9 +2145,8 @@ class Slots(TurnStates):
         self._odd = {} if self._odd is None else self._odd
         if (slot, of) not in self._odd:
             names = self._tools if slot == "name" else properties_of(self._tools.get(of)) if slot == "key" else ()
-            plain = ends.wordless  # then no end occurs in a word
-            names = [name for name in names if not (plain and name.isidentifier())]
             odd = [name for name in names if "\n" in name or ends.find(name, 0) is not None]
+            odd = [name for name in odd if not name.isidentifier()]
             fit = (name for name in odd if name == name.strip() and 0 < len(name) < NAME_LIMIT)
             self._odd[slot, of] = sorted(fit, key=len, reverse=True)[:MOST_ODD]
         return self._odd[slot, of]
@@ -1977,15 +2156,14 @@ CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
 
 
 class Machine(Slots):
-    READ_AGAIN: ClassVar[bool] = False  # failed calls are read again, by the tools' names
     AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
     SHORT_OPENERS: ClassVar[Sequence[str]] = ()  # what opens only calls of tools that are known
     HEADER: ClassVar[Sequence[Any]] = ()  # slots of a call: the kind, what ends it, and characters that do
-    CALL_ID: ClassVar[str] = ""  # an id that consists of slots: "{name}:{index}"
     CLOSED: ClassVar[bool] = False  # calls have a closer
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
     _reader: Reader | None = None  # and the reader of one
     _is_opened_twice = False  # another opener follows the opener of this call
+    _repaired = False  # the arguments of the last call were repaired
     _once = False  # the second reading of this call found none
 
     def _regular(self, chunk: str) -> list[Delta]:
@@ -2023,8 +2201,17 @@ class Machine(Slots):
             return False
         if reader.repair:
             self._note("arguments_repaired", "arguments: " + reader.repair)
+            self._repaired = True
         self._reader = None
         return True
+
+    def _check_repaired(self) -> None:
+        """Repairs that invent a key, or a value of another type than the schema's, have failed."""
+        self._out.flush()
+        arguments = loaded("".join(self._out.texts["arguments"]))
+        if isinstance(arguments, dict) and not fits(arguments, self._tools.get(self._out.calls[-1][0])):
+            self.incomplete = True
+        self._repaired = False
 
     def _call(self) -> bool:
         # call = (slot SLOT_END)* arguments
@@ -2059,7 +2246,7 @@ class Machine(Slots):
         if values["name"] != written:
             self._note("tool_name_corrected", f"the tool {values['name']} is called as {written}")
         self._pos = end
-        self._open_call(values["name"], self.CALL_ID.format_map({**values, "name": written}) if self.CALL_ID else None)
+        self._open_call(values["name"], None)
         self._begin_arguments()
         return True
 
@@ -2143,6 +2330,8 @@ class Machine(Slots):
             self._note("unknown_tool", "unknown tool " + name)
 
     def _close_call(self) -> bool:
+        if self._repaired and self._tools:
+            self._check_repaired()
         self._open, self._closed, self._fresh, self._line_start, self._space = False, False, True, True, ""
         self._unclosed = self.CLOSED
         self._state = type(self)._after_call
@@ -2176,7 +2365,8 @@ class Machine(Slots):
 
 
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "last")
-LEFT_SIGNS = Pattern(r"[\"']?[}\])]|`{1,3}")
+LEFT_SIGNS = Pattern(r"[\"']?[}\])]{1,4}|`{1,3}")
+LEFT_IN_CALL = Pattern(r"[\"']?[}\])]{0,4}[,;]")  # and before the closer that a call lacks
 
 
 def is_empty_object(arguments: str) -> bool:
@@ -2279,6 +2469,10 @@ class Repairs(Machine):
             if is_empty_object("".join(texts)):
                 self._lost("no_argument", "text follows the empty arguments of a call without a closer")
 
+    def _left_sign(self, start: int) -> Any:
+        left = LEFT_IN_CALL.match(self._buf, start) if self._unclosed else None
+        return left or LEFT_SIGNS.match(self._buf, start)
+
     def _left_over(self, kind: str) -> str:
         """Skip a superfluous bracket after a call, or an opener in the place of a closer, at the end of the calls.
 
@@ -2288,7 +2482,7 @@ class Repairs(Machine):
         opener = self.LEFT_OVER.match(buf, start) if self._unclosed else None
         if opener is not None:
             kind, end = "call", opener.end
-        elif kind == "" and start < len(buf) and (left := LEFT_SIGNS.match(buf, start)) is not None:
+        elif kind == "" and start < len(buf) and (left := self._left_sign(start)) is not None:
             end = left.end()
         else:
             return "more" if kind == "" and not self._final and buf[start:] in ('"', "'") else "no"
@@ -2316,7 +2510,6 @@ PAIR_KINDS = ("pair", "end", "skip", "next", "broken")
 class Pairs(Repairs):
     BETWEEN: ClassVar[Scanner]  # pair, end (consumed), next (not consumed), and others (skipped)
     PAIR: ClassVar[tuple[tuple[str, Scanner, str], ...]]
-    PAIR_OPENS: ClassVar[bool] = True  # a pair begins with a marker of its own
     AROUND_KEY: ClassVar[Any] = ()  # the texts before a key and after it, of which some may be missing
     _count = 0
     _ends_in_text = False  # text that is no pair ends the pairs, and was reported
@@ -2360,10 +2553,7 @@ class Pairs(Repairs):
                 return other
         if kind in ("end", "next"):
             return self._end_pairs(kind)
-        if self.PAIR_OPENS and kind != "pair":
-            other = self._pair_otherwise() if self.AROUND_KEY and self._tools else None
-            return self._no_pair() if other is None else other
-        return self._pair(self._mark.end if self.PAIR_OPENS else self._pos, ", " if self._count else "{")
+        return self._pair(self._pos, ", " if self._count else "{")
 
     def _object_for_pairs(self) -> bool | None:
         """Read a JSON object in the place of all pairs; return None if there is none."""
@@ -2396,8 +2586,8 @@ class Pairs(Repairs):
         if expected:
             return self._no_pair()
         key = values["key"]
-        bare = without_quotes(key, self._schema()) if self.READ_AGAIN and self._tools else key
-        respelled = self.PAIR_OPENS and self._mark.ambiguous >= SPELLED_OTHERWISE
+        bare = without_quotes(key, self._schema()) if self._tools else key
+        respelled = False
         if self._others or odd or respelled or key != bare:
             self._pos = next_char(self._buf, self._pos)  # diagnostics are about the pair, in any chunking
         if respelled:
@@ -2426,13 +2616,10 @@ class Pairs(Repairs):
         found = self._key_otherwise(start)
         if found is None:
             return False
-        key, pos, end = found
+        key, _, end = found
         if not key:
             return None
-        if pos == start and self.PAIR_OPENS:
-            self._lost("argument_not_opened", f"the argument {key} is not opened")
-        else:
-            self._note("other_form_of_argument", f"the argument {key} is not written as the template does")
+        self._note("other_form_of_argument", f"the argument {key} is not written as the template does")
         self._pos, self._space = end, self.PAIR[-1][1].markers[0][3]
         self._count += 1
         self._out.emit("arguments", self._key_of(", " if self._count > 1 else "{", key))
@@ -2511,31 +2698,31 @@ class QuotedPairs(Pairs):
 MOST_TOOLS = 1000  # the most distinct lists of tools that are kept
 
 
-def tools_of(tools: object, known: dict[str, tuple[Parameters, str]]) -> tuple[Parameters, str]:
-    """Return the parameters of the tools, and the error if they can't be read.  Each JSON text is read once."""
+def tools_of(tools: object, known: dict[str, tuple[object, str]]) -> tuple[object, str]:
+    """Return the tools, and the error if they can't be read.  Each JSON text is read once."""
     if not isinstance(tools, str):
-        return parameters_of(tools), ""
+        return tools, ""
+    import json  # takes longer than all of a parser without calls, which needs it only here
+
     if tools not in known:
         if len(known) >= MOST_TOOLS:
             known.clear()
         try:
-            known[tools] = parameters_of(json.loads(tools) if tools.strip() else None), ""
+            known[tools] = json.loads(tools) if tools.strip() else None, ""
         except (ValueError, RecursionError) as error:
-            known[tools] = Parameters(), "the tools are not JSON: " + str(error)
+            known[tools] = None, "the tools are not JSON: " + str(error)
     return known[tools]
 
 
 def rows_of(
-    parser: Callable[..., Any],
-    texts: Iterable[str | None],
-    prompts: str | Sequence[str | None] | None,
-    tools: object,
+    parser: Any, texts: Iterable[str | None], prompts: str | Sequence[str | None] | None, tools: object
 ) -> list[Row | None]:
     """Return a row for each text, and None for None.  `prompts` and `tools` are one value for all texts, or a list with
     one for each."""
     rows = tools if isinstance(tools, (list, tuple)) and any(not isinstance(tool, dict) for tool in tools) else None
-    read: dict[str, tuple[Parameters, str]] = {}
+    read: dict[str, tuple[object, str]] = {}
     usual = tools_of(tools if rows is None else None, read)
+    usual = parameters_of(usual[0]), usual[1]
     found: list[Row | None] = []
     if isinstance(texts, (str, bytes)):
         raise TypeError(f"texts: expected a list of texts, got {type(texts).__name__}")
@@ -2553,15 +2740,13 @@ def rows_of(
 
 def _row(stream: Any, problem: str) -> Row:
     message = stream.message
-    diagnostics = [diagnostic._asdict() for diagnostic in stream.diagnostics]
-    if problem:
-        diagnostics.insert(0, Diagnostic(0, problem, "tools_not_read")._asdict())
+    notes = [Diagnostic(0, problem, "tools_not_read")] if problem else []
     return {
         "content": message["content"],
         "reasoning_content": message["reasoning_content"],
         "tool_calls": [{"id": call["id"], **call["function"]} for call in message["tool_calls"]],
         "incomplete": stream.incomplete,
-        "diagnostics": diagnostics,
+        "diagnostics": [note._asdict() for note in notes + stream.diagnostics],
     }
 
 
@@ -2627,7 +2812,14 @@ def end_with_the_reader() -> None:
 
 
 STYLE = PlainStyle(
-    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
+    (
+        ('"', '"', "json"),
+        ("'", "'", "python"),
+        ("“", "”", "json"),
+        ("”", "”", "json"),
+        ("‘", "’", "json"),
+        ('\\"', '\\"', "none"),
+    ),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -2638,21 +2830,20 @@ class StreamParser(QuotedPairs):
     HEADS = ("",)
     ANCHORS = ("<.assistant.>",)
     AROUND_REASONING = (("<.mind.>",), ("<./mind.>",))
-    AT_LINES = True
-    AT_ENDS = True
-    CUT_MARKERS = True
     IN_REASONING = Scanner(
         ("line", "<.code.> [ <.code.> [", "", "", 0), ("reasoning_end", "<./mind.>", "", "", 0),
         ("line", "<.code.> [", "", "", 2), ("line", "<.code.>", "", "", 2), ("end", "<./.>", "", "\n", 0),
         ("line", "\x00<.code.>[<.code.>[", "", "", 6), ("alike", "\x00<./mind.>", "", "", 6),
         ("line", "\x00<.code.>[", "", "", 6), ("line", "\x00<.code.>", "", "", 6),
-        ("line", "```json <.code.> [", "", "", 0), ("line", "``` <.code.> [", "", "", 0),
+        ("line", "```python <.code.> [", "", "", 0), ("line", "```json <.code.> [", "", "", 0),
+        ("line", "```xml <.code.> [", "", "", 0), ("line", "``` <.code.> [", "", "", 0),
         find=(
             r"<(?:(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|(\./mind\.>)|(\.code\.>\s{0,64}\[)|(\.code\.>)|(\."
             r"/\.>)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[[\s_▁-]{0,64}<\s{0,4}\.\s{0,4}(?ai:code)\s{0,"
             r"4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}/\s{0,4}(?ai:mind)\s{0,4}\.\s{0,4}>)|(\s{0,4}\.\s{0,4}(?ai:code)"
-            r"\s{0,4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>))|`(?:(``json\s{0,64}<\.code\.>"
-            r"\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,64}\[))"
+            r"\s{0,4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>))|`(?:(``python\s{0,64}<\.code"
+            r"\.>\s{0,64}\[)|(``json\s{0,64}<\.code\.>\s{0,64}\[)|(``xml\s{0,64}<\.code\.>\s{0,64}\[)|(``\s{0,64}<\.co"
+            r"de\.>\s{0,64}\[))"
         ), near=r"<(?=[\t\n\r \-._▁]|\Z)|`(?=[`]|\Z)", width=224,
     )
     IN_CONTENT = Scanner(
@@ -2662,7 +2853,8 @@ class StreamParser(QuotedPairs):
         ("header", "<.assistant.>", "", "", 0), ("call", "<.code.> [", "", "", 2), ("stray", "<./mind.>", "", "", 0),
         ("reasoning", "<.mind.>", "", "", 0), ("call", "<.code.>", "", "", 2), ("end", "<./.>", "", "\n", 0),
         ("call", "\x00<.code.>[<.code.>[", "", "", 6), ("call", "\x00<.code.>[", "", "", 6),
-        ("call", "\x00<.code.>", "", "", 6), ("call", "```json <.code.> [", "", "", 0),
+        ("call", "\x00<.code.>", "", "", 6), ("call", "```python <.code.> [", "", "", 0),
+        ("call", "```json <.code.> [", "", "", 0), ("call", "```xml <.code.> [", "", "", 0),
         ("call", "``` <.code.> [", "", "", 0),
         find=(
             r"<(?:(\.code\.>\s{0,64}\[\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}\]\s{0,64}<\./code"
@@ -2670,8 +2862,9 @@ class StreamParser(QuotedPairs):
             r"e\.>\s{0,64}\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}<\./code\.>)|(\.assistant\.>)|(\.code\.>\s{0,64}\[)"
             r"|(\./mind\.>)|(\.mind\.>)|(\.code\.>)|(\./\.>)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[[\s_"
             r"▁-]{0,64}<\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0"
-            r",4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>))|`(?:(``json\s{0,64}<\.code\.>\s{0,64}\[)|("
-            r"``\s{0,64}<\.code\.>\s{0,64}\[))"
+            r",4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>))|`(?:(``python\s{0,64}<\.code\.>\s{0,64}\[)"
+            r"|(``json\s{0,64}<\.code\.>\s{0,64}\[)|(``xml\s{0,64}<\.code\.>\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,64}"
+            r"\[))"
         ), near=r"<(?=[\t\n\r \-._▁]|\Z)|`(?=[`]|\Z)", width=224,
     )
     BEFORE_CONTENT = Scanner(
@@ -2682,7 +2875,8 @@ class StreamParser(QuotedPairs):
         ("reasoning", "<.mind.>", "", "", 0), ("call", "<.code.>", "", "", 2), ("end", "<./.>", "", "\n", 0),
         ("call", "\x00<.code.>[<.code.>[", "", "", 6), ("call", "\x00<.code.>[", "", "", 6),
         ("reasoning", "\x00<.mind.>", "", "", 6), ("call", "\x00<.code.>", "", "", 6),
-        ("call", "```json <.code.> [", "", "", 0), ("call", "``` <.code.> [", "", "", 0),
+        ("call", "```python <.code.> [", "", "", 0), ("call", "```json <.code.> [", "", "", 0),
+        ("call", "```xml <.code.> [", "", "", 0), ("call", "``` <.code.> [", "", "", 0),
         find=(
             r"<(?:(\.code\.>\s{0,64}\[\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}\]\s{0,64}<\./code"
             r"\.>)|(\.code\.>\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|(\.cod"
@@ -2690,14 +2884,15 @@ class StreamParser(QuotedPairs):
             r"|(\./mind\.>)|(\.mind\.>)|(\.code\.>)|(\./\.>)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[[\s_"
             r"▁-]{0,64}<\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0"
             r",4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?ai:mind)\s{0,4}\.\s{0,4}>)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}"
-            r">))|`(?:(``json\s{0,64}<\.code\.>\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,64}\[))"
+            r">))|`(?:(``python\s{0,64}<\.code\.>\s{0,64}\[)|(``json\s{0,64}<\.code\.>\s{0,64}\[)|(``xml\s{0,64}<\.cod"
+            r"e\.>\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,64}\[))"
         ), near=r"<(?=[\t\n\r \-._▁]|\Z)|`(?=[`]|\Z)", width=224,
     )
     REASONING_AGAIN = Scanner(("reasoning", "<.mind.>", "", "", 0), find=r"<(\.mind\.>)", near=r"<(?=[.]|\Z)", width=9)
     OPENERS = ("<.code.> [ <.code.> [", "<.code.> [")
     # call = name "(" arguments
     HEADER = (
-        ("name", Scanner(
+        ("name", SlotEnds(
             ("suffix", "(", "", "", 0), find=r"\(()", near=r"\(", width=2,
             word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\(())", trails=("",),
         ), ""),
@@ -2706,23 +2901,24 @@ class StreamParser(QuotedPairs):
     HEADER_TEXTS = Pattern("(?:\\(|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+)")
     SHORT_OPENERS = ("<.code.>",)
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
+    BREAKS = Breaks(
         ("mark", "<.assistant.>", "", "", 0), ("mark", "<./code.>", "", "", 1), ("mark", "<.code.> [", "", "", 1),
-        ("mark", "] <./code.>", "", "", 0), ("mark", "```json <.code.> [", "", "", 0),
+        ("mark", "] <./code.>", "", "", 0), ("mark", "```python <.code.> [", "", "", 0),
+        ("mark", "```json <.code.> [", "", "", 0), ("mark", "```xml <.code.> [", "", "", 0),
         ("mark", "``` <.code.> [", "", "", 0),
         find=(
-            r"<(?:(\.assistant\.>)|(\./code\.>)|(\.code\.>\s{0,64}\[))|\](\s{0,64}<\./code\.>)|`(?:(``json\s{0,64}<\.c"
-            r"ode\.>\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,64}\[))"
-        ), near=r"<(?=[.]|\Z)|\]|`(?=[`]|\Z)", width=146, first="<]`",
+            r"<(?:(\.assistant\.>)|(\./code\.>)|(\.code\.>\s{0,64}\[))|\](\s{0,64}<\./code\.>)|`(?:(``python\s{0,64}<"
+            r"\.code\.>\s{0,64}\[)|(``json\s{0,64}<\.code\.>\s{0,64}\[)|(``xml\s{0,64}<\.code\.>\s{0,64}\[)|(``\s{0,64"
+            r"}<\.code\.>\s{0,64}\[))"
+        ), near=r"<(?=[.]|\Z)|\]|`(?=[`]|\Z)", width=148, first="<]`",
     )
     LEFT_OVER = Scanner(
         ("call", "<.code.> [", "", "", 0), find=r"<(\.code\.>\s{0,64}\[)", near=r"<(?=[.]|\Z)", width=74
     )
     CLOSED = True
-    READ_AGAIN = True
     # arguments = (key "=" value)*
     PAIR = (
-        ("key", Scanner(
+        ("key", SlotEnds(
             ("suffix", "=", "", "", 0), find="=()", near="=", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:=())",
             trails=("",),
         ), ""),
@@ -2732,16 +2928,16 @@ class StreamParser(QuotedPairs):
         ("next", "<./code.>", "", "", 1), ("next", "<.code.> [", "", "", 2), ("next", "<./.>", "", "\n", 0),
         ("next", "\x00<.code.>[<.code.>[", "", "", 6), ("next", "\x00<./code.>", "", "", 6),
         ("next", "\x00<.code.>[", "", "", 6), ("next", "] <./code.>", "", "", 0), ("next", "]", "", "", 2),
-        ("next", "```json <.code.> [", "", "", 0), ("next", "``` <.code.> [", "", "", 0),
+        ("next", "```python <.code.> [", "", "", 0), ("next", "```json <.code.> [", "", "", 0),
+        ("next", "```xml <.code.> [", "", "", 0), ("next", "``` <.code.> [", "", "", 0),
         find=(
             r"\)()|,()|<(?:(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|(\./code\.>)|(\.code\.>\s{0,64}\[)|(\./\."
             r">)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[[\s_▁-]{0,64}<\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}"
             r"\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}/\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>)|(\s{0,4}\.\s{0,4}(?ai:code)\s"
-            r"{0,4}\.\s{0,4}>\s{0,4}\[))|\](?:(\s{0,64}<\./code\.>)|())|`(?:(``json\s{0,64}<\.code\.>\s{0,64}\[)|(``\s"
-            r"{0,64}<\.code\.>\s{0,64}\[))"
+            r"{0,4}\.\s{0,4}>\s{0,4}\[))|\](?:(\s{0,64}<\./code\.>)|())|`(?:(``python\s{0,64}<\.code\.>\s{0,64}\[)|(``"
+            r"json\s{0,64}<\.code\.>\s{0,64}\[)|(``xml\s{0,64}<\.code\.>\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,64}\[))"
         ), near=r"\)|,|<(?=[\t\n\r \-._▁]|\Z)|\]|`(?=[`]|\Z)", width=224,
     )
-    PAIR_OPENS = False
     AROUND_KEY = (Pattern(""), Pattern(r"(?:\s{0,64}[:=])*"), 65)
     FOLLOW = (
         Pattern(
@@ -2760,7 +2956,8 @@ class StreamParser(QuotedPairs):
         ("call", "<.code.>", "", "", 2), ("reasoning", "<.mind.>", "", "", 0), ("end", "<./.>", "", "\n", 0),
         ("call", "\x00<.code.>[<.code.>[", "", "", 6), ("call", "\x00<.code.>[", "", "", 6),
         ("closed", "\x00<./code.>", "", "", 6), ("call", "\x00<.code.>", "", "", 6),
-        ("closed", "] <./code.>", "", "", 1), ("closed", "]", "", "", 2), ("call", "```json <.code.> [", "", "", 0),
+        ("closed", "] <./code.>", "", "", 1), ("closed", "]", "", "", 2), ("call", "```python <.code.> [", "", "", 0),
+        ("call", "```json <.code.> [", "", "", 0), ("call", "```xml <.code.> [", "", "", 0),
         ("call", "``` <.code.> [", "", "", 0),
         find=(
             r"\)()|,()|<(?:(\.code\.>\s{0,64}\[\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}\]\s{0,64}"
@@ -2769,21 +2966,27 @@ class StreamParser(QuotedPairs):
             r"0,64}\[)|(\./code\.>)|(\./mind\.>)|(\.code\.>)|(\.mind\.>)|(\./\.>)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\."
             r"\s{0,4}>\s{0,4}\[[\s_▁-]{0,64}<\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?"
             r"ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}/\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>)|(\s{0,4}\.\s{0"
-            r",4}(?ai:code)\s{0,4}\.\s{0,4}>))|\](?:(\s{0,64}<\./code\.>)|())|`(?:(``json\s{0,64}<\.code\.>\s{0,64}\[)"
-            r"|(``\s{0,64}<\.code\.>\s{0,64}\[))"
+            r",4}(?ai:code)\s{0,4}\.\s{0,4}>))|\](?:(\s{0,64}<\./code\.>)|())|`(?:(``python\s{0,64}<\.code\.>\s{0,64}"
+            r"\[)|(``json\s{0,64}<\.code\.>\s{0,64}\[)|(``xml\s{0,64}<\.code\.>\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,6"
+            r"4}\[))"
         ), near=r"\)|,|<(?=[\t\n\r \-._▁]|\Z)|\]|`(?=[`]|\Z)", width=224,
     )
     AFTER_TURN = Scanner(
         ("header", "<.assistant.> <.code.> [ <.code.> [", "", "", 0),
+        ("header", "<.assistant.> ```python <.code.> [", "", "", 0),
         ("header", "<.assistant.> ```json <.code.> [", "", "", 0),
-        ("header", "<.assistant.> ``` <.code.> [", "", "", 0), ("header", "<.assistant.> <.code.> [", "", "", 2),
-        ("call", "<.code.> [ <.code.> [", "", "", 1), ("call", "<.code.> [", "", "", 2),
-        ("call", "```json <.code.> [", "", "", 1), ("call", "``` <.code.> [", "", "", 1),
+        ("header", "<.assistant.> ```xml <.code.> [", "", "", 0), ("header", "<.assistant.> ``` <.code.> [", "", "", 0),
+        ("header", "<.assistant.> <.code.> [", "", "", 2), ("call", "<.code.> [ <.code.> [", "", "", 1),
+        ("call", "<.code.> [", "", "", 2), ("call", "```python <.code.> [", "", "", 1),
+        ("call", "```json <.code.> [", "", "", 1), ("call", "```xml <.code.> [", "", "", 1),
+        ("call", "``` <.code.> [", "", "", 1),
         find=(
-            r"<(?:(\.assistant\.>\s{0,64}<\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|(\.assistant\.>\s{0,64}```j"
-            r"son\s{0,64}<\.code\.>\s{0,64}\[)|(\.assistant\.>\s{0,64}```\s{0,64}<\.code\.>\s{0,64}\[)|(\.assistant\.>"
-            r"\s{0,64}<\.code\.>\s{0,64}\[)|(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|(\.code\.>\s{0,64}\[))|`"
-            r"(?:(``json\s{0,64}<\.code\.>\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,64}\[))"
+            r"<(?:(\.assistant\.>\s{0,64}<\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|(\.assistant\.>\s{0,64}```p"
+            r"ython\s{0,64}<\.code\.>\s{0,64}\[)|(\.assistant\.>\s{0,64}```json\s{0,64}<\.code\.>\s{0,64}\[)|(\.assist"
+            r"ant\.>\s{0,64}```xml\s{0,64}<\.code\.>\s{0,64}\[)|(\.assistant\.>\s{0,64}```\s{0,64}<\.code\.>\s{0,64}\["
+            r")|(\.assistant\.>\s{0,64}<\.code\.>\s{0,64}\[)|(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|(\.code"
+            r"\.>\s{0,64}\[))|`(?:(``python\s{0,64}<\.code\.>\s{0,64}\[)|(``json\s{0,64}<\.code\.>\s{0,64}\[)|(``xml\s"
+            r"{0,64}<\.code\.>\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,64}\[))"
         ), near=r"<(?=[.]|\Z)|`(?=[`]|\Z)", width=290,
     )
 

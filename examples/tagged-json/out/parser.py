@@ -62,6 +62,7 @@ class Copied:
 
     def copy(self) -> Any:
         """Return a copy in the same state, which continues independently."""
+
         twin = self._new()
         # A class that mypyc compiled has no __dict__.
         for name in getattr(self, "__mypyc_attrs__", None) or self.__dict__:
@@ -82,20 +83,21 @@ LONGEST_FOLLOW = 160  # the whole text that shows the end of a value
 
 
 class Pattern:
-    """Compiled at its first use, because importing a parser should be fast.  A dot matches any character."""
+    """A regular expression, compiled when it is first used: importing a parser should be fast.  A dot matches any
+    character."""
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
-        self.match: Any = lambda *given: self._compiled().match(*given)
-        self.search: Any = lambda *given: self._compiled().search(*given)
-        self.fullmatch: Any = lambda *given: self._compiled().fullmatch(*given)
-        self.finditer: Any = lambda *given: self._compiled().finditer(*given)
-        self.sub: Any = lambda *given: self._compiled().sub(*given)
+        self._compiled: Any = None
 
-    def _compiled(self) -> re.Pattern[str]:
-        found = re.compile(self.pattern, re.DOTALL)
-        self.match, self.search, self.fullmatch = found.match, found.search, found.fullmatch
-        self.finditer, self.sub = found.finditer, found.sub
+    def __getattr__(self, name: str) -> Any:
+        """Return a method of the compiled pattern, and keep it as an attribute."""
+
+        if self._compiled is None:
+            self._compiled = re.compile(self.pattern, re.DOTALL)
+        found = getattr(self._compiled, name)
+        if hasattr(self, "__dict__"):  # a class that mypyc compiled has none
+            setattr(self, name, found)
         return found
 
 
@@ -125,35 +127,22 @@ class Match:
 
 class Scanner:
     """The markers that count in one place.  Each has its kind, its core (with a space for optional white space), the
-    white space before and after it, and whether it may be part of a longer one (1) or its beginning (2), or is spelled
-    differently (4): the sum.
+    white space before and after it, and what is known about it (PART_OF_LONGER, …).
 
     `find` has a group for each marker; `near` matches at their possible beginnings.  `width`: the length of the longest
-    truncated marker at the end.  `leads` is their leading white space.  `word`, of a slot: a plain word up to the
-    text's end or to an unambiguous marker; `trails` is the white space after each, None for markers that don't belong
-    to the slot. `first`: the first characters of markers; `wordless`: none of them is a character of words.
+    truncated marker at the end.  `leads` is their leading white space.
     """
 
     def __init__(
-        self,
-        *markers: Marker,
-        find: str = NOTHING,
-        near: str = NOTHING,
-        width: int = 1,
-        leads: str = "",
-        word: str = NOTHING,
-        trails: Sequence[str | None] = (),
-        first: str = "",
-        wordless: bool = True,
+        self, *markers: Marker, find: str = NOTHING, near: str = NOTHING, width: int = 1, leads: str = ""
     ) -> None:
         self.markers, self.width, self.leads = markers, width, leads
-        self.cores: tuple[str, ...] = ()  # the same, computed when it is first needed
+        self._cores = tuple([marker[1] for marker in markers])
         self._find, self._near = Pattern(find), Pattern(near)
-        self.word, self.trails = Pattern(word), trails
-        self.first, self.wordless = first, wordless
 
     def find(self, buf: str, pos: int, stop: int = sys.maxsize) -> Match | None:
         """Return the leftmost and longest marker from `pos` on."""
+
         match = self._find.search(buf, pos, stop)
         if match is None:
             return None
@@ -172,9 +161,7 @@ class Scanner:
         """Return a marker that the text from `pos` to the end could become; "" if there is none."""
         if len(buf) - pos > self.width or self._near.match(buf, pos) is None:
             return ""
-        if self.cores == ():
-            self.cores = tuple([marker[1] for marker in self.markers])
-        return truncated_core(self.cores, buf[pos:])
+        return truncated_core(self._cores, buf[pos:])
 
     def is_truncated(self, buf: str, pos: int, kinds: Sequence[str], least: int = 1) -> bool:
         """Return whether a marker of these kinds is truncated at the output's end, with at least so many characters."""
@@ -218,7 +205,17 @@ class Scanner:
         return at
 
 
+class Breaks(Scanner):
+    """Markers that occur in no name, and in values only inside a string.  `first`: their first characters; `wordless`:
+    none of these is a character of words."""
+
+    def __init__(self, *markers: Marker, first: str = "", wordless: bool = True, **found: Any) -> None:
+        super().__init__(*markers, **found)
+        self.first, self.wordless = first, wordless
+
+
 NO_MARKERS = Scanner()
+NO_BREAKS = Breaks()
 
 
 class ExpectedText:
@@ -229,6 +226,7 @@ class ExpectedText:
 
     def is_incomplete(self, buf: str, start: int) -> bool:
         """Return whether the text from `start` on is the beginning of it, or all of it and a plain word."""
+
         text, size = buf[start:], len(self.text)
         return self.text.startswith(text) or (text[:size] == self.text and bool(PLAIN_WORD.fullmatch(text, size)))
 
@@ -271,8 +269,13 @@ def trailing_overlap(text: str, lead: str) -> int:
     return next((n for n in range(min(len(text), len(lead)), 0, -1) if text.endswith(lead[-n:])), 0)
 
 
+NAMES = {"str": "string", "int": "integer", "float": "number", "bool": "boolean", "NoneType": "null", "list": "array"}
+# Other names for the types of JSON Schema.
+ALIASES = {**NAMES, "dict": "object", "None": "null", "tuple": "array", "double": "number", "long": "integer"}
 MOST_VARIANTS = 4096  # a larger schema is ignored
 REFERRING = frozenset(("$ref", "anyOf", "oneOf", "allOf"))  # members that lead to other schemas
+PLAIN = frozenset(("type", "description", "title", "default"))  # of these members, only the type matters
+ONLY = {name: frozenset([name]) for name in ("array", "boolean", "integer", "null", "number", "object", "string")}
 NULL = {"type": "null"}
 NAMESPACE = Pattern(r".*[.:/](?=[^.:/]+\Z)")
 SEPARATORS = Pattern(r"[\s_.-]+")
@@ -290,7 +293,7 @@ def tool_named(name: str, tools: Parameters) -> str:
     """
     if name in tools or not tools:
         return name
-    bare = name.strip().strip("\"'`“”/").strip()
+    bare = name.replace("\\", "").strip().removesuffix("()").strip("\"'`“”‘’«»/:= ").strip()
     shorts: tuple[str, str] = (bare, str(NAMESPACE.sub("", bare)))
     for short in filter(bare_name, shorts):
         if short in tools:
@@ -350,6 +353,36 @@ def _target(reference: str, root: object) -> object:
     return target
 
 
+def types_of(schema: object, root: object) -> frozenset[str] | None:
+    """Return the JSON types that a value may have; None if the schema doesn't determine them."""
+    if isinstance(schema, dict) and schema.keys() <= PLAIN:  # most schemas: this is asked for each argument
+        only = ONLY.get(str(schema.get("type")))
+        if only is not None:
+            return only
+    types: set[str] = set()
+    for variant in variants(schema, root):
+        stated, values = variant.get("type"), variant.get("enum", [variant["const"]] if "const" in variant else [])
+        given = stated if isinstance(stated, list) else [stated]
+        named = [ALIASES.get(name, name) for name in given if isinstance(name, str)]
+        if not named and isinstance(values, list):
+            named = [NAMES.get(type(value).__name__, "object") for value in values]
+        named = named or ["object"] * ("properties" in variant) or ["array"] * ("items" in variant)
+        if not named:
+            return None
+        types.update(named, ["null"] * (variant.get("nullable") is True))
+    return frozenset(types) or None
+
+
+def member_of(schema: object, root: object, key: str) -> object:
+    """Return the schema of one member of an object."""
+    for variant in variants(schema, root):
+        properties = variant.get("properties")
+        member = properties.get(key) if isinstance(properties, dict) else None
+        if isinstance(member or variant.get("additionalProperties"), dict):
+            return member or variant["additionalProperties"]
+    return None
+
+
 def keys_of(schema: object, root: object) -> set[str] | None:
     """Return the keys that an object may have; None if the schema doesn't determine them."""
     keys: set[str] = set()
@@ -361,6 +394,18 @@ def keys_of(schema: object, root: object) -> set[str] | None:
     return keys or None
 
 
+def fits(arguments: Mapping[str, object], schema: object) -> bool:
+    """Return whether a schema allows the keys of these arguments, and the types of their values."""
+    keys = keys_of(schema, schema)
+    for key, value in arguments.items():
+        types = types_of(member_of(schema, schema, key), schema)
+        kind = NAMES.get(type(value).__name__, "object")
+        number = kind == "integer" and types is not None and "number" in types
+        if (keys is not None and key not in keys) or (types is not None and kind not in types and not number):
+            return False
+    return True
+
+
 NUMBER = Pattern(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
 LOOSE_NUMBER = Pattern(r"([+-]?)([0-9][0-9_]*)?(?:(\.)([0-9_]*))?([eE][+-]?[0-9]+)?")
 HEX_NUMBER = Pattern(r"0[xX][0-9a-fA-F]{1,16}")
@@ -370,9 +415,11 @@ PART_OF_ESCAPE = Pattern(r"\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?|U[0-9a-fA-F]{0,7
 WORD = Pattern(r"[^,\n\]}]+")
 SPACE = Pattern(r"[^\S \t\n\r]")  # none of JSON's four kinds
 JSON_WORDS = ("true", "false", "null")
+# A number or literal word can't continue with these, so it ends by itself, in any format.
+AFTER_LITERAL = Pattern(rf"\s{{0,{MOST_SPACE}}}[,;)\]}}<>|]")
 JSON_WORD = Pattern(r"[\w.+-]+")
 JSON_LITERAL = Pattern(rf"(?:true|false|null|{NUMBER.pattern})(?=[,\]}} \n\r\t])")
-COMMENT = Pattern(r"//[^\n]*(?:\n|\Z)|/\*.*?\*/")
+COMMENT = Pattern(r"(?://|#)[^\n]*(?:\n|\Z)|/\*.*?\*/")
 # A key with its quotes and its colon (the group), or its beginning; also a key without the second quote.
 KEY = Pattern(r'"[^"\\\x00-\x1f]{0,64}(?:"[ \t\r\n]{0,16}(?:(:)|\Z)|\Z)')
 # Shorter than KEY, and without control characters: as long as this may match, so may KEY, which waits for more input.
@@ -432,6 +479,7 @@ class Quoting:
     def plain(self, text: str) -> int:
         """Return the end of the text in the string that is passed on unchanged; -1 if more than a partial escape
         follows."""
+
         end: int = self.body.match(text).end()
         if end == len(text) or (text[end] == "\\" and self.escape != "none" and PART_OF_ESCAPE.match(text, end)):
             return end
@@ -478,7 +526,7 @@ class Reader(Copied):
     FOLLOWED: ClassVar[bool] = False
     follow: tuple[Pattern, ...] = ()  # what may follow the value: a pattern, and one for the output's end
 
-    def __init__(self, styles: tuple[Style, Style, Style], breaks: Scanner = NO_MARKERS) -> None:
+    def __init__(self, styles: tuple[Style, Style, Style], breaks: Breaks = NO_BREAKS) -> None:
         self.breaks, self.first = breaks, breaks.first
         self.styles, self.style = styles, styles[0]
         self.want = "value"  # … item, key, member (a key after a comma), colon, comma; "" at the end
@@ -504,6 +552,7 @@ class Reader(Copied):
 
     def read(self, buf: str, pos: int, final: bool) -> int:
         """Consume `buf` from `pos` on, up to the value's end or to text that needs more input."""
+
         stop, self.wanted = len(buf), 0
         while pos < stop and self.want and not self.pause:
             if len(self.stack) > self.floor and self.style.is_json:
@@ -534,7 +583,7 @@ class Reader(Copied):
                 self._pop()
                 return pos
         if match.lastindex == 3:
-            if self.stack and text in "/=":
+            if self.stack and text in "/=#：，":
                 other = self._no_word(buf, pos, final)
                 if other != pos:
                     return other
@@ -555,6 +604,8 @@ class Reader(Copied):
             if left_open is not None:
                 self._repaired("missing quotes")
                 return self._put_key(left_open[1], int(left_open.end(1)))
+        if self.FOLLOWED and not self.stack and token not in '"[{':
+            return self._no_value(pos)
         whole = self._whole(buf, pos) if token in "[{" and self.want == "value" and rest > 64 else 0
         if not whole:
             self._sign(token, text)
@@ -618,16 +669,21 @@ class Reader(Copied):
     def _no_word(self, buf: str, pos: int, final: bool) -> int:
         """Return the end of a comment, or of a text in the place of a colon; `pos` if there is none, -1 if more input
         is needed."""
-        if buf[pos] == "=":
-            if self.want != "colon":
+        if buf[pos] in "=：，":
+            meant, arrow = ("comma" if buf[pos] == "，" else "colon"), buf[pos] == "=" and buf[pos + 1 : pos + 2] == ">"
+            if self.want != meant:
                 return pos
-            self._repaired("= for a colon")
-            self.out.append(":")
-            self.want = "value"
-            return pos + 1
+            if buf[pos] == "=" and pos + 1 == len(buf) and not final:
+                return -1
+            self._repaired(buf[pos] + " for a " + meant)
+            self._sign({"colon": ":", "comma": ","}[meant], "")
+            return pos + 1 + arrow
+        if buf[pos] == "#" and self.want not in ("key", "member", "comma", "item"):
+            return pos
         comment = COMMENT.match(buf, pos)
         begun = comment is None and (pos + 1 == len(buf) or buf[pos + 1] == "*")
-        if not final and (begun or (comment is not None and comment.end() == len(buf) and buf[pos + 1] == "/")):
+        line = comment is not None and comment.end() == len(buf) and buf[pos : pos + 2] != "/*"
+        if not final and (begun or line):
             return -1
         if comment is None:
             return pos
@@ -735,6 +791,17 @@ class Reader(Copied):
         if bare_key:
             key_end = self.style.key_end.search(buf, pos).start()
             end = key_end if key_end > pos else end
+        elif self.FOLLOWED and not self.stack:
+            # If nothing separates arguments, a number or a literal word ends at the end of its own syntax.
+            own = self.style.literal.match(buf, pos)
+            if own and (self.follow[final].match(buf, own.end()) or AFTER_LITERAL.match(buf, own.end())):
+                end = own.end()
+            else:
+                follow = self.follow[final].search(buf, pos)
+                end = follow.start() if follow else len(buf)
+                # The following text may show that it ends earlier.
+                if not final and len(buf) - end < LONGEST_FOLLOW:
+                    return -1
         breaks = self.stack and not (bare_key and self.style.bare_keys)
         end = self._before_break(buf, pos, end, final) if breaks else end
         if (end == len(buf) or (breaks and end == pos)) and not final:
@@ -751,7 +818,9 @@ class Reader(Copied):
             if not (bare_key and self.style.bare_keys):
                 self._repaired("missing quotes")
             text = buf[pos:end].rstrip()
-            literal = '"' + escaped(text.rstrip("\"'") if bare_key else text) + '"'
+            # The first quote of a value may be missing.
+            bare = text.rstrip("\"'") if bare_key or (text[-1:] == '"' and text.count('"') == 1) else text
+            literal = '"' + escaped(bare) + '"'
         self._begin()
         self.out.append(literal)
         self._end()
@@ -783,6 +852,8 @@ class Reader(Copied):
                 self.wanted = LONGEST_FOLLOW - (len(buf) - after)
                 return end
             follow = self.style.follow
+            if self.FOLLOWED and not self.stack:
+                follow = self.follow[final]
             if not guess or follow.match(buf, after):
                 self.string = None
                 self.out.append('"')
@@ -815,6 +886,12 @@ class Reader(Copied):
             self._pop()
         self.want = ""
         return self.take()
+
+
+class FollowedReader(Reader):
+    """A reader for values whose end is shown only by the text after it."""
+
+    FOLLOWED: ClassVar[bool] = True
 
 
 def unwrapped(text: str, styles: tuple[Style, Style, Style]) -> str | None:
@@ -856,47 +933,74 @@ def literal_of(text: str, words: Mapping[str, str]) -> str | None:
 NAME_KEYS = ("name", "tool_name", "function_name", "function", "tool", "recipient_name")
 ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "params", "kwargs")
 OTHER_KEYS = ("id", "type", "index", "call_id", "tool_call_id")
-KNOWN_KEYS = NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS
+SCHEMA_KEYS = ("properties",)  # models repeat the form of a schema
+KNOWN_KEYS = NAME_KEYS + ARGUMENT_KEYS + OTHER_KEYS + SCHEMA_KEYS
+MOST_WRAPS = 4  # objects around the arguments, or around a call
 FENCE_END = "```"
+FIRST_KEY = Pattern(r"""\{\s{0,64}["'](\w{1,64})["']""")
+PART_OF_FIRST_KEY = Pattern(r"""\{\s{0,64}(?:["']\w{0,64})?""")
 FENCE = Pattern(r"```[\w-]*[^\S\n]*\n")
 INFINITY = float("inf")
+BEFORE_CALLS = Pattern(r"[\s(]*(?:\[\s*(?=\w[\w.:/-]*\())?")
+NO_BRACE = Pattern(r"""["']\w+["']\s*:""")
 BETWEEN_CALLS = Pattern(r"[\s,;)\]}]*")
-AT_ONCE = Pattern(r"""[\s({\[\\"'“`]*(?:json\b[\s({\[\\"'“]*)?""")
+AT_ONCE = Pattern(
+    r"""[\s({\[\\"'“”‘«`]*(?:(?i:json)\b:?[\s({\[\\"'“”‘«`]*)?(?:<(?:[\w:-]+\s*[ =]\s*(?:\w+\s*=\s*)?)?["']?)?"""
+)
+ANY_KEY = Pattern(r"""[\s(\[`]*(?:(?i:json)\b:?\s*)?[{\s]+(?:\\n)?[\\"'“”‘«]+\w""")
+WORD_BEFORE = Pattern(r"\s*(?i:json)\b:?\s*")
+# The name of a tool before its arguments, and a keyword in them.
+CALLED = Pattern(r"""["'`]?([\w.:/-]{1,64}?)["'`]?\s*(?:([(])|[:=]?\s*(?=\{))""")
+KEYWORD = Pattern(r"""\s*["']?(\w{1,64})["']?\s*[=:]\s*""")
+KEYWORD_FOLLOWS = (Pattern(r"\s*(?:,\s*(?:[\"']?\w{1,64}[\"']?\s*[=:]|\))|\))"),) * 2
+AFTER_KEYWORD = Pattern(r"\s*(?:,\s*)?(\))?")
+ELEMENT = Pattern(r"""\s*<([\w:-]+)(?:\s*[ =]\s*(?:\w+\s*=\s*)?["']?([\w.:-]+)["']?)?\s*>(.*?)</[\w:.=-]+>\s*""")
+TAGGED_CALL = Pattern(r"""<([\w:-]+)(\s*[ =]\s*(?:\w+\s*=\s*)?["']?([\w.:/-]+)["']?)?\s*>(.*)</\1>""")
 # A missing quote after a key, or after a value before the next key.
 KEY_LEFT_OPEN = Pattern(r'(?<=[{,\s])"(\w+):(?=\s*["\[{\w-])')
 NAME_LEFT_OPEN = Pattern(r':\s*"(\w+)\s*,(?=\s*"\w+"\s*:)')
 STYLES = (
     Style(
-        (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json")),
+        (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ("”", "”", "json"), ("‘", "’", "json")),
         {"true": "true", "false": "false", "null": "null", "True": "true", "False": "false", "None": "null"},
     ),
 ) * 3
 
 
 def may_be_calls(text: str, tools: Parameters, keys: tuple[str, ...]) -> bool:
-    """Return whether the text begins like a call: brackets and quotes, then a key of calls or the name of a tool."""
+    """Return whether the text begins like a call: with an object, or with brackets, quotes and a tool's name."""
     at = AT_ONCE.match(text).end()
     rest = text[at : at + 64]
+    if ANY_KEY.match(text) is not None:
+        return True
     known = [*keys, *KNOWN_KEYS, *tools]
     return not rest or any(rest.startswith(word) or word.startswith(rest) for word in known)
 
 
 def calls_in(text: str, tools: Parameters) -> list[tuple[str, str]]:
     """Return the calls in a text, with their arguments as JSON; none if the text contains anything else."""
-    text = text.strip().removesuffix(FENCE_END).rstrip()
-    fence = FENCE.match(text)
-    text = text[fence.end() :].strip() if fence is not None else text
-    for candidate in dict.fromkeys(_candidates(text)):
-        found = [_call_of(value, tools) for value in _values(candidate)]
+    for candidate in _candidates(text):
+        values = [inner for value in _values(candidate, tools) for inner in _unwrapped(value, tools)]
+        found = [_call_of(value, tools) for value in values]
         if found and None not in found:
             return [call for call in found if call is not None]
     return []
 
 
-def calls_of(text: str, tools: Parameters) -> list[tuple[str, str]]:
-    """Return the call that a JSON text means, in a list; an empty list if there is none."""
-    found = _call_of(loaded(text), tools)
-    return [] if found is None else [found]
+def arguments_of(name: str, text: str, tools: Parameters) -> str | None:
+    """Return the arguments of a tool that a value in JSON is or contains; None if they are not this tool's."""
+    value = loaded(text)
+    found = _with_arguments(name, {"arguments": value}, tools) if value is not None and name in tools else None
+    return None if found is None else found[1]
+
+
+def is_wrapper(key: str, name: str, tools: Parameters) -> bool:
+    """Return whether an object that begins with this key may contain the arguments of a tool, as the schema has no such
+    key."""
+    if key not in KNOWN_KEYS and key != name:
+        return False
+    keys = keys_of(tools.get(name), tools.get(name))
+    return keys is not None and key not in keys
 
 
 def loaded(text: str) -> Any:
@@ -917,30 +1021,122 @@ def finite(text: str) -> float:
 
 def _candidates(text: str) -> Iterator[str]:
     """Yield the text, and repaired forms of it."""
+    text = text.strip().removesuffix(FENCE_END).rstrip()
+    fence = FENCE.match(text) or WORD_BEFORE.match(text)
+    text = text[fence.end() :].strip() if fence is not None else text
     yield text
+    inside = loaded(text) if text[:1] == '"' else text[1:-1] if text[:1] in ("'", "`") else None
+    if isinstance(inside, str):
+        yield inside
     if '\\"' in text:
-        yield text.replace('\\"', '"')
+        yield text.replace('\\"', '"').replace("\\n", "\n")
+    if LINE_ESCAPED.search(text):
+        yield LINE_ESCAPED.sub("\n", text)
+    if '""' in text:
+        yield DOUBLED_QUOTES.sub('"', text)
     if "{{" in "".join(text.split()):
         yield DOUBLED.sub(r"\1", text)
-    yield NAME_LEFT_OPEN.sub(r': "\1",', KEY_LEFT_OPEN.sub(r'"\1":', text))
+    if NO_BRACE.match(text):
+        yield "{" + text
+    if text != (closed := NAME_LEFT_OPEN.sub(r': "\1",', KEY_LEFT_OPEN.sub(r'"\1":', text))):
+        yield closed
+    if text[:1] in ("[", "("):
+        yield from _candidates(text.strip("[]() \n\t"))
 
 
+LINE_ESCAPED = Pattern(r"(?<=[{,\[])\\n|\\n(?=[}\]])")
+DOUBLED_QUOTES = Pattern(r'""(?=\w)|(?<=\w)""')
 DOUBLED = Pattern(r"([{}])\s*\1")
 
 
-def _values(text: str) -> list[Any]:
-    """Return consecutive objects, also those in lists; with a None in the list if there is anything else."""
+def _values(text: str, tools: Parameters) -> list[Any]:
+    """Return consecutive objects, also those in lists, and calls such as f(a=1); with a None in the list if there is
+    anything else."""
     found: list[Any] = []
-    pos = BETWEEN_CALLS.match(text, 0).end()
+    pos = BEFORE_CALLS.match(text, 0).end()
     while pos < len(text) and len(found) < 1000:
-        if text[pos] not in "{[":
+        read = json_value if text[pos] in "{[" else _tagged_call if text[pos] == "<" else _called
+        value, pos = read(text, pos, tools)
+        if value is None:
             return [None]
-        reader = Reader(STYLES)
-        pos = reader.read(text, pos, True)
-        value = loaded(reader.close())
         found += value if isinstance(value, list) else [value]
         pos = BETWEEN_CALLS.match(text, pos).end()
     return found
+
+
+def _tagged_call(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
+    """Return the call `<x=f> … </x>` with elements in it as an object, and where it ends; None if there is none."""
+    match = TAGGED_CALL.match(text, pos)
+    name = tool_named(match[3] or match[1], tools) if match is not None else ""
+    if match is None or name not in tools:
+        return None, pos
+    arguments = _tagged(match[4], name, tools)
+    return {"name": name, "arguments": arguments} if arguments or not match[4].strip() else None, int(match.end())
+
+
+def json_value(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
+    """Return the value in JSON that begins here, and where it ends."""
+    reader = Reader(STYLES)
+    end = reader.read(text, pos, True)
+    return loaded(reader.close()), end
+
+
+def _called(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
+    """Return the call `f(a=1)`, `f({"a": 1})` or `f {"a": 1}` as an object, and where it ends; None if there is
+    none."""
+    match = CALLED.match(text, pos)
+    name = tool_named(match[1], tools) if match is not None else ""
+    if match is None or name not in tools:
+        return None, pos
+    pos = match.end()
+    members: dict[str, Any] = {}
+    if text.startswith("{", pos):
+        arguments, pos = json_value(text, pos, tools)
+        return {"name": name, "arguments": arguments}, pos
+    while match[2]:
+        after = AFTER_KEYWORD.match(text, pos)
+        if after[1] or after.end() == len(text):
+            return {"name": name, "arguments": members}, after.end()
+        key = KEYWORD.match(text, after.end())
+        if key is None:
+            break
+        reader = FollowedReader(STYLES)
+        reader.follow = KEYWORD_FOLLOWS
+        pos = reader.read(text, key.end(), True)
+        members[key[1]] = loaded(reader.close())
+    return None, pos
+
+
+def _tagged(text: str, name: str, tools: Parameters) -> dict[str, Any]:
+    """Return the arguments of a tool in elements such as `<a>1</a>` or `<x name="a">1</x>`; {} if there is anything
+    else."""
+    schema, pos = tools.get(name), 0
+    keys = keys_of(schema, schema) or set()
+    found: dict[str, Any] = {}
+    while pos < len(text):
+        element = ELEMENT.match(text, pos)
+        key = (element[2] or element[1]) if element is not None else ""
+        if element is None or key not in keys or key in found:
+            return {}
+        types, value = types_of(member_of(schema, schema, key), schema), element[3].strip()
+        found[key] = (
+            value if types is None or "string" in types else loaded(value.lower() if value.isalpha() else value)
+        )
+        pos = element.end()
+    return found
+
+
+def _unwrapped(value: Any, tools: Parameters, depth: int = 0) -> Iterator[Any]:
+    """Yield the values that are in the place of calls: inside of lists, and of objects with one member."""
+    if isinstance(value, list) and depth < MOST_WRAPS:
+        for item in value:
+            yield from _unwrapped(item, tools, depth + 1)
+        return
+    rest = [(key, item) for key, item in value.items() if key not in OTHER_KEYS] if isinstance(value, dict) else []
+    if len(rest) == 1 and tool_named(rest[0][0], tools) not in tools and isinstance(rest[0][1], (dict, list)):
+        yield from _unwrapped(rest[0][1], tools, depth + 1) if depth < MOST_WRAPS else [None]
+    else:
+        yield value
 
 
 def _call_of(value: Any, tools: Parameters) -> tuple[str, str] | None:
@@ -948,7 +1144,9 @@ def _call_of(value: Any, tools: Parameters) -> tuple[str, str] | None:
     value = _innermost(value)
     if value is None:
         return None
-    for key in NAME_KEYS:
+    # The name of a tool may be under any key.
+    others = [key for key, item in value.items() if isinstance(item, str) and item in tools and key not in NAME_KEYS]
+    for key in (*NAME_KEYS, *others):
         name = tool_named(value[key], tools) if isinstance(value.get(key), str) else ""
         if name and name in tools:
             rest = {other: item for other, item in value.items() if other != key}
@@ -978,16 +1176,36 @@ def _with_arguments(name: str, members: dict[str, Any], tools: Parameters) -> tu
     if not named and len(rest) == 1 and not rest.keys() <= (keys or rest.keys()):
         named = list(rest)
     arguments = members[named[0]] if named else rest
-    if isinstance(arguments, str):
-        inside = _values(arguments)
-        arguments = inside[0] if len(inside) == 1 else None
-    arguments = {} if arguments is None and named else arguments
-    if not isinstance(arguments, dict) or (keys is not None and not keys.issuperset(arguments)):
-        return None
+    if named and any(isinstance(item, (dict, list)) for key, item in rest.items() if key != named[0]):
+        return None  # it would be lost
+    if arguments is not None or not named:
+        arguments = arguments_within(name, arguments, tools)
+    else:
+        arguments = {}
     try:
-        return name, json.dumps(arguments, ensure_ascii=False)
+        return None if arguments is None else (name, json.dumps(arguments, ensure_ascii=False))
     except RecursionError:
         return None
+
+
+def arguments_within(name: str, value: Any, tools: Parameters) -> dict[str, Any] | None:
+    """Return the object with a tool's arguments that a value is or contains; None if there is none."""
+    keys = keys_of(tools[name], tools[name])
+    for _ in range(MOST_WRAPS):
+        if isinstance(value, str):
+            value = _values(value, tools)
+        if isinstance(value, list) and len(value) == 1:
+            value = value[0]
+        if not isinstance(value, dict):
+            return None
+        if keys is None or keys.issuperset(value):
+            return value
+        named = [item for item in value.values() if isinstance(item, str) and item in tools and item != name]
+        inner = [item for item in value.values() if isinstance(item, dict) or str(item).lstrip()[:1] == "{"]
+        if named or len(inner) != 1 or not keys.isdisjoint(value):
+            return None
+        value = inner[0]
+    return None
 
 
 OPENING = Pattern(r"\s*```[^\n`]*\n")
@@ -1029,8 +1247,9 @@ class Transcript(Copied):
     text of a kind that isn't known yet, value is text of a value, and trailing is no part of the message."""
 
     def __init__(self, json_content: bool = False) -> None:
-        self.texts: dict[str, list[str]] = {"content": [], "reasoning_content": [], "arguments": []}
-        self.texts.update(value=[], pending=[], trailing=[])
+        self.texts: dict[str, list[str]] = {"content": [], "trailing": []}
+        self.texts.update(reasoning_content=[], pending=[])
+        self.texts.update(arguments=[], value=[])
         self.calls: list[tuple[str, str | None, str]] = []  # name, id, arguments (those of the last are in texts)
         self.index = -1  # of the last call
         self.fence = Fence() if json_content else None
@@ -1055,6 +1274,7 @@ class Transcript(Copied):
 
     def flush(self) -> None:
         """Make one delta of the text emitted since the last."""
+
         if not self._pieces:
             return
         kind, text = self._kind, "".join(self._pieces)
@@ -1062,7 +1282,7 @@ class Transcript(Copied):
         self.texts[kind].append(text)
         if kind == "arguments":
             self.waiting.append({"tool_calls": [{"index": self.index, "function": {"arguments": text}}]})
-        elif kind not in ("pending", "trailing"):
+        elif kind != "trailing" and kind != "pending":
             self.waiting.append({kind: text})
 
     def deltas(self) -> list[Delta]:
@@ -1106,30 +1326,34 @@ class Transcript(Copied):
         self.calls[-1] = (name, call_id, arguments)
         self.waiting.append({"tool_calls": [{"index": self.index, "id": call_id}]})
 
-    def forget(self, calls: int) -> None:
-        """Treat everything as prefilled, except so many calls, which continue."""
-        self.texts.update(content=[], reasoning_content=[], arguments=[])
-        self.calls, self.waiting = self.calls[len(self.calls) - calls :], []
+    def forget(self) -> None:
+        """Treat all text as prefilled."""
+        self.waiting, self.texts["content"] = [], []
+        self.texts["reasoning_content"] = []
+
+    def forget_calls(self, kept: int) -> None:
+        """Treat all calls as prefilled, except so many of the last, which continue."""
+        self.texts["arguments"] = []
+        self.calls = self.calls[len(self.calls) - kept :]
         self.index = len(self.calls) - 1
 
     def is_silent(self) -> bool:
         return not (self.calls or self._pieces or any(self.texts.values()))
 
     def to_message(self) -> Message:
-        kinds = ("content", "reasoning_content", "arguments")
-        content, reasoning, last = ("".join(self.texts[kind]) for kind in kinds)
-        calls: list[ToolCall] = [
-            {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
-            for name, call_id, arguments in self.calls
-        ]
-        if calls:
-            calls[-1]["function"]["arguments"] = last
-        return {
-            "role": "assistant",
-            "content": None if not content and (reasoning or calls) else content,
-            "reasoning_content": reasoning or None,
-            "tool_calls": calls,
-        }
+        content = "".join(self.texts["content"])
+        message: Message = {"role": "assistant", "content": content, "reasoning_content": None, "tool_calls": []}
+        message["reasoning_content"] = "".join(self.texts["reasoning_content"]) or None
+        if self.calls:
+            calls: list[ToolCall] = [
+                {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
+                for name, call_id, arguments in self.calls
+            ]
+            calls[-1]["function"]["arguments"] = "".join(self.texts["arguments"])
+            message["tool_calls"] = calls
+        if not content and (message["reasoning_content"] or message["tool_calls"]):
+            message["content"] = None
+        return message
 
 
 def known_head(prompt: str, heads: Sequence[str], anchors: Sequence[str]) -> str:
@@ -1177,8 +1401,6 @@ class Stream(Copied):
     TRANSCRIPT: ClassVar[type[Transcript]] = Transcript
     HEADS: ClassVar[Sequence[str]] = ("",)
     ANCHORS: ClassVar[Sequence[str]] = ()
-    AT_LINES: ClassVar[bool] = False  # some markers count only at a line's start,
-    KEEPS_PENDING: ClassVar[bool] = False  # `feed` handles pending text
     SPACE: ClassVar[str] = ""  # the white space that the template writes before the content
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
 
@@ -1195,22 +1417,26 @@ class Stream(Copied):
     ) -> None:
         self.diagnostics: list[Diagnostic] = []
         self.incomplete = False
-        self._tools = parameters_of(tools)
         self._reasoning_on, self._calls_on, self._echo = parse_reasoning, parse_tool_calls, echo
         self._out = self.TRANSCRIPT(json_content)
         # Input: _buf from _pos on is not consumed; _base is its offset, negative for the text of the prompt.
         self._buf, self._pos, self._base = "", 0, 0
         self._parts: list[str] = []  # text that isn't examined before _wanted characters of it have arrived
         self._wanted = 0
-        # Whether the buffer, from there on, is still undecided: while it is, no state has to examine it.
-        self._undecided: Callable[[str, int], object] | None = None
-        self._undecided_from = 0
-        self._through: Callable[[Any, str], list[Delta]] | None = None  # reads JSON that is emitted as it arrives
         self._final = False
         # The state of the turn.
         self._state: Callable[[Any], bool] = self._first_state()
         self._mark = NO_MATCH
         self._skip = 0  # its length, and that of the white space before it
+        self._line_start = True
+        self._opener = ""  # of the reasoning that is open
+        # Whether the buffer, from there on, is still undecided: while it is, no state has to examine it.
+        self._undecided: Callable[[str, int], object] | None = None
+        self._undecided_from = 0
+        self._tools = parameters_of(tools)
+        self._through: Callable[[Any, str], list[Delta]] | None = None  # reads JSON that is emitted as it arrives
+        self._plain_value = False  # as _plain_text, for an argument
+        self._literal = False  # after a failed call: its closers are text
         self._open = False  # the last call is not complete
         self._closed = False  # its closing marker was read
         self._unclosed = False  # its arguments have ended, the last of its closers was not read
@@ -1220,14 +1446,11 @@ class Stream(Copied):
         self._long_names = "\n" in "".join(self._tools)
         self._space = self.SPACE  # white space of the template that may still come
         self._fresh = True  # only white space was read in this part so far
-        self._line_start = True
-        self._literal = False  # after a failed call: its closers are text
-        self._opener = ""  # of the reasoning that is open
         # The kind of text that is open, and how to find its possible end: the end of the safe prefix, -1 if a state
         # must decide. If nothing is pending, most chunks of a value or another text can be passed on as they are;
         # _passed are those that were.
         self._within = ""
-        self._plain_value = self._plain_text = False
+        self._plain_text = False
         self._plain_to: Callable[[str], int] = len
         self._passed: list[str] = []
         self._consume_head(None if prompt is None else checked_text("prompt", prompt), continue_final_message)
@@ -1298,8 +1521,9 @@ class Stream(Copied):
         self._base = -len(head)
         self._out.waiting = self._advance(head)
         if not self._echo:
-            self._out.forget(self._open)
+            self._out.forget()
             self.diagnostics.clear()
+            self._out.forget_calls(self._open)
             if self._open:
                 self._out.announce()
             if not self._reasoning_on:
@@ -1347,7 +1571,7 @@ class Stream(Copied):
             return self._advance(chunk)
         self._buf, text = text[stop:], text[:stop]
         self._plain_value = kind == "arguments" and self._buf == ""
-        self._plain_text = kind not in ("arguments", "value") and (self.KEEPS_PENDING or self._buf == "")
+        self._plain_text = kind not in ("arguments", "value") and self._buf == ""
         self._passed.append(text)
         if text == "" or kind == "value":
             return []
@@ -1368,15 +1592,17 @@ class Stream(Copied):
 
     def _goes_on(self, kind: str, plain_to: Callable[[str], int] = len) -> None:
         """Declare that the next chunk may continue text of this kind, "" for none."""
-        self._within, self._plain_to, self._undecided, self._through = kind, plain_to, None, None
-        self._plain_value = kind == "arguments"
+        self._within, self._plain_to = kind, plain_to
+        self._undecided = None
+        self._through, self._plain_value = None, kind == "arguments"
         self._plain_text = kind not in ("", "arguments", "value")
 
     def _advance(self, chunk: str) -> list[Delta]:
         if self._passed:
             self._settle()
-        self._within, self._undecided, self._through = "", None, None
-        self._plain_value = self._plain_text = False
+        self._within, self._plain_text = "", False
+        self._undecided = None
+        self._through, self._plain_value = None, False
         if self._parts:
             chunk = "".join(self._parts) + chunk
             self._parts.clear()
@@ -1394,7 +1620,7 @@ class Stream(Copied):
             self._goes_on("")
         elif pending:
             self._plain_value = False
-            self._plain_text = self._plain_text and self.KEEPS_PENDING
+            self._plain_text = False
         return self._out.deltas()
 
     @property
@@ -1451,16 +1677,11 @@ def next_char(buf: str, pos: int) -> int:
 
 
 class TurnStates(Stream):
-    AT_ENDS: ClassVar[bool] = False  # and some at the output's end, or before another marker
-    CUT_MARKERS: ClassVar[bool] = False  # a truncated marker at the output's end is not text
-    DISTINCT: ClassVar[bool] = True  # the opener of calls is distinctive, so a call follows
-    ENDS_TURN: ClassVar[bool] = False  # a call's closer may also end the turn, so it may be missing
     OPENERS: ClassVar[tuple[str, ...]] = ()  # of calls: the beginning of one at the output's end is not text
     # What the states look for, each in its text.
     BEFORE_CONTENT: ClassVar[Scanner] = NO_MARKERS
     AFTER_TURN: ClassVar[Scanner] = NO_MARKERS  # a call directly after the end of the turn is one of its calls
     USUAL_NEXT: ClassVar[Sequence[ExpectedText]] = ()  # the usual text after a call,
-    USUAL_PAIR: ClassVar[Sequence[ExpectedText]] = ()  # and after an argument
     REASONING_AGAIN: ClassVar[Scanner] = NO_MARKERS  # what opens it, where it has just been opened
     IN_REASONING: ClassVar[Scanner] = NO_MARKERS
     _reasoning_to = 0  # where the reasoning that is open is closed, as far as that was looked for
@@ -1496,11 +1717,10 @@ class TurnStates(Stream):
             self._skip_space()
         buf, pos, stop = self._buf, self._pos, len(self._buf)
         mark = marks.find(buf, pos)
-        if self.AT_LINES or self.AT_ENDS:
-            mark = self._counting(marks, mark)
+        mark = self._counting(marks, mark)
         clear = mark is not None and not mark.ambiguous  # nothing before its end can be undecided
         partial = stop if clear else marks.partial_match(buf, pos) if mark is None or not self._final else stop
-        if (self.AT_LINES or self.AT_ENDS) and mark is not None and mark.kind in UNDECIDED_KINDS and not self._final:
+        if mark is not None and mark.kind in UNDECIDED_KINDS and not self._final:
             partial = min(partial, marks.with_lead(buf, pos, mark.start))
         if self._final and not self._is_cut(marks, partial):
             partial = stop
@@ -1512,21 +1732,21 @@ class TurnStates(Stream):
         if mark is None or not found:
             if not blank:
                 self._text(kind, end)
-                passed = kind != "pending" and self._out.fence is None and (self._reasoning_on or not self._opener)
+                passed = self._out.fence is None and (self._reasoning_on or not self._opener)
                 self._goes_on(kind if passed else "", marks.safe_prefix_end)
             elif self._final:
                 self._last_space(kind, end)
             return ""
         # If the whole turn is white space, that white space is the content.
         alone = mark.kind == "end" and kind == "content" and self._out.is_silent()
-        literal = False
-        literal = self._is_text(mark)
-        lead = 0 if literal else end - pos if blank and not alone else trailing_overlap(buf[pos:end], mark.lead)
-        if not blank or literal or alone:
+        lead = end - pos if blank and not alone else trailing_overlap(buf[pos:end], mark.lead)
+        if literal := self._is_text(mark):
+            lead = 0
+        if not blank or alone or literal:
             self._text(kind, end - lead)
+        self._mark = mark
         # A call may turn out to be text, and then the white space before it is text too.
         self._pos = end - lead if mark.kind in OPENER_KINDS else end
-        self._mark = mark
         self._skip = mark.end - self._pos
         if literal and mark.kind not in REASONING_KINDS:
             self._keep(kind)
@@ -1619,7 +1839,7 @@ class TurnStates(Stream):
         buf, start = self._buf, NON_SPACE.search(self._buf, self._pos).start()
         mark = marks.match(buf, start)
         if not self._final and (mark is None or mark.ambiguous):
-            if (self.USUAL_NEXT or self.USUAL_PAIR) and mark is None and self._is_usual(usual, start):
+            if self.USUAL_NEXT and mark is None and self._is_usual(usual, start):
                 return None
             if start == len(buf):
                 return None
@@ -1660,7 +1880,8 @@ class TurnStates(Stream):
             self._note_spelling()
         self._pos += self._skip
         self._space = self._mark.trail
-        self._fresh, self._literal = fresh, False
+        self._fresh = fresh
+        self._literal = False
         self._line_start = self._line_start or fresh or self._mark.kind == "content"
         return True
 
@@ -1711,7 +1932,8 @@ class TurnStates(Stream):
         raise NotImplementedError
 
     def _end_turn(self) -> bool:
-        self._opener, self._state = "", type(self)._over
+        self._state = type(self)._over
+        self._opener = ""
         return self._drop()
 
     def _keep(self, kind: str) -> bool:
@@ -1750,7 +1972,7 @@ class TurnStates(Stream):
         if len(self._buf) - pos > LONGEST_CUT:
             return False  # without a copy of all that follows, for each place that is asked about
         rest = "".join(self._buf[pos:].split())
-        if len(rest) < LEAST_CUT or rest.isalnum() or self._literal or not (self._calls_on and self.DISTINCT):
+        if len(rest) < LEAST_CUT or rest.isalnum() or self._literal or not self._calls_on:
             return False
         return truncated_core(self.OPENERS, self._buf[next_char(self._buf, pos) :]) != ""
 
@@ -1764,12 +1986,11 @@ class TurnStates(Stream):
         """Return whether the remaining text at the output's end is a truncated opener of a call, or a truncated end."""
         if self._begins_call(pos):
             return True
-        if not self.CUT_MARKERS:
-            return False
         rest = "".join(self._buf[pos:].split())
         if len(rest) < LEAST_CUT or rest.isalnum() or not any(map(str.isalnum, rest)):
             return False
-        return marks.is_truncated(self._buf, next_char(self._buf, pos), CUT_KINDS, LEAST_CUT) and not self._literal
+        at = next_char(self._buf, pos)
+        return not self._literal and marks.is_truncated(self._buf, at, CUT_KINDS, LEAST_CUT)
 
     def _end_of_cut(self) -> None:
         """Drop a truncated marker at the end."""
@@ -1793,22 +2014,22 @@ class TurnStates(Stream):
         """Close everything that is open at the end of the output."""
         if self._opener and self._reasoning_on:
             self._cut(*ENDS_IN_REASONING)
-        if self._open or (self._unclosed and not self.ENDS_TURN):
+        if self._open or self._unclosed:
             self._cut(*ENDS_IN_CALL)
 
 
 class Slots(TurnStates):
-    BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that never occur in names, or in values outside of a string
+    BREAKS: ClassVar[Breaks] = NO_BREAKS  # markers that never occur in names, or in values outside of a string
 
 
 class Machine(Slots):
-    READ_AGAIN: ClassVar[bool] = False  # failed calls are read again, by the tools' names
     AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
     CLOSED: ClassVar[bool] = False  # calls have a closer
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
     _reader: Reader | None = None  # and the reader of one
     _written = ""  # the beginning of the arguments
     _is_opened_twice = False  # another opener follows the opener of this call
+    _repaired = False  # the arguments of the last call were repaired
     _once = False  # the second reading of this call found none
 
     def _regular(self, chunk: str) -> list[Delta]:
@@ -1839,9 +2060,21 @@ class Machine(Slots):
         if len(reader.stack) > reader.floor and reader.style.is_json and not (reader.comma or reader.out):
             self._within, self._through = "arguments", type(self)._regular
 
+    def _check_repaired(self) -> None:
+        """Repairs that invent a key, or a value of another type than the schema's, have failed."""
+        self._out.flush()
+        arguments = loaded("".join(self._out.texts["arguments"]))
+        if isinstance(arguments, dict) and not fits(arguments, self._tools.get(self._out.calls[-1][0])):
+            self.incomplete = True
+        self._repaired = False
+
     def _emit_arguments(self, text: str) -> None:
         """Emit arguments that are a string with an object in it; any other string is content."""
         inside = text if self._written == "{" else unwrapped(text, self.STYLES)
+        if inside is None and text[:1] in ("[", '"') and self._tools:
+            inside = arguments_of(self._out.calls[-1][0], text, self._tools)
+            if inside is not None:
+                self._note("arguments_repaired", "arguments: brackets around them")
         if inside is None and text not in ("null", '""'):
             self._lost("arguments_not_an_object", "the arguments are not an object")
             self._out.emit("content", text)
@@ -1896,6 +2129,8 @@ class Machine(Slots):
             self._note("unknown_tool", "unknown tool " + name)
 
     def _close_call(self) -> bool:
+        if self._repaired and self._tools:
+            self._check_repaired()
         self._open, self._closed, self._fresh, self._line_start, self._space = False, False, True, True, ""
         self._unclosed = self.CLOSED
         self._state = type(self)._after_call
@@ -1922,7 +2157,8 @@ class Machine(Slots):
 
 
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "last")
-LEFT_SIGNS = Pattern(r"[\"']?[}\])]|`{1,3}")
+LEFT_SIGNS = Pattern(r"[\"']?[}\])]{1,4}|`{1,3}")
+LEFT_IN_CALL = Pattern(r"[\"']?[}\])]{0,4}[,;]")  # and before the closer that a call lacks
 
 
 class Repairs(Machine):
@@ -1951,6 +2187,10 @@ class Repairs(Machine):
     def _read_once(self) -> bool:
         raise NotImplementedError
 
+    def _left_sign(self, start: int) -> Any:
+        left = LEFT_IN_CALL.match(self._buf, start) if self._unclosed else None
+        return left or LEFT_SIGNS.match(self._buf, start)
+
     def _left_over(self, kind: str) -> str:
         """Skip a superfluous bracket after a call, or an opener in the place of a closer, at the end of the calls.
 
@@ -1960,7 +2200,7 @@ class Repairs(Machine):
         opener = self.LEFT_OVER.match(buf, start) if self._unclosed else None
         if opener is not None:
             kind, end = "call", opener.end
-        elif kind == "" and start < len(buf) and (left := LEFT_SIGNS.match(buf, start)) is not None:
+        elif kind == "" and start < len(buf) and (left := self._left_sign(start)) is not None:
             end = left.end()
         else:
             return "more" if kind == "" and not self._final and buf[start:] in ('"', "'") else "no"
@@ -1990,7 +2230,7 @@ OBJECT_END = Pattern(r"\s*\}")
 class CallReader(Reader):
     """Reads a call object, and pauses at every key and after every value that has a role in a call."""
 
-    def __init__(self, styles: tuple[Style, Style, Style], breaks: Scanner = NO_MARKERS) -> None:
+    def __init__(self, styles: tuple[Style, Style, Style], breaks: Breaks = NO_BREAKS) -> None:
         super().__init__(styles, breaks)
         self.fields: Mapping[tuple[str, ...], str] = {}
         self.path: list[str] = []
@@ -2001,6 +2241,7 @@ class CallReader(Reader):
 
     def go_to(self, key: str, opened: str = "") -> None:
         """Continue as if the object's opening and its members up to this one had been read, or `opened` of this one."""
+
         self.style, self.stack, self.path, self.want = self.styles[2], ["{"], [key], "comma"
         if opened:
             self.role, self.depth, self.floor = "arguments", 1, 1
@@ -2094,6 +2335,9 @@ class CallObjects(Repairs):
         self._written = ""
         self._named = self._beside = False  # and arguments next to the name
         self._unknown = False  # fields may hold the arguments
+        self._others_found: list[str] = []  # the values of unknown fields
+        # Whether another object is around the arguments, so that they are read as a whole; None: their first key shows.
+        self._wrapped = None if self._tools else False
         self._early: str | None = None  # arguments that came before the name
         self._call_id: str | None = None
         self._reader = reader = CallReader(self.STYLES, self.BREAKS)
@@ -2108,11 +2352,10 @@ class CallObjects(Repairs):
             more, reader.pause, event, reader.event = reader.pause, False, reader.event, ""
             if not self._named:
                 self._raw.append(self._buf[start : self._pos])
-                if reader.repair and not self.DISTINCT:
-                    return self._no_object("the object of a call")
             if "arguments" in (event, reader.role) and self._written != "done":
                 self._written = self._written or "".join(reader.out)[:1]
-                if self._named and self._written == "{":
+                passed = self._wrapped is False or not self._waits_for_key(reader, event)
+                if self._named and self._written == "{" and passed:
                     self._out.emit("arguments", reader.take())
                     self._in_string(reader)
             if event and not self._member(reader, event):
@@ -2121,15 +2364,24 @@ class CallObjects(Repairs):
             return self._end_object(reader)
         return self._reader is None
 
+    def _waits_for_key(self, reader: CallReader, event: str) -> bool:
+        """Return whether the arguments are not passed on yet, as another object is, or may be, around them."""
+        if self._wrapped is None and self._named:
+            text = "".join(reader.out)
+            if not event and PART_OF_FIRST_KEY.fullmatch(text):
+                return True
+            self._wrapped = self._is_wrapper(FIRST_KEY.match(text))
+        return bool(self._wrapped)
+
+    def _is_wrapper(self, key: Any) -> bool:
+        return key is not None and is_wrapper(key[1], self._out.calls[-1][0], self._tools)
+
     def _member(self, reader: CallReader, event: str) -> bool:
         """Handle a key or the value of a field; return False if this is no call after all."""
-        text = "" if event == "key" else reader.take()
+        text = "" if event == "key" else reader.take().removeprefix('"": ')
         is_text = text[:1] == '"'
         if event == "key" and self.FIELDS.get(("*",)) and len(reader.stack) == 1 and not self._named:
             return self._is_named(reader.path[0])
-        if event == "key" and not self._named and not self.DISTINCT:
-            path = tuple(reader.path)
-            return any(field[: len(path)] == path for field in self.FIELDS) or self._no_object("a known field", False)
         usual = len(reader.path) == len(next(iter(self.FIELDS)))  # elsewhere, a value that is no name means nothing
         if event == "name" and not self._named and (is_text or usual):
             return self._is_named(text_of(text) if is_text else "")
@@ -2137,18 +2389,19 @@ class CallObjects(Repairs):
             self._call_id = text_of(text) if is_text else text
             if self._named:
                 self._out.set_id(self._call_id or "")
-        elif event == "other" and self.READ_AGAIN and self._is_argument(reader):
+        elif event == "other" and self._is_argument(reader):
             self._out.emit("arguments", f'{", " if self._beside else "{"}"{escaped(reader.path[0])}": {text}')
             self._beside = True
         elif event == "arguments" and self._written != "done" and not self._beside:
             if self._named:
-                self._emit_arguments(text)
+                self._emit_arguments(self._without_wrapper(text) if self._wrapped else text)
             self._early, self._written = text, "done"
         elif event != "key":
             other = event == "other"
             what = ("unknown" if other else "repeated") + " field " + reader.path[-1]
             self._note("unknown_field" if other else "repeated_field", what)
             self._unknown = self._unknown or text not in ("null", '""')
+            self._others_found += [text] * (other and text[:1] in ("{", "[", '"'))
         return True
 
     def _is_argument(self, reader: CallReader) -> bool:
@@ -2170,8 +2423,8 @@ class CallObjects(Repairs):
             return self._no_object("a name", False)
         written = name
         name = tool_named(name, self._tools)
-        odd = self.READ_AGAIN and self._tools and name not in self._tools and not NO_NAME.isdisjoint(name)
-        if odd or (not self.DISTINCT and self._tools and name not in self._tools):
+        odd = self._tools and name not in self._tools and not NO_NAME.isdisjoint(name)
+        if odd:
             return self._no_object("the name of a tool", False)
         self._named = True
         self._raw = []
@@ -2186,15 +2439,21 @@ class CallObjects(Repairs):
 
     def _without_call(self, name: str, text: str) -> str:
         """The arguments of a tool; of a whole call in their place, that call's."""
-        keys = keys_of(self._tools.get(name), self._tools.get(name)) if self.READ_AGAIN and text[:1] == "{" else None
+        keys = keys_of(self._tools.get(name), self._tools.get(name)) if text[:1] == "{" else None
         if keys is None or keys.intersection(found := json.loads(text)) or not found:
             return text
-        inner = calls_of(text, self._tools)
-        if not inner or inner[0][0] != name:
+        inside = self._without_wrapper(text)
+        if inside == text:
             self._lost("arguments_of_other_tool", "the arguments are not those of " + name)
+        return inside
+
+    def _without_wrapper(self, text: str) -> str:
+        """Return the arguments that another object is around; the object itself if it contains none."""
+        inside = arguments_of(self._out.calls[-1][0], text, self._tools)
+        if inside is None:
             return text
-        self._note("call_as_arguments", "a whole call in the place of its arguments")
-        return inner[0][1]
+        self._note("call_as_arguments", "a whole call, or another object, around the arguments")
+        return inside
 
     def _again(self, expected: str) -> None:
         """Go back to the beginning of the object, for a second reading."""
@@ -2240,10 +2499,13 @@ class CallObjects(Repairs):
         if not self._named:
             return self._no_object("a name")
         if self._early is None:
-            self._out.emit("arguments", self._no_arguments())
-            self.incomplete = self.incomplete or (self._unknown and not self._beside)
+            found = None if self._beside or len(self._others_found) != 1 else self._others_found[0]
+            inside = arguments_of(self._out.calls[-1][0], found, self._tools) if found else None
+            self._out.emit("arguments", inside or self._no_arguments())
+            self.incomplete = self.incomplete or (self._unknown and not (self._beside or inside))
         if reader.repair:
             self._note("call_repaired", "call: " + reader.repair)
+            self._repaired = True
         self._reader = None
         return self._close_call()
 
@@ -2287,8 +2549,15 @@ class UsualObjects(CallObjects):
             # Nothing can be decided before all of it has arrived.
             self._undecided, self._undecided_from = text[:-1].startswith, self._pos
             return False
+        if self._wrapped is None and buf.startswith(text, self._pos):
+            key = FIRST_KEY.match(buf, end - 1)
+            if key is None and not self._final and PART_OF_FIRST_KEY.fullmatch(buf, end - 1):
+                self._undecided, self._undecided_from = PART_OF_FIRST_KEY.fullmatch, end - 1
+                return False
+            self._wrapped = self._is_wrapper(key)
         self._state = type(self)._object
-        if isinstance(reader, CallReader) and buf.startswith(text, self._pos) and not self._may_break(end - 1):
+        usual = buf.startswith(text, self._pos) and not self._wrapped
+        if isinstance(reader, CallReader) and usual and not self._may_break(end - 1):
             stop = json_end(buf, end - 1) if reader.style.is_json and buf.find("}", end) >= 0 else 0
             closing = OBJECT_END.match(buf, stop) if stop else None
             if closing is not None:  # the standard library's scanner has read all of it
@@ -2303,11 +2572,12 @@ class UsualObjects(CallObjects):
 
     def _may_break(self, pos: int) -> bool:
         """Return whether a marker that ends the call begins here, or could begin here."""
+
         return self.BREAKS.prefix_of(self._buf, pos) != "" or self.BREAKS.match(self._buf, pos) is not None
 
     def _object(self) -> bool:
         reader = self._reader
-        both = self._named and self._buf.startswith("}}", self._pos)
+        both = self._named and not self._wrapped and self._buf.startswith("}}", self._pos)
         if both and isinstance(reader, CallReader) and reader.may_close(self._early):
             self._pos += 2
             self._out.emit("arguments", reader.take() + "}")
@@ -2319,31 +2589,31 @@ class UsualObjects(CallObjects):
 MOST_TOOLS = 1000  # the most distinct lists of tools that are kept
 
 
-def tools_of(tools: object, known: dict[str, tuple[Parameters, str]]) -> tuple[Parameters, str]:
-    """Return the parameters of the tools, and the error if they can't be read.  Each JSON text is read once."""
+def tools_of(tools: object, known: dict[str, tuple[object, str]]) -> tuple[object, str]:
+    """Return the tools, and the error if they can't be read.  Each JSON text is read once."""
     if not isinstance(tools, str):
-        return parameters_of(tools), ""
+        return tools, ""
+    import json  # takes longer than all of a parser without calls, which needs it only here
+
     if tools not in known:
         if len(known) >= MOST_TOOLS:
             known.clear()
         try:
-            known[tools] = parameters_of(json.loads(tools) if tools.strip() else None), ""
+            known[tools] = json.loads(tools) if tools.strip() else None, ""
         except (ValueError, RecursionError) as error:
-            known[tools] = Parameters(), "the tools are not JSON: " + str(error)
+            known[tools] = None, "the tools are not JSON: " + str(error)
     return known[tools]
 
 
 def rows_of(
-    parser: Callable[..., Any],
-    texts: Iterable[str | None],
-    prompts: str | Sequence[str | None] | None,
-    tools: object,
+    parser: Any, texts: Iterable[str | None], prompts: str | Sequence[str | None] | None, tools: object
 ) -> list[Row | None]:
     """Return a row for each text, and None for None.  `prompts` and `tools` are one value for all texts, or a list with
     one for each."""
     rows = tools if isinstance(tools, (list, tuple)) and any(not isinstance(tool, dict) for tool in tools) else None
-    read: dict[str, tuple[Parameters, str]] = {}
+    read: dict[str, tuple[object, str]] = {}
     usual = tools_of(tools if rows is None else None, read)
+    usual = parameters_of(usual[0]), usual[1]
     found: list[Row | None] = []
     if isinstance(texts, (str, bytes)):
         raise TypeError(f"texts: expected a list of texts, got {type(texts).__name__}")
@@ -2361,15 +2631,13 @@ def rows_of(
 
 def _row(stream: Any, problem: str) -> Row:
     message = stream.message
-    diagnostics = [diagnostic._asdict() for diagnostic in stream.diagnostics]
-    if problem:
-        diagnostics.insert(0, Diagnostic(0, problem, "tools_not_read")._asdict())
+    notes = [Diagnostic(0, problem, "tools_not_read")] if problem else []
     return {
         "content": message["content"],
         "reasoning_content": message["reasoning_content"],
         "tool_calls": [{"id": call["id"], **call["function"]} for call in message["tool_calls"]],
         "incomplete": stream.incomplete,
-        "diagnostics": diagnostics,
+        "diagnostics": [note._asdict() for note in notes + stream.diagnostics],
     }
 
 
@@ -2435,7 +2703,14 @@ def end_with_the_reader() -> None:
 
 
 STYLE = Style(
-    (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ('\\"', '\\"', "none")),
+    (
+        ('"', '"', "json"),
+        ("'", "'", "python"),
+        ("“", "”", "json"),
+        ("”", "”", "json"),
+        ("‘", "’", "json"),
+        ('\\"', '\\"', "none"),
+    ),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
 
@@ -2446,20 +2721,18 @@ class StreamParser(UsualObjects):
     HEADS = ("", "<musing>\n\n</musing>\n\n")
     ANCHORS = ("<~assistant~>\n",)
     AROUND_REASONING = (("<musing>",), ("</musing>",))
-    AT_LINES = True
-    AT_ENDS = True
-    CUT_MARKERS = True
     IN_REASONING = Scanner(
         ("line", "<fn> ```json {", "\n", "", 0), ("line", "<fn> <fn> {", "\n", "", 0),
         ("line", "<fn> ``` {", "\n", "", 0), ("reasoning_end", "</musing>", "\n", "\n\n", 0),
         ("line", "<fn> [ {", "\n", "", 0), ("line", "<fn> {", "\n", "", 1), ("end", "<~/~>", "", "\n", 0),
-        ("line", "\x00<fn>```json{", "\n", "", 6), ("alike", "\x00</musing>", "\n", "\n\n", 6),
-        ("line", "```json <fn> {", "", "", 0), ("line", "``` <fn> {", "", "", 0),
+        ("line", "<fn>", "\n", "\n", 2), ("line", "\x00<fn>```json{", "\n", "", 6),
+        ("alike", "\x00</musing>", "\n", "\n\n", 6), ("line", "```python <fn> {", "", "", 0),
+        ("line", "```json <fn> {", "", "", 0), ("line", "```xml <fn> {", "", "", 0), ("line", "``` <fn> {", "", "", 0),
         find=(
             r"<(?:(fn>\s{0,64}```json\s{0,64}\{)|(fn>\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}```\s{0,64}\{)|(/musing>)|(fn"
-            r">\s{0,64}\[\s{0,64}\{)|(fn>\s{0,64}\{)|(~/~>)|(\s{0,4}(?ai:fn)\s{0,4}>[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0"
-            r",4}(?ai:json)[\s_▁-]{0,64}\{)|(\s{0,4}/\s{0,4}(?ai:musing)\s{0,4}>))|`(?:(``json\s{0,64}<fn>\s{0,64}\{)|"
-            r"(``\s{0,64}<fn>\s{0,64}\{))"
+            r">\s{0,64}\[\s{0,64}\{)|(fn>\s{0,64}\{)|(~/~>)|(fn>)|(\s{0,4}(?ai:fn)\s{0,4}>[\s_▁-]{0,64}`\s{0,4}`\s{0,4"
+            r"}`\s{0,4}(?ai:json)[\s_▁-]{0,64}\{)|(\s{0,4}/\s{0,4}(?ai:musing)\s{0,4}>))|`(?:(``python\s{0,64}<fn>\s{0"
+            r",64}\{)|(``json\s{0,64}<fn>\s{0,64}\{)|(``xml\s{0,64}<fn>\s{0,64}\{)|(``\s{0,64}<fn>\s{0,64}\{))"
         ), near=r"<(?=[\t\n\r \-/F_f\~▁]|\Z)|`(?=[`]|\Z)", width=263, leads="\n",
     )
     IN_CONTENT = Scanner(
@@ -2467,13 +2740,14 @@ class StreamParser(UsualObjects):
         ("call", "<fn> <fn> {", "\n", "", 0), ("call", "<fn> ``` {", "\n", "", 0), ("empty", "<fn> </fn>", "", "", 0),
         ("stray", "</musing>", "\n", "\n\n", 0), ("reasoning", "<musing>", "", "\n", 0),
         ("call", "<fn> [ {", "\n", "", 0), ("call", "<fn> {", "\n", "", 1), ("end", "<~/~>", "", "\n", 0),
-        ("call", "\x00<fn>```json{", "\n", "", 6), ("call", "```json <fn> {", "", "", 0),
-        ("call", "``` <fn> {", "", "", 0),
+        ("call", "<fn>", "\n", "\n", 2), ("call", "\x00<fn>```json{", "\n", "", 6),
+        ("call", "```python <fn> {", "", "", 0), ("call", "```json <fn> {", "", "", 0),
+        ("call", "```xml <fn> {", "", "", 0), ("call", "``` <fn> {", "", "", 0),
         find=(
             r"<(?:(fn>\s{0,64}```json\s{0,64}\{)|(~assistant~>)|(fn>\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}```\s{0,64}\{)"
-            r"|(fn>\s{0,64}</fn>)|(/musing>)|(musing>)|(fn>\s{0,64}\[\s{0,64}\{)|(fn>\s{0,64}\{)|(~/~>)|(\s{0,4}(?ai:f"
-            r"n)\s{0,4}>[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,64}\{))|`(?:(``json\s{0,64}<fn>\s{0,6"
-            r"4}\{)|(``\s{0,64}<fn>\s{0,64}\{))"
+            r"|(fn>\s{0,64}</fn>)|(/musing>)|(musing>)|(fn>\s{0,64}\[\s{0,64}\{)|(fn>\s{0,64}\{)|(~/~>)|(fn>)|(\s{0,4}"
+            r"(?ai:fn)\s{0,4}>[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,64}\{))|`(?:(``python\s{0,64}<f"
+            r"n>\s{0,64}\{)|(``json\s{0,64}<fn>\s{0,64}\{)|(``xml\s{0,64}<fn>\s{0,64}\{)|(``\s{0,64}<fn>\s{0,64}\{))"
         ), near=r"<(?=[\t\n\r \-/F_fm\~▁]|\Z)|`(?=[`]|\Z)", width=263, leads="\n",
     )
     BEFORE_CONTENT = Scanner(
@@ -2481,17 +2755,19 @@ class StreamParser(UsualObjects):
         ("call", "<fn> <fn> {", "\n", "", 0), ("call", "<fn> ``` {", "\n", "", 0), ("empty", "<fn> </fn>", "", "", 0),
         ("stray", "</musing>", "\n", "\n\n", 0), ("reasoning", "<musing>", "", "\n", 0),
         ("call", "<fn> [ {", "\n", "", 0), ("call", "<fn> {", "\n", "", 1), ("end", "<~/~>", "", "\n", 0),
-        ("call", "\x00<fn>```json{", "\n", "", 6), ("reasoning", "\x00<musing>", "", "\n", 6),
-        ("call", "```json <fn> {", "", "", 0), ("call", "``` <fn> {", "", "", 0),
+        ("call", "<fn>", "\n", "\n", 2), ("call", "\x00<fn>```json{", "\n", "", 6),
+        ("reasoning", "\x00<musing>", "", "\n", 6), ("call", "```python <fn> {", "", "", 0),
+        ("call", "```json <fn> {", "", "", 0), ("call", "```xml <fn> {", "", "", 0), ("call", "``` <fn> {", "", "", 0),
         find=(
             r"<(?:(fn>\s{0,64}```json\s{0,64}\{)|(~assistant~>)|(fn>\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}```\s{0,64}\{)"
-            r"|(fn>\s{0,64}</fn>)|(/musing>)|(musing>)|(fn>\s{0,64}\[\s{0,64}\{)|(fn>\s{0,64}\{)|(~/~>)|(\s{0,4}(?ai:f"
-            r"n)\s{0,4}>[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,64}\{)|(\s{0,4}(?ai:musing)\s{0,4}>))"
-            r"|`(?:(``json\s{0,64}<fn>\s{0,64}\{)|(``\s{0,64}<fn>\s{0,64}\{))"
+            r"|(fn>\s{0,64}</fn>)|(/musing>)|(musing>)|(fn>\s{0,64}\[\s{0,64}\{)|(fn>\s{0,64}\{)|(~/~>)|(fn>)|(\s{0,4}"
+            r"(?ai:fn)\s{0,4}>[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,64}\{)|(\s{0,4}(?ai:musing)\s{0"
+            r",4}>))|`(?:(``python\s{0,64}<fn>\s{0,64}\{)|(``json\s{0,64}<fn>\s{0,64}\{)|(``xml\s{0,64}<fn>\s{0,64}\{)"
+            r"|(``\s{0,64}<fn>\s{0,64}\{))"
         ), near=r"<(?=[\t\n\r \-/FM_fm\~▁]|\Z)|`(?=[`]|\Z)", width=263, leads="\n",
     )
     REASONING_AGAIN = Scanner(("reasoning", "<musing>", "", "\n", 0), find="<(musing>)", near=r"<(?=[m]|\Z)", width=9)
-    OPENERS = ("<fn> ```json {", "<fn> <fn> {", "<fn> ``` {", "<fn> [ {", "<fn> {")
+    OPENERS = ("<fn> ```json {", "<fn> <fn> {", "<fn> ``` {", "<fn> [ {", "<fn> {", "<fn>")
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
         ("name",): "name",
@@ -2515,56 +2791,61 @@ class StreamParser(UsualObjects):
     TO_ARGUMENTS = ', "arguments": {'
     USUAL_KEYS = ("name", "arguments")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
-        ("mark", "<fn> ```json {", "", "", 0), ("mark", "<~assistant~>", "", "", 0), ("mark", "<fn> <fn> {", "", "", 0),
-        ("mark", "<fn> ``` {", "", "", 0), ("mark", "<fn> [ {", "", "", 0), ("mark", "<fn> {", "", "", 1),
-        ("mark", "</fn>", "", "", 0), ("mark", "```json <fn> {", "", "", 0), ("mark", "``` <fn> {", "", "", 0),
+    BREAKS = Breaks(
+        ("mark", "<~assistant~>", "", "", 0), ("mark", "</fn>", "", "", 0), ("mark", "<fn>", "", "", 1),
+        ("mark", "```python <fn> {", "", "", 0), ("mark", "```json <fn> {", "", "", 0),
+        ("mark", "```xml <fn> {", "", "", 0), ("mark", "``` <fn> {", "", "", 0),
         find=(
-            r"<(?:(fn>\s{0,64}```json\s{0,64}\{)|(~assistant~>)|(fn>\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}```\s{0,64}\{)"
-            r"|(fn>\s{0,64}\[\s{0,64}\{)|(fn>\s{0,64}\{)|(/fn>))|`(?:(``json\s{0,64}<fn>\s{0,64}\{)|(``\s{0,64}<fn>\s{"
-            r"0,64}\{))"
-        ), near=r"<(?=[/f\~]|\Z)|`(?=[`]|\Z)", width=143, first="<`",
+            r"<(?:(~assistant~>)|(/fn>)|(fn>))|`(?:(``python\s{0,64}<fn>\s{0,64}\{)|(``json\s{0,64}<fn>\s{0,64}\{)|(``"
+            r"xml\s{0,64}<fn>\s{0,64}\{)|(``\s{0,64}<fn>\s{0,64}\{))"
+        ), near=r"<(?=[/f\~]|\Z)|`(?=[`]|\Z)", width=145, first="<`",
     )
     LEFT_OVER = Scanner(("call", "<fn>", "", "\n", 0), find="<(fn>)", near=r"<(?=[f]|\Z)", width=5)
     USUAL_NEXT = (ExpectedText('</fn>\n<fn>\n{"name": "'), ExpectedText('<fn>\n{"name": "'))
     CLOSED = True
-    READ_AGAIN = True
     AFTER_CALL = Scanner(
         ("call", ", <fn> ```json {", "", "", 0), ("call", ", <fn> <fn> {", "", "", 0),
         ("call", ", <fn> ``` {", "", "", 0), ("call", ", <fn> [ {", "", "", 0), ("call", ", <fn> {", "", "", 0),
-        ("call", "; <fn> ```json {", "", "", 0), ("call", "; <fn> <fn> {", "", "", 0),
+        ("call", ", <fn>", "", "\n", 2), ("call", "; <fn> ```json {", "", "", 0), ("call", "; <fn> <fn> {", "", "", 0),
         ("call", "; <fn> ``` {", "", "", 0), ("call", "; <fn> [ {", "", "", 0), ("call", "; <fn> {", "", "", 0),
-        ("call", "<fn> ```json {", "", "", 1), ("header", "<~assistant~>", "", "\n", 0),
-        ("call", "<fn> <fn> {", "", "", 1), ("call", "<fn> ``` {", "", "", 1), ("empty", "<fn> </fn>", "", "", 0),
-        ("stray", "</musing>", "\n", "\n\n", 0), ("reasoning", "<musing>", "", "\n", 0),
-        ("call", "<fn> [ {", "", "", 1), ("call", "<fn> {", "", "", 1), ("closed", "</fn>", "\n", "", 1),
-        ("end", "<~/~>", "", "\n", 0), ("call", "\x00<fn>```json{", "", "", 6), ("call", "```json <fn> {", "", "", 0),
-        ("call", "``` <fn> {", "", "", 0),
+        ("call", "; <fn>", "", "\n", 2), ("call", "<fn> ```json {", "", "", 1),
+        ("header", "<~assistant~>", "", "\n", 0), ("call", "<fn> <fn> {", "", "", 1), ("call", "<fn> ``` {", "", "", 1),
+        ("empty", "<fn> </fn>", "", "", 0), ("stray", "</musing>", "\n", "\n\n", 0),
+        ("reasoning", "<musing>", "", "\n", 0), ("call", "<fn> [ {", "", "", 1), ("call", "<fn> {", "", "", 1),
+        ("closed", "</fn>", "\n", "", 1), ("end", "<~/~>", "", "\n", 0), ("call", "<fn>", "", "\n", 2),
+        ("call", "\x00<fn>```json{", "", "", 6), ("call", "```python <fn> {", "", "", 0),
+        ("call", "```json <fn> {", "", "", 0), ("call", "```xml <fn> {", "", "", 0), ("call", "``` <fn> {", "", "", 0),
         find=(
             r",(?:(\s{0,64}<fn>\s{0,64}```json\s{0,64}\{)|(\s{0,64}<fn>\s{0,64}<fn>\s{0,64}\{)|(\s{0,64}<fn>\s{0,64}``"
-            r"`\s{0,64}\{)|(\s{0,64}<fn>\s{0,64}\[\s{0,64}\{)|(\s{0,64}<fn>\s{0,64}\{))|;(?:(\s{0,64}<fn>\s{0,64}```js"
-            r"on\s{0,64}\{)|(\s{0,64}<fn>\s{0,64}<fn>\s{0,64}\{)|(\s{0,64}<fn>\s{0,64}```\s{0,64}\{)|(\s{0,64}<fn>\s{0"
-            r",64}\[\s{0,64}\{)|(\s{0,64}<fn>\s{0,64}\{))|<(?:(fn>\s{0,64}```json\s{0,64}\{)|(~assistant~>)|(fn>\s{0,6"
-            r"4}<fn>\s{0,64}\{)|(fn>\s{0,64}```\s{0,64}\{)|(fn>\s{0,64}</fn>)|(/musing>)|(musing>)|(fn>\s{0,64}\[\s{0,"
-            r"64}\{)|(fn>\s{0,64}\{)|(/fn>)|(~/~>)|(\s{0,4}(?ai:fn)\s{0,4}>[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:j"
-            r"son)[\s_▁-]{0,64}\{))|`(?:(``json\s{0,64}<fn>\s{0,64}\{)|(``\s{0,64}<fn>\s{0,64}\{))"
+            r"`\s{0,64}\{)|(\s{0,64}<fn>\s{0,64}\[\s{0,64}\{)|(\s{0,64}<fn>\s{0,64}\{)|(\s{0,64}<fn>))|;(?:(\s{0,64}<f"
+            r"n>\s{0,64}```json\s{0,64}\{)|(\s{0,64}<fn>\s{0,64}<fn>\s{0,64}\{)|(\s{0,64}<fn>\s{0,64}```\s{0,64}\{)|("
+            r"\s{0,64}<fn>\s{0,64}\[\s{0,64}\{)|(\s{0,64}<fn>\s{0,64}\{)|(\s{0,64}<fn>))|<(?:(fn>\s{0,64}```json\s{0,6"
+            r"4}\{)|(~assistant~>)|(fn>\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}```\s{0,64}\{)|(fn>\s{0,64}</fn>)|(/musing>"
+            r")|(musing>)|(fn>\s{0,64}\[\s{0,64}\{)|(fn>\s{0,64}\{)|(/fn>)|(~/~>)|(fn>)|(\s{0,4}(?ai:fn)\s{0,4}>[\s_▁-"
+            r"]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,64}\{))|`(?:(``python\s{0,64}<fn>\s{0,64}\{)|(``json"
+            r"\s{0,64}<fn>\s{0,64}\{)|(``xml\s{0,64}<fn>\s{0,64}\{)|(``\s{0,64}<fn>\s{0,64}\{))"
         ), near=r",|;|<(?=[\t\n\r \-/F_fm\~▁]|\Z)|`(?=[`]|\Z)", width=263, leads="\n",
     )
     AFTER_TURN = Scanner(
-        ("header", "<~assistant~> ```json <fn> {", "", "", 0), ("header", "<~assistant~> <fn> ```json {", "", "", 0),
+        ("header", "<~assistant~> ```python <fn> {", "", "", 0), ("header", "<~assistant~> ```json <fn> {", "", "", 0),
+        ("header", "<~assistant~> <fn> ```json {", "", "", 0), ("header", "<~assistant~> ```xml <fn> {", "", "", 0),
         ("header", "<~assistant~> <fn> <fn> {", "", "", 0), ("header", "<~assistant~> ``` <fn> {", "", "", 0),
         ("header", "<~assistant~> <fn> ``` {", "", "", 0), ("header", "<~assistant~> <fn> [ {", "", "", 0),
-        ("header", "<~assistant~> <fn> {", "", "", 0), ("call", "<fn> ```json {", "\n", "", 1),
-        ("call", "<fn> <fn> {", "\n", "", 1), ("call", "<fn> ``` {", "\n", "", 1), ("call", "<fn> [ {", "\n", "", 1),
-        ("call", "<fn> {", "\n", "", 1), ("call", "```json <fn> {", "", "", 1), ("call", "``` <fn> {", "", "", 1),
+        ("header", "<~assistant~> <fn> {", "", "", 0), ("header", "<~assistant~> <fn>", "", "\n", 2),
+        ("call", "<fn> ```json {", "\n", "", 1), ("call", "<fn> <fn> {", "\n", "", 1),
+        ("call", "<fn> ``` {", "\n", "", 1), ("call", "<fn> [ {", "\n", "", 1), ("call", "<fn> {", "\n", "", 1),
+        ("call", "<fn>", "\n", "\n", 2), ("call", "```python <fn> {", "", "", 1), ("call", "```json <fn> {", "", "", 1),
+        ("call", "```xml <fn> {", "", "", 1), ("call", "``` <fn> {", "", "", 1),
         find=(
-            r"<(?:(~assistant~>\s{0,64}```json\s{0,64}<fn>\s{0,64}\{)|(~assistant~>\s{0,64}<fn>\s{0,64}```json\s{0,64}"
-            r"\{)|(~assistant~>\s{0,64}<fn>\s{0,64}<fn>\s{0,64}\{)|(~assistant~>\s{0,64}```\s{0,64}<fn>\s{0,64}\{)|(~a"
-            r"ssistant~>\s{0,64}<fn>\s{0,64}```\s{0,64}\{)|(~assistant~>\s{0,64}<fn>\s{0,64}\[\s{0,64}\{)|(~assistant~"
-            r">\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}```json\s{0,64}\{)|(fn>\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}```\s{0,"
-            r"64}\{)|(fn>\s{0,64}\[\s{0,64}\{)|(fn>\s{0,64}\{))|`(?:(``json\s{0,64}<fn>\s{0,64}\{)|(``\s{0,64}<fn>\s{0"
-            r",64}\{))"
-        ), near=r"<(?=[f\~]|\Z)|`(?=[`]|\Z)", width=221, leads="\n",
+            r"<(?:(~assistant~>\s{0,64}```python\s{0,64}<fn>\s{0,64}\{)|(~assistant~>\s{0,64}```json\s{0,64}<fn>\s{0,6"
+            r"4}\{)|(~assistant~>\s{0,64}<fn>\s{0,64}```json\s{0,64}\{)|(~assistant~>\s{0,64}```xml\s{0,64}<fn>\s{0,64"
+            r"}\{)|(~assistant~>\s{0,64}<fn>\s{0,64}<fn>\s{0,64}\{)|(~assistant~>\s{0,64}```\s{0,64}<fn>\s{0,64}\{)|(~"
+            r"assistant~>\s{0,64}<fn>\s{0,64}```\s{0,64}\{)|(~assistant~>\s{0,64}<fn>\s{0,64}\[\s{0,64}\{)|(~assistant"
+            r"~>\s{0,64}<fn>\s{0,64}\{)|(~assistant~>\s{0,64}<fn>)|(fn>\s{0,64}```json\s{0,64}\{)|(fn>\s{0,64}<fn>\s{0"
+            r",64}\{)|(fn>\s{0,64}```\s{0,64}\{)|(fn>\s{0,64}\[\s{0,64}\{)|(fn>\s{0,64}\{)|(fn>))|`(?:(``python\s{0,64"
+            r"}<fn>\s{0,64}\{)|(``json\s{0,64}<fn>\s{0,64}\{)|(``xml\s{0,64}<fn>\s{0,64}\{)|(``\s{0,64}<fn>\s{0,64}\{)"
+            ")"
+        ), near=r"<(?=[f\~]|\Z)|`(?=[`]|\Z)", width=223, leads="\n",
     )
 
     def _reasoning(self) -> bool:

@@ -38,6 +38,7 @@ def argument_sections(form: FormPatterns) -> list[Section]:
     fenced = form.reads_again and not form.calls.fields
     schemas = [each for tool in known.tools for each in schema_rules(tool, dialect, fenced=fenced)]
     schemas += [rule("fence_open", leaf(r"\s*+```[\w-]*+\s*+"))] if fenced else []
+    schemas += [form.external(f"other_arguments_for_{tool.rule}") for tool in known.tools] if fenced else []
     inside = value_rules(dialect.in_object, dialect, no_key=no_key(form, 2))
     return [
         Section("The arguments of each tool, as its schema has them; else as any arguments.", (*schemas,)),

@@ -277,6 +277,7 @@ def externals(ir: TemplateIR, tools: ToolList | None) -> dict[str, External]:
         found[f"other_name_for_{tool.rule}"] = _name_of(readers, name, signs)
         found[f"other_header_for_{tool.rule}"] = _header_of(readers, name)
         found[f"whole_object_for_{tool.rule}"] = _object_of(readers, name)
+        found[f"other_arguments_for_{tool.rule}"] = _arguments_of(readers, name)
         found[f"other_pair_for_{tool.rule}"] = _pair_of(readers, name)
         found[f"odd_pair_for_{tool.rule}"] = _odd_pair_of(readers, name, Signs(dict(replaced)))
     return found
@@ -330,6 +331,14 @@ def _object_of(readers: Readers, name: str) -> External:
         return readers.object_for_pairs(name, text, pos)
 
     return whole_object
+
+
+def _arguments_of(readers: Readers, name: str) -> External:
+    def other_arguments(text: str, pos: int) -> int | None:
+        found = readers.other_arguments(name, text, pos)
+        return None if found is None else found[1]
+
+    return other_arguments
 
 
 def head_of(ir: TemplateIR, prompt: str | None, *, continued: bool = False) -> str:

@@ -30,7 +30,7 @@ from tplc.lower import Acceptor, CallForm, CallShape
 from tplc.lower.lexemes import ALIKE, MAX_INNER_SPACE, NOTHING, SLOT_AGAIN, Lexeme, Lexemes, exact, group, lexemes_of
 from tplc.lower.states import StateName, closes_and_opens, is_unopened, states, texts_at
 from tplc.lower.values import LEAST_CUT, NAME_LIMIT
-from tplc_runtime.repairs import LEFT_SIGNS
+from tplc_runtime.repairs import LEFT_IN_CALL, LEFT_SIGNS
 from tplc_runtime.turn import CALL_KINDS, CUT_KINDS, MOST_ENDS
 
 OPENS = ("call", "line")
@@ -363,8 +363,10 @@ def _left_sign(form: FormPatterns) -> str:
     """A bracket or a fence that is left over after a call."""
     if form.acceptor.calls is None or "repeated_markers" not in form.acceptor.tolerances:
         return ""
-    after = form.states["after_call"].find
-    return rf"\s*+(?!{after})(?:{LEFT_SIGNS.pattern})(?=\s*+(?:{form.after_left_over()}|\Z))"
+    after, signs = form.states["after_call"].find, LEFT_SIGNS.pattern
+    if form.calls.is_closed:
+        signs = rf"{form.not_last}{LEFT_IN_CALL.pattern}|{signs}"
+    return rf"\s*+(?!{after})(?:{signs})(?=\s*+(?:{form.after_left_over()}|\Z))"
 
 
 def _next_object(form: FormPatterns) -> str:

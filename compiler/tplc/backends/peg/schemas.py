@@ -29,15 +29,16 @@ TYPE_RULES = {
 
 
 def schema_rules(tool: KnownTool, dialect: Dialect, *, fenced: bool = False) -> list[Rule]:
-    """`fenced`: a Markdown fence may stand before the arguments."""
+    """`fenced`: a Markdown fence may stand before the arguments, and these may have another form."""
     style = dialect.in_object
     members, fence = known_members(tool, dialect), "fence_open* " * fenced
+    other = f"other_arguments_for_{tool.rule} / " * fenced
     if not members:
-        return [rule(f"arguments_for_{tool.rule}", fence + 'arguments ""')]
+        return [rule(f"arguments_for_{tool.rule}", fence + (f"({other}arguments)" if fenced else 'arguments ""'))]
     member = f"member_for_{tool.rule}"
     choices = [f"key_for_{each.rule} colon {type_choice(each)}" for each in members]
     return [
-        rule(f"arguments_for_{tool.rule}", f"{fence}(object_for_{tool.rule} / arguments)"),
+        rule(f"arguments_for_{tool.rule}", f"{fence}({other}object_for_{tool.rule} / arguments)"),
         rule(f"object_for_{tool.rule}", f"object_open ({member} (comma {member})*)? object_close"),
         rule(member, *choices, "member"),
         *(rule(f"key_for_{each.rule}", _key(each.name, style)) for each in members),
