@@ -11,13 +11,13 @@ from tplc.ir.nodes import TemplateIR
 from tplc.verify.battery import Case
 
 _LEAST = 4  # a shorter text occurs by chance
-Turn = tuple[Case, str]  # a message, and its render
+RenderedCase = tuple[Case, str]  # a message, and its render
 
 
-def misplaced(ir: TemplateIR, failed: Sequence[Turn], passed: Sequence[Turn]) -> Iterator[str]:
+def misplaced(ir: TemplateIR, failed: Sequence[RenderedCase], passed: Sequence[RenderedCase]) -> Iterator[str]:
     """Yield what holds for messages that don't come back, and for none that does."""
     for what, holds in _CHECKS.items():
-        if any(holds(ir, *turn) for turn in failed) and not any(holds(ir, *turn) for turn in passed):
+        if any(holds(ir, *one) for one in failed) and not any(holds(ir, *one) for one in passed):
             yield f"the template writes {what}"
 
 
