@@ -3937,6 +3937,7 @@ class RawPairs(Pairs):
         self._by_schema = types if self.RETYPED else None  # by the schema alone
         if self.TYPE_WORDS and word in self.TYPE_WORDS:
             types = typed_as(types, frozenset(self.TYPE_WORDS[word]))
+            self._by_schema = self._by_schema if "boolean" in types else None  # 1 is no boolean if it is a number
         end: End = Closer(key.join(self.VALUE_CLOSE)) if self.VALUE_CLOSE else self._end_of_value()
         if self.LAST_CLOSER:
             self._closer = end if self.VALUE_CLOSE else self.AFTER_VALUE
@@ -4539,6 +4540,7 @@ class TypedWraps(RawPairs):
     def _open_wrap(self, start: int, opened: str, types: Sequence[str], ends: Any) -> None:
         if types:
             self._types = typed_as(self._types, frozenset(types))
+            self._by_schema = self._by_schema if "boolean" in self._types else None
             self._as = "all" if self._all else "string" if self._types == frozenset(["string"]) else ""
         if not opened:
             return
