@@ -21,12 +21,14 @@ from tplc.ir.own_markers import own_markers
 from tplc.ir.printed import quoted
 from tplc.ir.tolerances import check_tolerances, tolerances_from
 from tplc.ir.write import WrittenPart, write_parts
-from tplc.verify.battery import Case
+from tplc.verify.battery import Case, id_of
 from tplc.verify.compare import as_message
+from tplc.verify.misplaced import misplaced
 from tplc.verify.transformations import transformations
 
 _AROUND = 24
 _SAME = 8
+_LEAST = 4  # a shorter word occurs by chance
 _LONGEST = 160
 _LONGEST_VARIANT = 80  # longer text holds values too
 _MOST_VARIANTS = 3
@@ -61,12 +63,14 @@ def causes(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
     weak = [] if read else list(_weak_places(ir))
     yield from weak
     if not counted and not weak:
-        found = [*_transformed(ir, tried)]
+        turns = [[(one.case, one.turn) for one in tried if one.passed == passed] for passed in (False, True)]
+        found = [*_transformed(ir, tried)] or [*misplaced(ir, *turns)]
         if not found:
             by_name = [*_by_name(tried)]
             # The calls of some names can also be the only ones without arguments: their names say more.
             found = [] if by_name else [*_by_type(tried), *_without_arguments(ir, tried)]
-            found = found or [*by_name, *_taken_for_markers(ir, tried), *_unexplained(ir, tried)]
+            found = found or by_name or [*_changed(ir, tried)][:1]
+            found = found or [*_taken_for_markers(ir, tried), *_unexplained(ir, tried)]
         yield from found or _common(tried)
 
 
@@ -111,7 +115,7 @@ def _transformed(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
     found: dict[str, tuple[str, str, str]] = {}
     for one in tried:
         expected = "" if one.passed else _written(ir, one.case)
-        for part, text in _texts_by_part(one.case) if not one.passed else ():
+        for part, text in _texts_by_part(ir, one.case) if not one.passed else ():
             for name, written in transformations(text, one.turn):
                 if written not in expected:
                     found.setdefault(part, (name, text, written))
@@ -127,15 +131,30 @@ def _written(ir: TemplateIR, case: Case) -> str:
         return ""
 
 
-def _texts_by_part(case: Case) -> Iterator[tuple[str, str]]:
+def _texts_by_part(ir: TemplateIR, case: Case) -> Iterator[tuple[str, str]]:
     yield "reasoning", case.reasoning
     yield "content", case.content
-    for call in case.calls:
+    for index, call in enumerate(case.calls):
         yield from (("values", value) for _, value in call.arguments if isinstance(value, str))
+        words = [("names", call.name), *(("keys", key) for key, _ in call.arguments)]
+        words += [("ids", id_of(ir, call, index))] if ir.tools.call_id.position != "none" else []
+        yield from ((part, word) for part, word in words if len(word) >= _LEAST)
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= 2 * _AROUND else text[: 2 * _AROUND] + "…"
+def _changed(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
+    """Yield the parts of which a text is in what the format writes, and not in the render."""
+    found: dict[str, tuple[str, Tried]] = {}
+    for one in tried:
+        expected = "" if one.passed else _written(ir, one.case)
+        for part, text in _texts_by_part(ir, one.case) if not one.passed else ():
+            if text in expected and text not in one.turn:
+                found.setdefault(part, (text, one))
+    for part, (text, one) in found.items():
+        yield f"the template changes {part}: {quoted(_short(text))} is not in {quoted(_short(one.turn, 3 * _AROUND))}"
+
+
+def _short(text: str, longest: int = 2 * _AROUND) -> str:
+    return text if len(text) <= longest else text[:longest] + "…"
 
 
 def _by_name(tried: Sequence[Tried]) -> Iterator[str]:
@@ -199,8 +218,8 @@ def _unexplained(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
         usual = counted.most_common(1)[0][0]
         place, one = next((p, o) for p, o in found if (p.rendered[:_SAME], p.written[:_SAME]) == usual)
         yield (
-            f"the render is not what was learned: {one.case.title} has {quoted(place.around_rendered)} where the "
-            f"format says {quoted(place.around_written)}"
+            f"the template writes {quoted(place.around_rendered)} where the format says {quoted(place.around_written)} "
+            f"({one.case.title})"
         )
 
 
