@@ -127,7 +127,9 @@ class StreamParser(Objects):
     )
     CALL_ID = "tools.{name}:{index}"
     HEADER_PARTS = ("<!args!>", "<!call!>", "tools.", ":")
-    HEADER_TEXTS = Pattern("(?:<!args!>|<!call!>|tools\\.|:|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+)")
+    HEADER_TEXTS = Pattern(
+        "(?:<!args!>|<!call!>|tools\\.|:|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
+    )
     SHORT_OPENERS = ("<!calls!>", "<!calls!><!call!>", "<!call!>")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(

@@ -96,7 +96,7 @@ class StreamParser(QuotedPairs):
         ), " \t\n"),
     )
     HEADER_PARTS = ("⟨do", "do", "⟨")
-    HEADER_TEXTS = Pattern("(?:⟨do|do|⟨|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+)")
+    HEADER_TEXTS = Pattern("(?:⟨do|do|⟨|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Scanner(
         ("mark", "```python ⟨do", "", "", 0), ("mark", "```json ⟨do", "", "", 0), ("mark", "```xml ⟨do", "", "", 0),
