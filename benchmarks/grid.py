@@ -8,19 +8,18 @@ parser is that mypyc compiled.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import FrameType, ModuleType
+from types import ModuleType
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.clock import medians
+from benchmarks.clock import functions_called, medians
 from benchmarks.outputs import ir_of, parser_of, prose
 from benchmarks.peer import peer_parser
 from tplc.ir.write import write_message
@@ -105,7 +104,7 @@ def _measured(module: ModuleType, native: ModuleType | None, example: str, chunk
     peer = peer_parser(example)
     if peer is not None:
         functions["peer"] = lambda: peer(chunks)
-    calls = _counted(functions["ours"]) / len(chunks)
+    calls = functions_called(functions["ours"]) / len(chunks)
     taken = medians(functions, rounds)
     characters = sum(map(len, chunks))
     return Cell(characters, taken["ours"], taken["floor"], taken.get("peer"), taken.get("native"), calls)
@@ -121,22 +120,6 @@ def _fed(feed: Callable[[str], list[dict[str, Any]]], chunks: Sequence[str]) -> 
 
 def _floor(chunk: str) -> list[dict[str, Any]]:
     return [{"content": chunk}]
-
-
-def _counted(run: Callable[[], object]) -> int:
-    """How many functions, Python's and C's, it calls."""
-    count = 0
-
-    def profile(frame: FrameType, event: str, argument: Any) -> None:
-        nonlocal count
-        count += event in ("call", "c_call")
-
-    sys.setprofile(profile)
-    try:
-        run()
-    finally:
-        sys.setprofile(None)
-    return count
 
 
 def grid_tables(size: int, rounds: int, *, native: bool = False) -> tuple[Table, Table]:

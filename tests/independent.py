@@ -31,7 +31,8 @@ from tests.conftest import SHARED
 from tplc.driver import compile_template, generate
 from tplc.errors import TplcError
 from tplc.ir.markers import common_suffix
-from tplc.ir.nodes import TemplateIR
+from tplc.ir.nodes import Replaced, TemplateIR
+from tplc.ir.write import escaped
 from tplc.learn.align import reads_well
 from tplc.verify.artifact import load_module
 
@@ -160,6 +161,7 @@ def round_trip(source: str, ir: TemplateIR, parser: ModuleType, tried: Sequence[
     """Whether these messages come back from what plain Jinja renders of them."""
     context = dict(ir.turn.prompts[0].context) if ir.turn.prompts else {}
     trip = _Trip(source, parser, context, "text" if ir.capabilities.string_arguments else "object", ir.reasoning.key)
+    trip.escapes = ir.escapes
     trip.either = any(ambiguity.kind == "content or reasoning" for ambiguity in ir.verification.ambiguities)
     for message in tried:
         trip.run(message, ids=ir.tools.call_id.position != "none")
@@ -171,6 +173,7 @@ class _Trip:
         self.template = environment().from_string(source)
         self.parser, self.context, self.arguments, self.key = parser, context, arguments, key
         self.either = False  # content and reasoning have one render
+        self.escapes: tuple[Replaced, ...] = ()
         self.counts: Counter[str] = Counter()
         self.wrong: list[str] = []
 
@@ -187,10 +190,17 @@ class _Trip:
             return
         if not full.startswith(prompt):
             self.counts["does not begin with the prompt"] += 1
-        elif not all(text in full[len(prompt) :] for text in _texts(message, self.key)):
+        elif not all(self._is_shown(text, full[len(prompt) :]) for text in _texts(message, self.key)):
             self.counts["not shown"] += 1
         else:
             self._compare(message, full[len(prompt) :], prompt, full, offered, asked)
+
+    def _is_shown(self, text: str, turn: str) -> bool:
+        """Return whether the turn has the text, as it is or as the format says that it is escaped."""
+        return any(
+            written in turn
+            for written in (text, *(escaped(self.escapes, slot, text) for slot in ("content", "reasoning")))
+        )
 
     def _compare(
         self,

@@ -76,7 +76,7 @@ def test_parsers_are_formatted(parsers: list[Path], tmp_path: Path) -> None:
         copies.append(tmp_path / path.name)
         text = path.read_text(encoding="utf-8").replace("# fmt: off\n", "", 1)
         # The tables of scanners have several markers in a line.
-        text = re.sub(r"(?ms)^(    [A-Z_]+ = (?:Scanner)?\($.*?^    \))$", r"\1  # fmt: skip", text)
+        text = re.sub(r"(?ms)^(    [A-Z_]+ = \w*\($.*?^    \))$", r"\1  # fmt: skip", text)
         copies[-1].write_text(text, encoding="utf-8")
     assert run("ruff", "format", "--isolated", "--line-length", "120", "--check", *map(str, copies)) == (0, "")
 
@@ -123,7 +123,7 @@ def longer_than(lines: int) -> dict[str, int]:
 
 def test_parsers_do_not_grow() -> None:
     assert longer_than(3560) == {}
-    assert "plain-chat" not in longer_than(930)
+    assert "plain-chat" not in longer_than(840)
 
 
 def run(tool: str, *arguments: str) -> tuple[int, str]:

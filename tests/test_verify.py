@@ -91,25 +91,26 @@ def pairs(opened: str, pair: str, close: str) -> str:
         ),
         (
             EACH.replace("LINE", "'<c>' ~ c.function.name ~ (c.function.arguments | tojson | replace('city', 'town'))"),
-            'the render is not what was learned: one call has "<c>call_0{\\"town\\": \\"Oslo\\", \\"unit\\": \\"" '
-            'where the format says "<c>call_0{\\"city\\": \\"Oslo\\", \\"unit\\": \\""',
+            'the template changes keys: "city" is not in '
+            '"<c>call_0{\\"town\\": \\"Oslo\\", \\"unit\\": \\"degrees\\"}<end>"',
         ),
         (
             EACH.replace(
                 "LINE",
-                "'<c>' ~ c.function.name ~ (' ' ~ c.function.arguments | tojson if c.function.arguments else '!')"
-                " ~ '</c>'",
+                "('<c>' ~ c.function.name ~ ' ' ~ c.function.arguments | tojson ~ '</c>'"
+                " if c.function.arguments else '<run>' ~ c.function.name ~ '</run>')",
             ),
-            'the template writes calls without arguments in another form: "<c>now!</c><end>" '
+            'the template writes calls without arguments in another form: "<run>now</run><end>" '
             'where the format says "<c>now {}</c><end>"',
         ),
         (
             pairs(
                 "'<c>'",
-                "'<k>' ~ k ~ '</k>' ~ ('«s' ~ v ~ 's»' if v is string else '«n' ~ v | tojson ~ 'n»')",
+                "('<s ' ~ k ~ '>' ~ v ~ '</s>' if v is string else '<n ' ~ k ~ '>' ~ v | tojson ~ '</n>')",
                 "'</c>'",
             ),
-            'the template writes values between texts that depend on their type: "«sOslos»" and "«n42n»"',
+            "the template writes values between texts that depend on their type: "
+            '"<s value>Oslo</s>" and "<n value>42</n>"',
         ),
     ],
     ids=["count", "id", "id that nothing ends", "name", "damage", "no arguments", "type"],
@@ -239,8 +240,7 @@ def test_the_question_is_found_with_what_stands_before_it() -> None:
         (
             "{% for m in messages %}{% set known = ' ' not in m.content or m.role == 'user' %}"
             "{{ m.role ~ ': ' ~ (m.content if known else 'no') }}{% endfor %}",
-            "1 of 2 messages do not come back; the shortest of them, content after a tool's result, is rendered "
-            '"assistant: no", and read as text: expected "The answer is here.", got "no"',
+            'the template changes content: "The answer is here." is not in "assistant: no"',
             "silent.jinja: 1 of 2 messages did not come back as they were",
         ),
         (
@@ -510,7 +510,7 @@ def test_no_message_is_no_proof() -> None:
         verified=False,
         not_shown=("content", "reasoning", "calls"),
         failures=(
-            "cause: the render of a question and its answer is without the answer's text: "
+            "cause: the render of a question and its answer does not contain the answer's text: "
             '"Please write a few lines on befugodut"',
         ),
     )
@@ -724,3 +724,41 @@ def test_elements_without_anything_in_them_are_what_the_schema_allows() -> None:
     assert [value({"type": kind}) for kind in ("string", "array", "object", "null")] == ["", [], {}, None]
     assert value({"type": ["array", "null"]}) is None
     assert value({"type": ["string", "null"]}) == ""
+
+
+MISPLACED = (
+    "{% for m in messages %}<{{ m.role }}>{% if m.role == 'assistant' %}"
+    "{% set calls = m.tool_calls or [] %}TURN{% else %}{{ m.content }}{% endif %}<end>{% endfor %}" + ASK
+)
+ONE = '<call>{"name": "{{ c.function.name }}", "arguments": {{ c.function.arguments | tojson }}}</call>'
+EVERY = "{% for c in calls %}" + ONE + "{% endfor %}"
+WHY = "{% if m.reasoning_content or calls %}<why>{{ m.reasoning_content or '' }}INSIDE</why>{% endif %}"
+
+
+@pytest.mark.parametrize(
+    ("turn", "cause"),
+    [
+        (
+            WHY.replace("INSIDE", EVERY) + "{{ m.content or '' }}",
+            "the template writes calls between the markers of reasoning",
+        ),
+        (
+            "{{ m.content or '' }}{% for c in calls | reverse %}" + ONE + "{% endfor %}",
+            "the template writes calls in another order",
+        ),
+        ("{{ m.content or '' }}{{ m.content or '' }}" + EVERY, "the template writes content twice"),
+        (
+            "{% for part in (m.content or '').split('\n\n') %}<p>{{ part }}</p>{% endfor %}" + EVERY,
+            "the template changes content: ",
+        ),
+        (
+            "<size {{ m.content | length }}>{{ m.content or '' }}" + EVERY,
+            'the template writes "<size 50>Dear reader,\\n\\nfirst t" where the format says ',
+        ),
+    ],
+    ids=["in reasoning", "order", "twice", "paragraphs", "length"],
+)
+def test_a_refusal_says_what_the_template_does(turn: str, cause: str) -> None:
+    result = driver.compile_template(MISPLACED.replace("TURN", turn), name="misplaced.jinja").verification
+    assert not result.verified
+    assert result.failures[0].startswith(f"cause: {cause}")

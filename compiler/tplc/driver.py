@@ -610,12 +610,15 @@ def make_grammar(ir: TemplateIR, options: GrammarOptions) -> Grammar:
     return grammar(ir, **_request(options, MOST_CHARACTERS), token_literals=options.token_literals)
 
 
-def target_of(path: str, target: str | None) -> Target:
-    """Return the target with this name, otherwise the target of the output's suffix."""
+def target_of(path: str, target: str | None, *, others: Sequence[str] = ()) -> Target:
+    """Return the target with this name, otherwise the target of the output's suffix.
+
+    `others` are names that messages list in addition to the targets.
+    """
     if target is not None:
         known = next((name for name in TARGETS if name == target), None)
         if known is None:
-            raise UsageError(f"no target is called {target!r}: there are {', '.join(TARGETS)}")
+            raise UsageError(f"no target is called {target!r}: there are {', '.join((*TARGETS, *others))}")
         return known
     for suffix, by_suffix in SUFFIXES.items():
         if path.endswith(suffix):

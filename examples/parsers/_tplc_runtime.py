@@ -71,20 +71,20 @@ LOOK_BACK = LONGEST_FOLLOW + MOST_SPACE + 4  # the same with the white space bef
 
 
 class Pattern:
-    """Compiled at its first use, because importing a parser should be fast.  A dot matches any character."""
+    """A regular expression, compiled when it is first used: importing a parser should be fast.  A dot matches any
+    character."""
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
-        self.match: Any = lambda *given: self._compiled().match(*given)
-        self.search: Any = lambda *given: self._compiled().search(*given)
-        self.fullmatch: Any = lambda *given: self._compiled().fullmatch(*given)
-        self.finditer: Any = lambda *given: self._compiled().finditer(*given)
-        self.sub: Any = lambda *given: self._compiled().sub(*given)
+        self._compiled: Any = None
 
-    def _compiled(self) -> re.Pattern[str]:
-        found = re.compile(self.pattern, re.DOTALL)
-        self.match, self.search, self.fullmatch = found.match, found.search, found.fullmatch
-        self.finditer, self.sub = found.finditer, found.sub
+    def __getattr__(self, name: str) -> Any:
+        """Return a method of the compiled pattern, and keep it as an attribute."""
+        if self._compiled is None:
+            self._compiled = re.compile(self.pattern, re.DOTALL)
+        found = getattr(self._compiled, name)
+        if hasattr(self, "__dict__"):  # a class that mypyc compiled has none
+            setattr(self, name, found)
         return found
 
 
@@ -114,32 +114,18 @@ class Match:
 
 class Scanner:
     """The markers that count in one place.  Each has its kind, its core (with a space for optional white space), the
-    white space before and after it, and whether it may be part of a longer one (1) or its beginning (2), or is spelled
-    differently (4): the sum.
+    white space before and after it, and what is known about it (PART_OF_LONGER, …).
 
     `find` has a group for each marker; `near` matches at their possible beginnings.  `width`: the length of the longest
-    truncated marker at the end.  `leads` is their leading white space.  `word`, of a slot: a plain word up to the
-    text's end or to an unambiguous marker; `trails` is the white space after each, None for markers that don't belong
-    to the slot. `first`: the first characters of markers; `wordless`: none of them is a character of words.
+    truncated marker at the end.  `leads` is their leading white space.
     """
 
     def __init__(
-        self,
-        *markers: Marker,
-        find: str = NOTHING,
-        near: str = NOTHING,
-        width: int = 1,
-        leads: str = "",
-        word: str = NOTHING,
-        trails: Sequence[str | None] = (),
-        first: str = "",
-        wordless: bool = True,
+        self, *markers: Marker, find: str = NOTHING, near: str = NOTHING, width: int = 1, leads: str = ""
     ) -> None:
         self.markers, self.width, self.leads = markers, width, leads
-        self.cores: tuple[str, ...] = ()  # the same, computed when it is first needed
+        self._cores = tuple([marker[1] for marker in markers])
         self._find, self._near = Pattern(find), Pattern(near)
-        self.word, self.trails = Pattern(word), trails
-        self.first, self.wordless = first, wordless
 
     def find(self, buf: str, pos: int, stop: int = sys.maxsize) -> Match | None:
         """Return the leftmost and longest marker from `pos` on."""
@@ -161,9 +147,7 @@ class Scanner:
         """Return a marker that the text from `pos` to the end could become; "" if there is none."""
         if len(buf) - pos > self.width or self._near.match(buf, pos) is None:
             return ""
-        if self.cores == ():
-            self.cores = tuple([marker[1] for marker in self.markers])
-        return truncated_core(self.cores, buf[pos:])
+        return truncated_core(self._cores, buf[pos:])
 
     def is_truncated(self, buf: str, pos: int, kinds: Sequence[str], least: int = 1) -> bool:
         """Return whether a marker of these kinds is truncated at the output's end, with at least so many characters."""
@@ -207,7 +191,26 @@ class Scanner:
         return at
 
 
+class SlotEnds(Scanner):
+    """The markers that end a slot.  `word`: a plain word up to the text's end or to an unambiguous marker; `trails` is
+    the white space after each, None for markers that don't belong to the slot."""
+
+    def __init__(self, *markers: Marker, word: str = NOTHING, trails: Sequence[str | None] = (), **found: Any) -> None:
+        super().__init__(*markers, **found)
+        self.word, self.trails = Pattern(word), trails
+
+
+class Breaks(Scanner):
+    """Markers that occur in no name, and in values only inside a string.  `first`: their first characters; `wordless`:
+    none of these is a character of words."""
+
+    def __init__(self, *markers: Marker, first: str = "", wordless: bool = True, **found: Any) -> None:
+        super().__init__(*markers, **found)
+        self.first, self.wordless = first, wordless
+
+
 NO_MARKERS = Scanner()
+NO_BREAKS = Breaks()
 
 
 class ExpectedText:
@@ -583,7 +586,7 @@ class Reader(Copied):
     FOLLOWED: ClassVar[bool] = False
     follow: tuple[Pattern, ...] = ()  # what may follow the value: a pattern, and one for the output's end
 
-    def __init__(self, styles: tuple[Style, Style, Style], breaks: Scanner = NO_MARKERS) -> None:
+    def __init__(self, styles: tuple[Style, Style, Style], breaks: Breaks = NO_BREAKS) -> None:
         self.breaks, self.first = breaks, breaks.first
         self.styles, self.style = styles, styles[0]
         self.want = "value"  # … item, key, member (a key after a comma), colon, comma; "" at the end
@@ -1378,14 +1381,19 @@ class Transcript(Copied):
     """Keeps text by kind: content, reasoning_content and arguments (of the last call) belong to the message; pending is
     text of a kind that isn't known yet, value is text of a value, and trailing is no part of the message."""
 
+    CALLS: ClassVar[bool] = True
+    REASONING: ClassVar[bool] = True
     ESCAPES: Mapping[str, Signs] | None = None  # the texts that stand for characters, by kind of text
     _cut_escape, _cut_kind = "", ""  # what may be the beginning of such a text, at the end of a text of this kind
 
     def __init__(self, json_content: bool = False) -> None:
-        self.texts: dict[str, list[str]] = {"content": [], "reasoning_content": [], "arguments": []}
-        self.texts.update(value=[], pending=[], trailing=[])
-        self.calls: list[tuple[str, str | None, str]] = []  # name, id, arguments (those of the last are in texts)
-        self.index = -1  # of the last call
+        self.texts: dict[str, list[str]] = {"content": [], "trailing": []}
+        if self.REASONING:
+            self.texts.update(reasoning_content=[], pending=[])
+        if self.CALLS:
+            self.texts.update(arguments=[], value=[])
+            self.calls: list[tuple[str, str | None, str]] = []  # name, id, arguments (those of the last are in texts)
+            self.index = -1  # of the last call
         self.fence = Fence() if json_content else None
         self.waiting: list[Delta] = []  # not returned yet
         self._pieces: list[str] = []  # the text of the next delta, and its kind
@@ -1435,9 +1443,9 @@ class Transcript(Copied):
         kind, text = self._kind, "".join(self._pieces)
         self._pieces.clear()
         self.texts[kind].append(text)
-        if kind == "arguments":
+        if self.CALLS and kind == "arguments":
             self.waiting.append({"tool_calls": [{"index": self.index, "function": {"arguments": text}}]})
-        elif kind not in ("pending", "trailing"):
+        elif kind != "trailing" and (not self.REASONING or kind != "pending"):
             self.waiting.append({kind: text})
 
     def deltas(self) -> list[Delta]:
@@ -1494,32 +1502,38 @@ class Transcript(Copied):
         self.calls[-1] = (name, call_id, arguments)
         self.waiting.append({"tool_calls": [{"index": self.index, "id": call_id}]})
 
-    def forget(self, calls: int) -> None:
-        """Treat everything as prefilled, except so many calls, which continue."""
-        self.texts.update(content=[], reasoning_content=[], arguments=[])
-        self.calls, self.waiting = self.calls[len(self.calls) - calls :], []
+    def forget(self) -> None:
+        """Treat all text as prefilled."""
+        self.waiting, self.texts["content"] = [], []
+        if self.REASONING:
+            self.texts["reasoning_content"] = []
+
+    def forget_calls(self, kept: int) -> None:
+        """Treat all calls as prefilled, except so many of the last, which continue."""
+        self.texts["arguments"] = []
+        self.calls = self.calls[len(self.calls) - kept :]
         self.index = len(self.calls) - 1
 
     def is_silent(self) -> bool:
         if self.ESCAPES and self._cut_escape:
             return False
-        return not (self.calls or self._pieces or any(self.texts.values()))
+        return not ((self.CALLS and self.calls) or self._pieces or any(self.texts.values()))
 
     def to_message(self) -> Message:
-        kinds = ("content", "reasoning_content", "arguments")
-        content, reasoning, last = ("".join(self.texts[kind]) for kind in kinds)
-        calls: list[ToolCall] = [
-            {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
-            for name, call_id, arguments in self.calls
-        ]
-        if calls:
-            calls[-1]["function"]["arguments"] = last
-        return {
-            "role": "assistant",
-            "content": None if not content and (reasoning or calls) else content,
-            "reasoning_content": reasoning or None,
-            "tool_calls": calls,
-        }
+        content = "".join(self.texts["content"])
+        message: Message = {"role": "assistant", "content": content, "reasoning_content": None, "tool_calls": []}
+        if self.REASONING:
+            message["reasoning_content"] = "".join(self.texts["reasoning_content"]) or None
+        if self.CALLS and self.calls:
+            calls: list[ToolCall] = [
+                {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
+                for name, call_id, arguments in self.calls
+            ]
+            calls[-1]["function"]["arguments"] = "".join(self.texts["arguments"])
+            message["tool_calls"] = calls
+        if (self.REASONING or self.CALLS) and not content and (message["reasoning_content"] or message["tool_calls"]):
+            message["content"] = None
+        return message
 
 
 def known_head(prompt: str, heads: Sequence[str], anchors: Sequence[str]) -> str:
@@ -1663,8 +1677,12 @@ class Stream(Copied):
     ANCHORS: ClassVar[Sequence[str]] = ()
     CALLS: ClassVar[bool] = False  # the format has calls
     AT_LINES: ClassVar[bool] = False  # some markers count only at a line's start,
+    AT_ENDS: ClassVar[bool] = False  # and some at the output's end, or before another marker
     WHOLE: ClassVar[Any] = None  # an ordinary text opens a call only where a whole call follows
-    REASONS: ClassVar[bool] = False  # reasoning has an opener
+    REASONING: ClassVar[bool] = True  # the format has reasoning,
+    REASONS: ClassVar[bool] = False  # and an opener of it
+    HEADED: ClassVar[bool] = True  # generation prompts contain a part of the answer
+    WAITS: ClassVar[bool] = False  # states wait for the rest of a marker
     KEEPS_PENDING: ClassVar[bool] = False  # `feed` handles pending text
     ESCAPES: ClassVar[Any] = None  # texts that stand for characters, by kind of text
     SPACE: ClassVar[str] = ""  # the white space that the template writes before the content
@@ -1684,7 +1702,6 @@ class Stream(Copied):
     ) -> None:
         self.diagnostics: list[Diagnostic] = []
         self.incomplete = False
-        self._tools = parameters_of(tools)
         self._reasoning_on, self._calls_on, self._echo = parse_reasoning, parse_tool_calls, echo
         self._out = self.TRANSCRIPT(json_content)
         if self.ESCAPES:
@@ -1693,17 +1710,25 @@ class Stream(Copied):
         self._buf, self._pos, self._base = "", 0, 0
         self._parts: list[str] = []  # text that isn't examined before _wanted characters of it have arrived
         self._wanted = 0
-        # Whether the buffer, from there on, is still undecided: while it is, no state has to examine it.
-        self._undecided: Callable[[str, int], object] | None = None
-        self._undecided_from = 0
-        self._through: Callable[[Any, str], list[Delta]] | None = None  # reads JSON that is emitted as it arrives
         self._final = False
         # The state of the turn.
         self._state: Callable[[Any], bool] = self._first_state()
         self._mark = NO_MATCH
         self._skip = 0  # its length, and that of the white space before it
-        self._open = False  # the last call is not complete
+        if self.AT_LINES or self.AT_ENDS or self.CALLS:
+            self._line_start = True
+        if self.REASONS or self.CALLS:
+            self._opener = ""  # of the reasoning that is open
+        if self.WAITS:
+            # Whether the buffer, from there on, is still undecided: while it is, no state has to examine it.
+            self._undecided: Callable[[str, int], object] | None = None
+            self._undecided_from = 0
         if self.CALLS:
+            self._tools = parameters_of(tools)
+            self._through: Callable[[Any, str], list[Delta]] | None = None  # reads JSON that is emitted as it arrives
+            self._plain_value = False  # as _plain_text, for an argument
+            self._literal = False  # after a failed call: its closers are text
+            self._open = False  # the last call is not complete
             self._closed = False  # its closing marker was read
             self._unclosed = False  # its arguments have ended, the last of its closers was not read
             # The state to return to if a call turns out to be text.
@@ -1712,14 +1737,11 @@ class Stream(Copied):
             self._long_names = "\n" in "".join(self._tools)
         self._space = self.SPACE  # white space of the template that may still come
         self._fresh = True  # only white space was read in this part so far
-        self._line_start = True
-        self._literal = False  # after a failed call: its closers are text
-        self._opener = ""  # of the reasoning that is open
         # The kind of text that is open, and how to find its possible end: the end of the safe prefix, -1 if a state
         # must decide. If nothing is pending, most chunks of a value or another text can be passed on as they are;
         # _passed are those that were.
         self._within = ""
-        self._plain_value = self._plain_text = False
+        self._plain_text = False
         self._plain_to: Callable[[str], int] = len
         self._passed: list[str] = []
         self._consume_head(None if prompt is None else checked_text("prompt", prompt), continue_final_message)
@@ -1780,18 +1802,20 @@ class Stream(Copied):
         raise TypeError("a parser cannot be pickled: keep the text that it was fed, and feed that to a new one")
 
     def _consume_head(self, prompt: str | None, continued: bool) -> None:
-        head = self.HEADS[0]
+        head = self.HEADS[0] if self.HEADED else ""
         if prompt is not None and continued:
             head = continued_head(prompt, self.ANCHORS, self.AROUND_REASONING)
-        elif prompt is not None:
+        elif self.HEADED and prompt is not None:
             head = known_head(prompt, self.HEADS, self.ANCHORS)
         if not head:
             return
         self._base = -len(head)
         self._out.waiting = self._advance(head)
         if not self._echo:
-            self._out.forget(self._open)
+            self._out.forget()
             self.diagnostics.clear()
+            if self.CALLS:
+                self._out.forget_calls(self._open)
             if self.CALLS and self._open:
                 self._out.announce()
             if self.REASONS and not self._reasoning_on:
@@ -1813,11 +1837,11 @@ class Stream(Copied):
         self._passed.clear()
         if text:
             self._base += len(text)
-            if self.AT_LINES and kind not in ("arguments", "value"):
+            if self.AT_LINES and (not self.CALLS or kind not in ("arguments", "value")):
                 self._line_start = at_line_start(text, self._line_start)
             if self.WHOLE:
                 self._in_word = is_word(text[-1])
-            self._out.texts[kind].append(self._json(text) if kind == "arguments" else text)
+            self._out.texts[kind].append(self._json(text) if self.CALLS and kind == "arguments" else text)
 
     def _more(self, chunk: str) -> list[Delta]:
         """Handle a chunk that may contain more than plain text; if it only continues the text, no state is needed."""
@@ -1825,7 +1849,7 @@ class Stream(Copied):
             return self._late(chunk)
         if self.CALLS and self._through is not None:
             return self._through(self, chunk)
-        if self._undecided is not None:
+        if self.WAITS and self._undecided is not None:
             self._buf += chunk
             return [] if self._undecided(self._buf, self._undecided_from) else self._advance("")
         if self._wanted > len(chunk):
@@ -1840,10 +1864,13 @@ class Stream(Copied):
         if stop < 0:
             return self._advance(chunk)
         self._buf, text = text[stop:], text[:stop]
-        self._plain_value = kind == "arguments" and self._buf == ""
-        self._plain_text = kind not in ("arguments", "value") and (self.KEEPS_PENDING or self._buf == "")
+        if self.CALLS:
+            self._plain_value = kind == "arguments" and self._buf == ""
+            self._plain_text = kind not in ("arguments", "value") and (self.KEEPS_PENDING or self._buf == "")
+        else:
+            self._plain_text = self.KEEPS_PENDING or self._buf == ""
         self._passed.append(text)
-        if text == "" or kind == "value":
+        if text == "" or (self.CALLS and kind == "value"):
             return []
         if self.CALLS and kind == "arguments":
             return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": self._json(text)}}]}]
@@ -1862,15 +1889,21 @@ class Stream(Copied):
 
     def _goes_on(self, kind: str, plain_to: Callable[[str], int] = len) -> None:
         """Declare that the next chunk may continue text of this kind, "" for none."""
-        self._within, self._plain_to, self._undecided, self._through = kind, plain_to, None, None
-        self._plain_value = kind == "arguments"
-        self._plain_text = kind not in ("", "arguments", "value")
+        self._within, self._plain_to = kind, plain_to
+        if self.WAITS:
+            self._undecided = None
+        if self.CALLS:
+            self._through, self._plain_value = None, kind == "arguments"
+        self._plain_text = kind not in ("", "arguments", "value") if self.CALLS else kind != ""
 
     def _advance(self, chunk: str) -> list[Delta]:
         if self._passed:
             self._settle()
-        self._within, self._undecided, self._through = "", None, None
-        self._plain_value = self._plain_text = False
+        self._within, self._plain_text = "", False
+        if self.WAITS:
+            self._undecided = None
+        if self.CALLS:
+            self._through, self._plain_value = None, False
         if self._parts:
             chunk = "".join(self._parts) + chunk
             self._parts.clear()
@@ -1879,7 +1912,8 @@ class Stream(Copied):
         while self._pos < len(self._buf) and self._state(self):
             pass
         self._base += self._pos
-        self._undecided_from -= self._pos
+        if self.WAITS:
+            self._undecided_from -= self._pos
         self._buf, self._pos = self._buf[self._pos :], 0
         pending = len(self._buf)
         if pending > PENDING_LIMIT and not self._final:
@@ -1887,8 +1921,9 @@ class Stream(Copied):
         if self._space or self._wanted or self._base < 0:
             self._goes_on("")
         elif pending:
-            self._plain_value = False
-            self._plain_text = self._plain_text and self.KEEPS_PENDING
+            if self.CALLS:
+                self._plain_value = False
+            self._plain_text = self.KEEPS_PENDING and self._plain_text
         return self._out.deltas()
 
     @property
@@ -1948,7 +1983,6 @@ def next_char(buf: str, pos: int) -> int:
 
 
 class TurnStates(Stream):
-    AT_ENDS: ClassVar[bool] = False  # and some at the output's end, or before another marker
     KEEPS: ClassVar[bool] = False  # some are text where they stand, or where the caller wants them so
     PENDING_TEXT: ClassVar[bool] = False  # the kind of a text is decided by its end
     HEADERS_ALIKE: ClassVar[bool] = False  # the end of a call's name may also open a message
@@ -2016,24 +2050,23 @@ class TurnStates(Stream):
         if mark is None or not found:
             if not blank:
                 self._text(kind, end)
-                passed = kind != "pending" and self._out.fence is None and (self._reasoning_on or not self._opener)
-                if self.ESCAPES:
-                    passed = passed and kind not in self.ESCAPES
+                passed = self._out.fence is None and (not self.REASONS or self._reasoning_on or not self._opener)
+                if self.PENDING_TEXT or self.ESCAPES:
+                    passed = passed and kind != "pending" and kind not in (self.ESCAPES or ())
                 self._goes_on(kind if passed else "", marks.safe_prefix_end)
             elif self._final:
                 self._last_space(kind, end)
             return ""
         # If the whole turn is white space, that white space is the content.
         alone = mark.kind == "end" and kind == "content" and self._out.is_silent()
-        literal = False
-        if self.KEEPS:
-            literal = self._is_text(mark)
-        lead = 0 if literal else end - pos if blank and not alone else trailing_overlap(buf[pos:end], mark.lead)
-        if not blank or literal or alone:
+        lead = end - pos if blank and not alone else trailing_overlap(buf[pos:end], mark.lead)
+        if self.KEEPS and (literal := self._is_text(mark)):
+            lead = 0
+        if not blank or alone or (self.KEEPS and literal):
             self._text(kind, end - lead)
-        # A call may turn out to be text, and then the white space before it is text too.
-        self._pos = end - lead if mark.kind in OPENER_KINDS else end
         self._mark = mark
+        # A call may turn out to be text, and then the white space before it is text too.
+        self._pos = end - lead if self.CALLS and mark.kind in OPENER_KINDS else end
         self._skip = mark.end - self._pos
         if self.KEEPS and literal and mark.kind not in REASONING_KINDS:
             self._keep(kind)
@@ -2070,7 +2103,7 @@ class TurnStates(Stream):
                         return counting
                 if line_start and mark.kind == "line":
                     return outer if outer is not None and outer.kind == "line" and mark.start < outer.end else mark
-                if self.DISTINCT and self._tools and mark.kind == "line":
+                if self.CALLS and self.DISTINCT and self._tools and mark.kind == "line":
                     counting = self._without_closer(marks, mark)
                     if counting is not None:
                         return counting
@@ -2180,7 +2213,9 @@ class TurnStates(Stream):
             self._note_spelling()
         self._pos += self._skip
         self._space = self._mark.trail
-        self._fresh, self._literal = fresh, False
+        self._fresh = fresh
+        if self.CALLS:
+            self._literal = False
         if self.HEADERS_ALIKE:
             self._kept = False
         if self.AT_LINES:
@@ -2236,7 +2271,9 @@ class TurnStates(Stream):
         raise NotImplementedError
 
     def _end_turn(self) -> bool:
-        self._opener, self._state = "", type(self)._over
+        self._state = type(self)._over
+        if self.REASONS:
+            self._opener = ""
         return self._drop()
 
     def _keep(self, kind: str) -> bool:
@@ -2250,7 +2287,7 @@ class TurnStates(Stream):
     def _is_text(self, mark: Match) -> bool:
         """Return whether the marker belongs to a part that stays in the content."""
         if mark.kind == "stray":
-            return self._literal or not self._reasoning_on
+            return (self.CALLS and self._literal) or not self._reasoning_on
         if mark.kind == "empty":
             return not self._calls_on
         if self.HEADERS_ALIKE and mark.kind == "name_end":
@@ -2280,7 +2317,7 @@ class TurnStates(Stream):
         if len(self._buf) - pos > LONGEST_CUT:
             return False  # without a copy of all that follows, for each place that is asked about
         rest = "".join(self._buf[pos:].split())
-        if len(rest) < LEAST_CUT or rest.isalnum() or self._literal or not (self._calls_on and self.DISTINCT):
+        if len(rest) < LEAST_CUT or rest.isalnum() or self._literal or not self._calls_on:
             return False
         return truncated_core(self.OPENERS, self._buf[next_char(self._buf, pos) :]) != ""
 
@@ -2292,18 +2329,19 @@ class TurnStates(Stream):
 
     def _is_cut(self, marks: Scanner, pos: int) -> bool:
         """Return whether the remaining text at the output's end is a truncated opener of a call, or a truncated end."""
-        if self.CALLS and self._begins_call(pos):
+        if self.CALLS and self.DISTINCT and self._begins_call(pos):
             return True
         if not self.CUT_MARKERS:
             return False
         rest = "".join(self._buf[pos:].split())
         if len(rest) < LEAST_CUT or rest.isalnum() or not any(map(str.isalnum, rest)):
             return False
-        return marks.is_truncated(self._buf, next_char(self._buf, pos), CUT_KINDS, LEAST_CUT) and not self._literal
+        at = next_char(self._buf, pos)
+        return (not self.CALLS or not self._literal) and marks.is_truncated(self._buf, at, CUT_KINDS, LEAST_CUT)
 
     def _end_of_cut(self) -> None:
         """Drop a truncated marker at the end."""
-        if self.CALLS and self._begins_call(self._pos):
+        if self.CALLS and self.DISTINCT and self._begins_call(self._pos):
             self._cut_off()
             return
         self._note("ends_in_marker", "the output ends inside a marker")
@@ -2339,7 +2377,7 @@ MOST_ODD = 64  # the most names with unusual characters that are searched for
 class Slots(TurnStates):
     ODD_NAMES: ClassVar[bool] = False  # names that contain ends of names are searched for
     COUNTED: ClassVar[bool] = False  # calls are written with a number
-    BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that never occur in names, or in values outside of a string
+    BREAKS: ClassVar[Breaks] = NO_BREAKS  # markers that never occur in names, or in values outside of a string
     _others: Sequence[tuple[str, str]] = ()  # diagnostics of the slots: codes and texts
     _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that contain ends of names
 
@@ -2460,9 +2498,8 @@ class Slots(TurnStates):
         self._odd = {} if self._odd is None else self._odd
         if (slot, of) not in self._odd:
             names = self._tools if slot == "name" else properties_of(self._tools.get(of)) if slot == "key" else ()
-            plain = ends.wordless  # then no end occurs in a word
-            names = [name for name in names if not (plain and name.isidentifier())]
             odd = [name for name in names if "\n" in name or ends.find(name, 0) is not None]
+            odd = [name for name in odd if not name.isidentifier()]
             fit = (name for name in odd if name == name.strip() and 0 < len(name) < NAME_LIMIT)
             self._odd[slot, of] = sorted(fit, key=len, reverse=True)[:MOST_ODD]
         return self._odd[slot, of]
@@ -2473,6 +2510,7 @@ CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
 
 class Machine(Slots):
     CALLS: ClassVar[bool] = True
+    WAITS: ClassVar[bool] = True
     NAMES_ALIKE: ClassVar[bool] = False  # tools may be called with a namespace, or with other separators
     READ_AGAIN: ClassVar[bool] = False  # failed calls are read again, by the tools' names
     AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
@@ -2691,7 +2729,7 @@ class Machine(Slots):
         raise NotImplementedError
 
     def _no_call(self, expected: str) -> bool:
-        if self.SHORT_OPENERS and self._begins_call(self._pos):
+        if self.SHORT_OPENERS and self.DISTINCT and self._begins_call(self._pos):
             return self._final and self._cut_off()  # the whole opener, without its end
         if expected == "end" and (self._skip or self._mark.kind == "separator"):
             if self.DISTINCT:
@@ -3038,7 +3076,7 @@ OBJECT_END = Pattern(r"\s*\}")
 class CallReader(Reader):
     """Reads a call object, and pauses at every key and after every value that has a role in a call."""
 
-    def __init__(self, styles: tuple[Style, Style, Style], breaks: Scanner = NO_MARKERS) -> None:
+    def __init__(self, styles: tuple[Style, Style, Style], breaks: Breaks = NO_BREAKS) -> None:
         super().__init__(styles, breaks)
         self.fields: Mapping[tuple[str, ...], str] = {}
         self.path: list[str] = []
@@ -3542,11 +3580,11 @@ class Pairs(Repairs):
         found = self._key_otherwise(start)
         if found is None:
             return False
-        key, pos, end = found
+        key, _, end = found
         if not key:
             return None
         self._pos = start  # diagnostics are about the pair, in any chunking
-        if pos == start and self.PAIR_OPENS:
+        if self.PAIR_OPENS and found[1] == start:
             self._lost("argument_not_opened", f"the argument {key} is not opened")
         else:
             self._note("other_form_of_argument", f"the argument {key} is not written as the template does")
@@ -3915,6 +3953,7 @@ class RawPairs(Pairs):
         self._by_schema = types if self.RETYPED else None  # by the schema alone
         if self.TYPE_WORDS and word in self.TYPE_WORDS:
             types = typed_as(types, frozenset(self.TYPE_WORDS[word]))
+            self._by_schema = self._by_schema if "boolean" in types else None  # 1 is no boolean if it is a number
         end: End = Closer(key.join(self.VALUE_CLOSE)) if self.VALUE_CLOSE else self._end_of_value()
         if self.LAST_CLOSER:
             self._closer = end if self.VALUE_CLOSE else self.AFTER_VALUE
@@ -4517,6 +4556,7 @@ class TypedWraps(RawPairs):
     def _open_wrap(self, start: int, opened: str, types: Sequence[str], ends: Any) -> None:
         if types:
             self._types = typed_as(self._types, frozenset(types))
+            self._by_schema = self._by_schema if "boolean" in self._types else None
             self._as = "all" if self._all else "string" if self._types == frozenset(["string"]) else ""
         if not opened:
             return
@@ -4835,31 +4875,32 @@ class SpecialTokens(Machine):
 MOST_TOOLS = 1000  # the most distinct lists of tools that are kept
 
 
-def tools_of(tools: object, known: dict[str, tuple[Parameters, str]]) -> tuple[Parameters, str]:
-    """Return the parameters of the tools, and the error if they can't be read.  Each JSON text is read once."""
+def tools_of(tools: object, known: dict[str, tuple[object, str]]) -> tuple[object, str]:
+    """Return the tools, and the error if they can't be read.  Each JSON text is read once."""
     if not isinstance(tools, str):
-        return parameters_of(tools), ""
+        return tools, ""
+    import json  # takes longer than all of a parser without calls, which needs it only here
+
     if tools not in known:
         if len(known) >= MOST_TOOLS:
             known.clear()
         try:
-            known[tools] = parameters_of(json.loads(tools) if tools.strip() else None), ""
+            known[tools] = json.loads(tools) if tools.strip() else None, ""
         except (ValueError, RecursionError) as error:
-            known[tools] = Parameters(), "the tools are not JSON: " + str(error)
+            known[tools] = None, "the tools are not JSON: " + str(error)
     return known[tools]
 
 
 def rows_of(
-    parser: Callable[..., Any],
-    texts: Iterable[str | None],
-    prompts: str | Sequence[str | None] | None,
-    tools: object,
+    parser: Any, texts: Iterable[str | None], prompts: str | Sequence[str | None] | None, tools: object
 ) -> list[Row | None]:
     """Return a row for each text, and None for None.  `prompts` and `tools` are one value for all texts, or a list with
     one for each."""
     rows = tools if isinstance(tools, (list, tuple)) and any(not isinstance(tool, dict) for tool in tools) else None
-    read: dict[str, tuple[Parameters, str]] = {}
+    read: dict[str, tuple[object, str]] = {}
     usual = tools_of(tools if rows is None else None, read)
+    if parser.CALLS:
+        usual = parameters_of(usual[0]), usual[1]
     found: list[Row | None] = []
     if isinstance(texts, (str, bytes)):
         raise TypeError(f"texts: expected a list of texts, got {type(texts).__name__}")
@@ -4877,15 +4918,13 @@ def rows_of(
 
 def _row(stream: Any, problem: str) -> Row:
     message = stream.message
-    diagnostics = [diagnostic._asdict() for diagnostic in stream.diagnostics]
-    if problem:
-        diagnostics.insert(0, Diagnostic(0, problem, "tools_not_read")._asdict())
+    notes = [Diagnostic(0, problem, "tools_not_read")] if problem else []
     return {
         "content": message["content"],
         "reasoning_content": message["reasoning_content"],
         "tool_calls": [{"id": call["id"], **call["function"]} for call in message["tool_calls"]],
         "incomplete": stream.incomplete,
-        "diagnostics": diagnostics,
+        "diagnostics": [note._asdict() for note in notes + stream.diagnostics],
     }
 
 

@@ -14,12 +14,14 @@ from __future__ import annotations
 
 if __package__:
     from ._tplc_runtime import (
+        Breaks,
         Delta,
         ExpectedText,
         Message,
         Pattern,
         RawPairs,
         Scanner,
+        SlotEnds,
         ValueWords,
         checked_text,
         require_runtime,
@@ -27,12 +29,14 @@ if __package__:
     )
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
+        Breaks,
         Delta,
         ExpectedText,
         Message,
         Pattern,
         RawPairs,
         Scanner,
+        SlotEnds,
         ValueWords,
         checked_text,
         require_runtime,
@@ -61,6 +65,7 @@ class StreamParser(RawPairs):
     HEADS = ("",)
     ANCHORS = ("<:from assistant",)
     AROUND_REASONING = (("to self:>",), ("<:more:>",))
+    HEADED = False
     AT_LINES = True
     AT_ENDS = True
     REASONS = True
@@ -90,11 +95,11 @@ class StreamParser(RawPairs):
     DISTINCT = False
     # call = name ':><run name="' name '">' arguments
     HEADER = (
-        ("name", Scanner(
+        ("name", SlotEnds(
             ("suffix", ':> <run name="', "", "", 0), find=r':(>\s{0,64}<run\s{1,64}name=")', near=r":(?=[>]|\Z)",
             width=142, word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?::(>\s{0,64}<run\s{1,64}name="))', trails=("",),
         ), ""),
-        ("name", Scanner(
+        ("name", SlotEnds(
             ("suffix", '">', "", "\n", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3,
             word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))', trails=("\n",),
         ), ""),
@@ -104,7 +109,7 @@ class StreamParser(RawPairs):
     HEADER_TEXTS = Pattern(
         '(?:name="|<run|name|run|">|:>|to|"|:|<|=|>|[^\\S\\n]*[\\n:.,/\'"`]|[0-9]+|\\w{1,32}\\s?=(?=\\s?["\']))'
     )
-    BREAKS = Scanner(
+    BREAKS = Breaks(
         ("mark", "<:from assistant", "", "", 0), ("mark", "<:over:>", "", "", 0), ("mark", "</run>", "", "", 0),
         find=r"<(?:(:from\s{1,64}assistant)|(:over:>)|(/run>))", near=r"<(?=[/:]|\Z)", width=81, first="<",
     )
@@ -114,7 +119,7 @@ class StreamParser(RawPairs):
     NAMES_ALIKE = True
     # arguments = ('<given name="' key '">' value)*
     PAIR = (
-        ("key", Scanner(
+        ("key", SlotEnds(
             ("suffix", '">', "", "", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3,
             word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))', trails=("",),
         ), ""),

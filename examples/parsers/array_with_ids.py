@@ -13,6 +13,7 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
+        Breaks,
         Delta,
         ExpectedText,
         Message,
@@ -27,6 +28,7 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
+        Breaks,
         Delta,
         ExpectedText,
         Message,
@@ -75,6 +77,8 @@ class StreamParser(UsualObjects):
     HEADS = ("",)
     ANCHORS = (" {{A}}",)
     SPACE = " "
+    HEADED = False
+    REASONING = False
     AT_LINES = True
     AT_ENDS = True
     OTHER_SPELLINGS = True
@@ -123,7 +127,7 @@ class StreamParser(UsualObjects):
     TO_ARGUMENTS = ', "arguments": {'
     USUAL_KEYS = ("name", "arguments")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
+    BREAKS = Breaks(
         ("mark", "```python {{DO}} [ {", "", "", 0), ("mark", "```json {{DO}} [ {", "", "", 0),
         ("mark", "```xml {{DO}} [ {", "", "", 0), ("mark", "``` {{DO}} [ {", "", "", 0), ("mark", "{{END}}", "", "", 0),
         ("mark", "{{DO}}", "", "", 1),

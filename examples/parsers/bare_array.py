@@ -13,6 +13,7 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
+        Breaks,
         Delta,
         ExpectedText,
         Message,
@@ -27,6 +28,7 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
+        Breaks,
         Delta,
         ExpectedText,
         Message,
@@ -74,6 +76,8 @@ class StreamParser(UsualObjects):
     KEEPS_PENDING = True
     HEADS = ("",)
     ANCHORS = ("/helper/ ",)
+    HEADED = False
+    REASONING = False
     AT_LINES = True
     OTHER_SPELLINGS = True
     CUT_MARKERS = True
@@ -97,7 +101,7 @@ class StreamParser(UsualObjects):
     TO_ARGUMENTS = ', "arguments": {'
     USUAL_KEYS = ("name", "arguments")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
+    BREAKS = Breaks(
         ("mark", "/helper/", "", "", 0), ("mark", "/over/", "", "", 0), find="/(?:(helper/)|(over/))",
         near=r"/(?=[ho]|\Z)", width=9, first="/",
     )

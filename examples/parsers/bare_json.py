@@ -13,6 +13,7 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
+        Breaks,
         Delta,
         ExpectedText,
         Message,
@@ -27,6 +28,7 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
+        Breaks,
         Delta,
         ExpectedText,
         Message,
@@ -73,6 +75,8 @@ class StreamParser(UsualObjects):
 
     HEADS = ("",)
     ANCHORS = ("|assistant|\n",)
+    HEADED = False
+    REASONING = False
     AT_LINES = True
     AT_ENDS = True
     OTHER_SPELLINGS = True
@@ -99,7 +103,7 @@ class StreamParser(UsualObjects):
     TO_ARGUMENTS = ', "parameters": {'
     USUAL_KEYS = ("name", "parameters")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
+    BREAKS = Breaks(
         ("mark", "|end of turn|", "", "", 0), ("mark", "|assistant|", "", "", 0),
         find=r"\|(?:(end\s{1,64}of\s{1,64}turn\|)|(assistant\|))", near=r"\|(?=[ae]|\Z)", width=142, first="|",
     )

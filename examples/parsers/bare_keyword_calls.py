@@ -14,12 +14,14 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
+        Breaks,
         Delta,
         Message,
         Pattern,
         PlainStyle,
         QuotedPairs,
         Scanner,
+        SlotEnds,
         checked_text,
         require_runtime,
         run_command,
@@ -27,12 +29,14 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
+        Breaks,
         Delta,
         Message,
         Pattern,
         PlainStyle,
         QuotedPairs,
         Scanner,
+        SlotEnds,
         checked_text,
         require_runtime,
         run_command,
@@ -71,6 +75,8 @@ class StreamParser(QuotedPairs):
 
     HEADS = ("",)
     ANCHORS = ("~bot~\n",)
+    HEADED = False
+    REASONING = False
     AT_LINES = True
     AT_ENDS = True
     OTHER_SPELLINGS = True
@@ -82,7 +88,7 @@ class StreamParser(QuotedPairs):
     DISTINCT = False
     # call = name "(" arguments
     HEADER = (
-        ("name", Scanner(
+        ("name", SlotEnds(
             ("suffix", "(", "", "", 0), find=r"\(()", near=r"\(", width=2,
             word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\(())", trails=("",),
         ), ""),
@@ -91,13 +97,13 @@ class StreamParser(QuotedPairs):
     HEADER_PARTS = ("(",)
     HEADER_TEXTS = Pattern("(?:\\(|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(("mark", "~bot~", "", "", 0), find="~(bot~)", near=r"~(?=[b]|\Z)", width=6, first="~")
+    BREAKS = Breaks(("mark", "~bot~", "", "", 0), find="~(bot~)", near=r"~(?=[b]|\Z)", width=6, first="~")
     CLOSED = True
     READ_AGAIN = True
     NAMES_ALIKE = True
     # arguments = (key "=" value)*
     PAIR = (
-        ("key", Scanner(
+        ("key", SlotEnds(
             ("suffix", "=", "", "", 0), find="=()", near="=", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:=())",
             trails=("",),
         ), ""),

@@ -14,11 +14,13 @@ from __future__ import annotations
 
 if __package__:
     from ._tplc_runtime import (
+        Breaks,
         Delta,
         ExpectedText,
         Message,
         Pattern,
         Scanner,
+        SlotEnds,
         ValueWords,
         Wraps,
         checked_text,
@@ -27,11 +29,13 @@ if __package__:
     )
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
+        Breaks,
         Delta,
         ExpectedText,
         Message,
         Pattern,
         Scanner,
+        SlotEnds,
         ValueWords,
         Wraps,
         checked_text,
@@ -122,7 +126,7 @@ class StreamParser(Wraps):
     OPENERS = ('<act name=" <act name="', '<act name="')
     # call = name '">' arguments
     HEADER = (
-        ("name", Scanner(
+        ("name", SlotEnds(
             ("suffix", '">', "", "", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3,
             word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))', trails=("",),
         ), ""),
@@ -132,7 +136,7 @@ class StreamParser(Wraps):
         '(?:name="|<act|name|act|">|"|<|=|>|[^\\S\\n]*[\\n:.,/\'"`]|[0-9]+|\\w{1,32}\\s?=(?=\\s?["\']))'
     )
     SHORT_OPENERS = ("<actname", "<actname")
-    BREAKS = Scanner(
+    BREAKS = Breaks(
         ("mark", "<-assistant->", "", "", 0), ("mark", '<act name="', "", "", 1), ("mark", "</act>", "", "", 0),
         ("mark", '```python <act name="', "", "", 0), ("mark", '```json <act name="', "", "", 0),
         ("mark", '```xml <act name="', "", "", 0), ("mark", '``` <act name="', "", "", 0),
@@ -148,7 +152,7 @@ class StreamParser(Wraps):
     NAMES_ALIKE = True
     # arguments = ('<arg key="' key '">' value)*
     PAIR = (
-        ("key", Scanner(
+        ("key", SlotEnds(
             ("suffix", '">', "", "", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3,
             word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))', trails=("",),
         ), ""),

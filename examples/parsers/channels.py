@@ -13,12 +13,14 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
+        Breaks,
         Delta,
         ExpectedText,
         Message,
         Objects,
         Pattern,
         Scanner,
+        SlotEnds,
         Style,
         checked_text,
         require_runtime,
@@ -27,12 +29,14 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
+        Breaks,
         Delta,
         ExpectedText,
         Message,
         Objects,
         Pattern,
         Scanner,
+        SlotEnds,
         Style,
         checked_text,
         require_runtime,
@@ -73,6 +77,7 @@ class StreamParser(Objects):
     HEADS = ("",)
     ANCHORS = ("{start}assistant",)
     AROUND_REASONING = (("{channel}notes{body}",), ("{stop}",))
+    HEADED = False
     AT_LINES = True
     REASONS = True
     HEADERS_ALIKE = True
@@ -117,7 +122,7 @@ class StreamParser(Objects):
     OPENERS = ("{channel}reply{to}fn.", "{channel}notes{to}fn.", "{channel}work{to}fn.", "{to}fn. {to}fn.", "{to}fn.")
     # call = name "{channel}work{body}" arguments
     HEADER = (
-        ("name", Scanner(
+        ("name", SlotEnds(
             ("suffix", "{channel}reply{body}", "", "", 0), ("suffix", "{channel}notes{body}", "", "", 0),
             ("suffix", "{channel}work{body}", "", "", 0), ("suffix", "{body}", "", "", 1), ("bare", "{", "", "", 2),
             find=r"\{(?:(channel\}reply\{body\})|(channel\}notes\{body\})|(channel\}work\{body\})|(body\})|())",
@@ -140,7 +145,7 @@ class StreamParser(Objects):
     )
     SHORT_OPENERS = ("{to}",)
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
+    BREAKS = Breaks(
         ("mark", "```python {to}fn.", "", "", 0), ("mark", "```json {to}fn.", "", "", 0),
         ("mark", "```xml {to}fn.", "", "", 0), ("mark", "``` {to}fn.", "", "", 0),
         ("mark", "{channel}reply{to}fn.", "", "", 0), ("mark", "{channel}notes{to}fn.", "", "", 0),

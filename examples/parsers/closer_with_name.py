@@ -13,11 +13,13 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
+        Breaks,
         Delta,
         Message,
         Objects,
         Pattern,
         Scanner,
+        SlotEnds,
         Style,
         checked_text,
         require_runtime,
@@ -26,11 +28,13 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
+        Breaks,
         Delta,
         Message,
         Objects,
         Pattern,
         Scanner,
+        SlotEnds,
         Style,
         checked_text,
         require_runtime,
@@ -104,7 +108,7 @@ class StreamParser(Objects):
     OPENERS = ("\\begin{ \\begin{", "\\begin{")
     # call = name "}" arguments
     HEADER = (
-        ("name", Scanner(
+        ("name", SlotEnds(
             ("bare", "{", "", "", 0), ("suffix", "}", "", "", 0), find=r"\{()|\}()", near=r"\{|\}", width=2,
             word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\}())", trails=("",),
         ), ""),
@@ -114,7 +118,7 @@ class StreamParser(Objects):
         "(?:\\\\begin\\{|begin|\\\\|\\{|\\}|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
     )
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
+    BREAKS = Breaks(
         ("mark", "\\assistant\\", "", "", 0), ("mark", "\\begin{", "", "", 1), ("mark", "\\stop\\", "", "", 0),
         ("mark", "\\end{", "", "", 0), ("mark", "```python \\begin{", "", "", 0),
         ("mark", "```json \\begin{", "", "", 0), ("mark", "```xml \\begin{", "", "", 0),
@@ -126,7 +130,7 @@ class StreamParser(Objects):
     )
     LEFT_OVER = Scanner(("call", "\\begin{", "", "", 0), find=r"\\(begin\{)", near=r"\\(?=[b]|\Z)", width=8)
     TAIL = (
-        ("name", Scanner(
+        ("name", SlotEnds(
             ("suffix", "}", "", "", 0), find=r"\}()", near=r"\}", width=2,
             word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\}())", trails=("",),
         ), ""),

@@ -13,12 +13,14 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
+        Breaks,
         Delta,
         ExpectedText,
         Message,
         Objects,
         Pattern,
         Scanner,
+        SlotEnds,
         Style,
         checked_text,
         require_runtime,
@@ -27,12 +29,14 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
+        Breaks,
         Delta,
         ExpectedText,
         Message,
         Objects,
         Pattern,
         Scanner,
+        SlotEnds,
         Style,
         checked_text,
         require_runtime,
@@ -134,7 +138,7 @@ class StreamParser(Objects):
     )
     # call = name "```json" arguments
     HEADER = (
-        ("name", Scanner(
+        ("name", SlotEnds(
             ("suffix", "```json ", "\n", "\n", 2), ("bare", "{", "", "", 0), find=r"`(``json(?!\w))|\{()",
             near=r"`(?=[`]|\Z)|\{", width=8, leads="\n", word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:(?!))", trails=(),
         ), ""),
@@ -146,7 +150,7 @@ class StreamParser(Objects):
     )
     SHORT_OPENERS = ("〔调用〕",)
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
+    BREAKS = Breaks(
         ("mark", "```python 〔调用〕〔一个〕function〔名〕", "", "", 0),
         ("mark", "```json 〔调用〕〔一个〕function〔名〕", "", "", 0),
         ("mark", "```xml 〔调用〕〔一个〕function〔名〕", "", "", 0),

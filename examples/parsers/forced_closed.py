@@ -13,11 +13,13 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
+        Breaks,
         CallObjects,
         Delta,
         ExpectedText,
         Message,
         Scanner,
+        SlotEnds,
         Style,
         checked_text,
         require_runtime,
@@ -26,11 +28,13 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
+        Breaks,
         CallObjects,
         Delta,
         ExpectedText,
         Message,
         Scanner,
+        SlotEnds,
         Style,
         checked_text,
         require_runtime,
@@ -127,7 +131,7 @@ class StreamParser(CallObjects):
     OPENERS = ("[[call [[call", "[[call")
     # call = index "]] {" object
     HEADER = (
-        ("index", Scanner(
+        ("index", SlotEnds(
             ("suffix", "]] {", "", "", 0), ("bare", "{", "", "", 1), find=r"\](\]\s{0,64}\{)|\{()",
             near=r"\](?=[\]]|\Z)|\{", width=69, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\](\]\s{0,64}\{))", trails=("",),
         ), ""),
@@ -136,7 +140,7 @@ class StreamParser(CallObjects):
     OPENED = "{"
     CLOSERS = (" [[/call]]", "[[/call]]")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
+    BREAKS = Breaks(
         ("mark", "[[assistant]]", "", "", 0), ("mark", "[[/call]", "", "", 0), ("mark", "[[call", "", "", 1),
         ("mark", "```python [[call", "", "", 0), ("mark", "```json [[call", "", "", 0),
         ("mark", "```xml [[call", "", "", 0), ("mark", "``` [[call", "", "", 0),

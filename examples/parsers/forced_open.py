@@ -13,11 +13,13 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
+        Breaks,
         Delta,
         Message,
         Objects,
         Pattern,
         Scanner,
+        SlotEnds,
         Style,
         checked_text,
         require_runtime,
@@ -26,11 +28,13 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
+        Breaks,
         Delta,
         Message,
         Objects,
         Pattern,
         Scanner,
+        SlotEnds,
         Style,
         checked_text,
         require_runtime,
@@ -99,7 +103,7 @@ class StreamParser(Objects):
     DISTINCT = False
     # call = name arguments
     HEADER = (
-        ("name", Scanner(
+        ("name", SlotEnds(
             ("next", "{", "", "", 0), find=r"\{()", near=r"\{", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\{())",
             trails=(None,),
         ), ""),
@@ -108,7 +112,7 @@ class StreamParser(Objects):
     HEADER_PARTS = ("@@", "@")
     HEADER_TEXTS = Pattern("(?:@@|@|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(("mark", ">assistant<", "", "", 0), find=">(assistant<)", near=r">(?=[a]|\Z)", width=12, first=">")
+    BREAKS = Breaks(("mark", ">assistant<", "", "", 0), find=">(assistant<)", near=r">(?=[a]|\Z)", width=12, first=">")
     CLOSED = True
     READ_AGAIN = True
     NAMES_ALIKE = True

@@ -13,12 +13,14 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
+        Breaks,
         Delta,
         ExpectedText,
         Message,
         Objects,
         Pattern,
         Scanner,
+        SlotEnds,
         Style,
         checked_text,
         require_runtime,
@@ -27,12 +29,14 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
+        Breaks,
         Delta,
         ExpectedText,
         Message,
         Objects,
         Pattern,
         Scanner,
+        SlotEnds,
         Style,
         checked_text,
         require_runtime,
@@ -72,6 +76,8 @@ class StreamParser(Objects):
 
     HEADS = ("",)
     ANCHORS = ("[=assistant=]",)
+    HEADED = False
+    REASONING = False
     AT_LINES = True
     AT_ENDS = True
     OTHER_SPELLINGS = True
@@ -117,11 +123,11 @@ class StreamParser(Objects):
     )
     # call = name ":" index "[=given=]" arguments
     HEADER = (
-        ("name", Scanner(
+        ("name", SlotEnds(
             ("suffix", ":", "", "", 0), find=":()", near=":", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?::())",
             trails=("",),
         ), ""),
-        ("index", Scanner(
+        ("index", SlotEnds(
             ("suffix", "[=given=]", "", "", 0), ("suffix", "\x00[=given=]", "", "", 6), ("bare", "{", "", "", 0),
             find=r"\[(?:(=given=\])|(\s{0,4}=\s{0,4}(?ai:given)\s{0,4}=\s{0,4}\]))|\{()",
             near=r"\[(?=[\t\n\r \-=_▁]|\Z)|\{", width=110, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(=given=\]))",
@@ -135,7 +141,7 @@ class StreamParser(Objects):
     )
     SHORT_OPENERS = ("[=ask=]", "[=ask=][=one=]", "[=one=]")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
+    BREAKS = Breaks(
         ("mark", "[=ask=] [=ask=] [=one=]functions.", "", "", 0),
         ("mark", "[=ask=] [=one=] [=one=]functions.", "", "", 0), ("mark", "[=ask=] [=one=]functions.", "", "", 1),
         ("mark", "[=one=]functions.", "", "", 1), ("mark", "[=assistant=]", "", "", 0),

@@ -13,6 +13,7 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
+        Breaks,
         Delta,
         ExpectedText,
         Message,
@@ -27,6 +28,7 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
+        Breaks,
         Delta,
         ExpectedText,
         Message,
@@ -74,6 +76,7 @@ class StreamParser(UsualObjects):
     HEADS = ("",)
     ANCHORS = ("«assistant» ",)
     AROUND_REASONING = (("«aside»",), ("«/aside»",))
+    HEADED = False
     AT_LINES = True
     AT_ENDS = True
     REASONS = True
@@ -183,7 +186,7 @@ class StreamParser(UsualObjects):
     TO_ARGUMENTS = ', "arguments": {'
     USUAL_KEYS = ("name", "arguments")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
+    BREAKS = Breaks(
         ("mark", "] «/wishes»", "", "", 0), ("mark", "```python «wishes» [ {", "", "", 0),
         ("mark", "```json «wishes» [ {", "", "", 0), ("mark", "```xml «wishes» [ {", "", "", 0),
         ("mark", "``` «wishes» [ {", "", "", 0), ("mark", "«assistant»", "", "", 0), ("mark", "«/wishes»", "", "", 1),

@@ -14,12 +14,14 @@ from __future__ import annotations
 
 if __package__:
     from ._tplc_runtime import (
+        Breaks,
         Delta,
         ExpectedText,
         Message,
         Pattern,
         RawPairs,
         Scanner,
+        SlotEnds,
         ValueWords,
         checked_text,
         require_runtime,
@@ -27,12 +29,14 @@ if __package__:
     )
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
+        Breaks,
         Delta,
         ExpectedText,
         Message,
         Pattern,
         RawPairs,
         Scanner,
+        SlotEnds,
         ValueWords,
         checked_text,
         require_runtime,
@@ -116,7 +120,7 @@ class StreamParser(RawPairs):
     OPENERS = ("[ability] [ability]", "[ability]")
     # call = name arguments
     HEADER = (
-        ("name", Scanner(
+        ("name", SlotEnds(
             ("next", "[/ability]", "", "", 0), ("next", "[k]", "", "", 0), ("next", "\x00[/ability]", "", "", 6),
             find=r"\[(?:(/ability\])|(k\])|(\s{0,4}/\s{0,4}(?ai:ability)\s{0,4}\]))", near=r"\[(?=[\t\n\r \-/_k▁]|\Z)",
             width=115, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(?:(/ability\])|(k\])))", trails=(None, None),
@@ -126,7 +130,7 @@ class StreamParser(RawPairs):
     HEADER_TEXTS = Pattern(
         "(?:\\[ability\\]|ability|\\[|\\]|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
     )
-    BREAKS = Scanner(
+    BREAKS = Breaks(
         ("mark", "[/ability]", "", "", 0), ("mark", "[ability]", "", "", 1), ("mark", "[@user@]", "", "", 0),
         ("mark", "[@bot@]", "", "", 0), ("mark", "```python [ability]", "", "", 0),
         ("mark", "```json [ability]", "", "", 0), ("mark", "```xml [ability]", "", "", 0),
@@ -143,7 +147,7 @@ class StreamParser(RawPairs):
     NAMES_ALIKE = True
     # arguments = ("[k]" key "[/k]\n[v]" value)*
     PAIR = (
-        ("key", Scanner(
+        ("key", SlotEnds(
             ("suffix", "[/k] [v]", "", "", 0), find=r"\[(/k\]\s{0,64}\[v\])", near=r"\[(?=[/]|\Z)", width=73,
             word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(/k\]\s{0,64}\[v\]))", trails=("",),
         ), ""),

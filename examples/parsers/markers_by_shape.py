@@ -13,6 +13,7 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
+        Breaks,
         Delta,
         ExpectedText,
         Message,
@@ -27,6 +28,7 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
+        Breaks,
         Delta,
         ExpectedText,
         Message,
@@ -74,6 +76,7 @@ class StreamParser(UsualObjects):
     HEADS = ("",)
     ANCHORS = ("(~assistant~)",)
     AROUND_REASONING = (("(~muse~)",), ("(~/muse~)",))
+    HEADED = False
     AT_LINES = True
     AT_ENDS = True
     REASONS = True
@@ -133,7 +136,7 @@ class StreamParser(UsualObjects):
     TO_ARGUMENTS = ', "with": {'
     USUAL_KEYS = ("call", "with")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
+    BREAKS = Breaks(
         ("mark", "(~assistant~)", "", "", 0), ("mark", "(~/do~)", "", "", 0), ("mark", "(~end~)", "", "", 0),
         ("mark", "(~do~)", "", "", 1), ("mark", "```python (~do~) {", "", "", 0),
         ("mark", "```json (~do~) {", "", "", 0), ("mark", "```xml (~do~) {", "", "", 0),

@@ -13,6 +13,7 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
+        Breaks,
         CallObjects,
         Delta,
         ExpectedText,
@@ -26,6 +27,7 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
+        Breaks,
         CallObjects,
         Delta,
         ExpectedText,
@@ -72,6 +74,7 @@ class StreamParser(CallObjects):
     HEADS = ("",)
     ANCHORS = ("%answer%\n",)
     AROUND_REASONING = (("(scratch",), ("scratch)",))
+    HEADED = False
     AT_LINES = True
     AT_ENDS = True
     REASONS = True
@@ -134,7 +137,7 @@ class StreamParser(CallObjects):
     OPENED = "{"
     CLOSERS = ("] use)",)
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
+    BREAKS = Breaks(
         ("mark", "%answer%", "", "", 0), ("mark", "(use [ (use [ {", "", "", 0), ("mark", "(use [ {", "", "", 1),
         ("mark", "] use)", "", "", 0), ("mark", "```python (use [ {", "", "", 0),
         ("mark", "```json (use [ {", "", "", 0), ("mark", "```xml (use [ {", "", "", 0),

@@ -14,12 +14,14 @@ from __future__ import annotations
 
 if __package__:
     from ._tplc_runtime import (
+        Breaks,
         Delta,
         ElementPairs,
         ExpectedText,
         Message,
         Pattern,
         Scanner,
+        SlotEnds,
         ValueWords,
         checked_text,
         require_runtime,
@@ -27,12 +29,14 @@ if __package__:
     )
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
+        Breaks,
         Delta,
         ElementPairs,
         ExpectedText,
         Message,
         Pattern,
         Scanner,
+        SlotEnds,
         ValueWords,
         checked_text,
         require_runtime,
@@ -113,7 +117,7 @@ class StreamParser(ElementPairs):
     OPENERS = ('^<jobs> ^<job of=" ^<job of="', '^<jobs> ^<jobs> ^<job of="', '^<jobs> ^<job of="', '^<job of="')
     # call = name '">' arguments
     HEADER = (
-        ("name", Scanner(
+        ("name", SlotEnds(
             ("suffix", '">', "", "", 0), find='"(>)', near=r'"(?=[>]|\Z)', width=3,
             word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(>))', trails=("",),
         ), ""),
@@ -123,7 +127,7 @@ class StreamParser(ElementPairs):
         '(?:\\^<job|of="|job|">|of|"|<|=|>|\\^|[^\\S\\n]*[\\n:.,/\'"`]|[0-9]+|\\w{1,32}\\s?=(?=\\s?["\']))'
     )
     SHORT_OPENERS = ("^<jobs>", "^<jobs>^<jobof", "^<jobof")
-    BREAKS = Scanner(
+    BREAKS = Breaks(
         ("mark", '^<jobs> ^<jobs> ^<job of="', "", "", 0), ("mark", '^<jobs> ^<job of="', "", "", 1),
         ("mark", "^[assistant]^", "", "", 0), ("mark", '^<job of="', "", "", 1), ("mark", "^</jobs>", "", "", 0),
         ("mark", "^</job>", "", "", 0), ("mark", '```python ^<jobs> ^<job of="', "", "", 0),
@@ -149,7 +153,7 @@ class StreamParser(ElementPairs):
     NAMES_ALIKE = True
     # arguments = ("^<" key ">" value)*
     PAIR = (
-        ("key", Scanner(
+        ("key", SlotEnds(
             ("suffix", ">", "", "", 0), find=">()", near=">", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:>())",
             trails=("",),
         ), ""),

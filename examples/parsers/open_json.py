@@ -13,6 +13,7 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
+        Breaks,
         Delta,
         ExpectedText,
         Message,
@@ -27,6 +28,7 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
+        Breaks,
         Delta,
         ExpectedText,
         Message,
@@ -73,6 +75,8 @@ class StreamParser(UsualObjects):
 
     HEADS = ("",)
     ANCHORS = ("[=assistant=]",)
+    HEADED = False
+    REASONING = False
     AT_LINES = True
     AT_ENDS = True
     OTHER_SPELLINGS = True
@@ -121,7 +125,7 @@ class StreamParser(UsualObjects):
     TO_ARGUMENTS = ', "input": {'
     USUAL_KEYS = ("function", "input")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
+    BREAKS = Breaks(
         ("mark", "[=assistant=]", "", "", 0), ("mark", "[=request=]", "", "", 1), ("mark", "[=stop=]", "", "", 0),
         ("mark", "```python [=request=] {", "", "", 0), ("mark", "```json [=request=] {", "", "", 0),
         ("mark", "```xml [=request=] {", "", "", 0), ("mark", "``` [=request=] {", "", "", 0),

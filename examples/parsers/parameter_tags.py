@@ -14,12 +14,14 @@ from __future__ import annotations
 
 if __package__:
     from ._tplc_runtime import (
+        Breaks,
         Delta,
         ExpectedText,
         Message,
         Pattern,
         RawPairs,
         Scanner,
+        SlotEnds,
         ValueWords,
         checked_text,
         require_runtime,
@@ -27,12 +29,14 @@ if __package__:
     )
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
+        Breaks,
         Delta,
         ExpectedText,
         Message,
         Pattern,
         RawPairs,
         Scanner,
+        SlotEnds,
         ValueWords,
         checked_text,
         require_runtime,
@@ -129,7 +133,7 @@ class StreamParser(RawPairs):
     OPENERS = ("<deed> <do= <deed> <do=", "<deed> <do=", "<do=")
     # call = name ">" arguments
     HEADER = (
-        ("name", Scanner(
+        ("name", SlotEnds(
             ("suffix", ">", "", "\n", 0), find=">()", near=">", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:>())",
             trails=("\n",),
         ), ""),
@@ -137,7 +141,7 @@ class StreamParser(RawPairs):
     HEADER_PARTS = ("<deed>", "<do=", "do", "<", "=", ">")
     HEADER_TEXTS = Pattern("(?:<deed>|<do=|do|<|=|>|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
     SHORT_OPENERS = ("<deed><do", "<deed><do")
-    BREAKS = Scanner(
+    BREAKS = Breaks(
         ("mark", "<:assistant:>", "", "", 0), ("mark", "<deed> <do=", "", "", 1), ("mark", "</deed>", "", "", 0),
         ("mark", "</do>", "", "", 0), ("mark", "<do=", "", "", 1), ("mark", "```python <deed> <do=", "", "", 0),
         ("mark", "```json <deed> <do=", "", "", 0), ("mark", "```xml <deed> <do=", "", "", 0),
@@ -154,7 +158,7 @@ class StreamParser(RawPairs):
     NAMES_ALIKE = True
     # arguments = ("<with=" key ">" value)*
     PAIR = (
-        ("key", Scanner(
+        ("key", SlotEnds(
             ("suffix", ">", "", "\n", 0), find=">()", near=">", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:>())",
             trails=("\n",),
         ), ""),

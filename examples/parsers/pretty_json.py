@@ -13,6 +13,7 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
+        Breaks,
         Delta,
         ExpectedText,
         Message,
@@ -27,6 +28,7 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
+        Breaks,
         Delta,
         ExpectedText,
         Message,
@@ -74,6 +76,8 @@ class StreamParser(UsualObjects):
     KEEPS_PENDING = True
     HEADS = ("",)
     ANCHORS = ("<SAY>",)
+    HEADED = False
+    REASONING = False
     AT_LINES = True
     OTHER_SPELLINGS = True
     CUT_MARKERS = True
@@ -118,7 +122,7 @@ class StreamParser(UsualObjects):
     TO_ARGUMENTS = ',\n        "with": {'
     USUAL_KEYS = ("step", "with")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
+    BREAKS = Breaks(
         ("mark", "<FIN>", "", "", 0), ("mark", "<SAY>", "", "", 0), ("mark", "Steps: ```json", "", "", 1),
         ("mark", "```python Steps: ```json [ {", "", "", 0), ("mark", "```json Steps: ```json [ {", "", "", 0),
         ("mark", "```xml Steps: ```json [ {", "", "", 0), ("mark", "``` Steps: ```json [ {", "", "", 0),

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 if __package__:
     from ._tplc_runtime import (
+        Breaks,
         Delta,
         ExpectedText,
         Message,
@@ -19,12 +20,14 @@ if __package__:
         Pattern,
         PlainStyle,
         Scanner,
+        SlotEnds,
         checked_text,
         require_runtime,
         run_command,
     )
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
+        Breaks,
         Delta,
         ExpectedText,
         Message,
@@ -32,6 +35,7 @@ else:
         Pattern,
         PlainStyle,
         Scanner,
+        SlotEnds,
         checked_text,
         require_runtime,
         run_command,
@@ -63,6 +67,8 @@ class StreamParser(Objects):
 
     HEADS = ("",)
     ANCHORS = ("[assistant]>",)
+    HEADED = False
+    REASONING = False
     AT_LINES = True
     OTHER_SPELLINGS = True
     CUT_MARKERS = True
@@ -90,7 +96,7 @@ class StreamParser(Objects):
     OPENERS = ("[run] {'callable': ' [run] {'callable': '", "[run] {'callable': '")
     # call = name "', 'kwargs':" arguments
     HEADER = (
-        ("name", Scanner(
+        ("name", SlotEnds(
             ("suffix", "', 'kwargs':", "", " ", 0), ("bare", "{", "", "", 0), find=r"'(,\s{0,64}'kwargs':)|\{()",
             near=r"'(?=[,]|\Z)|\{", width=77, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:'(,\s{0,64}'kwargs':))",
             trails=(" ",),
@@ -105,7 +111,7 @@ class StreamParser(Objects):
     )
     SHORT_OPENERS = ("[run]{'callable",)
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
+    BREAKS = Breaks(
         ("mark", "[run] {'callable': '", "", "", 1), ("mark", "[assistant]>", "", "", 0), ("mark", "[ran]", "", "", 1),
         ("mark", "```python [run] {'callable': '", "", "", 0), ("mark", "```json [run] {'callable': '", "", "", 0),
         ("mark", "```xml [run] {'callable': '", "", "", 0), ("mark", "``` [run] {'callable': '", "", "", 0),

@@ -13,12 +13,14 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
+        Breaks,
         Delta,
         ExpectedText,
         Message,
         Objects,
         Pattern,
         Scanner,
+        SlotEnds,
         Style,
         checked_text,
         require_runtime,
@@ -27,12 +29,14 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
+        Breaks,
         Delta,
         ExpectedText,
         Message,
         Objects,
         Pattern,
         Scanner,
+        SlotEnds,
         Style,
         checked_text,
         require_runtime,
@@ -72,6 +76,7 @@ class StreamParser(Objects):
 
     HEADS = ("==> ",)
     ANCHORS = ("#:assistant\n",)
+    REASONING = False
     AT_LINES = True
     AT_ENDS = True
     OTHER_SPELLINGS = True
@@ -85,7 +90,7 @@ class StreamParser(Objects):
     OPENERS = ("==>",)
     # call = name arguments
     HEADER = (
-        ("name", Scanner(
+        ("name", SlotEnds(
             ("next", "{", "", "", 0), find=r"\{()", near=r"\{", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\{())",
             trails=(None,),
         ), ""),
@@ -93,7 +98,7 @@ class StreamParser(Objects):
     HEADER_PARTS = ("==>", "=", ">")
     HEADER_TEXTS = Pattern("(?:==>|=|>|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(("mark", "#:assistant", "", "", 0), find="#(:assistant)", near=r"#(?=[:]|\Z)", width=12, first="#")
+    BREAKS = Breaks(("mark", "#:assistant", "", "", 0), find="#(:assistant)", near=r"#(?=[:]|\Z)", width=12, first="#")
     USUAL_NEXT = (ExpectedText("==> "),)
     READ_AGAIN = True
     NAMES_ALIKE = True

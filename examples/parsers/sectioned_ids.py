@@ -13,12 +13,14 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
+        Breaks,
         Delta,
         ExpectedText,
         Message,
         Objects,
         Pattern,
         Scanner,
+        SlotEnds,
         Style,
         checked_text,
         require_runtime,
@@ -27,12 +29,14 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
+        Breaks,
         Delta,
         ExpectedText,
         Message,
         Objects,
         Pattern,
         Scanner,
+        SlotEnds,
         Style,
         checked_text,
         require_runtime,
@@ -72,6 +76,8 @@ class StreamParser(Objects):
 
     HEADS = ("",)
     ANCHORS = ("<!assistant!>",)
+    HEADED = False
+    REASONING = False
     AT_LINES = True
     OTHER_SPELLINGS = True
     CUT_MARKERS = True
@@ -115,11 +121,11 @@ class StreamParser(Objects):
     )
     # call = name ":" index "<!args!>" arguments
     HEADER = (
-        ("name", Scanner(
+        ("name", SlotEnds(
             ("suffix", ":", "", "", 0), find=":()", near=":", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?::())",
             trails=("",),
         ), ""),
-        ("index", Scanner(
+        ("index", SlotEnds(
             ("suffix", "<!args!>", "", "", 0), ("suffix", "\x00<!args!>", "", "", 6), ("bare", "{", "", "", 0),
             find=r"<(?:(!args!>)|(\s{0,4}!\s{0,4}(?ai:args)\s{0,4}!\s{0,4}>))|\{()", near=r"<(?=[\t\n\r !\-_▁]|\Z)|\{",
             width=105, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:<(!args!>))", trails=("",),
@@ -132,7 +138,7 @@ class StreamParser(Objects):
     )
     SHORT_OPENERS = ("<!calls!>", "<!calls!><!call!>", "<!call!>")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
+    BREAKS = Breaks(
         ("mark", "<!calls!> <!calls!> <!call!>tools.", "", "", 0),
         ("mark", "<!calls!> <!call!> <!call!>tools.", "", "", 0), ("mark", "<!calls!> <!call!>tools.", "", "", 1),
         ("mark", "<!call!>tools.", "", "", 1), ("mark", "<!assistant!>", "", "", 0), ("mark", "<!/calls!>", "", "", 0),

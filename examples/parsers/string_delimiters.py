@@ -12,6 +12,7 @@ from __future__ import annotations
 
 if __package__:
     from ._tplc_runtime import (
+        Breaks,
         Delta,
         ExpectedText,
         Message,
@@ -19,12 +20,14 @@ if __package__:
         Pattern,
         PlainStyle,
         Scanner,
+        SlotEnds,
         checked_text,
         require_runtime,
         run_command,
     )
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
+        Breaks,
         Delta,
         ExpectedText,
         Message,
@@ -32,6 +35,7 @@ else:
         Pattern,
         PlainStyle,
         Scanner,
+        SlotEnds,
         checked_text,
         require_runtime,
         run_command,
@@ -106,7 +110,7 @@ class StreamParser(Objects):
     OPENERS = ("(!ask: (!ask:", "(!ask:")
     # call = name arguments
     HEADER = (
-        ("name", Scanner(
+        ("name", SlotEnds(
             ("next", "{", "", "", 0), find=r"\{()", near=r"\{", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\{())",
             trails=(None,),
         ), ""),
@@ -114,7 +118,7 @@ class StreamParser(Objects):
     HEADER_PARTS = ("(!ask:", "ask:", "!", "(")
     HEADER_TEXTS = Pattern("(?:\\(!ask:|ask:|!|\\(|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
+    BREAKS = Breaks(
         ("mark", "(|assistant", "", "", 0), find=r"\((?:(\|assistant))", near=r"\((?=[\|]|\Z)", width=12, first="("
     )
     LEFT_OVER = Scanner(("call", "(!ask:", "", "", 0), find=r"\((!ask:)", near=r"\((?=[!]|\Z)", width=7)

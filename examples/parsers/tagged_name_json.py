@@ -13,12 +13,14 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
+        Breaks,
         Delta,
         ExpectedText,
         Message,
         Objects,
         Pattern,
         Scanner,
+        SlotEnds,
         Style,
         checked_text,
         require_runtime,
@@ -27,12 +29,14 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
+        Breaks,
         Delta,
         ExpectedText,
         Message,
         Objects,
         Pattern,
         Scanner,
+        SlotEnds,
         Style,
         checked_text,
         require_runtime,
@@ -101,7 +105,7 @@ class StreamParser(Objects):
     OPENERS = ("§call§ §call§", "§call§")
     # call = name "§with§" arguments
     HEADER = (
-        ("name", Scanner(
+        ("name", SlotEnds(
             ("bare", "{", "", "", 0), ("suffix", "§with§", "", "", 0), find=r"\{()|§(with§)", near=r"\{|§(?=[w]|\Z)",
             width=7, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:§(with§))", trails=("",),
         ), ""),
@@ -109,7 +113,7 @@ class StreamParser(Objects):
     HEADER_PARTS = ("§call§", "§with§", "call", "with", "§")
     HEADER_TEXTS = Pattern("(?:§call§|§with§|call|with|§|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
+    BREAKS = Breaks(
         ("mark", "```python §call§", "", "", 0), ("mark", "```json §call§", "", "", 0),
         ("mark", "```xml §call§", "", "", 0), ("mark", "``` §call§", "", "", 0), ("mark", "§assistant§", "", "", 0),
         ("mark", "§call§", "", "", 1), ("mark", "§end§", "", "", 0),

@@ -13,12 +13,14 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
+        Breaks,
         Delta,
         ExpectedText,
         Message,
         Objects,
         Pattern,
         Scanner,
+        SlotEnds,
         Style,
         checked_text,
         require_runtime,
@@ -27,12 +29,14 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
+        Breaks,
         Delta,
         ExpectedText,
         Message,
         Objects,
         Pattern,
         Scanner,
+        SlotEnds,
         Style,
         checked_text,
         require_runtime,
@@ -73,6 +77,7 @@ class StreamParser(Objects):
     HEADS = ("",)
     ANCHORS = ("[/TO]", "[/BACK]")
     AROUND_REASONING = (("[PONDER]",), ("[/PONDER]",))
+    HEADED = False
     AT_LINES = True
     AT_ENDS = True
     REASONS = True
@@ -121,7 +126,7 @@ class StreamParser(Objects):
     OPENERS = ("[NEED] [NEED]", "[NEED]")
     # call = name "[GIVEN]" arguments
     HEADER = (
-        ("name", Scanner(
+        ("name", SlotEnds(
             ("suffix", "[GIVEN]", "", "", 0), ("suffix", "\x00[given]", "", "", 6), ("bare", "{", "", "", 0),
             find=r"\[(?:(GIVEN\])|(\s{0,4}(?ai:GIVEN)\s{0,4}\]))|\{()", near=r"\[(?=[\t\n\r \-G_g▁]|\Z)|\{", width=100,
             word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\[(GIVEN\]))", trails=("",),
@@ -132,7 +137,7 @@ class StreamParser(Objects):
         "(?:\\[GIVEN\\]|\\[NEED\\]|GIVEN|NEED|\\[|\\]|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
     )
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
+    BREAKS = Breaks(
         ("mark", "[NEED]", "", "", 1), ("mark", "[END]", "", "", 0), ("mark", "```python [NEED]", "", "", 0),
         ("mark", "```json [NEED]", "", "", 0), ("mark", "```xml [NEED]", "", "", 0), ("mark", "``` [NEED]", "", "", 0),
         find=(

@@ -14,12 +14,14 @@ from __future__ import annotations
 
 if __package__:
     from ._tplc_runtime import (
+        Breaks,
         Delta,
         ExpectedText,
         Message,
         Pattern,
         RawPairs,
         Scanner,
+        SlotEnds,
         ValueWords,
         checked_text,
         require_runtime,
@@ -27,12 +29,14 @@ if __package__:
     )
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
+        Breaks,
         Delta,
         ExpectedText,
         Message,
         Pattern,
         RawPairs,
         Scanner,
+        SlotEnds,
         ValueWords,
         checked_text,
         require_runtime,
@@ -114,7 +118,7 @@ class StreamParser(RawPairs):
     )
     # call = name '"⟩' arguments
     HEADER = (
-        ("name", Scanner(
+        ("name", SlotEnds(
             ("suffix", '"⟩', "", "\n", 0), find='"(⟩)', near=r'"(?=[⟩]|\Z)', width=3,
             word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(⟩))', trails=("\n",),
         ), ""),
@@ -124,7 +128,7 @@ class StreamParser(RawPairs):
         '(?:name="|⟨step|name|step|"⟩|"|=|⟨|⟩|[^\\S\\n]*[\\n:.,/\'"`]|[0-9]+|\\w{1,32}\\s?=(?=\\s?["\']))'
     )
     SHORT_OPENERS = ("⟨steps⟩", "⟨steps⟩⟨stepname", "⟨stepname")
-    BREAKS = Scanner(
+    BREAKS = Breaks(
         ("mark", '```python ⟨steps⟩ ⟨step name="', "", "", 0), ("mark", '```json ⟨steps⟩ ⟨step name="', "", "", 0),
         ("mark", '```xml ⟨steps⟩ ⟨step name="', "", "", 0), ("mark", '``` ⟨steps⟩ ⟨step name="', "", "", 0),
         ("mark", '```python ⟨step name="', "", "", 0), ("mark", '```json ⟨step name="', "", "", 0),
@@ -150,11 +154,11 @@ class StreamParser(RawPairs):
     NAMES_ALIKE = True
     # arguments = ('⟨arg name="' key '" text="' type '"⟩' value)*
     PAIR = (
-        ("key", Scanner(
+        ("key", SlotEnds(
             ("suffix", '" text="', "", "", 0), find=r'"(\s{0,64}text=")', near='"', width=73,
             word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(\s{0,64}text="))', trails=("",),
         ), ""),
-        ("type", Scanner(
+        ("type", SlotEnds(
             ("suffix", '"⟩', "", "", 0), find='"(⟩)', near=r'"(?=[⟩]|\Z)', width=3,
             word=r'[\w.-]{0,64}\Z|([\w.-]{1,64})(?:"(⟩))', trails=("",),
         ), ""),

@@ -14,12 +14,14 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
+        Breaks,
         Delta,
         ExpectedText,
         Message,
         Pattern,
         QuotedPairs,
         Scanner,
+        SlotEnds,
         Style,
         checked_text,
         require_runtime,
@@ -28,12 +30,14 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
+        Breaks,
         Delta,
         ExpectedText,
         Message,
         Pattern,
         QuotedPairs,
         Scanner,
+        SlotEnds,
         Style,
         checked_text,
         require_runtime,
@@ -73,6 +77,8 @@ class StreamParser(QuotedPairs):
 
     HEADS = ("",)
     ANCHORS = ("⟪assistant⟫",)
+    HEADED = False
+    REASONING = False
     AT_LINES = True
     OTHER_SPELLINGS = True
     CUT_MARKERS = True
@@ -90,7 +96,7 @@ class StreamParser(QuotedPairs):
     OPENERS = ("⟨do ⟨do", "⟨do")
     # call = name arguments
     HEADER = (
-        ("name", Scanner(
+        ("name", SlotEnds(
             ("next", "⟩", "", "", 0), find="⟩()", near="⟩", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:⟩())",
             trails=(None,),
         ), " \t\n"),
@@ -98,7 +104,7 @@ class StreamParser(QuotedPairs):
     HEADER_PARTS = ("⟨do", "do", "⟨")
     HEADER_TEXTS = Pattern("(?:⟨do|do|⟨|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
+    BREAKS = Breaks(
         ("mark", "```python ⟨do", "", "", 0), ("mark", "```json ⟨do", "", "", 0), ("mark", "```xml ⟨do", "", "", 0),
         ("mark", "``` ⟨do", "", "", 0), ("mark", "⟨do", "", "", 1), ("mark", "⟪assistant⟫", "", "", 0),
         ("mark", "⟪stop⟫", "", "", 0),
@@ -114,7 +120,7 @@ class StreamParser(QuotedPairs):
     NAMES_ALIKE = True
     # arguments = (key "" value)*
     PAIR = (
-        ("key", Scanner(
+        ("key", SlotEnds(
             find="(?!)", near="(?!)", width=1, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:(?!))", trails=()
         ), " \t\n"),
     )

@@ -13,6 +13,7 @@ from __future__ import annotations
 if __package__:
     from ._tplc_runtime import (
         IN_STRING,
+        Breaks,
         Delta,
         ExpectedText,
         Message,
@@ -27,6 +28,7 @@ if __package__:
 else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
+        Breaks,
         Delta,
         ExpectedText,
         Message,
@@ -74,6 +76,7 @@ class StreamParser(UsualObjects):
     HEADS = ("",)
     ANCHORS = ("<#assistant#>",)
     AROUND_REASONING = (("<#plan#>",), ("<#/plan#>",))
+    HEADED = False
     AT_LINES = True
     AT_ENDS = True
     REASONS = True
@@ -170,7 +173,7 @@ class StreamParser(UsualObjects):
     TO_ARGUMENTS = ', "input": {'
     USUAL_KEYS = ("tool", "input")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
+    BREAKS = Breaks(
         ("mark", "<#assistant#>", "", "", 0), ("mark", "<#/acts#>", "", "", 0), ("mark", "<#acts#>", "", "", 1),
         ("mark", "<#over#>", "", "", 0), ("mark", "```python <#acts#> {", "", "", 0),
         ("mark", "```json <#acts#> {", "", "", 0), ("mark", "```xml <#acts#> {", "", "", 0),

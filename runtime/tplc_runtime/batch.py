@@ -6,14 +6,12 @@ rows_of(StreamParser, ["Hi.", None], None, None)
 
 from __future__ import annotations
 
-import json
-
 from .message import Diagnostic, checked_text
-from .schema import Parameters, parameters_of
+from .schema import parameters_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
     from typing import Any
 
     Row = dict[str, Any]
@@ -21,31 +19,32 @@ if TYPE_CHECKING:
 MOST_TOOLS = 1000  # the most distinct lists of tools that are kept
 
 
-def tools_of(tools: object, known: dict[str, tuple[Parameters, str]]) -> tuple[Parameters, str]:
-    """Return the parameters of the tools, and the error if they can't be read.  Each JSON text is read once."""
+def tools_of(tools: object, known: dict[str, tuple[object, str]]) -> tuple[object, str]:
+    """Return the tools, and the error if they can't be read.  Each JSON text is read once."""
     if not isinstance(tools, str):
-        return parameters_of(tools), ""
+        return tools, ""
+    import json  # takes longer than all of a parser without calls, which needs it only here
+
     if tools not in known:
         if len(known) >= MOST_TOOLS:
             known.clear()
         try:
-            known[tools] = parameters_of(json.loads(tools) if tools.strip() else None), ""
+            known[tools] = json.loads(tools) if tools.strip() else None, ""
         except (ValueError, RecursionError) as error:
-            known[tools] = Parameters(), "the tools are not JSON: " + str(error)
+            known[tools] = None, "the tools are not JSON: " + str(error)
     return known[tools]
 
 
 def rows_of(
-    parser: Callable[..., Any],
-    texts: Iterable[str | None],
-    prompts: str | Sequence[str | None] | None,
-    tools: object,
+    parser: Any, texts: Iterable[str | None], prompts: str | Sequence[str | None] | None, tools: object
 ) -> list[Row | None]:
     """Return a row for each text, and None for None.  `prompts` and `tools` are one value for all texts, or a list with
     one for each."""
     rows = tools if isinstance(tools, (list, tuple)) and any(not isinstance(tool, dict) for tool in tools) else None
-    read: dict[str, tuple[Parameters, str]] = {}
+    read: dict[str, tuple[object, str]] = {}
     usual = tools_of(tools if rows is None else None, read)
+    if parser.CALLS:
+        usual = parameters_of(usual[0]), usual[1]
     found: list[Row | None] = []
     if isinstance(texts, (str, bytes)):
         raise TypeError(f"texts: expected a list of texts, got {type(texts).__name__}")
@@ -63,13 +62,11 @@ def rows_of(
 
 def _row(stream: Any, problem: str) -> Row:
     message = stream.message
-    diagnostics = [diagnostic._asdict() for diagnostic in stream.diagnostics]
-    if problem:
-        diagnostics.insert(0, Diagnostic(0, problem, "tools_not_read")._asdict())
+    notes = [Diagnostic(0, problem, "tools_not_read")] if problem else []
     return {
         "content": message["content"],
         "reasoning_content": message["reasoning_content"],
         "tool_calls": [{"id": call["id"], **call["function"]} for call in message["tool_calls"]],
         "incomplete": stream.incomplete,
-        "diagnostics": diagnostics,
+        "diagnostics": [note._asdict() for note in notes + stream.diagnostics],
     }

@@ -26,6 +26,7 @@ CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
 
 class Machine(Slots):
     CALLS: ClassVar[bool] = True
+    WAITS: ClassVar[bool] = True
     NAMES_ALIKE: ClassVar[bool] = False  # tools may be called with a namespace, or with other separators
     READ_AGAIN: ClassVar[bool] = False  # failed calls are read again, by the tools' names
     AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
@@ -244,7 +245,7 @@ class Machine(Slots):
         raise NotImplementedError
 
     def _no_call(self, expected: str) -> bool:
-        if self.SHORT_OPENERS and self._begins_call(self._pos):
+        if self.SHORT_OPENERS and self.DISTINCT and self._begins_call(self._pos):
             return self._final and self._cut_off()  # the whole opener, without its end
         if expected == "end" and (self._skip or self._mark.kind == "separator"):
             if self.DISTINCT:

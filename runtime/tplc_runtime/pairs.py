@@ -153,11 +153,11 @@ class Pairs(Repairs):
         found = self._key_otherwise(start)
         if found is None:
             return False
-        key, pos, end = found
+        key, _, end = found
         if not key:
             return None
         self._pos = start  # diagnostics are about the pair, in any chunking
-        if pos == start and self.PAIR_OPENS:
+        if self.PAIR_OPENS and found[1] == start:
             self._lost("argument_not_opened", f"the argument {key} is not opened")
         else:
             self._note("other_form_of_argument", f"the argument {key} is not written as the template does")

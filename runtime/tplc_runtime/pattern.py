@@ -21,18 +21,18 @@ LOOK_BACK = LONGEST_FOLLOW + MOST_SPACE + 4  # the same with the white space bef
 
 
 class Pattern:
-    """Compiled at its first use, because importing a parser should be fast.  A dot matches any character."""
+    """A regular expression, compiled when it is first used: importing a parser should be fast.  A dot matches any
+    character."""
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
-        self.match: Any = lambda *given: self._compiled().match(*given)
-        self.search: Any = lambda *given: self._compiled().search(*given)
-        self.fullmatch: Any = lambda *given: self._compiled().fullmatch(*given)
-        self.finditer: Any = lambda *given: self._compiled().finditer(*given)
-        self.sub: Any = lambda *given: self._compiled().sub(*given)
+        self._compiled: Any = None
 
-    def _compiled(self) -> re.Pattern[str]:
-        found = re.compile(self.pattern, re.DOTALL)
-        self.match, self.search, self.fullmatch = found.match, found.search, found.fullmatch
-        self.finditer, self.sub = found.finditer, found.sub
+    def __getattr__(self, name: str) -> Any:
+        """Return a method of the compiled pattern, and keep it as an attribute."""
+        if self._compiled is None:
+            self._compiled = re.compile(self.pattern, re.DOTALL)
+        found = getattr(self._compiled, name)
+        if hasattr(self, "__dict__"):  # a class that mypyc compiled has none
+            setattr(self, name, found)
         return found

@@ -529,7 +529,8 @@ class _Mapper:
         if kind == "typed_value":
             typed = self.typed(choice, types)
             if typed is not None:
-                return BITS.get(typed, typed) if types_of(schema, root) == BOOLEAN else typed
+                is_bit = types_of(schema, root) == BOOLEAN and (types is None or "boolean" in types)
+                return BITS.get(typed, typed) if is_bit else typed
         if not self.of(choice) and choice.end == len(self.text) and not self.text[-1:].isspace():
             return "null"  # the value has not begun
         text = self.of(choice)

@@ -16,7 +16,7 @@ from .callobjects import NO_NAME, CallReader
 from .machine import CLOSER_KINDS
 from .pattern import NAME_LIMIT, Pattern
 from .repairs import LEFT_SIGNS, is_empty_object
-from .scanner import NO_MARKERS, Scanner
+from .scanner import NO_BREAKS, NO_MARKERS, Breaks, Scanner
 from .schema import Parameters, fits, is_odd_key, keys_of, properties_of, tool_named
 from .second import FIRST_KEY, NO_BRACE, arguments_in, arguments_of, calls_in, is_wrapper, loaded, may_be_calls
 from .second import STYLES as ANY_STYLES
@@ -59,7 +59,7 @@ class SpelledOtherwise:
     """How a format writes calls: what its readers need to know."""
 
     styles: Styles
-    breaks: Scanner = NO_MARKERS
+    breaks: Breaks = NO_BREAKS
     follow: tuple[Pattern, Pattern] = (NEVER, NEVER)
     fields: Mapping[tuple[str, ...], str] = field(default_factory=dict)
     closers: tuple[str, ...] = ()

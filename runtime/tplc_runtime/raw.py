@@ -293,6 +293,7 @@ class RawPairs(Pairs):
         self._by_schema = types if self.RETYPED else None  # by the schema alone
         if self.TYPE_WORDS and word in self.TYPE_WORDS:
             types = typed_as(types, frozenset(self.TYPE_WORDS[word]))
+            self._by_schema = self._by_schema if "boolean" in types else None  # 1 is no boolean if it is a number
         end: End = Closer(key.join(self.VALUE_CLOSE)) if self.VALUE_CLOSE else self._end_of_value()
         if self.LAST_CLOSER:
             self._closer = end if self.VALUE_CLOSE else self.AFTER_VALUE

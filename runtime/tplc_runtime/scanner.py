@@ -16,6 +16,7 @@ from .pattern import Pattern
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
     Marker = tuple[str, str, str, str, int]
 
@@ -45,32 +46,18 @@ class Match:
 
 class Scanner:
     """The markers that count in one place.  Each has its kind, its core (with a space for optional white space), the
-    white space before and after it, and whether it may be part of a longer one (1) or its beginning (2), or is spelled
-    differently (4): the sum.
+    white space before and after it, and what is known about it (PART_OF_LONGER, …).
 
     `find` has a group for each marker; `near` matches at their possible beginnings.  `width`: the length of the longest
-    truncated marker at the end.  `leads` is their leading white space.  `word`, of a slot: a plain word up to the
-    text's end or to an unambiguous marker; `trails` is the white space after each, None for markers that don't belong
-    to the slot. `first`: the first characters of markers; `wordless`: none of them is a character of words.
+    truncated marker at the end.  `leads` is their leading white space.
     """
 
     def __init__(
-        self,
-        *markers: Marker,
-        find: str = NOTHING,
-        near: str = NOTHING,
-        width: int = 1,
-        leads: str = "",
-        word: str = NOTHING,
-        trails: Sequence[str | None] = (),
-        first: str = "",
-        wordless: bool = True,
+        self, *markers: Marker, find: str = NOTHING, near: str = NOTHING, width: int = 1, leads: str = ""
     ) -> None:
         self.markers, self.width, self.leads = markers, width, leads
-        self.cores: tuple[str, ...] = ()  # the same, computed when it is first needed
+        self._cores = tuple([marker[1] for marker in markers])
         self._find, self._near = Pattern(find), Pattern(near)
-        self.word, self.trails = Pattern(word), trails
-        self.first, self.wordless = first, wordless
 
     def find(self, buf: str, pos: int, stop: int = sys.maxsize) -> Match | None:
         """Return the leftmost and longest marker from `pos` on."""
@@ -92,9 +79,7 @@ class Scanner:
         """Return a marker that the text from `pos` to the end could become; "" if there is none."""
         if len(buf) - pos > self.width or self._near.match(buf, pos) is None:
             return ""
-        if self.cores == ():
-            self.cores = tuple([marker[1] for marker in self.markers])
-        return truncated_core(self.cores, buf[pos:])
+        return truncated_core(self._cores, buf[pos:])
 
     def is_truncated(self, buf: str, pos: int, kinds: Sequence[str], least: int = 1) -> bool:
         """Return whether a marker of these kinds is truncated at the output's end, with at least so many characters."""
@@ -138,7 +123,26 @@ class Scanner:
         return at
 
 
+class SlotEnds(Scanner):
+    """The markers that end a slot.  `word`: a plain word up to the text's end or to an unambiguous marker; `trails` is
+    the white space after each, None for markers that don't belong to the slot."""
+
+    def __init__(self, *markers: Marker, word: str = NOTHING, trails: Sequence[str | None] = (), **found: Any) -> None:
+        super().__init__(*markers, **found)
+        self.word, self.trails = Pattern(word), trails
+
+
+class Breaks(Scanner):
+    """Markers that occur in no name, and in values only inside a string.  `first`: their first characters; `wordless`:
+    none of these is a character of words."""
+
+    def __init__(self, *markers: Marker, first: str = "", wordless: bool = True, **found: Any) -> None:
+        super().__init__(*markers, **found)
+        self.first, self.wordless = first, wordless
+
+
 NO_MARKERS = Scanner()
+NO_BREAKS = Breaks()
 
 
 class ExpectedText:

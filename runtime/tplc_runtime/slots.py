@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from .pattern import NAME_LIMIT, Pattern
-from .scanner import NO_MARKERS, PLAIN_WORD, SPELLED_OTHERWISE, Match, Scanner
+from .scanner import NO_BREAKS, PLAIN_WORD, SPELLED_OTHERWISE, Breaks, Match, Scanner
 from .schema import properties_of
 from .turn import SPELLING, TurnStates, next_char
 
@@ -25,7 +25,7 @@ MOST_ODD = 64  # the most names with unusual characters that are searched for
 class Slots(TurnStates):
     ODD_NAMES: ClassVar[bool] = False  # names that contain ends of names are searched for
     COUNTED: ClassVar[bool] = False  # calls are written with a number
-    BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that never occur in names, or in values outside of a string
+    BREAKS: ClassVar[Breaks] = NO_BREAKS  # markers that never occur in names, or in values outside of a string
     _others: Sequence[tuple[str, str]] = ()  # diagnostics of the slots: codes and texts
     _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that contain ends of names
 
@@ -146,9 +146,8 @@ class Slots(TurnStates):
         self._odd = {} if self._odd is None else self._odd
         if (slot, of) not in self._odd:
             names = self._tools if slot == "name" else properties_of(self._tools.get(of)) if slot == "key" else ()
-            plain = ends.wordless  # then no end occurs in a word
-            names = [name for name in names if not (plain and name.isidentifier())]
             odd = [name for name in names if "\n" in name or ends.find(name, 0) is not None]
+            odd = [name for name in odd if not name.isidentifier()]
             fit = (name for name in odd if name == name.strip() and 0 < len(name) < NAME_LIMIT)
             self._odd[slot, of] = sorted(fit, key=len, reverse=True)[:MOST_ODD]
         return self._odd[slot, of]

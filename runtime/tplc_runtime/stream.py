@@ -42,8 +42,12 @@ class Stream(Copied):
     ANCHORS: ClassVar[Sequence[str]] = ()
     CALLS: ClassVar[bool] = False  # the format has calls
     AT_LINES: ClassVar[bool] = False  # some markers count only at a line's start,
+    AT_ENDS: ClassVar[bool] = False  # and some at the output's end, or before another marker
     WHOLE: ClassVar[Any] = None  # an ordinary text opens a call only where a whole call follows
-    REASONS: ClassVar[bool] = False  # reasoning has an opener
+    REASONING: ClassVar[bool] = True  # the format has reasoning,
+    REASONS: ClassVar[bool] = False  # and an opener of it
+    HEADED: ClassVar[bool] = True  # generation prompts contain a part of the answer
+    WAITS: ClassVar[bool] = False  # states wait for the rest of a marker
     KEEPS_PENDING: ClassVar[bool] = False  # `feed` handles pending text
     ESCAPES: ClassVar[Any] = None  # texts that stand for characters, by kind of text
     SPACE: ClassVar[str] = ""  # the white space that the template writes before the content
@@ -63,7 +67,6 @@ class Stream(Copied):
     ) -> None:
         self.diagnostics: list[Diagnostic] = []
         self.incomplete = False
-        self._tools = parameters_of(tools)
         self._reasoning_on, self._calls_on, self._echo = parse_reasoning, parse_tool_calls, echo
         self._out = self.TRANSCRIPT(json_content)
         if self.ESCAPES:
@@ -72,17 +75,25 @@ class Stream(Copied):
         self._buf, self._pos, self._base = "", 0, 0
         self._parts: list[str] = []  # text that isn't examined before _wanted characters of it have arrived
         self._wanted = 0
-        # Whether the buffer, from there on, is still undecided: while it is, no state has to examine it.
-        self._undecided: Callable[[str, int], object] | None = None
-        self._undecided_from = 0
-        self._through: Callable[[Any, str], list[Delta]] | None = None  # reads JSON that is emitted as it arrives
         self._final = False
         # The state of the turn.
         self._state: Callable[[Any], bool] = self._first_state()
         self._mark = NO_MATCH
         self._skip = 0  # its length, and that of the white space before it
-        self._open = False  # the last call is not complete
+        if self.AT_LINES or self.AT_ENDS or self.CALLS:
+            self._line_start = True
+        if self.REASONS or self.CALLS:
+            self._opener = ""  # of the reasoning that is open
+        if self.WAITS:
+            # Whether the buffer, from there on, is still undecided: while it is, no state has to examine it.
+            self._undecided: Callable[[str, int], object] | None = None
+            self._undecided_from = 0
         if self.CALLS:
+            self._tools = parameters_of(tools)
+            self._through: Callable[[Any, str], list[Delta]] | None = None  # reads JSON that is emitted as it arrives
+            self._plain_value = False  # as _plain_text, for an argument
+            self._literal = False  # after a failed call: its closers are text
+            self._open = False  # the last call is not complete
             self._closed = False  # its closing marker was read
             self._unclosed = False  # its arguments have ended, the last of its closers was not read
             # The state to return to if a call turns out to be text.
@@ -91,14 +102,11 @@ class Stream(Copied):
             self._long_names = "\n" in "".join(self._tools)
         self._space = self.SPACE  # white space of the template that may still come
         self._fresh = True  # only white space was read in this part so far
-        self._line_start = True
-        self._literal = False  # after a failed call: its closers are text
-        self._opener = ""  # of the reasoning that is open
         # The kind of text that is open, and how to find its possible end: the end of the safe prefix, -1 if a state
         # must decide. If nothing is pending, most chunks of a value or another text can be passed on as they are;
         # _passed are those that were.
         self._within = ""
-        self._plain_value = self._plain_text = False
+        self._plain_text = False
         self._plain_to: Callable[[str], int] = len
         self._passed: list[str] = []
         self._consume_head(None if prompt is None else checked_text("prompt", prompt), continue_final_message)
@@ -159,18 +167,20 @@ class Stream(Copied):
         raise TypeError("a parser cannot be pickled: keep the text that it was fed, and feed that to a new one")
 
     def _consume_head(self, prompt: str | None, continued: bool) -> None:
-        head = self.HEADS[0]
+        head = self.HEADS[0] if self.HEADED else ""
         if prompt is not None and continued:
             head = continued_head(prompt, self.ANCHORS, self.AROUND_REASONING)
-        elif prompt is not None:
+        elif self.HEADED and prompt is not None:
             head = known_head(prompt, self.HEADS, self.ANCHORS)
         if not head:
             return
         self._base = -len(head)
         self._out.waiting = self._advance(head)
         if not self._echo:
-            self._out.forget(self._open)
+            self._out.forget()
             self.diagnostics.clear()
+            if self.CALLS:
+                self._out.forget_calls(self._open)
             if self.CALLS and self._open:
                 self._out.announce()
             if self.REASONS and not self._reasoning_on:
@@ -192,11 +202,11 @@ class Stream(Copied):
         self._passed.clear()
         if text:
             self._base += len(text)
-            if self.AT_LINES and kind not in ("arguments", "value"):
+            if self.AT_LINES and (not self.CALLS or kind not in ("arguments", "value")):
                 self._line_start = at_line_start(text, self._line_start)
             if self.WHOLE:
                 self._in_word = is_word(text[-1])
-            self._out.texts[kind].append(self._json(text) if kind == "arguments" else text)
+            self._out.texts[kind].append(self._json(text) if self.CALLS and kind == "arguments" else text)
 
     def _more(self, chunk: str) -> list[Delta]:
         """Handle a chunk that may contain more than plain text; if it only continues the text, no state is needed."""
@@ -204,7 +214,7 @@ class Stream(Copied):
             return self._late(chunk)
         if self.CALLS and self._through is not None:
             return self._through(self, chunk)
-        if self._undecided is not None:
+        if self.WAITS and self._undecided is not None:
             self._buf += chunk
             return [] if self._undecided(self._buf, self._undecided_from) else self._advance("")
         if self._wanted > len(chunk):
@@ -219,10 +229,13 @@ class Stream(Copied):
         if stop < 0:
             return self._advance(chunk)
         self._buf, text = text[stop:], text[:stop]
-        self._plain_value = kind == "arguments" and self._buf == ""
-        self._plain_text = kind not in ("arguments", "value") and (self.KEEPS_PENDING or self._buf == "")
+        if self.CALLS:
+            self._plain_value = kind == "arguments" and self._buf == ""
+            self._plain_text = kind not in ("arguments", "value") and (self.KEEPS_PENDING or self._buf == "")
+        else:
+            self._plain_text = self.KEEPS_PENDING or self._buf == ""
         self._passed.append(text)
-        if text == "" or kind == "value":
+        if text == "" or (self.CALLS and kind == "value"):
             return []
         if self.CALLS and kind == "arguments":
             return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": self._json(text)}}]}]
@@ -241,15 +254,21 @@ class Stream(Copied):
 
     def _goes_on(self, kind: str, plain_to: Callable[[str], int] = len) -> None:
         """Declare that the next chunk may continue text of this kind, "" for none."""
-        self._within, self._plain_to, self._undecided, self._through = kind, plain_to, None, None
-        self._plain_value = kind == "arguments"
-        self._plain_text = kind not in ("", "arguments", "value")
+        self._within, self._plain_to = kind, plain_to
+        if self.WAITS:
+            self._undecided = None
+        if self.CALLS:
+            self._through, self._plain_value = None, kind == "arguments"
+        self._plain_text = kind not in ("", "arguments", "value") if self.CALLS else kind != ""
 
     def _advance(self, chunk: str) -> list[Delta]:
         if self._passed:
             self._settle()
-        self._within, self._undecided, self._through = "", None, None
-        self._plain_value = self._plain_text = False
+        self._within, self._plain_text = "", False
+        if self.WAITS:
+            self._undecided = None
+        if self.CALLS:
+            self._through, self._plain_value = None, False
         if self._parts:
             chunk = "".join(self._parts) + chunk
             self._parts.clear()
@@ -258,7 +277,8 @@ class Stream(Copied):
         while self._pos < len(self._buf) and self._state(self):
             pass
         self._base += self._pos
-        self._undecided_from -= self._pos
+        if self.WAITS:
+            self._undecided_from -= self._pos
         self._buf, self._pos = self._buf[self._pos :], 0
         pending = len(self._buf)
         if pending > PENDING_LIMIT and not self._final:
@@ -266,8 +286,9 @@ class Stream(Copied):
         if self._space or self._wanted or self._base < 0:
             self._goes_on("")
         elif pending:
-            self._plain_value = False
-            self._plain_text = self._plain_text and self.KEEPS_PENDING
+            if self.CALLS:
+                self._plain_value = False
+            self._plain_text = self.KEEPS_PENDING and self._plain_text
         return self._out.deltas()
 
     @property

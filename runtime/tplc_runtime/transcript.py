@@ -15,7 +15,7 @@ from .signs import Signs
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
+    from typing import Any, ClassVar
 
     from .message import Delta, Message, ToolCall
 
@@ -24,14 +24,19 @@ class Transcript(Copied):
     """Keeps text by kind: content, reasoning_content and arguments (of the last call) belong to the message; pending is
     text of a kind that isn't known yet, value is text of a value, and trailing is no part of the message."""
 
+    CALLS: ClassVar[bool] = True
+    REASONING: ClassVar[bool] = True
     ESCAPES: Mapping[str, Signs] | None = None  # the texts that stand for characters, by kind of text
     _cut_escape, _cut_kind = "", ""  # what may be the beginning of such a text, at the end of a text of this kind
 
     def __init__(self, json_content: bool = False) -> None:
-        self.texts: dict[str, list[str]] = {"content": [], "reasoning_content": [], "arguments": []}
-        self.texts.update(value=[], pending=[], trailing=[])
-        self.calls: list[tuple[str, str | None, str]] = []  # name, id, arguments (those of the last are in texts)
-        self.index = -1  # of the last call
+        self.texts: dict[str, list[str]] = {"content": [], "trailing": []}
+        if self.REASONING:
+            self.texts.update(reasoning_content=[], pending=[])
+        if self.CALLS:
+            self.texts.update(arguments=[], value=[])
+            self.calls: list[tuple[str, str | None, str]] = []  # name, id, arguments (those of the last are in texts)
+            self.index = -1  # of the last call
         self.fence = Fence() if json_content else None
         self.waiting: list[Delta] = []  # not returned yet
         self._pieces: list[str] = []  # the text of the next delta, and its kind
@@ -81,9 +86,9 @@ class Transcript(Copied):
         kind, text = self._kind, "".join(self._pieces)
         self._pieces.clear()
         self.texts[kind].append(text)
-        if kind == "arguments":
+        if self.CALLS and kind == "arguments":
             self.waiting.append({"tool_calls": [{"index": self.index, "function": {"arguments": text}}]})
-        elif kind not in ("pending", "trailing"):
+        elif kind != "trailing" and (not self.REASONING or kind != "pending"):
             self.waiting.append({kind: text})
 
     def deltas(self) -> list[Delta]:
@@ -140,29 +145,35 @@ class Transcript(Copied):
         self.calls[-1] = (name, call_id, arguments)
         self.waiting.append({"tool_calls": [{"index": self.index, "id": call_id}]})
 
-    def forget(self, calls: int) -> None:
-        """Treat everything as prefilled, except so many calls, which continue."""
-        self.texts.update(content=[], reasoning_content=[], arguments=[])
-        self.calls, self.waiting = self.calls[len(self.calls) - calls :], []
+    def forget(self) -> None:
+        """Treat all text as prefilled."""
+        self.waiting, self.texts["content"] = [], []
+        if self.REASONING:
+            self.texts["reasoning_content"] = []
+
+    def forget_calls(self, kept: int) -> None:
+        """Treat all calls as prefilled, except so many of the last, which continue."""
+        self.texts["arguments"] = []
+        self.calls = self.calls[len(self.calls) - kept :]
         self.index = len(self.calls) - 1
 
     def is_silent(self) -> bool:
         if self.ESCAPES and self._cut_escape:
             return False
-        return not (self.calls or self._pieces or any(self.texts.values()))
+        return not ((self.CALLS and self.calls) or self._pieces or any(self.texts.values()))
 
     def to_message(self) -> Message:
-        kinds = ("content", "reasoning_content", "arguments")
-        content, reasoning, last = ("".join(self.texts[kind]) for kind in kinds)
-        calls: list[ToolCall] = [
-            {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
-            for name, call_id, arguments in self.calls
-        ]
-        if calls:
-            calls[-1]["function"]["arguments"] = last
-        return {
-            "role": "assistant",
-            "content": None if not content and (reasoning or calls) else content,
-            "reasoning_content": reasoning or None,
-            "tool_calls": calls,
-        }
+        content = "".join(self.texts["content"])
+        message: Message = {"role": "assistant", "content": content, "reasoning_content": None, "tool_calls": []}
+        if self.REASONING:
+            message["reasoning_content"] = "".join(self.texts["reasoning_content"]) or None
+        if self.CALLS and self.calls:
+            calls: list[ToolCall] = [
+                {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
+                for name, call_id, arguments in self.calls
+            ]
+            calls[-1]["function"]["arguments"] = "".join(self.texts["arguments"])
+            message["tool_calls"] = calls
+        if (self.REASONING or self.CALLS) and not content and (message["reasoning_content"] or message["tool_calls"]):
+            message["content"] = None
+        return message

@@ -38,7 +38,6 @@ def next_char(buf: str, pos: int) -> int:
 
 
 class TurnStates(Stream):
-    AT_ENDS: ClassVar[bool] = False  # and some at the output's end, or before another marker
     KEEPS: ClassVar[bool] = False  # some are text where they stand, or where the caller wants them so
     PENDING_TEXT: ClassVar[bool] = False  # the kind of a text is decided by its end
     HEADERS_ALIKE: ClassVar[bool] = False  # the end of a call's name may also open a message
@@ -106,24 +105,23 @@ class TurnStates(Stream):
         if mark is None or not found:
             if not blank:
                 self._text(kind, end)
-                passed = kind != "pending" and self._out.fence is None and (self._reasoning_on or not self._opener)
-                if self.ESCAPES:
-                    passed = passed and kind not in self.ESCAPES
+                passed = self._out.fence is None and (not self.REASONS or self._reasoning_on or not self._opener)
+                if self.PENDING_TEXT or self.ESCAPES:
+                    passed = passed and kind != "pending" and kind not in (self.ESCAPES or ())
                 self._goes_on(kind if passed else "", marks.safe_prefix_end)
             elif self._final:
                 self._last_space(kind, end)
             return ""
         # If the whole turn is white space, that white space is the content.
         alone = mark.kind == "end" and kind == "content" and self._out.is_silent()
-        literal = False
-        if self.KEEPS:
-            literal = self._is_text(mark)
-        lead = 0 if literal else end - pos if blank and not alone else trailing_overlap(buf[pos:end], mark.lead)
-        if not blank or literal or alone:
+        lead = end - pos if blank and not alone else trailing_overlap(buf[pos:end], mark.lead)
+        if self.KEEPS and (literal := self._is_text(mark)):
+            lead = 0
+        if not blank or alone or (self.KEEPS and literal):
             self._text(kind, end - lead)
-        # A call may turn out to be text, and then the white space before it is text too.
-        self._pos = end - lead if mark.kind in OPENER_KINDS else end
         self._mark = mark
+        # A call may turn out to be text, and then the white space before it is text too.
+        self._pos = end - lead if self.CALLS and mark.kind in OPENER_KINDS else end
         self._skip = mark.end - self._pos
         if self.KEEPS and literal and mark.kind not in REASONING_KINDS:
             self._keep(kind)
@@ -160,7 +158,7 @@ class TurnStates(Stream):
                         return counting
                 if line_start and mark.kind == "line":
                     return outer if outer is not None and outer.kind == "line" and mark.start < outer.end else mark
-                if self.DISTINCT and self._tools and mark.kind == "line":
+                if self.CALLS and self.DISTINCT and self._tools and mark.kind == "line":
                     counting = self._without_closer(marks, mark)
                     if counting is not None:
                         return counting
@@ -270,7 +268,9 @@ class TurnStates(Stream):
             self._note_spelling()
         self._pos += self._skip
         self._space = self._mark.trail
-        self._fresh, self._literal = fresh, False
+        self._fresh = fresh
+        if self.CALLS:
+            self._literal = False
         if self.HEADERS_ALIKE:
             self._kept = False
         if self.AT_LINES:
@@ -326,7 +326,9 @@ class TurnStates(Stream):
         raise NotImplementedError
 
     def _end_turn(self) -> bool:
-        self._opener, self._state = "", type(self)._over
+        self._state = type(self)._over
+        if self.REASONS:
+            self._opener = ""
         return self._drop()
 
     def _keep(self, kind: str) -> bool:
@@ -340,7 +342,7 @@ class TurnStates(Stream):
     def _is_text(self, mark: Match) -> bool:
         """Return whether the marker belongs to a part that stays in the content."""
         if mark.kind == "stray":
-            return self._literal or not self._reasoning_on
+            return (self.CALLS and self._literal) or not self._reasoning_on
         if mark.kind == "empty":
             return not self._calls_on
         if self.HEADERS_ALIKE and mark.kind == "name_end":
@@ -370,7 +372,7 @@ class TurnStates(Stream):
         if len(self._buf) - pos > LONGEST_CUT:
             return False  # without a copy of all that follows, for each place that is asked about
         rest = "".join(self._buf[pos:].split())
-        if len(rest) < LEAST_CUT or rest.isalnum() or self._literal or not (self._calls_on and self.DISTINCT):
+        if len(rest) < LEAST_CUT or rest.isalnum() or self._literal or not self._calls_on:
             return False
         return truncated_core(self.OPENERS, self._buf[next_char(self._buf, pos) :]) != ""
 
@@ -382,18 +384,19 @@ class TurnStates(Stream):
 
     def _is_cut(self, marks: Scanner, pos: int) -> bool:
         """Return whether the remaining text at the output's end is a truncated opener of a call, or a truncated end."""
-        if self.CALLS and self._begins_call(pos):
+        if self.CALLS and self.DISTINCT and self._begins_call(pos):
             return True
         if not self.CUT_MARKERS:
             return False
         rest = "".join(self._buf[pos:].split())
         if len(rest) < LEAST_CUT or rest.isalnum() or not any(map(str.isalnum, rest)):
             return False
-        return marks.is_truncated(self._buf, next_char(self._buf, pos), CUT_KINDS, LEAST_CUT) and not self._literal
+        at = next_char(self._buf, pos)
+        return (not self.CALLS or not self._literal) and marks.is_truncated(self._buf, at, CUT_KINDS, LEAST_CUT)
 
     def _end_of_cut(self) -> None:
         """Drop a truncated marker at the end."""
-        if self.CALLS and self._begins_call(self._pos):
+        if self.CALLS and self.DISTINCT and self._begins_call(self._pos):
             self._cut_off()
             return
         self._note("ends_in_marker", "the output ends inside a marker")

@@ -56,6 +56,7 @@ class TypedWraps(RawPairs):
     def _open_wrap(self, start: int, opened: str, types: Sequence[str], ends: Any) -> None:
         if types:
             self._types = typed_as(self._types, frozenset(types))
+            self._by_schema = self._by_schema if "boolean" in self._types else None
             self._as = "all" if self._all else "string" if self._types == frozenset(["string"]) else ""
         if not opened:
             return

@@ -14,14 +14,14 @@ from json.encoder import encode_basestring
 
 from .message import Copied
 from .pattern import LONGEST_FOLLOW, LONGEST_KEY, MOST_SPACE, Pattern
-from .scanner import NO_MARKERS
+from .scanner import NO_BREAKS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any, ClassVar
 
-    from .scanner import Scanner
+    from .scanner import Breaks
 
 NUMBER = Pattern(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
 LOOSE_NUMBER = Pattern(r"([+-]?)([0-9][0-9_]*)?(?:(\.)([0-9_]*))?([eE][+-]?[0-9]+)?")
@@ -155,7 +155,7 @@ class Reader(Copied):
     FOLLOWED: ClassVar[bool] = False
     follow: tuple[Pattern, ...] = ()  # what may follow the value: a pattern, and one for the output's end
 
-    def __init__(self, styles: tuple[Style, Style, Style], breaks: Scanner = NO_MARKERS) -> None:
+    def __init__(self, styles: tuple[Style, Style, Style], breaks: Breaks = NO_BREAKS) -> None:
         self.breaks, self.first = breaks, breaks.first
         self.styles, self.style = styles, styles[0]
         self.want = "value"  # … item, key, member (a key after a comma), colon, comma; "" at the end

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Sequence
 
 import pytest
 
 from tests.conftest import ROOT
 from tplc.backends.python import generate
-from tplc.backends.python.embed import _without, embed
+from tplc.backends.python.embed import embed
+from tplc.backends.python.fold import fold
 from tplc.driver import load_ir
 from tplc.verify.artifact import load_module
 
@@ -65,79 +65,69 @@ def test_what_a_nearer_class_stands_in_for() -> None:
     assert {"RawPairs._finish", "Pairs._finish"} <= methods(embedded("return self._pairs()", "RawPairs"))
 
 
-def test_branches_that_are_left_out() -> None:
-    source = """
-def f(self, x):
+SOURCE = """def f(self, x):
     # More of it.
-    if self.FIRST and x:
+    if self.OFF and x:
         return 1
-    if self.FIRST or self.SECOND:
+    if self.ON:
+        # Why.
+        x += 1
+    if self.OFF:
         return 2
-    if x and self.FIRST:
+    elif self.ON and x > 2:
         return 3
-    if self.FIRST:
+    elif self.OFF:
         return 4
     else:
+        x += 2
+    if x > 3:
         return 5
-"""
-    left = """
-def f(self, x):
-    if self.FIRST or self.SECOND:
-        return 2
-    if x and self.FIRST:
-        return 3
-    if self.FIRST:
-        return 4
-    else:
-        return 5"""
-    assert without(source, ["FIRST"]) == left
-    assert "return 2" not in without(source, ["FIRST", "SECOND"])
-    assert without(source) + "\n" == source
-
-
-def without(source: str, off: Sequence[str] = (), on: Sequence[str] = ()) -> str:
-    branches = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.If)]
-    return _without(source, branches, frozenset(off), frozenset(on))
-
-
-def test_what_is_always_so_is_not_asked() -> None:
-    source = """def f(self):
-    # Why.
-    if self.FIRST:
-        # What.
-        if self.SECOND and self.x:
-            return 1
-    if self.FIRST and (self.x or self.y):
-        return 2
-    if self.FIRST and (self.x) and (self.y):
-        return 3
-    elif self.SECOND and self.y:
-        return 4
-    if self.FIRST or self.x:
-        return 5
-    if self.FIRST:
+    elif self.ON:
         return 6
     else:
         return 7
-"""
-    asked = """def f(self):
-    # Why.
-    # What.
-    if self.x:
-        return 1
-    if self.x or self.y:
-        return 2
-    if (self.x) and (self.y):
-        return 3
-    elif self.y:
-        return 4
-    if self.FIRST or self.x:
-        return 5
-    if self.FIRST:
-        return 6
+    if self.OFF:
+        return 8
     else:
-        return 7"""
-    assert without(source, on=["FIRST", "SECOND"]) == asked
+        return 9
+    if not self.OFF and (x or self.OFF):
+        return 1 if self.ON else 2
+    y = x and (self.ON or x) and (self.OFF or not x)
+    z = 0 if self.OFF else x if y and not self.OFF else y
+    if self.ON and (x or y):
+        return f(x if self.OFF else x or y)
+    w = (
+        (not self.OFF or x)
+        and y
+        and (self.OFF or z)
+    )
+    return other(self.SOME, x) if self.SOME else y
+"""
+FOLDED = """def f(self, x):
+    # Why.
+    x += 1
+    if x > 2:
+        return 3
+    else:
+        x += 2
+    if x > 3:
+        return 5
+    else:
+        return 6
+    return 9
+    if x:
+        return 1
+    y = x and not x
+    z = x if y else y
+    if x or y:
+        return f(x or y)
+    w = y and z
+    return other(self.SOME, x) if self.SOME else y"""
+
+
+def test_flags_are_folded() -> None:
+    assert fold(SOURCE, {"ON": True, "OFF": False}.get) == FOLDED
+    assert fold(SOURCE, {}.get) + "\n" == SOURCE
 
 
 def test_a_method_that_only_others_stand_in_for_has_its_signature() -> None:

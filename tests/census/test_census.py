@@ -132,7 +132,7 @@ def test_where_it_cannot_be_written_is_told_before_any_work(run: Run, folder: Pa
     result = run("census", "models", "-o", "nowhere/one.jsonl")
     assert (result.code, result.err) == (
         2,
-        "tplc: nowhere/one.jsonl: cannot be written: its folder does not exist\n",
+        "tplc: nowhere/one.jsonl: cannot be written: its folder does not exist\n    create it: mkdir -p nowhere\n",
     )
     assert result.out == ""
 

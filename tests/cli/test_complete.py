@@ -42,7 +42,7 @@ OFFERED = [
     ("tplc compile a.jinja -t ", [*TARGETS, "training"]),
     ("tplc compile a.jinja --profile s", ["servers"]),
     ("tplc compile a.jinja --runtime ", ["standalone", "shared", "installed"]),
-    ("tplc compile a.jinja --reasoning o", ["outside"]),
+    ("tplc compile a.jinja --tag-reasoning o", ["outside"]),
     ("tplc compile a.jinja --limit render", ["render_seconds="]),
     ("tplc compile built", ["builtin:chatml"]),
     ("tplc inspect builtin:c", ["builtin:chatml"]),

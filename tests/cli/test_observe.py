@@ -73,7 +73,7 @@ def test_the_report(run: Run, outputs: Path) -> None:
 
 
 def test_proposals_are_written_and_mend(run: Run, outputs: Path, tmp_path: Path) -> None:
-    result = run("observe", "chat.jinja", "out.jsonl", "--write", "t.json", "--html", "page.html")
+    result = run("observe", "chat.jinja", "out.jsonl", "-o", "t.json", "--html", "page.html")
     assert (result.code, result.out) == (0, REPORT + "wrote                t.json\nwrote                page.html\n")
     assert json.loads((tmp_path / "t.json").read_text()) == {"tolerances": [PROPOSED]}
     page = (tmp_path / "page.html").read_text()
@@ -168,7 +168,7 @@ def test_what_is_no_output(run: Run, template: Path, tmp_path: Path, text: str, 
 
 def test_wrong_usage(run: Run, outputs: Path, tmp_path: Path) -> None:
     told = run("observe", "chat.jinja", "no.jsonl").err
-    assert told == "tplc: no.jsonl: there is no such file\n    name one of outputs\n"
+    assert told == "tplc: no.jsonl: there is no such file\n    this folder has out.jsonl\n"
     (tmp_path / "out.csv").write_text("")
     told = run("observe", "chat.jinja", "out.csv").err
     assert told == "tplc: out.csv: outputs are read from .jsonl, .parquet and .txt\n"

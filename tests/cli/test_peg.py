@@ -22,12 +22,12 @@ MESSAGE = {
 def test_parse_with_the_peg(run: Run, template: Path) -> None:
     run("compile", "chat.jinja", "-o", "chat.json", "-q")
     for source in ("chat.jinja", "chat.json"):
-        result = run("parse", source, "--engine", "peg", stdin=OUTPUT)
+        result = run("parse", source, "--with-peg", stdin=OUTPUT)
         assert (result.code, json.loads(result.out), result.err) == (0, MESSAGE, "")
 
 
 def test_parse_a_cut_output_with_the_peg(run: Run, template: Path) -> None:
-    result = run("parse", "chat.jinja", "--engine", "peg", stdin='<call>{"name": "look", "arguments": {"at": "y')
+    result = run("parse", "chat.jinja", "--with-peg", stdin='<call>{"name": "look", "arguments": {"at": "y')
     assert json.loads(result.out)["tool_calls"][0]["function"] == {"name": "look", "arguments": '{"at": "y"}'}
     assert (result.code, result.err) == (0, "the output is incomplete\n")
 
@@ -35,11 +35,10 @@ def test_parse_a_cut_output_with_the_peg(run: Run, template: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
-        (["chat.jinja", "--engine", "yacc"], "--engine yacc: no such engine; there are parser, peg"),
-        (["chat.jinja", "--engine", "peg", "--stream"], "--engine peg reads whole outputs: leave --stream out"),
+        (["chat.jinja", "--with-peg", "--stream"], "--with-peg reads whole outputs: leave --stream out"),
         (
-            ["chat.py", "--engine", "peg"],
-            "--engine peg needs a template or an IR: a generated parser is an engine of its own",
+            ["chat.py", "--with-peg"],
+            "--with-peg needs a template or an IR: a generated parser has no PEG",
         ),
     ],
 )
@@ -50,7 +49,7 @@ def test_usage(run: Run, template: Path, arguments: list[str], error: str) -> No
 
 def test_too_deep(run: Run, template: Path) -> None:
     text = '<call>{"name": "look", "arguments": {"at": ' + "[" * 5000
-    result = run("parse", "chat.jinja", "--engine", "peg", stdin=text)
+    result = run("parse", "chat.jinja", "--with-peg", stdin=text)
     assert (result.code, result.out) == (1, "")
     assert result.err == (
         "tplc: the output nests deeper than 100 levels, which is what the PEG engine takes: "

@@ -336,7 +336,9 @@ def test_check_reports(run: Run, project: Path) -> None:
     assert run("check", "--format", "xml").err == "tplc: no format is called 'xml': there are text, github, json\n"
     nowhere = run("check", "--junit", "no/report.xml")
     assert (nowhere.code, nowhere.out) == (2, "")
-    assert nowhere.err == "tplc: no/report.xml: cannot be written: its folder does not exist\n"
+    assert (
+        nowhere.err == "tplc: no/report.xml: cannot be written: its folder does not exist\n    create it: mkdir -p no\n"
+    )
     assert run("check", "--json").out == run("check", "--format", "json").out
     assert run("check", "--jobs", "0").err == "tplc: --jobs 0: expected 1 or more\n"
 
@@ -633,8 +635,8 @@ def test_a_source_is_one_of_the_manifest_s_folder(run: Run, project: Path, monke
     result = run("build", "-m", "sub/tplc.toml")
     assert (result.code, result.out) == (
         2,
-        "failed   hut: sub/hut.jinja: there is no such file or folder\n"
-        "failed   input: sub/-: there is no such file or folder\n"
+        "failed   hut: sub/hut.jinja: there is no such file or folder\n    sub has inn.jinja\n"
+        "failed   input: sub/-: there is no such file or folder\n    sub has inn.jinja, tplc.toml\n"
         "built    builtin: builtin.py (all messages)\n"
         "3 models: 1 built, 0 current, 2 failed\n",
     )
@@ -647,14 +649,16 @@ SOURCES = {"hut": "hut.jinja", "input": "-", "builtin": "builtin:chatml"}
     ("sources", "error"),
     [
         (["hat.jinja"], "hat.jinja: there is no such file or folder\n    did you mean hut.jinja?"),
-        (["hut.jinja", "nowhere/"], "nowhere/: there is no such file or folder"),
-        (["sub/inn.jinja"], "sub/inn.jinja: there is no such file or folder"),
+        (["hut.jinja", "nowhere/"], "nowhere/: there is no such file or folder\n"
+         "    this folder has hut.jinja, hut.py, inn.jinja, sub"),
+        (["sub/inn.jinja"], "sub/inn.jinja: there is no such file or folder\n    sub has no *.jinja"),
         (["builtin:hut"], "builtin:hut: there is no such built-in template\n"
          "    if the model follows a built-in template, name that as the source: builtin:chatml"),
         (["hut.py"], "hut.py: this is an artifact, not a template\n    name the template that it is made from"),
         (["-"], "-: standard input cannot be listed: a manifest names files that every build reads again"),
         ([""], "template: the name of its source is empty\n    give a file, a folder, a hub id, or - for stdin"),
-        (["hut.jinja", "-o", "no/new.toml"], "no/new.toml: cannot be written: its folder does not exist"),
+        (["hut.jinja", "-o", "no/new.toml"], "no/new.toml: cannot be written: its folder does not exist\n"
+         "    create it: mkdir -p no"),
         (["hut.jinja", "--force", "-o", "sub"], "sub: is a directory\n    name a file to write"),
     ],
 )  # fmt: skip

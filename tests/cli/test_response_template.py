@@ -68,7 +68,7 @@ def test_into_a_tokenizer_config(run: Run, template: Path, tmp_path: Path) -> No
             ["-t", "response_template", "--tools", "x.json"],
             "--tools is for --target gbnf, structural_tag, lark or peg, not for response_template",
         ),
-        (["--into", "none.json"], "none.json: there is no such file"),
+        (["--into", "none.json"], "none.json: there is no such file\n    this folder has no *.json"),
     ],
 )
 def test_usage(run: Run, template: Path, arguments: list[str], error: str) -> None:

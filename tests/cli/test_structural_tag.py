@@ -23,7 +23,7 @@ def test_compile(run: Run, template: Path, tmp_path: Path) -> None:
         ['<call>{"name":'],
     )
     # Written once, it is known as our own.
-    assert run(*asked, "--tool-choice", "required", "--reasoning", "outside").code == 0
+    assert run(*asked, "--tool-choice", "required", "--tag-reasoning", "outside").code == 0
     assert json.loads((tmp_path / "chat.structural_tag.json").read_text())["format"]["type"] == "grammar"
     assert run(*asked, "--legacy").code == 0
     assert json.loads((tmp_path / "chat.structural_tag.json").read_text())["triggers"] == ['<call>{"name":']
@@ -33,8 +33,8 @@ def test_compile(run: Run, template: Path, tmp_path: Path) -> None:
     ("arguments", "error"),
     [
         (["-t", "structural_tag"], "a grammar is made for one request: give --tools FILE or --json-schema FILE"),
-        (["-t", "structural_tag", "--reasoning", "x"], "--reasoning x: expected inside or outside"),
-        (["-t", "peg", "--reasoning", "outside"], "--reasoning is for --target structural_tag, not for peg"),
+        (["-t", "structural_tag", "--tag-reasoning", "x"], "--tag-reasoning x: expected inside or outside"),
+        (["-t", "peg", "--tag-reasoning", "outside"], "--tag-reasoning is for --target structural_tag, not for peg"),
         (["-t", "gbnf", "--legacy"], "--legacy is for --target structural_tag, not for gbnf"),
         (["-t", "peg", "--openai"], "--openai is for --target python, not for peg"),
         (["-t", "vllm", "--openai"], "--openai is for --target python, not for vllm"),

@@ -358,9 +358,9 @@ def _watch_consume_head(method: Method) -> Method:
 def _watch_forget(method: Method) -> Method:
     """What is pending of arguments in the prompt is not emitted at all."""
 
-    def forget(self: Any, calls: int) -> None:
+    def forget(self: Any) -> None:
         self._trace.exempt += [text for pieces in getattr(self, "pending", ()) for text in pieces]
-        method(self, calls)
+        method(self)
 
     return forget
 

@@ -17,7 +17,6 @@ from tplc.verify.artifact import load_module
 FOLDER = Path(__file__).parent.parent / "cases" / "reproductions"
 # How the reason of a refusal begins.
 REFUSED = {
-    "line-ends-reasoning": "cause: no message with reasoning and calls comes back; the shortest of them, reasoning and",
     "words-in-capitals": "words-in-capitals: calls cannot be read: the render depends on its words and holds none of",
 }
 # Texts that mention calls, and are none.

@@ -70,7 +70,7 @@ def test_a_state_decides_before_the_state_before_content() -> None:
     text = "%%. So.\n(use [] use)%%\n"
     message = form.parser.parse(text, parse_tool_calls=False)
     assert message["content"] == "%%. So.\n(use [] use)"
-    assert interpret(lower(form.ir), text).message == message
+    assert interpret(lower(form.ir), text, parse_tool_calls=False).message == message
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -245,10 +245,17 @@ def two_sections(plan: Plan) -> None:
     plan.kinds.append("a section for each call")
 
 
+ESCAPES = ("e", "e", "urlencode", "tojson", "indent(2)", "replace('<', '&lt;')")
+
+
 def escaped_content(plan: Plan) -> None:
-    """Text passes through a filter that escapes it."""
-    plan.content = plan.content.replace("{{- content -}}", "{{- content | e -}}", 1)
+    """Text passes through a filter that escapes it, or indents its lines; reasoning may pass through it as well."""
+    escape = plan.rng.choice(ESCAPES)
+    plan.content = plan.content.replace("{{- content -}}", "{{- content | " + escape + " -}}", 1)
     plan.kinds.append("escaped content")
+    if plan.reasoning is not None and plan.rng.random() < 0.5:
+        plan.reasons = plan.reasons.replace("{{- thought -}}", "{{- thought | " + escape + " -}}")
+        plan.kinds.append("escaped reasoning")
 
 
 TWISTS: tuple[Callable[[Plan], None], ...] = (

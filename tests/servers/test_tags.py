@@ -7,13 +7,13 @@ import json
 import time
 from collections.abc import Mapping
 from functools import lru_cache
-from random import Random
 from typing import Any
 
 import pytest
 
 from tests.gbnf.formats import calls_message, formats, written
 from tests.gbnf.tools import tool
+from tests.gbnf.vocabulary import vocabulary
 from tests.servers.answers import Answer
 
 if importlib.util.find_spec("vllm") is None:
@@ -198,20 +198,11 @@ def test_properties_come_in_any_order(name: str) -> None:
 SECONDS = 60
 
 
-def vocabulary() -> list[bytes]:
-    rng = Random(1)
-    letters = 'etaoinshrdlucmfwypvbgkjqxz{}":,<|>/_ \n0123456789'
-    found = {bytes([number]): None for number in range(256)}
-    while len(found) < 128_000:
-        found["".join(rng.choices(letters, k=rng.randint(2, 10))).encode()] = None
-    return list(found)
-
-
 @pytest.mark.parametrize("name", ["tagged-json", "sectioned-ids", "channels", "forced-open"])
 def test_a_tag_of_required_calls_compiles_in_bounded_time(name: str) -> None:
     import xgrammar
 
-    words = vocabulary()
+    words = list(vocabulary())
     info = xgrammar.TokenizerInfo(words, vocab_size=len(words), stop_token_ids=[len(words) - 1])
     tag, _ = vllm_tag(name, STRICT, tool_choice="required")
     start = time.process_time()

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import functools
 import json
+import time
 from typing import Any
 
 import pytest
 
 import tplc
+from tests.conftest import SHARED
 from tests.gbnf.engine import _engine, needs_engine
 from tests.gbnf.formats import calls_message, formats, written
 from tests.gbnf.tools import tool
+from tests.gbnf.vocabulary import vocabulary
 from tplc.backends.gbnf import Grammar, grammar
 from tplc.targets.structural_tag import NoTag, legacy_tag, structural_tag, without_reasoning
 from tplc.xgrammar import register
@@ -206,3 +209,31 @@ def test_the_registry_of_xgrammar() -> None:
     assert accepts(tag(tools=[open_tool]), wrong)
     with pytest.raises(ValueError, match="has no built-in tools"):
         tag(tools=[{"type": "web_search", "parameters": {}}])
+
+
+# Of a processor, for a tag with a vocabulary as large as those of models, and for the masks of a long answer.
+SECONDS_TO_COMPILE, SECONDS_OF_MASKS = 60, 10
+REAL_TEMPLATE = SHARED / "templates" / "llamacpp__deepseek-ai-DeepSeek-V3.1.jinja"
+
+
+@needs_engine
+@pytest.mark.skipif(not REAL_TEMPLATE.is_file(), reason=f"no folder {SHARED.name} next to the project")
+def test_required_calls_of_a_real_template_take_bounded_time() -> None:
+    """Text before a required call is free, and an answer can't end without the call: a limit on tokens ends it."""
+    import numpy
+
+    ir = tplc.compile_template(REAL_TEMPLATE.read_text("utf-8"))
+    tag = json.dumps(tplc.structural_tag(ir, tools=TOOLS, tool_choice="required", any_order=True))
+    engine, words = _engine(), list(vocabulary())
+    end = len(words) - 1
+    info = engine.TokenizerInfo(words, vocab_size=len(words), stop_token_ids=[end])
+    start = time.process_time()
+    made = engine.GrammarCompiler(info, cache_enabled=False, max_threads=1).compile_structural_tag(tag)
+    compiled = time.process_time()
+    assert compiled - start < SECONDS_TO_COMPILE
+    matcher, mask = engine.GrammarMatcher(made), numpy.full((1, -(-len(words) // 32)), -1, dtype=numpy.int32)
+    for letter in "Well, a < b, and <｜ or <| is not a call.  " * 50:
+        matcher.fill_next_token_bitmask(mask, 0)
+        assert not mask[0, end // 32] >> (end % 32) & 1
+        assert matcher.accept_string(letter)
+    assert time.process_time() - compiled < SECONDS_OF_MASKS

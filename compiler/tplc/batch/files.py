@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from tplc.batch.columns import Columns, is_json_text
 from tplc.batch.lines import Members, head, json_text, tables_of_lines
 from tplc.errors import SourceError, UsageError
+from tplc.paths import missing
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -163,7 +164,7 @@ def part_files(path: str) -> list[RowFile]:
     with _reading(path):
         info = system.get_file_info(inside)
         if info.type == arrow_fs.FileType.NotFound:
-            raise SourceError(path, "there is no such file", _NO_PATTERNS if set(path) & set("*?[") else "")
+            raise SourceError(path, "there is no such file", _NO_PATTERNS) if set(path) & set("*?[") else missing(path)
         if info.type != arrow_fs.FileType.Directory:
             if not path.endswith(READ):
                 raise UsageError(f"{path}: rows are read from {_FORMS}, or from a folder of such files")

@@ -12,6 +12,7 @@ from typing import Any
 
 from tplc.catalogue.entries import Entry, read_entry, validated
 from tplc.errors import SourceError
+from tplc.paths import missing
 
 _SHIPPED = Path(__file__).resolve().parent
 
@@ -24,6 +25,8 @@ def shipped() -> tuple[Entry, ...]:
 
 def load_folder(folder: str) -> tuple[Entry, ...]:
     if not Path(folder).is_dir():
+        if not Path(folder).exists():
+            raise missing(folder, "folder")
         raise SourceError(folder, "is not a folder: a catalogue is one with an entry in each *.json")
     files = files_in(folder)
     if not files:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tplc.errors import SourceError
 from tplc.project.files import read_text
+from tplc.sources import check_name
 
 _MODEL = "tokenizer_config.json"
 _SUFFIXES = (".jinja", ".jinja2", ".gguf")
@@ -25,6 +26,7 @@ def sources_in(place: str) -> list[str]:
             raise SourceError(place, f"there are no templates in it ({', '.join(_SUFFIXES)}, {_MODEL})")
         return found
     if path.name == _MODEL or path.name.endswith(_SUFFIXES):
+        check_name(place)
         return [place]
     lines = [line.split("#")[0].strip() for line in read_text(place).splitlines()]
     listed = list(dict.fromkeys(line for line in lines if line))

@@ -13,6 +13,7 @@ from typing import Any
 
 from tplc.census.entry import CensusEntry
 from tplc.errors import MissingPackage, SourceError
+from tplc.paths import unreadable
 
 LISTS = ("ambiguities", "warnings")
 
@@ -50,7 +51,7 @@ def read(path: str) -> list[CensusEntry]:
             rows = [json.loads(line) for line in Path(path).read_text(encoding="utf-8").splitlines() if line.strip()]
         return [CensusEntry.from_json(row) for row in rows]
     except OSError as error:
-        raise SourceError(path, f"cannot be read: {error.strerror or error}") from error
+        raise unreadable(path, error) from error
     except (ValueError, TypeError, AttributeError) as error:
         raise SourceError(path, f"is no census: {error}") from error
 

@@ -169,15 +169,9 @@ def parse_(
     continued: Annotated[
         bool, typer.Option("--continue-final-message", help="The prompt ends with the beginning of this answer.")
     ] = False,
-    engine: Annotated[
-        str | None,
-        typer.Option(
-            "--engine",
-            metavar="ENGINE",
-            autocompletion=complete.row_engines,
-            help="parser or peg; for rows: ray, datasets or pyarrow (default: the first one installed).",
-        ),
-    ] = None,
+    with_peg: Annotated[
+        bool, typer.Option("--with-peg", help="Parse with the format's PEG, a second implementation.")
+    ] = False,
     template_name: Name = None,
     special_tokens: Tokens = (),
     variants: Variants = NO_VARIANTS,
@@ -222,6 +216,16 @@ def parse_(
     struct: Annotated[
         bool, typer.Option("--struct", help="Write one column, message, instead of five.", rich_help_panel=ROWS)
     ] = False,
+    engine: Annotated[
+        str | None,
+        typer.Option(
+            "--engine",
+            metavar="ENGINE",
+            autocompletion=complete.row_engines,
+            help="ray, datasets or pyarrow; the first that is installed by default.",
+            rich_help_panel=ROWS,
+        ),
+    ] = None,
     address: Annotated[
         str | None,
         typer.Option("--address", metavar="ADDRESS", help="The address of a Ray cluster.", rich_help_panel=ROWS),
@@ -251,8 +255,9 @@ def parse_(
 
     With --column: parse a column of outputs in files of rows, and write the rows with their messages.
     """
-    from tplc.cli.parse import ParseOptions, check_no_rows, check_rows, parse_command
+    from tplc.cli.parse import ParseOptions, check_no_rows, check_rows, implementation, parse_command
 
+    engine, with_peg = implementation(engine, with_peg=with_peg)
     if column is not None:
         from tplc.cli.rows import RowOptions, rows_command
 
@@ -264,6 +269,7 @@ def parse_(
                 "--continue-final-message": continued,
                 "--no-reasoning": not reasoning,
                 "--no-tool-calls": not tool_calls,
+                "--with-peg": with_peg,
             }
         )
         rows_command(
@@ -304,6 +310,7 @@ def parse_(
             "--parser-column": parser_column is not None,
             "--tokenizer": tokenizer is not None,
             "--struct": struct,
+            "--engine": engine is not None,
             "--address": address is not None,
             "--jobs": jobs is not None,
             "--batch-size": batch_size != BATCH_SIZE,
@@ -327,7 +334,7 @@ def parse_(
             special_tokens=special_tokens,
             variants=variants,
             limits=limits,
-            engine=engine or "parser",
+            with_peg=with_peg,
             continued=continued,
         )
     )
@@ -783,8 +790,9 @@ def observe_(
     ],
     tools: ToolsOption = None,
     try_it: Annotated[bool, typer.Option("--try", help="Show the effect of the proposed tolerances.")] = False,
-    write: Annotated[
-        str | None, typer.Option("--write", metavar="FILE", help="Write the proposed tolerances, for --tolerances.")
+    output: Annotated[
+        str | None,
+        typer.Option("-o", "--output", metavar="FILE", help="Write the proposed tolerances, for --tolerances."),
     ] = None,
     html: Annotated[str | None, typer.Option("--html", metavar="FILE", help="Write a page as well.")] = None,
     fail_above: Annotated[
@@ -822,7 +830,7 @@ def observe_(
             variants=variants,
             limits=limits,
             try_it=try_it,
-            write=write,
+            write=output,
             html=html,
             fail_above=fail_above,
             force=force,

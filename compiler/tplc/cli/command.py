@@ -6,6 +6,7 @@ tplc compile chat.jinja -o a.py -o b.py  →  --output is given twice but takes 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -18,6 +19,14 @@ try:  # typer has a copy of click from 0.20 on
     from typer._click.exceptions import NoSuchOption
 except ImportError:
     from click.exceptions import NoSuchOption  # type: ignore[assignment]
+
+
+# Options by their earlier names, of all commands ("") or of one; these names work for one release more.
+_RENAMED = {
+    "": {"--special-token": "--token"},
+    "compile": {"--reasoning": "--tag-reasoning"},
+    "observe": {"--write": "--output"},
+}
 
 
 class Command(TyperCommand):
@@ -46,6 +55,7 @@ class Command(TyperCommand):
                     formatter.write_dl(records)
 
     def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
+        args = list(_renamed(self.name or "", args))
         try:
             if not ctx.resilient_parsing:  # completion in a shell must not print errors
                 self._check_once(ctx, args)
@@ -83,6 +93,16 @@ class Command(TyperCommand):
                 raise SystemExit(error.exit_code) from None
             print_json(failure(error))
             raise
+
+
+def _renamed(command: str, args: list[str]) -> Iterator[str]:
+    """Yield the arguments with the names that options have now.  A warning names each."""
+    names = {**_RENAMED[""], **_RENAMED.get(command, {})}
+    for argument in args:
+        name, equals, value = argument.partition("=")
+        if name in names:
+            print(f"warning: {name} is now {names[name]}", file=sys.stderr)
+        yield names.get(name, name) + equals + value
 
 
 def _names(parameter: Any) -> list[str]:

@@ -173,7 +173,8 @@ def _command(options: CompileOptions, target: driver.Target, request: driver.Gra
 
 def _target(options: CompileOptions) -> driver.Target:
     if options.into is None:
-        return driver.target_of(options.output, options.target or ("python" if options.output == "-" else None))
+        target = options.target or ("python" if options.output == "-" else None)
+        return driver.target_of(options.output, target, others=("training",))
     if options.output != "-":
         raise UsageError("--into names the file that is written: leave --output out")
     return driver.target_of("-", options.target or "response_template")
@@ -365,11 +366,11 @@ def _added_tokens(options: CompileOptions, template: TemplateSource) -> tuple[Ad
 
 
 def _reasoning(options: CompileOptions) -> Literal["inside", "outside"]:
-    where = options.reasoning
+    where = options.tag_reasoning
     if where == "inside":
         return "inside"
     if where != "outside":
-        raise UsageError(f"--reasoning {where}: expected inside or outside")
+        raise UsageError(f"--tag-reasoning {where}: expected inside or outside")
     return "outside"
 
 

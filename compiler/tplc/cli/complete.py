@@ -62,7 +62,7 @@ def formats(incomplete: str) -> list[str]:
 def row_engines(incomplete: str) -> list[str]:
     from tplc.batch.engines import ENGINES
 
-    return _fitting(("parser", "peg", *ENGINES), incomplete)
+    return _fitting(ENGINES, incomplete)
 
 
 def census_engines(incomplete: str) -> list[str]:

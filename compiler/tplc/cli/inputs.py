@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from tplc.sources import TemplateSource
 
 
-def pairs(options: Sequence[str], option: str) -> dict[str, str]:
+def pairs(options: Sequence[str], option: str, expected: str = "NAME=VALUE") -> dict[str, str]:
     """Return the values of a repeatable option --option NAME=VALUE."""
     found: dict[str, str] = {}
     for text in options:
         name, equals, value = text.partition("=")
         if not equals or not name:
-            raise UsageError(f"{option} {text}: expected NAME=VALUE")
+            raise UsageError(f"{option} {text}: expected {expected}")
         found[name] = value
     return found
 
@@ -79,7 +79,8 @@ def load_template(source: str, template_name: str | None, special_tokens: Sequen
         found = load_tokens(path)
         tokens |= found.special_tokens
         added = (*added, *found.added_tokens)
-    tokens |= pairs([text for text in special_tokens if "=" in text or not os.path.exists(text)], "--token")
+    named = [text for text in special_tokens if "=" in text or not os.path.exists(text)]
+    tokens |= pairs(named, "--token", "NAME=TEXT, or a tokenizer's file or folder")
     return replace(template, special_tokens=tokens, added_tokens=added)
 
 

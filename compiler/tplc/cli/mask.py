@@ -21,6 +21,7 @@ from tplc.conversations.masks import straddling_in
 from tplc.conversations.rows import ERROR, MASKS, ConversationMasker
 from tplc.errors import SourceError, UsageError, Verdict
 from tplc.ir.visible import one_line
+from tplc.paths import missing
 from tplc.project.files import read_text
 
 if TYPE_CHECKING:
@@ -128,6 +129,8 @@ def _write(
 
 def _tokenizer_text(path: str) -> str:
     place = os.path.join(path, "tokenizer.json") if os.path.isdir(path) else path
+    if not os.path.exists(path):
+        raise missing(path)
     if not os.path.isfile(place):
         raise SourceError(path, "contains no tokenizer.json", "name a model's folder, or its tokenizer.json")
     return read_text(place)

@@ -44,7 +44,6 @@ Tokens = Annotated[
     tuple[str, ...],
     typer.Option(
         "--token",
-        "--special-token",
         metavar="NAME=TEXT",
         help="A special token, such as eos_token=TEXT, or a tokenizer's file or folder.",
     ),
@@ -213,13 +212,13 @@ class CompileOptions:
         ),
         For(("response_template",)),
     ] = None
-    reasoning: Annotated[
+    tag_reasoning: Annotated[
         str,
         typer.Option(
-            "--reasoning",
+            "--tag-reasoning",
             metavar="WHERE",
             autocompletion=complete.reasoning,
-            help="where it applies: inside, or outside if the server applies it after the reasoning only.",
+            help="where the reasoning is: inside the tag, or outside if the server applies the tag after it.",
         ),
         For(("structural_tag",)),
         AS_TYPED,
@@ -419,7 +418,7 @@ class MaskOptions:
         typer.Option("--address", metavar="ADDRESS", show_default=False, help="The address of a Ray cluster."),
     ] = None
     jobs: Annotated[
-        int | None, typer.Option("--jobs", metavar="N", min=1, show_default=False, help="Number of workers.")
+        int | None, typer.Option("-j", "--jobs", metavar="N", min=1, show_default=False, help="Number of workers.")
     ] = None
     batch_size: Annotated[int, typer.Option("--batch-size", metavar="N", min=1, help="Rows per batch.")] = 1000
     force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False

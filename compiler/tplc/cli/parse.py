@@ -12,11 +12,11 @@ from typing import Any
 from tplc import driver
 from tplc.cli import inputs
 from tplc.cli.options import NO_VARIANTS, Variants
-from tplc.cli.rows import ENGINES_OF_ROWS
 from tplc.cli.shown import diagnostics_of, one_line_json, print_json
 from tplc.errors import SourceError, UsageError
 from tplc.ir.nodes import TemplateIR
 from tplc.ir.visible import shown
+from tplc.paths import unreadable
 from tplc.project.files import read_text, read_tools
 from tplc.project.sibling_ir import is_ir
 from tplc.verify.artifact import Artifact, load_artifact, runtime_beside
@@ -37,7 +37,7 @@ class ParseOptions:
     template_name: str | None
     special_tokens: tuple[str, ...]
     variants: Variants = NO_VARIANTS
-    engine: str = "parser"
+    with_peg: bool = False
     continued: bool = False
     limits: tuple[str, ...] = ()
     as_json: bool = False
@@ -45,8 +45,8 @@ class ParseOptions:
 
 def parse_command(options: ParseOptions) -> None:
     check_input(options)
-    if options.as_json and (options.stream or options.engine == "peg"):
-        other = "--stream" if options.stream else "--engine peg"
+    if options.as_json and (options.stream or options.with_peg):
+        other = "--stream" if options.stream else "--with-peg"
         raise UsageError(f"--json prints the diagnostics of a whole output, which {other} doesn't have: leave one out")
     keywords: dict[str, Any] = {
         "tools": read_tools(options.tools) if options.tools else None,
@@ -57,7 +57,7 @@ def parse_command(options: ParseOptions) -> None:
     }
     if options.continued:  # parsers of 0.1.0 know nothing of it
         keywords["continue_final_message"] = True
-    if options.engine != "parser":
+    if options.with_peg:
         _parse_with_peg(options, keywords)
         return
     parser = parser_of(options)
@@ -95,22 +95,25 @@ def _as_json(stream: Any) -> dict[str, Any]:
 
 def _parse_with_peg(options: ParseOptions, keywords: dict[str, Any]) -> None:
     """Parse with the parsing expression grammar, as a second opinion."""
-    if options.engine in ENGINES_OF_ROWS:
-        raise UsageError(
-            f"--engine {options.engine} is for rows (--column); engines for a single output are parser, peg"
-        )
-    if options.engine != "peg":
-        raise UsageError(f"--engine {options.engine}: no such engine; there are parser, peg")
     if options.stream:
-        raise UsageError("--engine peg reads whole outputs: leave --stream out")
+        raise UsageError("--with-peg reads whole outputs: leave --stream out")
     if options.source.endswith(".py"):
-        raise UsageError("--engine peg needs a template or an IR: a generated parser is an engine of its own")
+        raise UsageError("--with-peg needs a template or an IR: a generated parser has no PEG")
     from tplc.backends.peg.engine import PegEngine
 
     parsed = PegEngine(_format_of(options)).read(inputs.text_of(options.file, "the output"), **keywords)
     print_json(parsed.message)
     if parsed.incomplete:
         print("the output is incomplete", file=sys.stderr)
+
+
+def implementation(engine: str | None, *, with_peg: bool) -> tuple[str | None, bool]:
+    """Return the engine for rows, and whether the PEG parses.  --engine once chose that, and still does."""
+    if engine not in ("parser", "peg"):
+        return engine, with_peg
+    now = "--engine peg is now --with-peg" if engine == "peg" else "--engine parser is the default"
+    print(f"warning: {now}; --engine is for rows", file=sys.stderr)
+    return None, with_peg or engine == "peg"
 
 
 def check_no_rows(file: str, output: str | None, given: Mapping[str, bool]) -> None:
@@ -175,7 +178,7 @@ def _chunks(path: str) -> Iterator[str]:
                 yield decoder.decode(data)
         yield decoder.decode(b"", final=True)
     except OSError as error:
-        raise SourceError(name, f"cannot be read: {error.strerror}") from error
+        raise unreadable(name, error) from error
     except UnicodeDecodeError as error:
         raise SourceError(name, "this is not UTF-8 text") from error
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tplc import driver
 from tplc.cli import inputs
-from tplc.errors import SourceError
+from tplc.errors import RenderFailed, RequestError, SourceError
 from tplc.ir.nodes import Json
 from tplc.ir.visible import shown
 from tplc.project.files import json_of, read_tools, tools_in
@@ -47,7 +47,17 @@ def render_command(
         limits=inputs.limits(limits),
         probing=False,
     ) as renderer:
-        text = renderer.render(messages, tools=tools, add_generation_prompt=generation_prompt, **values)
+
+        def render(offered: Sequence[Mapping[str, Any]] | None) -> str:
+            given = None if offered is None else [dict(tool) for tool in offered]
+            return renderer.render(messages, tools=given, add_generation_prompt=generation_prompt, **values)
+
+        try:
+            text = render(tools)
+        except RenderFailed as error:
+            if tools:
+                _refuse_failing_tool(tools, error, render, tools_file or name)
+            raise
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -56,6 +66,20 @@ def render_command(
     # A file or a pipe gets the prompt as it is.
     sys.stdout.write(shown(text) if sys.stdout.isatty() else text)
     sys.stdout.flush()
+
+
+def _refuse_failing_tool(
+    tools: Sequence[Mapping[str, Any]],
+    error: RenderFailed,
+    render: Callable[[Sequence[Mapping[str, Any]] | None], str],
+    name: str,
+) -> None:
+    from tplc.serving.unshown import refuse_failing_tool
+
+    try:
+        refuse_failing_tool(tools, error, render)
+    except RequestError as refusal:
+        raise SourceError(name, f"{refusal.path}: {refusal.problem}") from error
 
 
 def _messages(data: Json, name: str) -> list[dict[str, Json]]:

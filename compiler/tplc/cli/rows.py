@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from tplc.batch.summary import Summary
 
 ROW_SUFFIXES = (".parquet", ".jsonl", ".ndjson")
-ENGINES_OF_ROWS = ("ray", "datasets", "pyarrow")
-ENGINES_OF_ONE = ("parser", "peg")
 _MOST_SHOWN = 10
 _LONGEST_NAME = 60
 
@@ -131,10 +129,6 @@ def _check(options: RowOptions) -> None:
         {"the template": options.source, "the rows": options.rows},
         {"the tools": [options.tools], "the tokenizer": [options.tokenizer]},
     )
-    if options.engine in ENGINES_OF_ONE:
-        raise UsageError(
-            f"--engine {options.engine} is for a single output; engines for rows are {', '.join(ENGINES_OF_ROWS)}"
-        )
     if options.parser_column is not None and os.path.isdir(options.parser_column) and not os.path.isdir(options.source):
         raise UsageError(
             f"--parser-column {options.parser_column} is a folder; the option takes the name of the column that names "

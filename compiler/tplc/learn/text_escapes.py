@@ -1,9 +1,9 @@
-r"""Which characters of content and reasoning are written otherwise?
+r"""Which characters of content and reasoning are escaped?
 
     content `a&b<c`  →  `a&amp;b&lt;c`  →  `&` is written `&amp;`, `<` is written `&lt;`
     content `a\nb`   →  `a\n    b`      →  a line break is written as one with four spaces
 
-What one text stands for can be undone wherever it occurs.  A text that stands for several characters can't.
+A text that stands for one character can be undone everywhere, one that stands for several can't.
 """
 
 from __future__ import annotations
@@ -66,5 +66,5 @@ def _escapes(prober: Prober, setup: Setup, slot: _Slot, turn: Message) -> tuple[
 
 
 def _without_percent(escapes: Sequence[Replaced]) -> tuple[Replaced, ...]:
-    """Return the escapes without that of a percent sign, which would stand for more."""
+    """Return the escapes without the one for `%`, which would mean all percent codes."""
     return tuple(one for one in escapes if one.sign != "%")

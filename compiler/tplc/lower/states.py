@@ -165,7 +165,7 @@ def _state(acceptor: Acceptor, name: StateName, kinds: Kinds, respelled: tuple[s
 
 
 def _after_call_on(calls: CallForm, kind: str) -> Transition | Branch:
-    """Return what a marker does after a call; what is none of the calls is left to the state of content."""
+    """Return what a marker does after a call; markers of other parts are left to the state of content."""
     open_call = Transition(("open call",), "call")
     if kind == "call":
         return open_call

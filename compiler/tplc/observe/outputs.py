@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tplc.errors import MissingPackage, SourceError, UsageError
+from tplc.paths import missing, unreadable
 
 _TEXTS = ("text", "output")
 
@@ -37,9 +38,7 @@ class Recorded:
 def read_outputs(path: str, tools: tuple[Mapping[str, Any], ...] | None = None) -> tuple[Recorded, ...]:
     """`tools` are those of outputs that name none."""
     if path != "-" and not os.path.isfile(path):
-        raise SourceError(
-            path, "is a folder" if os.path.isdir(path) else "there is no such file", "name one of outputs"
-        )
+        raise SourceError(path, "is a folder", "name a file of outputs") if os.path.isdir(path) else missing(path)
     if path.endswith(".parquet"):
         rows = list(_table(path))
     elif path.endswith((".jsonl", ".ndjson")):
@@ -57,7 +56,7 @@ def _bytes(path: str) -> bytes:
     try:
         return Path(path).read_bytes()
     except OSError as error:
-        raise SourceError(path, f"cannot be read: {error.strerror}") from error
+        raise unreadable(path, error) from error
 
 
 def _lines(path: str) -> Iterator[tuple[str, Any]]:

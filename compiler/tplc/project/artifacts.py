@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shlex
 import sys
 import tempfile
 from pathlib import Path
@@ -55,8 +56,10 @@ def check_place(path: str) -> None:
         return
     if os.path.isdir(path):
         raise SourceError(path, "is a directory", "name a file to write")
-    if not os.path.isdir(os.path.dirname(path) or "."):
-        raise SourceError(path, "cannot be written: its folder does not exist")
+    folder = os.path.dirname(path)
+    if folder and not os.path.isdir(folder):
+        create = f"create it: mkdir -p {shlex.quote(folder)}"
+        raise SourceError(path, "cannot be written: its folder does not exist", create)
 
 
 def not_ours(path: str) -> UsageError:

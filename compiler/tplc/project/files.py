@@ -12,6 +12,7 @@ from tplc.errors import SourceError
 from tplc.ir.json_text import NotJson, parse_json
 from tplc.ir.nodes import Json, Tolerance
 from tplc.ir.tolerances import tolerances_from
+from tplc.paths import unreadable
 
 if TYPE_CHECKING:
     from tplc.examples import Example
@@ -27,7 +28,7 @@ def read_text(path: str) -> str:
     try:
         data = sys.stdin.buffer.read(MOST_BYTES + 1) if path == "-" else _bytes_of(path)
     except OSError as error:
-        raise SourceError(path, _reason(error)) from error
+        raise unreadable(_name(path), error) from error
     if len(data) > MOST_BYTES:
         raise SourceError(_name(path), f"is larger than {MOST_BYTES >> 20} MB")
     try:
@@ -57,6 +58,8 @@ def json_of(text: str, path: str) -> Json:
     try:
         return parse_json(text)
     except NotJson as error:
+        if not text.strip():
+            raise SourceError(_name(path), "is empty: expected JSON") from error
         problem = "is not JSON:" if error.line is not None else "is not JSON that can be read: it"
         raise SourceError(_name(path), f"{problem} {error}") from error
 
@@ -106,13 +109,3 @@ def read_tolerances(path: str) -> list[Tolerance]:
 
 def _name(path: str) -> str:
     return "standard input" if path == "-" else path
-
-
-def _reason(error: OSError) -> str:
-    if isinstance(error, FileNotFoundError):
-        return "there is no such file"
-    if isinstance(error, IsADirectoryError):
-        return "is a directory"
-    if isinstance(error, PermissionError):
-        return "may not be read"
-    return f"cannot be read: {error.strerror}"

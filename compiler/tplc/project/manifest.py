@@ -25,6 +25,7 @@ from tplc.driver import FOR_A_REQUEST, SUFFIXES, Target, make_limits, named_othe
 from tplc.errors import SourceError, UsageError
 from tplc.ir.runtimes import RUNTIME_FILE, Runtime
 from tplc.ir.visible import one_line
+from tplc.paths import unreadable
 from tplc.project.places import place_of
 from tplc.project.tree import Tree
 from tplc.sources.folder import TOKENIZER, TOKENIZER_FILES
@@ -190,7 +191,7 @@ def _read(path: str) -> dict[str, Any]:
         with open(path, "rb") as file:
             text = file.read(_MOST_BYTES + 1)
     except OSError as error:
-        raise SourceError(path, f"cannot be read: {error.strerror}") from error
+        raise unreadable(path, error) from error
     if len(text) > _MOST_BYTES:
         raise SourceError(path, f"is larger than {_MOST_BYTES >> 20} MB")
     try:

@@ -16,6 +16,7 @@ from typing import BinaryIO
 from tplc.errors import SourceError
 from tplc.ir.nodes import Token
 from tplc.ir.tokens import AddedToken
+from tplc.paths import unreadable
 from tplc.sources.choose import DEFAULT
 from tplc.sources.source import Offer
 from tplc.sources.text import TEMPLATE_BYTES
@@ -77,7 +78,7 @@ def _read(path: Path, origin: str) -> _Head:
             head.read()
         return head
     except OSError as error:
-        raise SourceError(origin, f"cannot be read: {error.strerror}") from error
+        raise unreadable(origin, error) from error
     except (_Damaged, UnicodeDecodeError) as error:
         problem = "a text of it is not UTF-8" if isinstance(error, UnicodeDecodeError) else str(error)
         raise _damaged(origin, problem) from error

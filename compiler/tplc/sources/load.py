@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import replace
-from difflib import SequenceMatcher, get_close_matches
 from pathlib import Path
 
 from tplc.errors import SourceError
+from tplc.paths import NO_NAME, is_name, nearest, next_step
 from tplc.sources.builtin import PREFIX, builtin_names, builtin_template, offer
 from tplc.sources.choose import DEFAULT, choose
 from tplc.sources.folder import TOKENIZER, read_folder, read_tokens
@@ -20,8 +20,6 @@ from tplc.sources.tokenizer_config import read_tokenizer_config
 
 STDIN = "-"
 ARTIFACTS = (".py", ".peg", ".gbnf")
-
-_MOST_NEAR, _ALIKE = 20, 0.5
 
 
 def load(source: str, *, template_name: str | None = None, prefer_tools: bool = True) -> TemplateSource:
@@ -110,34 +108,21 @@ def _hint(path: Path, source: str) -> str:
     """Return a suggestion for a source that doesn't exist."""
     if "://" in source:
         return "URLs are not supported; name a hub model as org/model, or a local file"
-    near = PREFIX + source if source in builtin_names() else _near(path)
-    hints = [f"did you mean {near}?"] if near is not None else []
-    if is_hub_id(source):
+    if source in builtin_names():
+        hints = [f"did you mean {PREFIX}{source}?"]
+    elif is_hub_id(source):
+        near = nearest(path)
+        hints = [f"did you mean {near}?"] if near is not None else []
         hints.append(f"{path.parts[0]} is a folder here, so the hub was not asked: {source}@main asks it")
+    else:
+        hints = [next_step(source)]
     return "\n    ".join(hints)
 
 
-def _near(path: Path) -> Path | None:
-    """Return the existing path whose name is most similar; each of its folders may be misspelt."""
-    folder = path.parent if os.path.isdir(path.parent) else _near(path.parent)
-    if folder is None or not os.path.isdir(folder):
-        return None
-    if folder != path.parent and os.path.exists(folder / path.name):
-        return folder / path.name
-    try:
-        near = get_close_matches(path.name, sorted(entry.name for entry in folder.iterdir()), n=_MOST_NEAR)
-    except OSError:
-        return None
-    # A suffix that many files have makes none of them alike.
-    return next((folder / name for name in near if _stems_alike(path.name, name)), None)
-
-
-def _stems_alike(name: str, other: str) -> bool:
-    return SequenceMatcher(None, Path(name).stem, Path(other).stem).ratio() >= _ALIKE
-
-
 def _is_there(path: Path, source: str) -> bool:
+    if not is_name(source):
+        raise SourceError(source, NO_NAME)
     try:
         return path.exists()
     except (OSError, ValueError) as error:
-        raise SourceError(source, "this cannot be the name of a file") from error
+        raise SourceError(source, NO_NAME) from error

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from tplc.errors import SourceError
+from tplc.paths import unreadable
 
 # Many times the largest that is known; what is larger is something else.
 TEMPLATE_BYTES = 4 << 20
@@ -20,7 +21,7 @@ def read_text(path: Path, origin: str, most_bytes: int) -> str:
         with path.open("rb") as file:
             return decode(read_bytes(file, origin, most_bytes), origin)
     except OSError as error:
-        raise SourceError(origin, f"cannot be read: {error.strerror}") from error
+        raise unreadable(origin, error) from error
 
 
 def read_bytes(file: BinaryIO, origin: str, most_bytes: int) -> bytes:

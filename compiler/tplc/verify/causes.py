@@ -14,19 +14,24 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from tplc.errors import BadMessage
+from tplc.errors import BadMessage, TplcError
 from tplc.ir.markers import common_prefix, common_suffix, holds_piece
-from tplc.ir.nodes import Layout, PairArguments, Slot, TemplateIR, Text
+from tplc.ir.nodes import Json, Layout, PairArguments, Slot, TemplateIR, Text
 from tplc.ir.own_markers import own_markers
 from tplc.ir.printed import quoted
+from tplc.ir.tolerances import check_tolerances, tolerances_from
 from tplc.ir.write import WrittenPart, write_parts
-from tplc.verify.battery import Case
+from tplc.verify.battery import Case, id_of
 from tplc.verify.compare import as_message
+from tplc.verify.misplaced import misplaced
 from tplc.verify.transformations import transformations
 
 _AROUND = 24
 _SAME = 8
+_LEAST = 4  # a shorter word occurs by chance
 _LONGEST = 160
+_LONGEST_VARIANT = 80  # longer text holds values too
+_MOST_VARIANTS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +63,14 @@ def causes(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
     weak = [] if read else list(_weak_places(ir))
     yield from weak
     if not counted and not weak:
-        found = [*_transformed(ir, tried)]
+        turns = [[(one.case, one.turn) for one in tried if one.passed == passed] for passed in (False, True)]
+        found = [*_transformed(ir, tried)] or [*misplaced(ir, *turns)]
         if not found:
             by_name = [*_by_name(tried)]
             # The calls of some names can also be the only ones without arguments: their names say more.
             found = [] if by_name else [*_by_type(tried), *_without_arguments(ir, tried)]
-            found = found or [*by_name, *_taken_for_markers(ir, tried), *_unexplained(ir, tried)]
+            found = found or by_name or [*_changed(ir, tried)][:1]
+            found = found or [*_taken_for_markers(ir, tried), *_unexplained(ir, tried)]
         yield from found or _common(tried)
 
 
@@ -108,7 +115,7 @@ def _transformed(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
     found: dict[str, tuple[str, str, str]] = {}
     for one in tried:
         expected = "" if one.passed else _written(ir, one.case)
-        for part, text in _texts_by_part(one.case) if not one.passed else ():
+        for part, text in _texts_by_part(ir, one.case) if not one.passed else ():
             for name, written in transformations(text, one.turn):
                 if written not in expected:
                     found.setdefault(part, (name, text, written))
@@ -124,15 +131,30 @@ def _written(ir: TemplateIR, case: Case) -> str:
         return ""
 
 
-def _texts_by_part(case: Case) -> Iterator[tuple[str, str]]:
+def _texts_by_part(ir: TemplateIR, case: Case) -> Iterator[tuple[str, str]]:
     yield "reasoning", case.reasoning
     yield "content", case.content
-    for call in case.calls:
+    for index, call in enumerate(case.calls):
         yield from (("values", value) for _, value in call.arguments if isinstance(value, str))
+        words = [("names", call.name), *(("keys", key) for key, _ in call.arguments)]
+        words += [("ids", id_of(ir, call, index))] if ir.tools.call_id.position != "none" else []
+        yield from ((part, word) for part, word in words if len(word) >= _LEAST)
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= 2 * _AROUND else text[: 2 * _AROUND] + "…"
+def _changed(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
+    """Yield the parts of which a text is in what the format writes, and not in the render."""
+    found: dict[str, tuple[str, Tried]] = {}
+    for one in tried:
+        expected = "" if one.passed else _written(ir, one.case)
+        for part, text in _texts_by_part(ir, one.case) if not one.passed else ():
+            if text in expected and text not in one.turn:
+                found.setdefault(part, (text, one))
+    for part, (text, one) in found.items():
+        yield f"the template changes {part}: {quoted(_short(text))} is not in {quoted(_short(one.turn, 3 * _AROUND))}"
+
+
+def _short(text: str, longest: int = 2 * _AROUND) -> str:
+    return text if len(text) <= longest else text[:longest] + "…"
 
 
 def _by_name(tried: Sequence[Tried]) -> Iterator[str]:
@@ -196,8 +218,8 @@ def _unexplained(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
         usual = counted.most_common(1)[0][0]
         place, one = next((p, o) for p, o in found if (p.rendered[:_SAME], p.written[:_SAME]) == usual)
         yield (
-            f"the render is not what was learned: {one.case.title} has {quoted(place.around_rendered)} where the "
-            f"format says {quoted(place.around_written)}"
+            f"the template writes {quoted(place.around_rendered)} where the format says {quoted(place.around_written)} "
+            f"({one.case.title})"
         )
 
 
@@ -236,13 +258,49 @@ def _helps(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
     for captured in ir.captured:
         if captured.by == "token":
             yield f"{captured.name} was not given, and it is in {captured.marker}: --token {captured.name}=TEXT"
-    for one in tried:
-        place = None if one.passed else _place(ir, one)
-        marker = existing_marker(ir, place.marker) if place is not None else ""
-        if marker:
-            variant = f"a variant of {quoted(marker)} in a tolerance file (--tolerances)"
-            yield f"if the model writes what is rendered: {variant}"
-            return
+    places = (place for one in tried if not one.passed and (place := _place(ir, one)) is not None)
+    found = dict.fromkeys(filter(None, (_variant(ir, place) for place in places)))
+    complete = [variant for variant in found if variant.text and _is_accepted(ir, variant)][:_MOST_VARIANTS]
+    if complete:
+        file = json.dumps({"tolerances": [variant.declared() for variant in complete]}, ensure_ascii=False)
+        yield f"if the model writes what is rendered: --tolerances FILE, and in FILE {file}"
+    elif found:
+        marker = quoted(next(iter(found)).marker)
+        yield f"if the model writes what is rendered: a variant of {marker} in a tolerance file (--tolerances)"
+
+
+@dataclass(frozen=True, slots=True)
+class _Variant:
+    """A marker of the format, and the text that a template writes in its place ("": unknown)."""
+
+    marker: str
+    text: str
+
+    def declared(self) -> dict[str, Json]:
+        """Return it as an entry of a tolerance file."""
+        reason = "the template writes it in some messages"
+        return {"kind": "variant", "marker": self.marker, "text": self.text, "reason": reason}
+
+
+def _is_accepted(ir: TemplateIR, variant: _Variant) -> bool:
+    try:
+        check_tolerances(ir, tolerances_from({"tolerances": [variant.declared()]}, "help"))
+    except TplcError:
+        return False
+    return True
+
+
+def _variant(ir: TemplateIR, place: _Spot) -> _Variant | None:
+    """Return the variant that a tolerance file could declare for what is rendered here; None without a marker."""
+    whole, text = place.marker.strip(), place.in_its_place.strip()
+    marker = existing_marker(ir, whole)
+    if not marker:
+        return None
+    before, _, after = whole.partition(marker)
+    if not (text.startswith(before) and text.endswith(after) and len(text) > len(before) + len(after)):
+        return _Variant(marker, "")
+    text = text[len(before) : len(text) - len(after)].strip()
+    return _Variant(marker, text if len(text) <= _LONGEST_VARIANT else "")
 
 
 def existing_marker(ir: TemplateIR, written: str) -> str:
@@ -260,13 +318,15 @@ def existing_marker(ir: TemplateIR, written: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Spot:
-    """Where a render and the format part: what stands there in each, with what is around, and the format's marker."""
+    """Where a render and the format part: what stands there in each, with what is around, the format's marker, and what
+    is rendered in place of that ("": unknown)."""
 
     rendered: str
     written: str
     around_rendered: str
     around_written: str
     marker: str
+    in_its_place: str
 
 
 def _place(ir: TemplateIR, one: Tried) -> _Spot | None:
@@ -279,8 +339,17 @@ def _place(ir: TemplateIR, one: Tried) -> _Spot | None:
         return None
     at = _first_difference(written, one.turn)
     in_turn = _first_difference(one.turn, written)
+    number, start = _part_at(parts, at)
+    part = parts[number] if number < len(parts) else None
+    marker = part.text if part is not None and part.kind == "marker" else ""
+    following = parts[number + 1].text.strip() if number + 1 < len(parts) else ""
     return _Spot(
-        one.turn[in_turn:], written[at:], _around(one.turn, in_turn), _around(written, at), _marker_at(parts, at)
+        one.turn[in_turn:],
+        written[at:],
+        _around(one.turn, in_turn),
+        _around(written, at),
+        marker,
+        _until(one.turn[_same_place(one.turn, written[:start]) :], following),
     )
 
 
@@ -295,9 +364,24 @@ def _first_difference(text: str, other: str) -> int:
     return next((at for (at, ch), sign in zip(signs, others, strict=False) if ch != sign), len(text))
 
 
-def _marker_at(parts: Sequence[WrittenPart], at: int) -> str:
-    for part in parts:
-        if at < len(part.text):
-            return part.text if part.kind == "marker" else ""
-        at -= len(part.text)
-    return ""
+def _part_at(parts: Sequence[WrittenPart], at: int) -> tuple[int, int]:
+    """Return the number of the part in which a place of the written text is, and where that part begins."""
+    start = 0
+    for number, part in enumerate(parts):
+        if at < start + len(part.text):
+            return number, start
+        start += len(part.text)
+    return len(parts), start
+
+
+def _same_place(text: str, written: str) -> int:
+    """Return where `text` is as far as `written` is long, white space apart."""
+    count = len("".join(written.split()))
+    places = [at for at, ch in enumerate(text) if not ch.isspace()]
+    return places[count] if count < len(places) else len(text)
+
+
+def _until(text: str, following: str) -> str:
+    """Return the text before what follows: all of it if nothing does, "" if that isn't there."""
+    before, found, _ = text.partition(following) if following else (text, "", "")
+    return before if found or not following else ""

@@ -57,6 +57,8 @@ def transformations(text: str, render: str) -> Iterator[tuple[str, str]]:
         written = change(text)
         if written.strip() and written != text and written in render:
             yield name, written
+    if text[-_LEAST:] in render:
+        return
     for size in range(len(text) - 1, _LEAST - 1, -1):
         _, found, after = render.partition(text[:size])
         if found:

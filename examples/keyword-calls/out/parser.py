@@ -63,6 +63,7 @@ class Copied:
 
     def copy(self) -> Any:
         """Return a copy in the same state, which continues independently."""
+
         twin = self._new()
         # A class that mypyc compiled has no __dict__.
         for name in getattr(self, "__mypyc_attrs__", None) or self.__dict__:
@@ -84,20 +85,21 @@ LONGEST_FOLLOW = 160  # the whole text that shows the end of a value
 
 
 class Pattern:
-    """Compiled at its first use, because importing a parser should be fast.  A dot matches any character."""
+    """A regular expression, compiled when it is first used: importing a parser should be fast.  A dot matches any
+    character."""
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
-        self.match: Any = lambda *given: self._compiled().match(*given)
-        self.search: Any = lambda *given: self._compiled().search(*given)
-        self.fullmatch: Any = lambda *given: self._compiled().fullmatch(*given)
-        self.finditer: Any = lambda *given: self._compiled().finditer(*given)
-        self.sub: Any = lambda *given: self._compiled().sub(*given)
+        self._compiled: Any = None
 
-    def _compiled(self) -> re.Pattern[str]:
-        found = re.compile(self.pattern, re.DOTALL)
-        self.match, self.search, self.fullmatch = found.match, found.search, found.fullmatch
-        self.finditer, self.sub = found.finditer, found.sub
+    def __getattr__(self, name: str) -> Any:
+        """Return a method of the compiled pattern, and keep it as an attribute."""
+
+        if self._compiled is None:
+            self._compiled = re.compile(self.pattern, re.DOTALL)
+        found = getattr(self._compiled, name)
+        if hasattr(self, "__dict__"):  # a class that mypyc compiled has none
+            setattr(self, name, found)
         return found
 
 
@@ -127,35 +129,22 @@ class Match:
 
 class Scanner:
     """The markers that count in one place.  Each has its kind, its core (with a space for optional white space), the
-    white space before and after it, and whether it may be part of a longer one (1) or its beginning (2), or is spelled
-    differently (4): the sum.
+    white space before and after it, and what is known about it (PART_OF_LONGER, …).
 
     `find` has a group for each marker; `near` matches at their possible beginnings.  `width`: the length of the longest
-    truncated marker at the end.  `leads` is their leading white space.  `word`, of a slot: a plain word up to the
-    text's end or to an unambiguous marker; `trails` is the white space after each, None for markers that don't belong
-    to the slot. `first`: the first characters of markers; `wordless`: none of them is a character of words.
+    truncated marker at the end.  `leads` is their leading white space.
     """
 
     def __init__(
-        self,
-        *markers: Marker,
-        find: str = NOTHING,
-        near: str = NOTHING,
-        width: int = 1,
-        leads: str = "",
-        word: str = NOTHING,
-        trails: Sequence[str | None] = (),
-        first: str = "",
-        wordless: bool = True,
+        self, *markers: Marker, find: str = NOTHING, near: str = NOTHING, width: int = 1, leads: str = ""
     ) -> None:
         self.markers, self.width, self.leads = markers, width, leads
-        self.cores: tuple[str, ...] = ()  # the same, computed when it is first needed
+        self._cores = tuple([marker[1] for marker in markers])
         self._find, self._near = Pattern(find), Pattern(near)
-        self.word, self.trails = Pattern(word), trails
-        self.first, self.wordless = first, wordless
 
     def find(self, buf: str, pos: int, stop: int = sys.maxsize) -> Match | None:
         """Return the leftmost and longest marker from `pos` on."""
+
         match = self._find.search(buf, pos, stop)
         if match is None:
             return None
@@ -174,9 +163,7 @@ class Scanner:
         """Return a marker that the text from `pos` to the end could become; "" if there is none."""
         if len(buf) - pos > self.width or self._near.match(buf, pos) is None:
             return ""
-        if self.cores == ():
-            self.cores = tuple([marker[1] for marker in self.markers])
-        return truncated_core(self.cores, buf[pos:])
+        return truncated_core(self._cores, buf[pos:])
 
     def is_truncated(self, buf: str, pos: int, kinds: Sequence[str], least: int = 1) -> bool:
         """Return whether a marker of these kinds is truncated at the output's end, with at least so many characters."""
@@ -220,7 +207,26 @@ class Scanner:
         return at
 
 
+class SlotEnds(Scanner):
+    """The markers that end a slot.  `word`: a plain word up to the text's end or to an unambiguous marker; `trails` is
+    the white space after each, None for markers that don't belong to the slot."""
+
+    def __init__(self, *markers: Marker, word: str = NOTHING, trails: Sequence[str | None] = (), **found: Any) -> None:
+        super().__init__(*markers, **found)
+        self.word, self.trails = Pattern(word), trails
+
+
+class Breaks(Scanner):
+    """Markers that occur in no name, and in values only inside a string.  `first`: their first characters; `wordless`:
+    none of these is a character of words."""
+
+    def __init__(self, *markers: Marker, first: str = "", wordless: bool = True, **found: Any) -> None:
+        super().__init__(*markers, **found)
+        self.first, self.wordless = first, wordless
+
+
 NO_MARKERS = Scanner()
+NO_BREAKS = Breaks()
 
 
 class ExpectedText:
@@ -497,6 +503,7 @@ class Quoting:
     def plain(self, text: str) -> int:
         """Return the end of the text in the string that is passed on unchanged; -1 if more than a partial escape
         follows."""
+
         end: int = self.body.match(text).end()
         if end == len(text) or (text[end] == "\\" and self.escape != "none" and PART_OF_ESCAPE.match(text, end)):
             return end
@@ -556,7 +563,7 @@ class Reader(Copied):
     FOLLOWED: ClassVar[bool] = False
     follow: tuple[Pattern, ...] = ()  # what may follow the value: a pattern, and one for the output's end
 
-    def __init__(self, styles: tuple[Style, Style, Style], breaks: Scanner = NO_MARKERS) -> None:
+    def __init__(self, styles: tuple[Style, Style, Style], breaks: Breaks = NO_BREAKS) -> None:
         self.breaks, self.first = breaks, breaks.first
         self.styles, self.style = styles, styles[0]
         self.want = "value"  # … item, key, member (a key after a comma), colon, comma; "" at the end
@@ -582,6 +589,7 @@ class Reader(Copied):
 
     def read(self, buf: str, pos: int, final: bool) -> int:
         """Consume `buf` from `pos` on, up to the value's end or to text that needs more input."""
+
         stop, self.wanted = len(buf), 0
         while pos < stop and self.want and not self.pause:
             if len(self.stack) > self.floor and self.style.is_json:
@@ -1276,8 +1284,9 @@ class Transcript(Copied):
     text of a kind that isn't known yet, value is text of a value, and trailing is no part of the message."""
 
     def __init__(self, json_content: bool = False) -> None:
-        self.texts: dict[str, list[str]] = {"content": [], "reasoning_content": [], "arguments": []}
-        self.texts.update(value=[], pending=[], trailing=[])
+        self.texts: dict[str, list[str]] = {"content": [], "trailing": []}
+        self.texts.update(reasoning_content=[], pending=[])
+        self.texts.update(arguments=[], value=[])
         self.calls: list[tuple[str, str | None, str]] = []  # name, id, arguments (those of the last are in texts)
         self.index = -1  # of the last call
         self.fence = Fence() if json_content else None
@@ -1302,6 +1311,7 @@ class Transcript(Copied):
 
     def flush(self) -> None:
         """Make one delta of the text emitted since the last."""
+
         if not self._pieces:
             return
         kind, text = self._kind, "".join(self._pieces)
@@ -1309,7 +1319,7 @@ class Transcript(Copied):
         self.texts[kind].append(text)
         if kind == "arguments":
             self.waiting.append({"tool_calls": [{"index": self.index, "function": {"arguments": text}}]})
-        elif kind not in ("pending", "trailing"):
+        elif kind != "trailing" and kind != "pending":
             self.waiting.append({kind: text})
 
     def deltas(self) -> list[Delta]:
@@ -1344,42 +1354,34 @@ class Transcript(Copied):
         self.index = len(self.calls) - 1
         self.announce()
 
-    def forget(self, calls: int) -> None:
-        """Treat everything as prefilled, except so many calls, which continue."""
-        self.texts.update(content=[], reasoning_content=[], arguments=[])
-        self.calls, self.waiting = self.calls[len(self.calls) - calls :], []
+    def forget(self) -> None:
+        """Treat all text as prefilled."""
+        self.waiting, self.texts["content"] = [], []
+        self.texts["reasoning_content"] = []
+
+    def forget_calls(self, kept: int) -> None:
+        """Treat all calls as prefilled, except so many of the last, which continue."""
+        self.texts["arguments"] = []
+        self.calls = self.calls[len(self.calls) - kept :]
         self.index = len(self.calls) - 1
 
     def is_silent(self) -> bool:
         return not (self.calls or self._pieces or any(self.texts.values()))
 
     def to_message(self) -> Message:
-        kinds = ("content", "reasoning_content", "arguments")
-        content, reasoning, last = ("".join(self.texts[kind]) for kind in kinds)
-        calls: list[ToolCall] = [
-            {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
-            for name, call_id, arguments in self.calls
-        ]
-        if calls:
-            calls[-1]["function"]["arguments"] = last
-        return {
-            "role": "assistant",
-            "content": None if not content and (reasoning or calls) else content,
-            "reasoning_content": reasoning or None,
-            "tool_calls": calls,
-        }
-
-
-def known_head(prompt: str, heads: Sequence[str], anchors: Sequence[str]) -> str:
-    """Return the longest known head with which the prompt ends after an anchor; "" if there is none."""
-    found = ""
-    for anchor in anchors or ("",):
-        for head in heads:
-            # The white space before an anchor may differ if the last message is not a question.
-            text = (anchor.lstrip() or anchor) + head
-            ends = prompt.endswith(text) or (len(prompt) >= len(head) and text.endswith(prompt))
-            found = head if ends and len(head) > len(found) else found
-    return found
+        content = "".join(self.texts["content"])
+        message: Message = {"role": "assistant", "content": content, "reasoning_content": None, "tool_calls": []}
+        message["reasoning_content"] = "".join(self.texts["reasoning_content"]) or None
+        if self.calls:
+            calls: list[ToolCall] = [
+                {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
+                for name, call_id, arguments in self.calls
+            ]
+            calls[-1]["function"]["arguments"] = "".join(self.texts["arguments"])
+            message["tool_calls"] = calls
+        if not content and (message["reasoning_content"] or message["tool_calls"]):
+            message["content"] = None
+        return message
 
 
 def continued_head(prompt: str, anchors: Sequence[str], reasoning: tuple[Sequence[str], Sequence[str]]) -> str:
@@ -1413,10 +1415,7 @@ def at_line_start(text: str, before: bool) -> bool:
 
 class Stream(Copied):
     TRANSCRIPT: ClassVar[type[Transcript]] = Transcript
-    HEADS: ClassVar[Sequence[str]] = ("",)
     ANCHORS: ClassVar[Sequence[str]] = ()
-    AT_LINES: ClassVar[bool] = False  # some markers count only at a line's start,
-    KEEPS_PENDING: ClassVar[bool] = False  # `feed` handles pending text
     SPACE: ClassVar[str] = ""  # the white space that the template writes before the content
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
 
@@ -1433,22 +1432,26 @@ class Stream(Copied):
     ) -> None:
         self.diagnostics: list[Diagnostic] = []
         self.incomplete = False
-        self._tools = parameters_of(tools)
         self._reasoning_on, self._calls_on, self._echo = parse_reasoning, parse_tool_calls, echo
         self._out = self.TRANSCRIPT(json_content)
         # Input: _buf from _pos on is not consumed; _base is its offset, negative for the text of the prompt.
         self._buf, self._pos, self._base = "", 0, 0
         self._parts: list[str] = []  # text that isn't examined before _wanted characters of it have arrived
         self._wanted = 0
-        # Whether the buffer, from there on, is still undecided: while it is, no state has to examine it.
-        self._undecided: Callable[[str, int], object] | None = None
-        self._undecided_from = 0
-        self._through: Callable[[Any, str], list[Delta]] | None = None  # reads JSON that is emitted as it arrives
         self._final = False
         # The state of the turn.
         self._state: Callable[[Any], bool] = self._first_state()
         self._mark = NO_MATCH
         self._skip = 0  # its length, and that of the white space before it
+        self._line_start = True
+        self._opener = ""  # of the reasoning that is open
+        # Whether the buffer, from there on, is still undecided: while it is, no state has to examine it.
+        self._undecided: Callable[[str, int], object] | None = None
+        self._undecided_from = 0
+        self._tools = parameters_of(tools)
+        self._through: Callable[[Any, str], list[Delta]] | None = None  # reads JSON that is emitted as it arrives
+        self._plain_value = False  # as _plain_text, for an argument
+        self._literal = False  # after a failed call: its closers are text
         self._open = False  # the last call is not complete
         self._closed = False  # its closing marker was read
         self._unclosed = False  # its arguments have ended, the last of its closers was not read
@@ -1458,14 +1461,11 @@ class Stream(Copied):
         self._long_names = "\n" in "".join(self._tools)
         self._space = self.SPACE  # white space of the template that may still come
         self._fresh = True  # only white space was read in this part so far
-        self._line_start = True
-        self._literal = False  # after a failed call: its closers are text
-        self._opener = ""  # of the reasoning that is open
         # The kind of text that is open, and how to find its possible end: the end of the safe prefix, -1 if a state
         # must decide. If nothing is pending, most chunks of a value or another text can be passed on as they are;
         # _passed are those that were.
         self._within = ""
-        self._plain_value = self._plain_text = False
+        self._plain_text = False
         self._plain_to: Callable[[str], int] = len
         self._passed: list[str] = []
         self._consume_head(None if prompt is None else checked_text("prompt", prompt), continue_final_message)
@@ -1526,18 +1526,17 @@ class Stream(Copied):
         raise TypeError("a parser cannot be pickled: keep the text that it was fed, and feed that to a new one")
 
     def _consume_head(self, prompt: str | None, continued: bool) -> None:
-        head = self.HEADS[0]
+        head = ""
         if prompt is not None and continued:
             head = continued_head(prompt, self.ANCHORS, self.AROUND_REASONING)
-        elif prompt is not None:
-            head = known_head(prompt, self.HEADS, self.ANCHORS)
         if not head:
             return
         self._base = -len(head)
         self._out.waiting = self._advance(head)
         if not self._echo:
-            self._out.forget(self._open)
+            self._out.forget()
             self.diagnostics.clear()
+            self._out.forget_calls(self._open)
             if self._open:
                 self._out.announce()
             if not self._reasoning_on:
@@ -1585,7 +1584,7 @@ class Stream(Copied):
             return self._advance(chunk)
         self._buf, text = text[stop:], text[:stop]
         self._plain_value = kind == "arguments" and self._buf == ""
-        self._plain_text = kind not in ("arguments", "value") and (self.KEEPS_PENDING or self._buf == "")
+        self._plain_text = kind not in ("arguments", "value") and self._buf == ""
         self._passed.append(text)
         if text == "" or kind == "value":
             return []
@@ -1606,15 +1605,17 @@ class Stream(Copied):
 
     def _goes_on(self, kind: str, plain_to: Callable[[str], int] = len) -> None:
         """Declare that the next chunk may continue text of this kind, "" for none."""
-        self._within, self._plain_to, self._undecided, self._through = kind, plain_to, None, None
-        self._plain_value = kind == "arguments"
+        self._within, self._plain_to = kind, plain_to
+        self._undecided = None
+        self._through, self._plain_value = None, kind == "arguments"
         self._plain_text = kind not in ("", "arguments", "value")
 
     def _advance(self, chunk: str) -> list[Delta]:
         if self._passed:
             self._settle()
-        self._within, self._undecided, self._through = "", None, None
-        self._plain_value = self._plain_text = False
+        self._within, self._plain_text = "", False
+        self._undecided = None
+        self._through, self._plain_value = None, False
         if self._parts:
             chunk = "".join(self._parts) + chunk
             self._parts.clear()
@@ -1632,7 +1633,7 @@ class Stream(Copied):
             self._goes_on("")
         elif pending:
             self._plain_value = False
-            self._plain_text = self._plain_text and self.KEEPS_PENDING
+            self._plain_text = False
         return self._out.deltas()
 
     @property
@@ -1689,10 +1690,6 @@ def next_char(buf: str, pos: int) -> int:
 
 
 class TurnStates(Stream):
-    AT_ENDS: ClassVar[bool] = False  # and some at the output's end, or before another marker
-    CUT_MARKERS: ClassVar[bool] = False  # a truncated marker at the output's end is not text
-    DISTINCT: ClassVar[bool] = True  # the opener of calls is distinctive, so a call follows
-    ENDS_TURN: ClassVar[bool] = False  # a call's closer may also end the turn, so it may be missing
     OPENERS: ClassVar[tuple[str, ...]] = ()  # of calls: the beginning of one at the output's end is not text
     # What the states look for, each in its text.
     BEFORE_CONTENT: ClassVar[Scanner] = NO_MARKERS
@@ -1734,11 +1731,10 @@ class TurnStates(Stream):
             self._skip_space()
         buf, pos, stop = self._buf, self._pos, len(self._buf)
         mark = marks.find(buf, pos)
-        if self.AT_LINES or self.AT_ENDS:
-            mark = self._counting(marks, mark)
+        mark = self._counting(marks, mark)
         clear = mark is not None and not mark.ambiguous  # nothing before its end can be undecided
         partial = stop if clear else marks.partial_match(buf, pos) if mark is None or not self._final else stop
-        if (self.AT_LINES or self.AT_ENDS) and mark is not None and mark.kind in UNDECIDED_KINDS and not self._final:
+        if mark is not None and mark.kind in UNDECIDED_KINDS and not self._final:
             partial = min(partial, marks.with_lead(buf, pos, mark.start))
         if self._final and not self._is_cut(marks, partial):
             partial = stop
@@ -1750,21 +1746,21 @@ class TurnStates(Stream):
         if mark is None or not found:
             if not blank:
                 self._text(kind, end)
-                passed = kind != "pending" and self._out.fence is None and (self._reasoning_on or not self._opener)
+                passed = self._out.fence is None and (self._reasoning_on or not self._opener)
                 self._goes_on(kind if passed else "", marks.safe_prefix_end)
             elif self._final:
                 self._last_space(kind, end)
             return ""
         # If the whole turn is white space, that white space is the content.
         alone = mark.kind == "end" and kind == "content" and self._out.is_silent()
-        literal = False
-        literal = self._is_text(mark)
-        lead = 0 if literal else end - pos if blank and not alone else trailing_overlap(buf[pos:end], mark.lead)
-        if not blank or literal or alone:
+        lead = end - pos if blank and not alone else trailing_overlap(buf[pos:end], mark.lead)
+        if literal := self._is_text(mark):
+            lead = 0
+        if not blank or alone or literal:
             self._text(kind, end - lead)
+        self._mark = mark
         # A call may turn out to be text, and then the white space before it is text too.
         self._pos = end - lead if mark.kind in OPENER_KINDS else end
-        self._mark = mark
         self._skip = mark.end - self._pos
         if literal and mark.kind not in REASONING_KINDS:
             self._keep(kind)
@@ -1888,7 +1884,8 @@ class TurnStates(Stream):
             self._note_spelling()
         self._pos += self._skip
         self._space = self._mark.trail
-        self._fresh, self._literal = fresh, False
+        self._fresh = fresh
+        self._literal = False
         self._line_start = self._line_start or fresh or self._mark.kind == "content"
         return True
 
@@ -1939,7 +1936,8 @@ class TurnStates(Stream):
         raise NotImplementedError
 
     def _end_turn(self) -> bool:
-        self._opener, self._state = "", type(self)._over
+        self._state = type(self)._over
+        self._opener = ""
         return self._drop()
 
     def _keep(self, kind: str) -> bool:
@@ -1978,7 +1976,7 @@ class TurnStates(Stream):
         if len(self._buf) - pos > LONGEST_CUT:
             return False  # without a copy of all that follows, for each place that is asked about
         rest = "".join(self._buf[pos:].split())
-        if len(rest) < LEAST_CUT or rest.isalnum() or self._literal or not (self._calls_on and self.DISTINCT):
+        if len(rest) < LEAST_CUT or rest.isalnum() or self._literal or not self._calls_on:
             return False
         return truncated_core(self.OPENERS, self._buf[next_char(self._buf, pos) :]) != ""
 
@@ -1992,12 +1990,11 @@ class TurnStates(Stream):
         """Return whether the remaining text at the output's end is a truncated opener of a call, or a truncated end."""
         if self._begins_call(pos):
             return True
-        if not self.CUT_MARKERS:
-            return False
         rest = "".join(self._buf[pos:].split())
         if len(rest) < LEAST_CUT or rest.isalnum() or not any(map(str.isalnum, rest)):
             return False
-        return marks.is_truncated(self._buf, next_char(self._buf, pos), CUT_KINDS, LEAST_CUT) and not self._literal
+        at = next_char(self._buf, pos)
+        return not self._literal and marks.is_truncated(self._buf, at, CUT_KINDS, LEAST_CUT)
 
     def _end_of_cut(self) -> None:
         """Drop a truncated marker at the end."""
@@ -2021,7 +2018,7 @@ class TurnStates(Stream):
         """Close everything that is open at the end of the output."""
         if self._opener and self._reasoning_on:
             self._cut(*ENDS_IN_REASONING)
-        if self._open or (self._unclosed and not self.ENDS_TURN):
+        if self._open or self._unclosed:
             self._cut(*ENDS_IN_CALL)
 
 
@@ -2033,7 +2030,7 @@ MOST_ODD = 64  # the most names with unusual characters that are searched for
 
 
 class Slots(TurnStates):
-    BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that never occur in names, or in values outside of a string
+    BREAKS: ClassVar[Breaks] = NO_BREAKS  # markers that never occur in names, or in values outside of a string
     _others: Sequence[tuple[str, str]] = ()  # diagnostics of the slots: codes and texts
     _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that contain ends of names
 
@@ -2148,9 +2145,8 @@ class Slots(TurnStates):
         self._odd = {} if self._odd is None else self._odd
         if (slot, of) not in self._odd:
             names = self._tools if slot == "name" else properties_of(self._tools.get(of)) if slot == "key" else ()
-            plain = ends.wordless  # then no end occurs in a word
-            names = [name for name in names if not (plain and name.isidentifier())]
             odd = [name for name in names if "\n" in name or ends.find(name, 0) is not None]
+            odd = [name for name in odd if not name.isidentifier()]
             fit = (name for name in odd if name == name.strip() and 0 < len(name) < NAME_LIMIT)
             self._odd[slot, of] = sorted(fit, key=len, reverse=True)[:MOST_ODD]
         return self._odd[slot, of]
@@ -2160,11 +2156,9 @@ CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
 
 
 class Machine(Slots):
-    READ_AGAIN: ClassVar[bool] = False  # failed calls are read again, by the tools' names
     AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
     SHORT_OPENERS: ClassVar[Sequence[str]] = ()  # what opens only calls of tools that are known
     HEADER: ClassVar[Sequence[Any]] = ()  # slots of a call: the kind, what ends it, and characters that do
-    CALL_ID: ClassVar[str] = ""  # an id that consists of slots: "{name}:{index}"
     CLOSED: ClassVar[bool] = False  # calls have a closer
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
     _reader: Reader | None = None  # and the reader of one
@@ -2252,7 +2246,7 @@ class Machine(Slots):
         if values["name"] != written:
             self._note("tool_name_corrected", f"the tool {values['name']} is called as {written}")
         self._pos = end
-        self._open_call(values["name"], self.CALL_ID.format_map({**values, "name": written}) if self.CALL_ID else None)
+        self._open_call(values["name"], None)
         self._begin_arguments()
         return True
 
@@ -2516,7 +2510,6 @@ PAIR_KINDS = ("pair", "end", "skip", "next", "broken")
 class Pairs(Repairs):
     BETWEEN: ClassVar[Scanner]  # pair, end (consumed), next (not consumed), and others (skipped)
     PAIR: ClassVar[tuple[tuple[str, Scanner, str], ...]]
-    PAIR_OPENS: ClassVar[bool] = True  # a pair begins with a marker of its own
     AROUND_KEY: ClassVar[Any] = ()  # the texts before a key and after it, of which some may be missing
     _count = 0
     _ends_in_text = False  # text that is no pair ends the pairs, and was reported
@@ -2560,10 +2553,7 @@ class Pairs(Repairs):
                 return other
         if kind in ("end", "next"):
             return self._end_pairs(kind)
-        if self.PAIR_OPENS and kind != "pair":
-            other = self._pair_otherwise() if self.AROUND_KEY and self._tools else None
-            return self._no_pair() if other is None else other
-        return self._pair(self._mark.end if self.PAIR_OPENS else self._pos, ", " if self._count else "{")
+        return self._pair(self._pos, ", " if self._count else "{")
 
     def _object_for_pairs(self) -> bool | None:
         """Read a JSON object in the place of all pairs; return None if there is none."""
@@ -2599,8 +2589,8 @@ class Pairs(Repairs):
         if expected:
             return self._no_pair()
         key = values["key"]
-        bare = without_quotes(key, self._schema()) if self.READ_AGAIN and self._tools else key
-        respelled = self.PAIR_OPENS and self._mark.ambiguous >= SPELLED_OTHERWISE
+        bare = without_quotes(key, self._schema()) if self._tools else key
+        respelled = False
         if self._others or odd or respelled or key != bare:
             self._pos = next_char(self._buf, self._pos)  # diagnostics are about the pair, in any chunking
         if respelled:
@@ -2629,14 +2619,11 @@ class Pairs(Repairs):
         found = self._key_otherwise(start)
         if found is None:
             return False
-        key, pos, end = found
+        key, _, end = found
         if not key:
             return None
         self._pos = start  # diagnostics are about the pair, in any chunking
-        if pos == start and self.PAIR_OPENS:
-            self._lost("argument_not_opened", f"the argument {key} is not opened")
-        else:
-            self._note("other_form_of_argument", f"the argument {key} is not written as the template does")
+        self._note("other_form_of_argument", f"the argument {key} is not written as the template does")
         self._pos, self._space = end, self.PAIR[-1][1].markers[0][3]
         self._count += 1
         self._out.emit("arguments", self._key_of(", " if self._count > 1 else "{", key))
@@ -2715,31 +2702,31 @@ class QuotedPairs(Pairs):
 MOST_TOOLS = 1000  # the most distinct lists of tools that are kept
 
 
-def tools_of(tools: object, known: dict[str, tuple[Parameters, str]]) -> tuple[Parameters, str]:
-    """Return the parameters of the tools, and the error if they can't be read.  Each JSON text is read once."""
+def tools_of(tools: object, known: dict[str, tuple[object, str]]) -> tuple[object, str]:
+    """Return the tools, and the error if they can't be read.  Each JSON text is read once."""
     if not isinstance(tools, str):
-        return parameters_of(tools), ""
+        return tools, ""
+    import json  # takes longer than all of a parser without calls, which needs it only here
+
     if tools not in known:
         if len(known) >= MOST_TOOLS:
             known.clear()
         try:
-            known[tools] = parameters_of(json.loads(tools) if tools.strip() else None), ""
+            known[tools] = json.loads(tools) if tools.strip() else None, ""
         except (ValueError, RecursionError) as error:
-            known[tools] = Parameters(), "the tools are not JSON: " + str(error)
+            known[tools] = None, "the tools are not JSON: " + str(error)
     return known[tools]
 
 
 def rows_of(
-    parser: Callable[..., Any],
-    texts: Iterable[str | None],
-    prompts: str | Sequence[str | None] | None,
-    tools: object,
+    parser: Any, texts: Iterable[str | None], prompts: str | Sequence[str | None] | None, tools: object
 ) -> list[Row | None]:
     """Return a row for each text, and None for None.  `prompts` and `tools` are one value for all texts, or a list with
     one for each."""
     rows = tools if isinstance(tools, (list, tuple)) and any(not isinstance(tool, dict) for tool in tools) else None
-    read: dict[str, tuple[Parameters, str]] = {}
+    read: dict[str, tuple[object, str]] = {}
     usual = tools_of(tools if rows is None else None, read)
+    usual = parameters_of(usual[0]), usual[1]
     found: list[Row | None] = []
     if isinstance(texts, (str, bytes)):
         raise TypeError(f"texts: expected a list of texts, got {type(texts).__name__}")
@@ -2757,15 +2744,13 @@ def rows_of(
 
 def _row(stream: Any, problem: str) -> Row:
     message = stream.message
-    diagnostics = [diagnostic._asdict() for diagnostic in stream.diagnostics]
-    if problem:
-        diagnostics.insert(0, Diagnostic(0, problem, "tools_not_read")._asdict())
+    notes = [Diagnostic(0, problem, "tools_not_read")] if problem else []
     return {
         "content": message["content"],
         "reasoning_content": message["reasoning_content"],
         "tool_calls": [{"id": call["id"], **call["function"]} for call in message["tool_calls"]],
         "incomplete": stream.incomplete,
-        "diagnostics": diagnostics,
+        "diagnostics": [note._asdict() for note in notes + stream.diagnostics],
     }
 
 
@@ -2849,9 +2834,6 @@ class StreamParser(QuotedPairs):
     HEADS = ("",)
     ANCHORS = ("<.assistant.>",)
     AROUND_REASONING = (("<.mind.>",), ("<./mind.>",))
-    AT_LINES = True
-    AT_ENDS = True
-    CUT_MARKERS = True
     IN_REASONING = Scanner(
         ("line", "<.code.> [ <.code.> [", "", "", 0), ("reasoning_end", "<./mind.>", "", "", 0),
         ("line", "<.code.> [", "", "", 2), ("line", "<.code.>", "", "", 2), ("end", "<./.>", "", "\n", 0),
@@ -2914,7 +2896,7 @@ class StreamParser(QuotedPairs):
     OPENERS = ("<.code.> [ <.code.> [", "<.code.> [")
     # call = name "(" arguments
     HEADER = (
-        ("name", Scanner(
+        ("name", SlotEnds(
             ("suffix", "(", "", "", 0), find=r"\(()", near=r"\(", width=2,
             word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\(())", trails=("",),
         ), ""),
@@ -2923,7 +2905,7 @@ class StreamParser(QuotedPairs):
     HEADER_TEXTS = Pattern("(?:\\(|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
     SHORT_OPENERS = ("<.code.>",)
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
+    BREAKS = Breaks(
         ("mark", "<.assistant.>", "", "", 0), ("mark", "<./code.>", "", "", 1), ("mark", "<.code.> [", "", "", 1),
         ("mark", "] <./code.>", "", "", 0), ("mark", "```python <.code.> [", "", "", 0),
         ("mark", "```json <.code.> [", "", "", 0), ("mark", "```xml <.code.> [", "", "", 0),
@@ -2938,10 +2920,9 @@ class StreamParser(QuotedPairs):
         ("call", "<.code.> [", "", "", 0), find=r"<(\.code\.>\s{0,64}\[)", near=r"<(?=[.]|\Z)", width=74
     )
     CLOSED = True
-    READ_AGAIN = True
     # arguments = (key "=" value)*
     PAIR = (
-        ("key", Scanner(
+        ("key", SlotEnds(
             ("suffix", "=", "", "", 0), find="=()", near="=", width=2, word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:=())",
             trails=("",),
         ), ""),
@@ -2961,7 +2942,6 @@ class StreamParser(QuotedPairs):
             r"json\s{0,64}<\.code\.>\s{0,64}\[)|(``xml\s{0,64}<\.code\.>\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,64}\[))"
         ), near=r"\)|,|<(?=[\t\n\r \-._▁]|\Z)|\]|`(?=[`]|\Z)", width=224,
     )
-    PAIR_OPENS = False
     AROUND_KEY = (Pattern(""), Pattern(r"(?:\s{0,64}[:=])*"), 65)
     FOLLOW = (
         Pattern(

@@ -8,7 +8,6 @@ turn      = text "--- over ---"
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from collections import namedtuple
@@ -59,6 +58,7 @@ class Copied:
 
     def copy(self) -> Any:
         """Return a copy in the same state, which continues independently."""
+
         twin = self._new()
         # A class that mypyc compiled has no __dict__.
         for name in getattr(self, "__mypyc_attrs__", None) or self.__dict__:
@@ -75,20 +75,21 @@ LEAST_CUT = 3  # fewer characters of a marker at the output's end may as well be
 
 
 class Pattern:
-    """Compiled at its first use, because importing a parser should be fast.  A dot matches any character."""
+    """A regular expression, compiled when it is first used: importing a parser should be fast.  A dot matches any
+    character."""
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
-        self.match: Any = lambda *given: self._compiled().match(*given)
-        self.search: Any = lambda *given: self._compiled().search(*given)
-        self.fullmatch: Any = lambda *given: self._compiled().fullmatch(*given)
-        self.finditer: Any = lambda *given: self._compiled().finditer(*given)
-        self.sub: Any = lambda *given: self._compiled().sub(*given)
+        self._compiled: Any = None
 
-    def _compiled(self) -> re.Pattern[str]:
-        found = re.compile(self.pattern, re.DOTALL)
-        self.match, self.search, self.fullmatch = found.match, found.search, found.fullmatch
-        self.finditer, self.sub = found.finditer, found.sub
+    def __getattr__(self, name: str) -> Any:
+        """Return a method of the compiled pattern, and keep it as an attribute."""
+
+        if self._compiled is None:
+            self._compiled = re.compile(self.pattern, re.DOTALL)
+        found = getattr(self._compiled, name)
+        if hasattr(self, "__dict__"):  # a class that mypyc compiled has none
+            setattr(self, name, found)
         return found
 
 
@@ -114,35 +115,22 @@ class Match:
 
 class Scanner:
     """The markers that count in one place.  Each has its kind, its core (with a space for optional white space), the
-    white space before and after it, and whether it may be part of a longer one (1) or its beginning (2), or is spelled
-    differently (4): the sum.
+    white space before and after it, and what is known about it (PART_OF_LONGER, …).
 
     `find` has a group for each marker; `near` matches at their possible beginnings.  `width`: the length of the longest
-    truncated marker at the end.  `leads` is their leading white space.  `word`, of a slot: a plain word up to the
-    text's end or to an unambiguous marker; `trails` is the white space after each, None for markers that don't belong
-    to the slot. `first`: the first characters of markers; `wordless`: none of them is a character of words.
+    truncated marker at the end.  `leads` is their leading white space.
     """
 
     def __init__(
-        self,
-        *markers: Marker,
-        find: str = NOTHING,
-        near: str = NOTHING,
-        width: int = 1,
-        leads: str = "",
-        word: str = NOTHING,
-        trails: Sequence[str | None] = (),
-        first: str = "",
-        wordless: bool = True,
+        self, *markers: Marker, find: str = NOTHING, near: str = NOTHING, width: int = 1, leads: str = ""
     ) -> None:
         self.markers, self.width, self.leads = markers, width, leads
-        self.cores: tuple[str, ...] = ()  # the same, computed when it is first needed
+        self._cores = tuple([marker[1] for marker in markers])
         self._find, self._near = Pattern(find), Pattern(near)
-        self.word, self.trails = Pattern(word), trails
-        self.first, self.wordless = first, wordless
 
     def find(self, buf: str, pos: int, stop: int = sys.maxsize) -> Match | None:
         """Return the leftmost and longest marker from `pos` on."""
+
         match = self._find.search(buf, pos, stop)
         if match is None:
             return None
@@ -161,9 +149,7 @@ class Scanner:
         """Return a marker that the text from `pos` to the end could become; "" if there is none."""
         if len(buf) - pos > self.width or self._near.match(buf, pos) is None:
             return ""
-        if self.cores == ():
-            self.cores = tuple([marker[1] for marker in self.markers])
-        return truncated_core(self.cores, buf[pos:])
+        return truncated_core(self._cores, buf[pos:])
 
     def is_truncated(self, buf: str, pos: int, kinds: Sequence[str], least: int = 1) -> bool:
         """Return whether a marker of these kinds is truncated at the output's end, with at least so many characters."""
@@ -245,21 +231,6 @@ def trailing_overlap(text: str, lead: str) -> int:
     return next((n for n in range(min(len(text), len(lead)), 0, -1) if text.endswith(lead[-n:])), 0)
 
 
-class Parameters(dict):  # type: ignore[type-arg]
-    """The schema of each tool's parameters, by the tool's name; parsers accept it in place of the tools."""
-
-
-def parameters_of(tools: object) -> Parameters:
-    if isinstance(tools, Parameters):
-        return tools
-    found = Parameters()
-    for tool in tools if isinstance(tools, (list, tuple)) else ():
-        function = tool.get("function", tool) if isinstance(tool, dict) else None
-        if isinstance(function, dict) and isinstance(function.get("name"), str):
-            found[function["name"]] = function.get("parameters", function.get("input_schema"))
-    return found
-
-
 OPENING = Pattern(r"\s*```[^\n`]*\n")
 PART_OF_OPENING = Pattern(r"\s*(?:`{0,2}|```[^\n`]*)")
 FENCE_LIMIT = 256  # longer white space, or a longer line, isn't a fence
@@ -299,10 +270,7 @@ class Transcript(Copied):
     text of a kind that isn't known yet, value is text of a value, and trailing is no part of the message."""
 
     def __init__(self, json_content: bool = False) -> None:
-        self.texts: dict[str, list[str]] = {"content": [], "reasoning_content": [], "arguments": []}
-        self.texts.update(value=[], pending=[], trailing=[])
-        self.calls: list[tuple[str, str | None, str]] = []  # name, id, arguments (those of the last are in texts)
-        self.index = -1  # of the last call
+        self.texts: dict[str, list[str]] = {"content": [], "trailing": []}
         self.fence = Fence() if json_content else None
         self.waiting: list[Delta] = []  # not returned yet
         self._pieces: list[str] = []  # the text of the next delta, and its kind
@@ -325,14 +293,13 @@ class Transcript(Copied):
 
     def flush(self) -> None:
         """Make one delta of the text emitted since the last."""
+
         if not self._pieces:
             return
         kind, text = self._kind, "".join(self._pieces)
         self._pieces.clear()
         self.texts[kind].append(text)
-        if kind == "arguments":
-            self.waiting.append({"tool_calls": [{"index": self.index, "function": {"arguments": text}}]})
-        elif kind not in ("pending", "trailing"):
+        if kind != "trailing":
             self.waiting.append({kind: text})
 
     def deltas(self) -> list[Delta]:
@@ -349,42 +316,17 @@ class Transcript(Copied):
             self.emit("content", fence.end())
         self.flush()
 
-    def forget(self, calls: int) -> None:
-        """Treat everything as prefilled, except so many calls, which continue."""
-        self.texts.update(content=[], reasoning_content=[], arguments=[])
-        self.calls, self.waiting = self.calls[len(self.calls) - calls :], []
-        self.index = len(self.calls) - 1
+    def forget(self) -> None:
+        """Treat all text as prefilled."""
+        self.waiting, self.texts["content"] = [], []
 
     def is_silent(self) -> bool:
-        return not (self.calls or self._pieces or any(self.texts.values()))
+        return not (self._pieces or any(self.texts.values()))
 
     def to_message(self) -> Message:
-        kinds = ("content", "reasoning_content", "arguments")
-        content, reasoning, last = ("".join(self.texts[kind]) for kind in kinds)
-        calls: list[ToolCall] = [
-            {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
-            for name, call_id, arguments in self.calls
-        ]
-        if calls:
-            calls[-1]["function"]["arguments"] = last
-        return {
-            "role": "assistant",
-            "content": None if not content and (reasoning or calls) else content,
-            "reasoning_content": reasoning or None,
-            "tool_calls": calls,
-        }
-
-
-def known_head(prompt: str, heads: Sequence[str], anchors: Sequence[str]) -> str:
-    """Return the longest known head with which the prompt ends after an anchor; "" if there is none."""
-    found = ""
-    for anchor in anchors or ("",):
-        for head in heads:
-            # The white space before an anchor may differ if the last message is not a question.
-            text = (anchor.lstrip() or anchor) + head
-            ends = prompt.endswith(text) or (len(prompt) >= len(head) and text.endswith(prompt))
-            found = head if ends and len(head) > len(found) else found
-    return found
+        content = "".join(self.texts["content"])
+        message: Message = {"role": "assistant", "content": content, "reasoning_content": None, "tool_calls": []}
+        return message
 
 
 def continued_head(prompt: str, anchors: Sequence[str], reasoning: tuple[Sequence[str], Sequence[str]]) -> str:
@@ -412,9 +354,7 @@ NO_MATCH = Match("", 0, 0)
 
 class Stream(Copied):
     TRANSCRIPT: ClassVar[type[Transcript]] = Transcript
-    HEADS: ClassVar[Sequence[str]] = ("",)
     ANCHORS: ClassVar[Sequence[str]] = ()
-    KEEPS_PENDING: ClassVar[bool] = False  # `feed` handles pending text
     SPACE: ClassVar[str] = ""  # the white space that the template writes before the content
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
 
@@ -431,33 +371,24 @@ class Stream(Copied):
     ) -> None:
         self.diagnostics: list[Diagnostic] = []
         self.incomplete = False
-        self._tools = parameters_of(tools)
         self._reasoning_on, self._calls_on, self._echo = parse_reasoning, parse_tool_calls, echo
         self._out = self.TRANSCRIPT(json_content)
         # Input: _buf from _pos on is not consumed; _base is its offset, negative for the text of the prompt.
         self._buf, self._pos, self._base = "", 0, 0
         self._parts: list[str] = []  # text that isn't examined before _wanted characters of it have arrived
         self._wanted = 0
-        # Whether the buffer, from there on, is still undecided: while it is, no state has to examine it.
-        self._undecided: Callable[[str, int], object] | None = None
-        self._undecided_from = 0
-        self._through: Callable[[Any, str], list[Delta]] | None = None  # reads JSON that is emitted as it arrives
         self._final = False
         # The state of the turn.
         self._state: Callable[[Any], bool] = self._first_state()
         self._mark = NO_MATCH
         self._skip = 0  # its length, and that of the white space before it
-        self._open = False  # the last call is not complete
         self._space = self.SPACE  # white space of the template that may still come
         self._fresh = True  # only white space was read in this part so far
-        self._line_start = True
-        self._literal = False  # after a failed call: its closers are text
-        self._opener = ""  # of the reasoning that is open
         # The kind of text that is open, and how to find its possible end: the end of the safe prefix, -1 if a state
         # must decide. If nothing is pending, most chunks of a value or another text can be passed on as they are;
         # _passed are those that were.
         self._within = ""
-        self._plain_value = self._plain_text = False
+        self._plain_text = False
         self._plain_to: Callable[[str], int] = len
         self._passed: list[str] = []
         self._consume_head(None if prompt is None else checked_text("prompt", prompt), continue_final_message)
@@ -518,17 +449,15 @@ class Stream(Copied):
         raise TypeError("a parser cannot be pickled: keep the text that it was fed, and feed that to a new one")
 
     def _consume_head(self, prompt: str | None, continued: bool) -> None:
-        head = self.HEADS[0]
+        head = ""
         if prompt is not None and continued:
             head = continued_head(prompt, self.ANCHORS, self.AROUND_REASONING)
-        elif prompt is not None:
-            head = known_head(prompt, self.HEADS, self.ANCHORS)
         if not head:
             return
         self._base = -len(head)
         self._out.waiting = self._advance(head)
         if not self._echo:
-            self._out.forget(self._open)
+            self._out.forget()
             self.diagnostics.clear()
         if self._out.waiting:
             self._goes_on("")  # they are returned by the first feed
@@ -546,15 +475,12 @@ class Stream(Copied):
         self._passed.clear()
         if text:
             self._base += len(text)
-            self._out.texts[kind].append(self._json(text) if kind == "arguments" else text)
+            self._out.texts[kind].append(text)
 
     def _more(self, chunk: str) -> list[Delta]:
         """Handle a chunk that may contain more than plain text; if it only continues the text, no state is needed."""
         if self._final:
             return self._late(chunk)
-        if self._undecided is not None:
-            self._buf += chunk
-            return [] if self._undecided(self._buf, self._undecided_from) else self._advance("")
         if self._wanted > len(chunk):
             self._wanted -= len(chunk)
             self._parts.append(chunk)
@@ -567,10 +493,9 @@ class Stream(Copied):
         if stop < 0:
             return self._advance(chunk)
         self._buf, text = text[stop:], text[:stop]
-        self._plain_value = kind == "arguments" and self._buf == ""
-        self._plain_text = kind not in ("arguments", "value") and (self.KEEPS_PENDING or self._buf == "")
+        self._plain_text = self._buf == ""
         self._passed.append(text)
-        if text == "" or kind == "value":
+        if text == "":
             return []
         return [{kind: text}]
 
@@ -581,21 +506,15 @@ class Stream(Copied):
         self._out.texts["trailing"].append(chunk)
         return []
 
-    def _json(self, text: str) -> str:
-        """Return the plain text of a value, escaped for the string that it becomes."""
-        return text
-
     def _goes_on(self, kind: str, plain_to: Callable[[str], int] = len) -> None:
         """Declare that the next chunk may continue text of this kind, "" for none."""
-        self._within, self._plain_to, self._undecided, self._through = kind, plain_to, None, None
-        self._plain_value = kind == "arguments"
-        self._plain_text = kind not in ("", "arguments", "value")
+        self._within, self._plain_to = kind, plain_to
+        self._plain_text = kind != ""
 
     def _advance(self, chunk: str) -> list[Delta]:
         if self._passed:
             self._settle()
-        self._within, self._undecided, self._through = "", None, None
-        self._plain_value = self._plain_text = False
+        self._within, self._plain_text = "", False
         if self._parts:
             chunk = "".join(self._parts) + chunk
             self._parts.clear()
@@ -604,7 +523,6 @@ class Stream(Copied):
         while self._pos < len(self._buf) and self._state(self):
             pass
         self._base += self._pos
-        self._undecided_from -= self._pos
         self._buf, self._pos = self._buf[self._pos :], 0
         pending = len(self._buf)
         if pending > PENDING_LIMIT and not self._final:
@@ -612,8 +530,7 @@ class Stream(Copied):
         if self._space or self._wanted or self._base < 0:
             self._goes_on("")
         elif pending:
-            self._plain_value = False
-            self._plain_text = self._plain_text and self.KEEPS_PENDING
+            self._plain_text = False
         return self._out.deltas()
 
     @property
@@ -647,7 +564,6 @@ class Stream(Copied):
 
 
 NON_SPACE = Pattern(r"\S|\Z")
-OPENER_KINDS = ("call", "line", "whole")
 CUT_KINDS = ("end", "reasoning_end", "content_end")
 TEXT_AFTER_TURN = ("text_after_turn", "text after the end of the turn")
 
@@ -658,8 +574,6 @@ def next_char(buf: str, pos: int) -> int:
 
 
 class TurnStates(Stream):
-    CUT_MARKERS: ClassVar[bool] = False  # a truncated marker at the output's end is not text
-
     def finish(self) -> list[Delta]:
         """Ends the output; returns the remaining deltas."""
         if self._final:
@@ -694,20 +608,19 @@ class TurnStates(Stream):
         if mark is None or not found:
             if not blank:
                 self._text(kind, end)
-                passed = kind != "pending" and self._out.fence is None and (self._reasoning_on or not self._opener)
+                passed = self._out.fence is None
                 self._goes_on(kind if passed else "", marks.safe_prefix_end)
             elif self._final:
                 self._last_space(kind, end)
             return ""
         # If the whole turn is white space, that white space is the content.
         alone = mark.kind == "end" and kind == "content" and self._out.is_silent()
-        literal = False
-        lead = 0 if literal else end - pos if blank and not alone else trailing_overlap(buf[pos:end], mark.lead)
-        if not blank or literal or alone:
+        lead = end - pos if blank and not alone else trailing_overlap(buf[pos:end], mark.lead)
+        if not blank or alone:
             self._text(kind, end - lead)
-        # A call may turn out to be text, and then the white space before it is text too.
-        self._pos = end - lead if mark.kind in OPENER_KINDS else end
         self._mark = mark
+        # A call may turn out to be text, and then the white space before it is text too.
+        self._pos = end
         self._skip = mark.end - self._pos
         return str(mark.kind)
 
@@ -726,7 +639,7 @@ class TurnStates(Stream):
         """Consume a marker that only structures the turn."""
         self._pos += self._skip
         self._space = self._mark.trail
-        self._fresh, self._literal = fresh, False
+        self._fresh = fresh
         return True
 
     def _drop_after_text(self, code: str, text: str) -> bool:
@@ -736,7 +649,7 @@ class TurnStates(Stream):
         return self._drop()
 
     def _end_turn(self) -> bool:
-        self._opener, self._state = "", type(self)._over
+        self._state = type(self)._over
         return self._drop()
 
     def _over(self) -> bool:
@@ -752,12 +665,11 @@ class TurnStates(Stream):
 
     def _is_cut(self, marks: Scanner, pos: int) -> bool:
         """Return whether the remaining text at the output's end is a truncated opener of a call, or a truncated end."""
-        if not self.CUT_MARKERS:
-            return False
         rest = "".join(self._buf[pos:].split())
         if len(rest) < LEAST_CUT or rest.isalnum() or not any(map(str.isalnum, rest)):
             return False
-        return marks.is_truncated(self._buf, next_char(self._buf, pos), CUT_KINDS, LEAST_CUT) and not self._literal
+        at = next_char(self._buf, pos)
+        return marks.is_truncated(self._buf, at, CUT_KINDS, LEAST_CUT)
 
     def _end_of_cut(self) -> None:
         """Drop a truncated marker at the end."""
@@ -771,30 +683,29 @@ class TurnStates(Stream):
 MOST_TOOLS = 1000  # the most distinct lists of tools that are kept
 
 
-def tools_of(tools: object, known: dict[str, tuple[Parameters, str]]) -> tuple[Parameters, str]:
-    """Return the parameters of the tools, and the error if they can't be read.  Each JSON text is read once."""
+def tools_of(tools: object, known: dict[str, tuple[object, str]]) -> tuple[object, str]:
+    """Return the tools, and the error if they can't be read.  Each JSON text is read once."""
     if not isinstance(tools, str):
-        return parameters_of(tools), ""
+        return tools, ""
+    import json  # takes longer than all of a parser without calls, which needs it only here
+
     if tools not in known:
         if len(known) >= MOST_TOOLS:
             known.clear()
         try:
-            known[tools] = parameters_of(json.loads(tools) if tools.strip() else None), ""
+            known[tools] = json.loads(tools) if tools.strip() else None, ""
         except (ValueError, RecursionError) as error:
-            known[tools] = Parameters(), "the tools are not JSON: " + str(error)
+            known[tools] = None, "the tools are not JSON: " + str(error)
     return known[tools]
 
 
 def rows_of(
-    parser: Callable[..., Any],
-    texts: Iterable[str | None],
-    prompts: str | Sequence[str | None] | None,
-    tools: object,
+    parser: Any, texts: Iterable[str | None], prompts: str | Sequence[str | None] | None, tools: object
 ) -> list[Row | None]:
     """Return a row for each text, and None for None.  `prompts` and `tools` are one value for all texts, or a list with
     one for each."""
     rows = tools if isinstance(tools, (list, tuple)) and any(not isinstance(tool, dict) for tool in tools) else None
-    read: dict[str, tuple[Parameters, str]] = {}
+    read: dict[str, tuple[object, str]] = {}
     usual = tools_of(tools if rows is None else None, read)
     found: list[Row | None] = []
     if isinstance(texts, (str, bytes)):
@@ -813,15 +724,13 @@ def rows_of(
 
 def _row(stream: Any, problem: str) -> Row:
     message = stream.message
-    diagnostics = [diagnostic._asdict() for diagnostic in stream.diagnostics]
-    if problem:
-        diagnostics.insert(0, Diagnostic(0, problem, "tools_not_read")._asdict())
+    notes = [Diagnostic(0, problem, "tools_not_read")] if problem else []
     return {
         "content": message["content"],
         "reasoning_content": message["reasoning_content"],
         "tool_calls": [{"id": call["id"], **call["function"]} for call in message["tool_calls"]],
         "incomplete": stream.incomplete,
-        "diagnostics": diagnostics,
+        "diagnostics": [note._asdict() for note in notes + stream.diagnostics],
     }
 
 
@@ -891,7 +800,6 @@ class StreamParser(TurnStates):
 
     HEADS = ("",)
     ANCHORS = ("--- answer ---\n",)
-    CUT_MARKERS = True
     IN_CONTENT = Scanner(
         ("header", "--- answer ---", "", "\n", 0), ("end", "--- over ---", "\n", "\n", 0),
         find=r"-(?:(--\s{0,64}answer\s{0,64}---)|(--\s{0,64}over\s{0,64}---))", near=r"-(?=[\-]|\Z)", width=143,

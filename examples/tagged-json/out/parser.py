@@ -62,6 +62,7 @@ class Copied:
 
     def copy(self) -> Any:
         """Return a copy in the same state, which continues independently."""
+
         twin = self._new()
         # A class that mypyc compiled has no __dict__.
         for name in getattr(self, "__mypyc_attrs__", None) or self.__dict__:
@@ -82,20 +83,21 @@ LONGEST_FOLLOW = 160  # the whole text that shows the end of a value
 
 
 class Pattern:
-    """Compiled at its first use, because importing a parser should be fast.  A dot matches any character."""
+    """A regular expression, compiled when it is first used: importing a parser should be fast.  A dot matches any
+    character."""
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
-        self.match: Any = lambda *given: self._compiled().match(*given)
-        self.search: Any = lambda *given: self._compiled().search(*given)
-        self.fullmatch: Any = lambda *given: self._compiled().fullmatch(*given)
-        self.finditer: Any = lambda *given: self._compiled().finditer(*given)
-        self.sub: Any = lambda *given: self._compiled().sub(*given)
+        self._compiled: Any = None
 
-    def _compiled(self) -> re.Pattern[str]:
-        found = re.compile(self.pattern, re.DOTALL)
-        self.match, self.search, self.fullmatch = found.match, found.search, found.fullmatch
-        self.finditer, self.sub = found.finditer, found.sub
+    def __getattr__(self, name: str) -> Any:
+        """Return a method of the compiled pattern, and keep it as an attribute."""
+
+        if self._compiled is None:
+            self._compiled = re.compile(self.pattern, re.DOTALL)
+        found = getattr(self._compiled, name)
+        if hasattr(self, "__dict__"):  # a class that mypyc compiled has none
+            setattr(self, name, found)
         return found
 
 
@@ -125,35 +127,22 @@ class Match:
 
 class Scanner:
     """The markers that count in one place.  Each has its kind, its core (with a space for optional white space), the
-    white space before and after it, and whether it may be part of a longer one (1) or its beginning (2), or is spelled
-    differently (4): the sum.
+    white space before and after it, and what is known about it (PART_OF_LONGER, …).
 
     `find` has a group for each marker; `near` matches at their possible beginnings.  `width`: the length of the longest
-    truncated marker at the end.  `leads` is their leading white space.  `word`, of a slot: a plain word up to the
-    text's end or to an unambiguous marker; `trails` is the white space after each, None for markers that don't belong
-    to the slot. `first`: the first characters of markers; `wordless`: none of them is a character of words.
+    truncated marker at the end.  `leads` is their leading white space.
     """
 
     def __init__(
-        self,
-        *markers: Marker,
-        find: str = NOTHING,
-        near: str = NOTHING,
-        width: int = 1,
-        leads: str = "",
-        word: str = NOTHING,
-        trails: Sequence[str | None] = (),
-        first: str = "",
-        wordless: bool = True,
+        self, *markers: Marker, find: str = NOTHING, near: str = NOTHING, width: int = 1, leads: str = ""
     ) -> None:
         self.markers, self.width, self.leads = markers, width, leads
-        self.cores: tuple[str, ...] = ()  # the same, computed when it is first needed
+        self._cores = tuple([marker[1] for marker in markers])
         self._find, self._near = Pattern(find), Pattern(near)
-        self.word, self.trails = Pattern(word), trails
-        self.first, self.wordless = first, wordless
 
     def find(self, buf: str, pos: int, stop: int = sys.maxsize) -> Match | None:
         """Return the leftmost and longest marker from `pos` on."""
+
         match = self._find.search(buf, pos, stop)
         if match is None:
             return None
@@ -172,9 +161,7 @@ class Scanner:
         """Return a marker that the text from `pos` to the end could become; "" if there is none."""
         if len(buf) - pos > self.width or self._near.match(buf, pos) is None:
             return ""
-        if self.cores == ():
-            self.cores = tuple([marker[1] for marker in self.markers])
-        return truncated_core(self.cores, buf[pos:])
+        return truncated_core(self._cores, buf[pos:])
 
     def is_truncated(self, buf: str, pos: int, kinds: Sequence[str], least: int = 1) -> bool:
         """Return whether a marker of these kinds is truncated at the output's end, with at least so many characters."""
@@ -218,7 +205,17 @@ class Scanner:
         return at
 
 
+class Breaks(Scanner):
+    """Markers that occur in no name, and in values only inside a string.  `first`: their first characters; `wordless`:
+    none of these is a character of words."""
+
+    def __init__(self, *markers: Marker, first: str = "", wordless: bool = True, **found: Any) -> None:
+        super().__init__(*markers, **found)
+        self.first, self.wordless = first, wordless
+
+
 NO_MARKERS = Scanner()
+NO_BREAKS = Breaks()
 
 
 class ExpectedText:
@@ -229,6 +226,7 @@ class ExpectedText:
 
     def is_incomplete(self, buf: str, start: int) -> bool:
         """Return whether the text from `start` on is the beginning of it, or all of it and a plain word."""
+
         text, size = buf[start:], len(self.text)
         return self.text.startswith(text) or (text[:size] == self.text and bool(PLAIN_WORD.fullmatch(text, size)))
 
@@ -481,6 +479,7 @@ class Quoting:
     def plain(self, text: str) -> int:
         """Return the end of the text in the string that is passed on unchanged; -1 if more than a partial escape
         follows."""
+
         end: int = self.body.match(text).end()
         if end == len(text) or (text[end] == "\\" and self.escape != "none" and PART_OF_ESCAPE.match(text, end)):
             return end
@@ -527,7 +526,7 @@ class Reader(Copied):
     FOLLOWED: ClassVar[bool] = False
     follow: tuple[Pattern, ...] = ()  # what may follow the value: a pattern, and one for the output's end
 
-    def __init__(self, styles: tuple[Style, Style, Style], breaks: Scanner = NO_MARKERS) -> None:
+    def __init__(self, styles: tuple[Style, Style, Style], breaks: Breaks = NO_BREAKS) -> None:
         self.breaks, self.first = breaks, breaks.first
         self.styles, self.style = styles, styles[0]
         self.want = "value"  # … item, key, member (a key after a comma), colon, comma; "" at the end
@@ -553,6 +552,7 @@ class Reader(Copied):
 
     def read(self, buf: str, pos: int, final: bool) -> int:
         """Consume `buf` from `pos` on, up to the value's end or to text that needs more input."""
+
         stop, self.wanted = len(buf), 0
         while pos < stop and self.want and not self.pause:
             if len(self.stack) > self.floor and self.style.is_json:
@@ -1247,8 +1247,9 @@ class Transcript(Copied):
     text of a kind that isn't known yet, value is text of a value, and trailing is no part of the message."""
 
     def __init__(self, json_content: bool = False) -> None:
-        self.texts: dict[str, list[str]] = {"content": [], "reasoning_content": [], "arguments": []}
-        self.texts.update(value=[], pending=[], trailing=[])
+        self.texts: dict[str, list[str]] = {"content": [], "trailing": []}
+        self.texts.update(reasoning_content=[], pending=[])
+        self.texts.update(arguments=[], value=[])
         self.calls: list[tuple[str, str | None, str]] = []  # name, id, arguments (those of the last are in texts)
         self.index = -1  # of the last call
         self.fence = Fence() if json_content else None
@@ -1273,6 +1274,7 @@ class Transcript(Copied):
 
     def flush(self) -> None:
         """Make one delta of the text emitted since the last."""
+
         if not self._pieces:
             return
         kind, text = self._kind, "".join(self._pieces)
@@ -1280,7 +1282,7 @@ class Transcript(Copied):
         self.texts[kind].append(text)
         if kind == "arguments":
             self.waiting.append({"tool_calls": [{"index": self.index, "function": {"arguments": text}}]})
-        elif kind not in ("pending", "trailing"):
+        elif kind != "trailing" and kind != "pending":
             self.waiting.append({kind: text})
 
     def deltas(self) -> list[Delta]:
@@ -1324,30 +1326,34 @@ class Transcript(Copied):
         self.calls[-1] = (name, call_id, arguments)
         self.waiting.append({"tool_calls": [{"index": self.index, "id": call_id}]})
 
-    def forget(self, calls: int) -> None:
-        """Treat everything as prefilled, except so many calls, which continue."""
-        self.texts.update(content=[], reasoning_content=[], arguments=[])
-        self.calls, self.waiting = self.calls[len(self.calls) - calls :], []
+    def forget(self) -> None:
+        """Treat all text as prefilled."""
+        self.waiting, self.texts["content"] = [], []
+        self.texts["reasoning_content"] = []
+
+    def forget_calls(self, kept: int) -> None:
+        """Treat all calls as prefilled, except so many of the last, which continue."""
+        self.texts["arguments"] = []
+        self.calls = self.calls[len(self.calls) - kept :]
         self.index = len(self.calls) - 1
 
     def is_silent(self) -> bool:
         return not (self.calls or self._pieces or any(self.texts.values()))
 
     def to_message(self) -> Message:
-        kinds = ("content", "reasoning_content", "arguments")
-        content, reasoning, last = ("".join(self.texts[kind]) for kind in kinds)
-        calls: list[ToolCall] = [
-            {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
-            for name, call_id, arguments in self.calls
-        ]
-        if calls:
-            calls[-1]["function"]["arguments"] = last
-        return {
-            "role": "assistant",
-            "content": None if not content and (reasoning or calls) else content,
-            "reasoning_content": reasoning or None,
-            "tool_calls": calls,
-        }
+        content = "".join(self.texts["content"])
+        message: Message = {"role": "assistant", "content": content, "reasoning_content": None, "tool_calls": []}
+        message["reasoning_content"] = "".join(self.texts["reasoning_content"]) or None
+        if self.calls:
+            calls: list[ToolCall] = [
+                {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
+                for name, call_id, arguments in self.calls
+            ]
+            calls[-1]["function"]["arguments"] = "".join(self.texts["arguments"])
+            message["tool_calls"] = calls
+        if not content and (message["reasoning_content"] or message["tool_calls"]):
+            message["content"] = None
+        return message
 
 
 def known_head(prompt: str, heads: Sequence[str], anchors: Sequence[str]) -> str:
@@ -1395,8 +1401,6 @@ class Stream(Copied):
     TRANSCRIPT: ClassVar[type[Transcript]] = Transcript
     HEADS: ClassVar[Sequence[str]] = ("",)
     ANCHORS: ClassVar[Sequence[str]] = ()
-    AT_LINES: ClassVar[bool] = False  # some markers count only at a line's start,
-    KEEPS_PENDING: ClassVar[bool] = False  # `feed` handles pending text
     SPACE: ClassVar[str] = ""  # the white space that the template writes before the content
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
 
@@ -1413,22 +1417,26 @@ class Stream(Copied):
     ) -> None:
         self.diagnostics: list[Diagnostic] = []
         self.incomplete = False
-        self._tools = parameters_of(tools)
         self._reasoning_on, self._calls_on, self._echo = parse_reasoning, parse_tool_calls, echo
         self._out = self.TRANSCRIPT(json_content)
         # Input: _buf from _pos on is not consumed; _base is its offset, negative for the text of the prompt.
         self._buf, self._pos, self._base = "", 0, 0
         self._parts: list[str] = []  # text that isn't examined before _wanted characters of it have arrived
         self._wanted = 0
-        # Whether the buffer, from there on, is still undecided: while it is, no state has to examine it.
-        self._undecided: Callable[[str, int], object] | None = None
-        self._undecided_from = 0
-        self._through: Callable[[Any, str], list[Delta]] | None = None  # reads JSON that is emitted as it arrives
         self._final = False
         # The state of the turn.
         self._state: Callable[[Any], bool] = self._first_state()
         self._mark = NO_MATCH
         self._skip = 0  # its length, and that of the white space before it
+        self._line_start = True
+        self._opener = ""  # of the reasoning that is open
+        # Whether the buffer, from there on, is still undecided: while it is, no state has to examine it.
+        self._undecided: Callable[[str, int], object] | None = None
+        self._undecided_from = 0
+        self._tools = parameters_of(tools)
+        self._through: Callable[[Any, str], list[Delta]] | None = None  # reads JSON that is emitted as it arrives
+        self._plain_value = False  # as _plain_text, for an argument
+        self._literal = False  # after a failed call: its closers are text
         self._open = False  # the last call is not complete
         self._closed = False  # its closing marker was read
         self._unclosed = False  # its arguments have ended, the last of its closers was not read
@@ -1438,14 +1446,11 @@ class Stream(Copied):
         self._long_names = "\n" in "".join(self._tools)
         self._space = self.SPACE  # white space of the template that may still come
         self._fresh = True  # only white space was read in this part so far
-        self._line_start = True
-        self._literal = False  # after a failed call: its closers are text
-        self._opener = ""  # of the reasoning that is open
         # The kind of text that is open, and how to find its possible end: the end of the safe prefix, -1 if a state
         # must decide. If nothing is pending, most chunks of a value or another text can be passed on as they are;
         # _passed are those that were.
         self._within = ""
-        self._plain_value = self._plain_text = False
+        self._plain_text = False
         self._plain_to: Callable[[str], int] = len
         self._passed: list[str] = []
         self._consume_head(None if prompt is None else checked_text("prompt", prompt), continue_final_message)
@@ -1516,8 +1521,9 @@ class Stream(Copied):
         self._base = -len(head)
         self._out.waiting = self._advance(head)
         if not self._echo:
-            self._out.forget(self._open)
+            self._out.forget()
             self.diagnostics.clear()
+            self._out.forget_calls(self._open)
             if self._open:
                 self._out.announce()
             if not self._reasoning_on:
@@ -1565,7 +1571,7 @@ class Stream(Copied):
             return self._advance(chunk)
         self._buf, text = text[stop:], text[:stop]
         self._plain_value = kind == "arguments" and self._buf == ""
-        self._plain_text = kind not in ("arguments", "value") and (self.KEEPS_PENDING or self._buf == "")
+        self._plain_text = kind not in ("arguments", "value") and self._buf == ""
         self._passed.append(text)
         if text == "" or kind == "value":
             return []
@@ -1586,15 +1592,17 @@ class Stream(Copied):
 
     def _goes_on(self, kind: str, plain_to: Callable[[str], int] = len) -> None:
         """Declare that the next chunk may continue text of this kind, "" for none."""
-        self._within, self._plain_to, self._undecided, self._through = kind, plain_to, None, None
-        self._plain_value = kind == "arguments"
+        self._within, self._plain_to = kind, plain_to
+        self._undecided = None
+        self._through, self._plain_value = None, kind == "arguments"
         self._plain_text = kind not in ("", "arguments", "value")
 
     def _advance(self, chunk: str) -> list[Delta]:
         if self._passed:
             self._settle()
-        self._within, self._undecided, self._through = "", None, None
-        self._plain_value = self._plain_text = False
+        self._within, self._plain_text = "", False
+        self._undecided = None
+        self._through, self._plain_value = None, False
         if self._parts:
             chunk = "".join(self._parts) + chunk
             self._parts.clear()
@@ -1612,7 +1620,7 @@ class Stream(Copied):
             self._goes_on("")
         elif pending:
             self._plain_value = False
-            self._plain_text = self._plain_text and self.KEEPS_PENDING
+            self._plain_text = False
         return self._out.deltas()
 
     @property
@@ -1669,16 +1677,11 @@ def next_char(buf: str, pos: int) -> int:
 
 
 class TurnStates(Stream):
-    AT_ENDS: ClassVar[bool] = False  # and some at the output's end, or before another marker
-    CUT_MARKERS: ClassVar[bool] = False  # a truncated marker at the output's end is not text
-    DISTINCT: ClassVar[bool] = True  # the opener of calls is distinctive, so a call follows
-    ENDS_TURN: ClassVar[bool] = False  # a call's closer may also end the turn, so it may be missing
     OPENERS: ClassVar[tuple[str, ...]] = ()  # of calls: the beginning of one at the output's end is not text
     # What the states look for, each in its text.
     BEFORE_CONTENT: ClassVar[Scanner] = NO_MARKERS
     AFTER_TURN: ClassVar[Scanner] = NO_MARKERS  # a call directly after the end of the turn is one of its calls
     USUAL_NEXT: ClassVar[Sequence[ExpectedText]] = ()  # the usual text after a call,
-    USUAL_PAIR: ClassVar[Sequence[ExpectedText]] = ()  # and after an argument
     REASONING_AGAIN: ClassVar[Scanner] = NO_MARKERS  # what opens it, where it has just been opened
     IN_REASONING: ClassVar[Scanner] = NO_MARKERS
     _reasoning_to = 0  # where the reasoning that is open is closed, as far as that was looked for
@@ -1714,11 +1717,10 @@ class TurnStates(Stream):
             self._skip_space()
         buf, pos, stop = self._buf, self._pos, len(self._buf)
         mark = marks.find(buf, pos)
-        if self.AT_LINES or self.AT_ENDS:
-            mark = self._counting(marks, mark)
+        mark = self._counting(marks, mark)
         clear = mark is not None and not mark.ambiguous  # nothing before its end can be undecided
         partial = stop if clear else marks.partial_match(buf, pos) if mark is None or not self._final else stop
-        if (self.AT_LINES or self.AT_ENDS) and mark is not None and mark.kind in UNDECIDED_KINDS and not self._final:
+        if mark is not None and mark.kind in UNDECIDED_KINDS and not self._final:
             partial = min(partial, marks.with_lead(buf, pos, mark.start))
         if self._final and not self._is_cut(marks, partial):
             partial = stop
@@ -1730,21 +1732,21 @@ class TurnStates(Stream):
         if mark is None or not found:
             if not blank:
                 self._text(kind, end)
-                passed = kind != "pending" and self._out.fence is None and (self._reasoning_on or not self._opener)
+                passed = self._out.fence is None and (self._reasoning_on or not self._opener)
                 self._goes_on(kind if passed else "", marks.safe_prefix_end)
             elif self._final:
                 self._last_space(kind, end)
             return ""
         # If the whole turn is white space, that white space is the content.
         alone = mark.kind == "end" and kind == "content" and self._out.is_silent()
-        literal = False
-        literal = self._is_text(mark)
-        lead = 0 if literal else end - pos if blank and not alone else trailing_overlap(buf[pos:end], mark.lead)
-        if not blank or literal or alone:
+        lead = end - pos if blank and not alone else trailing_overlap(buf[pos:end], mark.lead)
+        if literal := self._is_text(mark):
+            lead = 0
+        if not blank or alone or literal:
             self._text(kind, end - lead)
+        self._mark = mark
         # A call may turn out to be text, and then the white space before it is text too.
         self._pos = end - lead if mark.kind in OPENER_KINDS else end
-        self._mark = mark
         self._skip = mark.end - self._pos
         if literal and mark.kind not in REASONING_KINDS:
             self._keep(kind)
@@ -1837,7 +1839,7 @@ class TurnStates(Stream):
         buf, start = self._buf, NON_SPACE.search(self._buf, self._pos).start()
         mark = marks.match(buf, start)
         if not self._final and (mark is None or mark.ambiguous):
-            if (self.USUAL_NEXT or self.USUAL_PAIR) and mark is None and self._is_usual(usual, start):
+            if self.USUAL_NEXT and mark is None and self._is_usual(usual, start):
                 return None
             if start == len(buf):
                 return None
@@ -1878,7 +1880,8 @@ class TurnStates(Stream):
             self._note_spelling()
         self._pos += self._skip
         self._space = self._mark.trail
-        self._fresh, self._literal = fresh, False
+        self._fresh = fresh
+        self._literal = False
         self._line_start = self._line_start or fresh or self._mark.kind == "content"
         return True
 
@@ -1929,7 +1932,8 @@ class TurnStates(Stream):
         raise NotImplementedError
 
     def _end_turn(self) -> bool:
-        self._opener, self._state = "", type(self)._over
+        self._state = type(self)._over
+        self._opener = ""
         return self._drop()
 
     def _keep(self, kind: str) -> bool:
@@ -1968,7 +1972,7 @@ class TurnStates(Stream):
         if len(self._buf) - pos > LONGEST_CUT:
             return False  # without a copy of all that follows, for each place that is asked about
         rest = "".join(self._buf[pos:].split())
-        if len(rest) < LEAST_CUT or rest.isalnum() or self._literal or not (self._calls_on and self.DISTINCT):
+        if len(rest) < LEAST_CUT or rest.isalnum() or self._literal or not self._calls_on:
             return False
         return truncated_core(self.OPENERS, self._buf[next_char(self._buf, pos) :]) != ""
 
@@ -1982,12 +1986,11 @@ class TurnStates(Stream):
         """Return whether the remaining text at the output's end is a truncated opener of a call, or a truncated end."""
         if self._begins_call(pos):
             return True
-        if not self.CUT_MARKERS:
-            return False
         rest = "".join(self._buf[pos:].split())
         if len(rest) < LEAST_CUT or rest.isalnum() or not any(map(str.isalnum, rest)):
             return False
-        return marks.is_truncated(self._buf, next_char(self._buf, pos), CUT_KINDS, LEAST_CUT) and not self._literal
+        at = next_char(self._buf, pos)
+        return not self._literal and marks.is_truncated(self._buf, at, CUT_KINDS, LEAST_CUT)
 
     def _end_of_cut(self) -> None:
         """Drop a truncated marker at the end."""
@@ -2011,16 +2014,15 @@ class TurnStates(Stream):
         """Close everything that is open at the end of the output."""
         if self._opener and self._reasoning_on:
             self._cut(*ENDS_IN_REASONING)
-        if self._open or (self._unclosed and not self.ENDS_TURN):
+        if self._open or self._unclosed:
             self._cut(*ENDS_IN_CALL)
 
 
 class Slots(TurnStates):
-    BREAKS: ClassVar[Scanner] = NO_MARKERS  # markers that never occur in names, or in values outside of a string
+    BREAKS: ClassVar[Breaks] = NO_BREAKS  # markers that never occur in names, or in values outside of a string
 
 
 class Machine(Slots):
-    READ_AGAIN: ClassVar[bool] = False  # failed calls are read again, by the tools' names
     AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
     CLOSED: ClassVar[bool] = False  # calls have a closer
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
@@ -2069,7 +2071,7 @@ class Machine(Slots):
     def _emit_arguments(self, text: str) -> None:
         """Emit arguments that are a string with an object in it; any other string is content."""
         inside = text if self._written == "{" else unwrapped(text, self.STYLES)
-        if inside is None and self.READ_AGAIN and text[:1] in ("[", '"') and self._tools:
+        if inside is None and text[:1] in ("[", '"') and self._tools:
             inside = arguments_of(self._out.calls[-1][0], text, self._tools)
             if inside is not None:
                 self._note("arguments_repaired", "arguments: brackets around them")
@@ -2228,7 +2230,7 @@ OBJECT_END = Pattern(r"\s*\}")
 class CallReader(Reader):
     """Reads a call object, and pauses at every key and after every value that has a role in a call."""
 
-    def __init__(self, styles: tuple[Style, Style, Style], breaks: Scanner = NO_MARKERS) -> None:
+    def __init__(self, styles: tuple[Style, Style, Style], breaks: Breaks = NO_BREAKS) -> None:
         super().__init__(styles, breaks)
         self.fields: Mapping[tuple[str, ...], str] = {}
         self.path: list[str] = []
@@ -2239,6 +2241,7 @@ class CallReader(Reader):
 
     def go_to(self, key: str, opened: str = "") -> None:
         """Continue as if the object's opening and its members up to this one had been read, or `opened` of this one."""
+
         self.style, self.stack, self.path, self.want = self.styles[2], ["{"], [key], "comma"
         if opened:
             self.role, self.depth, self.floor = "arguments", 1, 1
@@ -2334,7 +2337,7 @@ class CallObjects(Repairs):
         self._unknown = False  # fields may hold the arguments
         self._others_found: list[str] = []  # the values of unknown fields
         # Whether another object is around the arguments, so that they are read as a whole; None: their first key shows.
-        self._wrapped = None if self.READ_AGAIN and self._tools else False
+        self._wrapped = None if self._tools else False
         self._early: str | None = None  # arguments that came before the name
         self._call_id: str | None = None
         self._reader = reader = CallReader(self.STYLES, self.BREAKS)
@@ -2349,8 +2352,6 @@ class CallObjects(Repairs):
             more, reader.pause, event, reader.event = reader.pause, False, reader.event, ""
             if not self._named:
                 self._raw.append(self._buf[start : self._pos])
-                if reader.repair and not self.DISTINCT:
-                    return self._no_object("the object of a call")
             if "arguments" in (event, reader.role) and self._written != "done":
                 self._written = self._written or "".join(reader.out)[:1]
                 passed = self._wrapped is False or not self._waits_for_key(reader, event)
@@ -2381,9 +2382,6 @@ class CallObjects(Repairs):
         is_text = text[:1] == '"'
         if event == "key" and self.FIELDS.get(("*",)) and len(reader.stack) == 1 and not self._named:
             return self._is_named(reader.path[0])
-        if event == "key" and not self._named and not self.DISTINCT:
-            path = tuple(reader.path)
-            return any(field[: len(path)] == path for field in self.FIELDS) or self._no_object("a known field", False)
         usual = len(reader.path) == len(next(iter(self.FIELDS)))  # elsewhere, a value that is no name means nothing
         if event == "name" and not self._named and (is_text or usual):
             return self._is_named(text_of(text) if is_text else "")
@@ -2391,7 +2389,7 @@ class CallObjects(Repairs):
             self._call_id = text_of(text) if is_text else text
             if self._named:
                 self._out.set_id(self._call_id or "")
-        elif event == "other" and self.READ_AGAIN and self._is_argument(reader):
+        elif event == "other" and self._is_argument(reader):
             self._out.emit("arguments", f'{", " if self._beside else "{"}"{escaped(reader.path[0])}": {text}')
             self._beside = True
         elif event == "arguments" and self._written != "done" and not self._beside:
@@ -2425,8 +2423,8 @@ class CallObjects(Repairs):
             return self._no_object("a name", False)
         written = name
         name = tool_named(name, self._tools)
-        odd = self.READ_AGAIN and self._tools and name not in self._tools and not NO_NAME.isdisjoint(name)
-        if odd or (not self.DISTINCT and self._tools and name not in self._tools):
+        odd = self._tools and name not in self._tools and not NO_NAME.isdisjoint(name)
+        if odd:
             return self._no_object("the name of a tool", False)
         self._named = True
         self._raw = []
@@ -2441,7 +2439,7 @@ class CallObjects(Repairs):
 
     def _without_call(self, name: str, text: str) -> str:
         """The arguments of a tool; of a whole call in their place, that call's."""
-        keys = keys_of(self._tools.get(name), self._tools.get(name)) if self.READ_AGAIN and text[:1] == "{" else None
+        keys = keys_of(self._tools.get(name), self._tools.get(name)) if text[:1] == "{" else None
         if keys is None or keys.intersection(found := json.loads(text)) or not found:
             return text
         inside = self._without_wrapper(text)
@@ -2502,7 +2500,7 @@ class CallObjects(Repairs):
             return self._no_object("a name")
         if self._early is None:
             found = None if self._beside or len(self._others_found) != 1 else self._others_found[0]
-            inside = arguments_of(self._out.calls[-1][0], found, self._tools) if found and self.READ_AGAIN else None
+            inside = arguments_of(self._out.calls[-1][0], found, self._tools) if found else None
             self._out.emit("arguments", inside or self._no_arguments())
             self.incomplete = self.incomplete or (self._unknown and not (self._beside or inside))
         if reader.repair:
@@ -2574,6 +2572,7 @@ class UsualObjects(CallObjects):
 
     def _may_break(self, pos: int) -> bool:
         """Return whether a marker that ends the call begins here, or could begin here."""
+
         return self.BREAKS.prefix_of(self._buf, pos) != "" or self.BREAKS.match(self._buf, pos) is not None
 
     def _object(self) -> bool:
@@ -2590,31 +2589,31 @@ class UsualObjects(CallObjects):
 MOST_TOOLS = 1000  # the most distinct lists of tools that are kept
 
 
-def tools_of(tools: object, known: dict[str, tuple[Parameters, str]]) -> tuple[Parameters, str]:
-    """Return the parameters of the tools, and the error if they can't be read.  Each JSON text is read once."""
+def tools_of(tools: object, known: dict[str, tuple[object, str]]) -> tuple[object, str]:
+    """Return the tools, and the error if they can't be read.  Each JSON text is read once."""
     if not isinstance(tools, str):
-        return parameters_of(tools), ""
+        return tools, ""
+    import json  # takes longer than all of a parser without calls, which needs it only here
+
     if tools not in known:
         if len(known) >= MOST_TOOLS:
             known.clear()
         try:
-            known[tools] = parameters_of(json.loads(tools) if tools.strip() else None), ""
+            known[tools] = json.loads(tools) if tools.strip() else None, ""
         except (ValueError, RecursionError) as error:
-            known[tools] = Parameters(), "the tools are not JSON: " + str(error)
+            known[tools] = None, "the tools are not JSON: " + str(error)
     return known[tools]
 
 
 def rows_of(
-    parser: Callable[..., Any],
-    texts: Iterable[str | None],
-    prompts: str | Sequence[str | None] | None,
-    tools: object,
+    parser: Any, texts: Iterable[str | None], prompts: str | Sequence[str | None] | None, tools: object
 ) -> list[Row | None]:
     """Return a row for each text, and None for None.  `prompts` and `tools` are one value for all texts, or a list with
     one for each."""
     rows = tools if isinstance(tools, (list, tuple)) and any(not isinstance(tool, dict) for tool in tools) else None
-    read: dict[str, tuple[Parameters, str]] = {}
+    read: dict[str, tuple[object, str]] = {}
     usual = tools_of(tools if rows is None else None, read)
+    usual = parameters_of(usual[0]), usual[1]
     found: list[Row | None] = []
     if isinstance(texts, (str, bytes)):
         raise TypeError(f"texts: expected a list of texts, got {type(texts).__name__}")
@@ -2632,15 +2631,13 @@ def rows_of(
 
 def _row(stream: Any, problem: str) -> Row:
     message = stream.message
-    diagnostics = [diagnostic._asdict() for diagnostic in stream.diagnostics]
-    if problem:
-        diagnostics.insert(0, Diagnostic(0, problem, "tools_not_read")._asdict())
+    notes = [Diagnostic(0, problem, "tools_not_read")] if problem else []
     return {
         "content": message["content"],
         "reasoning_content": message["reasoning_content"],
         "tool_calls": [{"id": call["id"], **call["function"]} for call in message["tool_calls"]],
         "incomplete": stream.incomplete,
-        "diagnostics": diagnostics,
+        "diagnostics": [note._asdict() for note in notes + stream.diagnostics],
     }
 
 
@@ -2724,9 +2721,6 @@ class StreamParser(UsualObjects):
     HEADS = ("", "<musing>\n\n</musing>\n\n")
     ANCHORS = ("<~assistant~>\n",)
     AROUND_REASONING = (("<musing>",), ("</musing>",))
-    AT_LINES = True
-    AT_ENDS = True
-    CUT_MARKERS = True
     IN_REASONING = Scanner(
         ("line", "<fn> ```json {", "\n", "", 0), ("line", "<fn> <fn> {", "\n", "", 0),
         ("line", "<fn> ``` {", "\n", "", 0), ("reasoning_end", "</musing>", "\n", "\n\n", 0),
@@ -2797,7 +2791,7 @@ class StreamParser(UsualObjects):
     TO_ARGUMENTS = ', "arguments": {'
     USUAL_KEYS = ("name", "arguments")
     STYLES = (STYLE, STYLE, STYLE)
-    BREAKS = Scanner(
+    BREAKS = Breaks(
         ("mark", "<~assistant~>", "", "", 0), ("mark", "</fn>", "", "", 0), ("mark", "<fn>", "", "", 1),
         ("mark", "```python <fn> {", "", "", 0), ("mark", "```json <fn> {", "", "", 0),
         ("mark", "```xml <fn> {", "", "", 0), ("mark", "``` <fn> {", "", "", 0),
@@ -2809,7 +2803,6 @@ class StreamParser(UsualObjects):
     LEFT_OVER = Scanner(("call", "<fn>", "", "\n", 0), find="<(fn>)", near=r"<(?=[f]|\Z)", width=5)
     USUAL_NEXT = (ExpectedText('</fn>\n<fn>\n{"name": "'), ExpectedText('<fn>\n{"name": "'))
     CLOSED = True
-    READ_AGAIN = True
     AFTER_CALL = Scanner(
         ("call", ", <fn> ```json {", "", "", 0), ("call", ", <fn> <fn> {", "", "", 0),
         ("call", ", <fn> ``` {", "", "", 0), ("call", ", <fn> [ {", "", "", 0), ("call", ", <fn> {", "", "", 0),

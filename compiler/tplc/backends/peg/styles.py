@@ -13,7 +13,7 @@ from tplc.lower.pairs import around_key, between_pairs
 from tplc.lower.states import respelled_kinds, states
 from tplc_runtime.pattern import Pattern
 from tplc_runtime.peg_readers import NEVER, SpelledOtherwise
-from tplc_runtime.scanner import Scanner
+from tplc_runtime.scanner import Breaks
 from tplc_runtime.values import PlainStyle, Style
 
 Styles = tuple[Style, Style, Style]
@@ -60,8 +60,8 @@ def spelled_of(acceptor: Acceptor) -> SpelledOtherwise:
     return spelled
 
 
-def scanner(found: Lexemes) -> Scanner:
-    return Scanner(
+def scanner(found: Lexemes) -> Breaks:
+    return Breaks(
         *found.markers,
         find=found.find,
         near=found.near,

@@ -14,12 +14,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from itertools import pairwise
 
+from tplc.backends.python.fold import fold
 from tplc.backends.python.nodes import walk
 
 FILES = (
@@ -57,7 +58,7 @@ FILES = (
 )
 # Of the runtime that several parsers share, not of a parser that holds its own.
 _SHARED_ONLY = "version"
-_GONE = "\0"
+_OFF = frozenset(["False", "None", "()", "{}", "''"])
 _PUBLIC = frozenset(["feed", "finish", "message", "copy", "trailing", "response", "read"])
 
 Import = tuple[str, str]  # module and name; the name is "" for `import module`
@@ -99,30 +100,34 @@ class Embedded:
     type_imports: tuple[Import, ...]
     types: tuple[str, ...]
     text: str
-    unasked: frozenset[str] = frozenset()  # flags of the parser that no code asks for any more
+    unasked: frozenset[str] = frozenset()  # attributes of the parser that no code asks for any more
 
 
 def embed(code: Iterable[str], bases: Sequence[str] = ()) -> Embedded:
     """What `code`, the lines of the parser itself, needs.  Each of `bases` stands on the next, if there are several."""
     walked = [*walk(ast.parse("\n".join(code)))]
     names, attributes = _names(walked) | frozenset(bases), _attributes(walked)
-    off, chosen = frozenset(flag for file in FILES for flag in _flags(file)), None
-    on = _local(walked)
-    true = _true(walked)
-    always = _always(bases, {flag: flag in true for flag in on})
+    known = _flags_of_parser(bases, walked)
+    always = frozenset(flag for flag, on in known.items() if on)
+    # Flags of other classes are off until a class that is embedded sets them.
+    off = frozenset(flag for file in FILES for flag in _flags(file) if known.get(flag, False) is False)
+    off |= frozenset(flag for flag, on in known.items() if on is False)
+    chosen, on = None, frozenset[str]()
     while chosen is None or on & off:
         off -= on
         definitions = [definition for file in FILES for definition in _definitions(file, off, always)]
         kept, stubs = _reachable(definitions, names, attributes, _Family.of(definitions, bases))
         chosen = [definition for definition in definitions if definition.names[0] in kept]
-        on = frozenset(flag for definition in chosen for flag in definition.flags)
+        on = frozenset(flag for definition in chosen for flag in definition.flags if flag not in known)
     texts, used = [], set(names)
     for definition in chosen:
         name = definition.names[0]
         parts = [(part, (name, part.member) in stubs) for part in definition.parts if part in kept[name]]
         used.update(name for part, stub in parts for name in (part.names_of_signature if stub else part.names))
         text = "\n".join(line for part, stub in parts for line in (part.stub if stub else part.lines))
-        text = re.sub(r"\A(class .*:\n)\n+", r"\1", text)  # the first member was left out
+        # The first member was left out.
+        text = re.sub(r"\A(class .*:\n)\n+", r"\1", text)
+        text = re.sub(r'\A(class .*:\n    """(?:.|\n)*?"""\n)(?=    )', r"\1\n", text)
         text += "\n    pass" * text.endswith("):")  # all members were left out
         for base, other in pairwise(bases):
             text = re.sub(rf"^class {base}\(\w+\):", f"class {base}({other}):", text)
@@ -132,16 +137,10 @@ def embed(code: Iterable[str], bases: Sequence[str] = ()) -> Embedded:
         type_imports=_needed((pair for definition in definitions for pair in definition.type_imports), used),
         types=_spaced([text for definition, text in zip(chosen, texts, strict=True) if definition.only_types]),
         text=_joined([text for definition, text in zip(chosen, texts, strict=True) if not definition.only_types]),
-        unasked=always - attributes.union(*(part.attributes for parts in kept.values() for part in parts)),
+        unasked=frozenset(known).difference(
+            attributes, *(part.attributes for parts in kept.values() for part in parts)
+        ),
     )
-
-
-def _true(walked: Iterable[ast.AST]) -> set[str]:
-    """The flags of a class that are true."""
-    items = [item for node in walked if isinstance(node, ast.ClassDef) for item in node.body]
-    values = [item for item in items if isinstance(item, ast.Assign | ast.AnnAssign)]
-    true = [item for item in values if isinstance(item.value, ast.Constant) and item.value.value is True]
-    return {name for item in true for name in _defined(item)}
 
 
 @cache
@@ -149,16 +148,26 @@ def _classes() -> dict[str, ast.ClassDef]:
     return {node.name: node for file in FILES for node in _tree(file).body if isinstance(node, ast.ClassDef)}
 
 
-def _always(bases: Sequence[str], own: Mapping[str, bool]) -> frozenset[str]:
-    """The flags that are true in a parser with these bases, where `own` are those that it sets itself."""
-    known, classes, line = dict(own), _classes(), [*bases]
-    for name in line:
-        node = classes[name]
-        true = _true([node])
-        for flag in {name for item in node.body for name in _defined(item) if name.isupper()}:
-            known.setdefault(flag, flag in true)
-        line += [base.id for base in node.bases if isinstance(base, ast.Name) and base.id in classes]
-    return frozenset(flag for flag, is_on in known.items() if is_on)
+def _flags_of_parser(bases: Sequence[str], walked: Iterable[ast.AST]) -> dict[str, bool | None]:
+    """Return the attributes of a parser's class that are true, and those that are false or empty; None: neither.
+
+    `walked` holds the class itself; its attributes stand in for those of its bases."""
+    line, classes = [node for node in walked if isinstance(node, ast.ClassDef)], _classes()
+    line += [classes[name] for name in bases]
+    known: dict[str, bool | None] = {}
+    for node in line:
+        for item in node.body:
+            for flag in filter(str.isupper, _defined(item)):
+                known.setdefault(flag, _value_of(item))
+        line += [classes[base.id] for base in node.bases if isinstance(base, ast.Name) and base.id in classes]
+    return known
+
+
+def _value_of(item: ast.stmt) -> bool | None:
+    """Return whether the value that an attribute is given is true, or false and empty; None if it is neither."""
+    value = item.value if isinstance(item, ast.Assign | ast.AnnAssign) else None
+    text = "" if value is None else ast.unparse(value)
+    return True if text == "True" else False if text in _OFF else None
 
 
 def share() -> Embedded:
@@ -302,7 +311,7 @@ def _flags(file: str) -> frozenset[str]:
 def _flags_of(node: ast.stmt, *, on: bool) -> Iterator[str]:
     for item in node.body if isinstance(node, ast.ClassDef) else ():
         if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name) and item.value is not None:
-            if item.target.id.isupper() and (ast.unparse(item.value) not in ("False", "None", "()", "{}", "''")) == on:
+            if item.target.id.isupper() and (ast.unparse(item.value) not in _OFF) == on:
                 yield item.target.id
 
 
@@ -312,51 +321,11 @@ def _tree(file: str) -> ast.Module:
 
 
 @cache
-def _branches(file: str) -> tuple[ast.If, ...]:
-    return tuple(node for node in walk(_tree(file)) if isinstance(node, ast.If))
-
-
-def _without(source: str, branches: Iterable[ast.If], off: frozenset[str], on: frozenset[str] = frozenset()) -> str:
-    """The source without the branches for flags that are off, and without asking for those that are on."""
-    lines = source.splitlines()
-    for node in branches:
-        start, stop = _first_line(node, lines), node.end_lineno or node.lineno
-        if not node.orelse and _is_off(node.test, off):
-            lines[start:stop] = [_GONE] * (stop - start)
-        elif not node.orelse and isinstance(node.test, ast.Attribute) and node.test.attr in on:
-            lines[node.lineno - 1 : stop] = [_GONE, *(line.removeprefix("    ") for line in lines[node.lineno : stop])]
-        elif isinstance(node.test, ast.BoolOp) and isinstance(node.test.op, ast.And):
-            first = node.test.values[0]
-            if isinstance(first, ast.Attribute) and first.attr in on:
-                lines[node.lineno - 1] = _unasked(lines[node.lineno - 1], ast.unparse(first))
-    return "\n".join(line for line in lines if line != _GONE)
-
-
-def _unasked(line: str, flag: str) -> str:
-    """if FLAG and (a or b): …  →  if a or b: …"""
-    before, word, test = line.replace(f"{flag} and ", "", 1).partition("if ")
-    bare = test.removeprefix("(").removesuffix("):")
-    # The brackets are around all of it where they close at its end alone.
-    depth, closed = 0, False
-    for char in bare:
-        depth += (char == "(") - (char == ")")
-        closed = closed or depth < 0
-    whole = test == f"({bare}):" and not closed
-    return f"{before}{word}{bare + ':' if whole else test}"
-
-
-def _is_off(test: ast.expr, off: frozenset[str]) -> bool:
-    if isinstance(test, ast.BoolOp):
-        parts = test.values[:1] if isinstance(test.op, ast.And) else test.values
-        return all(_is_off(part, off) for part in parts)
-    return isinstance(test, ast.Attribute) and test.attr in off
-
-
-@cache
 def _definitions(
     file: str, off: frozenset[str] = frozenset(), on: frozenset[str] = frozenset()
 ) -> tuple[Definition, ...]:
-    return _definitions_in(_without(_source(file), _branches(file), off, on))
+    known = {**dict.fromkeys(on, True), **dict.fromkeys(off, False)}
+    return _definitions_in(fold(_source(file), known.get, _tree(file)) if known else _source(file))
 
 
 @cache  # formats that differ in flags have most files alike

@@ -51,7 +51,7 @@ def emit(
     if runtime == "standalone":
         embedded = embed(own, bases)
         imports = _imports(embedded)
-        parser = [line for line in parser if line.removesuffix(" = True").strip() not in embedded.unasked]
+        parser = [line for line in parser if re.sub(r"^    (\w+) = (True|False)$", r"\1", line) not in embedded.unasked]
         heading = "# The runtime, as far as this format reaches it; what is the format's own goes on after it."
         embedding, checked = ["", heading, "", embedded.text], []
     else:

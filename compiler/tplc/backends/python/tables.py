@@ -22,7 +22,7 @@ from tplc.backends.python.literals import (
     raw,
     texts,
 )
-from tplc.backends.python.turn_states import SCANNERS, keeps_markers, state_methods
+from tplc.backends.python.turn_states import SCANNERS, keeps_markers, state_methods, waits_for_markers
 from tplc.ir.nodes import Text
 from tplc.ir.spellings import JSON_SIGNS, Spelling
 from tplc.lower import Acceptor, CallForm, Following, Marker, PairForm, SlotEnd
@@ -106,7 +106,11 @@ def tables(facts: Acceptor) -> list[str]:
     calls = facts.calls
     of_state = {state.name: state for state in states(facts)}
     methods = state_methods(facts, of_state, _rules(facts))
-    lines = [*_of_the_turn(facts), *_flags({"KEEPS": keeps_markers(facts, of_state)}), *_of_text(facts, of_state)]
+    lines = [
+        *_of_the_turn(facts, of_state),
+        *_flags({"KEEPS": keeps_markers(facts, of_state)}),
+        *_of_text(facts, of_state),
+    ]
     if calls is None:
         return lines + methods
     lines += _of_calls(calls, facts)
@@ -134,7 +138,7 @@ def _flags(flags: Mapping[str, bool]) -> list[str]:
     return [f"    {name} = True" for name, on in flags.items() if on]
 
 
-def _of_the_turn(facts: Acceptor) -> list[str]:
+def _of_the_turn(facts: Acceptor, of_state: Mapping[StateName, TurnState]) -> list[str]:
     lines = assignment("HEADS", texts(facts.heads), INDENT)
     lines += assignment("ANCHORS", texts(facts.anchors), INDENT) if facts.anchors else []
     if facts.content_space:
@@ -143,12 +147,15 @@ def _of_the_turn(facts: Acceptor) -> list[str]:
         starts = [text.strip() for text in _texts_of(facts.reasoning_starts)]
         ends = [text.strip() for text in facts.reasoning_ends]
         lines += assignment("AROUND_REASONING", called("", [texts(starts), texts(ends)]), INDENT)
+    lines += ["    HEADED = False"] * (not any(facts.heads))
+    lines += ["    REASONING = False"] * (not (facts.reasoning_starts or facts.reasoning_ends))
     lines += _escapes(facts)
     return lines + _flags(
         {
             "AT_LINES": _counts_at_lines(facts),
             "AT_ENDS": bool(facts.last_ends or facts.content_signs or (ends_alike(facts) and not is_unopened(facts))),
             "REASONS": bool(facts.reasoning_starts),
+            "WAITS": facts.calls is None and (bool(facts.repeated_reasoning) or waits_for_markers(of_state)),
             "PENDING_TEXT": is_unopened(facts),
             "HEADERS_ALIKE": facts.headers_alike,
             "OTHER_SPELLINGS": bool(respelled_kinds(facts) and (facts.calls is not None or facts.reasoning_ends)),
@@ -492,8 +499,8 @@ def _scanner(name: str, found: Lexemes) -> list[str]:
     return assignment(name, scanner_call(found), INDENT)
 
 
-def scanner_call(found: Lexemes, *, slot: bool = False) -> Bracketed:
-    """`slot`: a plain word may come before the markers."""
+def scanner_call(found: Lexemes, *, slot: bool = False, plain: bool = False) -> Bracketed:
+    """`slot`: the markers end a slot; `plain`: a plain word may come before them."""
     items: list[Expression] = [
         *(_of_marker(*marker) for marker in found.markers),
         raw(found.find, "find"),
@@ -501,12 +508,12 @@ def scanner_call(found: Lexemes, *, slot: bool = False) -> Bracketed:
     ]
     items += [f"width={found.width}"]
     items += [f"leads={literal(found.leads)}"] if found.leads else []
-    if slot:
+    if plain:
         word, trails = plain_word(found)
         if word != NOTHING:
             after = ("None" if trail is None else literal(trail) for trail in trails)
             items += [raw(word, "word"), called("", after, "trails=")]
-    return Bracketed("Scanner", tuple(items), packed=True)
+    return Bracketed("SlotEnds" if slot else "Scanner", tuple(items), packed=True)
 
 
 def _of_marker(kind: str, spelled: str, lead: str, trail: str, ambiguous: int) -> str:
@@ -516,7 +523,7 @@ def _of_marker(kind: str, spelled: str, lead: str, trail: str, ambiguous: int) -
 def _breaks(calls: CallForm) -> list[str]:
     found = lexemes_of([("mark", calls.breaks)])
     more = [f"first={literal(found.first)}", *["wordless=False"] * (not found.is_wordless)]
-    return assignment("BREAKS", Bracketed("Scanner", (*scanner_call(found).items, *more), packed=True), INDENT)
+    return assignment("BREAKS", Bracketed("Breaks", (*scanner_call(found).items, *more), packed=True), INDENT)
 
 
 def _slots(name: str, slots: Sequence[SlotEnd], breaks: Sequence[str], respelled: Sequence[str] = ()) -> list[str]:
@@ -525,6 +532,6 @@ def _slots(name: str, slots: Sequence[SlotEnd], breaks: Sequence[str], respelled
     lines = [f"    {name} = ("]
     for slot in slots:
         found = lexemes_of([("suffix", slot.suffixes), ("next", slot.nexts), ("bare", slot.bare)], respelled)
-        scanner, stops = scanner_call(found, slot=plain), literal(slot.stops)
+        scanner, stops = scanner_call(found, slot=True, plain=plain), literal(slot.stops)
         lines += lines_of(f"({literal(slot.kind)}, ", scanner, f", {stops}),", 2 * INDENT)
     return [*lines, "    )"]

@@ -65,6 +65,11 @@ def keeps_markers(facts: Acceptor, of_state: Mapping[StateName, TurnState]) -> b
     return facts.headers_alike or any(kind in MAY_BE_TEXT for state in of_state.values() for kind, _ in state.kinds)
 
 
+def waits_for_markers(of_state: Mapping[StateName, TurnState]) -> bool:
+    """Return whether there are states without text, which wait until a marker is whole."""
+    return any(state.text is None or name == "before_content" for name, state in of_state.items())
+
+
 def state_methods(facts: Acceptor, of_state: Mapping[StateName, TurnState], rules: Mapping[str, str]) -> list[str]:
     """Print the methods of the states that text stands in; `rules` are what they are commented with."""
     first: StateName = "pending" if "pending" in of_state else "start"

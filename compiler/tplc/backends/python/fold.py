@@ -1,0 +1,194 @@
+"""Fold flags: write a source as it reads where some attributes are known to be true, and others to be false.
+
+    if self.CALLS and (kind or self.REASONS): …   with CALLS on and REASONS off   →   if kind: …
+    lead = 0 if self.KEEPS and literal else end   with KEEPS off                  →   lead = end
+
+Statements, conditions and `X if … else Y` are folded; everything else stays as it is written.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from tplc.backends.python.literals import WIDTH
+from tplc.backends.python.nodes import walk
+
+_GONE = "\0"
+_LOOSE = (ast.IfExp, ast.NamedExpr, ast.Lambda)  # these need brackets inside of a condition
+
+
+def fold(source: str, known: Callable[[str], bool | None], tree: ast.Module | None = None) -> str:
+    """Return the source without what flags decide.  `known`: the value of an attribute by its name, None if unknown."""
+    tree = tree or ast.parse(source)
+    folder = _Folder(source.splitlines(), known)
+    for node in walk(tree):
+        if isinstance(node, ast.If):
+            folder.fold_if(node)
+        elif isinstance(node, ast.expr):
+            folder.fold_expression(node)
+    return folder.folded()
+
+
+@dataclass(frozen=True, slots=True)
+class _Branch:
+    """A condition with its value; the lines from `start` hold it, those from `body` to `stop` what it guards."""
+
+    test: ast.expr | None
+    value: bool | None
+    start: int
+    body: int
+    stop: int
+
+
+@dataclass(slots=True)
+class _Folder:
+    lines: list[str]
+    known: Callable[[str], bool | None]
+    edits: list[tuple[int, int, int, str]] = field(default_factory=list)  # line, columns, new text
+    done: set[int] = field(default_factory=set)  # expressions inside of edited ones
+    dedented: list[tuple[int, int]] = field(default_factory=list)  # lines that stand one level higher
+    gone: list[tuple[int, int]] = field(default_factory=list)
+
+    def folded(self) -> str:
+        lines = self.lines[:]
+        for line, start, end, text in sorted(self.edits, reverse=True):
+            lines[line] = lines[line][:start] + text + lines[line][end:]
+        for start, end in self.dedented:
+            lines[start:end] = [line.removeprefix("    ") for line in lines[start:end]]
+        for start, end in self.gone:
+            lines[start:end] = [_GONE] * (end - start)
+        return "\n".join(line for line in lines if line != _GONE)
+
+    def fold_if(self, node: ast.If) -> None:
+        """Fold a statement with all of its `elif` and `else`."""
+        if self.is_elif(node):
+            return
+        branches = [*self.branches(node)]
+        for branch in branches:
+            if branch.test is not None and branch.value is not None:
+                self.done.update(id(item) for item in walk(branch.test))
+        kept = [branch for branch in branches if branch.value is not False]
+        true = [at for at, branch in enumerate(kept) if branch.value]
+        kept = kept[: true[0] + 1] if true else kept
+        if kept == branches and (not true or branches[true[0]].test is None):
+            return
+        start, end = node.lineno - 1, node.end_lineno or node.lineno
+        if not kept:
+            self.gone.append((start - self.comments(start), end))
+            return
+        self.gone += [(branch.start, branch.stop) for branch in branches if branch not in kept]
+        first, last = kept[0], kept[-1]
+        if first.value:
+            self.gone.append((first.start, first.body))
+            self.dedented.append((first.body, first.stop))
+        elif first is not branches[0]:
+            self.edits.append((first.start, node.col_offset, node.col_offset + 2, ""))  # elif → if
+        if last.value and last is not first and last.test is not None:
+            self.edits.append((last.start, node.col_offset, len(self.lines[last.start]), "else:"))
+
+    def branches(self, node: ast.If) -> Iterator[_Branch]:
+        """Yield the branches of a statement; the last one has no condition if there is an `else`."""
+        body, stop = node.test.end_lineno or node.lineno, node.body[-1].end_lineno or node.lineno
+        yield _Branch(node.test, self.value(node.test), node.lineno - 1, body, stop)
+        if node.orelse and isinstance(node.orelse[0], ast.If) and self.is_elif(node.orelse[0]):
+            yield from self.branches(node.orelse[0])
+        elif node.orelse:
+            assert self.lines[stop].strip() == "else:", self.lines[stop]
+            yield _Branch(None, True, stop, stop + 1, node.end_lineno or node.lineno)
+
+    def comments(self, line: int) -> int:
+        """Return how many lines of comments precede a line."""
+        start = line
+        while start and self.lines[start - 1].lstrip().startswith("#"):
+            start -= 1
+        return line - start
+
+    def is_elif(self, node: ast.If) -> bool:
+        return self.lines[node.lineno - 1].lstrip().startswith("elif")
+
+    def fold_expression(self, node: ast.expr) -> None:
+        """Fold a condition, or `X if … else Y`, unless it is part of one that was folded."""
+        if id(node) in self.done or not isinstance(node, (ast.BoolOp, ast.IfExp, ast.UnaryOp)):
+            return
+        flags = (item.attr for item in walk(node) if isinstance(item, ast.Attribute))
+        if all(self.known(flag) is None for flag in flags):
+            return
+        value = self.value(node)
+        text = self.text(node) if value is None else str(value)
+        if text == self.segment(node):
+            return
+        self.done.update(id(item) for item in walk(node))
+        start, end = node.lineno - 1, (node.end_lineno or node.lineno) - 1
+        columns = node.col_offset, node.end_col_offset or 0
+        before, after = self.lines[start][: columns[0]], self.lines[end][columns[1] :]
+        bracketed = before.endswith(" (") and after.startswith(")")
+        if bracketed and not isinstance(self.left(node), (ast.BoolOp, *_LOOSE)):
+            before, after = before[:-1], after[1:]
+        if start != end:
+            self.fold_lines(node, start, end)
+            return
+        self.edits.append((start, len(before), len(self.lines[start]) - len(after), text))
+
+    def fold_lines(self, node: ast.expr, start: int, end: int) -> None:
+        """Fold a condition that stands on lines of its own, between brackets."""
+        before, after = self.lines[start - 1], self.lines[end + 1].lstrip()
+        assert isinstance(node, ast.BoolOp) and before.endswith(" (") and after.startswith(")"), before
+        joined = before[:-1] + self.text(node) + after[1:]
+        if len(joined) <= WIDTH:
+            self.edits.append((start - 1, 0, len(before), joined))
+            self.gone.append((start, end + 2))
+            return
+        operands, space = self.operands(node), " " * node.col_offset
+        word = "or " if isinstance(node.op, ast.Or) else "and "
+        for at, operand in enumerate(operands):
+            text = space + word * (at > 0) + self.operand(operand)
+            self.edits.append((start + at, 0, len(self.lines[start + at]), text))
+        self.gone.append((start + len(operands), end + 1))
+
+    def value(self, node: ast.expr) -> bool | None:
+        """Return whether the condition is true, None if that isn't known."""
+        if isinstance(node, ast.Attribute):
+            return self.known(node.attr)
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            value = self.value(node.operand)
+            return None if value is None else not value
+        if isinstance(node, ast.BoolOp):
+            values = [self.value(operand) for operand in node.values]
+            decisive = isinstance(node.op, ast.Or)
+            return decisive if decisive in values else None if None in values else not decisive
+        return None
+
+    def operands(self, node: ast.BoolOp) -> list[ast.expr]:
+        """Return the operands that aren't known."""
+        return [operand for operand in node.values if self.value(operand) is None]
+
+    def left(self, node: ast.expr) -> ast.expr:
+        """Return the expression that is left of one."""
+        if isinstance(node, ast.IfExp) and (value := self.value(node.test)) is not None:
+            return self.left(node.body if value else node.orelse)
+        if isinstance(node, ast.BoolOp) and len(operands := self.operands(node)) == 1:
+            return self.left(operands[0])
+        return node
+
+    def text(self, node: ast.expr) -> str:
+        """Return the folded source of an expression."""
+        node = self.left(node)
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            return "not " + self.operand(node.operand)
+        if isinstance(node, ast.BoolOp):
+            return (" or " if isinstance(node.op, ast.Or) else " and ").join(map(self.operand, self.operands(node)))
+        if isinstance(node, ast.IfExp):
+            return f"{self.text(node.body)} if {self.text(node.test)} else {self.text(node.orelse)}"
+        return self.segment(node)
+
+    def segment(self, node: ast.expr) -> str:
+        """Return the source of an expression."""
+        lines = self.lines[node.lineno - 1 : node.end_lineno]
+        lines[-1] = lines[-1][: node.end_col_offset]
+        return "\n".join([lines[0][node.col_offset :], *lines[1:]])
+
+    def operand(self, node: ast.expr) -> str:
+        """Return the folded source with the brackets that it needs inside of a condition."""
+        return f"({self.text(node)})" if isinstance(self.left(node), (ast.BoolOp, *_LOOSE)) else self.text(node)
