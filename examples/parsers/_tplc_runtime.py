@@ -1677,7 +1677,8 @@ class Stream(Copied):
     ANCHORS: ClassVar[Sequence[str]] = ()
     CALLS: ClassVar[bool] = False  # the format has calls
     AT_LINES: ClassVar[bool] = False  # some markers count only at a line's start,
-    AT_ENDS: ClassVar[bool] = False  # and some at the output's end, or before another marker
+    AT_ENDS: ClassVar[bool] = False  # and some at the output's end, or before another marker,
+    ALIKE: ClassVar[bool] = False  # and closers of reasoning in another spelling where nothing else closes it
     WHOLE: ClassVar[Any] = None  # an ordinary text opens a call only where a whole call follows
     REASONING: ClassVar[bool] = True  # the format has reasoning,
     REASONS: ClassVar[bool] = False  # and an opener of it
@@ -1715,7 +1716,7 @@ class Stream(Copied):
         self._state: Callable[[Any], bool] = self._first_state()
         self._mark = NO_MATCH
         self._skip = 0  # its length, and that of the white space before it
-        if self.AT_LINES or self.AT_ENDS or self.CALLS:
+        if self.AT_LINES or self.AT_ENDS or self.ALIKE or self.CALLS:
             self._line_start = True
         if self.REASONS or self.CALLS:
             self._opener = ""  # of the reasoning that is open
@@ -2034,12 +2035,13 @@ class TurnStates(Stream):
         mark = marks.find(buf, pos)
         if self.HEADERS_ALIKE and self._kept and mark is not None and mark.kind in ("reasoning", "content"):
             mark = mark.of_kind("name_end")
-        if self.AT_LINES or self.AT_ENDS:
+        if self.AT_LINES or self.AT_ENDS or self.ALIKE:
             mark = self._counting(marks, mark)
         clear = mark is not None and not mark.ambiguous  # nothing before its end can be undecided
         partial = stop if clear else marks.partial_match(buf, pos) if mark is None or not self._final else stop
-        if (self.AT_LINES or self.AT_ENDS) and mark is not None and mark.kind in UNDECIDED_KINDS and not self._final:
-            partial = min(partial, marks.with_lead(buf, pos, mark.start))
+        if self.AT_LINES or self.AT_ENDS or self.ALIKE:
+            if mark is not None and mark.kind in UNDECIDED_KINDS and not self._final:
+                partial = min(partial, marks.with_lead(buf, pos, mark.start))
         if self._final and not self._is_cut(marks, partial):
             partial = stop
         found = mark is not None and mark.start < partial
@@ -2087,7 +2089,7 @@ class TurnStates(Stream):
         """
         buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
         while mark is not None and mark.kind in DECIDED_LATER:
-            if self.AT_ENDS and mark.kind == "alike":
+            if self.ALIKE and mark.kind == "alike":
                 counting = self._without_closer(marks, mark)
                 if counting is not None:
                     return counting

@@ -68,6 +68,7 @@ class StreamParser(RawPairs):
     HEADED = False
     AT_LINES = True
     AT_ENDS = True
+    ALIKE = True
     REASONS = True
     OTHER_SPELLINGS = True
     CUT_MARKERS = True

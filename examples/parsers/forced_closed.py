@@ -78,7 +78,7 @@ class StreamParser(CallObjects):
     ANCHORS = ("[[assistant]] ",)
     AROUND_REASONING = (("[[depth]]",), ("[[/depth]]",))
     AT_LINES = True
-    AT_ENDS = True
+    ALIKE = True
     REASONS = True
     OTHER_SPELLINGS = True
     CUT_MARKERS = True

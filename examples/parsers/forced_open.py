@@ -76,7 +76,7 @@ class StreamParser(Objects):
     ANCHORS = (">assistant<\n",)
     AROUND_REASONING = (("<sketch>",), ("</sketch>",))
     AT_LINES = True
-    AT_ENDS = True
+    ALIKE = True
     REASONS = True
     OTHER_SPELLINGS = True
     CUT_MARKERS = True

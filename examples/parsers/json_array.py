@@ -78,7 +78,7 @@ class StreamParser(UsualObjects):
     AROUND_REASONING = (("«aside»",), ("«/aside»",))
     HEADED = False
     AT_LINES = True
-    AT_ENDS = True
+    ALIKE = True
     REASONS = True
     OTHER_SPELLINGS = True
     CUT_MARKERS = True

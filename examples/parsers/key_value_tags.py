@@ -65,7 +65,7 @@ class StreamParser(RawPairs):
     ANCHORS = ("[@bot@]",)
     AROUND_REASONING = (("[mull]",), ("[/mull]",))
     AT_LINES = True
-    AT_ENDS = True
+    ALIKE = True
     REASONS = True
     OTHER_SPELLINGS = True
     CUT_MARKERS = True

@@ -65,7 +65,7 @@ class StreamParser(RawPairs):
     ANCHORS = ("<:assistant:>\n",)
     AROUND_REASONING = (("<musings>",), ("</musings>",))
     AT_LINES = True
-    AT_ENDS = True
+    ALIKE = True
     REASONS = True
     OTHER_SPELLINGS = True
     CUT_MARKERS = True

@@ -80,6 +80,7 @@ class StreamParser(Objects):
     HEADED = False
     AT_LINES = True
     AT_ENDS = True
+    ALIKE = True
     REASONS = True
     OTHER_SPELLINGS = True
     CUT_MARKERS = True

@@ -42,7 +42,8 @@ class Stream(Copied):
     ANCHORS: ClassVar[Sequence[str]] = ()
     CALLS: ClassVar[bool] = False  # the format has calls
     AT_LINES: ClassVar[bool] = False  # some markers count only at a line's start,
-    AT_ENDS: ClassVar[bool] = False  # and some at the output's end, or before another marker
+    AT_ENDS: ClassVar[bool] = False  # and some at the output's end, or before another marker,
+    ALIKE: ClassVar[bool] = False  # and closers of reasoning in another spelling where nothing else closes it
     WHOLE: ClassVar[Any] = None  # an ordinary text opens a call only where a whole call follows
     REASONING: ClassVar[bool] = True  # the format has reasoning,
     REASONS: ClassVar[bool] = False  # and an opener of it
@@ -80,7 +81,7 @@ class Stream(Copied):
         self._state: Callable[[Any], bool] = self._first_state()
         self._mark = NO_MATCH
         self._skip = 0  # its length, and that of the white space before it
-        if self.AT_LINES or self.AT_ENDS or self.CALLS:
+        if self.AT_LINES or self.AT_ENDS or self.ALIKE or self.CALLS:
             self._line_start = True
         if self.REASONS or self.CALLS:
             self._opener = ""  # of the reasoning that is open

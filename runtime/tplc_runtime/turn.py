@@ -89,12 +89,13 @@ class TurnStates(Stream):
         mark = marks.find(buf, pos)
         if self.HEADERS_ALIKE and self._kept and mark is not None and mark.kind in ("reasoning", "content"):
             mark = mark.of_kind("name_end")
-        if self.AT_LINES or self.AT_ENDS:
+        if self.AT_LINES or self.AT_ENDS or self.ALIKE:
             mark = self._counting(marks, mark)
         clear = mark is not None and not mark.ambiguous  # nothing before its end can be undecided
         partial = stop if clear else marks.partial_match(buf, pos) if mark is None or not self._final else stop
-        if (self.AT_LINES or self.AT_ENDS) and mark is not None and mark.kind in UNDECIDED_KINDS and not self._final:
-            partial = min(partial, marks.with_lead(buf, pos, mark.start))
+        if self.AT_LINES or self.AT_ENDS or self.ALIKE:
+            if mark is not None and mark.kind in UNDECIDED_KINDS and not self._final:
+                partial = min(partial, marks.with_lead(buf, pos, mark.start))
         if self._final and not self._is_cut(marks, partial):
             partial = stop
         found = mark is not None and mark.start < partial
@@ -142,7 +143,7 @@ class TurnStates(Stream):
         """
         buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
         while mark is not None and mark.kind in DECIDED_LATER:
-            if self.AT_ENDS and mark.kind == "alike":
+            if self.ALIKE and mark.kind == "alike":
                 counting = self._without_closer(marks, mark)
                 if counting is not None:
                     return counting

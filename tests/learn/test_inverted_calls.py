@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from tests.gbnf.engine import accepts, needs_engine
 from tests.learn.test_inversions import TURN, close, name, wrong_messages
 from tplc.driver import GrammarOptions, compile_template, generate
+from tplc.ir.write import write_message
 from tplc.verify.artifact import load_module
 
 OBJECT = "{{- c.function.arguments | tojson }}"
@@ -110,3 +112,26 @@ def test_any_number_of_calls_is_read() -> None:
         {"name": "f", "arguments": '{"a": 1}'},
         {"name": "g", "arguments": "{}"},
     ]
+
+
+@pytest.mark.parametrize("kind", [*WRAPPED][:4])
+def test_a_response_template_reads_values_of_either_kind(kind: str) -> None:
+    ir = compile_template(source_of(WRAPPED[kind]), name="t", target="response_template")
+    assert ir.verification.failures == ()
+
+
+@needs_engine
+@pytest.mark.sweep(4)
+@pytest.mark.parametrize("kind", [*COUNTED, *EMPTY, *WRAPPED])
+def test_grammars_accept_what_the_template_writes(kind: str) -> None:
+    ir = compile_template(source_of({**COUNTED, **EMPTY, **WRAPPED}[kind]), name="t")
+    properties = {"a": {"type": "string"}, "n": {"type": "integer"}, "l": {"type": "array"}}
+    schemas = {"f": {"type": "object", "properties": properties}, "now": {"type": "object", "properties": {}}}
+    tools = tuple(
+        {"type": "function", "function": {"name": one, "parameters": schema}} for one, schema in schemas.items()
+    )
+    grammar = generate(ir, "gbnf", GrammarOptions(tools=tools, tool_choice="required"))
+    for calls in ([("f", {"a": "x y", "n": 3})], [("now", {})], [("f", {"a": "<b>", "l": ["u"]}), ("now", {})]):
+        made = [{"id": "abcdef123", "function": {"name": one, "arguments": arguments}} for one, arguments in calls]
+        text = write_message(ir, {"content": None, "tool_calls": made})
+        assert accepts(grammar, text.removesuffix(ir.turn.ends[0])), text

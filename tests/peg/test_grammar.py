@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -16,10 +17,12 @@ from tests.conftest import ROOT
 from tests.fuzz.formats import formats, named
 from tests.ir_small import TAGGED
 from tplc.backends.peg import generate
+from tplc.backends.peg.rules import Section, names_in, needed_sections
 from tplc.ir.serialize import dumps
 
 CASES = Path(__file__).resolve().parent.parent / "cases" / "peg"
 NAMES = [form.name for form in formats()]
+generate_module = importlib.import_module("tplc.backends.peg.generate")
 Golden = Callable[[Path, str], None]
 
 
@@ -85,3 +88,23 @@ def test_the_hash_seed_does_not_matter(tmp_path: Path) -> None:
         for seed in ("1", "2", "3")
     }
     assert len(texts) == 1
+
+
+def test_every_name_in_a_rule_is_one_of_a_rule(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A name that no rule has is a mistake: it would be left out without a word.  Some rules no example has."""
+    named, made = set[str](), set[str]()
+
+    def keep(sections: Sequence[Section]) -> tuple[Section, ...]:
+        rules = [each for section in sections for each in section.rules]
+        named.update(name for each in rules for name in names_in(each))
+        made.update(each.name for each in rules if each.choices)
+        return needed_sections(sections)
+
+    monkeypatch.setattr(generate_module, "needed_sections", keep)
+    for form in formats():
+        for tools in (None, form.tools):
+            generate(form.ir, tools=tools, json_schema={"type": "object"})
+        generate(form.ir, parse_tool_calls=False)
+    folder = Path(generate_module.__file__ or "").parent
+    source = "".join(path.read_text(encoding="utf-8") for path in folder.glob("*.py"))
+    assert {name for name in named - made if not re.search(rf'rule\(\s*"{name}"|"{name}": ', source)} == set()

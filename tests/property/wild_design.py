@@ -13,10 +13,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from tests.property.random_markers import Markers
+from tests.property.shaped_calls import SHAPED
 from tests.property.wild_calls import FAMILIES, Calls, text
 from tests.property.written_calls import CONSTRUCTIONS
 
 FIRST_WRITTEN = 20_000  # seeds from here on write calls that look like text, change values, or differ by them
+FIRST_SHAPED = 60_000  # seeds from here on write markers that depend on what the calls hold
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,7 @@ class Plan:
 def wild_template(seed: int) -> WildTemplate:
     rng = random.Random(f"wild {seed}")
     marks = Markers(rng)
-    families = FAMILIES if seed < FIRST_WRITTEN else CONSTRUCTIONS
+    families = FAMILIES if seed < FIRST_WRITTEN else CONSTRUCTIONS if seed < FIRST_SHAPED else SHAPED
     family = rng.choice([*families, None]) if rng.random() < 0.95 else None
     calls = family(rng, marks) if family else None
     header = text(marks.one())

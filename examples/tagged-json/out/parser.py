@@ -1659,7 +1659,6 @@ LONGEST_CUT = 1000  # longer than a truncated opener and the white space around 
 OPENER_KINDS = ("call", "line", "whole")
 UNDECIDED_KINDS = ("plain", "last", "sign", "alike")  # what follows shows whether they count
 DECIDED_LATER = ("line", *UNDECIDED_KINDS)  # and those that count at the start of a line
-MOST_ENDS = 4  # so many ends of the turn in a row are one
 REASONING_KINDS = ("reasoning", "reasoning_end")
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
 CUT_KINDS = ("end", "reasoning_end", "content_end")
@@ -1771,10 +1770,6 @@ class TurnStates(Stream):
                 counting = self._without_closer(marks, mark)
                 if counting is not None:
                     return counting
-            elif mark.kind != "line" and mark.kind != "plain":
-                counting = self._at_end(marks, mark)
-                if counting is not None:
-                    return counting
             if mark.kind in ("line", "plain"):
                 line_start, seen = at_line_start(buf[seen : mark.start], line_start), mark.start
                 if line_start and mark.kind == "line":
@@ -1806,30 +1801,6 @@ class TurnStates(Stream):
             return found if end is not None else undecided or found
         self._reasoning_to = self._base + end.start
         return None
-
-    def _at_end(self, marks: Scanner, mark: Match) -> Match | None:
-        """Return the mark with its meaning at the end, or before another marker; unchanged while that is undecided."""
-        buf, at, behind = self._buf, next_char(self._buf, mark.end), None
-        for _ in range(MOST_ENDS):
-            if at == len(buf):
-                return mark.of_kind(self._counted(mark)) if self._final else mark
-            behind = marks.match(buf, at)
-            if mark.kind != "last" or behind is None or behind.kind != "last":
-                break
-            at = next_char(buf, behind.end)
-        if not self._final and marks.prefix_of(buf, at):
-            return mark
-        if mark.kind == "last":
-            return None
-        apart = behind is not None and (behind.kind != "line" or "\n" in buf[mark.end : at])
-        if behind is not None and apart and behind.kind not in ("last", "sign"):
-            return mark.of_kind(self._counted(mark))
-        if behind is not None and behind.kind == "last" and next_char(buf, behind.end) == len(buf):
-            return mark.of_kind(self._counted(mark)) if self._final else mark
-        return None
-
-    def _counted(self, mark: Match) -> str:
-        return {"last": "end", "sign": "content_end"}.get(mark.kind, "reasoning_end")
 
     def _next(self, marks: Scanner, usual: Sequence[ExpectedText] = ()) -> str | None:
         """Return the kind of the next marker after white space, "" for other text; None if more input is needed.

@@ -11,10 +11,8 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from tplc.backends.peg.arguments import argument_sections, arguments_ahead
-from tplc.backends.peg.cuts import cut_section, cuts_after
+from tplc.backends.peg.cuts import cut_section
 from tplc.backends.peg.form import FormPatterns
 from tplc.backends.peg.known_tools import KnownTools
 from tplc.backends.peg.object_calls import object_call_section
@@ -37,75 +35,61 @@ def call_sections(form: FormPatterns, *, parallel: bool) -> list[Section]:
 
 def section_section(form: FormPatterns, *, parallel: bool) -> Section:
     """Around and between the calls."""
-    apart = form.calls.is_separated
-    named = form.named("section_close", *["call_close"] * form.closes_only, *["call_separator"] * (not apart))
-    # A piece of a closer may be all that the output has of the whole closer.
-    whole = "!trailing_for_whole " if form.calls.longer_than_closers else ""
-    skipped = [f"gap {whole}{_any(named)}"] * bool(named) + form.named("left_sign")
-    between = f"({' / '.join(skipped)})*" if skipped else ""
-    openers = ["call_separator"] * apart + form.named("call_next", "call_next_for_object")
-    short = bool(form["call_open_for_short"] and form.known)
-    opened = f"{_any(openers)} gap" if openers else ""
-    opened = f"({opened})?" if openers and form.calls.unmarked else opened
-    opened = f"({opened} call / call_next_for_short gap call_for_known__)" if short and opened else f"{opened} call"
-    another = sequence("between_calls" if between else "", "gap", opened)
-    more = f"({another})*" if parallel else ""
-    rules = [
-        rule(
-            "tool_calls",
-            sequence(
-                "(call_open gap call / call_open_for_short gap call_for_known__)" if short else "call_open gap call",
-                more,
-                "between_calls" if between else "",
-                # At the end of a text parsimonious tries nothing that `?` makes optional.
-                '(calls_cut / "")' if cuts_after(form) else "",
-                "(gap after_turn_for_calls)?" if form.calls.turn_closers else "",
-                "(gap call_separator)?" if apart else "",
-            ),
-        )
+    calls, apart = form.calls, form.calls.is_separated
+    skipped = ["section_close", *["call_close"] * form.closes_only, *["call_separator"] * (not apart)]
+    between = "between_calls" if form.named(*skipped, "left_sign") else ""
+    openers = form.named(*["call_separator"] * apart, "call_next", "call_next_for_object")
+    opened = f"({' / '.join(openers)}) gap" if openers else ""
+    opened = f"({opened})?" if openers and calls.unmarked else opened
+    another = sequence(between, "gap", f"({sequence(opened, 'call')} / call_next_for_short gap call_for_known__)")
+    whole = [
+        "(call_open gap call / call_open_for_short gap call_for_known__)",
+        f"({another})*" if parallel else "",
+        between,
+        # At the end of a text parsimonious tries nothing that `?` makes optional.
+        '(calls_cut / "")',
+        "(gap after_turn_for_calls)?",
+        "(gap call_separator)?" if apart else "",
     ]
-    rules.append(rule("call_open", leaf(form["call_open"])))
-    rules += form.leaves(*["call_open_for_short", "call_next_for_short"] * short, "call_next")
-    rules += [rule("between_calls", between)] * bool(between)
-    rules.append(rule("gap", leaf(r"\s*+")))
-    rules += form.leaves("call_separator", "call_next_for_object", "left_sign", "left_opener", "section_close")
-    return Section("Tool calls.", (*rules,))
-
-
-def _any(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"({' / '.join(names)})"
+    return Section(
+        "Tool calls.",
+        (
+            rule("tool_calls", sequence(*whole)),
+            *form.leaves("call_open", "call_open_for_short", "call_next_for_short", "call_next"),
+            # A piece of a closer may be all that the output has of the whole closer.
+            rule("between_calls", f"(gap !trailing_for_whole ({' / '.join(skipped)}) / left_sign)*"),
+            rule("gap", leaf(r"\s*+")),
+            *form.leaves("call_separator", "call_next_for_object", "left_sign", "left_opener", "section_close"),
+        ),
+    )
 
 
 def call_section(form: FormPatterns) -> Section:
-    known, shape, pairs = form.known, form.calls.shape, form.calls.pairs is not None
-    closed = [closing(form)]
-    suffixes = [f"_for_{tool.rule}" for tool in known.tools]
-    body = partial(_body, shape, pairs=pairs, empty=bool(form.calls.bare_call and form["call_close"]))
-    general = sequence(*body("", without=_no_arguments(form)), *closed)
+    known, shape = form.known, form.calls.shape
+    general = sequence(*_body(form, "", without=_no_arguments(form)), closing(form))
+    rules = [rule("call", general)] if not known else []
     if known:
-        others = [f"!header_cut call_for_other__{tool.rule}" for tool in known.tools] + ["!header_cut other_calls"]
-        others = others if form.reads_again else []
-        named = [f"call{suffix}" for suffix in suffixes]
-        rules = [rule("call", *named, *others, *([] if known.closed else ["call_for_others"]))]
+        names = [tool.rule for tool in known.tools]
+        others = [f"!header_cut call_for_other__{name}" for name in names] + ["!header_cut other_calls"]
+        of_tools = [*(f"call_for_{name}" for name in names), *others]
+        rules.append(rule("call", *of_tools, "call_for_others"))
         if form["call_open_for_short"]:
-            of_tools = rule("call_for_known__", *named, *others)
-            choices = [f'{of_tools.name} ""'] if known.closed else [of_tools.name, "call_for_others"]
-            rules = [rule("call", *choices), of_tools]
-        if others:
-            rules += [
-                rule(
-                    f"call_for_other__{tool.rule}",
-                    sequence(f"other_header_for_{tool.rule}", f'(gap arguments_for_{tool.rule} / "")', *closed),
-                )
-                for tool in known.tools
-            ]
-            rules += [form.external(f"other_header_for_{tool.rule}") for tool in known.tools]
-            rules.append(form.external("other_calls"))
-        without = "" if pairs else '""'
-        rules += [rule(f"call{suffix}", sequence(*body(suffix, without=without), *closed)) for suffix in suffixes]
-        rules += [] if known.closed else [rule("call_for_others", general)]
-    else:
-        rules = [rule("call", general)]
+            choices = ['call_for_known__ ""'] if known.closed else ["call_for_known__", "call_for_others"]
+            rules = [rule("call", *choices), rule("call_for_known__", *of_tools)]
+        called = '{} (gap {} / "")'
+        rules += [
+            rule(
+                f"call_for_other__{name}",
+                sequence(called.format(f"other_header_for_{name}", f"arguments_for_{name}"), closing(form)),
+            )
+            for name in names
+        ]
+        if form.reads_again:
+            rules += [form.external(f"other_header_for_{name}") for name in names] + [form.external("other_calls")]
+        without = '""' if form.calls.pairs is None else ""
+        bodies = {name: _body(form, f"_for_{name}", without=without) for name in names}
+        rules += [rule(f"call_for_{name}", sequence(*body, closing(form))) for name, body in bodies.items()]
+        rules.append(rule("call_for_others", *([] if known.closed else [general])))
     rules += [*id_rules(shape, known), *slot_rules(form), *form.leaves("call_close")]
     return Section("One call.", (*rules,))
 
@@ -124,12 +108,9 @@ def _no_arguments(form: FormPatterns) -> str:
     return f"&(gap ({' / '.join(names)}))"
 
 
-def _body(shape: CallShape, suffix: str, *, pairs: bool, without: str, empty: bool) -> list[str]:
-    """The slots of a call with the texts after them: name name_end arguments.  `without`: in place of an object.
-
-    `empty`: a call without arguments may close at once.
-    """
-    items: list[str] = []
+def _body(form: FormPatterns, suffix: str, *, without: str) -> list[str]:
+    """The slots of a call with the texts after them: name name_end arguments.  `without`: in place of an object."""
+    items, shape = list[str](), form.calls.shape
     kinds = [kind for kind, _ in shape.slots]
     for index, (kind, text) in enumerate(shape.slots):
         if kind in shape.id_slots[1:]:
@@ -140,9 +121,9 @@ def _body(shape: CallShape, suffix: str, *, pairs: bool, without: str, empty: bo
         elif kind == "arguments" and "name" not in kinds[index:]:
             # With the name of a tool this is a call, with any arguments.
             later = [f"(gap arguments_end gap {other})?" for other in kinds[index + 1 :]]
-            if pairs:
+            if form.calls.pairs is not None:
                 return [*items, *([without] if without else []), f"arguments{suffix}", *later]
-            first = "&(gap call_close) / " * empty
+            first = "&(gap call_close) / " * bool(form.calls.bare_call)
             return [*items, f"({first}gap arguments{suffix} / {without})", *later]
         else:
             items += ["gap"] if items else []

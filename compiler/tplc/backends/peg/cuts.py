@@ -18,6 +18,7 @@ from tplc.backends.peg.known_tools import KnownTools
 from tplc.backends.peg.patterns import (
     any_of,
     begun,
+    cores,
     either,
     leaf,
     literal,
@@ -35,102 +36,73 @@ def cut_section(form: FormPatterns) -> Section:
     calls = form.calls
     if not calls.openers:
         return Section("", ())
-    rules = [*form.leaves("trailing_for_opener"), *_cut_call(form)]
-    rules += [rule("calls_cut", f"gap ({' / '.join(cuts_after(form))})")] if cuts_after(form) else []
-    rules += _next_rules(form)
-    if calls.turn_closers:
-        rules.append(rule("after_turn_for_calls", leaf(_after_turn(form))))
-    rules += slot_cuts(form, calls.header, guarded=True, alike=form.alike)
-    rules += _tail_rules(form)
-    return Section("A call that the output's end cuts before it has a name, or before its last closer.", (*rules,))
+    following = "cut_for_next" if calls.at_lines else "trailing_for_next"
+    # A separator alone opens no call: it is dropped in any case.
+    names = [f"call_separator {following}_part"] if calls.is_separated else []
+    names += [following, "trailing_for_tail", "trailing_for_whole", "trailing_for_closer", "missing_closer"]
+    opens = "call_next " * bool(form["call_next"])
+    nexts = {following: opens if opens or calls.fields else None, f"{following}_part": ""}
+    return Section(
+        "A call that the output's end cuts before it has a name, or before its last closer.",
+        (
+            *form.leaves("trailing_for_opener"),
+            *_cut_call(form),
+            rule("header_cut", _rest(form)),
+            *([form.external("cut_object")] if calls.fields else []),
+            rule("calls_cut", f"gap ({' / '.join(names)})"),
+            *(_unless_text(form, name, opened + _rest(form)) for name, opened in nexts.items() if opened is not None),
+            *_closer_cuts(form),
+            rule("after_turn_for_calls", *([leaf(_after_turn(form))] if calls.turn_closers else [])),
+            *slot_cuts(form, calls.header, guarded=True, alike=form.alike),
+            *_tail_rules(form),
+        ),
+    )
+
+
+def _unless_text(form: FormPatterns, name: str, whole: str) -> Rule:
+    """Where calls look like any text, what is cut of one is text as well."""
+    return rule(name, f"&({whole})" if form.calls.at_lines else whole)
 
 
 def _cut_call(form: FormPatterns) -> list[Rule]:
-    opener = leaf("|".join(form.call_starts))
-    if form.calls.at_lines:
-        indented = leaf(r"[^\S\n]*+(?:" + either(form.call_starts) + ")")
-        whole = _cut(form, indented)
-        rules = [rule("cut_call", "line_start cut_text")]
-        if form.calls.fields:
-            rules += [rule("cut_text", "content_for_cut cut"), rule("content_for_cut", whole)]
-        else:
-            kept = leaf(r"[^\S\n]*+(?:" + either(form.kept_starts) + ")")
-            rules += [rule("cut_text", "cut_for_text content_for_cut"), rule("content_for_cut", kept)]
-            rules.append(rule("cut_for_text", f"&({whole})"))
-    else:
-        rules = [rule("trailing_for_call", _cut(form, opener))]
-    rules.append(rule("header_cut", _rest(form)))
-    return [*rules, *([form.external("cut_object")] if form.calls.fields else [])]
+    if not form.calls.at_lines:
+        return [rule("trailing_for_call", f"{leaf('|'.join(form.call_starts))} {_rest(form)}")]
+    indented, kept = (leaf(rf"[^\S\n]*+(?:{either(starts)})") for starts in (form.call_starts, form.kept_starts))
+    whole = f"{indented} {_rest(form)}"
+    rules = [rule("cut_text", "content_for_cut cut"), rule("content_for_cut", whole)]
+    if not form.calls.fields:
+        rules = [rule("cut_text", "cut_for_text content_for_cut"), rule("content_for_cut", kept)]
+        rules.append(rule("cut_for_text", f"&({whole})"))
+    return [rule("cut_call", "line_start cut_text"), *rules]
 
 
 def _rest(form: FormPatterns) -> str:
     """Of a call whose opener has come, up to the output's end."""
-    calls = form.calls
-    prefix = literal(calls.shape.id_prefix) + "?" if _id_is_first(calls) else ""
+    calls, shape = form.calls, form.calls.shape
+    id_first = shape.id_prefix and shape.slots and shape.slots[0][0] in shape.id_slots
     choices = _cuts_of(calls.header)
     if calls.fields:
         choices.append(sequence(*(f"whole_{name}" for name in _slot_names(calls.header)), "gap", "cut_object"))
-    return sequence("gap", prefix, f"({' / '.join(choices)})")
-
-
-def _id_is_first(calls: CallForm) -> bool:
-    slots = calls.shape.slots
-    return bool(calls.shape.id_prefix and slots and slots[0][0] in calls.shape.id_slots)
-
-
-def _cut(form: FormPatterns, opener: str) -> str:
-    """From the opener on."""
-    return sequence(opener, _rest(form))
+    return sequence("gap", literal(shape.id_prefix) + "?" if id_first else "", f"({' / '.join(choices)})")
 
 
 # After a call
 
 
-def cuts_after(form: FormPatterns) -> list[str]:
-    calls = form.calls
-    # A separator alone opens no call: it is dropped in any case.
-    names = [f"call_separator {_next_cut(form)}_part"] if form.calls.is_separated else []
-    names += [_next_cut(form)] if _opens_next(form) else []
-    names += ["trailing_for_tail"] if calls.tail is not None else []
-    names += ["trailing_for_whole"] if calls.longer_than_closers else []
-    names += ["trailing_for_closer"] if _markers_after(calls) else []
-    return [*names, *(["missing_closer"] if _missing(form) else [])]
-
-
-def _missing(form: FormPatterns) -> str:
-    """Where calls stop without their last closer, or with a separator."""
-    if form.calls.ends_turn:
-        return ""
-    if form.not_last:
-        return rf"{form.not_last}\Z"
-    separator = form["call_separator"]
-    return rf"(?<={separator}\s*)\Z" if separator else ""
-
-
-def _opens_next(form: FormPatterns) -> bool:
-    return bool(form["call_next"] or form.calls.fields)
-
-
-def _next_cut(form: FormPatterns) -> str:
-    return "cut_for_next" if form.calls.at_lines else "trailing_for_next"
-
-
-def _next_rules(form: FormPatterns) -> list[Rule]:
-    calls, rules = form.calls, []
-    for name, opener in ((_next_cut(form), "".join(form.named("call_next"))), (f"{_next_cut(form)}_part", "")):
-        whole = _cut(form, opener)
-        rules.append(rule(name, f"&({whole})" if form.calls.at_lines else whole))
+def _closer_cuts(form: FormPatterns) -> list[Rule]:
+    """The beginning of a closer, of a longer one than has come, and calls that stop without their last closer."""
+    calls, last, separator, rules = form.calls, form.not_last, form["call_separator"], []
     texts, enough = _markers_after(calls), rf"(?=(?:\S\s*){{{LEAST_CUT}}})"
     if texts:
         # With its last closer a call is whole: less than so much more may as well be text.
-        least = f"(?:{form.not_last}|{enough})" if form.not_last else enough
+        least = f"(?:{last}|{enough})" if last else enough
         marks = [*texts, *_markers_of_turn(form.acceptor)]
         rules.append(rule("trailing_for_closer", leaf(no_whole(marks) + least + begun(texts, alike=form.alike))))
     if longer := calls.longer_than_closers:
-        whole = rf"(?!{group(either([marker_core(text) for text in calls.closers]))}\s*\Z)"
+        whole = rf"(?!{group(cores(calls.closers))}\s*\Z)"
         rules.append(rule("trailing_for_whole", leaf(whole + begun(longer, least=LEAST_CUT, alike=form.alike))))
-    if _missing(form):
-        rules.append(rule("missing_closer", leaf(_missing(form))))
+    if (last or separator) and not calls.ends_turn:
+        rules.append(rule("missing_closer", leaf(rf"{last}\Z" if last else rf"(?<={separator}\s*)\Z")))
     return rules
 
 
@@ -141,7 +113,7 @@ def _markers_after(calls: CallForm) -> list[str]:
 def _after_turn(form: FormPatterns) -> str:
     """What is no part of a turn, after a call that is all of it."""
     calls = form.calls
-    last = either([marker_core(text) for text in calls.turn_closers])
+    last = cores(calls.turn_closers)
     marks = [*_markers_after(calls), *calls.closers, *_markers_of_turn(form.acceptor), *form.acceptor.content_ends]
     return rf"(?<=(?:{last})\s*)" + no_whole([text for text in marks if text.strip()]) + ".+"
 
@@ -174,7 +146,7 @@ def pair_cuts(form: FormPatterns, pairs: PairForm, opened: str) -> list[Rule]:
 
 
 def no_whole(texts: Sequence[str]) -> str:
-    return f"(?!{either([marker_core(text) for text in texts])})"
+    return f"(?!{cores(texts)})"
 
 
 def _slot_names(slots: Sequence[SlotEnd]) -> list[str]:

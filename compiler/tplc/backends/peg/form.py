@@ -59,7 +59,8 @@ class FormPatterns:
         return [name for name in names if self[name]]
 
     def leaves(self, *names: str) -> list[Rule]:
-        return [rule(name, leaf(self[name])) for name in self.named(*names)]
+        """The rules of these names; without choices if the format has no such thing."""
+        return [rule(name, *([leaf(self[name])] if self[name] else [])) for name in names]
 
     def external(self, name: str) -> Rule:
         """A rule that a reader of the engine takes the place of; as it is printed, it is as much as a rule can say.

@@ -42,7 +42,7 @@ def generate(
     if not parse_tool_calls:
         form = without_calls(form)
     answer = [response_section(json_schema, form)] if json_schema is not None else []
-    turn = turn_sections(ir.reasoning.mode, form, in_format=bool(answer))
+    turn = turn_sections(ir.reasoning.mode, form)
     calls = call_sections(form, parallel=parallel is not False) if form.values is not None else []
     sections = [*turn, *answer, *calls]
     return header(ir, command) + "\n" + print_sections(needed_sections(sections))

@@ -39,9 +39,6 @@ class KnownTools:
     def __bool__(self) -> bool:
         return bool(self.tools)
 
-    def otherwise(self, rule: str) -> list[str]:
-        return [] if self.closed else [rule]
-
 
 def known_tools(
     tools: Sequence[Mapping[str, Json]] | None, *, closed: bool, written: Callable[[str], str] = str

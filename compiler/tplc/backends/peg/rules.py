@@ -7,18 +7,20 @@ Section("Reasoning", [Rule("reasoning", ("open", "text"))])  →  # Reasoning
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 WIDTH = 110
 # A literal, or a regular expression with its flags.
 TEXT = re.compile(r'~?r?"(?:\\.|[^"\\])*"s?', re.S)
 NAME = re.compile(r"[a-z_][a-z_0-9]*")
+TOKEN = re.compile(rf"{TEXT.pattern}|{NAME.pattern}|[()/!&*+?]", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule: `choices` are tried in order."""
+    """One rule: `choices` are tried in order.  Without any there is no such rule, and others do without it."""
 
     name: str
     choices: tuple[str, ...]
@@ -50,19 +52,67 @@ def needed_sections(sections: Sequence[Section]) -> tuple[Section, ...]:
     found: dict[str, Rule] = {}
     for section in sections:
         for each in section.rules:
-            found.setdefault(each.name, each)
+            if each.choices:
+                found.setdefault(each.name, each)
+    left = without_missing(found)
     needed: set[str] = set()
-    waiting = list(found)[:1]
+    waiting = list(left)[:1]
     while waiting:
         name = waiting.pop()
         if name not in needed:
             needed.add(name)
-            waiting += [other for other in names_in(found[name]) if other in found]
+            waiting += [other for other in names_in(left[name]) if other in left]
     kept = []
     for section in sections:
-        rules = [each for each in section.rules if each.name in needed and found[each.name] is each]
-        kept.append(replace(section, rules=(*rules,)))
+        names = dict.fromkeys(each.name for each in section.rules if each.choices and each.name in needed)
+        needed.difference_update(names)
+        kept.append(replace(section, rules=(*map(left.__getitem__, names),)))
     return (*kept,)
+
+
+def without_missing(rules: Mapping[str, Rule]) -> dict[str, Rule]:
+    """Take the names that have no rule out of all rules, and also those of rules that have no choice left then.
+
+    a = !b c? (d / e f)  →  a = d, if the format has no b, c and f
+    """
+    left, named = dict(rules), {name: {*names_in(each)} for name, each in rules.items()}
+    missing = waiting = {one for names in named.values() for one in names}.difference(rules)
+    while waiting:
+        emptied = set[str]()
+        for name in [name for name in left if not waiting.isdisjoint(named[name])]:
+            texts = [text for choice in left[name].choices for text in _left_of(deque(TOKEN.findall(choice)), missing)]
+            left[name] = Rule(name, (*filter(None, texts),))
+            if not left[name].choices:
+                emptied.add(name)
+                del left[name]
+        missing, waiting = missing | emptied, emptied
+    return left
+
+
+def _left_of(tokens: deque[str], missing: Container[str]) -> list[str]:
+    """The choices up to a bracket that closes them, without those that need a rule that is missing."""
+    choices, items, matches = [], list[str](), True
+    while tokens and tokens[0] != ")":
+        token = tokens.popleft()
+        if token == "/":
+            choices += [" ".join(items)] if matches else []
+            items, matches = [], True
+            continue
+        prefix = token if token in "!&" else ""
+        atom = tokens.popleft() if prefix else token
+        inner = [] if atom in missing else [atom]
+        if atom == "(":
+            inner = _left_of(tokens, missing)
+            tokens.popleft()
+        suffix = tokens.popleft() if tokens and tokens[0] in ("*", "+", "?") else ""
+        if inner:
+            whole = prefix or suffix  # applies to all of it
+            is_one = len(inner) == 1 and not (whole and (" " in TEXT.sub("", inner[0]) or inner[0][-1:] in "*+?"))
+            text = inner[0] if is_one else f"({' / '.join(inner)})"
+            items += [prefix + text + suffix] if text and not (atom == "(" and text == '""') else []
+        else:
+            matches = matches and (prefix == "!" or suffix in ("*", "?"))
+    return [*choices, " ".join(items)] if matches else choices
 
 
 def placed(rules: Sequence[Rule], place: str, *, but: frozenset[str] = frozenset()) -> tuple[Rule, ...]:

@@ -16,7 +16,7 @@ from tplc.ir.markers import pieces_of
 from tplc.ir.nodes import SlotKind
 from tplc.lower import CallForm
 from tplc.lower.acceptor import WHITE_SPACE
-from tplc.lower.lexemes import SLOT_AGAIN, exact, group
+from tplc.lower.lexemes import exact, group
 from tplc.lower.values import NAME_LIMIT, NEVER_IN_NAMES, NUMBERS
 
 LINE_END = r"[^\S\n]*+\n"
@@ -28,11 +28,9 @@ def closing(form: FormPatterns) -> str:
     """The call's closing marker; where that has pieces, each may come by itself."""
     if not form["call_close"]:
         return ""
-    whole = "!trailing_for_whole " * bool(form.calls.longer_than_closers)
-    left = " (gap left_opener)?" if form["left_opener"] else ""
     if not form.closes_only:
-        return f"({'left_sign* ' * bool(form['left_sign'])}gap {whole}call_close)?{left}"
-    return f"(gap {whole}call_close)*{left}"
+        return "(left_sign* gap !trailing_for_whole call_close)? (gap left_opener)?"
+    return "(gap !trailing_for_whole call_close)* (gap left_opener)?"
 
 
 def slot_rules(form: FormPatterns) -> list[Rule]:
@@ -57,12 +55,6 @@ def slot_rules(form: FormPatterns) -> list[Rule]:
             others += rf"|(?=\s*+{group(either(nothing))}{at_line_end(index, form)})" if nothing else ""
             rules.append(rule(f"{kind}_end", leaf(rf"\s*+{group(either(ends))}" + others)))
     return rules
-
-
-def filled(pattern: str) -> str:
-    """The pattern of a text in which a slot comes again, which is not empty."""
-    first, *rests = pattern.split(SLOT_AGAIN)
-    return first + "".join(rf"(?!\s*+{rest}){SLOT_AGAIN}{rest}" if rest else SLOT_AGAIN for rest in rests)
 
 
 def before_counter(stop: str, behind: str, index: int, form: FormPatterns) -> str:

@@ -147,13 +147,15 @@ def _of_the_turn(facts: Acceptor, of_state: Mapping[StateName, TurnState]) -> li
         starts = [text.strip() for text in _texts_of(facts.reasoning_starts)]
         ends = [text.strip() for text in facts.reasoning_ends]
         lines += assignment("AROUND_REASONING", called("", [texts(starts), texts(ends)]), INDENT)
+    at_ends = bool(facts.last_ends or facts.content_signs)
     lines += ["    HEADED = False"] * (not any(facts.heads))
     lines += ["    REASONING = False"] * (not (facts.reasoning_starts or facts.reasoning_ends))
     lines += _escapes(facts)
     return lines + _flags(
         {
             "AT_LINES": _counts_at_lines(facts),
-            "AT_ENDS": bool(facts.last_ends or facts.content_signs or (ends_alike(facts) and not is_unopened(facts))),
+            "AT_ENDS": at_ends,
+            "ALIKE": bool(ends_alike(facts)) and (at_ends or not is_unopened(facts)),
             "REASONS": bool(facts.reasoning_starts),
             "WAITS": facts.calls is None and (bool(facts.repeated_reasoning) or waits_for_markers(of_state)),
             "PENDING_TEXT": is_unopened(facts),

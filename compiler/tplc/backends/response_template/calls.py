@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import repeat
 
 from tplc.backends.response_template.dialects import json_arguments
 from tplc.backends.response_template.limits import (
@@ -26,6 +27,7 @@ from tplc.ir.markers import is_distinctive
 from tplc.ir.nodes import Json, Layout, Slot, TemplateIR, Text, Tools
 from tplc.ir.write import write_message
 from tplc.lower import Acceptor, CallForm, PairForm, SlotEnd
+from tplc.lower.acceptor import TypeWrap
 from tplc.lower.lexemes import core_pattern, exact
 from tplc.lower.values import NUMBERS
 from tplc.lower.written import written_calls
@@ -242,6 +244,8 @@ class _Calls:
     def value(self, form: PairForm) -> str:
         if form.quoted:
             return rf"(?P<value>{_bracketed(self.quotes())}|[^,()\[\]{{}}]*)"
+        if form.wraps:
+            return f"(?:{'|'.join(map(_wrapped, form.wraps, repeat(form)))})"
         if form.value_close is not None:
             close, rest = form.value_close
             return f"(?P<value>.*?){marker(close)}(?P=key){marker(rest)}"
@@ -424,6 +428,14 @@ class _Calls:
             if self.form.in_reasoning is None
             else next((_lookahead(text) for text in self.form.openers if is_distinctive(text)), "")
         )
+
+
+def _wrapped(wrap: TypeWrap, form: PairForm) -> str:
+    """A value between texts that depend on its type, or a bare one."""
+    close = wrap.around_key if wrap.opened else form.value_close
+    if close is not None:
+        return f"{exact(wrap.opened)}(?P<value>.*?){marker(close[0])}(?P=key){marker(close[1])}"
+    return f"{exact(wrap.opened)}(?P<value>.*?){any_of(map(marker, wrap.ends if wrap.opened else form.value_ends))}"
 
 
 def _slot_class(slot: SlotEnd) -> str:
