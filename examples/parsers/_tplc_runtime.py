@@ -3525,6 +3525,9 @@ class Pairs(Repairs):
     def _object_for_pairs(self) -> bool | None:
         """Read a JSON object in the place of all pairs; return None if there is none."""
         buf, start, name = self._buf, next_char(self._buf, self._pos), self._out.calls[-1][0]
+        if not self._final and buf[start:] in ("*", "**"):
+            return False
+        start += 2 * buf.startswith("**{", start)
         if not buf.startswith("{", start) or name not in self._tools:
             return None
         reader = Reader(STYLES)
@@ -3591,6 +3594,7 @@ class Pairs(Repairs):
         key, _, end = found
         if not key:
             return None
+        self._pos = start  # diagnostics are about the pair, in any chunking
         if self.PAIR_OPENS and found[1] == start:
             self._lost("argument_not_opened", f"the argument {key} is not opened")
         else:
@@ -3691,6 +3695,9 @@ class QuotedPairs(Pairs):
         super()._finish()
 
 
+MORE_THAN_VALUE = Pattern(r"[\n\[{(<]")
+CLOSERS_AFTER = Pattern(r"(?:\s*</?[^<>\s]{1,64}>){1,4}\Z")
+FENCED = Pattern(r"\A```\w*\s*(.*?)\s*```\Z")
 NUMBER_PART = Pattern(r"[\s\w.+-]*")
 WHOLE_ARGUMENTS = (
     "arguments",
@@ -3831,6 +3838,16 @@ def nested_json(text: str) -> str | None:
     return None
 
 
+def nested_or_repaired(text: str) -> str | None:
+    """Return a list or an object as JSON, with a comma or a quote too many or too few."""
+    found = nested_json(text)
+    if found is None:
+        reader = Reader(STYLES)
+        end = reader.read(text, 0, True)
+        found = reader.take() if end == len(text) and not reader.want else None
+    return found
+
+
 class Synchronized:
     """Finds the end of a raw value, or the end of the call with the text that may follow it if the closer is missing.
 
@@ -3863,16 +3880,17 @@ class Synchronized:
 
 def coerced(text: str, types: frozenset[str] | None) -> str | None:
     """Return a value in an unusual form (in quotes, escaped, 1 for true) as JSON of its schema's types."""
-    bare = text.strip()
-    if types is None or "string" in types or not bare:
+    if types is None or "string" in types or not text.strip():
         return None
+    # Closers come twice, and a fence may be around a list.
+    bare = FENCED.sub(r"\1", CLOSERS_AFTER.sub("", text.strip()))
     quoted = len(bare) > 1 and bare[0] == bare[-1] and bare[0] in "'\""
     for inside in ([bare[1:-1]] if quoted else []) + [bare]:
         plain = inside.replace('\\"', '"').strip()
         word = OTHER_WORDS.get(plain.lower())
         if word is not None and ("boolean" if word != "null" else "null") in types and not NUMBER_TYPES & types:
             return word
-        literal = nested_json(plain) if plain[:1] and plain[0] in "[{" else literal_of(plain, {})
+        literal = nested_or_repaired(plain) if plain[:1] and plain[0] in "[{" else literal_of(plain, {})
         kind = {"[": "array", "{": "object", '"': ""}.get((literal or '"')[0], "number")
         if literal is not None and (kind in types or (kind == "number" and "integer" in types)):
             return literal
@@ -4171,8 +4189,8 @@ class RawPairs(Pairs):
             fits = literal is not None
             if fits or (self._types is not None and "string" not in self._types):
                 self._note("argument_of_other_type", "an argument is not written as its type is")
-                # What has lines may hold more of the call than this value.
-                self.incomplete = self.incomplete or (not fits and "\n" in text.strip())
+                # What has lines or brackets may hold more of the call than this value.
+                self.incomplete = self.incomplete or (not fits and bool(MORE_THAN_VALUE.search(text.strip())))
         if fits and literal in BITS and self._by_schema == BOOLEAN:
             literal = BITS[literal]
             self._note("argument_of_other_type", "an argument is not written as its type is")

@@ -72,54 +72,54 @@ class StreamParser(Wraps):
     KEEPS = True
     IN_REASONING = Scanner(
         ("line", '<act name=" <act name="', "\n", "", 0), ("line", '<act name="', "\n", "", 2),
-        ("line", "<act name=", "\n", "", 2), ("reasoning_end", "</quiet>", "\n", "\n\n", 0),
+        ("line", "<act name", "\n", "", 2), ("reasoning_end", "</quiet>", "\n", "\n\n", 0),
         ("end", "<-/->", "", "\n", 0), ("line", '\x00<actname="<actname="', "\n", "", 6),
-        ("line", '\x00<actname="', "\n", "", 6), ("line", "\x00<actname=", "\n", "", 6),
+        ("line", '\x00<actname="', "\n", "", 6), ("line", "\x00<actname", "\n", "", 6),
         ("alike", "\x00</quiet>", "\n", "\n\n", 6), ("line", '```python <act name="', "", "", 0),
         ("line", '```json <act name="', "", "", 0), ("line", '```xml <act name="', "", "", 0),
         ("line", '``` <act name="', "", "", 0),
         find=(
-            r'<(?:(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name=")|(act\s{1,64}name=)|(/quiet>)|(-/->'
-            r')|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}"[\s_▁-]{0,64}<\s{0,4}(?ai:act)[\s_▁-]{0,64}(?a'
-            r'i:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_'
-            r"▁-]{0,64}(?ai:name)\s{0,4}=)|(\s{0,4}/\s{0,4}(?ai:quiet)\s{0,4}>))|`(?:(``python\s{0,64}<act\s{1,64}name"
-            r'=")|(``json\s{0,64}<act\s{1,64}name=")|(``xml\s{0,64}<act\s{1,64}name=")|(``\s{0,64}<act\s{1,64}name="))'
+            r'<(?:(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name=")|(act\s{1,64}name)|(/quiet>)|(-/->)'
+            r'|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}"[\s_▁-]{0,64}<\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai'
+            r':name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁'
+            r'-]{0,64}(?ai:name))|(\s{0,4}/\s{0,4}(?ai:quiet)\s{0,4}>))|`(?:(``python\s{0,64}<act\s{1,64}name=")|(``js'
+            r'on\s{0,64}<act\s{1,64}name=")|(``xml\s{0,64}<act\s{1,64}name=")|(``\s{0,64}<act\s{1,64}name="))'
         ), near=r"<(?=[\t\n\r \-/A_a▁]|\Z)|`(?=[`]|\Z)", width=372, leads="\n",
     )
     IN_CONTENT = Scanner(
         ("call", '<act name=" <act name="', "\n", "", 0), ("empty", '<act name=" </act>', "", "", 0),
         ("header", "<-assistant->", "", "\n", 0), ("call", '<act name="', "\n", "", 2),
-        ("call", "<act name=", "\n", "", 2), ("stray", "</quiet>", "\n", "\n\n", 0),
+        ("call", "<act name", "\n", "", 2), ("stray", "</quiet>", "\n", "\n\n", 0),
         ("reasoning", "<quiet>", "", "\n", 0), ("end", "<-/->", "", "\n", 0),
         ("call", '\x00<actname="<actname="', "\n", "", 6), ("call", '\x00<actname="', "\n", "", 6),
-        ("call", "\x00<actname=", "\n", "", 6), ("call", '```python <act name="', "", "", 0),
+        ("call", "\x00<actname", "\n", "", 6), ("call", '```python <act name="', "", "", 0),
         ("call", '```json <act name="', "", "", 0), ("call", '```xml <act name="', "", "", 0),
         ("call", '``` <act name="', "", "", 0),
         find=(
             r'<(?:(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name="\s{0,64}</act>)|(-assistant->)|(act'
-            r'\s{1,64}name=")|(act\s{1,64}name=)|(/quiet>)|(quiet>)|(-/->)|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{'
-            r'0,4}=\s{0,4}"[\s_▁-]{0,64}<\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s'
-            r'_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=))|`(?:(``python\s'
-            r'{0,64}<act\s{1,64}name=")|(``json\s{0,64}<act\s{1,64}name=")|(``xml\s{0,64}<act\s{1,64}name=")|(``\s{0,6'
-            r'4}<act\s{1,64}name="))'
+            r'\s{1,64}name=")|(act\s{1,64}name)|(/quiet>)|(quiet>)|(-/->)|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0'
+            r',4}=\s{0,4}"[\s_▁-]{0,64}<\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_'
+            r'▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)))|`(?:(``python\s{0,64}<ac'
+            r't\s{1,64}name=")|(``json\s{0,64}<act\s{1,64}name=")|(``xml\s{0,64}<act\s{1,64}name=")|(``\s{0,64}<act\s{'
+            '1,64}name="))'
         ), near=r"<(?=[\t\n\r \-/A_aq▁]|\Z)|`(?=[`]|\Z)", width=372, leads="\n",
     )
     BEFORE_CONTENT = Scanner(
         ("call", '<act name=" <act name="', "\n", "", 0), ("empty", '<act name=" </act>', "", "", 0),
         ("header", "<-assistant->", "", "\n", 0), ("call", '<act name="', "\n", "", 2),
-        ("call", "<act name=", "\n", "", 2), ("stray", "</quiet>", "\n", "\n\n", 0),
+        ("call", "<act name", "\n", "", 2), ("stray", "</quiet>", "\n", "\n\n", 0),
         ("reasoning", "<quiet>", "", "\n", 0), ("end", "<-/->", "", "\n", 0),
         ("call", '\x00<actname="<actname="', "\n", "", 6), ("call", '\x00<actname="', "\n", "", 6),
-        ("call", "\x00<actname=", "\n", "", 6), ("reasoning", "\x00<quiet>", "", "\n", 6),
+        ("call", "\x00<actname", "\n", "", 6), ("reasoning", "\x00<quiet>", "", "\n", 6),
         ("call", '```python <act name="', "", "", 0), ("call", '```json <act name="', "", "", 0),
         ("call", '```xml <act name="', "", "", 0), ("call", '``` <act name="', "", "", 0),
         find=(
             r'<(?:(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name="\s{0,64}</act>)|(-assistant->)|(act'
-            r'\s{1,64}name=")|(act\s{1,64}name=)|(/quiet>)|(quiet>)|(-/->)|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{'
-            r'0,4}=\s{0,4}"[\s_▁-]{0,64}<\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s'
-            r'_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=)|(\s{0,4}(?ai:qui'
-            r'et)\s{0,4}>))|`(?:(``python\s{0,64}<act\s{1,64}name=")|(``json\s{0,64}<act\s{1,64}name=")|(``xml\s{0,64}'
-            r'<act\s{1,64}name=")|(``\s{0,64}<act\s{1,64}name="))'
+            r'\s{1,64}name=")|(act\s{1,64}name)|(/quiet>)|(quiet>)|(-/->)|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0'
+            r',4}=\s{0,4}"[\s_▁-]{0,64}<\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_'
+            r'▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name))|(\s{0,4}(?ai:quiet)\s{0,4'
+            r'}>))|`(?:(``python\s{0,64}<act\s{1,64}name=")|(``json\s{0,64}<act\s{1,64}name=")|(``xml\s{0,64}<act\s{1,'
+            r'64}name=")|(``\s{0,64}<act\s{1,64}name="))'
         ), near=r"<(?=[\t\n\r \-/AQ_aq▁]|\Z)|`(?=[`]|\Z)", width=372, leads="\n",
     )
     REASONING_AGAIN = Scanner(("reasoning", "<quiet>", "", "\n", 0), find="<(quiet>)", near=r"<(?=[q]|\Z)", width=8)
@@ -132,8 +132,10 @@ class StreamParser(Wraps):
         ), ""),
     )
     HEADER_PARTS = ('name="', "<act", "name", "act", '">', '"', "<", "=", ">")
-    HEADER_TEXTS = Pattern('(?:name="|<act|name|act|">|"|<|=|>|[^\\S\\n]*[\\n:.,/\'"`]|[0-9]+)')
-    SHORT_OPENERS = ("<actname=", "<actname=")
+    HEADER_TEXTS = Pattern(
+        '(?:name="|<act|name|act|">|"|<|=|>|[^\\S\\n]*[\\n:.,/\'"`]|[0-9]+|\\w{1,32}\\s?=(?=\\s?["\']))'
+    )
+    SHORT_OPENERS = ("<actname", "<actname")
     BREAKS = Breaks(
         ("mark", "<-assistant->", "", "", 0), ("mark", '<act name="', "", "", 1), ("mark", "</act>", "", "", 0),
         ("mark", '```python <act name="', "", "", 0), ("mark", '```json <act name="', "", "", 0),
@@ -214,21 +216,21 @@ class StreamParser(Wraps):
         ("call", '; <act name=" <act name="', "", "", 0), ("call", '; <act name="', "", "", 2),
         ("call", '<act name=" <act name="', "", "", 1), ("empty", '<act name=" </act>', "", "", 0),
         ("header", "<-assistant->", "", "\n", 0), ("call", '<act name="', "", "", 2),
-        ("call", "<act name=", "\n", "", 2), ("stray", "</quiet>", "\n", "\n\n", 0),
+        ("call", "<act name", "\n", "", 2), ("stray", "</quiet>", "\n", "\n\n", 0),
         ("reasoning", "<quiet>", "", "\n", 0), ("closed", "</act>", "", "", 1), ("end", "<-/->", "", "\n", 0),
         ("call", '\x00<actname="<actname="', "", "", 6), ("call", '\x00<actname="', "", "", 6),
-        ("call", "\x00<actname=", "\n", "", 6), ("closed", "\x00</act>", "", "", 6),
+        ("call", "\x00<actname", "\n", "", 6), ("closed", "\x00</act>", "", "", 6),
         ("call", '```python <act name="', "", "", 0), ("call", '```json <act name="', "", "", 0),
         ("call", '```xml <act name="', "", "", 0), ("call", '``` <act name="', "", "", 0),
         find=(
             r',(?:(\s{0,64}<act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(\s{0,64}<act\s{1,64}name="))|;(?:(\s{0,64}<a'
             r'ct\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(\s{0,64}<act\s{1,64}name="))|<(?:(act\s{1,64}name="\s{0,64}'
             r'<act\s{1,64}name=")|(act\s{1,64}name="\s{0,64}</act>)|(-assistant->)|(act\s{1,64}name=")|(act\s{1,64}nam'
-            r'e=)|(/quiet>)|(quiet>)|(/act>)|(-/->)|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}"[\s_▁-]{0,'
-            r'64}<\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{'
-            r'0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=)|(\s{0,4}/\s{0,4}(?ai:act)\s{0,4}>))|`(?'
-            r':(``python\s{0,64}<act\s{1,64}name=")|(``json\s{0,64}<act\s{1,64}name=")|(``xml\s{0,64}<act\s{1,64}name='
-            r'")|(``\s{0,64}<act\s{1,64}name="))'
+            r'e)|(/quiet>)|(quiet>)|(/act>)|(-/->)|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}"[\s_▁-]{0,6'
+            r'4}<\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0'
+            r',4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name))|(\s{0,4}/\s{0,4}(?ai:act)\s{0,4}>))|`(?:(``pytho'
+            r'n\s{0,64}<act\s{1,64}name=")|(``json\s{0,64}<act\s{1,64}name=")|(``xml\s{0,64}<act\s{1,64}name=")|(``\s{'
+            r'0,64}<act\s{1,64}name="))'
         ), near=r",|;|<(?=[\t\n\r \-/A_aq▁]|\Z)|`(?=[`]|\Z)", width=372, leads="\n",
     )
     AFTER_TURN = Scanner(

@@ -127,7 +127,9 @@ class StreamParser(RawPairs):
         ), "\n"),
     )
     HEADER_PARTS = ("[ability]", "ability", "[", "]")
-    HEADER_TEXTS = Pattern("(?:\\[ability\\]|ability|\\[|\\]|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+)")
+    HEADER_TEXTS = Pattern(
+        "(?:\\[ability\\]|ability|\\[|\\]|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))"
+    )
     BREAKS = Breaks(
         ("mark", "[/ability]", "", "", 0), ("mark", "[ability]", "", "", 1), ("mark", "[@user@]", "", "", 0),
         ("mark", "[@bot@]", "", "", 0), ("mark", "```python [ability]", "", "", 0),
@@ -168,7 +170,7 @@ class StreamParser(RawPairs):
     USUAL_PAIR = (ExpectedText("[k]"),)
     RESUMES = True
     AROUND_KEY = (
-        Pattern("(?:\\s{0,64}(?:k|\\]|\\[|[\\\"'“”]))*"),
+        Pattern("(?:\\s{0,64}(?:(?<=\\s)\\w{1,32}\\s?=(?=\\s?[\"'])|:|k|\\]|\\[|[\\\"'“”]))*"),
         Pattern("(?:\\s{0,64}(?:v|k|\\]|\\[|/|[\\\"'“”]))*"),
         68,
     )

@@ -71,30 +71,30 @@ class StreamParser(ElementPairs):
     KEEPS = True
     IN_REASONING = Scanner(
         ("line", '^<jobs> ^<job of=" ^<job of="', "", "", 0), ("line", '^<jobs> ^<jobs> ^<job of="', "", "", 0),
-        ("line", '^<jobs> ^<job of="', "", "", 2), ("line", "^<jobs> ^<job of=", "", "", 2),
+        ("line", '^<jobs> ^<job of="', "", "", 2), ("line", "^<jobs> ^<job of", "", "", 2),
         ("reasoning_end", "^</inner voice>", "", "", 0), ("line", '^<job of="', "", "", 1),
-        ("line", "^<job of=", "", "", 2), ("line", "^<jobs>", "", "\n", 2), ("end", "^[.]^", "", "\n", 0),
+        ("line", "^<job of", "", "", 2), ("line", "^<jobs>", "", "\n", 2), ("end", "^[.]^", "", "\n", 0),
         ("line", '```python ^<jobs> ^<job of="', "", "", 0), ("line", '```json ^<jobs> ^<job of="', "", "", 0),
         ("line", '```xml ^<jobs> ^<job of="', "", "", 0), ("line", '``` ^<jobs> ^<job of="', "", "", 0),
         ("line", '```python ^<job of="', "", "", 0), ("line", '```json ^<job of="', "", "", 0),
         ("line", '```xml ^<job of="', "", "", 0), ("line", '``` ^<job of="', "", "", 0),
         find=(
             r'\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of="\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job'
-            r'\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of=)|(</inner\s{1,64}voice'
-            r'>)|(<job\s{1,64}of=")|(<job\s{1,64}of=)|(<jobs>)|(\[\.\]\^))|`(?:(``python\s{0,64}\^<jobs>\s{0,64}\^<job'
-            r'\s{1,64}of=")|(``json\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``xml\s{0,64}\^<jobs>\s{0,64}\^<job\s{'
-            r'1,64}of=")|(``\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``python\s{0,64}\^<job\s{1,64}of=")|(``json\s'
-            r'{0,64}\^<job\s{1,64}of=")|(``xml\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<job\s{1,64}of="))'
+            r'\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of)|(</inner\s{1,64}voice>'
+            r')|(<job\s{1,64}of=")|(<job\s{1,64}of)|(<jobs>)|(\[\.\]\^))|`(?:(``python\s{0,64}\^<jobs>\s{0,64}\^<job\s'
+            r'{1,64}of=")|(``json\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``xml\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,'
+            r'64}of=")|(``\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``python\s{0,64}\^<job\s{1,64}of=")|(``json\s{0'
+            r',64}\^<job\s{1,64}of=")|(``xml\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<job\s{1,64}of="))'
         ), near=r"\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=286,
     )
     IN_CONTENT = Scanner(
         ("empty", '^<jobs> ^<job of=" ^</job> ^</jobs>', "", "", 0),
         ("call", '^<jobs> ^<job of=" ^<job of="', "", "", 0), ("call", '^<jobs> ^<jobs> ^<job of="', "", "", 0),
         ("empty", "^<jobs> ^</job> ^</jobs>", "", "", 0), ("call", '^<jobs> ^<job of="', "", "", 2),
-        ("empty", '^<job of=" ^</job>', "", "", 1), ("call", "^<jobs> ^<job of=", "", "", 2),
+        ("empty", '^<job of=" ^</job>', "", "", 1), ("call", "^<jobs> ^<job of", "", "", 2),
         ("empty", "^<jobs> ^</jobs>", "", "", 0), ("stray", "^</inner voice>", "", "", 0),
         ("reasoning", "^<inner voice>", "", "", 0), ("header", "^[assistant]^", "", "", 0),
-        ("call", '^<job of="', "", "", 2), ("call", "^<job of=", "", "", 2), ("call", "^<jobs>", "", "\n", 2),
+        ("call", '^<job of="', "", "", 2), ("call", "^<job of", "", "", 2), ("call", "^<jobs>", "", "\n", 2),
         ("end", "^[.]^", "", "\n", 0), ("call", '```python ^<jobs> ^<job of="', "", "", 0),
         ("call", '```json ^<jobs> ^<job of="', "", "", 0), ("call", '```xml ^<jobs> ^<job of="', "", "", 0),
         ("call", '``` ^<jobs> ^<job of="', "", "", 0), ("call", '```python ^<job of="', "", "", 0),
@@ -104,9 +104,9 @@ class StreamParser(ElementPairs):
             r'\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of="\s{0,64}\^</job>\s{0,64}\^</jobs>)|(<jobs>\s{0,64}\^<job\s{1,64}of'
             r'="\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^</job>'
             r'\s{0,64}\^</jobs>)|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<job\s{1,64}of="\s{0,64}\^</job>)|(<jobs>\s{0,64}'
-            r"\^<job\s{1,64}of=)|(<jobs>\s{0,64}\^</jobs>)|(</inner\s{1,64}voice>)|(<inner\s{1,64}voice>)|(\[assistant"
-            r'\]\^)|(<job\s{1,64}of=")|(<job\s{1,64}of=)|(<jobs>)|(\[\.\]\^))|`(?:(``python\s{0,64}\^<jobs>\s{0,64}\^<'
-            r'job\s{1,64}of=")|(``json\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``xml\s{0,64}\^<jobs>\s{0,64}\^<job'
+            r"\^<job\s{1,64}of)|(<jobs>\s{0,64}\^</jobs>)|(</inner\s{1,64}voice>)|(<inner\s{1,64}voice>)|(\[assistant"
+            r'\]\^)|(<job\s{1,64}of=")|(<job\s{1,64}of)|(<jobs>)|(\[\.\]\^))|`(?:(``python\s{0,64}\^<jobs>\s{0,64}\^<j'
+            r'ob\s{1,64}of=")|(``json\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``xml\s{0,64}\^<jobs>\s{0,64}\^<job'
             r'\s{1,64}of=")|(``\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``python\s{0,64}\^<job\s{1,64}of=")|(``jso'
             r'n\s{0,64}\^<job\s{1,64}of=")|(``xml\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<job\s{1,64}of="))'
         ), near=r"\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=292,
@@ -123,8 +123,10 @@ class StreamParser(ElementPairs):
         ), ""),
     )
     HEADER_PARTS = ("^<job", 'of="', "job", '">', "of", '"', "<", "=", ">", "^")
-    HEADER_TEXTS = Pattern('(?:\\^<job|of="|job|">|of|"|<|=|>|\\^|[^\\S\\n]*[\\n:.,/\'"`]|[0-9]+)')
-    SHORT_OPENERS = ("^<jobs>", "^<jobs>^<jobof=", "^<jobof=")
+    HEADER_TEXTS = Pattern(
+        '(?:\\^<job|of="|job|">|of|"|<|=|>|\\^|[^\\S\\n]*[\\n:.,/\'"`]|[0-9]+|\\w{1,32}\\s?=(?=\\s?["\']))'
+    )
+    SHORT_OPENERS = ("^<jobs>", "^<jobs>^<jobof", "^<jobof")
     BREAKS = Breaks(
         ("mark", '^<jobs> ^<jobs> ^<job of="', "", "", 0), ("mark", '^<jobs> ^<job of="', "", "", 1),
         ("mark", "^[assistant]^", "", "", 0), ("mark", '^<job of="', "", "", 1), ("mark", "^</jobs>", "", "", 0),
@@ -201,9 +203,9 @@ class StreamParser(ElementPairs):
         ("call", '^<jobs> ^<job of=" ^<job of="', "", "", 0), ("call", '^<jobs> ^<jobs> ^<job of="', "", "", 0),
         ("empty", "^<jobs> ^</job> ^</jobs>", "", "", 0), ("call", '^<job of=" ^<job of="', "", "", 1),
         ("call", '^<jobs> ^<job of="', "", "", 2), ("empty", '^<job of=" ^</job>', "", "", 1),
-        ("call", "^<jobs> ^<job of=", "", "", 2), ("empty", "^<jobs> ^</jobs>", "", "", 0),
+        ("call", "^<jobs> ^<job of", "", "", 2), ("empty", "^<jobs> ^</jobs>", "", "", 0),
         ("stray", "^</inner voice>", "", "", 0), ("reasoning", "^<inner voice>", "", "", 0),
-        ("header", "^[assistant]^", "", "", 0), ("call", '^<job of="', "", "", 2), ("call", "^<job of=", "", "", 2),
+        ("header", "^[assistant]^", "", "", 0), ("call", '^<job of="', "", "", 2), ("call", "^<job of", "", "", 2),
         ("closed", "^</jobs>", "\n", "", 1), ("call", "^<jobs>", "", "\n", 2), ("closed", "^</job>", "", "", 1),
         ("end", "^[.]^", "", "\n", 0), ("call", '```python ^<jobs> ^<job of="', "", "", 0),
         ("call", '```json ^<jobs> ^<job of="', "", "", 0), ("call", '```xml ^<jobs> ^<job of="', "", "", 0),
@@ -216,12 +218,12 @@ class StreamParser(ElementPairs):
             r',64}of="\s{0,64}\^</job>\s{0,64}\^</jobs>)|(<jobs>\s{0,64}\^<job\s{1,64}of="\s{0,64}\^<job\s{1,64}of=")|'
             r'(<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^</job>\s{0,64}\^</jobs>)|(<job\s{1,6'
             r'4}of="\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<job\s{1,64}of="\s{0,64}\^</job>)|'
-            r"(<jobs>\s{0,64}\^<job\s{1,64}of=)|(<jobs>\s{0,64}\^</jobs>)|(</inner\s{1,64}voice>)|(<inner\s{1,64}voice"
-            r'>)|(\[assistant\]\^)|(<job\s{1,64}of=")|(<job\s{1,64}of=)|(</jobs>)|(<jobs>)|(</job>)|(\[\.\]\^))|`(?:(`'
-            r'`python\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``json\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(`'
-            r'`xml\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``python'
-            r'\s{0,64}\^<job\s{1,64}of=")|(``json\s{0,64}\^<job\s{1,64}of=")|(``xml\s{0,64}\^<job\s{1,64}of=")|(``\s{0'
-            r',64}\^<job\s{1,64}of="))'
+            r"(<jobs>\s{0,64}\^<job\s{1,64}of)|(<jobs>\s{0,64}\^</jobs>)|(</inner\s{1,64}voice>)|(<inner\s{1,64}voice>"
+            r')|(\[assistant\]\^)|(<job\s{1,64}of=")|(<job\s{1,64}of)|(</jobs>)|(<jobs>)|(</job>)|(\[\.\]\^))|`(?:(``p'
+            r'ython\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``json\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``x'
+            r'ml\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``python\s'
+            r'{0,64}\^<job\s{1,64}of=")|(``json\s{0,64}\^<job\s{1,64}of=")|(``xml\s{0,64}\^<job\s{1,64}of=")|(``\s{0,6'
+            r'4}\^<job\s{1,64}of="))'
         ), near=r",|;|\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=292, leads="\n",
     )
     AFTER_TURN = Scanner(

@@ -72,53 +72,59 @@ class StreamParser(RawPairs):
     KEEPS = True
     IN_REASONING = Scanner(
         ("line", "<deed> <do= <deed> <do=", "\n\n", "", 0), ("line", "<deed> <do=", "\n\n", "", 2),
-        ("reasoning_end", "</musings>", "\n", "\n\n", 0), ("line", "<do=", "", "", 1), ("end", "<:>", "", "\n", 0),
-        ("line", "\x00<deed><do=<deed><do=", "\n\n", "", 6), ("line", "\x00<deed><do=", "\n\n", "", 6),
-        ("alike", "\x00</musings>", "\n", "\n\n", 6), ("line", "```python <deed> <do=", "", "", 0),
+        ("reasoning_end", "</musings>", "\n", "\n\n", 0), ("line", "<deed> <do", "\n\n", "", 2),
+        ("line", "<do=", "", "", 1), ("end", "<:>", "", "\n", 0), ("line", "\x00<deed><do=<deed><do=", "\n\n", "", 6),
+        ("line", "\x00<deed><do=", "\n\n", "", 6), ("alike", "\x00</musings>", "\n", "\n\n", 6),
+        ("line", "\x00<deed><do", "\n\n", "", 6), ("line", "```python <deed> <do=", "", "", 0),
         ("line", "```json <deed> <do=", "", "", 0), ("line", "```xml <deed> <do=", "", "", 0),
         ("line", "``` <deed> <do=", "", "", 0),
         find=(
-            r"<(?:(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(deed>\s{0,64}<do=)|(/musings>)|(do=)|(:>)|(\s{0,4}(?a"
-            r"i:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)\s{0,4}=[\s_▁-]{0,64}<\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}"
-            r"<\s{0,4}(?ai:do)\s{0,4}=)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)\s{0,4}=)|(\s{0,4}/\s{0"
-            r",4}(?ai:musings)\s{0,4}>))|`(?:(``python\s{0,64}<deed>\s{0,64}<do=)|(``json\s{0,64}<deed>\s{0,64}<do=)|("
-            r"``xml\s{0,64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>\s{0,64}<do=))"
+            r"<(?:(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(deed>\s{0,64}<do=)|(/musings>)|(deed>\s{0,64}<do)|(do"
+            r"=)|(:>)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)\s{0,4}=[\s_▁-]{0,64}<\s{0,4}(?ai:deed)\s"
+            r"{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)\s{0,4}=)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)\s{0"
+            r",4}=)|(\s{0,4}/\s{0,4}(?ai:musings)\s{0,4}>)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)))|`"
+            r"(?:(``python\s{0,64}<deed>\s{0,64}<do=)|(``json\s{0,64}<deed>\s{0,64}<do=)|(``xml\s{0,64}<deed>\s{0,64}<"
+            r"do=)|(``\s{0,64}<deed>\s{0,64}<do=))"
         ), near=r"<(?=[\t\n\r \-/:D_d▁]|\Z)|`(?=[`]|\Z)", width=372, leads="\n\n",
     )
     IN_CONTENT = Scanner(
         ("empty", "<deed> <do= </do> </deed>", "", "", 0), ("call", "<deed> <do= <deed> <do=", "\n\n", "", 0),
         ("empty", "<deed> </do> </deed>", "", "", 0), ("empty", "<deed> </deed>", "", "", 0),
         ("header", "<:assistant:>", "", "\n", 0), ("call", "<deed> <do=", "\n\n", "", 2),
-        ("stray", "</musings>", "\n", "\n\n", 0), ("reasoning", "<musings>", "", "\n", 0), ("call", "<do=", "", "", 1),
-        ("end", "<:>", "", "\n", 0), ("call", "\x00<deed><do=<deed><do=", "\n\n", "", 6),
-        ("call", "\x00<deed><do=", "\n\n", "", 6), ("call", "```python <deed> <do=", "", "", 0),
+        ("call", "<deed> <do", "\n\n", "", 2), ("stray", "</musings>", "\n", "\n\n", 0),
+        ("reasoning", "<musings>", "", "\n", 0), ("call", "<do=", "", "", 1), ("end", "<:>", "", "\n", 0),
+        ("call", "\x00<deed><do=<deed><do=", "\n\n", "", 6), ("call", "\x00<deed><do=", "\n\n", "", 6),
+        ("call", "\x00<deed><do", "\n\n", "", 6), ("call", "```python <deed> <do=", "", "", 0),
         ("call", "```json <deed> <do=", "", "", 0), ("call", "```xml <deed> <do=", "", "", 0),
         ("call", "``` <deed> <do=", "", "", 0),
         find=(
             r"<(?:(deed>\s{0,64}<do=\s{0,64}</do>\s{0,64}</deed>)|(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(deed>"
-            r"\s{0,64}</do>\s{0,64}</deed>)|(deed>\s{0,64}</deed>)|(:assistant:>)|(deed>\s{0,64}<do=)|(/musings>)|(mus"
-            r"ings>)|(do=)|(:>)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)\s{0,4}=[\s_▁-]{0,64}<\s{0,4}(?"
-            r"ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)\s{0,4}=)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?"
-            r"ai:do)\s{0,4}=))|`(?:(``python\s{0,64}<deed>\s{0,64}<do=)|(``json\s{0,64}<deed>\s{0,64}<do=)|(``xml\s{0,"
-            r"64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>\s{0,64}<do=))"
+            r"\s{0,64}</do>\s{0,64}</deed>)|(deed>\s{0,64}</deed>)|(:assistant:>)|(deed>\s{0,64}<do=)|(deed>\s{0,64}<d"
+            r"o)|(/musings>)|(musings>)|(do=)|(:>)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)\s{0,4}=[\s_"
+            r"▁-]{0,64}<\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)\s{0,4}=)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_"
+            r"▁-]{0,64}<\s{0,4}(?ai:do)\s{0,4}=)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)))|`(?:(``pyth"
+            r"on\s{0,64}<deed>\s{0,64}<do=)|(``json\s{0,64}<deed>\s{0,64}<do=)|(``xml\s{0,64}<deed>\s{0,64}<do=)|(``\s"
+            r"{0,64}<deed>\s{0,64}<do=))"
         ), near=r"<(?=[\t\n\r \-/:D_dm▁]|\Z)|`(?=[`]|\Z)", width=372, leads="\n\n",
     )
     BEFORE_CONTENT = Scanner(
         ("empty", "<deed> <do= </do> </deed>", "", "", 0), ("call", "<deed> <do= <deed> <do=", "\n\n", "", 0),
         ("empty", "<deed> </do> </deed>", "", "", 0), ("empty", "<deed> </deed>", "", "", 0),
         ("header", "<:assistant:>", "", "\n", 0), ("call", "<deed> <do=", "\n\n", "", 2),
-        ("stray", "</musings>", "\n", "\n\n", 0), ("reasoning", "<musings>", "", "\n", 0), ("call", "<do=", "", "", 1),
-        ("end", "<:>", "", "\n", 0), ("call", "\x00<deed><do=<deed><do=", "\n\n", "", 6),
-        ("call", "\x00<deed><do=", "\n\n", "", 6), ("reasoning", "\x00<musings>", "", "\n", 6),
+        ("call", "<deed> <do", "\n\n", "", 2), ("stray", "</musings>", "\n", "\n\n", 0),
+        ("reasoning", "<musings>", "", "\n", 0), ("call", "<do=", "", "", 1), ("end", "<:>", "", "\n", 0),
+        ("call", "\x00<deed><do=<deed><do=", "\n\n", "", 6), ("call", "\x00<deed><do=", "\n\n", "", 6),
+        ("call", "\x00<deed><do", "\n\n", "", 6), ("reasoning", "\x00<musings>", "", "\n", 6),
         ("call", "```python <deed> <do=", "", "", 0), ("call", "```json <deed> <do=", "", "", 0),
         ("call", "```xml <deed> <do=", "", "", 0), ("call", "``` <deed> <do=", "", "", 0),
         find=(
             r"<(?:(deed>\s{0,64}<do=\s{0,64}</do>\s{0,64}</deed>)|(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(deed>"
-            r"\s{0,64}</do>\s{0,64}</deed>)|(deed>\s{0,64}</deed>)|(:assistant:>)|(deed>\s{0,64}<do=)|(/musings>)|(mus"
-            r"ings>)|(do=)|(:>)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)\s{0,4}=[\s_▁-]{0,64}<\s{0,4}(?"
-            r"ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)\s{0,4}=)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?"
-            r"ai:do)\s{0,4}=)|(\s{0,4}(?ai:musings)\s{0,4}>))|`(?:(``python\s{0,64}<deed>\s{0,64}<do=)|(``json\s{0,64}"
-            r"<deed>\s{0,64}<do=)|(``xml\s{0,64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>\s{0,64}<do=))"
+            r"\s{0,64}</do>\s{0,64}</deed>)|(deed>\s{0,64}</deed>)|(:assistant:>)|(deed>\s{0,64}<do=)|(deed>\s{0,64}<d"
+            r"o)|(/musings>)|(musings>)|(do=)|(:>)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)\s{0,4}=[\s_"
+            r"▁-]{0,64}<\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)\s{0,4}=)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_"
+            r"▁-]{0,64}<\s{0,4}(?ai:do)\s{0,4}=)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do))|(\s{0,4}(?ai"
+            r":musings)\s{0,4}>))|`(?:(``python\s{0,64}<deed>\s{0,64}<do=)|(``json\s{0,64}<deed>\s{0,64}<do=)|(``xml\s"
+            r"{0,64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>\s{0,64}<do=))"
         ), near=r"<(?=[\t\n\r \-/:DM_dm▁]|\Z)|`(?=[`]|\Z)", width=372, leads="\n\n",
     )
     REASONING_AGAIN = Scanner(
@@ -133,7 +139,8 @@ class StreamParser(RawPairs):
         ), ""),
     )
     HEADER_PARTS = ("<deed>", "<do=", "do", "<", "=", ">")
-    HEADER_TEXTS = Pattern("(?:<deed>|<do=|do|<|=|>|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+)")
+    HEADER_TEXTS = Pattern("(?:<deed>|<do=|do|<|=|>|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
+    SHORT_OPENERS = ("<deed><do", "<deed><do")
     BREAKS = Breaks(
         ("mark", "<:assistant:>", "", "", 0), ("mark", "<deed> <do=", "", "", 1), ("mark", "</deed>", "", "", 0),
         ("mark", "</do>", "", "", 0), ("mark", "<do=", "", "", 1), ("mark", "```python <deed> <do=", "", "", 0),
@@ -177,7 +184,11 @@ class StreamParser(RawPairs):
     )
     USUAL_PAIR = (ExpectedText("<with="),)
     RESUMES = True
-    AROUND_KEY = (Pattern("(?:\\s{0,64}(?:with|=|<|[\\\"'“”]))*"), Pattern("(?:\\s{0,64}(?:>|[\\\"'“”]))*"), 70)
+    AROUND_KEY = (
+        Pattern("(?:\\s{0,64}(?:(?<=\\s)\\w{1,32}\\s?=(?=\\s?[\"'])|:|with|=|<|[\\\"'“”]))*"),
+        Pattern("(?:\\s{0,64}(?:>|[\\\"'“”]))*"),
+        70,
+    )
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
     )
@@ -218,24 +229,26 @@ class StreamParser(RawPairs):
         ("empty", "<deed> <do= </do> </deed>", "", "", 0), ("call", "<deed> <do= <deed> <do=", "", "", 1),
         ("empty", "<deed> </do> </deed>", "", "", 0), ("empty", "<deed> </deed>", "", "", 0),
         ("closed", "</do> </deed>", "", "", 1), ("header", "<:assistant:>", "", "\n", 0),
-        ("call", "<deed> <do=", "", "", 2), ("stray", "</musings>", "\n", "\n\n", 0),
-        ("reasoning", "<musings>", "", "\n", 0), ("closed", "</deed>", "", "", 1), ("close", "</do>", "", "", 2),
-        ("call", "<do=", "", "", 1), ("end", "<:>", "", "\n", 0), ("call", "\x00<deed><do=<deed><do=", "", "", 6),
+        ("call", "<deed> <do=", "", "", 2), ("call", "<deed> <do", "\n\n", "", 2),
+        ("stray", "</musings>", "\n", "\n\n", 0), ("reasoning", "<musings>", "", "\n", 0),
+        ("closed", "</deed>", "", "", 1), ("close", "</do>", "", "", 2), ("call", "<do=", "", "", 1),
+        ("end", "<:>", "", "\n", 0), ("call", "\x00<deed><do=<deed><do=", "", "", 6),
         ("closed", "\x00</do></deed>", "", "", 6), ("call", "\x00<deed><do=", "", "", 6),
-        ("closed", "\x00</deed>", "", "", 6), ("call", "```python <deed> <do=", "", "", 0),
-        ("call", "```json <deed> <do=", "", "", 0), ("call", "```xml <deed> <do=", "", "", 0),
-        ("call", "``` <deed> <do=", "", "", 0),
+        ("call", "\x00<deed><do", "\n\n", "", 6), ("closed", "\x00</deed>", "", "", 6),
+        ("call", "```python <deed> <do=", "", "", 0), ("call", "```json <deed> <do=", "", "", 0),
+        ("call", "```xml <deed> <do=", "", "", 0), ("call", "``` <deed> <do=", "", "", 0),
         find=(
             r",(?:(\s{0,64}<deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(\s{0,64}<deed>\s{0,64}<do=))|;(?:(\s{0,64}<d"
             r"eed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(\s{0,64}<deed>\s{0,64}<do=))|<(?:(deed>\s{0,64}<do=\s{0,64}"
             r"</do>\s{0,64}</deed>)|(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(deed>\s{0,64}</do>\s{0,64}</deed>)|"
-            r"(deed>\s{0,64}</deed>)|(/do>\s{0,64}</deed>)|(:assistant:>)|(deed>\s{0,64}<do=)|(/musings>)|(musings>)|("
-            r"/deed>)|(/do>)|(do=)|(:>)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)\s{0,4}=[\s_▁-]{0,64}<"
-            r"\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)\s{0,4}=)|(\s{0,4}/\s{0,4}(?ai:do)\s{0,4}>[\s_▁-]{"
-            r"0,64}<\s{0,4}/\s{0,4}(?ai:deed)\s{0,4}>)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)\s{0,4}="
-            r")|(\s{0,4}/\s{0,4}(?ai:deed)\s{0,4}>))|`(?:(``python\s{0,64}<deed>\s{0,64}<do=)|(``json\s{0,64}<deed>\s{"
-            r"0,64}<do=)|(``xml\s{0,64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>\s{0,64}<do=))"
-        ), near=r",|;|<(?=[\t\n\r \-/:D_dm▁]|\Z)|`(?=[`]|\Z)", width=372, leads="\n",
+            r"(deed>\s{0,64}</deed>)|(/do>\s{0,64}</deed>)|(:assistant:>)|(deed>\s{0,64}<do=)|(deed>\s{0,64}<do)|(/mus"
+            r"ings>)|(musings>)|(/deed>)|(/do>)|(do=)|(:>)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)\s{0"
+            r",4}=[\s_▁-]{0,64}<\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)\s{0,4}=)|(\s{0,4}/\s{0,4}(?ai:d"
+            r"o)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}/\s{0,4}(?ai:deed)\s{0,4}>)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,"
+            r"4}(?ai:do)\s{0,4}=)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do))|(\s{0,4}/\s{0,4}(?ai:deed)"
+            r"\s{0,4}>))|`(?:(``python\s{0,64}<deed>\s{0,64}<do=)|(``json\s{0,64}<deed>\s{0,64}<do=)|(``xml\s{0,64}<de"
+            r"ed>\s{0,64}<do=)|(``\s{0,64}<deed>\s{0,64}<do=))"
+        ), near=r",|;|<(?=[\t\n\r \-/:D_dm▁]|\Z)|`(?=[`]|\Z)", width=372, leads="\n\n",
     )
     AFTER_TURN = Scanner(
         ("header", "<:assistant:> <deed> <do= <deed> <do=", "", "", 0),

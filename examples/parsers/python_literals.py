@@ -76,21 +76,21 @@ class StreamParser(Objects):
     IN_CONTENT = Scanner(
         ("end", "<[.]", "", "", 0), ("call", "[run] {'callable': ' [run] {'callable': '", "", "", 0),
         ("empty", "[run] {'callable': ' } [ran]", "", "", 0), ("call", "[run] {'callable': '", "", "", 2),
-        ("call", "[run] {'callable':", "", "", 2), ("header", "[assistant]>", "", "", 0),
+        ("call", "[run] {'callable", "", "", 2), ("header", "[assistant]>", "", "", 0),
         ("empty", "[run] } [ran]", "", "", 0), ("call", "\x00[run]{'callable':'[run]{'callable':'", "", "", 6),
-        ("call", "\x00[run]{'callable':'", "", "", 6), ("call", "\x00[run]{'callable':", "", "", 6),
+        ("call", "\x00[run]{'callable':'", "", "", 6), ("call", "\x00[run]{'callable", "", "", 6),
         ("call", "```python [run] {'callable': '", "", "", 0), ("call", "```json [run] {'callable': '", "", "", 0),
         ("call", "```xml [run] {'callable': '", "", "", 0), ("call", "``` [run] {'callable': '", "", "", 0),
         find=(
             r"<(\[\.\])|\[(?:(run\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(run\]"
             r"\s{0,64}\{'callable':\s{0,64}'\s{0,64}\}\s{0,64}\[ran\])|(run\]\s{0,64}\{'callable':\s{0,64}')|(run\]\s{"
-            r"0,64}\{'callable':)|(assistant\]>)|(run\]\s{0,64}\}\s{0,64}\[ran\])|(\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{"
-            r"\s{0,4}'\s{0,4}(?ai:callable)\s{0,4}'\s{0,4}:[\s_▁-]{0,64}'[\s_▁-]{0,64}\[\s{0,4}(?ai:run)\s{0,4}\]\s{0,"
-            r"4}\{\s{0,4}'\s{0,4}(?ai:callable)\s{0,4}'\s{0,4}:[\s_▁-]{0,64}')|(\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0"
-            r",4}'\s{0,4}(?ai:callable)\s{0,4}'\s{0,4}:[\s_▁-]{0,64}')|(\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4}'\s{0"
-            r",4}(?ai:callable)\s{0,4}'\s{0,4}:))|`(?:(``python\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(``json"
-            r"\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(``xml\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(``"
-            r"\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}'))"
+            r"0,64}\{'callable)|(assistant\]>)|(run\]\s{0,64}\}\s{0,64}\[ran\])|(\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{"
+            r"0,4}'\s{0,4}(?ai:callable)\s{0,4}'\s{0,4}:[\s_▁-]{0,64}'[\s_▁-]{0,64}\[\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}"
+            r"\{\s{0,4}'\s{0,4}(?ai:callable)\s{0,4}'\s{0,4}:[\s_▁-]{0,64}')|(\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4"
+            r"}'\s{0,4}(?ai:callable)\s{0,4}'\s{0,4}:[\s_▁-]{0,64}')|(\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4}'\s{0,4"
+            r"}(?ai:callable)))|`(?:(``python\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(``json\s{0,64}\[run\]\s{0"
+            r",64}\{'callable':\s{0,64}')|(``xml\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(``\s{0,64}\[run\]\s{0,"
+            r"64}\{'callable':\s{0,64}'))"
         ), near=r"<(?=[\[]|\Z)|\[(?=[\t\n\r \-R_ar▁]|\Z)|`(?=[`]|\Z)", width=452,
     )
     OPENERS = ("[run] {'callable': ' [run] {'callable': '", "[run] {'callable': '")
@@ -106,9 +106,10 @@ class StreamParser(Objects):
         "{'callable':", "'kwargs':", "callable", "kwargs", "[run]", "run", "',", "'", ",", ":", "[", "]", "{",
     )
     HEADER_TEXTS = Pattern(
-        "(?:\\{'callable':|'kwargs':|callable|kwargs|\\[run\\]|run|',|'|,|:|\\[|\\]|\\{|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+)"
+        "(?:\\{'callable':|'kwargs':|callable|kwargs|\\[run\\]|run|',|'|,|:|\\[|\\]|\\{|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+|\\w{1,32}\\s?="
+        "(?=\\s?[\"']))"
     )
-    SHORT_OPENERS = ("[run]{'callable':",)
+    SHORT_OPENERS = ("[run]{'callable",)
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Breaks(
         ("mark", "[run] {'callable': '", "", "", 1), ("mark", "[assistant]>", "", "", 0), ("mark", "[ran]", "", "", 1),
@@ -136,10 +137,10 @@ class StreamParser(Objects):
         ("call", "; [run] {'callable': '", "", "", 2), ("end", "<[.]", "", "", 0),
         ("call", "[run] {'callable': ' [run] {'callable': '", "", "", 1),
         ("empty", "[run] {'callable': ' } [ran]", "", "", 0), ("call", "[run] {'callable': '", "", "", 2),
-        ("call", "[run] {'callable':", "", "", 2), ("header", "[assistant]>", "", "", 0),
+        ("call", "[run] {'callable", "", "", 2), ("header", "[assistant]>", "", "", 0),
         ("empty", "[run] } [ran]", "", "", 0), ("closed", "[ran]", "", "", 1),
         ("call", "\x00[run]{'callable':'[run]{'callable':'", "", "", 6), ("call", "\x00[run]{'callable':'", "", "", 6),
-        ("call", "\x00[run]{'callable':", "", "", 6), ("closed", "\x00[ran]", "", "", 6),
+        ("call", "\x00[run]{'callable", "", "", 6), ("closed", "\x00[ran]", "", "", 6),
         ("call", "```python [run] {'callable': '", "", "", 0), ("call", "```json [run] {'callable': '", "", "", 0),
         ("call", "```xml [run] {'callable': '", "", "", 0), ("call", "``` [run] {'callable': '", "", "", 0),
         ("closed", "} [ran]", "", "", 1), ("close", "}", "", "", 2),
@@ -148,14 +149,14 @@ class StreamParser(Objects):
             r"4}\[run\]\s{0,64}\{'callable':\s{0,64}'))|;(?:(\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\[ru"
             r"n\]\s{0,64}\{'callable':\s{0,64}')|(\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}'))|<(\[\.\])|\[(?:(run"
             r"\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(run\]\s{0,64}\{'callable"
-            r"':\s{0,64}'\s{0,64}\}\s{0,64}\[ran\])|(run\]\s{0,64}\{'callable':\s{0,64}')|(run\]\s{0,64}\{'callable':)"
-            r"|(assistant\]>)|(run\]\s{0,64}\}\s{0,64}\[ran\])|(ran\])|(\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4}'\s{0"
-            r",4}(?ai:callable)\s{0,4}'\s{0,4}:[\s_▁-]{0,64}'[\s_▁-]{0,64}\[\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4}'"
-            r"\s{0,4}(?ai:callable)\s{0,4}'\s{0,4}:[\s_▁-]{0,64}')|(\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4}'\s{0,4}("
-            r"?ai:callable)\s{0,4}'\s{0,4}:[\s_▁-]{0,64}')|(\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4}'\s{0,4}(?ai:call"
-            r"able)\s{0,4}'\s{0,4}:)|(\s{0,4}(?ai:ran)\s{0,4}\]))|`(?:(``python\s{0,64}\[run\]\s{0,64}\{'callable':\s{"
-            r"0,64}')|(``json\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(``xml\s{0,64}\[run\]\s{0,64}\{'callable':"
-            r"\s{0,64}')|(``\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}'))|\}(?:(\s{0,64}\[ran\])|())"
+            r"':\s{0,64}'\s{0,64}\}\s{0,64}\[ran\])|(run\]\s{0,64}\{'callable':\s{0,64}')|(run\]\s{0,64}\{'callable)|("
+            r"assistant\]>)|(run\]\s{0,64}\}\s{0,64}\[ran\])|(ran\])|(\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4}'\s{0,4"
+            r"}(?ai:callable)\s{0,4}'\s{0,4}:[\s_▁-]{0,64}'[\s_▁-]{0,64}\[\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4}'\s"
+            r"{0,4}(?ai:callable)\s{0,4}'\s{0,4}:[\s_▁-]{0,64}')|(\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4}'\s{0,4}(?a"
+            r"i:callable)\s{0,4}'\s{0,4}:[\s_▁-]{0,64}')|(\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4}'\s{0,4}(?ai:callab"
+            r"le))|(\s{0,4}(?ai:ran)\s{0,4}\]))|`(?:(``python\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(``json\s{"
+            r"0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(``xml\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(``\s{0"
+            r",64}\[run\]\s{0,64}\{'callable':\s{0,64}'))|\}(?:(\s{0,64}\[ran\])|())"
         ), near=r",|;|<(?=[\[]|\Z)|\[(?=[\t\n\r \-R_ar▁]|\Z)|`(?=[`]|\Z)|\}", width=452,
     )
     AFTER_TURN = Scanner(

@@ -111,7 +111,7 @@ class StreamParser(Objects):
         ), ""),
     )
     HEADER_PARTS = ("§call§", "§with§", "call", "with", "§")
-    HEADER_TEXTS = Pattern("(?:§call§|§with§|call|with|§|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+)")
+    HEADER_TEXTS = Pattern("(?:§call§|§with§|call|with|§|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Breaks(
         ("mark", "```python §call§", "", "", 0), ("mark", "```json §call§", "", "", 0),

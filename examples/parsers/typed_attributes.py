@@ -77,8 +77,8 @@ class StreamParser(RawPairs):
         ("line", '```xml ⟨step name="', "", "", 0), ("line", '``` ⟨step name="', "", "", 0),
         ("line", '⟨steps⟩ ⟨step name=" ⟨step name="', "\n\n", "", 0),
         ("line", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", 0), ("line", '⟨steps⟩ ⟨step name="', "\n\n", "", 2),
-        ("line", "⟨steps⟩ ⟨step name=", "\n\n", "", 2), ("line", '⟨step name="', "", "", 1),
-        ("line", "⟨step name=", "", "", 2), ("reasoning_end", "⟨/ponder⟩", "", "", 0),
+        ("line", "⟨steps⟩ ⟨step name", "\n\n", "", 2), ("line", '⟨step name="', "", "", 1),
+        ("line", "⟨step name", "", "", 2), ("reasoning_end", "⟨/ponder⟩", "", "", 0),
         ("line", "⟨steps⟩", "\n\n", "\n", 2), ("end", "⟪stop⟫", "", "", 0),
         find=(
             r'`(?:(``python\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``json\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name'
@@ -86,7 +86,7 @@ class StreamParser(RawPairs):
             r'python\s{0,64}⟨step\s{1,64}name=")|(``json\s{0,64}⟨step\s{1,64}name=")|(``xml\s{0,64}⟨step\s{1,64}name="'
             r')|(``\s{0,64}⟨step\s{1,64}name="))|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(s'
             r'teps⟩\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨ste'
-            r'p\s{1,64}name=)|(step\s{1,64}name=")|(step\s{1,64}name=)|(/ponder⟩)|(steps⟩))|⟪(stop⟫)'
+            r'p\s{1,64}name)|(step\s{1,64}name=")|(step\s{1,64}name)|(/ponder⟩)|(steps⟩))|⟪(stop⟫)'
         ), near=r"`(?=[`]|\Z)|⟨(?=[/s]|\Z)|⟪(?=[s]|\Z)", width=290, leads="\n\n",
     )
     IN_CONTENT = Scanner(
@@ -97,9 +97,9 @@ class StreamParser(RawPairs):
         ("empty", '⟨steps⟩ ⟨step name=" ⟨/step⟩ ⟨/steps⟩', "", "", 0),
         ("call", '⟨steps⟩ ⟨step name=" ⟨step name="', "\n\n", "", 0),
         ("call", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", 0), ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", 2),
-        ("empty", '⟨step name=" ⟨/step⟩', "", "", 1), ("call", "⟨steps⟩ ⟨step name=", "\n\n", "", 2),
+        ("empty", '⟨step name=" ⟨/step⟩', "", "", 1), ("call", "⟨steps⟩ ⟨step name", "\n\n", "", 2),
         ("empty", "⟨steps⟩ ⟨/steps⟩", "", "", 0), ("call", '⟨step name="', "", "", 2),
-        ("call", "⟨step name=", "", "", 2), ("stray", "⟨/ponder⟩", "", "", 0), ("reasoning", "⟨ponder⟩", "", "", 0),
+        ("call", "⟨step name", "", "", 2), ("stray", "⟨/ponder⟩", "", "", 0), ("reasoning", "⟨ponder⟩", "", "", 0),
         ("call", "⟨steps⟩", "\n\n", "\n", 2), ("end", "⟪stop⟫", "", "", 0),
         find=(
             r'`(?:(``python\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``json\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name'
@@ -108,8 +108,8 @@ class StreamParser(RawPairs):
             r')|(``\s{0,64}⟨step\s{1,64}name="))|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨/step⟩\s{0,64}⟨/steps⟩'
             r')|(steps⟩\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1'
             r',64}name=")|(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name="\s{0,64}⟨/step⟩)|(steps⟩\s{0,64}⟨step'
-            r'\s{1,64}name=)|(steps⟩\s{0,64}⟨/steps⟩)|(step\s{1,64}name=")|(step\s{1,64}name=)|(/ponder⟩)|(ponder⟩)|(s'
-            "teps⟩))|⟪(stop⟫)"
+            r'\s{1,64}name)|(steps⟩\s{0,64}⟨/steps⟩)|(step\s{1,64}name=")|(step\s{1,64}name)|(/ponder⟩)|(ponder⟩)|(ste'
+            "ps⟩))|⟪(stop⟫)"
         ), near=r"`(?=[`]|\Z)|⟨(?=[/ps]|\Z)|⟪(?=[s]|\Z)", width=294, leads="\n\n",
     )
     REASONING_AGAIN = Scanner(("reasoning", "⟨ponder⟩", "", "", 0), find="⟨(ponder⟩)", near=r"⟨(?=[p]|\Z)", width=9)
@@ -124,8 +124,10 @@ class StreamParser(RawPairs):
         ), ""),
     )
     HEADER_PARTS = ('name="', "⟨step", "name", "step", '"⟩', '"', "=", "⟨", "⟩")
-    HEADER_TEXTS = Pattern('(?:name="|⟨step|name|step|"⟩|"|=|⟨|⟩|[^\\S\\n]*[\\n:.,/\'"`]|[0-9]+)')
-    SHORT_OPENERS = ("⟨steps⟩", "⟨steps⟩⟨stepname=", "⟨stepname=")
+    HEADER_TEXTS = Pattern(
+        '(?:name="|⟨step|name|step|"⟩|"|=|⟨|⟩|[^\\S\\n]*[\\n:.,/\'"`]|[0-9]+|\\w{1,32}\\s?=(?=\\s?["\']))'
+    )
+    SHORT_OPENERS = ("⟨steps⟩", "⟨steps⟩⟨stepname", "⟨stepname")
     BREAKS = Breaks(
         ("mark", '```python ⟨steps⟩ ⟨step name="', "", "", 0), ("mark", '```json ⟨steps⟩ ⟨step name="', "", "", 0),
         ("mark", '```xml ⟨steps⟩ ⟨step name="', "", "", 0), ("mark", '``` ⟨steps⟩ ⟨step name="', "", "", 0),
@@ -236,8 +238,8 @@ class StreamParser(RawPairs):
         ("call", '⟨steps⟩ ⟨step name=" ⟨step name="', "\n\n", "", 0),
         ("call", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", 0), ("call", '⟨step name=" ⟨step name="', "", "", 1),
         ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", 2), ("empty", '⟨step name=" ⟨/step⟩', "", "", 1),
-        ("call", "⟨steps⟩ ⟨step name=", "\n\n", "", 2), ("empty", "⟨steps⟩ ⟨/steps⟩", "", "", 0),
-        ("call", '⟨step name="', "", "", 2), ("call", "⟨step name=", "", "", 2), ("stray", "⟨/ponder⟩", "", "", 0),
+        ("call", "⟨steps⟩ ⟨step name", "\n\n", "", 2), ("empty", "⟨steps⟩ ⟨/steps⟩", "", "", 0),
+        ("call", '⟨step name="', "", "", 2), ("call", "⟨step name", "", "", 2), ("stray", "⟨/ponder⟩", "", "", 0),
         ("closed", "⟨/steps⟩", "\n", "", 1), ("reasoning", "⟨ponder⟩", "", "", 0), ("call", "⟨steps⟩", "\n\n", "\n", 2),
         ("closed", "⟨/step⟩", "", "", 1), ("end", "⟪stop⟫", "", "", 0),
         find=(
@@ -249,8 +251,8 @@ class StreamParser(RawPairs):
             r'4}name="))|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨/step⟩\s{0,64}⟨/steps⟩)|(steps⟩\s{0,64}⟨step\s'
             r'{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64'
             r'}name="\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name="\s{0,64}⟨/ste'
-            r'p⟩)|(steps⟩\s{0,64}⟨step\s{1,64}name=)|(steps⟩\s{0,64}⟨/steps⟩)|(step\s{1,64}name=")|(step\s{1,64}name=)'
-            "|(/ponder⟩)|(/steps⟩)|(ponder⟩)|(steps⟩)|(/step⟩))|⟪(stop⟫)"
+            r'p⟩)|(steps⟩\s{0,64}⟨step\s{1,64}name)|(steps⟩\s{0,64}⟨/steps⟩)|(step\s{1,64}name=")|(step\s{1,64}name)|('
+            "/ponder⟩)|(/steps⟩)|(ponder⟩)|(steps⟩)|(/step⟩))|⟪(stop⟫)"
         ), near=r",|;|`(?=[`]|\Z)|⟨(?=[/ps]|\Z)|⟪(?=[s]|\Z)", width=294, leads="\n\n",
     )
     AFTER_TURN = Scanner(

@@ -102,7 +102,7 @@ class StreamParser(QuotedPairs):
         ), " \t\n"),
     )
     HEADER_PARTS = ("⟨do", "do", "⟨")
-    HEADER_TEXTS = Pattern("(?:⟨do|do|⟨|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+)")
+    HEADER_TEXTS = Pattern("(?:⟨do|do|⟨|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Breaks(
         ("mark", "```python ⟨do", "", "", 0), ("mark", "```json ⟨do", "", "", 0), ("mark", "```xml ⟨do", "", "", 0),

@@ -88,6 +88,9 @@ class Pairs(Repairs):
     def _object_for_pairs(self) -> bool | None:
         """Read a JSON object in the place of all pairs; return None if there is none."""
         buf, start, name = self._buf, next_char(self._buf, self._pos), self._out.calls[-1][0]
+        if not self._final and buf[start:] in ("*", "**"):
+            return False
+        start += 2 * buf.startswith("**{", start)
         if not buf.startswith("{", start) or name not in self._tools:
             return None
         reader = Reader(STYLES)
@@ -154,6 +157,7 @@ class Pairs(Repairs):
         key, _, end = found
         if not key:
             return None
+        self._pos = start  # diagnostics are about the pair, in any chunking
         if self.PAIR_OPENS and found[1] == start:
             self._lost("argument_not_opened", f"the argument {key} is not opened")
         else:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Protocol
 
 from .elements import EMPTY, LIST, in_list
 from .peg_readers import Readers, SpelledOtherwise
-from .raw import BITS, BOOLEAN, MOST_KEYS, PYTHON, WHOLE_ARGUMENTS, coerced, string_in
+from .raw import BITS, BOOLEAN, MORE_THAN_VALUE, MOST_KEYS, PYTHON, WHOLE_ARGUMENTS, coerced, string_in
 from .schema import (
     is_odd_key,
     item_of,
@@ -545,7 +545,7 @@ class _Mapper:
         if not self.readers.spelled.reads_again or not text.strip():
             return None
         found = coerced(text, types)
-        if found is None and types is not None and "string" not in types and "\n" in text.strip():
+        if found is None and types is not None and "string" not in types and MORE_THAN_VALUE.search(text.strip()):
             self.incomplete = True  # it may hold more of the call than this value
         return found
 

@@ -195,13 +195,14 @@ class Readers:
 
     def object_for_pairs(self, name: str, text: str, pos: int) -> Optional[int]:
         """An object of JSON in the place of all pairs of a tool."""
+        pos += 2 * text.startswith("**{", pos)
         if not text.startswith("{", pos) or not self.spelled.reads_again:
             return None
         found = _read(Reader(ANY_STYLES), text, pos)
         return found.end if arguments_of(name, found.text + found.closing, self.tools) is not None else None
 
     def arguments_for_pairs(self, name: str, text: str, pos: int) -> str:
-        found = _read(Reader(ANY_STYLES), text, pos)
+        found = _read(Reader(ANY_STYLES), text, pos + 2 * text.startswith("**{", pos))
         return arguments_of(name, found.text + found.closing, self.tools) or "{}"
 
     def other_arguments(self, name: str, text: str, pos: int) -> Optional[tuple[str, int]]:

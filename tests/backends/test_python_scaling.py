@@ -72,7 +72,7 @@ def test_four_times_the_text(name: str, kind: str, chunk: int) -> None:
 
 
 # Processor time follows it, and is noisy: python -m benchmarks.schemas prints both, and time is at most 1.3.
-MOST_FOR_TOOLS = 1.24
+MOST_FOR_TOOLS = 1.26
 
 
 @pytest.mark.parametrize("chunk", [0, CHUNK])

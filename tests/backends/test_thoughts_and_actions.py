@@ -83,7 +83,9 @@ def test_thoughts_end_where_the_template_ends_them(kind: str) -> None:
                     streamed(parser, [text[at : at + size] for at in range(0, len(text), size)], tools=TOOLS) == whole
                 )
             if text.endswith(output[-3:]):  # the interpreter knows no truncated markers
-                assert interpret(lower(ir), text).message == parser.parse(text, parse_tool_calls=False)
+                assert interpret(lower(ir), text, parse_tool_calls=False).message == parser.parse(
+                    text, parse_tool_calls=False
+                )
 
 
 def test_a_thought_alone_ends_with_the_turn() -> None:

@@ -60,6 +60,23 @@ FAILED = {
 }
 
 
+PAIRS = {
+    "attributes": (
+        "parameter-tags",
+        '<do=get_weather>\n<with name="city">\nOslo\n</with>\n<with=days>\n3\n</with>\n</do>',
+    ),
+    "a colon": ("parameter-tags", "<do=get_weather>\n<with:city>\nOslo\n</with>\n<with=days>\n3\n</with>\n</do>"),
+    "an attribute of the name": (
+        "parameter-tags",
+        '<do name="get_weather">\n<with=city>\nOslo\n</with>\n<with=days>\n3\n</with>\n</do>',
+    ),
+    "a closer twice": (
+        "parameter-tags",
+        "<do=get_weather>\n<with=city>\nOslo\n</with>\n<with=days>\n3\n</with>\n</with>\n</do>",
+    ),
+}
+
+
 def check(format_: str, text: str, calls: list[tuple[str, str]]) -> Any:
     parser = named(format_).parser
     stream, _ = read(parser, text, TOOLS)
@@ -82,6 +99,11 @@ def test_object_in_another_form(text: str) -> None:
 @pytest.mark.parametrize("text", AS_ARGUMENTS.values(), ids=AS_ARGUMENTS)
 def test_arguments_in_another_form(text: str) -> None:
     assert not check("tagged-name-json", f"§call§get_weather§with§{text}§end§", [OSLO]).incomplete
+
+
+@pytest.mark.parametrize(("format_", "text"), PAIRS.values(), ids=PAIRS)
+def test_pairs_in_another_form(format_: str, text: str) -> None:
+    check(format_, f"\n\n<deed>\n{text}\n</deed><:>\n", [OSLO])
 
 
 def test_quotes_of_another_kind() -> None:

@@ -280,7 +280,8 @@ class CallForm:
     @property
     def header_pattern(self) -> str:
         """What headers consist of, which may be missing or come twice."""
-        return f"(?:{'|'.join(map(re.escape, self.header_texts))}|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+)"
+        texts = "|".join(map(re.escape, self.header_texts))
+        return rf"""(?:{texts}|[^\S\n]*[\n:.,/'"`]|[0-9]+|\w{{1,32}}\s?=(?=\s?["']))"""
 
     @property
     def truncatable(self) -> tuple[str, ...]:

@@ -168,6 +168,9 @@ def pattern_of(
 def after_quoted(following: Following, *, over: bool, quote: Callable[[str], str] = re.escape) -> str:
     """The same for values that are quoted, or end as numbers do: what closes their pair comes first."""
     rest = pattern_of(following, over=over, quote=quote)
+    if following.lead != "blank" and following.closer and following.pair[:1] in ((",",), (";",)):
+        # Models write a separator after the last pair as well.
+        rest = f"(?:(?:{SPACE}{quote(following.pair[0] or '')}(?={SPACE}{quote(following.closer[0])}))?{rest})"
     if not following.close:
         return rest
     close = SPACE + quote(following.close) + ("" if is_distinctive(following.close) else rest)

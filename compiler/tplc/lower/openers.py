@@ -105,7 +105,7 @@ def _punctuated(opener: str) -> list[str]:
 
 def _short(section: str, openers: Iterable[str]) -> tuple[str, ...]:
     """The openers without the words, quotes or brackets that they end with, and the section's alone."""
-    stems = [stem for text in openers for stem in (_LAST_WORDS.sub("", text.rstrip()), text.rstrip("\"'[ \t\n"))]
+    stems = [stem for text in openers for stem in (_LAST_WORDS.sub("", text.rstrip()), text.rstrip("\"'[=: \t\n"))]
     found = [text for text in (section, *stems) if is_distinctive(text) and not could_be_prose(text)]
     return unique(text for text in found if text.rstrip() not in {one.rstrip() for one in openers})
 

@@ -262,14 +262,17 @@ def around_key(pairs: PairForm) -> tuple[str, str] | None:
     if pairs.key_texts is None:
         return ("", COLONS) if pairs.separable_keys else None
     before, after = pairs.key_texts
-    return _any_of(before), _any_of(after, typed=bool(pairs.types))
+    # Where the template writes no attributes, models write some, or a colon.
+    signs = ["=(?=\\s?[\"'])", ":"] if not any(sign in text for text in before for sign in "\"':") else []
+    others = [rf"(?<=\s)\w{{1,32}}\s?{signs[0]}", *signs[1:]] if signs else []
+    return _any_of(before, others), _any_of(after, typed=bool(pairs.types))
 
 
 COLONS = rf"(?:\s{{0,{MAX_INNER_SPACE}}}[:=])*"  # what may stand after a key that nothing opens
 QUOTES_AROUND_KEYS = "\"'“”"
 
 
-def _any_of(found: Sequence[str], *, typed: bool = False) -> str:
+def _any_of(found: Sequence[str], others: Sequence[str] = (), *, typed: bool = False) -> str:
     """Return the pattern of any number of such texts and quotes in a row; `typed`: and of words before a quote.
 
     Texts that consist of others are left out, so that there is one way to match a text, and matching is linear.
@@ -280,7 +283,7 @@ def _any_of(found: Sequence[str], *, typed: bool = False) -> str:
             parts.append(text)
     patterns = [re.escape(text) + r"(?![\"'])" * (typed and text[-1].isalnum()) for text in reversed(parts)]
     word = [r"(?<!\w)\w{1,32}(?=[\"'])"] * typed
-    either = "|".join([*word, *patterns, r"[\"'“”]"])
+    either = "|".join([*word, *others, *patterns, r"[\"'“”]"])
     return rf"(?:\s{{0,{MAX_INNER_SPACE}}}(?:{either}))*"
 
 

@@ -2529,6 +2529,9 @@ class Pairs(Repairs):
     def _object_for_pairs(self) -> bool | None:
         """Read a JSON object in the place of all pairs; return None if there is none."""
         buf, start, name = self._buf, next_char(self._buf, self._pos), self._out.calls[-1][0]
+        if not self._final and buf[start:] in ("*", "**"):
+            return False
+        start += 2 * buf.startswith("**{", start)
         if not buf.startswith("{", start) or name not in self._tools:
             return None
         reader = Reader(STYLES)
@@ -2591,6 +2594,7 @@ class Pairs(Repairs):
         key, _, end = found
         if not key:
             return None
+        self._pos = start  # diagnostics are about the pair, in any chunking
         self._note("other_form_of_argument", f"the argument {key} is not written as the template does")
         self._pos, self._space = end, self.PAIR[-1][1].markers[0][3]
         self._count += 1
@@ -2870,7 +2874,7 @@ class StreamParser(QuotedPairs):
         ), ""),
     )
     HEADER_PARTS = ("(",)
-    HEADER_TEXTS = Pattern("(?:\\(|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+)")
+    HEADER_TEXTS = Pattern("(?:\\(|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
     SHORT_OPENERS = ("<.code.>",)
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Breaks(
@@ -2913,10 +2917,10 @@ class StreamParser(QuotedPairs):
     AROUND_KEY = (Pattern(""), Pattern(r"(?:\s{0,64}[:=])*"), 65)
     FOLLOW = (
         Pattern(
-            "\\s{0,16}(?:,\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}=|\\)\\s{0,16}(?:\\]<\\./code\\.>|<\\./\\.>|,\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}\\())"
+            "(?:(?:\\s{0,16},(?=\\s{0,16}\\)))?\\s{0,16}(?:,\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}=|\\)\\s{0,16}(?:\\]<\\./code\\.>|<\\./\\.>|,\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}\\()))"
         ),
         Pattern(
-            "\\s{0,16}(?:,\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}=|\\)\\s{0,16}(?:\\]<\\./code\\.>|<\\./\\.>|,\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}\\()|\\)\\s{0,16}\\Z|\\Z)"
+            "(?:(?:\\s{0,16},(?=\\s{0,16}\\)))?\\s{0,16}(?:,\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}=|\\)\\s{0,16}(?:\\]<\\./code\\.>|<\\./\\.>|,\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}\\()|\\)\\s{0,16}\\Z|\\Z))"
         ),
     )
     AFTER_CALL = Scanner(
