@@ -12,12 +12,8 @@ import re
 from .pairs import Pairs
 from .pattern import LOOK_BACK, Pattern
 from .scanner import NO_MARKERS, SPELLED_OTHERWISE, Match, Scanner, trailing_overlap
-<<<<<<< HEAD
 from .schema import keys_of, typed_as, types_of_member
-=======
-from .schema import keys_of, member_of, typed_as, types_of
 from .second import STYLES
->>>>>>> main
 from .turn import SPELLING, next_char
 from .values import Reader, escaped, json_end, literal_of
 
