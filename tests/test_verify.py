@@ -762,3 +762,16 @@ def test_a_refusal_says_what_the_template_does(turn: str, cause: str) -> None:
     result = driver.compile_template(MISPLACED.replace("TURN", turn), name="misplaced.jinja").verification
     assert not result.verified
     assert result.failures[0].startswith(f"cause: {cause}")
+
+
+def test_keys_directly_after_values_are_refused() -> None:
+    """Nothing separates `key: value` from the next key: any character may begin one."""
+    source = (
+        "{% for m in messages %}{{ m.role }}: {{ m.content or '' }}{% for c in m.tool_calls or [] %}"
+        "!{{ c.function.name }} {% for k, v in c.function.arguments.items() %}"
+        "{{ k }}: {{ v if v is string else v|tojson }}{% endfor %}{% endfor %}\n"
+        "{% endfor %}{% if add_generation_prompt %}assistant: {% endif %}"
+    )
+    result = driver.compile_template(source).verification
+    assert not result.verified
+    assert [failure for failure in result.failures if "in chunks" in failure] == []

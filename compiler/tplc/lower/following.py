@@ -211,4 +211,6 @@ def _at_once(following: Following, quote: Callable[[str], str]) -> str:
 def start_of(following: Following) -> str:
     """The regular expression of what may turn out to be followed so, at the end of what has come."""
     space = SPACE if following.lead != "blank" else ""
-    return rf"(?s:{space}[{re.escape(following.starts)}].{{0,{LONGEST_FOLLOW}}}\Z|{SOME_SPACE}\Z)"
+    # Where a key comes directly after a value, any character may begin it.
+    first = f"[{re.escape(following.starts)}]" if following.starts else "."
+    return rf"(?s:{space}{first}.{{0,{LONGEST_FOLLOW}}}\Z|{SOME_SPACE}\Z)"

@@ -201,6 +201,8 @@ def _ends_of_values(facts: Acceptor) -> set[str] | None:
     ends += pairs.items[1:] if pairs.items else ()
     ends += (pairs.next_pair[0], *calls.innermost_breaks) if pairs.next_pair and not pairs.items else ()
     starts = pairs.following.starts + (pairs.bare.starts if pairs.bare is not None else "")
+    if pairs.guessed and not starts:
+        return None  # a key comes directly after a value
     return {char for end in ends for char in _first(end)} | set(starts if pairs.guessed else "")
 
 
