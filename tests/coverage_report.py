@@ -265,10 +265,10 @@ class Report:
             entry = self.index[result.name]
             ran = result.outputs
             equal = f"{sum(not output.difference for output in ran)} of {len(ran)}" if ran else ""
-            told = result.problem.splitlines()[0] if result.problem else "verified"
+            reported = result.problem.splitlines()[0] if result.problem else "verified"
             ambiguous = f"; ambiguous: {', '.join(sorted(set(result.ambiguities)))}" if result.ambiguities else ""
             kind = f"{entry.family} / {entry.dialect}".replace("- / -", "yes") if entry.calls else ""
-            rows.append(f"| {result.name} | {kind} | {equal} | {_cell(told + ambiguous)} |")
+            rows.append(f"| {result.name} | {kind} | {equal} | {_cell(reported + ambiguous)} |")
         return rows
 
     def _failed(self) -> list[str]:
@@ -281,8 +281,8 @@ class Report:
             for output in result.outputs:
                 if output.difference:
                     reason = reasons.get(output.id, "")
-                    told = f"{output.difference}" + f" ({reason})" * bool(reason)
-                    lines.append(f"- {output.id} ({result.name}): {told}")
+                    reported = f"{output.difference}" + f" ({reason})" * bool(reason)
+                    lines.append(f"- {output.id} ({result.name}): {reported}")
                 if output.chunked:
                     lines.append(f"- {output.id} ({result.name}): chunks give another {output.chunked} than the whole")
         return lines

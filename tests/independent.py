@@ -104,8 +104,8 @@ def messages(key: str) -> Iterator[dict[str, Any]]:
     for content in CONTENTS:
         yield {"role": "assistant", "content": content}
     for number, value in enumerate(VALUES):
-        beside = CONTENTS[number % len(CONTENTS)] if number % 3 == 0 else ""
-        yield {"role": "assistant", "content": beside, "tool_calls": [_call(0, "measure", {"what": value})]}
+        content_text = CONTENTS[number % len(CONTENTS)] if number % 3 == 0 else ""
+        yield {"role": "assistant", "content": content_text, "tool_calls": [_call(0, "measure", {"what": value})]}
     several = [
         _call(0, "find_lake", {"name": "Como", "limit": 3}),
         _call(1, "now", {}),
@@ -227,8 +227,8 @@ class _Trip:
         except Exception:  # noqa: BLE001
             same = False
         # Verification reports what is shown as reasoning, or what the prompt has opened.
-        told = self.either and found[0] + found[1] == want[0] + want[1] and found[2] == want[2]
-        if same or told:
+        reported = self.either and found[0] + found[1] == want[0] + want[1] and found[2] == want[2]
+        if same or reported:
             self.counts["ambiguous" if same else "reported as ambiguous"] += 1
         else:
             self.wrong.append(f"want {want}, got {found}, rendered {text!r}")
@@ -293,10 +293,10 @@ def summary(results: Sequence[Result]) -> str:
     for result in verified:
         left.update(result.counts)
     equal, wrong = sum(r.equal for r in verified), sum(len(r.wrong) for r in verified)
-    told = ", ".join(f"{count} {why}" for why, count in sorted(left.items()))
+    reported = ", ".join(f"{count} {why}" for why, count in sorted(left.items()))
     return (
         f"{len(verified)} of {len(results)} templates verified; of their messages {equal} came back, {wrong} did not "
-        f"(in {sum(bool(r.wrong) for r in verified)} templates); not counted: {told or 'none'}"
+        f"(in {sum(bool(r.wrong) for r in verified)} templates); not counted: {reported or 'none'}"
     )
 
 

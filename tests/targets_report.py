@@ -156,8 +156,8 @@ def _constraints(ir: TemplateIR, row: Row) -> None:
             row.cells[target] = f"not read by the engine: {str(error).splitlines()[0][:120]}"
             continue
         right = (good, bad) == (len(GOOD), 0)
-        told = f"{good} of {len(GOOD)} right, {bad} of {len(wrong)} wrong accepted"
-        row.cells[target] = "verified" if right else told
+        reported = f"{good} of {len(GOOD)} right, {bad} of {len(wrong)} wrong accepted"
+        row.cells[target] = "verified" if right else reported
         if target == "structural_tag":
             row.ours = (good, bad)
     if not row.cells["lark of tokens"].startswith("verified"):

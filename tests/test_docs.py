@@ -129,8 +129,8 @@ def test_every_page_says_who_it_is_for(path: Path) -> None:
 
 def test_hooks_and_action_run_what_there_is() -> None:
     names = {command.name for command in app.registered_commands}
-    told = [(ROOT / name).read_text(encoding="utf-8") for name in (".pre-commit-hooks.yaml", "action.yml")]
-    used = [re.findall(r"^ *(?:(?:entry|run): )?tplc (\w+)", text, re.MULTILINE) for text in told]
+    reported = [(ROOT / name).read_text(encoding="utf-8") for name in (".pre-commit-hooks.yaml", "action.yml")]
+    used = [re.findall(r"^ *(?:(?:entry|run): )?tplc (\w+)", text, re.MULTILINE) for text in reported]
     assert used == [["check", "build"], ["check"]]
     assert {name for names_of_file in used for name in names_of_file} <= names
 

@@ -31,7 +31,7 @@ def parsers(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 @pytest.mark.sweep(4)
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
 def test_parser_runs_alone(example: Example, tmp_path: Path) -> None:
-    """Copied elsewhere, without site packages, as a command."""
+    """Copyable elsewhere, without site packages, as a command."""
     parser = tmp_path / "vendored.py"
     parser.write_text(standalone_parser(example.name), encoding="utf-8")
     tools = tmp_path / "tools.json"
@@ -50,21 +50,21 @@ def test_parser_runs_alone(example: Example, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("option", "text", "told"),
+    ("option", "text", "reported"),
     [
         ("--tools", "[", "Expecting value: line 1 column 2 (char 1)"),
         ("--tools", None, "[Errno 2] No such file or directory: 'given'"),
         ("--prompt", None, "[Errno 2] No such file or directory: 'given'"),
     ],
 )
-def test_unreadable_files_are_wrong_usage(option: str, text: str | None, told: str, tmp_path: Path) -> None:
+def test_unreadable_files_are_wrong_usage(option: str, text: str | None, reported: str, tmp_path: Path) -> None:
     (tmp_path / "parser.py").write_text(standalone_parser("plain-chat"), encoding="utf-8")
     if text is not None:
         (tmp_path / "given").write_text(text, encoding="utf-8")
     command = [sys.executable, "-I", "-S", "parser.py", option, "given"]
     result = subprocess.run(command, input="Hi", capture_output=True, text=True, cwd=tmp_path, check=False)
     assert (result.returncode, result.stdout) == (2, "")
-    assert result.stderr.splitlines()[-1] == f"parser.py: error: given: {told}"
+    assert result.stderr.splitlines()[-1] == f"parser.py: error: given: {reported}"
 
 
 def test_parsers_are_formatted(parsers: list[Path], tmp_path: Path) -> None:
@@ -102,8 +102,8 @@ def test_parsers_are_linted(parsers: list[Path]) -> None:
 
 def test_parsers_are_typed(parsers: list[Path]) -> None:
     options = ("--strict", "--no-incremental", "--no-error-summary", "--config-file=")
-    code, told = run("mypy", *options, *map(str, parsers))
-    assert (code, told) == (0, "")
+    code, reported = run("mypy", *options, *map(str, parsers))
+    assert (code, reported) == (0, "")
 
 
 def test_the_format_is_shown_with_its_markers() -> None:

@@ -662,7 +662,7 @@ def test_what_tplc_generated_is_damaged_and_no_file_of_others() -> None:
     cut = next(at for at, line in enumerate(lines) if line.startswith("    def ")) + 1
     anew = "\n    regenerate it: tplc compile t -o parser.py"
     what = "a.py: is damaged, for tplc generated it and it "
-    for text, told in (
+    for text, reported in (
         (
             "".join(lines[:cut]),
             f"{what}is not Python: expected an indented block after function definition on line {cut} "
@@ -677,7 +677,7 @@ def test_what_tplc_generated_is_damaged_and_no_file_of_others() -> None:
     ):
         with pytest.raises(Damaged) as caught:
             load_artifact(text, "a.py")
-        assert (str(caught.value), caught.value.exit_code) == (told, 1)
+        assert (str(caught.value), caught.value.exit_code) == (reported, 1)
     with pytest.raises(NotAParser) as shared:
         load_artifact(driver.shared_runtime(), "_tplc_runtime.py")
     assert str(shared.value) == "_tplc_runtime.py: is not a parser made by tplc: it has no parse and StreamParser"

@@ -42,7 +42,7 @@ class UsageError(TplcError):
     exit_code = 2
 
 
-class Verdict(TplcError):
+class ReportedFailure(TplcError):
     """A failure that a report has already printed."""
 
 

@@ -44,7 +44,7 @@ def checked_text(name: str, value: object) -> str:
     raise TypeError(f"{name}: expected text (str), got {'None' if value is None else type(value).__name__}{hint}")
 
 
-class Copied:
+class Copyable:
     """An object whose copy has its own lists and nested objects of this class."""
 
     def copy(self) -> Any:
@@ -54,7 +54,7 @@ class Copied:
         for name in getattr(self, "__mypyc_attrs__", None) or self.__dict__:
             if hasattr(self, name):
                 value = getattr(self, name)
-                setattr(twin, name, value.copy() if isinstance(value, (list, Copied)) else value)
+                setattr(twin, name, value.copy() if isinstance(value, (list, Copyable)) else value)
         return twin
 
     def _new(self) -> Any:
@@ -88,7 +88,7 @@ class Pattern:
         return found
 
 
-JOINTS = Pattern(r"[\s_▁-]+")
+WORD_SEPARATORS = Pattern(r"[\s_▁-]+")
 IN_ANY_CASE = {**{upper: upper + 32 for upper in range(65, 91)}, ord("｜"): ord("|")}
 RESPELLED = "\0"  # before the core of a marker in other case or with other separators
 PART_OF_LONGER, BEGINS_LONGER, SPELLED_OTHERWISE = 1, 2, 4  # what is known about a marker, added up
@@ -227,7 +227,7 @@ class ExpectedText:
 
 def squeezed(text: str) -> str:
     """Return a text in lower case, without white space, `_`, `-` and similar separators, with `|` for `｜`."""
-    return str(JOINTS.sub("", text)).translate(IN_ANY_CASE)
+    return str(WORD_SEPARATORS.sub("", text)).translate(IN_ANY_CASE)
 
 
 @lru_cache(maxsize=1024)
@@ -463,7 +463,7 @@ def typed_as(types: frozenset[str] | None, stated: frozenset[str]) -> frozenset[
 
 
 NUMBER = Pattern(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
-LOOSE_NUMBER = Pattern(r"([+-]?)([0-9][0-9_]*)?(?:(\.)([0-9_]*))?([eE][+-]?[0-9]+)?")
+NONSTANDARD_NUMBER = Pattern(r"([+-]?)([0-9][0-9_]*)?(?:(\.)([0-9_]*))?([eE][+-]?[0-9]+)?")
 HEX_NUMBER = Pattern(r"0[xX][0-9a-fA-F]{1,16}")
 JSON_ESCAPE = r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})'
 ESCAPE = Pattern(r"\\(?:([\"\\/bfnrt]|u[0-9a-fA-F]{4})|(?:x([0-9a-fA-F]{2})|U([0-9a-fA-F]{8})|([0-7]{1,3})|(.)))")
@@ -480,10 +480,10 @@ COMMENT = Pattern(r"(?://|#)[^\n]*(?:\n|\Z)|/\*.*?\*/")
 KEY = Pattern(r'"[^"\\\x00-\x1f]{0,64}(?:"[ \t\r\n]{0,16}(?:(:)|\Z)|\Z)')
 # Shorter than KEY, and without control characters: as long as this may match, so may KEY, which waits for more input.
 OPEN_KEY = Pattern(r'"(\w{1,32}) {0,4}:(?= {0,16}(?:["\[{0-9-]|(?:true|false|null)\b))')
-LONGEST_SIGN = 256  # longer than any separator
+LONGEST_SEPARATOR = 256  # longer than any separator
 
 
-def body_of(quote: str, escape: str) -> Pattern:
+def plain_run(quote: str, escape: str) -> Pattern:
     """Return a pattern for the plain run of a string with this quote: text, and escapes that JSON has too."""
     plain = rf'[^"\\{re.escape(quote)}\x00-\x1f]*'
     # Bounded, because each repetition takes memory while the pattern is matched.
@@ -491,7 +491,7 @@ def body_of(quote: str, escape: str) -> Pattern:
     return Pattern(plain + escapes)
 
 
-def rest_of(close: str, escape: str) -> Pattern:
+def until_quote(close: str, escape: str) -> Pattern:
     """Return a pattern for the text of a string up to its possible end, with no escape in it."""
     first, second = re.escape(close[0]), re.escape(close[1:2])
     escapes = "\\\\" * (escape != "none")
@@ -522,7 +522,7 @@ def json_end(buf: str, pos: int) -> int:
         return 0
 
 
-IN_STRING = body_of('"', "json")
+IN_STRING = plain_run('"', "json")
 
 
 class Quoting:
@@ -530,68 +530,68 @@ class Quoting:
 
     def __init__(self, close: str, escape: str) -> None:
         self.close, self.escape = close, escape
-        self.body, self.rest = body_of(close[0], escape), rest_of(close, escape)
+        self.plain_run, self.until_quote = plain_run(close[0], escape), until_quote(close, escape)
 
-    def plain(self, text: str) -> int:
+    def safe_prefix_end(self, text: str) -> int:
         """Return the end of the text in the string that is passed on unchanged; -1 if more than a partial escape
         follows."""
-        end: int = self.body.match(text).end()
+        end: int = self.plain_run.match(text).end()
         if end == len(text) or (text[end] == "\\" and self.escape != "none" and PART_OF_ESCAPE.match(text, end)):
             return end
         return -1
 
 
 class Style:
-    """How values are written: `strings` as (open, close, escape), `words` for true, false and null, and `signs` for
-    JSON's `[ , ] { : , }`."""
+    """How values are written: `strings` as (open, close, escape), `words` for true, false and null, and `punctuation`
+    for JSON's `[ , ] { : , }`."""
 
-    PLAIN: ClassVar[bool] = False
+    HAS_WORDS: ClassVar[bool] = False
 
     def __init__(
         self,
         strings: Sequence[tuple[str, str, str]],
         words: Mapping[str, str],
-        signs: Sequence[str] = ("[", ",", "]", "{", ":", ",", "}"),
+        punctuation: Sequence[str] = ("[", ",", "]", "{", ":", ",", "}"),
         *,
         bare_keys: bool = False,
     ) -> None:
         self.strings = {opened: Quoting(close, escape) for opened, close, escape in strings}
         self.usual = strings[0][1] if strings else ""
         self.words, self.bare_keys = words, bare_keys
-        self.tokens = {**dict.fromkeys(self.strings, '"'), **dict(zip(signs, "[,]{:,}"))}
+        self.tokens = {**dict.fromkeys(self.strings, '"'), **dict(zip(punctuation, "[,]{:,}"))}
         ordered = sorted(self.tokens, key=len, reverse=True)
         either = "|".join(map(re.escape, ordered))
         self.token = Pattern(rf"(\s+)|({either})|(.)")
         # Searched for, because a pattern that steps through a word takes a hundred bytes of memory per character.
         self.word_end = Pattern(rf"\s|{either}|\Z")
-        self.begins = {sign[:n] for sign in ordered for n in range(1, len(sign))}
-        is_json = '"' in self.strings and self.strings['"'].escape == "json" and "".join(signs) == "[,]{:,}"
+        self.prefixes = {character[:n] for character in ordered for n in range(1, len(character))}
+        is_json = '"' in self.strings and self.strings['"'].escape == "json" and "".join(punctuation) == "[,]{:,}"
         is_json = is_json and all(words.get(word) == word for word in JSON_WORDS)
-        self.is_json = is_json and '"' not in self.begins and self.usual == '"' and not bare_keys
-        if self.PLAIN:
+        self.is_json = is_json and '"' not in self.prefixes and self.usual == '"' and not bare_keys
+        if self.HAS_WORDS:
             # A plain key without quotes, a plain value, or both: most tokens of a dialect with custom quotes.
             key = rf"([^\W\d]\w{{0,{LONGEST_KEY - 1}}}):" if bare_keys else "((?!))"
             value = rf"({'|'.join(filter(str.isalnum, words)) or '(?!)'}|{NUMBER.pattern})(?=[,\]}}])"
-            self.plain = Pattern(f"{key}(?:{value})?|{value}" if "".join(signs) == "[,]{:,}" else "(?!)")
-        follow = "|".join(re.escape(sign) for sign, token in self.tokens.items() if token in ",]}:")
+            self.key_or_value = Pattern(f"{key}(?:{value})?|{value}" if "".join(punctuation) == "[,]{:,}" else "(?!)")
+        follow = "|".join(re.escape(character) for character, token in self.tokens.items() if token in ",]}:")
         self.follow = Pattern(rf"\s{{0,{MOST_SPACE}}}(?:{follow}|\)|\Z)")
         self.literal = Pattern("|".join([*map(re.escape, sorted(words, key=len, reverse=True)), NUMBER.pattern]))
-        self.key_end = Pattern(rf"[\n}}]|{re.escape(signs[4])}|\Z")
+        self.key_end = Pattern(rf"[\n}}]|{re.escape(punctuation[4])}|\Z")
 
 
-class PlainStyle(Style):
+class WordStyle(Style):
     """A style with keys or words that JSON doesn't have, so they are read one token at a time."""
 
-    PLAIN: ClassVar[bool] = True
+    HAS_WORDS: ClassVar[bool] = True
 
 
-class Reader(Copied):
+class Reader(Copyable):
     """Reads one value; `styles` are those at the top, inside a top-level list, and inside a top-level object.
 
     `breaks`: markers that occur in values only inside a string; they close everything that is open.
     """
 
-    FOLLOWED: ClassVar[bool] = False
+    NEEDS_LOOKAHEAD: ClassVar[bool] = False
     follow: tuple[Pattern, ...] = ()  # what may follow the value: a pattern, and one for the output's end
 
     def __init__(self, styles: tuple[Style, Style, Style], breaks: Breaks = NO_BREAKS) -> None:
@@ -600,13 +600,13 @@ class Reader(Copied):
         self.want = "value"  # … item, key, member (a key after a comma), colon, comma; "" at the end
         self.stack: list[str] = []
         self.lists = 0  # the number of open lists
-        self.twice: list[int] = []  # the depths at which braces are doubled
+        self.doubled_braces: list[int] = []  # the depths at which braces are doubled
         self.string: Quoting | None = None  # the open string
         self.out: list[str] = []
         self.comma: list[str] = []  # a comma with the white space after it, until something follows
         self.repair = ""  # the first repair
         self.pause = False
-        self.waits = False  # the rest of regular JSON depends on the following text
+        self.needs_more = False  # the rest of regular JSON depends on the following text
         self.wanted = 0  # so many characters are needed before anything is decided
         self.floor = 0  # deeper values are read only for their text
 
@@ -625,7 +625,7 @@ class Reader(Copied):
             if len(self.stack) > self.floor and self.style.is_json:
                 start, pos = pos, self.regular(buf, pos, stop)
                 self.out.append(buf[start:pos])
-                if pos == stop or (self.waits and not final):
+                if pos == stop or (self.needs_more and not final):
                     break
             if self.string is not None:
                 end = self._inside(buf, pos, final, self.string)
@@ -639,7 +639,7 @@ class Reader(Copied):
 
     def _token(self, buf: str, pos: int, final: bool) -> int:
         """Return the end of the token that begins here; -1 if more input is needed."""
-        if self.style.PLAIN and len(self.stack) > self.floor and (plain := self._plain(buf, pos)) > pos:
+        if self.style.HAS_WORDS and len(self.stack) > self.floor and (plain := self._key_or_value(buf, pos)) > pos:
             return plain
         match = self.style.token.match(buf, pos)
         text: str = match.group()
@@ -653,7 +653,7 @@ class Reader(Copied):
                 return pos
         if match.lastindex == 3:
             if self.stack and text in "/=#：，":
-                other = self._no_word(buf, pos, final)
+                other = self._comment_or_equals(buf, pos, final)
                 if other != pos:
                     return other
             return self._word(buf, pos, self.style.word_end.search(buf, end).start(), final)
@@ -662,7 +662,7 @@ class Reader(Copied):
                 (self.comma or self.out).append(SPACE.sub(" ", text))
             return end
         rest = len(buf) - pos
-        if text in self.style.begins and rest < LONGEST_SIGN and buf[pos:] in self.style.begins and not final:
+        if text in self.style.prefixes and rest < LONGEST_SEPARATOR and buf[pos:] in self.style.prefixes and not final:
             return -1
         token = self.style.tokens[text]
         if text == '"' and self.stack and self.stack[-1] == "{" and self.want in ("key", "member", "comma"):
@@ -673,69 +673,69 @@ class Reader(Copied):
             if left_open is not None:
                 self._repaired("missing quotes")
                 return self._put_key(left_open[1], int(left_open.end(1)))
-        if self.FOLLOWED and not self.stack and token not in '"[{':
+        if self.NEEDS_LOOKAHEAD and not self.stack and token not in '"[{':
             return self._no_value(pos)
-        whole = self._whole(buf, pos) if token in "[{" and self.want == "value" and rest > 64 else 0
+        whole = self._whole_json(buf, pos) if token in "[{" and self.want == "value" and rest > 64 else 0
         if not whole:
-            self._sign(token, text)
+            self._punctuation(token, text)
         return whole or end
 
     def regular(self, buf: str, pos: int, stop: int) -> int:
         """Return the end of regular JSON: before something irregular, or before the end of what is read.  A comma waits
-        for the text after it; `waits`: so does the whole rest."""
+        for the text after it; `needs_more`: so does the whole rest."""
         stack, want, string, quoting = self.stack, self.want, self.string, self.style.strings['"']
-        comma, self.waits = -1, False
-        if self.comma or self.twice or string not in (None, quoting):
+        comma, self.needs_more = -1, False
+        if self.comma or self.doubled_braces or string not in (None, quoting):
             return pos
         while pos < stop and (string is not None or buf[pos] not in self.first):
             if string is not None:
-                start, pos = pos, quoting.body.match(buf, pos).end()
+                start, pos = pos, quoting.plain_run.match(buf, pos).end()
                 if pos < stop and buf[pos] == '"':
                     string, want, pos = None, "colon" if want in ("key", "member") else "comma", pos + 1
                 elif pos == start:
-                    self.waits = buf[pos] == "\\" and PART_OF_ESCAPE.match(buf, pos) is not None
+                    self.needs_more = buf[pos] == "\\" and PART_OF_ESCAPE.match(buf, pos) is not None
                     break
                 continue
-            sign = buf[pos]
-            if sign in " \n\r\t":
+            character = buf[pos]
+            if character in " \n\r\t":
                 pass
-            elif sign == '"' and want in ("key", "member"):
+            elif character == '"' and want in ("key", "member"):
                 if (end := self._end_of_key(buf, pos)) < 0:
                     break
                 comma, want, pos = -1, "value", end - 1
-            elif sign == '"' and want not in ("colon", "comma"):
+            elif character == '"' and want not in ("colon", "comma"):
                 string, comma = quoting, -1
-            elif sign == "," and want == "comma":
+            elif character == "," and want == "comma":
                 comma, want = pos, "value" if stack[-1] == "[" else "member"
-            elif sign in "]}":
+            elif character in "]}":
                 opened = want in ("comma", "item", "key") and len(stack) > self.floor + 1 and stack[-1]
-                if opened != ("[" if sign == "]" else "{"):
-                    self.waits = pos + 1 == stop and self.floor > 0  # the text around it usually ends at once
+                if opened != ("[" if character == "]" else "{"):
+                    self.needs_more = pos + 1 == stop and self.floor > 0  # the text around it usually ends at once
                     break
                 want, self.lists = "comma", self.lists - (stack.pop() == "[")
             elif want not in ("value", "item"):
                 break
-            elif sign in "[{":
-                self._open(sign)
+            elif character in "[{":
+                self._open(character)
                 want, comma = self.want, -1
             else:
                 literal = JSON_LITERAL.match(buf, pos)
                 if literal is None:
-                    self.waits = self.breaks.wordless and JSON_WORD.fullmatch(buf, pos) is not None
+                    self.needs_more = self.breaks.wordless and JSON_WORD.fullmatch(buf, pos) is not None
                     break
                 want, comma, pos = "comma", -1, literal.end() - 1
             pos += 1
-        self.string, self.waits = string, self.waits or pos == stop
+        self.string, self.needs_more = string, self.needs_more or pos == stop
         self.want = want if comma < 0 else "comma"
         return pos if comma < 0 else comma
 
     def _end_of_key(self, buf: str, pos: int) -> int:
         """Return the end of a key with its colon; -1 if more input is needed, or if the key is irregular."""
         key = KEY.match(buf, pos)
-        self.waits = key is not None and key.lastindex is None
-        return -1 if key is None or self.waits else int(key.end())
+        self.needs_more = key is not None and key.lastindex is None
+        return -1 if key is None or self.needs_more else int(key.end())
 
-    def _no_word(self, buf: str, pos: int, final: bool) -> int:
+    def _comment_or_equals(self, buf: str, pos: int, final: bool) -> int:
         """Return the end of a comment, or of a text in the place of a colon; `pos` if there is none, -1 if more input
         is needed."""
         if buf[pos] in "=：，":
@@ -745,14 +745,14 @@ class Reader(Copied):
             if buf[pos] == "=" and pos + 1 == len(buf) and not final:
                 return -1
             self._repaired(buf[pos] + " for a " + meant)
-            self._sign({"colon": ":", "comma": ","}[meant], "")
+            self._punctuation({"colon": ":", "comma": ","}[meant], "")
             return pos + 1 + arrow
         if buf[pos] == "#" and self.want not in ("key", "member", "comma", "item"):
             return pos
         comment = COMMENT.match(buf, pos)
-        begun = comment is None and (pos + 1 == len(buf) or buf[pos + 1] == "*")
+        may_continue = comment is None and (pos + 1 == len(buf) or buf[pos + 1] == "*")
         line = comment is not None and comment.end() == len(buf) and buf[pos : pos + 2] != "/*"
-        if not final and (begun or line):
+        if not final and (may_continue or line):
             return -1
         if comment is None:
             return pos
@@ -766,13 +766,13 @@ class Reader(Copied):
         self._end()
         return end
 
-    def _plain(self, buf: str, pos: int) -> int:
+    def _key_or_value(self, buf: str, pos: int) -> int:
         """Return the end of a plain key with its colon, of a plain value, or of both, if one is here and allowed."""
         want = self.want
         comma = want == "comma" and buf[pos] == "," and "," not in self.first
         if comma:
             want = "value" if self.stack[-1] == "[" else "member"
-        match = self.style.plain.match(buf, pos + comma) if want not in ("colon", "comma") else None
+        match = self.style.key_or_value.match(buf, pos + comma) if want not in ("colon", "comma") else None
         if match is None or (match[1] is None) != (want in ("value", "item")) or not self.breaks.wordless:
             return pos
         self.out += [","] if comma else self.comma
@@ -783,15 +783,15 @@ class Reader(Copied):
         self.want = "value" if value is None else "comma"
         return int(match.end())
 
-    def _open(self, sign: str) -> None:
-        self.stack.append(sign)
-        self.lists += sign == "["
-        self.want = "item" if sign == "[" else "key"
+    def _open(self, character: str) -> None:
+        self.stack.append(character)
+        self.lists += character == "["
+        self.want = "item" if character == "[" else "key"
 
     def _at_top(self) -> bool:
         return not self.stack
 
-    def _whole(self, buf: str, pos: int) -> int:
+    def _whole_json(self, buf: str, pos: int) -> int:
         """Return the end of the whole value, if it is regular JSON and complete; otherwise 0."""
         end = json_end(buf, pos) if self.style.is_json and self._at_top() else 0
         if end:
@@ -821,16 +821,16 @@ class Reader(Copied):
     def _end(self) -> None:
         self.want = "colon" if self.want in ("key", "member") else "comma" if self.stack else ""
 
-    def _sign(self, token: str, text: str) -> None:
+    def _punctuation(self, token: str, text: str) -> None:
         if token == '"':
             self._begin()
             self.string = self.style.strings[text]
             self.out.append('"')
         elif token == "{" and self.want == "key":
             self._repaired("doubled braces")
-            self.twice.append(len(self.stack))
-        elif token == "}" and self.twice and self.twice[-1] == len(self.stack):
-            self.twice.pop()
+            self.doubled_braces.append(len(self.stack))
+        elif token == "}" and self.doubled_braces and self.doubled_braces[-1] == len(self.stack):
+            self.doubled_braces.pop()
         elif token in "[{":
             self._begin()
             if self.want in ("key", "member"):
@@ -877,7 +877,7 @@ class Reader(Copied):
         if bare_key:
             key_end = self.style.key_end.search(buf, pos).start()
             end = key_end if key_end > pos else end
-        elif self.FOLLOWED and not self.stack:
+        elif self.NEEDS_LOOKAHEAD and not self.stack:
             # If nothing separates arguments, a number or a literal word ends at the end of its own syntax.
             own = self.style.literal.match(buf, pos)
             if own and (self.follow[final].match(buf, own.end()) or AFTER_LITERAL.match(buf, own.end())):
@@ -896,7 +896,7 @@ class Reader(Copied):
             return self._no_value(pos)
         literal = None if bare_key else literal_of(buf[pos:end].rstrip(), self.style.words)
         if literal is None:
-            if not bare_key and (self.stack or not self.FOLLOWED):
+            if not bare_key and (self.stack or not self.NEEDS_LOOKAHEAD):
                 end = getattr(WORD.match(buf, pos), "end", lambda: end)()
                 end = self._before_break(buf, pos, end, final) if breaks else end
                 if end in (pos, len(buf)) and not final:
@@ -922,10 +922,10 @@ class Reader(Copied):
     def _inside(self, buf: str, pos: int, final: bool, string: Quoting) -> int:
         """Read text of a string, up to something that is not plain."""
         close, escape = string.close, string.escape
-        end: int = string.body.match(buf, pos).end()
+        end: int = string.plain_run.match(buf, pos).end()
         if end > pos:
             self.out.append(buf[pos:end])
-        if end < len(buf) and (text := string.rest.match(buf, end).group()):
+        if end < len(buf) and (text := string.until_quote.match(buf, end).group()):
             self.out.append(escaped(text))
             end += len(text)
         if end == len(buf):
@@ -938,7 +938,7 @@ class Reader(Copied):
                 self.wanted = LONGEST_FOLLOW - (len(buf) - after)
                 return end
             follow = self.style.follow
-            if self.FOLLOWED and not self.stack:
+            if self.NEEDS_LOOKAHEAD and not self.stack:
                 follow = self.follow[final]
             if not guess or follow.match(buf, after):
                 self.string = None
@@ -974,10 +974,10 @@ class Reader(Copied):
         return self.take()
 
 
-class FollowedReader(Reader):
+class LookaheadReader(Reader):
     """A reader for values whose end is shown only by the text after it."""
 
-    FOLLOWED: ClassVar[bool] = True
+    NEEDS_LOOKAHEAD: ClassVar[bool] = True
 
 
 def unwrapped(text: str, styles: tuple[Style, Style, Style]) -> str | None:
@@ -1008,12 +1008,12 @@ def literal_of(text: str, words: Mapping[str, str]) -> str | None:
         return '"' + text + '"'
     if HEX_NUMBER.fullmatch(text):
         return str(int(text, 16))
-    match = LOOSE_NUMBER.fullmatch(text)
+    match = NONSTANDARD_NUMBER.fullmatch(text)
     if not match or not ((match.group(2) or "").lstrip("0") or match.group(4)):
         return None
-    sign, whole, point, fraction, exponent = (group or "" for group in match.groups())
+    character, whole, point, fraction, exponent = (group or "" for group in match.groups())
     fraction = point + (fraction.replace("_", "") or "0") if point else ""
-    return sign.replace("+", "") + (whole.replace("_", "").lstrip("0") or "0") + fraction + exponent
+    return character.replace("+", "") + (whole.replace("_", "").lstrip("0") or "0") + fraction + exponent
 
 
 NAME_KEYS = ("name", "tool_name", "function_name", "function", "tool", "recipient_name")
@@ -1030,7 +1030,7 @@ INFINITY = float("inf")
 BEFORE_CALLS = Pattern(r"[\s(]*(?:\[\s*(?=\w[\w.:/-]*\())?")
 NO_BRACE = Pattern(r"""["']\w+["']\s*:""")
 BETWEEN_CALLS = Pattern(r"[\s,;)\]}]*")
-AT_ONCE = Pattern(
+BEFORE_FIRST_KEY = Pattern(
     r"""[\s({\[\\"'“”‘«`]*(?:(?i:json)\b:?[\s({\[\\"'“”‘«`]*)?(?:<(?:[\w:-]+\s*[ =]\s*(?:\w+\s*=\s*)?)?["']?)?"""
 )
 ANY_KEY = Pattern(r"""[\s(\[`]*(?:(?i:json)\b:?\s*)?[{\s]+(?:\\n)?[\\"'“”‘«]+\w""")
@@ -1055,7 +1055,7 @@ STYLES = (
 
 def may_be_calls(text: str, tools: Parameters, keys: tuple[str, ...]) -> bool:
     """Return whether the text begins like a call: with an object, or with brackets, quotes and a tool's name."""
-    at = AT_ONCE.match(text).end()
+    at = BEFORE_FIRST_KEY.match(text).end()
     rest = text[at : at + 64]
     if ANY_KEY.match(text) is not None:
         return True
@@ -1206,7 +1206,7 @@ def _called(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
         key = KEYWORD.match(text, after.end())
         if key is None:
             break
-        reader = FollowedReader(STYLES)
+        reader = LookaheadReader(STYLES)
         reader.follow = KEYWORD_FOLLOWS
         pos = reader.read(text, key.end(), True)
         members[key[1]] = loaded(reader.close())
@@ -1278,7 +1278,7 @@ def _with_arguments(name: str, members: dict[str, Any], tools: Parameters) -> tu
     keys = keys_of(tools[name], tools[name])
     named = [key for key in ARGUMENT_KEYS if key in members and key not in (keys or ())]
     rest = {key: value for key, value in members.items() if key not in OTHER_KEYS}
-    # A lone object under a key that the schema lacks holds the arguments.
+    # A lone object under a key that the schema lacks contains the arguments.
     if not named and len(rest) == 1 and not rest.keys() <= (keys or rest.keys()):
         named = list(rest)
     arguments = members[named[0]] if named else rest
@@ -1315,40 +1315,40 @@ def arguments_within(name: str, value: Any, tools: Parameters) -> dict[str, Any]
 
 
 # At the end of a text, a percent-encoded character that may not be whole.
-CUT_CODE = re.compile(r"(?:%[C-Fc-f][0-9A-Fa-f](?:%[89ABab][0-9A-Fa-f]){0,2})?(?:%[0-9A-Fa-f]?)?\Z")
+TRUNCATED_PERCENT_CODE = re.compile(r"(?:%[C-Fc-f][0-9A-Fa-f](?:%[89ABab][0-9A-Fa-f]){0,2})?(?:%[0-9A-Fa-f]?)?\Z")
 
 
-class Signs:
+class Escapes:
     """Escape texts with the characters that they stand for."""
 
-    def __init__(self, signs: Mapping[str, str]) -> None:
-        self._signs = signs
-        self._is_percent = signs.get("%25") == "%"
-        texts = [re.escape(text) for text in sorted(signs, key=len, reverse=True)]
+    def __init__(self, characters: Mapping[str, str]) -> None:
+        self._characters = characters
+        self._is_percent = characters.get("%25") == "%"
+        texts = [re.escape(text) for text in sorted(characters, key=len, reverse=True)]
         texts[:0] = ["(?:%[0-9A-Fa-f]{2})+"] * self._is_percent
-        self._any = Pattern("|".join(texts) or "(?!)")
-        self._begun = {text[:end] for text in signs for end in range(1, len(text))}
-        self._longest = max(map(len, signs), default=1) - 1
+        self._pattern = Pattern("|".join(texts) or "(?!)")
+        self._prefixes = {text[:end] for text in characters for end in range(1, len(text))}
+        self._most_pending = max(map(len, characters), default=1) - 1
 
-    def plain(self, text: str) -> str:
-        return str(self._any.sub(lambda found: self._meant(found.group()), text))
+    def unescape(self, text: str) -> str:
+        return str(self._pattern.sub(lambda found: self._unescape(found.group()), text))
 
-    def _meant(self, text: str) -> str:
+    def _unescape(self, text: str) -> str:
         if not self._is_percent or text[0] != "%":
-            return self._signs[text]
+            return self._characters[text]
         try:
             return bytes.fromhex(text.replace("%", "")).decode("utf-8")
         except ValueError:
             return text
 
-    def safe_end(self, text: str) -> int:
+    def safe_prefix_end(self, text: str) -> int:
         """Return where the beginning of such a text, outside of whole ones, may start at the end of this text."""
         if self._is_percent:
-            cut = CUT_CODE.search(text, max(0, len(text) - 11))
+            cut = TRUNCATED_PERCENT_CODE.search(text, max(0, len(text) - 11))
             return cut.start() if cut is not None else len(text)
-        starts = range(max(0, len(text) - self._longest), len(text))
-        inside = {at for found in self._any.finditer(text) for at in range(found.start() + 1, found.end())}
-        return next((at for at in starts if at not in inside and text[at:] in self._begun), len(text))
+        starts = range(max(0, len(text) - self._most_pending), len(text))
+        inside = {at for found in self._pattern.finditer(text) for at in range(found.start() + 1, found.end())}
+        return next((at for at in starts if at not in inside and text[at:] in self._prefixes), len(text))
 
 
 OPENING = Pattern(r"\s*```[^\n`]*\n")
@@ -1356,7 +1356,7 @@ PART_OF_OPENING = Pattern(r"\s*(?:`{0,2}|```[^\n`]*)")
 FENCE_LIMIT = 256  # longer white space, or a longer line, isn't a fence
 
 
-class Fence(Copied):
+class Fence(Copyable):
     def __init__(self) -> None:
         self._state, self._pending = "start", ""
 
@@ -1385,13 +1385,13 @@ class Fence(Copied):
         return "" if closes else pending
 
 
-class Transcript(Copied):
+class Transcript(Copyable):
     """Keeps text by kind: content, reasoning_content and arguments (of the last call) belong to the message; pending is
     text of a kind that isn't known yet, value is text of a value, and trailing is no part of the message."""
 
     CALLS: ClassVar[bool] = True
     REASONING: ClassVar[bool] = True
-    ESCAPES: Mapping[str, Signs] | None = None  # the texts that stand for characters, by kind of text
+    ESCAPES: Mapping[str, Escapes] | None = None  # the texts that stand for characters, by kind of text
     _cut_escape, _cut_kind = "", ""  # what may be the beginning of such a text, at the end of a text of this kind
 
     def __init__(self, json_content: bool = False) -> None:
@@ -1424,7 +1424,7 @@ class Transcript(Copied):
             self._kind = kind
         self._pieces.append(text)
 
-    def _unescaped(self, kind: str, text: str, escapes: Mapping[str, Signs]) -> str:
+    def _unescaped(self, kind: str, text: str, escapes: Mapping[str, Escapes]) -> str:
         """Return the characters that the text stands for, as far as they are known."""
         if kind != self._cut_kind:
             self.end_escape()
@@ -1432,9 +1432,9 @@ class Transcript(Copied):
         if signs is None:
             return text
         text = self._cut_escape + text
-        end = signs.safe_end(text)
+        end = signs.safe_prefix_end(text)
         self._cut_escape, self._cut_kind = text[end:], kind
-        return signs.plain(text[:end])
+        return signs.unescape(text[:end])
 
     def end_escape(self) -> None:
         """Emit the text that could have been the beginning of an escape: nothing follows it."""
@@ -1522,7 +1522,7 @@ class Transcript(Copied):
         self.calls = self.calls[len(self.calls) - kept :]
         self.index = len(self.calls) - 1
 
-    def is_silent(self) -> bool:
+    def is_empty(self) -> bool:
         if self.ESCAPES and self._cut_escape:
             return False
         return not ((self.CALLS and self.calls) or self._pieces or any(self.texts.values()))
@@ -1625,7 +1625,7 @@ def _value(kind: str, buf: str, pos: int, final: bool, styles: tuple[Style, ...]
     if kind == "object" and token != "{":
         return NO
     if token not in ("{", "[", '"'):
-        return _literal(buf, pos, final, top)
+        return _after_failed_call(buf, pos, final, top)
     reader = Reader((top, styles[1], styles[2]))
     end = reader.read(buf, pos, final)
     if reader.repair:
@@ -1635,7 +1635,7 @@ def _value(kind: str, buf: str, pos: int, final: bool, styles: tuple[Style, ...]
     return NO if styles[2].is_json and json_end(buf, pos) != end else end
 
 
-def _literal(buf: str, pos: int, final: bool, style: Style) -> int:
+def _after_failed_call(buf: str, pos: int, final: bool, style: Style) -> int:
     """Return the end of a number or a word for true, false or null, by its own syntax."""
     word = LITERAL_WORD.match(buf, pos).end()
     if word == len(buf) and not final:
@@ -1665,7 +1665,7 @@ def _text(step: Any, buf: str, pos: int, final: bool, names: Collection[str]) ->
 
 
 PENDING_LIMIT = 1024  # more pending text than this is examined again only after it has doubled
-LATE = "text_after_finish"
+TEXT_AFTER_FINISH = "text_after_finish"
 NO_MATCH = Match("", 0, 0)
 
 
@@ -1679,7 +1679,7 @@ def is_word(char: str) -> bool:
     return char.isalnum() or char == "_"
 
 
-class Stream(Copied):
+class Stream(Copyable):
     TRANSCRIPT: ClassVar[type[Transcript]] = Transcript
     HEADS: ClassVar[Sequence[str]] = ("",)
     ANCHORS: ClassVar[Sequence[str]] = ()
@@ -1687,12 +1687,12 @@ class Stream(Copied):
     AT_LINES: ClassVar[bool] = False  # some markers count only at a line's start,
     AT_ENDS: ClassVar[bool] = False  # and some at the output's end, or before another marker,
     ALIKE: ClassVar[bool] = False  # and closers of reasoning in another spelling where nothing else closes it
-    WHOLE: ClassVar[Any] = None  # an ordinary text opens a call only where a whole call follows
+    WHOLE_CALL: ClassVar[Any] = None  # an ordinary text opens a call only where a whole call follows
     REASONING: ClassVar[bool] = True  # the format has reasoning,
-    REASONS: ClassVar[bool] = False  # and an opener of it
+    HAS_REASONING: ClassVar[bool] = False  # and an opener of it
     HEADED: ClassVar[bool] = True  # generation prompts contain a part of the answer
     WAITS: ClassVar[bool] = False  # states wait for the rest of a marker
-    KEEPS_PENDING: ClassVar[bool] = False  # `feed` handles pending text
+    FEED_HOLDS_PENDING: ClassVar[bool] = False  # `feed` handles pending text
     ESCAPES: ClassVar[Any] = None  # texts that stand for characters, by kind of text
     SPACE: ClassVar[str] = ""  # the white space that the template writes before the content
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
@@ -1726,33 +1726,33 @@ class Stream(Copied):
         self._skip = 0  # its length, and that of the white space before it
         if self.AT_LINES or self.AT_ENDS or self.ALIKE or self.CALLS:
             self._line_start = True
-        if self.REASONS or self.CALLS:
+        if self.HAS_REASONING or self.CALLS:
             self._opener = ""  # of the reasoning that is open
         if self.WAITS:
             # Whether the buffer, from there on, is still undecided: while it is, no state has to examine it.
-            self._undecided: Callable[[str, int], object] | None = None
-            self._undecided_from = 0
+            self._is_still_ambiguous: Callable[[str, int], object] | None = None
+            self._ambiguous_from = 0
         if self.CALLS:
             self._tools = parameters_of(tools)
-            self._through: Callable[[Any, str], list[Delta]] | None = None  # reads JSON that is emitted as it arrives
-            self._plain_value = False  # as _plain_text, for an argument
-            self._literal = False  # after a failed call: its closers are text
+            self._json_fast_path: Callable[[Any, str], list[Delta]] | None = None  # reads JSON that is emitted
+            self._value_fast_path = False  # as _text_fast_path, for an argument
+            self._after_failed_call = False  # after a failed call: its closers are text
             self._open = False  # the last call is not complete
             self._closed = False  # its closing marker was read
             self._unclosed = False  # its arguments have ended, the last of its closers was not read
             # The state to return to if a call turns out to be text.
-            self._back: Callable[[Any], bool] = self._state
-            self._back_kind = "content"
+            self._state_before_call: Callable[[Any], bool] = self._state
+            self._kind_before_call = "content"
             self._long_names = "\n" in "".join(self._tools)
         self._space = self.SPACE  # white space of the template that may still come
-        self._fresh = True  # only white space was read in this part so far
+        self._only_space_so_far = True  # only white space was read in this part so far
         # The kind of text that is open, and how to find its possible end: the end of the safe prefix, -1 if a state
         # must decide. If nothing is pending, most chunks of a value or another text can be passed on as they are;
-        # _passed are those that were.
-        self._within = ""
-        self._plain_text = False
-        self._plain_to: Callable[[str], int] = len
-        self._passed: list[str] = []
+        # _unaccounted are those that were.
+        self._open_kind = ""
+        self._text_fast_path = False
+        self._find_safe_end: Callable[[str], int] = len
+        self._unaccounted: list[str] = []
         self._consume_head(None if prompt is None else checked_text("prompt", prompt), continue_final_message)
 
     @classmethod
@@ -1827,11 +1827,11 @@ class Stream(Copied):
                 self._out.forget_calls(self._open)
             if self.CALLS and self._open:
                 self._out.announce()
-            if self.REASONS and not self._reasoning_on:
+            if self.HAS_REASONING and not self._reasoning_on:
                 self._out.emit("content", self._opener)
                 self._out.flush()
         if self._out.waiting:
-            self._goes_on("")  # they are returned by the first feed
+            self._enter_fast_path("")  # they are returned by the first feed
             self._wanted = 0
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
@@ -1840,55 +1840,55 @@ class Stream(Copied):
     def finish(self) -> list[Delta]:
         raise NotImplementedError
 
-    def _settle(self) -> None:
+    def _flush_fast_path(self) -> None:
         """Account for the chunks that were passed on unchanged."""
-        text, kind = "".join(self._passed), self._within
-        self._passed.clear()
+        text, kind = "".join(self._unaccounted), self._open_kind
+        self._unaccounted.clear()
         if text:
             self._base += len(text)
             if self.AT_LINES and (not self.CALLS or kind not in ("arguments", "value")):
                 self._line_start = at_line_start(text, self._line_start)
-            if self.WHOLE:
+            if self.WHOLE_CALL:
                 self._in_word = is_word(text[-1])
             self._out.texts[kind].append(self._json(text) if self.CALLS and kind == "arguments" else text)
 
-    def _more(self, chunk: str) -> list[Delta]:
+    def _feed_slowly(self, chunk: str) -> list[Delta]:
         """Handle a chunk that may contain more than plain text; if it only continues the text, no state is needed."""
         if self._final:
-            return self._late(chunk)
-        if self.CALLS and self._through is not None:
-            return self._through(self, chunk)
-        if self.WAITS and self._undecided is not None:
+            return self._feed_after_finish(chunk)
+        if self.CALLS and self._json_fast_path is not None:
+            return self._json_fast_path(self, chunk)
+        if self.WAITS and self._is_still_ambiguous is not None:
             self._buf += chunk
-            return [] if self._undecided(self._buf, self._undecided_from) else self._advance("")
+            return [] if self._is_still_ambiguous(self._buf, self._ambiguous_from) else self._advance("")
         if self._wanted > len(chunk):
             self._wanted -= len(chunk)
             self._parts.append(chunk)
             return []
-        kind = self._within
+        kind = self._open_kind
         if not kind:
             return self._advance(chunk)
         text = self._buf + chunk  # inside of text, little is pending
-        stop = self._plain_to(text)
+        stop = self._find_safe_end(text)
         if stop < 0:
             return self._advance(chunk)
         self._buf, text = text[stop:], text[:stop]
         if self.CALLS:
-            self._plain_value = kind == "arguments" and self._buf == ""
-            self._plain_text = kind not in ("arguments", "value") and (self.KEEPS_PENDING or self._buf == "")
+            self._value_fast_path = kind == "arguments" and self._buf == ""
+            self._text_fast_path = kind not in ("arguments", "value") and (self.FEED_HOLDS_PENDING or self._buf == "")
         else:
-            self._plain_text = self.KEEPS_PENDING or self._buf == ""
-        self._passed.append(text)
+            self._text_fast_path = self.FEED_HOLDS_PENDING or self._buf == ""
+        self._unaccounted.append(text)
         if text == "" or (self.CALLS and kind == "value"):
             return []
         if self.CALLS and kind == "arguments":
             return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": self._json(text)}}]}]
         return [{kind: text}]
 
-    def _late(self, chunk: str) -> list[Delta]:
+    def _feed_after_finish(self, chunk: str) -> list[Delta]:
         """Add text that is fed after `finish` to the trailing text; nothing of it is lost."""
-        if chunk and (not self.diagnostics or self.diagnostics[-1].code != LATE):
-            self._note(LATE, "text after the output was finished")
+        if chunk and (not self.diagnostics or self.diagnostics[-1].code != TEXT_AFTER_FINISH):
+            self._note(TEXT_AFTER_FINISH, "text after the output was finished")
         self._out.texts["trailing"].append(chunk)
         return []
 
@@ -1896,23 +1896,23 @@ class Stream(Copied):
         """Return the plain text of a value, escaped for the string that it becomes."""
         return text
 
-    def _goes_on(self, kind: str, plain_to: Callable[[str], int] = len) -> None:
+    def _enter_fast_path(self, kind: str, find_safe_end: Callable[[str], int] = len) -> None:
         """Declare that the next chunk may continue text of this kind, "" for none."""
-        self._within, self._plain_to = kind, plain_to
+        self._open_kind, self._find_safe_end = kind, find_safe_end
         if self.WAITS:
-            self._undecided = None
+            self._is_still_ambiguous = None
         if self.CALLS:
-            self._through, self._plain_value = None, kind == "arguments"
-        self._plain_text = kind not in ("", "arguments", "value") if self.CALLS else kind != ""
+            self._json_fast_path, self._value_fast_path = None, kind == "arguments"
+        self._text_fast_path = kind not in ("", "arguments", "value") if self.CALLS else kind != ""
 
     def _advance(self, chunk: str) -> list[Delta]:
-        if self._passed:
-            self._settle()
-        self._within, self._plain_text = "", False
+        if self._unaccounted:
+            self._flush_fast_path()
+        self._open_kind, self._text_fast_path = "", False
         if self.WAITS:
-            self._undecided = None
+            self._is_still_ambiguous = None
         if self.CALLS:
-            self._through, self._plain_value = None, False
+            self._json_fast_path, self._value_fast_path = None, False
         if self._parts:
             chunk = "".join(self._parts) + chunk
             self._parts.clear()
@@ -1922,23 +1922,23 @@ class Stream(Copied):
             pass
         self._base += self._pos
         if self.WAITS:
-            self._undecided_from -= self._pos
+            self._ambiguous_from -= self._pos
         self._buf, self._pos = self._buf[self._pos :], 0
         pending = len(self._buf)
         if pending > PENDING_LIMIT and not self._final:
             self._wanted = max(self._wanted, pending)
         if self._space or self._wanted or self._base < 0:
-            self._goes_on("")
+            self._enter_fast_path("")
         elif pending:
             if self.CALLS:
-                self._plain_value = False
-            self._plain_text = self.KEEPS_PENDING and self._plain_text
+                self._value_fast_path = False
+            self._text_fast_path = self.FEED_HOLDS_PENDING and self._text_fast_path
         return self._out.deltas()
 
     @property
     def message(self) -> Message:
         """The message so far, as chat servers write it."""
-        self._settle()
+        self._flush_fast_path()
         return self._out.to_message()
 
     @property
@@ -1951,7 +1951,7 @@ class Stream(Copied):
         text = self._buf[self._pos : end]
         if self.AT_LINES:
             self._line_start = at_line_start(text, self._line_start)
-        if self.WHOLE and text:
+        if self.WHOLE_CALL and text:
             self._in_word = is_word(text[-1])
         self._out.emit(kind, text if self._echo else text[max(0, -self._base - self._pos) :])
         self._pos = end
@@ -1992,12 +1992,12 @@ def next_char(buf: str, pos: int) -> int:
 
 
 class TurnStates(Stream):
-    KEEPS: ClassVar[bool] = False  # some are text where they stand, or where the caller wants them so
+    TEXT_MARKERS: ClassVar[bool] = False  # some are text where they are, or where the caller wants them so
     PENDING_TEXT: ClassVar[bool] = False  # the kind of a text is decided by its end
-    HEADERS_ALIKE: ClassVar[bool] = False  # the end of a call's name may also open a message
+    NAME_OPENS_MESSAGE: ClassVar[bool] = False  # the end of a call's name may also open a message
     OTHER_SPELLINGS: ClassVar[bool] = False  # markers may be in other case, or have other separators
-    CUT_MARKERS: ClassVar[bool] = False  # a truncated marker at the output's end is not text
-    DISTINCT: ClassVar[bool] = True  # the opener of calls is distinctive, so a call follows
+    DROPS_TRUNCATED_MARKERS: ClassVar[bool] = False  # a truncated marker at the output's end is not text
+    OPENER_IS_UNAMBIGUOUS: ClassVar[bool] = True  # the opener of calls is distinctive, so a call follows
     ENDS_TURN: ClassVar[bool] = False  # a call's closer may also end the turn, so it may be missing
     OPENERS: ClassVar[tuple[str, ...]] = ()  # of calls: the beginning of one at the output's end is not text
     # What the states look for, each in its text.
@@ -2016,19 +2016,19 @@ class TurnStates(Stream):
         if self._final:
             return []
         self._final = True
-        deltas = self._advance("") if self._pos < len(self._buf) or self._parts or self._passed else []
+        deltas = self._advance("") if self._pos < len(self._buf) or self._parts or self._unaccounted else []
         self._finish()
         if self._buf[self._pos :].strip():
-            self._end_of_cut()
+            self._drop_truncated_marker()
         self._out.end_content()
-        self._goes_on("")
+        self._enter_fast_path("")
         return deltas + self._out.deltas()
 
     # Text and markers
 
     def _until_or_first(self, marks: Scanner, kind: str, first: Sequence[str]) -> str:
         """As `_until`; what opens reasoning or content may count before any of the text only: these kinds."""
-        if self._fresh:
+        if self._only_space_so_far:
             comes = self._next(self.BEFORE_CONTENT)
             if comes is None or comes in first:
                 return comes or ""
@@ -2041,7 +2041,7 @@ class TurnStates(Stream):
             self._skip_space()
         buf, pos, stop = self._buf, self._pos, len(self._buf)
         mark = marks.find(buf, pos)
-        if self.HEADERS_ALIKE and self._kept and mark is not None and mark.kind in ("reasoning", "content"):
+        if self.NAME_OPENS_MESSAGE and self._kept and mark is not None and mark.kind in ("reasoning", "content"):
             mark = mark.of_kind("name_end")
         if self.AT_LINES or self.AT_ENDS or self.ALIKE:
             mark = self._counting(marks, mark)
@@ -2050,42 +2050,42 @@ class TurnStates(Stream):
         if self.AT_LINES or self.AT_ENDS or self.ALIKE:
             if mark is not None and mark.kind in UNDECIDED_KINDS and not self._final:
                 partial = min(partial, marks.with_lead(buf, pos, mark.start))
-        if self._final and not self._is_cut(marks, partial):
+        if self._final and not self._is_truncated_marker(marks, partial):
             partial = stop
         found = mark is not None and mark.start < partial
         end = mark.start if mark is not None and found else partial
-        blank = self._fresh and (end == pos or buf[pos:end].isspace())
+        blank = self._only_space_so_far and (end == pos or buf[pos:end].isspace())
         if not blank:
-            self._fresh = False
+            self._only_space_so_far = False
         if mark is None or not found:
             if not blank:
                 self._text(kind, end)
-                passed = self._out.fence is None and (not self.REASONS or self._reasoning_on or not self._opener)
+                passed = self._out.fence is None and (not self.HAS_REASONING or self._reasoning_on or not self._opener)
                 if self.PENDING_TEXT or self.ESCAPES:
                     passed = passed and kind != "pending" and kind not in (self.ESCAPES or ())
-                self._goes_on(kind if passed else "", marks.safe_prefix_end)
+                self._enter_fast_path(kind if passed else "", marks.safe_prefix_end)
             elif self._final:
                 self._last_space(kind, end)
             return ""
         # If the whole turn is white space, that white space is the content.
-        alone = mark.kind == "end" and kind == "content" and self._out.is_silent()
+        alone = mark.kind == "end" and kind == "content" and self._out.is_empty()
         lead = end - pos if blank and not alone else trailing_overlap(buf[pos:end], mark.lead)
-        if self.KEEPS and (literal := self._is_text(mark)):
+        if self.TEXT_MARKERS and (is_text := self._is_text(mark)):
             lead = 0
-        if not blank or alone or (self.KEEPS and literal):
+        if not blank or alone or (self.TEXT_MARKERS and is_text):
             self._text(kind, end - lead)
         self._mark = mark
         # A call may turn out to be text, and then the white space before it is text too.
         self._pos = end - lead if self.CALLS and mark.kind in OPENER_KINDS else end
         self._skip = mark.end - self._pos
-        if self.KEEPS and literal and mark.kind not in REASONING_KINDS:
-            self._keep(kind)
+        if self.TEXT_MARKERS and is_text and mark.kind not in REASONING_KINDS:
+            self._keep_as_text(kind)
             return "text"
         return str(mark.kind)
 
     def _last_space(self, kind: str, end: int) -> None:
         """White space before the first text waits, because it is dropped if a marker follows it: none did."""
-        if self._out.is_silent():
+        if self._out.is_empty():
             self._text(kind, end)
         self._pos = end
 
@@ -2107,13 +2107,13 @@ class TurnStates(Stream):
                     return counting
             if self.AT_LINES and mark.kind in ("line", "plain"):
                 line_start, seen = at_line_start(buf[seen : mark.start], line_start), mark.start
-                if self.WHOLE and (mark.kind == "plain") == line_start:
+                if self.WHOLE_CALL and (mark.kind == "plain") == line_start:
                     counting = self._as_whole_call(mark)
                     if counting is not None:
                         return counting
                 if line_start and mark.kind == "line":
                     return outer if outer is not None and outer.kind == "line" and mark.start < outer.end else mark
-                if self.CALLS and self.DISTINCT and self._tools and mark.kind == "line":
+                if self.CALLS and self.OPENER_IS_UNAMBIGUOUS and self._tools and mark.kind == "line":
                     counting = self._without_closer(marks, mark)
                     if counting is not None:
                         return counting
@@ -2127,7 +2127,7 @@ class TurnStates(Stream):
         named = self._tools or mark.kind == "plain"
         if not (self._calls_on and named) or (before and is_word(self._buf[mark.start])):
             return None
-        end = self.WHOLE.end(self._buf, mark.start, self._final, self._tools)
+        end = self.WHOLE_CALL.end(self._buf, mark.start, self._final, self._tools)
         return mark.of_kind("plain" if end == MORE else "whole") if end >= 0 or end == MORE else None
 
     def _without_closer(self, marks: Scanner, mark: Match) -> Match | None:
@@ -2152,22 +2152,22 @@ class TurnStates(Stream):
 
     def _at_end(self, marks: Scanner, mark: Match) -> Match | None:
         """Return the mark with its meaning at the end, or before another marker; unchanged while that is undecided."""
-        buf, at, behind = self._buf, next_char(self._buf, mark.end), None
+        buf, at, after = self._buf, next_char(self._buf, mark.end), None
         for _ in range(MOST_ENDS):
             if at == len(buf):
                 return mark.of_kind(self._counted(mark)) if self._final else mark
-            behind = marks.match(buf, at)
-            if mark.kind != "last" or behind is None or behind.kind != "last":
+            after = marks.match(buf, at)
+            if mark.kind != "last" or after is None or after.kind != "last":
                 break
-            at = next_char(buf, behind.end)
+            at = next_char(buf, after.end)
         if not self._final and marks.prefix_of(buf, at):
             return mark
         if mark.kind == "last":
             return None
-        apart = behind is not None and (behind.kind != "line" or "\n" in buf[mark.end : at])
-        if behind is not None and apart and behind.kind not in ("last", "sign"):
+        apart = after is not None and (after.kind != "line" or "\n" in buf[mark.end : at])
+        if after is not None and apart and after.kind not in ("last", "sign"):
             return mark.of_kind(self._counted(mark))
-        if behind is not None and behind.kind == "last" and next_char(buf, behind.end) == len(buf):
+        if after is not None and after.kind == "last" and next_char(buf, after.end) == len(buf):
             return mark.of_kind(self._counted(mark)) if self._final else mark
         return None
 
@@ -2200,7 +2200,7 @@ class TurnStates(Stream):
         """Return whether the text from `start` on is the usual text, or its beginning."""
         for text in usual:
             if text.is_incomplete(self._buf, start):
-                self._undecided, self._undecided_from = text.is_incomplete, start
+                self._is_still_ambiguous, self._ambiguous_from = text.is_incomplete, start
                 return True
         return False
 
@@ -2208,29 +2208,32 @@ class TurnStates(Stream):
         """Note that the text from `start` on is the beginning of this marker, so nothing is decided before all of it
         has arrived."""
         if " " in core or core[0] == RESPELLED:
-            self._undecided, self._undecided_from = lambda buf, at: truncated_core((core,), buf[at:]), start
+            self._is_still_ambiguous, self._ambiguous_from = lambda buf, at: truncated_core((core,), buf[at:]), start
         else:
-            self._undecided, self._undecided_from = (self._buf[self._pos : start] + core[:-1]).startswith, self._pos
+            self._is_still_ambiguous, self._ambiguous_from = (
+                (self._buf[self._pos : start] + core[:-1]).startswith,
+                self._pos,
+            )
 
     def _skip_space(self) -> None:
         while self._space and self._pos < len(self._buf):
             comes = self._buf[self._pos] == self._space[0]
             self._pos, self._space = self._pos + comes, self._space[1:] if comes else ""
 
-    def _drop(self, fresh: bool = True) -> bool:
+    def _drop(self, only_space: bool = True) -> bool:
         """Consume a marker that only structures the turn."""
         if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
             self._note_spelling()
         self._pos += self._skip
         self._space = self._mark.trail
-        self._fresh = fresh
+        self._only_space_so_far = only_space
         if self.CALLS:
-            self._literal = False
-        if self.HEADERS_ALIKE:
+            self._after_failed_call = False
+        if self.NAME_OPENS_MESSAGE:
             self._kept = False
         if self.AT_LINES:
-            self._line_start = self._line_start or fresh or self._mark.kind == "content"
-        if self.WHOLE:
+            self._line_start = self._line_start or only_space or self._mark.kind == "content"
+        if self.WHOLE_CALL:
             self._in_word = False
         return True
 
@@ -2242,13 +2245,13 @@ class TurnStates(Stream):
             self._mark = Match(mark.kind, mark.start, mark.end, mark.lead, mark.trail)
 
     def _drop_noted(self, code: str, text: str) -> bool:
-        """Drop the marker and report it; the part that it stands in goes on."""
+        """Drop the marker and report it; the part that it is in continues."""
         self._note(code, text)
-        return self._drop(self._fresh)
+        return self._drop(self._only_space_so_far)
 
     def _drop_after_text(self, code: str, text: str) -> bool:
         """Drop the marker; report it if something of the turn has come."""
-        if not self._fresh:
+        if not self._only_space_so_far:
             self._note(code, text)
         return self._drop()
 
@@ -2256,18 +2259,18 @@ class TurnStates(Stream):
         """Reasoning opens; where it is not parsed, what opens it is text."""
         mark, self._state = self._mark, type(self)._reasoning
         self._opener = self._buf[mark.start : mark.end] + mark.trail
-        return self._drop() if self._reasoning_on else self._keep("content")
+        return self._drop() if self._reasoning_on else self._keep_as_text("content")
 
     def _reasoning_again(self) -> bool | None:
         """Whether what opens reasoning comes again before any of it, which is dropped; None: more input is needed."""
-        again = self._next(self.REASONING_AGAIN) if self._fresh and self._reasoning_on else ""
+        again = self._next(self.REASONING_AGAIN) if self._only_space_so_far and self._reasoning_on else ""
         if again:
             at = next_char(self._buf, self._mark.end)
-            behind = self.IN_REASONING.match(self._buf, at)
-            begun = at == len(self._buf) or self.IN_REASONING.prefix_of(self._buf, at) != ""
-            if behind is None and begun and not self._final:
+            after = self.IN_REASONING.match(self._buf, at)
+            may_continue = at == len(self._buf) or self.IN_REASONING.prefix_of(self._buf, at) != ""
+            if after is None and may_continue and not self._final:
                 return None
-            if behind is not None and behind.kind == "reasoning_end":
+            if after is not None and after.kind == "reasoning_end":
                 return False  # all that the reasoning holds
             self._note(*REASONING_TWICE)
             self._pos, self._space = self._mark.end, self._mark.trail
@@ -2275,38 +2278,38 @@ class TurnStates(Stream):
 
     def _close_reasoning(self) -> bool:
         self._opener, self._state = "", type(self)._content
-        return self._drop() if self._reasoning_on else self._keep("content")
+        return self._drop() if self._reasoning_on else self._keep_as_text("content")
 
     def _reasoning(self) -> bool:
         raise NotImplementedError
 
     def _end_turn(self) -> bool:
         self._state = type(self)._over
-        if self.REASONS:
+        if self.HAS_REASONING:
             self._opener = ""
         return self._drop()
 
-    def _keep(self, kind: str) -> bool:
+    def _keep_as_text(self, kind: str) -> bool:
         """Emit the marker as text."""
         self._text(kind, self._pos + self._skip)
-        self._fresh = False
-        if self.HEADERS_ALIKE:
+        self._only_space_so_far = False
+        if self.NAME_OPENS_MESSAGE:
             self._kept = self._mark.kind in ("call", "line")
         return True
 
     def _is_text(self, mark: Match) -> bool:
         """Return whether the marker belongs to a part that stays in the content."""
         if mark.kind == "stray":
-            return (self.CALLS and self._literal) or not self._reasoning_on
+            return (self.CALLS and self._after_failed_call) or not self._reasoning_on
         if mark.kind == "empty":
             return not self._calls_on
-        if self.HEADERS_ALIKE and mark.kind == "name_end":
+        if self.NAME_OPENS_MESSAGE and mark.kind == "name_end":
             return True
         return not self._reasoning_on and bool(mark.kind.startswith("reasoning"))
 
     def _over(self) -> bool:
         # over = (TURN_START? CALL_START call) | text after the turn
-        if self._fresh:
+        if self._only_space_so_far:
             if self.CALLS:
                 kind = self._next(self.AFTER_TURN)
                 if kind is None:
@@ -2317,52 +2320,52 @@ class TurnStates(Stream):
             self._space = ""
             self._pos = next_char(self._buf, self._pos)
             if self._pos < len(self._buf):
-                self._fresh = False
+                self._only_space_so_far = False
                 self._note(*TEXT_AFTER_TURN)
         self._text("trailing", len(self._buf))
         return False
 
-    def _begins_call(self, pos: int) -> bool:
+    def _is_truncated_opener(self, pos: int) -> bool:
         """Return whether the remaining text begins the opener of a call."""
         if len(self._buf) - pos > LONGEST_CUT:
             return False  # without a copy of all that follows, for each place that is asked about
         rest = "".join(self._buf[pos:].split())
-        if len(rest) < LEAST_CUT or rest.isalnum() or self._literal or not self._calls_on:
+        if len(rest) < LEAST_CUT or rest.isalnum() or self._after_failed_call or not self._calls_on:
             return False
         return truncated_core(self.OPENERS, self._buf[next_char(self._buf, pos) :]) != ""
 
-    def _cut_off(self) -> bool:
+    def _drop_truncated_call(self) -> bool:
         """Drop the remaining markup of a call in which the output ends."""
-        self._cut(*ENDS_IN_CALL)
+        self._note_truncation(*ENDS_IN_CALL)
         self._text("trailing", len(self._buf))
         return False
 
-    def _is_cut(self, marks: Scanner, pos: int) -> bool:
+    def _is_truncated_marker(self, marks: Scanner, pos: int) -> bool:
         """Return whether the remaining text at the output's end is a truncated opener of a call, or a truncated end."""
-        if self.CALLS and self.DISTINCT and self._begins_call(pos):
+        if self.CALLS and self.OPENER_IS_UNAMBIGUOUS and self._is_truncated_opener(pos):
             return True
-        if not self.CUT_MARKERS:
+        if not self.DROPS_TRUNCATED_MARKERS:
             return False
         rest = "".join(self._buf[pos:].split())
         if len(rest) < LEAST_CUT or rest.isalnum() or not any(map(str.isalnum, rest)):
             return False
-        at = next_char(self._buf, pos)
-        return (not self.CALLS or not self._literal) and marks.is_truncated(self._buf, at, CUT_KINDS, LEAST_CUT)
+        is_cut = marks.is_truncated(self._buf, next_char(self._buf, pos), CUT_KINDS, LEAST_CUT)
+        return is_cut and (not self.CALLS or not self._after_failed_call)
 
-    def _end_of_cut(self) -> None:
+    def _drop_truncated_marker(self) -> None:
         """Drop a truncated marker at the end."""
-        if self.CALLS and self.DISTINCT and self._begins_call(self._pos):
-            self._cut_off()
+        if self.CALLS and self.OPENER_IS_UNAMBIGUOUS and self._is_truncated_opener(self._pos):
+            self._drop_truncated_call()
             return
         self._note("ends_in_marker", "the output ends inside a marker")
         self._text("trailing", len(self._buf))
 
-    def _lost(self, code: str, text: str) -> None:
+    def _note_lost_text(self, code: str, text: str) -> None:
         """Text of a call was not read as its arguments: no caller should run it."""
         self._note(code, text)
         self.incomplete = True
 
-    def _cut(self, code: str, text: str) -> None:
+    def _note_truncation(self, code: str, text: str) -> None:
         if not self._ends_inside:
             self._note(code, text)
         self.incomplete = self._ends_inside = True
@@ -2371,24 +2374,24 @@ class TurnStates(Stream):
         """Close everything that is open at the end of the output."""
         if self.PENDING_TEXT:
             self._out.release("content")
-        if self.REASONS and self._opener and self._reasoning_on:
-            self._cut(*ENDS_IN_REASONING)
+        if self.HAS_REASONING and self._opener and self._reasoning_on:
+            self._note_truncation(*ENDS_IN_REASONING)
         if self.CALLS and (self._open or (self._unclosed and not self.ENDS_TURN)):
-            self._cut(*ENDS_IN_CALL)
+            self._note_truncation(*ENDS_IN_CALL)
 
 
 ONE_WORD = Pattern(r"[\w.:/-]+")
 NEVER_IN_NAMES = frozenset("<>{}\n")  # characters of markup, which stand in no name but in a tool's
-NUMBERS = ("index", "count")  # slots that hold a number
+NUMBERS = ("index", "count")  # slots that contain a number
 REPEATED_SLOT = "repeated_slot"  # a code of diagnostics
 MOST_ODD = 64  # the most names with unusual characters that are searched for
 
 
 class Slots(TurnStates):
     ODD_NAMES: ClassVar[bool] = False  # names that contain ends of names are searched for
-    COUNTED: ClassVar[bool] = False  # calls are written with a number
+    CALLS_HAVE_INDEX: ClassVar[bool] = False  # calls are written with a number
     BREAKS: ClassVar[Breaks] = NO_BREAKS  # markers that never occur in names, or in values outside of a string
-    _others: Sequence[tuple[str, str]] = ()  # diagnostics of the slots: codes and texts
+    _slot_diagnostics: Sequence[tuple[str, str]] = ()  # diagnostics of the slots: codes and texts
     _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that contain ends of names
 
     def _slots(self, pos: int, slots: Sequence[Any], name: str | None = None) -> tuple[dict[str, str], int, str]:
@@ -2397,7 +2400,7 @@ class Slots(TurnStates):
         The third result is a text, or "more" (more input is needed) or "end" (it was needed, but the output has
         ended). A marker of the kind "next" belongs to the text after the slot, as "bare" does after one word; white
         space in place of the markers' own is accepted.  A repeated name (if `name` is known) must be equal, or a
-        diagnostic is added to `_others`.
+        diagnostic is added to `_slot_diagnostics`.
         """
         values: dict[str, str] = {} if name is None else {"name": name}
         buf, others, earlier = self._buf, [], ("", pos, "")  # the previous slot, its start, and the text that ends it
@@ -2410,7 +2413,7 @@ class Slots(TurnStates):
                     return values, pos, "more"
             word = ends.word.match(buf, pos) if not (known or self._final) else None
             if word is not None and word.lastindex is None:
-                self._undecided, self._undecided_from = PLAIN_WORD.fullmatch, pos
+                self._is_still_ambiguous, self._ambiguous_from = PLAIN_WORD.fullmatch, pos
                 return values, pos, "more"
             if word is not None and values.setdefault(slot, word[1]) == word[1] and slot not in NUMBERS:
                 earlier = (slot, pos, buf[word.end(1) : word.end()])
@@ -2421,7 +2424,7 @@ class Slots(TurnStates):
             if mark is None:
                 return values, pos, expected
             text = buf[pos : mark.start].strip()
-            if self.COUNTED and slot in NUMBERS and earlier[2] and not text.isdigit():
+            if self.CALLS_HAVE_INDEX and slot in NUMBERS and earlier[2] and not text.isdigit():
                 # A name may contain the text before the index, too.
                 last, start, joint = earlier
                 longer, _, count = buf[start : mark.start].rpartition(joint)
@@ -2438,12 +2441,12 @@ class Slots(TurnStates):
             self._space = "" if kept else mark.trail
             if mark.ambiguous >= SPELLED_OTHERWISE and not kept:
                 others.append(SPELLING)
-        self._others = others
+        self._slot_diagnostics = others
         return values, pos, ""
 
-    def _note_others(self) -> None:
+    def _note_slot_diagnostics(self) -> None:
         """Note repeated slots with different values, and markers in another spelling."""
-        for code, text in self._others:
+        for code, text in self._slot_diagnostics:
             self._note(code, text)
 
     def _end_of_slot(
@@ -2521,58 +2524,58 @@ CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
 class Machine(Slots):
     CALLS: ClassVar[bool] = True
     WAITS: ClassVar[bool] = True
-    NAMES_ALIKE: ClassVar[bool] = False  # tools may be called with a namespace, or with other separators
-    READ_AGAIN: ClassVar[bool] = False  # failed calls are read again, by the tools' names
+    CORRECTS_TOOL_NAMES: ClassVar[bool] = False  # tools may be called with a namespace, or with other separators
+    REREADS_CALLS: ClassVar[bool] = False  # failed calls are read again, by the tools' names
     AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
     LONE_OPENERS: ClassVar[
         Sequence[str]
     ] = ()  # openers that count only at a line's start, because their section is missing
     SHORT_OPENERS: ClassVar[Sequence[str]] = ()  # what opens only calls of tools that are known
     HEADER: ClassVar[Sequence[Any]] = ()  # slots of a call: the kind, what ends it, and characters that do
-    NAME_SIGNS: ClassVar[Any] = None  # texts that stand for characters in names
+    NAME_ESCAPES: ClassVar[Any] = None  # texts that stand for characters in names
     CALL_ID: ClassVar[str] = ""  # an id that consists of slots: "{name}:{index}"
     ARGUMENTS_OPEN: ClassVar[bool] = False  # with a character or a marker: other text makes no call
     ONLY_TOOLS: ClassVar[bool] = False  # calls look like text, so that only a tool's name makes one,
-    FAINT: ClassVar[bool] = True  # even their openers look like text
+    OPENER_IS_ONE_CHARACTER: ClassVar[bool] = True  # even their openers look like text
     TAIL: ClassVar[Sequence[Any]] = ()  # slots after a call
-    CLOSED: ClassVar[bool] = False  # calls have a closer
+    CALLS_HAVE_CLOSER: ClassVar[bool] = False  # calls have a closer
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
     _reader: Reader | None = None  # and the reader of one
     _written = ""  # the beginning of the arguments
-    _alone = False  # the section of the last call is missing
+    _lacks_section = False  # the section of the last call is missing
     _is_opened_twice = False  # another opener follows the opener of this call
     _repaired = False  # the arguments of the last call were repaired
-    _once = False  # the second reading of this call found none
+    _second_reading_failed = False  # the second reading of this call found none
 
-    def _regular(self, chunk: str) -> list[Delta]:
+    def _feed_regular_json(self, chunk: str) -> list[Delta]:
         """Read more of arguments in regular JSON, without a state."""
         reader = self._reader
         if reader is None:
             return self._advance(chunk)
         buf = self._buf + chunk if self._buf != "" else chunk
         end = reader.regular(buf, 0, len(buf))
-        if not reader.waits or len(buf) - end > LONGEST_SIGN:
+        if not reader.needs_more or len(buf) - end > LONGEST_SEPARATOR:
             reader.out.append(buf[:end])
             self._buf, self._pos = buf, end
             return self._advance("")
         text, self._buf = buf[:end], buf[end:]
-        self._plain_value = self._buf == "" and reader.string is not None
+        self._value_fast_path = self._buf == "" and reader.string is not None
         if text == "":
             return []
-        self._passed.append(text)
+        self._unaccounted.append(text)
         return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": text}}]}]
 
     def _in_string(self, reader: Reader) -> None:
         """Prepare to pass on the next chunks of a value that is written as the template does."""
         string = reader.string
         if string is not None and string.close == reader.style.usual and not reader.out:
-            self._goes_on("arguments", string.plain)
-        elif self._within:
-            self._goes_on("")
+            self._enter_fast_path("arguments", string.safe_prefix_end)
+        elif self._open_kind:
+            self._enter_fast_path("")
         if len(reader.stack) > reader.floor and reader.style.is_json and not (reader.comma or reader.out):
-            self._within, self._through = "arguments", type(self)._regular
+            self._open_kind, self._json_fast_path = "arguments", type(self)._feed_regular_json
 
-    def _value_is_over(self, reader: Reader) -> bool:
+    def _value_has_ended(self, reader: Reader) -> bool:
         """Return whether the value has ended; if it hasn't, the next chunk may continue a string of it."""
         if reader.want:
             self._in_string(reader)
@@ -2594,24 +2597,29 @@ class Machine(Slots):
     def _emit_arguments(self, text: str) -> None:
         """Emit arguments that are a string with an object in it; any other string is content."""
         inside = text if self._written == "{" else unwrapped(text, self.STYLES)
-        if inside is None and self.READ_AGAIN and text[:1] in ("[", '"') and self._tools:
+        if inside is None and self.REREADS_CALLS and text[:1] in ("[", '"') and self._tools:
             inside = arguments_of(self._out.calls[-1][0], text, self._tools)
             if inside is not None:
                 self._note("arguments_repaired", "arguments: brackets around them")
         if inside is None and text not in ("null", '""'):
-            self._lost("arguments_not_an_object", "the arguments are not an object")
+            self._note_lost_text("arguments_not_an_object", "the arguments are not an object")
             self._out.emit("content", text)
         self._out.emit("arguments", "{}" if inside is None else inside)
 
     def _call(self) -> bool:
         # call = (slot SLOT_END)* arguments
         values, end, expected = self._slots(self._pos + self._skip, self.HEADER)
-        if self.NAME_SIGNS and not expected:
-            values["name"] = self.NAME_SIGNS.plain(values["name"])
+        if self.NAME_ESCAPES and not expected:
+            values["name"] = self.NAME_ESCAPES.unescape(values["name"])
         written = values.get("name", "")
-        if self.NAMES_ALIKE and self._tools and not expected:
+        if self.CORRECTS_TOOL_NAMES and self._tools and not expected:
             values["name"] = tool_named(written, self._tools)
-        if self.ONLY_TOOLS and not expected and (self.FAINT or not self._skip) and not self._is_tool(values["name"]):
+        if (
+            self.ONLY_TOOLS
+            and not expected
+            and (self.OPENER_IS_ONE_CHARACTER or not self._skip)
+            and not self._is_tool(values["name"])
+        ):
             expected = "the name of a tool"
         if (
             self._tools
@@ -2622,31 +2630,31 @@ class Machine(Slots):
             expected = "the name of a tool"
         short = self.SHORT_OPENERS and expected not in ("more", "end") and values.get("name") not in self._tools
         if short and self._is_short():
-            inner = self._opens_again()
+            inner = self._complete_short_opener()
             if inner is not False:
                 return inner is True
             expected = "the name of a tool"
         if self.ARGUMENTS_OPEN and not expected and values["name"] not in self._tools:
-            expected = self._lack_of_arguments(end)
-        if self.READ_AGAIN and self._tools and (expected or values["name"] not in self._tools):
-            other = self._call_otherwise() if expected not in ("more", "end") else None
+            expected = self._expected_arguments(end)
+        if self.REREADS_CALLS and self._tools and (expected or values["name"] not in self._tools):
+            other = self._irregular_call() if expected not in ("more", "end") else None
             if other is not None:
                 return other
-        self._once = self._once and expected == "more"
+        self._second_reading_failed = self._second_reading_failed and expected == "more"
         if expected:
             return expected != "more" and self._no_call(expected)
         if self._is_opened_twice:
             self._note("calls_opened_twice", "the calls are opened twice")
-        if self._others:
-            self._note_others()
-        if self.NAMES_ALIKE and values["name"] != written:
+        if self._slot_diagnostics:
+            self._note_slot_diagnostics()
+        if self.CORRECTS_TOOL_NAMES and values["name"] != written:
             self._note("tool_name_corrected", f"the tool {values['name']} is called as {written}")
         self._pos = end
         self._open_call(values["name"], self.CALL_ID.format_map({**values, "name": written}) if self.CALL_ID else None)
         self._begin_arguments()
         return True
 
-    def _opens_again(self) -> bool | None:
+    def _complete_short_opener(self) -> bool | None:
         """Go on after another opener, with which a short one may be complete; False if there is none, None if more
         input is needed."""
         at = next_char(self._buf, self._pos + self._skip)
@@ -2659,18 +2667,18 @@ class Machine(Slots):
         self._mark, self._skip, self._is_opened_twice = inner, inner.end - self._pos, True
         return True
 
-    def _lack_of_arguments(self, pos: int) -> str:
+    def _expected_arguments(self, pos: int) -> str:
         """Return what was expected after a name that is no tool's and has no arguments; "more": more input is
         needed."""
         raise NotImplementedError
 
-    def _lack_of(self, what: str, start: int, begun: bool) -> str:
+    def _expected_unless_closed(self, what: str, start: int, may_continue: bool) -> str:
         """Return what was expected if no arguments begin; the end of the call, of all calls or of the turn may replace
         them."""
         mark = self.AFTER_CALL.match(self._buf, start)
         if mark is not None and mark.kind in CLOSER_KINDS:
             return ""
-        if begun or self.AFTER_CALL.prefix_of(self._buf, start):
+        if may_continue or self.AFTER_CALL.prefix_of(self._buf, start):
             return "" if self._final else "more"
         return what
 
@@ -2691,7 +2699,7 @@ class Machine(Slots):
     def _leave_calls(self, kind: str) -> bool:
         """Go on with content: something else than more of the calls follows, or nothing."""
         if kind == "" and self._unclosed:
-            self._text_follows()
+            self._note_following_text()
         self._unclosed = self._unclosed and next_char(self._buf, self._pos) == len(self._buf)
         self._state = type(self)._content
         return True
@@ -2703,11 +2711,11 @@ class Machine(Slots):
         if expected == "more":
             return False
         if expected == "end":
-            return self._cut_off()
+            return self._drop_truncated_call()
         if self._mark.ambiguous >= SPELLED_OTHERWISE:
             self._note_spelling()
-        if self._others and not expected:
-            self._note_others()
+        if self._slot_diagnostics and not expected:
+            self._note_slot_diagnostics()
         self._pos, self._unclosed = (self._mark.end if expected else end), False
         if not expected and "id" in values:
             self._out.set_id(values["id"])
@@ -2717,15 +2725,15 @@ class Machine(Slots):
         """Keep a call in the content unchanged, because calls aren't wanted; it still ends reasoning."""
         if self._reasoning_on:
             self._opener, self._state = "", type(self)._content
-        self._keep("content")
+        self._keep_as_text("content")
         return True
 
     def _try_call(self, kind: str) -> bool:
         """Try to read the text after _skip characters of opener as a call; if it isn't one, it is text of this kind."""
-        self._back = type(self)._content if self._state == type(self)._after_call else self._state
-        self._back_kind = kind
-        if self.WHOLE:
-            self._alone = self._mark.kind == "whole"
+        self._state_before_call = type(self)._content if self._state == type(self)._after_call else self._state
+        self._kind_before_call = kind
+        if self.WHOLE_CALL:
+            self._lacks_section = self._mark.kind == "whole"
         self._is_opened_twice = False
         self._state = type(self)._call
         return True
@@ -2739,17 +2747,17 @@ class Machine(Slots):
         raise NotImplementedError
 
     def _no_call(self, expected: str) -> bool:
-        if self.SHORT_OPENERS and self.DISTINCT and self._begins_call(self._pos):
-            return self._final and self._cut_off()  # the whole opener, without its end
+        if self.SHORT_OPENERS and self.OPENER_IS_UNAMBIGUOUS and self._is_truncated_opener(self._pos):
+            return self._final and self._drop_truncated_call()  # the whole opener, without its end
         if expected == "end" and (self._skip or self._mark.kind == "separator"):
-            if self.DISTINCT:
-                return self._cut_off()
-            self._cut(*ENDS_IN_CALL)
+            if self.OPENER_IS_UNAMBIGUOUS:
+                return self._drop_truncated_call()
+            self._note_truncation(*ENDS_IN_CALL)
         self._note("not_a_call", "not a call: expected " + expected)
-        self._literal, self._unclosed, self._space = True, False, ""
-        self._state = self._back
+        self._after_failed_call, self._unclosed, self._space = True, False, ""
+        self._state = self._state_before_call
         if self._skip:
-            self._keep(self._back_kind)
+            self._keep_as_text(self._kind_before_call)
         return True
 
     def _is_tool(self, name: str) -> bool:
@@ -2761,22 +2769,22 @@ class Machine(Slots):
             self._out.release("content")
         if self._mark.ambiguous >= SPELLED_OTHERWISE:
             self._note_spelling()
-        if self.REASONS and self._opener and self._reasoning_on:
+        if self.HAS_REASONING and self._opener and self._reasoning_on:
             self._out.flush()
             if "".join(self._out.texts["reasoning_content"]).strip():
                 self._note("reasoning_not_closed", "a call begins before the reasoning is closed")
         self._out.open_call(name, call_id)
-        self._open, self._literal, self._opener = True, False, ""  # a call ends the reasoning
+        self._open, self._after_failed_call, self._opener = True, False, ""  # a call ends the reasoning
         if self._tools and name not in self._tools:
             self._note("unknown_tool", "unknown tool " + name)
 
     def _close_call(self) -> bool:
         if self._repaired and self._tools:
             self._check_repaired()
-        self._open, self._closed, self._fresh, self._line_start, self._space = False, False, True, True, ""
-        if self.WHOLE:
+        self._open, self._closed, self._only_space_so_far, self._line_start, self._space = False, False, True, True, ""
+        if self.WHOLE_CALL:
             self._in_word = False
-        self._unclosed = self.CLOSED
+        self._unclosed = self.CALLS_HAVE_CLOSER
         self._state = type(self)._after_call
         return True
 
@@ -2789,9 +2797,9 @@ class Machine(Slots):
         part = kind == "" or (kind in ("close", "closed") and next_char(buf, self._mark.end) < len(buf))
         least = 1 if self._unclosed and kind == "" else LEAST_CUT
         if part and self._final and marks.is_truncated(buf, next_char(buf, self._pos), CALL_KINDS, least):
-            self._cut_off()
+            self._drop_truncated_call()
             return None
-        if self.LONE_OPENERS and self._alone and kind == "call":
+        if self.LONE_OPENERS and self._lacks_section and kind == "call":
             # Without its section, this call doesn't count where the last one didn't.
             return "" if buf[self._mark.start : self._mark.end] in self.LONE_OPENERS else kind
         return kind
@@ -2800,18 +2808,18 @@ class Machine(Slots):
         """Does the opener lack its last words, so that only a tool's name makes a call?"""
         return "".join(self._buf[self._pos : self._pos + self._skip].split()) in self.SHORT_OPENERS
 
-    def _call_otherwise(self) -> bool | None:
+    def _irregular_call(self) -> bool | None:
         raise NotImplementedError
 
-    def _left_over(self, kind: str) -> str:
+    def _drop_left_over(self, kind: str) -> str:
         raise NotImplementedError
 
-    def _text_follows(self) -> None:
+    def _note_following_text(self) -> None:
         """Report text in the place of a call's closer, if it could be the arguments that the call lacks."""
 
 
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "last")
-LEFT_SIGNS = Pattern(r"[\"']?[}\])]{1,4}|`{1,3}")
+LEFT_OVER_BRACKET = Pattern(r"[\"']?[}\])]{1,4}|`{1,3}")
 LEFT_IN_CALL = Pattern(r"[\"']?[}\])]{0,4}[,;]")  # and before the closer that a call lacks
 
 
@@ -2824,9 +2832,9 @@ class Repairs(Machine):
     HEADER_TEXTS: ClassVar[Pattern] = Pattern("(?!)")
     LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may be in the place of a closer
 
-    def _call_otherwise(self) -> bool | None:
+    def _irregular_call(self) -> bool | None:
         """Read a call whose header differs from the template's; None if it is no call."""
-        other = self._header_otherwise()
+        other = self._irregular_header()
         if other is None:
             return False
         if other[0]:
@@ -2835,12 +2843,12 @@ class Repairs(Machine):
             self._open_call(other[0])
             self._begin_arguments()
             return True
-        if self._once:
+        if self._second_reading_failed:
             return None
         self._state = type(self)._second_reading
         return True
 
-    def _header_otherwise(self) -> tuple[str, int] | None:
+    def _irregular_header(self) -> tuple[str, int] | None:
         """Return the tool that an irregular header names, and where its arguments begin.
 
         ("", 0) if it names none; None if more input is needed.
@@ -2851,10 +2859,10 @@ class Repairs(Machine):
             part, word = self.HEADER_TEXTS.match(buf, pos), ONE_WORD.match(buf, pos)
             sure = part is not None and part.end() > pos + 1
             if pos < len(buf) and name and not sure and self._arguments_begin(pos):
-                return None if not self._final and self._may_go_on(pos) else (name, pos)
+                return None if not self._final and self._header_may_continue(pos) else (name, pos)
             end = word.end() if word is not None and (part is None or word.end() > part.end()) else 0
             end = end or (part.end() if part is not None else pos)
-            if not self._final and (end == len(buf) or self._may_go_on(pos)):
+            if not self._final and (end == len(buf) or self._header_may_continue(pos)):
                 return None
             if end == pos:
                 break
@@ -2869,11 +2877,11 @@ class Repairs(Machine):
             pos = next_char(buf, end)
         return (name, len(buf)) if name and self._final and pos == len(buf) else ("", 0)
 
-    def _may_go_on(self, pos: int) -> bool:
+    def _header_may_continue(self, pos: int) -> bool:
         """Return whether the following text begins one of the texts of a header."""
         rest = self._buf[pos : pos + NAME_LIMIT]
-        begun = any(len(text) > len(rest) and text.startswith(rest) for text in self.HEADER_PARTS)
-        return begun or self.AFTER_CALL.prefix_of(self._buf, pos) != ""
+        may_continue = any(len(text) > len(rest) and text.startswith(rest) for text in self.HEADER_PARTS)
+        return may_continue or self.AFTER_CALL.prefix_of(self._buf, pos) != ""
 
     def _arguments_begin(self, pos: int) -> bool:
         """Return whether the arguments of a call begin here, or the call ends."""
@@ -2887,14 +2895,14 @@ class Repairs(Machine):
         """Read a text that opens like a call up to the end of that call, as a whole."""
         buf, start = self._buf, self._pos + self._skip
         if not may_be_calls(buf[start : start + NAME_LIMIT], self._tools, ()):
-            return self._read_once()
+            return self._restore_first_reading()
         mark = self.BREAKS.find(buf, start)
         if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
             return False
         end = len(buf) if mark is None else mark.start
         found = calls_in(buf[start:end], self._tools)
         if not found:
-            return self._read_once()
+            return self._restore_first_reading()
         self._note("other_form_of_calls", "calls that are not written as the template does")
         self._pos = end
         for name, arguments in found:
@@ -2903,23 +2911,23 @@ class Repairs(Machine):
             self._close_call()
         return True
 
-    def _read_once(self) -> bool:
+    def _restore_first_reading(self) -> bool:
         """Return to the result of the first reading: the second found no call."""
-        self._once, self._state = True, type(self)._call
+        self._second_reading_failed, self._state = True, type(self)._call
         return True
 
-    def _text_follows(self) -> None:
+    def _note_following_text(self) -> None:
         at, texts = next_char(self._buf, self._pos), self._out.texts["arguments"]
-        if at < len(self._buf) and LEFT_SIGNS.match(self._buf, at) is None:
+        if at < len(self._buf) and LEFT_OVER_BRACKET.match(self._buf, at) is None:
             self._out.flush()
             if is_empty_object("".join(texts)):
-                self._lost("no_argument", "text follows the empty arguments of a call without a closer")
+                self._note_lost_text("no_argument", "text follows the empty arguments of a call without a closer")
 
     def _left_sign(self, start: int) -> Any:
         left = LEFT_IN_CALL.match(self._buf, start) if self._unclosed else None
-        return left or LEFT_SIGNS.match(self._buf, start)
+        return left or LEFT_OVER_BRACKET.match(self._buf, start)
 
-    def _left_over(self, kind: str) -> str:
+    def _drop_left_over(self, kind: str) -> str:
         """Skip a superfluous bracket after a call, or an opener in the place of a closer, at the end of the calls.
 
         "no": there is none; "more": more input is needed; "dropped": it was skipped.
@@ -2962,7 +2970,7 @@ class Objects(Repairs):
     def _begin_arguments(self) -> None:
         self._state = type(self)._arguments
 
-    def _lack_of_arguments(self, pos: int) -> str:
+    def _expected_arguments(self, pos: int) -> str:
         buf, start = self._buf, next_char(self._buf, pos)
         if start == len(buf):
             return "" if self._final else "more"
@@ -2973,20 +2981,20 @@ class Objects(Repairs):
             closed = self.AFTER_CALL.match(buf, start)
             if closed is not None and closed.kind == "call":
                 return ""
-        begun = match is None or (match.lastindex == 3 and buf[start:] in self.STYLES[0].begins)
-        return self._lack_of("the arguments", start, begun)
+        may_continue = match is None or (match.lastindex == 3 and buf[start:] in self.STYLES[0].prefixes)
+        return self._expected_unless_closed("the arguments", start, may_continue)
 
     def _opens_arguments(self, pos: int) -> bool:
         match = self.STYLES[0].token.match(self._buf, pos)
         return match is not None and self.STYLES[0].tokens.get(match.group(), "") == "{"
 
     def _arguments(self) -> bool:
-        # arguments = object | string that holds an object
+        # arguments = object | string that contains an object
         if self._reader is None:
             self._skip_space()
             start = next_char(self._buf, self._pos)
-            if self.READ_AGAIN and (self._tools or self._buf[start : start + 1] in "`"):
-                other = self._otherwise(start)
+            if self.REREADS_CALLS and (self._tools or self._buf[start : start + 1] in "`"):
+                other = self._irregular_arguments(start)
                 if other is not None:
                     return other
                 start = next_char(self._buf, self._pos)
@@ -2998,7 +3006,7 @@ class Objects(Repairs):
                     self._out.emit("arguments", "{}")
                     return self._close_call()
             match = self.STYLES[0].token.match(self._buf, start)
-            begins = match is not None and match.lastindex == 3 and self._buf[start:] in self.STYLES[0].begins
+            begins = match is not None and match.lastindex == 3 and self._buf[start:] in self.STYLES[0].prefixes
             if match is None or (begins and not self._final):
                 return False
             self._written = self.STYLES[0].tokens.get(match.group(), "")
@@ -3014,9 +3022,9 @@ class Objects(Repairs):
             self._out.emit("arguments", reader.take())
         elif not reader.want:
             self._emit_arguments(reader.take())
-        return self._value_is_over(reader) and self._close_call()
+        return self._value_has_ended(reader) and self._close_call()
 
-    def _otherwise(self, start: int) -> bool | None:
+    def _irregular_arguments(self, start: int) -> bool | None:
         """Read a fence around the arguments, or arguments in another form; return None if there is neither."""
         buf, name = self._buf, self._out.calls[-1][0]
         rest = buf[start : start + 128]
@@ -3151,7 +3159,7 @@ class CallReader(Reader):
 
 class CallObjects(Repairs):
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]]  # ("*",) is a name that is the key
-    OPENED: ClassVar[str] = ""  # the text that the object opens with
+    OBJECT_OPENER: ClassVar[str] = ""  # the text that the object opens with
     CLOSERS: ClassVar[Sequence[str]] = ()
 
     def _call(self) -> bool:
@@ -3160,8 +3168,8 @@ class CallObjects(Repairs):
             _, end, expected = self._slots(self._pos + self._skip, self.HEADER)
             if expected:
                 return expected != "more" and self._no_call(expected)
-            if self._others:
-                self._note_others()
+            if self._slot_diagnostics:
+                self._note_slot_diagnostics()
             self._skip = end - self._pos
         self._begin_object()
         return True
@@ -3169,21 +3177,21 @@ class CallObjects(Repairs):
     _failed = ("", 0)  # what was expected of an object, and how much of it was read
     _object_at = 0  # where it began, after its opener
 
-    def _left_over(self, kind: str) -> str:
-        if self.READ_AGAIN and kind == "" and self._unclosed:
+    def _drop_left_over(self, kind: str) -> str:
+        if self.REREADS_CALLS and kind == "" and self._unclosed:
             # Another object in the same pair of markers.
             start = next_char(self._buf, self._pos)
             start = next_char(self._buf, start + (self._buf[start : start + 1] in COMMAS))
             if start == len(self._buf) and not self._final:
                 return "more"
-            if self._buf.startswith(self.OPENED, start):
+            if self._buf.startswith(self.OBJECT_OPENER, start):
                 self._note("call_not_opened", "another call without its opener")
                 self._pos, self._skip = start, 0
                 self._try_call("content")
                 return "dropped"
-        return super()._left_over(kind)
+        return super()._drop_left_over(kind)
 
-    def _text_follows(self) -> None:
+    def _note_following_text(self) -> None:
         """What follows the object of a call is none of its arguments."""
 
     def _begin_object(self) -> None:
@@ -3191,17 +3199,17 @@ class CallObjects(Repairs):
         self._state = type(self)._object
         end = self._pos + self._skip
         # The opening of the object stays in the buffer if the opener ends with it.
-        end -= len(self.OPENED) * self._buf.endswith(self.OPENED, self._pos, end)
+        end -= len(self.OBJECT_OPENER) * self._buf.endswith(self.OBJECT_OPENER, self._pos, end)
         self._raw, self._raw_base = [self._buf[self._pos : end]], self._base + self._pos  # while it may still be text
         self._object_at = end - self._pos
         self._pos, self._space = end, ""
         self._written = ""
-        self._named = self._beside = False  # and arguments next to the name
-        self._unknown = False  # fields may hold the arguments
+        self._has_name = self._arguments_next_to_name = False  # and arguments next to the name
+        self._unknown = False  # fields may contain the arguments
         self._others_found: list[str] = []  # the values of unknown fields
         # Whether another object is around the arguments, so that they are read as a whole; None: their first key shows.
-        self._wrapped = None if self.READ_AGAIN and self._tools else False
-        self._early: str | None = None  # arguments that came before the name
+        self._wrapped = None if self.REREADS_CALLS and self._tools else False
+        self._arguments_before_name: str | None = None  # arguments that came before the name
         self._call_id: str | None = None
         self._reader = reader = CallReader(self.STYLES, self.BREAKS)
         reader.fields = self.FIELDS
@@ -3213,14 +3221,14 @@ class CallObjects(Repairs):
             start = self._pos
             self._pos = reader.read(self._buf, start, self._final)
             more, reader.pause, event, reader.event = reader.pause, False, reader.event, ""
-            if not self._named:
+            if not self._has_name:
                 self._raw.append(self._buf[start : self._pos])
-                if reader.repair and not self.DISTINCT:
+                if reader.repair and not self.OPENER_IS_UNAMBIGUOUS:
                     return self._no_object("the object of a call")
             if "arguments" in (event, reader.role) and self._written != "done":
                 self._written = self._written or "".join(reader.out)[:1]
                 passed = self._wrapped is False or not self._waits_for_key(reader, event)
-                if self._named and self._written == "{" and passed:
+                if self._has_name and self._written == "{" and passed:
                     self._out.emit("arguments", reader.take())
                     self._in_string(reader)
             if event and not self._member(reader, event):
@@ -3231,7 +3239,7 @@ class CallObjects(Repairs):
 
     def _waits_for_key(self, reader: CallReader, event: str) -> bool:
         """Return whether the arguments are not passed on yet, as another object is, or may be, around them."""
-        if self._wrapped is None and self._named:
+        if self._wrapped is None and self._has_name:
             text = "".join(reader.out)
             if not event and PART_OF_FIRST_KEY.fullmatch(text):
                 return True
@@ -3245,25 +3253,27 @@ class CallObjects(Repairs):
         """Handle a key or the value of a field; return False if this is no call after all."""
         text = "" if event == "key" else reader.take().removeprefix('"": ')
         is_text = text[:1] == '"'
-        if event == "key" and self.FIELDS.get(("*",)) and len(reader.stack) == 1 and not self._named:
-            return self._is_named(reader.path[0])
-        if event == "key" and not self._named and not self.DISTINCT:
+        if event == "key" and self.FIELDS.get(("*",)) and len(reader.stack) == 1 and not self._has_name:
+            return self._accept_name(reader.path[0])
+        if event == "key" and not self._has_name and not self.OPENER_IS_UNAMBIGUOUS:
             path = tuple(reader.path)
             return any(field[: len(path)] == path for field in self.FIELDS) or self._no_object("a known field", False)
         usual = len(reader.path) == len(next(iter(self.FIELDS)))  # elsewhere, a value that is no name means nothing
-        if event == "name" and not self._named and (is_text or usual):
-            return self._is_named(text_of(text) if is_text else "")
+        if event == "name" and not self._has_name and (is_text or usual):
+            return self._accept_name(text_of(text) if is_text else "")
         if event == "id" and self._call_id is None:
             self._call_id = text_of(text) if is_text else text
-            if self._named:
+            if self._has_name:
                 self._out.set_id(self._call_id or "")
-        elif event == "other" and self.READ_AGAIN and self._is_argument(reader):
-            self._out.emit("arguments", f'{", " if self._beside else "{"}"{escaped(reader.path[0])}": {text}')
-            self._beside = True
-        elif event == "arguments" and self._written != "done" and not self._beside:
-            if self._named:
+        elif event == "other" and self.REREADS_CALLS and self._is_argument(reader):
+            self._out.emit(
+                "arguments", f'{", " if self._arguments_next_to_name else "{"}"{escaped(reader.path[0])}": {text}'
+            )
+            self._arguments_next_to_name = True
+        elif event == "arguments" and self._written != "done" and not self._arguments_next_to_name:
+            if self._has_name:
                 self._emit_arguments(self._without_wrapper(text) if self._wrapped else text)
-            self._early, self._written = text, "done"
+            self._arguments_before_name, self._written = text, "done"
         elif event != "key":
             other = event == "other"
             what = ("unknown" if other else "repeated") + " field " + reader.path[-1]
@@ -3274,46 +3284,46 @@ class CallObjects(Repairs):
 
     def _is_argument(self, reader: CallReader) -> bool:
         """Return whether a member next to the name is one of the arguments."""
-        if not self._named or self._early is not None or len(reader.path) != 1:
+        if not self._has_name or self._arguments_before_name is not None or len(reader.path) != 1:
             return False
         schema = self._tools.get(self._out.calls[-1][0])
         found = reader.path[0] in (keys_of(schema, schema) or ())
-        if found and not self._beside:
+        if found and not self._arguments_next_to_name:
             self._note("arguments_next_to_name", "the arguments are next to the name")
         return found
 
     def _no_arguments(self) -> str:
         """Return the text that ends arguments without an object."""
-        return "}" if self._beside else "{}"
+        return "}" if self._arguments_next_to_name else "{}"
 
-    def _is_named(self, name: str) -> bool:
+    def _accept_name(self, name: str) -> bool:
         if not name.strip() or ("\n" in name and name not in self._tools):
             return self._no_object("a name", False)
         written = name
-        if self.NAMES_ALIKE:
+        if self.CORRECTS_TOOL_NAMES:
             name = tool_named(name, self._tools)
-        odd = self.READ_AGAIN and self._tools and name not in self._tools and not NO_NAME.isdisjoint(name)
-        if odd or (not self.DISTINCT and self._tools and name not in self._tools):
+        odd = self.REREADS_CALLS and self._tools and name not in self._tools and not NO_NAME.isdisjoint(name)
+        if odd or (not self.OPENER_IS_UNAMBIGUOUS and self._tools and name not in self._tools):
             return self._no_object("the name of a tool", False)
-        self._named = True
+        self._has_name = True
         self._raw = []
-        if self.NAMES_ALIKE and name != written:
+        if self.CORRECTS_TOOL_NAMES and name != written:
             self._note("tool_name_corrected", f"the tool {name} is called as {written}")
         self._open_call(name, self._call_id)
-        if self._early:
-            self._written = self._early[0]
-            self._emit_arguments(self._without_call(name, self._early))
+        if self._arguments_before_name:
+            self._written = self._arguments_before_name[0]
+            self._emit_arguments(self._without_call(name, self._arguments_before_name))
             self._written = "done"
         return True
 
     def _without_call(self, name: str, text: str) -> str:
         """The arguments of a tool; of a whole call in their place, that call's."""
-        keys = keys_of(self._tools.get(name), self._tools.get(name)) if self.READ_AGAIN and text[:1] == "{" else None
+        keys = keys_of(self._tools.get(name), self._tools.get(name)) if self.REREADS_CALLS and text[:1] == "{" else None
         if keys is None or keys.intersection(found := json.loads(text)) or not found:
             return text
         inside = self._without_wrapper(text)
         if inside == text:
-            self._lost("arguments_of_other_tool", "the arguments are not those of " + name)
+            self._note_lost_text("arguments_of_other_tool", "the arguments are not those of " + name)
         return inside
 
     def _without_wrapper(self, text: str) -> str:
@@ -3324,7 +3334,7 @@ class CallObjects(Repairs):
         self._note("call_as_arguments", "a whole call, or another object, around the arguments")
         return inside
 
-    def _again(self, expected: str) -> None:
+    def _start_second_reading(self, expected: str) -> None:
         """Go back to the beginning of the object, for a second reading."""
         raw = "".join(self._raw)
         self._buf, self._base = raw + self._buf[self._pos :], self._raw_base
@@ -3332,47 +3342,47 @@ class CallObjects(Repairs):
         self._failed = (expected, len(raw))
         self._reader, self._state = None, type(self)._second_reading
 
-    def _read_once(self) -> bool:
+    def _restore_first_reading(self) -> bool:
         expected, size = self._failed
-        self._once, self._raw = True, [self._buf[self._pos : self._pos + size]]
+        self._second_reading_failed, self._raw = True, [self._buf[self._pos : self._pos + size]]
         self._pos += size
-        self._give_back(expected)
-        self._once = False
+        self._keep_object_as_text(expected)
+        self._second_reading_failed = False
         return True
 
     def _no_object(self, expected: str, result: bool = True) -> bool:
-        if self.READ_AGAIN and self._tools and not self._once:
-            self._again(expected)
+        if self.REREADS_CALLS and self._tools and not self._second_reading_failed:
+            self._start_second_reading(expected)
         else:
-            self._give_back(expected)
+            self._keep_object_as_text(expected)
         return result
 
-    def _give_back(self, expected: str) -> None:
+    def _keep_object_as_text(self, expected: str) -> None:
         """Return the object's text as content."""
         self._note("not_a_call", "not a call: expected " + expected)
         text = "".join(self._raw)
-        self._out.emit(self._back_kind, text if self._echo else text[max(0, -self._raw_base) :])
+        self._out.emit(self._kind_before_call, text if self._echo else text[max(0, -self._raw_base) :])
         self._raw, self._reader = [], None
-        self._literal, self._fresh, self._line_start, self._unclosed = True, False, False, False
-        self._state = self._back
+        self._after_failed_call, self._only_space_so_far, self._line_start, self._unclosed = True, False, False, False
+        self._state = self._state_before_call
 
-    def _cut_object(self) -> None:
+    def _end_truncated_object(self) -> None:
         """Handle an output that ends before the call has a name: the rest is dropped unless it could be text."""
         text = "".join(self._raw) + self._buf[self._pos :]
         if not any(closer.strip() in text for closer in self.CLOSERS):
-            if self.DISTINCT:
-                self._raw, self._pos, self._back_kind = [text], len(self._buf), "trailing"
-            self._cut(*ENDS_IN_CALL)
+            if self.OPENER_IS_UNAMBIGUOUS:
+                self._raw, self._pos, self._kind_before_call = [text], len(self._buf), "trailing"
+            self._note_truncation(*ENDS_IN_CALL)
         self._no_object("the rest of the call")
 
     def _end_object(self, reader: Reader) -> bool:
-        if not self._named:
+        if not self._has_name:
             return self._no_object("a name")
-        if self._early is None:
-            found = None if self._beside or len(self._others_found) != 1 else self._others_found[0]
-            inside = arguments_of(self._out.calls[-1][0], found, self._tools) if found and self.READ_AGAIN else None
+        if self._arguments_before_name is None:
+            found = None if self._arguments_next_to_name or len(self._others_found) != 1 else self._others_found[0]
+            inside = arguments_of(self._out.calls[-1][0], found, self._tools) if found and self.REREADS_CALLS else None
             self._out.emit("arguments", inside or self._no_arguments())
-            self.incomplete = self.incomplete or (self._unknown and not (self._beside or inside))
+            self.incomplete = self.incomplete or (self._unknown and not (self._arguments_next_to_name or inside))
         if reader.repair:
             self._note("call_repaired", "call: " + reader.repair)
             self._repaired = True
@@ -3381,9 +3391,9 @@ class CallObjects(Repairs):
 
     def _finish(self) -> None:
         reader, self._reader = self._reader, None
-        self._once = True  # there is nothing more to read
-        if reader is not None and not self._named:
-            self._cut_object()
+        self._second_reading_failed = True  # there is nothing more to read
+        if reader is not None and not self._has_name:
+            self._end_truncated_object()
         elif isinstance(reader, CallReader):
             role = reader.role
             if role == "arguments" and self._written != "done":
@@ -3391,11 +3401,11 @@ class CallObjects(Repairs):
                 reader.out = [reader.close()]
             if role in ("arguments", "other"):
                 self._member(reader, role)
-            self._out.emit("arguments", self._no_arguments() if self._early is None else "")
+            self._out.emit("arguments", self._no_arguments() if self._arguments_before_name is None else "")
         super()._finish()
 
 
-class UsualObjects(CallObjects):
+class CanonicalOrderCalls(CallObjects):
     """Reads call objects in JSON whose name comes before the arguments; the usual beginning is read at once."""
 
     HEAD: ClassVar[Pattern]  # the usual beginning of the object, up to the name
@@ -3409,7 +3419,7 @@ class UsualObjects(CallObjects):
             self._pos, self._call_id = head.end(), head.groupdict().get("id")
             self._raw.append(head[0])
             self._reader.go_to(self.USUAL_KEYS[0])
-            if self._is_named(head["name"]):
+            if self._accept_name(head["name"]):
                 self._state = type(self)._to_arguments
 
     def _to_arguments(self) -> bool:
@@ -3417,12 +3427,12 @@ class UsualObjects(CallObjects):
         buf, text, end, reader = self._buf, self.TO_ARGUMENTS, self._pos + len(self.TO_ARGUMENTS), self._reader
         if not buf.startswith(text, self._pos) and text.startswith(buf[self._pos :]) and not self._final:
             # Nothing can be decided before all of it has arrived.
-            self._undecided, self._undecided_from = text[:-1].startswith, self._pos
+            self._is_still_ambiguous, self._ambiguous_from = text[:-1].startswith, self._pos
             return False
         if self._wrapped is None and buf.startswith(text, self._pos):
             key = FIRST_KEY.match(buf, end - 1)
             if key is None and not self._final and PART_OF_FIRST_KEY.fullmatch(buf, end - 1):
-                self._undecided, self._undecided_from = PART_OF_FIRST_KEY.fullmatch, end - 1
+                self._is_still_ambiguous, self._ambiguous_from = PART_OF_FIRST_KEY.fullmatch, end - 1
                 return False
             self._wrapped = self._is_wrapper(key)
         self._state = type(self)._object
@@ -3446,8 +3456,8 @@ class UsualObjects(CallObjects):
 
     def _object(self) -> bool:
         reader = self._reader
-        both = self._named and not self._wrapped and self._buf.startswith("}}", self._pos)
-        if both and isinstance(reader, CallReader) and reader.may_close(self._early):
+        both = self._has_name and not self._wrapped and self._buf.startswith("}}", self._pos)
+        if both and isinstance(reader, CallReader) and reader.may_close(self._arguments_before_name):
             self._pos += 2
             self._out.emit("arguments", reader.take() + "}")
             self._reader = None
@@ -3464,7 +3474,7 @@ class Pairs(Repairs):
     PAIR: ClassVar[tuple[tuple[str, Scanner, str], ...]]
     PAIR_OPENS: ClassVar[bool] = True  # a pair begins with a marker of its own
     RESUMES: ClassVar[bool] = False  # and that marker alone shows, after text that is no pair, that a pair begins
-    KEY_SIGNS: ClassVar[Any] = None  # texts that stand for characters in keys
+    KEY_ESCAPES: ClassVar[Any] = None  # texts that stand for characters in keys
     ODD_NAMES: ClassVar[bool] = True
     AROUND_KEY: ClassVar[Any] = ()  # the texts before a key and after it, of which some may be missing
     _count = 0
@@ -3477,16 +3487,16 @@ class Pairs(Repairs):
         self._count, self._ends_in_text = 0, False
         self._state = type(self)._pairs
 
-    def _lack_of_arguments(self, pos: int) -> str:
+    def _expected_arguments(self, pos: int) -> str:
         buf, start = self._buf, next_char(self._buf, pos)
         if self.BETWEEN.match(buf, start) is not None:
             return ""
         if start == len(buf):
             return "" if self._final else "more"
-        return self._lack_of("an argument", start, self.BETWEEN.prefix_of(buf, start) != "")
+        return self._expected_unless_closed("an argument", start, self.BETWEEN.prefix_of(buf, start) != "")
 
-    def _may_go_on(self, pos: int) -> bool:
-        return super()._may_go_on(pos) or self.BETWEEN.prefix_of(self._buf, pos) != ""
+    def _header_may_continue(self, pos: int) -> bool:
+        return super()._header_may_continue(pos) or self.BETWEEN.prefix_of(self._buf, pos) != ""
 
     def _opens_arguments(self, pos: int) -> bool:
         return self.BETWEEN.match(self._buf, pos) is not None or self._buf.startswith("{", pos)
@@ -3510,15 +3520,15 @@ class Pairs(Repairs):
             and self._final
             and self.BETWEEN.is_truncated(self._buf, next_char(self._buf, self._pos), PAIR_KINDS)
         ):
-            return self._cut_off()
-        if self.READ_AGAIN and self._count == 0 and self._tools and kind in ("", "pair"):
+            return self._drop_truncated_call()
+        if self.REREADS_CALLS and self._count == 0 and self._tools and kind in ("", "pair"):
             other = self._object_for_pairs()
             if other is not None:
                 return other
         if kind in ("end", "next"):
             return self._end_pairs(kind)
         if self.PAIR_OPENS and kind != "pair":
-            other = self._pair_otherwise() if self.AROUND_KEY and self._tools else None
+            other = self._irregular_pair() if self.AROUND_KEY and self._tools else None
             return self._no_pair() if other is None else other
         return self._pair(self._mark.end if self.PAIR_OPENS else self._pos, ", " if self._count else "{")
 
@@ -3551,24 +3561,24 @@ class Pairs(Repairs):
             return self._no_pair()
         schema = self._schema() if self._tools else None
         odd = self._tools and self.AROUND_KEY and (expected or is_odd_key(values["key"], schema))
-        other = self._pair_otherwise() if odd and expected != "more" else None
+        other = self._irregular_pair() if odd and expected != "more" else None
         if other is not None:
             return other
         if expected == "end":
-            return self._cut_off()
+            return self._drop_truncated_call()
         if expected:
             return self._no_pair()
         key = values["key"]
-        if self.KEY_SIGNS:
-            key = self.KEY_SIGNS.plain(key)
-        bare = without_quotes(key, schema) if schema and self.READ_AGAIN else key
+        if self.KEY_ESCAPES:
+            key = self.KEY_ESCAPES.unescape(key)
+        bare = without_quotes(key, schema) if schema and self.REREADS_CALLS else key
         respelled = self.PAIR_OPENS and self._mark.ambiguous >= SPELLED_OTHERWISE
-        if self._others or odd or respelled or key != bare:
+        if self._slot_diagnostics or odd or respelled or key != bare:
             self._pos = next_char(self._buf, self._pos)  # diagnostics are about the pair, in any chunking
         if respelled:
             self._note_spelling()
-        if self._others:
-            self._note_others()
+        if self._slot_diagnostics:
+            self._note_slot_diagnostics()
         if odd:
             self.incomplete = True
             self._note("markup_in_key", "an argument has a name that holds markup")
@@ -3584,11 +3594,11 @@ class Pairs(Repairs):
     def _schema(self) -> object:
         return self._tools.get(self._out.calls[-1][0])
 
-    def _pair_otherwise(self) -> bool | None:
+    def _irregular_pair(self) -> bool | None:
         """A pair whose opener, or the end of whose key, is missing or other than it should be: the schema knows the
         key.  None where there is none."""
         start = next_char(self._buf, self._pos)
-        found = self._key_otherwise(start)
+        found = self._irregular_key(start)
         if found is None:
             return False
         key, _, end = found
@@ -3596,7 +3606,7 @@ class Pairs(Repairs):
             return None
         self._pos = start  # diagnostics are about the pair, in any chunking
         if self.PAIR_OPENS and found[1] == start:
-            self._lost("argument_not_opened", f"the argument {key} is not opened")
+            self._note_lost_text("argument_not_opened", f"the argument {key} is not opened")
         else:
             self._note("other_form_of_argument", f"the argument {key} is not written as the template does")
         self._pos, self._space = end, self.PAIR[-1][1].markers[0][3]
@@ -3605,8 +3615,8 @@ class Pairs(Repairs):
         self._begin_value(key, "")
         return True
 
-    def _key_otherwise(self, start: int) -> tuple[str, int, int] | None:
-        """Return a key of the schema, where it stands, and where its value begins, in a pair that is not written as the
+    def _irregular_key(self, start: int) -> tuple[str, int, int] | None:
+        """Return a key of the schema, where it is, and where its value begins, in a pair that is not written as the
         template does.  The key is "" where there is no such pair; None: more input is needed."""
         buf, keys = self._buf, properties_of(self._schema())
         head, after, width = self.AROUND_KEY
@@ -3632,7 +3642,7 @@ class Pairs(Repairs):
         start, mark = next_char(self._buf, self._pos), self._after_no_pair()
         if mark is None:
             return self._final and self._end_pairs("")
-        self._lost("no_argument", NO_PAIR)
+        self._note_lost_text("no_argument", NO_PAIR)
         self._pos, self._space = start, ""
         self._text("content", start + len(self._buf[start : mark.start].rstrip()))
         return True
@@ -3649,15 +3659,15 @@ class Pairs(Repairs):
     def _key_of(self, comma: str, key: str) -> str:
         return comma + '"' + escaped(key) + '": '
 
-    def _text_follows(self) -> None:
+    def _note_following_text(self) -> None:
         if not self._ends_in_text:
-            super()._text_follows()
+            super()._note_following_text()
 
     def _end_pairs(self, kind: str) -> bool:
         if not kind and self._final and not self._buf[self._pos :].strip():
             return False
         if not kind:
-            self._lost("no_argument", NO_PAIR)
+            self._note_lost_text("no_argument", NO_PAIR)
         self._ends_in_text = not kind
         self._out.emit("arguments", "}" if self._count else "{}")
         return self._close_call()
@@ -3674,7 +3684,7 @@ class QuotedPairs(Pairs):
     FOLLOW: ClassVar[tuple[Pattern, Pattern]]
 
     def _begin_value(self, key: str, word: str) -> None:
-        self._reader = FollowedReader(self.STYLES, self.BREAKS)
+        self._reader = LookaheadReader(self.STYLES, self.BREAKS)
         self._reader.follow = self.FOLLOW
         self._state = type(self)._value
 
@@ -3684,7 +3694,7 @@ class QuotedPairs(Pairs):
             return False
         self._pos, self._wanted = reader.read(self._buf, self._pos, self._final), reader.wanted
         self._out.emit("arguments", reader.take())
-        if not self._value_is_over(reader):
+        if not self._value_has_ended(reader):
             return False
         self._state = type(self)._pairs
         return True
@@ -3714,7 +3724,7 @@ class ValueWords(dict):  # type: ignore[type-arg]
 
     def __init__(self, words: dict[str, str]) -> None:
         super().__init__(words)
-        self.begun = {word[:end] for word in words for end in range(1, len(word) + 1)}
+        self.prefix = {word[:end] for word in words for end in range(1, len(word) + 1)}
 
 
 class Closer:
@@ -3848,15 +3858,15 @@ def nested_or_repaired(text: str) -> str | None:
     return found
 
 
-class Synchronized:
+class ValueOrCallEnd:
     """Finds the end of a raw value, or the end of the call with the text that may follow it if the closer is missing.
 
-    `close` matches the latter, and begins with `sign`; `begun` matches its possible beginning at the end of the
+    `close` matches the latter, and begins with `sign`; `prefix` matches its possible beginning at the end of the
     buffer.  A line end before it is no part of the value.
     """
 
-    def __init__(self, end: Closer | KnownPairs | Scanner, close: Pattern, begun: Pattern, sign: str) -> None:
-        self.end, self.close, self.begun, self.sign = end, close, begun, sign
+    def __init__(self, end: Closer | KnownPairs | Scanner, close: Pattern, prefix: Pattern, sign: str) -> None:
+        self.end, self.close, self.prefix, self.sign = end, close, prefix, sign
 
     def find(self, buf: str, pos: int) -> Match | None:
         mark = self.end.find(buf, pos)
@@ -3866,13 +3876,13 @@ class Synchronized:
         return Match("lost", match.start(), match.start(), "\n" * (buf[match.start() - 1 : match.start()] == "\n"))
 
     def partial_match(self, buf: str, pos: int) -> int:
-        match = self.begun.search(buf, max(pos, len(buf) - LOOK_BACK))
+        match = self.prefix.search(buf, max(pos, len(buf) - LOOK_BACK))
         partial = self.end.partial_match(buf, pos)
         start: int = partial if match is None else min(partial, match.start())
         return start - (start > pos and buf[start - 1] == "\n")
 
     def safe_prefix_end(self, text: str) -> int:
-        if self.sign in text and (self.begun.search(text) or self.close.search(text)):
+        if self.sign in text and (self.prefix.search(text) or self.close.search(text)):
             return -1
         end = self.end.safe_prefix_end(text)
         return end - (end > 0 and text[end - 1] == "\n")
@@ -3904,7 +3914,7 @@ NUMBER_TYPES = frozenset(["number", "integer"])
 
 class RawPairs(Pairs):
     CALL_CLOSES: ClassVar[tuple[Pattern, Pattern, str] | None] = None  # the end of a value without a closer of its own
-    RETYPED: ClassVar[bool] = False  # a value in another form is converted by the schema
+    CONVERTS_BY_SCHEMA: ClassVar[bool] = False  # a value in another form is converted by the schema
     WORDS: ClassVar[ValueWords]
     AFTER_VALUE: ClassVar[End]
     VALUE_CLOSE: ClassVar[tuple[str, ...]] = ()  # before and after the key, if the closing marker repeats it
@@ -3921,7 +3931,7 @@ class RawPairs(Pairs):
     NEXT_PAIR_OPENER: ClassVar[str] = ""  # the text that such a pair begins with
     LINES: ClassVar[bool] = True  # it starts a line
     NEXT_UNOPENED: ClassVar[str] = ""  # the text after a key that begins a line, where a pair may lack its opener
-    VALUE_SIGNS: ClassVar[Any] = None  # what is written in values for other characters
+    VALUE_ESCAPES: ClassVar[Any] = None  # what is written in values for other characters
     _pending_end = ""  # the end of a value that may be the beginning of such a text
     _end: End
     _closer: End = None  # of which a later one may count; None if the first does
@@ -3961,14 +3971,14 @@ class RawPairs(Pairs):
     def _begin_value(self, key: str, word: str) -> None:
         schema = self._schema()
         types = types_of_member(schema, key) if schema else None
-        self._by_schema = types if self.RETYPED else None  # by the schema alone
+        self._by_schema = types if self.CONVERTS_BY_SCHEMA else None  # by the schema alone
         if self.TYPE_WORDS and word in self.TYPE_WORDS:
             types = typed_as(types, frozenset(self.TYPE_WORDS[word]))
             self._by_schema = self._by_schema if "boolean" in types else None  # 1 is no boolean if it is a number
         end: End = Closer(key.join(self.VALUE_CLOSE)) if self.VALUE_CLOSE else self._end_of_value()
         if self.LAST_CLOSER:
             self._closer = end if self.VALUE_CLOSE else self.AFTER_VALUE
-        return self._begin_raw(types, Synchronized(end, *self.CALL_CLOSES) if self.CALL_CLOSES else end)
+        return self._begin_raw(types, ValueOrCallEnd(end, *self.CALL_CLOSES) if self.CALL_CLOSES else end)
 
     def _begin_raw(self, types: frozenset[str] | None, end: End) -> None:
         self._types, self._end = types, end
@@ -3990,7 +4000,7 @@ class RawPairs(Pairs):
         if self.LAST_CLOSER:
             first = mark
             if mark is not None and mark.kind == "end" and self._closer is not None:
-                goes_on = self._goes_on_as_usual(mark.end)
+                goes_on = self._usual_marker_follows(mark.end)
                 if not goes_on:
                     mark = None if goes_on is None else self._last_closer(mark)
                 undecided = first if mark is None else None
@@ -4002,17 +4012,17 @@ class RawPairs(Pairs):
             partial = mark.start - trailing_overlap(buf[pos : mark.start], mark.lead)
         if mark is None or partial <= mark.start:
             text = buf[pos:partial]
-            if self.VALUE_SIGNS:
-                text = self._meant(text)
+            if self.VALUE_ESCAPES:
+                text = self._unescape(text)
             self._piece(text)
             self._pos = partial
-            if (self._quoted or self._as == "json") and not self.VALUE_SIGNS and self._undecided is None:
-                self._goes_on("arguments" if self._quoted else "value", self._end.safe_prefix_end)
+            if (self._quoted or self._as == "json") and not self.VALUE_ESCAPES and self._is_still_ambiguous is None:
+                self._enter_fast_path("arguments" if self._quoted else "value", self._end.safe_prefix_end)
             return False
         end = mark.start - trailing_overlap(buf[pos : mark.start], mark.lead)
         text = buf[pos:end]
-        if self.VALUE_SIGNS:
-            text = self._meant(text, over=True)
+        if self.VALUE_ESCAPES:
+            text = self._unescape(text, over=True)
         self._piece(text)
         self._pos = end  # the rest of the value is emitted here, in any chunking
         if self.LAST_CLOSER and mark is not first:
@@ -4023,7 +4033,7 @@ class RawPairs(Pairs):
             self._note(*SPELLING)
         self._pos = mark.end if over else mark.start
         if not over and (self.NEXT_PAIR or self.CALL_CLOSES):
-            self._lost("argument_not_closed", "an argument is not closed")
+            self._note_lost_text("argument_not_closed", "an argument is not closed")
         self._state = type(self)._pairs
         return True
 
@@ -4036,7 +4046,7 @@ class RawPairs(Pairs):
                 if mark.ambiguous and not self._final and self._end.partial_match(buf, pos) <= mark.start:
                     break
                 own, self._next_lines = self.AFTER_VALUE, ""
-                self._end = Synchronized(own, *self.CALL_CLOSES) if self.CALL_CLOSES else own
+                self._end = ValueOrCallEnd(own, *self.CALL_CLOSES) if self.CALL_CLOSES else own
                 mark = self._end.find(buf, pos)
                 continue
             if mark.kind == "alike":
@@ -4049,7 +4059,7 @@ class RawPairs(Pairs):
             mark = self._end.find(buf, mark.start + 1)
         return mark, undecided
 
-    def _goes_on_as_usual(self, end: int) -> bool | None:
+    def _usual_marker_follows(self, end: int) -> bool | None:
         """Return whether one of the usual markers comes after a closer that ends at `end`; None: it may, and more input
         is needed."""
         if not self.NEXT_MARK:
@@ -4070,7 +4080,7 @@ class RawPairs(Pairs):
         input is needed."""
         buf, ends, found = self._buf, self.LAST_CLOSER or NO_MARKERS, mark
         while True:
-            follows = self._goes_on_at(next_char(buf, found.end))
+            follows = self._marker_or_key_follows(next_char(buf, found.end))
             if follows is not False:
                 return found if follows else None
             after = ends.find(buf, found.end)
@@ -4082,7 +4092,7 @@ class RawPairs(Pairs):
                 return mark if self.PAIR_OPENS else found
             found = self._closer.match(buf, after.start)
 
-    def _goes_on_at(self, at: int) -> bool | None:
+    def _marker_or_key_follows(self, at: int) -> bool | None:
         """Return whether a marker of the call or a known key comes next; None: more input is needed."""
         buf = self._buf
         if self.USUAL_PAIR and not self._final and self._is_usual(self.USUAL_PAIR, at):
@@ -4100,7 +4110,7 @@ class RawPairs(Pairs):
             return None
         if not (self.NEXT_PAIR and self.AROUND_KEY and self._tools):
             return False
-        known = self._key_otherwise(at)
+        known = self._irregular_key(at)
         if known is None:
             return None
         key, start, _ = known
@@ -4111,22 +4121,26 @@ class RawPairs(Pairs):
         at = next_char(self._buf, mark.end)
         if self.BETWEEN.match(self._buf, at) is not None:
             return True
-        begun = at == len(self._buf) or self.BETWEEN.prefix_of(self._buf, at) != ""
+        may_continue = at == len(self._buf) or self.BETWEEN.prefix_of(self._buf, at) != ""
         if self.NEXT_PAIR and self.AROUND_KEY:  # a pair may lack its opener
             keys, rest = self._keys if self._tools else (), self._buf[at:]
             end = self.NEXT_PAIR[1]
             for key in keys:
                 if rest.startswith(key) and end.match(rest, len(key)) is not None:
                     return True
-                begun = begun or key.startswith(rest) or (rest.startswith(key) and end.prefix_of(rest, len(key)) != "")
-        return None if begun and not self._final else False
+                may_continue = (
+                    may_continue
+                    or key.startswith(rest)
+                    or (rest.startswith(key) and end.prefix_of(rest, len(key)) != "")
+                )
+        return None if may_continue and not self._final else False
 
-    def _meant(self, text: str, *, over: bool = False) -> str:
+    def _unescape(self, text: str, *, over: bool = False) -> str:
         """More of a value, with the characters that other texts stand for; `over`: the value ends with it."""
         text = self._pending_end + text
-        end = len(text) if over else self.VALUE_SIGNS.safe_end(text)
+        end = len(text) if over else self.VALUE_ESCAPES.safe_prefix_end(text)
         self._pending_end = text[end:]
-        return str(self.VALUE_SIGNS.plain(text[:end]))
+        return str(self.VALUE_ESCAPES.unescape(text[:end]))
 
     def _ends_here(self, start: int) -> bool:
         """Return whether the opener of a pair of the schema ends an unclosed value."""
@@ -4151,10 +4165,12 @@ class RawPairs(Pairs):
 
     def _read_as(self, text: str) -> str:
         fits = {"array", "object", "number", "integer", "boolean", "null"} & (self._types or frozenset(JSON_TYPES))
-        if not text or text in self.WORDS.begun:
+        if not text or text in self.WORDS.prefix:
             return "word" if text else ""
         # A value that can't be a string waits for its end.
-        other = "json" if self.RETYPED and self._types is not None and "string" not in self._types else "string"
+        other = (
+            "json" if self.CONVERTS_BY_SCHEMA and self._types is not None and "string" not in self._types else "string"
+        )
         if text[0] in "[{":
             return "json" if ("array" if text[0] == "[" else "object") in fits else other
         number = text[0] in "+-.0123456789" and NUMBER_PART.fullmatch(text) and fits & NUMBER_TYPES
@@ -4184,12 +4200,12 @@ class RawPairs(Pairs):
         if self._types is None and kind == "number" and literal != text.strip():
             fits = False  # 007 is a number only if the schema says so
         fits = fits and literal is not None and literal[0] != '"'
-        if self.RETYPED and not fits and text.strip():
+        if self.CONVERTS_BY_SCHEMA and not fits and text.strip():
             literal = coerced(text, self._types)
             fits = literal is not None
             if fits or (self._types is not None and "string" not in self._types):
                 self._note("argument_of_other_type", "an argument is not written as its type is")
-                # What has lines or brackets may hold more of the call than this value.
+                # What has lines or brackets may contain more of the call than this value.
                 self.incomplete = self.incomplete or (not fits and bool(MORE_THAN_VALUE.search(text.strip())))
         if fits and literal in BITS and self._by_schema == BOOLEAN:
             literal = BITS[literal]
@@ -4203,8 +4219,8 @@ class RawPairs(Pairs):
 
     def _finish(self) -> None:
         if self._open and self._in_value:
-            if self.VALUE_SIGNS and self._pending_end:
-                self._piece(self._meant("", over=True))
+            if self.VALUE_ESCAPES and self._pending_end:
+                self._piece(self._unescape("", over=True))
             if self._out.texts["value"] or self._quoted:
                 self._end_value()
             else:
@@ -4219,7 +4235,7 @@ KEY_GROUP = "(?P<key>"
 ODD_KEY = Pattern(rf"(?=.*[\s=:,(){{}}\[\]])\S(?:[^\n]{{0,{LONGEST_KEY - 2}}}\S)?|")
 
 
-class Guess:
+class LookaheadEnd:
     """Finds the end of a value.  `end` matches at it; `start` matches text that may turn out to be such an end.
 
     The group "key" of `end` is the next argument's: one of `keys`, where these are known.  The groups "name" and
@@ -4232,11 +4248,11 @@ class Guess:
         self.names: Collection[str] | None = None
         self._called = [group for group in ("name", "bare") if group in self.end.groupindex]
 
-    def before(self, keys: Collection[str] | None, names: Collection[str] | None = None) -> Guess:
+    def before(self, keys: Collection[str] | None, names: Collection[str] | None = None) -> LookaheadEnd:
         # A key that isn't a word is searched for literally; `re` caches what it has compiled.
         odd = [key for key in sorted(keys or (), key=len, reverse=True) if ODD_KEY.fullmatch(key) is not None]
         among = "".join(re.escape(key) + "|" for key in odd[:MOST_KEYS])
-        twin = Guess(self.end.pattern.replace(KEY_GROUP, KEY_GROUP + among), self.start.pattern)
+        twin = LookaheadEnd(self.end.pattern.replace(KEY_GROUP, KEY_GROUP + among), self.start.pattern)
         twin.keys, twin.names = keys, names
         return twin
 
@@ -4260,10 +4276,10 @@ class Guess:
 
 
 class GuessedPairs(RawPairs):
-    AFTER_VALUE: ClassVar[Guess]
+    AFTER_VALUE: ClassVar[LookaheadEnd]
     LITERALS: ClassVar[str] = ""  # the quotes of strings that are recognised
     BARE_END: ClassVar[Any] = None  # the end of a value without the quote that the template writes before each
-    SPACED: ClassVar[bool] = False  # white space may be around the end of a key,
+    SPACE_AROUND_KEY_END: ClassVar[bool] = False  # white space may be around the end of a key,
     _spaced = False  # here it precedes that end: white space after it is no part of the value
 
     def _begin_raw(self, types: frozenset[str] | None, end: End) -> None:
@@ -4271,7 +4287,7 @@ class GuessedPairs(RawPairs):
         ends = self.AFTER_VALUE if opened else self.BARE_END
         super()._begin_raw(types, ends.before(keys_of(self._schema(), self._schema()), self._tools))
         self._quotes = self.LITERALS if opened else QUOTES
-        if self.SPACED:
+        if self.SPACE_AROUND_KEY_END:
             before = self._pos - len(self.PAIR[-1][1].markers[0][1]) - 1
             self._spaced = before >= 0 and self._buf[before].isspace()
         if self._quotes:
@@ -4309,8 +4325,8 @@ class GuessedPairs(RawPairs):
         if literal is None or (literal[1] or " ")[0] not in self._quotes:
             return super()._end_value()
         self._in_value = False
-        typed = coerced(literal[1], self._by_schema) if self.RETYPED else None
-        if self.RETYPED and self._by_schema is not None and "string" not in self._by_schema:
+        typed = coerced(literal[1], self._by_schema) if self.CONVERTS_BY_SCHEMA else None
+        if self.CONVERTS_BY_SCHEMA and self._by_schema is not None and "string" not in self._by_schema:
             self._note("argument_of_other_type", "an argument is not written as its type is")
         self._out.emit("arguments", string_in(literal[1]) if typed is None else typed)
         return None
@@ -4368,8 +4384,8 @@ class ElementPairs(RawPairs):
     def _transcript(self) -> PendingTranscript:
         return self._out  # type: ignore[return-value]
 
-    def _goes_on(self, kind: str, plain_to: Callable[[str], int] = len) -> None:
-        super()._goes_on("" if kind == "arguments" and self._transcript.pending else kind, plain_to)
+    def _enter_fast_path(self, kind: str, find_safe_end: Callable[[str], int] = len) -> None:
+        super()._enter_fast_path("" if kind == "arguments" and self._transcript.pending else kind, find_safe_end)
 
     def _key_of(self, comma: str, key: str) -> str:
         member = Pairs._key_of(self, comma, key)  # all arguments are elements themselves
@@ -4491,28 +4507,28 @@ class ElementPairs(RawPairs):
         super()._finish()
 
 
-class Wraps(RawPairs):
+class WrappedValues(RawPairs):
     WRAP: ClassVar[tuple[str, str]]
 
     def _begin_raw(self, types: frozenset[str] | None, end: End) -> None:
         super()._begin_raw(types, end)
-        self._wrap = ""  # open, or none; "": nothing of the value was read
+        self._wrap_state = ""  # open, or none; "": nothing of the value was read
 
     def _value(self) -> bool:
         # value = WRAP[0] text WRAP[1] VALUE_END | text VALUE_END
-        if not self._wrap:
+        if not self._wrap_state:
             self._skip_space()
             start = next_char(self._buf, self._pos)
             opened = self._buf[start : start + len(self.WRAP[0])]
             if opened != self.WRAP[0] and self.WRAP[0].startswith(opened) and not self._final:
                 return False
-            self._wrap = "none"
+            self._wrap_state = "none"
             if opened == self.WRAP[0]:
                 self._pos = start + len(opened)
-                self._wrap, self._as, self._end, self._outer = "open", "string", Closer(self.WRAP[1]), self._end
+                self._wrap_state, self._as, self._end, self._outer = "open", "string", Closer(self.WRAP[1]), self._end
                 self._closer = None
         ended = super()._value()
-        if ended and self._wrap == "open":
+        if ended and self._wrap_state == "open":
             self._state = type(self)._after_wrap
         return ended
 
@@ -4530,10 +4546,10 @@ class Wraps(RawPairs):
 
 class TypedWraps(RawPairs):
     # The text before a value, the types that it stands for, and what ends the value: markers, or the texts before and
-    # after the key if the marker repeats it.  With the text "": the types of values that stand bare.
+    # after the key if the marker repeats it.  With the text "": the types of values that are bare.
     WRAPS: ClassVar[Sequence[tuple[str, Sequence[str], Any]]]
     _key = ""
-    _wrap = ""  # "": nothing of the value was read
+    _wrap_state = ""  # "": nothing of the value was read
 
     def _begin_value(self, key: str, word: str) -> None:
         self._key = key
@@ -4541,16 +4557,16 @@ class TypedWraps(RawPairs):
 
     def _begin_raw(self, types: frozenset[str] | None, end: End) -> None:
         super()._begin_raw(types, end)
-        self._wrap = ""
+        self._wrap_state = ""
 
     def _value(self) -> bool:
         # value = WRAP text WRAP_END | text VALUE_END
-        if not self._wrap:
+        if not self._wrap_state:
             start = next_char(self._buf, self._pos)
             found = self._wrap_at(start)
             if found is None:
                 return False
-            self._wrap = "none"
+            self._wrap_state = "none"
             self._open_wrap(start, *found)
         return super()._value()
 
@@ -4571,10 +4587,10 @@ class TypedWraps(RawPairs):
             self._as = "all" if self._all else "string" if self._types == frozenset(["string"]) else ""
         if not opened:
             return
-        self._pos, self._space, self._wrap = start + len(opened), "", opened
+        self._pos, self._space, self._wrap_state = start + len(opened), "", opened
         end: End = Closer(self._key.join(ends)) if isinstance(ends, tuple) else ends
         self._closer = end if self.LAST_CLOSER else None
-        self._end = Synchronized(end, *self.CALL_CLOSES) if self.CALL_CLOSES else end
+        self._end = ValueOrCallEnd(end, *self.CALL_CLOSES) if self.CALL_CLOSES else end
 
 
 GUARD = chr(0xDFFF)  # a lone surrogate: decoders never return one, and mypyc has no literal for it
@@ -4601,7 +4617,7 @@ class KnownTokens:
         self.width = max(group.width for group in groups)
 
 
-class Guard(Copied):
+class Guard(Copyable):
     """Puts guards into the text of one answer.  Offsets are those of the text as it arrives; `places` are those of the
     guards in the text that is passed on."""
 
@@ -4735,14 +4751,14 @@ class Guard(Copied):
             going_on = self.special and index == 0
             if not going_on:
                 self._unknown, self._unknown_at = "", before + start
-            fresh = max(start, old) if going_on else start
+            only_space = max(start, old) if going_on else start
             while at < len(known) and known[at][0] < end:
                 first, last = known[at]
-                self._add_unknown(text[fresh:first])
+                self._add_unknown(text[only_space:first])
                 self._close_unknown(before + first)
                 self._unknown, self._unknown_at = "", max(before + last, self._unknown_at)
-                fresh, at = max(last, fresh), at + 1
-            self._add_unknown(text[fresh : min(end, stop)])
+                only_space, at = max(last, only_space), at + 1
+            self._add_unknown(text[only_space : min(end, stop)])
             if end < len(text):
                 self._close_unknown(before + min(end, stop))
         if stop < len(text):
@@ -4798,7 +4814,7 @@ class SpecialTokens(Machine):
     TRANSCRIPT: ClassVar[type[Transcript]] = GuardedTranscript
     _guard: Guard | None = None
 
-    def _more_special(self, chunk: str, special: Sequence[Sequence[int]]) -> list[Delta]:
+    def _feed_special(self, chunk: str, special: Sequence[Sequence[int]]) -> list[Delta]:
         """Handle a chunk with known special ranges."""
         guard = self._guard
         if guard is None:
@@ -4806,27 +4822,27 @@ class SpecialTokens(Machine):
             out: Any = self._out
             out.guarded = True
         if guard.ended:
-            return self._behind_end(chunk)
+            return self._feed_after_end(chunk)
         if not self._parts:  # chunks may have been passed on since then that the guard has not seen
-            self._settle()
+            self._flush_fast_path()
             passed = self._base + len(self._buf)
             guard.seen, guard.passed = guard.seen + passed - guard.passed, passed
         text = guard.guarded(chunk, special)
         self._take_notes(guard)
-        deltas = self._more_guarded(text)
+        deltas = self._feed_guarded(text)
         if guard.has_ended():
-            return deltas + self.finish() + self._behind_end(guard.rest)
+            return deltas + self.finish() + self._feed_after_end(guard.rest)
         if guard.tail or guard.special:
-            self._plain_text = self._plain_value = False
+            self._text_fast_path = self._value_fast_path = False
         return deltas
 
-    def _more_guarded(self, text: str) -> list[Delta]:
+    def _feed_guarded(self, text: str) -> list[Delta]:
         """Handle text with guards, which always goes through the states, as does the text after a pending guard."""
-        if self._undecided is not None or self._wanted > len(text):
-            return self._more(text) if text else []
+        if self._is_still_ambiguous is not None or self._wanted > len(text):
+            return self._feed_slowly(text) if text else []
         if GUARD in text or GUARD in self._buf:
             return self._advance(text)
-        return self._more(text) if text else []
+        return self._feed_slowly(text) if text else []
 
     def finish(self) -> list[Delta]:
         """The output has ended: what is new with that."""
@@ -4834,10 +4850,10 @@ class SpecialTokens(Machine):
         if guard is not None and not self._final:
             text = guard.finished()
             self._take_notes(guard)
-            deltas = self._more_guarded(text)
+            deltas = self._feed_guarded(text)
         return deltas + super().finish()
 
-    def _behind_end(self, text: str) -> list[Delta]:
+    def _feed_after_end(self, text: str) -> list[Delta]:
         guard = self._guard
         if guard is not None and text.strip() and not guard.followed:
             guard.followed = True
@@ -4872,8 +4888,8 @@ class SpecialTokens(Machine):
         lacks = self.TOKEN_OPENS and not any(token in opened for token in self.TOKEN_OPENS)
         if lacks and getattr(self._out, "spells_tokens", False) and self._state != type(self)._after_call:
             self._note("not_a_call", "not a call: expected the token " + self.TOKEN_OPENS[0])
-            self._literal = True
-            self._keep(kind)
+            self._after_failed_call = True
+            self._keep_as_text(kind)
             return True
         return super()._try_call(kind)
 
@@ -5341,7 +5357,7 @@ def tokens(usage: Mapping[str, Any] | None, name: str, detail: str = "") -> int:
 
 
 # Members of a request that its response repeats.
-REPEATED = (
+ECHOED_MEMBERS = (
     *("instructions", "max_output_tokens", "max_tool_calls", "metadata", "parallel_tool_calls"),
     *("previous_response_id", "reasoning", "service_tier", "store", "temperature", "text", "tool_choice", "tools"),
     *("top_logprobs", "top_p", "truncation", "user"),
@@ -5447,7 +5463,7 @@ class ResponseAnswer(Answer):
         usual |= {"tool_choice": "auto", "tools": [], "top_p": None}
         return {
             **usual,
-            **{name: self._request[name] for name in REPEATED if self._request.get(name) is not None},
+            **{name: self._request[name] for name in ECHOED_MEMBERS if self._request.get(name) is not None},
             "id": self.id,
             "object": "response",
             "created_at": self.created,
@@ -5472,7 +5488,7 @@ def usage_of_response(usage: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-REASONS = {"stop": "end_turn", "tool_calls": "tool_use", "length": "max_tokens", "content_filter": "refusal"}
+STOP_REASON_OF = {"stop": "end_turn", "tool_calls": "tool_use", "length": "max_tokens", "content_filter": "refusal"}
 
 
 class MessageAnswer(Answer):
@@ -5539,7 +5555,7 @@ class MessageAnswer(Answer):
     def _why(self, reason: str | None) -> tuple[str | None, str | None]:
         if reason == "stop" and isinstance(self.stop, str) and self.stop in self._stop_sequences:
             return "stop_sequence", self.stop
-        return REASONS.get(reason or ""), None
+        return STOP_REASON_OF.get(reason or ""), None
 
     def _usage(self) -> dict[str, int]:
         return {

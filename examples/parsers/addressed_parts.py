@@ -61,7 +61,7 @@ require_runtime(TPLC_VERSION, __name__)
 class StreamParser(RawPairs):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
-    KEEPS_PENDING = True
+    FEED_HOLDS_PENDING = True
     HEADS = ("",)
     ANCHORS = ("<:from assistant",)
     AROUND_REASONING = (("to self:>",), ("<:more:>",))
@@ -69,10 +69,10 @@ class StreamParser(RawPairs):
     AT_LINES = True
     AT_ENDS = True
     ALIKE = True
-    REASONS = True
+    HAS_REASONING = True
     OTHER_SPELLINGS = True
-    CUT_MARKERS = True
-    KEEPS = True
+    DROPS_TRUNCATED_MARKERS = True
+    TEXT_MARKERS = True
     IN_REASONING = Scanner(
         ("last", "#top#", "", "", 0), ("reasoning_end", "<:more:>", "", "", 0), ("end", "<:over:>", "", "", 0),
         ("alike", "\x00<:more:>", "", "", 6), ("end", "\x00<:over:>", "", "", 6),
@@ -93,7 +93,7 @@ class StreamParser(RawPairs):
     REASONING_AGAIN = Scanner(
         ("reasoning", "to self:>", " ", "", 0), find=r"t(o\s{1,64}self:>)", near=r"t(?=[o]|\Z)", width=74, leads=" "
     )
-    DISTINCT = False
+    OPENER_IS_UNAMBIGUOUS = False
     # call = name ':><run name="' name '">' arguments
     HEADER = (
         ("name", SlotEnds(
@@ -115,9 +115,9 @@ class StreamParser(RawPairs):
         find=r"<(?:(:from\s{1,64}assistant)|(:over:>)|(/run>))", near=r"<(?=[/:]|\Z)", width=81, first="<",
     )
     USUAL_NEXT = (ExpectedText("</run><:more:><:from assistant to "), ExpectedText("<:more:><:from assistant to "))
-    CLOSED = True
-    READ_AGAIN = True
-    NAMES_ALIKE = True
+    CALLS_HAVE_CLOSER = True
+    REREADS_CALLS = True
+    CORRECTS_TOOL_NAMES = True
     # arguments = ('<given name="' key '">' value)*
     PAIR = (
         ("key", SlotEnds(
@@ -173,7 +173,7 @@ class StreamParser(RawPairs):
     )
     NEXT_PAIR_OPENER = '<given name="'
     NEXT_UNOPENED = '">'
-    RETYPED = True
+    CONVERTS_BY_SCHEMA = True
     CALL_CLOSES = (
         Pattern(
             r"</run>\s{0,16}(?:(?:<:over:>|\Z)|<:more:><:from\ assistant\s{0,16}to\s{0,16}[^\s=:,(){}\[\]]{1,64}?\s{0,16}:"
@@ -218,7 +218,7 @@ class StreamParser(RawPairs):
         if kind == "content":
             return self._drop(False)
         if kind == "line":
-            return self._try_call("content") if self._calls_on else self._keep("content")
+            return self._try_call("content") if self._calls_on else self._keep_as_text("content")
         if kind == "end":
             return self._end_turn()
         if kind == "header":
@@ -232,7 +232,7 @@ class StreamParser(RawPairs):
         kind = self._next_of_calls()
         if kind is None:
             return False
-        more = self._left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
+        more = self._drop_left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
         if more != "no":
             return more == "dropped"
         if kind == "call":
@@ -250,15 +250,15 @@ class StreamParser(RawPairs):
         if chunk.__class__ is not str:
             chunk = checked_text("chunk", chunk)
         # Most chunks are passed on as they came: no character of them could begin or end anything.
-        if self._plain_value:
+        if self._value_fast_path:
             if "<" not in chunk and chunk != "":
                 if '"' not in chunk and "\\" not in chunk and chunk.isprintable():
-                    self._passed.append(chunk)
+                    self._unaccounted.append(chunk)
                     return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
                 if chunk[-1:] not in "\n" and (self._next_lines == "" or not self._may_begin_pair(chunk)):
-                    self._passed.append(chunk)
+                    self._unaccounted.append(chunk)
                     return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": self._json(chunk)}}]}]
-        elif self._plain_text:
+        elif self._text_fast_path:
             text = self._buf + chunk if self._buf != "" else chunk
             if "#" not in text and "<" not in text and "to" not in text and text != "":
                 if text[-1] in " t":
@@ -269,9 +269,9 @@ class StreamParser(RawPairs):
                         return []
                 elif self._buf != "":
                     self._buf = ""
-                self._passed.append(text)
-                return [{self._within: text}]
-        return self._more(chunk)
+                self._unaccounted.append(text)
+                return [{self._open_kind: text}]
+        return self._feed_slowly(chunk)
 
 
 parse, parse_many = StreamParser.parse, StreamParser.parse_many

@@ -14,13 +14,13 @@ if __package__:
     from ._tplc_runtime import (
         IN_STRING,
         Breaks,
+        CanonicalOrderCalls,
         Delta,
         ExpectedText,
         Message,
         Pattern,
         Scanner,
         Style,
-        UsualObjects,
         checked_text,
         require_runtime,
         run_command,
@@ -29,13 +29,13 @@ else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
         Breaks,
+        CanonicalOrderCalls,
         Delta,
         ExpectedText,
         Message,
         Pattern,
         Scanner,
         Style,
-        UsualObjects,
         checked_text,
         require_runtime,
         run_command,
@@ -70,22 +70,22 @@ STYLE = Style(
 )
 
 
-class StreamParser(UsualObjects):
+class StreamParser(CanonicalOrderCalls):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
-    KEEPS_PENDING = True
+    FEED_HOLDS_PENDING = True
     HEADS = ("",)
     ANCHORS = ("/helper/ ",)
     HEADED = False
     REASONING = False
     AT_LINES = True
     OTHER_SPELLINGS = True
-    CUT_MARKERS = True
+    DROPS_TRUNCATED_MARKERS = True
     IN_CONTENT = Scanner(
         ("header", "/helper/", "", " ", 0), ("end", "/over/", " ", "\n", 0), ("line", "[ {", "", "", 0),
         find=r"/(?:(helper/)|(over/))|\[(\s{0,64}\{)", near=r"/(?=[ho]|\Z)|\[", width=67, leads=" ",
     )
-    DISTINCT = False
+    OPENER_IS_UNAMBIGUOUS = False
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
         ("name",): "name",
@@ -96,7 +96,7 @@ class StreamParser(UsualObjects):
         ("params",): "arguments",
         ("kwargs",): "arguments",
     }
-    OPENED = "{"
+    OBJECT_OPENER = "{"
     HEAD = Pattern('\\{\\s*"name"\\s*:\\s*"(?P<name>[^"\\\\\\x00-\\x1f]*)"')
     TO_ARGUMENTS = ', "arguments": {'
     USUAL_KEYS = ("name", "arguments")
@@ -106,8 +106,8 @@ class StreamParser(UsualObjects):
         near=r"/(?=[ho]|\Z)", width=9, first="/",
     )
     USUAL_NEXT = (ExpectedText(', {"name": "'),)
-    READ_AGAIN = True
-    NAMES_ALIKE = True
+    REREADS_CALLS = True
+    CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Scanner(
         ("separator", ",", "", " ", 0), ("header", "/helper/", "", " ", 0), ("end", "/over/", " ", "\n", 0),
         ("call", "; {", "", "", 0), ("call", "[ {", "", "", 0), ("close", "]", "", "", 0), ("call", "{", "", "", 1),
@@ -119,7 +119,7 @@ class StreamParser(UsualObjects):
         # content = (text | "/over/")* ("[{" call)?
         kind = self._until(self.IN_CONTENT, "content")
         if kind == "line":
-            return self._try_call("content") if self._calls_on else self._keep("content")
+            return self._try_call("content") if self._calls_on else self._keep_as_text("content")
         if kind == "end":
             return self._end_turn()
         if kind == "header":
@@ -131,7 +131,7 @@ class StreamParser(UsualObjects):
         kind = self._next_of_calls()
         if kind is None:
             return False
-        more = self._left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
+        more = self._drop_left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
         if more != "no":
             return more == "dropped"
         if kind == "call":
@@ -147,14 +147,14 @@ class StreamParser(UsualObjects):
         if chunk.__class__ is not str:
             chunk = checked_text("chunk", chunk)
         # Most chunks are passed on as they came: no character of them could begin or end anything.
-        if self._plain_value:
+        if self._value_fast_path:
             if '"' not in chunk and "\\" not in chunk and chunk.isprintable() and chunk != "":
-                self._passed.append(chunk)
+                self._unaccounted.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
             if chunk[-1:] not in "\\" and IN_STRING.fullmatch(chunk):
-                self._passed.append(chunk)
+                self._unaccounted.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
-        elif self._plain_text:
+        elif self._text_fast_path:
             text = self._buf + chunk if self._buf != "" else chunk
             if "/" not in text and "[" not in text and text != "":
                 if text[-1] in " ":
@@ -164,9 +164,9 @@ class StreamParser(UsualObjects):
                         return []
                 elif self._buf != "":
                     self._buf = ""
-                self._passed.append(text)
-                return [{self._within: text}]
-        return self._more(chunk)
+                self._unaccounted.append(text)
+                return [{self._open_kind: text}]
+        return self._feed_slowly(chunk)
 
 
 parse, parse_many = StreamParser.parse, StreamParser.parse_many

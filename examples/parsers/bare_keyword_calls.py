@@ -18,10 +18,10 @@ if __package__:
         Delta,
         Message,
         Pattern,
-        PlainStyle,
         QuotedPairs,
         Scanner,
         SlotEnds,
+        WordStyle,
         checked_text,
         require_runtime,
         run_command,
@@ -33,10 +33,10 @@ else:
         Delta,
         Message,
         Pattern,
-        PlainStyle,
         QuotedPairs,
         Scanner,
         SlotEnds,
+        WordStyle,
         checked_text,
         require_runtime,
         run_command,
@@ -57,7 +57,7 @@ GENERATION_PROMPTS = ("~bot~\n",)
 require_runtime(TPLC_VERSION, __name__)
 
 
-STYLE = PlainStyle(
+STYLE = WordStyle(
     (
         ('"', '"', "json"),
         ("'", "'", "python"),
@@ -80,12 +80,12 @@ class StreamParser(QuotedPairs):
     AT_LINES = True
     AT_ENDS = True
     OTHER_SPELLINGS = True
-    CUT_MARKERS = True
+    DROPS_TRUNCATED_MARKERS = True
     IN_CONTENT = Scanner(
         ("line", "[", "", "", 0), ("last", "~top~", "", "", 0), ("header", "~bot~", "", "\n", 0),
         ("last", "~~", "", "\n", 0), find=r"\[()|~(?:(top~)|(bot~)|(~))", near=r"\[|~(?=[bt\~]|\Z)", width=6,
     )
-    DISTINCT = False
+    OPENER_IS_UNAMBIGUOUS = False
     # call = name "(" arguments
     HEADER = (
         ("name", SlotEnds(
@@ -98,9 +98,9 @@ class StreamParser(QuotedPairs):
     HEADER_TEXTS = Pattern("(?:\\(|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Breaks(("mark", "~bot~", "", "", 0), find="~(bot~)", near=r"~(?=[b]|\Z)", width=6, first="~")
-    CLOSED = True
-    READ_AGAIN = True
-    NAMES_ALIKE = True
+    CALLS_HAVE_CLOSER = True
+    REREADS_CALLS = True
+    CORRECTS_TOOL_NAMES = True
     # arguments = (key "=" value)*
     PAIR = (
         ("key", SlotEnds(
@@ -133,7 +133,7 @@ class StreamParser(QuotedPairs):
         # content = text ("[" call)?
         kind = self._until(self.IN_CONTENT, "content")
         if kind == "line":
-            return self._try_call("content") if self._calls_on else self._keep("content")
+            return self._try_call("content") if self._calls_on else self._keep_as_text("content")
         if kind == "end":
             return self._end_turn()
         if kind == "header":
@@ -145,7 +145,7 @@ class StreamParser(QuotedPairs):
         kind = self._next_of_calls()
         if kind is None:
             return False
-        more = self._left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
+        more = self._drop_left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
         if more != "no":
             return more == "dropped"
         if kind == "call":
@@ -164,17 +164,17 @@ class StreamParser(QuotedPairs):
         if chunk.__class__ is not str:
             chunk = checked_text("chunk", chunk)
         # Most chunks are passed on as they came: no character of them could begin or end anything.
-        if self._plain_value:
+        if self._value_fast_path:
             if '"' not in chunk and "\\" not in chunk and chunk.isprintable() and chunk != "":
-                self._passed.append(chunk)
+                self._unaccounted.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
             if chunk[-1:] not in "\\" and IN_STRING.fullmatch(chunk):
-                self._passed.append(chunk)
+                self._unaccounted.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
-        elif self._plain_text and "[" not in chunk and "~" not in chunk and chunk != "":
-            self._passed.append(chunk)
-            return [{self._within: chunk}]
-        return self._more(chunk)
+        elif self._text_fast_path and "[" not in chunk and "~" not in chunk and chunk != "":
+            self._unaccounted.append(chunk)
+            return [{self._open_kind: chunk}]
+        return self._feed_slowly(chunk)
 
 
 parse, parse_many = StreamParser.parse, StreamParser.parse_many

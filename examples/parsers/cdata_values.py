@@ -22,7 +22,7 @@ if __package__:
         Scanner,
         SlotEnds,
         ValueWords,
-        Wraps,
+        WrappedValues,
         checked_text,
         require_runtime,
         run_command,
@@ -37,7 +37,7 @@ else:
         Scanner,
         SlotEnds,
         ValueWords,
-        Wraps,
+        WrappedValues,
         checked_text,
         require_runtime,
         run_command,
@@ -58,7 +58,7 @@ GENERATION_PROMPTS = ("<-assistant->\n", "<-assistant->\n<quiet>\n", "<-assistan
 require_runtime(TPLC_VERSION, __name__)
 
 
-class StreamParser(Wraps):
+class StreamParser(WrappedValues):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
     HEADS = ("", "<quiet>\n", "<quiet>\n\n</quiet>\n\n")
@@ -66,10 +66,10 @@ class StreamParser(Wraps):
     AROUND_REASONING = (("<quiet>",), ("</quiet>",))
     AT_LINES = True
     ALIKE = True
-    REASONS = True
+    HAS_REASONING = True
     OTHER_SPELLINGS = True
-    CUT_MARKERS = True
-    KEEPS = True
+    DROPS_TRUNCATED_MARKERS = True
+    TEXT_MARKERS = True
     IN_REASONING = Scanner(
         ("line", '<act name=" <act name="', "\n", "", 0), ("line", '<act name="', "\n", "", 2),
         ("line", "<act name", "\n", "", 2), ("reasoning_end", "</quiet>", "\n", "\n\n", 0),
@@ -147,9 +147,9 @@ class StreamParser(Wraps):
     )
     LEFT_OVER = Scanner(("call", '<act name="', "", "", 0), find=r'<(act\s{1,64}name=")', near=r"<(?=[a]|\Z)", width=76)
     USUAL_NEXT = (ExpectedText('</act>\n<act name="'), ExpectedText('<act name="'))
-    CLOSED = True
-    READ_AGAIN = True
-    NAMES_ALIKE = True
+    CALLS_HAVE_CLOSER = True
+    REREADS_CALLS = True
+    CORRECTS_TOOL_NAMES = True
     # arguments = ('<arg key="' key '">' value)*
     PAIR = (
         ("key", SlotEnds(
@@ -205,7 +205,7 @@ class StreamParser(Wraps):
     NEXT_PAIR_OPENER = '<arg key="'
     LINES = False
     WRAP = ("<[RAW[", "]RAW]>")
-    RETYPED = True
+    CONVERTS_BY_SCHEMA = True
     CALL_CLOSES = (
         Pattern(r'</act>\s{0,16}(?:(?:<\-/\->|\Z)|<act\ name="\s{0,16}[^\s=:,(){}\[\]]{1,64}?\s{0,16}">)'),
         Pattern(r"(?s:</act>.{0,160}\Z|<(?:/(?:a(?:c(?:t(?:>)?)?)?)?)?\Z)"),
@@ -274,7 +274,7 @@ class StreamParser(Wraps):
         if kind == "reasoning":
             return self._open_reasoning()
         if kind == "call":
-            return self._try_call("content") if self._calls_on else self._keep("content")
+            return self._try_call("content") if self._calls_on else self._keep_as_text("content")
         if kind == "end":
             return self._end_turn()
         if kind == "header":
@@ -290,7 +290,7 @@ class StreamParser(Wraps):
         kind = self._next_of_calls()
         if kind is None:
             return False
-        more = self._left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
+        more = self._drop_left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
         if more != "no":
             return more == "dropped"
         if kind == "call":
@@ -306,24 +306,24 @@ class StreamParser(Wraps):
         if chunk.__class__ is not str:
             chunk = checked_text("chunk", chunk)
         # Most chunks are passed on as they came: no character of them could begin or end anything.
-        if self._plain_value:
+        if self._value_fast_path:
             if "<" not in chunk and "]" not in chunk and chunk != "":
                 if '"' not in chunk and "\\" not in chunk and chunk.isprintable():
-                    self._passed.append(chunk)
+                    self._unaccounted.append(chunk)
                     return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
                 if chunk[-1:] not in "\n":
-                    self._passed.append(chunk)
+                    self._unaccounted.append(chunk)
                     return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": self._json(chunk)}}]}]
         elif (
-            self._plain_text
+            self._text_fast_path
             and "<" not in chunk
             and "`" not in chunk
             and chunk != ""
             and ("\n" not in chunk or chunk[-1] != "\n")
         ):
-            self._passed.append(chunk)
-            return [{self._within: chunk}]
-        return self._more(chunk)
+            self._unaccounted.append(chunk)
+            return [{self._open_kind: chunk}]
+        return self._feed_slowly(chunk)
 
 
 parse, parse_many = StreamParser.parse, StreamParser.parse_many

@@ -79,11 +79,11 @@ class StreamParser(Objects):
     AROUND_REASONING = (("{channel}notes{body}",), ("{stop}",))
     HEADED = False
     AT_LINES = True
-    REASONS = True
-    HEADERS_ALIKE = True
+    HAS_REASONING = True
+    NAME_OPENS_MESSAGE = True
     OTHER_SPELLINGS = True
-    CUT_MARKERS = True
-    KEEPS = True
+    DROPS_TRUNCATED_MARKERS = True
+    TEXT_MARKERS = True
     IN_REASONING = Scanner(
         ("line", "```python {to}fn.", "", "", 0), ("line", "```json {to}fn.", "", "", 0),
         ("line", "```xml {to}fn.", "", "", 0), ("line", "``` {to}fn.", "", "", 0),
@@ -160,9 +160,9 @@ class StreamParser(Objects):
     )
     LEFT_OVER = Scanner(("call", "{to}fn.", "", "", 0), find=r"\{(to\}fn\.)", near=r"\{(?=[t]|\Z)", width=8)
     USUAL_NEXT = (ExpectedText("{invoke}{start}assistant{to}fn."), ExpectedText("{start}assistant{to}fn."))
-    CLOSED = True
-    READ_AGAIN = True
-    NAMES_ALIKE = True
+    CALLS_HAVE_CLOSER = True
+    REREADS_CALLS = True
+    CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Scanner(
         ("call", ", {channel}reply{to}fn.", "", "", 0), ("call", ", {channel}notes{to}fn.", "", "", 0),
         ("call", ", {channel}work{to}fn.", "", "", 0), ("call", ", {to}fn. {to}fn.", "", "", 0),
@@ -236,7 +236,7 @@ class StreamParser(Objects):
         if kind == "content":
             return self._drop(False)
         if kind == "call":
-            return self._try_call("content") if self._calls_on else self._keep("content")
+            return self._try_call("content") if self._calls_on else self._keep_as_text("content")
         if kind == "end":
             return self._end_turn()
         if kind == "header":
@@ -252,7 +252,7 @@ class StreamParser(Objects):
         kind = self._next_of_calls()
         if kind is None:
             return False
-        more = self._left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
+        more = self._drop_left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
         if more != "no":
             return more == "dropped"
         if kind == "call":
@@ -270,17 +270,17 @@ class StreamParser(Objects):
         if chunk.__class__ is not str:
             chunk = checked_text("chunk", chunk)
         # Most chunks are passed on as they came: no character of them could begin or end anything.
-        if self._plain_value:
+        if self._value_fast_path:
             if '"' not in chunk and "\\" not in chunk and chunk.isprintable() and chunk != "":
-                self._passed.append(chunk)
+                self._unaccounted.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
             if chunk[-1:] not in "\\" and IN_STRING.fullmatch(chunk):
-                self._passed.append(chunk)
+                self._unaccounted.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
-        elif self._plain_text and "`" not in chunk and "{" not in chunk and chunk != "":
-            self._passed.append(chunk)
-            return [{self._within: chunk}]
-        return self._more(chunk)
+        elif self._text_fast_path and "`" not in chunk and "{" not in chunk and chunk != "":
+            self._unaccounted.append(chunk)
+            return [{self._open_kind: chunk}]
+        return self._feed_slowly(chunk)
 
 
 parse, parse_many = StreamParser.parse, StreamParser.parse_many

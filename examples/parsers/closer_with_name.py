@@ -72,15 +72,15 @@ STYLE = Style(
 class StreamParser(Objects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
-    KEEPS_PENDING = True
+    FEED_HOLDS_PENDING = True
     HEADS = ("", "\\reflect{}reflect\\\n")
     ANCHORS = ("\\assistant\\ ",)
     AROUND_REASONING = (("\\reflect{",), ("}reflect\\",))
     AT_LINES = True
-    REASONS = True
+    HAS_REASONING = True
     OTHER_SPELLINGS = True
-    CUT_MARKERS = True
-    KEEPS = True
+    DROPS_TRUNCATED_MARKERS = True
+    TEXT_MARKERS = True
     IN_REASONING = Scanner(
         ("line", "\\begin{ \\begin{", "\n", "", 0), ("line", "\\begin{", "\n", "", 2),
         ("end", "\\stop\\", " ", "\n", 0), ("line", "```python \\begin{", "", "", 0),
@@ -135,9 +135,9 @@ class StreamParser(Objects):
             word=r"[\w.-]{0,64}\Z|([\w.-]{1,64})(?:\}())", trails=("",),
         ), ""),
     )
-    CLOSED = True
-    READ_AGAIN = True
-    NAMES_ALIKE = True
+    CALLS_HAVE_CLOSER = True
+    REREADS_CALLS = True
+    CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Scanner(
         ("call", "\\begin{ \\begin{", "", "", 0), ("header", "\\assistant\\", "", " ", 0),
         ("reasoning", "\\reflect{", "", "", 0), ("call", "\\begin{", "", "", 2), ("end", "\\stop\\", " ", "\n", 0),
@@ -187,7 +187,7 @@ class StreamParser(Objects):
         if kind == "reasoning":
             return self._open_reasoning()
         if kind == "call":
-            return self._try_call("content") if self._calls_on else self._keep("content")
+            return self._try_call("content") if self._calls_on else self._keep_as_text("content")
         if kind == "end":
             return self._end_turn()
         if kind == "header":
@@ -201,7 +201,7 @@ class StreamParser(Objects):
         kind = self._next_of_calls()
         if kind is None:
             return False
-        more = self._left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
+        more = self._drop_left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
         if more != "no":
             return more == "dropped"
         if kind == "tail":
@@ -217,14 +217,14 @@ class StreamParser(Objects):
         if chunk.__class__ is not str:
             chunk = checked_text("chunk", chunk)
         # Most chunks are passed on as they came: no character of them could begin or end anything.
-        if self._plain_value:
+        if self._value_fast_path:
             if '"' not in chunk and "\\" not in chunk and chunk.isprintable() and chunk != "":
-                self._passed.append(chunk)
+                self._unaccounted.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
             if chunk[-1:] not in "\\" and IN_STRING.fullmatch(chunk):
-                self._passed.append(chunk)
+                self._unaccounted.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
-        elif self._plain_text:
+        elif self._text_fast_path:
             text = self._buf + chunk if self._buf != "" else chunk
             if "\\" not in text and "`" not in text and "}" not in text and text != "":
                 if text[-1] in "\n ":
@@ -234,9 +234,9 @@ class StreamParser(Objects):
                         return []
                 elif self._buf != "":
                     self._buf = ""
-                self._passed.append(text)
-                return [{self._within: text}]
-        return self._more(chunk)
+                self._unaccounted.append(text)
+                return [{self._open_kind: text}]
+        return self._feed_slowly(chunk)
 
 
 parse, parse_many = StreamParser.parse, StreamParser.parse_many

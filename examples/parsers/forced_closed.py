@@ -73,16 +73,16 @@ STYLE = Style(
 class StreamParser(CallObjects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
-    KEEPS_PENDING = True
+    FEED_HOLDS_PENDING = True
     HEADS = ("[[depth]] [[/depth]]\n", "[[depth]] ")
     ANCHORS = ("[[assistant]] ",)
     AROUND_REASONING = (("[[depth]]",), ("[[/depth]]",))
     AT_LINES = True
     ALIKE = True
-    REASONS = True
+    HAS_REASONING = True
     OTHER_SPELLINGS = True
-    CUT_MARKERS = True
-    KEEPS = True
+    DROPS_TRUNCATED_MARKERS = True
+    TEXT_MARKERS = True
     IN_REASONING = Scanner(
         ("line", "[[call [[call ", "", " ", 2), ("reasoning_end", "[[/depth]]", " ", "\n", 0),
         ("line", "[[call ", "", " ", 2), ("end", "[[.]]", " ", "\n", 0), ("line", "\x00[[call[[call", "", " ", 6),
@@ -137,7 +137,7 @@ class StreamParser(CallObjects):
         ), ""),
     )
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {("args",): "arguments", ("fn",): "name"}
-    OPENED = "{"
+    OBJECT_OPENER = "{"
     CLOSERS = (" [[/call]]", "[[/call]]")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Breaks(
@@ -151,10 +151,10 @@ class StreamParser(CallObjects):
     )
     LEFT_OVER = Scanner(("call", "[[call ", "", " ", 2), find=r"\[(\[call(?!\w))", near=r"\[(?=[\[]|\Z)", width=7)
     USUAL_NEXT = (ExpectedText("[[/call]][[call "), ExpectedText("[[call "))
-    CLOSED = True
-    READ_AGAIN = True
-    NAMES_ALIKE = True
-    COUNTED = True
+    CALLS_HAVE_CLOSER = True
+    REREADS_CALLS = True
+    CORRECTS_TOOL_NAMES = True
+    CALLS_HAVE_INDEX = True
     AFTER_CALL = Scanner(
         ("call", ", [[call [[call ", "", " ", 2), ("call", ", [[call ", "", " ", 2),
         ("call", "; [[call [[call ", "", " ", 2), ("call", "; [[call ", "", " ", 2),
@@ -215,7 +215,7 @@ class StreamParser(CallObjects):
         if kind == "reasoning":
             return self._open_reasoning()
         if kind == "call":
-            return self._try_call("content") if self._calls_on else self._keep("content")
+            return self._try_call("content") if self._calls_on else self._keep_as_text("content")
         if kind == "end":
             return self._end_turn()
         if kind == "header":
@@ -231,7 +231,7 @@ class StreamParser(CallObjects):
         kind = self._next_of_calls()
         if kind is None:
             return False
-        more = self._left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
+        more = self._drop_left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
         if more != "no":
             return more == "dropped"
         if kind == "call":
@@ -247,14 +247,14 @@ class StreamParser(CallObjects):
         if chunk.__class__ is not str:
             chunk = checked_text("chunk", chunk)
         # Most chunks are passed on as they came: no character of them could begin or end anything.
-        if self._plain_value:
+        if self._value_fast_path:
             if '"' not in chunk and "\\" not in chunk and chunk.isprintable() and chunk != "":
-                self._passed.append(chunk)
+                self._unaccounted.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
             if chunk[-1:] not in "\\" and IN_STRING.fullmatch(chunk):
-                self._passed.append(chunk)
+                self._unaccounted.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
-        elif self._plain_text:
+        elif self._text_fast_path:
             text = self._buf + chunk if self._buf != "" else chunk
             if "[" not in text and "`" not in text and text != "":
                 if text[-1] in " ":
@@ -264,9 +264,9 @@ class StreamParser(CallObjects):
                         return []
                 elif self._buf != "":
                     self._buf = ""
-                self._passed.append(text)
-                return [{self._within: text}]
-        return self._more(chunk)
+                self._unaccounted.append(text)
+                return [{self._open_kind: text}]
+        return self._feed_slowly(chunk)
 
 
 parse, parse_many = StreamParser.parse, StreamParser.parse_many

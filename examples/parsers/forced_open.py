@@ -77,10 +77,10 @@ class StreamParser(Objects):
     AROUND_REASONING = (("<sketch>",), ("</sketch>",))
     AT_LINES = True
     ALIKE = True
-    REASONS = True
+    HAS_REASONING = True
     OTHER_SPELLINGS = True
-    CUT_MARKERS = True
-    KEEPS = True
+    DROPS_TRUNCATED_MARKERS = True
+    TEXT_MARKERS = True
     IN_REASONING = Scanner(
         ("reasoning_end", "</sketch>", "", "", 0), ("alike", "\x00</sketch>", "", "", 6), ("end", ">.<", "", "\n", 0),
         ("line", "@@", "\n", "", 0), find=r"<(?:(/sketch>)|(\s{0,4}/\s{0,4}(?ai:sketch)\s{0,4}>))|>(\.<)|@(@)",
@@ -100,7 +100,7 @@ class StreamParser(Objects):
         near=r"<(?=[\t\n\r \-/S_s▁]|\Z)|>(?=[.a]|\Z)|@(?=[@]|\Z)", width=105, leads="\n",
     )
     REASONING_AGAIN = Scanner(("reasoning", "<sketch>", "", "\n", 0), find="<(sketch>)", near=r"<(?=[s]|\Z)", width=9)
-    DISTINCT = False
+    OPENER_IS_UNAMBIGUOUS = False
     # call = name arguments
     HEADER = (
         ("name", SlotEnds(
@@ -113,9 +113,9 @@ class StreamParser(Objects):
     HEADER_TEXTS = Pattern("(?:@@|@|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Breaks(("mark", ">assistant<", "", "", 0), find=">(assistant<)", near=r">(?=[a]|\Z)", width=12, first=">")
-    CLOSED = True
-    READ_AGAIN = True
-    NAMES_ALIKE = True
+    CALLS_HAVE_CLOSER = True
+    REREADS_CALLS = True
+    CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Scanner(
         ("stray", "</sketch>", "", "", 0), ("reasoning", "<sketch>", "", "\n", 0),
         ("header", ">assistant<", "", "\n", 0), ("end", ">.<", "", "\n", 0), ("both", "@@", " ", "", 0),
@@ -145,7 +145,7 @@ class StreamParser(Objects):
         if kind == "reasoning":
             return self._open_reasoning()
         if kind == "line":
-            return self._try_call("content") if self._calls_on else self._keep("content")
+            return self._try_call("content") if self._calls_on else self._keep_as_text("content")
         if kind == "end":
             return self._end_turn()
         if kind == "header":
@@ -159,7 +159,7 @@ class StreamParser(Objects):
         kind = self._next_of_calls()
         if kind is None:
             return False
-        more = self._left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
+        more = self._drop_left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
         if more != "no":
             return more == "dropped"
         if kind == "both":
@@ -179,24 +179,24 @@ class StreamParser(Objects):
         if chunk.__class__ is not str:
             chunk = checked_text("chunk", chunk)
         # Most chunks are passed on as they came: no character of them could begin or end anything.
-        if self._plain_value:
+        if self._value_fast_path:
             if '"' not in chunk and "\\" not in chunk and chunk.isprintable() and chunk != "":
-                self._passed.append(chunk)
+                self._unaccounted.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
             if chunk[-1:] not in "\\" and IN_STRING.fullmatch(chunk):
-                self._passed.append(chunk)
+                self._unaccounted.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
         elif (
-            self._plain_text
+            self._text_fast_path
             and "<" not in chunk
             and ">" not in chunk
             and "@" not in chunk
             and chunk != ""
             and ("\n" not in chunk or chunk[-1] != "\n")
         ):
-            self._passed.append(chunk)
-            return [{self._within: chunk}]
-        return self._more(chunk)
+            self._unaccounted.append(chunk)
+            return [{self._open_kind: chunk}]
+        return self._feed_slowly(chunk)
 
 
 parse, parse_many = StreamParser.parse, StreamParser.parse_many

@@ -66,10 +66,10 @@ class StreamParser(RawPairs):
     AROUND_REASONING = (("[mull]",), ("[/mull]",))
     AT_LINES = True
     ALIKE = True
-    REASONS = True
+    HAS_REASONING = True
     OTHER_SPELLINGS = True
-    CUT_MARKERS = True
-    KEEPS = True
+    DROPS_TRUNCATED_MARKERS = True
+    TEXT_MARKERS = True
     IN_REASONING = Scanner(
         ("line", "[ability] [ability]", "\n", "", 0), ("line", "[ability]", "\n", "", 2),
         ("end", "[@user@]", "", "", 0), ("reasoning_end", "[/mull]", "", "\n", 0),
@@ -142,9 +142,9 @@ class StreamParser(RawPairs):
     )
     LEFT_OVER = Scanner(("call", "[ability]", "", "", 0), find=r"\[(ability\])", near=r"\[(?=[a]|\Z)", width=10)
     USUAL_NEXT = (ExpectedText("[/ability]\n[ability]"), ExpectedText("[ability]"))
-    CLOSED = True
-    READ_AGAIN = True
-    NAMES_ALIKE = True
+    CALLS_HAVE_CLOSER = True
+    REREADS_CALLS = True
+    CORRECTS_TOOL_NAMES = True
     # arguments = ("[k]" key "[/k]\n[v]" value)*
     PAIR = (
         ("key", SlotEnds(
@@ -199,7 +199,7 @@ class StreamParser(RawPairs):
     )
     NEXT_PAIR_OPENER = "[k]"
     NEXT_UNOPENED = "[/k]\n[v]"
-    RETYPED = True
+    CONVERTS_BY_SCHEMA = True
     CALL_CLOSES = (
         Pattern(r"\[/ability\]\s{0,16}(?:(?:\[@user@\]|\Z)|\[ability\])"),
         Pattern(r"(?s:\[/ability\].{0,160}\Z|\[(?:/(?:a(?:b(?:i(?:l(?:i(?:t(?:y(?:\])?)?)?)?)?)?)?)?)?\Z)"),
@@ -261,7 +261,7 @@ class StreamParser(RawPairs):
         if kind == "reasoning":
             return self._open_reasoning()
         if kind == "call":
-            return self._try_call("content") if self._calls_on else self._keep("content")
+            return self._try_call("content") if self._calls_on else self._keep_as_text("content")
         if kind == "end":
             return self._end_turn()
         if kind == "header":
@@ -277,7 +277,7 @@ class StreamParser(RawPairs):
         kind = self._next_of_calls()
         if kind is None:
             return False
-        more = self._left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
+        more = self._drop_left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
         if more != "no":
             return more == "dropped"
         if kind == "call":
@@ -293,24 +293,24 @@ class StreamParser(RawPairs):
         if chunk.__class__ is not str:
             chunk = checked_text("chunk", chunk)
         # Most chunks are passed on as they came: no character of them could begin or end anything.
-        if self._plain_value:
+        if self._value_fast_path:
             if "[" not in chunk and chunk != "":
                 if '"' not in chunk and "\\" not in chunk and chunk.isprintable():
-                    self._passed.append(chunk)
+                    self._unaccounted.append(chunk)
                     return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
                 if chunk[-1:] not in "\n" and (self._next_lines == "" or not self._may_begin_pair(chunk)):
-                    self._passed.append(chunk)
+                    self._unaccounted.append(chunk)
                     return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": self._json(chunk)}}]}]
         elif (
-            self._plain_text
+            self._text_fast_path
             and "[" not in chunk
             and "`" not in chunk
             and chunk != ""
             and ("\n" not in chunk or chunk[-1] != "\n")
         ):
-            self._passed.append(chunk)
-            return [{self._within: chunk}]
-        return self._more(chunk)
+            self._unaccounted.append(chunk)
+            return [{self._open_kind: chunk}]
+        return self._feed_slowly(chunk)
 
 
 parse, parse_many = StreamParser.parse, StreamParser.parse_many

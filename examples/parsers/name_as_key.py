@@ -77,10 +77,10 @@ class StreamParser(CallObjects):
     HEADED = False
     AT_LINES = True
     AT_ENDS = True
-    REASONS = True
+    HAS_REASONING = True
     OTHER_SPELLINGS = True
-    CUT_MARKERS = True
-    KEEPS = True
+    DROPS_TRUNCATED_MARKERS = True
+    TEXT_MARKERS = True
     AT_START = Scanner(
         ("header", "%answer%", "", "\n", 0), ("last", "%%", "", "\n", 0), ("call", "(use [ (use [ {", "", "", 0),
         ("empty", "(use [ ] use)", "", "", 0), ("reasoning", "(scratch ", "", " ", 2), ("call", "(use [ {", "", "", 1),
@@ -134,7 +134,7 @@ class StreamParser(CallObjects):
     OPENERS = ("(use [ (use [ {", "(use [ {")
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {("*",): "arguments"}
-    OPENED = "{"
+    OBJECT_OPENER = "{"
     CLOSERS = ("] use)",)
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Breaks(
@@ -150,8 +150,8 @@ class StreamParser(CallObjects):
     )
     LEFT_OVER = Scanner(("call", "(use [", "", "", 0), find=r"\((use\s{0,64}\[)", near=r"\((?=[u]|\Z)", width=71)
     USUAL_NEXT = (ExpectedText(', {"'),)
-    READ_AGAIN = True
-    NAMES_ALIKE = True
+    REREADS_CALLS = True
+    CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Scanner(
         ("header", "%answer%", "", "\n", 0), ("last", "%%", "", "\n", 0), ("call", "(use [ (use [ {", "", "", 0),
         ("empty", "(use [ ] use)", "", "", 0), ("reasoning", "(scratch ", "", " ", 2), ("call", "(use [ {", "", "", 1),
@@ -216,7 +216,7 @@ class StreamParser(CallObjects):
         # What opens reasoning is text once content has begun.
         kind = self._until_or_first(self.IN_CONTENT, "content", ("reasoning",))
         if kind == "call":
-            return self._try_call("content") if self._calls_on else self._keep("content")
+            return self._try_call("content") if self._calls_on else self._keep_as_text("content")
         if kind == "end":
             return self._end_turn()
         if kind == "header":
@@ -232,7 +232,7 @@ class StreamParser(CallObjects):
         kind = self._next_of_calls()
         if kind is None:
             return False
-        more = self._left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
+        more = self._drop_left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
         if more != "no":
             return more == "dropped"
         if kind == "call":
@@ -248,15 +248,15 @@ class StreamParser(CallObjects):
         if chunk.__class__ is not str:
             chunk = checked_text("chunk", chunk)
         # Most chunks are passed on as they came: no character of them could begin or end anything.
-        if self._plain_value:
+        if self._value_fast_path:
             if '"' not in chunk and "\\" not in chunk and chunk.isprintable() and chunk != "":
-                self._passed.append(chunk)
+                self._unaccounted.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
             if chunk[-1:] not in "\\" and IN_STRING.fullmatch(chunk):
-                self._passed.append(chunk)
+                self._unaccounted.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
         elif (
-            self._plain_text
+            self._text_fast_path
             and "%" not in chunk
             and "(" not in chunk
             and ")" not in chunk
@@ -264,9 +264,9 @@ class StreamParser(CallObjects):
             and chunk != ""
             and not chunk.endswith((" ", "s", "sc", "scr", "scra", "scrat", "scratc", "scratch"))
         ):
-            self._passed.append(chunk)
-            return [{self._within: chunk}]
-        return self._more(chunk)
+            self._unaccounted.append(chunk)
+            return [{self._open_kind: chunk}]
+        return self._feed_slowly(chunk)
 
 
 parse, parse_many = StreamParser.parse, StreamParser.parse_many

@@ -65,10 +65,10 @@ class StreamParser(ElementPairs):
     ANCHORS = ("^[assistant]^",)
     AROUND_REASONING = (("^<inner voice>",), ("^</inner voice>",))
     AT_LINES = True
-    REASONS = True
+    HAS_REASONING = True
     OTHER_SPELLINGS = True
-    CUT_MARKERS = True
-    KEEPS = True
+    DROPS_TRUNCATED_MARKERS = True
+    TEXT_MARKERS = True
     IN_REASONING = Scanner(
         ("line", '^<jobs> ^<job of=" ^<job of="', "", "", 0), ("line", '^<jobs> ^<jobs> ^<job of="', "", "", 0),
         ("line", '^<jobs> ^<job of="', "", "", 2), ("line", "^<jobs> ^<job of", "", "", 2),
@@ -148,9 +148,9 @@ class StreamParser(ElementPairs):
         near=r"\^(?=[<]|\Z)", width=75,
     )
     USUAL_NEXT = (ExpectedText('^</job>\n^<job of="'), ExpectedText('^<job of="'))
-    CLOSED = True
-    READ_AGAIN = True
-    NAMES_ALIKE = True
+    CALLS_HAVE_CLOSER = True
+    REREADS_CALLS = True
+    CORRECTS_TOOL_NAMES = True
     # arguments = ("^<" key ">" value)*
     PAIR = (
         ("key", SlotEnds(
@@ -187,7 +187,7 @@ class StreamParser(ElementPairs):
         find=r"\^(?:(<each>)|(</)|(<))", near=r"\^(?=[<]|\Z)", width=8,
     )
     AFTER_ITEM = "^</each>"
-    RETYPED = True
+    CONVERTS_BY_SCHEMA = True
     CALL_CLOSES = (
         Pattern(
             r'\^</job>\s{0,16}(?:(?:\^</jobs>\s{0,16})?(?:\^\[\.\]\^|\Z)|\^<job\ of="\s{0,16}[^\s=:,(){}\[\]]{1,64}?\s{0,1'
@@ -282,7 +282,7 @@ class StreamParser(ElementPairs):
         if kind == "reasoning":
             return self._open_reasoning()
         if kind == "call":
-            return self._try_call("content") if self._calls_on else self._keep("content")
+            return self._try_call("content") if self._calls_on else self._keep_as_text("content")
         if kind == "end":
             return self._end_turn()
         if kind == "header":
@@ -298,7 +298,7 @@ class StreamParser(ElementPairs):
         kind = self._next_of_calls()
         if kind is None:
             return False
-        more = self._left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
+        more = self._drop_left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
         if more != "no":
             return more == "dropped"
         if kind == "call":
@@ -314,18 +314,18 @@ class StreamParser(ElementPairs):
         if chunk.__class__ is not str:
             chunk = checked_text("chunk", chunk)
         # Most chunks are passed on as they came: no character of them could begin or end anything.
-        if self._plain_value:
+        if self._value_fast_path:
             if "^" not in chunk and chunk != "":
                 if '"' not in chunk and "\\" not in chunk and chunk.isprintable():
-                    self._passed.append(chunk)
+                    self._unaccounted.append(chunk)
                     return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
                 if chunk[-1:] not in "\n":
-                    self._passed.append(chunk)
+                    self._unaccounted.append(chunk)
                     return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": self._json(chunk)}}]}]
-        elif self._plain_text and "^" not in chunk and "`" not in chunk and chunk != "":
-            self._passed.append(chunk)
-            return [{self._within: chunk}]
-        return self._more(chunk)
+        elif self._text_fast_path and "^" not in chunk and "`" not in chunk and chunk != "":
+            self._unaccounted.append(chunk)
+            return [{self._open_kind: chunk}]
+        return self._feed_slowly(chunk)
 
 
 parse, parse_many = StreamParser.parse, StreamParser.parse_many

@@ -14,13 +14,13 @@ if __package__:
     from ._tplc_runtime import (
         IN_STRING,
         Breaks,
+        CanonicalOrderCalls,
         Delta,
         ExpectedText,
         Message,
         Pattern,
         Scanner,
         Style,
-        UsualObjects,
         checked_text,
         require_runtime,
         run_command,
@@ -29,13 +29,13 @@ else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
         Breaks,
+        CanonicalOrderCalls,
         Delta,
         ExpectedText,
         Message,
         Pattern,
         Scanner,
         Style,
-        UsualObjects,
         checked_text,
         require_runtime,
         run_command,
@@ -70,7 +70,7 @@ STYLE = Style(
 )
 
 
-class StreamParser(UsualObjects):
+class StreamParser(CanonicalOrderCalls):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
     HEADS = ("",)
@@ -80,7 +80,7 @@ class StreamParser(UsualObjects):
     AT_LINES = True
     AT_ENDS = True
     OTHER_SPELLINGS = True
-    CUT_MARKERS = True
+    DROPS_TRUNCATED_MARKERS = True
     IN_CONTENT = Scanner(
         ("call", "[=request=] [=request=] {", "", "", 0), ("call", "[=request=] ```json {", "", "", 0),
         ("call", "[=request=] ``` {", "", "", 0), ("call", "[=request=] [ {", "", "", 0),
@@ -120,7 +120,7 @@ class StreamParser(UsualObjects):
         ("params",): "arguments",
         ("kwargs",): "arguments",
     }
-    OPENED = "{"
+    OBJECT_OPENER = "{"
     HEAD = Pattern('\\{\\s*"function"\\s*:\\s*"(?P<name>[^"\\\\\\x00-\\x1f]*)"')
     TO_ARGUMENTS = ', "input": {'
     USUAL_KEYS = ("function", "input")
@@ -136,8 +136,8 @@ class StreamParser(UsualObjects):
     )
     LEFT_OVER = Scanner(("call", "[=request=]", "", "", 0), find=r"\[(=request=\])", near=r"\[(?=[=]|\Z)", width=12)
     USUAL_NEXT = (ExpectedText('[=request=]{"function": "'),)
-    READ_AGAIN = True
-    NAMES_ALIKE = True
+    REREADS_CALLS = True
+    CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Scanner(
         ("call", ", [=request=] [=request=] {", "", "", 0), ("call", ", [=request=] ```json {", "", "", 0),
         ("call", ", [=request=] ``` {", "", "", 0), ("call", ", [=request=] [ {", "", "", 0),
@@ -210,7 +210,7 @@ class StreamParser(UsualObjects):
         # content = (text | "[=stop=]")* ("[=request=]{" call)?
         kind = self._until(self.IN_CONTENT, "content")
         if kind == "call":
-            return self._try_call("content") if self._calls_on else self._keep("content")
+            return self._try_call("content") if self._calls_on else self._keep_as_text("content")
         if kind == "end":
             return self._end_turn()
         if kind == "header":
@@ -222,7 +222,7 @@ class StreamParser(UsualObjects):
         kind = self._next_of_calls()
         if kind is None:
             return False
-        more = self._left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
+        more = self._drop_left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
         if more != "no":
             return more == "dropped"
         if kind == "call":
@@ -234,17 +234,17 @@ class StreamParser(UsualObjects):
         if chunk.__class__ is not str:
             chunk = checked_text("chunk", chunk)
         # Most chunks are passed on as they came: no character of them could begin or end anything.
-        if self._plain_value:
+        if self._value_fast_path:
             if '"' not in chunk and "\\" not in chunk and chunk.isprintable() and chunk != "":
-                self._passed.append(chunk)
+                self._unaccounted.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
             if chunk[-1:] not in "\\" and IN_STRING.fullmatch(chunk):
-                self._passed.append(chunk)
+                self._unaccounted.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
-        elif self._plain_text and "[" not in chunk and "`" not in chunk and chunk != "":
-            self._passed.append(chunk)
-            return [{self._within: chunk}]
-        return self._more(chunk)
+        elif self._text_fast_path and "[" not in chunk and "`" not in chunk and chunk != "":
+            self._unaccounted.append(chunk)
+            return [{self._open_kind: chunk}]
+        return self._feed_slowly(chunk)
 
 
 parse, parse_many = StreamParser.parse, StreamParser.parse_many

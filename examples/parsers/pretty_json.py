@@ -14,13 +14,13 @@ if __package__:
     from ._tplc_runtime import (
         IN_STRING,
         Breaks,
+        CanonicalOrderCalls,
         Delta,
         ExpectedText,
         Message,
         Pattern,
         Scanner,
         Style,
-        UsualObjects,
         checked_text,
         require_runtime,
         run_command,
@@ -29,13 +29,13 @@ else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
         Breaks,
+        CanonicalOrderCalls,
         Delta,
         ExpectedText,
         Message,
         Pattern,
         Scanner,
         Style,
-        UsualObjects,
         checked_text,
         require_runtime,
         run_command,
@@ -70,18 +70,18 @@ STYLE = Style(
 )
 
 
-class StreamParser(UsualObjects):
+class StreamParser(CanonicalOrderCalls):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
-    KEEPS_PENDING = True
+    FEED_HOLDS_PENDING = True
     HEADS = ("",)
     ANCHORS = ("<SAY>",)
     HEADED = False
     REASONING = False
     AT_LINES = True
     OTHER_SPELLINGS = True
-    CUT_MARKERS = True
-    KEEPS = True
+    DROPS_TRUNCATED_MARKERS = True
+    TEXT_MARKERS = True
     IN_CONTENT = Scanner(
         ("end", "<FIN>", "", "", 0), ("header", "<SAY>", "", "", 0), ("end", "\x00<fin>", "", "", 6),
         ("call", "Steps: ```json [ Steps: ```json [ {", "\n", "", 0), ("call", "Steps: ```json ```json {", "\n", "", 0),
@@ -117,7 +117,7 @@ class StreamParser(UsualObjects):
         ("params",): "arguments",
         ("kwargs",): "arguments",
     }
-    OPENED = "{"
+    OBJECT_OPENER = "{"
     HEAD = Pattern('\\{\\s*"step"\\s*:\\s*"(?P<name>[^"\\\\\\x00-\\x1f]*)"')
     TO_ARGUMENTS = ',\n        "with": {'
     USUAL_KEYS = ("step", "with")
@@ -138,8 +138,8 @@ class StreamParser(UsualObjects):
         width=145, leads="\n",
     )
     USUAL_NEXT = (ExpectedText(',\n    {\n        "step": "'),)
-    READ_AGAIN = True
-    NAMES_ALIKE = True
+    REREADS_CALLS = True
+    CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Scanner(
         ("separator", ",", "", "\n    ", 0), ("call", "; {", "", "", 0), ("end", "<FIN>", "", "", 0),
         ("header", "<SAY>", "", "", 0), ("end", "\x00<fin>", "", "", 6),
@@ -198,7 +198,7 @@ class StreamParser(UsualObjects):
         # content = (text | "<FIN>")* ("Steps:\n```json\n[\n    {" call)?
         kind = self._until(self.IN_CONTENT, "content")
         if kind == "call":
-            return self._try_call("content") if self._calls_on else self._keep("content")
+            return self._try_call("content") if self._calls_on else self._keep_as_text("content")
         if kind == "end":
             return self._end_turn()
         if kind == "header":
@@ -212,7 +212,7 @@ class StreamParser(UsualObjects):
         kind = self._next_of_calls()
         if kind is None:
             return False
-        more = self._left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
+        more = self._drop_left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
         if more != "no":
             return more == "dropped"
         if kind == "call":
@@ -228,14 +228,14 @@ class StreamParser(UsualObjects):
         if chunk.__class__ is not str:
             chunk = checked_text("chunk", chunk)
         # Most chunks are passed on as they came: no character of them could begin or end anything.
-        if self._plain_value:
+        if self._value_fast_path:
             if '"' not in chunk and "\\" not in chunk and chunk.isprintable() and chunk != "":
-                self._passed.append(chunk)
+                self._unaccounted.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
             if chunk[-1:] not in "\\" and IN_STRING.fullmatch(chunk):
-                self._passed.append(chunk)
+                self._unaccounted.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
-        elif self._plain_text:
+        elif self._text_fast_path:
             text = self._buf + chunk if self._buf != "" else chunk
             if ":" not in text and "<" not in text and "`" not in text and text != "":
                 if text[-1] in "\nSepst":
@@ -260,9 +260,9 @@ class StreamParser(UsualObjects):
                         return []
                 elif self._buf != "":
                     self._buf = ""
-                self._passed.append(text)
-                return [{self._within: text}]
-        return self._more(chunk)
+                self._unaccounted.append(text)
+                return [{self._open_kind: text}]
+        return self._feed_slowly(chunk)
 
 
 parse, parse_many = StreamParser.parse, StreamParser.parse_many

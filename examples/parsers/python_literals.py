@@ -18,9 +18,9 @@ if __package__:
         Message,
         Objects,
         Pattern,
-        PlainStyle,
         Scanner,
         SlotEnds,
+        WordStyle,
         checked_text,
         require_runtime,
         run_command,
@@ -33,9 +33,9 @@ else:
         Message,
         Objects,
         Pattern,
-        PlainStyle,
         Scanner,
         SlotEnds,
+        WordStyle,
         checked_text,
         require_runtime,
         run_command,
@@ -56,7 +56,7 @@ GENERATION_PROMPTS = ("[assistant]>",)
 require_runtime(TPLC_VERSION, __name__)
 
 
-STYLE = PlainStyle(
+STYLE = WordStyle(
     (("'", "'", "python"), ('"', '"', "python")),
     {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"},
 )
@@ -71,8 +71,8 @@ class StreamParser(Objects):
     REASONING = False
     AT_LINES = True
     OTHER_SPELLINGS = True
-    CUT_MARKERS = True
-    KEEPS = True
+    DROPS_TRUNCATED_MARKERS = True
+    TEXT_MARKERS = True
     IN_CONTENT = Scanner(
         ("end", "<[.]", "", "", 0), ("call", "[run] {'callable': ' [run] {'callable': '", "", "", 0),
         ("empty", "[run] {'callable': ' } [ran]", "", "", 0), ("call", "[run] {'callable': '", "", "", 2),
@@ -127,9 +127,9 @@ class StreamParser(Objects):
         near=r"\[(?=[r]|\Z)", width=148,
     )
     USUAL_NEXT = (ExpectedText("}[ran][run]{'callable': '"), ExpectedText("[run]{'callable': '"))
-    CLOSED = True
-    READ_AGAIN = True
-    NAMES_ALIKE = True
+    CALLS_HAVE_CLOSER = True
+    REREADS_CALLS = True
+    CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Scanner(
         ("call", ", [run] {'callable': ' [run] {'callable': '", "", "", 0),
         ("call", ", [run] {'callable': '", "", "", 2),
@@ -185,7 +185,7 @@ class StreamParser(Objects):
         # content = (text | "<[.]")* ("[run]{'callable': '" call)?
         kind = self._until(self.IN_CONTENT, "content")
         if kind == "call":
-            return self._try_call("content") if self._calls_on else self._keep("content")
+            return self._try_call("content") if self._calls_on else self._keep_as_text("content")
         if kind == "end":
             return self._end_turn()
         if kind == "header":
@@ -199,7 +199,7 @@ class StreamParser(Objects):
         kind = self._next_of_calls()
         if kind is None:
             return False
-        more = self._left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
+        more = self._drop_left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
         if more != "no":
             return more == "dropped"
         if kind == "call":
@@ -215,14 +215,14 @@ class StreamParser(Objects):
         if chunk.__class__ is not str:
             chunk = checked_text("chunk", chunk)
         # Most chunks are passed on as they came: no character of them could begin or end anything.
-        if self._plain_value:
+        if self._value_fast_path:
             if "'" not in chunk and '"' not in chunk and "\\" not in chunk and chunk.isprintable() and chunk != "":
-                self._passed.append(chunk)
+                self._unaccounted.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
-        elif self._plain_text and "<" not in chunk and "[" not in chunk and "`" not in chunk and chunk != "":
-            self._passed.append(chunk)
-            return [{self._within: chunk}]
-        return self._more(chunk)
+        elif self._text_fast_path and "<" not in chunk and "[" not in chunk and "`" not in chunk and chunk != "":
+            self._unaccounted.append(chunk)
+            return [{self._open_kind: chunk}]
+        return self._feed_slowly(chunk)
 
 
 parse, parse_many = StreamParser.parse, StreamParser.parse_many

@@ -80,7 +80,7 @@ class StreamParser(Objects):
     AT_LINES = True
     AT_ENDS = True
     OTHER_SPELLINGS = True
-    CUT_MARKERS = True
+    DROPS_TRUNCATED_MARKERS = True
     IN_CONTENT = Scanner(
         ("header", "#:assistant ", "", "\n", 2), ("last", "#top#", "", "", 0), ("last", ":#", "", "\n", 0),
         ("content", "==> everyone ", "", "\n", 2), ("call", "==>", "", " ", 2),
@@ -100,8 +100,8 @@ class StreamParser(Objects):
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Breaks(("mark", "#:assistant", "", "", 0), find="#(:assistant)", near=r"#(?=[:]|\Z)", width=12, first="#")
     USUAL_NEXT = (ExpectedText("==> "),)
-    READ_AGAIN = True
-    NAMES_ALIKE = True
+    REREADS_CALLS = True
+    CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Scanner(
         ("header", "#:assistant ", "", "\n", 2), ("last", "#top#", "", "", 0), ("call", ", ==>", "", " ", 0),
         ("last", ":#", "", "\n", 0), ("call", "; ==>", "", " ", 0), ("content", "==> everyone ", "", "\n", 2),
@@ -120,7 +120,7 @@ class StreamParser(Objects):
         if kind == "content":
             return self._drop(False)
         if kind == "call":
-            return self._try_call("content") if self._calls_on else self._keep("content")
+            return self._try_call("content") if self._calls_on else self._keep_as_text("content")
         if kind == "end":
             return self._end_turn()
         if kind == "header":
@@ -132,7 +132,7 @@ class StreamParser(Objects):
         kind = self._next_of_calls()
         if kind is None:
             return False
-        more = self._left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
+        more = self._drop_left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
         if more != "no":
             return more == "dropped"
         if kind == "call":
@@ -144,17 +144,17 @@ class StreamParser(Objects):
         if chunk.__class__ is not str:
             chunk = checked_text("chunk", chunk)
         # Most chunks are passed on as they came: no character of them could begin or end anything.
-        if self._plain_value:
+        if self._value_fast_path:
             if '"' not in chunk and "\\" not in chunk and chunk.isprintable() and chunk != "":
-                self._passed.append(chunk)
+                self._unaccounted.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
             if chunk[-1:] not in "\\" and IN_STRING.fullmatch(chunk):
-                self._passed.append(chunk)
+                self._unaccounted.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
-        elif self._plain_text and "#" not in chunk and ":" not in chunk and "=" not in chunk and chunk != "":
-            self._passed.append(chunk)
-            return [{self._within: chunk}]
-        return self._more(chunk)
+        elif self._text_fast_path and "#" not in chunk and ":" not in chunk and "=" not in chunk and chunk != "":
+            self._unaccounted.append(chunk)
+            return [{self._open_kind: chunk}]
+        return self._feed_slowly(chunk)
 
 
 parse, parse_many = StreamParser.parse, StreamParser.parse_many

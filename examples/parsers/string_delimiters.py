@@ -18,9 +18,9 @@ if __package__:
         Message,
         Objects,
         Pattern,
-        PlainStyle,
         Scanner,
         SlotEnds,
+        WordStyle,
         checked_text,
         require_runtime,
         run_command,
@@ -33,9 +33,9 @@ else:
         Message,
         Objects,
         Pattern,
-        PlainStyle,
         Scanner,
         SlotEnds,
+        WordStyle,
         checked_text,
         require_runtime,
         run_command,
@@ -57,7 +57,7 @@ GENERATION_PROMPTS = ("(|assistant\n(~musing\n~)", "(|assistant\n")
 require_runtime(TPLC_VERSION, __name__)
 
 
-STYLE = PlainStyle(
+STYLE = WordStyle(
     (('‹"', '"›', "none"), ('"', '"', "json"), ("'", "'", "python")),
     {
         "False": "false",
@@ -82,10 +82,10 @@ class StreamParser(Objects):
     AROUND_REASONING = (("(~musing",), ("~)",))
     AT_LINES = True
     AT_ENDS = True
-    REASONS = True
+    HAS_REASONING = True
     OTHER_SPELLINGS = True
-    CUT_MARKERS = True
-    KEEPS = True
+    DROPS_TRUNCATED_MARKERS = True
+    TEXT_MARKERS = True
     AT_START = Scanner(
         ("call", "(!ask: (!ask:", "", "", 0), ("header", "(|assistant ", "", "\n", 2),
         ("reasoning", "(~musing ", "", "\n", 2), ("call", "(!ask:", "", "", 2), ("last", "|)", "", "\n", 0),
@@ -123,9 +123,9 @@ class StreamParser(Objects):
     )
     LEFT_OVER = Scanner(("call", "(!ask:", "", "", 0), find=r"\((!ask:)", near=r"\((?=[!]|\Z)", width=7)
     USUAL_NEXT = (ExpectedText("!)(!ask:"), ExpectedText("(!ask:"))
-    CLOSED = True
-    READ_AGAIN = True
-    NAMES_ALIKE = True
+    CALLS_HAVE_CLOSER = True
+    REREADS_CALLS = True
+    CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Scanner(
         ("closed", "!)", "", "", 0), ("call", "(!ask: (!ask:", "", "", 1), ("header", "(|assistant ", "", "\n", 2),
         ("reasoning", "(~musing ", "", "\n", 2), ("call", "(!ask:", "", "", 2), ("call", ", (!ask: (!ask:", "", "", 0),
@@ -180,7 +180,7 @@ class StreamParser(Objects):
         if kind == "reasoning":
             return self._open_reasoning()
         if kind == "call":
-            return self._try_call("content") if self._calls_on else self._keep("content")
+            return self._try_call("content") if self._calls_on else self._keep_as_text("content")
         if kind == "end":
             return self._end_turn()
         if kind == "header":
@@ -192,7 +192,7 @@ class StreamParser(Objects):
         kind = self._next_of_calls()
         if kind is None:
             return False
-        more = self._left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
+        more = self._drop_left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
         if more != "no":
             return more == "dropped"
         if kind == "call":
@@ -208,21 +208,21 @@ class StreamParser(Objects):
         if chunk.__class__ is not str:
             chunk = checked_text("chunk", chunk)
         # Most chunks are passed on as they came: no character of them could begin or end anything.
-        if self._plain_value:
+        if self._value_fast_path:
             if '"' not in chunk and "\\" not in chunk and chunk.isprintable() and chunk != "":
-                self._passed.append(chunk)
+                self._unaccounted.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
         elif (
-            self._plain_text
+            self._text_fast_path
             and "(" not in chunk
             and "|" not in chunk
             and "~" not in chunk
             and chunk != ""
             and ("\n" not in chunk or chunk[-1] != "\n")
         ):
-            self._passed.append(chunk)
-            return [{self._within: chunk}]
-        return self._more(chunk)
+            self._unaccounted.append(chunk)
+            return [{self._open_kind: chunk}]
+        return self._feed_slowly(chunk)
 
 
 parse, parse_many = StreamParser.parse, StreamParser.parse_many

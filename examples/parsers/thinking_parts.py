@@ -81,10 +81,10 @@ class StreamParser(Objects):
     AT_LINES = True
     AT_ENDS = True
     ALIKE = True
-    REASONS = True
+    HAS_REASONING = True
     OTHER_SPELLINGS = True
-    CUT_MARKERS = True
-    KEEPS = True
+    DROPS_TRUNCATED_MARKERS = True
+    TEXT_MARKERS = True
     IN_REASONING = Scanner(
         ("line", "[NEED] [NEED]", "", "", 0), ("reasoning_end", "[/PONDER]", "", "", 0), ("line", "[NEED]", "", "", 2),
         ("end", "[END]", "", "", 0), ("last", "[TOP]", "", "", 0), ("line", "\x00[need][need]", "", "", 6),
@@ -148,8 +148,8 @@ class StreamParser(Objects):
     )
     LEFT_OVER = Scanner(("call", "[NEED]", "", "", 0), find=r"\[(NEED\])", near=r"\[(?=[N]|\Z)", width=7)
     USUAL_NEXT = (ExpectedText("[NEED]"),)
-    READ_AGAIN = True
-    NAMES_ALIKE = True
+    REREADS_CALLS = True
+    CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Scanner(
         ("call", ", [NEED] [NEED]", "", "", 0), ("call", ", [NEED]", "", "", 2), ("call", "; [NEED] [NEED]", "", "", 0),
         ("call", "; [NEED]", "", "", 2), ("call", "[NEED] [NEED]", "", "", 1), ("stray", "[/PONDER]", "", "", 0),
@@ -196,7 +196,7 @@ class StreamParser(Objects):
         if kind == "reasoning":
             return self._open_reasoning()
         if kind == "call":
-            return self._try_call("content") if self._calls_on else self._keep("content")
+            return self._try_call("content") if self._calls_on else self._keep_as_text("content")
         if kind == "end":
             return self._end_turn()
         if kind == "stray":
@@ -208,7 +208,7 @@ class StreamParser(Objects):
         kind = self._next_of_calls()
         if kind is None:
             return False
-        more = self._left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
+        more = self._drop_left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
         if more != "no":
             return more == "dropped"
         if kind == "call":
@@ -220,17 +220,17 @@ class StreamParser(Objects):
         if chunk.__class__ is not str:
             chunk = checked_text("chunk", chunk)
         # Most chunks are passed on as they came: no character of them could begin or end anything.
-        if self._plain_value:
+        if self._value_fast_path:
             if '"' not in chunk and "\\" not in chunk and chunk.isprintable() and chunk != "":
-                self._passed.append(chunk)
+                self._unaccounted.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
             if chunk[-1:] not in "\\" and IN_STRING.fullmatch(chunk):
-                self._passed.append(chunk)
+                self._unaccounted.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
-        elif self._plain_text and "[" not in chunk and "`" not in chunk and chunk != "":
-            self._passed.append(chunk)
-            return [{self._within: chunk}]
-        return self._more(chunk)
+        elif self._text_fast_path and "[" not in chunk and "`" not in chunk and chunk != "":
+            self._unaccounted.append(chunk)
+            return [{self._open_kind: chunk}]
+        return self._feed_slowly(chunk)
 
 
 parse, parse_many = StreamParser.parse, StreamParser.parse_many

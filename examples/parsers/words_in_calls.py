@@ -81,8 +81,8 @@ class StreamParser(QuotedPairs):
     REASONING = False
     AT_LINES = True
     OTHER_SPELLINGS = True
-    CUT_MARKERS = True
-    KEEPS = True
+    DROPS_TRUNCATED_MARKERS = True
+    TEXT_MARKERS = True
     IN_CONTENT = Scanner(
         ("call", "```python ⟨do ", "", " ", 2), ("call", "```json ⟨do ", "", " ", 2),
         ("call", "```xml ⟨do ", "", " ", 2), ("call", "``` ⟨do ", "", " ", 2), ("call", "⟨do ⟨do ", "", " ", 2),
@@ -115,9 +115,9 @@ class StreamParser(QuotedPairs):
     )
     LEFT_OVER = Scanner(("call", "⟨do ", "", " ", 2), find=r"⟨(do(?!\w))", near=r"⟨(?=[d]|\Z)", width=4)
     USUAL_NEXT = (ExpectedText("⟩⟨do "), ExpectedText("⟨do "))
-    CLOSED = True
-    READ_AGAIN = True
-    NAMES_ALIKE = True
+    CALLS_HAVE_CLOSER = True
+    REREADS_CALLS = True
+    CORRECTS_TOOL_NAMES = True
     # arguments = (key "" value)*
     PAIR = (
         ("key", SlotEnds(
@@ -170,7 +170,7 @@ class StreamParser(QuotedPairs):
         # content = (text | "⟪stop⟫")* ("⟨do" call)?
         kind = self._until(self.IN_CONTENT, "content")
         if kind == "call":
-            return self._try_call("content") if self._calls_on else self._keep("content")
+            return self._try_call("content") if self._calls_on else self._keep_as_text("content")
         if kind == "end":
             return self._end_turn()
         if kind == "header":
@@ -184,7 +184,7 @@ class StreamParser(QuotedPairs):
         kind = self._next_of_calls()
         if kind is None:
             return False
-        more = self._left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
+        more = self._drop_left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
         if more != "no":
             return more == "dropped"
         if kind == "call":
@@ -200,17 +200,17 @@ class StreamParser(QuotedPairs):
         if chunk.__class__ is not str:
             chunk = checked_text("chunk", chunk)
         # Most chunks are passed on as they came: no character of them could begin or end anything.
-        if self._plain_value:
+        if self._value_fast_path:
             if '"' not in chunk and "\\" not in chunk and chunk.isprintable() and chunk != "":
-                self._passed.append(chunk)
+                self._unaccounted.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
             if chunk[-1:] not in "\\" and IN_STRING.fullmatch(chunk):
-                self._passed.append(chunk)
+                self._unaccounted.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
-        elif self._plain_text and "`" not in chunk and "⟨" not in chunk and "⟪" not in chunk and chunk != "":
-            self._passed.append(chunk)
-            return [{self._within: chunk}]
-        return self._more(chunk)
+        elif self._text_fast_path and "`" not in chunk and "⟨" not in chunk and "⟪" not in chunk and chunk != "":
+            self._unaccounted.append(chunk)
+            return [{self._open_kind: chunk}]
+        return self._feed_slowly(chunk)
 
 
 parse, parse_many = StreamParser.parse, StreamParser.parse_many

@@ -14,13 +14,13 @@ if __package__:
     from ._tplc_runtime import (
         IN_STRING,
         Breaks,
+        CanonicalOrderCalls,
         Delta,
         ExpectedText,
         Message,
         Pattern,
         Scanner,
         Style,
-        UsualObjects,
         checked_text,
         require_runtime,
         run_command,
@@ -29,13 +29,13 @@ else:
     from _tplc_runtime import (  # type: ignore[import-not-found, no-redef, unused-ignore]
         IN_STRING,
         Breaks,
+        CanonicalOrderCalls,
         Delta,
         ExpectedText,
         Message,
         Pattern,
         Scanner,
         Style,
-        UsualObjects,
         checked_text,
         require_runtime,
         run_command,
@@ -70,7 +70,7 @@ STYLE = Style(
 )
 
 
-class StreamParser(UsualObjects):
+class StreamParser(CanonicalOrderCalls):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
     HEADS = ("",)
@@ -79,10 +79,10 @@ class StreamParser(UsualObjects):
     HEADED = False
     AT_LINES = True
     ALIKE = True
-    REASONS = True
+    HAS_REASONING = True
     OTHER_SPELLINGS = True
-    CUT_MARKERS = True
-    KEEPS = True
+    DROPS_TRUNCATED_MARKERS = True
+    TEXT_MARKERS = True
     IN_REASONING = Scanner(
         ("line", "<#acts#> <#acts#> {", "", "", 0), ("line", "<#acts#> ```json {", "", "", 0),
         ("line", "<#acts#> ``` {", "", "", 0), ("line", "<#acts#> [ {", "", "", 0), ("line", "<#acts#> {", "", "", 1),
@@ -167,7 +167,7 @@ class StreamParser(UsualObjects):
         ("params",): "arguments",
         ("kwargs",): "arguments",
     }
-    OPENED = "{"
+    OBJECT_OPENER = "{"
     CLOSERS = ("\n<#/acts#>",)
     HEAD = Pattern('\\{\\s*"tool"\\s*:\\s*"(?P<name>[^"\\\\\\x00-\\x1f]*)"')
     TO_ARGUMENTS = ', "input": {'
@@ -185,8 +185,8 @@ class StreamParser(UsualObjects):
     )
     LEFT_OVER = Scanner(("call", "<#acts#>", "", "\n", 0), find="<(#acts#>)", near=r"<(?=[#]|\Z)", width=9)
     USUAL_NEXT = (ExpectedText('{"tool": "'),)
-    READ_AGAIN = True
-    NAMES_ALIKE = True
+    REREADS_CALLS = True
+    CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Scanner(
         ("call", ", {", "", "", 0), ("call", "; {", "", "", 0), ("call", "<#acts#> <#acts#> {", "", "", 0),
         ("call", "<#acts#> ```json {", "", "", 0), ("empty", "<#acts#> <#/acts#>", "", "", 0),
@@ -265,7 +265,7 @@ class StreamParser(UsualObjects):
         if kind == "content_end":
             return self._drop()
         if kind == "call":
-            return self._try_call("content") if self._calls_on else self._keep("content")
+            return self._try_call("content") if self._calls_on else self._keep_as_text("content")
         if kind == "end":
             return self._end_turn()
         if kind == "header":
@@ -281,7 +281,7 @@ class StreamParser(UsualObjects):
         kind = self._next_of_calls()
         if kind is None:
             return False
-        more = self._left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
+        more = self._drop_left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
         if more != "no":
             return more == "dropped"
         if kind == "call":
@@ -295,17 +295,17 @@ class StreamParser(UsualObjects):
         if chunk.__class__ is not str:
             chunk = checked_text("chunk", chunk)
         # Most chunks are passed on as they came: no character of them could begin or end anything.
-        if self._plain_value:
+        if self._value_fast_path:
             if '"' not in chunk and "\\" not in chunk and chunk.isprintable() and chunk != "":
-                self._passed.append(chunk)
+                self._unaccounted.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
             if chunk[-1:] not in "\\" and IN_STRING.fullmatch(chunk):
-                self._passed.append(chunk)
+                self._unaccounted.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
-        elif self._plain_text and "<" not in chunk and "`" not in chunk and chunk != "":
-            self._passed.append(chunk)
-            return [{self._within: chunk}]
-        return self._more(chunk)
+        elif self._text_fast_path and "<" not in chunk and "`" not in chunk and chunk != "":
+            self._unaccounted.append(chunk)
+            return [{self._open_kind: chunk}]
+        return self._feed_slowly(chunk)
 
 
 parse, parse_many = StreamParser.parse, StreamParser.parse_many

@@ -100,7 +100,7 @@ class CallReader(Reader):
 
 class CallObjects(Repairs):
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]]  # ("*",) is a name that is the key
-    OPENED: ClassVar[str] = ""  # the text that the object opens with
+    OBJECT_OPENER: ClassVar[str] = ""  # the text that the object opens with
     CLOSERS: ClassVar[Sequence[str]] = ()
 
     def _call(self) -> bool:
@@ -109,8 +109,8 @@ class CallObjects(Repairs):
             _, end, expected = self._slots(self._pos + self._skip, self.HEADER)
             if expected:
                 return expected != "more" and self._no_call(expected)
-            if self._others:
-                self._note_others()
+            if self._slot_diagnostics:
+                self._note_slot_diagnostics()
             self._skip = end - self._pos
         self._begin_object()
         return True
@@ -118,21 +118,21 @@ class CallObjects(Repairs):
     _failed = ("", 0)  # what was expected of an object, and how much of it was read
     _object_at = 0  # where it began, after its opener
 
-    def _left_over(self, kind: str) -> str:
-        if self.READ_AGAIN and kind == "" and self._unclosed:
+    def _drop_left_over(self, kind: str) -> str:
+        if self.REREADS_CALLS and kind == "" and self._unclosed:
             # Another object in the same pair of markers.
             start = next_char(self._buf, self._pos)
             start = next_char(self._buf, start + (self._buf[start : start + 1] in COMMAS))
             if start == len(self._buf) and not self._final:
                 return "more"
-            if self._buf.startswith(self.OPENED, start):
+            if self._buf.startswith(self.OBJECT_OPENER, start):
                 self._note("call_not_opened", "another call without its opener")
                 self._pos, self._skip = start, 0
                 self._try_call("content")
                 return "dropped"
-        return super()._left_over(kind)
+        return super()._drop_left_over(kind)
 
-    def _text_follows(self) -> None:
+    def _note_following_text(self) -> None:
         """What follows the object of a call is none of its arguments."""
 
     def _begin_object(self) -> None:
@@ -140,17 +140,17 @@ class CallObjects(Repairs):
         self._state = type(self)._object
         end = self._pos + self._skip
         # The opening of the object stays in the buffer if the opener ends with it.
-        end -= len(self.OPENED) * self._buf.endswith(self.OPENED, self._pos, end)
+        end -= len(self.OBJECT_OPENER) * self._buf.endswith(self.OBJECT_OPENER, self._pos, end)
         self._raw, self._raw_base = [self._buf[self._pos : end]], self._base + self._pos  # while it may still be text
         self._object_at = end - self._pos
         self._pos, self._space = end, ""
         self._written = ""
-        self._named = self._beside = False  # and arguments next to the name
-        self._unknown = False  # fields may hold the arguments
+        self._has_name = self._arguments_next_to_name = False  # and arguments next to the name
+        self._unknown = False  # fields may contain the arguments
         self._others_found: list[str] = []  # the values of unknown fields
         # Whether another object is around the arguments, so that they are read as a whole; None: their first key shows.
-        self._wrapped = None if self.READ_AGAIN and self._tools else False
-        self._early: str | None = None  # arguments that came before the name
+        self._wrapped = None if self.REREADS_CALLS and self._tools else False
+        self._arguments_before_name: str | None = None  # arguments that came before the name
         self._call_id: str | None = None
         self._reader = reader = CallReader(self.STYLES, self.BREAKS)
         reader.fields = self.FIELDS
@@ -162,14 +162,14 @@ class CallObjects(Repairs):
             start = self._pos
             self._pos = reader.read(self._buf, start, self._final)
             more, reader.pause, event, reader.event = reader.pause, False, reader.event, ""
-            if not self._named:
+            if not self._has_name:
                 self._raw.append(self._buf[start : self._pos])
-                if reader.repair and not self.DISTINCT:
+                if reader.repair and not self.OPENER_IS_UNAMBIGUOUS:
                     return self._no_object("the object of a call")
             if "arguments" in (event, reader.role) and self._written != "done":
                 self._written = self._written or "".join(reader.out)[:1]
                 passed = self._wrapped is False or not self._waits_for_key(reader, event)
-                if self._named and self._written == "{" and passed:
+                if self._has_name and self._written == "{" and passed:
                     self._out.emit("arguments", reader.take())
                     self._in_string(reader)
             if event and not self._member(reader, event):
@@ -180,7 +180,7 @@ class CallObjects(Repairs):
 
     def _waits_for_key(self, reader: CallReader, event: str) -> bool:
         """Return whether the arguments are not passed on yet, as another object is, or may be, around them."""
-        if self._wrapped is None and self._named:
+        if self._wrapped is None and self._has_name:
             text = "".join(reader.out)
             if not event and PART_OF_FIRST_KEY.fullmatch(text):
                 return True
@@ -194,25 +194,27 @@ class CallObjects(Repairs):
         """Handle a key or the value of a field; return False if this is no call after all."""
         text = "" if event == "key" else reader.take().removeprefix('"": ')
         is_text = text[:1] == '"'
-        if event == "key" and self.FIELDS.get(("*",)) and len(reader.stack) == 1 and not self._named:
-            return self._is_named(reader.path[0])
-        if event == "key" and not self._named and not self.DISTINCT:
+        if event == "key" and self.FIELDS.get(("*",)) and len(reader.stack) == 1 and not self._has_name:
+            return self._accept_name(reader.path[0])
+        if event == "key" and not self._has_name and not self.OPENER_IS_UNAMBIGUOUS:
             path = tuple(reader.path)
             return any(field[: len(path)] == path for field in self.FIELDS) or self._no_object("a known field", False)
         usual = len(reader.path) == len(next(iter(self.FIELDS)))  # elsewhere, a value that is no name means nothing
-        if event == "name" and not self._named and (is_text or usual):
-            return self._is_named(text_of(text) if is_text else "")
+        if event == "name" and not self._has_name and (is_text or usual):
+            return self._accept_name(text_of(text) if is_text else "")
         if event == "id" and self._call_id is None:
             self._call_id = text_of(text) if is_text else text
-            if self._named:
+            if self._has_name:
                 self._out.set_id(self._call_id or "")
-        elif event == "other" and self.READ_AGAIN and self._is_argument(reader):
-            self._out.emit("arguments", f'{", " if self._beside else "{"}"{escaped(reader.path[0])}": {text}')
-            self._beside = True
-        elif event == "arguments" and self._written != "done" and not self._beside:
-            if self._named:
+        elif event == "other" and self.REREADS_CALLS and self._is_argument(reader):
+            self._out.emit(
+                "arguments", f'{", " if self._arguments_next_to_name else "{"}"{escaped(reader.path[0])}": {text}'
+            )
+            self._arguments_next_to_name = True
+        elif event == "arguments" and self._written != "done" and not self._arguments_next_to_name:
+            if self._has_name:
                 self._emit_arguments(self._without_wrapper(text) if self._wrapped else text)
-            self._early, self._written = text, "done"
+            self._arguments_before_name, self._written = text, "done"
         elif event != "key":
             other = event == "other"
             what = ("unknown" if other else "repeated") + " field " + reader.path[-1]
@@ -223,46 +225,46 @@ class CallObjects(Repairs):
 
     def _is_argument(self, reader: CallReader) -> bool:
         """Return whether a member next to the name is one of the arguments."""
-        if not self._named or self._early is not None or len(reader.path) != 1:
+        if not self._has_name or self._arguments_before_name is not None or len(reader.path) != 1:
             return False
         schema = self._tools.get(self._out.calls[-1][0])
         found = reader.path[0] in (keys_of(schema, schema) or ())
-        if found and not self._beside:
+        if found and not self._arguments_next_to_name:
             self._note("arguments_next_to_name", "the arguments are next to the name")
         return found
 
     def _no_arguments(self) -> str:
         """Return the text that ends arguments without an object."""
-        return "}" if self._beside else "{}"
+        return "}" if self._arguments_next_to_name else "{}"
 
-    def _is_named(self, name: str) -> bool:
+    def _accept_name(self, name: str) -> bool:
         if not name.strip() or ("\n" in name and name not in self._tools):
             return self._no_object("a name", False)
         written = name
-        if self.NAMES_ALIKE:
+        if self.CORRECTS_TOOL_NAMES:
             name = tool_named(name, self._tools)
-        odd = self.READ_AGAIN and self._tools and name not in self._tools and not NO_NAME.isdisjoint(name)
-        if odd or (not self.DISTINCT and self._tools and name not in self._tools):
+        odd = self.REREADS_CALLS and self._tools and name not in self._tools and not NO_NAME.isdisjoint(name)
+        if odd or (not self.OPENER_IS_UNAMBIGUOUS and self._tools and name not in self._tools):
             return self._no_object("the name of a tool", False)
-        self._named = True
+        self._has_name = True
         self._raw = []
-        if self.NAMES_ALIKE and name != written:
+        if self.CORRECTS_TOOL_NAMES and name != written:
             self._note("tool_name_corrected", f"the tool {name} is called as {written}")
         self._open_call(name, self._call_id)
-        if self._early:
-            self._written = self._early[0]
-            self._emit_arguments(self._without_call(name, self._early))
+        if self._arguments_before_name:
+            self._written = self._arguments_before_name[0]
+            self._emit_arguments(self._without_call(name, self._arguments_before_name))
             self._written = "done"
         return True
 
     def _without_call(self, name: str, text: str) -> str:
         """The arguments of a tool; of a whole call in their place, that call's."""
-        keys = keys_of(self._tools.get(name), self._tools.get(name)) if self.READ_AGAIN and text[:1] == "{" else None
+        keys = keys_of(self._tools.get(name), self._tools.get(name)) if self.REREADS_CALLS and text[:1] == "{" else None
         if keys is None or keys.intersection(found := json.loads(text)) or not found:
             return text
         inside = self._without_wrapper(text)
         if inside == text:
-            self._lost("arguments_of_other_tool", "the arguments are not those of " + name)
+            self._note_lost_text("arguments_of_other_tool", "the arguments are not those of " + name)
         return inside
 
     def _without_wrapper(self, text: str) -> str:
@@ -273,7 +275,7 @@ class CallObjects(Repairs):
         self._note("call_as_arguments", "a whole call, or another object, around the arguments")
         return inside
 
-    def _again(self, expected: str) -> None:
+    def _start_second_reading(self, expected: str) -> None:
         """Go back to the beginning of the object, for a second reading."""
         raw = "".join(self._raw)
         self._buf, self._base = raw + self._buf[self._pos :], self._raw_base
@@ -281,47 +283,47 @@ class CallObjects(Repairs):
         self._failed = (expected, len(raw))
         self._reader, self._state = None, type(self)._second_reading
 
-    def _read_once(self) -> bool:
+    def _restore_first_reading(self) -> bool:
         expected, size = self._failed
-        self._once, self._raw = True, [self._buf[self._pos : self._pos + size]]
+        self._second_reading_failed, self._raw = True, [self._buf[self._pos : self._pos + size]]
         self._pos += size
-        self._give_back(expected)
-        self._once = False
+        self._keep_object_as_text(expected)
+        self._second_reading_failed = False
         return True
 
     def _no_object(self, expected: str, result: bool = True) -> bool:
-        if self.READ_AGAIN and self._tools and not self._once:
-            self._again(expected)
+        if self.REREADS_CALLS and self._tools and not self._second_reading_failed:
+            self._start_second_reading(expected)
         else:
-            self._give_back(expected)
+            self._keep_object_as_text(expected)
         return result
 
-    def _give_back(self, expected: str) -> None:
+    def _keep_object_as_text(self, expected: str) -> None:
         """Return the object's text as content."""
         self._note("not_a_call", "not a call: expected " + expected)
         text = "".join(self._raw)
-        self._out.emit(self._back_kind, text if self._echo else text[max(0, -self._raw_base) :])
+        self._out.emit(self._kind_before_call, text if self._echo else text[max(0, -self._raw_base) :])
         self._raw, self._reader = [], None
-        self._literal, self._fresh, self._line_start, self._unclosed = True, False, False, False
-        self._state = self._back
+        self._after_failed_call, self._only_space_so_far, self._line_start, self._unclosed = True, False, False, False
+        self._state = self._state_before_call
 
-    def _cut_object(self) -> None:
+    def _end_truncated_object(self) -> None:
         """Handle an output that ends before the call has a name: the rest is dropped unless it could be text."""
         text = "".join(self._raw) + self._buf[self._pos :]
         if not any(closer.strip() in text for closer in self.CLOSERS):
-            if self.DISTINCT:
-                self._raw, self._pos, self._back_kind = [text], len(self._buf), "trailing"
-            self._cut(*ENDS_IN_CALL)
+            if self.OPENER_IS_UNAMBIGUOUS:
+                self._raw, self._pos, self._kind_before_call = [text], len(self._buf), "trailing"
+            self._note_truncation(*ENDS_IN_CALL)
         self._no_object("the rest of the call")
 
     def _end_object(self, reader: Reader) -> bool:
-        if not self._named:
+        if not self._has_name:
             return self._no_object("a name")
-        if self._early is None:
-            found = None if self._beside or len(self._others_found) != 1 else self._others_found[0]
-            inside = arguments_of(self._out.calls[-1][0], found, self._tools) if found and self.READ_AGAIN else None
+        if self._arguments_before_name is None:
+            found = None if self._arguments_next_to_name or len(self._others_found) != 1 else self._others_found[0]
+            inside = arguments_of(self._out.calls[-1][0], found, self._tools) if found and self.REREADS_CALLS else None
             self._out.emit("arguments", inside or self._no_arguments())
-            self.incomplete = self.incomplete or (self._unknown and not (self._beside or inside))
+            self.incomplete = self.incomplete or (self._unknown and not (self._arguments_next_to_name or inside))
         if reader.repair:
             self._note("call_repaired", "call: " + reader.repair)
             self._repaired = True
@@ -330,9 +332,9 @@ class CallObjects(Repairs):
 
     def _finish(self) -> None:
         reader, self._reader = self._reader, None
-        self._once = True  # there is nothing more to read
-        if reader is not None and not self._named:
-            self._cut_object()
+        self._second_reading_failed = True  # there is nothing more to read
+        if reader is not None and not self._has_name:
+            self._end_truncated_object()
         elif isinstance(reader, CallReader):
             role = reader.role
             if role == "arguments" and self._written != "done":
@@ -340,11 +342,11 @@ class CallObjects(Repairs):
                 reader.out = [reader.close()]
             if role in ("arguments", "other"):
                 self._member(reader, role)
-            self._out.emit("arguments", self._no_arguments() if self._early is None else "")
+            self._out.emit("arguments", self._no_arguments() if self._arguments_before_name is None else "")
         super()._finish()
 
 
-class UsualObjects(CallObjects):
+class CanonicalOrderCalls(CallObjects):
     """Reads call objects in JSON whose name comes before the arguments; the usual beginning is read at once."""
 
     HEAD: ClassVar[Pattern]  # the usual beginning of the object, up to the name
@@ -358,7 +360,7 @@ class UsualObjects(CallObjects):
             self._pos, self._call_id = head.end(), head.groupdict().get("id")
             self._raw.append(head[0])
             self._reader.go_to(self.USUAL_KEYS[0])
-            if self._is_named(head["name"]):
+            if self._accept_name(head["name"]):
                 self._state = type(self)._to_arguments
 
     def _to_arguments(self) -> bool:
@@ -366,12 +368,12 @@ class UsualObjects(CallObjects):
         buf, text, end, reader = self._buf, self.TO_ARGUMENTS, self._pos + len(self.TO_ARGUMENTS), self._reader
         if not buf.startswith(text, self._pos) and text.startswith(buf[self._pos :]) and not self._final:
             # Nothing can be decided before all of it has arrived.
-            self._undecided, self._undecided_from = text[:-1].startswith, self._pos
+            self._is_still_ambiguous, self._ambiguous_from = text[:-1].startswith, self._pos
             return False
         if self._wrapped is None and buf.startswith(text, self._pos):
             key = FIRST_KEY.match(buf, end - 1)
             if key is None and not self._final and PART_OF_FIRST_KEY.fullmatch(buf, end - 1):
-                self._undecided, self._undecided_from = PART_OF_FIRST_KEY.fullmatch, end - 1
+                self._is_still_ambiguous, self._ambiguous_from = PART_OF_FIRST_KEY.fullmatch, end - 1
                 return False
             self._wrapped = self._is_wrapper(key)
         self._state = type(self)._object
@@ -395,8 +397,8 @@ class UsualObjects(CallObjects):
 
     def _object(self) -> bool:
         reader = self._reader
-        both = self._named and not self._wrapped and self._buf.startswith("}}", self._pos)
-        if both and isinstance(reader, CallReader) and reader.may_close(self._early):
+        both = self._has_name and not self._wrapped and self._buf.startswith("}}", self._pos)
+        if both and isinstance(reader, CallReader) and reader.may_close(self._arguments_before_name):
             self._pos += 2
             self._out.emit("arguments", reader.take() + "}")
             self._reader = None

@@ -74,8 +74,8 @@ class ElementPairs(RawPairs):
     def _transcript(self) -> PendingTranscript:
         return self._out  # type: ignore[return-value]
 
-    def _goes_on(self, kind: str, plain_to: Callable[[str], int] = len) -> None:
-        super()._goes_on("" if kind == "arguments" and self._transcript.pending else kind, plain_to)
+    def _enter_fast_path(self, kind: str, find_safe_end: Callable[[str], int] = len) -> None:
+        super()._enter_fast_path("" if kind == "arguments" and self._transcript.pending else kind, find_safe_end)
 
     def _key_of(self, comma: str, key: str) -> str:
         member = Pairs._key_of(self, comma, key)  # all arguments are elements themselves

@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from .message import Copied
+from .message import Copyable
 from .pattern import Pattern
 
 OPENING = Pattern(r"\s*```[^\n`]*\n")
@@ -15,7 +15,7 @@ PART_OF_OPENING = Pattern(r"\s*(?:`{0,2}|```[^\n`]*)")
 FENCE_LIMIT = 256  # longer white space, or a longer line, isn't a fence
 
 
-class Fence(Copied):
+class Fence(Copyable):
     def __init__(self) -> None:
         self._state, self._pending = "start", ""
 

@@ -29,7 +29,7 @@ KEY_GROUP = "(?P<key>"
 ODD_KEY = Pattern(rf"(?=.*[\s=:,(){{}}\[\]])\S(?:[^\n]{{0,{LONGEST_KEY - 2}}}\S)?|")
 
 
-class Guess:
+class LookaheadEnd:
     """Finds the end of a value.  `end` matches at it; `start` matches text that may turn out to be such an end.
 
     The group "key" of `end` is the next argument's: one of `keys`, where these are known.  The groups "name" and
@@ -42,11 +42,11 @@ class Guess:
         self.names: Collection[str] | None = None
         self._called = [group for group in ("name", "bare") if group in self.end.groupindex]
 
-    def before(self, keys: Collection[str] | None, names: Collection[str] | None = None) -> Guess:
+    def before(self, keys: Collection[str] | None, names: Collection[str] | None = None) -> LookaheadEnd:
         # A key that isn't a word is searched for literally; `re` caches what it has compiled.
         odd = [key for key in sorted(keys or (), key=len, reverse=True) if ODD_KEY.fullmatch(key) is not None]
         among = "".join(re.escape(key) + "|" for key in odd[:MOST_KEYS])
-        twin = Guess(self.end.pattern.replace(KEY_GROUP, KEY_GROUP + among), self.start.pattern)
+        twin = LookaheadEnd(self.end.pattern.replace(KEY_GROUP, KEY_GROUP + among), self.start.pattern)
         twin.keys, twin.names = keys, names
         return twin
 
@@ -70,10 +70,10 @@ class Guess:
 
 
 class GuessedPairs(RawPairs):
-    AFTER_VALUE: ClassVar[Guess]
+    AFTER_VALUE: ClassVar[LookaheadEnd]
     LITERALS: ClassVar[str] = ""  # the quotes of strings that are recognised
     BARE_END: ClassVar[Any] = None  # the end of a value without the quote that the template writes before each
-    SPACED: ClassVar[bool] = False  # white space may be around the end of a key,
+    SPACE_AROUND_KEY_END: ClassVar[bool] = False  # white space may be around the end of a key,
     _spaced = False  # here it precedes that end: white space after it is no part of the value
 
     def _begin_raw(self, types: frozenset[str] | None, end: End) -> None:
@@ -81,7 +81,7 @@ class GuessedPairs(RawPairs):
         ends = self.AFTER_VALUE if opened else self.BARE_END
         super()._begin_raw(types, ends.before(keys_of(self._schema(), self._schema()), self._tools))
         self._quotes = self.LITERALS if opened else QUOTES
-        if self.SPACED:
+        if self.SPACE_AROUND_KEY_END:
             before = self._pos - len(self.PAIR[-1][1].markers[0][1]) - 1
             self._spaced = before >= 0 and self._buf[before].isspace()
         if self._quotes:
@@ -119,8 +119,8 @@ class GuessedPairs(RawPairs):
         if literal is None or (literal[1] or " ")[0] not in self._quotes:
             return super()._end_value()
         self._in_value = False
-        typed = coerced(literal[1], self._by_schema) if self.RETYPED else None
-        if self.RETYPED and self._by_schema is not None and "string" not in self._by_schema:
+        typed = coerced(literal[1], self._by_schema) if self.CONVERTS_BY_SCHEMA else None
+        if self.CONVERTS_BY_SCHEMA and self._by_schema is not None and "string" not in self._by_schema:
             self._note("argument_of_other_type", "an argument is not written as its type is")
         self._out.emit("arguments", string_in(literal[1]) if typed is None else typed)
         return None

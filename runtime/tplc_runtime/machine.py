@@ -10,7 +10,7 @@ from .schema import fits, tool_named
 from .second import arguments_of, loaded
 from .slots import NEVER_IN_NAMES, Slots
 from .turn import CALL_KINDS, ENDS_IN_CALL, next_char
-from .values import LONGEST_SIGN, unwrapped
+from .values import LONGEST_SEPARATOR, unwrapped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,58 +27,58 @@ CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
 class Machine(Slots):
     CALLS: ClassVar[bool] = True
     WAITS: ClassVar[bool] = True
-    NAMES_ALIKE: ClassVar[bool] = False  # tools may be called with a namespace, or with other separators
-    READ_AGAIN: ClassVar[bool] = False  # failed calls are read again, by the tools' names
+    CORRECTS_TOOL_NAMES: ClassVar[bool] = False  # tools may be called with a namespace, or with other separators
+    REREADS_CALLS: ClassVar[bool] = False  # failed calls are read again, by the tools' names
     AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
     LONE_OPENERS: ClassVar[
         Sequence[str]
     ] = ()  # openers that count only at a line's start, because their section is missing
     SHORT_OPENERS: ClassVar[Sequence[str]] = ()  # what opens only calls of tools that are known
     HEADER: ClassVar[Sequence[Any]] = ()  # slots of a call: the kind, what ends it, and characters that do
-    NAME_SIGNS: ClassVar[Any] = None  # texts that stand for characters in names
+    NAME_ESCAPES: ClassVar[Any] = None  # texts that stand for characters in names
     CALL_ID: ClassVar[str] = ""  # an id that consists of slots: "{name}:{index}"
     ARGUMENTS_OPEN: ClassVar[bool] = False  # with a character or a marker: other text makes no call
     ONLY_TOOLS: ClassVar[bool] = False  # calls look like text, so that only a tool's name makes one,
-    FAINT: ClassVar[bool] = True  # even their openers look like text
+    OPENER_IS_ONE_CHARACTER: ClassVar[bool] = True  # even their openers look like text
     TAIL: ClassVar[Sequence[Any]] = ()  # slots after a call
-    CLOSED: ClassVar[bool] = False  # calls have a closer
+    CALLS_HAVE_CLOSER: ClassVar[bool] = False  # calls have a closer
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
     _reader: Reader | None = None  # and the reader of one
     _written = ""  # the beginning of the arguments
-    _alone = False  # the section of the last call is missing
+    _lacks_section = False  # the section of the last call is missing
     _is_opened_twice = False  # another opener follows the opener of this call
     _repaired = False  # the arguments of the last call were repaired
-    _once = False  # the second reading of this call found none
+    _second_reading_failed = False  # the second reading of this call found none
 
-    def _regular(self, chunk: str) -> list[Delta]:
+    def _feed_regular_json(self, chunk: str) -> list[Delta]:
         """Read more of arguments in regular JSON, without a state."""
         reader = self._reader
         if reader is None:
             return self._advance(chunk)
         buf = self._buf + chunk if self._buf != "" else chunk
         end = reader.regular(buf, 0, len(buf))
-        if not reader.waits or len(buf) - end > LONGEST_SIGN:
+        if not reader.needs_more or len(buf) - end > LONGEST_SEPARATOR:
             reader.out.append(buf[:end])
             self._buf, self._pos = buf, end
             return self._advance("")
         text, self._buf = buf[:end], buf[end:]
-        self._plain_value = self._buf == "" and reader.string is not None
+        self._value_fast_path = self._buf == "" and reader.string is not None
         if text == "":
             return []
-        self._passed.append(text)
+        self._unaccounted.append(text)
         return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": text}}]}]
 
     def _in_string(self, reader: Reader) -> None:
         """Prepare to pass on the next chunks of a value that is written as the template does."""
         string = reader.string
         if string is not None and string.close == reader.style.usual and not reader.out:
-            self._goes_on("arguments", string.plain)
-        elif self._within:
-            self._goes_on("")
+            self._enter_fast_path("arguments", string.safe_prefix_end)
+        elif self._open_kind:
+            self._enter_fast_path("")
         if len(reader.stack) > reader.floor and reader.style.is_json and not (reader.comma or reader.out):
-            self._within, self._through = "arguments", type(self)._regular
+            self._open_kind, self._json_fast_path = "arguments", type(self)._feed_regular_json
 
-    def _value_is_over(self, reader: Reader) -> bool:
+    def _value_has_ended(self, reader: Reader) -> bool:
         """Return whether the value has ended; if it hasn't, the next chunk may continue a string of it."""
         if reader.want:
             self._in_string(reader)
@@ -100,24 +100,29 @@ class Machine(Slots):
     def _emit_arguments(self, text: str) -> None:
         """Emit arguments that are a string with an object in it; any other string is content."""
         inside = text if self._written == "{" else unwrapped(text, self.STYLES)
-        if inside is None and self.READ_AGAIN and text[:1] in ("[", '"') and self._tools:
+        if inside is None and self.REREADS_CALLS and text[:1] in ("[", '"') and self._tools:
             inside = arguments_of(self._out.calls[-1][0], text, self._tools)
             if inside is not None:
                 self._note("arguments_repaired", "arguments: brackets around them")
         if inside is None and text not in ("null", '""'):
-            self._lost("arguments_not_an_object", "the arguments are not an object")
+            self._note_lost_text("arguments_not_an_object", "the arguments are not an object")
             self._out.emit("content", text)
         self._out.emit("arguments", "{}" if inside is None else inside)
 
     def _call(self) -> bool:
         # call = (slot SLOT_END)* arguments
         values, end, expected = self._slots(self._pos + self._skip, self.HEADER)
-        if self.NAME_SIGNS and not expected:
-            values["name"] = self.NAME_SIGNS.plain(values["name"])
+        if self.NAME_ESCAPES and not expected:
+            values["name"] = self.NAME_ESCAPES.unescape(values["name"])
         written = values.get("name", "")
-        if self.NAMES_ALIKE and self._tools and not expected:
+        if self.CORRECTS_TOOL_NAMES and self._tools and not expected:
             values["name"] = tool_named(written, self._tools)
-        if self.ONLY_TOOLS and not expected and (self.FAINT or not self._skip) and not self._is_tool(values["name"]):
+        if (
+            self.ONLY_TOOLS
+            and not expected
+            and (self.OPENER_IS_ONE_CHARACTER or not self._skip)
+            and not self._is_tool(values["name"])
+        ):
             expected = "the name of a tool"
         if (
             self._tools
@@ -128,31 +133,31 @@ class Machine(Slots):
             expected = "the name of a tool"
         short = self.SHORT_OPENERS and expected not in ("more", "end") and values.get("name") not in self._tools
         if short and self._is_short():
-            inner = self._opens_again()
+            inner = self._complete_short_opener()
             if inner is not False:
                 return inner is True
             expected = "the name of a tool"
         if self.ARGUMENTS_OPEN and not expected and values["name"] not in self._tools:
-            expected = self._lack_of_arguments(end)
-        if self.READ_AGAIN and self._tools and (expected or values["name"] not in self._tools):
-            other = self._call_otherwise() if expected not in ("more", "end") else None
+            expected = self._expected_arguments(end)
+        if self.REREADS_CALLS and self._tools and (expected or values["name"] not in self._tools):
+            other = self._irregular_call() if expected not in ("more", "end") else None
             if other is not None:
                 return other
-        self._once = self._once and expected == "more"
+        self._second_reading_failed = self._second_reading_failed and expected == "more"
         if expected:
             return expected != "more" and self._no_call(expected)
         if self._is_opened_twice:
             self._note("calls_opened_twice", "the calls are opened twice")
-        if self._others:
-            self._note_others()
-        if self.NAMES_ALIKE and values["name"] != written:
+        if self._slot_diagnostics:
+            self._note_slot_diagnostics()
+        if self.CORRECTS_TOOL_NAMES and values["name"] != written:
             self._note("tool_name_corrected", f"the tool {values['name']} is called as {written}")
         self._pos = end
         self._open_call(values["name"], self.CALL_ID.format_map({**values, "name": written}) if self.CALL_ID else None)
         self._begin_arguments()
         return True
 
-    def _opens_again(self) -> bool | None:
+    def _complete_short_opener(self) -> bool | None:
         """Go on after another opener, with which a short one may be complete; False if there is none, None if more
         input is needed."""
         at = next_char(self._buf, self._pos + self._skip)
@@ -165,18 +170,18 @@ class Machine(Slots):
         self._mark, self._skip, self._is_opened_twice = inner, inner.end - self._pos, True
         return True
 
-    def _lack_of_arguments(self, pos: int) -> str:
+    def _expected_arguments(self, pos: int) -> str:
         """Return what was expected after a name that is no tool's and has no arguments; "more": more input is
         needed."""
         raise NotImplementedError
 
-    def _lack_of(self, what: str, start: int, begun: bool) -> str:
+    def _expected_unless_closed(self, what: str, start: int, may_continue: bool) -> str:
         """Return what was expected if no arguments begin; the end of the call, of all calls or of the turn may replace
         them."""
         mark = self.AFTER_CALL.match(self._buf, start)
         if mark is not None and mark.kind in CLOSER_KINDS:
             return ""
-        if begun or self.AFTER_CALL.prefix_of(self._buf, start):
+        if may_continue or self.AFTER_CALL.prefix_of(self._buf, start):
             return "" if self._final else "more"
         return what
 
@@ -197,7 +202,7 @@ class Machine(Slots):
     def _leave_calls(self, kind: str) -> bool:
         """Go on with content: something else than more of the calls follows, or nothing."""
         if kind == "" and self._unclosed:
-            self._text_follows()
+            self._note_following_text()
         self._unclosed = self._unclosed and next_char(self._buf, self._pos) == len(self._buf)
         self._state = type(self)._content
         return True
@@ -209,11 +214,11 @@ class Machine(Slots):
         if expected == "more":
             return False
         if expected == "end":
-            return self._cut_off()
+            return self._drop_truncated_call()
         if self._mark.ambiguous >= SPELLED_OTHERWISE:
             self._note_spelling()
-        if self._others and not expected:
-            self._note_others()
+        if self._slot_diagnostics and not expected:
+            self._note_slot_diagnostics()
         self._pos, self._unclosed = (self._mark.end if expected else end), False
         if not expected and "id" in values:
             self._out.set_id(values["id"])
@@ -223,15 +228,15 @@ class Machine(Slots):
         """Keep a call in the content unchanged, because calls aren't wanted; it still ends reasoning."""
         if self._reasoning_on:
             self._opener, self._state = "", type(self)._content
-        self._keep("content")
+        self._keep_as_text("content")
         return True
 
     def _try_call(self, kind: str) -> bool:
         """Try to read the text after _skip characters of opener as a call; if it isn't one, it is text of this kind."""
-        self._back = type(self)._content if self._state == type(self)._after_call else self._state
-        self._back_kind = kind
-        if self.WHOLE:
-            self._alone = self._mark.kind == "whole"
+        self._state_before_call = type(self)._content if self._state == type(self)._after_call else self._state
+        self._kind_before_call = kind
+        if self.WHOLE_CALL:
+            self._lacks_section = self._mark.kind == "whole"
         self._is_opened_twice = False
         self._state = type(self)._call
         return True
@@ -245,17 +250,17 @@ class Machine(Slots):
         raise NotImplementedError
 
     def _no_call(self, expected: str) -> bool:
-        if self.SHORT_OPENERS and self.DISTINCT and self._begins_call(self._pos):
-            return self._final and self._cut_off()  # the whole opener, without its end
+        if self.SHORT_OPENERS and self.OPENER_IS_UNAMBIGUOUS and self._is_truncated_opener(self._pos):
+            return self._final and self._drop_truncated_call()  # the whole opener, without its end
         if expected == "end" and (self._skip or self._mark.kind == "separator"):
-            if self.DISTINCT:
-                return self._cut_off()
-            self._cut(*ENDS_IN_CALL)
+            if self.OPENER_IS_UNAMBIGUOUS:
+                return self._drop_truncated_call()
+            self._note_truncation(*ENDS_IN_CALL)
         self._note("not_a_call", "not a call: expected " + expected)
-        self._literal, self._unclosed, self._space = True, False, ""
-        self._state = self._back
+        self._after_failed_call, self._unclosed, self._space = True, False, ""
+        self._state = self._state_before_call
         if self._skip:
-            self._keep(self._back_kind)
+            self._keep_as_text(self._kind_before_call)
         return True
 
     def _is_tool(self, name: str) -> bool:
@@ -267,22 +272,22 @@ class Machine(Slots):
             self._out.release("content")
         if self._mark.ambiguous >= SPELLED_OTHERWISE:
             self._note_spelling()
-        if self.REASONS and self._opener and self._reasoning_on:
+        if self.HAS_REASONING and self._opener and self._reasoning_on:
             self._out.flush()
             if "".join(self._out.texts["reasoning_content"]).strip():
                 self._note("reasoning_not_closed", "a call begins before the reasoning is closed")
         self._out.open_call(name, call_id)
-        self._open, self._literal, self._opener = True, False, ""  # a call ends the reasoning
+        self._open, self._after_failed_call, self._opener = True, False, ""  # a call ends the reasoning
         if self._tools and name not in self._tools:
             self._note("unknown_tool", "unknown tool " + name)
 
     def _close_call(self) -> bool:
         if self._repaired and self._tools:
             self._check_repaired()
-        self._open, self._closed, self._fresh, self._line_start, self._space = False, False, True, True, ""
-        if self.WHOLE:
+        self._open, self._closed, self._only_space_so_far, self._line_start, self._space = False, False, True, True, ""
+        if self.WHOLE_CALL:
             self._in_word = False
-        self._unclosed = self.CLOSED
+        self._unclosed = self.CALLS_HAVE_CLOSER
         self._state = type(self)._after_call
         return True
 
@@ -295,9 +300,9 @@ class Machine(Slots):
         part = kind == "" or (kind in ("close", "closed") and next_char(buf, self._mark.end) < len(buf))
         least = 1 if self._unclosed and kind == "" else LEAST_CUT
         if part and self._final and marks.is_truncated(buf, next_char(buf, self._pos), CALL_KINDS, least):
-            self._cut_off()
+            self._drop_truncated_call()
             return None
-        if self.LONE_OPENERS and self._alone and kind == "call":
+        if self.LONE_OPENERS and self._lacks_section and kind == "call":
             # Without its section, this call doesn't count where the last one didn't.
             return "" if buf[self._mark.start : self._mark.end] in self.LONE_OPENERS else kind
         return kind
@@ -306,11 +311,11 @@ class Machine(Slots):
         """Does the opener lack its last words, so that only a tool's name makes a call?"""
         return "".join(self._buf[self._pos : self._pos + self._skip].split()) in self.SHORT_OPENERS
 
-    def _call_otherwise(self) -> bool | None:
+    def _irregular_call(self) -> bool | None:
         raise NotImplementedError
 
-    def _left_over(self, kind: str) -> str:
+    def _drop_left_over(self, kind: str) -> str:
         raise NotImplementedError
 
-    def _text_follows(self) -> None:
+    def _note_following_text(self) -> None:
         """Report text in the place of a call's closer, if it could be the arguments that the call lacks."""

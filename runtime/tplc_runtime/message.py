@@ -31,7 +31,7 @@ def checked_text(name: str, value: object) -> str:
     raise TypeError(f"{name}: expected text (str), got {'None' if value is None else type(value).__name__}{hint}")
 
 
-class Copied:
+class Copyable:
     """An object whose copy has its own lists and nested objects of this class."""
 
     def copy(self) -> Any:
@@ -41,7 +41,7 @@ class Copied:
         for name in getattr(self, "__mypyc_attrs__", None) or self.__dict__:
             if hasattr(self, name):
                 value = getattr(self, name)
-                setattr(twin, name, value.copy() if isinstance(value, (list, Copied)) else value)
+                setattr(twin, name, value.copy() if isinstance(value, (list, Copyable)) else value)
         return twin
 
     def _new(self) -> Any:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from .events import AnswerPart
 
-REASONS = {"stop": "end_turn", "tool_calls": "tool_use", "length": "max_tokens", "content_filter": "refusal"}
+STOP_REASON_OF = {"stop": "end_turn", "tool_calls": "tool_use", "length": "max_tokens", "content_filter": "refusal"}
 
 
 class MessageAnswer(Answer):
@@ -84,7 +84,7 @@ class MessageAnswer(Answer):
     def _why(self, reason: str | None) -> tuple[str | None, str | None]:
         if reason == "stop" and isinstance(self.stop, str) and self.stop in self._stop_sequences:
             return "stop_sequence", self.stop
-        return REASONS.get(reason or ""), None
+        return STOP_REASON_OF.get(reason or ""), None
 
     def _usage(self) -> dict[str, int]:
         return {

@@ -30,7 +30,7 @@ class Objects(Repairs):
     def _begin_arguments(self) -> None:
         self._state = type(self)._arguments
 
-    def _lack_of_arguments(self, pos: int) -> str:
+    def _expected_arguments(self, pos: int) -> str:
         buf, start = self._buf, next_char(self._buf, pos)
         if start == len(buf):
             return "" if self._final else "more"
@@ -41,20 +41,20 @@ class Objects(Repairs):
             closed = self.AFTER_CALL.match(buf, start)
             if closed is not None and closed.kind == "call":
                 return ""
-        begun = match is None or (match.lastindex == 3 and buf[start:] in self.STYLES[0].begins)
-        return self._lack_of("the arguments", start, begun)
+        may_continue = match is None or (match.lastindex == 3 and buf[start:] in self.STYLES[0].prefixes)
+        return self._expected_unless_closed("the arguments", start, may_continue)
 
     def _opens_arguments(self, pos: int) -> bool:
         match = self.STYLES[0].token.match(self._buf, pos)
         return match is not None and self.STYLES[0].tokens.get(match.group(), "") == "{"
 
     def _arguments(self) -> bool:
-        # arguments = object | string that holds an object
+        # arguments = object | string that contains an object
         if self._reader is None:
             self._skip_space()
             start = next_char(self._buf, self._pos)
-            if self.READ_AGAIN and (self._tools or self._buf[start : start + 1] in "`"):
-                other = self._otherwise(start)
+            if self.REREADS_CALLS and (self._tools or self._buf[start : start + 1] in "`"):
+                other = self._irregular_arguments(start)
                 if other is not None:
                     return other
                 start = next_char(self._buf, self._pos)
@@ -66,7 +66,7 @@ class Objects(Repairs):
                     self._out.emit("arguments", "{}")
                     return self._close_call()
             match = self.STYLES[0].token.match(self._buf, start)
-            begins = match is not None and match.lastindex == 3 and self._buf[start:] in self.STYLES[0].begins
+            begins = match is not None and match.lastindex == 3 and self._buf[start:] in self.STYLES[0].prefixes
             if match is None or (begins and not self._final):
                 return False
             self._written = self.STYLES[0].tokens.get(match.group(), "")
@@ -82,9 +82,9 @@ class Objects(Repairs):
             self._out.emit("arguments", reader.take())
         elif not reader.want:
             self._emit_arguments(reader.take())
-        return self._value_is_over(reader) and self._close_call()
+        return self._value_has_ended(reader) and self._close_call()
 
-    def _otherwise(self, start: int) -> bool | None:
+    def _irregular_arguments(self, start: int) -> bool | None:
         """Read a fence around the arguments, or arguments in another form; return None if there is neither."""
         buf, name = self._buf, self._out.calls[-1][0]
         rest = buf[start : start + 128]

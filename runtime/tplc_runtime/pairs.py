@@ -11,7 +11,7 @@ from .scanner import SPELLED_OTHERWISE, Match, Scanner
 from .schema import is_odd_key, properties_of, without_quotes
 from .second import STYLES, arguments_of
 from .turn import next_char
-from .values import FollowedReader, Reader, escaped
+from .values import LookaheadReader, Reader, escaped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class Pairs(Repairs):
     PAIR: ClassVar[tuple[tuple[str, Scanner, str], ...]]
     PAIR_OPENS: ClassVar[bool] = True  # a pair begins with a marker of its own
     RESUMES: ClassVar[bool] = False  # and that marker alone shows, after text that is no pair, that a pair begins
-    KEY_SIGNS: ClassVar[Any] = None  # texts that stand for characters in keys
+    KEY_ESCAPES: ClassVar[Any] = None  # texts that stand for characters in keys
     ODD_NAMES: ClassVar[bool] = True
     AROUND_KEY: ClassVar[Any] = ()  # the texts before a key and after it, of which some may be missing
     _count = 0
@@ -40,16 +40,16 @@ class Pairs(Repairs):
         self._count, self._ends_in_text = 0, False
         self._state = type(self)._pairs
 
-    def _lack_of_arguments(self, pos: int) -> str:
+    def _expected_arguments(self, pos: int) -> str:
         buf, start = self._buf, next_char(self._buf, pos)
         if self.BETWEEN.match(buf, start) is not None:
             return ""
         if start == len(buf):
             return "" if self._final else "more"
-        return self._lack_of("an argument", start, self.BETWEEN.prefix_of(buf, start) != "")
+        return self._expected_unless_closed("an argument", start, self.BETWEEN.prefix_of(buf, start) != "")
 
-    def _may_go_on(self, pos: int) -> bool:
-        return super()._may_go_on(pos) or self.BETWEEN.prefix_of(self._buf, pos) != ""
+    def _header_may_continue(self, pos: int) -> bool:
+        return super()._header_may_continue(pos) or self.BETWEEN.prefix_of(self._buf, pos) != ""
 
     def _opens_arguments(self, pos: int) -> bool:
         return self.BETWEEN.match(self._buf, pos) is not None or self._buf.startswith("{", pos)
@@ -73,15 +73,15 @@ class Pairs(Repairs):
             and self._final
             and self.BETWEEN.is_truncated(self._buf, next_char(self._buf, self._pos), PAIR_KINDS)
         ):
-            return self._cut_off()
-        if self.READ_AGAIN and self._count == 0 and self._tools and kind in ("", "pair"):
+            return self._drop_truncated_call()
+        if self.REREADS_CALLS and self._count == 0 and self._tools and kind in ("", "pair"):
             other = self._object_for_pairs()
             if other is not None:
                 return other
         if kind in ("end", "next"):
             return self._end_pairs(kind)
         if self.PAIR_OPENS and kind != "pair":
-            other = self._pair_otherwise() if self.AROUND_KEY and self._tools else None
+            other = self._irregular_pair() if self.AROUND_KEY and self._tools else None
             return self._no_pair() if other is None else other
         return self._pair(self._mark.end if self.PAIR_OPENS else self._pos, ", " if self._count else "{")
 
@@ -114,24 +114,24 @@ class Pairs(Repairs):
             return self._no_pair()
         schema = self._schema() if self._tools else None
         odd = self._tools and self.AROUND_KEY and (expected or is_odd_key(values["key"], schema))
-        other = self._pair_otherwise() if odd and expected != "more" else None
+        other = self._irregular_pair() if odd and expected != "more" else None
         if other is not None:
             return other
         if expected == "end":
-            return self._cut_off()
+            return self._drop_truncated_call()
         if expected:
             return self._no_pair()
         key = values["key"]
-        if self.KEY_SIGNS:
-            key = self.KEY_SIGNS.plain(key)
-        bare = without_quotes(key, schema) if schema and self.READ_AGAIN else key
+        if self.KEY_ESCAPES:
+            key = self.KEY_ESCAPES.unescape(key)
+        bare = without_quotes(key, schema) if schema and self.REREADS_CALLS else key
         respelled = self.PAIR_OPENS and self._mark.ambiguous >= SPELLED_OTHERWISE
-        if self._others or odd or respelled or key != bare:
+        if self._slot_diagnostics or odd or respelled or key != bare:
             self._pos = next_char(self._buf, self._pos)  # diagnostics are about the pair, in any chunking
         if respelled:
             self._note_spelling()
-        if self._others:
-            self._note_others()
+        if self._slot_diagnostics:
+            self._note_slot_diagnostics()
         if odd:
             self.incomplete = True
             self._note("markup_in_key", "an argument has a name that holds markup")
@@ -147,11 +147,11 @@ class Pairs(Repairs):
     def _schema(self) -> object:
         return self._tools.get(self._out.calls[-1][0])
 
-    def _pair_otherwise(self) -> bool | None:
+    def _irregular_pair(self) -> bool | None:
         """A pair whose opener, or the end of whose key, is missing or other than it should be: the schema knows the
         key.  None where there is none."""
         start = next_char(self._buf, self._pos)
-        found = self._key_otherwise(start)
+        found = self._irregular_key(start)
         if found is None:
             return False
         key, _, end = found
@@ -159,7 +159,7 @@ class Pairs(Repairs):
             return None
         self._pos = start  # diagnostics are about the pair, in any chunking
         if self.PAIR_OPENS and found[1] == start:
-            self._lost("argument_not_opened", f"the argument {key} is not opened")
+            self._note_lost_text("argument_not_opened", f"the argument {key} is not opened")
         else:
             self._note("other_form_of_argument", f"the argument {key} is not written as the template does")
         self._pos, self._space = end, self.PAIR[-1][1].markers[0][3]
@@ -168,8 +168,8 @@ class Pairs(Repairs):
         self._begin_value(key, "")
         return True
 
-    def _key_otherwise(self, start: int) -> tuple[str, int, int] | None:
-        """Return a key of the schema, where it stands, and where its value begins, in a pair that is not written as the
+    def _irregular_key(self, start: int) -> tuple[str, int, int] | None:
+        """Return a key of the schema, where it is, and where its value begins, in a pair that is not written as the
         template does.  The key is "" where there is no such pair; None: more input is needed."""
         buf, keys = self._buf, properties_of(self._schema())
         head, after, width = self.AROUND_KEY
@@ -195,7 +195,7 @@ class Pairs(Repairs):
         start, mark = next_char(self._buf, self._pos), self._after_no_pair()
         if mark is None:
             return self._final and self._end_pairs("")
-        self._lost("no_argument", NO_PAIR)
+        self._note_lost_text("no_argument", NO_PAIR)
         self._pos, self._space = start, ""
         self._text("content", start + len(self._buf[start : mark.start].rstrip()))
         return True
@@ -212,15 +212,15 @@ class Pairs(Repairs):
     def _key_of(self, comma: str, key: str) -> str:
         return comma + '"' + escaped(key) + '": '
 
-    def _text_follows(self) -> None:
+    def _note_following_text(self) -> None:
         if not self._ends_in_text:
-            super()._text_follows()
+            super()._note_following_text()
 
     def _end_pairs(self, kind: str) -> bool:
         if not kind and self._final and not self._buf[self._pos :].strip():
             return False
         if not kind:
-            self._lost("no_argument", NO_PAIR)
+            self._note_lost_text("no_argument", NO_PAIR)
         self._ends_in_text = not kind
         self._out.emit("arguments", "}" if self._count else "{}")
         return self._close_call()
@@ -237,7 +237,7 @@ class QuotedPairs(Pairs):
     FOLLOW: ClassVar[tuple[Pattern, Pattern]]
 
     def _begin_value(self, key: str, word: str) -> None:
-        self._reader = FollowedReader(self.STYLES, self.BREAKS)
+        self._reader = LookaheadReader(self.STYLES, self.BREAKS)
         self._reader.follow = self.FOLLOW
         self._state = type(self)._value
 
@@ -247,7 +247,7 @@ class QuotedPairs(Pairs):
             return False
         self._pos, self._wanted = reader.read(self._buf, self._pos, self._final), reader.wanted
         self._out.emit("arguments", reader.take())
-        if not self._value_is_over(reader):
+        if not self._value_has_ended(reader):
             return False
         self._state = type(self)._pairs
         return True

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Protocol
 
 from .elements import EMPTY, LIST, in_list
+from .escapes import Escapes
 from .peg_readers import Readers, SpelledOtherwise
 from .raw import BITS, BOOLEAN, MORE_THAN_VALUE, MOST_KEYS, PYTHON, WHOLE_ARGUMENTS, coerced, string_in
 from .schema import (
@@ -32,7 +33,6 @@ from .schema import (
     types_of,
     without_quotes,
 )
-from .signs import Signs
 from .transcript import Transcript
 from .turn import next_char
 from .values import ESCAPE, Style, escaped, literal_of, text_of, unwrapped
@@ -126,7 +126,7 @@ class Prefilled(NamedTuple):
 
 
 NOT_PREFILLED = Prefilled()
-NO_SIGNS = Signs({})
+NO_ESCAPES = Escapes({})
 Types = Optional[frozenset[str]]
 TypesBy = Callable[[object, object], Types]  # called with a schema and its root
 
@@ -141,21 +141,21 @@ def map_tree(
     json_content: bool = False,
     readers: Optional[Readers] = None,
     literals: str = "",
-    name_signs: Signs = NO_SIGNS,
-    key_signs: Signs = NO_SIGNS,
-    escapes: Optional[Mapping[str, Signs]] = None,
+    name_escapes: Escapes = NO_ESCAPES,
+    key_escapes: Escapes = NO_ESCAPES,
+    escapes: Optional[Mapping[str, Escapes]] = None,
 ) -> Mapped:
     """Return the message of a tree, without its prefilled part.
 
     `readers` read text that differs from what the template writes.  `literals`: a raw value that is a whole string in
-    such quotes is that string.  `name_signs` and `key_signs` are the texts that stand for characters in names and keys,
+    such quotes is that string.  `name_escapes` and `key_escapes` are the escapes in names and keys,
     and `escapes` those in content and reasoning.
     """
     transcript = Transcript(json_content)
     transcript.ESCAPES = escapes
     readers = readers or Readers(SpelledOtherwise((JSON_STYLE, JSON_STYLE, JSON_STYLE)), parameters_of(tools))
     mapper = _Mapper(tree.full_text, transcript, readers, prefilled, parse_reasoning, parse_tool_calls)
-    mapper.literals, mapper.name_signs, mapper.key_signs = literals, name_signs, key_signs
+    mapper.literals, mapper.name_escapes, mapper.key_escapes = literals, name_escapes, key_escapes
     mapper.turn(tree)
     mapper.end_content(final=True)
     return mapper.mapped()
@@ -202,7 +202,7 @@ class _Mapper:
         self.incomplete = self.in_call = False
         self.literals = self.called = ""
         self.repaired = False  # a value of the call was repaired
-        self.name_signs = self.key_signs = NO_SIGNS
+        self.name_escapes = self.key_escapes = NO_ESCAPES
 
     def mapped(self) -> Mapped:
         self.transcript.end_content()
@@ -248,7 +248,7 @@ class _Mapper:
 
         `final`: the turn ends.  `kept`: the following text is content in any case.
         """
-        if not self.blank or (final and self.transcript.is_silent()):
+        if not self.blank or (final and self.transcript.is_empty()):
             self.transcript.emit("content", "".join(self.run))
         self.run.clear()
         self.blank = not kept
@@ -272,7 +272,7 @@ class _Mapper:
         self.end_content()
         self.incomplete = self.incomplete or first(node, "cut") is not None
         text = "".join(self.after_prefill(part) for part in captures(node, "reasoning_text"))
-        if text.strip() or (first(node, "cut") is not None and self.transcript.is_silent()):
+        if text.strip() or (first(node, "cut") is not None and self.transcript.is_empty()):
             self.transcript.emit("reasoning_content", text)
         if cut is not None:
             self.transcript.emit("trailing", self.after_prefill(cut))
@@ -317,7 +317,7 @@ class _Mapper:
         if name is None and given is not None:
             name = first(given, "name")
             called = self.plain(name) if name is not None else ""
-        called = self.name_signs.plain(called)
+        called = self.name_escapes.unescape(called)
         header = first(inner, "other_header")
         if pairs_end_in_text(self.readers, self.text, first(inner, "arguments")):
             self.incomplete = True
@@ -486,7 +486,7 @@ class _Mapper:
     def pair(self, node: Node, parent: object, root: object, types_by: TypesBy) -> tuple[str, str, Types]:
         """Return the key and the value as JSON, and the types that the schema allows."""
         key, value, word = first(node, "argument_key"), first(node, "argument_value", *RAW), first(node, "type")
-        name = self.key_signs.plain(self.of(key).strip()) if key is not None else ""
+        name = self.key_escapes.unescape(self.of(key).strip()) if key is not None else ""
         other = first(node, "other_pair")
         found = self.readers.other_pair(self.called, self.text, other.start) if other is not None else None
         if found is not None:
@@ -546,7 +546,7 @@ class _Mapper:
             return None
         found = coerced(text, types)
         if found is None and types is not None and "string" not in types and MORE_THAN_VALUE.search(text.strip()):
-            self.incomplete = True  # it may hold more of the call than this value
+            self.incomplete = True  # it may contain more of the call than this value
         return found
 
     def element(self, node: Node, choice: Optional[Node], types: Types, schema: object, root: object) -> str:
@@ -590,7 +590,7 @@ class _Mapper:
 
 
 def pairs_end_in_text(readers: Readers, text: str, node: Optional[Node]) -> bool:
-    """Whether text stands in the place of a pair, or of the end of the call."""
+    """Whether text is in the place of a pair, or of the end of the call."""
     between = readers.spelled.between
     if between is None or node is None or first(node, "whole_object", "arguments_close") is not None:
         return False

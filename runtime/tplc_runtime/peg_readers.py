@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional
 from .callobjects import NO_NAME, CallReader
 from .machine import CLOSER_KINDS
 from .pattern import NAME_LIMIT, Pattern
-from .repairs import LEFT_SIGNS, is_empty_object
+from .repairs import LEFT_OVER_BRACKET, is_empty_object
 from .scanner import NO_BREAKS, NO_MARKERS, Breaks, Scanner
 from .schema import Parameters, fits, is_odd_key, keys_of, properties_of, tool_named
 from .second import FIRST_KEY, NO_BRACE, arguments_in, arguments_of, calls_in, is_wrapper, loaded, may_be_calls
 from .second import STYLES as ANY_STYLES
 from .slots import ONE_WORD
 from .turn import next_char
-from .values import FollowedReader, Reader, Style, escaped, text_of, unwrapped
+from .values import LookaheadReader, Reader, Style, escaped, text_of, unwrapped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -89,7 +89,7 @@ class Readers:
         return _read(Reader(self.spelled.styles, self.spelled.breaks), text, pos)
 
     def followed_at(self, text: str, pos: int) -> Value:
-        reader = FollowedReader(self.spelled.styles, self.spelled.breaks)
+        reader = LookaheadReader(self.spelled.styles, self.spelled.breaks)
         reader.follow = self.spelled.follow
         return _read(reader, text, pos)
 
@@ -128,7 +128,7 @@ class Readers:
     # Second readings
 
     def other_calls(self, text: str, pos: int) -> Optional[int]:
-        """Calls that are not written as the template does, up to a marker that stands in none."""
+        """Calls that are not written as the template does, up to a marker that is in none."""
         return self.end_of_others(text, pos) if self.others_at(text, pos) else None
 
     def others_at(self, text: str, pos: int) -> list[tuple[str, str]]:
@@ -216,11 +216,11 @@ class Readers:
         return None if found is None else (found, end)
 
     def text_follows(self, arguments: str, text: str, pos: int) -> bool:
-        """Return whether text stands in the place of a call's closer that could be the arguments that it lacks."""
+        """Return whether text is in the place of a call's closer that could be the arguments that it lacks."""
         at = next_char(text, pos)
         if at == len(text) or not self.spelled.is_closed or not is_empty_object(arguments):
             return False
-        return self.spelled.after_call.match(text, at) is None and LEFT_SIGNS.match(text, at) is None
+        return self.spelled.after_call.match(text, at) is None and LEFT_OVER_BRACKET.match(text, at) is None
 
     def fits(self, name: str, arguments: str) -> bool:
         """Return whether the schema of a tool allows repaired arguments."""
@@ -286,7 +286,7 @@ class _ObjectCall:
         if self.name is None:
             return self._without_name()
         if incomplete:
-            self._cut()
+            self._end_truncated_object()
         return self._call(incomplete)
 
     def _member(self, event: str) -> None:
@@ -294,7 +294,7 @@ class _ObjectCall:
         text = "" if event == "key" else reader.take().removeprefix('"": ')
         is_text = text[:1] == '"'
         if event == "key" and fields.get(("*",)) and len(reader.stack) == 1 and self.name is None:
-            return self._named(reader.path[0])
+            return self._accept_name(reader.path[0])
         if event == "key" and self.name is None and not self.spelled.is_distinct:
             path = tuple(reader.path)
             if not any(one[: len(path)] == path for one in fields):
@@ -302,7 +302,7 @@ class _ObjectCall:
             return None
         usual = len(reader.path) == len(next(iter(fields)))
         if event == "name" and self.name is None and (is_text or usual):
-            return self._named(text_of(text) if is_text else "")
+            return self._accept_name(text_of(text) if is_text else "")
         if event == "id" and self.identity is None:
             self.identity = text_of(text) if is_text else text
         elif event == "other" and self.spelled.reads_again and self._is_argument():
@@ -315,7 +315,7 @@ class _ObjectCall:
             self.others += [text] * (event == "other" and text[:1] in ("{", "[", '"'))
         return None
 
-    def _named(self, name: str) -> None:
+    def _accept_name(self, name: str) -> None:
         if not name.strip() or ("\n" in name and name not in self.tools):
             self.expected = "a name"
             return
@@ -341,7 +341,7 @@ class _ObjectCall:
         closed = any(closer.strip() in text for closer in self.spelled.closers)
         return CallOfObject(len(self.text), expected="the rest of the call" if closed else "end")
 
-    def _cut(self) -> None:
+    def _end_truncated_object(self) -> None:
         """The output ends inside the object."""
         reader = self.reader
         role = reader.role

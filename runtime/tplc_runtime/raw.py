@@ -43,7 +43,7 @@ class ValueWords(dict):  # type: ignore[type-arg]
 
     def __init__(self, words: dict[str, str]) -> None:
         super().__init__(words)
-        self.begun = {word[:end] for word in words for end in range(1, len(word) + 1)}
+        self.prefix = {word[:end] for word in words for end in range(1, len(word) + 1)}
 
 
 class Closer:
@@ -177,15 +177,15 @@ def nested_or_repaired(text: str) -> str | None:
     return found
 
 
-class Synchronized:
+class ValueOrCallEnd:
     """Finds the end of a raw value, or the end of the call with the text that may follow it if the closer is missing.
 
-    `close` matches the latter, and begins with `sign`; `begun` matches its possible beginning at the end of the
+    `close` matches the latter, and begins with `sign`; `prefix` matches its possible beginning at the end of the
     buffer.  A line end before it is no part of the value.
     """
 
-    def __init__(self, end: Closer | KnownPairs | Scanner, close: Pattern, begun: Pattern, sign: str) -> None:
-        self.end, self.close, self.begun, self.sign = end, close, begun, sign
+    def __init__(self, end: Closer | KnownPairs | Scanner, close: Pattern, prefix: Pattern, sign: str) -> None:
+        self.end, self.close, self.prefix, self.sign = end, close, prefix, sign
 
     def find(self, buf: str, pos: int) -> Match | None:
         mark = self.end.find(buf, pos)
@@ -195,13 +195,13 @@ class Synchronized:
         return Match("lost", match.start(), match.start(), "\n" * (buf[match.start() - 1 : match.start()] == "\n"))
 
     def partial_match(self, buf: str, pos: int) -> int:
-        match = self.begun.search(buf, max(pos, len(buf) - LOOK_BACK))
+        match = self.prefix.search(buf, max(pos, len(buf) - LOOK_BACK))
         partial = self.end.partial_match(buf, pos)
         start: int = partial if match is None else min(partial, match.start())
         return start - (start > pos and buf[start - 1] == "\n")
 
     def safe_prefix_end(self, text: str) -> int:
-        if self.sign in text and (self.begun.search(text) or self.close.search(text)):
+        if self.sign in text and (self.prefix.search(text) or self.close.search(text)):
             return -1
         end = self.end.safe_prefix_end(text)
         return end - (end > 0 and text[end - 1] == "\n")
@@ -233,7 +233,7 @@ NUMBER_TYPES = frozenset(["number", "integer"])
 
 class RawPairs(Pairs):
     CALL_CLOSES: ClassVar[tuple[Pattern, Pattern, str] | None] = None  # the end of a value without a closer of its own
-    RETYPED: ClassVar[bool] = False  # a value in another form is converted by the schema
+    CONVERTS_BY_SCHEMA: ClassVar[bool] = False  # a value in another form is converted by the schema
     WORDS: ClassVar[ValueWords]
     AFTER_VALUE: ClassVar[End]
     VALUE_CLOSE: ClassVar[tuple[str, ...]] = ()  # before and after the key, if the closing marker repeats it
@@ -250,7 +250,7 @@ class RawPairs(Pairs):
     NEXT_PAIR_OPENER: ClassVar[str] = ""  # the text that such a pair begins with
     LINES: ClassVar[bool] = True  # it starts a line
     NEXT_UNOPENED: ClassVar[str] = ""  # the text after a key that begins a line, where a pair may lack its opener
-    VALUE_SIGNS: ClassVar[Any] = None  # what is written in values for other characters
+    VALUE_ESCAPES: ClassVar[Any] = None  # what is written in values for other characters
     _pending_end = ""  # the end of a value that may be the beginning of such a text
     _end: End
     _closer: End = None  # of which a later one may count; None if the first does
@@ -290,14 +290,14 @@ class RawPairs(Pairs):
     def _begin_value(self, key: str, word: str) -> None:
         schema = self._schema()
         types = types_of_member(schema, key) if schema else None
-        self._by_schema = types if self.RETYPED else None  # by the schema alone
+        self._by_schema = types if self.CONVERTS_BY_SCHEMA else None  # by the schema alone
         if self.TYPE_WORDS and word in self.TYPE_WORDS:
             types = typed_as(types, frozenset(self.TYPE_WORDS[word]))
             self._by_schema = self._by_schema if "boolean" in types else None  # 1 is no boolean if it is a number
         end: End = Closer(key.join(self.VALUE_CLOSE)) if self.VALUE_CLOSE else self._end_of_value()
         if self.LAST_CLOSER:
             self._closer = end if self.VALUE_CLOSE else self.AFTER_VALUE
-        return self._begin_raw(types, Synchronized(end, *self.CALL_CLOSES) if self.CALL_CLOSES else end)
+        return self._begin_raw(types, ValueOrCallEnd(end, *self.CALL_CLOSES) if self.CALL_CLOSES else end)
 
     def _begin_raw(self, types: frozenset[str] | None, end: End) -> None:
         self._types, self._end = types, end
@@ -319,7 +319,7 @@ class RawPairs(Pairs):
         if self.LAST_CLOSER:
             first = mark
             if mark is not None and mark.kind == "end" and self._closer is not None:
-                goes_on = self._goes_on_as_usual(mark.end)
+                goes_on = self._usual_marker_follows(mark.end)
                 if not goes_on:
                     mark = None if goes_on is None else self._last_closer(mark)
                 undecided = first if mark is None else None
@@ -331,17 +331,17 @@ class RawPairs(Pairs):
             partial = mark.start - trailing_overlap(buf[pos : mark.start], mark.lead)
         if mark is None or partial <= mark.start:
             text = buf[pos:partial]
-            if self.VALUE_SIGNS:
-                text = self._meant(text)
+            if self.VALUE_ESCAPES:
+                text = self._unescape(text)
             self._piece(text)
             self._pos = partial
-            if (self._quoted or self._as == "json") and not self.VALUE_SIGNS and self._undecided is None:
-                self._goes_on("arguments" if self._quoted else "value", self._end.safe_prefix_end)
+            if (self._quoted or self._as == "json") and not self.VALUE_ESCAPES and self._is_still_ambiguous is None:
+                self._enter_fast_path("arguments" if self._quoted else "value", self._end.safe_prefix_end)
             return False
         end = mark.start - trailing_overlap(buf[pos : mark.start], mark.lead)
         text = buf[pos:end]
-        if self.VALUE_SIGNS:
-            text = self._meant(text, over=True)
+        if self.VALUE_ESCAPES:
+            text = self._unescape(text, over=True)
         self._piece(text)
         self._pos = end  # the rest of the value is emitted here, in any chunking
         if self.LAST_CLOSER and mark is not first:
@@ -352,7 +352,7 @@ class RawPairs(Pairs):
             self._note(*SPELLING)
         self._pos = mark.end if over else mark.start
         if not over and (self.NEXT_PAIR or self.CALL_CLOSES):
-            self._lost("argument_not_closed", "an argument is not closed")
+            self._note_lost_text("argument_not_closed", "an argument is not closed")
         self._state = type(self)._pairs
         return True
 
@@ -365,7 +365,7 @@ class RawPairs(Pairs):
                 if mark.ambiguous and not self._final and self._end.partial_match(buf, pos) <= mark.start:
                     break
                 own, self._next_lines = self.AFTER_VALUE, ""
-                self._end = Synchronized(own, *self.CALL_CLOSES) if self.CALL_CLOSES else own
+                self._end = ValueOrCallEnd(own, *self.CALL_CLOSES) if self.CALL_CLOSES else own
                 mark = self._end.find(buf, pos)
                 continue
             if mark.kind == "alike":
@@ -378,7 +378,7 @@ class RawPairs(Pairs):
             mark = self._end.find(buf, mark.start + 1)
         return mark, undecided
 
-    def _goes_on_as_usual(self, end: int) -> bool | None:
+    def _usual_marker_follows(self, end: int) -> bool | None:
         """Return whether one of the usual markers comes after a closer that ends at `end`; None: it may, and more input
         is needed."""
         if not self.NEXT_MARK:
@@ -399,7 +399,7 @@ class RawPairs(Pairs):
         input is needed."""
         buf, ends, found = self._buf, self.LAST_CLOSER or NO_MARKERS, mark
         while True:
-            follows = self._goes_on_at(next_char(buf, found.end))
+            follows = self._marker_or_key_follows(next_char(buf, found.end))
             if follows is not False:
                 return found if follows else None
             after = ends.find(buf, found.end)
@@ -411,7 +411,7 @@ class RawPairs(Pairs):
                 return mark if self.PAIR_OPENS else found
             found = self._closer.match(buf, after.start)
 
-    def _goes_on_at(self, at: int) -> bool | None:
+    def _marker_or_key_follows(self, at: int) -> bool | None:
         """Return whether a marker of the call or a known key comes next; None: more input is needed."""
         buf = self._buf
         if self.USUAL_PAIR and not self._final and self._is_usual(self.USUAL_PAIR, at):
@@ -429,7 +429,7 @@ class RawPairs(Pairs):
             return None
         if not (self.NEXT_PAIR and self.AROUND_KEY and self._tools):
             return False
-        known = self._key_otherwise(at)
+        known = self._irregular_key(at)
         if known is None:
             return None
         key, start, _ = known
@@ -440,22 +440,26 @@ class RawPairs(Pairs):
         at = next_char(self._buf, mark.end)
         if self.BETWEEN.match(self._buf, at) is not None:
             return True
-        begun = at == len(self._buf) or self.BETWEEN.prefix_of(self._buf, at) != ""
+        may_continue = at == len(self._buf) or self.BETWEEN.prefix_of(self._buf, at) != ""
         if self.NEXT_PAIR and self.AROUND_KEY:  # a pair may lack its opener
             keys, rest = self._keys if self._tools else (), self._buf[at:]
             end = self.NEXT_PAIR[1]
             for key in keys:
                 if rest.startswith(key) and end.match(rest, len(key)) is not None:
                     return True
-                begun = begun or key.startswith(rest) or (rest.startswith(key) and end.prefix_of(rest, len(key)) != "")
-        return None if begun and not self._final else False
+                may_continue = (
+                    may_continue
+                    or key.startswith(rest)
+                    or (rest.startswith(key) and end.prefix_of(rest, len(key)) != "")
+                )
+        return None if may_continue and not self._final else False
 
-    def _meant(self, text: str, *, over: bool = False) -> str:
+    def _unescape(self, text: str, *, over: bool = False) -> str:
         """More of a value, with the characters that other texts stand for; `over`: the value ends with it."""
         text = self._pending_end + text
-        end = len(text) if over else self.VALUE_SIGNS.safe_end(text)
+        end = len(text) if over else self.VALUE_ESCAPES.safe_prefix_end(text)
         self._pending_end = text[end:]
-        return str(self.VALUE_SIGNS.plain(text[:end]))
+        return str(self.VALUE_ESCAPES.unescape(text[:end]))
 
     def _ends_here(self, start: int) -> bool:
         """Return whether the opener of a pair of the schema ends an unclosed value."""
@@ -480,10 +484,12 @@ class RawPairs(Pairs):
 
     def _read_as(self, text: str) -> str:
         fits = {"array", "object", "number", "integer", "boolean", "null"} & (self._types or frozenset(JSON_TYPES))
-        if not text or text in self.WORDS.begun:
+        if not text or text in self.WORDS.prefix:
             return "word" if text else ""
         # A value that can't be a string waits for its end.
-        other = "json" if self.RETYPED and self._types is not None and "string" not in self._types else "string"
+        other = (
+            "json" if self.CONVERTS_BY_SCHEMA and self._types is not None and "string" not in self._types else "string"
+        )
         if text[0] in "[{":
             return "json" if ("array" if text[0] == "[" else "object") in fits else other
         number = text[0] in "+-.0123456789" and NUMBER_PART.fullmatch(text) and fits & NUMBER_TYPES
@@ -513,12 +519,12 @@ class RawPairs(Pairs):
         if self._types is None and kind == "number" and literal != text.strip():
             fits = False  # 007 is a number only if the schema says so
         fits = fits and literal is not None and literal[0] != '"'
-        if self.RETYPED and not fits and text.strip():
+        if self.CONVERTS_BY_SCHEMA and not fits and text.strip():
             literal = coerced(text, self._types)
             fits = literal is not None
             if fits or (self._types is not None and "string" not in self._types):
                 self._note("argument_of_other_type", "an argument is not written as its type is")
-                # What has lines or brackets may hold more of the call than this value.
+                # What has lines or brackets may contain more of the call than this value.
                 self.incomplete = self.incomplete or (not fits and bool(MORE_THAN_VALUE.search(text.strip())))
         if fits and literal in BITS and self._by_schema == BOOLEAN:
             literal = BITS[literal]
@@ -532,8 +538,8 @@ class RawPairs(Pairs):
 
     def _finish(self) -> None:
         if self._open and self._in_value:
-            if self.VALUE_SIGNS and self._pending_end:
-                self._piece(self._meant("", over=True))
+            if self.VALUE_ESCAPES and self._pending_end:
+                self._piece(self._unescape("", over=True))
             if self._out.texts["value"] or self._quoted:
                 self._end_value()
             else:

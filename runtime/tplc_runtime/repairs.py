@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .scanner import Scanner
 
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "last")
-LEFT_SIGNS = Pattern(r"[\"']?[}\])]{1,4}|`{1,3}")
+LEFT_OVER_BRACKET = Pattern(r"[\"']?[}\])]{1,4}|`{1,3}")
 LEFT_IN_CALL = Pattern(r"[\"']?[}\])]{0,4}[,;]")  # and before the closer that a call lacks
 
 
@@ -31,9 +31,9 @@ class Repairs(Machine):
     HEADER_TEXTS: ClassVar[Pattern] = Pattern("(?!)")
     LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may be in the place of a closer
 
-    def _call_otherwise(self) -> bool | None:
+    def _irregular_call(self) -> bool | None:
         """Read a call whose header differs from the template's; None if it is no call."""
-        other = self._header_otherwise()
+        other = self._irregular_header()
         if other is None:
             return False
         if other[0]:
@@ -42,12 +42,12 @@ class Repairs(Machine):
             self._open_call(other[0])
             self._begin_arguments()
             return True
-        if self._once:
+        if self._second_reading_failed:
             return None
         self._state = type(self)._second_reading
         return True
 
-    def _header_otherwise(self) -> tuple[str, int] | None:
+    def _irregular_header(self) -> tuple[str, int] | None:
         """Return the tool that an irregular header names, and where its arguments begin.
 
         ("", 0) if it names none; None if more input is needed.
@@ -58,10 +58,10 @@ class Repairs(Machine):
             part, word = self.HEADER_TEXTS.match(buf, pos), ONE_WORD.match(buf, pos)
             sure = part is not None and part.end() > pos + 1
             if pos < len(buf) and name and not sure and self._arguments_begin(pos):
-                return None if not self._final and self._may_go_on(pos) else (name, pos)
+                return None if not self._final and self._header_may_continue(pos) else (name, pos)
             end = word.end() if word is not None and (part is None or word.end() > part.end()) else 0
             end = end or (part.end() if part is not None else pos)
-            if not self._final and (end == len(buf) or self._may_go_on(pos)):
+            if not self._final and (end == len(buf) or self._header_may_continue(pos)):
                 return None
             if end == pos:
                 break
@@ -76,11 +76,11 @@ class Repairs(Machine):
             pos = next_char(buf, end)
         return (name, len(buf)) if name and self._final and pos == len(buf) else ("", 0)
 
-    def _may_go_on(self, pos: int) -> bool:
+    def _header_may_continue(self, pos: int) -> bool:
         """Return whether the following text begins one of the texts of a header."""
         rest = self._buf[pos : pos + NAME_LIMIT]
-        begun = any(len(text) > len(rest) and text.startswith(rest) for text in self.HEADER_PARTS)
-        return begun or self.AFTER_CALL.prefix_of(self._buf, pos) != ""
+        may_continue = any(len(text) > len(rest) and text.startswith(rest) for text in self.HEADER_PARTS)
+        return may_continue or self.AFTER_CALL.prefix_of(self._buf, pos) != ""
 
     def _arguments_begin(self, pos: int) -> bool:
         """Return whether the arguments of a call begin here, or the call ends."""
@@ -94,14 +94,14 @@ class Repairs(Machine):
         """Read a text that opens like a call up to the end of that call, as a whole."""
         buf, start = self._buf, self._pos + self._skip
         if not may_be_calls(buf[start : start + NAME_LIMIT], self._tools, ()):
-            return self._read_once()
+            return self._restore_first_reading()
         mark = self.BREAKS.find(buf, start)
         if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
             return False
         end = len(buf) if mark is None else mark.start
         found = calls_in(buf[start:end], self._tools)
         if not found:
-            return self._read_once()
+            return self._restore_first_reading()
         self._note("other_form_of_calls", "calls that are not written as the template does")
         self._pos = end
         for name, arguments in found:
@@ -110,23 +110,23 @@ class Repairs(Machine):
             self._close_call()
         return True
 
-    def _read_once(self) -> bool:
+    def _restore_first_reading(self) -> bool:
         """Return to the result of the first reading: the second found no call."""
-        self._once, self._state = True, type(self)._call
+        self._second_reading_failed, self._state = True, type(self)._call
         return True
 
-    def _text_follows(self) -> None:
+    def _note_following_text(self) -> None:
         at, texts = next_char(self._buf, self._pos), self._out.texts["arguments"]
-        if at < len(self._buf) and LEFT_SIGNS.match(self._buf, at) is None:
+        if at < len(self._buf) and LEFT_OVER_BRACKET.match(self._buf, at) is None:
             self._out.flush()
             if is_empty_object("".join(texts)):
-                self._lost("no_argument", "text follows the empty arguments of a call without a closer")
+                self._note_lost_text("no_argument", "text follows the empty arguments of a call without a closer")
 
     def _left_sign(self, start: int) -> Any:
         left = LEFT_IN_CALL.match(self._buf, start) if self._unclosed else None
-        return left or LEFT_SIGNS.match(self._buf, start)
+        return left or LEFT_OVER_BRACKET.match(self._buf, start)
 
-    def _left_over(self, kind: str) -> str:
+    def _drop_left_over(self, kind: str) -> str:
         """Skip a superfluous bracket after a call, or an opener in the place of a closer, at the end of the calls.
 
         "no": there is none; "more": more input is needed; "dropped": it was skipped.

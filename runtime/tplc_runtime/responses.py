@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .events import AnswerPart
 
 # Members of a request that its response repeats.
-REPEATED = (
+ECHOED_MEMBERS = (
     *("instructions", "max_output_tokens", "max_tool_calls", "metadata", "parallel_tool_calls"),
     *("previous_response_id", "reasoning", "service_tier", "store", "temperature", "text", "tool_choice", "tools"),
     *("top_logprobs", "top_p", "truncation", "user"),
@@ -125,7 +125,7 @@ class ResponseAnswer(Answer):
         usual |= {"tool_choice": "auto", "tools": [], "top_p": None}
         return {
             **usual,
-            **{name: self._request[name] for name in REPEATED if self._request.get(name) is not None},
+            **{name: self._request[name] for name in ECHOED_MEMBERS if self._request.get(name) is not None},
             "id": self.id,
             "object": "response",
             "created_at": self.created,

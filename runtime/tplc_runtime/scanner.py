@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Marker = tuple[str, str, str, str, int]
 
-JOINTS = Pattern(r"[\s_▁-]+")
+WORD_SEPARATORS = Pattern(r"[\s_▁-]+")
 IN_ANY_CASE = {**{upper: upper + 32 for upper in range(65, 91)}, ord("｜"): ord("|")}
 RESPELLED = "\0"  # before the core of a marker in other case or with other separators
 PART_OF_LONGER, BEGINS_LONGER, SPELLED_OTHERWISE = 1, 2, 4  # what is known about a marker, added up
@@ -159,7 +159,7 @@ class ExpectedText:
 
 def squeezed(text: str) -> str:
     """Return a text in lower case, without white space, `_`, `-` and similar separators, with `|` for `｜`."""
-    return str(JOINTS.sub("", text)).translate(IN_ANY_CASE)
+    return str(WORD_SEPARATORS.sub("", text)).translate(IN_ANY_CASE)
 
 
 @lru_cache(maxsize=1024)

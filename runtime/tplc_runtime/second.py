@@ -12,7 +12,7 @@ import json
 
 from .pattern import Pattern
 from .schema import keys_of, member_of, tool_named, types_of
-from .values import FollowedReader, Reader, Style
+from .values import LookaheadReader, Reader, Style
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ INFINITY = float("inf")
 BEFORE_CALLS = Pattern(r"[\s(]*(?:\[\s*(?=\w[\w.:/-]*\())?")
 NO_BRACE = Pattern(r"""["']\w+["']\s*:""")
 BETWEEN_CALLS = Pattern(r"[\s,;)\]}]*")
-AT_ONCE = Pattern(
+BEFORE_FIRST_KEY = Pattern(
     r"""[\s({\[\\"'“”‘«`]*(?:(?i:json)\b:?[\s({\[\\"'“”‘«`]*)?(?:<(?:[\w:-]+\s*[ =]\s*(?:\w+\s*=\s*)?)?["']?)?"""
 )
 ANY_KEY = Pattern(r"""[\s(\[`]*(?:(?i:json)\b:?\s*)?[{\s]+(?:\\n)?[\\"'“”‘«]+\w""")
@@ -60,7 +60,7 @@ STYLES = (
 
 def may_be_calls(text: str, tools: Parameters, keys: tuple[str, ...]) -> bool:
     """Return whether the text begins like a call: with an object, or with brackets, quotes and a tool's name."""
-    at = AT_ONCE.match(text).end()
+    at = BEFORE_FIRST_KEY.match(text).end()
     rest = text[at : at + 64]
     if ANY_KEY.match(text) is not None:
         return True
@@ -211,7 +211,7 @@ def _called(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
         key = KEYWORD.match(text, after.end())
         if key is None:
             break
-        reader = FollowedReader(STYLES)
+        reader = LookaheadReader(STYLES)
         reader.follow = KEYWORD_FOLLOWS
         pos = reader.read(text, key.end(), True)
         members[key[1]] = loaded(reader.close())
@@ -283,7 +283,7 @@ def _with_arguments(name: str, members: dict[str, Any], tools: Parameters) -> tu
     keys = keys_of(tools[name], tools[name])
     named = [key for key in ARGUMENT_KEYS if key in members and key not in (keys or ())]
     rest = {key: value for key, value in members.items() if key not in OTHER_KEYS}
-    # A lone object under a key that the schema lacks holds the arguments.
+    # A lone object under a key that the schema lacks contains the arguments.
     if not named and len(rest) == 1 and not rest.keys() <= (keys or rest.keys()):
         named = list(rest)
     arguments = members[named[0]] if named else rest

@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 ONE_WORD = Pattern(r"[\w.:/-]+")
 NEVER_IN_NAMES = frozenset("<>{}\n")  # characters of markup, which stand in no name but in a tool's
-NUMBERS = ("index", "count")  # slots that hold a number
+NUMBERS = ("index", "count")  # slots that contain a number
 REPEATED_SLOT = "repeated_slot"  # a code of diagnostics
 MOST_ODD = 64  # the most names with unusual characters that are searched for
 
 
 class Slots(TurnStates):
     ODD_NAMES: ClassVar[bool] = False  # names that contain ends of names are searched for
-    COUNTED: ClassVar[bool] = False  # calls are written with a number
+    CALLS_HAVE_INDEX: ClassVar[bool] = False  # calls are written with a number
     BREAKS: ClassVar[Breaks] = NO_BREAKS  # markers that never occur in names, or in values outside of a string
-    _others: Sequence[tuple[str, str]] = ()  # diagnostics of the slots: codes and texts
+    _slot_diagnostics: Sequence[tuple[str, str]] = ()  # diagnostics of the slots: codes and texts
     _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that contain ends of names
 
     def _slots(self, pos: int, slots: Sequence[Any], name: str | None = None) -> tuple[dict[str, str], int, str]:
@@ -35,7 +35,7 @@ class Slots(TurnStates):
         The third result is a text, or "more" (more input is needed) or "end" (it was needed, but the output has
         ended). A marker of the kind "next" belongs to the text after the slot, as "bare" does after one word; white
         space in place of the markers' own is accepted.  A repeated name (if `name` is known) must be equal, or a
-        diagnostic is added to `_others`.
+        diagnostic is added to `_slot_diagnostics`.
         """
         values: dict[str, str] = {} if name is None else {"name": name}
         buf, others, earlier = self._buf, [], ("", pos, "")  # the previous slot, its start, and the text that ends it
@@ -48,7 +48,7 @@ class Slots(TurnStates):
                     return values, pos, "more"
             word = ends.word.match(buf, pos) if not (known or self._final) else None
             if word is not None and word.lastindex is None:
-                self._undecided, self._undecided_from = PLAIN_WORD.fullmatch, pos
+                self._is_still_ambiguous, self._ambiguous_from = PLAIN_WORD.fullmatch, pos
                 return values, pos, "more"
             if word is not None and values.setdefault(slot, word[1]) == word[1] and slot not in NUMBERS:
                 earlier = (slot, pos, buf[word.end(1) : word.end()])
@@ -59,7 +59,7 @@ class Slots(TurnStates):
             if mark is None:
                 return values, pos, expected
             text = buf[pos : mark.start].strip()
-            if self.COUNTED and slot in NUMBERS and earlier[2] and not text.isdigit():
+            if self.CALLS_HAVE_INDEX and slot in NUMBERS and earlier[2] and not text.isdigit():
                 # A name may contain the text before the index, too.
                 last, start, joint = earlier
                 longer, _, count = buf[start : mark.start].rpartition(joint)
@@ -76,12 +76,12 @@ class Slots(TurnStates):
             self._space = "" if kept else mark.trail
             if mark.ambiguous >= SPELLED_OTHERWISE and not kept:
                 others.append(SPELLING)
-        self._others = others
+        self._slot_diagnostics = others
         return values, pos, ""
 
-    def _note_others(self) -> None:
+    def _note_slot_diagnostics(self) -> None:
         """Note repeated slots with different values, and markers in another spelling."""
-        for code, text in self._others:
+        for code, text in self._slot_diagnostics:
             self._note(code, text)
 
     def _end_of_slot(

@@ -13,7 +13,7 @@ from bisect import bisect_right
 
 from .elements import PendingTranscript
 from .machine import Machine
-from .message import Copied, Diagnostic
+from .message import Copyable, Diagnostic
 from .pattern import Pattern
 from .scanner import Scanner
 from .transcript import Transcript
@@ -49,7 +49,7 @@ class KnownTokens:
         self.width = max(group.width for group in groups)
 
 
-class Guard(Copied):
+class Guard(Copyable):
     """Puts guards into the text of one answer.  Offsets are those of the text as it arrives; `places` are those of the
     guards in the text that is passed on."""
 
@@ -183,14 +183,14 @@ class Guard(Copied):
             going_on = self.special and index == 0
             if not going_on:
                 self._unknown, self._unknown_at = "", before + start
-            fresh = max(start, old) if going_on else start
+            only_space = max(start, old) if going_on else start
             while at < len(known) and known[at][0] < end:
                 first, last = known[at]
-                self._add_unknown(text[fresh:first])
+                self._add_unknown(text[only_space:first])
                 self._close_unknown(before + first)
                 self._unknown, self._unknown_at = "", max(before + last, self._unknown_at)
-                fresh, at = max(last, fresh), at + 1
-            self._add_unknown(text[fresh : min(end, stop)])
+                only_space, at = max(last, only_space), at + 1
+            self._add_unknown(text[only_space : min(end, stop)])
             if end < len(text):
                 self._close_unknown(before + min(end, stop))
         if stop < len(text):
@@ -246,7 +246,7 @@ class SpecialTokens(Machine):
     TRANSCRIPT: ClassVar[type[Transcript]] = GuardedTranscript
     _guard: Guard | None = None
 
-    def _more_special(self, chunk: str, special: Sequence[Sequence[int]]) -> list[Delta]:
+    def _feed_special(self, chunk: str, special: Sequence[Sequence[int]]) -> list[Delta]:
         """Handle a chunk with known special ranges."""
         guard = self._guard
         if guard is None:
@@ -254,27 +254,27 @@ class SpecialTokens(Machine):
             out: Any = self._out
             out.guarded = True
         if guard.ended:
-            return self._behind_end(chunk)
+            return self._feed_after_end(chunk)
         if not self._parts:  # chunks may have been passed on since then that the guard has not seen
-            self._settle()
+            self._flush_fast_path()
             passed = self._base + len(self._buf)
             guard.seen, guard.passed = guard.seen + passed - guard.passed, passed
         text = guard.guarded(chunk, special)
         self._take_notes(guard)
-        deltas = self._more_guarded(text)
+        deltas = self._feed_guarded(text)
         if guard.has_ended():
-            return deltas + self.finish() + self._behind_end(guard.rest)
+            return deltas + self.finish() + self._feed_after_end(guard.rest)
         if guard.tail or guard.special:
-            self._plain_text = self._plain_value = False
+            self._text_fast_path = self._value_fast_path = False
         return deltas
 
-    def _more_guarded(self, text: str) -> list[Delta]:
+    def _feed_guarded(self, text: str) -> list[Delta]:
         """Handle text with guards, which always goes through the states, as does the text after a pending guard."""
-        if self._undecided is not None or self._wanted > len(text):
-            return self._more(text) if text else []
+        if self._is_still_ambiguous is not None or self._wanted > len(text):
+            return self._feed_slowly(text) if text else []
         if GUARD in text or GUARD in self._buf:
             return self._advance(text)
-        return self._more(text) if text else []
+        return self._feed_slowly(text) if text else []
 
     def finish(self) -> list[Delta]:
         """The output has ended: what is new with that."""
@@ -282,10 +282,10 @@ class SpecialTokens(Machine):
         if guard is not None and not self._final:
             text = guard.finished()
             self._take_notes(guard)
-            deltas = self._more_guarded(text)
+            deltas = self._feed_guarded(text)
         return deltas + super().finish()
 
-    def _behind_end(self, text: str) -> list[Delta]:
+    def _feed_after_end(self, text: str) -> list[Delta]:
         guard = self._guard
         if guard is not None and text.strip() and not guard.followed:
             guard.followed = True
@@ -320,8 +320,8 @@ class SpecialTokens(Machine):
         lacks = self.TOKEN_OPENS and not any(token in opened for token in self.TOKEN_OPENS)
         if lacks and getattr(self._out, "spells_tokens", False) and self._state != type(self)._after_call:
             self._note("not_a_call", "not a call: expected the token " + self.TOKEN_OPENS[0])
-            self._literal = True
-            self._keep(kind)
+            self._after_failed_call = True
+            self._keep_as_text(kind)
             return True
         return super()._try_call(kind)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from .batch import rows_of
 from .heads import continued_head, known_head
-from .message import Copied, Diagnostic, checked_text
+from .message import Copyable, Diagnostic, checked_text
 from .scanner import Match
 from .schema import parameters_of
 from .transcript import Transcript
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .message import Delta, Message
 
 PENDING_LIMIT = 1024  # more pending text than this is examined again only after it has doubled
-LATE = "text_after_finish"
+TEXT_AFTER_FINISH = "text_after_finish"
 NO_MATCH = Match("", 0, 0)
 
 
@@ -36,7 +36,7 @@ def is_word(char: str) -> bool:
     return char.isalnum() or char == "_"
 
 
-class Stream(Copied):
+class Stream(Copyable):
     TRANSCRIPT: ClassVar[type[Transcript]] = Transcript
     HEADS: ClassVar[Sequence[str]] = ("",)
     ANCHORS: ClassVar[Sequence[str]] = ()
@@ -44,12 +44,12 @@ class Stream(Copied):
     AT_LINES: ClassVar[bool] = False  # some markers count only at a line's start,
     AT_ENDS: ClassVar[bool] = False  # and some at the output's end, or before another marker,
     ALIKE: ClassVar[bool] = False  # and closers of reasoning in another spelling where nothing else closes it
-    WHOLE: ClassVar[Any] = None  # an ordinary text opens a call only where a whole call follows
+    WHOLE_CALL: ClassVar[Any] = None  # an ordinary text opens a call only where a whole call follows
     REASONING: ClassVar[bool] = True  # the format has reasoning,
-    REASONS: ClassVar[bool] = False  # and an opener of it
+    HAS_REASONING: ClassVar[bool] = False  # and an opener of it
     HEADED: ClassVar[bool] = True  # generation prompts contain a part of the answer
     WAITS: ClassVar[bool] = False  # states wait for the rest of a marker
-    KEEPS_PENDING: ClassVar[bool] = False  # `feed` handles pending text
+    FEED_HOLDS_PENDING: ClassVar[bool] = False  # `feed` handles pending text
     ESCAPES: ClassVar[Any] = None  # texts that stand for characters, by kind of text
     SPACE: ClassVar[str] = ""  # the white space that the template writes before the content
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
@@ -83,33 +83,33 @@ class Stream(Copied):
         self._skip = 0  # its length, and that of the white space before it
         if self.AT_LINES or self.AT_ENDS or self.ALIKE or self.CALLS:
             self._line_start = True
-        if self.REASONS or self.CALLS:
+        if self.HAS_REASONING or self.CALLS:
             self._opener = ""  # of the reasoning that is open
         if self.WAITS:
             # Whether the buffer, from there on, is still undecided: while it is, no state has to examine it.
-            self._undecided: Callable[[str, int], object] | None = None
-            self._undecided_from = 0
+            self._is_still_ambiguous: Callable[[str, int], object] | None = None
+            self._ambiguous_from = 0
         if self.CALLS:
             self._tools = parameters_of(tools)
-            self._through: Callable[[Any, str], list[Delta]] | None = None  # reads JSON that is emitted as it arrives
-            self._plain_value = False  # as _plain_text, for an argument
-            self._literal = False  # after a failed call: its closers are text
+            self._json_fast_path: Callable[[Any, str], list[Delta]] | None = None  # reads JSON that is emitted
+            self._value_fast_path = False  # as _text_fast_path, for an argument
+            self._after_failed_call = False  # after a failed call: its closers are text
             self._open = False  # the last call is not complete
             self._closed = False  # its closing marker was read
             self._unclosed = False  # its arguments have ended, the last of its closers was not read
             # The state to return to if a call turns out to be text.
-            self._back: Callable[[Any], bool] = self._state
-            self._back_kind = "content"
+            self._state_before_call: Callable[[Any], bool] = self._state
+            self._kind_before_call = "content"
             self._long_names = "\n" in "".join(self._tools)
         self._space = self.SPACE  # white space of the template that may still come
-        self._fresh = True  # only white space was read in this part so far
+        self._only_space_so_far = True  # only white space was read in this part so far
         # The kind of text that is open, and how to find its possible end: the end of the safe prefix, -1 if a state
         # must decide. If nothing is pending, most chunks of a value or another text can be passed on as they are;
-        # _passed are those that were.
-        self._within = ""
-        self._plain_text = False
-        self._plain_to: Callable[[str], int] = len
-        self._passed: list[str] = []
+        # _unaccounted are those that were.
+        self._open_kind = ""
+        self._text_fast_path = False
+        self._find_safe_end: Callable[[str], int] = len
+        self._unaccounted: list[str] = []
         self._consume_head(None if prompt is None else checked_text("prompt", prompt), continue_final_message)
 
     @classmethod
@@ -184,11 +184,11 @@ class Stream(Copied):
                 self._out.forget_calls(self._open)
             if self.CALLS and self._open:
                 self._out.announce()
-            if self.REASONS and not self._reasoning_on:
+            if self.HAS_REASONING and not self._reasoning_on:
                 self._out.emit("content", self._opener)
                 self._out.flush()
         if self._out.waiting:
-            self._goes_on("")  # they are returned by the first feed
+            self._enter_fast_path("")  # they are returned by the first feed
             self._wanted = 0
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
@@ -197,55 +197,55 @@ class Stream(Copied):
     def finish(self) -> list[Delta]:
         raise NotImplementedError
 
-    def _settle(self) -> None:
+    def _flush_fast_path(self) -> None:
         """Account for the chunks that were passed on unchanged."""
-        text, kind = "".join(self._passed), self._within
-        self._passed.clear()
+        text, kind = "".join(self._unaccounted), self._open_kind
+        self._unaccounted.clear()
         if text:
             self._base += len(text)
             if self.AT_LINES and (not self.CALLS or kind not in ("arguments", "value")):
                 self._line_start = at_line_start(text, self._line_start)
-            if self.WHOLE:
+            if self.WHOLE_CALL:
                 self._in_word = is_word(text[-1])
             self._out.texts[kind].append(self._json(text) if self.CALLS and kind == "arguments" else text)
 
-    def _more(self, chunk: str) -> list[Delta]:
+    def _feed_slowly(self, chunk: str) -> list[Delta]:
         """Handle a chunk that may contain more than plain text; if it only continues the text, no state is needed."""
         if self._final:
-            return self._late(chunk)
-        if self.CALLS and self._through is not None:
-            return self._through(self, chunk)
-        if self.WAITS and self._undecided is not None:
+            return self._feed_after_finish(chunk)
+        if self.CALLS and self._json_fast_path is not None:
+            return self._json_fast_path(self, chunk)
+        if self.WAITS and self._is_still_ambiguous is not None:
             self._buf += chunk
-            return [] if self._undecided(self._buf, self._undecided_from) else self._advance("")
+            return [] if self._is_still_ambiguous(self._buf, self._ambiguous_from) else self._advance("")
         if self._wanted > len(chunk):
             self._wanted -= len(chunk)
             self._parts.append(chunk)
             return []
-        kind = self._within
+        kind = self._open_kind
         if not kind:
             return self._advance(chunk)
         text = self._buf + chunk  # inside of text, little is pending
-        stop = self._plain_to(text)
+        stop = self._find_safe_end(text)
         if stop < 0:
             return self._advance(chunk)
         self._buf, text = text[stop:], text[:stop]
         if self.CALLS:
-            self._plain_value = kind == "arguments" and self._buf == ""
-            self._plain_text = kind not in ("arguments", "value") and (self.KEEPS_PENDING or self._buf == "")
+            self._value_fast_path = kind == "arguments" and self._buf == ""
+            self._text_fast_path = kind not in ("arguments", "value") and (self.FEED_HOLDS_PENDING or self._buf == "")
         else:
-            self._plain_text = self.KEEPS_PENDING or self._buf == ""
-        self._passed.append(text)
+            self._text_fast_path = self.FEED_HOLDS_PENDING or self._buf == ""
+        self._unaccounted.append(text)
         if text == "" or (self.CALLS and kind == "value"):
             return []
         if self.CALLS and kind == "arguments":
             return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": self._json(text)}}]}]
         return [{kind: text}]
 
-    def _late(self, chunk: str) -> list[Delta]:
+    def _feed_after_finish(self, chunk: str) -> list[Delta]:
         """Add text that is fed after `finish` to the trailing text; nothing of it is lost."""
-        if chunk and (not self.diagnostics or self.diagnostics[-1].code != LATE):
-            self._note(LATE, "text after the output was finished")
+        if chunk and (not self.diagnostics or self.diagnostics[-1].code != TEXT_AFTER_FINISH):
+            self._note(TEXT_AFTER_FINISH, "text after the output was finished")
         self._out.texts["trailing"].append(chunk)
         return []
 
@@ -253,23 +253,23 @@ class Stream(Copied):
         """Return the plain text of a value, escaped for the string that it becomes."""
         return text
 
-    def _goes_on(self, kind: str, plain_to: Callable[[str], int] = len) -> None:
+    def _enter_fast_path(self, kind: str, find_safe_end: Callable[[str], int] = len) -> None:
         """Declare that the next chunk may continue text of this kind, "" for none."""
-        self._within, self._plain_to = kind, plain_to
+        self._open_kind, self._find_safe_end = kind, find_safe_end
         if self.WAITS:
-            self._undecided = None
+            self._is_still_ambiguous = None
         if self.CALLS:
-            self._through, self._plain_value = None, kind == "arguments"
-        self._plain_text = kind not in ("", "arguments", "value") if self.CALLS else kind != ""
+            self._json_fast_path, self._value_fast_path = None, kind == "arguments"
+        self._text_fast_path = kind not in ("", "arguments", "value") if self.CALLS else kind != ""
 
     def _advance(self, chunk: str) -> list[Delta]:
-        if self._passed:
-            self._settle()
-        self._within, self._plain_text = "", False
+        if self._unaccounted:
+            self._flush_fast_path()
+        self._open_kind, self._text_fast_path = "", False
         if self.WAITS:
-            self._undecided = None
+            self._is_still_ambiguous = None
         if self.CALLS:
-            self._through, self._plain_value = None, False
+            self._json_fast_path, self._value_fast_path = None, False
         if self._parts:
             chunk = "".join(self._parts) + chunk
             self._parts.clear()
@@ -279,23 +279,23 @@ class Stream(Copied):
             pass
         self._base += self._pos
         if self.WAITS:
-            self._undecided_from -= self._pos
+            self._ambiguous_from -= self._pos
         self._buf, self._pos = self._buf[self._pos :], 0
         pending = len(self._buf)
         if pending > PENDING_LIMIT and not self._final:
             self._wanted = max(self._wanted, pending)
         if self._space or self._wanted or self._base < 0:
-            self._goes_on("")
+            self._enter_fast_path("")
         elif pending:
             if self.CALLS:
-                self._plain_value = False
-            self._plain_text = self.KEEPS_PENDING and self._plain_text
+                self._value_fast_path = False
+            self._text_fast_path = self.FEED_HOLDS_PENDING and self._text_fast_path
         return self._out.deltas()
 
     @property
     def message(self) -> Message:
         """The message so far, as chat servers write it."""
-        self._settle()
+        self._flush_fast_path()
         return self._out.to_message()
 
     @property
@@ -308,7 +308,7 @@ class Stream(Copied):
         text = self._buf[self._pos : end]
         if self.AT_LINES:
             self._line_start = at_line_start(text, self._line_start)
-        if self.WHOLE and text:
+        if self.WHOLE_CALL and text:
             self._in_word = is_word(text[-1])
         self._out.emit(kind, text if self._echo else text[max(0, -self._base - self._pos) :])
         self._pos = end

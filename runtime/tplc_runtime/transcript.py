@@ -8,9 +8,9 @@ Consecutive pieces of one kind are one delta.
 
 from __future__ import annotations
 
+from .escapes import Escapes
 from .fence import Fence
-from .message import Copied
-from .signs import Signs
+from .message import Copyable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from .message import Delta, Message, ToolCall
 
 
-class Transcript(Copied):
+class Transcript(Copyable):
     """Keeps text by kind: content, reasoning_content and arguments (of the last call) belong to the message; pending is
     text of a kind that isn't known yet, value is text of a value, and trailing is no part of the message."""
 
     CALLS: ClassVar[bool] = True
     REASONING: ClassVar[bool] = True
-    ESCAPES: Mapping[str, Signs] | None = None  # the texts that stand for characters, by kind of text
+    ESCAPES: Mapping[str, Escapes] | None = None  # the texts that stand for characters, by kind of text
     _cut_escape, _cut_kind = "", ""  # what may be the beginning of such a text, at the end of a text of this kind
 
     def __init__(self, json_content: bool = False) -> None:
@@ -59,7 +59,7 @@ class Transcript(Copied):
             self._kind = kind
         self._pieces.append(text)
 
-    def _unescaped(self, kind: str, text: str, escapes: Mapping[str, Signs]) -> str:
+    def _unescaped(self, kind: str, text: str, escapes: Mapping[str, Escapes]) -> str:
         """Return the characters that the text stands for, as far as they are known."""
         if kind != self._cut_kind:
             self.end_escape()
@@ -67,9 +67,9 @@ class Transcript(Copied):
         if signs is None:
             return text
         text = self._cut_escape + text
-        end = signs.safe_end(text)
+        end = signs.safe_prefix_end(text)
         self._cut_escape, self._cut_kind = text[end:], kind
-        return signs.plain(text[:end])
+        return signs.unescape(text[:end])
 
     def end_escape(self) -> None:
         """Emit the text that could have been the beginning of an escape: nothing follows it."""
@@ -157,7 +157,7 @@ class Transcript(Copied):
         self.calls = self.calls[len(self.calls) - kept :]
         self.index = len(self.calls) - 1
 
-    def is_silent(self) -> bool:
+    def is_empty(self) -> bool:
         if self.ESCAPES and self._cut_escape:
             return False
         return not ((self.CALLS and self.calls) or self._pieces or any(self.texts.values()))

@@ -38,12 +38,12 @@ def next_char(buf: str, pos: int) -> int:
 
 
 class TurnStates(Stream):
-    KEEPS: ClassVar[bool] = False  # some are text where they stand, or where the caller wants them so
+    TEXT_MARKERS: ClassVar[bool] = False  # some are text where they are, or where the caller wants them so
     PENDING_TEXT: ClassVar[bool] = False  # the kind of a text is decided by its end
-    HEADERS_ALIKE: ClassVar[bool] = False  # the end of a call's name may also open a message
+    NAME_OPENS_MESSAGE: ClassVar[bool] = False  # the end of a call's name may also open a message
     OTHER_SPELLINGS: ClassVar[bool] = False  # markers may be in other case, or have other separators
-    CUT_MARKERS: ClassVar[bool] = False  # a truncated marker at the output's end is not text
-    DISTINCT: ClassVar[bool] = True  # the opener of calls is distinctive, so a call follows
+    DROPS_TRUNCATED_MARKERS: ClassVar[bool] = False  # a truncated marker at the output's end is not text
+    OPENER_IS_UNAMBIGUOUS: ClassVar[bool] = True  # the opener of calls is distinctive, so a call follows
     ENDS_TURN: ClassVar[bool] = False  # a call's closer may also end the turn, so it may be missing
     OPENERS: ClassVar[tuple[str, ...]] = ()  # of calls: the beginning of one at the output's end is not text
     # What the states look for, each in its text.
@@ -62,19 +62,19 @@ class TurnStates(Stream):
         if self._final:
             return []
         self._final = True
-        deltas = self._advance("") if self._pos < len(self._buf) or self._parts or self._passed else []
+        deltas = self._advance("") if self._pos < len(self._buf) or self._parts or self._unaccounted else []
         self._finish()
         if self._buf[self._pos :].strip():
-            self._end_of_cut()
+            self._drop_truncated_marker()
         self._out.end_content()
-        self._goes_on("")
+        self._enter_fast_path("")
         return deltas + self._out.deltas()
 
     # Text and markers
 
     def _until_or_first(self, marks: Scanner, kind: str, first: Sequence[str]) -> str:
         """As `_until`; what opens reasoning or content may count before any of the text only: these kinds."""
-        if self._fresh:
+        if self._only_space_so_far:
             comes = self._next(self.BEFORE_CONTENT)
             if comes is None or comes in first:
                 return comes or ""
@@ -87,7 +87,7 @@ class TurnStates(Stream):
             self._skip_space()
         buf, pos, stop = self._buf, self._pos, len(self._buf)
         mark = marks.find(buf, pos)
-        if self.HEADERS_ALIKE and self._kept and mark is not None and mark.kind in ("reasoning", "content"):
+        if self.NAME_OPENS_MESSAGE and self._kept and mark is not None and mark.kind in ("reasoning", "content"):
             mark = mark.of_kind("name_end")
         if self.AT_LINES or self.AT_ENDS or self.ALIKE:
             mark = self._counting(marks, mark)
@@ -96,42 +96,42 @@ class TurnStates(Stream):
         if self.AT_LINES or self.AT_ENDS or self.ALIKE:
             if mark is not None and mark.kind in UNDECIDED_KINDS and not self._final:
                 partial = min(partial, marks.with_lead(buf, pos, mark.start))
-        if self._final and not self._is_cut(marks, partial):
+        if self._final and not self._is_truncated_marker(marks, partial):
             partial = stop
         found = mark is not None and mark.start < partial
         end = mark.start if mark is not None and found else partial
-        blank = self._fresh and (end == pos or buf[pos:end].isspace())
+        blank = self._only_space_so_far and (end == pos or buf[pos:end].isspace())
         if not blank:
-            self._fresh = False
+            self._only_space_so_far = False
         if mark is None or not found:
             if not blank:
                 self._text(kind, end)
-                passed = self._out.fence is None and (not self.REASONS or self._reasoning_on or not self._opener)
+                passed = self._out.fence is None and (not self.HAS_REASONING or self._reasoning_on or not self._opener)
                 if self.PENDING_TEXT or self.ESCAPES:
                     passed = passed and kind != "pending" and kind not in (self.ESCAPES or ())
-                self._goes_on(kind if passed else "", marks.safe_prefix_end)
+                self._enter_fast_path(kind if passed else "", marks.safe_prefix_end)
             elif self._final:
                 self._last_space(kind, end)
             return ""
         # If the whole turn is white space, that white space is the content.
-        alone = mark.kind == "end" and kind == "content" and self._out.is_silent()
+        alone = mark.kind == "end" and kind == "content" and self._out.is_empty()
         lead = end - pos if blank and not alone else trailing_overlap(buf[pos:end], mark.lead)
-        if self.KEEPS and (literal := self._is_text(mark)):
+        if self.TEXT_MARKERS and (is_text := self._is_text(mark)):
             lead = 0
-        if not blank or alone or (self.KEEPS and literal):
+        if not blank or alone or (self.TEXT_MARKERS and is_text):
             self._text(kind, end - lead)
         self._mark = mark
         # A call may turn out to be text, and then the white space before it is text too.
         self._pos = end - lead if self.CALLS and mark.kind in OPENER_KINDS else end
         self._skip = mark.end - self._pos
-        if self.KEEPS and literal and mark.kind not in REASONING_KINDS:
-            self._keep(kind)
+        if self.TEXT_MARKERS and is_text and mark.kind not in REASONING_KINDS:
+            self._keep_as_text(kind)
             return "text"
         return str(mark.kind)
 
     def _last_space(self, kind: str, end: int) -> None:
         """White space before the first text waits, because it is dropped if a marker follows it: none did."""
-        if self._out.is_silent():
+        if self._out.is_empty():
             self._text(kind, end)
         self._pos = end
 
@@ -153,13 +153,13 @@ class TurnStates(Stream):
                     return counting
             if self.AT_LINES and mark.kind in ("line", "plain"):
                 line_start, seen = at_line_start(buf[seen : mark.start], line_start), mark.start
-                if self.WHOLE and (mark.kind == "plain") == line_start:
+                if self.WHOLE_CALL and (mark.kind == "plain") == line_start:
                     counting = self._as_whole_call(mark)
                     if counting is not None:
                         return counting
                 if line_start and mark.kind == "line":
                     return outer if outer is not None and outer.kind == "line" and mark.start < outer.end else mark
-                if self.CALLS and self.DISTINCT and self._tools and mark.kind == "line":
+                if self.CALLS and self.OPENER_IS_UNAMBIGUOUS and self._tools and mark.kind == "line":
                     counting = self._without_closer(marks, mark)
                     if counting is not None:
                         return counting
@@ -173,7 +173,7 @@ class TurnStates(Stream):
         named = self._tools or mark.kind == "plain"
         if not (self._calls_on and named) or (before and is_word(self._buf[mark.start])):
             return None
-        end = self.WHOLE.end(self._buf, mark.start, self._final, self._tools)
+        end = self.WHOLE_CALL.end(self._buf, mark.start, self._final, self._tools)
         return mark.of_kind("plain" if end == MORE else "whole") if end >= 0 or end == MORE else None
 
     def _without_closer(self, marks: Scanner, mark: Match) -> Match | None:
@@ -198,22 +198,22 @@ class TurnStates(Stream):
 
     def _at_end(self, marks: Scanner, mark: Match) -> Match | None:
         """Return the mark with its meaning at the end, or before another marker; unchanged while that is undecided."""
-        buf, at, behind = self._buf, next_char(self._buf, mark.end), None
+        buf, at, after = self._buf, next_char(self._buf, mark.end), None
         for _ in range(MOST_ENDS):
             if at == len(buf):
                 return mark.of_kind(self._counted(mark)) if self._final else mark
-            behind = marks.match(buf, at)
-            if mark.kind != "last" or behind is None or behind.kind != "last":
+            after = marks.match(buf, at)
+            if mark.kind != "last" or after is None or after.kind != "last":
                 break
-            at = next_char(buf, behind.end)
+            at = next_char(buf, after.end)
         if not self._final and marks.prefix_of(buf, at):
             return mark
         if mark.kind == "last":
             return None
-        apart = behind is not None and (behind.kind != "line" or "\n" in buf[mark.end : at])
-        if behind is not None and apart and behind.kind not in ("last", "sign"):
+        apart = after is not None and (after.kind != "line" or "\n" in buf[mark.end : at])
+        if after is not None and apart and after.kind not in ("last", "sign"):
             return mark.of_kind(self._counted(mark))
-        if behind is not None and behind.kind == "last" and next_char(buf, behind.end) == len(buf):
+        if after is not None and after.kind == "last" and next_char(buf, after.end) == len(buf):
             return mark.of_kind(self._counted(mark)) if self._final else mark
         return None
 
@@ -246,7 +246,7 @@ class TurnStates(Stream):
         """Return whether the text from `start` on is the usual text, or its beginning."""
         for text in usual:
             if text.is_incomplete(self._buf, start):
-                self._undecided, self._undecided_from = text.is_incomplete, start
+                self._is_still_ambiguous, self._ambiguous_from = text.is_incomplete, start
                 return True
         return False
 
@@ -254,29 +254,32 @@ class TurnStates(Stream):
         """Note that the text from `start` on is the beginning of this marker, so nothing is decided before all of it
         has arrived."""
         if " " in core or core[0] == RESPELLED:
-            self._undecided, self._undecided_from = lambda buf, at: truncated_core((core,), buf[at:]), start
+            self._is_still_ambiguous, self._ambiguous_from = lambda buf, at: truncated_core((core,), buf[at:]), start
         else:
-            self._undecided, self._undecided_from = (self._buf[self._pos : start] + core[:-1]).startswith, self._pos
+            self._is_still_ambiguous, self._ambiguous_from = (
+                (self._buf[self._pos : start] + core[:-1]).startswith,
+                self._pos,
+            )
 
     def _skip_space(self) -> None:
         while self._space and self._pos < len(self._buf):
             comes = self._buf[self._pos] == self._space[0]
             self._pos, self._space = self._pos + comes, self._space[1:] if comes else ""
 
-    def _drop(self, fresh: bool = True) -> bool:
+    def _drop(self, only_space: bool = True) -> bool:
         """Consume a marker that only structures the turn."""
         if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
             self._note_spelling()
         self._pos += self._skip
         self._space = self._mark.trail
-        self._fresh = fresh
+        self._only_space_so_far = only_space
         if self.CALLS:
-            self._literal = False
-        if self.HEADERS_ALIKE:
+            self._after_failed_call = False
+        if self.NAME_OPENS_MESSAGE:
             self._kept = False
         if self.AT_LINES:
-            self._line_start = self._line_start or fresh or self._mark.kind == "content"
-        if self.WHOLE:
+            self._line_start = self._line_start or only_space or self._mark.kind == "content"
+        if self.WHOLE_CALL:
             self._in_word = False
         return True
 
@@ -288,13 +291,13 @@ class TurnStates(Stream):
             self._mark = Match(mark.kind, mark.start, mark.end, mark.lead, mark.trail)
 
     def _drop_noted(self, code: str, text: str) -> bool:
-        """Drop the marker and report it; the part that it stands in goes on."""
+        """Drop the marker and report it; the part that it is in continues."""
         self._note(code, text)
-        return self._drop(self._fresh)
+        return self._drop(self._only_space_so_far)
 
     def _drop_after_text(self, code: str, text: str) -> bool:
         """Drop the marker; report it if something of the turn has come."""
-        if not self._fresh:
+        if not self._only_space_so_far:
             self._note(code, text)
         return self._drop()
 
@@ -302,18 +305,18 @@ class TurnStates(Stream):
         """Reasoning opens; where it is not parsed, what opens it is text."""
         mark, self._state = self._mark, type(self)._reasoning
         self._opener = self._buf[mark.start : mark.end] + mark.trail
-        return self._drop() if self._reasoning_on else self._keep("content")
+        return self._drop() if self._reasoning_on else self._keep_as_text("content")
 
     def _reasoning_again(self) -> bool | None:
         """Whether what opens reasoning comes again before any of it, which is dropped; None: more input is needed."""
-        again = self._next(self.REASONING_AGAIN) if self._fresh and self._reasoning_on else ""
+        again = self._next(self.REASONING_AGAIN) if self._only_space_so_far and self._reasoning_on else ""
         if again:
             at = next_char(self._buf, self._mark.end)
-            behind = self.IN_REASONING.match(self._buf, at)
-            begun = at == len(self._buf) or self.IN_REASONING.prefix_of(self._buf, at) != ""
-            if behind is None and begun and not self._final:
+            after = self.IN_REASONING.match(self._buf, at)
+            may_continue = at == len(self._buf) or self.IN_REASONING.prefix_of(self._buf, at) != ""
+            if after is None and may_continue and not self._final:
                 return None
-            if behind is not None and behind.kind == "reasoning_end":
+            if after is not None and after.kind == "reasoning_end":
                 return False  # all that the reasoning holds
             self._note(*REASONING_TWICE)
             self._pos, self._space = self._mark.end, self._mark.trail
@@ -321,38 +324,38 @@ class TurnStates(Stream):
 
     def _close_reasoning(self) -> bool:
         self._opener, self._state = "", type(self)._content
-        return self._drop() if self._reasoning_on else self._keep("content")
+        return self._drop() if self._reasoning_on else self._keep_as_text("content")
 
     def _reasoning(self) -> bool:
         raise NotImplementedError
 
     def _end_turn(self) -> bool:
         self._state = type(self)._over
-        if self.REASONS:
+        if self.HAS_REASONING:
             self._opener = ""
         return self._drop()
 
-    def _keep(self, kind: str) -> bool:
+    def _keep_as_text(self, kind: str) -> bool:
         """Emit the marker as text."""
         self._text(kind, self._pos + self._skip)
-        self._fresh = False
-        if self.HEADERS_ALIKE:
+        self._only_space_so_far = False
+        if self.NAME_OPENS_MESSAGE:
             self._kept = self._mark.kind in ("call", "line")
         return True
 
     def _is_text(self, mark: Match) -> bool:
         """Return whether the marker belongs to a part that stays in the content."""
         if mark.kind == "stray":
-            return (self.CALLS and self._literal) or not self._reasoning_on
+            return (self.CALLS and self._after_failed_call) or not self._reasoning_on
         if mark.kind == "empty":
             return not self._calls_on
-        if self.HEADERS_ALIKE and mark.kind == "name_end":
+        if self.NAME_OPENS_MESSAGE and mark.kind == "name_end":
             return True
         return not self._reasoning_on and bool(mark.kind.startswith("reasoning"))
 
     def _over(self) -> bool:
         # over = (TURN_START? CALL_START call) | text after the turn
-        if self._fresh:
+        if self._only_space_so_far:
             if self.CALLS:
                 kind = self._next(self.AFTER_TURN)
                 if kind is None:
@@ -363,52 +366,52 @@ class TurnStates(Stream):
             self._space = ""
             self._pos = next_char(self._buf, self._pos)
             if self._pos < len(self._buf):
-                self._fresh = False
+                self._only_space_so_far = False
                 self._note(*TEXT_AFTER_TURN)
         self._text("trailing", len(self._buf))
         return False
 
-    def _begins_call(self, pos: int) -> bool:
+    def _is_truncated_opener(self, pos: int) -> bool:
         """Return whether the remaining text begins the opener of a call."""
         if len(self._buf) - pos > LONGEST_CUT:
             return False  # without a copy of all that follows, for each place that is asked about
         rest = "".join(self._buf[pos:].split())
-        if len(rest) < LEAST_CUT or rest.isalnum() or self._literal or not self._calls_on:
+        if len(rest) < LEAST_CUT or rest.isalnum() or self._after_failed_call or not self._calls_on:
             return False
         return truncated_core(self.OPENERS, self._buf[next_char(self._buf, pos) :]) != ""
 
-    def _cut_off(self) -> bool:
+    def _drop_truncated_call(self) -> bool:
         """Drop the remaining markup of a call in which the output ends."""
-        self._cut(*ENDS_IN_CALL)
+        self._note_truncation(*ENDS_IN_CALL)
         self._text("trailing", len(self._buf))
         return False
 
-    def _is_cut(self, marks: Scanner, pos: int) -> bool:
+    def _is_truncated_marker(self, marks: Scanner, pos: int) -> bool:
         """Return whether the remaining text at the output's end is a truncated opener of a call, or a truncated end."""
-        if self.CALLS and self.DISTINCT and self._begins_call(pos):
+        if self.CALLS and self.OPENER_IS_UNAMBIGUOUS and self._is_truncated_opener(pos):
             return True
-        if not self.CUT_MARKERS:
+        if not self.DROPS_TRUNCATED_MARKERS:
             return False
         rest = "".join(self._buf[pos:].split())
         if len(rest) < LEAST_CUT or rest.isalnum() or not any(map(str.isalnum, rest)):
             return False
-        at = next_char(self._buf, pos)
-        return (not self.CALLS or not self._literal) and marks.is_truncated(self._buf, at, CUT_KINDS, LEAST_CUT)
+        is_cut = marks.is_truncated(self._buf, next_char(self._buf, pos), CUT_KINDS, LEAST_CUT)
+        return is_cut and (not self.CALLS or not self._after_failed_call)
 
-    def _end_of_cut(self) -> None:
+    def _drop_truncated_marker(self) -> None:
         """Drop a truncated marker at the end."""
-        if self.CALLS and self.DISTINCT and self._begins_call(self._pos):
-            self._cut_off()
+        if self.CALLS and self.OPENER_IS_UNAMBIGUOUS and self._is_truncated_opener(self._pos):
+            self._drop_truncated_call()
             return
         self._note("ends_in_marker", "the output ends inside a marker")
         self._text("trailing", len(self._buf))
 
-    def _lost(self, code: str, text: str) -> None:
+    def _note_lost_text(self, code: str, text: str) -> None:
         """Text of a call was not read as its arguments: no caller should run it."""
         self._note(code, text)
         self.incomplete = True
 
-    def _cut(self, code: str, text: str) -> None:
+    def _note_truncation(self, code: str, text: str) -> None:
         if not self._ends_inside:
             self._note(code, text)
         self.incomplete = self._ends_inside = True
@@ -417,7 +420,7 @@ class TurnStates(Stream):
         """Close everything that is open at the end of the output."""
         if self.PENDING_TEXT:
             self._out.release("content")
-        if self.REASONS and self._opener and self._reasoning_on:
-            self._cut(*ENDS_IN_REASONING)
+        if self.HAS_REASONING and self._opener and self._reasoning_on:
+            self._note_truncation(*ENDS_IN_REASONING)
         if self.CALLS and (self._open or (self._unclosed and not self.ENDS_TURN)):
-            self._cut(*ENDS_IN_CALL)
+            self._note_truncation(*ENDS_IN_CALL)

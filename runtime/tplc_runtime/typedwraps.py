@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from .raw import Closer, RawPairs, Synchronized
+from .raw import Closer, RawPairs, ValueOrCallEnd
 from .schema import typed_as
 from .turn import next_char
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 class TypedWraps(RawPairs):
     # The text before a value, the types that it stands for, and what ends the value: markers, or the texts before and
-    # after the key if the marker repeats it.  With the text "": the types of values that stand bare.
+    # after the key if the marker repeats it.  With the text "": the types of values that are bare.
     WRAPS: ClassVar[Sequence[tuple[str, Sequence[str], Any]]]
     _key = ""
-    _wrap = ""  # "": nothing of the value was read
+    _wrap_state = ""  # "": nothing of the value was read
 
     def _begin_value(self, key: str, word: str) -> None:
         self._key = key
@@ -30,16 +30,16 @@ class TypedWraps(RawPairs):
 
     def _begin_raw(self, types: frozenset[str] | None, end: End) -> None:
         super()._begin_raw(types, end)
-        self._wrap = ""
+        self._wrap_state = ""
 
     def _value(self) -> bool:
         # value = WRAP text WRAP_END | text VALUE_END
-        if not self._wrap:
+        if not self._wrap_state:
             start = next_char(self._buf, self._pos)
             found = self._wrap_at(start)
             if found is None:
                 return False
-            self._wrap = "none"
+            self._wrap_state = "none"
             self._open_wrap(start, *found)
         return super()._value()
 
@@ -60,7 +60,7 @@ class TypedWraps(RawPairs):
             self._as = "all" if self._all else "string" if self._types == frozenset(["string"]) else ""
         if not opened:
             return
-        self._pos, self._space, self._wrap = start + len(opened), "", opened
+        self._pos, self._space, self._wrap_state = start + len(opened), "", opened
         end: End = Closer(self._key.join(ends)) if isinstance(ends, tuple) else ends
         self._closer = end if self.LAST_CLOSER else None
-        self._end = Synchronized(end, *self.CALL_CLOSES) if self.CALL_CLOSES else end
+        self._end = ValueOrCallEnd(end, *self.CALL_CLOSES) if self.CALL_CLOSES else end

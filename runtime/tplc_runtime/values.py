@@ -12,7 +12,7 @@ import json
 import re
 from json.encoder import encode_basestring
 
-from .message import Copied
+from .message import Copyable
 from .pattern import LONGEST_FOLLOW, LONGEST_KEY, MOST_SPACE, Pattern
 from .scanner import NO_BREAKS
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .scanner import Breaks
 
 NUMBER = Pattern(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
-LOOSE_NUMBER = Pattern(r"([+-]?)([0-9][0-9_]*)?(?:(\.)([0-9_]*))?([eE][+-]?[0-9]+)?")
+NONSTANDARD_NUMBER = Pattern(r"([+-]?)([0-9][0-9_]*)?(?:(\.)([0-9_]*))?([eE][+-]?[0-9]+)?")
 HEX_NUMBER = Pattern(r"0[xX][0-9a-fA-F]{1,16}")
 JSON_ESCAPE = r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})'
 ESCAPE = Pattern(r"\\(?:([\"\\/bfnrt]|u[0-9a-fA-F]{4})|(?:x([0-9a-fA-F]{2})|U([0-9a-fA-F]{8})|([0-7]{1,3})|(.)))")
@@ -41,10 +41,10 @@ COMMENT = Pattern(r"(?://|#)[^\n]*(?:\n|\Z)|/\*.*?\*/")
 KEY = Pattern(r'"[^"\\\x00-\x1f]{0,64}(?:"[ \t\r\n]{0,16}(?:(:)|\Z)|\Z)')
 # Shorter than KEY, and without control characters: as long as this may match, so may KEY, which waits for more input.
 OPEN_KEY = Pattern(r'"(\w{1,32}) {0,4}:(?= {0,16}(?:["\[{0-9-]|(?:true|false|null)\b))')
-LONGEST_SIGN = 256  # longer than any separator
+LONGEST_SEPARATOR = 256  # longer than any separator
 
 
-def body_of(quote: str, escape: str) -> Pattern:
+def plain_run(quote: str, escape: str) -> Pattern:
     """Return a pattern for the plain run of a string with this quote: text, and escapes that JSON has too."""
     plain = rf'[^"\\{re.escape(quote)}\x00-\x1f]*'
     # Bounded, because each repetition takes memory while the pattern is matched.
@@ -52,7 +52,7 @@ def body_of(quote: str, escape: str) -> Pattern:
     return Pattern(plain + escapes)
 
 
-def rest_of(close: str, escape: str) -> Pattern:
+def until_quote(close: str, escape: str) -> Pattern:
     """Return a pattern for the text of a string up to its possible end, with no escape in it."""
     first, second = re.escape(close[0]), re.escape(close[1:2])
     escapes = "\\\\" * (escape != "none")
@@ -83,7 +83,7 @@ def json_end(buf: str, pos: int) -> int:
         return 0
 
 
-IN_STRING = body_of('"', "json")
+IN_STRING = plain_run('"', "json")
 
 
 class Quoting:
@@ -91,68 +91,68 @@ class Quoting:
 
     def __init__(self, close: str, escape: str) -> None:
         self.close, self.escape = close, escape
-        self.body, self.rest = body_of(close[0], escape), rest_of(close, escape)
+        self.plain_run, self.until_quote = plain_run(close[0], escape), until_quote(close, escape)
 
-    def plain(self, text: str) -> int:
+    def safe_prefix_end(self, text: str) -> int:
         """Return the end of the text in the string that is passed on unchanged; -1 if more than a partial escape
         follows."""
-        end: int = self.body.match(text).end()
+        end: int = self.plain_run.match(text).end()
         if end == len(text) or (text[end] == "\\" and self.escape != "none" and PART_OF_ESCAPE.match(text, end)):
             return end
         return -1
 
 
 class Style:
-    """How values are written: `strings` as (open, close, escape), `words` for true, false and null, and `signs` for
-    JSON's `[ , ] { : , }`."""
+    """How values are written: `strings` as (open, close, escape), `words` for true, false and null, and `punctuation`
+    for JSON's `[ , ] { : , }`."""
 
-    PLAIN: ClassVar[bool] = False
+    HAS_WORDS: ClassVar[bool] = False
 
     def __init__(
         self,
         strings: Sequence[tuple[str, str, str]],
         words: Mapping[str, str],
-        signs: Sequence[str] = ("[", ",", "]", "{", ":", ",", "}"),
+        punctuation: Sequence[str] = ("[", ",", "]", "{", ":", ",", "}"),
         *,
         bare_keys: bool = False,
     ) -> None:
         self.strings = {opened: Quoting(close, escape) for opened, close, escape in strings}
         self.usual = strings[0][1] if strings else ""
         self.words, self.bare_keys = words, bare_keys
-        self.tokens = {**dict.fromkeys(self.strings, '"'), **dict(zip(signs, "[,]{:,}"))}
+        self.tokens = {**dict.fromkeys(self.strings, '"'), **dict(zip(punctuation, "[,]{:,}"))}
         ordered = sorted(self.tokens, key=len, reverse=True)
         either = "|".join(map(re.escape, ordered))
         self.token = Pattern(rf"(\s+)|({either})|(.)")
         # Searched for, because a pattern that steps through a word takes a hundred bytes of memory per character.
         self.word_end = Pattern(rf"\s|{either}|\Z")
-        self.begins = {sign[:n] for sign in ordered for n in range(1, len(sign))}
-        is_json = '"' in self.strings and self.strings['"'].escape == "json" and "".join(signs) == "[,]{:,}"
+        self.prefixes = {character[:n] for character in ordered for n in range(1, len(character))}
+        is_json = '"' in self.strings and self.strings['"'].escape == "json" and "".join(punctuation) == "[,]{:,}"
         is_json = is_json and all(words.get(word) == word for word in JSON_WORDS)
-        self.is_json = is_json and '"' not in self.begins and self.usual == '"' and not bare_keys
-        if self.PLAIN:
+        self.is_json = is_json and '"' not in self.prefixes and self.usual == '"' and not bare_keys
+        if self.HAS_WORDS:
             # A plain key without quotes, a plain value, or both: most tokens of a dialect with custom quotes.
             key = rf"([^\W\d]\w{{0,{LONGEST_KEY - 1}}}):" if bare_keys else "((?!))"
             value = rf"({'|'.join(filter(str.isalnum, words)) or '(?!)'}|{NUMBER.pattern})(?=[,\]}}])"
-            self.plain = Pattern(f"{key}(?:{value})?|{value}" if "".join(signs) == "[,]{:,}" else "(?!)")
-        follow = "|".join(re.escape(sign) for sign, token in self.tokens.items() if token in ",]}:")
+            self.key_or_value = Pattern(f"{key}(?:{value})?|{value}" if "".join(punctuation) == "[,]{:,}" else "(?!)")
+        follow = "|".join(re.escape(character) for character, token in self.tokens.items() if token in ",]}:")
         self.follow = Pattern(rf"\s{{0,{MOST_SPACE}}}(?:{follow}|\)|\Z)")
         self.literal = Pattern("|".join([*map(re.escape, sorted(words, key=len, reverse=True)), NUMBER.pattern]))
-        self.key_end = Pattern(rf"[\n}}]|{re.escape(signs[4])}|\Z")
+        self.key_end = Pattern(rf"[\n}}]|{re.escape(punctuation[4])}|\Z")
 
 
-class PlainStyle(Style):
+class WordStyle(Style):
     """A style with keys or words that JSON doesn't have, so they are read one token at a time."""
 
-    PLAIN: ClassVar[bool] = True
+    HAS_WORDS: ClassVar[bool] = True
 
 
-class Reader(Copied):
+class Reader(Copyable):
     """Reads one value; `styles` are those at the top, inside a top-level list, and inside a top-level object.
 
     `breaks`: markers that occur in values only inside a string; they close everything that is open.
     """
 
-    FOLLOWED: ClassVar[bool] = False
+    NEEDS_LOOKAHEAD: ClassVar[bool] = False
     follow: tuple[Pattern, ...] = ()  # what may follow the value: a pattern, and one for the output's end
 
     def __init__(self, styles: tuple[Style, Style, Style], breaks: Breaks = NO_BREAKS) -> None:
@@ -161,13 +161,13 @@ class Reader(Copied):
         self.want = "value"  # … item, key, member (a key after a comma), colon, comma; "" at the end
         self.stack: list[str] = []
         self.lists = 0  # the number of open lists
-        self.twice: list[int] = []  # the depths at which braces are doubled
+        self.doubled_braces: list[int] = []  # the depths at which braces are doubled
         self.string: Quoting | None = None  # the open string
         self.out: list[str] = []
         self.comma: list[str] = []  # a comma with the white space after it, until something follows
         self.repair = ""  # the first repair
         self.pause = False
-        self.waits = False  # the rest of regular JSON depends on the following text
+        self.needs_more = False  # the rest of regular JSON depends on the following text
         self.wanted = 0  # so many characters are needed before anything is decided
         self.floor = 0  # deeper values are read only for their text
 
@@ -186,7 +186,7 @@ class Reader(Copied):
             if len(self.stack) > self.floor and self.style.is_json:
                 start, pos = pos, self.regular(buf, pos, stop)
                 self.out.append(buf[start:pos])
-                if pos == stop or (self.waits and not final):
+                if pos == stop or (self.needs_more and not final):
                     break
             if self.string is not None:
                 end = self._inside(buf, pos, final, self.string)
@@ -200,7 +200,7 @@ class Reader(Copied):
 
     def _token(self, buf: str, pos: int, final: bool) -> int:
         """Return the end of the token that begins here; -1 if more input is needed."""
-        if self.style.PLAIN and len(self.stack) > self.floor and (plain := self._plain(buf, pos)) > pos:
+        if self.style.HAS_WORDS and len(self.stack) > self.floor and (plain := self._key_or_value(buf, pos)) > pos:
             return plain
         match = self.style.token.match(buf, pos)
         text: str = match.group()
@@ -214,7 +214,7 @@ class Reader(Copied):
                 return pos
         if match.lastindex == 3:
             if self.stack and text in "/=#：，":
-                other = self._no_word(buf, pos, final)
+                other = self._comment_or_equals(buf, pos, final)
                 if other != pos:
                     return other
             return self._word(buf, pos, self.style.word_end.search(buf, end).start(), final)
@@ -223,7 +223,7 @@ class Reader(Copied):
                 (self.comma or self.out).append(SPACE.sub(" ", text))
             return end
         rest = len(buf) - pos
-        if text in self.style.begins and rest < LONGEST_SIGN and buf[pos:] in self.style.begins and not final:
+        if text in self.style.prefixes and rest < LONGEST_SEPARATOR and buf[pos:] in self.style.prefixes and not final:
             return -1
         token = self.style.tokens[text]
         if text == '"' and self.stack and self.stack[-1] == "{" and self.want in ("key", "member", "comma"):
@@ -234,69 +234,69 @@ class Reader(Copied):
             if left_open is not None:
                 self._repaired("missing quotes")
                 return self._put_key(left_open[1], int(left_open.end(1)))
-        if self.FOLLOWED and not self.stack and token not in '"[{':
+        if self.NEEDS_LOOKAHEAD and not self.stack and token not in '"[{':
             return self._no_value(pos)
-        whole = self._whole(buf, pos) if token in "[{" and self.want == "value" and rest > 64 else 0
+        whole = self._whole_json(buf, pos) if token in "[{" and self.want == "value" and rest > 64 else 0
         if not whole:
-            self._sign(token, text)
+            self._punctuation(token, text)
         return whole or end
 
     def regular(self, buf: str, pos: int, stop: int) -> int:
         """Return the end of regular JSON: before something irregular, or before the end of what is read.  A comma waits
-        for the text after it; `waits`: so does the whole rest."""
+        for the text after it; `needs_more`: so does the whole rest."""
         stack, want, string, quoting = self.stack, self.want, self.string, self.style.strings['"']
-        comma, self.waits = -1, False
-        if self.comma or self.twice or string not in (None, quoting):
+        comma, self.needs_more = -1, False
+        if self.comma or self.doubled_braces or string not in (None, quoting):
             return pos
         while pos < stop and (string is not None or buf[pos] not in self.first):
             if string is not None:
-                start, pos = pos, quoting.body.match(buf, pos).end()
+                start, pos = pos, quoting.plain_run.match(buf, pos).end()
                 if pos < stop and buf[pos] == '"':
                     string, want, pos = None, "colon" if want in ("key", "member") else "comma", pos + 1
                 elif pos == start:
-                    self.waits = buf[pos] == "\\" and PART_OF_ESCAPE.match(buf, pos) is not None
+                    self.needs_more = buf[pos] == "\\" and PART_OF_ESCAPE.match(buf, pos) is not None
                     break
                 continue
-            sign = buf[pos]
-            if sign in " \n\r\t":
+            character = buf[pos]
+            if character in " \n\r\t":
                 pass
-            elif sign == '"' and want in ("key", "member"):
+            elif character == '"' and want in ("key", "member"):
                 if (end := self._end_of_key(buf, pos)) < 0:
                     break
                 comma, want, pos = -1, "value", end - 1
-            elif sign == '"' and want not in ("colon", "comma"):
+            elif character == '"' and want not in ("colon", "comma"):
                 string, comma = quoting, -1
-            elif sign == "," and want == "comma":
+            elif character == "," and want == "comma":
                 comma, want = pos, "value" if stack[-1] == "[" else "member"
-            elif sign in "]}":
+            elif character in "]}":
                 opened = want in ("comma", "item", "key") and len(stack) > self.floor + 1 and stack[-1]
-                if opened != ("[" if sign == "]" else "{"):
-                    self.waits = pos + 1 == stop and self.floor > 0  # the text around it usually ends at once
+                if opened != ("[" if character == "]" else "{"):
+                    self.needs_more = pos + 1 == stop and self.floor > 0  # the text around it usually ends at once
                     break
                 want, self.lists = "comma", self.lists - (stack.pop() == "[")
             elif want not in ("value", "item"):
                 break
-            elif sign in "[{":
-                self._open(sign)
+            elif character in "[{":
+                self._open(character)
                 want, comma = self.want, -1
             else:
                 literal = JSON_LITERAL.match(buf, pos)
                 if literal is None:
-                    self.waits = self.breaks.wordless and JSON_WORD.fullmatch(buf, pos) is not None
+                    self.needs_more = self.breaks.wordless and JSON_WORD.fullmatch(buf, pos) is not None
                     break
                 want, comma, pos = "comma", -1, literal.end() - 1
             pos += 1
-        self.string, self.waits = string, self.waits or pos == stop
+        self.string, self.needs_more = string, self.needs_more or pos == stop
         self.want = want if comma < 0 else "comma"
         return pos if comma < 0 else comma
 
     def _end_of_key(self, buf: str, pos: int) -> int:
         """Return the end of a key with its colon; -1 if more input is needed, or if the key is irregular."""
         key = KEY.match(buf, pos)
-        self.waits = key is not None and key.lastindex is None
-        return -1 if key is None or self.waits else int(key.end())
+        self.needs_more = key is not None and key.lastindex is None
+        return -1 if key is None or self.needs_more else int(key.end())
 
-    def _no_word(self, buf: str, pos: int, final: bool) -> int:
+    def _comment_or_equals(self, buf: str, pos: int, final: bool) -> int:
         """Return the end of a comment, or of a text in the place of a colon; `pos` if there is none, -1 if more input
         is needed."""
         if buf[pos] in "=：，":
@@ -306,14 +306,14 @@ class Reader(Copied):
             if buf[pos] == "=" and pos + 1 == len(buf) and not final:
                 return -1
             self._repaired(buf[pos] + " for a " + meant)
-            self._sign({"colon": ":", "comma": ","}[meant], "")
+            self._punctuation({"colon": ":", "comma": ","}[meant], "")
             return pos + 1 + arrow
         if buf[pos] == "#" and self.want not in ("key", "member", "comma", "item"):
             return pos
         comment = COMMENT.match(buf, pos)
-        begun = comment is None and (pos + 1 == len(buf) or buf[pos + 1] == "*")
+        may_continue = comment is None and (pos + 1 == len(buf) or buf[pos + 1] == "*")
         line = comment is not None and comment.end() == len(buf) and buf[pos : pos + 2] != "/*"
-        if not final and (begun or line):
+        if not final and (may_continue or line):
             return -1
         if comment is None:
             return pos
@@ -327,13 +327,13 @@ class Reader(Copied):
         self._end()
         return end
 
-    def _plain(self, buf: str, pos: int) -> int:
+    def _key_or_value(self, buf: str, pos: int) -> int:
         """Return the end of a plain key with its colon, of a plain value, or of both, if one is here and allowed."""
         want = self.want
         comma = want == "comma" and buf[pos] == "," and "," not in self.first
         if comma:
             want = "value" if self.stack[-1] == "[" else "member"
-        match = self.style.plain.match(buf, pos + comma) if want not in ("colon", "comma") else None
+        match = self.style.key_or_value.match(buf, pos + comma) if want not in ("colon", "comma") else None
         if match is None or (match[1] is None) != (want in ("value", "item")) or not self.breaks.wordless:
             return pos
         self.out += [","] if comma else self.comma
@@ -344,15 +344,15 @@ class Reader(Copied):
         self.want = "value" if value is None else "comma"
         return int(match.end())
 
-    def _open(self, sign: str) -> None:
-        self.stack.append(sign)
-        self.lists += sign == "["
-        self.want = "item" if sign == "[" else "key"
+    def _open(self, character: str) -> None:
+        self.stack.append(character)
+        self.lists += character == "["
+        self.want = "item" if character == "[" else "key"
 
     def _at_top(self) -> bool:
         return not self.stack
 
-    def _whole(self, buf: str, pos: int) -> int:
+    def _whole_json(self, buf: str, pos: int) -> int:
         """Return the end of the whole value, if it is regular JSON and complete; otherwise 0."""
         end = json_end(buf, pos) if self.style.is_json and self._at_top() else 0
         if end:
@@ -382,16 +382,16 @@ class Reader(Copied):
     def _end(self) -> None:
         self.want = "colon" if self.want in ("key", "member") else "comma" if self.stack else ""
 
-    def _sign(self, token: str, text: str) -> None:
+    def _punctuation(self, token: str, text: str) -> None:
         if token == '"':
             self._begin()
             self.string = self.style.strings[text]
             self.out.append('"')
         elif token == "{" and self.want == "key":
             self._repaired("doubled braces")
-            self.twice.append(len(self.stack))
-        elif token == "}" and self.twice and self.twice[-1] == len(self.stack):
-            self.twice.pop()
+            self.doubled_braces.append(len(self.stack))
+        elif token == "}" and self.doubled_braces and self.doubled_braces[-1] == len(self.stack):
+            self.doubled_braces.pop()
         elif token in "[{":
             self._begin()
             if self.want in ("key", "member"):
@@ -438,7 +438,7 @@ class Reader(Copied):
         if bare_key:
             key_end = self.style.key_end.search(buf, pos).start()
             end = key_end if key_end > pos else end
-        elif self.FOLLOWED and not self.stack:
+        elif self.NEEDS_LOOKAHEAD and not self.stack:
             # If nothing separates arguments, a number or a literal word ends at the end of its own syntax.
             own = self.style.literal.match(buf, pos)
             if own and (self.follow[final].match(buf, own.end()) or AFTER_LITERAL.match(buf, own.end())):
@@ -457,7 +457,7 @@ class Reader(Copied):
             return self._no_value(pos)
         literal = None if bare_key else literal_of(buf[pos:end].rstrip(), self.style.words)
         if literal is None:
-            if not bare_key and (self.stack or not self.FOLLOWED):
+            if not bare_key and (self.stack or not self.NEEDS_LOOKAHEAD):
                 end = getattr(WORD.match(buf, pos), "end", lambda: end)()
                 end = self._before_break(buf, pos, end, final) if breaks else end
                 if end in (pos, len(buf)) and not final:
@@ -483,10 +483,10 @@ class Reader(Copied):
     def _inside(self, buf: str, pos: int, final: bool, string: Quoting) -> int:
         """Read text of a string, up to something that is not plain."""
         close, escape = string.close, string.escape
-        end: int = string.body.match(buf, pos).end()
+        end: int = string.plain_run.match(buf, pos).end()
         if end > pos:
             self.out.append(buf[pos:end])
-        if end < len(buf) and (text := string.rest.match(buf, end).group()):
+        if end < len(buf) and (text := string.until_quote.match(buf, end).group()):
             self.out.append(escaped(text))
             end += len(text)
         if end == len(buf):
@@ -499,7 +499,7 @@ class Reader(Copied):
                 self.wanted = LONGEST_FOLLOW - (len(buf) - after)
                 return end
             follow = self.style.follow
-            if self.FOLLOWED and not self.stack:
+            if self.NEEDS_LOOKAHEAD and not self.stack:
                 follow = self.follow[final]
             if not guess or follow.match(buf, after):
                 self.string = None
@@ -535,10 +535,10 @@ class Reader(Copied):
         return self.take()
 
 
-class FollowedReader(Reader):
+class LookaheadReader(Reader):
     """A reader for values whose end is shown only by the text after it."""
 
-    FOLLOWED: ClassVar[bool] = True
+    NEEDS_LOOKAHEAD: ClassVar[bool] = True
 
 
 def unwrapped(text: str, styles: tuple[Style, Style, Style]) -> str | None:
@@ -569,9 +569,9 @@ def literal_of(text: str, words: Mapping[str, str]) -> str | None:
         return '"' + text + '"'
     if HEX_NUMBER.fullmatch(text):
         return str(int(text, 16))
-    match = LOOSE_NUMBER.fullmatch(text)
+    match = NONSTANDARD_NUMBER.fullmatch(text)
     if not match or not ((match.group(2) or "").lstrip("0") or match.group(4)):
         return None
-    sign, whole, point, fraction, exponent = (group or "" for group in match.groups())
+    character, whole, point, fraction, exponent = (group or "" for group in match.groups())
     fraction = point + (fraction.replace("_", "") or "0") if point else ""
-    return sign.replace("+", "") + (whole.replace("_", "").lstrip("0") or "0") + fraction + exponent
+    return character.replace("+", "") + (whole.replace("_", "").lstrip("0") or "0") + fraction + exponent

@@ -67,7 +67,7 @@ def _value(kind: str, buf: str, pos: int, final: bool, styles: tuple[Style, ...]
     if kind == "object" and token != "{":
         return NO
     if token not in ("{", "[", '"'):
-        return _literal(buf, pos, final, top)
+        return _after_failed_call(buf, pos, final, top)
     reader = Reader((top, styles[1], styles[2]))
     end = reader.read(buf, pos, final)
     if reader.repair:
@@ -77,7 +77,7 @@ def _value(kind: str, buf: str, pos: int, final: bool, styles: tuple[Style, ...]
     return NO if styles[2].is_json and json_end(buf, pos) != end else end
 
 
-def _literal(buf: str, pos: int, final: bool, style: Style) -> int:
+def _after_failed_call(buf: str, pos: int, final: bool, style: Style) -> int:
     """Return the end of a number or a word for true, false or null, by its own syntax."""
     word = LITERAL_WORD.match(buf, pos).end()
     if word == len(buf) and not final:

@@ -15,28 +15,28 @@ if TYPE_CHECKING:
     from .raw import End
 
 
-class Wraps(RawPairs):
+class WrappedValues(RawPairs):
     WRAP: ClassVar[tuple[str, str]]
 
     def _begin_raw(self, types: frozenset[str] | None, end: End) -> None:
         super()._begin_raw(types, end)
-        self._wrap = ""  # open, or none; "": nothing of the value was read
+        self._wrap_state = ""  # open, or none; "": nothing of the value was read
 
     def _value(self) -> bool:
         # value = WRAP[0] text WRAP[1] VALUE_END | text VALUE_END
-        if not self._wrap:
+        if not self._wrap_state:
             self._skip_space()
             start = next_char(self._buf, self._pos)
             opened = self._buf[start : start + len(self.WRAP[0])]
             if opened != self.WRAP[0] and self.WRAP[0].startswith(opened) and not self._final:
                 return False
-            self._wrap = "none"
+            self._wrap_state = "none"
             if opened == self.WRAP[0]:
                 self._pos = start + len(opened)
-                self._wrap, self._as, self._end, self._outer = "open", "string", Closer(self.WRAP[1]), self._end
+                self._wrap_state, self._as, self._end, self._outer = "open", "string", Closer(self.WRAP[1]), self._end
                 self._closer = None
         ended = super()._value()
-        if ended and self._wrap == "open":
+        if ended and self._wrap_state == "open":
             self._state = type(self)._after_wrap
         return ended
 

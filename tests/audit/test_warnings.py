@@ -125,8 +125,8 @@ def test_words_drawn_by_chance_are_told() -> None:
     """A template cannot know the words that it is learned with, as they are drawn by its hash; how they are made is
     nothing to go by either."""
     vowels = "{% set a, b = m.content[0] in 'aeiou', m.content[1] in 'aeiou' %}{{ 'x ' if a == b }}"
-    told = "t:1: the render depends on which words are in it: with others, drawn by chance, it differs"
-    assert told in warnings(template(vowels))
+    reported = "t:1: the render depends on which words are in it: with others, drawn by chance, it differs"
+    assert reported in warnings(template(vowels))
 
 
 UNTOLD = {

@@ -73,5 +73,5 @@ def streamed(module: ModuleType, chunks: Sequence[str], **options: Any) -> dict[
     return message
 
 
-def told(parser: Any) -> list[tuple[int, str]]:
+def reported(parser: Any) -> list[tuple[int, str]]:
     return [(diagnostic.offset, diagnostic.text) for diagnostic in parser.diagnostics]

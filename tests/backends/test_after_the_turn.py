@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.backends.parsers import ir_of, parser_for, streamed, told
+from tests.backends.parsers import ir_of, parser_for, reported, streamed
 from tplc.backends.peg.engine import PegEngine
 
 RESULT = "{start}fn{to}assistant{channel}work{body}12{stop}"
@@ -36,7 +36,7 @@ def read(name: str, text: str, **options: Any) -> Any:
     other.feed(text)
     parser.finish()
     other.finish()
-    assert (other.trailing, told(other)) == (parser.trailing, told(parser))
+    assert (other.trailing, reported(other)) == (parser.trailing, reported(parser))
     by_peg = PegEngine(ir).read(text, **options)
     assert (by_peg.message, by_peg.trailing) == (parser.message, parser.trailing)
     assert by_peg.incomplete == parser.incomplete
@@ -50,7 +50,7 @@ def test_what_comes_behind_the_end_is_no_content(
     parser = read(name, turn + behind)
     assert (parser.message["content"], len(parser.message["tool_calls"])) == (content, calls)
     assert parser.trailing == behind
-    assert told(parser)[-1] == (len(turn), AFTER)
+    assert reported(parser)[-1] == (len(turn), AFTER)
     assert not parser.incomplete
 
 
@@ -105,4 +105,4 @@ def test_one_call_is_all_of_a_turn(behind: str, content: str | None, calls: int,
     parser.finish()
     assert (parser.trailing, parser.incomplete) == (by_peg.trailing, by_peg.incomplete) == (trailing, False)
     assert (parser.message["content"], len(parser.message["tool_calls"])) == (content, calls)
-    assert [text for _, text in told(parser)] == ([AFTER] if trailing else [])
+    assert [text for _, text in reported(parser)] == ([AFTER] if trailing else [])

@@ -26,7 +26,14 @@ RUNTIME = [
 ]
 OUTPUTS = json.loads((ROOT / "tests" / "cases" / "diagnostics.json").read_text(encoding="utf-8"))
 # The place of the code in the arguments of what reports a diagnostic.
-REPORTING = {"_note": 0, "_lost": 0, "_cut": 0, "_drop_noted": 0, "_drop_after_text": 0, "Diagnostic": 2}
+REPORTING = {
+    "_note": 0,
+    "_note_lost_text": 0,
+    "_note_truncation": 0,
+    "_drop_noted": 0,
+    "_drop_after_text": 0,
+    "Diagnostic": 2,
+}
 # Of rows of a table, of text that is fed too late, and of special tokens: the tests of those compare the codes.
 ELSEWHERE = {NO_PARSER, NOT_READ, "tools_not_read", "text_after_finish", "unknown_special_token"}
 

@@ -56,13 +56,13 @@ def test_the_same_in_any_chunks(
 def test_a_diagnostic_of_a_value_is_told_where_that_ends() -> None:
     text = '<:from assistantto f:><run name="f"><given name="parameters">{"":""}</given>'
     tools = [{"type": "function", "function": {"name": "f", "parameters": {"properties": {"a": {}}}}}]
-    told = []
+    reported = []
     for chunks in ([text], list(text), [text[:-5], text[-5:]]):
         stream = PARSERS["addressed-parts"].StreamParser(tools=tools)
         for chunk in chunks:
             stream.feed(chunk)
         stream.finish()
-        told.append([tuple(diagnostic) for diagnostic in stream.diagnostics])
+        reported.append([tuple(diagnostic) for diagnostic in stream.diagnostics])
     end = text.index("</given>")
     all_in_one = (end, "one argument holds all of them", "arguments_in_one")
-    assert told == [[all_in_one, (len(text), "the output ends inside a call", "ends_in_call")]] * 3
+    assert reported == [[all_in_one, (len(text), "the output ends inside a call", "ends_in_call")]] * 3

@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from tests.backends.parsers import ir_of, parser_for, parser_of, streamed, told
+from tests.backends.parsers import ir_of, parser_for, parser_of, reported, streamed
 from tplc.driver import learn_format, open_renderer
 from tplc.ir.write import write_message
 
@@ -64,7 +64,7 @@ def told_in(parser: ModuleType, text: str, size: int = 0) -> object:
     for at in range(0, len(text), size):
         stream.feed(text[at : at + size])
     stream.finish()
-    return message, told(stream), stream.incomplete, stream.trailing
+    return message, reported(stream), stream.incomplete, stream.trailing
 
 
 FORMATS = ("tagged-json", "parameter-tags", "addressed-parts", "string-delimiters", "keyword-calls")

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.backends.parsers import parser_for, streamed, told
+from tests.backends.parsers import parser_for, reported, streamed
 from tplc.driver import learn_format, open_renderer
 from tplc.ir.nodes import TemplateIR
 from tplc.ir.write import write_message
@@ -184,7 +184,7 @@ def test_what_opens_the_next_call_ends_one_that_nothing_closes(value: object) ->
     stream = parser("options").StreamParser()
     stream.feed(f"%run\n{call}> g\n> g --b=2\n%\n<end>")
     stream.finish()
-    assert told(stream) == []
+    assert reported(stream) == []
 
 
 def test_an_end_early_in_a_long_piece_is_found() -> None:
@@ -245,4 +245,4 @@ def test_text_after_the_output_was_finished_is_told() -> None:
     stream.finish()
     message = stream.message
     assert (stream.feed("z)]"), stream.feed(""), stream.finish(), stream.message) == ([], [], [], message)
-    assert told(stream)[-1] == (11, "text after the output was finished")
+    assert reported(stream)[-1] == (11, "text after the output was finished")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.backends.parsers import NAMES, ir_of, joined, parser_of, streamed, told
+from tests.backends.parsers import NAMES, ir_of, joined, parser_of, reported, streamed
 from tplc.ir.nodes import PairArguments, Text
 from tplc.ir.write import write_message
 
@@ -152,7 +152,7 @@ def test_a_cut_call_is_incomplete() -> None:
     parser.finish()
     assert parser.incomplete
     assert parser.message["tool_calls"][0]["function"]["arguments"] == '{"city": "Oslo", "units": [""]}'
-    assert told(parser) == [(text.index("C"), "the output ends inside a call")]
+    assert reported(parser) == [(text.index("C"), "the output ends inside a call")]
 
 
 def test_arguments_stream_as_they_come() -> None:
@@ -205,7 +205,7 @@ def test_chunks_of_code(name: str) -> None:
                 assert all(value for delta in deltas for value in delta.values())
                 deltas += parser.finish()
                 assert joined(deltas) == parser.message == whole.message
-                assert told(parser) == told(whole)
+                assert reported(parser) == reported(whole)
 
 
 @pytest.mark.parametrize("name", NAMES)

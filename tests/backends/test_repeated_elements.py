@@ -78,8 +78,8 @@ def test_what_comes_again_is_a_list(elements: str, given: Any) -> None:
 def test_what_the_schema_knows_is_no_list() -> None:
     text = f"{OPEN}^<p>^<t>a^</t>^<u>b^</u>^</p>{CLOSE}"
     parser = parser_for(ir_of("nested-elements")).StreamParser(tools=tools(p=STRINGS))
-    told = [delta for char in text for delta in parser.feed(char)]
-    pieces = [call["function"]["arguments"] for delta in told for call in delta.get("tool_calls", ())]
+    reported = [delta for char in text for delta in parser.feed(char)]
+    pieces = [call["function"]["arguments"] for delta in reported for call in delta.get("tool_calls", ())]
     assert "".join(pieces) == '{"p": {"t": "a", "u": "b"}}'
     assert '"a' in pieces  # said as it came
 

@@ -84,7 +84,7 @@ def test_they_are_formatted_linted_and_typed(tmp_path: Path) -> None:
     package = tmp_path / "vendored"
     vendored(package)
     (package / "__init__.py").write_text("")
-    told = [
+    reported = [
         tool(tmp_path, "ruff", "format", "--isolated", "--line-length", "120", "--check", "vendored"),
         tool(
             tmp_path,
@@ -100,7 +100,7 @@ def test_they_are_formatted_linted_and_typed(tmp_path: Path) -> None:
         ),
         tool(tmp_path, "mypy", "--strict", "--no-incremental", "--config-file=", "-p", "vendored"),
     ]
-    assert [code for code, _ in told] == [0, 0, 0], told
+    assert [code for code, _ in reported] == [0, 0, 0], reported
 
 
 def tool(folder: Path, *arguments: str) -> tuple[int, str]:
@@ -152,12 +152,12 @@ def test_compile_verify_parse_diff(run: Run, tmp_path: Path) -> None:
     assert json.loads(run("parse", "hut.py", stdin="<why>Hm.</why>Yes.").out)["reasoning_content"] == "Hm."
     assert run("diff", "hut.py", "hut.jinja").code == 0
     (tmp_path / RUNTIME_FILE).unlink()
-    told = "tplc: hut.py: has no runtime of its own, and there is no _tplc_runtime.py next to it\n"
-    assert (run("verify", "hut.jinja", "hut.py").code, run("verify", "hut.jinja", "hut.py").err) == (2, told)
+    reported = "tplc: hut.py: has no runtime of its own, and there is no _tplc_runtime.py next to it\n"
+    assert (run("verify", "hut.jinja", "hut.py").code, run("verify", "hut.jinja", "hut.py").err) == (2, reported)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "reported"),
     [
         (["--runtime", "else"], "--runtime else: expected standalone, shared or installed"),
         (["--runtime", "shared", "-t", "peg"], "--runtime is for --target python, not for peg"),
@@ -171,12 +171,12 @@ def test_compile_verify_parse_diff(run: Run, tmp_path: Path) -> None:
         ),
     ],
 )
-def test_wrong_usage(run: Run, tmp_path: Path, arguments: list[str], told: str) -> None:
+def test_wrong_usage(run: Run, tmp_path: Path, arguments: list[str], reported: str) -> None:
     (tmp_path / "hut.jinja").write_text(TEMPLATE)
     (tmp_path / RUNTIME_FILE).write_text("mine = 1\n")
     output = [] if "-o" in arguments else ["-o", "hut.py"]
     result = run("compile", "hut.jinja", *output, *arguments)
-    assert (result.code, result.out, result.err) == (2, "", f"tplc: {told}\n")
+    assert (result.code, result.out, result.err) == (2, "", f"tplc: {reported}\n")
     assert not (tmp_path / "hut.py").exists()
 
 

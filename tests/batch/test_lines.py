@@ -129,9 +129,9 @@ def test_no_line_stops_a_run_and_what_is_not_read_is_told_and_kept(struct: bool,
     summary = run(path, out, Columns("text", prompt="prompt", struct=struct))
     rows = read_lines(out) if suffix == "jsonl" else parquet.read_table(out).to_pylist()
     found = [row["message"] if struct else row for row in rows]
-    told = [(row["content"], row["diagnostics"]) for row in found]
+    reported = [(row["content"], row["diagnostics"]) for row in found]
     kept = [(number, text, why) for number, (_, text, why) in enumerate(HOSTILE, 1) if text is not None]
-    assert told == [
+    assert reported == [
         (
             text,
             [{"offset": 0, "text": f"not read: {path}, line {number}: {why}", "code": "row_not_read"}] if why else [],

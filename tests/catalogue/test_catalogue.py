@@ -33,7 +33,7 @@ def learned(name: str) -> TemplateIR:
         return learn_format(renderer, name=name, source_text=source)
 
 
-def told(message: dict[str, Any]) -> ExpectedOutput:
+def reported(message: dict[str, Any]) -> ExpectedOutput:
     calls = [(call["function"]["name"], json.loads(call["function"]["arguments"])) for call in message["tool_calls"]]
     return ExpectedOutput("", message["content"] or "", message["reasoning_content"] or "", tuple(calls))
 
@@ -44,7 +44,7 @@ def read(ir: TemplateIR, text: str) -> ExpectedOutput:
     message = dict(module.parse(text))
     assert dict(PegEngine(ir).parse(text)) == message
     assert streamed(module, list(text)) == message
-    return told(message)
+    return reported(message)
 
 
 def wanted(output: ExpectedOutput) -> ExpectedOutput:
@@ -69,7 +69,7 @@ def test_an_entry_does_what_it_says(entry: Entry) -> None:
     assert dict(applied_entries(ir)) == {entry.name: len(entry.tolerances)}
     for output in entry.outputs:
         assert read(ir, output.text) == wanted(output)
-    assert all(told(dict(parser_for(plain).parse(o.text))) != wanted(o) for o in entry.outputs)
+    assert all(reported(dict(parser_for(plain).parse(o.text))) != wanted(o) for o in entry.outputs)
 
 
 @pytest.mark.sweep(4)

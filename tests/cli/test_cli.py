@@ -363,9 +363,9 @@ def test_inspect(run: Run, template: Path, golden: Callable[[Path, str], None]) 
 
 
 def test_inspect_shows_one_form(run: Run, template: Path) -> None:
-    for options, told in ((["--json", "--peg"], "--json and --peg"), (["--peg", "--text"], "--text and --peg")):
+    for options, reported in ((["--json", "--peg"], "--json and --peg"), (["--peg", "--text"], "--text and --peg")):
         result = run("inspect", "chat.jinja", *options)
-        assert (result.code, result.err) == (2, f"tplc: {told} exclude each other; give one of them\n")
+        assert (result.code, result.err) == (2, f"tplc: {reported} exclude each other; give one of them\n")
 
 
 SNEAKY = "{% for m in messages %}[{{ m.role }}]{% if 'go' in m.content %}!{% endif %}{{ m.content }}[end]{% endfor %}"
@@ -403,8 +403,8 @@ def test_what_is_held_fixed(run: Run, tmp_path: Path) -> None:
     compile_it = ("compile", "held.jinja", "-o", "held.py", "--allow-unverified")
     assert HELD_ROWS in run(*compile_it).err
     assert run(*compile_it, "--quiet").code == 0
-    told = json.loads(run(*compile_it, "--json").err)["captured"]
-    assert [(one["by"], one["name"], one["text"]) for one in told] == [
+    reported = json.loads(run(*compile_it, "--json").err)["captured"]
+    assert [(one["by"], one["name"], one["text"]) for one in reported] == [
         ("variable", "verb", "call"),
         ("position", "", "2"),
     ]
@@ -448,8 +448,8 @@ def test_nothing_of_a_template_steers_the_terminal(run: Run, template: Path, tmp
     ]
     for command in commands:
         done = run(*command)
-        for told in (done.out, done.err):
-            assert [char for char in told if not char.isprintable() and char not in "\n\t"] == [], command
+        for reported in (done.out, done.err):
+            assert [char for char in reported if not char.isprintable() and char not in "\n\t"] == [], command
 
 
 def test_inspect_json_is_the_artifact_and_is_read_again(run: Run, template: Path, tmp_path: Path) -> None:
@@ -827,8 +827,8 @@ def test_prepare_what_a_template_refuses(run: Run, tmp_path: Path) -> None:
         TEMPLATE + "{%- if messages[0].role == 'wizard' %}{{ raise_exception('No magic.') }}{%- endif %}"
     )
     result = run("prepare", "chat.jinja", stdin='{"messages": [{"role": "wizard", "content": "Hi"}]}')
-    told = "tplc: standard input: messages: the template refuses them: No magic.\n"
-    assert (result.code, result.out, result.err) == (2, "", told)
+    reported = "tplc: standard input: messages: the template refuses them: No magic.\n"
+    assert (result.code, result.out, result.err) == (2, "", reported)
 
 
 def test_excused_messages_do_not_hide_failures(run: Run, tmp_path: Path) -> None:

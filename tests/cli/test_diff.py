@@ -163,12 +163,12 @@ def test_an_artifact_with_its_format_beside_it(run: Run, formats: Path, artifact
     (formats / "damaged.json").write_text('{"version": 1, "provenance": {}, "turn": {}}')
     run("compile", "hut.jinja", "-o", "old.json", "-q")
     by_template = run("diff", "hut.jinja", "inn.jinja")
-    told = "" if artifact.endswith(".py") else f"{artifact}: compared by the IR next to it\n"
+    reported = "" if artifact.endswith(".py") else f"{artifact}: compared by the IR next to it\n"
     for names in ((artifact, "inn.jinja"), (artifact, "inn.json")):
         result = run("diff", *names)
-        assert (result.code, result.out, result.err) == (1, told + by_template.out, "")
+        assert (result.code, result.out, result.err) == (1, reported + by_template.out, "")
     (formats / "old.json").rename(formats / "any name.json")
-    assert run("diff", "hut.jinja", artifact).out == f"{told}the formats are the same\n{READS}\n"
+    assert run("diff", "hut.jinja", artifact).out == f"{reported}the formats are the same\n{READS}\n"
 
 
 @pytest.mark.parametrize(
@@ -201,9 +201,9 @@ def test_a_side_that_is_not_verified_is_told(run: Run, formats: Path) -> None:
     other = TEMPLATE.replace("+ c.function.name +", "+ (c.function.name | replace('_', 'x')) +")
     (formats / "cut.jinja").write_text(other)
     result = run("diff", "hut.jinja", "cut.jinja")
-    told = result.out.splitlines()[-1]
-    assert told.startswith("cut.jinja is not verified: ") and told.endswith(" messages come back")
-    assert json.loads(run("diff", "hut.jinja", "cut.jinja", "--json").out)["unverified"] == [told]
+    reported = result.out.splitlines()[-1]
+    assert reported.startswith("cut.jinja is not verified: ") and reported.endswith(" messages come back")
+    assert json.loads(run("diff", "hut.jinja", "cut.jinja", "--json").out)["unverified"] == [reported]
     run("compile", "cut.jinja", "-o", "cut.py", "--allow-unverified", "-q")
     assert "cut.py is not verified" in run("diff", "cut.py", "hut.jinja").out.splitlines()
     assert "not verified" not in run("diff", "hut.jinja", "hut.jinja").out

@@ -322,8 +322,8 @@ def test_standard_input_is_read_once(run: Run, command: str) -> None:
 
 def test_no_option_is_given_standard_input_twice(run: Run) -> None:
     result = run("compile", "good.jinja", "--tolerances", "-", "--tolerances", "-")
-    told = "tplc: standard input (-) cannot be the tolerances twice: name a file for one of them\n"
-    assert (result.code, result.out, result.err) == (2, "", told)
+    reported = "tplc: standard input (-) cannot be the tolerances twice: name a file for one of them\n"
+    assert (result.code, result.out, result.err) == (2, "", reported)
 
 
 # Completion

@@ -58,8 +58,8 @@ def test_explain_as_json(run: Run, template: Path) -> None:
     data = json.loads(result.out)
     jsonschema.validate(data, load_schema("explanation"))
     shown = run("explain", "chat.jinja").out
-    told = [f"{one['name']}  {one['title']}" for question in data["questions"] for one in question["comparisons"]]
-    assert told == [line for line in shown.splitlines() if re.match(r"[A-Z]\d  ", line)]
+    reported = [f"{one['name']}  {one['title']}" for question in data["questions"] for one in question["comparisons"]]
+    assert reported == [line for line in shown.splitlines() if re.match(r"[A-Z]\d  ", line)]
     assert f"\n{data['renders']} renders\n" in shown
     turn = next(question for question in data["questions"] if question["question"].startswith("Where does a turn"))
     user = {"role": "user", "content": "zquser0x"}

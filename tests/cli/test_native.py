@@ -77,14 +77,14 @@ def test_what_is_missing(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     (tmp_path / "hut.jinja").write_text(TEMPLATE)
     monkeypatch.setattr("tplc.native.find_spec", lambda name: None)
     refused = run("compile", "hut.jinja", "-o", "hut.py", "--native")
-    told = "tplc: --native needs a package that is not installed: pip install 'tplc[native]'\n"
-    assert (refused.code, refused.out, refused.err) == (2, "", told)
+    reported = "tplc: --native needs a package that is not installed: pip install 'tplc[native]'\n"
+    assert (refused.code, refused.out, refused.err) == (2, "", reported)
     monkeypatch.setattr("tplc.native.find_spec", lambda name: object())
     monkeypatch.setenv("CC", "no-such-cc -O2")
     refused = run("compile", "hut.jinja", "-o", "hut.py", "--native")
-    told = "--native needs a C compiler (no-such-cc), which is not on the PATH: tplc[native] brings mypyc alone"
+    reported = "--native needs a C compiler (no-such-cc), which is not on the PATH: tplc[native] brings mypyc alone"
     if sys.platform != "win32":
-        assert (refused.code, refused.out, refused.err) == (2, "", f"tplc: {told}\n")
+        assert (refused.code, refused.out, refused.err) == (2, "", f"tplc: {reported}\n")
     assert not (tmp_path / "hut.py").exists()
 
 
@@ -124,8 +124,8 @@ def test_a_manifest(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     run("build")
     assert not extension.exists()
     (tmp_path / "tplc.toml").write_text(manifest + 'runtime = "shared"\n')
-    told = "tplc.toml:1:9: models.hut: native: is for parsers with a runtime of their own, not for runtime shared"
-    assert run("build").err == f"tplc: {told}\n"
+    reported = "tplc.toml:1:9: models.hut: native: is for parsers with a runtime of their own, not for runtime shared"
+    assert run("build").err == f"tplc: {reported}\n"
 
 
 @compiles
@@ -200,5 +200,5 @@ def read(module: ModuleType, text: str, size: int, tools: Any) -> object:
         if at <= len(text) // 2 < at + size:
             parser = parser.copy()
     deltas.append(parser.finish())
-    told = [tuple(diagnostic) for diagnostic in parser.diagnostics]
-    return deltas, parser.message, told, parser.incomplete, parser.trailing
+    reported = [tuple(diagnostic) for diagnostic in parser.diagnostics]
+    return deltas, parser.message, reported, parser.incomplete, parser.trailing

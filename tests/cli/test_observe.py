@@ -94,9 +94,9 @@ def test_what_opens_calls_is_no_reasoning(run: Run, tmp_path: Path, text: str) -
     """In a format without reasoning, both ends of a part that a text begins with."""
     (tmp_path / "plain.jinja").write_text(TEMPLATE.replace("if m.reasoning", "if false"))
     (tmp_path / "out.jsonl").write_text(json.dumps({"text": text}) + "\n")
-    told = run("observe", "plain.jinja", "out.jsonl").out
-    assert "reasoning.start" not in told
-    assert ('"<tool_call>" for "<call>"' in told) == ('>{"name"' in text)
+    reported = run("observe", "plain.jinja", "out.jsonl").out
+    assert "reasoning.start" not in reported
+    assert ('"<tool_call>" for "<call>"' in reported) == ('>{"name"' in text)
     (tmp_path / "out.jsonl").write_text('{"text": "<think>Hm.</think>Yes.<end>"}\n')
     assert '"<think>" for "reasoning.start"' in run("observe", "plain.jinja", "out.jsonl").out
 
@@ -167,10 +167,10 @@ def test_what_is_no_output(run: Run, template: Path, tmp_path: Path, text: str, 
 
 
 def test_wrong_usage(run: Run, outputs: Path, tmp_path: Path) -> None:
-    told = run("observe", "chat.jinja", "no.jsonl").err
-    assert told == "tplc: no.jsonl: there is no such file\n    this folder has out.jsonl\n"
+    reported = run("observe", "chat.jinja", "no.jsonl").err
+    assert reported == "tplc: no.jsonl: there is no such file\n    this folder has out.jsonl\n"
     (tmp_path / "out.csv").write_text("")
-    told = run("observe", "chat.jinja", "out.csv").err
-    assert told == "tplc: out.csv: outputs are read from .jsonl, .parquet and .txt\n"
-    told = run("observe", "chat.py", "out.jsonl").err
-    assert told == "tplc: chat.py: a parser does not contain its format; name the template or its IR (.json)\n"
+    reported = run("observe", "chat.jinja", "out.csv").err
+    assert reported == "tplc: out.csv: outputs are read from .jsonl, .parquet and .txt\n"
+    reported = run("observe", "chat.py", "out.jsonl").err
+    assert reported == "tplc: chat.py: a parser does not contain its format; name the template or its IR (.json)\n"

@@ -62,8 +62,8 @@ def test_a_disk_that_is_full(template: Path, tmp_path: Path, command: list[str])
         done = subprocess.run(
             [sys.executable, "-m", "tplc", *command], cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True
         )
-    told = done.stderr.splitlines()[-1]
-    assert (done.returncode, told) == (2, "tplc: standard output: cannot be written: No space left on device")
+    reported = done.stderr.splitlines()[-1]
+    assert (done.returncode, reported) == (2, "tplc: standard output: cannot be written: No space left on device")
 
 
 @pytest.mark.parametrize(

@@ -25,8 +25,8 @@ def test_a_plugin_is_no_parser_for_commands(run: Run, template: Path, tmp_path: 
     assert run("compile", "chat.jinja", "-t", "vllm", "-q", "-o", "chat_vllm.py").code == 0
     for arguments in (("verify", "chat.jinja", "chat_vllm.py"), ("parse", "chat_vllm.py", "chat.jinja")):
         result = run(*arguments)
-        told = "is a plug-in, for a server to load: give a parser (tplc compile -t python) instead"
-        assert (result.code, result.err) == (2, f"tplc: chat_vllm.py: {told}\n")
+        reported = "is a plug-in, for a server to load: give a parser (tplc compile -t python) instead"
+        assert (result.code, result.err) == (2, f"tplc: chat_vllm.py: {reported}\n")
 
 
 def test_a_manifest_gives_them_the_name_of_the_model(run: Run, template: Path, tmp_path: Path) -> None:

@@ -295,10 +295,10 @@ def test_warnings(run: Run, project: Path) -> None:
     )
     marked = run("check", "--format", "github")
     assert (marked.code, marked.out) == (0, f"::warning file=inn.jinja,line=1,col=44::inn: {WARNING}\n")
-    told = [{"name": "inn.jinja", "line": 1, "column": 44, "text": WARNING.removeprefix("inn.jinja:1:44: ")}]
-    assert [finding["warnings"] for finding in json.loads(run("check", "--json").out)] == [[], [], told]
+    reported = [{"name": "inn.jinja", "line": 1, "column": 44, "text": WARNING.removeprefix("inn.jinja:1:44: ")}]
+    assert [finding["warnings"] for finding in json.loads(run("check", "--json").out)] == [[], [], reported]
     for force in ([], ["--force"]):
-        assert [outcome["warnings"] for outcome in json.loads(run("build", "--json", *force).out)] == [[], told]
+        assert [outcome["warnings"] for outcome in json.loads(run("build", "--json", *force).out)] == [[], reported]
 
 
 def test_the_warnings_of_what_fails(run: Run, project: Path) -> None:
@@ -559,14 +559,14 @@ def test_init(run: Run, project: Path) -> None:
 
 
 def test_init_names_a_source_once(run: Run, project: Path) -> None:
-    for sources, told in (
+    for sources, reported in (
         (["hut.jinja", "hut.jinja"], "hut.jinja: is named twice: each template is listed once"),
         (["hut.jinja", "./hut.jinja"], "./hut.jinja: is named twice, as hut.jinja too: each template is listed once"),
         (["org/model", "org/model"], "org/model: is named twice: each template is listed once"),
         (["hat.jinja"], "hat.jinja: there is no such file or folder\n    did you mean hut.jinja?"),
     ):
         result = run("init", "-o", "new.toml", *sources)
-        assert (result.code, result.out, result.err) == (2, "", f"tplc: {told}\n")
+        assert (result.code, result.out, result.err) == (2, "", f"tplc: {reported}\n")
         assert not (project / "new.toml").exists()
 
 
@@ -585,13 +585,13 @@ def test_what_was_cut_is_told(run: Run, project: Path) -> None:
 def test_a_name_that_says_another_target(run: Run, project: Path) -> None:
     manifest = '[models.hut]\nsource = "hut.jinja"\noutputs = [{}]\n'
     (project / "tplc.toml").write_text(manifest.format('"hut_vllm.py"'))
-    told = (
+    reported = (
         "hut_vllm.py: the suffix makes this a python artifact, though the name says vllm: "
         '{path = "hut_vllm.py", target = "vllm"} or target = "python" decides'
     )
-    assert run("build").out.splitlines()[1] == f"warning  hut: {told}"
-    assert run("build").out.splitlines()[1] == f"warning  hut: {told}"
-    assert run("check").out.splitlines()[1] == f"tplc.toml: warning: hut: {told}"
+    assert run("build").out.splitlines()[1] == f"warning  hut: {reported}"
+    assert run("build").out.splitlines()[1] == f"warning  hut: {reported}"
+    assert run("check").out.splitlines()[1] == f"tplc.toml: warning: hut: {reported}"
     for target in ("python", "vllm"):
         (project / "tplc.toml").write_text(manifest.format(f'{{path = "hut_vllm.py", target = "{target}"}}'))
         assert "warning" not in run("build").out

@@ -123,9 +123,9 @@ def test_a_parser_without_a_command_line(run: Run, place: Path, more: list[str])
     with_main, without = (place / "with.py").read_text(), (place / "none.py").read_text()
     assert "__main__" in with_main and "__main__" not in without and "run_command" not in without
     assert len(without) < len(with_main)
-    told = without.splitlines()[1].removeprefix("# To regenerate: ")
+    reported = without.splitlines()[1].removeprefix("# To regenerate: ")
     (place / "none.py").unlink()
-    assert run(*shlex.split(told)[1:]).code == 0
+    assert run(*shlex.split(reported)[1:]).code == 0
     assert (place / "none.py").read_text() == without
     assert run("verify", "a model.jinja", "none.py").code == 0
     (place / "none.py").write_text(without.rstrip().rpartition("\n")[0])

@@ -198,7 +198,7 @@ def test_what_is_wrong_comes_before_what_is_missing(run: Run, tmp_path: Path, mo
     monkeypatch.setattr("tplc.batch.engines.find_spec", lambda name: None)
     (tmp_path / "in.jsonl").write_text('{"text": "Hi."}\n')
     (tmp_path / "there.jsonl").write_text("")
-    for output, column, told in (
+    for output, column, reported in (
         ("out.txt", "text", "out.txt: rows are written to .parquet, .jsonl, .ndjson, or to a folder (a new one with "
          "a dot in its name ends with /)"),
         ("there.jsonl", "text", "there.jsonl already exists: --resume skips complete files, --force overwrites them"),
@@ -207,7 +207,7 @@ def test_what_is_wrong_comes_before_what_is_missing(run: Run, tmp_path: Path, mo
          "pip install 'tplc[batch]'"),
     ):  # fmt: skip
         result = run("parse", PARSER, "in.jsonl", "--column", column, "-o", output)
-        assert (result.code, result.out, result.err) == (2, "", f"tplc: {told}\n")
+        assert (result.code, result.out, result.err) == (2, "", f"tplc: {reported}\n")
 
 
 def test_options_of_the_other_kind_are_not_ignored(run: Run, rows: str) -> None:

@@ -63,6 +63,6 @@ def test_doctor(run: Run, template: Path, tmp_path: Path) -> None:
     ]
     assert '  marker     "<end>" is one token\n' in result.out
     assert "  grammar    none as GBNF: in a grammar request every special token is empty" in result.out
-    told = json.loads(run("doctor", "model", "--json").out)
+    reported = json.loads(run("doctor", "model", "--json").out)
     marker = {"place": "format", "what": "marker", "text": "one token", "values": ["<end>"], "tokens": ["<end>"]}
-    assert marker in told
+    assert marker in reported

@@ -82,8 +82,8 @@ def test_it_compiles_again(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_watched(run: Run, tmp_path: Path) -> None:
-    told = run("compile", "builtin:chatml", "--watch")
-    assert (told.code, told.err) == (2, "tplc: --watch: builtin:chatml is not a file that changes: name one\n")
+    reported = run("compile", "builtin:chatml", "--watch")
+    assert (reported.code, reported.err) == (2, "tplc: --watch: builtin:chatml is not a file that changes: name one\n")
     watching = Watching(tmp_path, "none.jinja", "-o", "hut.py")
     assert watching.until("tplc: ") == "tplc: none.jinja: there is no such file or folder"
     assert watching.ended() == 2

@@ -67,9 +67,9 @@ def test_the_layouts_are_good_designs(run: Run, tmp_path: Path) -> None:
         folder.mkdir()
         (folder / "chat_template.jinja").write_text(layout_text(layout))
         (folder / "tokenizer_config.json").write_text(json.dumps(tokens))
-        told = [remark["what"] for remark in json.loads(run("lint", layout, "--json").out)]
+        reported = [remark["what"] for remark in json.loads(run("lint", layout, "--json").out)]
         ids = "calls have no ids: results are matched by their order alone"
-        assert [what for what in told if what != ids and not what.startswith("arguments as JSON text")] == []
+        assert [what for what in reported if what != ids and not what.startswith("arguments as JSON text")] == []
 
 
 MARKERS = (
@@ -79,7 +79,7 @@ MARKERS = (
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "told"),
+    ("arguments", "code", "reported"),
     [
         (
             ("new", "hut", "--layout", "jsn"),
@@ -92,12 +92,12 @@ MARKERS = (
         (("lint", "none.jinja"), 2, "none.jinja: there is no such file or folder"),
     ],
 )
-def test_what_is_refused(run: Run, tmp_path: Path, arguments: tuple[str, ...], code: int, told: str | None) -> None:
+def test_what_is_refused(run: Run, tmp_path: Path, arguments: tuple[str, ...], code: int, reported: str | None) -> None:
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "a").touch()
     done = run(*arguments)
     assert done.code == code
-    assert told is None or done.err == f"tplc: {told}\n"
+    assert reported is None or done.err == f"tplc: {reported}\n"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["full"]
 
 
@@ -135,11 +135,11 @@ def test_outputs_follow_a_changed_template(
     made = run("new", "--refresh", ".")
     assert made.code == 0
     after = {path.name: path.read_text() for path in Path("outputs").iterdir()}
-    told = dict(reversed(line.split(maxsplit=1)) for line in made.out.splitlines())
+    reported = dict(reversed(line.split(maxsplit=1)) for line in made.out.splitlines())
     for name in ("answer", "reasoning", "call", "two_calls"):
         changed_text = before[f"{name}.txt"] != after[f"{name}.txt"]
-        assert told[f"./outputs/{name}.txt"] == ("wrote" if changed_text else "current")
-    assert "wrote" in told.values() and after["mine.txt"] == "Mine."
+        assert reported[f"./outputs/{name}.txt"] == ("wrote" if changed_text else "current")
+    assert "wrote" in reported.values() and after["mine.txt"] == "Mine."
     assert unittested() == 0
     assert "wrote" not in run("new", "--refresh", ".").out
 

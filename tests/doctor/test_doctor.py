@@ -56,16 +56,16 @@ def test_special_tokens_change_what_a_server_can_do() -> None:
 
 
 def test_without_a_tokenizer() -> None:
-    told = [str(one) for one in advise(example_ir("tagged-json"), "m", ()) if one.what == "tokens"]
-    assert [text.partition(":")[0] for text in told] == ["not known"]
+    reported = [str(one) for one in advise(example_ir("tagged-json"), "m", ()) if one.what == "tokens"]
+    assert [text.partition(":")[0] for text in reported] == ["not known"]
 
 
-def told(name: str, source: str, place: str) -> dict[str, str]:
+def reported(name: str, source: str, place: str) -> dict[str, str]:
     return {one.what: str(one) for one in advise(example_ir(name), source, ()) if one.place == place}
 
 
 def test_plug_ins_with_commands_to_paste() -> None:
-    vllm, sglang = (told("tagged-json", "models/Hut-V3.1.jinja", place) for place in ("vLLM", "SGLang"))
+    vllm, sglang = (reported("tagged-json", "models/Hut-V3.1.jinja", place) for place in ("vLLM", "SGLang"))
     assert vllm["or make"] == "tplc compile models/Hut-V3.1.jinja -t vllm -o Hut_V3_1_vllm.py"
     assert vllm["and serve"] == (
         "vllm serve MODEL --enable-auto-tool-choice --tool-parser-plugin Hut_V3_1_vllm.py --tool-call-parser Hut_V3_1 "
@@ -101,9 +101,9 @@ def test_a_format_that_no_response_template_can_say() -> None:
 
 
 def test_where_a_model_stops() -> None:
-    assert told("tagged-json", "m", "format")["stop"] == '"<~/~>"'
+    assert reported("tagged-json", "m", "format")["stop"] == '"<~/~>"'
     # After a call, another one may come: only the next message's header ends the turn there.
-    assert told("channels", "m", "format")["stop"] == '"{done}" "{start}user{body}"'
+    assert reported("channels", "m", "format")["stop"] == '"{done}" "{start}user{body}"'
     ir = example_ir("tagged-json")
     ir = replace(ir, turn=replace(ir.turn, ends=("<eos_token:not-given>",)))
     assert [str(one) for one in advise(ir, "m", ()) if one.what == "stop"] == [
@@ -143,8 +143,8 @@ def test_paths_are_relative_to_where_it_was_called(run: Run, tmp_path: Path, nam
     found = json.loads(run("doctor", named, "--json").out)
     made = [one["text"] for one in found if one["what"] == "make" and "--into" in one["text"]]
     assert [text.split(" --into ")[1] for text in made] == ["models/hut/tokenizer_config.json"] * 3
-    told = [one["text"].partition(":")[0] for one in found if one["what"] == "model type"]
-    assert told == [
+    reported = [one["text"].partition(":")[0] for one in found if one["what"] == "model type"]
+    assert reported == [
         "vLLM 0.33 parses answers of this model_type (config.json) itself, and refuses plug-ins and the parser hf",
         "use its parser",
         "or override the type, or use a proxy",

@@ -102,8 +102,8 @@ def test_what_messages_taught() -> None:
     found = explain(source)
     assert [(lesson.seen, lesson.failed) for lesson in found.lessons] == [('content: content.start is "Helper: "', 0)]
     assert "content.start is &quot;Helper: &quot;" in page(found)
-    told = to_dict(found, whole=False)
-    assert told["lessons"] == [
+    reported = to_dict(found, whole=False)
+    assert reported["lessons"] == [
         {"seen": 'content: content.start is "Helper: "', "failed": 0, "messages": found.lessons[0].messages}
     ]
 

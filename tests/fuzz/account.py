@@ -318,7 +318,9 @@ def _watch_slots(method: Method) -> Method:
         if not found[2]:
             trace.slots, trace.order = found[0], tuple(slot for slot, _, _ in wanted)
             trace.again = [
-                text.partition(" comes again as ")[2] for code, text in self._others if code == "repeated_slot"
+                text.partition(" comes again as ")[2]
+                for code, text in self._slot_diagnostics
+                if code == "repeated_slot"
             ]
             trace.known = () if name is None else ("name",)
         return found
@@ -465,8 +467,8 @@ WATCHES: Mapping[str, Callable[[Method], Method]] = {
     "_slots": _watch_slots,
     "_open_call": _watch_open_call,
     "_begin_object": _watch_begin_object,
-    "_again": _watch_again,
-    "_give_back": _watch_give_back,
+    "_start_second_reading": _watch_again,
+    "_keep_object_as_text": _watch_give_back,
     "_begin_value": _watch_begin_value,
     "_piece": _watch_piece,
     "_member": _watch_member,
@@ -489,7 +491,7 @@ def traced_run(form: Format, text: str, options: Mapping[str, Any]) -> tuple[Any
     calls_before = len(trace.calls)
     before = {kind: len(texts) for kind, texts in trace.emitted_as.items()}
     # All of it through the states; that chunks passed on as they come are the same is "stream".
-    parser._goes_on("")
+    parser._enter_fast_path("")
     parser.feed(text)
     parser.finish()
     if not trace.given_back:

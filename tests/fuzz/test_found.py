@@ -79,8 +79,10 @@ def test_found(name: str, text: str, content: str | None, call: tuple[str, str],
     message = parser.message
     assert check(form, text, {}, list(text)).broken == ()
     functions = [(call["function"]["name"], call["function"]["arguments"]) for call in message["tool_calls"]]
-    told = [diagnostic.text for diagnostic in parser.diagnostics]
-    assert (message["content"], functions, sorted(told)) == (content, [call], sorted(diagnostics)), json.dumps(message)
+    reported = [diagnostic.text for diagnostic in parser.diagnostics]
+    assert (message["content"], functions, sorted(reported)) == (content, [call], sorted(diagnostics)), json.dumps(
+        message
+    )
     assert check(form, text, {}, list(text)).broken == ()
 
 

@@ -20,8 +20,8 @@ from collections.abc import Container, Iterator, Mapping
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Graph = dict[str, set[str]]
-DISPATCH = frozenset(["_state", "_plain_to", "_undecided"])  # attributes that hold functions
-HOLDS_ONE = {"_through": "_regular"}  # and those that hold one only, or none: it is no state
+DISPATCH = frozenset(["_state", "_find_safe_end", "_is_still_ambiguous"])  # attributes that hold functions
+HOLDS_ONE = {"_json_fast_path": "_feed_regular_json"}  # and those that hold one only, or none: it is no state
 
 
 def cycles(*sources: str) -> list[set[str]]:

@@ -25,7 +25,7 @@ DEEP = 10_000
 FRAMES = 60  # of a parser at work, its states and readers in one another
 
 # Copies hold copies of the parser's own parts: its transcript, its reader, its fence.
-COPIES = {"Copied.copy", "Transcript.copy"}
+COPIES = {"Copyable.copy", "Transcript.copy"}
 OF_A_PARSER = ([COPIES], [{*COPIES, "PendingTranscript.copy"}])
 # In addition to the parsers.  The mapper walks the tree of an engine that refuses more than a hundred levels; one
 # function of the class around parsers calls the parser's of the same name.

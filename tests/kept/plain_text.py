@@ -192,8 +192,8 @@ def main(arguments: list[str]) -> int:
                 read_all(name, ir, load_module(generate(ir, "python")).parse, counts)
         for line in counts.shown[: options.show]:
             print(line[:400])
-        told = ", ".join(f"{kind} in {count}" for kind, count in sorted(counts.kinds.items()) if kind)
-        print(f"{group}: {formats_read} formats, {counts.read} texts read: {told or 'all as they are'}")
+        reported = ", ".join(f"{kind} in {count}" for kind, count in sorted(counts.kinds.items()) if kind)
+        print(f"{group}: {formats_read} formats, {counts.read} texts read: {reported or 'all as they are'}")
         wrong += sum(count for kind, count in counts.kinds.items() if kind)
     return 1 if wrong else 0
 

@@ -26,8 +26,8 @@ _CALL = Call("look", (("q", "Oslo"),))
 
 def words_of(ir: TemplateIR) -> list[str]:
     found = [word for marker in _markers(ir) for word in re.findall(r"[^\W_]+|\w+", marker)]
-    told = [word for word in found if any(map(str.isalnum, word)) and len(word) <= 40]
-    return list(dict.fromkeys(told))[:MOST_WORDS]
+    reported = [word for word in found if any(map(str.isalnum, word)) and len(word) <= 40]
+    return list(dict.fromkeys(reported))[:MOST_WORDS]
 
 
 def fragments_of(ir: TemplateIR) -> list[str]:
@@ -68,13 +68,13 @@ def cases(ir: TemplateIR) -> Iterator[Case]:
     """One word or fragment at a time, then all of them."""
     words, fragments, marks = words_of(ir), fragments_of(ir), marks_of(ir)
     for kind, of in (("sentence", _sentence), ("lines", _lines), ("start", _start)):
-        for told in [*([word] for word in [*words, *fragments]), words, fragments]:
-            if told:
-                yield from _placed(_title(kind, told), of(told))
-    for told in [*([mark] for mark in marks), marks]:
-        if told:
-            yield Case(f"content: {_title('sentence', told)}", content=_sentence(told))
-            yield Case(f"content: {_title('lines', told)}", content=_lines(told))
+        for reported in [*([word] for word in [*words, *fragments]), words, fragments]:
+            if reported:
+                yield from _placed(_title(kind, reported), of(reported))
+    for reported in [*([mark] for mark in marks), marks]:
+        if reported:
+            yield Case(f"content: {_title('sentence', reported)}", content=_sentence(reported))
+            yield Case(f"content: {_title('lines', reported)}", content=_lines(reported))
     for quoted in quotes_of(ir):
         yield Case(
             f"value that quotes {quoted!r}", calls=(Call("look", (("q", f"It is {quoted} here."), ("rest", "x"))),)
@@ -101,8 +101,8 @@ def quotes_of(ir: TemplateIR) -> list[str]:
     return [text for text in dict.fromkeys(quotes) if not any(closer.strip() in text for closer in closers)]
 
 
-def _title(kind: str, told: Sequence[str]) -> str:
-    return f"{kind} with {told[0]!r}" if len(told) == 1 else f"{kind} with all of them"
+def _title(kind: str, reported: Sequence[str]) -> str:
+    return f"{kind} with {reported[0]!r}" if len(reported) == 1 else f"{kind} with all of them"
 
 
 def _placed(title: str, text: str) -> Iterator[Case]:

@@ -126,10 +126,10 @@ def show(result: Kept, count: str, most: int, *, ambiguous: bool) -> None:
     state = "not verified" if not result.verified else f"{result.wrong} wrong" if result.wrong else "kept"
     counted = f"{result.words.equal} messages, {result.prompts.tried} prompts, {result.seconds:.1f} s"
     print(f"{count} {result.name}: {state} ({counted})", file=sys.stderr)
-    told = [*(f"WORDS {line}" for line in result.words.shown[:most])]
-    told += [f"PROMPT {line}" for line in result.prompts.wrong[:most]]
-    told += [f"AMBIGUOUS {line}" for line in result.words.ambiguous] if ambiguous else []
-    for line in told:
+    reported = [*(f"WORDS {line}" for line in result.words.shown[:most])]
+    reported += [f"PROMPT {line}" for line in result.prompts.wrong[:most]]
+    reported += [f"AMBIGUOUS {line}" for line in result.words.ambiguous] if ambiguous else []
+    for line in reported:
         print(f"{result.name}: {line[:1000]}", flush=True)
 
 

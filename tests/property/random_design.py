@@ -137,7 +137,7 @@ class Design:
     content: tuple[str, str]
     wrapped: Literal["never", "always", "with_reasoning"]
     always_prompts: bool  # the generation prompt is appended whether asked for or not
-    beside: Beside
+    content_place: Beside
     calls: Calls | None
     ambiguities: tuple[str, ...]  # no parser can distinguish two messages
     typing: tuple[str, ...]  # only the tool's schema distinguishes two values
@@ -155,7 +155,7 @@ class Design:
             f"reasoning {self.reasoning.key or 'unseen'} {self.reasoning.shown}" if self.reasoning else "",
             f"prompt {self.prompt}" if self.reasoning else "",
             f"content {self.wrapped} wrapped" if self.wrapped != "never" else "",
-            f"content {self.beside} calls" if calls and self.beside != "before" else "",
+            f"content {self.content_place} calls" if calls and self.content_place != "before" else "",
             "prompt always appended" if self.always_prompts else "",
             "header repeated" if self.repeat_header else "",
             "no end marker" if not self.end and not self.repeat_header else "",
@@ -194,14 +194,14 @@ def random_design(seed: int) -> Design:
     if reasoning and end and rng.random() < 0.1 and not ambiguity:
         end = markers.around(reasoning.end) + rng.choice(["", "\n"])
     call_end = markers.one() if calls and end and rng.random() < 0.15 else end
-    beside: Beside = "before"
+    content_place: Beside = "before"
     if calls:
-        beside = rng.choice(["before"] * 5 + ["dropped", "after"])
+        content_place = rng.choice(["before"] * 5 + ["dropped", "after"])
         if shape != "plain" or calls.family.startswith("bare"):
-            beside = "before" if shape != "plain" else "dropped"
+            content_place = "before" if shape != "plain" else "dropped"
         # After a call that nothing closes, text would have no beginning.
-        if beside == "after" and (wrapped == "never" and not calls.section_end.strip() and not _closed(calls)):
-            beside = "before"
+        if content_place == "after" and (wrapped == "never" and not calls.section_end.strip() and not _closed(calls)):
+            content_place = "before"
     head = ""
     if shape == "recipients":
         head = _common_prefix(content[0], _first_text(calls)) if calls else ""
@@ -224,7 +224,7 @@ def random_design(seed: int) -> Design:
         content=content,
         wrapped=wrapped,
         always_prompts=prompt == "bare" and not head and shape == "plain" and rng.random() < 0.06,
-        beside=beside,
+        content_place=content_place,
         calls=calls,
         ambiguities=(ambiguity,) if ambiguity else (),
         typing=_typing(calls),

@@ -118,7 +118,7 @@ def turn_pieces(design: Design, message: Message, *, reasons: bool = False) -> l
         content = [*again, _marker(opening if wrapped else ""), _free(message.content)]
         content += [_marker(closing if wrapped else "")]
     calls = _call_pieces(design, message) if design.calls and message.calls else []
-    pieces += [*calls, *content] if design.beside == "after" else [*content, *calls]
+    pieces += [*calls, *content] if design.content_place == "after" else [*content, *calls]
     pieces.append(_marker(design.call_end if message.calls else design.end))
     return [piece for piece in pieces if piece.text or piece.kind != "marker"]
 
@@ -264,7 +264,7 @@ def random_message(design: Design, rng: random.Random, *, reasoning: bool, calls
     if reasoning and (design.reasoning is None or (design.reasoning.shown == "with_calls" and not calls)):
         return None
     for _ in range(200):
-        with_content = not calls or (design.beside != "dropped" and rng.random() < 0.5)
+        with_content = not calls or (design.content_place != "dropped" and rng.random() < 0.5)
         message = Message(
             _text(rng) if reasoning else None,
             _text(rng) if with_content else None,

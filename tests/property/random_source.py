@@ -113,15 +113,15 @@ def _assistant(out: Source, design: Design) -> None:
         out.text(design.header)
     if design.reasoning and design.reasoning.shown != "never":
         _reasoning(out, design, design.reasoning)
-    if design.beside == "before":
+    if design.content_place == "before":
         _content(out, design, "content")
-    elif design.beside == "dropped":
+    elif design.content_place == "dropped":
         _content(out, design, "content and not m.tool_calls")
     else:
         _content(out, design, "content and not m.tool_calls")
     if design.calls:
         with_block(out, "if m.tool_calls", lambda: _calls(out, design))
-    if design.beside == "after":
+    if design.content_place == "after":
         _content(out, design, "content and m.tool_calls")
     if design.end == design.call_end:
         out.text(design.end)

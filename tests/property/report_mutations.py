@@ -30,14 +30,14 @@ class Outcome:
     name: str
     kind: str
     verified: bool
-    told: str
+    reported: str
     wrong: tuple[str, ...] = ()  # messages that a verified parser reads otherwise
 
     @property
     def group(self) -> str:
         if self.wrong:
             return "verified but wrong"
-        return "verified" if self.verified else "refused with a cause" if self.told else "failed without a cause"
+        return "verified" if self.verified else "refused with a cause" if self.reported else "failed without a cause"
 
 
 def compile_mutation(name: str, mutation: Mutation) -> Outcome:
@@ -48,9 +48,9 @@ def compile_mutation(name: str, mutation: Mutation) -> Outcome:
         return Outcome(name, mutation.kind, False, "")
     except TplcError as error:
         return Outcome(name, mutation.kind, False, str(error))
-    told = next((line for line in ir.verification.failures if line.startswith("cause: ")), "")
+    reported = next((line for line in ir.verification.failures if line.startswith("cause: ")), "")
     wrong = read_back(mutation.source, ir) if ir.verification.verified else ()
-    return Outcome(name, mutation.kind, ir.verification.verified, told, wrong)
+    return Outcome(name, mutation.kind, ir.verification.verified, reported, wrong)
 
 
 def compile_mutations(name: str, seed: int, kind: str) -> list[Outcome]:
@@ -73,7 +73,7 @@ def main(arguments: list[str]) -> int:
         outcomes = [outcome for future in futures for outcome in future.result()]
     for outcome in outcomes:
         if options.verbose and not outcome.verified:
-            print(f"{outcome.name} ({outcome.kind}): {outcome.told[:300] or 'NO CAUSE TOLD'}")
+            print(f"{outcome.name} ({outcome.kind}): {outcome.reported[:300] or 'NO CAUSE TOLD'}")
         if options.verbose and outcome.wrong:
             print(f"{outcome.name} ({outcome.kind}): WRONG {outcome.wrong[0][:500]}")
     print(table(outcomes))
@@ -89,8 +89,8 @@ def table(outcomes: Iterable[Outcome]) -> str:
         f"{kind:<12} {good[kind]:>4} of {count}" + f", {wrong[kind]} of them wrong" * bool(wrong[kind])
         for kind, count in Counter(o.kind for o in outcomes).items()
     ]
-    told = ", ".join(f"{count} {group}" for group, count in sorted(groups.items(), reverse=True))
-    return "\n".join([*lines, f"all: {told or 'none'} of {len(outcomes)}"])
+    reported = ", ".join(f"{count} {group}" for group, count in sorted(groups.items(), reverse=True))
+    return "\n".join([*lines, f"all: {reported or 'none'} of {len(outcomes)}"])
 
 
 if __name__ == "__main__":

@@ -24,12 +24,12 @@ class Outcome:
     ambiguous: bool
     summary: str
     verified: bool
-    told: str  # the reported ambiguity, failure or refusal; "" for none
+    reported: str  # the reported ambiguity, failure or refusal; "" for none
 
     @property
     def right(self) -> bool:
         """Verified; an ambiguous template may also be refused, or fail, with the reason."""
-        return self.verified or (self.ambiguous and bool(self.told))
+        return self.verified or (self.ambiguous and bool(self.reported))
 
 
 def compile_random(seed: int) -> Outcome:
@@ -40,8 +40,8 @@ def compile_random(seed: int) -> Outcome:
         raise
     except TplcError as error:
         return Outcome(seed, template.ambiguous, template.summary, False, str(error))
-    told = [*result.failures[:1], *(ambiguity.kind for ambiguity in result.ambiguities)]
-    return Outcome(seed, template.ambiguous, template.summary, result.verified, told[0] if told else "")
+    reported = [*result.failures[:1], *(ambiguity.kind for ambiguity in result.ambiguities)]
+    return Outcome(seed, template.ambiguous, template.summary, result.verified, reported[0] if reported else "")
 
 
 def main(arguments: list[str]) -> int:
@@ -54,7 +54,7 @@ def main(arguments: list[str]) -> int:
         outcomes = list(pool.map(compile_random, range(options.first, options.first + options.count)))
     for outcome in outcomes:
         if not outcome.right:
-            print(f"seed {outcome.seed}: {outcome.summary}\n    {outcome.told[:300]}")
+            print(f"seed {outcome.seed}: {outcome.summary}\n    {outcome.reported[:300]}")
     counts = Counter((outcome.ambiguous, outcome.verified) for outcome in outcomes)
     print(f"unambiguous: {counts[False, True]} of {counts[False, True] + counts[False, False]} verified")
     print(f"ambiguous: {counts[True, True]} verified, {counts[True, False]} refused with the reason")

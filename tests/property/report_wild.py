@@ -43,7 +43,7 @@ class Outcome:
     kinds: tuple[str, ...]
     ambiguous: str
     verified: bool
-    told: str  # the reported cause or refusal; "" for none
+    reported: str  # the reported cause or refusal; "" for none
     wrong: tuple[str, ...] = ()  # messages that a verified parser reads otherwise
     limited: tuple[str, ...] = ()  # the same, of messages whose raw value holds its own closing marker
 
@@ -55,25 +55,25 @@ class Outcome:
     def group(self) -> str:
         if self.is_wrong:
             return "verified but wrong"
-        return "verified" if self.verified else "refused with a cause" if self.told else "failed without a cause"
+        return "verified" if self.verified else "refused with a cause" if self.reported else "failed without a cause"
 
 
 def compile_wild(seed: int) -> Outcome:
     template = wild_template(seed)
-    told, wrong, limited = "", tuple[str, ...](), tuple[str, ...]()
+    reported, wrong, limited = "", tuple[str, ...](), tuple[str, ...]()
     try:
         ir = compile_template(template.source, name=f"wild-{seed}.jinja", special_tokens=TOKENS)
         result = ir.verification
         verified = result.verified
         if verified:
             wrong, limited = read_back(template.source, ir)
-        told = next((line for line in result.failures if line.startswith("cause: ")), "")
+        reported = next((line for line in result.failures if line.startswith("cause: ")), "")
     except InvalidIR as error:
         verified = False
         print(f"seed {seed}: {error}", file=sys.stderr)
     except TplcError as error:
-        verified, told = False, str(error)
-    return Outcome(seed, template.kinds, template.ambiguous, verified, told, wrong, limited)
+        verified, reported = False, str(error)
+    return Outcome(seed, template.kinds, template.ambiguous, verified, reported, wrong, limited)
 
 
 def read_back(source: str, ir: TemplateIR) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -129,7 +129,7 @@ def main(arguments: list[str]) -> int:
         outcomes = list(pool.map(compile_wild, seeds, chunksize=4))
     for outcome in outcomes:
         if options.verbose and not outcome.verified:
-            print(f"seed {outcome.seed}: {' + '.join(outcome.kinds)}: {outcome.told[:300] or 'NO CAUSE TOLD'}")
+            print(f"seed {outcome.seed}: {' + '.join(outcome.kinds)}: {outcome.reported[:300] or 'NO CAUSE TOLD'}")
         if options.verbose and outcome.limited:
             print(f"seed {outcome.seed}: {' + '.join(outcome.kinds)}: LIMIT {outcome.limited[0][:500]}")
         if options.verbose and outcome.wrong:
@@ -149,8 +149,8 @@ def table(outcomes: Iterable[Outcome]) -> str:
     ]
     for ambiguous in (False, True):
         groups = Counter(outcome.group for outcome in outcomes if bool(outcome.ambiguous) == ambiguous)
-        told = ", ".join(f"{count} {group}" for group, count in sorted(groups.items(), reverse=True))
-        lines.append(f"{'ambiguous' if ambiguous else 'unambiguous'}: {told or 'none'} of {sum(groups.values())}")
+        reported = ", ".join(f"{count} {group}" for group, count in sorted(groups.items(), reverse=True))
+        lines.append(f"{'ambiguous' if ambiguous else 'unambiguous'}: {reported or 'none'} of {sum(groups.values())}")
     limited = sum(bool(outcome.limited) for outcome in outcomes)
     if limited:
         lines.append(f"{limited} of the wrong designs end a raw value at its own closing marker (docs/limits.md)")

@@ -59,7 +59,7 @@ def test_no_verified_design_is_wrong(seed: int) -> None:
 @pytest.mark.parametrize("seed", LEARNED)
 def test_learned(seed: int) -> None:
     outcome = compile_wild(seed)
-    assert outcome.verified, f"{outcome.kinds}: {outcome.told}"
+    assert outcome.verified, f"{outcome.kinds}: {outcome.reported}"
 
 
 def test_table() -> None:

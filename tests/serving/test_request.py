@@ -61,7 +61,7 @@ def test_response_formats(given: dict[str, Any], schema: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "reported"),
     [
         ({"messages": []}, 'messages: expected a list of {"role": …, "content": …}, not empty, got []'),
         ({"messages": None}, 'messages: expected a list of {"role": …, "content": …}, not empty, got nothing'),
@@ -168,8 +168,8 @@ def test_response_formats(given: dict[str, Any], schema: Any) -> None:
         ),
     ],
 )
-def test_what_is_wrong(given: dict[str, Any], told: str) -> None:
-    assert message_of({"messages": [USER], **given}) == told
+def test_what_is_wrong(given: dict[str, Any], reported: str) -> None:
+    assert message_of({"messages": [USER], **given}) == reported
 
 
 def test_no_object() -> None:

@@ -227,8 +227,8 @@ def error_of(template: ChatTemplate, body: dict[str, Any]) -> str:
 
 def test_a_template_without_calls(irs: dict[str, TemplateIR]) -> None:
     with ChatTemplate(EXAMPLES["plain-chat"].source, ir=irs["plain-chat"]) as template:
-        told = error_of(template, {"messages": ASKED, "tools": [LOOK]})
-        assert told == (
+        reported = error_of(template, {"messages": ASKED, "tools": [LOOK]})
+        assert reported == (
             "tools: template shows no calls: give its IR, compiled with example pairs (tplc compile --example PAIRS -o "
             'FILE.json), or set tool_choice to "none"'
         )
@@ -266,14 +266,14 @@ def test_a_template_that_refuses() -> None:
         "<{{ m.role }}>{{ m.content }}<end>{%- endfor %}{%- if add_generation_prompt %}<assistant>{%- endif %}"
     )
     with ChatTemplate(source) as template:
-        told = error_of(template, {"messages": [{"role": "critic", "content": "Bah."}]})
-    assert told == "messages: the template refuses them: no critics"
+        reported = error_of(template, {"messages": [{"role": "critic", "content": "Bah."}]})
+    assert reported == "messages: the template refuses them: no critics"
 
 
 def test_nothing_to_continue(tagged: ChatTemplate) -> None:
     empty = [*ASKED, {"role": "assistant", "content": " "}]
-    told = error_of(tagged, {"messages": empty, "continue_final_message": True})
-    assert told == "continue_final_message: the last message has no text to continue"
+    reported = error_of(tagged, {"messages": empty, "continue_final_message": True})
+    assert reported == "continue_final_message: the last message has no text to continue"
 
 
 def test_a_past_that_is_written_anew() -> None:

@@ -129,7 +129,7 @@ def judge(template: str, kind: str, base: str, answer: Answer, parser: ModuleTyp
                 chunked = f"{len(chunks)} chunks"
     except Exception as error:  # noqa: BLE001 nothing may be raised
         return Result(template, kind, base, text, "raised", False, False, "", {}, (repr(error),))
-    told = tuple(diagnostic.text for diagnostic in stream.diagnostics)
+    reported = tuple(diagnostic.text for diagnostic in stream.diagnostics)
     outcome = outcome_of(answer.message, got)
     return Result(
         template,
@@ -137,11 +137,11 @@ def judge(template: str, kind: str, base: str, answer: Answer, parser: ModuleTyp
         base,
         text,
         outcome,
-        not told,
+        not reported,
         outcome == "altered" and not stream.incomplete,
         chunked,
         got,
-        told,
+        reported,
     )
 
 

@@ -31,7 +31,7 @@ def test_one_file_holds_parser_classes_and_format(name: str, server: Server) -> 
     tree = ast.parse(text)
     defined = Counter(node.name for node in tree.body if isinstance(node, ast.ClassDef | ast.FunctionDef))
     assert max(defined.values()) == 1, "a name of the runtime is one of the plug-in's, too"
-    assert {"StreamParser", "Parting", "Rest", "request_tag"} < defined.keys()
+    assert {"StreamParser", "ReasoningSplitter", "Rest", "request_tag"} < defined.keys()
     assigned = {
         node.targets[0].id: ast.literal_eval(node.value)
         for node in tree.body

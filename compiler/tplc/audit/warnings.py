@@ -420,7 +420,7 @@ def _unlike(first: Trace | Refusal, other: Trace | Refusal, chance: Sequence[Sou
     if isinstance(first, Refusal) or isinstance(other, Refusal):
         return chance[0] if chance else SourcePosition(0)
     pairs = zip(first.pieces, other.pieces, strict=False)
-    line = next((line for (line, text), (_, unlike) in pairs if text != unlike), 0)
+    line = next((line for (line, text), (_, different) in pairs if text != different), 0)
     return next((place for place in chance if place.line == line), SourcePosition(line))
 
 

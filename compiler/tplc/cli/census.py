@@ -18,7 +18,7 @@ from tplc.cli import inputs
 from tplc.cli.ending import unwinding
 from tplc.cli.progress import counting
 from tplc.cli.shown import print_json
-from tplc.errors import UsageError, Verdict
+from tplc.errors import ReportedFailure, UsageError
 from tplc.ir.visible import one_line
 from tplc.parallel import check_engine
 from tplc.project.artifacts import check_output, check_place, write_bytes, write_output
@@ -26,7 +26,7 @@ from tplc.project.artifacts import check_output, check_place, write_bytes, write
 _MOST_SHOWN = 20
 
 
-class NoLongerVerified(Verdict):
+class NoLongerVerified(ReportedFailure):
     """Templates that an earlier census found verified are not any more."""
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand
 
-from tplc.errors import TplcError, UsageError, Verdict
+from tplc.errors import ReportedFailure, TplcError, UsageError
 
 try:  # typer has a copy of click from 0.20 on
     from typer._click.exceptions import NoSuchOption
@@ -80,7 +80,7 @@ class Command(TyperCommand):
     def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
         try:
             return super().invoke(ctx)
-        except Verdict:
+        except ReportedFailure:
             raise
         except TplcError as error:
             if not (ctx.params.get("as_json") or ctx.params.get("output_format") == "json"):

@@ -354,10 +354,10 @@ def _added_tokens(options: CompileOptions, template: TemplateSource) -> tuple[Ad
     """Return the tokens of the named tokenizer, otherwise those of the template's source; None if none are known."""
     if options.tokenizer is not None:
         return load_added_tokens(options.tokenizer)
-    beside = [path for path in options.special_tokens if "=" not in path and os.path.exists(path)]
+    existing = [path for path in options.special_tokens if "=" not in path and os.path.exists(path)]
     # A template file alone doesn't list the tokenizer's tokens.
     found = [options.source] if template.files and template.files != (options.source,) else []
-    for path in (*beside, *found):
+    for path in (*existing, *found):
         try:
             return load_added_tokens(path)
         except SourceError:

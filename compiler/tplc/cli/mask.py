@@ -19,7 +19,7 @@ from tplc.cli.shown import print_json
 from tplc.cli.training import parts_in
 from tplc.conversations.masks import straddling_in
 from tplc.conversations.rows import ERROR, MASKS, ConversationMasker
-from tplc.errors import SourceError, UsageError, Verdict
+from tplc.errors import ReportedFailure, SourceError, UsageError
 from tplc.ir.visible import one_line
 from tplc.paths import missing
 from tplc.project.files import read_text
@@ -35,7 +35,7 @@ ROW_SUFFIXES = (".parquet", ".jsonl")
 _MOST_SHOWN = 5
 
 
-class NoRowMasked(Verdict):
+class NoRowMasked(ReportedFailure):
     """The rows are written, and none of them has a mask."""
 
 

@@ -125,9 +125,9 @@ def _print_group(console: Console, group: Group) -> None:
 
 
 def _print_place(console: Console, judged: Judged) -> None:
-    before, place, behind = map(_escaped, around(judged.output.text, judged.main))
+    before, place, after = map(_escaped, around(judged.output.text, judged.main))
     opened, closed = ("", "") if console.is_terminal else _BRACKETS
-    shown = Text.assemble(f"    {before}", (f"{opened}{place}{closed}", "bold red"), behind)
+    shown = Text.assemble(f"    {before}", (f"{opened}{place}{closed}", "bold red"), after)
     console.print(shown_text(Text.assemble(shown, (f"   {one_line(judged.output.place)}", "dim"))))
 
 

@@ -18,7 +18,7 @@ from tplc.cli.options import NO_VARIANTS, Variants
 from tplc.cli.progress import advancing
 from tplc.cli.shown import print_json
 from tplc.cli.standard import STANDARD_INPUT, standard_rows
-from tplc.errors import SourceError, UsageError, Verdict
+from tplc.errors import ReportedFailure, SourceError, UsageError
 from tplc.ir.runtimes import RUNTIME_FILE
 from tplc.ir.visible import one_line
 from tplc.project.artifacts import check_output, write_output
@@ -63,7 +63,7 @@ class RowOptions:
     limits: tuple[str, ...] = ()
 
 
-class NoRowRead(Verdict):
+class NoRowRead(ReportedFailure):
     """All rows were written, but no parser could read any of them."""
 
 

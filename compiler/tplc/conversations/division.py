@@ -31,15 +31,15 @@ def divisions(source: SegmentedSource, place: WritingPlace, cuts: Sequence[tuple
                 first = f"{{%{segment.left} set {end} = {tail} %}}{{% set {name} = {rest}"
                 yield _replaced(source.text, [(segment.start, segment.stop, first), (place.start, place.stop, shown)])
     # A text that is always cut at the same distance from its beginning, or from its end.
-    for sizes in ({len(before) for before, _ in cuts}, {-len(behind) for _, behind in cuts}):
+    for sizes in ({len(before) for before, _ in cuts}, {-len(after) for _, after in cuts}):
         if len(sizes) == 1:
             at = min(sizes)
             shown = f"({written})[:{at}] }}}}{{{{ ({written})[{at}:]"
             yield _replaced(source.text, [(place.start, place.stop, shown)])
 
 
-def _tails(source: SegmentedSource, segment: Segment, end: str, before: str, behind: str) -> Iterator[tuple[str, str]]:
-    """Yield the ends of a statement's concatenation that may write `behind`, each with the rest of it under a name."""
+def _tails(source: SegmentedSource, segment: Segment, end: str, before: str, after: str) -> Iterator[tuple[str, str]]:
+    """Yield the ends of a statement's concatenation that may write `after`, each with the rest of it under a name."""
     found = operands_of(segment.tokens[3:])
     text = source.text
     closing = text[found[-1].stop : segment.stop]
@@ -49,7 +49,7 @@ def _tails(source: SegmentedSource, segment: Segment, end: str, before: str, beh
         earlier = (found[index - 1].text or "") if index else ""
         for offset in range(len(constant) or 1):
             left, right = constant[:offset], constant[offset:]
-            if not behind.startswith(right) or not before.endswith(left or earlier) or not (head or left):
+            if not after.startswith(right) or not before.endswith(left or earlier) or not (head or left):
                 continue
             tail = text[operand.start : found[-1].stop]
             if offset:

@@ -91,10 +91,10 @@ def _ends(written: str, text: str, at: int) -> Iterator[int]:
     """Yield where the text may end, the longest first: a template may leave out white space around it."""
     core = written.strip()
     lead = len(written) - len(written.lstrip())
-    before, behind = written[:lead], written[lead + len(core) :]
+    before, after = written[:lead], written[lead + len(core) :]
     for skipped in range(len(before) + 1):
         if text.startswith(before[skipped:] + core, at):
             end = at + len(before) - skipped + len(core)
-            for kept in range(len(behind), -1, -1):
-                if text.startswith(behind[:kept], end):
+            for kept in range(len(after), -1, -1):
+                if text.startswith(after[:kept], end):
                     yield end + kept

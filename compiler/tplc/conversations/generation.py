@@ -299,11 +299,11 @@ def pieces_of(
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A place to put a tag.  The source continues up to `before`, and again from `behind`.  `suffix` and `prefix` close
+    """A place to put a tag.  The source continues up to `before`, and again from `after`.  `suffix` and `prefix` close
     and open what is cut there; `left` and `right` are the tag's delimiters."""
 
     before: int
-    behind: int
+    after: int
     suffix: str = ""
     prefix: str = ""
     left: str = ""
@@ -398,14 +398,14 @@ class Wrapping:
                     return self.trimmed(parts, start, at, test) or self.trimmed(parts, at + 1, stop, test)
         return first, last
 
-    def leaks(self, items: Sequence[Item], behind: int) -> bool:
+    def leaks(self, items: Sequence[Item], after: int) -> bool:
         names = names_set(items)
         if not names:
             return False
         used = {
             token.text
             for segment in self.source.segments
-            if segment.start >= behind
+            if segment.start >= after
             for token in segment.tokens
             if token.kind == "name"
         }
@@ -558,7 +558,7 @@ def with_tags(source: SegmentedSource, wraps: Sequence[Wrap]) -> str:
             made.pop()
         else:
             made += [text[at : start.before], start.suffix]
-        inside = start.prefix + text[start.behind : stop.before] + stop.suffix
+        inside = start.prefix + text[start.after : stop.before] + stop.suffix
         opening = _tag("generation", start.left, start.right)
         if wrap.condition:
             question = _tag(f"if {wrap.condition}", start.left, "")
@@ -568,7 +568,7 @@ def with_tags(source: SegmentedSource, wraps: Sequence[Wrap]) -> str:
         else:
             made += [opening, inside, _tag("endgeneration", stop.left, stop.right)]
         made.append(stop.prefix)
-        at, previous = stop.behind, stop
+        at, previous = stop.after, stop
     return "".join([*made, text[at:]])
 
 

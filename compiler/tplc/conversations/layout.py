@@ -258,8 +258,8 @@ class _Laying:
             return ""
         # Nothing depends on whether a prompt is asked for.
         found, size = min(closers)
-        behind = tail[found - size :]
-        return behind if behind.strip() else ""
+        after = tail[found - size :]
+        return after if after.strip() else ""
 
     # Parts
 

@@ -79,8 +79,8 @@ def learn(
     tools = _with_replaced(prober, turn, calls.tools, called, arguments) if calls else Tools()
     if calls:
         ends = tuple(dict.fromkeys((*ends, *calls.ends)))
-        content, tools, ends = split_end_before_calls(turn, content, calls.beside, tools, ends)
-        content = replace(content, with_calls=calls.beside.place)
+        content, tools, ends = split_end_before_calls(turn, content, calls.placement, tools, ends)
+        content = replace(content, with_calls=calls.placement.place)
     ir = TemplateIR(
         provenance=_provenance(name, source, version, special_tokens or {}, examples),
         capabilities=learn_capabilities(prober, base, called, arguments),

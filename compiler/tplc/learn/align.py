@@ -26,8 +26,8 @@ def _closes(ch: str) -> bool:
 
 
 def token_spans(text: str) -> list[tuple[int, int]]:
-    """Spans of bracketed tokens: an opening bracket up to the next closing one, with no white space at its start and
-    no other opening bracket between (`<|a b|>`, `[X]`, `【k】`); brackets may be doubled (`[[x]]`)."""
+    """Return spans of bracketed tokens: an opening bracket up to the next closing one, with no white space at its start
+    and no other opening bracket between (`<|a b|>`, `[X]`, `【k】`); brackets may be doubled (`[[x]]`)."""
     spans = []
     start = -1
     i = 0
@@ -46,20 +46,20 @@ def token_spans(text: str) -> list[tuple[int, int]]:
                 spans.append((start, end))
             start = -1
             i = end - 1
-        elif ch == "\n":  # a token stands on one line
+        elif ch == "\n":  # a token is on one line
             start = -1
         i += 1
     return spans
 
 
 def open_token(text: str) -> bool:
-    """Whether the text ends inside a bracketed token."""
+    """Return whether the text ends inside a bracketed token."""
     closings = {chr(ord(ch) + distance) for ch in text if _opens(ch) for distance in (1, 2)}
     return any(end > len(text) for closing in closings for _, end in token_spans(text + closing))
 
 
 def reads_well(text: str, at: int) -> bool:
-    """Whether `text` can be cut at `at`: not within a word, not within a bracketed token."""
+    """Return whether `text` can be cut at `at`: not within a word, not within a bracketed token."""
     if at <= 0 or at >= len(text):
         return True
     left, right = text[at - 1], text[at]
@@ -69,14 +69,14 @@ def reads_well(text: str, at: int) -> bool:
 
 
 def cut_left(text: str, at: int) -> int:
-    """The last good cut at or before `at`."""
+    """Return the last good cut at or before `at`."""
     while not reads_well(text, at):
         at -= 1
     return at
 
 
 def cut_right(text: str, at: int) -> int:
-    """The first good cut at or after `at`."""
+    """Return the first good cut at or after `at`."""
     while not reads_well(text, at):
         at += 1
     return at
@@ -94,7 +94,7 @@ class Repetition:
 
 
 def repetition(pre: str, mid: str, post: str) -> Repetition:
-    """Split what stands before, between and after repeated items.
+    """Split what is before, between and after repeated items.
 
     `pre` is the text before the first slot of the first item, `mid` that between two items, `post` that after the last.
     The opening is the longest common suffix of `pre` and `mid`, the closing the longest common prefix of `mid` and
@@ -103,7 +103,7 @@ def repetition(pre: str, mid: str, post: str) -> Repetition:
     """
     close_end = len(common_prefix(mid, post))
     shared = len(common_suffix(pre, mid))
-    # Where both make up all that stands between two items, what stands around them shows the cut.
+    # Where both make up all that is between two items, what is around them shows the cut.
     meet = close_end + shared == len(mid) and reads_well(post, close_end) and reads_well(pre, len(pre) - shared)
     # (a text that ends with what is shared shows where it ends)
     while not meet and 0 < close_end < len(post) and not (reads_well(mid, close_end) and reads_well(post, close_end)):
@@ -121,7 +121,7 @@ def repetition(pre: str, mid: str, post: str) -> Repetition:
     if open_len + close_end > len(mid):
         close_end, open_len = _share(mid, close_end, open_len)
     opening, closing = mid[len(mid) - open_len :], mid[:close_end]
-    # white space at the outer edges stands between items
+    # white space at the outer edges is between items
     opening_core = opening.lstrip() if opening.strip() else opening
     closing_core = closing.rstrip() if closing.strip() else closing
     separator = mid[len(closing_core) : len(mid) - len(opening_core)]
@@ -145,7 +145,7 @@ def _share(mid: str, close_end: int, open_len: int) -> tuple[int, int]:
 
 
 def pieces(text: str) -> list[str]:
-    """A marker cut at white space and between bracketed tokens: "<a>\\n<b=" → ["<a>", "<b="]."""
+    """Return a marker cut at white space and between bracketed tokens: "<a>\n<b=" → ["<a>", "<b="]."""
     out: list[str] = []
     for word in text.split():
         start = 0

@@ -49,7 +49,7 @@ from tplc.learn.probe import (
 from tplc.learn.turn import TurnFacts
 from tplc.learn.wrappers import Wrappers, learn_wrappers
 from tplc.messages import Call
-from tplc_runtime.signs import Signs
+from tplc_runtime.escapes import Escapes
 
 # These stand for the sentinels of one kind in closing markers that repeat them.
 NAME, ID, KEY = "zqname0token0x", "zqid0token0x", "zqkey0token0x"
@@ -62,7 +62,7 @@ _STRING_OF_OBJECT = re.compile(r'"\{(?:[^"\\]|\\.)*"')
 
 @dataclass(frozen=True, slots=True)
 class ValuePlace:
-    """What stands around one argument's value: after its key (`lead`, and around a type word), and to the turn's end.
+    """What is around one argument's value: after its key (`lead`, and around a type word), and to the turn's end.
 
     `key_at` counts the key's occurrences before the value.  `quote` is what the text of a string is put between.
     """
@@ -89,7 +89,7 @@ class ArgumentFacts:
 
 
 def call_turn(prober: Prober, turn: TurnFacts, setup: Setup, calls: Sequence[Call]) -> str | Refusal:
-    """The text of a turn that holds these calls and nothing else."""
+    """Return the text of a turn that contains these calls and nothing else."""
     tail = prober.tail([assistant(setup, calls=calls)], setup, calls=calls)
     if isinstance(tail, Refusal):
         return tail
@@ -98,7 +98,7 @@ def call_turn(prober: Prober, turn: TurnFacts, setup: Setup, calls: Sequence[Cal
 
 
 def _decoded(match: re.Match[str]) -> str:
-    """A JSON string that holds an object, as that object."""
+    """Return a JSON string that contains an object, as that object."""
     try:
         text = json.loads(match.group())
         return text if isinstance(json.loads(text), dict) else match.group()
@@ -111,7 +111,7 @@ def with_value(value: Json) -> Call:
 
 
 def learn_place(prober: Prober, turn: TurnFacts, setup: Setup) -> ValuePlace:
-    """Where a value stands, from a text and a number in one place."""
+    """Return where a value is written, from a text and a number in one place."""
     sentinel = value_of(0, 0)
     string = call_turn(prober, turn, setup, [with_value(sentinel)])
     number = call_turn(prober, turn, setup, [with_value(_INT)])
@@ -139,7 +139,7 @@ def learn_place(prober: Prober, turn: TurnFacts, setup: Setup) -> ValuePlace:
 
 
 def place_text(text: str, place: ValuePlace) -> tuple[str, str] | None:
-    """(type word, value text) of the only argument in a call's turn; None when the pair is not there."""
+    """Return (type word, value text) of the only argument in a call's turn; None if the pair is not there."""
     at = -1
     for _ in range(place.key_at):
         at = text.find(key_of(0), at + 1)
@@ -163,11 +163,11 @@ def learn_arguments(prober: Prober, turn: TurnFacts, setup: Setup) -> ArgumentFa
     place = learn_place(prober, turn, setup) if wrappers is None else _place_of_wrapped(wrappers)
     written = _position(prober, turn, setup, place, wrappers)
     escapes = learn_escapes(written)
-    signs = Signs({one.text: one.sign for one in escapes})
+    signs = Escapes({one.text: one.sign for one in escapes})
 
     def position(value: Json) -> str | None:
         text = written(value)
-        return signs.plain(text) if text is not None and escapes else text
+        return signs.unescape(text) if text is not None and escapes else text
 
     top = learn_style(position)
     styles = _nested_styles(position, top)
@@ -246,7 +246,7 @@ def _refused(prober: Prober, turn: TurnFacts, setup: Setup) -> tuple[str, ...]:
 
 
 def _is_object(pairs: Repetition, place: ValuePlace, style: ValueStyle, position: Position) -> bool:
-    """Whether the arguments look as an object does that is a value itself, white space apart."""
+    """Return whether the arguments look as an object does that is a value itself, white space apart."""
     if position({"zqka0x": 71001, "zqkb0x": 71002}) is None:
         return pairs.start.rstrip().endswith("{") and place.lead.split() == ['":'] and place.quote[0].strip() == '"'
     before = _squeeze(pairs.start + pairs.open)
@@ -268,7 +268,7 @@ def _squeeze(text: str) -> str:
 
 
 def _object_style(top: ValueStyle, pairs: Repetition | None, place: ValuePlace) -> ValueStyle:
-    """The style of the arguments themselves: the spacing of their own separators where they show it."""
+    """Return the style of the arguments themselves: the spacing of their own separators where they show it."""
     style = on_one_line(top)
     if place.quote != ("", "") and not style.strings:
         return replace(style, strings=(StringStyle(*place.quote, "json"),))
@@ -276,7 +276,7 @@ def _object_style(top: ValueStyle, pairs: Repetition | None, place: ValuePlace) 
 
 
 def generalise(text: str, setup: Setup) -> str:
-    """The text with sentinels of a kind alike."""
+    """Return the text with all sentinels of a kind replaced by one."""
     for i in range(4):
         text = text.replace(key_of(i), KEY).replace(name_of(i), NAME)
         identifier = own_id(i, setup)
@@ -307,7 +307,7 @@ def _repeated_pairs(texts: Sequence[str | Refusal], setup: Setup, quote: str) ->
 
 
 def _slots_before(one: str | Refusal, setup: Setup) -> int:
-    """How many names and ids stand before the arguments."""
+    """Return how many names and ids stand before the arguments."""
     if isinstance(one, Refusal):
         return 1
     return len(re.findall(f"{NAME}|{ID}", generalise(one[: one.index(key_of(0))], setup)))
@@ -333,13 +333,13 @@ def _pair_layout(pairs: Repetition, place: ValuePlace, *, wrapped: bool) -> Layo
 
 
 def text_items(text: str) -> list[Text | Slot]:
-    """Literal text with the stand-ins of repeated slots in it."""
+    """Return literal text with the stand-ins of repeated slots in it."""
     parts = re.split("(" + "|".join(_TOKENS) + ")", text)
     return [Slot(_TOKENS[part]) if part in _TOKENS else Text(part) for part in parts if part]  # type: ignore[arg-type]
 
 
 def merged(items: Sequence[Text | Slot]) -> Layout:
-    """A layout of the items, with neighbouring texts joined and empty ones left out."""
+    """Return a layout of the items, with neighbouring texts joined and empty ones left out."""
     layout: list[Text | Slot] = []
     for item in items:
         if isinstance(item, Text) and layout and isinstance(layout[-1], Text):
@@ -350,7 +350,8 @@ def merged(items: Sequence[Text | Slot]) -> Layout:
 
 
 def _elements(position: Position, layout: Layout, pairs: Repetition) -> Elements | None:
-    """Whether a nested object is written as pairs of the same layout; then how a list's items are."""
+    """Return the layout of nested elements if a nested object is written as pairs of the same layout; otherwise
+    None."""
     text = position({"zqka0x": 71001, "zqkb0x": 71002})
     if text is None or len(layout) < 3:
         return None
@@ -375,7 +376,7 @@ def _elements(position: Position, layout: Layout, pairs: Repetition) -> Elements
 
 
 def _elements_only(style: ValueStyle) -> ValueStyle:
-    """Nested values have no delimiters of their own."""
+    """Return the style without delimiters of its own for nested values."""
     return replace(
         style,
         list_open="",
@@ -407,14 +408,15 @@ def _type_words(prober: Prober, turn: TurnFacts, setup: Setup, place: ValuePlace
 
 
 def _beside_slots(text: str, before: int) -> str:
-    """What a call without arguments has where they would be: `before` names and ids stand before them."""
+    """Return the text in place of the arguments of a call without any, after `before` names and ids."""
     slots = [match.span() for match in re.finditer(f"{NAME}|{ID}", text)]
     begin = slots[before - 1][1] if before else 0
     return text[begin : slots[before][0]] if before < len(slots) else text[begin:]
 
 
 def _around(none: str | Refusal, pairs: Repetition, setup: Setup, before: int) -> tuple[str, str, str]:
-    """start, end and empty of the arguments.  What the call writes with and without arguments alike is the call's."""
+    """Return start, end and empty of the arguments. Text that a call has with and without arguments belongs to the
+    call."""
     if isinstance(none, Refusal) or name_of(0) not in none:
         return "", "", ""
     text = generalise(none, setup)

@@ -28,7 +28,7 @@ def learn_bare_call(
     arguments: ArgumentFacts,
     tools: Tools,
 ) -> Layout:
-    """The layout of a call without arguments; () if it is that of other calls, or not shown."""
+    """Return the layout of a call without arguments; () if it is that of other calls, or not shown."""
     if tools.json is not None or not isinstance(tools.arguments, ObjectArguments) or tools.arguments.encoded:
         return ()
     shown = outline(prober, turn, called.setup, markers, arguments, 1)
@@ -50,7 +50,7 @@ def learn_bare_call(
 
 
 def _around_arguments(shown: Outline) -> tuple[str, str, str]:
-    """The text of a turn up to the last slot before the arguments, from there to them, and after them."""
+    """Return the text of a turn up to the last slot before the arguments, from there to them, and after them."""
     texts = [shown.pre, *shown.inner[0], shown.post]
     at = shown.kinds.index("arguments")
     slots = [NAMED_BY.get(kind, "") for kind in shown.kinds]

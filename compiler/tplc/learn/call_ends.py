@@ -27,7 +27,7 @@ def without_turn_end(
     post: str,
     ends: tuple[str, ...],
 ) -> str:
-    """What follows the last call, without the end of the turn."""
+    """Return the text after the last call, without the end of the turn."""
     setup, count = called.setup, 3 if called.parallel else 1
     trailer = _trailer(prober, setup, post, count)
     if trailer:
@@ -54,7 +54,7 @@ def without_turn_end(
 
 
 def _without_known(shared: str, ends: Sequence[str], anchors: Sequence[str]) -> str:
-    """The text up to an end of the turn in it, or to what the next turn begins with."""
+    """Return the text up to an end of the turn in it, or to what the next turn begins with."""
     for end in ends:
         if end.strip() and end.strip() in shared:
             return shared[: shared.index(end.strip())]
@@ -97,7 +97,7 @@ def _brackets(mark: str) -> tuple[str, str]:
 
 
 def _trailer(prober: Prober, setup: Setup, post: str, count: int) -> str:
-    """What every render ends with, answered or not (an instruction, a prompt that is always there)."""
+    """Return the common end of all renders, answered or not (an instruction, a prompt that is always there)."""
     calls = [probe_call(i) for i in range(count)]
     asked = prober.tail([], setup, calls=calls)
     answered = prober.tail([assistant(setup, calls=calls)], setup, calls=calls)

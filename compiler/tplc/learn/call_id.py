@@ -36,7 +36,7 @@ def learn_call_id(layout: Layout, fields: JsonFields | None) -> CallId:
 
 
 def id_pattern(prober: Prober, turn: TurnFacts, setup: Setup) -> str | None:
-    """The shape a template demands of ids: it refuses others."""
+    """Return the shape of ids that a template requires; it refuses others."""
     if setup.naming:
         return None
     sizes = (9, 24, setup.ids)
@@ -48,7 +48,7 @@ _Items = list["Text | Slot"]
 
 
 def _word_left(items: _Items, at: int, in_json: bool) -> _Items | None:
-    """What stands before the counter in its own word; None inside a bracketed token."""
+    """Return the items before the counter in its own word; None inside a bracketed token."""
     word: _Items = []
     for item in reversed(items[:at]):
         if isinstance(item, Slot):
@@ -84,7 +84,8 @@ def _word_right(items: _Items, at: int, in_json: bool) -> _Items | None:
 
 
 def _last_boundary(text: str, in_json: bool) -> int | None:
-    """Where the last word of `text` begins: after a bracketed token, a quote or white space; None inside a token."""
+    """Return where the last word of `text` begins: after a bracketed token, a quote or white space; None inside a
+    token."""
     if in_json:
         return text.rindex('"') + 1 if '"' in text else None
     if open_token(text):

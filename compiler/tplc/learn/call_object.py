@@ -17,7 +17,8 @@ _PLACEHOLDER = {"name": '"@name@"', "id": '"@id@"', "index": "0", "arguments": '
 
 
 def json_fields(layout: Layout, facts: ArgumentFacts) -> JsonFields | None:
-    """Whether the call is one JSON object: decode it with placeholders in its slots and look where they come out."""
+    """Return where name and arguments are if the call is one JSON object, found by decoding it with placeholders;
+    otherwise None."""
     if not isinstance(facts.arguments, ObjectArguments):
         return None
     text = "".join(

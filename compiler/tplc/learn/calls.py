@@ -16,7 +16,7 @@ from tplc.learn.bare_call import learn_bare_call
 from tplc.learn.call_ends import turn_end_behind, without_turn_end
 from tplc.learn.call_id import id_pattern, learn_call_id
 from tplc.learn.call_object import json_fields
-from tplc.learn.content import BesideCalls, learn_beside_calls
+from tplc.learn.content import ContentPlacement, learn_content_placement
 from tplc.learn.conversation import CallSetup
 from tplc.learn.outline import MOST_CALLS, Outline, learn_outline
 from tplc.learn.probe import Prober, asks
@@ -26,10 +26,10 @@ from tplc.learn.turn import TurnFacts
 
 @dataclass(frozen=True, slots=True)
 class CallFacts:
-    """`beside` says where content stands, `ends` are turn ends seen after calls only."""
+    """`placement` says where content is, `ends` are turn ends seen after calls only."""
 
     tools: Tools
-    beside: BesideCalls
+    placement: ContentPlacement
     ends: tuple[str, ...]
 
 
@@ -45,15 +45,15 @@ def learn_calls(
     shown, first_index = learn_outline(prober, turn, markers, called, arguments)
     post = without_turn_end(prober, turn, markers, called, arguments, shown.post, ends)
     split, turn_end = turn_end_behind(around_calls(shown, post), ends)
-    beside = learn_beside_calls(prober, turn, called.setup, lead=shown.pre)
-    split, turn_end = _without_rest(split, beside, turn_end)
-    split = _without_counts(_with_space_beside(split, beside))
+    placement = learn_content_placement(prober, turn, called.setup, lead=shown.pre)
+    split, turn_end = _without_rest(split, placement, turn_end)
+    split = _without_counts(_with_space_around(split, placement))
     pattern = id_pattern(prober, turn, called.setup)
     tools = written_calls(
         split, shown, arguments, first_index=first_index, parallel=called.parallel, id_pattern=pattern
     )
     tools = replace(tools, bare_call=learn_bare_call(prober, turn, markers, called, arguments, tools))
-    return CallFacts(tools, beside, (turn_end,) if turn_end.strip() else ())
+    return CallFacts(tools, placement, (turn_end,) if turn_end.strip() else ())
 
 
 def written_calls(
@@ -65,7 +65,7 @@ def written_calls(
     first_index: int = 0,
     id_pattern: str | None = None,
 ) -> Tools:
-    """The calls of an outline, `split` at what opens, separates and closes them."""
+    """Return the calls of an outline, `split` at what opens, separates and closes them."""
     layout = _layout(split, shown)
     fields = json_fields(layout, arguments)
     return Tools(
@@ -89,28 +89,28 @@ def around_calls(shown: Outline, post: str) -> Repetition:
     return repetition(shown.pre, shown.mids[0], post) if shown.mids else Repetition("", shown.pre, post, "", "")
 
 
-def _without_rest(split: Repetition, beside: BesideCalls, turn_end: str) -> tuple[Repetition, str]:
-    """What stands after content as well as after calls ends the turn, not the calls."""
-    if not beside.rest.strip() or not split.end.endswith(beside.rest) or split.end == beside.rest:
+def _without_rest(split: Repetition, placement: ContentPlacement, turn_end: str) -> tuple[Repetition, str]:
+    """Return the split without text that follows content as well as calls: it ends the turn, not the calls."""
+    if not placement.rest.strip() or not split.end.endswith(placement.rest) or split.end == placement.rest:
         return split, turn_end
-    return replace(split, end=split.end.removesuffix(beside.rest)), beside.rest
+    return replace(split, end=split.end.removesuffix(placement.rest)), placement.rest
 
 
 def _without_counts(split: Repetition) -> Repetition:
-    """The numbers of calls as they were around the calls and between them: only calls have a slot for them."""
+    """Return the numbers of calls around and between the calls unchanged: only calls have a slot for them."""
     texts = (text.replace(COUNT, str(MOST_CALLS)) for text in (split.start, split.separator, split.end))
     start, separator, end = texts
     return replace(split, start=start, separator=separator, end=end)
 
 
-def _with_space_beside(split: Repetition, beside: BesideCalls) -> Repetition:
-    """The white space between content and calls is the calls'."""
-    if beside.place == "after":
+def _with_space_around(split: Repetition, placement: ContentPlacement) -> Repetition:
+    """Return the split with the white space between content and calls, which belongs to the calls."""
+    if placement.place == "after":
         # The last closer has the white space before content, even if it has other white space at the end of a turn.
-        return replace(split, end=split.end.rstrip() + beside.gap) if beside.gap.isspace() else split
-    gap, lead = beside.gap, split.start + split.open
+        return replace(split, end=split.end.rstrip() + placement.gap) if placement.gap.isspace() else split
+    gap, lead = placement.gap, split.start + split.open
     space = gap[: len(gap) - len(gap.lstrip())]
-    if beside.place == "none" or not space:
+    if placement.place == "none" or not space:
         return split
     if gap.endswith(lead) and gap[: len(gap) - len(lead)].isspace():
         return replace(split, start=gap[: len(gap) - len(lead)] + split.start)

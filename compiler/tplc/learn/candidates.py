@@ -79,7 +79,7 @@ class Candidates:
     messages: bool = True
 
     def without(self, names: Container[str]) -> Candidates:
-        """Without variables that have a value already."""
+        """Return the candidates without variables that already have a value."""
         return replace(self, variables=tuple(found for found in self.variables if found[0] not in names))
 
 
@@ -96,7 +96,7 @@ class Read:
 
 @lru_cache(maxsize=2)
 def read_source(source: str) -> Read:
-    """Kept: one compile asks four times, and Jinja takes longer to read a template than to render it."""
+    """Return the parsed source, cached: one compile needs it four times, and parsing takes longer than rendering."""
     tree = SourceEnvironment().parse(source)
     undeclared = frozenset(meta.find_undeclared_variables(tree))
     return Read(undeclared, tuple(tree.find_all(nodes.Node)))
@@ -163,7 +163,7 @@ def _candidates(read: Read) -> Candidates:
 
 
 def _aliases(read: Read, names: list[str]) -> dict[str, list[str]]:
-    """Which undeclared variables a name stands for: itself, and those it is set from."""
+    """Return which undeclared variables a name stands for: itself, and those it is set from."""
     aliases = {name: [name] for name in names}
     for assign in read.all(nodes.Assign):
         if isinstance(assign.target, nodes.Name):

@@ -83,7 +83,8 @@ def find_captured(
     shown: ReasoningMarkers,
     found: Candidates,
 ) -> tuple[Captured, ...]:
-    """`asked` is what follows the user's words and is no part of the turn yet."""
+    """Return the variable texts in markers.  `asked`: the text after the user's words that isn't part of the turn
+    yet."""
     calls = called.setup if called else None
     scenes = list(_scenes(ir, base, calls, shown.shown[0].setup if shown.shown else None))
     deviations: list[tuple[CapturedBy, str, _Deviation]] = []
@@ -117,7 +118,7 @@ def _scenes(ir: TemplateIR, base: Setup, calls: Setup | None, reasoning: Setup |
 
 
 def _rendered(prober: Prober, scene: _Scene, *, earlier: bool = False) -> str | None:
-    """What follows the last words of the user, up to those of the next message; None when it is refused."""
+    """Return the text between the user's last words and the next message; None if the template refuses."""
     setup = scene.setup
     messages = opening(setup)
     if earlier:
@@ -132,8 +133,8 @@ def _rendered(prober: Prober, scene: _Scene, *, earlier: bool = False) -> str | 
 
 
 def _matters(prober: Prober, scenes: Sequence[_Scene], name: str, value: Json) -> bool:
-    """Whether a value changes anything in a conversation of all that the scenes show, in a prompt or in an answer:
-    most do not, and need not be asked scene by scene."""
+    """Return whether a value changes a conversation with all scenes, in a prompt or in an answer. Most values don't,
+    and are skipped."""
     usual, other = _all_in_one(prober, scenes), _all_in_one(prober, scenes, **{name: value})
     if usual is None or usual != other:
         return True
@@ -143,7 +144,7 @@ def _matters(prober: Prober, scenes: Sequence[_Scene], name: str, value: Json) -
 
 
 def _all_in_one(prober: Prober, scenes: Sequence[_Scene], **values: Json) -> str | None:
-    """All the turns of the scenes in one conversation, from the user's first words on."""
+    """Return all the turns of the scenes in one conversation, from the user's first words on."""
     setup = scenes[-1].setup.with_context(**values)
     messages: list[Message] = []
     for scene in scenes:
@@ -169,7 +170,7 @@ def _data(prober: Prober, scenes: Sequence[_Scene], name: str, values: Sequence[
 
 
 def _switched(prober: Prober, scenes: Sequence[_Scene], name: str, values: Sequence[Json]) -> Iterator[_Deviation]:
-    """Where a value has another marker written, the prompts being what they were."""
+    """Yield where a value changes a marker while the prompts stay the same."""
     for value in [value for value in values if value != _NUMBER]:
         renders = list(_set(prober, scenes, name, value))
         if any(scene.message is None and not _same_prompt(scene, usual, other) for scene, usual, other in renders):
@@ -193,7 +194,7 @@ def _set(prober: Prober, scenes: Sequence[_Scene], name: str, value: Json) -> It
 
 
 def _whole(change: _Deviation) -> _Deviation:
-    """The change with all of the words and tokens that it touches."""
+    """Return the change with all of the words and tokens that it touches."""
     return replace(change, start=cut_left(change.text, change.start), stop=cut_right(change.text, change.stop))
 
 
@@ -257,7 +258,7 @@ def _counted(prober: Prober, ir: TemplateIR, setup: Setup | None) -> Iterator[_D
 
 
 def captured_tokens(ir: TemplateIR) -> tuple[Captured, ...]:
-    """The markers that hold a stand-in."""
+    """Return the markers that contain a stand-in."""
     return tuple(
         Captured("token", name, stand_in(name), path, marker)
         for path, marker in dict.fromkeys(markers(ir))

@@ -33,7 +33,7 @@ Ends = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class BesideCalls:
+class ContentPlacement:
     """The place of a message's content in a turn with calls, the text between the two, and the text after both.  `lead`
     opens the first call in a turn of calls only."""
 
@@ -45,8 +45,7 @@ class BesideCalls:
 
 @asks("content", _QUESTION)
 def learn_content(prober: Prober, base: Setup, turn: TurnFacts, markers: ReasoningMarkers) -> Content:
-    """What opens and closes content, and when: the lead of a plain turn (always), or what stands between reasoning and
-    content (then what follows content is more than the end of a plain turn)."""
+    """Return the opener and the end of content: the lead of a plain turn, or the text between reasoning and content."""
     if markers.opens_content.strip():
         return Content("always_wrapped", markers.opens_content)
     plain_end = (after_content(prober, base) or "") if markers.shown else ""
@@ -66,7 +65,7 @@ def learn_content(prober: Prober, base: Setup, turn: TurnFacts, markers: Reasoni
 def split_end_of_content(
     prober: Prober, base: Setup, turn: TurnFacts, markers: ReasoningMarkers, content: Content, ends: Ends
 ) -> tuple[Content, Ends]:
-    """The end of content apart from the end of the turn: the latter is all that a turn without content has."""
+    """Return the end of content apart from the end of the turn: the latter is all that a turn without content has."""
     if content.mode != "always_wrapped" or not ends:
         return content, ends
     setup = replace(base, follow="none")
@@ -79,28 +78,28 @@ def split_end_of_content(
 
 
 @asks("content", _QUESTION)
-def learn_beside_calls(prober: Prober, turn: TurnFacts, setup: Setup, lead: str) -> BesideCalls:
+def learn_content_placement(prober: Prober, turn: TurnFacts, setup: Setup, lead: str) -> ContentPlacement:
     call = probe_call(0)
     tail = prober.tail([assistant(setup, content=CONTENT, calls=[call])], setup, calls=[call])
     if isinstance(tail, Refusal) or CONTENT not in tail or name_of(0) not in tail:
-        return BesideCalls("none", lead=lead)
+        return ContentPlacement("none", lead=lead)
     text = turn.turn_text(tail)
     first = min(text.index(s) for s in (name_of(0), own_id(0, setup)) if s and s in text)
     at = text.index(CONTENT)
     if at < first:
-        return BesideCalls("before", generalise(text[at + len(CONTENT) : first], setup), lead=lead)
+        return ContentPlacement("before", generalise(text[at + len(CONTENT) : first], setup), lead=lead)
     rest = text[at + len(CONTENT) :] if setup.follow == "none" else ""
-    return BesideCalls("after", text[len(text[:at].rstrip()) : at], rest, lead)
+    return ContentPlacement("after", text[len(text[:at].rstrip()) : at], rest, lead)
 
 
 def split_end_before_calls(
-    turn: TurnFacts, content: Content, beside: BesideCalls, tools: Tools, ends: Ends
+    turn: TurnFacts, content: Content, placement: ContentPlacement, tools: Tools, ends: Ends
 ) -> tuple[Content, Tools, Ends]:
-    """The end of content apart from the end of the turn: the former stands before calls as well, the latter after
-    them."""
+    """Return the end of content apart from the end of the turn: the former is before calls as well, the latter
+    after them."""
     if content.mode != "always_wrapped" or content.end or not ends:
         return content, tools, ends
-    own = _before_calls(turn, beside, ends[0])
+    own = _before_calls(turn, placement, ends[0])
     if own:
         return replace(content, end=own), tools, _unique(ends[0][len(own) :], *ends[1:])
     closing = tools.section_end
@@ -113,11 +112,11 @@ def split_end_before_calls(
     return replace(content, end=own), tools, _unique(shared, *ends[1:])
 
 
-def _before_calls(turn: TurnFacts, beside: BesideCalls, end: str) -> str:
-    """What ends content before a call as well as at the end of its turn; "" where that is nothing or all."""
-    gap = beside.gap if beside.place == "before" else ""
-    if gap.endswith(beside.lead):
-        own = gap.removesuffix(beside.lead)
+def _before_calls(turn: TurnFacts, placement: ContentPlacement, end: str) -> str:
+    """Return the end of content before a call that also comes at the end of its turn; "" if that is nothing or all."""
+    gap = placement.gap if placement.place == "before" else ""
+    if gap.endswith(placement.lead):
+        own = gap.removesuffix(placement.lead)
         own = own.removesuffix(turn.header) if turn.header.strip() else own
         if own.strip() and end.startswith(own) and own != end:
             return own

@@ -12,8 +12,8 @@ from tplc.learn.turn import TURN
 
 @asks("turn", TURN)
 def contexts_that_matter(prober: Prober, base: Setup, found: Candidates) -> tuple[Setup, ...]:
-    """The settings of undeclared variables that change the generation prompt or a plain answer: one setup for each
-    distinct effect, in a stable order."""
+    """Return the settings of undeclared variables that change the generation prompt or a plain answer: one setup for
+    each distinct effect, in a stable order."""
     effects = {_effect(prober, base)}
     setups: list[Setup] = []
     for name, constants in found.variables:
@@ -29,7 +29,8 @@ def contexts_that_matter(prober: Prober, base: Setup, found: Candidates) -> tupl
 
 
 def _is_data(prober: Prober, base: Setup, name: str) -> bool:
-    """Whether the variable's own text is written out: then it is data (a date, a system prompt), not a switch."""
+    """Return whether the variable's own text is written out: then it is data (a date, a system prompt), not a
+    switch."""
     control = "zqcontrol0x"
     setup = base.with_context(**{name: control})
     renders = (prober.tail([], setup, generation=True), prober.tail([assistant(setup, content=CONTENT)], setup))

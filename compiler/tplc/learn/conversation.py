@@ -37,8 +37,8 @@ _FILLERS: tuple[Json, ...] = ("", "2025-01-02", [], {}, True, 1)
 
 @asks("conversation", _QUESTION)
 def base_setup(prober: Prober, found: Candidates, name: str) -> Setup:
-    """The first setup in which a user message and an answer to it show; failing that, in which one renders at all (some
-    templates write calls and nothing else)."""
+    """Return the first setup in which a user message and an answer to it show; failing that, in which one renders at
+    all (some templates write calls and nothing else)."""
     reasons: list[str] = []
     silent: Setup | None = None
     for setup in _base_setups(found):
@@ -65,7 +65,7 @@ def base_setup(prober: Prober, found: Candidates, name: str) -> Setup:
 
 
 def _without_needless(prober: Prober, setup: Setup) -> Setup:
-    """The setup with those of its variables only that it does not render without."""
+    """Return the setup with only the variables that rendering needs."""
     for name, _ in setup.context:
         fewer = replace(setup, context=tuple(pair for pair in setup.context if pair[0] != name))
         tail = prober.tail([assistant(fewer, content=CONTENT)], fewer)
@@ -102,7 +102,7 @@ class CallSetup:
 
 @asks("conversation", _QUESTION)
 def call_setup(prober: Prober, base: Setup, contexts: tuple[Setup, ...], found: Candidates) -> CallSetup | None:
-    """The setup that shows the name, keys and values of a call, undamaged; None when none does."""
+    """Return the setup that shows the name, keys and values of a call, undamaged; None if none does."""
     if all(_ignores_calls(prober, context) for context in (base, *contexts)):
         return None
     best: tuple[int, Setup] | None = None
@@ -126,7 +126,8 @@ def call_setup(prober: Prober, base: Setup, contexts: tuple[Setup, ...], found: 
 
 
 def _ignores_calls(prober: Prober, base: Setup) -> bool:
-    """Whether messages render the same with their calls and without, in all the usual forms: no form shows them."""
+    """Return whether messages render the same with their calls and without, in all the usual forms: no form shows
+    them."""
     rendered = False
     for content, follow, tools in product(("null", "empty", "absent"), ("none", "tool"), ("full", "none")):
         setup = replace(base, content=content, follow=follow, tools=tools)  # type: ignore[arg-type]
@@ -185,8 +186,8 @@ _PERFECT, _TWICE = 4, 2
 
 
 def _call_score(prober: Prober, setup: Setup) -> int:
-    """0: the call does not show.  1: its arguments are encoded more than twice.  2: encoded twice.  3: text arguments
-    went through as they were.  4: name, key and value show, and the value as for an object with others."""
+    """Return 0 if the call does not show, 1 if its arguments are encoded more than twice, 2 if twice, 3 if text
+    arguments are unchanged, 4 if name, key and value show as in an object."""
     call = Call(name_of(0), ((key_of(0), value_of(0, 0)), (key_of(1), 7431)))
     tail = prober.tail([assistant(setup, calls=[call])], setup, calls=[call])
     if isinstance(tail, Refusal):

@@ -25,7 +25,7 @@ _SPECIAL = "\"'\n\\é"
 
 
 def learn_style(position: Position) -> ValueStyle:
-    """The style of values at one position; what the template refuses to write there is taken as JSON."""
+    """Return the style of values at one position; values that the template refuses there are assumed to be JSON."""
     strings = _strings(position)
     list_open, list_separator, list_close = _list(position)
     object_open, key_open, key_close, colon, object_separator, object_close = _object(position)
@@ -47,7 +47,7 @@ def learn_style(position: Position) -> ValueStyle:
 
 
 def in_list(position: Position) -> Position:
-    """The position of an item of a list that stands at `position`."""
+    """Return the position of an item of a list at `position`."""
 
     def item(value: Json) -> str | None:
         text = position([value, _B])
@@ -58,7 +58,7 @@ def in_list(position: Position) -> Position:
 
 
 def in_object(position: Position) -> Position:
-    """The position of a member's value in an object that stands at `position`."""
+    """Return the position of a member's value in an object at `position`."""
 
     def member(value: Json) -> str | None:
         text = position({_KA: value, _KB: _B})
@@ -89,7 +89,7 @@ def _word(position: Position, value: Json) -> str | None:
 
 
 def _strings(position: Position) -> tuple[StringStyle, ...]:
-    """The quotings in use.  Empty: raw text."""
+    """Return the quotings in use; empty for raw text."""
     plain = position(_S[0])
     if plain is None or _S[0] not in plain:
         return ()
@@ -99,7 +99,7 @@ def _strings(position: Position) -> tuple[StringStyle, ...]:
         return ()  # what only opens is a string as it is written: then verification says what is wrong
     styles = [StringStyle(opening, closing, escape, ascii_only)]
     for mark in "\"'":
-        # a text that holds the usual quote may be quoted otherwise
+        # a text that contains the usual quote may be quoted otherwise
         text = position(f"{_S[0]}{mark}{_S[1]}")
         if text is not None and _S[0] in text and _S[1] in text:
             other = StringStyle(text[: text.index(_S[0])], text[text.rindex(_S[1]) + len(_S[1]) :], escape, ascii_only)
@@ -121,7 +121,7 @@ def _escape(position: Position) -> tuple[Escape, bool]:
 
 
 def learn_wrap(position: Position) -> StringStyle | None:
-    """For raw strings: what is put around a text that could not stand bare."""
+    """Return the delimiters around a raw text that could not be bare; None if there are none."""
     for special in ("<", "&", "\n", "]", " "):
         text = f"{_S[0]}{special}{_S[1]}{special}" if special != " " else f" {_S[0]} "
         written = position(text)
@@ -170,7 +170,7 @@ def _object(position: Position) -> tuple[str, str, str, str, str, str]:
 
 
 def indent_of(style: ValueStyle) -> int | None:
-    """Spaces a level for a style that breaks lines, None otherwise."""
+    """Return the spaces per level for a style that breaks lines; None otherwise."""
     for opening, closing in ((style.list_open, style.list_close), (style.object_open, style.object_close)):
         if "\n" in opening:
             inner = len(opening) - opening.rindex("\n") - 1
@@ -180,7 +180,7 @@ def indent_of(style: ValueStyle) -> int | None:
 
 
 def on_one_line(style: ValueStyle) -> ValueStyle:
-    """The style without its line breaks (they are `indent`)."""
+    """Return the style without its line breaks (they are `indent`)."""
     return ValueStyle(
         strings=style.strings,
         true=style.true,

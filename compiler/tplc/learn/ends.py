@@ -38,7 +38,7 @@ _FOLLOWS: tuple[Follow, ...] = ("none", "user")
 
 @asks("turn", TURN)
 def learn_ends(prober: Prober, base: Setup, turn: TurnFacts) -> tuple[str, ...]:
-    """The texts that end a turn: after plain content at the end of a conversation, and before a user message.  Where
+    """Return the texts that end a turn: after plain content at the end of a conversation, and before a user message. If
     nothing ends a turn, the next message's header does."""
     ends: list[str] = []
     last = after_content(prober, replace(base, follow="none"))
@@ -70,7 +70,7 @@ def learn_ends(prober: Prober, base: Setup, turn: TurnFacts) -> tuple[str, ...]:
 
 def _end_of_conversation(prober: Prober, base: Setup, ends: Sequence[str]) -> list[str]:
     """Return an end that answers may contain as well together with the text that the template writes after it at the
-    end of a conversation.  Only together do they end an output that goes on so."""
+    end of a conversation.  Only together do they end an output that continues so."""
     last = after_content(prober, replace(base, follow="none")) or ""
     appended = prober.tail([], base, generation=True)
     found = []
@@ -108,7 +108,7 @@ def _is_in_marker(ir: TemplateIR, text: str) -> bool:
 
 
 def _shapes(base: Setup, called: Setup | None, ir: TemplateIR) -> Iterator[tuple[Setup, Message, tuple[Call, ...]]]:
-    """One message of each shape, how to render it, and its calls."""
+    """Yield one message of each shape, how to render it, and its calls."""
     key = ir.reasoning.key
     calls = () if called is None or ir.tools.format == "none" else (sentinel_call(0),)
     for setup, made in ((base, ()), *([(called, calls)] if called is not None and calls else ())):
@@ -151,22 +151,21 @@ def _as_read(setup: Setup, calls: tuple[Call, ...]) -> dict[str, Any]:
 
 
 def _opening_mark(text: str) -> str:
-    """The mark that a text begins with, else the text."""
+    """Return the mark that a text begins with, else the text."""
     space = len(text) - len(text.lstrip())
     spans = token_spans(text)
     return text[: spans[0][1]] if spans and spans[0][0] == space else text.rstrip()
 
 
 def _first_mark(end: str) -> str:
-    """What opens the next message ends the turn: of a long text (an instruction) the mark it begins with is enough."""
+    """Return the first marker of a text that opens the next message; it is enough to end the turn."""
     spans = token_spans(end)
     space = len(end) - len(end.lstrip())
     return end[: spans[0][1]] if len(end) > _LONG_END and spans and spans[0][0] == space else end
 
 
 def _without_opened_header(shared: str, last: str, next_user: str) -> str:
-    """What two headers share where they go on with different words opens them: the last token is theirs, if another one
-    ends the turn."""
+    """Return the ends without the common beginning of two headers that continue differently."""
     spans = token_spans(shared)
     words = last[len(shared) :][:1].isalnum() and next_user[len(shared) :][:1].isalnum()
     if words and len(spans) > 1 and spans[-1][1] == len(shared):
@@ -175,7 +174,7 @@ def _without_opened_header(shared: str, last: str, next_user: str) -> str:
 
 
 def _header_at(text: str, before_user: str) -> int:
-    """Where in `text`, which ends with the user's header, that header begins."""
+    """Return where in `text`, which ends with the user's header, that header begins."""
     shared = common_suffix(text, before_user)
     return cut_right(text, len(text) - len(shared)) if len(shared) < len(text) else 0
 

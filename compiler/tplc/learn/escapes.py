@@ -2,7 +2,7 @@
 
 a value `a&b"c`  →  `a&amp;b&#34;c`  →  `&` is written `&amp;`, `"` is written `&#34;`
 
-The same has to hold for what stands inside lists: then all of a value's text is read back before anything else.
+The same has to hold for what is inside lists: then all of a value's text is read back before anything else.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from tplc.ir.nodes import Replaced
 from tplc.ir.write import escaped
 from tplc.learn.dialect import Position
-from tplc_runtime.signs import Signs
+from tplc_runtime.escapes import Escapes
 
 _WIDE = "é"
 _CHARACTERS = string.punctuation + " \n\t" + _WIDE
@@ -23,7 +23,7 @@ _LONGEST = 16  # what stands for one character
 
 
 def learn_escapes(position: Position) -> tuple[Replaced, ...]:
-    """None for values between quotes: there the escapes are the dialect's.  None, too, where it can't be undone."""
+    """Return the escapes; empty for values in quotes, whose escapes are the dialect's, and if they can't be undone."""
     if position(_PLAIN) != _PLAIN:
         return ()
     found = [one for one in found_escapes(position(_probe()) or "", _CHARACTERS) if one.text != one.sign]
@@ -41,7 +41,7 @@ def _probe() -> str:
 
 
 def found_escapes(text: str, characters: str) -> Iterator[Replaced]:
-    """Yield each of the characters with what stands between its two words of the probe."""
+    """Yield each of the characters with what is between its two words of the probe."""
     for number, char in enumerate(characters):
         between = re.search(f"zqs{number}x(.*?)zqs{number + 1}x", text, re.DOTALL)
         if between is not None:
@@ -49,7 +49,8 @@ def found_escapes(text: str, characters: str) -> Iterator[Replaced]:
 
 
 def means_one(one: Replaced, found: Sequence[Replaced]) -> bool:
-    """Whether only this character is written so: no word, no single character, nothing that stands for two."""
+    """Return whether only this character is written so: the text is no word or single character, and means one
+    character."""
     alone = sum(other.text == one.text for other in found) == 1
     return alone and 1 < len(one.text) <= _LONGEST and not one.text[0].isalnum()
 
@@ -59,5 +60,5 @@ def _in_lists(position: Position, escapes: Sequence[Replaced]) -> bool:
     text = position([f"zqs0x{sample}zqs1x"])
     if text is None:
         return True  # the template refuses lists
-    plain = Signs({one.text: one.sign for one in escapes}).plain(text)
+    plain = Escapes({one.text: one.sign for one in escapes}).unescape(text)
     return escaped(escapes, "value", plain) == text

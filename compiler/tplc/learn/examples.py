@@ -3,7 +3,7 @@
     {"tool_calls": [{"function": {"name": "f", "arguments": {"a": 1, "b": "x"}}}]}  `<c>f(a=1, b="x")</c>`
     →  call `<c>` name `(` arguments `)</c>`, pair key `=` value, separator `, `, strings `"…"`
 
-The values of the message are the sentinels: each is found in the text, in order, and what stands between them is marker
+The values of the message are the sentinels: each is found in the text, in order, and what is between them is marker
 text, as in renders.  What no pair shows (a second call, a second argument, a word for true) is not invented: one call,
 one argument, JSON's words.
 """
@@ -35,7 +35,7 @@ from tplc.ir.nodes import (
 from tplc.learn.align import Repetition, repetition
 from tplc.learn.arguments import ArgumentFacts, merged
 from tplc.learn.calls import CallFacts, around_calls, written_calls
-from tplc.learn.content import BesideCalls
+from tplc.learn.content import ContentPlacement
 from tplc.learn.outline import Outline
 
 _MIRROR = {"{": "}", "[": "]", "(": ")"}
@@ -71,8 +71,8 @@ class _Located:
 
 
 def calls_from_examples(examples: Sequence[Example], ends: Sequence[str], name: str) -> CallFacts | None:
-    """The calls that the examples show; None when they show none.  Raises UnsupportedTemplate when a value of a message
-    is not in its text."""
+    """Return the calls that the examples show; None if they show none. Raises UnsupportedTemplate when a value of a
+    message is not in its text."""
     shown = [(_without_end(example, ends), example) for example in examples if example.calls]
     if not shown:
         return None
@@ -82,7 +82,7 @@ def calls_from_examples(examples: Sequence[Example], ends: Sequence[str], name: 
 
 
 def reasoning_from_examples(examples: Sequence[Example]) -> Reasoning:
-    """Reasoning where an example has some."""
+    """Return the reasoning of an example that has some."""
     starts, ends = [], []
     for example in examples:
         if example.reasoning and example.reasoning in example.text:
@@ -132,7 +132,7 @@ def _find(text: str, part: str, at: int, name: str) -> tuple[int, int]:
 
 
 def _find_value(text: str, value: Json, at: int, name: str) -> tuple[int, int]:
-    """The span of a value: for text without its quotes, for a list or an object with its brackets."""
+    """Return the span of a value: for text without its quotes, for a list or an object with its brackets."""
     if isinstance(value, (list, dict)):
         leaves = _leaves(value)
         begin = next((i for i in range(at, len(text)) if text[i] in _MIRROR), -1)
@@ -167,7 +167,7 @@ def _leaves(value: Json) -> list[Json]:
 
 
 def _open_brackets(text: str) -> list[str]:
-    """Closers that are due after `text`, outside of quotes."""
+    """Return the closers that are due after `text`, outside of quotes."""
     due: list[str] = []
     quote = ""
     for ch in text:
@@ -188,7 +188,7 @@ _Shown = Sequence[tuple[str, Example, list[_Located]]]
 
 
 def _object_arguments(shown: _Shown) -> ArgumentFacts | None:
-    """Whether the text after a name holds the arguments as one JSON object."""
+    """Return whether the text after a name contains the arguments as one JSON object."""
     decoder = json.JSONDecoder()
     for text, example, calls in shown:
         for call, located in zip(example.calls, calls, strict=True):
@@ -270,7 +270,7 @@ def _style(shown: _Shown, string: StringStyle | None) -> ValueStyle:
 
 
 def _written(shown: _Shown, arguments: ArgumentFacts) -> CallFacts:
-    """The calls of the example with the most of them, cut at their slots as a render is."""
+    """Return the calls of the example with the most of them, cut at their slots as a render is."""
     text, example, calls = max(shown, key=lambda row: len(row[2]))
     slots = [_slots(text, call, arguments) for call in calls]
     begin, end = slots[0][0][1], slots[-1][-1][2]
@@ -285,7 +285,7 @@ def _written(shown: _Shown, arguments: ArgumentFacts) -> CallFacts:
         post=text[end:],
     )
     tools = written_calls(around_calls(outline, outline.post), outline, arguments, parallel=len(slots) > 1)
-    return CallFacts(tools, BesideCalls(_place(shown)), ())
+    return CallFacts(tools, ContentPlacement(_place(shown)), ())
 
 
 def _place(shown: _Shown) -> ContentPlace:
@@ -297,7 +297,7 @@ def _place(shown: _Shown) -> ContentPlace:
 
 
 def _argument_span(text: str, call: _Located, facts: ArgumentFacts) -> tuple[int, int]:
-    """From the opening of the arguments to their closing."""
+    """Return the span from the opening of the arguments to their closing."""
     if isinstance(facts.arguments, ObjectArguments):
         begin = text.index("{", call.name[1])
         return begin, json.JSONDecoder().raw_decode(text, begin)[1]

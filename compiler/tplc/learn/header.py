@@ -31,7 +31,7 @@ def learn_header(
     called: CallSetup | None,
     arguments: ArgumentFacts | None,
 ) -> tuple[TurnFacts, ReasoningMarkers]:
-    """The turn with what of its header opens no part; reasoning with the opener that was there."""
+    """Return the turn without the part of its header that opens a part, and the reasoning with that opener."""
     if markers and not markers.start.strip():
         size = _mark_at_the_end(prober, base, turn.header)
         if size < len(turn.header):
@@ -48,14 +48,14 @@ def learn_header(
 def _opener_of_calls(
     prober: Prober, turn: TurnFacts, markers: ReasoningMarkers, called: CallSetup, arguments: ArgumentFacts
 ) -> str:
-    """The end of the header, where calls have no other opener."""
+    """Return the end of the header, where calls have no other opener."""
     found, _ = learn_outline(prober, turn, markers, called, arguments)
     return _reach_back(turn.header, found.mids[0]) if found.mids and not found.pre.strip() else ""
 
 
 def _mark_at_the_end(prober: Prober, base: Setup, header: str) -> int:
-    """Where the header ends and an opening that every turn and prompt write begins: the last piece of the header, when
-    it is a mark (not a role's word) and the user's header does not end in it too."""
+    """Return where the header ends before an opening that every turn and prompt has: the header's last piece, if it is
+    a marker that the user's header doesn't end with."""
     found = pieces(header)
     if len(found) < 2 or found[-1].isalnum() or user_header(prober, base).rstrip().endswith(found[-1]):
         return len(header)
@@ -63,7 +63,8 @@ def _mark_at_the_end(prober: Prober, base: Setup, header: str) -> int:
 
 
 def _reach_back(header: str, mid: str) -> str:
-    """What the text between calls shares with the end of the header: then the first call opens inside the header."""
+    """Return the common end of the header and of the text between calls: the first call then opens inside the
+    header."""
     shared = common_suffix(header, mid)
     if shared != mid:
         shared = header[cut_right(header, len(header) - len(shared)) :]

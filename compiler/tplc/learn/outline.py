@@ -45,7 +45,8 @@ def probe_call(call: int) -> Call:
 def learn_outline(
     prober: Prober, turn: TurnFacts, markers: ReasoningMarkers, called: CallSetup, arguments: ArgumentFacts
 ) -> tuple[Outline, int]:
-    """A turn of as many calls as the template writes, with its counters marked, and the first counter's value."""
+    """Return a turn of as many calls as the template writes, with its counters marked, and the first counter's
+    value."""
     counts = range(1, MOST_CALLS + 1) if called.parallel else (1,)
     shown = [outline(prober, turn, called.setup, markers, arguments, count) for count in counts]
     return _mark_counters([found for found in shown if found is not None])
@@ -74,7 +75,7 @@ def _cut(text: str, setup: Setup, arguments: ArgumentFacts, count: int) -> Outli
 
 
 def _slots(text: str, setup: Setup, arguments: ArgumentFacts, call: int) -> list[tuple[SlotKind, int, int]]:
-    """The slots of one call by first occurrence: (kind, start, end), in order."""
+    """Return the slots of one call by first occurrence: (kind, start, end), in order."""
     key, value = key_of(call), value_of(call, 0)
     begin = text.index(key)
     begin = _back_over(text, begin, arguments.opened)
@@ -98,7 +99,7 @@ def _quote_close(arguments: ArgumentFacts) -> str:
 
 
 def _back_over(text: str, at: int, opened: str) -> int:
-    """The start of `opened`, which ends at `at`; white space inside it is free (pretty-printed values)."""
+    """Return the start of `opened`, which ends at `at`; white space inside it is free (pretty-printed values)."""
     for ch in reversed(opened):
         if ch.isspace():
             continue
@@ -111,7 +112,7 @@ def _back_over(text: str, at: int, opened: str) -> int:
 
 
 def _over(text: str, at: int, closed: str, setup: Setup, call: int) -> int:
-    """The end of `closed`, which begins at `at`; white space is free, stand-ins are this call's sentinels."""
+    """Return the end of `closed`, which begins at `at`; white space is free, stand-ins are this call's sentinels."""
     literal = closed.replace("zqkey0token0x", key_of(call))
     if text.startswith(literal, at):
         return at + len(literal)
@@ -126,7 +127,7 @@ def _over(text: str, at: int, closed: str, setup: Setup, call: int) -> int:
 
 
 def _mark_counters(outlines: Sequence[Outline]) -> tuple[Outline, int]:
-    """The last outline with counters replaced by a stand-in, and the first counter's value."""
+    """Return the last outline with counters replaced by a stand-in, and the first counter's value."""
     last = _mark_counts(outlines)
     if len(last.inner) < 2:
         return last, 0
@@ -149,7 +150,7 @@ def _mark_counters(outlines: Sequence[Outline]) -> tuple[Outline, int]:
 
 
 def _mark_counts(outlines: Sequence[Outline]) -> Outline:
-    """The last outline with a stand-in for numbers that are the number of calls in each of the outlines."""
+    """Return the last outline with a stand-in for numbers that are the number of calls in each of the outlines."""
     last = outlines[-1]
     if len(outlines) < MOST_CALLS:
         return last
@@ -168,7 +169,7 @@ _NUMBER = re.compile(r"(\d+)")
 
 
 def _counted(texts: Sequence[str]) -> tuple[int, ...]:
-    """Which numbers in the texts are their place, from 1 on, if the texts are alike otherwise.  "" has none."""
+    """Return which numbers in the texts equal their place, from 1 on, if the texts are otherwise equal."""
     parts = [(str(place), _NUMBER.split(text)) for place, text in enumerate(texts, 1) if text]
     if not parts or any(part[::2] != parts[0][1][::2] for _, part in parts):
         return ()
@@ -177,20 +178,20 @@ def _counted(texts: Sequence[str]) -> tuple[int, ...]:
 
 
 def _same_closers(mid: str, post: str, numbers: Sequence[int]) -> tuple[int, ...]:
-    """Those of the numbers between two calls that stand after the last call as well: there, a counter is the number of
-    calls, too."""
+    """Return those of the numbers between two calls that are after the last call as well: there, a counter is the
+    number of calls, too."""
     between, last = _NUMBER.split(mid), _NUMBER.split(post)
     return tuple(number for number in numbers if between[:number:2] == last[:number:2] and number < len(last))
 
 
 def _with_counts(text: str, numbers: Sequence[int]) -> str:
-    """The text with a stand-in for these of its numbers."""
+    """Return the text with a stand-in for these of its numbers."""
     parts = _NUMBER.split(text)
     return "".join(COUNT if place in numbers else part for place, part in enumerate(parts))
 
 
 def _counters_in_opening(pre: str, parts: Sequence[str]) -> tuple[str, int | None]:
-    """`pre` with the numbers marked that stand where counters open an item, and the first of them.  `parts` are the
+    """`pre` with the numbers marked that are where counters open an item, and the first of them.  `parts` are the
     texts around the counters between two items."""
     for first in range(1, len(parts)):
         tail = "".join(r"(\d+)" + re.escape(part) for part in parts[first:])
@@ -201,7 +202,7 @@ def _counters_in_opening(pre: str, parts: Sequence[str]) -> tuple[str, int | Non
 
 
 def _counters_in_closing(post: str, parts: Sequence[str]) -> str:
-    """`post` with the numbers marked that stand where counters close an item."""
+    """`post` with the numbers marked that are where counters close an item."""
     for last in range(len(parts) - 1, 0, -1):
         head = re.escape(parts[0]) + "".join(r"\d+" + re.escape(part) for part in parts[1:last]) + r"\d+"
         found = re.match(head, post)

@@ -69,7 +69,7 @@ class Setup:
 
     `context` are variables, as sorted pairs; `arguments` the form of arguments; `content` what a message with calls and
     no text has for content ("absent": no such key); `ids` the length of ids (0: none), `naming` a pattern for ids that
-    say more ("functions.{name}:{index}"); `encoded`: arguments come out as a JSON string that holds them, which is
+    say more ("functions.{name}:{index}"); `encoded`: arguments come out as a JSON string that contains them, which is
     read; `follow` what comes after the turn, where tool results say their tool's name or not (`tool_names`).
     """
 
@@ -90,14 +90,14 @@ class Setup:
 
 
 def id_of(call: int, setup: Setup) -> str | None:
-    """A call's id: `setup.ids` letters and digits, or what the setup's naming says; None for no id."""
+    """Return a call's id: `setup.ids` letters and digits, or what the setup's naming says; None for no id."""
     if setup.naming:
         return setup.naming.format(name=name_of(call), index=call)
     return own_id(call, setup)
 
 
 def own_id(call: int, setup: Setup) -> str | None:
-    """A call's id where it is a value of its own, and no name or counter stands in it."""
+    """Return a call's id where it is a value of its own, and no name or counter is in it."""
     if setup.naming:
         return None
     return f"zqid{call}".ljust(setup.ids, "w") if setup.ids else None
@@ -164,7 +164,7 @@ class Prober:
         return self._seen[key]
 
     def _check_size(self, result: str | Refusal) -> None:
-        """Everything that is learned from renders takes time and memory with their length."""
+        """Raise an error for a render that is too long: learning takes time and memory with its length."""
         limits = self.renderer.limits
         if isinstance(result, str) and len(result) > limits.probe_chars:
             measured = f"{limits.probe_chars}: a conversation of a few words has {len(result)}"
@@ -178,8 +178,8 @@ class Prober:
         generation: bool = False,
         calls: Sequence[Call] = (),
     ) -> str | Refusal:
-        """What the render of [user, *turn, *follow] holds after the user's text; `turn` may be empty.  With a
-        following message the tail ends before that message's text."""
+        """Return the render of [user, *turn, *follow] after the user's text; `turn` may be empty. With a following
+        message, the tail ends before that message's text."""
         messages = [*opening(setup), *turn]
         if turn:
             messages += following(setup, calls)
@@ -197,7 +197,8 @@ class Prober:
 
 
 def asks(name: str, text: str) -> Callable[[Callable[_Asks, _Found]], Callable[_Asks, _Found]]:
-    """A pass under its question: what it has rendered was rendered for that.  Its first argument is the prober."""
+    """Return a decorator that names a pass's question: its renders are recorded under it. The pass's first argument is
+    the prober."""
     question = Question(name, text)
 
     def named(ask: Callable[_Asks, _Found]) -> Callable[_Asks, _Found]:
@@ -217,7 +218,7 @@ def asks(name: str, text: str) -> Callable[[Callable[_Asks, _Found]], Callable[_
 
 
 def after_content(prober: Prober, setup: Setup) -> str | None:
-    """What follows an answer of content alone; None where it does not show."""
+    """Return the text after an answer of content alone; None if it isn't rendered."""
     tail = prober.tail([assistant(setup, content=CONTENT)], setup)
     return None if isinstance(tail, Refusal) or CONTENT not in tail else tail[tail.rindex(CONTENT) + len(CONTENT) :]
 
@@ -244,7 +245,7 @@ def assistant(
     reasoning: tuple[str, str] | None = None,
     calls: Sequence[Call] = (),
 ) -> Message:
-    """An assistant message.  `reasoning` is (key, text); the key `content:KIND` makes a content part."""
+    """Return an assistant message. `reasoning` is (key, text); the key `content:KIND` makes a content part."""
     made = [
         tool_call(call.name, dict(call.arguments), id=id_of(i, setup), form=setup.arguments)
         for i, call in enumerate(calls)
@@ -253,7 +254,7 @@ def assistant(
 
 
 def tool_list(setup: Setup, calls: Sequence[Call]) -> list[dict[str, Json]] | None:
-    """Tools that fit the calls: one for each name, with every key as a string or any-typed property."""
+    """Return tools that fit the calls: one for each name, with every key as a string or any-typed property."""
     if setup.tools == "none":
         return None
     tools: dict[str, dict[str, Json]] = {}
@@ -269,7 +270,7 @@ def tool_list(setup: Setup, calls: Sequence[Call]) -> list[dict[str, Json]] | No
 
 
 def schema_of(value: Json) -> dict[str, Json]:
-    """A schema as tool authors write it: objects with properties, lists with items."""
+    """Return a schema as tool authors write it: objects with properties, lists with items."""
     schema: dict[str, Json] = {"type": _type_in_schema(value)}
     if isinstance(value, dict):
         schema["properties"] = {key: schema_of(member) for key, member in value.items()}
@@ -280,5 +281,6 @@ def schema_of(value: Json) -> dict[str, Json]:
 
 
 def _type_in_schema(value: Json) -> str:
-    """A null argument still needs a schema that templates can print: those that walk schemas know no "null"."""
+    """Return the type of a value; a null argument gets one that templates can print, because those that walk schemas
+    know no "null"."""
     return "string" if value is None else json_type(value)

@@ -43,7 +43,7 @@ _NOT_KEYS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ReasoningShown:
-    """One render that shows reasoning: the setup, the key, what stands before it in the turn, after it up to the next
+    """One render that shows reasoning: the setup, the key, what is before it in the turn, after it up to the next
     part (content or the first call's name), what that part is, and what follows it."""
 
     setup: Setup
@@ -58,7 +58,7 @@ class ReasoningShown:
 class ReasoningMarkers:
     """What opens and closes reasoning, and the renders that `shown` it: none where the template only strips it.
 
-    `lead` stands before content in a turn without reasoning; it begins with `blank`, an empty or a closed block."""
+    `lead` is before content in a turn without reasoning; it begins with `blank`, an empty or a closed block."""
 
     start: str
     end: str
@@ -71,16 +71,16 @@ class ReasoningMarkers:
 
     @property
     def opens_content(self) -> str:
-        """What is left of the lead."""
+        """Return the rest of the lead, which opens content."""
         return self.lead[len(self.blank) :]
 
     def with_opener(self, opener: str) -> ReasoningMarkers:
-        """The same, with a text before it that was taken for the turn's header."""
+        """Return the same, with a text before it that was taken for the turn's header."""
         start, lead = opener + self.start, opener + self.lead
         return replace(self, start=start, lead=lead, blank=_blank(lead, start, self.end))
 
     def without_blank(self, text: str) -> str:
-        """A turn's text without the empty reasoning that leads it."""
+        """Return a turn's text without the empty reasoning that leads it."""
         if self.blank and text.startswith(self.blank):
             return text[len(self.blank) :]
         start, end = self.start.strip(), self.end.strip()
@@ -96,7 +96,8 @@ class ReasoningMarkers:
 def learn_markers(
     prober: Prober, turn: TurnFacts, base: Setup, contexts: Sequence[Setup], calls: Setup | None, found: Candidates
 ) -> ReasoningMarkers:
-    """What opens and closes reasoning: where renders show it, else where the template strips it or a prompt has it."""
+    """Return the openers and closers of reasoning: from renders, otherwise from a strip in the template or from a
+    prompt."""
     lead = plain_lead(prober, turn, base)
     shown = _first_shown(prober, turn, base, contexts, calls, found)
     if shown:
@@ -124,7 +125,7 @@ def with_end(markers: ReasoningMarkers) -> tuple[ReasoningMarkers, tuple[str, ..
 
 @asks("reasoning", REASONED)
 def learn_reasoning(prober: Prober, turn: TurnFacts, markers: ReasoningMarkers, calls: Setup | None) -> Reasoning:
-    """The mode of reasoning, and its place."""
+    """Return the mode of reasoning, and its place."""
     if not markers:
         return Reasoning()
     shown = markers.shown
@@ -146,7 +147,7 @@ def plain_lead(prober: Prober, turn: TurnFacts, setup: Setup) -> str:
 
 
 def _call_lead(prober: Prober, turn: TurnFacts, calls: Setup | None) -> str:
-    """What stands before the name of the first call in a turn of calls only."""
+    """Return the text before the name of the first call in a turn of calls only."""
     if calls is None:
         return ""
     one = [sentinel_call(0)]
@@ -169,7 +170,8 @@ def _first_shown(
 
 
 def _printed_whole(prober: Prober, setup: Setup, key: str, calls: Sequence[Call]) -> bool:
-    """Whether a content part shows only because the template prints parts it does not know: so would any kind."""
+    """Return whether a content part shows only because the template prints parts it does not know: so would any
+    kind."""
     if not key.startswith("content:"):
         return False
     content = None if calls else CONTENT
@@ -194,8 +196,8 @@ def _show(prober: Prober, turn: TurnFacts, context: Setup, calls: Setup | None, 
 
 def _after_content(prober: Prober, turn: TurnFacts, setup: Setup, calls: Setup | None, key: str) -> bool:
     """Return whether a message with both has its reasoning after the content, alone or with a call."""
-    beside: list[list[Call]] = [[], [sentinel_call(0)]] if calls is not None else [[]]
-    for some in beside:
+    placement: list[list[Call]] = [[], [sentinel_call(0)]] if calls is not None else [[]]
+    for some in placement:
         message = assistant(setup, content=CONTENT, reasoning=(key, REASONING), calls=some)
         tail = prober.tail([message], setup, calls=some)
         text = "" if isinstance(tail, Refusal) else turn.turn_text(tail)
@@ -218,9 +220,9 @@ def _split(turn: TurnFacts, setup: Setup, key: str, tail: str | Refusal, then: s
 
 
 def _markers(shown: Sequence[ReasoningShown], turn: TurnFacts, lead: str, call_lead: str) -> tuple[str, str]:
-    """start and end of reasoning: what stands before it; what follows it, less what opens the next part.
+    """Return start and end of reasoning: what is before it; what follows it, less what opens the next part.
 
-    `lead` and `call_lead` are what stands before content and before the first call in turns without reasoning.
+    `lead` and `call_lead` are what is before content and before the first call in turns without reasoning.
     """
     start = shown[0].before
     header = turn.header
@@ -256,14 +258,15 @@ def _markers(shown: Sequence[ReasoningShown], turn: TurnFacts, lead: str, call_l
 
 
 def _with_lead(shown: Sequence[ReasoningShown], end: str, lead: str) -> str:
-    """White space that opens content in every turn belongs to the end of reasoning where it follows that: white space
-    that neighbours share is written once."""
+    """Return the end of reasoning with the white space that opens content in every turn, if it follows: neighbours
+    share that white space, and it is written once."""
     both = any(s.then == CONTENT and s.after == end + lead for s in shown)
     return end + lead if both and lead.isspace() else end
 
 
 def _closing_piece(after: str, start: str) -> int:
-    """Reasoning is shown before calls only: the end is the first piece of what follows; the rest opens the call."""
+    """Return the length of reasoning's end if reasoning is shown before calls only: the first piece of the text after
+    it; the rest opens the call."""
     found = pieces(after)
     if len(found) < 2:
         return len(after) if found and not start else (after.index(found[0]) + len(found[0]) if found else 0)
@@ -271,7 +274,7 @@ def _closing_piece(after: str, start: str) -> int:
 
 
 def _blank(lead: str, start: str, end: str) -> str:
-    """The part of a plain turn's lead that closes (or opens and closes) reasoning without any."""
+    """Return the part of a plain turn's lead that closes (or opens and closes) reasoning without any."""
     core = end.strip()
     if start.strip() and lead.strip() == start.strip():
         return lead  # opened, and left open: the text after it is content all the same

@@ -22,7 +22,7 @@ _LONGEST = 16  # the text that stands for one character
 
 @asks("replaced", "Which characters are escaped in names and keys?")
 def learn_replaced(prober: Prober, turn: TurnFacts, setup: Setup, tools: Tools) -> Tools:
-    """Not for calls that are JSON: there a name is a string like any other."""
+    """Return the tools with the escapes in names and keys. Calls that are JSON have none: a name is a string there."""
     if tools.format == "json_native":
         return tools
     slots: list[Literal["name", "key"]] = ["name"]

@@ -59,7 +59,7 @@ def _goes_on(text: str, start: str) -> bool:
 
 
 def _after_result(prober: Prober, setup: Setup) -> str:
-    """What a prompt writes after the last tool result; "" where it is not to be seen."""
+    """Return what a prompt writes after the last tool result; "" if it is not to be seen."""
     calls = [sentinel_call(0)]
     messages = [*opening(setup), assistant(setup, calls=calls), *following(setup, calls)]
     rendered = prober.render(messages, setup, generation=True, calls=calls)

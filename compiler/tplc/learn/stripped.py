@@ -14,15 +14,15 @@ from tplc.learn.turn import TurnFacts
 
 
 def learn_stripped(prober: Prober, turn: TurnFacts, base: Setup, found: Candidates, lead: str) -> tuple[str, str]:
-    """(start, end) of reasoning that no render shows; `lead` opens a turn without any."""
+    """Return (start, end) of reasoning that no render shows; `lead` opens a turn without any."""
     start, end = _stripped(prober, turn, base, found)
     end = _as_written(end, lead)
     return (start, end) if end else _from_prompts(turn)
 
 
 def _stripped(prober: Prober, turn: TurnFacts, base: Setup, found: Candidates) -> tuple[str, str]:
-    """Reasoning that the template only strips from old turns: a constant of its own, put between two texts, makes the
-    first vanish.  A text of no meaning, put there for control, does not."""
+    """Return reasoning that the template only strips from old turns: a constant of its own, put between two texts,
+    makes the first vanish. A text of no meaning, put there for control, does not."""
     marks = [
         c for c in found.constants if len(c.strip()) >= 3 and any(not ch.isalnum() and not ch.isspace() for ch in c)
     ]
@@ -40,7 +40,7 @@ def _stripped(prober: Prober, turn: TurnFacts, base: Setup, found: Candidates) -
 
 
 def _as_written(end: str, lead: str) -> str:
-    """The closing marker with the white space that follows it where a turn without reasoning has it."""
+    """Return the closing marker with the white space that follows it where a turn without reasoning has it."""
     core = end.strip()
     if not core or core not in lead:
         return end
@@ -57,8 +57,8 @@ def _kept(prober: Prober, base: Setup, between: str) -> tuple[bool, bool]:
 
 
 def _rewritten(prober: Prober, base: Setup, constant: str) -> str:
-    """What stands between two texts with `constant` between them, when the template writes white space of its own
-    around it: then it knows it as a closing marker."""
+    """Return what is between two texts with `constant` between them, when the template writes white space of its
+    own around it: then it knows it as a closing marker."""
     tail = prober.tail([assistant(base, content=f"{REASONING}{constant}{CONTENT}")], base)
     if isinstance(tail, Refusal) or REASONING not in tail or CONTENT not in tail:
         return ""
@@ -67,8 +67,8 @@ def _rewritten(prober: Prober, base: Setup, constant: str) -> str:
 
 
 def _start_for(prober: Prober, turn: TurnFacts, base: Setup, end: str, found: Candidates) -> str:
-    """The opening that goes with a stripped `end`: what a prompt leaves open, else a constant of the template that
-    vanishes with the text after it, while what stands before it stays."""
+    """Return the opening that goes with a stripped `end`: what a prompt leaves open, else a constant of the template
+    that vanishes with the text after it, while what is before it stays."""
     for prompt in turn.prompts:
         head = prompt.head
         if head.strip() and end.strip() not in head:
@@ -86,7 +86,7 @@ def _start_for(prober: Prober, turn: TurnFacts, base: Setup, end: str, found: Ca
 
 
 def _from_prompts(turn: TurnFacts) -> tuple[str, str]:
-    """Markers seen in generation prompts only: one prompt opens a block that another opens and closes."""
+    """Return markers seen in generation prompts only: one prompt opens a block that another opens and closes."""
     heads = [prompt.head for prompt in turn.prompts if prompt.head.strip()]
     for opened in sorted(heads, key=len):
         for closed in heads:
@@ -109,5 +109,5 @@ def _from_prompts(turn: TurnFacts) -> tuple[str, str]:
 
 
 def _word_of(mark: str) -> str:
-    """The letters of a mark that stands alone; else the whole text."""
+    """Return the letters of a mark that is alone; else the whole text."""
     return "".join(ch for ch in mark if ch.isalnum()) if len(pieces(mark)) == 1 else mark

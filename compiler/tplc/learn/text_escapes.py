@@ -52,7 +52,7 @@ def _in_all_shapes(
 
 
 def _escapes(prober: Prober, setup: Setup, slot: _Slot, turn: Message) -> tuple[Replaced, ...] | None:
-    """None if the text is not in the render."""
+    """Return the escapes in a part; None if the text is not in the render."""
     calls = [probe_call(0)] if turn.get("tool_calls") else []
     tail = prober.tail([turn], setup, calls=calls)
     if isinstance(tail, Refusal) or any(f"zqs{number}x" not in tail for number in range(len(_CHARACTERS) + 1)):

@@ -19,7 +19,7 @@ from tplc.learn.probe import Prober, Setup, after_content, asks
 
 
 def stand_ins(source: str, given: Mapping[str, str]) -> dict[str, str]:
-    """A stand-in for each special token that the template writes out and no one gave."""
+    """Return a stand-in for each special token that the template writes out and no one gave."""
     return {name: stand_in(name) for name in written_tokens(source) if name not in given}
 
 
@@ -46,7 +46,8 @@ def with_token_ends(prober: Prober, base: Setup, ir: TemplateIR, tokens: Mapping
 
 
 def markers(ir: TemplateIR) -> Iterator[tuple[str, str]]:
-    """Every marker by its name in the IR, the smaller before those that hold them; none is only white space."""
+    """Return every marker by its name in the IR, the smaller before those that contain them; none is only white
+    space."""
     tools, turn = ir.tools, ir.turn
     named = [("reasoning.start", ir.reasoning.start), ("reasoning.end", ir.reasoning.end)]
     named += [("content.start", ir.content.start), ("content.end", ir.content.end)]
@@ -64,8 +65,8 @@ def markers(ir: TemplateIR) -> Iterator[tuple[str, str]]:
 
 
 def preserved_tokens(ir: TemplateIR, added: Sequence[str]) -> tuple[str, ...]:
-    """What a detokeniser must not strip from an output: the tokenizer's added tokens that markers hold, where they are
-    known; else all that looks like one."""
+    """Return what a detokeniser must not strip from an output: the tokenizer's added tokens that markers hold, where
+    they are known; else all that looks like one."""
     dialect = ir.tools.dialect
     quotes = [m for string in (dialect.in_object.strings if dialect else ()) for m in (string.open, string.close)]
     texts = [*(marker for path, marker in markers(ir) if path not in ("turn.header", "turn.prompt")), *quotes]

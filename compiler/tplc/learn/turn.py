@@ -31,7 +31,7 @@ class TurnFacts:
     appended: bool
 
     def turn_text(self, tail: str) -> str:
-        """The turn in the tail of an answered conversation: what follows the header."""
+        """Return the turn in the tail of an answered conversation: the text after the header."""
         if self.appended:
             anchor = next((anchor for anchor in self.anchors if tail.startswith(anchor)), "")
             return tail[len(anchor) :] if anchor or not self.anchors else tail[cut_common(tail, self.asked) :]
@@ -50,7 +50,7 @@ class TurnFacts:
         return tail
 
     def with_header_until(self, size: int) -> TurnFacts:
-        """The same turn with a header cut at `size`: the rest is the head of every prompt."""
+        """Return the same turn with a header cut at `size`: the rest is the head of every prompt."""
         rest = self.header[size:]
         header = self.header[:size]
         prompts = tuple(GenerationPrompt(p.context, p.text, rest + p.head) for p in self.prompts)
@@ -58,13 +58,14 @@ class TurnFacts:
 
 
 def cut_common(text: str, other: str) -> int:
-    """Where `text` stops being the same as `other`, drawn back to a cut that reads well."""
+    """Return where `text` stops being the same as `other`, drawn back to a cut that reads well."""
     return cut_left(text, len(common_prefix(text, other)))
 
 
 @asks("turn", TURN)
 def learn_turn(prober: Prober, base: Setup, contexts: Sequence[Setup]) -> TurnFacts:
-    """The prompts, and the header that they share with answered turns; what of it opens a part is for `header`."""
+    """Return the prompts, and the header that they share with answered turns; `header` removes the part that opens a
+    part."""
     asked = prober.tail([], base)
     asked = "" if isinstance(asked, Refusal) else asked
     answered = prober.tail([assistant(base, content=CONTENT)], base)
@@ -98,7 +99,7 @@ _Context = tuple[tuple[str, Json], ...]
 
 
 def _prompts(prober: Prober, setups: Sequence[Setup]) -> dict[_Context, str]:
-    """The generation prompts that are unlike one another, by the context that gives them."""
+    """Return the generation prompts that are unlike one another, by the context that gives them."""
     prompts: dict[_Context, str] = {}
     for setup in setups:
         text = _generation_prompt(prober, setup)
@@ -110,12 +111,12 @@ def _prompts(prober: Prober, setups: Sequence[Setup]) -> dict[_Context, str]:
 def _heads(
     prompts: Mapping[_Context, str], head: Callable[[str], str], header: str = ""
 ) -> tuple[GenerationPrompt, ...]:
-    """The prompts that have the header, each with its head."""
+    """Return the prompts that have the header, each with its head."""
     return tuple(GenerationPrompt(context, text, head(text)) for context, text in prompts.items() if header in text)
 
 
 def _leads(prober: Prober, base: Setup, asked: str, lead: str) -> list[str]:
-    """What stands between the question and the answer: at the end, in the past, and with reasoning."""
+    """Return the texts between the question and the answer: at the end, in the past, and with reasoning."""
     leads = [lead[len(asked) :] if lead.startswith(asked) else lead[cut_common(lead, asked) :]]
     past = prober.tail([assistant(base, content=CONTENT)], replace(base, follow="user"))
     if not isinstance(past, Refusal) and CONTENT in past and past.startswith(asked):
@@ -124,7 +125,7 @@ def _leads(prober: Prober, base: Setup, asked: str, lead: str) -> list[str]:
 
 
 def _reasoning_leads(prober: Prober, base: Setup, asked: str) -> list[str]:
-    """What stands between the question and the reasoning of an answer, under the usual keys."""
+    """Return the texts between the question and the reasoning of an answer, under the usual keys."""
     leads = []
     for key in REASONING_KEYS:
         tail = prober.tail([assistant(base, content=CONTENT, reasoning=(key, REASONING))], base)
@@ -136,14 +137,14 @@ def _reasoning_leads(prober: Prober, base: Setup, asked: str) -> list[str]:
 
 
 def _contentless_lead(prober: Prober, base: Setup, answered: str) -> str:
-    """A template that drops content: the turn opens as its prompt does."""
+    """Return the lead of a turn in a template that drops content: the prompt's."""
     prompt = prober.tail([], base, generation=True)
     return "" if isinstance(prompt, Refusal) else answered[: cut_common(answered, prompt)]
 
 
 def _appended(prober: Prober, base: Setup, contexts: Sequence[Setup], asked: str, lead: str) -> TurnFacts:
-    """The prompt is the same with and without a generation prompt: there is none, or one that is always there.  The
-    turn begins where the answered conversation does; what a prompt holds beyond that is its head."""
+    """Return the turn of a template whose prompt is always there, or never. It begins where the answered conversation
+    does; the rest of a prompt is its head."""
     anchor = asked if lead.startswith(asked) else asked[: cut_common(asked, lead)]
     if asked.strip() and not anchor.strip():
         closed = _closes_question(prober, base, lead)
@@ -181,7 +182,7 @@ def _generation_prompt(prober: Prober, setup: Setup) -> str | None:
 
 
 def _shared_header(prompts: Sequence[str], leads: Sequence[str]) -> str:
-    """The longest text that opens every prompt and every answered turn, cut where it reads well."""
+    """Return the longest text that opens every prompt and every answered turn, cut where it reads well."""
     whole = [text for text in prompts if text]
     # a lead that shares nothing with the prompts (an odd history) has no say
     close = [lead for lead in leads if common_prefix(lead.lstrip(), whole[0].lstrip())]
@@ -192,7 +193,7 @@ def _shared_header(prompts: Sequence[str], leads: Sequence[str]) -> str:
     while cut and cut not in map(len, starts) and any(cut_left(text.lstrip(), cut) != cut for text in starts):
         cut -= 1
     if not shared[:cut].strip():
-        # where the prompts are how answered turns begin, the header stands before them
+        # where the prompts are how answered turns begin, the header is before them
         return "" if any(leads[0].startswith(text) for text in whole) else _overlap(whole[0], leads[0])
     # white space before the header belongs to it when every prompt writes the same
     space = common_suffix(*(text[: len(text) - len(text.lstrip())] for text in starts))
@@ -200,7 +201,8 @@ def _shared_header(prompts: Sequence[str], leads: Sequence[str]) -> str:
 
 
 def _overlap(prompt: str, lead: str) -> str:
-    """The header when the answered turn shows only its end (what stands before was taken for the question's end)."""
+    """Return the header when the answered turn shows only its end (what is before was taken for the question's
+    end)."""
     for size in range(min(len(prompt), len(lead)), 0, -1):
         if prompt.endswith(lead[:size]) and cut_left(lead, size) == size and lead[:size].strip():
             return lead[:size]
@@ -218,22 +220,22 @@ def _own_header(prober: Prober, base: Setup, asked: str, prompt: str, header: st
     if not shared.startswith(asked + header):
         return ""
     own, other = shared[len(asked + header) :], prompt[prompt.index(header) + len(header) :]
-    behind = common_suffix(own, other)
-    behind = own[cut_right(own, len(own) - len(behind)) :]
-    words = own[: len(own) - len(behind)], other[: len(other) - len(behind)]
-    if not behind.strip() or not all(word.strip() and not token_spans(word) for word in words):
+    after = common_suffix(own, other)
+    after = own[cut_right(own, len(own) - len(after)) :]
+    words = own[: len(own) - len(after)], other[: len(other) - len(after)]
+    if not after.strip() or not all(word.strip() and not token_spans(word) for word in words):
         return ""
     return header + own
 
 
 def _opens(prober: Prober, base: Setup, asked: str, header: str) -> bool:
-    """Whether a turn of history opens with this header, no tools being offered."""
+    """Return whether a turn of history opens with this header, no tools being offered."""
     tail = prober.tail([assistant(base, content=CONTENT)], replace(base, tools="none"))
     return not isinstance(tail, Refusal) and tail.startswith(asked + header)
 
 
 def _call_leads(prober: Prober, base: Setup) -> list[str]:
-    """What stands between the question and the name of a call, where calls show at once."""
+    """Return the texts between the question and the name of a call that follows directly."""
     leads = []
     call = sentinel_call(0)
     for tools in ("full", "none"):
@@ -245,7 +247,7 @@ def _call_leads(prober: Prober, base: Setup) -> list[str]:
 
 
 def _shared_well(texts: Sequence[str]) -> str:
-    """What the texts begin with alike, up to where that reads well in all of them."""
+    """Return the common beginning of the texts, up to a readable place."""
     shared = common_prefix(*texts)
     while shared and any(cut_left(text, len(shared)) != len(shared) for text in texts):
         shared = shared[:-1]
@@ -253,6 +255,6 @@ def _shared_well(texts: Sequence[str]) -> str:
 
 
 def user_header(prober: Prober, base: Setup) -> str:
-    """What stands before the first user message; its end is the user's header."""
+    """Return the text before the first user message; its end is the user's header."""
     rendered = prober.render(opening(base), base)
     return "" if isinstance(rendered, Refusal) or USER not in rendered else rendered[: rendered.index(USER)]

@@ -47,7 +47,7 @@ def _written_calls(prober: Prober, setup: Setup) -> bool:
 
 
 def _reasoning_is_written(prober: Prober, setup: Setup) -> Iterator[str]:
-    """For each key under which it is: why it was not learned."""
+    """Yield why reasoning was not learned, for each key under which it is written."""
     # A part of content that a template knows nothing of is printed like any other list, words and all.
     for key in (key for key in REASONING_KEYS if ":" not in key):
         turns = [assistant(setup, content=CONTENT, reasoning=(key, thought)) for thought in _THOUGHTS]
@@ -58,7 +58,7 @@ def _reasoning_is_written(prober: Prober, setup: Setup) -> Iterator[str]:
 
 
 def _depends(prober: Prober, setup: Setup, turns: Sequence[Message]) -> bool:
-    """Are two turns rendered otherwise, and the first always as it was?"""
+    """Return whether two turns are rendered differently, and the first always in the same way."""
 
     def render(asked: Prober, turn: Message) -> str | Refusal:
         return asked.render([*opening(setup), turn], setup, calls=_CALLS)

@@ -29,7 +29,7 @@ _SAMPLES: tuple[tuple[JsonType, Json, str], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Wrappers:
-    """`before` and `after` are what stands around the wrapped value of the only argument, `words` the wrappers."""
+    """`before` and `after` are what is around the wrapped value of the only argument, `words` the wrappers."""
 
     before: str
     after: str
@@ -39,13 +39,13 @@ class Wrappers:
         return next(((word.word, word.close) for word in self.words if word.type == kind), ("", ""))
 
     def without(self, text: str, value: Json) -> str:
-        """A written value without its wrapper."""
+        """Return a written value without its wrapper."""
         wrapper = self.of(json_type(value))
         return _inside(text, wrapper) if _is_around(wrapper, text) else text
 
 
 def learn_wrappers(render: Render, sentinel: str, key: str) -> Wrappers | None:
-    """`sentinel` is a text to write, `key` that of the argument.  None if no wrapper is shown."""
+    """Return the wrappers by type; None if there are none.  `sentinel` is a text to write, `key` the argument's key."""
     string, number = render(sentinel), render(_NUMBER)
     if string is None or number is None or string.count(sentinel) != 1 or number.count(str(_NUMBER)) != 1:
         return None
@@ -84,7 +84,7 @@ class _Inner:
 
 
 def _of_others(inner: _Inner, known: Sequence[Wrapper]) -> Iterator[tuple[JsonType, Wrapper]]:
-    """The wrappers of the other types; those that were found may be `known` by then."""
+    """Yield the wrappers of the other types; those that were found may be `known` by then."""
     true, false, null = (inner.text(value) for value in (True, False, None))
     if true is not None and false is not None:
         own = (true[: _shared_start(true, false)], true[len(true) - _shared_end(true, false) :])
@@ -117,7 +117,7 @@ def _inside(text: str, wrapper: Wrapper) -> str:
 
 
 def _shared_start(one: str, two: str) -> int:
-    """How much the texts begin with alike, up to a place that reads well in both."""
+    """Return how much the texts begin with alike, up to a place that reads well in both."""
     at = len(common_prefix(one, two))
     while not (reads_well(one, at) and reads_well(two, at)):
         at -= 1

@@ -19,7 +19,7 @@ from tplc.ir.spellings import Spelling
 # The fields of a call that is an object with one member: the name, and the arguments as its value.
 NAME_IS_KEY = ((("*",), "arguments"),)
 # Stands in a text for a slot that comes again there: no character of any text.
-AGAIN = "\ufdd0"
+SAME_SLOT = "\ufdd0"
 LINE_END = "\n"
 FENCE = "```"
 WORD_OR_SIGNS = re.compile(r"<[^<>]*>|[\w.:-]+|[^\w\s]")
@@ -43,7 +43,7 @@ class SlotEnd:
     """A slot of a header: the texts that end it (consumed), those that come next (not consumed).
 
     `stops`: white space that ends it as well, "" for none, LINE_END, or WHITE_SPACE, so that it is one word.
-    `bare`: what may come next where the text between is left out; the slot has to be one word then.
+    `bare`: what may come next where the text between is left out; the slot must be one word then.
     """
 
     kind: str
@@ -60,7 +60,7 @@ class Following:
     Texts are without outer white space; between any two of them there may be some.  None stands for a key or a name.
     """
 
-    close: str  # closes the value, where values may hold that as well
+    close: str  # closes the value, where values may contain that as well
     # White space before: any; none, for it is text; as `spaces` says, for more of it is text; only `blank`.
     lead: Literal["free", "text", "written", "blank"]
     blank: str
@@ -79,7 +79,7 @@ class Following:
 
 
 def _words_of(texts: Iterable[str]) -> tuple[str, ...]:
-    """The pieces of texts, the words and the punctuation that they consist of, the longest first."""
+    """Return the pieces of texts, the words and the punctuation that they consist of, the longest first."""
     pieces = [part for text in texts for piece in pieces_of(text) for part in (piece, *parts_of(piece))]
     words = [word for piece in pieces for word in WORD_OR_SIGNS.findall(piece)]
     return tuple(sorted({*pieces, *words} - {""}, key=lambda text: (-len(text), text)))
@@ -114,7 +114,7 @@ class PairForm:
     between: tuple[tuple[str, tuple[str, ...]], ...]
     close: str  # after a value, as it is written
     value_ends: tuple[str, ...]
-    value_close: tuple[str, str] | None  # what stands before and after the key that a value closes with
+    value_close: tuple[str, str] | None  # what is before and after the key that a value closes with
     quoted: bool
     guessed: bool  # no marker of its own ends a raw value: it ends before what may follow
     following: Following
@@ -125,9 +125,9 @@ class PairForm:
     wraps: tuple[TypeWrap, ...] = ()
     # What may follow a value written without the quotes that the template puts around every value.
     bare: Following | None = None
-    # What stands around the key of a pair that begins a line: it ends a raw value whose own closer is missing.
+    # What is around the key of a pair that begins a line: it ends a raw value whose own closer is missing.
     next_pair: tuple[str, str] | None = None
-    # What stands after such a key, if a key with it shows at the start of a line that a pair begins there, without
+    # What is after such a key, if a key with it shows at the start of a line that a pair begins there, without
     # what opens one.
     next_unopened: str = ""
     spaced: bool = False  # after a key's end that white space precedes, white space is no part of a raw value
@@ -141,8 +141,8 @@ class PairForm:
 
     @property
     def key_texts(self) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-        """The texts that stand before a key and after it, in pieces, of which models leave some out; None where a key
-        is not found that way."""
+        """Return the pieces of the texts before a key and after it, of which models leave some out; None if a key isn't
+        found that way."""
         known = self.opens and self.value_close is None and self.slots and self.slots[0].kind == "key"
         if not known or not all(map(is_distinctive, self.opens)):
             return None
@@ -151,13 +151,14 @@ class PairForm:
 
     @property
     def separable_keys(self) -> bool:
-        """Whether pairs begin with their key, and nothing but a colon or `=` separates it from its value."""
+        """Return whether pairs begin with their key, and only a colon or `=` separates it from its value."""
         keys = not self.opens and self.value_close is None and self.slots and self.slots[0].kind == "key"
         return bool(keys) and not "".join(self.slots[0].suffixes).strip(" =:")
 
     @property
-    def opens_at_once(self) -> bool:
-        """What opens a pair comes first, or there are none: other text in place of them is text, and makes no call."""
+    def pairs_have_opener(self) -> bool:
+        """Return whether pairs begin with an opener, so that text that doesn't start with one is not read as arguments,
+        and the call is rejected."""
         return bool(self.opens) and not self.resumes
 
 
@@ -165,8 +166,8 @@ class PairForm:
 class CallShape:
     """A call as it is written, cut at its slots: `opener` (kind text)* `closer`.
 
-    A slot is listed where it comes first; where it comes again, it is AGAIN in the text before another slot, and None
-    in `closer`, a list of texts.
+    A slot is listed where it comes first; where it comes again, it is SAME_SLOT in the text before another slot, and
+    None in `closer`, a list of texts.
     """
 
     opener: str
@@ -217,7 +218,7 @@ class CallForm:
     where: Where
     inner: tuple[str, ...]
     separators: tuple[str, ...]
-    joints: str  # characters that may also separate two calls, before the second opener
+    optional_separators: str  # characters that may also separate two calls, before the second opener
     call_closers: tuple[str, ...]
     section_closers: tuple[str, ...]
     in_reasoning: Where | None = None  # where an opener ends reasoning that is open
@@ -253,65 +254,67 @@ class CallForm:
 
     @property
     def innermost_breaks(self) -> tuple[str, ...]:
-        """Breaks that hold no other: every break contains one of these."""
+        """Breaks that contain no other: every break contains one of these."""
         return tuple(text for text in self.breaks if not any(other != text and other in text for other in self.breaks))
 
     @property
     def distinctive_closers(self) -> tuple[str, ...]:
-        """Closers that an object without a name is text before: they are like nothing in it."""
+        """Return closers before which an object without a name is text: they are like nothing in the object."""
         return tuple(text for text in self.last or self.closers[:1] if is_distinctive(text))
 
     @property
     def turn_closers(self) -> tuple[str, ...]:
-        """Closers that end the turn, where one call is all of it."""
+        """Return the closers that end the turn, if one call is all of it."""
         return tuple(text for text in self.last if is_distinctive(text)) if self.ends_turn else ()
 
     @property
     def header_texts(self) -> tuple[str, ...]:
-        """The texts that a call's header consists of, and the pieces of them: each may be missing, or come twice."""
+        """Return the texts of which a call's header consists, and their pieces: each may be missing, or come twice."""
         texts = [
             self.shape.opener,
             *(text for kind, text in self.shape.slots if kind != "arguments"),
             self.shape.id_prefix,
         ]
         texts += [text for slot in self.header for text in slot.suffixes]
-        return _words_of(part for text in texts for part in text.split(AGAIN))
+        return _words_of(part for text in texts for part in text.split(SAME_SLOT))
 
     @property
     def header_pattern(self) -> str:
-        """What headers consist of, which may be missing or come twice."""
+        """Return the pattern of one part of a header; parts may be missing, or come twice."""
         texts = "|".join(map(re.escape, self.header_texts))
         return rf"""(?:{texts}|[^\S\n]*[\n:.,/'"`]|[0-9]+|\w{{1,32}}\s?=(?=\s?["']))"""
 
     @property
     def truncatable(self) -> tuple[str, ...]:
-        """Openers whose beginning, at the output's end, is no text: a fence that the template does not write is."""
+        """Return openers whose beginning, at the output's end, isn't text. A fence that the template doesn't write is
+        text."""
         fence = any(FENCE in text for text in self.openers[:1])
         return tuple(text for text in self.openers if fence or not text.lstrip().startswith(FENCE))
 
     @property
     def left_over(self) -> tuple[str, ...]:
-        """Openers that say by themselves that they are one, which models write in the place of a closer."""
+        """Return distinctive openers that models write in the place of a closer."""
         return tuple(text for text in (*self.section_starts[:1], *self.starts[:1]) if is_distinctive(text))
 
     @property
-    def behind(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        """What counts after a call, where more of them may come, by kind; a closer that opens the next is both."""
-        joined = [f"{sign}\n{text}" for sign in self.joints for text in self.inner]
+    def after_call_markers(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """Return the markers that count after a call, by kind. A closer that also opens the next call is both."""
+        joined = [f"{sign}\n{text}" for sign in self.optional_separators for text in self.inner]
         return (
             ("tail", (self.tail[0],) if self.tail is not None else ()),
             ("call", (*self.inner, *self.openers, *self.short, *joined)),
             ("separator", self.separators),
-            ("section", self.section_ends if self.unmarked else ()),
+            ("section", self.section_ends if self.calls_are_juxtaposed else ()),
             ("closed", self.last),
             ("close", self.closers),
         )
 
     @property
     def longer_than_closers(self) -> tuple[str, ...]:
-        """Of those the ones that begin with a whole closer: as much of one as the output has is no text."""
+        """Return those of the markers after a call that begin with a whole closer: their truncated beginning is not
+        text."""
         pieces = {"".join(text.split()) for text in self.closers} - {""}
-        spelled = {text.strip(): "".join(text.split()) for _, texts in self.behind for text in texts}
+        spelled = {text.strip(): "".join(text.split()) for _, texts in self.after_call_markers for text in texts}
         return tuple(text for text, whole in spelled.items() if any(_is_longer(whole, piece) for piece in pieces))
 
     @property
@@ -319,12 +322,12 @@ class CallForm:
         return self.section_starts[0]
 
     def path_of(self, role: str) -> tuple[str, ...]:
-        """The keys that lead to a slot in a call that is an object; none where it has none."""
+        """Return the keys that lead to a slot in a call that is an object; empty if it has none."""
         return next((path for path, slot in self.fields if slot == role), ())
 
     @property
     def is_object(self) -> bool:
-        """Whether a call is one object with no slot before it, between the shape's opener and its closer."""
+        """Return whether a call is one object with no slot before it, between the shape's opener and its closer."""
         return bool(self.fields) and not self.header
 
     @property
@@ -337,7 +340,7 @@ class CallForm:
         return self.fields == NAME_IS_KEY
 
     @property
-    def faint(self) -> bool:
+    def opener_is_one_character(self) -> bool:
         """Return whether a single character opens a call and also occurs in prose, so that only a name after it makes
         it one."""
         return any(len(text.strip()) == 1 for text in self.openers)
@@ -350,11 +353,11 @@ class CallForm:
     @property
     def only_tools(self) -> bool:
         """Return whether calls look like text, so that only the name of a tool makes one."""
-        return self.at_lines or self.faint
+        return self.at_lines or self.opener_is_one_character
 
     @property
-    def unmarked(self) -> bool:
-        """Nothing but white space shows that another call follows."""
+    def calls_are_juxtaposed(self) -> bool:
+        """Return whether only white space shows that another call follows."""
         return not (self.fields or self.inner or self.separators)
 
     @property
@@ -382,10 +385,10 @@ class TextEscapes:
 
 @dataclass(frozen=True, slots=True)
 class Acceptor:
-    """`reasoning_ends` without `reasoning_starts`: reasoning is what stands before its end, and nothing opens it.
+    """`reasoning_ends` without `reasoning_starts`: reasoning is what is before its end, and nothing opens it.
 
     `heads` are what prompts may hold of the turn, the default first; one that is an end is none of it.
-    `in_messages`: the template writes a turn as several messages, each with its end, so that a further one goes on.
+    `in_messages`: the template writes a turn as several messages, each with its end, so that a further one continues.
     """
 
     anchors: tuple[str, ...]
@@ -398,7 +401,7 @@ class Acceptor:
     content_space: str  # white space that the template writes before the content
     content_starts: tuple[Marker, ...]
     content_ends: tuple[str, ...]
-    strays: tuple[Marker, ...]  # closers of reasoning that are dropped though none is open
+    ignorable_closers: tuple[Marker, ...]  # closers of reasoning that are dropped though none is open
     calls: CallForm | None
     in_messages: bool
     tolerances: frozenset[str]  # the general ones that are in force
@@ -418,7 +421,7 @@ class Acceptor:
 
     @property
     def repeated_reasoning(self) -> tuple[str, ...]:
-        """What opens reasoning, where it has just been opened: dropped."""
+        """Return the openers of reasoning that are dropped directly after an opener of reasoning."""
         known = "repeated_markers" in self.tolerances and self.reasoning_ends
         return tuple(start.text for start in self.reasoning_starts if known and is_distinctive(start.text))
 
@@ -429,7 +432,7 @@ class Acceptor:
         return self.calls.left_over if self.calls is not None and known else ()
 
     @property
-    def headers_alike(self) -> bool:
+    def name_opens_message(self) -> bool:
         """Return whether the text that ends a call's name may open a message as well; it doesn't after a call that is
         kept."""
         ends = [text.strip() for slot in self.calls.header for text in slot.suffixes] if self.calls else []
@@ -437,10 +440,10 @@ class Acceptor:
         return not set(ends).isdisjoint(opens)
 
     @property
-    def content_signs(self) -> tuple[str, ...]:
-        """Of the ends of content those that people write as well: they count before what follows content only."""
+    def weak_content_ends(self) -> tuple[str, ...]:
+        """Return the ends of content that people also write: they count only before text that may follow content."""
         return tuple(text for text in self.content_ends if ends_in_text(text))
 
     @property
-    def content_marks(self) -> tuple[str, ...]:
+    def distinctive_content_ends(self) -> tuple[str, ...]:
         return tuple(text for text in self.content_ends if not ends_in_text(text))

@@ -1,4 +1,4 @@
-r"""Calls that are one object: where it stands in the layout, and which of its members are the call's slots.
+r"""Calls that are one object: where it is in the layout, and which of its members are the call's slots.
 
 "<call>" {"name": NAME, "arguments": ARGUMENTS} "</call>"
 →  before "<call>", fields ("name",) and ("arguments",), after "</call>"
@@ -32,7 +32,7 @@ WRAPPER = "function"  # and what they put both into
 
 @dataclass(frozen=True, slots=True)
 class CallObject:
-    """`before`: what stands before the object's opening, slots among it or not."""
+    """`before`: what is before the object's opening, slots among it or not."""
 
     before: Layout
     opened: str
@@ -41,7 +41,8 @@ class CallObject:
 
 
 def object_of(tools: Tools) -> CallObject | None:
-    """The object that a call is; None where it is none.  Not for layouts that say name and arguments in a row."""
+    """Return the object that makes up a call; None if the call isn't one, or if name and arguments are written in a
+    row."""
     opened = opening_of(tools)
     if tools.json is not None:
         return CallObject((Text(tools.json.prefix),), opened, _declared_fields(tools), tools.json.suffix)
@@ -52,7 +53,7 @@ def object_of(tools: Tools) -> CallObject | None:
 
 
 def opening_of(tools: Tools) -> str:
-    """What opens an object of the dialect."""
+    """Return the text that opens an object of the dialect."""
     return (tools.dialect.in_object.object_open.strip() if tools.dialect else "") or "{"
 
 
@@ -70,12 +71,12 @@ def _declared_fields(tools: Tools) -> Fields:
 
 
 def other_names(path: Path) -> list[Path]:
-    """Where models write a call's arguments as well."""
+    """Return other paths at which models write a call's arguments."""
     return [(*path[:-1], name) for name in (*ARGUMENTS, *OTHER_ARGUMENTS) if path and name != path[-1]]
 
 
 def wrapped_fields(fields: Fields) -> Fields:
-    """Where models write what a template has at the top: as APIs do, in the member "function"."""
+    """Return the paths of a call whose members are inside the member "function", as APIs have them."""
     roles = {path[0]: role for path, role in fields if len(path) == 1}
     if (
         roles.get("name") != "name"
@@ -87,7 +88,7 @@ def wrapped_fields(fields: Fields) -> Fields:
 
 
 def _object_in(tools: Tools, opened: str) -> CallObject | None:
-    """The first object of the dialect in the call's text; None where it does not hold name and arguments."""
+    """Return the first object of the dialect in the call's text; None if it doesn't contain name and arguments."""
     assert tools.dialect is not None
     written, names = _written(merged(tools.call), tools.dialect.in_object)
     facts = spelling_of(tools.dialect.in_object, also_python=True)
@@ -105,7 +106,7 @@ def _object_in(tools: Tools, opened: str) -> CallObject | None:
 
 
 def _written(layout: Sequence[Text | Slot], style: ValueStyle) -> tuple[str, Mapping[str, SlotKind]]:
-    """The layout as one text, with a name of its own for each slot."""
+    """Return the layout as one text, with a name of its own for each slot."""
     names = {f"{_MARK}{kind}{_MARK}": kind for kind in get_args(SlotKind)}
     open_close = (style.strings[0].open, style.strings[0].close) if style.strings else ("", "")
     quoted = {"arguments": f"{_MARK}arguments{_MARK}".join(open_close)}

@@ -14,7 +14,7 @@ from tplc.lower.acceptor import CallForm, CallShape, Where
 from tplc.lower.call_objects import CallObject, object_head, object_of, opening_of, wrapped_fields
 from tplc.lower.closers import breaks_of, closers_of, empty_calls, last_of, with_space
 from tplc.lower.layouts import merged, not_blank, space_after_reasoning, text_at, unique
-from tplc.lower.openers import Openers, is_telling, openers_of, spaced, starts_of
+from tplc.lower.openers import Openers, is_unambiguous_opener, openers_of, spaced, starts_of
 from tplc.lower.pairs import pairs_of
 from tplc.lower.shapes import object_shape, shape_of, with_id
 from tplc.lower.slots import (
@@ -31,14 +31,14 @@ from tplc.lower.whole_call import whole_call_of
 from tplc.lower.written import WrittenCalls, written_calls
 
 # Models write these between calls of any template.
-_JOINTS = ",;"
+_OPTIONAL_SEPARATORS = ",;"
 
 
 def calls_of(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
     called = object_of(ir.tools)
     form = _header_calls(ir, tolerated) if called is None else _object_calls(ir, called, tolerated)
     # Where the template writes content, and the calls in the same line, lines say nothing.
-    in_line = ir.content.with_calls == "before" or any(map(is_telling, form.openers))
+    in_line = ir.content.with_calls == "before" or any(map(is_unambiguous_opener, form.openers))
     in_line = in_line and not any("\n" in _lead(text) for text in form.openers)
     after_reasoning = space_after_reasoning(ir, {"reasoning", "calls"})
     sought = form.plain or (form.where == "line start" and in_line)
@@ -86,7 +86,7 @@ def _object_calls(ir: TemplateIR, called: CallObject, tolerated: Tolerated) -> C
 
 
 def _header_calls(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
-    """A call whose name, and perhaps more, comes before its arguments."""
+    """Lower a call whose name, and perhaps more, comes before its arguments."""
     tools, layout = ir.tools, merged(ir.tools.call)
     at = layout.index(Slot("arguments"))
     shape = with_id(shape_of(layout), tools.call_id.layout)
@@ -116,7 +116,7 @@ def _header_calls(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
 
 
 def _calls(tools: Tools, shape: CallShape, first: str, tolerated: Tolerated) -> CallForm:
-    """What all calls have; `first`: what comes after the opener in any case."""
+    """Return the common part of all calls.  `first`: the text that always follows the opener."""
     section = tolerated.usual("tools.section_start")
     sections = unique([*tolerated.forms["tools.section_start"], *spaced(section, tolerated.texts(section))])
     starts = starts_of(shape.opener, first, tolerated)
@@ -125,7 +125,7 @@ def _calls(tools: Tools, shape: CallShape, first: str, tolerated: Tolerated) -> 
     separators = not_blank(tolerated.texts(tools.separator))
     # A closer of a call without arguments is none of them.
     own = (*separators, *closing_of_bare(tools))
-    signs = [sign for sign in _JOINTS if not any(text.strip() == sign for text in own)]
+    signs = [sign for sign in _OPTIONAL_SEPARATORS if not any(text.strip() == sign for text in own)]
     return CallForm(
         slot_order=written_calls(tools).slot_order,
         last_text=written_calls(tools).last_text,
@@ -139,7 +139,7 @@ def _calls(tools: Tools, shape: CallShape, first: str, tolerated: Tolerated) -> 
         in_reasoning=_in_reasoning(openers, tolerated),
         inner=openers.inside,
         separators=separators,
-        joints="".join(signs) if openers.inside and "omitted_openers" in tolerated.kinds else "",
+        optional_separators="".join(signs) if openers.inside and "omitted_openers" in tolerated.kinds else "",
         call_closers=(),
         section_closers=closers_of([tolerated.usual("tools.section_end")], tolerated),
         styles=spellings_of(
@@ -165,6 +165,10 @@ def _usual_next(form: CallForm, written: WrittenCalls) -> tuple[str, ...]:
 
 def _in_reasoning(openers: Openers, tolerated: Tolerated) -> Where | None:
     """Calls that count at a line start only could be reasoning, unless an opener begins a line and is no word."""
-    lines = [text for text in openers.outside if "\n" in _lead(text) and is_telling(text) and only_punctuation(text)]
+    lines = [
+        text
+        for text in openers.outside
+        if "\n" in _lead(text) and is_unambiguous_opener(text) and only_punctuation(text)
+    ]
     ends = (openers.where == "anywhere" or lines) and "call_ends_reasoning" in tolerated.kinds
     return "line start" if ends else None

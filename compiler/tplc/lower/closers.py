@@ -33,12 +33,12 @@ def closers_of(texts: Sequence[str], tolerated: Tolerated) -> tuple[str, ...]:
 
 
 def with_space(texts: Sequence[str], space: str) -> tuple[str, ...]:
-    """White space after the calls is the last closer's; otherwise nothing would show where it ends."""
+    """Add white space after the calls to the last closer; otherwise nothing would show where that space ends."""
     return (*texts[:-1], "".join(texts[-1:]) + space)
 
 
 def empty_calls(section: tuple[str, str], call: tuple[str, str]) -> tuple[str, ...]:
-    """What opens calls and closes them, with nothing between: whole, and the outer pieces where these pair up.
+    """Return openers of calls directly followed by their closers: whole ones, and pairs of outer pieces.
 
     "<calls>" "</calls>", "<call>" "</call>"  →  "<calls>\\n</calls>", "<call>\\n</call>", …
     """
@@ -54,7 +54,7 @@ def empty_calls(section: tuple[str, str], call: tuple[str, str]) -> tuple[str, .
 
 
 def breaks_of(texts: Sequence[str]) -> tuple[str, ...]:
-    """The markers that are like nothing in a name or a value; of those that begin alike, the shortest."""
+    """Return the markers that are like nothing in a name or a value; of those that begin alike, the shortest."""
     distinctive = unique(text.strip() for text in texts if is_distinctive(text) and not could_be_prose(text))
     return tuple(
         text for text in distinctive if not any(text != other and text.startswith(other) for other in distinctive)
@@ -64,7 +64,7 @@ def breaks_of(texts: Sequence[str]) -> tuple[str, ...]:
 def last_of(
     closers: Sequence[str], texts: Sequence[str], section_end: str, ends: Sequence[str], tolerated: Tolerated
 ) -> tuple[str, ...]:
-    """Of a call's closers those after which nothing of it is missing; none where it has none of its own.
+    """Return the closers of a call after which none of its closers is missing; empty if it has no closer of its own.
 
     Nor where its last one ends the turn as well, for what ends the turn is often cut off.
     """
@@ -72,6 +72,6 @@ def last_of(
     if not last or any(end.strip() == last for end in ends):
         return ()
     own = {piece for text in texts for piece in pieces_of(text)}
-    behind = {text.strip() for text in (section_end, *pieces_of(section_end))} - own
+    after = {text.strip() for text in (section_end, *pieces_of(section_end))} - own
     lasts = tuple(text.strip() for text in tolerated.texts(last))
-    return tuple(text for text in closers if text.strip().endswith(lasts) or text.strip() in behind)
+    return tuple(text for text in closers if text.strip().endswith(lasts) or text.strip() in after)

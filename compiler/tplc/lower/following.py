@@ -21,7 +21,7 @@ from tplc.lower.values import LONGEST_FOLLOW
 
 @dataclass(frozen=True, slots=True)
 class ValueContext:
-    """What stands around a value: the texts that close it, open the next pair, close the call, end the turn."""
+    """What is around a value: the texts that close it, open the next pair, close the call, end the turn."""
 
     tools: Tools
     pairs: PairArguments
@@ -41,7 +41,8 @@ class ValueContext:
 
     @property
     def blank(self) -> str:
-        """The white space that alone ends a value, also before the closer; "" where there is more, or none."""
+        """Return the white space that alone ends a value, also before the closer; "" if there is more than that, or
+        none."""
         before = self.before_pair
         if self.spaces[1] == "" and self.closer.strip() and "\n" not in before:
             return ""
@@ -51,20 +52,20 @@ class ValueContext:
 
     @property
     def lead(self) -> Literal["free", "text", "written"]:
-        """Which white space before the end of a value is not the value's."""
+        """Return which white space before the end of a value is not part of the value."""
         if self.close.strip():
             return "free"
         return "written" if any(self.spaces) else "text"
 
     @property
     def spaces(self) -> tuple[str, str]:
-        """The white space that the template writes before a further pair, and before what closes the call."""
+        """Return the white space that the template writes before a further pair, and before what closes the call."""
         pair, closer = (text[: len(text) - len(text.lstrip())] for text in (self.before_pair, self.closer))
         return pair, closer
 
 
 def following_of(context: ValueContext, *, guessed: bool) -> Following:
-    """`guessed`: values are raw, and nothing but this ends them."""
+    """Return the texts that may follow a value.  `guessed`: values are raw, and only these texts end them."""
     tools, pairs, blank = context.tools, context.pairs, context.blank if guessed else ""
     before = not_blank([pairs.separator.strip(), context.opened.strip()])
     # Values hold such words as well: they end the turn only after the white space that the template writes.
@@ -86,7 +87,7 @@ def following_of(context: ValueContext, *, guessed: bool) -> Following:
         closes=is_distinctive(context.closer),
         after=after,
         next_call=next_call,
-        next_empty=_behind_a_name(next_call, tools, after),
+        next_empty=_after_a_name(next_call, tools, after),
         turn_ends=turn_ends,
         section_end=tools.section_end.strip(),
         starts="".join(sorted({text.strip()[0] for text in starts if text.strip()} | set(blank) | _leads(turn_ends))),
@@ -114,7 +115,7 @@ def _call_start(tools: Tools, opened: str) -> tuple[str | None, ...]:
     return (*not_blank([first]), None, suffix) if suffix else shown
 
 
-def _behind_a_name(next_call: Sequence[str | None], tools: Tools, after: Sequence[str]) -> tuple[str, ...]:
+def _after_a_name(next_call: Sequence[str | None], tools: Tools, after: Sequence[str]) -> tuple[str, ...]:
     """Return what follows a further call's name directly if it has no arguments."""
     layout = merged(tools.call)
     at = layout.index(Slot("name"))
@@ -131,7 +132,7 @@ def pattern_of(
     names: tuple[str, str] = (KEY, KEY),
     quote: Callable[[str], str] = re.escape,
 ) -> str:
-    """The regular expression; `over`: also where the output ends.
+    """Return the regular expression of these texts.  `over`: also match the end of the output.
 
     `quote` spells texts, `key` matches a key, `names` the name of a further call, with arguments and without.
     """
@@ -144,8 +145,8 @@ def pattern_of(
     after = [quote(text) for text in following.after]
     after += [spelled(following.next_call, names[0])] if following.next_call else []
     if following.next_empty:
-        behind = "|".join([*map(quote, following.next_empty), *([r"\Z"] if over else [])])
-        after.append(f"{spelled(following.next_call[:-1], names[1])}{SPACE}(?:{behind})")
+        after_name = "|".join([*map(quote, following.next_empty), *([r"\Z"] if over else [])])
+        after.append(f"{spelled(following.next_call[:-1], names[1])}{SPACE}(?:{after_name})")
     pair = spelled(following.pair, rf"(?<=[^\S\n]){key}" if following.indented else key)
     choices = []
     if after:
@@ -166,7 +167,7 @@ def pattern_of(
 
 
 def after_quoted(following: Following, *, over: bool, quote: Callable[[str], str] = re.escape) -> str:
-    """The same for values that are quoted, or end as numbers do: what closes their pair comes first."""
+    """Return the same for values that are quoted or end like numbers: the text that closes their pair comes first."""
     rest = pattern_of(following, over=over, quote=quote)
     if following.lead != "blank" and following.closer and following.pair[:1] in ((",",), (";",)):
         # Models write a separator after the last pair as well.
@@ -178,7 +179,8 @@ def after_quoted(following: Following, *, over: bool, quote: Callable[[str], str
 
 
 def closes_call(following: Following, *, begun: bool, quote: Callable[[str], str] = re.escape) -> str:
-    """What closes a call and is followed by the end of the turn or by a further call; `begun`: what may become that."""
+    """Return the pattern of a call's closer before the end of the turn or a further call; with `begun`, of its possible
+    beginning."""
     first, *rest = [quote(piece) for piece in following.closer]
     if begun:
         tree = ""
@@ -196,12 +198,12 @@ def closes_call(following: Following, *, begun: bool, quote: Callable[[str], str
 
 
 def _blank(following: Following, quote: Callable[[str], str]) -> str:
-    """As much white space as the template writes, no more."""
+    """Return the pattern of exactly the white space that the template writes."""
     return r"\n" + INDENT if following.blank == "\n" else quote(following.blank)
 
 
 def _at_once(following: Following, quote: Callable[[str], str]) -> str:
-    """What ends the turn may follow a value at once, and also the call's closer before it."""
+    """Return the pattern of an end of the turn directly after a value, also with the call's closer before it."""
     last = "|".join([*map(quote, following.turn_ends), r"\Z"])
     if not following.closes:
         return last
@@ -209,7 +211,7 @@ def _at_once(following: Following, quote: Callable[[str], str]) -> str:
 
 
 def start_of(following: Following) -> str:
-    """The regular expression of what may turn out to be followed so, at the end of what has come."""
+    """Return the pattern of text at the end of the input that may become such a text."""
     space = SPACE if following.lead != "blank" else ""
     # Where a key comes directly after a value, any character may begin it.
     first = f"[{re.escape(following.starts)}]" if following.starts else "."

@@ -16,7 +16,7 @@ from itertools import permutations, product
 
 from tplc.ir.markers import common_suffix, could_be_prose, is_distinctive
 from tplc.ir.nodes import Slot, TemplateIR
-from tplc.lower.layouts import as_wide, merged, text_at, unique
+from tplc.lower.layouts import merged, text_at, unique, with_outer_space_of
 
 # With the word; each more would multiply the orders.
 _MOST_PARTS = 3
@@ -26,7 +26,7 @@ _TAG_AND_WORD = re.compile(r"(.*?[^\w-])([\w-]+)", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class HeaderParts:
-    """`tag` stands before the word that says what a message is, "" where that kind has none; `recipient` before the
+    """`tag` is before the word that says what a message is, "" where that kind has none; `recipient` before the
     name of who is called; `more`: what else the header of a call holds; `body` ends headers.
 
     `opener` and `after_name` are the texts before a call's name and after it, as the template writes them.
@@ -43,8 +43,8 @@ class HeaderParts:
     after_name: str
 
     def variants(self, declared: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
-        """How else what opens a call or a message may be written, by how it usually is, without outer white space;
-        `declared`: the same of parts."""
+        """Return other headers that open a call or a message, by the usual header without outer white space.
+        `declared`: the variants of parts."""
         more = self._more(declared)
         before = [parts for parts in self._orders(more) if parts or not could_be_prose(self.recipient)]
         found = {self.opener: [_joined(*parts, self.recipient) for parts in before]}
@@ -56,11 +56,13 @@ class HeaderParts:
         return {marker.strip(): unique(texts) for marker, texts in found.items()}
 
     def name_ends(self, declared: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
-        """How else the text after the name may be written."""
+        """Return other texts after the name."""
         return unique(_joined(*parts, self.body) for parts in self._orders(self._more(declared)))
 
     def _more(self, declared: Mapping[str, tuple[str, ...]]) -> list[tuple[str, ...]]:
-        return [(part, *(as_wide(part, text) for text in declared.get(part.strip(), ()))) for part in self.more]
+        return [
+            (part, *(with_outer_space_of(part, text) for text in declared.get(part.strip(), ()))) for part in self.more
+        ]
 
     def _orders(self, more: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
         """Return the sequences of parts that may come before a recipient, or after a name."""
@@ -69,21 +71,21 @@ class HeaderParts:
 
     @property
     def like_words(self) -> bool:
-        """Whether a recipient that opens a call, as the template never writes it, stands in text as well (`for=`): what
-        ends the header has to come then."""
+        """Return whether a recipient that opens a call in a form that the template never writes also occurs in text
+        (`for=`); then the header's end must follow."""
         return self.recipient != self.opener and self.recipient.strip()[0].isalnum()
 
     def _tagged(self, *words: str) -> tuple[str, ...]:
         return unique(self.tag + word for word in words if word)
 
     def _messages(self, words: tuple[str, ...], more: Sequence[tuple[str, ...]]) -> list[str]:
-        """Headers of messages that call nobody."""
+        """Return headers of messages without a recipient."""
         orders = [parts for parts in _orders(words, more) if _opens(parts) and not set(words).isdisjoint(parts)]
         return [_joined(*parts, self.body) for parts in orders]
 
 
 def header_parts(ir: TemplateIR) -> HeaderParts | None:
-    """The parts that the headers of a format consist of; None where they are no set of parts."""
+    """Return the parts of which the headers of a format consist; None if they are not a set of parts."""
     layout = merged(ir.tools.call)
     at = layout.index(Slot("arguments")) if Slot("arguments") in layout else 0
     opener, after_name = text_at(layout, 0), text_at(layout, at - 1)
@@ -97,11 +99,11 @@ def header_parts(ir: TemplateIR) -> HeaderParts | None:
     if not (body and is_distinctive(tag)) or could_be_prose(tag):
         return None
     before, call, rest = _around(opener, tag)
-    behind, word, last = _around(after_name.rstrip().removesuffix(body), tag)
+    after, word, last = _around(after_name.rstrip().removesuffix(body), tag)
     recipient = rest if call else opener
-    more = tuple(part for part in (behind, last) if part.strip())
+    more = tuple(part for part in (after, last) if part.strip())
     known = not (call and word) and not (call and before.strip()) and is_distinctive(recipient)
-    if not known or tag in behind + last + recipient or len(more) >= _MOST_PARTS:
+    if not known or tag in after + last + recipient or len(more) >= _MOST_PARTS:
         return None
     reasoning, content = ("" if found is None else found[2] for found in words)
     return HeaderParts(tag, reasoning, content, call or word, recipient, more, body, opener, after_name)
@@ -121,13 +123,13 @@ def _shared_end(text: str, others: Sequence[str]) -> str:
 def _around(text: str, tag: str) -> tuple[str, str, str]:
     """Split a text into what is before the tag and its word, the word, and what is after it; without a tag, all is
     before."""
-    before, found, behind = text.partition(tag)
-    word = _WORD.match(behind) if found else None
-    return (before, word[0], behind[word.end() :]) if word is not None else (text, "", "")
+    before, found, after = text.partition(tag)
+    word = _WORD.match(after) if found else None
+    return (before, word[0], after[word.end() :]) if word is not None else (text, "", "")
 
 
 def _orders(words: tuple[str, ...], more: Sequence[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
-    """Each choice of parts in each order: of a part there may be several spellings, of which one is taken."""
+    """Yield each choice of parts in each order; of a part with several spellings, one is taken."""
     groups = [words, *more] if words else [*more]
     for count in range(len(groups) + 1):
         for chosen in permutations(groups, count):
@@ -140,7 +142,7 @@ def _opens(parts: tuple[str, ...]) -> bool:
 
 
 def _joined(*parts: str) -> str:
-    """Parts in a row; no two words become one."""
+    """Return parts in a row, separated if two words would become one."""
     text = ""
     for part in parts:
         text += " " * (text[-1:].isalnum() and part[:1].isalnum()) + part

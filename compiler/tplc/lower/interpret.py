@@ -16,8 +16,8 @@ from tplc.lower.acceptor import Acceptor
 from tplc.lower.interpret_calls import InterpretedCall, NotAsWritten, read_call, read_slots
 from tplc.lower.lexemes import Lexeme, Lexemes, lexemes_of
 from tplc.lower.states import Action, Branch, StateName, Transition, TurnState, is_unopened, starts_with_closer, states
+from tplc_runtime.escapes import Escapes
 from tplc_runtime.pattern import LEAST_CUT
-from tplc_runtime.signs import Signs
 from tplc_runtime.turn import ENDS_IN_CALL, ENDS_IN_REASONING, MOST_ENDS, REASONING_TWICE, SPELLING, TEXT_AFTER_TURN
 
 
@@ -36,7 +36,7 @@ class Interpretation:
     """`escapes` are the texts that stand for characters, by kind of text; `run` is the kind of the last text, and where
     the text of that kind begins in which they are still to be decoded."""
 
-    escapes: dict[str, Signs] = field(default_factory=dict)
+    escapes: dict[str, Escapes] = field(default_factory=dict)
     run: tuple[str, int] = ("", 0)
     content: str = ""
     reasoning_content: str = ""
@@ -68,10 +68,10 @@ class Interpretation:
         kind, start = self.run
         if kind in self.escapes:
             text = getattr(self, kind)
-            setattr(self, kind, text[:start] + self.escapes[kind].plain(text[start:]))
+            setattr(self, kind, text[:start] + self.escapes[kind].unescape(text[start:]))
         self.run = ("", 0)
 
-    def is_silent(self) -> bool:
+    def is_empty(self) -> bool:
         return not (self.content or self.reasoning_content or self.trailing or self.pending or self.calls)
 
 
@@ -88,10 +88,10 @@ class _Interpreter:
         self.acceptor, self.options, self.parse_reasoning = acceptor, options, options["parse_reasoning"]
         self.head = acceptor.heads[0]
         self.text, self.pos = self.head + output, 0
-        self.reading = Interpretation({each.kind: Signs(dict(each.signs)) for each in acceptor.escapes})
+        self.reading = Interpretation({each.kind: Escapes(dict(each.signs)) for each in acceptor.escapes})
         self.states = {state.name: state for state in states(acceptor)}
         self.space = acceptor.content_space  # white space of the template that may still come
-        self.is_fresh = True  # nothing but white space has come in this part
+        self.only_space_so_far = True  # nothing but white space has come in this part
         self.at_line_start = True
         self.in_reasoning = self.after_kept_call = False
         self.is_unclosed = False  # the last closer of the last call has not come
@@ -130,7 +130,7 @@ class _Interpreter:
         else:
             if name == "reasoning" and self._drop_repeated(state):
                 return name
-            first = self._first_of_content() if self.is_fresh and name in ("content", "pending") else None
+            first = self._first_of_content() if self.only_space_so_far and name in ("content", "pending") else None
             found = first or self._find(state)
             text = state.text if self.parse_reasoning or name != "reasoning" else "content"
             self._emit_before(found, text)
@@ -145,7 +145,7 @@ class _Interpreter:
         if self._is_name_end(found):
             self._keep(found, state.text or "content")
             return state.name
-        if transition.note and not (transition.only_after_text and self.is_fresh):
+        if transition.note and not (transition.only_after_text and self.only_space_so_far):
             self._note(*transition.note)
         if state.name == "after_call" and not transition.actions:
             self.is_unclosed = False  # only the end of the output, or text, shows that something is missing
@@ -204,7 +204,7 @@ class _Interpreter:
         self.reading.decode()
         self.reading.calls.append(call)
         self.pos, self.space = call.end, ""
-        self.is_fresh = self.at_line_start = True
+        self.only_space_so_far = self.at_line_start = True
         self.is_unclosed, self.calls_are_closed, self.in_reasoning = calls.is_closed, False, False
         return "after_call"
 
@@ -243,7 +243,7 @@ class _Interpreter:
         return "content" if transition.next == "call" else transition.next
 
     def _goes_on_after_the_turn(self) -> bool:
-        """Whether a call, or another message with one, follows the end of the turn."""
+        """Return whether a call, or another message with one, follows the end of the turn."""
         state = self.states.get("over")
         return state is not None and self.options["parse_tool_calls"] and self._next(state) is not None
 
@@ -257,13 +257,13 @@ class _Interpreter:
         return Found(lexeme, lexeme.kind, match.start(), match.end())
 
     def _next(self, state: TurnState) -> Found | None:
-        """The lexeme that comes next, apart from white space."""
+        """Return the lexeme that comes next, apart from white space."""
         start = len(self.text) - len(self.text[self.pos :].lstrip())
         found = self._matches(state, start)
         return found if found is not None and found.start == start else None
 
     def _first_of_content(self) -> Found | None:
-        """What opens reasoning or content before any text only."""
+        """Return an opener that counts only before any text of reasoning or content."""
         state = self.states.get("before_content")
         found = self._next(state) if state is not None else None
         starts = (("reasoning", self.acceptor.reasoning_starts), ("content", self.acceptor.content_starts))
@@ -272,7 +272,7 @@ class _Interpreter:
 
     def _drop_repeated(self, state: TurnState) -> bool:
         """Drop what opens reasoning again; what its closer follows is all that the reasoning holds."""
-        if not (self.is_fresh and self.parse_reasoning):
+        if not (self.only_space_so_far and self.parse_reasoning):
             return False
         again = self._at(lexemes_of([("reasoning", self.acceptor.repeated_reasoning)]), self._next_char(self.pos))
         after = None if again is None else self._at(state.lexemes, self._next_char(again.end))
@@ -293,14 +293,14 @@ class _Interpreter:
         return Found(lexeme, lexeme.kind, pos, match.end())
 
     def _is_closed(self, state: TurnState, pos: int) -> bool:
-        """Whether a closer as the template writes it comes before the end of the turn."""
+        """Return whether a closer as the template writes it comes before the end of the turn."""
         found = self._matches(state, pos)
         while found is not None and found.kind not in ("reasoning_end", "end"):
             found = self._matches(state, found.start + 1)
         return found is not None and found.kind == "reasoning_end"
 
     def _find(self, state: TurnState) -> Found | None:
-        """The first lexeme that counts where it stands."""
+        """Return the first lexeme that counts at its place."""
         found, at_line_start, seen, outer = self._matches(state, self.pos), self.at_line_start, self.pos, None
         while found is not None and found.kind in ("line", "last", "sign", "alike"):
             if found.kind == "alike":
@@ -308,7 +308,7 @@ class _Interpreter:
                     return Found(found.lexeme, "reasoning_end", found.start, found.end)
             elif found.kind == "line":
                 at_line_start, seen = _ends_at_line_start(self.text[seen : found.start], at_line_start), found.start
-                # One of which a later piece stands at a line's start counts as a whole.
+                # One of which a later piece is at a line's start counts as a whole.
                 if at_line_start:
                     return outer if outer is not None and found.start < outer.end else found
                 outer = found if outer is None or found.start >= outer.end else outer
@@ -318,7 +318,8 @@ class _Interpreter:
         return found
 
     def _kind_at_end(self, state: TurnState, found: Found) -> str | None:
-        """As what a lexeme counts that people write as well: at the output's end, or before another lexeme."""
+        """Return the kind as which a prose-like lexeme counts: at the output's end, or before another lexeme; otherwise
+        None."""
         at, after = self._next_char(found.end), None
         for _ in range(MOST_ENDS):
             if at == len(self.text):
@@ -335,8 +336,8 @@ class _Interpreter:
         return "content_end" if counts else None
 
     def _is_name_end(self, found: Found) -> bool:
-        """Whether what opens a message may end the name of a call that is kept."""
-        return self.acceptor.headers_alike and self.after_kept_call and found.kind in ("reasoning", "content")
+        """Return whether what opens a message may end the name of a call that is kept."""
+        return self.acceptor.name_opens_message and self.after_kept_call and found.kind in ("reasoning", "content")
 
     def _is_text(self, found: Found) -> bool:
         if found.kind in ("call", "line", "empty"):
@@ -350,9 +351,9 @@ class _Interpreter:
     def _emit_before(self, found: Found | None, kind: str) -> None:
         end = len(self.text) if found is None else found.start
         between = self.text[self.pos : end]
-        is_blank = self.is_fresh and not between.strip()
-        self.is_fresh = is_blank
-        silent = self.reading.is_silent()
+        is_blank = self.only_space_so_far and not between.strip()
+        self.only_space_so_far = is_blank
+        silent = self.reading.is_empty()
         if found is None:
             if not is_blank or silent:
                 self._emit(kind, end)
@@ -375,7 +376,7 @@ class _Interpreter:
 
     def _keep(self, found: Found, kind: str) -> None:
         self._emit(kind, found.end)
-        self.is_fresh = False
+        self.only_space_so_far = False
         self.after_kept_call = found.kind in ("call", "line")
 
     def _drop(self, found: Found, action: str) -> None:
@@ -383,9 +384,9 @@ class _Interpreter:
             self._note(*SPELLING)
         self.pos, self.space = found.end, found.lexeme.trail
         self.after_kept_call = False
-        is_fresh = self.is_fresh if action == "drop and go on" else action == "drop"
-        self.is_fresh = is_fresh
-        self.at_line_start = self.at_line_start or is_fresh or found.kind == "content"
+        only_space_so_far = self.only_space_so_far if action == "drop and go on" else action == "drop"
+        self.only_space_so_far = only_space_so_far
+        self.at_line_start = self.at_line_start or only_space_so_far or found.kind == "content"
 
     def _skip_space(self) -> None:
         while self.space and self.pos < len(self.text):
@@ -409,7 +410,7 @@ class _Interpreter:
 
 
 def _overlap(text: str, lead: str) -> int:
-    """How many characters at the end of the text are white space of the marker after it."""
+    """Return how many characters at the end of the text are white space of the marker after it."""
     return next((size for size in range(min(len(text), len(lead)), 0, -1) if text.endswith(lead[-size:])), 0)
 
 

@@ -17,7 +17,7 @@ from tplc.ir.spellings import Spelling
 from tplc.lower.acceptor import CallForm, PairForm, SlotEnd
 from tplc.lower.lexemes import Lexemes, lexemes_of
 from tplc.lower.pairs import between_pairs, ends_of_value
-from tplc_runtime.values import PlainStyle, Reader, Style
+from tplc_runtime.values import Reader, Style, WordStyle
 
 NAME = re.compile(r"[\w./:-]+")
 # Where nothing says which type a raw value has, it is what it reads as.
@@ -123,7 +123,7 @@ def _unique(members: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def _style_of(spelling: Spelling) -> Style:
-    kind = Style if spelling.as_json else PlainStyle
+    kind = Style if spelling.as_json else WordStyle
     return kind(spelling.strings, dict(spelling.words), spelling.signs, bare_keys=spelling.bare_keys)
 
 

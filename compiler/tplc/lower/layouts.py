@@ -11,7 +11,7 @@ from tplc.ir.nodes import Layout, Part, Slot, SlotKind, TemplateIR, Text
 
 
 def merged(layout: Layout) -> tuple[Text | Slot, ...]:
-    """Neighbouring texts as one; empty ones are gone."""
+    """Return the layout with neighbouring texts joined and empty ones left out."""
     items: list[Text | Slot] = []
     for item in layout:
         if isinstance(item, Text) and items and isinstance(items[-1], Text):
@@ -22,19 +22,19 @@ def merged(layout: Layout) -> tuple[Text | Slot, ...]:
 
 
 def text_at(layout: Sequence[Text | Slot], index: int) -> str:
-    """The text at that place; "" where a slot stands, or nothing."""
+    """Return the text at that place; "" if a slot or nothing is there."""
     item = layout[index] if 0 <= index < len(layout) else None
     return item.text if isinstance(item, Text) else ""
 
 
-def text_behind(layout: Sequence[Text | Slot], kind: SlotKind) -> str:
+def text_after(layout: Sequence[Text | Slot], kind: SlotKind) -> str:
     """Return the text directly after the first slot of this kind; "" if there is none, or no such slot."""
     at = next((index for index, item in enumerate(layout) if item == Slot(kind)), len(layout))
     return text_at(layout, at + 1)
 
 
-def as_wide(text: str, variant: str) -> str:
-    """A variant that says nothing of outer white space has that of the text it stands for."""
+def with_outer_space_of(text: str, variant: str) -> str:
+    """Return the variant with the outer white space of the text, unless it has its own."""
     core = text.strip()
     if variant != variant.strip() or not core:
         return variant
@@ -47,7 +47,7 @@ def unique(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def not_blank(texts: Iterable[str]) -> tuple[str, ...]:
-    """Those that hold more than white space, each once."""
+    """Return the texts that contain more than white space, each once."""
     return unique(text for text in texts if text.strip())
 
 

@@ -15,20 +15,20 @@ import string
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from tplc.lower.acceptor import AGAIN
+from tplc.lower.acceptor import SAME_SLOT
 from tplc_runtime.scanner import BEGINS_LONGER, PART_OF_LONGER, RESPELLED, SPELLED_OTHERWISE, squeezed
 
-OPTIONAL_SPACE = r"(?<=[>\])}»])(?=[<\[({«])|(?<=\[)(?=\{)"  # where white space may stand: "<call>|[|{"
+OPTIONAL_SPACE = r"(?<=[>\])}»])(?=[<\[({«])|(?<=\[)(?=\{)"  # where white space may be: "<call>|[|{"
 MAX_INNER_SPACE = 64  # the most white space that is searched for at one place inside a marker
 MAX_NESTING = 40  # so many characters of a marker are nested in one another: engines read patterns by recursion
 END = r"\Z"
 NOTHING = "(?!)"
 NO_WORD_FOLLOWS = r"(?!\w)"
-SLOT_AGAIN = r"[^\n]*?"
+ANY_SLOT_TEXT = r"[^\n]*?"
 WORD_CHAR = re.compile(r"[\w.+-]")
 LONG_WORD = re.compile(r"[^\W\d_]{3}")
-JOINING = "_▁-"  # what the words of a marker are joined with
-MOST_JOINTS = 4  # so much white space, or so many joints, where a marker that is spelled otherwise has some
+WORD_JOINERS = "_▁-"  # what the words of a marker are joined with
+MOST_WORD_SEPARATORS = 4  # so much white space, or so many joints, where a marker that is spelled otherwise has some
 PLAIN_NAME = r"[\w.-]"
 CONTROL = {"\n": r"\n", "\t": r"\t", "\r": r"\r", "\f": r"\f", "\v": r"\v"}
 _SPECIAL = frozenset(r"\.^$*+?{}[]|()")
@@ -46,7 +46,8 @@ class Lexeme:
 
     @property
     def is_whole_word(self) -> bool:
-        """Whether the core ends like a word with white space after it: it is not the beginning of a longer word."""
+        """Return whether the core ends like a word with white space after it: it is not the beginning of a longer
+        word."""
         return ends_as_word(self.core, self.trail)
 
     @property
@@ -57,7 +58,7 @@ class Lexeme:
 
     @property
     def spelled(self) -> str:
-        """The core with one space where white space may be; at its end, where none may be missing."""
+        """Return the core with one space for optional white space; at its end, for white space that must follow."""
         if self.respelled:
             return RESPELLED + self.core[0] + squeezed(self.core[1:])
         return " ".join(piece for _, piece in pieces(self.core)) + " " * self.is_whole_word
@@ -72,7 +73,7 @@ class Lexemes:
     """What counts in one place.  `find` has a group for each lexeme, in their order, longer before shorter.
 
     `near` matches where one may begin, by two characters, or by one at the text's end.  `ambiguous` says which are
-    part of a longer one (1), its beginning (2), or spelled otherwise (4).  `leads` holds their leading white space.
+    part of a longer one (1), its beginning (2), or spelled otherwise (4).  `leads` contains their leading white space.
     """
 
     all: tuple[Lexeme, ...]
@@ -84,18 +85,18 @@ class Lexemes:
 
     @property
     def first(self) -> str:
-        """The characters that markers begin with."""
+        """Return the characters that markers begin with."""
         return "".join(sorted({lexeme.core[0] for lexeme in self.all}))
 
     @property
     def markers(self) -> list[tuple[str, str, str, str, int]]:
-        """What a scanner has to know of each."""
+        """Return the data that a scanner needs for each marker."""
         found = zip(self.all, self.ambiguous, strict=True)
         return [(one.kind, one.spelled, one.lead, one.trail, ambiguous) for one, ambiguous in found]
 
     @property
     def is_wordless(self) -> bool:
-        """Whether no marker begins with a character of words or numbers."""
+        """Return whether no marker begins with a character of words or numbers."""
         return not any(map(WORD_CHAR.match, self.first))
 
 
@@ -105,7 +106,7 @@ ALIKE = "alike"
 def lexemes_of(
     kinds: Iterable[tuple[str, Iterable[str]]], respelled: Collection[str] = (), *, apart: Collection[str] = ()
 ) -> Lexemes:
-    """The lexemes of markers of several kinds; a core that comes again is of the first kind that has it.
+    """Return the lexemes of markers of several kinds; a repeated core belongs to the first kind that has it.
 
     Markers of the kinds in `respelled` may be in other case, or have other separators: that comes after all others.
     Those of the kinds in `apart` are of the kind "alike" then, as they count in some places only.
@@ -124,7 +125,9 @@ def lexemes_of(
     firsts = sorted({lexeme.core[0] for lexeme in longest_first})
     lexemes = tuple(lexeme for first in firsts for lexeme in longest_first if lexeme.core[0] == first)
     widths = [len(lexeme.core) + MAX_INNER_SPACE * (len(pieces(lexeme.core)) - 1) for lexeme in lexemes]
-    widths += [len(lexeme.core) * (MOST_JOINTS + 1) + MAX_INNER_SPACE * len(lexeme.core.split()) for lexeme in alike]
+    widths += [
+        len(lexeme.core) * (MOST_WORD_SEPARATORS + 1) + MAX_INNER_SPACE * len(lexeme.core.split()) for lexeme in alike
+    ]
     exact_texts = [lexeme.squeezed for lexeme in lexemes if not lexeme.respelled]
     return Lexemes(
         all=lexemes,
@@ -137,7 +140,7 @@ def lexemes_of(
 
 
 def lexeme_of(text: str, kind: str = "") -> Lexeme:
-    """One marker that is more than white space."""
+    """Return the lexeme of one marker, which must contain more than white space."""
     core = text.strip()
     lead, _, trail = text.partition(core)
     return Lexeme(kind, core, lead[-MAX_INNER_SPACE:], trail)
@@ -153,16 +156,17 @@ def _ambiguity(lexeme: Lexeme, squeezed: Sequence[str]) -> int:
 
 
 def _factored(groups: Sequence[tuple[str, str]]) -> str:
-    """Alternatives by their first characters, which are searched for far faster that way: <(?:(call>)|(stop>))"""
+    """Return alternatives grouped by their first characters, which makes the search much faster:
+    <(?:(call>)|(stop>))"""
     by_first: dict[str, list[str]] = {}
     for first, pattern in groups:
-        sign = exact(first)
-        by_first.setdefault(sign, []).append("(" + pattern.removeprefix("(").removeprefix(sign))
-    return "|".join(f"{sign}{group('|'.join(rests))}" for sign, rests in by_first.items()) or NOTHING
+        token = exact(first)
+        by_first.setdefault(token, []).append("(" + pattern.removeprefix("(").removeprefix(token))
+    return "|".join(f"{token}{group('|'.join(rests))}" for token, rests in by_first.items()) or NOTHING
 
 
 def _joined(leads: set[str]) -> str:
-    """White space of which every part of every lead is a part."""
+    """Return white space that contains every part of every lead."""
     longest = [lead for lead in sorted(leads) if not any(lead != other and lead in other for other in leads)]
     return "\0".join(filter(None, longest))
 
@@ -197,12 +201,12 @@ def ends_as_word(core: str, trail: str) -> bool:
 
 
 def core_pattern(core: str) -> str:
-    """The pattern of a marker without its outer white space: inside it any white space will do."""
+    """Return the pattern of a marker without its outer white space; inside it any white space matches."""
     return "".join(space + exact(piece) for space, piece in pieces(core))
 
 
 def pieces(core: str) -> list[tuple[str, str]]:
-    """A core's pieces, each with the pattern of the white space before it."""
+    """Return a core's pieces, each with the pattern of the white space before it."""
     words = re.split(rf"\s+|{OPTIONAL_SPACE}", core.strip())
     return [(_space_between(before, piece), piece) for before, piece in zip(["", *words], words, strict=False)]
 
@@ -219,41 +223,41 @@ def is_word_char(char: str) -> bool:
 
 
 def is_respelled(core: str) -> bool:
-    """Whether a marker is still one when its case and its separators are other ones: it has brackets and a word."""
+    """Return whether a marker with other case and separators is still recognisable: it has brackets and a word."""
     return core[0] in "<[【«" and '{"' not in "".join(core.split()) and LONG_WORD.search(core) is not None
 
 
 def respelling(core: str) -> str:
-    """The pattern of a marker that is spelled otherwise: in other case, with other separators, with white space."""
+    """Return the pattern of a marker in another spelling: in other case, with other separators or white space."""
     pattern, before = exact(core[0]), core[0]
-    for sign in re.findall(r"[A-Za-z]+|.", core[1:], re.DOTALL):
-        if sign.isspace() or sign in JOINING:
-            between = rf"[\s{JOINING}]{{0,{MAX_INNER_SPACE if sign.isspace() else MOST_JOINTS}}}"
+    for token in re.findall(r"[A-Za-z]+|.", core[1:], re.DOTALL):
+        if token.isspace() or token in WORD_JOINERS:
+            between = rf"[\s{WORD_JOINERS}]{{0,{MAX_INNER_SPACE if token.isspace() else MOST_WORD_SEPARATORS}}}"
             pattern += between * (not pattern.endswith(between))
         else:
-            apart = not (before.isalnum() and sign[0].isalnum())
-            pattern += rf"\s{{0,{MOST_JOINTS}}}" * (apart and not before.isspace()) + _any_case(sign)
-        before = sign[-1]
+            apart = not (before.isalnum() and token[0].isalnum())
+            pattern += rf"\s{{0,{MOST_WORD_SEPARATORS}}}" * (apart and not before.isspace()) + _any_case(token)
+        before = token[-1]
     return pattern
 
 
 def truncated_respelling(core: str) -> str:
-    """The beginning of a marker that is spelled otherwise, where the text ends."""
-    pieces = [rf"{_any_case(sign)}[\s{JOINING}]*+" for sign in squeezed(core[1:])[:-1]]
+    """Return the pattern of the beginning of a marker in another spelling, at the end of the text."""
+    pieces = [rf"{_any_case(token)}[\s{WORD_JOINERS}]*+" for token in squeezed(core[1:])[:-1]]
     pattern = "".join(f"(?:{piece}|{END})" for piece in pieces[MAX_NESTING:])
     for piece in reversed(pieces[:MAX_NESTING]):
         pattern = f"(?:{piece}{pattern})?"
-    return exact(core[0]) + rf"[\s{JOINING}]*+" + pattern + END
+    return exact(core[0]) + rf"[\s{WORD_JOINERS}]*+" + pattern + END
 
 
-def _any_case(sign: str) -> str:
-    if sign in "|｜":
+def _any_case(token: str) -> str:
+    if token in "|｜":
         return "[|｜]"
-    return f"(?ai:{sign})" if sign.isascii() and sign.isalpha() else exact(sign)
+    return f"(?ai:{token})" if token.isascii() and token.isalpha() else exact(token)
 
 
 def plain_word(found: Lexemes) -> tuple[str, tuple[str | None, ...]]:
-    """The pattern of a slot's plain word up to the text's end, or to a marker that no other begins with.
+    """Return the pattern of a slot's plain word up to the text's end, or to a marker that no other begins with.
 
     For each of those markers the white space after it follows; None if the marker is not part of the slot.
     """
@@ -270,7 +274,7 @@ def plain_word(found: Lexemes) -> tuple[str, tuple[str | None, ...]]:
 
 
 def first_characters(core: str, count: int) -> str:
-    """The pattern of a core's first characters."""
+    """Return the pattern of a core's first characters."""
     return "".join(space + exact(char) for space, char in _characters(core)[:count])
 
 
@@ -278,14 +282,14 @@ def first_characters(core: str, count: int) -> str:
 
 
 def truncated_pattern(cores: Iterable[str], *, least: int = 1) -> str:
-    """The beginning of a core where the text ends, but no whole one: at least so many characters of it."""
+    """Return the pattern of a truncated core at the end of the text, with at least `least` characters."""
     texts = [_truncatable(core) for core in dict.fromkeys(cores)]
     tree = _tree(texts, least=least)
     return tree + END if tree else NOTHING
 
 
 def _truncatable(core: str) -> list[tuple[str, str]]:
-    """The characters that may be there of a truncated core, each with the white space before it.
+    """Return the characters of a core that a truncated one may have, each with the white space before it.
 
     The last character, which is left out, leaves the white space before it.
     """
@@ -294,12 +298,12 @@ def _truncatable(core: str) -> list[tuple[str, str]]:
 
 
 def _characters(core: str) -> list[tuple[str, str]]:
-    """The characters of a core's pieces, each with the white space before it."""
+    """Return the characters of a core's pieces, each with the white space before it."""
     return [(space if at == 0 else "", char) for space, piece in pieces(core) for at, char in enumerate(piece)]
 
 
 def _tree(texts: Sequence[Sequence[tuple[str, str]]], *, least: int, depth: int = 0) -> str:
-    """What goes on, as a tree: each character once.
+    """Return the continuations as a tree in which each character occurs once.
 
     "<call", "<cut"  →  <(?:c(?:a(?:l(?:l)?)?|u(?:t)?)?)?
     """
@@ -321,7 +325,7 @@ def _tree(texts: Sequence[Sequence[tuple[str, str]]], *, least: int, depth: int 
 
 
 def _flat(text: Sequence[tuple[str, str]]) -> str:
-    """The same without nesting: once the end has come, it is there for every character that follows."""
+    """Return the same without nesting: after the end of the text, every following character may be missing."""
     (space, first), *rest = text
     return space + exact(first) + "".join(f"{space}(?:{exact(char)}|{END})" for space, char in rest if char)
 
@@ -330,7 +334,7 @@ def _flat(text: Sequence[tuple[str, str]]) -> str:
 
 
 def exact(text: str) -> str:
-    """The pattern of exactly this text."""
+    """Return the pattern of exactly this text."""
     return "".join(map(_in_pattern, text))
 
 
@@ -339,15 +343,15 @@ def group(pattern: str) -> str:
 
 
 def _in_pattern(char: str) -> str:
-    if char == AGAIN:
-        return SLOT_AGAIN
+    if char == SAME_SLOT:
+        return ANY_SLOT_TEXT
     if char in _SPECIAL:
         return "\\" + char
     return CONTROL.get(char) or printable(char)
 
 
 def printable(char: str) -> str:
-    """The character, or its escape where it can't be seen."""
+    """Return the character, or its escape if it is invisible."""
     if char in string.printable or (char.isprintable() and not char.isspace()):
         return char
     code = ord(char)

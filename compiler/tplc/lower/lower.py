@@ -19,7 +19,7 @@ from tplc.lower.turn import turn_of
 
 
 def lower(ir: TemplateIR) -> Acceptor:
-    """Made once for a format, whichever backends ask for it: what was verified of it plays no part."""
+    """Return the acceptor of a format.  It is made once for all backends; the verification result doesn't matter."""
     ir = replace(ir, verification=Verification())
     try:
         return _known(ir)

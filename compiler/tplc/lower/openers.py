@@ -35,7 +35,8 @@ class Openers:
 
 
 def starts_of(opener: str, first: str, tolerated: Tolerated) -> tuple[str, ...]:
-    """What opens a call, with variants: they may stand for it alone, or with `first`, which comes next in any case."""
+    """Return the openers of a call with variants, which replace the opener alone, or together with `first`, the text
+    that follows it."""
     whole = [text.removesuffix(first) for text in tolerated.texts(opener + first)[1:] if text.endswith(first)]
     return spaced(opener, unique([*tolerated.texts(opener), *whole]))
 
@@ -49,13 +50,13 @@ def spaced(marker: str, texts: Iterable[str]) -> tuple[str, ...]:
 def openers_of(
     sections: tuple[str, ...], starts: tuple[str, ...], first: str, name_end: str, tolerated: Tolerated
 ) -> Openers:
-    """`first`: the text that always comes before the call's first slot: an id's first text, an object's opener.
-    `name_end`: the text after that slot."""
+    """Return the openers.  `first`: the text that always precedes the call's first slot; `name_end`: the text after
+    that slot."""
     inside = unique([*(start + first for start in starts), *tolerated.texts(starts[0] + first)])
     whole = [section + text for section in sections for text in inside]
     rests: list[str] = []
     if "omitted_openers" in tolerated.kinds:
-        rests = [rest for opener in whole for rest in rests_of(opener)]
+        rests = [rest for opener in whole for rest in distinctive_suffixes(opener)]
         rests += [text for text in inside if is_distinctive(text)]
     whole, rests = list(not_blank(whole)), list(not_blank(rests))
     # What models write for those; a section alone, or a call alone, is written otherwise as well.
@@ -76,9 +77,11 @@ def openers_of(
     short = _short(sections[0], own) if "other_forms" in tolerated.kinds and first.strip() != OBJECT else ()
     # A header that ends in a marker of its own can't be ordinary text, even if it begins like it.
     plain = {text for text in (*whole, *rests) if is_ordinary(text) and not is_distinctive(name_end)}
-    # What could stand in any answer counts where a line begins only.
+    # What could be in any answer counts where a line begins only.
     where: Where = (
-        "anywhere" if any(text not in plain and is_telling(text) for text in (*whole, *rests)) else "line start"
+        "anywhere"
+        if any(text not in plain and is_unambiguous_opener(text) for text in (*whole, *rests))
+        else "line start"
     )
     cores = {text.strip() for text in whole} if where == "line start" else set()
     # What ends with all of an opener lacks nothing of it.
@@ -95,8 +98,8 @@ def openers_of(
 
 
 def _punctuated(opener: str) -> list[str]:
-    """An opener before an object with other brackets, with a fence around the object, and before something else: a
-    second reading may find calls in that."""
+    """Return an opener before an object with other brackets, with a fence around the object, and before something else:
+    a second reading may find calls in that."""
     stem = opener.rstrip(" \t\n[{")
     if stem == opener or not is_distinctive(stem) or could_be_prose(stem):
         return []
@@ -104,19 +107,19 @@ def _punctuated(opener: str) -> list[str]:
 
 
 def _short(section: str, openers: Iterable[str]) -> tuple[str, ...]:
-    """The openers without the words, quotes or brackets that they end with, and the section's alone."""
+    """Return the openers without the words, quotes or brackets at their end, and the section's opener alone."""
     stems = [stem for text in openers for stem in (_LAST_WORDS.sub("", text.rstrip()), text.rstrip("\"'[=: \t\n"))]
     found = [text for text in (section, *stems) if is_distinctive(text) and not could_be_prose(text)]
     return unique(text for text in found if text.rstrip() not in {one.rstrip() for one in openers})
 
 
 def _repeated(marker: str) -> str:
-    """A marker that models write twice, on one line or on two."""
+    """Return a marker twice, on one line or on two, as models write it."""
     return marker.rstrip() + "\n" + marker.lstrip()
 
 
-def rests_of(text: str) -> list[str]:
-    """What is left of an opener when its first pieces are missing, as far as that is distinctive by itself."""
+def distinctive_suffixes(text: str) -> list[str]:
+    """Return the distinctive rests of an opener whose first pieces are missing."""
     found = []
     at = 0
     for piece in pieces_of(text):
@@ -128,6 +131,6 @@ def rests_of(text: str) -> list[str]:
     return found
 
 
-def is_telling(opener: str) -> bool:
+def is_unambiguous_opener(opener: str) -> bool:
     """Return whether more than JSON's and lists' punctuation and field names opens a call, and more than words."""
     return not only_words(opener) and any(char not in _SYNTAX for char in FIELD_NAME.sub("", opener))

@@ -25,7 +25,8 @@ QUOTES = ("'", '"')
 def pairs_of(
     ir: TemplateIR, pairs: PairArguments, closing: tuple[str, ...], next_call: Sequence[str], tolerated: Tolerated
 ) -> PairForm:
-    """`closing`: the texts after the arguments; `next_call`: what closes the call and opens a further one."""
+    """Return the form of pairs.  `closing`: the texts after the arguments; `next_call`: the texts that close the call
+    and open another one."""
     assert ir.tools.dialect is not None
     tools, dialect, layout = ir.tools, ir.tools.dialect, merged(pairs.pair)
     opened, close, around_key = _around_value(layout)
@@ -74,7 +75,7 @@ def pairs_of(
 
 
 def _wraps_of(dialect: Dialect, around_key: tuple[str, str] | None, closers: Sequence[str]) -> tuple[TypeWrap, ...]:
-    """The texts around values that depend on their type, the longest opener first, and bare values last."""
+    """Return the texts around values that depend on their type, the longest opener first, and bare values last."""
     types: dict[tuple[str, str], list[str]] = {}
     for word in dialect.types:
         types.setdefault((word.word, word.close), []).append(word.type)
@@ -111,7 +112,7 @@ def _are_all_wrapped(wraps: Sequence[TypeWrap]) -> bool:
 
 
 def _value_ends(closers: tuple[str, ...], wraps: Sequence[TypeWrap]) -> tuple[str, ...]:
-    """What closes a value that stands bare; if pairs have no closer of their own, what closes wrapped ones."""
+    """Return the closers of a bare value; if pairs have no closer of their own, the closers of wrapped values."""
     return not_blank(closers) or unique(text for wrap in wraps for text in wrap.ends)
 
 
@@ -122,17 +123,18 @@ def _end_of_key(slots: Sequence[SlotEnd]) -> str:
 
 
 def _is_reliable(tools: Tools, close: str) -> bool:
-    """Return whether a value ends at its first closer: no value holds a closer whose characters are always escaped."""
+    """Return whether a value ends at its first closer: no value contains a closer whose characters are always
+    escaped."""
     escaped = any(char in close for _, char in tools.signs("value"))
     return is_distinctive(close) or is_bracketed(close) or escaped
 
 
 def _slot_ends(layout: Layout, tolerated: Tolerated) -> tuple[SlotEnd, ...]:
-    """What ends each slot before the value."""
-    behind = ((item, text_at(layout, index + 1)) for index, item in enumerate(layout))
+    """Return the end of each slot before the value."""
+    after = ((item, text_at(layout, index + 1)) for index, item in enumerate(layout))
     return tuple(
         SlotEnd(item.kind, tolerated.texts(text), stops=stops_of(text))
-        for item, text in behind
+        for item, text in after
         if isinstance(item, Slot)
     )
 
@@ -140,7 +142,8 @@ def _slot_ends(layout: Layout, tolerated: Tolerated) -> tuple[SlotEnd, ...]:
 def _with_literals(
     slots: tuple[SlotEnd, ...], context: ValueContext, *, python: bool
 ) -> tuple[tuple[SlotEnd, ...], ValueContext, Following | None]:
-    """A keyword call: what models write there is any literal of Python.  Last, what follows one that has no quotes."""
+    """Return the slots, the context and the texts after a value without quotes, for keyword calls: models write any
+    literal of Python there."""
     quote = context.close.strip()
     if not python or quote not in QUOTES or context.key_end != "=" + quote:
         return slots, context, None
@@ -150,13 +153,14 @@ def _with_literals(
 
 
 def _resumes(opener: str, between: Sequence[tuple[str, tuple[str, ...]]]) -> bool:
-    """Whether nothing else in the place of a pair begins as a pair does."""
+    """Return whether nothing else in the place of a pair begins as a pair does."""
     others = [text.strip() for kind, texts in between for text in texts if kind != "pair"]
     return is_distinctive(opener) and not any(text.startswith(opener) for text in others)
 
 
 def _next_pair(context: ValueContext, slots: Sequence[SlotEnd]) -> tuple[str, str] | None:
-    """Where pairs begin lines: elsewhere an opener could be text of a value, which is where it stands mostly."""
+    """Return the texts around the next pair's key if pairs begin lines. Inside a line, an opener could be text of a
+    value."""
     opener = context.opened.strip()
     lines = "\n" in context.close + context.before_pair[: -len(opener)]
     if not is_distinctive(opener) or not slots or slots[0].kind != "key":
@@ -165,7 +169,7 @@ def _next_pair(context: ValueContext, slots: Sequence[SlotEnd]) -> tuple[str, st
 
 
 def _is_spaced(slots: Sequence[SlotEnd], dialect: Dialect) -> bool:
-    """Whether a key ends with a text that models write white space around: `city = Oslo`."""
+    """Return whether a key ends with a text that models write white space around: `city = Oslo`."""
     ends = [text for slot in slots[-1:] for text in slot.suffixes if slot.kind == "key" and text.strip()]
     if not ends or dialect.wrap or dialect.elements:
         return False
@@ -173,7 +177,8 @@ def _is_spaced(slots: Sequence[SlotEnd], dialect: Dialect) -> bool:
 
 
 def _next_unopened(next_pair: tuple[str, str] | None) -> str:
-    """What ends a key that nothing opens: more than one character, as one occurs after words in any text."""
+    """Return the text that ends a key without an opener; it needs more than one character, because a single one follows
+    words in any text."""
     before, after = next_pair or ("", "")
     return after if before.startswith("\n") and len(after) > 1 else ""
 
@@ -181,7 +186,7 @@ def _next_unopened(next_pair: tuple[str, str] | None) -> str:
 def _between(
     tools: Tools, context: ValueContext, opens: Sequence[str], following: Sequence[str], *, repeats: bool
 ) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """The texts that may come after a value, by what they do."""
+    """Return the texts that may come after a value, by what they do."""
     pairs, close = context.pairs, context.close
     kinds = [
         ("pair", opens),
@@ -195,7 +200,8 @@ def _between(
 
 
 def _marks(between: Sequence[tuple[str, tuple[str, ...]]], opens: Sequence[str], closer: str) -> tuple[str, ...]:
-    """The markers that no value contains after its closer: what opens a pair, and what ends the arguments.
+    """Return the markers that no value contains after its closer: the openers of a pair, and the ends of the
+    arguments.
 
     Empty where nothing shows that a pair begins, and where the value's `closer` ends something else as well; one that
     repeats the key ("") does not.
@@ -211,7 +217,7 @@ def _marks(between: Sequence[tuple[str, tuple[str, ...]]], opens: Sequence[str],
 
 
 def between_pairs(pairs: PairForm, respelled: Sequence[str]) -> Lexemes:
-    """What may come after a value, by what it does."""
+    """Return the lexemes that may follow a value, by their effect."""
     kinds: dict[str, list[str]] = {}
     for kind, texts in pairs.between:
         kinds.setdefault(kind, []).extend(texts)
@@ -219,30 +225,32 @@ def between_pairs(pairs: PairForm, respelled: Sequence[str]) -> Lexemes:
 
 
 def ends_of_value(pairs: PairForm, respelled: Sequence[str], *others: tuple[str, Sequence[str]]) -> Lexemes:
-    """The closers of a raw value ("end"), and others; spelled otherwise they count before what follows a pair only."""
+    """Return the closers of a raw value ("end"), and others; in another spelling they count only before text that may
+    follow a pair."""
     return lexemes_of([("end", pairs.value_ends), *others], apart=("end",) if respelled else ())
 
 
 def closes_lost_value(pairs: PairForm, tolerances: Collection[str]) -> Following | None:
-    """What closes the call, and what follows that, if it ends a raw value whose own end is missing."""
+    """Return the call's closer and the texts after it if they end a raw value without its own end; otherwise None."""
     shown = pairs.following.closes and not (pairs.quoted or pairs.guessed)
     return pairs.following if shown and "missing_closers" in tolerances else None
 
 
-def ends_and_marks(pairs: PairForm) -> Lexemes:
-    """The closers of a value ("end"; up to the key, where they repeat it), and the call's markers after it ("mark")."""
+def value_ends_and_markers(pairs: PairForm) -> Lexemes:
+    """Return the closers of a value ("end"; up to the key, if they repeat it), and the call's markers after it
+    ("mark")."""
     ends = pairs.value_ends if pairs.value_close is None else pairs.value_close[:1]
     wrapped = [text for wrap in pairs.wraps for text in (*wrap.ends, *(wrap.around_key or ())[:1])]
     return lexemes_of([("mark", pairs.marks), ("end", [*ends, *wrapped])])
 
 
 def _are_keywords(pairs: PairArguments, key_end: str) -> bool:
-    """Arguments as Python has them, k=v, k=v: only there a string in quotes is Python's, and not a text with quotes."""
+    """Return whether arguments are written as in Python, k=v, k=v. Only there, a quoted string is a string literal."""
     return key_end == "=" and pairs.separator.strip() == ","
 
 
 def _literal_quote(tools: Tools) -> str:
-    """The quote that nested values have; other quotes are the text's own."""
+    """Return the quote of nested values; other quotes belong to the text."""
     assert tools.dialect is not None
     strings = tools.dialect.in_object.strings
     return strings[0].open if strings and strings[0].open in QUOTES else ""
@@ -257,8 +265,8 @@ def _type_words(tools: Tools) -> tuple[tuple[str, tuple[str, ...]], ...]:
 
 
 def around_key(pairs: PairForm) -> tuple[str, str] | None:
-    """The patterns of the texts before a key and after it, as many as there are, and of quotes; None if a key is not
-    found that way."""
+    """Return the patterns of any number of texts before a key and after it, with quotes; None if a key isn't found that
+    way."""
     if pairs.key_texts is None:
         return ("", COLONS) if pairs.separable_keys else None
     before, after = pairs.key_texts
@@ -268,7 +276,7 @@ def around_key(pairs: PairForm) -> tuple[str, str] | None:
     return _any_of(before, others), _any_of(after, typed=bool(pairs.types))
 
 
-COLONS = rf"(?:\s{{0,{MAX_INNER_SPACE}}}[:=])*"  # what may stand after a key that nothing opens
+COLONS = rf"(?:\s{{0,{MAX_INNER_SPACE}}}[:=])*"  # what may be after a key that nothing opens
 QUOTES_AROUND_KEYS = "\"'“”"
 
 

@@ -40,10 +40,11 @@ def _facts(acceptor: Acceptor) -> Iterator[str]:
     yield from _texts("turn.end at the output's end", acceptor.last_ends)
     yield from _markers("reasoning.start", acceptor.reasoning_starts)
     yield from _texts("reasoning.end", acceptor.reasoning_ends)
+    yield from _texts("reasoning.space", [acceptor.after_reasoning])
     yield from _texts("content.space", [acceptor.content_space])
     yield from _markers("content.start", acceptor.content_starts)
     yield from _texts("content.end", acceptor.content_ends)
-    yield from _markers("stray", acceptor.strays)
+    yield from _markers("stray", acceptor.ignorable_closers)
     for escapes in acceptor.escapes:
         yield from (f"{escapes.kind}.escape {quoted(text)} = {quoted(sign)}" for text, sign in escapes.signs)
     if acceptor.calls is not None:
@@ -77,7 +78,8 @@ def _calls(calls: CallForm) -> Iterator[str]:
     yield from (f"calls.last = {quoted(text)} ends a call" for text in calls.last)
     if calls.ends_turn:
         yield "calls = one a turn: its last closer may end the turn"
-    yield from (f"calls.joint = {quoted(sign)} before a further call" for sign in calls.joints)
+    yield from (f"calls.joint = {quoted(sign)} before a further call" for sign in calls.optional_separators)
+    yield from _texts("calls.space_after_reasoning", [calls.after_reasoning])
     yield from _texts("calls.break", calls.breaks)
     yield from _texts("calls.empty", calls.empty)
     yield from (f"calls.section_end = {quoted(text)} no call follows" for text in calls.section_ends)

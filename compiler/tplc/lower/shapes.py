@@ -7,7 +7,7 @@ r"""A call's layout cut at its slots, with a composed id taken out of the texts 
 from __future__ import annotations
 
 from tplc.ir.nodes import Layout, Slot, SlotKind, Text
-from tplc.lower.acceptor import AGAIN, CallShape
+from tplc.lower.acceptor import SAME_SLOT, CallShape
 
 
 def shape_of(layout: Layout) -> CallShape:
@@ -19,20 +19,21 @@ def shape_of(layout: Layout) -> CallShape:
         item = layout[here]
         assert isinstance(item, Slot)
         between = layout[here + 1 : after]
-        text = "".join(other.text if isinstance(other, Text) else AGAIN for other in between)
+        text = "".join(other.text if isinstance(other, Text) else SAME_SLOT for other in between)
         slots.append((item.kind, "" if after is None else text))
     closer = tuple(item.text if isinstance(item, Text) else None for item in layout[first[-1] + 1 :])
     return CallShape(_text_of(layout[: first[0]]), tuple(slots), closer)
 
 
 def object_shape(before: Layout, after: str) -> CallShape:
-    """The shape of a call that is one object: the slots before that."""
+    """Return the shape of a call that is one object: the slots before that."""
     shape = shape_of((*before, Slot("arguments")))
     return CallShape(shape.opener, shape.slots[:-1], (after,))
 
 
 def with_id(shape: CallShape, layout: Layout) -> CallShape:
-    """A composed id taken out of the texts around it: "<call>tools." NAME ":" INDEX "<with>"; or one that is INDEX."""
+    """Return the shape with a composed id taken out of the texts around it: "<call>tools." NAME ":" INDEX "<with>"; or
+    an id that is INDEX."""
     kinds = tuple(item.kind for item in layout if isinstance(item, Slot))
     present = tuple(kind for kind, _ in shape.slots if kind in kinds)
     composed = len(layout) > 1 and bool({"name", "id"} & set(kinds)) and "arguments" not in kinds

@@ -19,8 +19,8 @@ NO_END = SlotEnd("", ())
 def header_of(
     layout: Layout, last_nexts: SlotEnd, tolerated: Tolerated, empty: SlotEnd = NO_END
 ) -> tuple[SlotEnd, ...]:
-    """The slots before the arguments; the last of them may also end where the arguments begin (`last_nexts`), or as it
-    does in a call without arguments (`empty`)."""
+    """Return the slots before the arguments.  The last one may also end where the arguments begin (`last_nexts`), or as
+    in a call without arguments (`empty`)."""
     places = [index for index, item in enumerate(layout) if isinstance(item, Slot)]
     slots = []
     for place in places:
@@ -47,13 +47,13 @@ def stops_of(text: str) -> str:
 
 
 def before_object(tools: Tools) -> SlotEnd:
-    """The last slot, where arguments are an object: it ends where that begins."""
+    """Return the last slot before an object: it ends where the object begins."""
     assert tools.dialect is not None
     return SlotEnd("", (), (tools.dialect.in_object.object_open,))
 
 
 def before_pairs(space: str, pairs: PairArguments, form: PairForm, closers: Sequence[str]) -> SlotEnd:
-    """The last slot, where arguments are pairs: it ends where they begin, or where the call ends without any.
+    """Return the last slot before pairs: it ends where they begin, or where a call without arguments ends.
 
     If pairs begin with their key, only the white space before it marks them; `space` is the white space after the slot.
     """
@@ -77,8 +77,8 @@ def _end_of_last(tools: Tools) -> str:
 
 
 def after_empty(ir: TemplateIR, closers: Sequence[str]) -> SlotEnd:
-    """The end of the last slot before the arguments in a call without any, if that has another form: what closes such
-    a call; without a closer, what may follow it, or the line's end if the template writes one."""
+    """Return the end of the last slot before the arguments for a call without arguments, if that has another form: its
+    closer, or without one the text that may follow, or the line's end if the template writes one."""
     tools = ir.tools
     if not tools.bare_call:
         return NO_END
@@ -94,7 +94,7 @@ def after_empty(ir: TemplateIR, closers: Sequence[str]) -> SlotEnd:
 
 @dataclass(frozen=True, slots=True)
 class AfterArguments:
-    """Closing texts, and the slots among them after `slots_open`: an id, or the name once more."""
+    """Closing texts, and the slots among them after `slots_open`: an id, or the name again."""
 
     closing: tuple[str, ...]
     slots_open: str = ""
@@ -106,7 +106,7 @@ class AfterArguments:
 
     @property
     def ends(self) -> tuple[str, ...]:
-        """All texts that may come next; what stands before the slots comes last."""
+        """Return all texts that may come next; the text before the slots comes last."""
         return (*self.closing, self.slots_open) if self.slots else self.closing
 
 
@@ -124,7 +124,7 @@ def after_arguments(layout: Layout) -> AfterArguments:
 
 
 def id_layout(tools: Tools, header: Layout) -> Layout:
-    """The id as texts and slots, when all its slots stand before the arguments."""
+    """Return the id as texts and slots if all its slots are before the arguments; otherwise ()."""
     slots = {item.kind for item in header if isinstance(item, Slot)}
     layout = tools.call_id.layout
     if tools.call_id.position == "none":

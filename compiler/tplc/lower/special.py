@@ -36,13 +36,13 @@ class TokensOfFormat:
 
     @property
     def all(self) -> tuple[Token, ...]:
-        """All tokens, by their text."""
+        """Return all tokens, by their text."""
         return tuple(sorted((*self.markers, *self.ends), key=lambda token: token.text))
 
     @property
     def groups(self) -> tuple[Lexemes, ...]:
-        """What finds the tokens.  Of tokens that begin alike a search finds the longest alone, so the shorter ones are
-        searched for apart."""
+        """Return the lexemes that find the tokens. A search finds only the longest of tokens that begin alike, so the
+        shorter ones have searches of their own."""
         tokens, ends = [token.text for token in self.markers], [token.text for token in self.ends]
         apart = [one for one in tokens if any(other != one and other.startswith(one) for other in (*tokens, *ends))]
         together = lexemes_of([("token", [one for one in tokens if one not in apart]), ("end", ends)])
@@ -50,17 +50,17 @@ class TokensOfFormat:
 
     @property
     def lexemes_of_ends(self) -> Lexemes:
-        """What finds the tokens that end an answer."""
+        """Return the lexemes that find the tokens that end an answer."""
         return lexemes_of([("end", [token.text for token in self.ends])])
 
     @property
     def first(self) -> str:
-        """A pattern of what a token begins with, or what a guard is."""
+        """Return a pattern of the beginning of a token, or a guard."""
         return "[" + "".join(sorted({re.escape(char) for group in self.groups for char in group.first})) + "\\udfff]"
 
 
 def special_tokens(ir: TemplateIR, acceptor: Acceptor) -> TokensOfFormat:
-    """The tokens of a format; none if its tokenizer is not known."""
+    """Return the tokens of a format; none if its tokenizer is not known."""
     if not ir.tokens:
         return TokensOfFormat()
     texts = sorted({*texts_in(acceptor)})
@@ -79,7 +79,7 @@ def special_tokens(ir: TemplateIR, acceptor: Acceptor) -> TokensOfFormat:
 
 
 def _shared(texts: Sequence[str], tokens: Sequence[str]) -> Iterator[str]:
-    """The beginnings of tokens that pieces of markers between the tokens begin with, too."""
+    """Yield the beginnings of tokens that pieces of markers between the tokens begin with, too."""
     cut = re.compile("|".join(map(re.escape, sorted(tokens, key=len, reverse=True))) or "(?!)")
     for piece in {piece.lstrip() for text in texts for piece in cut.split(text)}:
         for token in tokens:

@@ -92,13 +92,13 @@ class TurnState:
 
 
 def states(acceptor: Acceptor) -> tuple[TurnState, ...]:
-    """The states that the format has, in the order in which an output comes through them."""
+    """Return the states of the format, in the order in which an output passes them."""
     opens, content = _opening(acceptor), _in_content(acceptor)
     first, anywhere = _starts(acceptor, "before content"), _starts(acceptor, "anywhere")
     known = anywhere if first else opens
     found: list[tuple[StateName, Kinds]] = []
     if starts_with_closer(acceptor):
-        closers = texts_at(acceptor.strays, "turn start")
+        closers = texts_at(acceptor.ignorable_closers, "turn start")
         found.append(("start", (("reasoning_end", closers), *opens, *content)))
     if is_unopened(acceptor):
         found.append(("pending", (("reasoning_end", acceptor.reasoning_ends), *known, *content)))
@@ -126,12 +126,12 @@ def states(acceptor: Acceptor) -> tuple[TurnState, ...]:
 
 
 def opens_alike(acceptor: Acceptor) -> bool:
-    """Whether what opens reasoning may be spelled otherwise, where the content has not begun."""
+    """Return whether an opener of reasoning may be in another spelling before content begins."""
     return bool(respelled_kinds(acceptor)) and any(is_respelled(one.text.strip()) for one in acceptor.reasoning_starts)
 
 
 def ends_alike(acceptor: Acceptor) -> bool:
-    """Whether what ends reasoning may be spelled otherwise, in a line of its own or before what comes next."""
+    """Return whether a closer of reasoning may be in another spelling, in a line of its own or before the next part."""
     return bool(respelled_kinds(acceptor)) and any(map(is_respelled, map(str.strip, acceptor.reasoning_ends)))
 
 
@@ -188,7 +188,7 @@ _AFTER_CALL: dict[str, Action] = {
 
 def _text_after_call(calls: CallForm) -> Transition | Branch:
     """Return what text after a call does: if nothing opens calls, a further one may begin with it."""
-    if calls.unmarked:
+    if calls.calls_are_juxtaposed:
         return Branch("calls are closed", TO_CONTENT, Transition(("open call without opener",), "call"))
     if calls.turn_closers:
         return Branch("call is closed", Transition((), "over"), TO_CONTENT)
@@ -239,7 +239,7 @@ def _opening(acceptor: Acceptor) -> Kinds:
 
 
 def _starts(acceptor: Acceptor, where: Where) -> Kinds:
-    """What opens reasoning and content, if it counts there."""
+    """Return the openers of reasoning and content that count at this place."""
     starts = (("reasoning", acceptor.reasoning_starts), ("content", acceptor.content_starts))
     return tuple((kind, found) for kind, markers in starts if (found := texts_at(markers, where)))
 
@@ -247,14 +247,14 @@ def _starts(acceptor: Acceptor, where: Where) -> Kinds:
 def _in_content(acceptor: Acceptor) -> Kinds:
     calls = acceptor.calls
     return (
-        ("content_end", acceptor.content_marks),
-        ("sign", acceptor.content_signs),
+        ("content_end", acceptor.distinctive_content_ends),
+        ("sign", acceptor.weak_content_ends),
         (opener_kind(calls), (*calls.openers, *calls.short)) if calls is not None else ("call", ()),
         ("plain", calls.plain if calls is not None else ()),
         ("end", acceptor.ends),
         ("last", acceptor.last_ends),
         ("header", acceptor.headers),
-        ("stray", texts_at(acceptor.strays, "anywhere")),
+        ("stray", texts_at(acceptor.ignorable_closers, "anywhere")),
         ("empty", calls.empty if calls is not None else ()),
     )
 
@@ -274,15 +274,16 @@ def _after(space: str, markers: Sequence[str]) -> tuple[str, ...]:
 
 
 def _after_call(calls: CallForm) -> Kinds:
-    """A marker is of the first kind that has it: one that closes a call and opens the next comes before both."""
-    kinds = dict(calls.behind)
+    """Return the kinds after a call. A marker belongs to the first kind that has it: one that closes a call and opens
+    the next comes first."""
+    kinds = dict(calls.after_call_markers)
     if not calls.usual_next:
         kinds["call"] = (*calls.inner, *calls.openers, *calls.short)
     return (("tail", kinds.pop("tail")), ("both", closes_and_opens(calls)), *kinds.items())
 
 
 def closes_and_opens(calls: CallForm) -> tuple[str, ...]:
-    """Markers that close a call and open the next."""
+    """Return markers that close a call and open the next."""
     cores = {text.strip() for text in calls.openers}
     return tuple(text for text in calls.closers if text.strip() in cores)
 
@@ -292,12 +293,12 @@ def texts_at(markers: Iterable[Marker], where: Where) -> tuple[str, ...]:
 
 
 def is_unopened(acceptor: Acceptor) -> bool:
-    """Whether nothing opens reasoning: it is the text before its end."""
+    """Return whether reasoning has no opener: it is the text before its end."""
     return bool(acceptor.reasoning_ends) and not acceptor.reasoning_starts
 
 
 def starts_with_closer(acceptor: Acceptor) -> bool:
-    return bool(texts_at(acceptor.strays, "turn start")) and not is_unopened(acceptor)
+    return bool(texts_at(acceptor.ignorable_closers, "turn start")) and not is_unopened(acceptor)
 
 
 def calls_end_reasoning(acceptor: Acceptor) -> bool:

@@ -11,7 +11,7 @@ from tplc.lower.acceptor import Acceptor, CallForm
 
 
 def stops(ir: TemplateIR, acceptor: Acceptor) -> tuple[str, ...]:
-    """Without white space around them; a token that no one gave is named by what stands for it."""
+    """Return the stop texts without outer white space; a token that wasn't given is represented by its stand-in."""
     texts = (*ir.turn.ends, *_ends_of_calls(acceptor.calls))
     return tuple(dict.fromkeys(text.strip() for text in texts if text.strip()))
 
@@ -26,5 +26,5 @@ def _known(text: str) -> str:
 
 
 def _ends_of_calls(calls: CallForm | None) -> list[str]:
-    """Where one call is all of a turn, its last closer ends that."""
+    """Return the last closer of a call if one call is all of a turn."""
     return sorted(calls.turn_closers, key=len)[:1] if calls is not None else []

@@ -16,7 +16,7 @@ from tplc.ir.markers import piece_at
 from tplc.ir.nodes import GENERAL_TOLERANCES, FormMarker, TemplateIR
 from tplc.ir.roles import marker_of
 from tplc.lower.header_parts import header_parts
-from tplc.lower.layouts import as_wide, not_blank
+from tplc.lower.layouts import not_blank, with_outer_space_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,26 +27,26 @@ class Tolerated:
     others: Mapping[str, tuple[str, ...]]  # forms by the usual one, without outer white space
     orders: Mapping[str, tuple[str, ...]]  # headers with their parts in other orders, by the usual one, as above
     name_ends: Mapping[str, tuple[str, ...]]  # the same for texts after a call's name
-    like_words: bool  # what opens a call then stands in text as well
+    like_words: bool  # what opens a call then is in text as well
 
     def usual(self, marker: FormMarker) -> str:
-        """A marker's first form that is more than white space; its other forms are variants of that."""
+        """Return a marker's first form that is more than white space; its other forms are variants of that."""
         forms = self.forms[marker]
         return next((form for form in forms if form.strip()), forms[0])
 
     def blank(self, marker: FormMarker) -> str:
-        """A marker's form that is white space alone."""
+        """Return a marker's form that is white space alone."""
         return next((form for form in self.forms[marker] if not form.strip()), "")
 
     def texts(self, marker: str) -> tuple[str, ...]:
-        """A marker, its other forms and its variants, also where a piece of it has one."""
-        more = (as_wide(marker, text) for text in self.orders.get(marker.strip(), ()))
+        """Return a marker with its other forms and its variants, including variants of its pieces."""
+        more = (with_outer_space_of(marker, text) for text in self.orders.get(marker.strip(), ()))
         return tuple(dict.fromkeys([*self._declared(marker), *more]))
 
     def _declared(self, marker: str) -> tuple[str, ...]:
         core = marker.strip()
         found = [marker, *self.others.get(core, ())]
-        found += [as_wide(marker, text) for text in self.variants.get(core, ())]
+        found += [with_outer_space_of(marker, text) for text in self.variants.get(core, ())]
         for piece, variants in self.variants.items():
             at = piece_at(marker, piece) if piece != core else -1
             if at >= 0:
@@ -54,12 +54,12 @@ class Tolerated:
         return tuple(dict.fromkeys(found))
 
     def ends_of_name(self, text: str) -> tuple[str, ...]:
-        """What ends a name, and its variants."""
-        more = (as_wide(text, variant) for variant in self.name_ends.get(text.strip(), ()))
+        """Return the texts that end a name, with variants."""
+        more = (with_outer_space_of(text, variant) for variant in self.name_ends.get(text.strip(), ()))
         return tuple(dict.fromkeys([*self._declared(text), *more]))
 
     def of_role(self, role: FormMarker) -> tuple[str, ...]:
-        """The texts of a role that are more than white space: where it has no such marker, its variants alone."""
+        """Return the texts of a role that are more than white space; if it has no such marker, its variants alone."""
         usual = self.usual(role)
         return not_blank(self.texts(usual)) if usual.strip() else self.variants.get(role, ())
 

@@ -12,7 +12,7 @@ from tplc.ir.nodes import Reasoning, TemplateIR
 from tplc.ir.own_markers import own_markers
 from tplc.lower.acceptor import Acceptor, CallForm, Marker, TextEscapes
 from tplc.lower.layouts import not_blank, space_after_reasoning, unique
-from tplc.lower.openers import rests_of
+from tplc.lower.openers import distinctive_suffixes
 from tplc.lower.tolerated import Tolerated
 
 
@@ -36,7 +36,7 @@ def turn_of(ir: TemplateIR, calls: CallForm | None, tolerated: Tolerated) -> Acc
         content_space=tolerated.blank("content.start"),
         content_starts=tuple(map(_content_start, tolerated.of_role("content.start"))),
         content_ends=tolerated.of_role("content.end"),
-        strays=tuple(map(_stray, ends)) if "stray_closers" in tolerated.kinds else (),
+        ignorable_closers=tuple(map(_stray, ends)) if "stray_closers" in tolerated.kinds else (),
         calls=calls,
         in_messages=_in_messages(ir, ended),
         tolerances=tolerated.kinds,
@@ -53,7 +53,7 @@ def _escapes(ir: TemplateIR) -> Iterator[TextEscapes]:
 
 
 def _special_tokens(ir: TemplateIR) -> tuple[str, ...]:
-    """Special tokens of the tokenizer that are no marker: where the output ends, models write any of them."""
+    """Return special tokens of the tokenizer that aren't markers: models write any of them at the output's end."""
     known = own_markers(ir)
     tokens = (text.strip() for _, text in ir.provenance.special_tokens)
     return unique(token for token in tokens if is_distinctive(token) and not any(token in text for text in known))
@@ -78,12 +78,18 @@ def _in_messages(ir: TemplateIR, ends: Collection[str]) -> bool:
 
 
 def _rests(header: str, parts: Sequence[str]) -> list[str]:
-    """What a header ends with counts by itself, unless a part of the turn begins so: most of that would be text."""
-    return [rest for rest in rests_of(header) if not any(part.strip().startswith(rest.strip()) for part in parts)]
+    """Return the ends of a header that count by themselves, except those with which a part of the turn begins: most of
+    those would be text."""
+    return [
+        rest
+        for rest in distinctive_suffixes(header)
+        if not any(part.strip().startswith(rest.strip()) for part in parts)
+    ]
 
 
 def _reasoning_starts(reasoning: Reasoning, tolerated: Tolerated) -> tuple[Marker, ...]:
-    """What people write as well is text in content, unless the format has reasoning after it."""
+    """Return the openers of reasoning. One that people also write is text in content, unless the format has reasoning
+    after content."""
     if reasoning.mode in ("none", "delimiter"):
         return ()
     return tuple(
@@ -93,10 +99,11 @@ def _reasoning_starts(reasoning: Reasoning, tolerated: Tolerated) -> tuple[Marke
 
 
 def _content_start(text: str) -> Marker:
-    """What people write as well opens content where none has begun; further on it is text."""
+    """Return the opener of content. One that people also write counts only before content begins."""
     return Marker(text, "before content" if could_be_prose(text) else "anywhere")
 
 
 def _stray(end: str) -> Marker:
-    """Reasoning may have been open before what is seen of it; words are dropped at the turn's start only."""
+    """Return the closer of reasoning as one that is dropped if none is open. Words are dropped only at the turn's
+    start."""
     return Marker(end, "turn start" if could_be_prose(end) else "anywhere")

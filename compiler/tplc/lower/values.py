@@ -2,7 +2,7 @@ r"""How values are read, as facts that each stand in one place: numbers, words, 
 
     possessive("[0-9]+")  →  [0-9]++
 
-What a generated parser needs itself stands in its runtime, and is named here for the backends that write other things.
+What a generated parser needs itself is in its runtime, and is named here for the backends that write other things.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ def _step(layout: Layout, index: int, pairs: PairForm | None, tools: Tools) -> C
     assert kind in ("name", "id", "index", "count")
     none = pairs.empty + text_at(layout, index + 2) if pairs is not None and not text_at(layout, index + 1) else ""
     if none.strip():
-        # A call without arguments goes on at once.  The steps that follow ask for the rest.
+        # A call without arguments continues at once.  The steps that follow ask for the rest.
         return CallStep(kind, f"{NAME}(?={_first_character(following)}|{_first_character(none)})")
     word = NAME if kind == "name" else ID
     return CallStep(kind, f"{word}(?={pattern_of(following)})", "".join(following.split()))
@@ -91,18 +91,18 @@ def _opened(tools: Tools, pairs: PairForm | None) -> str:
     return " " + (tools.dialect.in_object.object_open.strip() if tools.dialect else "{")
 
 
-def _arguments(tools: Tools, pairs: PairForm | None, behind: str) -> list[CallStep]:
-    """`behind`: the text after them."""
+def _arguments(tools: Tools, pairs: PairForm | None, after: str) -> list[CallStep]:
+    """Return the steps of the arguments.  `after`: the text after them."""
     if pairs is None:
         plain = isinstance(tools.arguments, ObjectArguments) and not tools.arguments.encoded
         return [CallStep("object")] if plain else []
     if pairs.value_close is not None or pairs.items or pairs.wrap or pairs.wraps or pairs.types:
         return []
-    pair = [step for index in range(len(pairs.pair)) for step in _of_pair(pairs, index, behind)]
+    pair = [step for index in range(len(pairs.pair)) for step in _of_pair(pairs, index, after)]
     if not {"key"} < {step.kind for step in pair}:
         return []
     # Without any argument, only what closes them or the call shows that it is a call.
-    least = 0 if (pairs.end + behind).strip() else 1
+    least = 0 if (pairs.end + after).strip() else 1
     between = tuple(text_steps(pairs.separator))
     whole = CallStep("pairs", least=least, pair=tuple(pair), between=between)
     # White space before the first pair is missing if there is none.
@@ -110,7 +110,7 @@ def _arguments(tools: Tools, pairs: PairForm | None, behind: str) -> list[CallSt
     return [*start, whole, *text_steps(pairs.end)]
 
 
-def _of_pair(pairs: PairForm, index: int, behind: str) -> list[CallStep]:
+def _of_pair(pairs: PairForm, index: int, after: str) -> list[CallStep]:
     item, text = pairs.pair[index], text_at(pairs.pair, index + 1)
     if isinstance(item, Text):
         return text_steps(item.text)
@@ -120,7 +120,7 @@ def _of_pair(pairs: PairForm, index: int, behind: str) -> list[CallStep]:
         return [CallStep("key", f"{KEY}(?={pattern_of(text)})", "".join(text.split()))] if text and is_delimited else []
     if pairs.quoted:
         return [CallStep("value")]
-    ends = [text] if text else [end for end in (pairs.separator, pairs.end, behind) if end]
+    ends = [text] if text else [end for end in (pairs.separator, pairs.end, after) if end]
     return [CallStep("raw", rf"[^\n]{{1,{LONGEST_RAW}}}?(?={'|'.join(map(pattern_of, ends or [LINE_END]))})")]
 
 

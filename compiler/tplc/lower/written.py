@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tplc.ir.nodes import Layout, Slot, SlotKind, Text, Tools
-from tplc.lower.layouts import merged, text_at, text_behind
+from tplc.lower.layouts import merged, text_after, text_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,25 +23,25 @@ class WrittenCalls:
 
     @property
     def opener(self) -> str:
-        """The text before the first slot of a call."""
+        """Return the text before the first slot of a call."""
         return text_at(self.call, 0)
 
     @property
     def after_arguments(self) -> str:
-        return text_behind(self.call, "arguments")
+        return text_after(self.call, "arguments")
 
     @property
     def after_name(self) -> str:
-        return text_behind(self.call, "name")
+        return text_after(self.call, "name")
 
     @property
     def slot_order(self) -> tuple[SlotKind, ...]:
-        """The kinds of a call's slots, each where it comes first."""
+        """Return the kinds of a call's slots, each where it comes first."""
         return tuple(dict.fromkeys(item.kind for item in self.call if isinstance(item, Slot)))
 
     @property
     def last_text(self) -> str:
-        """The text after the last slot of a call."""
+        """Return the text after the last slot of a call."""
         last = self.call[-1] if self.call else Text("")
         return last.text if isinstance(last, Text) else ""
 

@@ -70,7 +70,7 @@ class Judged:
 
     @property
     def main(self) -> Finding:
-        """The finding that says best what is wrong."""
+        """Return the finding that describes the problem best."""
         return min(self.findings, key=lambda finding: (KINDS.index(finding.kind), finding.start))
 
 
@@ -143,7 +143,7 @@ def _function(tool: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _violations(output: Recorded, message: Message) -> Iterator[Finding]:
-    """Arguments that the tool's schema does not allow; of a call that is not cut."""
+    """Yield arguments that the tool's schema does not allow; of a call that is not cut."""
     schemas = {_function(tool).get("name"): _function(tool).get("parameters") for tool in output.tools or ()}
     for call, (name, start) in zip(message["tool_calls"], _names(output.text, message), strict=True):
         schema = schemas.get(name)

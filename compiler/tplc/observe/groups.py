@@ -19,12 +19,12 @@ class Group:
 
     @property
     def example(self) -> Judged:
-        """The shortest: where there is least to read."""
+        """Return the shortest output of the group."""
         return min(self.members, key=lambda judged: len(judged.output.text))
 
 
 def groups_of(judged: Sequence[Judged]) -> tuple[Group, ...]:
-    """Each odd output is in one; the largest groups first."""
+    """Return groups that contain each odd output once, the largest groups first."""
     found: dict[tuple[Kind, str], list[Judged]] = {}
     for each in judged:
         if not each.clean:

@@ -42,7 +42,7 @@ class Likeness:
     pieces: tuple[str, ...]
 
     def find(self, text: str) -> list[Alike]:
-        """In the order of the text; none inside another."""
+        """Return texts that look like markers, in the order of the text, none inside another."""
         found: list[Alike] = []
         for alike in sorted(self._all(text), key=lambda each: (each.start, -each.end)):
             if not found or alike.start >= found[-1].end:
@@ -69,7 +69,7 @@ class Likeness:
         return opens_object or closes_nothing or self.closeness(written) >= _CLOSE
 
     def closeness(self, text: str) -> float:
-        """To the marker that it is most like."""
+        """Return the similarity to the most similar marker."""
         return max((SequenceMatcher(None, text, piece).ratio() for piece in self.pieces), default=0.0)
 
     @cached_property
@@ -86,7 +86,7 @@ class Likeness:
 
 
 def likeness_of(ir: TemplateIR) -> Likeness:
-    # What stands in prompts alone, the end of the message before, is no marker of a turn.
+    # What is in prompts alone, the end of the message before, is no marker of a turn.
     own = [marker for marker, place in own_markers(ir).items() if place != "turn.anchors"]
     texts = [piece for marker in own for piece in (marker, *pieces_of(marker))]
     pieces = sorted(
@@ -96,7 +96,7 @@ def likeness_of(ir: TemplateIR) -> Likeness:
 
 
 def _pair_at_start(text: str) -> Iterator[Alike]:
-    """What a text begins with, where the same with a slash comes later: both ends of a part."""
+    """Return the bracketed text with which a text begins if the same with a slash comes later: both ends of a part."""
     match = _PAIR_AT_START.match(text)
     if match is None:
         return

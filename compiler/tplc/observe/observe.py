@@ -39,12 +39,12 @@ class Observation:
 
     @property
     def kinds(self) -> Mapping[str, int]:
-        """How many outputs have findings of each kind."""
+        """Return how many outputs have findings of each kind."""
         return {kind: sum(any(f.kind == kind for f in each.findings) for each in self.judged) for kind in KINDS}
 
     @property
     def share_odd(self) -> float:
-        """In percent."""
+        """Return the share of odd outputs in percent."""
         return 100 * (1 - self.clean / len(self.judged))
 
 
@@ -63,7 +63,7 @@ def observe(ir: TemplateIR, outputs: Sequence[Recorded], *, source: str, step: S
 def tried(
     ir: TemplateIR, outputs: Sequence[Recorded], proposals: Sequence[Proposal], source: str
 ) -> tuple[Judged, ...]:
-    """The outputs with proposed tolerances in force."""
+    """Return the outputs with proposed tolerances in force."""
     changed = apply_tolerances(ir, tolerances_of(proposals, source))
     judge = judge_of(ir, driver.artifact_of(changed))
     return _judge_all(judge, outputs, lambda _: None)
@@ -82,7 +82,7 @@ def _judge_all(judge: Judge, outputs: Sequence[Recorded], step: Step) -> tuple[J
 
 
 def _meaningful(ir: TemplateIR, proposals: Sequence[Proposal], source: str) -> list[Proposal]:
-    """Those that no tolerance file would be refused for."""
+    """Return the proposals that a tolerance file may contain."""
     kept: list[Proposal] = []
     for proposal in proposals:
         pair = [other for other in proposals if other.marker.startswith("reasoning.")]
@@ -99,7 +99,7 @@ def _meaningful(ir: TemplateIR, proposals: Sequence[Proposal], source: str) -> l
 def _that_hold(
     ir: TemplateIR, judged: Sequence[Judged], proposals: Sequence[Proposal], source: str
 ) -> tuple[Proposal, ...]:
-    """Those because of which outputs become clean, while no clean one is read otherwise."""
+    """Return the proposals that make outputs clean and change no clean output."""
     kept = list(proposals)
     for _ in range(2 * len(proposals)):
         after = tried(ir, [each.output for each in judged], kept, source) if kept else ()
@@ -126,7 +126,7 @@ def _mended(
     after: Sequence[Judged],
     source: str,
 ) -> int:
-    """How many outputs are clean with all proposals, and are not with all but one."""
+    """Return how many outputs are clean with all proposals, but not without this one."""
     others = [proposal for proposal in proposals if proposal is not left_out]
     try:
         without = tried(ir, [each.output for each in judged], others, source)
@@ -138,7 +138,7 @@ def _mended(
 def _measured(
     ir: TemplateIR, judged: Sequence[Judged], proposals: Sequence[Proposal], source: str
 ) -> tuple[Proposal, ...]:
-    """The proposals, with what each of them does."""
+    """Return the proposals with their effects."""
     if not proposals:
         return ()
     outputs = [each.output for each in judged]
@@ -155,7 +155,7 @@ def _measured(
 
 
 def _harmless(ir: TemplateIR, judge: Judge, proposals: Sequence[Proposal], source: str) -> list[Proposal]:
-    """Those with which every message of the verification is read as before."""
+    """Return the proposals that change no message of the verification."""
     texts = []
     for case in battery(ir):
         message = as_message(ir, case)

@@ -22,7 +22,7 @@ _TEXTS = ("text", "output")
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """`place` is where it stands, for messages; `tools` None: nobody knows which there were."""
+    """`place` is where it is, for messages; `tools` None: nobody knows which there were."""
 
     place: str
     text: str
@@ -36,7 +36,7 @@ class Recorded:
 
 
 def read_outputs(path: str, tools: tuple[Mapping[str, Any], ...] | None = None) -> tuple[Recorded, ...]:
-    """`tools` are those of outputs that name none."""
+    """Return the recorded outputs.  `tools` are for outputs that name none."""
     if path != "-" and not os.path.isfile(path):
         raise SourceError(path, "is a folder", "name a file of outputs") if os.path.isdir(path) else missing(path)
     if path.endswith(".parquet"):

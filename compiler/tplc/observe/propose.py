@@ -71,7 +71,7 @@ def propose(ir: TemplateIR, judge: Judge, groups: Sequence[Group], step: Callabl
 
 
 def _targets(ir: TemplateIR) -> dict[str, str]:
-    """The markers that a text may stand for, with their places; a piece only where the marker has more."""
+    """Return the markers that a text may stand for, with their places; a piece only where the marker has more."""
     found: dict[str, str] = {}
     for marker, place in own_markers(ir).items():
         if place == "turn.anchors":
@@ -83,7 +83,7 @@ def _targets(ir: TemplateIR) -> dict[str, str]:
 
 
 def _mended(judge: Judge, judged: Judged, targets: dict[str, str]) -> list[tuple[str, str]]:
-    """The texts and what they stand for, by which this output is read best: one after another, the best first."""
+    """Yield the texts, each with its marker, with which this output is read best, the best first."""
     pairs: list[tuple[str, str]] = []
     output = replace(judged.output, text=judged.output.text[:_LONGEST])
     for _ in range(_ROUNDS):
@@ -125,7 +125,7 @@ def _closeness(first: str, second: str) -> float:
 
 
 def _candidates(judge: Judge, judged: Judged, targets: dict[str, str]) -> Iterator[tuple[str, str]]:
-    """Texts of the output, and the marker that each may stand for; the likeliest first."""
+    """Yield texts of the output, and the marker that each may stand for; the likeliest first."""
     text = judged.output.text
     for marker in targets:
         for pattern in _spellings(marker):
@@ -141,7 +141,8 @@ def _candidates(judge: Judge, judged: Judged, targets: dict[str, str]) -> Iterat
 
 
 def _head(text: str, marker: str) -> str:
-    """ "<step=city>", for the marker "<param=": "<step=", as a value follows; "" where nothing does."""
+    """Return the beginning of a variant before a value: "<step=" of "<step=city>", for the marker "<param="; otherwise
+    ""."""
     signs = re.search(r"[^\w\s]+$", marker)
     head, found, rest = text.partition(signs.group()) if signs else (text, "", "")
     return head + found if rest and found and is_distinctive(head + found) and head + found != marker else ""
@@ -156,7 +157,7 @@ def _is_other(written: str, marker: str) -> bool:
 
 
 def _spellings(marker: str) -> Iterator[re.Pattern[str]]:
-    """How else a marker may be spelled: with spaces, in other letters, twice or some of its parts twice, reordered."""
+    """Yield patterns of other spellings of a marker: with spaces, in other letters, repeated, reordered."""
     parts = [part for piece in pieces_of(marker) for part in parts_of(piece)]
     spaced = [_spaced(part) for part in parts]
     yield _pattern(r"\s*".join(spaced))
@@ -173,11 +174,11 @@ def _spellings(marker: str) -> Iterator[re.Pattern[str]]:
 
 
 def _renamed(marker: str) -> Iterator[re.Pattern[str]]:
-    """Another word in the place of one, where what stands around says enough."""
+    """Yield patterns with another word in a marker whose other texts are distinctive enough."""
     for match in re.finditer(r"[^\W_]\w*", marker):
-        before, behind = marker[: match.start()], marker[match.end() :]
-        if before.strip() and len((before + behind).strip()) >= _LEAST_AROUND:
-            yield re.compile(rf"{re.escape(before)}\s?\w[\w .-]{{0,40}}?{re.escape(behind)}")
+        before, after = marker[: match.start()], marker[match.end() :]
+        if before.strip() and len((before + after).strip()) >= _LEAST_AROUND:
+            yield re.compile(rf"{re.escape(before)}\s?\w[\w .-]{{0,40}}?{re.escape(after)}")
 
 
 def _first_half(marker: str) -> str:
@@ -200,7 +201,8 @@ def _spaced(text: str) -> str:
 
 
 def _of_reasoning(ir: TemplateIR, groups: Sequence[Group], of_calls: Set[str]) -> list[Proposal]:
-    """What outputs begin with, where the same with a slash comes later, in a format without reasoning.
+    """Return proposals for bracketed text at the beginning of outputs that is closed later, in a format without
+    reasoning.
 
     `of_calls`: texts by which calls are read, in the place of the format's own.
     """

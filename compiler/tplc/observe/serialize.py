@@ -29,7 +29,7 @@ def to_dict(observation: Observation, source: str) -> dict[str, Json]:
 
 
 def tolerance_file(observation: Observation, source: str) -> dict[str, Json]:
-    """What `--tolerances` takes."""
+    """Return the proposals as a tolerance file."""
     members = ("kind", "marker", "text", "reason", "source")
     listed = (asdict(tolerance) for tolerance in tolerances_of(observation.proposals, source))
     return {"tolerances": [{name: tolerance[name] for name in members} for tolerance in listed]}

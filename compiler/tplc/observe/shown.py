@@ -11,9 +11,9 @@ _AROUND = 60
 
 
 def around(text: str, finding: Finding) -> tuple[str, str, str]:
-    """Shortened; of what was cut, the end."""
-    before, behind = text[: finding.start], text[finding.end :]
-    return _last(before), text[finding.start : finding.end], _first(behind)
+    """Return the finding with the text around it, shortened; of text before it, the end is kept."""
+    before, after = text[: finding.start], text[finding.end :]
+    return _last(before), text[finding.start : finding.end], _first(after)
 
 
 def _last(text: str) -> str:

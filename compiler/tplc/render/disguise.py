@@ -64,8 +64,8 @@ class Disguise:
         letters = {
             pair
             for match in _PROBE.finditer(question)
-            for word, unlike in ((self.hide(match[0]), other.hide(match[0])),)
-            for pair in (*zip(word, unlike, strict=True), *zip(word.upper(), unlike.upper(), strict=True))
+            for word, different in ((self.hide(match[0]), other.hide(match[0])),)
+            for pair in (*zip(word, different, strict=True), *zip(word.upper(), different.upper(), strict=True))
         }
         for at, pair in enumerate(zip(one, two, strict=False)):
             if pair[0] != pair[1] and pair not in letters:

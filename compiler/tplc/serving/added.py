@@ -48,10 +48,10 @@ def behind_mark(marked_past: str, marked_render: str, render: str, ends: Sequenc
 
     None where the mark changed more than its own place.
     """
-    behind = marked_past.partition(MARK)[2]
-    closers = behind[: min((at for end in ends if (at := behind.find(end)) >= 0), default=len(behind))]
+    after = marked_past.partition(MARK)[2]
+    closers = after[: min((at for end in ends if (at := after.find(end)) >= 0), default=len(after))]
     head, _, tail = marked_render.partition(MARK)
     once = marked_render.count(MARK) == 1
     if not once or head + tail != render or not tail.startswith(closers):
         return None
-    return behind[len(closers) :], tail[len(closers) :]
+    return after[len(closers) :], tail[len(closers) :]

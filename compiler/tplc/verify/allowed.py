@@ -72,7 +72,7 @@ def _without_patterns(check: Callable[..., Iterator[Any]]) -> Callable[..., Iter
 
 
 def _one_dialect(schema: Any) -> Any:
-    """A part that names a dialect, also one that is referred to, would be judged by another validator than this."""
+    """Raise an error for a part that names another dialect, which another validator would judge."""
     if isinstance(schema, dict):
         named = isinstance(schema.get("$schema"), str)
         return {key: _one_dialect(value) for key, value in schema.items() if not (named and key == "$schema")}

@@ -68,7 +68,7 @@ def read_parser(text: str, name: str, *, runtime: str | None = None, code: CodeT
         if _is_generated(text):
             raise _damaged(text, name, str(error).removeprefix(f"{name}: ")) from error
         raise
-    if {"StreamParser", "Parting"} <= set(code.co_names):
+    if {"StreamParser", "ReasoningSplitter"} <= set(code.co_names):
         raise NotAParser(f"{name}: is a plug-in, for a server to load: give a parser (tplc compile -t python) instead")
     if _is_generated(text) and not text.rstrip().endswith(_END):
         raise _damaged(text, name, "has lost its end")
@@ -100,7 +100,7 @@ def load_artifact(
 
 
 def runtime_beside(path: str) -> str | None:
-    """The text of the runtime that the parser in a file shares with others, where there is one."""
+    """Return the text of the shared runtime of the parser in a file; None if it has its own."""
     try:
         with open(os.path.join(os.path.dirname(path), RUNTIME_FILE), encoding="utf-8") as file:
             return file.read()
@@ -113,7 +113,7 @@ def artifact_in(parser: ModuleType) -> Artifact:
 
 
 def sha256_in(parser: ModuleType, name: str) -> str:
-    """The template that a parser was made from, by its own account."""
+    """Return the template that a parser was made from, by its own account."""
     found = getattr(parser, "TEMPLATE_SHA256", None)
     if not isinstance(found, str):
         raise NotAParser(f"{name}: is not a parser made by tplc: it has no TEMPLATE_SHA256")
@@ -132,11 +132,11 @@ def _shared(runtime: str | None) -> dict[str, ModuleType]:
     return {} if runtime is None else {RUNTIME: _run(_compiled(runtime, RUNTIME_FILE), {})}
 
 
-def _run(code: CodeType, beside: Mapping[str, ModuleType]) -> ModuleType:
-    """`beside` are modules that it may import, by name."""
+def _run(code: CodeType, importable: Mapping[str, ModuleType]) -> ModuleType:
+    """Run the code.  `importable` are modules that it may import, by name."""
     module = ModuleType(f"tplc_artifact_{next(_numbers)}")
     # Dataclasses look their module up by name while they are made.
-    found = {module.__name__: module, **beside}
+    found = {module.__name__: module, **importable}
     there = {name: sys.modules[name] for name in found if name in sys.modules}
     sys.modules.update(found)
     try:

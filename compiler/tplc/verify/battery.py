@@ -47,11 +47,11 @@ class Case:
 
     @property
     def is_plain(self) -> bool:
-        """Whether the case is the one for its shape: with words alone."""
+        """Return whether the case is the one for its shape: with words alone."""
         return self.title in (str(self.shape), _after_result(str(self.shape)))
 
     def words(self) -> Iterator[str]:
-        """The texts that a render of a plain case has to hold."""
+        """Yield the texts that a render of a plain case must contain."""
         yield from filter(None, (self.reasoning, self.content))
         for call in self.calls:
             yield call.name
@@ -225,7 +225,7 @@ def _value_case(title: str, value: Json) -> Case:
 
 
 def markers(ir: TemplateIR) -> tuple[str, ...]:
-    """The texts that mean something in this format, without outer white space."""
+    """Return the texts with a meaning in this format, without outer white space."""
     call = [item.text for item in ir.tools.call if isinstance(item, Text)]
     tools = ir.tools
     texts = [ir.reasoning.start, ir.reasoning.end, tools.section_start, tools.section_end, *call, *ir.turn.ends]
@@ -243,13 +243,13 @@ def closer_of_values(ir: TemplateIR) -> str:
 
 
 def _end_of_values(ir: TemplateIR) -> str:
-    """The marker that ends a raw value where nothing but the call's own closer does: no value can hold it."""
+    """Return the marker that ends a raw value where nothing but the call's own closer does: no value can contain it."""
     pairs, dialect = ir.tools.arguments, ir.tools.dialect
     if not isinstance(pairs, PairArguments) or dialect is None or dialect.top.strings:
         return ""
     pair, call = pairs.pair, ir.tools.call
-    behind = (*pair[pair.index(Slot("value")) + 1 :], Text(pairs.end), *call[call.index(Slot("arguments")) + 1 :])
-    texts = (item.text.strip() if isinstance(item, Text) else item.kind for item in behind)
+    after = (*pair[pair.index(Slot("value")) + 1 :], Text(pairs.end), *call[call.index(Slot("arguments")) + 1 :])
+    texts = (item.text.strip() if isinstance(item, Text) else item.kind for item in after)
     end = next(filter(None, texts), "")
     return end if is_distinctive(end) and len(pieces_of(end)) == 1 else ""
 
@@ -313,7 +313,8 @@ def _random_value(rng: random.Random, depth: int) -> Json:
 
 
 def id_of(ir: TemplateIR, call: Call, index: int) -> str:
-    """The call's own id, else one in the shape the template demands: nine alphanumerics where it demands none."""
+    """Return the call's own id, or one in the shape that the template requires; nine alphanumerics if it requires
+    none."""
     if call.id is not None:
         return call.id
     layout = ir.tools.call_id.layout

@@ -30,7 +30,7 @@ _AROUND = 24
 _SAME = 8
 _LEAST = 4  # a shorter word occurs by chance
 _LONGEST = 160
-_LONGEST_VARIANT = 80  # longer text holds values too
+_LONGEST_VARIANT = 80  # longer text contains values too
 _MOST_VARIANTS = 3
 
 
@@ -48,7 +48,7 @@ class Tried:
 
 
 def explained(ir: TemplateIR, tried: Sequence[Tried]) -> tuple[str, ...]:
-    """The causes, and what would help."""
+    """Return the causes of failures, and possible remedies."""
     found = tuple(dict.fromkeys(causes(ir, tried)))
     return (*(f"cause: {cause}" for cause in found), *(f"help: {help}" for help in dict.fromkeys(_helps(ir, tried))))
 
@@ -110,8 +110,8 @@ def _taken_for_markers(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
 
 
 def _transformed(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
-    """The transformation of the texts in one part that explains a message which does not come back: the format writes
-    the text otherwise."""
+    """Yield the transformation of the texts in one part that explains a message which does not come back: the format
+    writes the text otherwise."""
     found: dict[str, tuple[str, str, str]] = {}
     for one in tried:
         expected = "" if one.passed else _written(ir, one.case)
@@ -124,7 +124,7 @@ def _transformed(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
 
 
 def _written(ir: TemplateIR, case: Case) -> str:
-    """The message as the format writes it; "" where it cannot."""
+    """Return the message as the format writes it; "" if it cannot."""
     try:
         return "".join(part.text for part in write_parts(ir, as_message(ir, case)))
     except BadMessage:
@@ -207,8 +207,8 @@ def _texts(one: Tried) -> str:
 
 
 def _unexplained(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
-    """The place where most renders that failed are not what the format says.  Renders of the same parts that came back
-    are: else such a place is no cause."""
+    """Yield the place at which most failed renders differ from the format, unless renders of the same parts that came
+    back differ there too."""
     fine = {one.case.shape for one in tried if one.passed and _place(ir, one) is not None}
     found = [
         (place, one) for one in tried if not one.passed and one.case.shape not in fine and (place := _place(ir, one))
@@ -224,7 +224,7 @@ def _unexplained(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
 
 
 def _common(tried: Sequence[Tried]) -> Iterator[str]:
-    """What the messages that failed have and no other has."""
+    """Yield the parts that all failed messages have and no other message has."""
     failed, fine = [one for one in tried if not one.passed], [one for one in tried if one.passed]
     if not failed:
         return
@@ -254,7 +254,7 @@ _PARTS: dict[str, Callable[[Tried], bool]] = {
 
 
 def _helps(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
-    """What its user can give.  Nothing is promised: what is given is verified as well."""
+    """Yield inputs that the user can add. They are verified too, so nothing is promised."""
     for captured in ir.captured:
         if captured.by == "token":
             yield f"{captured.name} was not given, and it is in {captured.marker}: --token {captured.name}=TEXT"
@@ -318,7 +318,7 @@ def existing_marker(ir: TemplateIR, written: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Spot:
-    """Where a render and the format part: what stands there in each, with what is around, the format's marker, and what
+    """Where a render and the format part: what is there in each, with what is around, the format's marker, and what
     is rendered in place of that ("": unknown)."""
 
     rendered: str
@@ -358,7 +358,7 @@ def _around(text: str, at: int) -> str:
 
 
 def _first_difference(text: str, other: str) -> int:
-    """Where `text` is not as `other` any more, white space apart."""
+    """Return where `text` first differs from `other`, apart from white space."""
     signs = [(at, ch) for at, ch in enumerate(text) if not ch.isspace()]
     others = "".join(other.split())
     return next((at for (at, ch), sign in zip(signs, others, strict=False) if ch != sign), len(text))

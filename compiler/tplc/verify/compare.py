@@ -34,7 +34,7 @@ class Difference:
 
 
 def difference(ir: TemplateIR, case: Case, message: Mapping[str, Any], *, earlier: int = 0) -> Difference | None:
-    """The first difference; None when the message came back.  So many calls are `earlier` in the conversation."""
+    """Return the first difference; None if the message came back. So many calls are `earlier` in the conversation."""
     for name, expected in (("reasoning_content", case.reasoning), ("content", case.content)):
         got = message.get(name) or ""
         if got != expected:
@@ -71,7 +71,7 @@ def _call_difference(ir: TemplateIR, call: Call, got: Mapping[str, Any], index: 
 
 
 def same(first: object, second: object) -> bool:
-    """Equal as JSON values: 1 is 1.0, and is not true."""
+    """Return whether two JSON values are equal: 1 equals 1.0, but not true."""
     if json_type(first) in ("integer", "number") and json_type(second) in ("integer", "number"):
         return first == second
     if json_type(first) != json_type(second):
@@ -115,7 +115,7 @@ def _shown(value: object) -> str:
 
 
 def as_message(ir: TemplateIR, case: Case) -> dict[str, Any]:
-    """The message that a parser should make of a case."""
+    """Return the message that a parser should make of a case."""
     calls = [
         {
             "id": id_of(ir, call, index),
@@ -127,8 +127,8 @@ def as_message(ir: TemplateIR, case: Case) -> dict[str, Any]:
 
 
 def as_case(title: str, message: Mapping[str, Any], *, ids: bool = False) -> Case | None:
-    """What came back as a case that can be rendered again; None when its arguments are no object.  `ids`: with the ids
-    that were read, which every call has to have."""
+    """Return the parsed message as a case that can be rendered again; None if its arguments aren't an object.  `ids`:
+    with the ids that were read, which every call must have."""
     calls: list[Call] = []
     for got in message.get("tool_calls") or []:
         try:
@@ -162,7 +162,7 @@ def _with_texts(call: Call, got: Call) -> tuple[tuple[str, Json], ...]:
 
 
 def same_message(case: Case, other: Case) -> bool:
-    """Whether two cases are the same message, ids apart."""
+    """Return whether two cases are the same message, ids apart."""
     return (case.reasoning, case.content, len(case.calls)) == (
         other.reasoning,
         other.content,
@@ -185,7 +185,7 @@ def _reads_as(text: str, value: Json) -> bool:
 
 
 def fits(case: Case, tools: Sequence[Mapping[str, Json]]) -> bool:
-    """Whether the calls of a case have arguments of the types that the tools' schemas ask for."""
+    """Return whether the calls of a case have arguments of the types that the tools' schemas ask for."""
     functions: list[Any] = [tool["function"] for tool in tools]
     asked = {function["name"]: function["parameters"] for function in functions}
     return all(

@@ -44,7 +44,7 @@ class Setting:
 
 
 def settings(ir: TemplateIR) -> Iterator[Setting]:
-    """The likely ones first."""
+    """Yield settings, the likely ones first."""
     seen = ir.capabilities
     follows: tuple[Follow, ...] = ("none", "tool", "user", "tool_user")
     if seen.needs_tool_result:
@@ -62,7 +62,7 @@ def settings(ir: TemplateIR) -> Iterator[Setting]:
 
 
 def opening(ir: TemplateIR, setting: Setting, words: Words) -> list[Message]:
-    """What is said before the turn: a question, and where `after_result` is set, a call and its result."""
+    """Return the messages before the turn: a question, and if `after_result` is set, a call and its result."""
     asked = question(words.asked, parts=setting.parts, system=words.system if setting.system else None)
     if not setting.after_result:
         return asked
@@ -76,7 +76,7 @@ def opening(ir: TemplateIR, setting: Setting, words: Words) -> list[Message]:
 def conversation(
     ir: TemplateIR, case: Case, setting: Setting, words: Words, *, followed: Case | None = None
 ) -> list[Message]:
-    """`followed`: the case whose tools' results follow the turn, if it is another one."""
+    """Return the conversation.  `followed`: the case whose tools' results follow the turn, if it is another one."""
     after = _following(ir, followed or case, setting, words)
     return [*opening(ir, setting, words), assistant(ir, case, setting), *after]
 
@@ -110,7 +110,7 @@ def _following(ir: TemplateIR, case: Case, setting: Setting, words: Words) -> li
 
 
 def offered_tools(calls: Sequence[Call]) -> list[dict[str, Json]]:
-    """Tools for the template: the same for every case, so that what stands before the turn stays the same."""
+    """Return tools for the template: the same for every case, so that what is before the turn stays the same."""
     keys: dict[str, dict[str, Json]] = {}
     for call in calls:
         # Templates that walk schemas know no "null", and some no types beyond the plain ones.
@@ -120,7 +120,7 @@ def offered_tools(calls: Sequence[Call]) -> list[dict[str, Json]]:
 
 
 def fitting_tools(case: Case) -> list[dict[str, Json]]:
-    """Tools for the parser: their schemas say of every argument what type it has."""
+    """Return tools for the parser: their schemas say of every argument what type it has."""
     return [_tool(call.name, {key: schema_of(value) for key, value in call.arguments}) for call in case.calls]
 
 

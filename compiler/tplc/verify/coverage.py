@@ -18,7 +18,7 @@ from tplc.verify.battery import CONTENT, RANDOM, REASONING, Case
 
 @dataclass(frozen=True, slots=True)
 class CoveredKind:
-    """What the turns of some messages have in common: their parts, where they stand, and the context of the template
+    """What the turns of some messages have in common: their parts, where they are, and the context of the template
     they are rendered in."""
 
     parts: str
@@ -50,7 +50,8 @@ class Coverage:
         self.lost.setdefault(kind_of(case, context), {}).setdefault(read_as, failure)
 
     def plain_cases(self, context: str) -> Iterator[Case]:
-        """A message of plain words for each kind in this context of which only random messages were tried, and lost."""
+        """Yield a message of plain words for each kind in this context of which only random messages were tried, and
+        lost."""
         for kind, case in self.first_lost.items():
             if kind.context == context and kind not in self.came_back and case.title.startswith(RANDOM):
                 words = CONTENT if case.content else ""

@@ -5,7 +5,7 @@
     full      "…<ask>…belumarot<stop><bot>Hi<stop><bot><r>"      (it appends a prompt in any case)
     →  turn "Hi<stop>", given the header "<bot>" and the trailing "<bot><r>"
 
-Only what stands after the user's text is compared: what stands before it may change with the conversation.
+Only what is after the user's text is compared: what is before it may change with the conversation.
 """
 
 from __future__ import annotations
@@ -79,8 +79,8 @@ class TurnFrame:
             bare = rest.lstrip()
             if header.strip() and bare.startswith(header.strip()) and not bare.startswith(header.lstrip()):
                 # Nor does a turn of every shape need the white space after it.
-                behind = bare[len(header.strip()) :]
-                return len(tail) - len(behind.lstrip())
+                after = bare[len(header.strip()) :]
+                return len(tail) - len(after.lstrip())
             found = bool(header.strip()) and bare.startswith(header.lstrip())
             return len(asked) + (space + len(header.lstrip()) if found else 0)
         behind_header = _behind_but_space(tail, asked + header)
@@ -111,8 +111,7 @@ class TurnFrame:
         return tail[start:].removesuffix(self._always_there(full))
 
     def _always_there(self, full: str) -> str:
-        """What stands at the end of every render: a prompt that is written whether asked for or not, or a text that an
-        answer is put before."""
+        """Return the common end of every render: a prompt that is always written, or a text after the answer."""
         if len(self.prompt) <= len(self.asked):
             asked = self._after_question(self.asked)
             found = [asked[asked.rfind(anchor) :] for anchor in self.turn.anchors if anchor and anchor in asked]
@@ -124,23 +123,23 @@ class TurnFrame:
         return shared[max(known, default=0) :]
 
     def prompt_tail(self) -> str:
-        """What the generation prompt adds to the question."""
+        """Return the text that the generation prompt adds to the question."""
         return self._after_question(self.prompt).removeprefix(self._after_question(self.asked))
 
     def head(self) -> str:
-        """What the generation prompt holds of the turn."""
+        """Return the part of the turn in the generation prompt."""
         start = self._start(self._after_question(self.prompt))
         return "" if start is None else self._after_question(self.prompt)[start:]
 
     def bare_prompt(self) -> str:
-        """The prompt without the part of the turn that it holds."""
+        """Return the prompt without the part of the turn that it holds."""
         if len(self.prompt) > len(self.asked):
             return self.prompt[: len(self.prompt) - len(self.head())]
         return self.asked + self.turn.header if not self.asked.endswith(self.turn.header) else self.asked
 
 
 def trailing_of(frame: TurnFrame, full: str, last: str) -> str:
-    """What follows the turn in a render whose last part ends with the text `last`."""
+    """Return the text after the turn in a render whose last part ends with the text `last`."""
     text = frame.with_trailing(full)
     if text is None or last not in text:
         return ""

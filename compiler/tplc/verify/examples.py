@@ -50,7 +50,7 @@ def _passes(ir: TemplateIR, parser: Artifact, case: Case, text: str, failures: l
     if found is None:
         return True
     read = as_case(case.title, message)
-    # No template renders it: the format's own text of the message that was read has to be the identical one.
+    # No template renders it: the format's own text of the message that was read must be the identical one.
     if read is not None and write_message(ir, _message(with_texts(ir, case, read))) == text:
         return True
     failures.append(f"{case.title}: {found}; written {json.dumps(text, ensure_ascii=False)[:400]}")

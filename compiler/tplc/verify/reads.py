@@ -31,7 +31,7 @@ class Reading:
 
 
 def reads(parser: Artifact, written: TemplateIR) -> Reading:
-    """Every message of the battery, as `written` writes it after each of its prompts, read by the parser."""
+    """Return how the parser reads every message of the battery, as `written` writes it after each of its prompts."""
     total = 0
     failures: list[str] = []
     for prompt in written.turn.prompts:
@@ -46,7 +46,7 @@ def reads(parser: Artifact, written: TemplateIR) -> Reading:
 def _problem(parser: Artifact, written: TemplateIR, prompt: GenerationPrompt, case: Case) -> str:
     message: dict[str, Any] = as_message(written, case)
     text = write_message(written, message)
-    # History that does not go on from a prompt's head follows the bare header.
+    # History that does not continue from a prompt's head follows the bare header.
     begun = text.startswith(prompt.head)
     got = parser.parse(
         text.removeprefix(prompt.head) if begun else text,
@@ -58,7 +58,7 @@ def _problem(parser: Artifact, written: TemplateIR, prompt: GenerationPrompt, ca
 
 
 def _shown(ir: TemplateIR) -> Iterator[Case]:
-    """The cases that the format can write."""
+    """Yield the cases that the format can write."""
     for case in battery(ir):
         if case.reasoning and ir.reasoning.mode == "none":
             continue

@@ -48,7 +48,8 @@ def parser_class() -> Any:
 
 
 def response_artifact(template: Mapping[str, Json], reasoning_key: str, prompt: str, *, events_only: bool) -> Artifact:
-    """`prompt` is used if none is given.  `events_only`: only the content of the events counts, as in servers."""
+    """Return the artifact.  `prompt` is used if none is given; `events_only`: only the events' content counts, as in
+    servers."""
     parser = parser_class()
 
     def stream(*, tools: Any = None, **options: Any) -> _Stream:

@@ -71,15 +71,15 @@ class Stage:
         return assistant(self._ir, case, setting)
 
     def conversation(self, case: Case, setting: Setting, *, followed: Case | None = None) -> list[Message]:
-        """`followed`: the case whose tools' results follow the turn, if it is another one."""
+        """Return the conversation.  `followed`: the case whose tools' results follow the turn, if it is another one."""
         return conversation(self._ir, case, setting, self.words, followed=followed)
 
     def render(self, case: Case, setting: Setting, *, followed: Case | None = None) -> str:
-        """The whole render; raises TemplateRaised or RenderFailed when the template refuses the case."""
+        """Return the whole render; raise TemplateRaised or RenderFailed if the template refuses the case."""
         return self._render(self.conversation(case, setting, followed=followed), setting, prompt=False)
 
     def frame(self, setting: Setting) -> TurnFrame | None:
-        """None when this setting does not render at all."""
+        """Return the frame of the turn; None if this setting does not render at all."""
         key = replace(setting, follow="none")
         if not setting.after_result:
             key = Setting(parts=setting.parts, system=setting.system, tools=setting.tools)
@@ -99,7 +99,7 @@ class Stage:
         return TurnFrame(self._ir.turn, asked, prompt, words, after_result=setting.after_result) if there else None
 
     def content_trailing(self, setting: Setting) -> str | None:
-        """What follows a turn of content alone; None where that does not show.
+        """Return the text after a turn of content alone; None if it isn't rendered.
 
         The text that is the same after every message is best found there: a call's own closers may look like an end.
         """
@@ -108,7 +108,7 @@ class Stage:
         return self._trailing[setting]
 
     def after_content(self, setting: Setting) -> list[str]:
-        """What stands after plain content: at the end of a conversation, and before a user's message."""
+        """Return what is after plain content: at the end of a conversation, and before a user's message."""
         found: list[str] = []
         follows: tuple[Follow, ...] = ("none", "user")
         for follow in follows:
@@ -135,13 +135,13 @@ class Stage:
         return trailing_of(frame, full, words.content) if turn is not None and words.content in turn else None
 
     def leaves_reasoning_open(self, case: Case, turn: str) -> bool:
-        """Whether the turn begins with a mark that opens reasoning, the case has none, and nothing closes it: text is
-        reasoning until something does, and no content is shown."""
+        """Return whether the turn begins with an opener of reasoning that is never closed, although the case has no
+        reasoning: then no content is shown."""
         start, end = self._ir.reasoning.start.strip(), self._ir.reasoning.end.strip()
         return bool(start) and not case.reasoning and turn.lstrip().startswith(start) and end not in turn
 
     def is_written_as_reasoning(self, shape: Shape, place: Shown) -> bool:
-        """Whether the template writes content between the marks of reasoning."""
+        """Return whether the template writes content between the marks of reasoning."""
         start, end = self._ir.reasoning.start.strip(), self._ir.reasoning.end.strip()
         words = _words(shape, self.words)
         before, _, after = (place.frame.with_trailing(self.render(words, place.setting)) or "").partition(words.content)
@@ -152,7 +152,7 @@ class Stage:
 
 
 def shown(stage: Stage, shape: Shape, tried: Sequence[Setting]) -> Shown | NotShown:
-    """The first of the settings in which all of the shape shows, else what the best of them leaves out.
+    """Return the first setting in which the whole shape shows, otherwise the parts that the best setting leaves out.
 
     Content in parts doesn't count if the template writes the same text otherwise: then it prints the list."""
     best: NotShown | None = None
@@ -169,7 +169,7 @@ def shown(stage: Stage, shape: Shape, tried: Sequence[Setting]) -> Shown | NotSh
 
 
 def usual_settings(ir: TemplateIR, stage: Stage) -> tuple[Setting, ...]:
-    """The settings worth trying for every shape: those in which content or a call shows, before any follower."""
+    """Return the settings worth trying for every shape: those in which content or a call shows, before any follower."""
     likely = tuple(settings(ir))
     found: list[Setting] = []
     for shape in (Shape(False, True, 0), Shape(False, False, 1)):
@@ -186,8 +186,7 @@ def usual_settings(ir: TemplateIR, stage: Stage) -> tuple[Setting, ...]:
 def without_content_as_reasoning(
     stage: Stage, results: Mapping[Shape, Shown | NotShown]
 ) -> dict[Shape, Shown | NotShown]:
-    """Content that is written as reasoning, where no message with that reasoning is, is not shown: there is no message
-    that it could be taken for."""
+    """Return the results without content that is written as reasoning: it can't be mistaken for a message."""
     found = dict(results)
     for shape, result in results.items():
         other = results.get(Shape(True, False, shape.calls))
@@ -198,7 +197,7 @@ def without_content_as_reasoning(
 
 
 def silence(stage: Stage, tried: Sequence[Setting]) -> str:
-    """Why a message of content does not show, in the template's own words."""
+    """Return why a message of content does not show, in the template's own words."""
     words = _words(Shape(False, True, 0), stage.words)
     reasons: list[str] = []
     for setting in tried or (Setting(),):
@@ -226,7 +225,8 @@ def _quoted(text: str) -> str:
 
 
 def _distinct(tried: Sequence[Setting], shape: Shape) -> Iterator[Setting]:
-    """Without calls, the form of arguments and of missing content makes no difference."""
+    """Yield settings that differ for the shape: without calls, the form of arguments and of missing content doesn't
+    matter."""
     seen = set()
     for setting in tried:
         key = setting if shape.calls else replace(setting, arguments="object", empty_content="null")

@@ -62,6 +62,6 @@ def transformations(text: str, render: str) -> Iterator[tuple[str, str]]:
     for size in range(len(text) - 1, _LEAST - 1, -1):
         _, found, after = render.partition(text[:size])
         if found:
-            if not after[:1].isalnum():  # else the text goes on in another way
+            if not after[:1].isalnum():  # else the text continues in another way
                 yield "writes only the beginning", found
             return

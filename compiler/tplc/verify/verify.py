@@ -170,8 +170,8 @@ def verify(
     expectations: Expectations | None = None,
     cases: Sequence[Case] = (),
 ) -> Verification:
-    """`artifact` is a generated parser, or its text.  `thorough`: ten times the random messages, and every message
-    also one character at a time.  `cases`: these messages in place of the battery and the random ones."""
+    """Verify an artifact: a generated parser, or its text.  `thorough`: ten times the random messages, and every
+    message also one character at a time.  `cases`: these messages instead of the battery and the random ones."""
     trial = try_messages(ir, artifact, renderer, seed=seed, thorough=thorough, expectations=expectations, cases=cases)
     return trial.verification
 
@@ -186,7 +186,7 @@ def try_messages(
     expectations: Expectations | None = None,
     cases: Sequence[Case] = (),
 ) -> Trial:
-    """The same, with the messages that were tried."""
+    """Do the same as `verify`, and return the messages that were tried too."""
     parser = load_artifact(artifact) if isinstance(artifact, str) else artifact
     trip = _RoundTrip(ir, parser, renderer, seed, thorough, expectations or Expectations(), tuple(cases))
     contexts = tuple(dict.fromkeys(json.dumps(dict(prompt.context)) for prompt in ir.turn.prompts))
@@ -279,7 +279,7 @@ class _RoundTrip:
                 self._check(case, stage, result, context, first=first)
 
     def lost(self) -> Iterator[str]:
-        """What renders have shown to the learner, they show here too, unless the template changes the words of it."""
+        """Yield parts that the learner's renders showed, but these renders don't."""
         learned = {
             "reasoning": bool(self.ir.reasoning.key) and not any(shape.reasoning for shape in self._shown),
             "calls": self.ir.tools.format != "none" and not any(shape.calls for shape in self._shown),
@@ -290,7 +290,8 @@ class _RoundTrip:
                     yield f"{part}: the format has markers for it, and no message shows it: its words are changed"
 
     def too_little(self) -> Iterator[str]:
-        """A template that refuses messages, or writes what says nothing of them, proves nothing by the few others."""
+        """Yield an error if the template refuses most messages, or renders nothing of them: the others prove too
+        little."""
         tally = self.tally
         refused = sum(map(len, tally.refused.values()))
         if tally.messages and tally.messages * LEAST_SHARE < refused + len(tally.excuses):
@@ -300,7 +301,7 @@ class _RoundTrip:
             yield f"only {tally.messages} of {asked} messages show what was in them; {reasons[0]}"
 
     def _check_end(self, rests: Sequence[str]) -> None:
-        """The stop strings are taken from the ends of turns: one of them has to show."""
+        """Check that one of the stop strings, which are the ends of turns, occurs after the turn."""
         ends = self.ir.turn.ends
         if ends and not any(end.strip() in rest for end in ends for rest in rests):
             shown = " or ".join(_shown(rest) for rest in rests)
@@ -349,7 +350,7 @@ class _RoundTrip:
                 self._fail(case, context, turn, problem)
 
     def _trip(self, case: Case, stage: Stage, place: Shown, turn: str, *, first: bool) -> str | _OneRender | None:
-        """None when the case came back from every way of feeding it; else the first problem."""
+        """Return None if the case came back from every way of feeding it; otherwise the first problem."""
         tools = fitting_tools(case)
         feed = feed_of(place.frame, turn, tools)
         try:
@@ -408,8 +409,7 @@ class _RoundTrip:
                 self.tally.ambiguities.setdefault(found.kind, ambiguity)
 
     def _check_next(self, case: Case, stage: Stage, place: Shown) -> str | None:
-        """Nothing that the template writes after a turn, at the end and up to the next question, is read as part of
-        it."""
+        """Return a problem if text that the template writes after a turn is read as part of it; otherwise None."""
         follows: tuple[Follow, ...] = ("none", "user")
         for follow in follows:
             setting = replace(place.setting, follow=follow)
@@ -487,7 +487,7 @@ class _RoundTrip:
         return f"without tools: {found}"
 
     def _is_one_render_untyped(self, case: Case, stage: Stage, place: Shown, message: Mapping[str, Any]) -> bool:
-        """Whether the template renders what was read without tools to the identical text."""
+        """Return whether the template renders what was read without tools to the identical text."""
         read = as_case(case.title, message, ids=self.compared.tools.call_id.position != "none")
         if read is None:
             return False
@@ -500,7 +500,8 @@ class _RoundTrip:
             return False
 
     def _is_known_by_its_tool(self, case: Case, message: Mapping[str, Any]) -> bool:
-        """Whether calls right after the content are text as long as no tool of that name is known, and only they."""
+        """Return whether calls right after the content are text as long as no tool of that name is known, and only
+        they."""
         from tplc.lower import lower
 
         calls = lower(self.ir).calls
@@ -541,12 +542,13 @@ def _up_to_weak_end(ir: TemplateIR, rest: str) -> str:
 
 
 def _schemas_needed(ir: TemplateIR) -> bool:
-    """Nested elements: without a schema nothing says whether markup is text, or what an empty element is."""
+    """Return whether reading needs schemas: for nested elements, only a schema distinguishes markup from text."""
     return ir.tools.dialect is not None and ir.tools.dialect.elements is not None
 
 
 def feed_of(frame: TurnFrame, turn: str, tools: Sequence[Mapping[str, Json]] | None) -> Feed:
-    """The prompt's head and the rest of the turn; a turn that does not go on from the head is fed from its header."""
+    """Return the prompt's head and the rest of the turn; a turn that does not continue from the head is fed from its
+    header."""
     head = frame.head()
     if turn.startswith(head):
         return Feed(turn[len(head) :], frame.prompt, tools)
@@ -554,7 +556,7 @@ def feed_of(frame: TurnFrame, turn: str, tools: Sequence[Mapping[str, Json]] | N
 
 
 def accumulated(deltas: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The message that a client makes of deltas."""
+    """Return the message that a client makes of deltas."""
     message: dict[str, Any] = {"content": "", "reasoning_content": "", "tool_calls": []}
     for delta in deltas:
         for name in ("content", "reasoning_content"):
@@ -588,7 +590,7 @@ def _chunks(text: str, sizes: Sequence[int]) -> Iterator[str]:
 
 
 def _refusals(refused: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    """The cases that the template raised on, by its reason."""
+    """Yield the cases that the template raised on, by its reason."""
     for reason, titles in refused.items():
         named = [title for title in dict.fromkeys(titles) if not title.startswith("random")] or ["some random messages"]
         more = f", and {len(named) - 3} more" if len(named) > 3 else ""

@@ -70,7 +70,7 @@ class Words:
     behind_result: str = ""
 
     def after_result(self) -> Words:
-        """The words of turns that follow a tool's result: it marks where they stand, as a question does elsewhere."""
+        """Return the words of turns after a tool's result, which marks their place as a question does elsewhere."""
         return replace(self, question=self.earlier[3], before_question="")
 
     @property
@@ -78,14 +78,14 @@ class Words:
         return self.before_question + self.question
 
     def question_at(self, render: str) -> int:
-        """Where the question begins; ValueError where it is not in the render."""
+        """Return where the question begins; raise ValueError if it isn't in the render."""
         at = render.rindex(self.question)
         start = at - len(self.before_question)
         return start if render.startswith(self.before_question, max(start, 0)) else at
 
 
 def words_of(sha256: str, seed: int, source: str) -> Words:
-    """None of the words stands in the source."""
+    """Return words that don't occur in the source."""
     rng = random.Random(f"{sha256} {seed}")
     known, found = source.lower(), list[str]()
     while len(found) < 5 + 9:
@@ -116,6 +116,6 @@ def words_of(sha256: str, seed: int, source: str) -> Words:
 
 
 def _word(rng: random.Random) -> str:
-    """As words are, and none of a language: only what changes letters changes it, and that is found out."""
+    """Return an invented word: only operations on letters change it, and those are detected."""
     syllables = (rng.choice(_CONSONANTS) + rng.choice(_VOWELS) for _ in range(_SYLLABLES))
     return "".join(syllables) + rng.choice(_LAST)

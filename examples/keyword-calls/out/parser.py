@@ -58,7 +58,7 @@ def checked_text(name: str, value: object) -> str:
     raise TypeError(f"{name}: expected text (str), got {'None' if value is None else type(value).__name__}{hint}")
 
 
-class Copied:
+class Copyable:
     """An object whose copy has its own lists and nested objects of this class."""
 
     def copy(self) -> Any:
@@ -69,7 +69,7 @@ class Copied:
         for name in getattr(self, "__mypyc_attrs__", None) or self.__dict__:
             if hasattr(self, name):
                 value = getattr(self, name)
-                setattr(twin, name, value.copy() if isinstance(value, (list, Copied)) else value)
+                setattr(twin, name, value.copy() if isinstance(value, (list, Copyable)) else value)
         return twin
 
     def _new(self) -> Any:
@@ -103,7 +103,7 @@ class Pattern:
         return found
 
 
-JOINTS = Pattern(r"[\s_▁-]+")
+WORD_SEPARATORS = Pattern(r"[\s_▁-]+")
 IN_ANY_CASE = {**{upper: upper + 32 for upper in range(65, 91)}, ord("｜"): ord("|")}
 RESPELLED = "\0"  # before the core of a marker in other case or with other separators
 PART_OF_LONGER, BEGINS_LONGER, SPELLED_OTHERWISE = 1, 2, 4  # what is known about a marker, added up
@@ -238,7 +238,7 @@ class ExpectedText:
 
 def squeezed(text: str) -> str:
     """Return a text in lower case, without white space, `_`, `-` and similar separators, with `|` for `｜`."""
-    return str(JOINTS.sub("", text)).translate(IN_ANY_CASE)
+    return str(WORD_SEPARATORS.sub("", text)).translate(IN_ANY_CASE)
 
 
 @lru_cache(maxsize=1024)
@@ -436,7 +436,7 @@ def without_quotes(key: str, schema: object) -> str:
 
 
 NUMBER = Pattern(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
-LOOSE_NUMBER = Pattern(r"([+-]?)([0-9][0-9_]*)?(?:(\.)([0-9_]*))?([eE][+-]?[0-9]+)?")
+NONSTANDARD_NUMBER = Pattern(r"([+-]?)([0-9][0-9_]*)?(?:(\.)([0-9_]*))?([eE][+-]?[0-9]+)?")
 HEX_NUMBER = Pattern(r"0[xX][0-9a-fA-F]{1,16}")
 JSON_ESCAPE = r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})'
 ESCAPE = Pattern(r"\\(?:([\"\\/bfnrt]|u[0-9a-fA-F]{4})|(?:x([0-9a-fA-F]{2})|U([0-9a-fA-F]{8})|([0-7]{1,3})|(.)))")
@@ -453,10 +453,10 @@ COMMENT = Pattern(r"(?://|#)[^\n]*(?:\n|\Z)|/\*.*?\*/")
 KEY = Pattern(r'"[^"\\\x00-\x1f]{0,64}(?:"[ \t\r\n]{0,16}(?:(:)|\Z)|\Z)')
 # Shorter than KEY, and without control characters: as long as this may match, so may KEY, which waits for more input.
 OPEN_KEY = Pattern(r'"(\w{1,32}) {0,4}:(?= {0,16}(?:["\[{0-9-]|(?:true|false|null)\b))')
-LONGEST_SIGN = 256  # longer than any separator
+LONGEST_SEPARATOR = 256  # longer than any separator
 
 
-def body_of(quote: str, escape: str) -> Pattern:
+def plain_run(quote: str, escape: str) -> Pattern:
     """Return a pattern for the plain run of a string with this quote: text, and escapes that JSON has too."""
     plain = rf'[^"\\{re.escape(quote)}\x00-\x1f]*'
     # Bounded, because each repetition takes memory while the pattern is matched.
@@ -464,7 +464,7 @@ def body_of(quote: str, escape: str) -> Pattern:
     return Pattern(plain + escapes)
 
 
-def rest_of(close: str, escape: str) -> Pattern:
+def until_quote(close: str, escape: str) -> Pattern:
     """Return a pattern for the text of a string up to its possible end, with no escape in it."""
     first, second = re.escape(close[0]), re.escape(close[1:2])
     escapes = "\\\\" * (escape != "none")
@@ -490,7 +490,7 @@ def json_end(buf: str, pos: int) -> int:
         return 0
 
 
-IN_STRING = body_of('"', "json")
+IN_STRING = plain_run('"', "json")
 
 
 class Quoting:
@@ -498,69 +498,69 @@ class Quoting:
 
     def __init__(self, close: str, escape: str) -> None:
         self.close, self.escape = close, escape
-        self.body, self.rest = body_of(close[0], escape), rest_of(close, escape)
+        self.plain_run, self.until_quote = plain_run(close[0], escape), until_quote(close, escape)
 
-    def plain(self, text: str) -> int:
+    def safe_prefix_end(self, text: str) -> int:
         """Return the end of the text in the string that is passed on unchanged; -1 if more than a partial escape
         follows."""
 
-        end: int = self.body.match(text).end()
+        end: int = self.plain_run.match(text).end()
         if end == len(text) or (text[end] == "\\" and self.escape != "none" and PART_OF_ESCAPE.match(text, end)):
             return end
         return -1
 
 
 class Style:
-    """How values are written: `strings` as (open, close, escape), `words` for true, false and null, and `signs` for
-    JSON's `[ , ] { : , }`."""
+    """How values are written: `strings` as (open, close, escape), `words` for true, false and null, and `punctuation`
+    for JSON's `[ , ] { : , }`."""
 
-    PLAIN: ClassVar[bool] = False
+    HAS_WORDS: ClassVar[bool] = False
 
     def __init__(
         self,
         strings: Sequence[tuple[str, str, str]],
         words: Mapping[str, str],
-        signs: Sequence[str] = ("[", ",", "]", "{", ":", ",", "}"),
+        punctuation: Sequence[str] = ("[", ",", "]", "{", ":", ",", "}"),
         *,
         bare_keys: bool = False,
     ) -> None:
         self.strings = {opened: Quoting(close, escape) for opened, close, escape in strings}
         self.usual = strings[0][1] if strings else ""
         self.words, self.bare_keys = words, bare_keys
-        self.tokens = {**dict.fromkeys(self.strings, '"'), **dict(zip(signs, "[,]{:,}"))}
+        self.tokens = {**dict.fromkeys(self.strings, '"'), **dict(zip(punctuation, "[,]{:,}"))}
         ordered = sorted(self.tokens, key=len, reverse=True)
         either = "|".join(map(re.escape, ordered))
         self.token = Pattern(rf"(\s+)|({either})|(.)")
         # Searched for, because a pattern that steps through a word takes a hundred bytes of memory per character.
         self.word_end = Pattern(rf"\s|{either}|\Z")
-        self.begins = {sign[:n] for sign in ordered for n in range(1, len(sign))}
-        is_json = '"' in self.strings and self.strings['"'].escape == "json" and "".join(signs) == "[,]{:,}"
+        self.prefixes = {character[:n] for character in ordered for n in range(1, len(character))}
+        is_json = '"' in self.strings and self.strings['"'].escape == "json" and "".join(punctuation) == "[,]{:,}"
         is_json = is_json and all(words.get(word) == word for word in JSON_WORDS)
-        self.is_json = is_json and '"' not in self.begins and self.usual == '"' and not bare_keys
-        if self.PLAIN:
+        self.is_json = is_json and '"' not in self.prefixes and self.usual == '"' and not bare_keys
+        if self.HAS_WORDS:
             # A plain key without quotes, a plain value, or both: most tokens of a dialect with custom quotes.
             key = rf"([^\W\d]\w{{0,{LONGEST_KEY - 1}}}):" if bare_keys else "((?!))"
             value = rf"({'|'.join(filter(str.isalnum, words)) or '(?!)'}|{NUMBER.pattern})(?=[,\]}}])"
-            self.plain = Pattern(f"{key}(?:{value})?|{value}" if "".join(signs) == "[,]{:,}" else "(?!)")
-        follow = "|".join(re.escape(sign) for sign, token in self.tokens.items() if token in ",]}:")
+            self.key_or_value = Pattern(f"{key}(?:{value})?|{value}" if "".join(punctuation) == "[,]{:,}" else "(?!)")
+        follow = "|".join(re.escape(character) for character, token in self.tokens.items() if token in ",]}:")
         self.follow = Pattern(rf"\s{{0,{MOST_SPACE}}}(?:{follow}|\)|\Z)")
         self.literal = Pattern("|".join([*map(re.escape, sorted(words, key=len, reverse=True)), NUMBER.pattern]))
-        self.key_end = Pattern(rf"[\n}}]|{re.escape(signs[4])}|\Z")
+        self.key_end = Pattern(rf"[\n}}]|{re.escape(punctuation[4])}|\Z")
 
 
-class PlainStyle(Style):
+class WordStyle(Style):
     """A style with keys or words that JSON doesn't have, so they are read one token at a time."""
 
-    PLAIN: ClassVar[bool] = True
+    HAS_WORDS: ClassVar[bool] = True
 
 
-class Reader(Copied):
+class Reader(Copyable):
     """Reads one value; `styles` are those at the top, inside a top-level list, and inside a top-level object.
 
     `breaks`: markers that occur in values only inside a string; they close everything that is open.
     """
 
-    FOLLOWED: ClassVar[bool] = False
+    NEEDS_LOOKAHEAD: ClassVar[bool] = False
     follow: tuple[Pattern, ...] = ()  # what may follow the value: a pattern, and one for the output's end
 
     def __init__(self, styles: tuple[Style, Style, Style], breaks: Breaks = NO_BREAKS) -> None:
@@ -569,13 +569,13 @@ class Reader(Copied):
         self.want = "value"  # … item, key, member (a key after a comma), colon, comma; "" at the end
         self.stack: list[str] = []
         self.lists = 0  # the number of open lists
-        self.twice: list[int] = []  # the depths at which braces are doubled
+        self.doubled_braces: list[int] = []  # the depths at which braces are doubled
         self.string: Quoting | None = None  # the open string
         self.out: list[str] = []
         self.comma: list[str] = []  # a comma with the white space after it, until something follows
         self.repair = ""  # the first repair
         self.pause = False
-        self.waits = False  # the rest of regular JSON depends on the following text
+        self.needs_more = False  # the rest of regular JSON depends on the following text
         self.wanted = 0  # so many characters are needed before anything is decided
         self.floor = 0  # deeper values are read only for their text
 
@@ -595,7 +595,7 @@ class Reader(Copied):
             if len(self.stack) > self.floor and self.style.is_json:
                 start, pos = pos, self.regular(buf, pos, stop)
                 self.out.append(buf[start:pos])
-                if pos == stop or (self.waits and not final):
+                if pos == stop or (self.needs_more and not final):
                     break
             if self.string is not None:
                 end = self._inside(buf, pos, final, self.string)
@@ -609,7 +609,7 @@ class Reader(Copied):
 
     def _token(self, buf: str, pos: int, final: bool) -> int:
         """Return the end of the token that begins here; -1 if more input is needed."""
-        if self.style.PLAIN and len(self.stack) > self.floor and (plain := self._plain(buf, pos)) > pos:
+        if self.style.HAS_WORDS and len(self.stack) > self.floor and (plain := self._key_or_value(buf, pos)) > pos:
             return plain
         match = self.style.token.match(buf, pos)
         text: str = match.group()
@@ -623,7 +623,7 @@ class Reader(Copied):
                 return pos
         if match.lastindex == 3:
             if self.stack and text in "/=#：，":
-                other = self._no_word(buf, pos, final)
+                other = self._comment_or_equals(buf, pos, final)
                 if other != pos:
                     return other
             return self._word(buf, pos, self.style.word_end.search(buf, end).start(), final)
@@ -632,7 +632,7 @@ class Reader(Copied):
                 (self.comma or self.out).append(SPACE.sub(" ", text))
             return end
         rest = len(buf) - pos
-        if text in self.style.begins and rest < LONGEST_SIGN and buf[pos:] in self.style.begins and not final:
+        if text in self.style.prefixes and rest < LONGEST_SEPARATOR and buf[pos:] in self.style.prefixes and not final:
             return -1
         token = self.style.tokens[text]
         if text == '"' and self.stack and self.stack[-1] == "{" and self.want in ("key", "member", "comma"):
@@ -643,69 +643,69 @@ class Reader(Copied):
             if left_open is not None:
                 self._repaired("missing quotes")
                 return self._put_key(left_open[1], int(left_open.end(1)))
-        if self.FOLLOWED and not self.stack and token not in '"[{':
+        if self.NEEDS_LOOKAHEAD and not self.stack and token not in '"[{':
             return self._no_value(pos)
-        whole = self._whole(buf, pos) if token in "[{" and self.want == "value" and rest > 64 else 0
+        whole = self._whole_json(buf, pos) if token in "[{" and self.want == "value" and rest > 64 else 0
         if not whole:
-            self._sign(token, text)
+            self._punctuation(token, text)
         return whole or end
 
     def regular(self, buf: str, pos: int, stop: int) -> int:
         """Return the end of regular JSON: before something irregular, or before the end of what is read.  A comma waits
-        for the text after it; `waits`: so does the whole rest."""
+        for the text after it; `needs_more`: so does the whole rest."""
         stack, want, string, quoting = self.stack, self.want, self.string, self.style.strings['"']
-        comma, self.waits = -1, False
-        if self.comma or self.twice or string not in (None, quoting):
+        comma, self.needs_more = -1, False
+        if self.comma or self.doubled_braces or string not in (None, quoting):
             return pos
         while pos < stop and (string is not None or buf[pos] not in self.first):
             if string is not None:
-                start, pos = pos, quoting.body.match(buf, pos).end()
+                start, pos = pos, quoting.plain_run.match(buf, pos).end()
                 if pos < stop and buf[pos] == '"':
                     string, want, pos = None, "colon" if want in ("key", "member") else "comma", pos + 1
                 elif pos == start:
-                    self.waits = buf[pos] == "\\" and PART_OF_ESCAPE.match(buf, pos) is not None
+                    self.needs_more = buf[pos] == "\\" and PART_OF_ESCAPE.match(buf, pos) is not None
                     break
                 continue
-            sign = buf[pos]
-            if sign in " \n\r\t":
+            character = buf[pos]
+            if character in " \n\r\t":
                 pass
-            elif sign == '"' and want in ("key", "member"):
+            elif character == '"' and want in ("key", "member"):
                 if (end := self._end_of_key(buf, pos)) < 0:
                     break
                 comma, want, pos = -1, "value", end - 1
-            elif sign == '"' and want not in ("colon", "comma"):
+            elif character == '"' and want not in ("colon", "comma"):
                 string, comma = quoting, -1
-            elif sign == "," and want == "comma":
+            elif character == "," and want == "comma":
                 comma, want = pos, "value" if stack[-1] == "[" else "member"
-            elif sign in "]}":
+            elif character in "]}":
                 opened = want in ("comma", "item", "key") and len(stack) > self.floor + 1 and stack[-1]
-                if opened != ("[" if sign == "]" else "{"):
-                    self.waits = pos + 1 == stop and self.floor > 0  # the text around it usually ends at once
+                if opened != ("[" if character == "]" else "{"):
+                    self.needs_more = pos + 1 == stop and self.floor > 0  # the text around it usually ends at once
                     break
                 want, self.lists = "comma", self.lists - (stack.pop() == "[")
             elif want not in ("value", "item"):
                 break
-            elif sign in "[{":
-                self._open(sign)
+            elif character in "[{":
+                self._open(character)
                 want, comma = self.want, -1
             else:
                 literal = JSON_LITERAL.match(buf, pos)
                 if literal is None:
-                    self.waits = self.breaks.wordless and JSON_WORD.fullmatch(buf, pos) is not None
+                    self.needs_more = self.breaks.wordless and JSON_WORD.fullmatch(buf, pos) is not None
                     break
                 want, comma, pos = "comma", -1, literal.end() - 1
             pos += 1
-        self.string, self.waits = string, self.waits or pos == stop
+        self.string, self.needs_more = string, self.needs_more or pos == stop
         self.want = want if comma < 0 else "comma"
         return pos if comma < 0 else comma
 
     def _end_of_key(self, buf: str, pos: int) -> int:
         """Return the end of a key with its colon; -1 if more input is needed, or if the key is irregular."""
         key = KEY.match(buf, pos)
-        self.waits = key is not None and key.lastindex is None
-        return -1 if key is None or self.waits else int(key.end())
+        self.needs_more = key is not None and key.lastindex is None
+        return -1 if key is None or self.needs_more else int(key.end())
 
-    def _no_word(self, buf: str, pos: int, final: bool) -> int:
+    def _comment_or_equals(self, buf: str, pos: int, final: bool) -> int:
         """Return the end of a comment, or of a text in the place of a colon; `pos` if there is none, -1 if more input
         is needed."""
         if buf[pos] in "=：，":
@@ -715,14 +715,14 @@ class Reader(Copied):
             if buf[pos] == "=" and pos + 1 == len(buf) and not final:
                 return -1
             self._repaired(buf[pos] + " for a " + meant)
-            self._sign({"colon": ":", "comma": ","}[meant], "")
+            self._punctuation({"colon": ":", "comma": ","}[meant], "")
             return pos + 1 + arrow
         if buf[pos] == "#" and self.want not in ("key", "member", "comma", "item"):
             return pos
         comment = COMMENT.match(buf, pos)
-        begun = comment is None and (pos + 1 == len(buf) or buf[pos + 1] == "*")
+        may_continue = comment is None and (pos + 1 == len(buf) or buf[pos + 1] == "*")
         line = comment is not None and comment.end() == len(buf) and buf[pos : pos + 2] != "/*"
-        if not final and (begun or line):
+        if not final and (may_continue or line):
             return -1
         if comment is None:
             return pos
@@ -736,13 +736,13 @@ class Reader(Copied):
         self._end()
         return end
 
-    def _plain(self, buf: str, pos: int) -> int:
+    def _key_or_value(self, buf: str, pos: int) -> int:
         """Return the end of a plain key with its colon, of a plain value, or of both, if one is here and allowed."""
         want = self.want
         comma = want == "comma" and buf[pos] == "," and "," not in self.first
         if comma:
             want = "value" if self.stack[-1] == "[" else "member"
-        match = self.style.plain.match(buf, pos + comma) if want not in ("colon", "comma") else None
+        match = self.style.key_or_value.match(buf, pos + comma) if want not in ("colon", "comma") else None
         if match is None or (match[1] is None) != (want in ("value", "item")) or not self.breaks.wordless:
             return pos
         self.out += [","] if comma else self.comma
@@ -753,15 +753,15 @@ class Reader(Copied):
         self.want = "value" if value is None else "comma"
         return int(match.end())
 
-    def _open(self, sign: str) -> None:
-        self.stack.append(sign)
-        self.lists += sign == "["
-        self.want = "item" if sign == "[" else "key"
+    def _open(self, character: str) -> None:
+        self.stack.append(character)
+        self.lists += character == "["
+        self.want = "item" if character == "[" else "key"
 
     def _at_top(self) -> bool:
         return not self.stack
 
-    def _whole(self, buf: str, pos: int) -> int:
+    def _whole_json(self, buf: str, pos: int) -> int:
         """Return the end of the whole value, if it is regular JSON and complete; otherwise 0."""
         end = json_end(buf, pos) if self.style.is_json and self._at_top() else 0
         if end:
@@ -791,16 +791,16 @@ class Reader(Copied):
     def _end(self) -> None:
         self.want = "colon" if self.want in ("key", "member") else "comma" if self.stack else ""
 
-    def _sign(self, token: str, text: str) -> None:
+    def _punctuation(self, token: str, text: str) -> None:
         if token == '"':
             self._begin()
             self.string = self.style.strings[text]
             self.out.append('"')
         elif token == "{" and self.want == "key":
             self._repaired("doubled braces")
-            self.twice.append(len(self.stack))
-        elif token == "}" and self.twice and self.twice[-1] == len(self.stack):
-            self.twice.pop()
+            self.doubled_braces.append(len(self.stack))
+        elif token == "}" and self.doubled_braces and self.doubled_braces[-1] == len(self.stack):
+            self.doubled_braces.pop()
         elif token in "[{":
             self._begin()
             if self.want in ("key", "member"):
@@ -847,7 +847,7 @@ class Reader(Copied):
         if bare_key:
             key_end = self.style.key_end.search(buf, pos).start()
             end = key_end if key_end > pos else end
-        elif self.FOLLOWED and not self.stack:
+        elif self.NEEDS_LOOKAHEAD and not self.stack:
             # If nothing separates arguments, a number or a literal word ends at the end of its own syntax.
             own = self.style.literal.match(buf, pos)
             if own and (self.follow[final].match(buf, own.end()) or AFTER_LITERAL.match(buf, own.end())):
@@ -866,7 +866,7 @@ class Reader(Copied):
             return self._no_value(pos)
         literal = None if bare_key else literal_of(buf[pos:end].rstrip(), self.style.words)
         if literal is None:
-            if not bare_key and (self.stack or not self.FOLLOWED):
+            if not bare_key and (self.stack or not self.NEEDS_LOOKAHEAD):
                 end = getattr(WORD.match(buf, pos), "end", lambda: end)()
                 end = self._before_break(buf, pos, end, final) if breaks else end
                 if end in (pos, len(buf)) and not final:
@@ -892,10 +892,10 @@ class Reader(Copied):
     def _inside(self, buf: str, pos: int, final: bool, string: Quoting) -> int:
         """Read text of a string, up to something that is not plain."""
         close, escape = string.close, string.escape
-        end: int = string.body.match(buf, pos).end()
+        end: int = string.plain_run.match(buf, pos).end()
         if end > pos:
             self.out.append(buf[pos:end])
-        if end < len(buf) and (text := string.rest.match(buf, end).group()):
+        if end < len(buf) and (text := string.until_quote.match(buf, end).group()):
             self.out.append(escaped(text))
             end += len(text)
         if end == len(buf):
@@ -908,7 +908,7 @@ class Reader(Copied):
                 self.wanted = LONGEST_FOLLOW - (len(buf) - after)
                 return end
             follow = self.style.follow
-            if self.FOLLOWED and not self.stack:
+            if self.NEEDS_LOOKAHEAD and not self.stack:
                 follow = self.follow[final]
             if not guess or follow.match(buf, after):
                 self.string = None
@@ -944,10 +944,10 @@ class Reader(Copied):
         return self.take()
 
 
-class FollowedReader(Reader):
+class LookaheadReader(Reader):
     """A reader for values whose end is shown only by the text after it."""
 
-    FOLLOWED: ClassVar[bool] = True
+    NEEDS_LOOKAHEAD: ClassVar[bool] = True
 
 
 def unescaped(match: re.Match[str]) -> str:
@@ -970,12 +970,12 @@ def literal_of(text: str, words: Mapping[str, str]) -> str | None:
         return '"' + text + '"'
     if HEX_NUMBER.fullmatch(text):
         return str(int(text, 16))
-    match = LOOSE_NUMBER.fullmatch(text)
+    match = NONSTANDARD_NUMBER.fullmatch(text)
     if not match or not ((match.group(2) or "").lstrip("0") or match.group(4)):
         return None
-    sign, whole, point, fraction, exponent = (group or "" for group in match.groups())
+    character, whole, point, fraction, exponent = (group or "" for group in match.groups())
     fraction = point + (fraction.replace("_", "") or "0") if point else ""
-    return sign.replace("+", "") + (whole.replace("_", "").lstrip("0") or "0") + fraction + exponent
+    return character.replace("+", "") + (whole.replace("_", "").lstrip("0") or "0") + fraction + exponent
 
 
 NAME_KEYS = ("name", "tool_name", "function_name", "function", "tool", "recipient_name")
@@ -990,7 +990,7 @@ INFINITY = float("inf")
 BEFORE_CALLS = Pattern(r"[\s(]*(?:\[\s*(?=\w[\w.:/-]*\())?")
 NO_BRACE = Pattern(r"""["']\w+["']\s*:""")
 BETWEEN_CALLS = Pattern(r"[\s,;)\]}]*")
-AT_ONCE = Pattern(
+BEFORE_FIRST_KEY = Pattern(
     r"""[\s({\[\\"'“”‘«`]*(?:(?i:json)\b:?[\s({\[\\"'“”‘«`]*)?(?:<(?:[\w:-]+\s*[ =]\s*(?:\w+\s*=\s*)?)?["']?)?"""
 )
 ANY_KEY = Pattern(r"""[\s(\[`]*(?:(?i:json)\b:?\s*)?[{\s]+(?:\\n)?[\\"'“”‘«]+\w""")
@@ -1015,7 +1015,7 @@ STYLES = (
 
 def may_be_calls(text: str, tools: Parameters, keys: tuple[str, ...]) -> bool:
     """Return whether the text begins like a call: with an object, or with brackets, quotes and a tool's name."""
-    at = AT_ONCE.match(text).end()
+    at = BEFORE_FIRST_KEY.match(text).end()
     rest = text[at : at + 64]
     if ANY_KEY.match(text) is not None:
         return True
@@ -1137,7 +1137,7 @@ def _called(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
         key = KEYWORD.match(text, after.end())
         if key is None:
             break
-        reader = FollowedReader(STYLES)
+        reader = LookaheadReader(STYLES)
         reader.follow = KEYWORD_FOLLOWS
         pos = reader.read(text, key.end(), True)
         members[key[1]] = loaded(reader.close())
@@ -1209,7 +1209,7 @@ def _with_arguments(name: str, members: dict[str, Any], tools: Parameters) -> tu
     keys = keys_of(tools[name], tools[name])
     named = [key for key in ARGUMENT_KEYS if key in members and key not in (keys or ())]
     rest = {key: value for key, value in members.items() if key not in OTHER_KEYS}
-    # A lone object under a key that the schema lacks holds the arguments.
+    # A lone object under a key that the schema lacks contains the arguments.
     if not named and len(rest) == 1 and not rest.keys() <= (keys or rest.keys()):
         named = list(rest)
     arguments = members[named[0]] if named else rest
@@ -1250,7 +1250,7 @@ PART_OF_OPENING = Pattern(r"\s*(?:`{0,2}|```[^\n`]*)")
 FENCE_LIMIT = 256  # longer white space, or a longer line, isn't a fence
 
 
-class Fence(Copied):
+class Fence(Copyable):
     def __init__(self) -> None:
         self._state, self._pending = "start", ""
 
@@ -1279,7 +1279,7 @@ class Fence(Copied):
         return "" if closes else pending
 
 
-class Transcript(Copied):
+class Transcript(Copyable):
     """Keeps text by kind: content, reasoning_content and arguments (of the last call) belong to the message; pending is
     text of a kind that isn't known yet, value is text of a value, and trailing is no part of the message."""
 
@@ -1365,7 +1365,7 @@ class Transcript(Copied):
         self.calls = self.calls[len(self.calls) - kept :]
         self.index = len(self.calls) - 1
 
-    def is_silent(self) -> bool:
+    def is_empty(self) -> bool:
         return not (self.calls or self._pieces or any(self.texts.values()))
 
     def to_message(self) -> Message:
@@ -1403,7 +1403,7 @@ def continued_head(prompt: str, anchors: Sequence[str], reasoning: tuple[Sequenc
 
 
 PENDING_LIMIT = 1024  # more pending text than this is examined again only after it has doubled
-LATE = "text_after_finish"
+TEXT_AFTER_FINISH = "text_after_finish"
 NO_MATCH = Match("", 0, 0)
 
 
@@ -1413,7 +1413,7 @@ def at_line_start(text: str, before: bool) -> bool:
     return (bool(newline) or before) and not line.strip()
 
 
-class Stream(Copied):
+class Stream(Copyable):
     TRANSCRIPT: ClassVar[type[Transcript]] = Transcript
     ANCHORS: ClassVar[Sequence[str]] = ()
     SPACE: ClassVar[str] = ""  # the white space that the template writes before the content
@@ -1446,28 +1446,28 @@ class Stream(Copied):
         self._line_start = True
         self._opener = ""  # of the reasoning that is open
         # Whether the buffer, from there on, is still undecided: while it is, no state has to examine it.
-        self._undecided: Callable[[str, int], object] | None = None
-        self._undecided_from = 0
+        self._is_still_ambiguous: Callable[[str, int], object] | None = None
+        self._ambiguous_from = 0
         self._tools = parameters_of(tools)
-        self._through: Callable[[Any, str], list[Delta]] | None = None  # reads JSON that is emitted as it arrives
-        self._plain_value = False  # as _plain_text, for an argument
-        self._literal = False  # after a failed call: its closers are text
+        self._json_fast_path: Callable[[Any, str], list[Delta]] | None = None  # reads JSON that is emitted
+        self._value_fast_path = False  # as _text_fast_path, for an argument
+        self._after_failed_call = False  # after a failed call: its closers are text
         self._open = False  # the last call is not complete
         self._closed = False  # its closing marker was read
         self._unclosed = False  # its arguments have ended, the last of its closers was not read
         # The state to return to if a call turns out to be text.
-        self._back: Callable[[Any], bool] = self._state
-        self._back_kind = "content"
+        self._state_before_call: Callable[[Any], bool] = self._state
+        self._kind_before_call = "content"
         self._long_names = "\n" in "".join(self._tools)
         self._space = self.SPACE  # white space of the template that may still come
-        self._fresh = True  # only white space was read in this part so far
+        self._only_space_so_far = True  # only white space was read in this part so far
         # The kind of text that is open, and how to find its possible end: the end of the safe prefix, -1 if a state
         # must decide. If nothing is pending, most chunks of a value or another text can be passed on as they are;
-        # _passed are those that were.
-        self._within = ""
-        self._plain_text = False
-        self._plain_to: Callable[[str], int] = len
-        self._passed: list[str] = []
+        # _unaccounted are those that were.
+        self._open_kind = ""
+        self._text_fast_path = False
+        self._find_safe_end: Callable[[str], int] = len
+        self._unaccounted: list[str] = []
         self._consume_head(None if prompt is None else checked_text("prompt", prompt), continue_final_message)
 
     @classmethod
@@ -1543,7 +1543,7 @@ class Stream(Copied):
                 self._out.emit("content", self._opener)
                 self._out.flush()
         if self._out.waiting:
-            self._goes_on("")  # they are returned by the first feed
+            self._enter_fast_path("")  # they are returned by the first feed
             self._wanted = 0
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
@@ -1552,50 +1552,50 @@ class Stream(Copied):
     def finish(self) -> list[Delta]:
         raise NotImplementedError
 
-    def _settle(self) -> None:
+    def _flush_fast_path(self) -> None:
         """Account for the chunks that were passed on unchanged."""
-        text, kind = "".join(self._passed), self._within
-        self._passed.clear()
+        text, kind = "".join(self._unaccounted), self._open_kind
+        self._unaccounted.clear()
         if text:
             self._base += len(text)
             if kind not in ("arguments", "value"):
                 self._line_start = at_line_start(text, self._line_start)
             self._out.texts[kind].append(self._json(text) if kind == "arguments" else text)
 
-    def _more(self, chunk: str) -> list[Delta]:
+    def _feed_slowly(self, chunk: str) -> list[Delta]:
         """Handle a chunk that may contain more than plain text; if it only continues the text, no state is needed."""
         if self._final:
-            return self._late(chunk)
-        if self._through is not None:
-            return self._through(self, chunk)
-        if self._undecided is not None:
+            return self._feed_after_finish(chunk)
+        if self._json_fast_path is not None:
+            return self._json_fast_path(self, chunk)
+        if self._is_still_ambiguous is not None:
             self._buf += chunk
-            return [] if self._undecided(self._buf, self._undecided_from) else self._advance("")
+            return [] if self._is_still_ambiguous(self._buf, self._ambiguous_from) else self._advance("")
         if self._wanted > len(chunk):
             self._wanted -= len(chunk)
             self._parts.append(chunk)
             return []
-        kind = self._within
+        kind = self._open_kind
         if not kind:
             return self._advance(chunk)
         text = self._buf + chunk  # inside of text, little is pending
-        stop = self._plain_to(text)
+        stop = self._find_safe_end(text)
         if stop < 0:
             return self._advance(chunk)
         self._buf, text = text[stop:], text[:stop]
-        self._plain_value = kind == "arguments" and self._buf == ""
-        self._plain_text = kind not in ("arguments", "value") and self._buf == ""
-        self._passed.append(text)
+        self._value_fast_path = kind == "arguments" and self._buf == ""
+        self._text_fast_path = kind not in ("arguments", "value") and self._buf == ""
+        self._unaccounted.append(text)
         if text == "" or kind == "value":
             return []
         if kind == "arguments":
             return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": self._json(text)}}]}]
         return [{kind: text}]
 
-    def _late(self, chunk: str) -> list[Delta]:
+    def _feed_after_finish(self, chunk: str) -> list[Delta]:
         """Add text that is fed after `finish` to the trailing text; nothing of it is lost."""
-        if chunk and (not self.diagnostics or self.diagnostics[-1].code != LATE):
-            self._note(LATE, "text after the output was finished")
+        if chunk and (not self.diagnostics or self.diagnostics[-1].code != TEXT_AFTER_FINISH):
+            self._note(TEXT_AFTER_FINISH, "text after the output was finished")
         self._out.texts["trailing"].append(chunk)
         return []
 
@@ -1603,19 +1603,19 @@ class Stream(Copied):
         """Return the plain text of a value, escaped for the string that it becomes."""
         return text
 
-    def _goes_on(self, kind: str, plain_to: Callable[[str], int] = len) -> None:
+    def _enter_fast_path(self, kind: str, find_safe_end: Callable[[str], int] = len) -> None:
         """Declare that the next chunk may continue text of this kind, "" for none."""
-        self._within, self._plain_to = kind, plain_to
-        self._undecided = None
-        self._through, self._plain_value = None, kind == "arguments"
-        self._plain_text = kind not in ("", "arguments", "value")
+        self._open_kind, self._find_safe_end = kind, find_safe_end
+        self._is_still_ambiguous = None
+        self._json_fast_path, self._value_fast_path = None, kind == "arguments"
+        self._text_fast_path = kind not in ("", "arguments", "value")
 
     def _advance(self, chunk: str) -> list[Delta]:
-        if self._passed:
-            self._settle()
-        self._within, self._plain_text = "", False
-        self._undecided = None
-        self._through, self._plain_value = None, False
+        if self._unaccounted:
+            self._flush_fast_path()
+        self._open_kind, self._text_fast_path = "", False
+        self._is_still_ambiguous = None
+        self._json_fast_path, self._value_fast_path = None, False
         if self._parts:
             chunk = "".join(self._parts) + chunk
             self._parts.clear()
@@ -1624,22 +1624,22 @@ class Stream(Copied):
         while self._pos < len(self._buf) and self._state(self):
             pass
         self._base += self._pos
-        self._undecided_from -= self._pos
+        self._ambiguous_from -= self._pos
         self._buf, self._pos = self._buf[self._pos :], 0
         pending = len(self._buf)
         if pending > PENDING_LIMIT and not self._final:
             self._wanted = max(self._wanted, pending)
         if self._space or self._wanted or self._base < 0:
-            self._goes_on("")
+            self._enter_fast_path("")
         elif pending:
-            self._plain_value = False
-            self._plain_text = False
+            self._value_fast_path = False
+            self._text_fast_path = False
         return self._out.deltas()
 
     @property
     def message(self) -> Message:
         """The message so far, as chat servers write it."""
-        self._settle()
+        self._flush_fast_path()
         return self._out.to_message()
 
     @property
@@ -1705,19 +1705,19 @@ class TurnStates(Stream):
         if self._final:
             return []
         self._final = True
-        deltas = self._advance("") if self._pos < len(self._buf) or self._parts or self._passed else []
+        deltas = self._advance("") if self._pos < len(self._buf) or self._parts or self._unaccounted else []
         self._finish()
         if self._buf[self._pos :].strip():
-            self._end_of_cut()
+            self._drop_truncated_marker()
         self._out.end_content()
-        self._goes_on("")
+        self._enter_fast_path("")
         return deltas + self._out.deltas()
 
     # Text and markers
 
     def _until_or_first(self, marks: Scanner, kind: str, first: Sequence[str]) -> str:
         """As `_until`; what opens reasoning or content may count before any of the text only: these kinds."""
-        if self._fresh:
+        if self._only_space_so_far:
             comes = self._next(self.BEFORE_CONTENT)
             if comes is None or comes in first:
                 return comes or ""
@@ -1735,40 +1735,40 @@ class TurnStates(Stream):
         partial = stop if clear else marks.partial_match(buf, pos) if mark is None or not self._final else stop
         if mark is not None and mark.kind in UNDECIDED_KINDS and not self._final:
             partial = min(partial, marks.with_lead(buf, pos, mark.start))
-        if self._final and not self._is_cut(marks, partial):
+        if self._final and not self._is_truncated_marker(marks, partial):
             partial = stop
         found = mark is not None and mark.start < partial
         end = mark.start if mark is not None and found else partial
-        blank = self._fresh and (end == pos or buf[pos:end].isspace())
+        blank = self._only_space_so_far and (end == pos or buf[pos:end].isspace())
         if not blank:
-            self._fresh = False
+            self._only_space_so_far = False
         if mark is None or not found:
             if not blank:
                 self._text(kind, end)
                 passed = self._out.fence is None and (self._reasoning_on or not self._opener)
-                self._goes_on(kind if passed else "", marks.safe_prefix_end)
+                self._enter_fast_path(kind if passed else "", marks.safe_prefix_end)
             elif self._final:
                 self._last_space(kind, end)
             return ""
         # If the whole turn is white space, that white space is the content.
-        alone = mark.kind == "end" and kind == "content" and self._out.is_silent()
+        alone = mark.kind == "end" and kind == "content" and self._out.is_empty()
         lead = end - pos if blank and not alone else trailing_overlap(buf[pos:end], mark.lead)
-        if literal := self._is_text(mark):
+        if is_text := self._is_text(mark):
             lead = 0
-        if not blank or alone or literal:
+        if not blank or alone or is_text:
             self._text(kind, end - lead)
         self._mark = mark
         # A call may turn out to be text, and then the white space before it is text too.
         self._pos = end - lead if mark.kind in OPENER_KINDS else end
         self._skip = mark.end - self._pos
-        if literal and mark.kind not in REASONING_KINDS:
-            self._keep(kind)
+        if is_text and mark.kind not in REASONING_KINDS:
+            self._keep_as_text(kind)
             return "text"
         return str(mark.kind)
 
     def _last_space(self, kind: str, end: int) -> None:
         """White space before the first text waits, because it is dropped if a marker follows it: none did."""
-        if self._out.is_silent():
+        if self._out.is_empty():
             self._text(kind, end)
         self._pos = end
 
@@ -1840,24 +1840,27 @@ class TurnStates(Stream):
         """Note that the text from `start` on is the beginning of this marker, so nothing is decided before all of it
         has arrived."""
         if " " in core or core[0] == RESPELLED:
-            self._undecided, self._undecided_from = lambda buf, at: truncated_core((core,), buf[at:]), start
+            self._is_still_ambiguous, self._ambiguous_from = lambda buf, at: truncated_core((core,), buf[at:]), start
         else:
-            self._undecided, self._undecided_from = (self._buf[self._pos : start] + core[:-1]).startswith, self._pos
+            self._is_still_ambiguous, self._ambiguous_from = (
+                (self._buf[self._pos : start] + core[:-1]).startswith,
+                self._pos,
+            )
 
     def _skip_space(self) -> None:
         while self._space and self._pos < len(self._buf):
             comes = self._buf[self._pos] == self._space[0]
             self._pos, self._space = self._pos + comes, self._space[1:] if comes else ""
 
-    def _drop(self, fresh: bool = True) -> bool:
+    def _drop(self, only_space: bool = True) -> bool:
         """Consume a marker that only structures the turn."""
         if self._mark.ambiguous >= SPELLED_OTHERWISE:
             self._note_spelling()
         self._pos += self._skip
         self._space = self._mark.trail
-        self._fresh = fresh
-        self._literal = False
-        self._line_start = self._line_start or fresh or self._mark.kind == "content"
+        self._only_space_so_far = only_space
+        self._after_failed_call = False
+        self._line_start = self._line_start or only_space or self._mark.kind == "content"
         return True
 
     def _note_spelling(self) -> None:
@@ -1868,13 +1871,13 @@ class TurnStates(Stream):
             self._mark = Match(mark.kind, mark.start, mark.end, mark.lead, mark.trail)
 
     def _drop_noted(self, code: str, text: str) -> bool:
-        """Drop the marker and report it; the part that it stands in goes on."""
+        """Drop the marker and report it; the part that it is in continues."""
         self._note(code, text)
-        return self._drop(self._fresh)
+        return self._drop(self._only_space_so_far)
 
     def _drop_after_text(self, code: str, text: str) -> bool:
         """Drop the marker; report it if something of the turn has come."""
-        if not self._fresh:
+        if not self._only_space_so_far:
             self._note(code, text)
         return self._drop()
 
@@ -1882,18 +1885,18 @@ class TurnStates(Stream):
         """Reasoning opens; where it is not parsed, what opens it is text."""
         mark, self._state = self._mark, type(self)._reasoning
         self._opener = self._buf[mark.start : mark.end] + mark.trail
-        return self._drop() if self._reasoning_on else self._keep("content")
+        return self._drop() if self._reasoning_on else self._keep_as_text("content")
 
     def _reasoning_again(self) -> bool | None:
         """Whether what opens reasoning comes again before any of it, which is dropped; None: more input is needed."""
-        again = self._next(self.REASONING_AGAIN) if self._fresh and self._reasoning_on else ""
+        again = self._next(self.REASONING_AGAIN) if self._only_space_so_far and self._reasoning_on else ""
         if again:
             at = next_char(self._buf, self._mark.end)
-            behind = self.IN_REASONING.match(self._buf, at)
-            begun = at == len(self._buf) or self.IN_REASONING.prefix_of(self._buf, at) != ""
-            if behind is None and begun and not self._final:
+            after = self.IN_REASONING.match(self._buf, at)
+            may_continue = at == len(self._buf) or self.IN_REASONING.prefix_of(self._buf, at) != ""
+            if after is None and may_continue and not self._final:
                 return None
-            if behind is not None and behind.kind == "reasoning_end":
+            if after is not None and after.kind == "reasoning_end":
                 return False  # all that the reasoning holds
             self._note(*REASONING_TWICE)
             self._pos, self._space = self._mark.end, self._mark.trail
@@ -1901,7 +1904,7 @@ class TurnStates(Stream):
 
     def _close_reasoning(self) -> bool:
         self._opener, self._state = "", type(self)._content
-        return self._drop() if self._reasoning_on else self._keep("content")
+        return self._drop() if self._reasoning_on else self._keep_as_text("content")
 
     def _reasoning(self) -> bool:
         raise NotImplementedError
@@ -1911,23 +1914,23 @@ class TurnStates(Stream):
         self._opener = ""
         return self._drop()
 
-    def _keep(self, kind: str) -> bool:
+    def _keep_as_text(self, kind: str) -> bool:
         """Emit the marker as text."""
         self._text(kind, self._pos + self._skip)
-        self._fresh = False
+        self._only_space_so_far = False
         return True
 
     def _is_text(self, mark: Match) -> bool:
         """Return whether the marker belongs to a part that stays in the content."""
         if mark.kind == "stray":
-            return self._literal or not self._reasoning_on
+            return self._after_failed_call or not self._reasoning_on
         if mark.kind == "empty":
             return not self._calls_on
         return not self._reasoning_on and bool(mark.kind.startswith("reasoning"))
 
     def _over(self) -> bool:
         # over = (TURN_START? CALL_START call) | text after the turn
-        if self._fresh:
+        if self._only_space_so_far:
             kind = self._next(self.AFTER_TURN)
             if kind is None:
                 return False
@@ -1937,50 +1940,50 @@ class TurnStates(Stream):
             self._space = ""
             self._pos = next_char(self._buf, self._pos)
             if self._pos < len(self._buf):
-                self._fresh = False
+                self._only_space_so_far = False
                 self._note(*TEXT_AFTER_TURN)
         self._text("trailing", len(self._buf))
         return False
 
-    def _begins_call(self, pos: int) -> bool:
+    def _is_truncated_opener(self, pos: int) -> bool:
         """Return whether the remaining text begins the opener of a call."""
         if len(self._buf) - pos > LONGEST_CUT:
             return False  # without a copy of all that follows, for each place that is asked about
         rest = "".join(self._buf[pos:].split())
-        if len(rest) < LEAST_CUT or rest.isalnum() or self._literal or not self._calls_on:
+        if len(rest) < LEAST_CUT or rest.isalnum() or self._after_failed_call or not self._calls_on:
             return False
         return truncated_core(self.OPENERS, self._buf[next_char(self._buf, pos) :]) != ""
 
-    def _cut_off(self) -> bool:
+    def _drop_truncated_call(self) -> bool:
         """Drop the remaining markup of a call in which the output ends."""
-        self._cut(*ENDS_IN_CALL)
+        self._note_truncation(*ENDS_IN_CALL)
         self._text("trailing", len(self._buf))
         return False
 
-    def _is_cut(self, marks: Scanner, pos: int) -> bool:
+    def _is_truncated_marker(self, marks: Scanner, pos: int) -> bool:
         """Return whether the remaining text at the output's end is a truncated opener of a call, or a truncated end."""
-        if self._begins_call(pos):
+        if self._is_truncated_opener(pos):
             return True
         rest = "".join(self._buf[pos:].split())
         if len(rest) < LEAST_CUT or rest.isalnum() or not any(map(str.isalnum, rest)):
             return False
-        at = next_char(self._buf, pos)
-        return not self._literal and marks.is_truncated(self._buf, at, CUT_KINDS, LEAST_CUT)
+        is_cut = marks.is_truncated(self._buf, next_char(self._buf, pos), CUT_KINDS, LEAST_CUT)
+        return is_cut and not self._after_failed_call
 
-    def _end_of_cut(self) -> None:
+    def _drop_truncated_marker(self) -> None:
         """Drop a truncated marker at the end."""
-        if self._begins_call(self._pos):
-            self._cut_off()
+        if self._is_truncated_opener(self._pos):
+            self._drop_truncated_call()
             return
         self._note("ends_in_marker", "the output ends inside a marker")
         self._text("trailing", len(self._buf))
 
-    def _lost(self, code: str, text: str) -> None:
+    def _note_lost_text(self, code: str, text: str) -> None:
         """Text of a call was not read as its arguments: no caller should run it."""
         self._note(code, text)
         self.incomplete = True
 
-    def _cut(self, code: str, text: str) -> None:
+    def _note_truncation(self, code: str, text: str) -> None:
         if not self._ends_inside:
             self._note(code, text)
         self.incomplete = self._ends_inside = True
@@ -1988,21 +1991,21 @@ class TurnStates(Stream):
     def _finish(self) -> None:
         """Close everything that is open at the end of the output."""
         if self._opener and self._reasoning_on:
-            self._cut(*ENDS_IN_REASONING)
+            self._note_truncation(*ENDS_IN_REASONING)
         if self._open or self._unclosed:
-            self._cut(*ENDS_IN_CALL)
+            self._note_truncation(*ENDS_IN_CALL)
 
 
 ONE_WORD = Pattern(r"[\w.:/-]+")
 NEVER_IN_NAMES = frozenset("<>{}\n")  # characters of markup, which stand in no name but in a tool's
-NUMBERS = ("index", "count")  # slots that hold a number
+NUMBERS = ("index", "count")  # slots that contain a number
 REPEATED_SLOT = "repeated_slot"  # a code of diagnostics
 MOST_ODD = 64  # the most names with unusual characters that are searched for
 
 
 class Slots(TurnStates):
     BREAKS: ClassVar[Breaks] = NO_BREAKS  # markers that never occur in names, or in values outside of a string
-    _others: Sequence[tuple[str, str]] = ()  # diagnostics of the slots: codes and texts
+    _slot_diagnostics: Sequence[tuple[str, str]] = ()  # diagnostics of the slots: codes and texts
     _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that contain ends of names
 
     def _slots(self, pos: int, slots: Sequence[Any], name: str | None = None) -> tuple[dict[str, str], int, str]:
@@ -2011,7 +2014,7 @@ class Slots(TurnStates):
         The third result is a text, or "more" (more input is needed) or "end" (it was needed, but the output has
         ended). A marker of the kind "next" belongs to the text after the slot, as "bare" does after one word; white
         space in place of the markers' own is accepted.  A repeated name (if `name` is known) must be equal, or a
-        diagnostic is added to `_others`.
+        diagnostic is added to `_slot_diagnostics`.
         """
         values: dict[str, str] = {} if name is None else {"name": name}
         buf, others, earlier = self._buf, [], ("", pos, "")  # the previous slot, its start, and the text that ends it
@@ -2024,7 +2027,7 @@ class Slots(TurnStates):
                     return values, pos, "more"
             word = ends.word.match(buf, pos) if not (known or self._final) else None
             if word is not None and word.lastindex is None:
-                self._undecided, self._undecided_from = PLAIN_WORD.fullmatch, pos
+                self._is_still_ambiguous, self._ambiguous_from = PLAIN_WORD.fullmatch, pos
                 return values, pos, "more"
             if word is not None and values.setdefault(slot, word[1]) == word[1] and slot not in NUMBERS:
                 earlier = (slot, pos, buf[word.end(1) : word.end()])
@@ -2046,12 +2049,12 @@ class Slots(TurnStates):
             self._space = "" if kept else mark.trail
             if mark.ambiguous >= SPELLED_OTHERWISE and not kept:
                 others.append(SPELLING)
-        self._others = others
+        self._slot_diagnostics = others
         return values, pos, ""
 
-    def _note_others(self) -> None:
+    def _note_slot_diagnostics(self) -> None:
         """Note repeated slots with different values, and markers in another spelling."""
-        for code, text in self._others:
+        for code, text in self._slot_diagnostics:
             self._note(code, text)
 
     def _end_of_slot(
@@ -2130,42 +2133,42 @@ class Machine(Slots):
     AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
     SHORT_OPENERS: ClassVar[Sequence[str]] = ()  # what opens only calls of tools that are known
     HEADER: ClassVar[Sequence[Any]] = ()  # slots of a call: the kind, what ends it, and characters that do
-    CLOSED: ClassVar[bool] = False  # calls have a closer
+    CALLS_HAVE_CLOSER: ClassVar[bool] = False  # calls have a closer
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
     _reader: Reader | None = None  # and the reader of one
     _is_opened_twice = False  # another opener follows the opener of this call
     _repaired = False  # the arguments of the last call were repaired
-    _once = False  # the second reading of this call found none
+    _second_reading_failed = False  # the second reading of this call found none
 
-    def _regular(self, chunk: str) -> list[Delta]:
+    def _feed_regular_json(self, chunk: str) -> list[Delta]:
         """Read more of arguments in regular JSON, without a state."""
         reader = self._reader
         if reader is None:
             return self._advance(chunk)
         buf = self._buf + chunk if self._buf != "" else chunk
         end = reader.regular(buf, 0, len(buf))
-        if not reader.waits or len(buf) - end > LONGEST_SIGN:
+        if not reader.needs_more or len(buf) - end > LONGEST_SEPARATOR:
             reader.out.append(buf[:end])
             self._buf, self._pos = buf, end
             return self._advance("")
         text, self._buf = buf[:end], buf[end:]
-        self._plain_value = self._buf == "" and reader.string is not None
+        self._value_fast_path = self._buf == "" and reader.string is not None
         if text == "":
             return []
-        self._passed.append(text)
+        self._unaccounted.append(text)
         return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": text}}]}]
 
     def _in_string(self, reader: Reader) -> None:
         """Prepare to pass on the next chunks of a value that is written as the template does."""
         string = reader.string
         if string is not None and string.close == reader.style.usual and not reader.out:
-            self._goes_on("arguments", string.plain)
-        elif self._within:
-            self._goes_on("")
+            self._enter_fast_path("arguments", string.safe_prefix_end)
+        elif self._open_kind:
+            self._enter_fast_path("")
         if len(reader.stack) > reader.floor and reader.style.is_json and not (reader.comma or reader.out):
-            self._within, self._through = "arguments", type(self)._regular
+            self._open_kind, self._json_fast_path = "arguments", type(self)._feed_regular_json
 
-    def _value_is_over(self, reader: Reader) -> bool:
+    def _value_has_ended(self, reader: Reader) -> bool:
         """Return whether the value has ended; if it hasn't, the next chunk may continue a string of it."""
         if reader.want:
             self._in_string(reader)
@@ -2199,21 +2202,21 @@ class Machine(Slots):
             expected = "the name of a tool"
         short = self.SHORT_OPENERS and expected not in ("more", "end") and values.get("name") not in self._tools
         if short and self._is_short():
-            inner = self._opens_again()
+            inner = self._complete_short_opener()
             if inner is not False:
                 return inner is True
             expected = "the name of a tool"
         if self._tools and (expected or values["name"] not in self._tools):
-            other = self._call_otherwise() if expected not in ("more", "end") else None
+            other = self._irregular_call() if expected not in ("more", "end") else None
             if other is not None:
                 return other
-        self._once = self._once and expected == "more"
+        self._second_reading_failed = self._second_reading_failed and expected == "more"
         if expected:
             return expected != "more" and self._no_call(expected)
         if self._is_opened_twice:
             self._note("calls_opened_twice", "the calls are opened twice")
-        if self._others:
-            self._note_others()
+        if self._slot_diagnostics:
+            self._note_slot_diagnostics()
         if values["name"] != written:
             self._note("tool_name_corrected", f"the tool {values['name']} is called as {written}")
         self._pos = end
@@ -2221,7 +2224,7 @@ class Machine(Slots):
         self._begin_arguments()
         return True
 
-    def _opens_again(self) -> bool | None:
+    def _complete_short_opener(self) -> bool | None:
         """Go on after another opener, with which a short one may be complete; False if there is none, None if more
         input is needed."""
         at = next_char(self._buf, self._pos + self._skip)
@@ -2247,7 +2250,7 @@ class Machine(Slots):
     def _leave_calls(self, kind: str) -> bool:
         """Go on with content: something else than more of the calls follows, or nothing."""
         if kind == "" and self._unclosed:
-            self._text_follows()
+            self._note_following_text()
         self._unclosed = self._unclosed and next_char(self._buf, self._pos) == len(self._buf)
         self._state = type(self)._content
         return True
@@ -2256,13 +2259,13 @@ class Machine(Slots):
         """Keep a call in the content unchanged, because calls aren't wanted; it still ends reasoning."""
         if self._reasoning_on:
             self._opener, self._state = "", type(self)._content
-        self._keep("content")
+        self._keep_as_text("content")
         return True
 
     def _try_call(self, kind: str) -> bool:
         """Try to read the text after _skip characters of opener as a call; if it isn't one, it is text of this kind."""
-        self._back = type(self)._content if self._state == type(self)._after_call else self._state
-        self._back_kind = kind
+        self._state_before_call = type(self)._content if self._state == type(self)._after_call else self._state
+        self._kind_before_call = kind
         self._is_opened_twice = False
         self._state = type(self)._call
         return True
@@ -2276,16 +2279,16 @@ class Machine(Slots):
         raise NotImplementedError
 
     def _no_call(self, expected: str) -> bool:
-        if self.SHORT_OPENERS and self._begins_call(self._pos):
-            return self._final and self._cut_off()  # the whole opener, without its end
+        if self.SHORT_OPENERS and self._is_truncated_opener(self._pos):
+            return self._final and self._drop_truncated_call()  # the whole opener, without its end
         if expected == "end" and (self._skip or self._mark.kind == "separator"):
-            return self._cut_off()
-            self._cut(*ENDS_IN_CALL)
+            return self._drop_truncated_call()
+            self._note_truncation(*ENDS_IN_CALL)
         self._note("not_a_call", "not a call: expected " + expected)
-        self._literal, self._unclosed, self._space = True, False, ""
-        self._state = self._back
+        self._after_failed_call, self._unclosed, self._space = True, False, ""
+        self._state = self._state_before_call
         if self._skip:
-            self._keep(self._back_kind)
+            self._keep_as_text(self._kind_before_call)
         return True
 
     def _open_call(self, name: str, call_id: str | None = None) -> None:
@@ -2296,15 +2299,15 @@ class Machine(Slots):
             if "".join(self._out.texts["reasoning_content"]).strip():
                 self._note("reasoning_not_closed", "a call begins before the reasoning is closed")
         self._out.open_call(name, call_id)
-        self._open, self._literal, self._opener = True, False, ""  # a call ends the reasoning
+        self._open, self._after_failed_call, self._opener = True, False, ""  # a call ends the reasoning
         if self._tools and name not in self._tools:
             self._note("unknown_tool", "unknown tool " + name)
 
     def _close_call(self) -> bool:
         if self._repaired and self._tools:
             self._check_repaired()
-        self._open, self._closed, self._fresh, self._line_start, self._space = False, False, True, True, ""
-        self._unclosed = self.CLOSED
+        self._open, self._closed, self._only_space_so_far, self._line_start, self._space = False, False, True, True, ""
+        self._unclosed = self.CALLS_HAVE_CLOSER
         self._state = type(self)._after_call
         return True
 
@@ -2317,7 +2320,7 @@ class Machine(Slots):
         part = kind == "" or (kind in ("close", "closed") and next_char(buf, self._mark.end) < len(buf))
         least = 1 if self._unclosed and kind == "" else LEAST_CUT
         if part and self._final and marks.is_truncated(buf, next_char(buf, self._pos), CALL_KINDS, least):
-            self._cut_off()
+            self._drop_truncated_call()
             return None
         return kind
 
@@ -2325,18 +2328,18 @@ class Machine(Slots):
         """Does the opener lack its last words, so that only a tool's name makes a call?"""
         return "".join(self._buf[self._pos : self._pos + self._skip].split()) in self.SHORT_OPENERS
 
-    def _call_otherwise(self) -> bool | None:
+    def _irregular_call(self) -> bool | None:
         raise NotImplementedError
 
-    def _left_over(self, kind: str) -> str:
+    def _drop_left_over(self, kind: str) -> str:
         raise NotImplementedError
 
-    def _text_follows(self) -> None:
+    def _note_following_text(self) -> None:
         raise NotImplementedError
 
 
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "last")
-LEFT_SIGNS = Pattern(r"[\"']?[}\])]{1,4}|`{1,3}")
+LEFT_OVER_BRACKET = Pattern(r"[\"']?[}\])]{1,4}|`{1,3}")
 LEFT_IN_CALL = Pattern(r"[\"']?[}\])]{0,4}[,;]")  # and before the closer that a call lacks
 
 
@@ -2349,9 +2352,9 @@ class Repairs(Machine):
     HEADER_TEXTS: ClassVar[Pattern] = Pattern("(?!)")
     LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may be in the place of a closer
 
-    def _call_otherwise(self) -> bool | None:
+    def _irregular_call(self) -> bool | None:
         """Read a call whose header differs from the template's; None if it is no call."""
-        other = self._header_otherwise()
+        other = self._irregular_header()
         if other is None:
             return False
         if other[0]:
@@ -2360,12 +2363,12 @@ class Repairs(Machine):
             self._open_call(other[0])
             self._begin_arguments()
             return True
-        if self._once:
+        if self._second_reading_failed:
             return None
         self._state = type(self)._second_reading
         return True
 
-    def _header_otherwise(self) -> tuple[str, int] | None:
+    def _irregular_header(self) -> tuple[str, int] | None:
         """Return the tool that an irregular header names, and where its arguments begin.
 
         ("", 0) if it names none; None if more input is needed.
@@ -2376,10 +2379,10 @@ class Repairs(Machine):
             part, word = self.HEADER_TEXTS.match(buf, pos), ONE_WORD.match(buf, pos)
             sure = part is not None and part.end() > pos + 1
             if pos < len(buf) and name and not sure and self._arguments_begin(pos):
-                return None if not self._final and self._may_go_on(pos) else (name, pos)
+                return None if not self._final and self._header_may_continue(pos) else (name, pos)
             end = word.end() if word is not None and (part is None or word.end() > part.end()) else 0
             end = end or (part.end() if part is not None else pos)
-            if not self._final and (end == len(buf) or self._may_go_on(pos)):
+            if not self._final and (end == len(buf) or self._header_may_continue(pos)):
                 return None
             if end == pos:
                 break
@@ -2394,11 +2397,11 @@ class Repairs(Machine):
             pos = next_char(buf, end)
         return (name, len(buf)) if name and self._final and pos == len(buf) else ("", 0)
 
-    def _may_go_on(self, pos: int) -> bool:
+    def _header_may_continue(self, pos: int) -> bool:
         """Return whether the following text begins one of the texts of a header."""
         rest = self._buf[pos : pos + NAME_LIMIT]
-        begun = any(len(text) > len(rest) and text.startswith(rest) for text in self.HEADER_PARTS)
-        return begun or self.AFTER_CALL.prefix_of(self._buf, pos) != ""
+        may_continue = any(len(text) > len(rest) and text.startswith(rest) for text in self.HEADER_PARTS)
+        return may_continue or self.AFTER_CALL.prefix_of(self._buf, pos) != ""
 
     def _arguments_begin(self, pos: int) -> bool:
         """Return whether the arguments of a call begin here, or the call ends."""
@@ -2412,14 +2415,14 @@ class Repairs(Machine):
         """Read a text that opens like a call up to the end of that call, as a whole."""
         buf, start = self._buf, self._pos + self._skip
         if not may_be_calls(buf[start : start + NAME_LIMIT], self._tools, ()):
-            return self._read_once()
+            return self._restore_first_reading()
         mark = self.BREAKS.find(buf, start)
         if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
             return False
         end = len(buf) if mark is None else mark.start
         found = calls_in(buf[start:end], self._tools)
         if not found:
-            return self._read_once()
+            return self._restore_first_reading()
         self._note("other_form_of_calls", "calls that are not written as the template does")
         self._pos = end
         for name, arguments in found:
@@ -2428,23 +2431,23 @@ class Repairs(Machine):
             self._close_call()
         return True
 
-    def _read_once(self) -> bool:
+    def _restore_first_reading(self) -> bool:
         """Return to the result of the first reading: the second found no call."""
-        self._once, self._state = True, type(self)._call
+        self._second_reading_failed, self._state = True, type(self)._call
         return True
 
-    def _text_follows(self) -> None:
+    def _note_following_text(self) -> None:
         at, texts = next_char(self._buf, self._pos), self._out.texts["arguments"]
-        if at < len(self._buf) and LEFT_SIGNS.match(self._buf, at) is None:
+        if at < len(self._buf) and LEFT_OVER_BRACKET.match(self._buf, at) is None:
             self._out.flush()
             if is_empty_object("".join(texts)):
-                self._lost("no_argument", "text follows the empty arguments of a call without a closer")
+                self._note_lost_text("no_argument", "text follows the empty arguments of a call without a closer")
 
     def _left_sign(self, start: int) -> Any:
         left = LEFT_IN_CALL.match(self._buf, start) if self._unclosed else None
-        return left or LEFT_SIGNS.match(self._buf, start)
+        return left or LEFT_OVER_BRACKET.match(self._buf, start)
 
-    def _left_over(self, kind: str) -> str:
+    def _drop_left_over(self, kind: str) -> str:
         """Skip a superfluous bracket after a call, or an opener in the place of a closer, at the end of the calls.
 
         "no": there is none; "more": more input is needed; "dropped": it was skipped.
@@ -2492,8 +2495,8 @@ class Pairs(Repairs):
         self._count, self._ends_in_text = 0, False
         self._state = type(self)._pairs
 
-    def _may_go_on(self, pos: int) -> bool:
-        return super()._may_go_on(pos) or self.BETWEEN.prefix_of(self._buf, pos) != ""
+    def _header_may_continue(self, pos: int) -> bool:
+        return super()._header_may_continue(pos) or self.BETWEEN.prefix_of(self._buf, pos) != ""
 
     def _opens_arguments(self, pos: int) -> bool:
         return self.BETWEEN.match(self._buf, pos) is not None or self._buf.startswith("{", pos)
@@ -2517,7 +2520,7 @@ class Pairs(Repairs):
             and self._final
             and self.BETWEEN.is_truncated(self._buf, next_char(self._buf, self._pos), PAIR_KINDS)
         ):
-            return self._cut_off()
+            return self._drop_truncated_call()
         if self._count == 0 and self._tools and kind in ("", "pair"):
             other = self._object_for_pairs()
             if other is not None:
@@ -2553,22 +2556,22 @@ class Pairs(Repairs):
             return False
         schema = self._schema() if self._tools else None
         odd = self._tools and self.AROUND_KEY and (expected or is_odd_key(values["key"], schema))
-        other = self._pair_otherwise() if odd and expected != "more" else None
+        other = self._irregular_pair() if odd and expected != "more" else None
         if other is not None:
             return other
         if expected == "end":
-            return self._cut_off()
+            return self._drop_truncated_call()
         if expected:
             return self._no_pair()
         key = values["key"]
         bare = without_quotes(key, schema) if schema else key
         respelled = False
-        if self._others or odd or respelled or key != bare:
+        if self._slot_diagnostics or odd or respelled or key != bare:
             self._pos = next_char(self._buf, self._pos)  # diagnostics are about the pair, in any chunking
         if respelled:
             self._note_spelling()
-        if self._others:
-            self._note_others()
+        if self._slot_diagnostics:
+            self._note_slot_diagnostics()
         if odd:
             self.incomplete = True
             self._note("markup_in_key", "an argument has a name that holds markup")
@@ -2584,11 +2587,11 @@ class Pairs(Repairs):
     def _schema(self) -> object:
         return self._tools.get(self._out.calls[-1][0])
 
-    def _pair_otherwise(self) -> bool | None:
+    def _irregular_pair(self) -> bool | None:
         """A pair whose opener, or the end of whose key, is missing or other than it should be: the schema knows the
         key.  None where there is none."""
         start = next_char(self._buf, self._pos)
-        found = self._key_otherwise(start)
+        found = self._irregular_key(start)
         if found is None:
             return False
         key, _, end = found
@@ -2602,8 +2605,8 @@ class Pairs(Repairs):
         self._begin_value(key, "")
         return True
 
-    def _key_otherwise(self, start: int) -> tuple[str, int, int] | None:
-        """Return a key of the schema, where it stands, and where its value begins, in a pair that is not written as the
+    def _irregular_key(self, start: int) -> tuple[str, int, int] | None:
+        """Return a key of the schema, where it is, and where its value begins, in a pair that is not written as the
         template does.  The key is "" where there is no such pair; None: more input is needed."""
         buf, keys = self._buf, properties_of(self._schema())
         head, after, width = self.AROUND_KEY
@@ -2625,15 +2628,15 @@ class Pairs(Repairs):
     def _key_of(self, comma: str, key: str) -> str:
         return comma + '"' + escaped(key) + '": '
 
-    def _text_follows(self) -> None:
+    def _note_following_text(self) -> None:
         if not self._ends_in_text:
-            super()._text_follows()
+            super()._note_following_text()
 
     def _end_pairs(self, kind: str) -> bool:
         if not kind and self._final and not self._buf[self._pos :].strip():
             return False
         if not kind:
-            self._lost("no_argument", NO_PAIR)
+            self._note_lost_text("no_argument", NO_PAIR)
         self._ends_in_text = not kind
         self._out.emit("arguments", "}" if self._count else "{}")
         return self._close_call()
@@ -2650,7 +2653,7 @@ class QuotedPairs(Pairs):
     FOLLOW: ClassVar[tuple[Pattern, Pattern]]
 
     def _begin_value(self, key: str, word: str) -> None:
-        self._reader = FollowedReader(self.STYLES, self.BREAKS)
+        self._reader = LookaheadReader(self.STYLES, self.BREAKS)
         self._reader.follow = self.FOLLOW
         self._state = type(self)._value
 
@@ -2660,7 +2663,7 @@ class QuotedPairs(Pairs):
             return False
         self._pos, self._wanted = reader.read(self._buf, self._pos, self._final), reader.wanted
         self._out.emit("arguments", reader.take())
-        if not self._value_is_over(reader):
+        if not self._value_has_ended(reader):
             return False
         self._state = type(self)._pairs
         return True
@@ -2787,7 +2790,7 @@ def end_with_the_reader() -> None:
         pass
 
 
-STYLE = PlainStyle(
+STYLE = WordStyle(
     (
         ('"', '"', "json"),
         ("'", "'", "python"),
@@ -2891,7 +2894,7 @@ class StreamParser(QuotedPairs):
     LEFT_OVER = Scanner(
         ("call", "<.code.> [", "", "", 0), find=r"<(\.code\.>\s{0,64}\[)", near=r"<(?=[.]|\Z)", width=74
     )
-    CLOSED = True
+    CALLS_HAVE_CLOSER = True
     # arguments = (key "=" value)*
     PAIR = (
         ("key", SlotEnds(
@@ -2988,7 +2991,7 @@ class StreamParser(QuotedPairs):
         if kind == "reasoning":
             return self._open_reasoning()
         if kind == "call":
-            return self._try_call("content") if self._calls_on else self._keep("content")
+            return self._try_call("content") if self._calls_on else self._keep_as_text("content")
         if kind == "end":
             return self._end_turn()
         if kind == "header":
@@ -3004,7 +3007,7 @@ class StreamParser(QuotedPairs):
         kind = self._next_of_calls()
         if kind is None:
             return False
-        more = self._left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
+        more = self._drop_left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
         if more != "no":
             return more == "dropped"
         if kind == "call":
@@ -3023,17 +3026,17 @@ class StreamParser(QuotedPairs):
         if chunk.__class__ is not str:
             chunk = checked_text("chunk", chunk)
         # Most chunks are passed on as they came: no character of them could begin or end anything.
-        if self._plain_value:
+        if self._value_fast_path:
             if '"' not in chunk and "\\" not in chunk and chunk.isprintable() and chunk != "":
-                self._passed.append(chunk)
+                self._unaccounted.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
             if chunk[-1:] not in "\\" and IN_STRING.fullmatch(chunk):
-                self._passed.append(chunk)
+                self._unaccounted.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
-        elif self._plain_text and "<" not in chunk and "`" not in chunk and chunk != "":
-            self._passed.append(chunk)
-            return [{self._within: chunk}]
-        return self._more(chunk)
+        elif self._text_fast_path and "<" not in chunk and "`" not in chunk and chunk != "":
+            self._unaccounted.append(chunk)
+            return [{self._open_kind: chunk}]
+        return self._feed_slowly(chunk)
 
 
 parse, parse_many = StreamParser.parse, StreamParser.parse_many

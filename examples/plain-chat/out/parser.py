@@ -53,7 +53,7 @@ def checked_text(name: str, value: object) -> str:
     raise TypeError(f"{name}: expected text (str), got {'None' if value is None else type(value).__name__}{hint}")
 
 
-class Copied:
+class Copyable:
     """An object whose copy has its own lists and nested objects of this class."""
 
     def copy(self) -> Any:
@@ -64,7 +64,7 @@ class Copied:
         for name in getattr(self, "__mypyc_attrs__", None) or self.__dict__:
             if hasattr(self, name):
                 value = getattr(self, name)
-                setattr(twin, name, value.copy() if isinstance(value, (list, Copied)) else value)
+                setattr(twin, name, value.copy() if isinstance(value, (list, Copyable)) else value)
         return twin
 
     def _new(self) -> Any:
@@ -93,7 +93,7 @@ class Pattern:
         return found
 
 
-JOINTS = Pattern(r"[\s_▁-]+")
+WORD_SEPARATORS = Pattern(r"[\s_▁-]+")
 IN_ANY_CASE = {**{upper: upper + 32 for upper in range(65, 91)}, ord("｜"): ord("|")}
 RESPELLED = "\0"  # before the core of a marker in other case or with other separators
 PART_OF_LONGER, BEGINS_LONGER, SPELLED_OTHERWISE = 1, 2, 4  # what is known about a marker, added up
@@ -195,7 +195,7 @@ class Scanner:
 
 def squeezed(text: str) -> str:
     """Return a text in lower case, without white space, `_`, `-` and similar separators, with `|` for `｜`."""
-    return str(JOINTS.sub("", text)).translate(IN_ANY_CASE)
+    return str(WORD_SEPARATORS.sub("", text)).translate(IN_ANY_CASE)
 
 
 @lru_cache(maxsize=1024)
@@ -236,7 +236,7 @@ PART_OF_OPENING = Pattern(r"\s*(?:`{0,2}|```[^\n`]*)")
 FENCE_LIMIT = 256  # longer white space, or a longer line, isn't a fence
 
 
-class Fence(Copied):
+class Fence(Copyable):
     def __init__(self) -> None:
         self._state, self._pending = "start", ""
 
@@ -265,7 +265,7 @@ class Fence(Copied):
         return "" if closes else pending
 
 
-class Transcript(Copied):
+class Transcript(Copyable):
     """Keeps text by kind: content, reasoning_content and arguments (of the last call) belong to the message; pending is
     text of a kind that isn't known yet, value is text of a value, and trailing is no part of the message."""
 
@@ -320,7 +320,7 @@ class Transcript(Copied):
         """Treat all text as prefilled."""
         self.waiting, self.texts["content"] = [], []
 
-    def is_silent(self) -> bool:
+    def is_empty(self) -> bool:
         return not (self._pieces or any(self.texts.values()))
 
     def to_message(self) -> Message:
@@ -348,11 +348,11 @@ def continued_head(prompt: str, anchors: Sequence[str], reasoning: tuple[Sequenc
 
 
 PENDING_LIMIT = 1024  # more pending text than this is examined again only after it has doubled
-LATE = "text_after_finish"
+TEXT_AFTER_FINISH = "text_after_finish"
 NO_MATCH = Match("", 0, 0)
 
 
-class Stream(Copied):
+class Stream(Copyable):
     TRANSCRIPT: ClassVar[type[Transcript]] = Transcript
     ANCHORS: ClassVar[Sequence[str]] = ()
     SPACE: ClassVar[str] = ""  # the white space that the template writes before the content
@@ -383,14 +383,14 @@ class Stream(Copied):
         self._mark = NO_MATCH
         self._skip = 0  # its length, and that of the white space before it
         self._space = self.SPACE  # white space of the template that may still come
-        self._fresh = True  # only white space was read in this part so far
+        self._only_space_so_far = True  # only white space was read in this part so far
         # The kind of text that is open, and how to find its possible end: the end of the safe prefix, -1 if a state
         # must decide. If nothing is pending, most chunks of a value or another text can be passed on as they are;
-        # _passed are those that were.
-        self._within = ""
-        self._plain_text = False
-        self._plain_to: Callable[[str], int] = len
-        self._passed: list[str] = []
+        # _unaccounted are those that were.
+        self._open_kind = ""
+        self._text_fast_path = False
+        self._find_safe_end: Callable[[str], int] = len
+        self._unaccounted: list[str] = []
         self._consume_head(None if prompt is None else checked_text("prompt", prompt), continue_final_message)
 
     @classmethod
@@ -460,7 +460,7 @@ class Stream(Copied):
             self._out.forget()
             self.diagnostics.clear()
         if self._out.waiting:
-            self._goes_on("")  # they are returned by the first feed
+            self._enter_fast_path("")  # they are returned by the first feed
             self._wanted = 0
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
@@ -469,52 +469,52 @@ class Stream(Copied):
     def finish(self) -> list[Delta]:
         raise NotImplementedError
 
-    def _settle(self) -> None:
+    def _flush_fast_path(self) -> None:
         """Account for the chunks that were passed on unchanged."""
-        text, kind = "".join(self._passed), self._within
-        self._passed.clear()
+        text, kind = "".join(self._unaccounted), self._open_kind
+        self._unaccounted.clear()
         if text:
             self._base += len(text)
             self._out.texts[kind].append(text)
 
-    def _more(self, chunk: str) -> list[Delta]:
+    def _feed_slowly(self, chunk: str) -> list[Delta]:
         """Handle a chunk that may contain more than plain text; if it only continues the text, no state is needed."""
         if self._final:
-            return self._late(chunk)
+            return self._feed_after_finish(chunk)
         if self._wanted > len(chunk):
             self._wanted -= len(chunk)
             self._parts.append(chunk)
             return []
-        kind = self._within
+        kind = self._open_kind
         if not kind:
             return self._advance(chunk)
         text = self._buf + chunk  # inside of text, little is pending
-        stop = self._plain_to(text)
+        stop = self._find_safe_end(text)
         if stop < 0:
             return self._advance(chunk)
         self._buf, text = text[stop:], text[:stop]
-        self._plain_text = self._buf == ""
-        self._passed.append(text)
+        self._text_fast_path = self._buf == ""
+        self._unaccounted.append(text)
         if text == "":
             return []
         return [{kind: text}]
 
-    def _late(self, chunk: str) -> list[Delta]:
+    def _feed_after_finish(self, chunk: str) -> list[Delta]:
         """Add text that is fed after `finish` to the trailing text; nothing of it is lost."""
-        if chunk and (not self.diagnostics or self.diagnostics[-1].code != LATE):
-            self._note(LATE, "text after the output was finished")
+        if chunk and (not self.diagnostics or self.diagnostics[-1].code != TEXT_AFTER_FINISH):
+            self._note(TEXT_AFTER_FINISH, "text after the output was finished")
         self._out.texts["trailing"].append(chunk)
         return []
 
-    def _goes_on(self, kind: str, plain_to: Callable[[str], int] = len) -> None:
+    def _enter_fast_path(self, kind: str, find_safe_end: Callable[[str], int] = len) -> None:
         """Declare that the next chunk may continue text of this kind, "" for none."""
-        self._within, self._plain_to = kind, plain_to
-        self._plain_text = kind != ""
+        self._open_kind, self._find_safe_end = kind, find_safe_end
+        self._text_fast_path = kind != ""
 
     def _advance(self, chunk: str) -> list[Delta]:
-        if self._passed:
-            self._settle()
-        self._within, self._plain_text = "", False
+        if self._unaccounted:
+            self._flush_fast_path()
+        self._open_kind, self._text_fast_path = "", False
         if self._parts:
             chunk = "".join(self._parts) + chunk
             self._parts.clear()
@@ -528,15 +528,15 @@ class Stream(Copied):
         if pending > PENDING_LIMIT and not self._final:
             self._wanted = max(self._wanted, pending)
         if self._space or self._wanted or self._base < 0:
-            self._goes_on("")
+            self._enter_fast_path("")
         elif pending:
-            self._plain_text = False
+            self._text_fast_path = False
         return self._out.deltas()
 
     @property
     def message(self) -> Message:
         """The message so far, as chat servers write it."""
-        self._settle()
+        self._flush_fast_path()
         return self._out.to_message()
 
     @property
@@ -579,12 +579,12 @@ class TurnStates(Stream):
         if self._final:
             return []
         self._final = True
-        deltas = self._advance("") if self._pos < len(self._buf) or self._parts or self._passed else []
+        deltas = self._advance("") if self._pos < len(self._buf) or self._parts or self._unaccounted else []
         self._finish()
         if self._buf[self._pos :].strip():
-            self._end_of_cut()
+            self._drop_truncated_marker()
         self._out.end_content()
-        self._goes_on("")
+        self._enter_fast_path("")
         return deltas + self._out.deltas()
 
     # Text and markers
@@ -598,23 +598,23 @@ class TurnStates(Stream):
         mark = marks.find(buf, pos)
         clear = mark is not None and not mark.ambiguous  # nothing before its end can be undecided
         partial = stop if clear else marks.partial_match(buf, pos) if mark is None or not self._final else stop
-        if self._final and not self._is_cut(marks, partial):
+        if self._final and not self._is_truncated_marker(marks, partial):
             partial = stop
         found = mark is not None and mark.start < partial
         end = mark.start if mark is not None and found else partial
-        blank = self._fresh and (end == pos or buf[pos:end].isspace())
+        blank = self._only_space_so_far and (end == pos or buf[pos:end].isspace())
         if not blank:
-            self._fresh = False
+            self._only_space_so_far = False
         if mark is None or not found:
             if not blank:
                 self._text(kind, end)
                 passed = self._out.fence is None
-                self._goes_on(kind if passed else "", marks.safe_prefix_end)
+                self._enter_fast_path(kind if passed else "", marks.safe_prefix_end)
             elif self._final:
                 self._last_space(kind, end)
             return ""
         # If the whole turn is white space, that white space is the content.
-        alone = mark.kind == "end" and kind == "content" and self._out.is_silent()
+        alone = mark.kind == "end" and kind == "content" and self._out.is_empty()
         lead = end - pos if blank and not alone else trailing_overlap(buf[pos:end], mark.lead)
         if not blank or alone:
             self._text(kind, end - lead)
@@ -626,7 +626,7 @@ class TurnStates(Stream):
 
     def _last_space(self, kind: str, end: int) -> None:
         """White space before the first text waits, because it is dropped if a marker follows it: none did."""
-        if self._out.is_silent():
+        if self._out.is_empty():
             self._text(kind, end)
         self._pos = end
 
@@ -635,16 +635,16 @@ class TurnStates(Stream):
             comes = self._buf[self._pos] == self._space[0]
             self._pos, self._space = self._pos + comes, self._space[1:] if comes else ""
 
-    def _drop(self, fresh: bool = True) -> bool:
+    def _drop(self, only_space: bool = True) -> bool:
         """Consume a marker that only structures the turn."""
         self._pos += self._skip
         self._space = self._mark.trail
-        self._fresh = fresh
+        self._only_space_so_far = only_space
         return True
 
     def _drop_after_text(self, code: str, text: str) -> bool:
         """Drop the marker; report it if something of the turn has come."""
-        if not self._fresh:
+        if not self._only_space_so_far:
             self._note(code, text)
         return self._drop()
 
@@ -654,24 +654,24 @@ class TurnStates(Stream):
 
     def _over(self) -> bool:
         # over = (TURN_START? CALL_START call) | text after the turn
-        if self._fresh:
+        if self._only_space_so_far:
             self._space = ""
             self._pos = next_char(self._buf, self._pos)
             if self._pos < len(self._buf):
-                self._fresh = False
+                self._only_space_so_far = False
                 self._note(*TEXT_AFTER_TURN)
         self._text("trailing", len(self._buf))
         return False
 
-    def _is_cut(self, marks: Scanner, pos: int) -> bool:
+    def _is_truncated_marker(self, marks: Scanner, pos: int) -> bool:
         """Return whether the remaining text at the output's end is a truncated opener of a call, or a truncated end."""
         rest = "".join(self._buf[pos:].split())
         if len(rest) < LEAST_CUT or rest.isalnum() or not any(map(str.isalnum, rest)):
             return False
-        at = next_char(self._buf, pos)
-        return marks.is_truncated(self._buf, at, CUT_KINDS, LEAST_CUT)
+        is_cut = marks.is_truncated(self._buf, next_char(self._buf, pos), CUT_KINDS, LEAST_CUT)
+        return is_cut
 
-    def _end_of_cut(self) -> None:
+    def _drop_truncated_marker(self) -> None:
         """Drop a truncated marker at the end."""
         self._note("ends_in_marker", "the output ends inside a marker")
         self._text("trailing", len(self._buf))
@@ -820,10 +820,10 @@ class StreamParser(TurnStates):
         if chunk.__class__ is not str:
             chunk = checked_text("chunk", chunk)
         # Most chunks are passed on as they came: no character of them could begin or end anything.
-        if self._plain_text and "-" not in chunk and chunk != "" and ("\n" not in chunk or chunk[-1] != "\n"):
-            self._passed.append(chunk)
-            return [{self._within: chunk}]
-        return self._more(chunk)
+        if self._text_fast_path and "-" not in chunk and chunk != "" and ("\n" not in chunk or chunk[-1] != "\n"):
+            self._unaccounted.append(chunk)
+            return [{self._open_kind: chunk}]
+        return self._feed_slowly(chunk)
 
 
 parse, parse_many = StreamParser.parse, StreamParser.parse_many

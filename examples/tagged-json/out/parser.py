@@ -57,7 +57,7 @@ def checked_text(name: str, value: object) -> str:
     raise TypeError(f"{name}: expected text (str), got {'None' if value is None else type(value).__name__}{hint}")
 
 
-class Copied:
+class Copyable:
     """An object whose copy has its own lists and nested objects of this class."""
 
     def copy(self) -> Any:
@@ -68,7 +68,7 @@ class Copied:
         for name in getattr(self, "__mypyc_attrs__", None) or self.__dict__:
             if hasattr(self, name):
                 value = getattr(self, name)
-                setattr(twin, name, value.copy() if isinstance(value, (list, Copied)) else value)
+                setattr(twin, name, value.copy() if isinstance(value, (list, Copyable)) else value)
         return twin
 
     def _new(self) -> Any:
@@ -101,7 +101,7 @@ class Pattern:
         return found
 
 
-JOINTS = Pattern(r"[\s_▁-]+")
+WORD_SEPARATORS = Pattern(r"[\s_▁-]+")
 IN_ANY_CASE = {**{upper: upper + 32 for upper in range(65, 91)}, ord("｜"): ord("|")}
 RESPELLED = "\0"  # before the core of a marker in other case or with other separators
 PART_OF_LONGER, BEGINS_LONGER, SPELLED_OTHERWISE = 1, 2, 4  # what is known about a marker, added up
@@ -233,7 +233,7 @@ class ExpectedText:
 
 def squeezed(text: str) -> str:
     """Return a text in lower case, without white space, `_`, `-` and similar separators, with `|` for `｜`."""
-    return str(JOINTS.sub("", text)).translate(IN_ANY_CASE)
+    return str(WORD_SEPARATORS.sub("", text)).translate(IN_ANY_CASE)
 
 
 @lru_cache(maxsize=1024)
@@ -407,7 +407,7 @@ def fits(arguments: Mapping[str, object], schema: object) -> bool:
 
 
 NUMBER = Pattern(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
-LOOSE_NUMBER = Pattern(r"([+-]?)([0-9][0-9_]*)?(?:(\.)([0-9_]*))?([eE][+-]?[0-9]+)?")
+NONSTANDARD_NUMBER = Pattern(r"([+-]?)([0-9][0-9_]*)?(?:(\.)([0-9_]*))?([eE][+-]?[0-9]+)?")
 HEX_NUMBER = Pattern(r"0[xX][0-9a-fA-F]{1,16}")
 JSON_ESCAPE = r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})'
 ESCAPE = Pattern(r"\\(?:([\"\\/bfnrt]|u[0-9a-fA-F]{4})|(?:x([0-9a-fA-F]{2})|U([0-9a-fA-F]{8})|([0-7]{1,3})|(.)))")
@@ -424,10 +424,10 @@ COMMENT = Pattern(r"(?://|#)[^\n]*(?:\n|\Z)|/\*.*?\*/")
 KEY = Pattern(r'"[^"\\\x00-\x1f]{0,64}(?:"[ \t\r\n]{0,16}(?:(:)|\Z)|\Z)')
 # Shorter than KEY, and without control characters: as long as this may match, so may KEY, which waits for more input.
 OPEN_KEY = Pattern(r'"(\w{1,32}) {0,4}:(?= {0,16}(?:["\[{0-9-]|(?:true|false|null)\b))')
-LONGEST_SIGN = 256  # longer than any separator
+LONGEST_SEPARATOR = 256  # longer than any separator
 
 
-def body_of(quote: str, escape: str) -> Pattern:
+def plain_run(quote: str, escape: str) -> Pattern:
     """Return a pattern for the plain run of a string with this quote: text, and escapes that JSON has too."""
     plain = rf'[^"\\{re.escape(quote)}\x00-\x1f]*'
     # Bounded, because each repetition takes memory while the pattern is matched.
@@ -435,7 +435,7 @@ def body_of(quote: str, escape: str) -> Pattern:
     return Pattern(plain + escapes)
 
 
-def rest_of(close: str, escape: str) -> Pattern:
+def until_quote(close: str, escape: str) -> Pattern:
     """Return a pattern for the text of a string up to its possible end, with no escape in it."""
     first, second = re.escape(close[0]), re.escape(close[1:2])
     escapes = "\\\\" * (escape != "none")
@@ -466,7 +466,7 @@ def json_end(buf: str, pos: int) -> int:
         return 0
 
 
-IN_STRING = body_of('"', "json")
+IN_STRING = plain_run('"', "json")
 
 
 class Quoting:
@@ -474,56 +474,56 @@ class Quoting:
 
     def __init__(self, close: str, escape: str) -> None:
         self.close, self.escape = close, escape
-        self.body, self.rest = body_of(close[0], escape), rest_of(close, escape)
+        self.plain_run, self.until_quote = plain_run(close[0], escape), until_quote(close, escape)
 
-    def plain(self, text: str) -> int:
+    def safe_prefix_end(self, text: str) -> int:
         """Return the end of the text in the string that is passed on unchanged; -1 if more than a partial escape
         follows."""
 
-        end: int = self.body.match(text).end()
+        end: int = self.plain_run.match(text).end()
         if end == len(text) or (text[end] == "\\" and self.escape != "none" and PART_OF_ESCAPE.match(text, end)):
             return end
         return -1
 
 
 class Style:
-    """How values are written: `strings` as (open, close, escape), `words` for true, false and null, and `signs` for
-    JSON's `[ , ] { : , }`."""
+    """How values are written: `strings` as (open, close, escape), `words` for true, false and null, and `punctuation`
+    for JSON's `[ , ] { : , }`."""
 
     def __init__(
         self,
         strings: Sequence[tuple[str, str, str]],
         words: Mapping[str, str],
-        signs: Sequence[str] = ("[", ",", "]", "{", ":", ",", "}"),
+        punctuation: Sequence[str] = ("[", ",", "]", "{", ":", ",", "}"),
         *,
         bare_keys: bool = False,
     ) -> None:
         self.strings = {opened: Quoting(close, escape) for opened, close, escape in strings}
         self.usual = strings[0][1] if strings else ""
         self.words, self.bare_keys = words, bare_keys
-        self.tokens = {**dict.fromkeys(self.strings, '"'), **dict(zip(signs, "[,]{:,}"))}
+        self.tokens = {**dict.fromkeys(self.strings, '"'), **dict(zip(punctuation, "[,]{:,}"))}
         ordered = sorted(self.tokens, key=len, reverse=True)
         either = "|".join(map(re.escape, ordered))
         self.token = Pattern(rf"(\s+)|({either})|(.)")
         # Searched for, because a pattern that steps through a word takes a hundred bytes of memory per character.
         self.word_end = Pattern(rf"\s|{either}|\Z")
-        self.begins = {sign[:n] for sign in ordered for n in range(1, len(sign))}
-        is_json = '"' in self.strings and self.strings['"'].escape == "json" and "".join(signs) == "[,]{:,}"
+        self.prefixes = {character[:n] for character in ordered for n in range(1, len(character))}
+        is_json = '"' in self.strings and self.strings['"'].escape == "json" and "".join(punctuation) == "[,]{:,}"
         is_json = is_json and all(words.get(word) == word for word in JSON_WORDS)
-        self.is_json = is_json and '"' not in self.begins and self.usual == '"' and not bare_keys
-        follow = "|".join(re.escape(sign) for sign, token in self.tokens.items() if token in ",]}:")
+        self.is_json = is_json and '"' not in self.prefixes and self.usual == '"' and not bare_keys
+        follow = "|".join(re.escape(character) for character, token in self.tokens.items() if token in ",]}:")
         self.follow = Pattern(rf"\s{{0,{MOST_SPACE}}}(?:{follow}|\)|\Z)")
         self.literal = Pattern("|".join([*map(re.escape, sorted(words, key=len, reverse=True)), NUMBER.pattern]))
-        self.key_end = Pattern(rf"[\n}}]|{re.escape(signs[4])}|\Z")
+        self.key_end = Pattern(rf"[\n}}]|{re.escape(punctuation[4])}|\Z")
 
 
-class Reader(Copied):
+class Reader(Copyable):
     """Reads one value; `styles` are those at the top, inside a top-level list, and inside a top-level object.
 
     `breaks`: markers that occur in values only inside a string; they close everything that is open.
     """
 
-    FOLLOWED: ClassVar[bool] = False
+    NEEDS_LOOKAHEAD: ClassVar[bool] = False
     follow: tuple[Pattern, ...] = ()  # what may follow the value: a pattern, and one for the output's end
 
     def __init__(self, styles: tuple[Style, Style, Style], breaks: Breaks = NO_BREAKS) -> None:
@@ -532,13 +532,13 @@ class Reader(Copied):
         self.want = "value"  # … item, key, member (a key after a comma), colon, comma; "" at the end
         self.stack: list[str] = []
         self.lists = 0  # the number of open lists
-        self.twice: list[int] = []  # the depths at which braces are doubled
+        self.doubled_braces: list[int] = []  # the depths at which braces are doubled
         self.string: Quoting | None = None  # the open string
         self.out: list[str] = []
         self.comma: list[str] = []  # a comma with the white space after it, until something follows
         self.repair = ""  # the first repair
         self.pause = False
-        self.waits = False  # the rest of regular JSON depends on the following text
+        self.needs_more = False  # the rest of regular JSON depends on the following text
         self.wanted = 0  # so many characters are needed before anything is decided
         self.floor = 0  # deeper values are read only for their text
 
@@ -558,7 +558,7 @@ class Reader(Copied):
             if len(self.stack) > self.floor and self.style.is_json:
                 start, pos = pos, self.regular(buf, pos, stop)
                 self.out.append(buf[start:pos])
-                if pos == stop or (self.waits and not final):
+                if pos == stop or (self.needs_more and not final):
                     break
             if self.string is not None:
                 end = self._inside(buf, pos, final, self.string)
@@ -584,7 +584,7 @@ class Reader(Copied):
                 return pos
         if match.lastindex == 3:
             if self.stack and text in "/=#：，":
-                other = self._no_word(buf, pos, final)
+                other = self._comment_or_equals(buf, pos, final)
                 if other != pos:
                     return other
             return self._word(buf, pos, self.style.word_end.search(buf, end).start(), final)
@@ -593,7 +593,7 @@ class Reader(Copied):
                 (self.comma or self.out).append(SPACE.sub(" ", text))
             return end
         rest = len(buf) - pos
-        if text in self.style.begins and rest < LONGEST_SIGN and buf[pos:] in self.style.begins and not final:
+        if text in self.style.prefixes and rest < LONGEST_SEPARATOR and buf[pos:] in self.style.prefixes and not final:
             return -1
         token = self.style.tokens[text]
         if text == '"' and self.stack and self.stack[-1] == "{" and self.want in ("key", "member", "comma"):
@@ -604,69 +604,69 @@ class Reader(Copied):
             if left_open is not None:
                 self._repaired("missing quotes")
                 return self._put_key(left_open[1], int(left_open.end(1)))
-        if self.FOLLOWED and not self.stack and token not in '"[{':
+        if self.NEEDS_LOOKAHEAD and not self.stack and token not in '"[{':
             return self._no_value(pos)
-        whole = self._whole(buf, pos) if token in "[{" and self.want == "value" and rest > 64 else 0
+        whole = self._whole_json(buf, pos) if token in "[{" and self.want == "value" and rest > 64 else 0
         if not whole:
-            self._sign(token, text)
+            self._punctuation(token, text)
         return whole or end
 
     def regular(self, buf: str, pos: int, stop: int) -> int:
         """Return the end of regular JSON: before something irregular, or before the end of what is read.  A comma waits
-        for the text after it; `waits`: so does the whole rest."""
+        for the text after it; `needs_more`: so does the whole rest."""
         stack, want, string, quoting = self.stack, self.want, self.string, self.style.strings['"']
-        comma, self.waits = -1, False
-        if self.comma or self.twice or string not in (None, quoting):
+        comma, self.needs_more = -1, False
+        if self.comma or self.doubled_braces or string not in (None, quoting):
             return pos
         while pos < stop and (string is not None or buf[pos] not in self.first):
             if string is not None:
-                start, pos = pos, quoting.body.match(buf, pos).end()
+                start, pos = pos, quoting.plain_run.match(buf, pos).end()
                 if pos < stop and buf[pos] == '"':
                     string, want, pos = None, "colon" if want in ("key", "member") else "comma", pos + 1
                 elif pos == start:
-                    self.waits = buf[pos] == "\\" and PART_OF_ESCAPE.match(buf, pos) is not None
+                    self.needs_more = buf[pos] == "\\" and PART_OF_ESCAPE.match(buf, pos) is not None
                     break
                 continue
-            sign = buf[pos]
-            if sign in " \n\r\t":
+            character = buf[pos]
+            if character in " \n\r\t":
                 pass
-            elif sign == '"' and want in ("key", "member"):
+            elif character == '"' and want in ("key", "member"):
                 if (end := self._end_of_key(buf, pos)) < 0:
                     break
                 comma, want, pos = -1, "value", end - 1
-            elif sign == '"' and want not in ("colon", "comma"):
+            elif character == '"' and want not in ("colon", "comma"):
                 string, comma = quoting, -1
-            elif sign == "," and want == "comma":
+            elif character == "," and want == "comma":
                 comma, want = pos, "value" if stack[-1] == "[" else "member"
-            elif sign in "]}":
+            elif character in "]}":
                 opened = want in ("comma", "item", "key") and len(stack) > self.floor + 1 and stack[-1]
-                if opened != ("[" if sign == "]" else "{"):
-                    self.waits = pos + 1 == stop and self.floor > 0  # the text around it usually ends at once
+                if opened != ("[" if character == "]" else "{"):
+                    self.needs_more = pos + 1 == stop and self.floor > 0  # the text around it usually ends at once
                     break
                 want, self.lists = "comma", self.lists - (stack.pop() == "[")
             elif want not in ("value", "item"):
                 break
-            elif sign in "[{":
-                self._open(sign)
+            elif character in "[{":
+                self._open(character)
                 want, comma = self.want, -1
             else:
                 literal = JSON_LITERAL.match(buf, pos)
                 if literal is None:
-                    self.waits = self.breaks.wordless and JSON_WORD.fullmatch(buf, pos) is not None
+                    self.needs_more = self.breaks.wordless and JSON_WORD.fullmatch(buf, pos) is not None
                     break
                 want, comma, pos = "comma", -1, literal.end() - 1
             pos += 1
-        self.string, self.waits = string, self.waits or pos == stop
+        self.string, self.needs_more = string, self.needs_more or pos == stop
         self.want = want if comma < 0 else "comma"
         return pos if comma < 0 else comma
 
     def _end_of_key(self, buf: str, pos: int) -> int:
         """Return the end of a key with its colon; -1 if more input is needed, or if the key is irregular."""
         key = KEY.match(buf, pos)
-        self.waits = key is not None and key.lastindex is None
-        return -1 if key is None or self.waits else int(key.end())
+        self.needs_more = key is not None and key.lastindex is None
+        return -1 if key is None or self.needs_more else int(key.end())
 
-    def _no_word(self, buf: str, pos: int, final: bool) -> int:
+    def _comment_or_equals(self, buf: str, pos: int, final: bool) -> int:
         """Return the end of a comment, or of a text in the place of a colon; `pos` if there is none, -1 if more input
         is needed."""
         if buf[pos] in "=：，":
@@ -676,14 +676,14 @@ class Reader(Copied):
             if buf[pos] == "=" and pos + 1 == len(buf) and not final:
                 return -1
             self._repaired(buf[pos] + " for a " + meant)
-            self._sign({"colon": ":", "comma": ","}[meant], "")
+            self._punctuation({"colon": ":", "comma": ","}[meant], "")
             return pos + 1 + arrow
         if buf[pos] == "#" and self.want not in ("key", "member", "comma", "item"):
             return pos
         comment = COMMENT.match(buf, pos)
-        begun = comment is None and (pos + 1 == len(buf) or buf[pos + 1] == "*")
+        may_continue = comment is None and (pos + 1 == len(buf) or buf[pos + 1] == "*")
         line = comment is not None and comment.end() == len(buf) and buf[pos : pos + 2] != "/*"
-        if not final and (begun or line):
+        if not final and (may_continue or line):
             return -1
         if comment is None:
             return pos
@@ -697,15 +697,15 @@ class Reader(Copied):
         self._end()
         return end
 
-    def _open(self, sign: str) -> None:
-        self.stack.append(sign)
-        self.lists += sign == "["
-        self.want = "item" if sign == "[" else "key"
+    def _open(self, character: str) -> None:
+        self.stack.append(character)
+        self.lists += character == "["
+        self.want = "item" if character == "[" else "key"
 
     def _at_top(self) -> bool:
         return not self.stack
 
-    def _whole(self, buf: str, pos: int) -> int:
+    def _whole_json(self, buf: str, pos: int) -> int:
         """Return the end of the whole value, if it is regular JSON and complete; otherwise 0."""
         end = json_end(buf, pos) if self.style.is_json and self._at_top() else 0
         if end:
@@ -735,16 +735,16 @@ class Reader(Copied):
     def _end(self) -> None:
         self.want = "colon" if self.want in ("key", "member") else "comma" if self.stack else ""
 
-    def _sign(self, token: str, text: str) -> None:
+    def _punctuation(self, token: str, text: str) -> None:
         if token == '"':
             self._begin()
             self.string = self.style.strings[text]
             self.out.append('"')
         elif token == "{" and self.want == "key":
             self._repaired("doubled braces")
-            self.twice.append(len(self.stack))
-        elif token == "}" and self.twice and self.twice[-1] == len(self.stack):
-            self.twice.pop()
+            self.doubled_braces.append(len(self.stack))
+        elif token == "}" and self.doubled_braces and self.doubled_braces[-1] == len(self.stack):
+            self.doubled_braces.pop()
         elif token in "[{":
             self._begin()
             if self.want in ("key", "member"):
@@ -791,7 +791,7 @@ class Reader(Copied):
         if bare_key:
             key_end = self.style.key_end.search(buf, pos).start()
             end = key_end if key_end > pos else end
-        elif self.FOLLOWED and not self.stack:
+        elif self.NEEDS_LOOKAHEAD and not self.stack:
             # If nothing separates arguments, a number or a literal word ends at the end of its own syntax.
             own = self.style.literal.match(buf, pos)
             if own and (self.follow[final].match(buf, own.end()) or AFTER_LITERAL.match(buf, own.end())):
@@ -810,7 +810,7 @@ class Reader(Copied):
             return self._no_value(pos)
         literal = None if bare_key else literal_of(buf[pos:end].rstrip(), self.style.words)
         if literal is None:
-            if not bare_key and (self.stack or not self.FOLLOWED):
+            if not bare_key and (self.stack or not self.NEEDS_LOOKAHEAD):
                 end = getattr(WORD.match(buf, pos), "end", lambda: end)()
                 end = self._before_break(buf, pos, end, final) if breaks else end
                 if end in (pos, len(buf)) and not final:
@@ -836,10 +836,10 @@ class Reader(Copied):
     def _inside(self, buf: str, pos: int, final: bool, string: Quoting) -> int:
         """Read text of a string, up to something that is not plain."""
         close, escape = string.close, string.escape
-        end: int = string.body.match(buf, pos).end()
+        end: int = string.plain_run.match(buf, pos).end()
         if end > pos:
             self.out.append(buf[pos:end])
-        if end < len(buf) and (text := string.rest.match(buf, end).group()):
+        if end < len(buf) and (text := string.until_quote.match(buf, end).group()):
             self.out.append(escaped(text))
             end += len(text)
         if end == len(buf):
@@ -852,7 +852,7 @@ class Reader(Copied):
                 self.wanted = LONGEST_FOLLOW - (len(buf) - after)
                 return end
             follow = self.style.follow
-            if self.FOLLOWED and not self.stack:
+            if self.NEEDS_LOOKAHEAD and not self.stack:
                 follow = self.follow[final]
             if not guess or follow.match(buf, after):
                 self.string = None
@@ -888,10 +888,10 @@ class Reader(Copied):
         return self.take()
 
 
-class FollowedReader(Reader):
+class LookaheadReader(Reader):
     """A reader for values whose end is shown only by the text after it."""
 
-    FOLLOWED: ClassVar[bool] = True
+    NEEDS_LOOKAHEAD: ClassVar[bool] = True
 
 
 def unwrapped(text: str, styles: tuple[Style, Style, Style]) -> str | None:
@@ -922,12 +922,12 @@ def literal_of(text: str, words: Mapping[str, str]) -> str | None:
         return '"' + text + '"'
     if HEX_NUMBER.fullmatch(text):
         return str(int(text, 16))
-    match = LOOSE_NUMBER.fullmatch(text)
+    match = NONSTANDARD_NUMBER.fullmatch(text)
     if not match or not ((match.group(2) or "").lstrip("0") or match.group(4)):
         return None
-    sign, whole, point, fraction, exponent = (group or "" for group in match.groups())
+    character, whole, point, fraction, exponent = (group or "" for group in match.groups())
     fraction = point + (fraction.replace("_", "") or "0") if point else ""
-    return sign.replace("+", "") + (whole.replace("_", "").lstrip("0") or "0") + fraction + exponent
+    return character.replace("+", "") + (whole.replace("_", "").lstrip("0") or "0") + fraction + exponent
 
 
 NAME_KEYS = ("name", "tool_name", "function_name", "function", "tool", "recipient_name")
@@ -944,7 +944,7 @@ INFINITY = float("inf")
 BEFORE_CALLS = Pattern(r"[\s(]*(?:\[\s*(?=\w[\w.:/-]*\())?")
 NO_BRACE = Pattern(r"""["']\w+["']\s*:""")
 BETWEEN_CALLS = Pattern(r"[\s,;)\]}]*")
-AT_ONCE = Pattern(
+BEFORE_FIRST_KEY = Pattern(
     r"""[\s({\[\\"'“”‘«`]*(?:(?i:json)\b:?[\s({\[\\"'“”‘«`]*)?(?:<(?:[\w:-]+\s*[ =]\s*(?:\w+\s*=\s*)?)?["']?)?"""
 )
 ANY_KEY = Pattern(r"""[\s(\[`]*(?:(?i:json)\b:?\s*)?[{\s]+(?:\\n)?[\\"'“”‘«]+\w""")
@@ -969,7 +969,7 @@ STYLES = (
 
 def may_be_calls(text: str, tools: Parameters, keys: tuple[str, ...]) -> bool:
     """Return whether the text begins like a call: with an object, or with brackets, quotes and a tool's name."""
-    at = AT_ONCE.match(text).end()
+    at = BEFORE_FIRST_KEY.match(text).end()
     rest = text[at : at + 64]
     if ANY_KEY.match(text) is not None:
         return True
@@ -1100,7 +1100,7 @@ def _called(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
         key = KEYWORD.match(text, after.end())
         if key is None:
             break
-        reader = FollowedReader(STYLES)
+        reader = LookaheadReader(STYLES)
         reader.follow = KEYWORD_FOLLOWS
         pos = reader.read(text, key.end(), True)
         members[key[1]] = loaded(reader.close())
@@ -1172,7 +1172,7 @@ def _with_arguments(name: str, members: dict[str, Any], tools: Parameters) -> tu
     keys = keys_of(tools[name], tools[name])
     named = [key for key in ARGUMENT_KEYS if key in members and key not in (keys or ())]
     rest = {key: value for key, value in members.items() if key not in OTHER_KEYS}
-    # A lone object under a key that the schema lacks holds the arguments.
+    # A lone object under a key that the schema lacks contains the arguments.
     if not named and len(rest) == 1 and not rest.keys() <= (keys or rest.keys()):
         named = list(rest)
     arguments = members[named[0]] if named else rest
@@ -1213,7 +1213,7 @@ PART_OF_OPENING = Pattern(r"\s*(?:`{0,2}|```[^\n`]*)")
 FENCE_LIMIT = 256  # longer white space, or a longer line, isn't a fence
 
 
-class Fence(Copied):
+class Fence(Copyable):
     def __init__(self) -> None:
         self._state, self._pending = "start", ""
 
@@ -1242,7 +1242,7 @@ class Fence(Copied):
         return "" if closes else pending
 
 
-class Transcript(Copied):
+class Transcript(Copyable):
     """Keeps text by kind: content, reasoning_content and arguments (of the last call) belong to the message; pending is
     text of a kind that isn't known yet, value is text of a value, and trailing is no part of the message."""
 
@@ -1337,7 +1337,7 @@ class Transcript(Copied):
         self.calls = self.calls[len(self.calls) - kept :]
         self.index = len(self.calls) - 1
 
-    def is_silent(self) -> bool:
+    def is_empty(self) -> bool:
         return not (self.calls or self._pieces or any(self.texts.values()))
 
     def to_message(self) -> Message:
@@ -1387,7 +1387,7 @@ def continued_head(prompt: str, anchors: Sequence[str], reasoning: tuple[Sequenc
 
 
 PENDING_LIMIT = 1024  # more pending text than this is examined again only after it has doubled
-LATE = "text_after_finish"
+TEXT_AFTER_FINISH = "text_after_finish"
 NO_MATCH = Match("", 0, 0)
 
 
@@ -1397,7 +1397,7 @@ def at_line_start(text: str, before: bool) -> bool:
     return (bool(newline) or before) and not line.strip()
 
 
-class Stream(Copied):
+class Stream(Copyable):
     TRANSCRIPT: ClassVar[type[Transcript]] = Transcript
     HEADS: ClassVar[Sequence[str]] = ("",)
     ANCHORS: ClassVar[Sequence[str]] = ()
@@ -1431,28 +1431,28 @@ class Stream(Copied):
         self._line_start = True
         self._opener = ""  # of the reasoning that is open
         # Whether the buffer, from there on, is still undecided: while it is, no state has to examine it.
-        self._undecided: Callable[[str, int], object] | None = None
-        self._undecided_from = 0
+        self._is_still_ambiguous: Callable[[str, int], object] | None = None
+        self._ambiguous_from = 0
         self._tools = parameters_of(tools)
-        self._through: Callable[[Any, str], list[Delta]] | None = None  # reads JSON that is emitted as it arrives
-        self._plain_value = False  # as _plain_text, for an argument
-        self._literal = False  # after a failed call: its closers are text
+        self._json_fast_path: Callable[[Any, str], list[Delta]] | None = None  # reads JSON that is emitted
+        self._value_fast_path = False  # as _text_fast_path, for an argument
+        self._after_failed_call = False  # after a failed call: its closers are text
         self._open = False  # the last call is not complete
         self._closed = False  # its closing marker was read
         self._unclosed = False  # its arguments have ended, the last of its closers was not read
         # The state to return to if a call turns out to be text.
-        self._back: Callable[[Any], bool] = self._state
-        self._back_kind = "content"
+        self._state_before_call: Callable[[Any], bool] = self._state
+        self._kind_before_call = "content"
         self._long_names = "\n" in "".join(self._tools)
         self._space = self.SPACE  # white space of the template that may still come
-        self._fresh = True  # only white space was read in this part so far
+        self._only_space_so_far = True  # only white space was read in this part so far
         # The kind of text that is open, and how to find its possible end: the end of the safe prefix, -1 if a state
         # must decide. If nothing is pending, most chunks of a value or another text can be passed on as they are;
-        # _passed are those that were.
-        self._within = ""
-        self._plain_text = False
-        self._plain_to: Callable[[str], int] = len
-        self._passed: list[str] = []
+        # _unaccounted are those that were.
+        self._open_kind = ""
+        self._text_fast_path = False
+        self._find_safe_end: Callable[[str], int] = len
+        self._unaccounted: list[str] = []
         self._consume_head(None if prompt is None else checked_text("prompt", prompt), continue_final_message)
 
     @classmethod
@@ -1530,7 +1530,7 @@ class Stream(Copied):
                 self._out.emit("content", self._opener)
                 self._out.flush()
         if self._out.waiting:
-            self._goes_on("")  # they are returned by the first feed
+            self._enter_fast_path("")  # they are returned by the first feed
             self._wanted = 0
 
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
@@ -1539,50 +1539,50 @@ class Stream(Copied):
     def finish(self) -> list[Delta]:
         raise NotImplementedError
 
-    def _settle(self) -> None:
+    def _flush_fast_path(self) -> None:
         """Account for the chunks that were passed on unchanged."""
-        text, kind = "".join(self._passed), self._within
-        self._passed.clear()
+        text, kind = "".join(self._unaccounted), self._open_kind
+        self._unaccounted.clear()
         if text:
             self._base += len(text)
             if kind not in ("arguments", "value"):
                 self._line_start = at_line_start(text, self._line_start)
             self._out.texts[kind].append(self._json(text) if kind == "arguments" else text)
 
-    def _more(self, chunk: str) -> list[Delta]:
+    def _feed_slowly(self, chunk: str) -> list[Delta]:
         """Handle a chunk that may contain more than plain text; if it only continues the text, no state is needed."""
         if self._final:
-            return self._late(chunk)
-        if self._through is not None:
-            return self._through(self, chunk)
-        if self._undecided is not None:
+            return self._feed_after_finish(chunk)
+        if self._json_fast_path is not None:
+            return self._json_fast_path(self, chunk)
+        if self._is_still_ambiguous is not None:
             self._buf += chunk
-            return [] if self._undecided(self._buf, self._undecided_from) else self._advance("")
+            return [] if self._is_still_ambiguous(self._buf, self._ambiguous_from) else self._advance("")
         if self._wanted > len(chunk):
             self._wanted -= len(chunk)
             self._parts.append(chunk)
             return []
-        kind = self._within
+        kind = self._open_kind
         if not kind:
             return self._advance(chunk)
         text = self._buf + chunk  # inside of text, little is pending
-        stop = self._plain_to(text)
+        stop = self._find_safe_end(text)
         if stop < 0:
             return self._advance(chunk)
         self._buf, text = text[stop:], text[:stop]
-        self._plain_value = kind == "arguments" and self._buf == ""
-        self._plain_text = kind not in ("arguments", "value") and self._buf == ""
-        self._passed.append(text)
+        self._value_fast_path = kind == "arguments" and self._buf == ""
+        self._text_fast_path = kind not in ("arguments", "value") and self._buf == ""
+        self._unaccounted.append(text)
         if text == "" or kind == "value":
             return []
         if kind == "arguments":
             return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": self._json(text)}}]}]
         return [{kind: text}]
 
-    def _late(self, chunk: str) -> list[Delta]:
+    def _feed_after_finish(self, chunk: str) -> list[Delta]:
         """Add text that is fed after `finish` to the trailing text; nothing of it is lost."""
-        if chunk and (not self.diagnostics or self.diagnostics[-1].code != LATE):
-            self._note(LATE, "text after the output was finished")
+        if chunk and (not self.diagnostics or self.diagnostics[-1].code != TEXT_AFTER_FINISH):
+            self._note(TEXT_AFTER_FINISH, "text after the output was finished")
         self._out.texts["trailing"].append(chunk)
         return []
 
@@ -1590,19 +1590,19 @@ class Stream(Copied):
         """Return the plain text of a value, escaped for the string that it becomes."""
         return text
 
-    def _goes_on(self, kind: str, plain_to: Callable[[str], int] = len) -> None:
+    def _enter_fast_path(self, kind: str, find_safe_end: Callable[[str], int] = len) -> None:
         """Declare that the next chunk may continue text of this kind, "" for none."""
-        self._within, self._plain_to = kind, plain_to
-        self._undecided = None
-        self._through, self._plain_value = None, kind == "arguments"
-        self._plain_text = kind not in ("", "arguments", "value")
+        self._open_kind, self._find_safe_end = kind, find_safe_end
+        self._is_still_ambiguous = None
+        self._json_fast_path, self._value_fast_path = None, kind == "arguments"
+        self._text_fast_path = kind not in ("", "arguments", "value")
 
     def _advance(self, chunk: str) -> list[Delta]:
-        if self._passed:
-            self._settle()
-        self._within, self._plain_text = "", False
-        self._undecided = None
-        self._through, self._plain_value = None, False
+        if self._unaccounted:
+            self._flush_fast_path()
+        self._open_kind, self._text_fast_path = "", False
+        self._is_still_ambiguous = None
+        self._json_fast_path, self._value_fast_path = None, False
         if self._parts:
             chunk = "".join(self._parts) + chunk
             self._parts.clear()
@@ -1611,22 +1611,22 @@ class Stream(Copied):
         while self._pos < len(self._buf) and self._state(self):
             pass
         self._base += self._pos
-        self._undecided_from -= self._pos
+        self._ambiguous_from -= self._pos
         self._buf, self._pos = self._buf[self._pos :], 0
         pending = len(self._buf)
         if pending > PENDING_LIMIT and not self._final:
             self._wanted = max(self._wanted, pending)
         if self._space or self._wanted or self._base < 0:
-            self._goes_on("")
+            self._enter_fast_path("")
         elif pending:
-            self._plain_value = False
-            self._plain_text = False
+            self._value_fast_path = False
+            self._text_fast_path = False
         return self._out.deltas()
 
     @property
     def message(self) -> Message:
         """The message so far, as chat servers write it."""
-        self._settle()
+        self._flush_fast_path()
         return self._out.to_message()
 
     @property
@@ -1691,19 +1691,19 @@ class TurnStates(Stream):
         if self._final:
             return []
         self._final = True
-        deltas = self._advance("") if self._pos < len(self._buf) or self._parts or self._passed else []
+        deltas = self._advance("") if self._pos < len(self._buf) or self._parts or self._unaccounted else []
         self._finish()
         if self._buf[self._pos :].strip():
-            self._end_of_cut()
+            self._drop_truncated_marker()
         self._out.end_content()
-        self._goes_on("")
+        self._enter_fast_path("")
         return deltas + self._out.deltas()
 
     # Text and markers
 
     def _until_or_first(self, marks: Scanner, kind: str, first: Sequence[str]) -> str:
         """As `_until`; what opens reasoning or content may count before any of the text only: these kinds."""
-        if self._fresh:
+        if self._only_space_so_far:
             comes = self._next(self.BEFORE_CONTENT)
             if comes is None or comes in first:
                 return comes or ""
@@ -1721,40 +1721,40 @@ class TurnStates(Stream):
         partial = stop if clear else marks.partial_match(buf, pos) if mark is None or not self._final else stop
         if mark is not None and mark.kind in UNDECIDED_KINDS and not self._final:
             partial = min(partial, marks.with_lead(buf, pos, mark.start))
-        if self._final and not self._is_cut(marks, partial):
+        if self._final and not self._is_truncated_marker(marks, partial):
             partial = stop
         found = mark is not None and mark.start < partial
         end = mark.start if mark is not None and found else partial
-        blank = self._fresh and (end == pos or buf[pos:end].isspace())
+        blank = self._only_space_so_far and (end == pos or buf[pos:end].isspace())
         if not blank:
-            self._fresh = False
+            self._only_space_so_far = False
         if mark is None or not found:
             if not blank:
                 self._text(kind, end)
                 passed = self._out.fence is None and (self._reasoning_on or not self._opener)
-                self._goes_on(kind if passed else "", marks.safe_prefix_end)
+                self._enter_fast_path(kind if passed else "", marks.safe_prefix_end)
             elif self._final:
                 self._last_space(kind, end)
             return ""
         # If the whole turn is white space, that white space is the content.
-        alone = mark.kind == "end" and kind == "content" and self._out.is_silent()
+        alone = mark.kind == "end" and kind == "content" and self._out.is_empty()
         lead = end - pos if blank and not alone else trailing_overlap(buf[pos:end], mark.lead)
-        if literal := self._is_text(mark):
+        if is_text := self._is_text(mark):
             lead = 0
-        if not blank or alone or literal:
+        if not blank or alone or is_text:
             self._text(kind, end - lead)
         self._mark = mark
         # A call may turn out to be text, and then the white space before it is text too.
         self._pos = end - lead if mark.kind in OPENER_KINDS else end
         self._skip = mark.end - self._pos
-        if literal and mark.kind not in REASONING_KINDS:
-            self._keep(kind)
+        if is_text and mark.kind not in REASONING_KINDS:
+            self._keep_as_text(kind)
             return "text"
         return str(mark.kind)
 
     def _last_space(self, kind: str, end: int) -> None:
         """White space before the first text waits, because it is dropped if a marker follows it: none did."""
-        if self._out.is_silent():
+        if self._out.is_empty():
             self._text(kind, end)
         self._pos = end
 
@@ -1828,7 +1828,7 @@ class TurnStates(Stream):
         """Return whether the text from `start` on is the usual text, or its beginning."""
         for text in usual:
             if text.is_incomplete(self._buf, start):
-                self._undecided, self._undecided_from = text.is_incomplete, start
+                self._is_still_ambiguous, self._ambiguous_from = text.is_incomplete, start
                 return True
         return False
 
@@ -1836,24 +1836,27 @@ class TurnStates(Stream):
         """Note that the text from `start` on is the beginning of this marker, so nothing is decided before all of it
         has arrived."""
         if " " in core or core[0] == RESPELLED:
-            self._undecided, self._undecided_from = lambda buf, at: truncated_core((core,), buf[at:]), start
+            self._is_still_ambiguous, self._ambiguous_from = lambda buf, at: truncated_core((core,), buf[at:]), start
         else:
-            self._undecided, self._undecided_from = (self._buf[self._pos : start] + core[:-1]).startswith, self._pos
+            self._is_still_ambiguous, self._ambiguous_from = (
+                (self._buf[self._pos : start] + core[:-1]).startswith,
+                self._pos,
+            )
 
     def _skip_space(self) -> None:
         while self._space and self._pos < len(self._buf):
             comes = self._buf[self._pos] == self._space[0]
             self._pos, self._space = self._pos + comes, self._space[1:] if comes else ""
 
-    def _drop(self, fresh: bool = True) -> bool:
+    def _drop(self, only_space: bool = True) -> bool:
         """Consume a marker that only structures the turn."""
         if self._mark.ambiguous >= SPELLED_OTHERWISE:
             self._note_spelling()
         self._pos += self._skip
         self._space = self._mark.trail
-        self._fresh = fresh
-        self._literal = False
-        self._line_start = self._line_start or fresh or self._mark.kind == "content"
+        self._only_space_so_far = only_space
+        self._after_failed_call = False
+        self._line_start = self._line_start or only_space or self._mark.kind == "content"
         return True
 
     def _note_spelling(self) -> None:
@@ -1864,13 +1867,13 @@ class TurnStates(Stream):
             self._mark = Match(mark.kind, mark.start, mark.end, mark.lead, mark.trail)
 
     def _drop_noted(self, code: str, text: str) -> bool:
-        """Drop the marker and report it; the part that it stands in goes on."""
+        """Drop the marker and report it; the part that it is in continues."""
         self._note(code, text)
-        return self._drop(self._fresh)
+        return self._drop(self._only_space_so_far)
 
     def _drop_after_text(self, code: str, text: str) -> bool:
         """Drop the marker; report it if something of the turn has come."""
-        if not self._fresh:
+        if not self._only_space_so_far:
             self._note(code, text)
         return self._drop()
 
@@ -1878,18 +1881,18 @@ class TurnStates(Stream):
         """Reasoning opens; where it is not parsed, what opens it is text."""
         mark, self._state = self._mark, type(self)._reasoning
         self._opener = self._buf[mark.start : mark.end] + mark.trail
-        return self._drop() if self._reasoning_on else self._keep("content")
+        return self._drop() if self._reasoning_on else self._keep_as_text("content")
 
     def _reasoning_again(self) -> bool | None:
         """Whether what opens reasoning comes again before any of it, which is dropped; None: more input is needed."""
-        again = self._next(self.REASONING_AGAIN) if self._fresh and self._reasoning_on else ""
+        again = self._next(self.REASONING_AGAIN) if self._only_space_so_far and self._reasoning_on else ""
         if again:
             at = next_char(self._buf, self._mark.end)
-            behind = self.IN_REASONING.match(self._buf, at)
-            begun = at == len(self._buf) or self.IN_REASONING.prefix_of(self._buf, at) != ""
-            if behind is None and begun and not self._final:
+            after = self.IN_REASONING.match(self._buf, at)
+            may_continue = at == len(self._buf) or self.IN_REASONING.prefix_of(self._buf, at) != ""
+            if after is None and may_continue and not self._final:
                 return None
-            if behind is not None and behind.kind == "reasoning_end":
+            if after is not None and after.kind == "reasoning_end":
                 return False  # all that the reasoning holds
             self._note(*REASONING_TWICE)
             self._pos, self._space = self._mark.end, self._mark.trail
@@ -1897,7 +1900,7 @@ class TurnStates(Stream):
 
     def _close_reasoning(self) -> bool:
         self._opener, self._state = "", type(self)._content
-        return self._drop() if self._reasoning_on else self._keep("content")
+        return self._drop() if self._reasoning_on else self._keep_as_text("content")
 
     def _reasoning(self) -> bool:
         raise NotImplementedError
@@ -1907,23 +1910,23 @@ class TurnStates(Stream):
         self._opener = ""
         return self._drop()
 
-    def _keep(self, kind: str) -> bool:
+    def _keep_as_text(self, kind: str) -> bool:
         """Emit the marker as text."""
         self._text(kind, self._pos + self._skip)
-        self._fresh = False
+        self._only_space_so_far = False
         return True
 
     def _is_text(self, mark: Match) -> bool:
         """Return whether the marker belongs to a part that stays in the content."""
         if mark.kind == "stray":
-            return self._literal or not self._reasoning_on
+            return self._after_failed_call or not self._reasoning_on
         if mark.kind == "empty":
             return not self._calls_on
         return not self._reasoning_on and bool(mark.kind.startswith("reasoning"))
 
     def _over(self) -> bool:
         # over = (TURN_START? CALL_START call) | text after the turn
-        if self._fresh:
+        if self._only_space_so_far:
             kind = self._next(self.AFTER_TURN)
             if kind is None:
                 return False
@@ -1933,50 +1936,50 @@ class TurnStates(Stream):
             self._space = ""
             self._pos = next_char(self._buf, self._pos)
             if self._pos < len(self._buf):
-                self._fresh = False
+                self._only_space_so_far = False
                 self._note(*TEXT_AFTER_TURN)
         self._text("trailing", len(self._buf))
         return False
 
-    def _begins_call(self, pos: int) -> bool:
+    def _is_truncated_opener(self, pos: int) -> bool:
         """Return whether the remaining text begins the opener of a call."""
         if len(self._buf) - pos > LONGEST_CUT:
             return False  # without a copy of all that follows, for each place that is asked about
         rest = "".join(self._buf[pos:].split())
-        if len(rest) < LEAST_CUT or rest.isalnum() or self._literal or not self._calls_on:
+        if len(rest) < LEAST_CUT or rest.isalnum() or self._after_failed_call or not self._calls_on:
             return False
         return truncated_core(self.OPENERS, self._buf[next_char(self._buf, pos) :]) != ""
 
-    def _cut_off(self) -> bool:
+    def _drop_truncated_call(self) -> bool:
         """Drop the remaining markup of a call in which the output ends."""
-        self._cut(*ENDS_IN_CALL)
+        self._note_truncation(*ENDS_IN_CALL)
         self._text("trailing", len(self._buf))
         return False
 
-    def _is_cut(self, marks: Scanner, pos: int) -> bool:
+    def _is_truncated_marker(self, marks: Scanner, pos: int) -> bool:
         """Return whether the remaining text at the output's end is a truncated opener of a call, or a truncated end."""
-        if self._begins_call(pos):
+        if self._is_truncated_opener(pos):
             return True
         rest = "".join(self._buf[pos:].split())
         if len(rest) < LEAST_CUT or rest.isalnum() or not any(map(str.isalnum, rest)):
             return False
-        at = next_char(self._buf, pos)
-        return not self._literal and marks.is_truncated(self._buf, at, CUT_KINDS, LEAST_CUT)
+        is_cut = marks.is_truncated(self._buf, next_char(self._buf, pos), CUT_KINDS, LEAST_CUT)
+        return is_cut and not self._after_failed_call
 
-    def _end_of_cut(self) -> None:
+    def _drop_truncated_marker(self) -> None:
         """Drop a truncated marker at the end."""
-        if self._begins_call(self._pos):
-            self._cut_off()
+        if self._is_truncated_opener(self._pos):
+            self._drop_truncated_call()
             return
         self._note("ends_in_marker", "the output ends inside a marker")
         self._text("trailing", len(self._buf))
 
-    def _lost(self, code: str, text: str) -> None:
+    def _note_lost_text(self, code: str, text: str) -> None:
         """Text of a call was not read as its arguments: no caller should run it."""
         self._note(code, text)
         self.incomplete = True
 
-    def _cut(self, code: str, text: str) -> None:
+    def _note_truncation(self, code: str, text: str) -> None:
         if not self._ends_inside:
             self._note(code, text)
         self.incomplete = self._ends_inside = True
@@ -1984,9 +1987,9 @@ class TurnStates(Stream):
     def _finish(self) -> None:
         """Close everything that is open at the end of the output."""
         if self._opener and self._reasoning_on:
-            self._cut(*ENDS_IN_REASONING)
+            self._note_truncation(*ENDS_IN_REASONING)
         if self._open or self._unclosed:
-            self._cut(*ENDS_IN_CALL)
+            self._note_truncation(*ENDS_IN_CALL)
 
 
 class Slots(TurnStates):
@@ -1995,41 +1998,41 @@ class Slots(TurnStates):
 
 class Machine(Slots):
     AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
-    CLOSED: ClassVar[bool] = False  # calls have a closer
+    CALLS_HAVE_CLOSER: ClassVar[bool] = False  # calls have a closer
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
     _reader: Reader | None = None  # and the reader of one
     _written = ""  # the beginning of the arguments
     _is_opened_twice = False  # another opener follows the opener of this call
     _repaired = False  # the arguments of the last call were repaired
-    _once = False  # the second reading of this call found none
+    _second_reading_failed = False  # the second reading of this call found none
 
-    def _regular(self, chunk: str) -> list[Delta]:
+    def _feed_regular_json(self, chunk: str) -> list[Delta]:
         """Read more of arguments in regular JSON, without a state."""
         reader = self._reader
         if reader is None:
             return self._advance(chunk)
         buf = self._buf + chunk if self._buf != "" else chunk
         end = reader.regular(buf, 0, len(buf))
-        if not reader.waits or len(buf) - end > LONGEST_SIGN:
+        if not reader.needs_more or len(buf) - end > LONGEST_SEPARATOR:
             reader.out.append(buf[:end])
             self._buf, self._pos = buf, end
             return self._advance("")
         text, self._buf = buf[:end], buf[end:]
-        self._plain_value = self._buf == "" and reader.string is not None
+        self._value_fast_path = self._buf == "" and reader.string is not None
         if text == "":
             return []
-        self._passed.append(text)
+        self._unaccounted.append(text)
         return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": text}}]}]
 
     def _in_string(self, reader: Reader) -> None:
         """Prepare to pass on the next chunks of a value that is written as the template does."""
         string = reader.string
         if string is not None and string.close == reader.style.usual and not reader.out:
-            self._goes_on("arguments", string.plain)
-        elif self._within:
-            self._goes_on("")
+            self._enter_fast_path("arguments", string.safe_prefix_end)
+        elif self._open_kind:
+            self._enter_fast_path("")
         if len(reader.stack) > reader.floor and reader.style.is_json and not (reader.comma or reader.out):
-            self._within, self._through = "arguments", type(self)._regular
+            self._open_kind, self._json_fast_path = "arguments", type(self)._feed_regular_json
 
     def _check_repaired(self) -> None:
         """Repairs that invent a key, or a value of another type than the schema's, have failed."""
@@ -2047,7 +2050,7 @@ class Machine(Slots):
             if inside is not None:
                 self._note("arguments_repaired", "arguments: brackets around them")
         if inside is None and text not in ("null", '""'):
-            self._lost("arguments_not_an_object", "the arguments are not an object")
+            self._note_lost_text("arguments_not_an_object", "the arguments are not an object")
             self._out.emit("content", text)
         self._out.emit("arguments", "{}" if inside is None else inside)
 
@@ -2067,7 +2070,7 @@ class Machine(Slots):
     def _leave_calls(self, kind: str) -> bool:
         """Go on with content: something else than more of the calls follows, or nothing."""
         if kind == "" and self._unclosed:
-            self._text_follows()
+            self._note_following_text()
         self._unclosed = self._unclosed and next_char(self._buf, self._pos) == len(self._buf)
         self._state = type(self)._content
         return True
@@ -2076,13 +2079,13 @@ class Machine(Slots):
         """Keep a call in the content unchanged, because calls aren't wanted; it still ends reasoning."""
         if self._reasoning_on:
             self._opener, self._state = "", type(self)._content
-        self._keep("content")
+        self._keep_as_text("content")
         return True
 
     def _try_call(self, kind: str) -> bool:
         """Try to read the text after _skip characters of opener as a call; if it isn't one, it is text of this kind."""
-        self._back = type(self)._content if self._state == type(self)._after_call else self._state
-        self._back_kind = kind
+        self._state_before_call = type(self)._content if self._state == type(self)._after_call else self._state
+        self._kind_before_call = kind
         self._is_opened_twice = False
         self._state = type(self)._call
         return True
@@ -2095,15 +2098,15 @@ class Machine(Slots):
             if "".join(self._out.texts["reasoning_content"]).strip():
                 self._note("reasoning_not_closed", "a call begins before the reasoning is closed")
         self._out.open_call(name, call_id)
-        self._open, self._literal, self._opener = True, False, ""  # a call ends the reasoning
+        self._open, self._after_failed_call, self._opener = True, False, ""  # a call ends the reasoning
         if self._tools and name not in self._tools:
             self._note("unknown_tool", "unknown tool " + name)
 
     def _close_call(self) -> bool:
         if self._repaired and self._tools:
             self._check_repaired()
-        self._open, self._closed, self._fresh, self._line_start, self._space = False, False, True, True, ""
-        self._unclosed = self.CLOSED
+        self._open, self._closed, self._only_space_so_far, self._line_start, self._space = False, False, True, True, ""
+        self._unclosed = self.CALLS_HAVE_CLOSER
         self._state = type(self)._after_call
         return True
 
@@ -2116,19 +2119,19 @@ class Machine(Slots):
         part = kind == "" or (kind in ("close", "closed") and next_char(buf, self._mark.end) < len(buf))
         least = 1 if self._unclosed and kind == "" else LEAST_CUT
         if part and self._final and marks.is_truncated(buf, next_char(buf, self._pos), CALL_KINDS, least):
-            self._cut_off()
+            self._drop_truncated_call()
             return None
         return kind
 
-    def _left_over(self, kind: str) -> str:
+    def _drop_left_over(self, kind: str) -> str:
         raise NotImplementedError
 
-    def _text_follows(self) -> None:
+    def _note_following_text(self) -> None:
         raise NotImplementedError
 
 
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "last")
-LEFT_SIGNS = Pattern(r"[\"']?[}\])]{1,4}|`{1,3}")
+LEFT_OVER_BRACKET = Pattern(r"[\"']?[}\])]{1,4}|`{1,3}")
 LEFT_IN_CALL = Pattern(r"[\"']?[}\])]{0,4}[,;]")  # and before the closer that a call lacks
 
 
@@ -2139,14 +2142,14 @@ class Repairs(Machine):
         """Read a text that opens like a call up to the end of that call, as a whole."""
         buf, start = self._buf, self._pos + self._skip
         if not may_be_calls(buf[start : start + NAME_LIMIT], self._tools, ()):
-            return self._read_once()
+            return self._restore_first_reading()
         mark = self.BREAKS.find(buf, start)
         if not self._final and (mark is None or self.BREAKS.partial_match(buf, start) <= mark.start):
             return False
         end = len(buf) if mark is None else mark.start
         found = calls_in(buf[start:end], self._tools)
         if not found:
-            return self._read_once()
+            return self._restore_first_reading()
         self._note("other_form_of_calls", "calls that are not written as the template does")
         self._pos = end
         for name, arguments in found:
@@ -2155,14 +2158,14 @@ class Repairs(Machine):
             self._close_call()
         return True
 
-    def _read_once(self) -> bool:
+    def _restore_first_reading(self) -> bool:
         raise NotImplementedError
 
     def _left_sign(self, start: int) -> Any:
         left = LEFT_IN_CALL.match(self._buf, start) if self._unclosed else None
-        return left or LEFT_SIGNS.match(self._buf, start)
+        return left or LEFT_OVER_BRACKET.match(self._buf, start)
 
-    def _left_over(self, kind: str) -> str:
+    def _drop_left_over(self, kind: str) -> str:
         """Skip a superfluous bracket after a call, or an opener in the place of a closer, at the end of the calls.
 
         "no": there is none; "more": more input is needed; "dropped": it was skipped.
@@ -2267,7 +2270,7 @@ class CallReader(Reader):
 
 class CallObjects(Repairs):
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]]  # ("*",) is a name that is the key
-    OPENED: ClassVar[str] = ""  # the text that the object opens with
+    OBJECT_OPENER: ClassVar[str] = ""  # the text that the object opens with
     CLOSERS: ClassVar[Sequence[str]] = ()
 
     def _call(self) -> bool:
@@ -2277,21 +2280,21 @@ class CallObjects(Repairs):
     _failed = ("", 0)  # what was expected of an object, and how much of it was read
     _object_at = 0  # where it began, after its opener
 
-    def _left_over(self, kind: str) -> str:
+    def _drop_left_over(self, kind: str) -> str:
         if kind == "" and self._unclosed:
             # Another object in the same pair of markers.
             start = next_char(self._buf, self._pos)
             start = next_char(self._buf, start + (self._buf[start : start + 1] in COMMAS))
             if start == len(self._buf) and not self._final:
                 return "more"
-            if self._buf.startswith(self.OPENED, start):
+            if self._buf.startswith(self.OBJECT_OPENER, start):
                 self._note("call_not_opened", "another call without its opener")
                 self._pos, self._skip = start, 0
                 self._try_call("content")
                 return "dropped"
-        return super()._left_over(kind)
+        return super()._drop_left_over(kind)
 
-    def _text_follows(self) -> None:
+    def _note_following_text(self) -> None:
         """What follows the object of a call is none of its arguments."""
 
     def _begin_object(self) -> None:
@@ -2299,17 +2302,17 @@ class CallObjects(Repairs):
         self._state = type(self)._object
         end = self._pos + self._skip
         # The opening of the object stays in the buffer if the opener ends with it.
-        end -= len(self.OPENED) * self._buf.endswith(self.OPENED, self._pos, end)
+        end -= len(self.OBJECT_OPENER) * self._buf.endswith(self.OBJECT_OPENER, self._pos, end)
         self._raw, self._raw_base = [self._buf[self._pos : end]], self._base + self._pos  # while it may still be text
         self._object_at = end - self._pos
         self._pos, self._space = end, ""
         self._written = ""
-        self._named = self._beside = False  # and arguments next to the name
-        self._unknown = False  # fields may hold the arguments
+        self._has_name = self._arguments_next_to_name = False  # and arguments next to the name
+        self._unknown = False  # fields may contain the arguments
         self._others_found: list[str] = []  # the values of unknown fields
         # Whether another object is around the arguments, so that they are read as a whole; None: their first key shows.
         self._wrapped = None if self._tools else False
-        self._early: str | None = None  # arguments that came before the name
+        self._arguments_before_name: str | None = None  # arguments that came before the name
         self._call_id: str | None = None
         self._reader = reader = CallReader(self.STYLES, self.BREAKS)
         reader.fields = self.FIELDS
@@ -2321,12 +2324,12 @@ class CallObjects(Repairs):
             start = self._pos
             self._pos = reader.read(self._buf, start, self._final)
             more, reader.pause, event, reader.event = reader.pause, False, reader.event, ""
-            if not self._named:
+            if not self._has_name:
                 self._raw.append(self._buf[start : self._pos])
             if "arguments" in (event, reader.role) and self._written != "done":
                 self._written = self._written or "".join(reader.out)[:1]
                 passed = self._wrapped is False or not self._waits_for_key(reader, event)
-                if self._named and self._written == "{" and passed:
+                if self._has_name and self._written == "{" and passed:
                     self._out.emit("arguments", reader.take())
                     self._in_string(reader)
             if event and not self._member(reader, event):
@@ -2337,7 +2340,7 @@ class CallObjects(Repairs):
 
     def _waits_for_key(self, reader: CallReader, event: str) -> bool:
         """Return whether the arguments are not passed on yet, as another object is, or may be, around them."""
-        if self._wrapped is None and self._named:
+        if self._wrapped is None and self._has_name:
             text = "".join(reader.out)
             if not event and PART_OF_FIRST_KEY.fullmatch(text):
                 return True
@@ -2351,22 +2354,24 @@ class CallObjects(Repairs):
         """Handle a key or the value of a field; return False if this is no call after all."""
         text = "" if event == "key" else reader.take().removeprefix('"": ')
         is_text = text[:1] == '"'
-        if event == "key" and self.FIELDS.get(("*",)) and len(reader.stack) == 1 and not self._named:
-            return self._is_named(reader.path[0])
+        if event == "key" and self.FIELDS.get(("*",)) and len(reader.stack) == 1 and not self._has_name:
+            return self._accept_name(reader.path[0])
         usual = len(reader.path) == len(next(iter(self.FIELDS)))  # elsewhere, a value that is no name means nothing
-        if event == "name" and not self._named and (is_text or usual):
-            return self._is_named(text_of(text) if is_text else "")
+        if event == "name" and not self._has_name and (is_text or usual):
+            return self._accept_name(text_of(text) if is_text else "")
         if event == "id" and self._call_id is None:
             self._call_id = text_of(text) if is_text else text
-            if self._named:
+            if self._has_name:
                 self._out.set_id(self._call_id or "")
         elif event == "other" and self._is_argument(reader):
-            self._out.emit("arguments", f'{", " if self._beside else "{"}"{escaped(reader.path[0])}": {text}')
-            self._beside = True
-        elif event == "arguments" and self._written != "done" and not self._beside:
-            if self._named:
+            self._out.emit(
+                "arguments", f'{", " if self._arguments_next_to_name else "{"}"{escaped(reader.path[0])}": {text}'
+            )
+            self._arguments_next_to_name = True
+        elif event == "arguments" and self._written != "done" and not self._arguments_next_to_name:
+            if self._has_name:
                 self._emit_arguments(self._without_wrapper(text) if self._wrapped else text)
-            self._early, self._written = text, "done"
+            self._arguments_before_name, self._written = text, "done"
         elif event != "key":
             other = event == "other"
             what = ("unknown" if other else "repeated") + " field " + reader.path[-1]
@@ -2377,19 +2382,19 @@ class CallObjects(Repairs):
 
     def _is_argument(self, reader: CallReader) -> bool:
         """Return whether a member next to the name is one of the arguments."""
-        if not self._named or self._early is not None or len(reader.path) != 1:
+        if not self._has_name or self._arguments_before_name is not None or len(reader.path) != 1:
             return False
         schema = self._tools.get(self._out.calls[-1][0])
         found = reader.path[0] in (keys_of(schema, schema) or ())
-        if found and not self._beside:
+        if found and not self._arguments_next_to_name:
             self._note("arguments_next_to_name", "the arguments are next to the name")
         return found
 
     def _no_arguments(self) -> str:
         """Return the text that ends arguments without an object."""
-        return "}" if self._beside else "{}"
+        return "}" if self._arguments_next_to_name else "{}"
 
-    def _is_named(self, name: str) -> bool:
+    def _accept_name(self, name: str) -> bool:
         if not name.strip() or ("\n" in name and name not in self._tools):
             return self._no_object("a name", False)
         written = name
@@ -2397,14 +2402,14 @@ class CallObjects(Repairs):
         odd = self._tools and name not in self._tools and not NO_NAME.isdisjoint(name)
         if odd:
             return self._no_object("the name of a tool", False)
-        self._named = True
+        self._has_name = True
         self._raw = []
         if name != written:
             self._note("tool_name_corrected", f"the tool {name} is called as {written}")
         self._open_call(name, self._call_id)
-        if self._early:
-            self._written = self._early[0]
-            self._emit_arguments(self._without_call(name, self._early))
+        if self._arguments_before_name:
+            self._written = self._arguments_before_name[0]
+            self._emit_arguments(self._without_call(name, self._arguments_before_name))
             self._written = "done"
         return True
 
@@ -2415,7 +2420,7 @@ class CallObjects(Repairs):
             return text
         inside = self._without_wrapper(text)
         if inside == text:
-            self._lost("arguments_of_other_tool", "the arguments are not those of " + name)
+            self._note_lost_text("arguments_of_other_tool", "the arguments are not those of " + name)
         return inside
 
     def _without_wrapper(self, text: str) -> str:
@@ -2426,7 +2431,7 @@ class CallObjects(Repairs):
         self._note("call_as_arguments", "a whole call, or another object, around the arguments")
         return inside
 
-    def _again(self, expected: str) -> None:
+    def _start_second_reading(self, expected: str) -> None:
         """Go back to the beginning of the object, for a second reading."""
         raw = "".join(self._raw)
         self._buf, self._base = raw + self._buf[self._pos :], self._raw_base
@@ -2434,46 +2439,46 @@ class CallObjects(Repairs):
         self._failed = (expected, len(raw))
         self._reader, self._state = None, type(self)._second_reading
 
-    def _read_once(self) -> bool:
+    def _restore_first_reading(self) -> bool:
         expected, size = self._failed
-        self._once, self._raw = True, [self._buf[self._pos : self._pos + size]]
+        self._second_reading_failed, self._raw = True, [self._buf[self._pos : self._pos + size]]
         self._pos += size
-        self._give_back(expected)
-        self._once = False
+        self._keep_object_as_text(expected)
+        self._second_reading_failed = False
         return True
 
     def _no_object(self, expected: str, result: bool = True) -> bool:
-        if self._tools and not self._once:
-            self._again(expected)
+        if self._tools and not self._second_reading_failed:
+            self._start_second_reading(expected)
         else:
-            self._give_back(expected)
+            self._keep_object_as_text(expected)
         return result
 
-    def _give_back(self, expected: str) -> None:
+    def _keep_object_as_text(self, expected: str) -> None:
         """Return the object's text as content."""
         self._note("not_a_call", "not a call: expected " + expected)
         text = "".join(self._raw)
-        self._out.emit(self._back_kind, text if self._echo else text[max(0, -self._raw_base) :])
+        self._out.emit(self._kind_before_call, text if self._echo else text[max(0, -self._raw_base) :])
         self._raw, self._reader = [], None
-        self._literal, self._fresh, self._line_start, self._unclosed = True, False, False, False
-        self._state = self._back
+        self._after_failed_call, self._only_space_so_far, self._line_start, self._unclosed = True, False, False, False
+        self._state = self._state_before_call
 
-    def _cut_object(self) -> None:
+    def _end_truncated_object(self) -> None:
         """Handle an output that ends before the call has a name: the rest is dropped unless it could be text."""
         text = "".join(self._raw) + self._buf[self._pos :]
         if not any(closer.strip() in text for closer in self.CLOSERS):
-            self._raw, self._pos, self._back_kind = [text], len(self._buf), "trailing"
-            self._cut(*ENDS_IN_CALL)
+            self._raw, self._pos, self._kind_before_call = [text], len(self._buf), "trailing"
+            self._note_truncation(*ENDS_IN_CALL)
         self._no_object("the rest of the call")
 
     def _end_object(self, reader: Reader) -> bool:
-        if not self._named:
+        if not self._has_name:
             return self._no_object("a name")
-        if self._early is None:
-            found = None if self._beside or len(self._others_found) != 1 else self._others_found[0]
+        if self._arguments_before_name is None:
+            found = None if self._arguments_next_to_name or len(self._others_found) != 1 else self._others_found[0]
             inside = arguments_of(self._out.calls[-1][0], found, self._tools) if found else None
             self._out.emit("arguments", inside or self._no_arguments())
-            self.incomplete = self.incomplete or (self._unknown and not (self._beside or inside))
+            self.incomplete = self.incomplete or (self._unknown and not (self._arguments_next_to_name or inside))
         if reader.repair:
             self._note("call_repaired", "call: " + reader.repair)
             self._repaired = True
@@ -2482,9 +2487,9 @@ class CallObjects(Repairs):
 
     def _finish(self) -> None:
         reader, self._reader = self._reader, None
-        self._once = True  # there is nothing more to read
-        if reader is not None and not self._named:
-            self._cut_object()
+        self._second_reading_failed = True  # there is nothing more to read
+        if reader is not None and not self._has_name:
+            self._end_truncated_object()
         elif isinstance(reader, CallReader):
             role = reader.role
             if role == "arguments" and self._written != "done":
@@ -2492,11 +2497,11 @@ class CallObjects(Repairs):
                 reader.out = [reader.close()]
             if role in ("arguments", "other"):
                 self._member(reader, role)
-            self._out.emit("arguments", self._no_arguments() if self._early is None else "")
+            self._out.emit("arguments", self._no_arguments() if self._arguments_before_name is None else "")
         super()._finish()
 
 
-class UsualObjects(CallObjects):
+class CanonicalOrderCalls(CallObjects):
     """Reads call objects in JSON whose name comes before the arguments; the usual beginning is read at once."""
 
     HEAD: ClassVar[Pattern]  # the usual beginning of the object, up to the name
@@ -2510,7 +2515,7 @@ class UsualObjects(CallObjects):
             self._pos, self._call_id = head.end(), head.groupdict().get("id")
             self._raw.append(head[0])
             self._reader.go_to(self.USUAL_KEYS[0])
-            if self._is_named(head["name"]):
+            if self._accept_name(head["name"]):
                 self._state = type(self)._to_arguments
 
     def _to_arguments(self) -> bool:
@@ -2518,12 +2523,12 @@ class UsualObjects(CallObjects):
         buf, text, end, reader = self._buf, self.TO_ARGUMENTS, self._pos + len(self.TO_ARGUMENTS), self._reader
         if not buf.startswith(text, self._pos) and text.startswith(buf[self._pos :]) and not self._final:
             # Nothing can be decided before all of it has arrived.
-            self._undecided, self._undecided_from = text[:-1].startswith, self._pos
+            self._is_still_ambiguous, self._ambiguous_from = text[:-1].startswith, self._pos
             return False
         if self._wrapped is None and buf.startswith(text, self._pos):
             key = FIRST_KEY.match(buf, end - 1)
             if key is None and not self._final and PART_OF_FIRST_KEY.fullmatch(buf, end - 1):
-                self._undecided, self._undecided_from = PART_OF_FIRST_KEY.fullmatch, end - 1
+                self._is_still_ambiguous, self._ambiguous_from = PART_OF_FIRST_KEY.fullmatch, end - 1
                 return False
             self._wrapped = self._is_wrapper(key)
         self._state = type(self)._object
@@ -2548,8 +2553,8 @@ class UsualObjects(CallObjects):
 
     def _object(self) -> bool:
         reader = self._reader
-        both = self._named and not self._wrapped and self._buf.startswith("}}", self._pos)
-        if both and isinstance(reader, CallReader) and reader.may_close(self._early):
+        both = self._has_name and not self._wrapped and self._buf.startswith("}}", self._pos)
+        if both and isinstance(reader, CallReader) and reader.may_close(self._arguments_before_name):
             self._pos += 2
             self._out.emit("arguments", reader.take() + "}")
             self._reader = None
@@ -2686,7 +2691,7 @@ STYLE = Style(
 )
 
 
-class StreamParser(UsualObjects):
+class StreamParser(CanonicalOrderCalls):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
     HEADS = ("", "<musing>\n\n</musing>\n\n")
@@ -2756,7 +2761,7 @@ class StreamParser(UsualObjects):
         ("function", "params"): "arguments",
         ("function", "kwargs"): "arguments",
     }
-    OPENED = "{"
+    OBJECT_OPENER = "{"
     CLOSERS = ("\n</fn>", "</fn>")
     HEAD = Pattern('\\{\\s*"name"\\s*:\\s*"(?P<name>[^"\\\\\\x00-\\x1f]*)"')
     TO_ARGUMENTS = ', "arguments": {'
@@ -2773,7 +2778,7 @@ class StreamParser(UsualObjects):
     )
     LEFT_OVER = Scanner(("call", "<fn>", "", "\n", 0), find="<(fn>)", near=r"<(?=[f]|\Z)", width=5)
     USUAL_NEXT = (ExpectedText('</fn>\n<fn>\n{"name": "'), ExpectedText('<fn>\n{"name": "'))
-    CLOSED = True
+    CALLS_HAVE_CLOSER = True
     AFTER_CALL = Scanner(
         ("call", ", <fn> ```json {", "", "", 0), ("call", ", <fn> <fn> {", "", "", 0),
         ("call", ", <fn> ``` {", "", "", 0), ("call", ", <fn> [ {", "", "", 0), ("call", ", <fn> {", "", "", 0),
@@ -2841,7 +2846,7 @@ class StreamParser(UsualObjects):
         if kind == "reasoning":
             return self._open_reasoning()
         if kind == "call":
-            return self._try_call("content") if self._calls_on else self._keep("content")
+            return self._try_call("content") if self._calls_on else self._keep_as_text("content")
         if kind == "end":
             return self._end_turn()
         if kind == "header":
@@ -2857,7 +2862,7 @@ class StreamParser(UsualObjects):
         kind = self._next_of_calls()
         if kind is None:
             return False
-        more = self._left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
+        more = self._drop_left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"
         if more != "no":
             return more == "dropped"
         if kind == "call":
@@ -2873,23 +2878,23 @@ class StreamParser(UsualObjects):
         if chunk.__class__ is not str:
             chunk = checked_text("chunk", chunk)
         # Most chunks are passed on as they came: no character of them could begin or end anything.
-        if self._plain_value:
+        if self._value_fast_path:
             if '"' not in chunk and "\\" not in chunk and chunk.isprintable() and chunk != "":
-                self._passed.append(chunk)
+                self._unaccounted.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
             if chunk[-1:] not in "\\" and IN_STRING.fullmatch(chunk):
-                self._passed.append(chunk)
+                self._unaccounted.append(chunk)
                 return [{"tool_calls": [{"index": self._out.index, "function": {"arguments": chunk}}]}]
         elif (
-            self._plain_text
+            self._text_fast_path
             and "<" not in chunk
             and "`" not in chunk
             and chunk != ""
             and ("\n" not in chunk or chunk[-1] != "\n")
         ):
-            self._passed.append(chunk)
-            return [{self._within: chunk}]
-        return self._more(chunk)
+            self._unaccounted.append(chunk)
+            return [{self._open_kind: chunk}]
+        return self._feed_slowly(chunk)
 
 
 parse, parse_many = StreamParser.parse, StreamParser.parse_many

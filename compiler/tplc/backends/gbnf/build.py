@@ -77,7 +77,8 @@ def grammar(
 
 
 def _usable(ir: TemplateIR, fired: Iterable[Trigger]) -> dict[str, int]:
-    """The ids of the tokens that can be written as such: none of a trigger that does not begin with one of them."""
+    """Return the ids of the tokens that can be written as such: none of a trigger that does not begin with one of
+    them."""
     tokens = special_tokens(ir, lower(ir))
     numbers = {token.text: token.id for token in tokens.markers if token.id is not None}
     for word in [trigger.value for trigger in fired if trigger.type == "word"]:
@@ -87,7 +88,8 @@ def _usable(ir: TemplateIR, fired: Iterable[Trigger]) -> dict[str, int]:
 
 
 def _by_token(trigger: Trigger, numbers: Mapping[str, int]) -> Trigger:
-    """What fires where a token begins it: the token alone, as text that spells it is no beginning of the grammar."""
+    """Return what fires where a token begins it: the token alone, as text that spells it is no beginning of the
+    grammar."""
     begun = [text for text in numbers if trigger.type == "word" and trigger.value.startswith(text)]
     token = max(begun, key=len, default="")
     return Trigger("token", token, numbers[token]) if token else trigger

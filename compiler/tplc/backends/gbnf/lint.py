@@ -47,7 +47,7 @@ _COUNTS = frozenset("*+?{")
 
 
 def lint(text: str, *, has_tokens: bool = False) -> list[str]:
-    """`has_tokens`: the grammar may hold `<[ID]>`, which only llama.cpp reads."""
+    """`has_tokens`: the grammar may contain `<[ID]>`, which only llama.cpp reads."""
     return _Lint(text, _WITH_TOKENS if has_tokens else _PORTABLE).problems
 
 
@@ -118,7 +118,7 @@ class _Lint:
         size = made = count = 0
         tokens, known = self._tokens, self._known
         while (token := tokens[self._at]) not in _AFTER_SEQUENCE:
-            # Most of what stands in a sequence was met before and is not repeated.
+            # Most of what is in a sequence was met before and is not repeated.
             more = known.get(token)
             if more is None or tokens[self._at + 1][:1] in _COUNTS:
                 more = self._repeated(depth)
@@ -197,14 +197,14 @@ class _Lint:
         return _Sized(_EMPTY_TEXT, 0, 0)
 
     def _characters(self, text: str, allowed: re.Pattern[str]) -> int:
-        """How many the literal or class has."""
+        """Return how many the literal or class has."""
         found = allowed.findall(text)
         if sum(map(len, found)) != len(text):
             self._problem(f"an escape that is not portable in: {text}")
         return len(found)
 
     def _unread(self, body: str) -> str:
-        """The body from where no part fits."""
+        """Return the body from where no part fits."""
         at = 0
         while match := self._parts.match(body, at):
             at = match.end()
@@ -240,7 +240,7 @@ class _Lint:
         return node.kind == "optional" or (node.kind == "seq" and all(map(self._is_nullable, node.parts)))
 
     def _begins(self, node: _Node) -> set[str]:
-        """The rules that a text of this node may begin with."""
+        """Return the rules that a text of this node may begin with."""
         if node.kind == "name":
             return {node.name}
         found: set[str] = set()

@@ -26,7 +26,7 @@ class Grammar:
     not_expressed: tuple[NotExpressed, ...]
 
     def to_json(self) -> dict[str, Json]:
-        """The form that `schemas/grammar.schema.json` describes."""
+        """Return the form that `schemas/grammar.schema.json` describes."""
         return {
             "grammar": self.text,
             "grammar_lazy": self.lazy,

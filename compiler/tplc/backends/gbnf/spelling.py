@@ -21,7 +21,7 @@ from tplc.grammars.regular.nodes import ANY_CHARACTER, NEVER, Alt, Automaton, Ch
 from tplc.grammars.regular.rules import Rules
 from tplc.grammars.regular.until import Beginnings, Stop, all_but, through, without
 
-# How many groups may stand in one another.
+# How many groups may be in one another.
 _DEEPEST = 20
 
 
@@ -65,7 +65,7 @@ class TokenGbnfSpelling(GbnfSpelling):
         return None if found is None else text[: found.start()]
 
     def in_tokens(self, expr: Expr) -> Expr:
-        """The expression with its texts in runs of text and tokens."""
+        """Return the expression with its texts in runs of text and tokens."""
         if isinstance(expr, Lit):
             # At odd places stand what it was cut at.
             parts = enumerate(self._cut.split(expr.text))
@@ -78,7 +78,8 @@ class TokenGbnfSpelling(GbnfSpelling):
 
 
 def text_through(rules: Rules, hint: str, stop: Stop) -> Expr:
-    """The rules of `through` for one stop, written at once: a grammar may have one for each of thousands of names."""
+    """Return the rules of `through` for one stop, written at once: a grammar may have one for each of thousands of
+    names."""
     if stop.core and stop.core[0] not in stop.core[1:]:
         return _in_pieces(rules, hint, stop)
     machine = Beginnings((stop.text, stop.core))
@@ -90,7 +91,7 @@ def text_through(rules: Rules, hint: str, stop: Stop) -> Expr:
 
 
 def _in_pieces(rules: Rules, hint: str, stop: Stop) -> Expr:
-    """Text is cut before each first character of the marker; no piece begins with the whole marker."""
+    """Return text is cut before each first character of the marker; no piece begins with the whole marker."""
     first = stop.core[0]
     rest = rules.kept(("rest", first), lambda: _rest(rules, first))
     inner = ""

@@ -1,10 +1,10 @@
 """Which rules are terminals, one regular expression each, and what is left to rules.
 
-    start: "<call>" name body           where a token of the tokenizer stands in it:
+    start: "<call>" name body           where a token of the tokenizer is in it:
     →  start: <call> PART               PART: NAME BODY
 
 A terminal is read as far as it goes, so the more of a text is in one terminal, the less there is to distinguish: all
-that is regular and stands together becomes one.  Text that is said with "and" and "not" is one by itself: in a larger
+that is regular and is together becomes one.  Text that is said with "and" and "not" is one by itself: in a larger
 one the engine would look through all that follows at every step.
 """
 
@@ -141,9 +141,9 @@ class _Arrangement:
             choice = run[0]
             if isinstance(choice, Alt) and not self._is_regular(choice) and self._is_regular(runs[place - 1][0]):
                 before = [item for other in runs[: place - 1] for item in other]
-                behind = [item for other in runs[place + 1 :] for item in other]
+                after = [item for other in runs[place + 1 :] for item in other]
                 ways = alt(*(seq(*runs[place - 1], item) for item in choice.items))
-                return seq(*before, ways, *behind)
+                return seq(*before, ways, *after)
         return None
 
     def _choice(self, expr: Alt) -> Expr:

@@ -110,6 +110,6 @@ def _check_openers(made: RequestRules, spelling: LarkSpelling) -> None:
 
 
 def _inside(ir: TemplateIR) -> list[str]:
-    """The tokens that stand inside of a turn."""
+    """The tokens that are inside of a turn."""
     ends = [end.strip() for end in ir.turn.ends]
     return [token for token in ir.preserved_tokens if token not in ends and token != ir.turn.header.strip()]

@@ -34,7 +34,7 @@ def with_free_text(
     free = rules.add("free", texts.free())
     leading = rep(seq(free, alt(*tokens)), 0, None) if tokens else seq()
     calls = alt(*ways)
-    # What calls begin with is a token, and free text ends there; or it is text, with what stands before it.
+    # What calls begin with is a token, and free text ends there; or it is text, with what is before it.
     ended, begun = [], []
     for takeover in takeovers:
         for text in takeover.texts if takeover.kind != "word" else (takeover.opener,):

@@ -3,7 +3,7 @@
     start: A "b"        A: "a" | "ab" "c"       →  [("A", "A")]: after "a", the "b" of "ab" is taken for A's own
 
 The engine reads the terminal that goes furthest, and never turns back.  So a terminal may end only where nothing that
-is read next to it goes on with a character that may follow.  The check takes in every pair of places that the same
+is read next to it continues with a character that may follow.  The check takes in every pair of places that the same
 text leads to.
 """
 
@@ -29,7 +29,7 @@ class Unclear(Exception):
 
 
 def conflicts(made: Arranged) -> list[tuple[Expr, Expr]]:
-    """Pairs of terminals: the first may end where the second goes on.  Raises Unclear."""
+    """Pairs of terminals: the first may end where the second continues.  Raises Unclear."""
     try:
         return _Check(made).conflicts()
     except TooLarge:
@@ -38,7 +38,7 @@ def conflicts(made: Arranged) -> list[tuple[Expr, Expr]]:
 
 @dataclass
 class _Position:
-    """A terminal, a token or a schema where it stands, and the places that may come next; None is the end."""
+    """A terminal, a token or a schema where it is, and the places that may come next; None is the end."""
 
     symbol: Expr
     next: list[_Position | None] = field(default_factory=list)
@@ -151,12 +151,12 @@ class _Check:
         for name, part in self._bodies.items():
             for place in part.last:
                 enders.setdefault(id(place), []).append(name)
-        behind: dict[int, dict[int, _Position | None]] = {id(place): {} for place in self._places}
+        after: dict[int, dict[int, _Position | None]] = {id(place): {} for place in self._places}
         changed = True
         while changed:
             changed = False
             for place in self._places:
-                reached = behind[id(place)]
+                reached = after[id(place)]
                 new: list[_Position | None] = list(place.next)
                 for name in enders.get(id(place), ()):
                     new += returns[name]
@@ -166,16 +166,16 @@ class _Check:
                         changed = True
             for name, place in self._calls:
                 known = {id(one) for one in returns[name]}
-                more = [one for one in behind[id(place)].values() if id(one) not in known]
+                more = [one for one in after[id(place)].values() if id(one) not in known]
                 # A rule that may be empty can be skipped, so its followers also follow the rules that lead to it.
                 returns[name] += more
                 changed = changed or bool(more)
-        return {place: list(found.values()) for place, found in behind.items()}
+        return {place: list(found.values()) for place, found in after.items()}
 
     # The pairs of places that the same text leads to
 
     def conflicts(self) -> list[tuple[Expr, Expr]]:
-        behind = {place: self._begins(next_) for place, next_ in self._behind().items()}
+        after = {place: self._begins(next_) for place, next_ in self._behind().items()}
         todo: list[tuple[_Position, _Position]] = []
         seen: set[tuple[int, int]] = set()
         found: dict[tuple[Expr, Expr], None] = {}
@@ -193,18 +193,18 @@ class _Check:
         meet(start, start)
         while todo:
             one, other = todo.pop()
-            if self._goes_on(one, other, behind):
+            if self._goes_on(one, other, after):
                 found[one.symbol, other.symbol] = None
             if self._overlap(one.symbol, other.symbol):
-                meet(behind[id(one)], behind[id(other)])
+                meet(after[id(one)], after[id(other)])
         return list(found)
 
-    def _goes_on(self, one: _Position, other: _Position, behind: Mapping[int, list[_Position | None]]) -> bool:
+    def _goes_on(self, one: _Position, other: _Position, after: Mapping[int, list[_Position | None]]) -> bool:
         if isinstance(one.symbol, Written) or isinstance(other.symbol, Written):
             # What opens a schema's object is no terminal's.
             opened = codepoints.intersection(self._first_of(one.symbol), self._first_of(other.symbol))
             return one.symbol != other.symbol and bool(opened)
-        following = codepoints.union(*(self._first_of(place.symbol) for place in behind[id(one)] if place))
+        following = codepoints.union(*(self._first_of(place.symbol) for place in after[id(one)] if place))
         if not following or self._openings_differ(one.symbol, other.symbol):
             return False
         return bool(codepoints.intersection(self._beyond(one.symbol, other.symbol), following))
@@ -263,7 +263,7 @@ class _Check:
         return self._shared[key]
 
     def _beyond(self, one: Expr, other: Expr) -> Ranges:
-        """The characters by which the second goes on after a text of the first."""
+        """The characters by which the second continues after a text of the first."""
         key = (one, other)
         if key not in self._going_on:
             self._going_on[key] = _beyond(self._automaton(one), self._automaton(other))
@@ -275,7 +275,8 @@ class _Check:
         return self._automata[expr]
 
     def _whole(self, expr: Expr) -> Expr:
-        """A terminal with all that it names.  Counts are left out: what goes on with more of a thing does so sooner."""
+        """A terminal with all that it names.  Counts are left out: what continues with more of a thing does so
+        sooner."""
         if isinstance(expr, Ref):
             return self._whole(self._made.terminals[expr.name])
         if isinstance(expr, Seq):

@@ -85,7 +85,7 @@ def _in_pairs(found: PairList) -> set[Expr]:
 
 
 def _rules_with(apart: set[Expr], made: Arranged) -> set[str]:
-    """The rules that name these terminals, and those that stand next to them."""
+    """The rules that name these terminals, and those that are next to them."""
     naming = {name for name, body in made.rules.items() if any(node in apart for node in walk(body))}
     return {rule for name in naming for rule in (name, *names(made.rules[name])) if rule in made.rules and rule != ROOT}
 

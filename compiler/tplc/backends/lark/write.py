@@ -32,7 +32,7 @@ def _rule_name(name: str) -> str:
 
 class _LarkWriter:
     def __init__(self, names: dict[str, str], *, together: bool) -> None:
-        """`together`: what stands in one regular expression may be one; in a rule each is a match of its own."""
+        """`together`: what is in one regular expression may be one; in a rule each is a match of its own."""
         self._names = names
         self._together = together
 

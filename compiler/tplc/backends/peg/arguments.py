@@ -18,7 +18,7 @@ from tplc.lower.lexemes import exact
 
 
 def arguments_ahead(form: FormPatterns, pairs: PairForm) -> list[str]:
-    """What may stand where the arguments begin."""
+    """Return the rules for text at the place where the arguments begin."""
     return [
         marker_core(text, alike=form.alike)
         for text in (pairs.start, *pairs.opens, pairs.empty, pairs.end)
@@ -57,7 +57,7 @@ def nested_rules(form: FormPatterns) -> tuple[Rule, ...]:
 
 
 def no_key(form: FormPatterns, style: int) -> str:
-    """What begins no key without quotes: quotes of any kind, and what stands in no value."""
+    """Return the pattern of characters that begin no unquoted key: quotes, and the punctuation of values."""
     strings = form.calls.styles[style].strings if form.calls.styles else ()
     return either([*(exact(opened) for opened, _, _ in strings), form.breaks])
 

@@ -34,13 +34,13 @@ def call_sections(form: FormPatterns, *, parallel: bool) -> list[Section]:
 
 
 def section_section(form: FormPatterns, *, parallel: bool) -> Section:
-    """Around and between the calls."""
+    """Return the rules around and between the calls."""
     calls, apart = form.calls, form.calls.is_separated
     skipped = ["section_close", *["call_close"] * form.closes_only, *["call_separator"] * (not apart)]
     between = "between_calls" if form.named(*skipped, "left_sign") else ""
     openers = form.named(*["call_separator"] * apart, "call_next", "call_next_for_object")
     opened = f"({' / '.join(openers)}) gap" if openers else ""
-    opened = f"({opened})?" if openers and calls.unmarked else opened
+    opened = f"({opened})?" if openers and calls.calls_are_juxtaposed else opened
     another = sequence(between, "gap", f"({sequence(opened, 'call')} / call_next_for_short gap call_for_known__)")
     whole = [
         "(call_open gap call / call_open_for_short gap call_for_known__)",
@@ -95,13 +95,14 @@ def call_section(form: FormPatterns) -> Section:
 
 
 def _no_arguments(form: FormPatterns) -> str:
-    """What comes in place of the arguments of a call that is no tool's; of pairs, what comes before them or at once."""
+    """Return the text in place of the arguments of a call with an unknown name; for pairs, also the text before
+    them."""
     named = form.named("call_close", "section_close", "call_separator", "turn_end")
     named += form.named("call_next") if form.calls.bare_call else []
     pairs = form.calls.pairs
     if pairs is None:
         return f"&(gap ({' / '.join(named)}))" if named else "cut"
-    if not pairs.opens_at_once:
+    if not pairs.pairs_have_opener:
         return ""
     opened = [*arguments_ahead(form, pairs), *form.call_starts, form["call_next"]]
     names = [leaf(either([*opened, begun([pairs.start, *pairs.opens])])), *named, "cut"]
@@ -109,7 +110,8 @@ def _no_arguments(form: FormPatterns) -> str:
 
 
 def _body(form: FormPatterns, suffix: str, *, without: str) -> list[str]:
-    """The slots of a call with the texts after them: name name_end arguments.  `without`: in place of an object."""
+    """Return the slots of a call with the texts after them: name name_end arguments.  `without`: in place of an
+    object."""
     items, shape = list[str](), form.calls.shape
     kinds = [kind for kind, _ in shape.slots]
     for index, (kind, text) in enumerate(shape.slots):
@@ -133,7 +135,7 @@ def _body(form: FormPatterns, suffix: str, *, without: str) -> list[str]:
 
 
 def id_rules(shape: CallShape, known: KnownTools) -> list[Rule]:
-    """An id that is composed of other slots, as in functions.NAME:0."""
+    """Return an id that is composed of other slots, as in functions.NAME:0."""
     if not shape.id_slots:
         return []
     rules = []

@@ -60,7 +60,7 @@ def cut_section(form: FormPatterns) -> Section:
 
 
 def _unless_text(form: FormPatterns, name: str, whole: str) -> Rule:
-    """Where calls look like any text, what is cut of one is text as well."""
+    """Return where calls look like any text, what is cut of one is text as well."""
     return rule(name, f"&({whole})" if form.calls.at_lines else whole)
 
 
@@ -77,7 +77,7 @@ def _cut_call(form: FormPatterns) -> list[Rule]:
 
 
 def _rest(form: FormPatterns) -> str:
-    """Of a call whose opener has come, up to the output's end."""
+    """Return the pattern of a call after its opener, up to the output's end."""
     calls, shape = form.calls, form.calls.shape
     id_first = shape.id_prefix and shape.slots and shape.slots[0][0] in shape.id_slots
     choices = _cuts_of(calls.header)
@@ -90,7 +90,8 @@ def _rest(form: FormPatterns) -> str:
 
 
 def _closer_cuts(form: FormPatterns) -> list[Rule]:
-    """The beginning of a closer, of a longer one than has come, and calls that stop without their last closer."""
+    """Return the beginning of a closer, of a longer one than has come, and calls that stop without their last
+    closer."""
     calls, last, separator, rules = form.calls, form.not_last, form["call_separator"], []
     texts, enough = _markers_after(calls), rf"(?=(?:\S\s*){{{LEAST_CUT}}})"
     if texts:
@@ -107,11 +108,11 @@ def _closer_cuts(form: FormPatterns) -> list[Rule]:
 
 
 def _markers_after(calls: CallForm) -> list[str]:
-    return [*dict.fromkeys(text.strip() for _, texts in calls.behind for text in texts if text.strip())]
+    return [*dict.fromkeys(text.strip() for _, texts in calls.after_call_markers for text in texts if text.strip())]
 
 
 def _after_turn(form: FormPatterns) -> str:
-    """What is no part of a turn, after a call that is all of it."""
+    """Return the rule of text after a turn that is one call."""
     calls = form.calls
     last = cores(calls.turn_closers)
     marks = [*_markers_after(calls), *calls.closers, *_markers_of_turn(form.acceptor), *form.acceptor.content_ends]
@@ -119,7 +120,7 @@ def _after_turn(form: FormPatterns) -> str:
 
 
 def _markers_of_turn(acceptor: Acceptor) -> list[str]:
-    opened = [*acceptor.strays, *acceptor.reasoning_starts, *acceptor.content_starts]
+    opened = [*acceptor.ignorable_closers, *acceptor.reasoning_starts, *acceptor.content_starts]
     texts = [*acceptor.ends, *acceptor.headers, *(each.text for each in opened if each.where == "anywhere")]
     return [text.strip() for text in texts if text.strip()]
 
@@ -138,7 +139,8 @@ def _tail_rules(form: FormPatterns) -> list[Rule]:
 
 
 def pair_cuts(form: FormPatterns, pairs: PairForm, opened: str) -> list[Rule]:
-    """A pair that is cut before its value, or a marker before or after it; `opened`: the rules before the key."""
+    """Return a pair that is cut before its value, or a marker before or after it; `opened`: the rules before the
+    key."""
     texts = [*dict.fromkeys(text.strip() for _, found in pairs.between for text in found)]
     marks = leaf(no_whole(texts) + begun(texts, alike=form.alike))
     header = sequence(opened, f"({' / '.join(_cuts_of(pairs.slots, '_for_pair'))})")
@@ -155,7 +157,7 @@ def _slot_names(slots: Sequence[SlotEnd]) -> list[str]:
 
 
 def _cuts_of(slots: Sequence[SlotEnd], place: str = "") -> list[str]:
-    """In the first slot; in the second; …"""
+    """Return the rules of a truncation in the first slot, in the second, and so on."""
     names = _slot_names(slots)
     wholes = [[f"whole_{name}{place}" for name in names[:index]] for index in range(len(names))]
     return [sequence(*whole, f"begun_{name}{place}") for whole, name in zip(wholes, names, strict=True)]
@@ -164,9 +166,9 @@ def _cuts_of(slots: Sequence[SlotEnd], place: str = "") -> list[str]:
 def slot_cuts(
     form: FormPatterns, slots: Sequence[SlotEnd], place: str = "", *, guarded: bool = False, alike: bool = False
 ) -> list[Rule]:
-    """Each slot whole, with what ends it, and cut.
+    """Return the rules of each slot, whole with its end, and truncated.
 
-    `guarded`: no marker that stands in no name; and the last slot leaves what opens the call's object.
+    `guarded`: no marker that is in no name; and the last slot leaves what opens the call's object.
     """
     rules, calls, known = [], form.calls, form.known
     for slot, name in zip(slots, _slot_names(slots), strict=True):

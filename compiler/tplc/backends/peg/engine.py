@@ -28,11 +28,11 @@ from tplc.ir.nodes import Json, TemplateIR, Text
 from tplc.lower import CallForm, lower
 from tplc.lower.layouts import text_at
 from tplc.lower.special import special_tokens
+from tplc_runtime.escapes import Escapes
 from tplc_runtime.heads import continued_head, known_head
 from tplc_runtime.peg_mapper import NOT_PREFILLED, Mapped, Node, Prefilled, map_tree
 from tplc_runtime.peg_readers import Readers
 from tplc_runtime.schema import parameters_of, tool_named
-from tplc_runtime.signs import Signs
 
 if TYPE_CHECKING:
     from tplc_runtime.message import Message
@@ -87,9 +87,9 @@ class PegEngine:
         calls = self.acceptor.calls
         pairs = calls.pairs if calls is not None else None
         self.literals = pairs.literals if pairs is not None else ""
-        self.name_signs = Signs(dict(calls.replaced) if calls is not None else {})
-        self.key_signs = Signs(dict(pairs.replaced) if pairs is not None else {})
-        self.escapes = {each.kind: Signs(dict(each.signs)) for each in self.acceptor.escapes} or None
+        self.name_escapes = Escapes(dict(calls.replaced) if calls is not None else {})
+        self.key_escapes = Escapes(dict(pairs.replaced) if pairs is not None else {})
+        self.escapes = {each.kind: Escapes(dict(each.signs)) for each in self.acceptor.escapes} or None
 
     def parse(
         self,
@@ -106,7 +106,7 @@ class PegEngine:
         continue_final_message: bool = False,
         special: Sequence[Sequence[int]] | None = None,
     ) -> Message:
-        """The message that an output means.  `special`: the ranges of it that came from special tokens.
+        """Return the message of an output.  `special`: the ranges of it that came from special tokens.
 
         Raises InputTooLarge and InputTooDeep; and OutputCutOff when `partial` is false.
         """
@@ -140,7 +140,8 @@ class PegEngine:
         continue_final_message: bool = False,
         special: Sequence[Sequence[int]] | None = None,
     ) -> Parsed:
-        """`json_schema`: of the response format, where the answer has one.  `special`: as for `parse`."""
+        """Return the result of parsing.  `json_schema`: the response format's, if the answer has one; `special`: as for
+        `parse`."""
         head = head_of(self.ir, prompt, continued=continue_final_message)
         text, after_end = guarded(self.tokens, text, special)
         whole = head + text
@@ -159,8 +160,8 @@ class PegEngine:
                 json_content=json_content,
                 readers=readers,
                 literals=self.literals,
-                name_signs=self.name_signs,
-                key_signs=self.key_signs,
+                name_escapes=self.name_escapes,
+                key_escapes=self.key_escapes,
                 escapes=self.escapes,
             )
 
@@ -173,9 +174,9 @@ class PegEngine:
         return replace(found, trailing=found.trailing + after_end) if after_end else found
 
     def prefilled_in(self, head: str, whole: Mapped, mapped: Callable[[str], Mapped]) -> Prefilled:
-        """What of the message the prompt holds.
+        """Return the part of the message that the prompt contains.
 
-        Of a call that it leaves open, that is the part of the arguments that is the same however the text goes on.
+        Of a call that it leaves open, that is the part of the arguments that is the same however the text continues.
         """
         if all(call.start >= len(head) for call in whole.calls):
             return Prefilled(len(head))
@@ -205,7 +206,8 @@ class PegEngine:
         return self.acceptor.calls
 
     def endings(self, start: str) -> list[str]:
-        """Ways in which arguments may go on, no two alike: words, text, brackets, another pair, the closing markers."""
+        """Return different texts with which arguments may continue: words, text, brackets, another pair, the closing
+        markers."""
         pairs = self.calls.pairs if self.calls else None
         pair = pairs.pair if pairs else ()
         one = "".join(item.text if isinstance(item, Text) else "k" for item in pair)
@@ -263,32 +265,32 @@ def _readers(ir: TemplateIR, tools: str) -> Readers:
 
 
 def externals(ir: TemplateIR, tools: ToolList | None) -> dict[str, External]:
-    """The readers that take the place of rules, by the rule."""
+    """Return the readers that take the place of rules, by the rule."""
     readers, calls = readers_for(ir, tools), lower(ir).calls
     if calls is None:
         return {}
     found: dict[str, External] = {"loose_value": readers.value if calls.pairs is None else readers.followed}
     found |= {"loose_call": readers.named_object, "nameless_object": readers.nameless_object}
     found |= {"cut_object": readers.cut_object, "other_calls": readers.other_calls}
-    signs = Signs(dict(calls.replaced))
+    escapes = Escapes(dict(calls.replaced))
     replaced = calls.pairs.replaced if calls.pairs is not None else ()
     names = sorted((name for name in readers.tools if name.strip()), key=lambda name: (-len(name), name))
     for name, tool in zip(names, known_tools(tools, closed=False).tools, strict=True):
-        found[f"other_name_for_{tool.rule}"] = _name_of(readers, name, signs)
+        found[f"other_name_for_{tool.rule}"] = _name_of(readers, name, escapes)
         found[f"other_header_for_{tool.rule}"] = _header_of(readers, name)
         found[f"whole_object_for_{tool.rule}"] = _object_of(readers, name)
         found[f"other_arguments_for_{tool.rule}"] = _arguments_of(readers, name)
         found[f"other_pair_for_{tool.rule}"] = _pair_of(readers, name)
-        found[f"odd_pair_for_{tool.rule}"] = _odd_pair_of(readers, name, Signs(dict(replaced)))
+        found[f"odd_pair_for_{tool.rule}"] = _odd_pair_of(readers, name, Escapes(dict(replaced)))
     return found
 
 
-def _name_of(readers: Readers, name: str, signs: Signs) -> External:
+def _name_of(readers: Readers, name: str, escapes: Escapes) -> External:
     def other_name(text: str, pos: int, cache: Any, error: Any, grammar: Grammar) -> int | None:
         found = grammar["any_name"].match_core(text, pos, cache, error) if "any_name" in grammar else None
         if found is None:
             return None
-        written = signs.plain(text[pos : found.end].strip())
+        written = escapes.unescape(text[pos : found.end].strip())
         is_other = written not in readers.tools and tool_named(written, readers.tools) == name
         return int(found.end) if is_other else None
 
@@ -311,7 +313,7 @@ def _pair_of(readers: Readers, name: str) -> External:
     return other_pair
 
 
-def _odd_pair_of(readers: Readers, name: str, signs: Signs) -> External:
+def _odd_pair_of(readers: Readers, name: str, escapes: Escapes) -> External:
     def odd_pair(text: str, pos: int, cache: Any, error: Any, grammar: Grammar) -> int | None:
         start = pos
         if "key_open" in grammar:
@@ -320,7 +322,7 @@ def _odd_pair_of(readers: Readers, name: str, signs: Signs) -> External:
         key = grammar["argument_key"].match_core(text, start, cache, error)
         if key is None:
             return None
-        is_odd = readers.odd_pair(name, signs.plain(text[start : key.end].strip()), text, pos)
+        is_odd = readers.odd_pair(name, escapes.unescape(text[start : key.end].strip()), text, pos)
         return int(key.end) if is_odd else None
 
     return odd_pair
@@ -342,7 +344,7 @@ def _arguments_of(readers: Readers, name: str) -> External:
 
 
 def head_of(ir: TemplateIR, prompt: str | None, *, continued: bool = False) -> str:
-    """What the prompt already holds of the turn."""
+    """Return the part of the turn that the prompt contains."""
     acceptor = lower(ir)
     if prompt is None:
         return acceptor.heads[0]

@@ -1,4 +1,4 @@
-"""A format as the rules of one request print it: which pattern stands in which rule.
+"""A format as the rules of one request print it: which pattern is in which rule.
 
 section "<calls>\\n", call "<call>" NAME "\\n" ARGUMENTS "</call>"
 →  call_open  <calls>\\n?<call>|<call>      call_close  </call>      section_close  …
@@ -27,10 +27,10 @@ from tplc.backends.peg.patterns import (
 from tplc.backends.peg.rules import Rule, rule
 from tplc.ir.nodes import Dialect
 from tplc.lower import Acceptor, CallForm, CallShape
-from tplc.lower.lexemes import ALIKE, MAX_INNER_SPACE, NOTHING, SLOT_AGAIN, Lexeme, Lexemes, exact, group, lexemes_of
+from tplc.lower.lexemes import ALIKE, ANY_SLOT_TEXT, MAX_INNER_SPACE, NOTHING, Lexeme, Lexemes, exact, group, lexemes_of
 from tplc.lower.states import StateName, closes_and_opens, is_unopened, states, texts_at
 from tplc.lower.values import LEAST_CUT, NAME_LIMIT
-from tplc_runtime.repairs import LEFT_IN_CALL, LEFT_SIGNS
+from tplc_runtime.repairs import LEFT_IN_CALL, LEFT_OVER_BRACKET
 from tplc_runtime.turn import CALL_KINDS, CUT_KINDS, MOST_ENDS
 
 OPENS = ("call", "line")
@@ -59,13 +59,13 @@ class FormPatterns:
         return [name for name in names if self[name]]
 
     def leaves(self, *names: str) -> list[Rule]:
-        """The rules of these names; without choices if the format has no such thing."""
+        """Return the rules of these names; without choices if the format has no such thing."""
         return [rule(name, *([leaf(self[name])] if self[name] else [])) for name in names]
 
     def external(self, name: str) -> Rule:
-        """A rule that a reader of the engine takes the place of; as it is printed, it is as much as a rule can say.
+        """Return a rule that a reader of the engine replaces; its printed form is an approximation.
 
-        That is the text up to a marker that stands in no value, of which the mapper's reader then takes its part.
+        That is the text up to a marker that is in no value, of which the mapper's reader then takes its part.
         """
         text = f"(?:(?!{either(self.broken_by)}).)++" if self.broken_by else ".++"
         return rule(name, leaf(text if name.startswith("loose_") else NOTHING))
@@ -96,7 +96,7 @@ class FormPatterns:
         lead: bool = True,
         trail: bool = True,
     ) -> str:
-        """The pattern of the lexemes of some kinds that count in a state."""
+        """Return the pattern of the lexemes of some kinds that count in a state."""
         calls = self.calls
         # What opens a call that is an object, or whose id begins with a word, opens nothing without that.
         first = calls.object_open if calls.fields and not calls.shape.slots else calls.shape.id_prefix
@@ -107,17 +107,17 @@ class FormPatterns:
 
     @property
     def alike(self) -> bool:
-        """Whether markers of calls may be in other case, or have other separators."""
+        """Return whether markers of calls may be in other case, or have other separators."""
         return "marker_spelling" in self.acceptor.tolerances
 
     @property
     def reads_again(self) -> bool:
-        """Whether calls that are not as the template writes them are read by the tools' names."""
+        """Return whether calls in another form are read by the tools' names."""
         return "other_forms" in self.acceptor.tolerances
 
     @property
     def unopened(self) -> bool:
-        """Whether nothing opens reasoning: it is what stands before its closing marker."""
+        """Return whether reasoning has no opener: it is the text before its closing marker."""
         return is_unopened(self.acceptor)
 
     @property
@@ -126,22 +126,22 @@ class FormPatterns:
 
     @property
     def inline(self) -> bool:
-        """Whether a whole call of a known tool is a call inside of a line, too."""
+        """Return whether a whole call of a known tool is a call inside of a line, too."""
         return self.calls.at_lines and bool(self.known and self.calls.whole)
 
     @property
     def closes_only(self) -> bool:
-        """Whether the call's closer is not the beginning of an opener as well."""
+        """Return whether the call's closer isn't also the beginning of an opener."""
         return not closes_and_opens(self.calls)
 
     @property
-    def talks(self) -> bool:
-        """Whether what comes after an opener that opens no call is read in another way than other text."""
+    def has_failed_call_text(self) -> bool:
+        """Return whether text after an opener without a call is read differently from other text."""
         return bool(self["stray_closer"] or self["trailing_for_opener"])
 
     @cached_property
     def broken_by(self) -> list[str]:
-        """The patterns of what no name holds, and no value outside of a string."""
+        """Return the patterns of markers that no name contains, and no value outside of a string."""
         return [marker_core(text) for text in self.calls.breaks]
 
     @cached_property
@@ -156,39 +156,39 @@ class FormPatterns:
 
     @cached_property
     def call_starts(self) -> list[str]:
-        """Patterns at which a call may begin, looking ahead."""
+        """Return patterns at which a call may begin, looking ahead."""
         either_of = group(either([self["call_open"], self["call_open_for_short"]]))
         return [either_of] if either_of else []
 
     @property
     def kept_starts(self) -> list[str]:
-        """The same as text, if no call begins: with the text of an id that an opener leaves to the id's slot."""
+        """Return the same as text, if no call begins: with the text of an id that an opener leaves to the id's slot."""
         prefix = "" if self.calls.fields else self.calls.shape.id_prefix
         rest = rf"(?:\s{{0,{MAX_INNER_SPACE}}}+{exact(prefix)})?" if prefix else ""
         return [pattern + rest for pattern in self.call_starts]
 
     @property
     def line_starts(self) -> list[str]:
-        """The same where they count at the start of a line only, which may be indented."""
+        """Return the same for openers that count only at the start of a line, which may be indented."""
         indented = [rf"(?<=\n)[^\S\n]*+(?:{self.call_cores})"] if self.call_cores else []
         return [*([self.own_line] if self.own_line else []), *indented]
 
     @cached_property
     def own_line(self) -> str:
-        """A call's opener together with the line ends before it that belong to it."""
+        """Return a call's opener together with the line ends before it that belong to it."""
         lead = lead_of(self.calls.section_start + self.calls.shape.opener)
         return rf"{some_suffix(lead)}(?<=\n)(?:{self.call_cores})" if lead.endswith("\n") else ""
 
     @property
     def over_lines(self) -> str:
-        """An opener that begins anywhere, of which a piece that opens calls by itself begins a line."""
+        """Return an opener that begins anywhere, of which a piece that opens calls by itself begins a line."""
         openers = [text.strip() for text in self.calls.openers if text.strip()]
         halves = [(whole[: -len(rest)].rstrip(), rest) for whole in openers for rest in openers if whole.endswith(rest)]
         return either([rf"{marker_core(half)}[^\S\n]*+\n\s*+{marker_core(rest)}" for half, rest in halves if half])
 
     @property
     def unclosed(self) -> str:
-        """What opens a call of a known tool inside of a line of reasoning, if nothing closes that any more."""
+        """Return the opener of a known tool's call inside a line of reasoning that nothing closes later."""
         names = either([exact(name) for name in sorted(tool.name for tool in self.known.tools)])
         if not names or self.calls.at_lines or not self.call_cores:
             return ""
@@ -196,13 +196,13 @@ class FormPatterns:
 
     @property
     def rest_of_reasoning(self) -> str:
-        """Reasoning that no closer as the template writes it ends, up to the end of the turn."""
+        """Return reasoning up to the end of the turn, without the template's own closer."""
         closes, ends = (self.of(self.reasoning_state, kind) for kind in ("reasoning_end", "end"))
         return rf"(?:(?!{either([closes, ends])}).)*+" + group(either([ends, r"\Z"]))
 
     @property
     def call_unparsed(self) -> str:
-        """What ends reasoning where calls are not parsed, as they would."""
+        """Return the openers that end reasoning if calls are not parsed."""
         whole = self.parsed
         if whole is None or whole.calls.in_reasoning is None:
             return ""
@@ -210,9 +210,9 @@ class FormPatterns:
 
     @property
     def header_unparsed(self) -> str:
-        """The header of a call that is not parsed, if its end might open a message."""
+        """Return the header of a call that is not parsed, if its end might open a message."""
         whole = self.parsed
-        if whole is None or not whole.acceptor.headers_alike:
+        if whole is None or not whole.acceptor.name_opens_message:
             return ""
         ends = either([marker_core(end) for end in whole.calls.header[0].suffixes if end.strip()])
         stops = either([self["turn_end"], self["turn_header"]])
@@ -223,7 +223,7 @@ class FormPatterns:
 
     @property
     def last(self) -> str:
-        """What a call ends with, of which nothing is missing."""
+        """Return the closers of a call after which nothing of it is missing."""
         calls = self.calls
         if calls.tail is not None:
             return marker_core(calls.tail[0]) + r"[^\n]*"
@@ -242,12 +242,12 @@ class FormPatterns:
 
 
 def without_calls(form: FormPatterns) -> FormPatterns:
-    """The format without its calls, which end its reasoning as they did, and keep all of their header."""
+    """Return the format without its calls, whose openers still end reasoning and keep their header."""
     return FormPatterns(replace(form.acceptor, calls=None), form.known, parsed=form)
 
 
 def _of_the_turn(form: FormPatterns) -> dict[str, str]:
-    """The rules of one pattern of a turn, by name."""
+    """Return the rules of one pattern of a turn, by name."""
     acceptor = form.acceptor
     starts = (*acceptor.reasoning_starts, *acceptor.content_starts)
     first = {text.strip() for text in texts_at(starts, "before content")}
@@ -282,7 +282,7 @@ def _spaced(pattern: str) -> str:
 
 
 def _of_calls(form: FormPatterns) -> dict[str, str]:
-    """The rules of one pattern of calls, by name."""
+    """Return the rules of one pattern of calls, by name."""
     calls = form.calls
     short = {text.strip() for text in calls.short} if calls.header else set()
     sections = {text.strip() for text in calls.section_closers} - {text.strip() for text in calls.call_closers}
@@ -311,13 +311,13 @@ def _of_calls(form: FormPatterns) -> dict[str, str]:
 
 
 def _ends_of_output(form: FormPatterns) -> str:
-    """Words end a turn only where nothing follows but more of them."""
+    """Return the pattern of prose-like ends of the turn, which count only if nothing but more of them follows."""
     again = group(either([one.find for one in form.states["content"].all if one.kind == "last"]))
     return rf"(?=(?:\s*+{again}){{0,{MOST_ENDS - 1}}}\s*+\Z)"
 
 
 def _closers_alike(form: FormPatterns) -> str:
-    """What closes reasoning, spelled otherwise, if nothing else closes it any more."""
+    """Return the closer of reasoning in another spelling, if nothing else closes it later."""
     found = [
         f"{some_suffix(one.lead)}{one.find}(?={form.rest_of_reasoning}){some_prefix(one.trail)}"
         for one in form.states.get(form.reasoning_state, NO_LEXEMES).all
@@ -327,7 +327,7 @@ def _closers_alike(form: FormPatterns) -> str:
 
 
 def _content_close(form: FormPatterns, turn: dict[str, str]) -> str:
-    """What people write as well ends content only before what may follow it."""
+    """Return the end of content; a prose-like one counts only before text that may follow content."""
     signs, marks = form.of("content", "sign"), form.of("content", "content_end")
     if not signs:
         return marks
@@ -337,13 +337,13 @@ def _content_close(form: FormPatterns, turn: dict[str, str]) -> str:
 
 
 def _closer_with_slot(form: FormPatterns) -> str:
-    """A closer in which a slot comes again."""
+    """Return a closer in which a slot is repeated."""
     texts, breaks = form.calls.shape.closer, form.breaks
     if None not in texts:
         return ""
-    slot = rf"(?:(?!{breaks})[^\n])*?" if breaks else SLOT_AGAIN
+    slot = rf"(?:(?!{breaks})[^\n])*?" if breaks else ANY_SLOT_TEXT
     whole = "".join(rf"\s*+{slot}" if text is None else marker(text) for text in texts)
-    # A marker in the slot's place ends it: then the text before the slot stands alone.
+    # A marker in the slot's place ends it: then the text before the slot is alone.
     opened = marker(texts[0]) if breaks and texts[0] else ""
     return either([whole, rf"{opened}(?=\s*+(?:(?!{breaks})[^\n])*+{breaks})" if opened else ""])
 
@@ -352,7 +352,7 @@ def _closer_with_slot(form: FormPatterns) -> str:
 
 
 def _left_opener(form: FormPatterns) -> str:
-    """What opens calls, in the place of their closer."""
+    """Return an opener of calls in the place of their closer."""
     texts = form.acceptor.left_over
     if not texts or not form.calls.is_closed:
         return ""
@@ -361,17 +361,17 @@ def _left_opener(form: FormPatterns) -> str:
 
 
 def _left_sign(form: FormPatterns) -> str:
-    """A bracket or a fence that is left over after a call."""
+    """Return a bracket or a fence that is left over after a call."""
     if form.acceptor.calls is None or "repeated_markers" not in form.acceptor.tolerances:
         return ""
-    after, signs = form.states["after_call"].find, LEFT_SIGNS.pattern
+    after, signs = form.states["after_call"].find, LEFT_OVER_BRACKET.pattern
     if form.calls.is_closed:
         signs = rf"{form.not_last}{LEFT_IN_CALL.pattern}|{signs}"
     return rf"\s*+(?!{after})(?:{signs})(?=\s*+(?:{form.after_left_over()}|\Z))"
 
 
 def _next_object(form: FormPatterns) -> str:
-    """The object of another call without its opener, as long as the last closer has not come."""
+    """Return the object of another call without its opener, before the last closer."""
     calls = form.calls
     if not calls.fields or not form.reads_again or not calls.is_closed:
         return ""
@@ -382,7 +382,7 @@ def _next_object(form: FormPatterns) -> str:
 
 
 def _begun_opener(form: FormPatterns) -> str:
-    """The beginning of an opener where the text ends: there is no more of the call than that."""
+    """Return the beginning of an opener at the end of the text."""
     calls = form.calls
     if calls.at_lines or not calls.openers:
         return ""
@@ -390,19 +390,19 @@ def _begun_opener(form: FormPatterns) -> str:
 
 
 def begun_openers(form: FormPatterns) -> list[str]:
-    """Where that may be: a short pattern to look for in text."""
+    """Return short patterns of where the beginning of an opener may be in text."""
     cores = [] if form.calls.at_lines else [text.strip() for text in form.calls.openers if text.strip()]
     most = max(map(len, form.calls.openers), default=0)
     return [may_be_begun(_lead_of_openers(form.calls), cores, most)] if cores else []
 
 
 def _lead_of_openers(calls: CallForm) -> str:
-    """White space that the template writes before the calls."""
+    """Return white space that the template writes before the calls."""
     return some_suffix(max(map(lead_of, calls.openers), key=len, default=""))
 
 
 def _cut_marker(form: FormPatterns, name: StateName) -> str:
-    """The beginning of what ends the turn, or the part of it that this state reads, where the output ends."""
+    """Return the truncated end of the turn, or of the part that this state reads, at the output's end."""
     ends = [one for one in form.states.get(name, NO_LEXEMES).all if one.kind in CUT_KINDS]
     if "cut_markers" not in form.acceptor.tolerances:
         return ""
@@ -414,7 +414,7 @@ def _cut_marker(form: FormPatterns, name: StateName) -> str:
 
 
 def cut_markers(form: FormPatterns, name: StateName) -> list[str]:
-    """Where that may be: a short pattern to look for in text."""
+    """Return short patterns of where a truncated end may be in text."""
     if not _cut_marker(form, name):
         return []
     cores = [one.core for one in form.states[name].all if one.kind in CUT_KINDS and not one.respelled]

@@ -33,7 +33,8 @@ def generate(
     parse_tool_calls: bool = True,
     command: str = "",
 ) -> str:
-    """`parallel` False: one call at most; None: more where any come.  `json_schema`: that of a response format."""
+    """Return the grammar.  `parallel` False: one call at most; None: more if any come.  `json_schema`: the response
+    format's."""
     refuse_escaped_values(ir, "the PEG")
     acceptor = lower(ir)
     only_tools = acceptor.calls is not None and acceptor.calls.only_tools and parse_tool_calls

@@ -43,7 +43,7 @@ class KnownTools:
 def known_tools(
     tools: Sequence[Mapping[str, Json]] | None, *, closed: bool, written: Callable[[str], str] = str
 ) -> KnownTools:
-    """`written`: a name as the template writes it."""
+    """Return the tools.  `written`: a name as the template writes it."""
     # Longest name first: of two names, one may begin with the other.
     schemas = sorted(parameters_of(list(tools or ())).items(), key=lambda item: (-len(item[0]), item[0]))
     taken: set[str] = set()
@@ -52,7 +52,7 @@ def known_tools(
 
 
 def known_tool(name: str, schema: object) -> KnownTool:
-    """One tool by itself."""
+    """Return one tool by itself."""
     return _tool(name, schema, set())
 
 
@@ -66,7 +66,7 @@ def _tool(name: str, schema: object, taken: set[str]) -> KnownTool:
 
 
 def _properties(schema: object) -> list[str]:
-    """The names of parameters, in the schema's order."""
+    """Return the names of parameters, in the schema's order."""
     found: dict[str, None] = {}
     for variant in variants(schema, schema):
         properties = variant.get("properties")
@@ -76,7 +76,7 @@ def _properties(schema: object) -> list[str]:
 
 
 def rule_word(text: str, taken: set[str]) -> str:
-    """A word for rule names: "get-rain" → get_rain; a second one that reads the same gets a number."""
+    """Return a word for rule names: "get-rain" → get_rain; a second one that reads the same gets a number."""
     word = re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_") or "unnamed"
     count, unique = 1, word
     while unique in taken:

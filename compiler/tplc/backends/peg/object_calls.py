@@ -52,12 +52,12 @@ def is_flat(calls: CallForm) -> bool:
 
 
 def tool_object(calls: CallForm, tool: KnownTool) -> str:
-    """The object of one tool's call."""
+    """Return the object of one tool's call."""
     return object_of(calls, f"name_for_{tool.rule}", f"arguments_for_{tool.rule}")
 
 
 def object_of(calls: CallForm, name: str, arguments: str) -> str:
-    """An object with the members of a call in the order of the template."""
+    """Return an object with the members of a call in the order of the template."""
     if calls.name_is_key:
         return sequence("object_open", name, "colon", arguments, "object_close")
     kinds = calls.slot_order

@@ -1,4 +1,4 @@
-"""The rules of arguments in pairs: what opens a pair, its key, what stands between pairs.
+"""The rules of arguments in pairs: what opens a pair, its key, what is between pairs.
 
 PairForm(opens "<k>", key ends at "</k><v>", value ends at "</v>", …)
 →  arguments       = (argument_gap argument)* argument_gap
@@ -47,7 +47,7 @@ class PairRules:
         return marker_core(text, alike=self.form.alike)
 
     def end_of(self, texts: Sequence[str]) -> str:
-        """What ends a slot, with the white space after it."""
+        """Return the text that ends a slot, with the white space after it."""
         return group(either([marker(text.lstrip(), alike=self.form.alike) for text in texts]))
 
     def rules(self) -> list[Rule]:
@@ -83,7 +83,7 @@ class PairRules:
         return rules
 
     def any_pair_of(self, tool: KnownTool, place: str) -> list[Rule]:
-        """A pair of a parameter, or any other, and one that is not as the template writes it."""
+        """Return rules for a pair of a parameter, or any other, and for one in another form than the template's."""
         suffix, other = f"_for_{tool.rule}", f"argument_for_other__for_{tool.rule}"
         own = [f"argument_for_{parameter.rule}" for parameter in tool.parameters]
         if not self.form.reads_again or around_key(self.pairs) is None:
@@ -99,7 +99,8 @@ class PairRules:
     # Around the pairs, and the pair around the value
 
     def argument_rules(self, place: str = "", keys: Sequence[str] = ()) -> list[Rule]:
-        """A pair; and one whose value is written without the quotes that the template puts around every value."""
+        """Return a pair; and one whose value is written without the quotes that the template puts around every
+        value."""
         name, pair = f"argument{place}", self.pair("argument_key", f"argument_value{place}", place)
         if self.pairs.bare is None:
             return [rule(name, pair)]
@@ -116,7 +117,7 @@ class PairRules:
         return self.closed(sequence(*self.head, key, *self.middle, value), place)
 
     def closed(self, pair: str, place: str) -> str:
-        """A pair up to its value, and what ends that."""
+        """Return a pair up to its value, and the end of that."""
         if not self.pairs.close.strip():
             return pair
         return sequence(pair, "value_close?" if self.pairs.quoted else f"({' / '.join(self.values.closes(place))})")
@@ -130,7 +131,7 @@ class PairRules:
         return sequence(self.opened, f"({pairs})*", rest, closed)
 
     def frame_rules(self) -> list[Rule]:
-        """What stands around and between the pairs."""
+        """Return the rules of the text around and between the pairs."""
         between = self.values.cores_of("skip")
         rules = [rule("argument_gap", leaf(rf"(?:\s++|{between})*+" if between else r"\s*+"))]
         rules += [rule("argument_rest", leaf(rf"(?:\s*+(?:{between}))*+"))] if between else []
@@ -141,7 +142,7 @@ class PairRules:
         return [*rules, self.no_pair()] if self.pairs.resumes else rules
 
     def no_pair(self) -> Rule:
-        """Text that is no pair, up to the next pair or the end of the call."""
+        """Return the rule of text that isn't a pair, up to the next pair or the end of the call."""
         ends = self.values.cores_of(*ENDS_OF_PAIRS)
         stop = self.values.cores_of("pair", "broken", *ENDS_OF_PAIRS)
         # White space is looked at once: what steps through it takes its length squared.
@@ -208,6 +209,6 @@ class PairRules:
 
 
 def slot_text(stop: str, guard: str = "") -> str:
-    """Text on one line up to this; `guard` stands before each character but the first."""
+    """Return text on one line up to this; `guard` is before each character but the first."""
     char = rf"(?:{guard}[^\n])" if guard else r"[^\n]"
     return rf"\S{char}{{0,{NAME_LIMIT - 1}}}?(?={stop})"

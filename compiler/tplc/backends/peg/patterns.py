@@ -44,13 +44,13 @@ def literal(text: str) -> str:
 
 
 def leaf(pattern: str) -> str:
-    """A rule's right side that one regular expression matches; `.` is any character."""
+    """Return a rule's right side that one regular expression matches; `.` is any character."""
     quoted = QUOTE.sub(lambda found: found[0] if len(found[0]) > 1 else r"\"", pattern)
     return f'~r"{quoted}"s'
 
 
 def marker(text: str, *, alike: bool = False) -> str:
-    """The pattern of a marker: its core, and as much of the outer white space as the text has.
+    """Return the pattern of a marker: its core, and as much of the outer white space as the text has.
 
     A marker of white space alone is its own core.  `alike`: its case and its separators may be others.
     """
@@ -61,7 +61,7 @@ def marker(text: str, *, alike: bool = False) -> str:
 
 
 def marker_word(text: str, *, alike: bool = False) -> str:
-    """The same without the white space; a word before white space is not the beginning of a longer one."""
+    """Return the same without the white space; a word before white space is not the beginning of a longer one."""
     if not text.strip():
         return ""
     one = lexeme_of(text)
@@ -69,7 +69,7 @@ def marker_word(text: str, *, alike: bool = False) -> str:
 
 
 def marker_core(text: str, *, alike: bool = False) -> str:
-    """The pattern of a marker without its outer white space."""
+    """Return the pattern of a marker without its outer white space."""
     return marker_word(text.strip(), alike=alike)
 
 
@@ -82,7 +82,8 @@ def of_kinds(
     lead: bool = True,
     trail: bool = True,
 ) -> str:
-    """The pattern of the lexemes of these kinds, where none of another kind stands that comes before them.
+    """Return the pattern of the lexemes of these kinds, excluding places where a lexeme of another kind has
+    precedence.
 
     `first`: what comes next in any case; a lexeme that ends with it leaves it.  `only`: which of the lexemes.
     `lead`, `trail`: with the white space that the template writes before them, and after them.
@@ -98,7 +99,7 @@ def of_kinds(
 
 
 def _may_be(longer: Lexeme, shorter: Lexeme) -> bool:
-    """Whether the longer one may stand where the shorter one does."""
+    """Return whether the longer marker may be at the place of the shorter one."""
     texts = [squeezed(one.core) if one.respelled else one.squeezed for one in (longer, shorter)]
     if longer.respelled or shorter.respelled:
         texts = [squeezed(one.core) for one in (longer, shorter)]
@@ -116,19 +117,19 @@ def _without(one: Lexeme, first: str) -> str:
 
 
 def ahead(opener: str, first: str) -> str:
-    """What has to come next; after white space where the opener ends with some."""
+    """Return the pattern that must come next; after white space if the opener ends with some."""
     apart = opener[-1:].isspace() or len(re.split(OPTIONAL_SPACE, opener[-1:] + first[:1])) > 1
     space = "" if opener.strip() and not apart else rf"\s{{0,{MAX_INNER_SPACE}}}+"
     return f"(?={space}{exact(first)})" if first else ""
 
 
 def cores(texts: Iterable[str], *, alike: bool = False) -> str:
-    """One of the markers, without outer white space."""
+    """Return one of the markers, without outer white space."""
     return either([marker_core(text, alike=alike) for text in texts])
 
 
 def some_prefix(space: str) -> str:
-    """As many characters of `space`, from its first on, as are there."""
+    """Return a pattern of any number of the first characters of `space`."""
     if len(set(space)) == 1:
         return exact(space[0]) + (f"{{0,{len(space)}}}" if len(space) > 1 else "?")
     pattern = ""
@@ -138,7 +139,7 @@ def some_prefix(space: str) -> str:
 
 
 def some_suffix(space: str) -> str:
-    """As many characters of `space`, up to its last, as are there."""
+    """Return a pattern of any number of the last characters of `space`."""
     if len(set(space)) == 1:
         return some_prefix(space)
     pattern = ""
@@ -148,18 +149,19 @@ def some_suffix(space: str) -> str:
 
 
 def either(patterns: list[str]) -> str:
-    """One of the patterns, tried in order; each pattern once."""
+    """Return one of the patterns, tried in order; each pattern once."""
     return "|".join(dict.fromkeys(pattern for pattern in patterns if pattern))
 
 
 def up_to(stops: list[str], *, least: int = 1) -> str:
-    """Text up to the first place where a stop or the end of the text is, at least `least` (0 or 1) characters."""
+    """Return text up to the first place where a stop or the end of the text is, at least `least` (0 or 1)
+    characters."""
     ahead = [OPTIONAL_END.sub("", stop) for stop in stops]
     return f"{'.+?' if least else '.*?'}(?={either([*ahead, END])})"
 
 
 def begun(texts: Sequence[str], *, least: int = 1, alike: bool = False) -> str:
-    """The beginning of a marker where the text ends, no whole one: at least so many characters of it.
+    """Return the beginning of a marker at the end of the text, but no whole one: at least so many characters of it.
 
     `alike`: its case and its separators may be others.
     """
@@ -172,7 +174,7 @@ def begun(texts: Sequence[str], *, least: int = 1, alike: bool = False) -> str:
 
 
 def may_be_begun(lead: str, cores: Sequence[str], most: int) -> str:
-    """Where the beginning of such a marker may be, as a short pattern to look for in text."""
+    """Return a short pattern of where the beginning of such a marker may be in text."""
     first = either([first_characters(core, LEAST_CUT) for core in cores])
     return rf"{lead}{group(first)}(?=.{{0,{2 * most}}}\Z)"
 
@@ -182,7 +184,7 @@ def longest_first(texts: Iterable[str]) -> list[str]:
 
 
 def any_of(chars: str) -> str:
-    """A character class."""
+    """Return a character class."""
     return "[" + "".join("\\" + char if char in r"\]^-[&~|" else CONTROL.get(char, char) for char in chars) + "]"
 
 

@@ -22,7 +22,7 @@ from tplc.lower import Following, PairForm
 from tplc.lower.bounds import KEY
 from tplc.lower.following import closes_call, pattern_of
 from tplc.lower.lexemes import ALIKE, exact, group
-from tplc.lower.pairs import QUOTES, around_key, between_pairs, closes_lost_value, ends_and_marks, ends_of_value
+from tplc.lower.pairs import QUOTES, around_key, between_pairs, closes_lost_value, ends_of_value, value_ends_and_markers
 from tplc.lower.states import respelled_kinds
 from tplc.lower.values import MOST_KEYS, NAME_LIMIT, WORDS
 
@@ -48,7 +48,7 @@ class RawValues:
         self.all_keys = tuple(dict.fromkeys(one.name for tool in form.known.tools for one in tool.parameters))
 
     def cores_of(self, *kinds: str) -> str:
-        """The pattern of what may stand between pairs, of these kinds."""
+        """Return the pattern of the markers of these kinds between pairs."""
         return group(either([one.find for one in self.lexemes.all if one.kind in kinds]))
 
     def ends_by(self, keys: Sequence[str]) -> bool:
@@ -82,7 +82,7 @@ class RawValues:
         return wrap_rules(self.pairs.wraps, WrapPlace(only, later, self.call_closes, before, typed))
 
     def rules_of_tool(self, place: str, keys: Sequence[str]) -> list[Rule]:
-        """The same for the values of one tool, which its keys end as well."""
+        """Return the same for the values of one tool, which its keys end as well."""
         ahead = [] if self.guessed else [rule(f"next_argument{place}", leaf(f"(?={self._next_pair(keys)})"))]
         return [*self._value_rules(place, keys), *ahead]
 
@@ -90,7 +90,7 @@ class RawValues:
         next_pair = "" if self.guessed else self._next_pair(keys)
         close = either([self._typed_stop(keys), next_pair])
         wrapped = ["wrapped_text"] if self.dialect.wrap else names_of_wraps(self.pairs.wraps)
-        # A value that stands bare may be of some types only.
+        # A value that is bare may be of some types only.
         bare = [sequence(type_of_bare(self.pairs.wraps), f"{way}{place}") for way in ("typed_value", "raw_text")]
         return [
             rule(f"argument_value{place}", *wrapped, *bare),
@@ -99,7 +99,7 @@ class RawValues:
         ]
 
     def bare_rules(self, place: str, following: Following, keys: Sequence[str]) -> list[Rule]:
-        """A value that is written without the quotes that the template puts around every value."""
+        """Return a value that is written without the quotes that the template puts around every value."""
         follow = f"(?={pattern_of(following, over=True, key=one_of(keys), quote=exact)})"
         string = _string_before(QUOTES, pattern_of(following, over=True, quote=exact))
         return [
@@ -151,7 +151,7 @@ class RawValues:
         return rules + [rule("missing_closer_for_call", "&" + leaf(self.call_closes))] * bool(self.call_closes)
 
     def closes(self, place: str = "") -> list[str]:
-        """The rules of what may come after a value, in the order in which they are tried."""
+        """Return the rules of what may come after a value, in the order in which they are tried."""
         by_pair = [f"next_argument{place}"] if place and not self.guessed else []
         lost = ["missing_closer_for_call"] if self.call_closes else []
         # A value that is wrapped has its end already.
@@ -159,7 +159,7 @@ class RawValues:
 
     @property
     def call_closes(self) -> str:
-        """What closes the call, and what follows that: it ends a raw value whose own end is missing."""
+        """Return the call's closer and the text after it, which end a raw value without its own end."""
         following = closes_lost_value(self.pairs, self.form.acceptor.tolerances)
         if following is None or self.pairs.items is not None:
             return ""
@@ -179,8 +179,8 @@ class RawValues:
         return f"{marker_core(self.closer)}(?={follow})"
 
     def _closers_alike(self, keys: Sequence[str]) -> str:
-        """What closes a raw value, spelled otherwise: before the next pair, which may lack its opener if the schema has
-        its key, or the end of the call."""
+        """Return the closer of a raw value in another spelling: before the next pair, which may lack its opener if the
+        schema has its key, or the end of the call."""
         found = of_kinds(ends_of_value(self.pairs, respelled_kinds(self.form.acceptor)), (ALIKE,))
         after = [one.find for one in self.lexemes.all]
         if self.pairs.next_pair is not None and self.form.reads_again and around_key(self.pairs):
@@ -188,7 +188,7 @@ class RawValues:
         return rf"{found}(?=\s*+(?:{either(after)}))" if found else ""
 
     def _typed_stop(self, keys: Sequence[str] = ()) -> str:
-        """What closes a value that is no text; a text goes on where a later closer counts."""
+        """Return the end of a value that isn't text; a text continues if a later closer counts."""
         if self.guessed:
             return self._guess(keys)
         only = self._only_closer(self.own_ends, keys) if not self.repeats else ""
@@ -196,7 +196,7 @@ class RawValues:
         return group(either([*close, self.call_closes]))
 
     def _raw_text(self, keys: Sequence[str] = (), next_pair: str = "") -> str:
-        """A raw value up to its end; where it quotes a call, no pair ends it."""
+        """Return a raw value up to its end; no pair ends it if it quotes a call."""
         if self.guessed:
             # A string in quotes that a value is goes up to anything that may follow it, also a key that no schema has.
             string = _string_before(self.pairs.literals, self._guess())
@@ -214,7 +214,7 @@ class RawValues:
         return f"(?:{free}(?={ends}|{next_pair})|{text}){later}"
 
     def _next_pair(self, keys: Sequence[str]) -> str:
-        """The opener of a pair that has not come in this call: it ends a value that was not closed."""
+        """Return the opener of a pair that has not come in this call: it ends an unclosed value."""
         before, after = self.pairs.next_pair or ("", "")
         opener, found = self.form["call_open"] or r"\A", []
         for key in keys:
@@ -227,27 +227,27 @@ class RawValues:
                 found.append(rf"{unopened}(?<!{came}{unopened})")
         return group(either(found))
 
-    # Values that hold their own closer
+    # Values that contain their own closer
 
     def _followed(self, closer: str, keys: Sequence[str]) -> str:
-        """What comes after a closer that ends a value: a marker of the call, or a known key."""
+        """Return the pattern after a closer that ends a value: a marker of the call, or a known key."""
         follow = either([*(one.find for one in self.lexemes.all), self._known_pair(keys)])
         return rf"(?=\s*+(?:(?!{closer})(?:{follow})|\Z))"
 
     def _to_next_marker(self) -> str:
-        marks = [one.find for one in ends_and_marks(self.pairs).all if one.kind == "mark"]
+        marks = [one.find for one in value_ends_and_markers(self.pairs).all if one.kind == "mark"]
         return rf"(?:(?!{group(either(marks))}).)*"
 
     def _only_closer(self, closer: str, keys: Sequence[str] = ()) -> str:
-        """What shows, after a closer, that no later one closes the value."""
+        """Return the pattern after a closer that shows that no later one closes the value."""
         if not self.pairs.marks:
             return ""
         follow = self._followed(closer, keys)
         return rf"(?:{follow}|(?!{self._to_next_marker()}?{closer}{follow * bool(self.pairs.opens)}))"
 
     def _later_closer(self, closer: str, keys: Sequence[str] = ()) -> str:
-        """The rest of a text up to the first closer on which a marker of the call or a known key follows, if there is
-        one before the next marker; without it up to the last closer, if pairs begin with their key."""
+        """Return the rest of a text up to the first closer on which a marker of the call or a known key follows, if
+        there is one before the next marker; without it up to the last closer, if pairs begin with their key."""
         if not self.pairs.marks:
             return ""
         text = self._to_next_marker()
@@ -255,7 +255,7 @@ class RawValues:
         return rf"(?:(?={closer})(?:{followed if self.pairs.opens else f'{followed}|{text}(?={closer})'}))?+"
 
     def _known_pair(self, keys: Sequence[str]) -> str:
-        """A pair with one of the keys: something of its opener, or its key's whole end."""
+        """Return a pair with one of the keys: something of its opener, or its key's whole end."""
         around = around_key(self.pairs) if self.form.reads_again else None
         if around is None or self.pairs.next_pair is None or not keys:
             return ""
@@ -268,7 +268,7 @@ class RawValues:
     # Values that close with their key
 
     def _key_before(self) -> str:
-        """The key in the text before the value, as a pattern with one group."""
+        """Return the key in the text before the value, as a pattern with one group."""
         return rf"(?<={self._text_before_value()})"
 
     def _text_before_value(self) -> str:
@@ -276,7 +276,7 @@ class RawValues:
         return rf"{group(self.cores_of('pair'))}([^\n]{{0,{NAME_LIMIT}}}?){key_end}"
 
     def _own_close_next(self) -> str:
-        """Where the next closing marker is the one of the key before the value, or there is none."""
+        """Return the pattern of text before the value's own closer, if that is the next closer."""
         if not self.repeats:
             return ""
         close = marker_core(self.closer)
@@ -286,19 +286,19 @@ class RawValues:
 
 
 def key_ends(pairs: PairForm, kind: str = "key") -> list[str]:
-    """What ends a slot before the value, with its variants; a value without its quotes is not read here."""
+    """Return the ends of a slot before the value, with variants; values without their quotes are read elsewhere."""
     most = None if pairs.bare is None else 1
     texts = [text for slot in pairs.slots if slot.kind == kind for text in slot.suffixes[:most] if text.strip()]
     return sorted(texts, key=len, reverse=True)
 
 
 def one_of(keys: Sequence[str]) -> str:
-    """The pattern of one of the keys; of any, where none is known."""
+    """Return the pattern of one of the keys; of any key if none is known."""
     return group(either([exact(key) or "(?:)" for key in sorted(keys, key=len, reverse=True)])) or KEY
 
 
 def _string_before(quotes: Sequence[str], follow: str) -> str:
-    """The choice of a string in one of the quotes, before this; "" if there are no quotes."""
+    """Return the choice of a string in one of the quotes, before this; "" if there are no quotes."""
     strings = [rf"{quote}[^{quote}\\]*+(?:\\.[^{quote}\\]*+)*+{quote}" for quote in quotes]
     return rf"\s*+(?:{either(strings)})(?={follow})|" if strings else ""
 

@@ -39,7 +39,7 @@ def response_section(schema: Json, form: FormPatterns) -> Section:
 
 
 def _schema_rules(schema: Json) -> tuple[list[str], list[Rule]]:
-    """The rules of an object with known members, and the one that leads to them."""
+    """Return the rules of an object with known members, and the one that leads to them."""
     answer = known_tool("answer", schema)
     rules = [each for each in schema_rules(answer, JSON_DIALECT) if each.name != f"arguments{ANSWER}"]
     if not rules:

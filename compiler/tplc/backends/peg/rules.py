@@ -48,7 +48,7 @@ def sequence(*items: str) -> str:
 
 
 def needed_sections(sections: Sequence[Section]) -> tuple[Section, ...]:
-    """Each rule once, where it comes first, and only those that the first rule leads to."""
+    """Return each rule once, at its first place, and only those that the first rule needs."""
     found: dict[str, Rule] = {}
     for section in sections:
         for each in section.rules:
@@ -90,7 +90,7 @@ def without_missing(rules: Mapping[str, Rule]) -> dict[str, Rule]:
 
 
 def _left_of(tokens: deque[str], missing: Container[str]) -> list[str]:
-    """The choices up to a bracket that closes them, without those that need a rule that is missing."""
+    """Return the choices up to a bracket that closes them, without those that need a rule that is missing."""
     choices, items, matches = [], list[str](), True
     while tokens and tokens[0] != ")":
         token = tokens.popleft()
@@ -116,7 +116,7 @@ def _left_of(tokens: deque[str], missing: Container[str]) -> list[str]:
 
 
 def placed(rules: Sequence[Rule], place: str, *, but: frozenset[str] = frozenset()) -> tuple[Rule, ...]:
-    """The same rules for another place: all names in them, but some, go on with `place`."""
+    """Return the same rules for another place: names in them, except some, get the suffix `place`."""
 
     def renamed(text: str) -> str:
         parts = re.split(f"({TEXT.pattern})", text, flags=re.S)
@@ -129,7 +129,7 @@ def placed(rules: Sequence[Rule], place: str, *, but: frozenset[str] = frozenset
 
 
 def names_in(each: Rule) -> list[str]:
-    """The names of rules in a rule's right side."""
+    """Return the names of rules in a rule's right side."""
     return NAME.findall(TEXT.sub(" ", " ".join(each.choices)))
 
 

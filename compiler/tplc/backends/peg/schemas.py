@@ -29,7 +29,7 @@ TYPE_RULES = {
 
 
 def schema_rules(tool: KnownTool, dialect: Dialect, *, fenced: bool = False) -> list[Rule]:
-    """`fenced`: a Markdown fence may stand before the arguments, and these may have another form."""
+    """Return the rules of a tool's parameters.  `fenced`: a Markdown fence may be before the arguments."""
     style = dialect.in_object
     members, fence = known_members(tool, dialect), "fence_open* " * fenced
     other = f"other_arguments_for_{tool.rule} / " * fenced
@@ -46,21 +46,21 @@ def schema_rules(tool: KnownTool, dialect: Dialect, *, fenced: bool = False) -> 
 
 
 def _key(name: str, style: ValueStyle) -> str:
-    """A key without quotes goes on to its colon."""
+    """Return a key; one without quotes continues to its colon."""
     if style.key_open:
         return literal(style.key_open + name + style.key_close)
     return leaf(rf"{exact(name)}[^\S\n]*+(?={exact(style.colon.strip())})")
 
 
 def known_members(tool: KnownTool, dialect: Dialect) -> list[Parameter]:
-    """The parameters whose keys are written as they are."""
+    """Return the parameters whose keys are written unchanged."""
     if dialect.in_object.key_open not in KEY_QUOTES:
         return []
     return [parameter for parameter in tool.parameters if parameter.name.isidentifier()]
 
 
 def type_choice(parameter: Parameter) -> str:
-    """The rules of the types that a parameter's value may have."""
+    """Return the rules of the types that a parameter's value may have."""
     types = parameter.types or frozenset()
     names = list(dict.fromkeys(name for kind, rules in TYPE_RULES.items() if kind in types for name in rules))
     if not names:

@@ -25,7 +25,7 @@ IDENTIFIER = rf"[^\W\d][\w.:-]{{0,{NAME_LIMIT - 1}}}"
 
 
 def closing(form: FormPatterns) -> str:
-    """The call's closing marker; where that has pieces, each may come by itself."""
+    """Return the call's closing marker; if it has pieces, each may come alone."""
     if not form["call_close"]:
         return ""
     if not form.closes_only:
@@ -57,17 +57,18 @@ def slot_rules(form: FormPatterns) -> list[Rule]:
     return rules
 
 
-def before_counter(stop: str, behind: str, index: int, form: FormPatterns) -> str:
-    """What ends a name before a counter: it may stand in the name, too, and then the one before the number counts."""
+def before_counter(stop: str, after: str, index: int, form: FormPatterns) -> str:
+    """Return the end of a name before a counter: the name may contain that text too, and the one before the number
+    counts."""
     if form.calls.shape.slots[index][0] not in NUMBERS:
         return stop
-    inner = f"(?:(?!{either([behind, form.breaks])})[^\\n]){{0,{NAME_LIMIT}}}?"
-    number = rf"\s*+[0-9]++(?={behind})"
+    inner = f"(?:(?!{either([after, form.breaks])})[^\\n]){{0,{NAME_LIMIT}}}?"
+    number = rf"\s*+[0-9]++(?={after})"
     return rf"(?:{stop}(?={number})|{stop}(?!{inner}(?:{stop}){number}))"
 
 
 def slot_start(index: int, form: FormPatterns) -> str:
-    """What the arguments open with, where the text between them and the slot may be left out."""
+    """Return the opening of the arguments, for a slot after which the text may be left out."""
     calls, (kind, _) = form.calls, form.calls.shape.slots[index]
     if kind in calls.shape.id_slots and (kind != calls.shape.id_slots[-1] or calls.shape.id_suffix):
         return ""
@@ -90,7 +91,7 @@ def name_rules(stop: str, start: str, form: FormPatterns) -> list[Rule]:
     if known:
         rules.append(rule("name_stop", "&" + leaf(stop + (rf"|\s*+{start}" if start else ""))))
     if not known.closed:
-        # With tools, no other name holds what stands in markup.
+        # With tools, no other name contains what is in markup.
         guarded = either([breaks, any_of("".join(sorted(NEVER_IN_NAMES)))]) if known else breaks
         word = f"{IDENTIFIER}(?={stop})"
         rules.append(rule("name", leaf(word if form.calls.only_tools else slot_pattern(stop, start, guarded))))
@@ -98,7 +99,8 @@ def name_rules(stop: str, start: str, form: FormPatterns) -> list[Rule]:
 
 
 def slot_pattern(stop: str, start: str = "", breaks: str = "") -> str:
-    """The shortest text on one line that what comes after it ends; or one word before `start`; no `breaks` in it."""
+    """Return the shortest text on one line before the text that ends it, or one word before `start`, without
+    `breaks`."""
     guard = f"(?!{breaks})" if breaks else ""
     if start:
         text = rf"(?:(?!{start}){guard}[^\n])"
@@ -109,12 +111,12 @@ def slot_pattern(stop: str, start: str = "", breaks: str = "") -> str:
 
 
 def variants_after(kind: SlotKind, calls: CallForm) -> tuple[str, ...]:
-    """How else what ends a slot may be written."""
+    """Return other texts that end a slot."""
     return next((slot.suffixes[1:] for slot in calls.header if slot.kind == kind), ())
 
 
 def slot_stop(index: int, form: FormPatterns) -> str:
-    """What ends a slot: the text after it, or what the arguments begin with, or the line's end."""
+    """Return the end of a slot: the text after it, the beginning of the arguments, or the line's end."""
     calls, shape = form.calls, form.calls.shape
     kind, text = shape.slots[index]
     if kind in shape.id_slots[-1:]:
@@ -139,7 +141,7 @@ def slot_stop(index: int, form: FormPatterns) -> str:
 
 
 def before_nothing(index: int, form: FormPatterns) -> tuple[str, ...]:
-    """What follows the last slot before the arguments in a call without any, if that has another form."""
+    """Return the texts after the last slot before the arguments in a call without any, if that has another form."""
     calls = form.calls
     if not calls.bare_call or [kind for kind, _ in calls.shape.slots[index + 1 : index + 2]] != ["arguments"]:
         return ()

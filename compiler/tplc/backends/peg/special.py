@@ -56,15 +56,15 @@ def _without_bare_openers(text: str, tokens: Sequence[str], openers: Sequence[st
     if not openers or GUARD not in text:
         return text
     either = sorted({*tokens, *openers, GUARD}, key=len, reverse=True)
-    talks = False
+    has_failed_call_text = False
 
     def seen(match: re.Match[str]) -> str:
-        nonlocal talks
+        nonlocal has_failed_call_text
         found = match[0]
-        if found in openers and talks:
+        if found in openers and has_failed_call_text:
             return found[:-1] + GUARD + found[-1]
         if found not in openers:
-            talks = found == GUARD
+            has_failed_call_text = found == GUARD
         return found
 
     return re.sub("|".join(map(re.escape, either)), seen, text)

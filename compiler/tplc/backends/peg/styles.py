@@ -14,7 +14,7 @@ from tplc.lower.states import respelled_kinds, states
 from tplc_runtime.pattern import Pattern
 from tplc_runtime.peg_readers import NEVER, SpelledOtherwise
 from tplc_runtime.scanner import Breaks
-from tplc_runtime.values import PlainStyle, Style
+from tplc_runtime.values import Style, WordStyle
 
 Styles = tuple[Style, Style, Style]
 
@@ -28,12 +28,12 @@ def styles_of(acceptor: Acceptor) -> Styles:
 
 
 def style_of(spelling: Spelling) -> Style:
-    kind = Style if spelling.as_json else PlainStyle
+    kind = Style if spelling.as_json else WordStyle
     return kind(spelling.strings, dict(spelling.words), spelling.signs, bare_keys=spelling.bare_keys)
 
 
 def spelled_of(acceptor: Acceptor) -> SpelledOtherwise:
-    """How calls are written, for readers."""
+    """Return the data about calls that readers need."""
     calls, kinds = acceptor.calls, acceptor.tolerances
     spelled = SpelledOtherwise(
         styles_of(acceptor),

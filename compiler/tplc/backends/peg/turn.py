@@ -46,7 +46,7 @@ def turn_section(form: FormPatterns) -> Section:
 
 
 def _markers(form: FormPatterns) -> list[str]:
-    """What is more than text, in the order in which it is tried.  Those that the format hasn't are not printed."""
+    """Return the rules of markers, in the order in which they are tried."""
     opened = "reasoning_for_word" if form["reasoning_open_first"] else "reasoning"
     return [
         *("turn_over", "turn_header", opened, *_calls_in_text(form)),
@@ -55,7 +55,7 @@ def _markers(form: FormPatterns) -> list[str]:
 
 
 def _calls_in_text(form: FormPatterns) -> list[str]:
-    """The parts of a turn that are calls, and those that are cut ones."""
+    """Return the parts of a turn that are calls, and those that are truncated calls."""
     calls, cut = ("call_line", "cut_call") if form.calls.at_lines else ("tool_calls", "trailing_for_call")
     return [calls, "call_line_for_plain", "call_line_for_inline", cut]
 
@@ -66,14 +66,14 @@ def _calls_first(form: FormPatterns) -> str:
 
 
 def _before_content(form: FormPatterns) -> str:
-    """What counts before content begins only."""
+    """Return what counts before content begins only."""
     calls, more = _calls_first(form), bool(form["reasoning_open_first"] or form["content_open_first"])
     opened = f"(reasoning_for_start / {calls} / content_open_for_start {calls})"
     return f"{opened}{'*' if more else '?'} content_open_for_start?"
 
 
 def _parts(form: FormPatterns) -> list[str]:
-    """Markers, with what may follow each of them where some count before content only; then text."""
+    """Return markers, with what may follow each of them where some count before content only; then text."""
     calls = f"{_calls_first(form)}?"
     after = _before_content(form) if form["reasoning_open_first"] or form["content_open_first"] else ""
     parts = []
@@ -82,18 +82,18 @@ def _parts(form: FormPatterns) -> list[str]:
         if name == "tool_calls":
             follows = f"(failed_call / {after})" if after else f"failed_call? {calls}"
         parts.append(name if name == "turn_over" else f"{name} {follows}")
-    talk = ["talk_of_calls" if form.talks else "content_for_opener"]
+    talk = ["talk_of_calls" if form.has_failed_call_text else "content_for_opener"]
     ends = [name if not after else f"{name} {after}" for name in ("trailing_for_opener", "cut_marker")]
     return [*parts, "content_for_answer", *talk, *ends, "content_for_header", "content"]
 
 
 def _before_content_rules(form: FormPatterns) -> list[Rule]:
-    strays, rules = f"({leaf(SPACE)} stray_closer)* ", []
+    ignorable_closers, rules = f"({leaf(SPACE)} stray_closer)* ", []
     if form["reasoning_open_first"]:
         ahead = leaf(SPACE + form["reasoning_open_first"])
-        rules.append(rule("reasoning_for_start", f"{strays}&{ahead} {leaf(SPACE)} reasoning"))
+        rules.append(rule("reasoning_for_start", f"{ignorable_closers}&{ahead} {leaf(SPACE)} reasoning"))
     if form["content_open_first"]:
-        rules.append(rule("content_open_for_start", strays + leaf(SPACE + form["content_open_first"])))
+        rules.append(rule("content_open_for_start", ignorable_closers + leaf(SPACE + form["content_open_first"])))
     return rules
 
 
@@ -154,7 +154,7 @@ def reasoning_section(mode: ReasoningMode, form: FormPatterns) -> Section:
 
 
 def _space_after_reasoning(form: FormPatterns, at_call: str) -> Rule:
-    """The white space that the template writes between open reasoning and the end of the turn, or a call."""
+    """Return the white space that the template writes between open reasoning and the end of the turn, or a call."""
     ends = [(form.acceptor.after_reasoning, "turn_end")]
     ends += [(form.calls.after_reasoning, at_call)] if at_call and form.calls.after_reasoning.endswith("\n") else []
     return rule("reasoning_space", *(f"{leaf(some_suffix(space))} &{name}" for space, name in ends if space))
@@ -198,9 +198,9 @@ def _thinking_aloud(form: FormPatterns) -> Section:
     guards = ["reasoning_close", "turn_end", "content_open", *_calls_in_text(form), "stray_closer"]
     stops = [*(form[name] for name in ("reasoning_close", "turn_end", "content_open")), *starts_in_text(form)]
     stops.append(form["stray_closer"])
-    talks = bool(form["stray_closer"] and form.call_starts and not form.calls.at_lines)
+    has_failed_call_text = bool(form["stray_closer"] and form.call_starts and not form.calls.at_lines)
     more = "(reasoning_text / reasoning_text_for_closer)*"
-    talk = [f"!tool_calls reasoning_text_for_opener {more}"] if talks else []
+    talk = [f"!tool_calls reasoning_text_for_opener {more}"] if has_failed_call_text else []
     closer = [f"!reasoning_close {leaf(form['stray_closer'])}"] if form["stray_closer"] else []
     return Section(
         "Reasoning: all text before its closing marker.",
@@ -216,7 +216,7 @@ def _thinking_aloud(form: FormPatterns) -> Section:
             *form.leaves("cut_marker_for_thinking"),
             rule("content_for_thinking", leaf(f"(?:(?!{either([*stops, form['cut_marker_for_thinking']])}).)*")),
         ),
-        AFTER_TALK if talks else (),
+        AFTER_TALK if has_failed_call_text else (),
     )
 
 
@@ -224,7 +224,7 @@ def _thinking_aloud(form: FormPatterns) -> Section:
 
 
 def starts_in_text(form: FormPatterns) -> list[str]:
-    """Patterns at which calls may begin in text."""
+    """Return patterns at which calls may begin in text."""
     calls = form.line_starts if form.calls.at_lines else form.call_starts
     return [*calls, *plain_starts(form), *inline_starts(form)]
 
@@ -245,18 +245,19 @@ def content_section(form: FormPatterns) -> Section:
     ]
     if not form.call_starts:
         return Section(CONTENT, (*rules,))
-    return Section(CONTENT, (*rules, *_talk_rules(form)), AFTER_TALK if form["stray_closer"] else ())
+    return Section(CONTENT, (*rules, *_failed_call_rules(form)), AFTER_TALK if form["stray_closer"] else ())
 
 
-def _talk_rules(form: FormPatterns) -> list[Rule]:
-    """Text that begins like a call and is none: outside the section, and where the next call may come in it."""
+def _failed_call_rules(form: FormPatterns) -> list[Rule]:
+    """Return rules for text that begins like a call but isn't one: outside the section, and where the next call may
+    come."""
     others = [f"!{name}" for name in _markers(form) if name != "stray_closer"]
     rest, calls = f"({' '.join(others)} (content_for_closer / content))*", form.calls
     # In a section something may open a call that opens none outside, and turn out to be none.
     fails = calls.fields and set(calls.openers).isdisjoint(calls.inner) and not (calls.at_lines or calls.shape.slots)
     before = "gap !turn_end" + " call_next gap" * bool(form["call_next"])
     return [
-        rule("talk_of_calls", *([f"content_for_opener {rest}"] if form.talks else [])),
+        rule("talk_of_calls", *([f"content_for_opener {rest}"] if form.has_failed_call_text else [])),
         *_opener_rules(form),
         rule("failed_call", *([f"content_for_next_call {rest}"] if fails else [])),
         rule("content_for_next_call", f"{before} nameless_object"),
@@ -265,7 +266,8 @@ def _talk_rules(form: FormPatterns) -> list[Rule]:
 
 
 def _opener_rules(form: FormPatterns) -> list[Rule]:
-    """What turns out not to open a call: with an object that has no name, up to where that shows."""
+    """Return rules for openers that turn out to open no call: with an object without a name, up to the place where that
+    becomes certain."""
     opener, calls = leaf("|".join(form.kept_starts)), form.calls
     if form["empty_call"]:
         opener = f"!{leaf(SPACE + form['empty_call'])} {opener}"

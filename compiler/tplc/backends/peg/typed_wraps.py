@@ -25,7 +25,7 @@ class WrapPlace:
     """What is known of the pairs that such values stand in.
 
     `only` and `later` return the patterns of what shows that no later closer counts, and of the text up to one that
-    does.  `key_before` is the pattern of what stands before the wrapper, with the key as its group; `typed` are the
+    does.  `key_before` is the pattern of what is before the wrapper, with the key as its group; `typed` are the
     names of the rules of values that are no text.
     """
 
@@ -37,12 +37,12 @@ class WrapPlace:
 
 
 def names_of_wraps(wraps: tuple[TypeWrap, ...]) -> list[str]:
-    """The alternatives of a value: one for each wrapper."""
+    """Return the alternatives of a value: one for each wrapper."""
     return [f"wrapped_value_for_{number}" for number, wrap in enumerate(wraps, 1) if wrap.opened]
 
 
 def type_of_bare(wraps: tuple[TypeWrap, ...]) -> str:
-    """The rule of the types that stand bare; "" if none does."""
+    """Return the rule of the types of bare values; "" if there are none."""
     return next((f"type_for_wrap_{number}" for number, wrap in enumerate(wraps, 1) if not wrap.opened), "")
 
 
@@ -76,7 +76,7 @@ def _rules(number: int, wrap: TypeWrap, place: WrapPlace) -> list[Rule]:
 
 
 def _ends(wrap: TypeWrap, place: WrapPlace) -> tuple[str, str, str]:
-    """The patterns of what precedes the value, of its own closer, and of any closer like that."""
+    """Return the patterns of what precedes the value, of its own closer, and of any closer like that."""
     if wrap.around_key is None:
         own = group(either([marker(text) for text in wrap.ends]))
         return "", own, own

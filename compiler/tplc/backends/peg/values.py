@@ -8,7 +8,7 @@
 
 They are strict.  What breaks them, or is cut off, is a `loose_object`: no more than brackets and quotes that pair up,
 which the mapper repairs.  The name of a text's rule says how it is escaped: json_text, python_text, plain_text.  A rule
-that stands for the same thing in another style has a name that goes on with `_for_…`.
+that stands for the same thing in another style has a name that continues with `_for_…`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ ESCAPES = {
 def value_rules(
     style: ValueStyle, dialect: Dialect, suffix: str = "", *, after: str = "", no_key: str = ""
 ) -> list[Rule]:
-    """The rules for values of one style; inside its lists and objects the dialect says which style goes on.
+    """Return the rules for values of one style; inside its lists and objects, the dialect determines the style.
 
     `after` is what may follow a value, where quotes stand unescaped inside quotes; `no_key` what begins no bare key.
     """
@@ -63,7 +63,7 @@ def item_suffix(style: ValueStyle, dialect: Dialect, suffix: str) -> str:
 
 
 def list_suffix(dialect: Dialect) -> str:
-    """Values inside a top-level list have rules of their own where their style differs."""
+    """Return the suffix of rules for values inside a top-level list, if their style differs."""
     return "" if dialect.in_list == dialect.in_object else "_for_list"
 
 
@@ -119,7 +119,7 @@ def _text_name(string: StringStyle, index: int, suffix: str) -> str:
 
 
 def text_pattern(string: StringStyle, after: str) -> str:
-    """What stands between the quotes."""
+    """Return the pattern of the text between the quotes."""
     if string.escape == "none":
         return unescaped_text(string, after)
     plain = none_of(string.close[0] + "\\") if string.escape == "python" else rf"[^{string.close[0]}\\\x00-\x1f]"

@@ -1,4 +1,4 @@
-"""Calls that are like any text: they are calls where one stands exactly as the template writes it.
+"""Calls that are like any text: they are calls where one is exactly as the template writes it.
 
 text call\\s{1,16}, a name, text :, an object
 →  call_line_for_plain = line_start content_for_indent &whole_call tool_calls_for_plain
@@ -23,13 +23,13 @@ NOT_IN_WORD = r"(?<!\w)"
 
 
 def plain_starts(form: FormPatterns) -> list[str]:
-    """Patterns at which such a call may begin at the start of a line."""
+    """Return patterns at which such a call may begin at the start of a line."""
     cores = either([marker_core(text) for text in form.calls.plain])
     return [rf"(?<=\n)[^\S\n]*+(?:{cores})"] if cores else []
 
 
 def inline_starts(form: FormPatterns) -> list[str]:
-    """The same inside of lines, where the tools are known."""
+    """Return the same inside of lines, where the tools are known."""
     if not form.inline:
         return []
     cores = [text.strip() for text in form.calls.openers if text.strip()]
@@ -61,7 +61,7 @@ def line_rules(form: FormPatterns) -> Iterator[Rule]:
 
 
 def whole_call(form: FormPatterns) -> list[Rule]:
-    """The call, with nothing but what the template writes."""
+    """Return the call, exactly as the template writes it."""
     if not form.calls.plain and not form.inline:
         return []
     return [rule("whole_call", sequence(*_steps(form.calls.whole, form)))]

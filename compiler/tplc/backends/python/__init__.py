@@ -57,7 +57,7 @@ def generate(
 
 @cache
 def generate_runtime() -> str:
-    """The text of the runtime that parsers share, which does only what is permitted."""
+    """Return the text of the runtime that parsers share, which does only what is permitted."""
     text = emit_runtime()
     check_permitted(text)
     return text

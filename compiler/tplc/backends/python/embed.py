@@ -30,7 +30,7 @@ FILES = (
     "schema",
     "values",
     "second",
-    "signs",
+    "escapes",
     "fence",
     "transcript",
     "heads",
@@ -56,7 +56,7 @@ FILES = (
     "messages",
     "command",
 )
-# Of the runtime that several parsers share, not of a parser that holds its own.
+# Of the runtime that several parsers share, not of a parser that contains its own.
 _SHARED_ONLY = "version"
 _OFF = frozenset(["False", "None", "()", "{}", "''"])
 _PUBLIC = frozenset(["feed", "finish", "message", "copy", "trailing", "response", "read"])
@@ -79,7 +79,7 @@ class Fragment:
 
     @property
     def stub(self) -> tuple[str, ...]:
-        """The method as that of a base that only others stand in for."""
+        """Return the method with its signature only, for a base whose method is always overridden."""
         return (*self.signature, "        raise NotImplementedError")
 
 
@@ -104,7 +104,8 @@ class Embedded:
 
 
 def embed(code: Iterable[str], bases: Sequence[str] = ()) -> Embedded:
-    """What `code`, the lines of the parser itself, needs.  Each of `bases` stands on the next, if there are several."""
+    """Return the definitions that `code`, the lines of the parser itself, needs.  Each of `bases` is a subclass of the
+    next, if there are several."""
     walked = [*walk(ast.parse("\n".join(code)))]
     names, attributes = _names(walked) | frozenset(bases), _attributes(walked)
     known = _flags_of_parser(bases, walked)
@@ -151,7 +152,7 @@ def _classes() -> dict[str, ast.ClassDef]:
 def _flags_of_parser(bases: Sequence[str], walked: Iterable[ast.AST]) -> dict[str, bool | None]:
     """Return the attributes of a parser's class that are true, and those that are false or empty; None: neither.
 
-    `walked` holds the class itself; its attributes stand in for those of its bases."""
+    `walked` contains the class itself; its attributes stand in for those of its bases."""
     line, classes = [node for node in walked if isinstance(node, ast.ClassDef)], _classes()
     line += [classes[name] for name in bases]
     known: dict[str, bool | None] = {}
@@ -171,7 +172,7 @@ def _value_of(item: ast.stmt) -> bool | None:
 
 
 def share() -> Embedded:
-    """All of the runtime, for the file that parsers share."""
+    """Return all of the runtime, for the file that parsers share."""
     definitions = [definition for file in (*FILES, _SHARED_ONLY) for definition in _definitions(file)]
     texts = ["\n".join(line for part in definition.parts for line in part.lines) for definition in definitions]
     written = list(zip(definitions, texts, strict=True))
@@ -184,7 +185,7 @@ def share() -> Embedded:
 
 
 def imports_of(code: Iterable[str]) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]], Embedded]:
-    """What `code` takes from the runtime and from other modules, when it does not hold them itself.
+    """Return the names that `code` imports from the runtime and from other modules, if it doesn't define them.
 
     Returns the names by file of the runtime, those that are types alone, and the imports of other modules.
     """
@@ -222,8 +223,8 @@ class _Family:
         return _Family({name: frozenset(part.member for part in classes[name].parts) for name in line})
 
     def replaced(self) -> tuple[set[tuple[str, str]], set[tuple[str, str]]]:
-        """The members, by class, that a nearer class has as well: those of classes in between, and of the farthest,
-        where a signature has to be, as code of its class uses it."""
+        """Return the members, by class, that a nearer class overrides, and those of which a signature must stay because
+        code of their class uses them."""
         line = list(self.members)
         between: set[tuple[str, str]] = set()
         farthest: set[tuple[str, str]] = set()
@@ -235,7 +236,7 @@ class _Family:
         return between, farthest
 
     def meant(self, name: str, inherited: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-        """The class and the member that code of the class `name` means by super().member, or by Base.member."""
+        """Yield the class and the member to which super().member or Base.member refers in code of the class `name`."""
         line = list(self.members)
         for base, member in inherited:
             if name in line and (not base or base in line):
@@ -246,8 +247,8 @@ class _Family:
 def _reachable(
     definitions: list[Definition], names: frozenset[str], attributes: frozenset[str], family: _Family
 ) -> tuple[dict[str, set[Fragment]], set[tuple[str, str]]]:
-    """The parts of definitions, by their first names: names lead to definitions, attributes to members.  Then the
-    methods, by class, of which the signature is enough."""
+    """Return the reachable parts of definitions, by their first names: names lead to definitions, attributes to
+    members. Also return the methods, by class, of which only the signature is needed."""
     kept: dict[str, set[Fragment]] = {}
     used, members = {*names, "Message", "Delta", "ToolCall", "Function"}, {*attributes, *_PUBLIC}
     (replaced, stubs), size = family.replaced(), (-1, -1, -1, -1)
@@ -279,7 +280,7 @@ def _needed(imports: Iterable[tuple[str, Import]], used: set[str]) -> tuple[Impo
 
 
 def _spaced(texts: list[str]) -> tuple[str, ...]:
-    """Definitions inside a block: an empty line around each class."""
+    """Return definitions inside a block, with an empty line around each class."""
     lines: list[str] = []
     for text in texts:
         if text.startswith("class") and lines and lines[-1]:
@@ -304,7 +305,7 @@ def _source(file: str) -> str:
 
 @cache
 def _flags(file: str) -> frozenset[str]:
-    """The attributes of classes that are false or empty where nothing else stands."""
+    """Return the attributes of classes that are false or empty by default."""
     return frozenset(flag for node in _tree(file).body for flag in _flags_of(node, on=False))
 
 
@@ -354,7 +355,7 @@ def _imports(body: list[ast.stmt]) -> Iterator[tuple[str, Import]]:
 
 
 def _parts(node: ast.stmt, lines: list[str]) -> Iterator[Fragment]:
-    """The definition's lines, a part for each member and for what is between."""
+    """Yield the definition's lines, a part for each member and for what is between."""
     start, stop = _first_line(node, lines), node.end_lineno or node.lineno
     if not isinstance(node, ast.ClassDef):
         yield _part("", lines[start:stop], [node], node.col_offset)
@@ -406,7 +407,7 @@ def _names(walked: Iterable[ast.AST]) -> frozenset[str]:
 
 
 def _local(walked: Sequence[ast.AST]) -> frozenset[str]:
-    """What a function or a class calls its own, which is nothing of the file's."""
+    """Return the names that a function or a class defines locally."""
     stored = (item.id for item in walked if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Store))
     return frozenset(stored).union(item.arg for item in walked if isinstance(item, ast.arg))
 
@@ -416,7 +417,7 @@ def _attributes(walked: Iterable[ast.AST]) -> frozenset[str]:
 
 
 def _base(value: ast.expr) -> str | None:
-    """The class whose member is meant: "" for super(), None for that of an object."""
+    """Return the class of the member: "" for super(), None for a member of an object."""
     if isinstance(value, ast.Name):
         return value.id
     is_super = isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "super"

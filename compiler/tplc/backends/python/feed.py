@@ -5,10 +5,10 @@ Acceptor(calls=None, ends=("<end>",), …)
     def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
         if chunk.__class__ is not str:
             chunk = checked_text("chunk", chunk)
-        if self._plain_text and "<" not in chunk and chunk != "":
-            self._passed.append(chunk)
-            return [{self._within: chunk}]
-        return self._more(chunk)
+        if self._text_fast_path and "<" not in chunk and chunk != "":
+            self._unaccounted.append(chunk)
+            return [{self._open_kind: chunk}]
+        return self._feed_slowly(chunk)
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ NOT_EMPTY = 'chunk != ""'  # twice as fast as the truth of a string
 
 
 def feed(facts: Acceptor, tokens: Sequence[str] | None = None) -> list[str]:
-    """The way most text goes.  Every test counts here: this is what a server spends its time on.
+    """Return the method `feed`, in which servers spend most of their time, so every test in it counts.
 
     `tokens`: those of markers, which are distinguished from text; if there are None, `special` has no effect.
     """
@@ -40,11 +40,11 @@ def feed(facts: Acceptor, tokens: Sequence[str] | None = None) -> list[str]:
     word, is_text = "if", " and not special" * (tokens is not None)
     chars = _ends_of_values(facts)
     if chars is not None:
-        lines += [f"        if self._plain_value{is_text}:", *_feed_argument(facts, chars)]
+        lines += [f"        if self._value_fast_path{is_text}:", *_feed_argument(facts, chars)]
         word = "elif"
-    lines += _feed_text(facts, f"{word} self._plain_text{is_text}", tokens or ())
-    more = " if special is None else self._more_special(chunk, special)" * (tokens is not None)
-    return [*lines, f"        return self._more(chunk){more}"]
+    lines += _feed_text(facts, f"{word} self._text_fast_path{is_text}", tokens or ())
+    more = " if special is None else self._feed_special(chunk, special)" * (tokens is not None)
+    return [*lines, f"        return self._feed_slowly(chunk){more}"]
 
 
 def _signature() -> list[str]:
@@ -52,12 +52,13 @@ def _signature() -> list[str]:
 
 
 def _feed_text(facts: Acceptor, test: str, tokens: Sequence[str]) -> list[str]:
-    """Content and reasoning.  Where words are followed by what may be pending, `feed` itself looks after that."""
-    signs, ends = _signs([*_markers_in_text(facts), *tokens])
+    """Return the tests for content and reasoning.  If words may be followed by pending text, `feed` itself handles
+    that."""
+    characters, ends = _marker_characters([*_markers_in_text(facts), *tokens])
     word, _, first = test.partition(" ")
     if not keeps_pending(facts, tokens):
-        tests = _ends_nothing(signs, ends)
-        return [*_condition(8, word, [first, *tests]), *_passed(12, "{self._within: chunk}")]
+        tests = _contains_no_marker(characters, ends)
+        return [*_condition(8, word, [first, *tests]), *_pass_on(12, "{self._open_kind: chunk}")]
     by_length = {n: [end for end in sorted(ends) if len(end) == n] for n in sorted(set(map(len, ends)), reverse=True)}
     choices = [(f"-{n}", f"text[-{n}:] {_is_one_of(some)}") for n, some in by_length.items() if n > 1]
     sure = {end[-1] for end in ends if len(end) > 1} <= ends
@@ -66,7 +67,9 @@ def _feed_text(facts: Acceptor, test: str, tokens: Sequence[str]) -> list[str]:
     return [
         f"        {test}:",
         '            text = self._buf + chunk if self._buf != "" else chunk',
-        *_condition(12, "if", [*(f"{literal(sign)} not in text" for sign in sorted(signs)), 'text != ""']),
+        *_condition(
+            12, "if", [*(f"{literal(character)} not in text" for character in sorted(characters)), 'text != ""']
+        ),
         f"                if text[-1] in {literal(''.join(sorted({end[-1] for end in ends})))}:",
         "                    # White space before a marker belongs to it, and letters may begin one.",
         *(_chosen(20, "stop", choices, "-1" if sure else "len(text)") if choices else ()),
@@ -75,13 +78,13 @@ def _feed_text(facts: Acceptor, test: str, tokens: Sequence[str]) -> list[str]:
         "                        return []",
         '                elif self._buf != "":',
         '                    self._buf = ""',
-        "                self._passed.append(text)",
-        "                return [{self._within: text}]",
+        "                self._unaccounted.append(text)",
+        "                return [{self._open_kind: text}]",
     ]
 
 
 def _chosen(indent: int, name: str, choices: Sequence[tuple[str, str]], other: str) -> list[str]:
-    """The first value whose test holds, as formatters write that."""
+    """Return the first value whose test holds, as formatters write that."""
     line = f"{' ' * indent}{name} = {' else '.join([*(f'{value} if {test}' for value, test in choices), other])}"
     if len(line) <= WIDTH:
         return [line]
@@ -95,13 +98,14 @@ def _is_one_of(some: Sequence[str]) -> str:
 
 
 def keeps_pending(facts: Acceptor, tokens: Sequence[str] = ()) -> bool:
-    """What may be pending inside of text is found there often, and is of few kinds."""
-    _, ends = _signs([*_markers_in_text(facts), *tokens])
+    """Return whether `feed` handles pending text: it occurs often inside text, and is of few kinds."""
+    _, ends = _marker_characters([*_markers_in_text(facts), *tokens])
     return len(ends) <= MOST_PENDING and any(end.isprintable() for end in ends)
 
 
 def _feed_argument(facts: Acceptor, chars: set[str]) -> list[str]:
-    """Text that goes into a string: as it came, and otherwise if possible.  No chunk that is empty, as "" is in any."""
+    """Return the tests for text that goes into a string: unchanged, or escaped if possible.  Empty chunks are excluded,
+    because "" is in any text."""
     usual = ["'\"' not in chunk", '"\\\\" not in chunk', "chunk.isprintable()"]
     if _in_reader(facts):
         usual.append(NOT_EMPTY)
@@ -112,33 +116,33 @@ def _feed_argument(facts: Acceptor, chars: set[str]) -> list[str]:
         pairs = facts.calls.pairs if facts.calls is not None else None
         if pairs is not None and pairs.guessed:
             # Any of them may begin what ends the value, white space among them.
-            tests = [*_ends_nothing(chars), "not chunk[-1:].isspace()"]
+            tests = [*_contains_no_marker(chars), "not chunk[-1:].isspace()"]
         else:
-            tests = _ends_nothing(filter(str.strip, chars), filter(str.isprintable, filter(str.isspace, chars)))
-        # Usual text holds none of these, so only other text is asked about them.
+            tests = _contains_no_marker(filter(str.strip, chars), filter(str.isprintable, filter(str.isspace, chars)))
+        # Usual text contains none of these, so only other text is asked about them.
         spaces = "".join(sorted(char for char in chars if char.isspace() and not char.isprintable()))
         otherwise, passed = [f"chunk[-1:] not in {literal(spaces or chr(10))}"], "self._json(chunk)"
         if pairs is not None and pairs.next_unopened:
             otherwise.append('(self._next_lines == "" or not self._may_begin_pair(chunk))')
     if not otherwise:
-        return [*_condition(12, "if", [*tests, *usual]), *_passed(16, _argument("chunk"))]
+        return [*_condition(12, "if", [*tests, *usual]), *_pass_on(16, _argument("chunk"))]
     indent = 16 if tests else 12
-    lines = [*_condition(indent, "if", usual), *_passed(indent + 4, _argument("chunk"))]
-    lines += [*_condition(indent, "if", otherwise), *_passed(indent + 4, _argument(passed))]
+    lines = [*_condition(indent, "if", usual), *_pass_on(indent + 4, _argument("chunk"))]
+    lines += [*_condition(indent, "if", otherwise), *_pass_on(indent + 4, _argument(passed))]
     return [*_condition(12, "if", tests), *lines] if tests else lines
 
 
-def _passed(indent: int, delta: str) -> list[str]:
-    return [" " * indent + "self._passed.append(chunk)", " " * indent + f"return [{delta}]"]
+def _pass_on(indent: int, delta: str) -> list[str]:
+    return [" " * indent + "self._unaccounted.append(chunk)", " " * indent + f"return [{delta}]"]
 
 
 def _argument(text: str) -> str:
     return f'{{"tool_calls": [{{"index": self._out.index, "function": {{"arguments": {text}}}}}]}}'
 
 
-def _ends_nothing(signs: Iterable[str], ends: Iterable[str] = ()) -> list[str]:
+def _contains_no_marker(characters: Iterable[str], ends: Iterable[str] = ()) -> list[str]:
     """Return conditions: the chunk is not empty, contains none of the characters, and ends with none of `ends`."""
-    tests = [*(f"{literal(sign)} not in chunk" for sign in sorted(signs)), NOT_EMPTY]
+    tests = [*(f"{literal(character)} not in chunk" for character in sorted(characters)), NOT_EMPTY]
     # An end that another ends with is found by that.
     last = [end for end in sorted(ends) if not any(end != other and end.endswith(other) for other in ends)]
     if len(last) == 1 and len(last[0]) == 1:  # mostly it is not in there at all
@@ -147,12 +151,12 @@ def _ends_nothing(signs: Iterable[str], ends: Iterable[str] = ()) -> list[str]:
 
 
 def _in_reader(facts: Acceptor) -> bool:
-    """Arguments are values of a dialect with quotes."""
+    """Return whether arguments are values of a dialect with quotes."""
     return facts.calls is not None and (facts.calls.pairs is None or facts.calls.pairs.quoted)
 
 
 def _in_json(facts: Acceptor) -> bool:
-    """Arguments are passed on as they came, as their strings are JSON's."""
+    """Return whether arguments are passed on unchanged, because their strings are JSON's."""
     styles = facts.calls.styles if facts.calls is not None else None
     usual = {style.strings[0] if style.strings else ("", "", "") for style in styles or ()}
     return _in_reader(facts) and usual == {('"', '"', "json")}
@@ -166,28 +170,31 @@ def _condition(indent: int, word: str, tests: Sequence[str]) -> list[str]:
     return [" " * indent + line for line in lines]
 
 
-def _signs(markers: Iterable[str]) -> tuple[set[str], set[str]]:
-    """What no text without a marker holds, and what it does not end with.
+def _marker_characters(markers: Iterable[str]) -> tuple[set[str], set[str]]:
+    """Return the characters that occur only in text with a marker, and the texts with which text without a marker
+    doesn't end.
 
     A marker that begins with a letter is found by its first character that words don't contain, or as a whole word, and
     at the end of the text by the letters before that character, with the white space of markers before them.
     """
-    signs: set[str] = set()
+    characters: set[str] = set()
     begun, spaces = {""}, {""}
     for marker in filter(str.strip, markers):
         core = marker.strip()
         word = re.match(r"\w*", core)[0]  # type: ignore[index]
         rare = core[len(word) :][:1].strip()
-        signs.add(rare or word)
+        characters.add(rare or word)
         begun |= {word[:n] for n in range(1, len(word) + bool(rare))}
         lead = marker[: marker.index(core)]
         spaces |= {lead[i:j] for i in range(len(lead)) for j in range(i + 1, len(lead) + 1)}
-    signs = {sign for sign in signs if not any(other in sign for other in signs - {sign})}
-    return signs, {space + part for space in spaces for part in begun} - {""}
+    characters = {
+        character for character in characters if not any(other in character for other in characters - {character})
+    }
+    return characters, {space + part for space in spaces for part in begun} - {""}
 
 
 def _ends_of_values(facts: Acceptor) -> set[str] | None:
-    """Characters that a value can't hold without being looked at."""
+    """Return the characters at which a value must be examined."""
     calls = facts.calls
     if calls is None:
         return None
@@ -207,10 +214,10 @@ def _ends_of_values(facts: Acceptor) -> set[str] | None:
 
 
 def _markers_in_text(facts: Acceptor) -> list[str]:
-    """All that content or reasoning can't hold."""
+    """Return all markers that end or interrupt content or reasoning."""
     calls = facts.calls
     markers = [*facts.reasoning_ends, *facts.ends, *facts.last_ends]
-    markers += [*texts_at(facts.reasoning_starts, "anywhere"), *texts_at(facts.strays, "anywhere")]
+    markers += [*texts_at(facts.reasoning_starts, "anywhere"), *texts_at(facts.ignorable_closers, "anywhere")]
     markers += [*texts_at(facts.content_starts, "anywhere"), *facts.content_ends, *facts.headers]
     return [*markers, *((*calls.openers, *calls.plain) if calls is not None else ())]
 

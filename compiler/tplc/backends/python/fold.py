@@ -1,7 +1,7 @@
 """Fold flags: write a source as it reads where some attributes are known to be true, and others to be false.
 
-    if self.CALLS and (kind or self.REASONS): …   with CALLS on and REASONS off   →   if kind: …
-    lead = 0 if self.KEEPS and literal else end   with KEEPS off                  →   lead = end
+    if self.CALLS and (kind or self.HAS_REASONING): …   with CALLS on and HAS_REASONING off   →   if kind: …
+    lead = 0 if self.TEXT_MARKERS and literal else end   with TEXT_MARKERS off                  →   lead = end
 
 Statements, conditions and `X if … else Y` are folded; everything else stays as it is written.
 """
@@ -48,7 +48,7 @@ class _Folder:
     known: Callable[[str], bool | None]
     edits: list[tuple[int, int, int, str]] = field(default_factory=list)  # line, columns, new text
     done: set[int] = field(default_factory=set)  # expressions inside of edited ones
-    dedented: list[tuple[int, int]] = field(default_factory=list)  # lines that stand one level higher
+    dedented: list[tuple[int, int]] = field(default_factory=list)  # lines that are one level higher
     gone: list[tuple[int, int]] = field(default_factory=list)
 
     def folded(self) -> str:
@@ -132,7 +132,7 @@ class _Folder:
         self.edits.append((start, len(before), len(self.lines[start]) - len(after), text))
 
     def fold_lines(self, node: ast.expr, start: int, end: int) -> None:
-        """Fold a condition that stands on lines of its own, between brackets."""
+        """Fold a condition that is on lines of its own, between brackets."""
         before, after = self.lines[start - 1], self.lines[end + 1].lstrip()
         assert isinstance(node, ast.BoolOp) and before.endswith(" (") and after.startswith(")"), before
         joined = before[:-1] + self.text(node) + after[1:]

@@ -19,7 +19,7 @@ _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\"}
 
 
 def literal(text: str) -> str:
-    """A string literal, in the quotes that need fewer escapes (double ones in doubt)."""
+    """Return a string literal, in the quotes that need fewer escapes (double quotes if equal)."""
     quote = "'" if text.count('"') > text.count("'") else '"'
     return quote + "".join(_escaped(char, quote) for char in text) + quote
 
@@ -80,7 +80,7 @@ def _raw(pattern: str) -> str:
 
 
 def _parts(pattern: str, width: int) -> Iterator[str]:
-    """The pattern in parts of about this width; no escape is torn apart."""
+    """Yield the pattern in parts of about this width, without splitting an escape."""
     tokens = re.findall(r"\\.|[^\\]", pattern, re.DOTALL)
     part, taken = "", 0
     for token in tokens:
@@ -93,7 +93,7 @@ def _parts(pattern: str, width: int) -> Iterator[str]:
 
 
 def texts(items: Iterable[str], name: str = "") -> Bracketed:
-    """A tuple of string literals."""
+    """Return a tuple of string literals."""
     return Bracketed("", tuple(literal(item) for item in items), name and f"{name}=")
 
 
@@ -106,12 +106,12 @@ def mapping(pairs: Iterable[tuple[object, object]]) -> Bracketed:
 
 
 def assignment(name: str, value: Expression, indent: int = 0) -> list[str]:
-    """`name = value`, on several lines where one would be too long."""
+    """Return `name = value`, on several lines if one would be too long."""
     return lines_of(f"{name} = ", value, "", indent)
 
 
 def lines_of(before: str, value: Expression, after: str, indent: int) -> list[str]:
-    """The value between two texts, on several lines where one would be too long."""
+    """Return the value between two texts, on several lines if one would be too long."""
     space = " " * indent
     line = f"{space}{before}{value}{after}"
     if isinstance(value, Raw):
@@ -147,7 +147,7 @@ def _filled(items: Iterable[Expression], indent: int) -> list[str]:
 
 
 def _width(text: str) -> int:
-    """The columns that a text takes: wide characters take two, as the formatter counts them."""
+    """Return the columns that a text takes: wide characters take two, as the formatter counts them."""
     if text.isascii():
         return len(text)
     return sum(0 if combining(char) else 2 if east_asian_width(char) in "WF" else 1 for char in text)

@@ -62,7 +62,8 @@ class BadArtifact(TplcError):
 
 @lru_cache(maxsize=16)
 def check_permitted(text: str) -> CodeType:
-    """The code of a text that passes.  It is kept: what is verified is written a moment later."""
+    """Return the code of a text that passes the check.  It is cached, because the text is written soon after its
+    verification."""
     try:
         code = compile(text, "parser.py", "exec", dont_inherit=True)
     except (SyntaxError, ValueError) as error:
@@ -82,7 +83,8 @@ class _Looked:
 
 
 def _breaches(text: str) -> Iterator[tuple[int, str]]:
-    """Most of a parser is its runtime, and all parsers have that: what was looked at once is not again."""
+    """Yield the lines and descriptions of forbidden constructs.  Pieces are cached, because all parsers share most of
+    the runtime."""
     looked, piece = [], ""
     for block in _blocks(text):
         piece += block
@@ -102,7 +104,8 @@ def _breaches(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _blocks(text: str) -> Iterator[str]:
-    """The text in pieces: top-level statements and the methods of classes.  An empty line precedes each of them."""
+    """Yield the text in pieces: top-level statements and the methods of classes. An empty line precedes each of
+    them."""
     start = 0
     for match in _BLOCK.finditer(text):
         yield text[start : match.start()]
@@ -138,7 +141,7 @@ def _look(text: str) -> _Looked:
 
 
 def _parsed(text: str) -> ast.Module:
-    """The tree of a piece; lines count as in the piece."""
+    """Return the tree of a piece; lines count as in the piece."""
     if text.startswith(" "):
         return ast.increment_lineno(ast.parse("class _:\n" + text), -1)
     if _OPEN_CLASS.search(text):  # its first method is the next piece
@@ -170,7 +173,7 @@ def _imports(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[int, str]]:
 
 
 def _attributes(node: ast.Attribute) -> Iterator[tuple[int, str, str]]:
-    """What is not to be taken from a module, and its name."""
+    """Yield forbidden attributes of modules, and their names."""
     if isinstance(node.value, ast.Name):
         allowed = MODULES.get(node.value.id)
         if allowed is not None and node.attr not in allowed:
@@ -178,7 +181,7 @@ def _attributes(node: ast.Attribute) -> Iterator[tuple[int, str, str]]:
 
 
 def _by_name(node: ast.Call) -> Iterator[tuple[int, str]]:
-    """An attribute that is named by a text is one of a message's or a state's own, never of Python's."""
+    """Yield attributes named by a text that isn't a member of a message or a state."""
     if isinstance(node.func, ast.Name) and node.func.id in ("getattr", "setattr", "hasattr") and len(node.args) > 1:
         name = node.args[1]
         if (

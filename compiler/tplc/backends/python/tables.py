@@ -30,7 +30,7 @@ from tplc.lower.acceptor import CallStep, TypeWrap
 from tplc.lower.bounds import KEY
 from tplc.lower.following import after_quoted, closes_call, pattern_of, start_of
 from tplc.lower.lexemes import MAX_INNER_SPACE, NOTHING, Lexemes, lexemes_of, plain_word
-from tplc.lower.pairs import around_key, between_pairs, closes_lost_value, ends_and_marks, ends_of_value
+from tplc.lower.pairs import around_key, between_pairs, closes_lost_value, ends_of_value, value_ends_and_markers
 from tplc.lower.states import (
     StateName,
     TurnState,
@@ -48,7 +48,7 @@ INDENT = 4
 
 
 def marker_groups(facts: Acceptor) -> dict[str, Sequence[str]]:
-    """The format's markers, by the names that rules have for them."""
+    """Return the format's markers, by their names in rules."""
     groups: dict[str, Sequence[str]] = {
         "TURN_START": facts.headers,
         "TURN_END": facts.ends,
@@ -56,8 +56,8 @@ def marker_groups(facts: Acceptor) -> dict[str, Sequence[str]]:
         "REASONING_START": _texts_of(facts.reasoning_starts),
         "REASONING_END": facts.reasoning_ends,
         "CONTENT_START": _texts_of(facts.content_starts),
-        "CONTENT_END": facts.content_marks,
-        "CONTENT_SIGN": facts.content_signs,
+        "CONTENT_END": facts.distinctive_content_ends,
+        "WEAK_CONTENT_END": facts.weak_content_ends,
     }
     calls = facts.calls
     if calls is not None:
@@ -74,7 +74,7 @@ def marker_groups(facts: Acceptor) -> dict[str, Sequence[str]]:
             groups |= {f"{slot.kind.upper()}_AGAIN_END": slot.suffixes for slot in calls.tail[1]}
         if calls.pairs is not None:
             groups |= _groups_of_pairs(calls.pairs)
-    groups["STRAY"] = texts_at(facts.strays, "anywhere")
+    groups["IGNORABLE_CLOSER"] = texts_at(facts.ignorable_closers, "anywhere")
     return {name: items for name, items in groups.items() if items}
 
 
@@ -91,7 +91,7 @@ def _groups_of_pairs(pairs: PairForm) -> dict[str, Sequence[str]]:
 
 
 def named_ends(slots: Sequence[SlotEnd], end: str = "_END") -> Iterator[tuple[SlotEnd, str]]:
-    """The slots, each with the name of the constant that ends it: a slot that comes again has its own."""
+    """Yield the slots, each with the name of the constant that ends it; a repeated slot has its own."""
     for index, slot in enumerate(slots):
         before = sum(1 for other in slots[:index] if other.kind == slot.kind)
         yield slot, slot.kind.upper() + "_AGAIN" * before + end
@@ -102,13 +102,13 @@ def _texts_of(markers: Iterable[Marker]) -> tuple[str, ...]:
 
 
 def tables(facts: Acceptor) -> list[str]:
-    """The body of the parser's class, but for `feed`."""
+    """Return the body of the parser's class, without `feed`."""
     calls = facts.calls
     of_state = {state.name: state for state in states(facts)}
     methods = state_methods(facts, of_state, _rules(facts))
     lines = [
         *_of_the_turn(facts, of_state),
-        *_flags({"KEEPS": keeps_markers(facts, of_state)}),
+        *_flags({"TEXT_MARKERS": keeps_markers(facts, of_state)}),
         *_of_text(facts, of_state),
     ]
     if calls is None:
@@ -128,7 +128,7 @@ def _rule(state: str, rule: str) -> str:
 
 
 def with_texts(rule: str, groups: Mapping[str, Sequence[str]]) -> str:
-    """A rule with the texts of markers in place of their names: their first ones, as the template writes them."""
+    """Return a rule with the markers' first texts, as the template writes them, in place of their names."""
     return re.sub(
         r"\b[A-Z_]{4,}\b", lambda match: literal(groups[match[0]][0].strip()) if match[0] in groups else match[0], rule
     )
@@ -147,7 +147,7 @@ def _of_the_turn(facts: Acceptor, of_state: Mapping[StateName, TurnState]) -> li
         starts = [text.strip() for text in _texts_of(facts.reasoning_starts)]
         ends = [text.strip() for text in facts.reasoning_ends]
         lines += assignment("AROUND_REASONING", called("", [texts(starts), texts(ends)]), INDENT)
-    at_ends = bool(facts.last_ends or facts.content_signs)
+    at_ends = bool(facts.last_ends or facts.weak_content_ends)
     lines += ["    HEADED = False"] * (not any(facts.heads))
     lines += ["    REASONING = False"] * (not (facts.reasoning_starts or facts.reasoning_ends))
     lines += _escapes(facts)
@@ -156,18 +156,18 @@ def _of_the_turn(facts: Acceptor, of_state: Mapping[StateName, TurnState]) -> li
             "AT_LINES": _counts_at_lines(facts),
             "AT_ENDS": at_ends,
             "ALIKE": bool(ends_alike(facts)) and (at_ends or not is_unopened(facts)),
-            "REASONS": bool(facts.reasoning_starts),
+            "HAS_REASONING": bool(facts.reasoning_starts),
             "WAITS": facts.calls is None and (bool(facts.repeated_reasoning) or waits_for_markers(of_state)),
             "PENDING_TEXT": is_unopened(facts),
-            "HEADERS_ALIKE": facts.headers_alike,
+            "NAME_OPENS_MESSAGE": facts.name_opens_message,
             "OTHER_SPELLINGS": bool(respelled_kinds(facts) and (facts.calls is not None or facts.reasoning_ends)),
-            "CUT_MARKERS": "cut_markers" in facts.tolerances,
+            "DROPS_TRUNCATED_MARKERS": "cut_markers" in facts.tolerances,
         }
     )
 
 
 def _of_text(facts: Acceptor, of_state: Mapping[StateName, TurnState]) -> list[str]:
-    """What the states of a turn look for."""
+    """Return the scanners of the states of a turn."""
     apart = ("after_call", "over")
     named = [(name, state) for name, state in of_state.items() if name not in apart]
     lines = [line for name, state in named for line in _scanner(SCANNERS[name], state.lexemes)]
@@ -219,7 +219,7 @@ def _of_calls(calls: CallForm, facts: Acceptor) -> list[str]:
         lines += _of_names(calls)
         lines += _header_texts(calls) if "other_forms" in facts.tolerances else []
     if calls.whole:
-        lines += assignment("WHOLE", _whole(calls), INDENT)
+        lines += assignment("WHOLE_CALL", _whole(calls), INDENT)
         lines += [f"    LONE_OPENERS = {texts(text.strip() for text in calls.plain)}"] * bool(calls.plain)
     if calls.short and calls.header:
         lines.append(f"    SHORT_OPENERS = {texts(''.join(text.split()) for text in calls.short)}")
@@ -238,27 +238,29 @@ def _of_calls(calls: CallForm, facts: Acceptor) -> list[str]:
         lines += _slots("TAIL", calls.tail[1], calls.breaks)
     return lines + _flags(
         {
-            "CLOSED": calls.is_closed,
+            "CALLS_HAVE_CLOSER": calls.is_closed,
             "MAY_BE_EMPTY": bool(calls.bare_call),
             "ENDS_TURN": calls.is_closed and calls.ends_turn,
-            "READ_AGAIN": "other_forms" in facts.tolerances,
-            "NAMES_ALIKE": "tool_names" in facts.tolerances,
-            "COUNTED": any(slot.kind in NUMBERS for slot in (*calls.header, *(calls.tail[1] if calls.tail else ()))),
+            "REREADS_CALLS": "other_forms" in facts.tolerances,
+            "CORRECTS_TOOL_NAMES": "tool_names" in facts.tolerances,
+            "CALLS_HAVE_INDEX": any(
+                slot.kind in NUMBERS for slot in (*calls.header, *(calls.tail[1] if calls.tail else ()))
+            ),
         }
     )
 
 
 def _openers(calls: CallForm) -> list[str]:
-    """Openers whose beginning, at the output's end, is not text.  A whole opener is not a truncated one."""
+    """Return openers whose beginning, at the output's end, is not text. A whole opener is not a truncated one."""
     if calls.at_lines:
-        return ["    DISTINCT = False"]
+        return ["    OPENER_IS_UNAMBIGUOUS = False"]
     openers = lexemes_of([("call", [text.strip() for text in calls.truncatable])]).all
     spelled = Bracketed("", tuple(literal(lexeme.spelled) for lexeme in openers), packed=True)
     return assignment("OPENERS", spelled, INDENT) if openers else []
 
 
 def _whole(calls: CallForm) -> Expression:
-    """A call as the template writes it."""
+    """Return a call as the template writes it."""
     named = _named_styles(calls)
     styles = f"styles=({', '.join(named[style] for style in calls.styles or ())})" if named else ""
     return called("WholeCall", [*map(_step_of, calls.whole), *([styles] if styles else [])])
@@ -277,14 +279,14 @@ def _step_of(step: CallStep) -> Expression:
 
 
 def _of_names(calls: CallForm) -> list[str]:
-    """How the name of a call and its id are read."""
-    lines = _replaced("NAME_SIGNS", calls.replaced) if calls.replaced else []
+    """Return the constants for reading the name and the id of a call."""
+    lines = _replaced("NAME_ESCAPES", calls.replaced) if calls.replaced else []
     if calls.call_id:
         parts = [_in_format(part.text) if isinstance(part, Text) else f"{{{part.kind}}}" for part in calls.call_id]
         lines.append(f"    CALL_ID = {literal(''.join(parts))}")
-    if calls.only_tools or calls.unmarked:
+    if calls.only_tools or calls.calls_are_juxtaposed:
         lines.append("    ONLY_TOOLS = True")
-        lines += ["    FAINT = False"] * (not calls.only_tools)
+        lines += ["    OPENER_IS_ONE_CHARACTER = False"] * (not calls.only_tools)
     return lines
 
 
@@ -293,7 +295,7 @@ def _in_format(text: str) -> str:
 
 
 def _header_texts(calls: CallForm) -> list[str]:
-    """What headers consist of, which may be missing or come twice."""
+    """Return the parts of headers, which may be missing or come twice."""
     parts = Bracketed("", tuple(map(literal, calls.header_texts)), packed=True)
     lines = assignment("HEADER_PARTS", parts, INDENT)
     return lines + assignment("HEADER_TEXTS", called("Pattern", [raw(calls.header_pattern)]), INDENT)
@@ -305,7 +307,7 @@ def _of_objects(calls: CallForm, respelled: Sequence[str]) -> list[str]:
     fields = mapping((texts(path), literal(role)) for path, role in (*calls.fields, *calls.wrapped))
     lines += [
         *assignment("FIELDS: ClassVar[Mapping[tuple[str, ...], str]]", fields, INDENT),
-        f"    OPENED = {literal(calls.object_open)}",
+        f"    OBJECT_OPENER = {literal(calls.object_open)}",
     ]
     lines += [f"    CLOSERS = {texts(calls.distinctive_closers)}"] if calls.distinctive_closers else []
     if calls.object_head:
@@ -331,7 +333,7 @@ def _one_of(names: Sequence[str]) -> str:
 
 
 def _named_styles(calls: CallForm) -> dict[Spelling, str]:
-    """The spellings that values are read in, with the names of their constants."""
+    """Return the spellings in which values are read, with the names of their constants."""
     if calls.styles is None or not (calls.pairs is None or calls.pairs.quoted):
         return {}
     styles = dict.fromkeys(calls.styles)
@@ -344,11 +346,12 @@ def _style(name: str, style: Spelling) -> list[str]:
         items.append(texts(style.signs))
     if style.bare_keys:
         items.append("bare_keys=True")
-    return assignment(name, called("Style" if style.as_json else "PlainStyle", items))
+    return assignment(name, called("Style" if style.as_json else "WordStyle", items))
 
 
 def styles(facts: Acceptor) -> list[str]:
-    """The spellings of values, above the class: mypyc finds no names of the class in its body."""
+    """Return the spellings of values.  They are above the class, because mypyc finds no names of the class in its
+    body."""
     named = _named_styles(facts.calls) if facts.calls is not None else {}
     return [line for style, name in named.items() for line in _style(name, style)]
 
@@ -360,7 +363,7 @@ def _words(words: Iterable[tuple[str, str]]) -> Expression:
 def _escapes(facts: Acceptor) -> list[str]:
     if not facts.escapes:
         return []
-    by_kind = mapping((literal(each.kind), called("Signs", [_signs(each.signs)])) for each in facts.escapes)
+    by_kind = mapping((literal(each.kind), called("Escapes", [_signs(each.signs)])) for each in facts.escapes)
     return assignment("ESCAPES", by_kind, INDENT)
 
 
@@ -369,14 +372,14 @@ def _signs(replaced: Sequence[tuple[str, str]]) -> Expression:
 
 
 def _replaced(name: str, replaced: Sequence[tuple[str, str]]) -> list[str]:
-    return assignment(name, called("Signs", [_signs(replaced)]), INDENT)
+    return assignment(name, called("Escapes", [_signs(replaced)]), INDENT)
 
 
 # Pairs
 
 
 def _of_pairs(calls: CallForm, pairs: PairForm, respelled: Sequence[str], *, otherwise: bool) -> list[str]:
-    """`otherwise`: a pair whose texts are not as they should be is looked for by its key."""
+    """Return the constants for pairs.  `otherwise`: a pair with irregular texts is searched for by its key."""
     start = "PAIR_START " if pairs.opens else ""
     lines = [_rule("arguments", f"({start}{slots_rule(pairs.slots)} value)*")]
     lines += _slots("PAIR", pairs.slots, calls.breaks, respelled)
@@ -384,13 +387,13 @@ def _of_pairs(calls: CallForm, pairs: PairForm, respelled: Sequence[str], *, oth
     if pairs.opens and not pairs.separator.strip():
         lines.append(f"    USUAL_PAIR = (ExpectedText({literal(pairs.opens[0].lstrip())}),)")
     lines += ["    PAIR_OPENS = False"] * (not pairs.opens) + ["    RESUMES = True"] * pairs.resumes
-    lines += ["    ARGUMENTS_OPEN = True"] * pairs.opens_at_once
+    lines += ["    ARGUMENTS_OPEN = True"] * pairs.pairs_have_opener
     around = around_key(pairs)
     if around is not None and otherwise:
         patterns = [called("Pattern", [raw(pattern)]) for pattern in around]
         width = max([len(text) for found in pairs.key_texts or () for text in found], default=1) + MAX_INNER_SPACE
         lines += assignment("AROUND_KEY", called("", [*patterns, str(width)]), INDENT)
-    lines += _replaced("KEY_SIGNS", pairs.replaced) if pairs.replaced else []
+    lines += _replaced("KEY_ESCAPES", pairs.replaced) if pairs.replaced else []
     if pairs.quoted:
         patterns = [called("Pattern", [literal(pattern)]) for pattern in _follow(pairs.following)]
         return lines + assignment("FOLLOW", called("", patterns), INDENT)
@@ -416,10 +419,10 @@ def _wrap(wrap: TypeWrap) -> Expression:
 
 
 def _of_lost_ends(calls: CallForm, pairs: PairForm, facts: Acceptor) -> list[str]:
-    """What a raw value may be instead, and what ends it, where it is not as the template writes it."""
+    """Return the constants for irregular raw values: other forms, and other ends."""
     if pairs.quoted:
         return []
-    lines = _flags({"RETYPED": "other_forms" in facts.tolerances})
+    lines = _flags({"CONVERTS_BY_SCHEMA": "other_forms" in facts.tolerances})
     following = closes_lost_value(pairs, facts.tolerances)
     if following is None:
         return lines
@@ -430,8 +433,8 @@ def _of_lost_ends(calls: CallForm, pairs: PairForm, facts: Acceptor) -> list[str
 
 
 def _of_raw_values(pairs: PairForm, calls: CallForm, respelled: Sequence[str]) -> list[str]:
-    """What ends a raw value, and what stands in it for other characters."""
-    escapes = _replaced("VALUE_SIGNS", pairs.escapes) if pairs.escapes else []
+    """Return the constants for the ends of raw values, and for escapes in them."""
+    escapes = _replaced("VALUE_ESCAPES", pairs.escapes) if pairs.escapes else []
     return escapes + _ends_of_raw_values(pairs, calls, respelled)
 
 
@@ -441,8 +444,8 @@ def begin_alike(one: str, other: str) -> bool:
 
 
 def _last_closer(pairs: PairForm) -> list[str]:
-    """The closers and the markers that show which of them is the last, and a quick check for the usual case."""
-    found = ends_and_marks(pairs)
+    """Return the closers and the markers that show which of them is the last, and a quick check for the usual case."""
+    found = value_ends_and_markers(pairs)
     lines = _scanner("LAST_CLOSER", found)
     # A marker and a closer of which one begins the other need the whole rule; where a closer repeats
     # the key, that may be any marker.
@@ -458,12 +461,12 @@ def _last_closer(pairs: PairForm) -> list[str]:
 
 
 def _ends_of_raw_values(pairs: PairForm, calls: CallForm, respelled: Sequence[str]) -> list[str]:
-    """What ends a raw value; in another spelling, before the next pair or the end of the call."""
+    """Return the ends of a raw value; in another spelling they count before the next pair or the end of the call."""
     last = _last_closer(pairs) if pairs.marks else []
     if pairs.value_close is not None:
         return [*assignment("VALUE_CLOSE", texts(pairs.value_close), INDENT), *last]
     if pairs.guessed:
-        lines = assignment("AFTER_VALUE", called("Guess", map(literal, _guess(pairs.following))), INDENT)
+        lines = assignment("AFTER_VALUE", called("LookaheadEnd", map(literal, _guess(pairs.following))), INDENT)
     else:
         lines = [*_scanner("AFTER_VALUE", ends_of_value(pairs, respelled)), *last]
     if pairs.next_pair is not None:
@@ -477,14 +480,14 @@ def _ends_of_raw_values(pairs: PairForm, calls: CallForm, respelled: Sequence[st
         lines += ["    LINES = False"] * (not before.startswith("\n"))
         lines += [f"    NEXT_UNOPENED = {literal(pairs.next_unopened)}"] * bool(pairs.next_unopened)
     lines += [f"    LITERALS = {literal(pairs.literals)}"] if pairs.literals else []
-    lines += _flags({"SPACED": pairs.spaced})
+    lines += _flags({"SPACE_AROUND_KEY_END": pairs.spaced})
     if pairs.bare is not None:
-        lines += assignment("BARE_END", called("Guess", map(literal, _guess(pairs.bare))), INDENT)
+        lines += assignment("BARE_END", called("LookaheadEnd", map(literal, _guess(pairs.bare))), INDENT)
     return lines
 
 
 def _guess(following: Following) -> tuple[str, str]:
-    """Where a value ends, and what may turn out to be that."""
+    """Return the patterns of a value's end, and of text that may become one."""
     names = (f"(?P<name>{KEY})", f"(?P<bare>{KEY})") if None in following.next_call else (KEY, KEY)
     end = pattern_of(following, over=True, key=f"(?P<key>{KEY})", names=names)
     return f"(?={re.escape(following.close)}{end})", start_of(following)
@@ -502,7 +505,7 @@ def _scanner(name: str, found: Lexemes) -> list[str]:
 
 
 def scanner_call(found: Lexemes, *, slot: bool = False, plain: bool = False) -> Bracketed:
-    """`slot`: the markers end a slot; `plain`: a plain word may come before them."""
+    """Return the call that creates a scanner.  `slot`: a plain word may come before the markers."""
     items: list[Expression] = [
         *(_of_marker(*marker) for marker in found.markers),
         raw(found.find, "find"),
@@ -529,7 +532,7 @@ def _breaks(calls: CallForm) -> list[str]:
 
 
 def _slots(name: str, slots: Sequence[SlotEnd], breaks: Sequence[str], respelled: Sequence[str] = ()) -> list[str]:
-    # A plain word may hold a marker that begins with a character of words.
+    # A plain word may contain a marker that begins with a character of words.
     plain = lexemes_of([("mark", breaks)]).is_wordless
     lines = [f"    {name} = ("]
     for slot in slots:

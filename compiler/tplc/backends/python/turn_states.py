@@ -48,7 +48,7 @@ SCANNERS: Mapping[StateName, str] = {
     "after_call": "AFTER_CALL",
     "over": "AFTER_TURN",
 }
-# What a marker is where it stands that counts at the output's end, or before other markers, only.
+# What a marker is where it is that counts at the output's end, or before other markers, only.
 COUNTED_AS = {"last": "end", "sign": "content_end", "plain": "whole"}
 MAY_BE_TEXT = ("stray", "empty", "reasoning", "reasoning_end")
 
@@ -61,8 +61,10 @@ _REASONING_AGAIN = (
 
 
 def keeps_markers(facts: Acceptor, of_state: Mapping[StateName, TurnState]) -> bool:
-    """Whether a marker may be text where it stands, or where the caller wants it so."""
-    return facts.headers_alike or any(kind in MAY_BE_TEXT for state in of_state.values() for kind, _ in state.kinds)
+    """Return whether a marker may be text at its place, or because the caller wants it."""
+    return facts.name_opens_message or any(
+        kind in MAY_BE_TEXT for state in of_state.values() for kind, _ in state.kinds
+    )
 
 
 def waits_for_markers(of_state: Mapping[StateName, TurnState]) -> bool:
@@ -71,7 +73,7 @@ def waits_for_markers(of_state: Mapping[StateName, TurnState]) -> bool:
 
 
 def state_methods(facts: Acceptor, of_state: Mapping[StateName, TurnState], rules: Mapping[str, str]) -> list[str]:
-    """Print the methods of the states that text stands in; `rules` are what they are commented with."""
+    """Print the methods of the states that text is in; `rules` are what they are commented with."""
     first: StateName = "pending" if "pending" in of_state else "start"
     lines: list[str] = []
     if first in of_state:
@@ -87,7 +89,7 @@ def state_methods(facts: Acceptor, of_state: Mapping[StateName, TurnState], rule
 
 
 def _method(state: TurnState, facts: Acceptor, rule: str, before: TurnState | None) -> list[str]:
-    """`before` is the state before any content, if more counts there."""
+    """Return the method of a state.  `before` is the state before any content, if more markers count there."""
     lines = ["", f"    def {METHODS[state.name]}(self) -> bool:", f"        # {rule}"]
     if state.text is None:
         lines += [f"        kind = self._next(self.{SCANNERS[state.name]})", "        if kind is None:"]
@@ -127,7 +129,7 @@ def _after_call(state: TurnState, rule: str) -> list[str]:
 
 
 _LEFT_OVER = (
-    '        more = self._left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"',
+    '        more = self._drop_left_over(kind) if kind == "" or (kind == "call" and self._unclosed) else "no"',
     '        if more != "no":',
     '            return more == "dropped"',
 )
@@ -178,7 +180,7 @@ def _until_or_first(state: TurnState, facts: Acceptor) -> list[str]:
 
 
 def _branches(state: TurnState, *, whole: bool) -> dict[tuple[str, ...], list[str]]:
-    """What is done, with the kinds of markers that it is done for.  `whole`: an opener may be that of a whole call."""
+    """Return the actions, with the kinds of markers that have them.  `whole`: an opener may belong to a whole call."""
     found: dict[tuple[str, ...], list[str]] = {}
     for kind, transition in state.on:
         does = tuple(_does(state, kind, transition))
@@ -194,12 +196,12 @@ def noted(note: tuple[str, str]) -> str:
 
 
 def _does(state: TurnState, kind: str, found: Transition | Branch) -> Iterator[str]:
-    """What a marker does.  Where an option decides, the runtime knows what becomes of it otherwise."""
+    """Yield the code for a marker.  If an option decides, the runtime handles the other case."""
     if state.text is None and kind != "reasoning_end":
         return  # the next state sees to it
     if kind in CALLS:
         text = "text" if state.name == "reasoning" else literal(str(state.text))
-        kept = "self._keep_call()" if state.name == "reasoning" else f"self._keep({text})"
+        kept = "self._keep_call()" if state.name == "reasoning" else f"self._keep_as_text({text})"
         yield f"return self._try_call({text}) if self._calls_on else {kept}"
         return
     transition = found.on if isinstance(found, Branch) else found
@@ -226,5 +228,5 @@ def _does(state: TurnState, kind: str, found: Transition | Branch) -> Iterator[s
         return
     if transition.next != state.name:
         yield f"self._state = type(self).{METHODS[transition.next]}"
-    fresh = {"drop": "", "drop opener": "False", "drop and go on": "self._fresh"}[transition.actions[-1]]
+    fresh = {"drop": "", "drop opener": "False", "drop and go on": "self._only_space_so_far"}[transition.actions[-1]]
     yield f"return self._drop({fresh})"

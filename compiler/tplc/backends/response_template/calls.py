@@ -135,7 +135,7 @@ class _Calls:
         )
 
     def objects(self) -> CallField:
-        """Each call is an object, between texts of its own or not; slots may stand before it."""
+        """Each call is an object, between texts of its own or not; slots may be before it."""
         opened = self.form.object_open
         open_ = self.starts(before=self.header(), cut="" if self.form.header else opened)
         open_ += f"(?={self.object_start()})"
@@ -269,7 +269,7 @@ class _Calls:
                 found.append(exact(string.open) + inside + close)
         return "|".join(dict.fromkeys(found))
 
-    # What stands around
+    # What is around
 
     def header(self) -> str:
         """The slots before the arguments or the object, each with what ends it."""
@@ -279,7 +279,7 @@ class _Calls:
         id_slots = shape.id_slots if self.composed() else ()
         for i, slot in enumerate(slots):
             counted = slots[i + 1] if slot.kind == "name" and slots[i + 1 :] and slots[i + 1].kind in NUMBERS else None
-            # A number and its end come after the name, which may hold the text between the two.
+            # A number and its end come after the name, which may contain the text between the two.
             inner = _slot_class(slot) if counted is None else f"{_slot_class(counted)}?"
             if slot.kind in NUMBERS:
                 part = r"\d{1,64}"
@@ -350,7 +350,7 @@ class _Calls:
         return f"(?!{any_of(map(marker, clashes))})" if clashes else ""
 
     def inside(self) -> str:
-        """Nothing but punctuation opens the next call: it has to stand in an open section, or right after a call."""
+        """Nothing but punctuation opens the next call: it must be in an open section, or right after a call."""
         section, end = self.written.section_start.strip(), self.written.section_end.strip()
         if self.plain:
             return ""
@@ -377,7 +377,7 @@ class _Calls:
             return self.close_or_next()
         if is_distinctive(text):
             return marker(text)
-        # Nothing but punctuation: it ends what ends like arguments, or has to be followed by what may follow a call.
+        # Nothing but punctuation: it ends what ends like arguments, or must be followed by what may follow a call.
         if self.form.pairs is None:
             closing = exact(self.dialect.in_object.object_close.strip())
             return ("" if self.plain else f"(?<={closing})") + marker(text)
@@ -409,8 +409,8 @@ class _Calls:
         section = [marker(self.written.section_end)] if self.written.section_end.strip() else []
         found = [*section, *map(end, turn_ends(self.acceptor))]
         if self.tools.parallel:
-            behind = self.form.pairs is None and not self.plain and not is_distinctive(self.written.separator)
-            ended = rf"(?<={exact(self.dialect.in_object.object_close.strip())})\s{{0,64}}" if behind else ""
+            after = self.form.pairs is None and not self.plain and not is_distinctive(self.written.separator)
+            ended = rf"(?<={exact(self.dialect.in_object.object_close.strip())})\s{{0,64}}" if after else ""
             found.insert(0, f"{ended}(?={_unnamed(again)})")
         return any_of(found)
 

@@ -51,7 +51,7 @@ def has_literal(value: object, meanings: Mapping[str, str]) -> bool:
 
 
 def needs_escape(value: object, style: ValueStyle) -> bool:
-    """Whether text in it is not written as it stands, or would end at a delimiter in it."""
+    """Whether text in it is not written as it is, or would end at a delimiter in it."""
     return any(_is_changed(item, style) for item in texts_in(value))
 
 

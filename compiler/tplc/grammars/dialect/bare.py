@@ -122,8 +122,8 @@ def _spaced(*parts: Expr) -> Expr:
 
 
 def _real_ends(around: Around) -> Iterable[str]:
-    before, behind = around.next_pair
+    before, after_key = around.next_pair
     for key in around.keys or ("k",):
-        yield before + key + behind
+        yield before + key + after_key
     for text in around.after:
         yield around.closing + text

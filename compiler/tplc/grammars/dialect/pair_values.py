@@ -30,7 +30,7 @@ from tplc.grammars.schema.shapes import (
 )
 from tplc.ir.nodes import Dialect, JsonType, Slot, Text
 from tplc.lower import PairForm
-from tplc.lower.layouts import text_at, text_behind
+from tplc.lower.layouts import text_after, text_at
 from tplc.lower.written import WrittenCalls
 from tplc_runtime.schema import keys_of, types_of
 
@@ -41,7 +41,7 @@ def place_of(pairs: PairForm, dialect: Dialect, written: WrittenCalls) -> PairPl
     """Return how values stand in these pairs."""
     followers = codepoints.of("".join(end.strip()[:1] for end in _ends_of(pairs, written)))
     is_bare = not dialect.top.strings and pairs.pair[-1] == Slot("value")
-    return PairPlace(text_behind(pairs.pair, "key"), followers, is_bare)
+    return PairPlace(text_after(pairs.pair, "key"), followers, is_bare)
 
 
 def _ends_of(pairs: PairForm, written: WrittenCalls) -> tuple[str, str]:

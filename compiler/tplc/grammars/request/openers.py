@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from tplc.ir.nodes import Layout, TemplateIR
 from tplc.lower import Acceptor
 from tplc.lower.layouts import text_at
-from tplc.lower.openers import is_telling
+from tplc.lower.openers import is_unambiguous_opener
 from tplc.lower.written import written_calls
 
 _PROSE = frozenset(".,;:!?'\"()-–—…")
@@ -88,6 +88,6 @@ def mark(opener: str) -> str | None:
 
 
 def _distinctive(text: str) -> bool:
-    if len(text) < 3 or not any(character.isalpha() for character in text) or not is_telling(text):
+    if len(text) < 3 or not any(character.isalpha() for character in text) or not is_unambiguous_opener(text):
         return False
     return any(not character.isalnum() and character not in _PROSE and not character.isspace() for character in text)

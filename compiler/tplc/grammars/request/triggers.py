@@ -62,8 +62,8 @@ def takeovers(
     opener = markers.first.lstrip()
     if markers.mark is not None and len(begun) < len(markers.mark) and not begun:
         return (Takeover("word", markers.mark),)
-    behind = text_at(markers.call, 1)[:1]
-    called = tuple(name + behind for name in names)
+    after = text_at(markers.call, 1)[:1]
+    called = tuple(name + after for name in names)
     found: list[Takeover] = []
     if begun:
         found.append(Takeover("start", opener[len(begun) :], called))

@@ -41,7 +41,7 @@ ANY_OBJECT: Mapping[str, Any] = {"type": "object"}
 ANCHORS = tuple(StreamParser.ANCHORS) or ("",)
 
 
-class Parting:
+class ReasoningSplitter:
     """Parts the reasoning that an answer begins with from the rest.
 
     `hands_on`: the rest is for another parser, so it is left as it came.

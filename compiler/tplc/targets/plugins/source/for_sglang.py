@@ -13,7 +13,7 @@ from xgrammar import StructuralTag
 
 from tplc.targets.plugins.source.answer import (
     ANCHORS,
-    Parting,
+    ReasoningSplitter,
     Rest,
     parted,
     reasoning_ended,
@@ -131,7 +131,7 @@ class FormatReasoningDetector(reasoning_parser.BaseReasoningFormatDetector):
         )
         prompt = previous_content if continue_final_message else _prompt(force_reasoning)
         hands_on = PARSES_CALLS and tool_call_parser_active
-        self._parting = Parting(prompt, continued=continue_final_message, hands_on=hands_on)
+        self._parting = ReasoningSplitter(prompt, continued=continue_final_message, hands_on=hands_on)
         self._waiting = ""  # reasoning that is sent as a whole
         self._answered = False
 

@@ -16,8 +16,8 @@ from xgrammar import StructuralTag
 from tplc.targets.plugins.source.answer import (
     ANCHORS,
     ENFORCES,
-    Parting,
     ReasoningCount,
+    ReasoningSplitter,
     Rest,
     parted,
     reasoning_ended,
@@ -81,15 +81,15 @@ class FormatToolParser(ToolParser, metaclass=TakesIds):
         choice = request.tool_choice
         # As the reasoning parser left it; without one the answer begins as the template has it by default.
         head = getattr(request, "head_of_prompt", StreamParser.HEADS[0])
-        behind = reasoning_open(head) and getattr(request, "include_reasoning", True)
+        after = reasoning_open(head) and getattr(request, "include_reasoning", True)
         tag = request_tag(
             _dumped(request.tools),
             choice if choice is None or isinstance(choice, str) else choice.model_dump(exclude_none=True),
             parallel=request.parallel_tool_calls is not False,
             exact=strict_level >= ToolStrictLevel.PARAMETER,
-            head=None if behind else head,
+            head=None if after else head,
         )
-        if tag is not None and not behind and not reasoning_ended(head) and hasattr(request, "head_of_prompt"):
+        if tag is not None and not after and not reasoning_ended(head) and hasattr(request, "head_of_prompt"):
             # The tag has reasoning as what the model may begin with: the server need not wait for the end of it.
             request._grammar_from_parser = True
         return tag
@@ -137,7 +137,7 @@ class FormatReasoningParser(ReasoningParser, metaclass=TakesIds):
         variables = kwargs.get("chat_template_kwargs") or {}
         self._continued = bool(variables.get("continue_final_message"))
         self._prompt = ANCHORS[0] + StreamParser.HEADS[0]
-        self._parting: Parting | None = None
+        self._parting: ReasoningSplitter | None = None
         self._counted: ReasoningCount | None = None
         self._tokens = TokenText(self.model_tokenizer)
         self._handed_on = 0  # characters of the chunk in which reasoning ended
@@ -233,8 +233,8 @@ class FormatReasoningParser(ReasoningParser, metaclass=TakesIds):
         deltas = [*last.feed(rest), *last.finish()]
         return _joined([*([{"reasoning_content": reasoning}] if reasoning else []), *deltas])
 
-    def _begun(self) -> Parting:
-        return Parting(self._prompt, continued=self._continued, hands_on=PARSES_CALLS)
+    def _begun(self) -> ReasoningSplitter:
+        return ReasoningSplitter(self._prompt, continued=self._continued, hands_on=PARSES_CALLS)
 
     def _end_of_prompt(self, ids: Sequence[int]) -> str:
         """Return the part of the prompt that the format looks at; all of it if the prompt ends inside an answer."""
