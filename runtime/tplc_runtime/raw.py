@@ -487,9 +487,9 @@ class RawPairs(Pairs):
         if not text or text in self.WORDS.prefix:
             return "word" if text else ""
         # A value that can't be a string waits for its end.
-        other = (
-            "json" if self.CONVERTS_BY_SCHEMA and self._types is not None and "string" not in self._types else "string"
-        )
+        other = "string"
+        if self.CONVERTS_BY_SCHEMA and self._types is not None and "string" not in self._types:
+            other = "json"
         if text[0] in "[{":
             return "json" if ("array" if text[0] == "[" else "object") in fits else other
         number = text[0] in "+-.0123456789" and NUMBER_PART.fullmatch(text) and fits & NUMBER_TYPES

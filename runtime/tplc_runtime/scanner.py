@@ -16,7 +16,6 @@ from .pattern import Pattern
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
     Marker = tuple[str, str, str, str, int]
 
@@ -127,8 +126,18 @@ class SlotEnds(Scanner):
     """The markers that end a slot.  `word`: a plain word up to the text's end or to an unambiguous marker; `trails` is
     the white space after each, None for markers that don't belong to the slot."""
 
-    def __init__(self, *markers: Marker, word: str = NOTHING, trails: Sequence[str | None] = (), **found: Any) -> None:
-        super().__init__(*markers, **found)
+    def __init__(
+        self,
+        *markers: Marker,
+        find: str = NOTHING,
+        near: str = NOTHING,
+        width: int = 1,
+        leads: str = "",
+        word: str = NOTHING,
+        trails: Sequence[str | None] = (),
+    ) -> None:
+        # Not **options: mypyc passes these wrongly.
+        super().__init__(*markers, find=find, near=near, width=width, leads=leads)
         self.word, self.trails = Pattern(word), trails
 
 
@@ -136,8 +145,17 @@ class Breaks(Scanner):
     """Markers that occur in no name, and in values only inside a string.  `first`: their first characters; `wordless`:
     none of these is a character of words."""
 
-    def __init__(self, *markers: Marker, first: str = "", wordless: bool = True, **found: Any) -> None:
-        super().__init__(*markers, **found)
+    def __init__(
+        self,
+        *markers: Marker,
+        find: str = NOTHING,
+        near: str = NOTHING,
+        width: int = 1,
+        leads: str = "",
+        first: str = "",
+        wordless: bool = True,
+    ) -> None:
+        super().__init__(*markers, find=find, near=near, width=width, leads=leads)
         self.first, self.wordless = first, wordless
 
 

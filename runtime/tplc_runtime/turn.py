@@ -93,9 +93,8 @@ class TurnStates(Stream):
             mark = self._counting(marks, mark)
         clear = mark is not None and not mark.ambiguous  # nothing before its end can be undecided
         partial = stop if clear else marks.partial_match(buf, pos) if mark is None or not self._final else stop
-        if self.AT_LINES or self.AT_ENDS or self.ALIKE:
-            if mark is not None and mark.kind in UNDECIDED_KINDS and not self._final:
-                partial = min(partial, marks.with_lead(buf, pos, mark.start))
+        if mark is not None and mark.kind in UNDECIDED_KINDS and not self._final:
+            partial = min(partial, marks.with_lead(buf, pos, mark.start))
         if self._final and not self._is_truncated_marker(marks, partial):
             partial = stop
         found = mark is not None and mark.start < partial

@@ -832,8 +832,9 @@ def test_prepare_what_a_template_refuses(run: Run, tmp_path: Path) -> None:
 
 
 def test_excused_messages_do_not_hide_failures(run: Run, tmp_path: Path) -> None:
-    hut = (ROOT / "docs" / "hut.jinja").read_text(encoding="utf-8")
-    (tmp_path / "bad.jinja").write_text(hut.replace("<do>", ""))
-    lines = run("compile", "bad.jinja", "-o", "bad.py").err.splitlines()
+    source = (ROOT / "tests" / "cases" / "cli" / "calls_as_sections.jinja").read_text(encoding="utf-8")
+    (tmp_path / "bad.jinja").write_text(source)
+    lines = run("compile", "bad.jinja", "-o", "bad.py", "--thorough").err.splitlines()
     excused = [line for line in lines if line.startswith("excused")]
+    assert any(line.startswith("failed") for line in lines)
     assert (len(excused), excused[-1].endswith("(--json shows all)")) == (7, True)

@@ -17,11 +17,11 @@ from tplc.ir.spellings import Spelling
 from tplc.lower.acceptor import CallForm, PairForm, SlotEnd
 from tplc.lower.lexemes import Lexemes, lexemes_of
 from tplc.lower.pairs import between_pairs, ends_of_value
-from tplc_runtime.values import Reader, Style, WordStyle
+from tplc_runtime.values import NUMBER, Reader, Style, WordStyle
 
 NAME = re.compile(r"[\w./:-]+")
 # Where nothing says which type a raw value has, it is what it reads as.
-LITERAL = re.compile(r"true|false|null|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
+LITERAL = re.compile(rf"true|false|null|{NUMBER.pattern}")
 AMBIGUOUS = re.compile(r"[\[{\"'+.0-9-]|[nN](?:a[nN]|one)|[iI]nf|[tT]rue|[fF]alse|[nN]ull")
 
 

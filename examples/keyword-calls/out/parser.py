@@ -211,8 +211,18 @@ class SlotEnds(Scanner):
     """The markers that end a slot.  `word`: a plain word up to the text's end or to an unambiguous marker; `trails` is
     the white space after each, None for markers that don't belong to the slot."""
 
-    def __init__(self, *markers: Marker, word: str = NOTHING, trails: Sequence[str | None] = (), **found: Any) -> None:
-        super().__init__(*markers, **found)
+    def __init__(
+        self,
+        *markers: Marker,
+        find: str = NOTHING,
+        near: str = NOTHING,
+        width: int = 1,
+        leads: str = "",
+        word: str = NOTHING,
+        trails: Sequence[str | None] = (),
+    ) -> None:
+        # Not **options: mypyc passes these wrongly.
+        super().__init__(*markers, find=find, near=near, width=width, leads=leads)
         self.word, self.trails = Pattern(word), trails
 
 
@@ -220,8 +230,17 @@ class Breaks(Scanner):
     """Markers that occur in no name, and in values only inside a string.  `first`: their first characters; `wordless`:
     none of these is a character of words."""
 
-    def __init__(self, *markers: Marker, first: str = "", wordless: bool = True, **found: Any) -> None:
-        super().__init__(*markers, **found)
+    def __init__(
+        self,
+        *markers: Marker,
+        find: str = NOTHING,
+        near: str = NOTHING,
+        width: int = 1,
+        leads: str = "",
+        first: str = "",
+        wordless: bool = True,
+    ) -> None:
+        super().__init__(*markers, find=find, near=near, width=width, leads=leads)
         self.first, self.wordless = first, wordless
 
 
@@ -1057,10 +1076,21 @@ def finite(text: str) -> float:
 
 
 def _candidates(text: str) -> Iterator[str]:
-    """Yield the text, and repaired forms of it."""
+    """Yield the text, and repaired forms of it, with the brackets around it and without them."""
+    text = _without_fence(text)
+    yield from _repaired_forms(text)
+    if text[:1] in ("[", "("):
+        yield from _repaired_forms(_without_fence(text.strip("[]() \n\t")))
+
+
+def _without_fence(text: str) -> str:
+    """Return the text without a fence, or the word `json`, around it."""
     text = text.strip().removesuffix(FENCE_END).rstrip()
     fence = FENCE.match(text) or WORD_BEFORE.match(text)
-    text = text[fence.end() :].strip() if fence is not None else text
+    return text[fence.end() :].strip() if fence is not None else text
+
+
+def _repaired_forms(text: str) -> Iterator[str]:
     yield text
     inside = loaded(text) if text[:1] == '"' else text[1:-1] if text[:1] in ("'", "`") else None
     if isinstance(inside, str):
@@ -1077,8 +1107,6 @@ def _candidates(text: str) -> Iterator[str]:
         yield "{" + text
     if text != (closed := NAME_LEFT_OPEN.sub(r': "\1",', KEY_LEFT_OPEN.sub(r'"\1":', text))):
         yield closed
-    if text[:1] in ("[", "("):
-        yield from _candidates(text.strip("[]() \n\t"))
 
 
 LINE_ESCAPED = Pattern(r"(?<=[{,\[])\\n|\\n(?=[}\]])")
@@ -1163,17 +1191,21 @@ def _tagged(text: str, name: str, tools: Parameters) -> dict[str, Any]:
     return found
 
 
-def _unwrapped(value: Any, tools: Parameters, depth: int = 0) -> Iterator[Any]:
-    """Yield the values that are in the place of calls: inside of lists, and of objects with one member."""
-    if isinstance(value, list) and depth < MOST_WRAPS:
-        for item in value:
-            yield from _unwrapped(item, tools, depth + 1)
-        return
-    rest = [(key, item) for key, item in value.items() if key not in OTHER_KEYS] if isinstance(value, dict) else []
-    if len(rest) == 1 and tool_named(rest[0][0], tools) not in tools and isinstance(rest[0][1], (dict, list)):
-        yield from _unwrapped(rest[0][1], tools, depth + 1) if depth < MOST_WRAPS else [None]
-    else:
-        yield value
+def _unwrapped(value: Any, tools: Parameters) -> list[Any]:
+    """Return the values that are in the place of calls: inside of lists, and of objects with one member."""
+    found: list[Any] = []
+    waiting = [(value, 0)]
+    while waiting:
+        one, depth = waiting.pop()
+        if isinstance(one, list) and depth < MOST_WRAPS:
+            waiting += [(item, depth + 1) for item in one[::-1]]
+            continue
+        rest = [(key, item) for key, item in one.items() if key not in OTHER_KEYS] if isinstance(one, dict) else []
+        if len(rest) == 1 and tool_named(rest[0][0], tools) not in tools and isinstance(rest[0][1], (dict, list)):
+            waiting.append((rest[0][1] if depth < MOST_WRAPS else None, depth + 1))
+        else:
+            found.append(one)
+    return found
 
 
 def _call_of(value: Any, tools: Parameters) -> tuple[str, str] | None:

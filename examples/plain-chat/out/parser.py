@@ -564,6 +564,7 @@ class Stream(Copyable):
 
 
 NON_SPACE = Pattern(r"\S|\Z")
+UNDECIDED_KINDS = ("plain", "last", "sign", "alike")  # what follows shows whether they count
 CUT_KINDS = ("end", "reasoning_end", "content_end")
 TEXT_AFTER_TURN = ("text_after_turn", "text after the end of the turn")
 
@@ -598,6 +599,8 @@ class TurnStates(Stream):
         mark = marks.find(buf, pos)
         clear = mark is not None and not mark.ambiguous  # nothing before its end can be undecided
         partial = stop if clear else marks.partial_match(buf, pos) if mark is None or not self._final else stop
+        if mark is not None and mark.kind in UNDECIDED_KINDS and not self._final:
+            partial = min(partial, marks.with_lead(buf, pos, mark.start))
         if self._final and not self._is_truncated_marker(marks, partial):
             partial = stop
         found = mark is not None and mark.start < partial
