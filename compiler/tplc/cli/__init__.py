@@ -20,6 +20,10 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command.  Every mistake of the user's is one message on standard error, and an exit code."""
+    if sys.stdin is None:
+        from tplc.cli.closed import closed_input
+
+        sys.stdin = closed_input()
     if sys.stdout is None:  # closed by the caller: `tplc … >&-`
         # Writing there fails, and no file is opened in its place.
         sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w")
