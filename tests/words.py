@@ -38,6 +38,9 @@ WORDS = {
     r"(?:that|which|what) (?:is|are) (?-i:none)": "invalid",
     r"minds|minded": "depends on, respects",
     r"otherwise than|other than by": "differently from",  # words: allowed
+    r"(?:hands?|handed) on": "pass on",  # words: allowed
+    r"nobody|anybody": "name the actor: no template, the caller, …",  # words: allowed
+    r"stands? (?:before|between|after|next to|around|inside|in the place)": "is, occurs",
 }
 PATTERNS = {word: re.compile(rf"\b(?:{word})\b", re.IGNORECASE) for word in WORDS}
 PRAGMA = "words: allowed"

@@ -3945,7 +3945,7 @@ NUMBER_TYPES = frozenset(["number", "integer"])
 
 class RawPairs(Pairs):
     CALL_CLOSES: ClassVar[tuple[Pattern, Pattern, str] | None] = None  # the end of a value without a closer of its own
-    CONVERTS_BY_SCHEMA: ClassVar[bool] = False  # a value in another form is converted by the schema
+    RETYPES_VALUES: ClassVar[bool] = False  # a value in another form is converted by the schema
     WORDS: ClassVar[ValueWords]
     AFTER_VALUE: ClassVar[End]
     VALUE_CLOSE: ClassVar[tuple[str, ...]] = ()  # before and after the key, if the closing marker repeats it
@@ -4002,7 +4002,7 @@ class RawPairs(Pairs):
     def _begin_value(self, key: str, word: str) -> None:
         schema = self._schema()
         types = types_of_member(schema, key) if schema else None
-        self._by_schema = types if self.CONVERTS_BY_SCHEMA else None  # by the schema alone
+        self._by_schema = types if self.RETYPES_VALUES else None  # by the schema alone
         if self.TYPE_WORDS and word in self.TYPE_WORDS:
             types = typed_as(types, frozenset(self.TYPE_WORDS[word]))
             self._by_schema = self._by_schema if "boolean" in types else None  # 1 is no boolean if it is a number
@@ -4199,9 +4199,7 @@ class RawPairs(Pairs):
         if not text or text in self.WORDS.prefix:
             return "word" if text else ""
         # A value that can't be a string waits for its end.
-        other = "string"
-        if self.CONVERTS_BY_SCHEMA and self._types is not None and "string" not in self._types:
-            other = "json"
+        other = "json" if self.RETYPES_VALUES and self._types is not None and "string" not in self._types else "string"
         if text[0] in "[{":
             return "json" if ("array" if text[0] == "[" else "object") in fits else other
         number = text[0] in "+-.0123456789" and NUMBER_PART.fullmatch(text) and fits & NUMBER_TYPES
@@ -4231,7 +4229,7 @@ class RawPairs(Pairs):
         if self._types is None and kind == "number" and literal != text.strip():
             fits = False  # 007 is a number only if the schema says so
         fits = fits and literal is not None and literal[0] != '"'
-        if self.CONVERTS_BY_SCHEMA and not fits and text.strip():
+        if self.RETYPES_VALUES and not fits and text.strip():
             literal = coerced(text, self._types)
             fits = literal is not None
             if fits or (self._types is not None and "string" not in self._types):
@@ -4356,8 +4354,8 @@ class GuessedPairs(RawPairs):
         if literal is None or (literal[1] or " ")[0] not in self._quotes:
             return super()._end_value()
         self._in_value = False
-        typed = coerced(literal[1], self._by_schema) if self.CONVERTS_BY_SCHEMA else None
-        if self.CONVERTS_BY_SCHEMA and self._by_schema is not None and "string" not in self._by_schema:
+        typed = coerced(literal[1], self._by_schema) if self.RETYPES_VALUES else None
+        if self.RETYPES_VALUES and self._by_schema is not None and "string" not in self._by_schema:
             self._note("argument_of_other_type", "an argument is not written as its type is")
         self._out.emit("arguments", string_in(literal[1]) if typed is None else typed)
         return None

@@ -173,7 +173,7 @@ class StreamParser(RawPairs):
     )
     NEXT_PAIR_OPENER = '<given name="'
     NEXT_UNOPENED = '">'
-    CONVERTS_BY_SCHEMA = True
+    RETYPES_VALUES = True
     CALL_CLOSES = (
         Pattern(
             r"</run>\s{0,16}(?:(?:<:over:>|\Z)|<:more:><:from\ assistant\s{0,16}to\s{0,16}[^\s=:,(){}\[\]]{1,64}?\s{0,16}:"

@@ -205,7 +205,7 @@ class StreamParser(WrappedValues):
     NEXT_PAIR_OPENER = '<arg key="'
     LINES = False
     WRAP = ("<[RAW[", "]RAW]>")
-    CONVERTS_BY_SCHEMA = True
+    RETYPES_VALUES = True
     CALL_CLOSES = (
         Pattern(r'</act>\s{0,16}(?:(?:<\-/\->|\Z)|<act\ name="\s{0,16}[^\s=:,(){}\[\]]{1,64}?\s{0,16}">)'),
         Pattern(r"(?s:</act>.{0,160}\Z|<(?:/(?:a(?:c(?:t(?:>)?)?)?)?)?\Z)"),

@@ -199,7 +199,7 @@ class StreamParser(RawPairs):
     )
     NEXT_PAIR_OPENER = "[k]"
     NEXT_UNOPENED = "[/k]\n[v]"
-    CONVERTS_BY_SCHEMA = True
+    RETYPES_VALUES = True
     CALL_CLOSES = (
         Pattern(r"\[/ability\]\s{0,16}(?:(?:\[@user@\]|\Z)|\[ability\])"),
         Pattern(r"(?s:\[/ability\].{0,160}\Z|\[(?:/(?:a(?:b(?:i(?:l(?:i(?:t(?:y(?:\])?)?)?)?)?)?)?)?)?\Z)"),

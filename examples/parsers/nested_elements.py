@@ -187,7 +187,7 @@ class StreamParser(ElementPairs):
         find=r"\^(?:(<each>)|(</)|(<))", near=r"\^(?=[<]|\Z)", width=8,
     )
     AFTER_ITEM = "^</each>"
-    CONVERTS_BY_SCHEMA = True
+    RETYPES_VALUES = True
     CALL_CLOSES = (
         Pattern(
             r'\^</job>\s{0,16}(?:(?:\^</jobs>\s{0,16})?(?:\^\[\.\]\^|\Z)|\^<job\ of="\s{0,16}[^\s=:,(){}\[\]]{1,64}?\s{0,1'

@@ -215,7 +215,7 @@ class StreamParser(RawPairs):
     )
     NEXT_PAIR_OPENER = "<with="
     NEXT_UNOPENED = ">\n"
-    CONVERTS_BY_SCHEMA = True
+    RETYPES_VALUES = True
     CALL_CLOSES = (
         Pattern(
             "</do>\\s{0,16}</deed>\\s{0,16}(?:(?:<:>|\\Z)|<deed>\\\n<do=\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}>)"

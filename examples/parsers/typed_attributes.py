@@ -219,7 +219,7 @@ class StreamParser(RawPairs):
         "yes": ("string",),
         "no": ("integer", "number", "boolean", "null", "array", "object"),
     }
-    CONVERTS_BY_SCHEMA = True
+    RETYPES_VALUES = True
     CALL_CLOSES = (
         Pattern(
             r'⟨/step⟩\s{0,16}(?:(?:⟨/steps⟩\s{0,16})?(?:⟪stop⟫|\Z)|⟨step\ name="\s{0,16}[^\s=:,(){}\[\]]{1,64}?\s{0,16}"⟩)'

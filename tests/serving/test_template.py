@@ -255,8 +255,8 @@ def test_a_variable_that_changes_a_marker() -> None:
             with pytest.raises(RequestError) as caught:
                 template.prepare({"messages": ASKED, "chat_template_kwargs": {name: value}})
             assert str(caught.value) == (
-                f"request: chat_template_kwargs.{name}: the template writes another marker then, and the format holds "
-                f"{marker}: leave it out"
+                f"request: chat_template_kwargs.{name}: the template then writes another marker, and the format "
+                f"contains {marker}: leave it out"
             )
 
 

@@ -318,7 +318,7 @@ def existing_marker(ir: TemplateIR, written: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Spot:
-    """Where a render and the format part: what is there in each, with what is around, the format's marker, and what
+    """Where a render and the format differ: the text of each, with its surroundings, the format's marker, and what
     is rendered in place of that ("": unknown)."""
 
     rendered: str

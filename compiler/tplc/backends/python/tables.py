@@ -422,7 +422,7 @@ def _of_lost_ends(calls: CallForm, pairs: PairForm, facts: Acceptor) -> list[str
     """Return the constants for irregular raw values: other forms, and other ends."""
     if pairs.quoted:
         return []
-    lines = _flags({"CONVERTS_BY_SCHEMA": "other_forms" in facts.tolerances})
+    lines = _flags({"RETYPES_VALUES": "other_forms" in facts.tolerances})
     following = closes_lost_value(pairs, facts.tolerances)
     if following is None:
         return lines
