@@ -1975,7 +1975,7 @@ class Stream(Copyable):
 
     @property
     def trailing(self) -> str:
-        """Text that is no part of the message, such as a call that was truncated before its name."""
+        """Text that isn't part of the message, such as a call that was truncated before its name."""
         return "".join(self._out.texts["trailing"])
 
     def _text(self, kind: str, end: int) -> None:
@@ -2059,7 +2059,7 @@ class TurnStates(Stream):
     # Text and markers
 
     def _until_or_first(self, marks: Scanner, kind: str, first: Sequence[str]) -> str:
-        """As `_until`; what opens reasoning or content may count before any of the text only: these kinds."""
+        """Do the same as `_until`, but accept openers of these kinds before any text of reasoning or content."""
         if self._only_space_so_far:
             comes = self._next(self.BEFORE_CONTENT)
             if comes is None or comes in first:
@@ -2115,7 +2115,7 @@ class TurnStates(Stream):
         return str(mark.kind)
 
     def _last_space(self, kind: str, end: int) -> None:
-        """White space before the first text waits, because it is dropped if a marker follows it: none did."""
+        """Emit pending white space if no marker follows it: it would have been dropped before a marker."""
         if self._out.is_empty():
             self._text(kind, end)
         self._pos = end
@@ -2162,8 +2162,8 @@ class TurnStates(Stream):
         return mark.of_kind("plain" if end == MORE else "whole") if end >= 0 or end == MORE else None
 
     def _without_closer(self, marks: Scanner, mark: Match) -> Match | None:
-        """The mark as one that ends reasoning which nothing closes any more: a closer in another spelling, or what
-        opens a call inside of a line, if a tool is named.  "plain" as long as that is not decided."""
+        """Return the mark as the end of reasoning that is never closed: a closer in another spelling, or an opener of
+        calls inside a line if a tool is named.  Its kind is "plain" while that is undecided."""
         buf, undecided = self._buf, None if self._final else mark.of_kind("plain")
         if self._base + mark.start < self._reasoning_to:
             return None
@@ -2287,13 +2287,14 @@ class TurnStates(Stream):
         return self._drop()
 
     def _open_reasoning(self) -> bool:
-        """Reasoning opens; where it is not parsed, what opens it is text."""
+        """Open reasoning; if reasoning isn't parsed, the opener is text."""
         mark, self._state = self._mark, type(self)._reasoning
         self._opener = self._buf[mark.start : mark.end] + mark.trail
         return self._drop() if self._reasoning_on else self._keep_as_text("content")
 
     def _reasoning_again(self) -> bool | None:
-        """Whether what opens reasoning comes again before any of it, which is dropped; None: more input is needed."""
+        """Drop a repeated opener of reasoning before any of its text; return whether there was one, or None if more
+        input is needed."""
         again = self._next(self.REASONING_AGAIN) if self._only_space_so_far and self._reasoning_on else ""
         if again:
             at = next_char(self._buf, self._mark.end)
@@ -2392,7 +2393,8 @@ class TurnStates(Stream):
         self._text("trailing", len(self._buf))
 
     def _note_lost_text(self, code: str, text: str) -> None:
-        """Text of a call was not read as its arguments: no caller should run it."""
+        """Report text of a call that was not read as its arguments; the message is incomplete, so that no caller runs
+        the call."""
         self._note(code, text)
         self.incomplete = True
 
@@ -3223,7 +3225,7 @@ class CallObjects(Repairs):
         return super()._drop_left_over(kind)
 
     def _note_following_text(self) -> None:
-        """What follows the object of a call is none of its arguments."""
+        """Ignore text after the object of a call: it can't be arguments."""
 
     def _begin_object(self) -> None:
         """Start a call after its opener, which may include the opening of its object."""
@@ -3348,7 +3350,7 @@ class CallObjects(Repairs):
         return True
 
     def _without_call(self, name: str, text: str) -> str:
-        """The arguments of a tool; of a whole call in their place, that call's."""
+        """Return the arguments of a tool; if a whole call is in their place, that call's."""
         keys = keys_of(self._tools.get(name), self._tools.get(name)) if self.REREADS_CALLS and text[:1] == "{" else None
         if keys is None or keys.intersection(found := json.loads(text)) or not found:
             return text
@@ -3626,8 +3628,8 @@ class Pairs(Repairs):
         return self._tools.get(self._out.calls[-1][0])
 
     def _irregular_pair(self) -> bool | None:
-        """A pair whose opener, or the end of whose key, is missing or other than it should be: the schema knows the
-        key.  None where there is none."""
+        """Read a pair with a missing or different opener or key end, if the schema knows the key; return None if there
+        is none."""
         start = next_char(self._buf, self._pos)
         found = self._irregular_key(start)
         if found is None:
@@ -4167,7 +4169,7 @@ class RawPairs(Pairs):
         return None if may_continue and not self._final else False
 
     def _unescape(self, text: str, *, over: bool = False) -> str:
-        """More of a value, with the characters that other texts stand for; `over`: the value ends with it."""
+        """Return more text of a value, with escapes decoded.  `over`: the value ends with it."""
         text = self._pending_end + text
         end = len(text) if over else self.VALUE_ESCAPES.safe_prefix_end(text)
         self._pending_end = text[end:]
@@ -4874,7 +4876,7 @@ class SpecialTokens(Machine):
         return self._feed_slowly(text) if text else []
 
     def finish(self) -> list[Delta]:
-        """The output has ended: what is new with that."""
+        """Ends the output; returns the remaining deltas."""
         guard, deltas = self._guard, []
         if guard is not None and not self._final:
             text = guard.finished()
@@ -5369,7 +5371,7 @@ class Answer:
 
 
 def other_answer(event: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The problem with an event that has a second answer: these protocols have one for a request."""
+    """Return the problem with an event that has a second answer: these protocols have one answer per request."""
     for choice in event.get("choices") or ():
         if choice.get("index"):
             message = f"choices: expected one answer, got one with the index {choice['index']}: ask the engine for n=1"
@@ -5378,7 +5380,7 @@ def other_answer(event: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def tokens(usage: Mapping[str, Any] | None, name: str, detail: str = "") -> int:
-    """A count of an engine's usage; 0 where it gives none."""
+    """Return a count of an engine's usage; 0 if it is missing."""
     found: Any = (usage or {}).get(name)
     if detail:
         found = found.get(detail) if isinstance(found, dict) else None
@@ -5594,7 +5596,7 @@ class MessageAnswer(Answer):
 
 
 def block(part: AnswerPart, given: object) -> dict[str, Any]:
-    """A content block as it begins, or as a whole where its text is known."""
+    """Return a content block as it begins, or as a whole if its text is known."""
     whole = part.state != "in_progress"
     if part.kind == "call":
         return {"type": "tool_use", "id": part.call_id, "name": part.name, "input": given}
@@ -5604,7 +5606,8 @@ def block(part: AnswerPart, given: object) -> dict[str, Any]:
 
 
 def json_object(text: str) -> object:
-    """The arguments of a call; numbers that Python refuses stay text, and so does what is nested too deeply."""
+    """Return the arguments of a call; numbers that Python refuses stay text, and so do arguments that are nested too
+    deeply."""
     try:
         found = json.loads(text or "{}", parse_int=whole_number)
     except (ValueError, RecursionError):

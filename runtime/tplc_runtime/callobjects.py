@@ -133,7 +133,7 @@ class CallObjects(Repairs):
         return super()._drop_left_over(kind)
 
     def _note_following_text(self) -> None:
-        """What follows the object of a call is none of its arguments."""
+        """Ignore text after the object of a call: it can't be arguments."""
 
     def _begin_object(self) -> None:
         """Start a call after its opener, which may include the opening of its object."""
@@ -258,7 +258,7 @@ class CallObjects(Repairs):
         return True
 
     def _without_call(self, name: str, text: str) -> str:
-        """The arguments of a tool; of a whole call in their place, that call's."""
+        """Return the arguments of a tool; if a whole call is in their place, that call's."""
         keys = keys_of(self._tools.get(name), self._tools.get(name)) if self.REREADS_CALLS and text[:1] == "{" else None
         if keys is None or keys.intersection(found := json.loads(text)) or not found:
             return text

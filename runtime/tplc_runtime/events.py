@@ -190,7 +190,7 @@ class Answer:
 
 
 def other_answer(event: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The problem with an event that has a second answer: these protocols have one for a request."""
+    """Return the problem with an event that has a second answer: these protocols have one answer per request."""
     for choice in event.get("choices") or ():
         if choice.get("index"):
             message = f"choices: expected one answer, got one with the index {choice['index']}: ask the engine for n=1"
@@ -199,7 +199,7 @@ def other_answer(event: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def tokens(usage: Mapping[str, Any] | None, name: str, detail: str = "") -> int:
-    """A count of an engine's usage; 0 where it gives none."""
+    """Return a count of an engine's usage; 0 if it is missing."""
     found: Any = (usage or {}).get(name)
     if detail:
         found = found.get(detail) if isinstance(found, dict) else None

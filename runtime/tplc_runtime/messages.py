@@ -94,7 +94,7 @@ class MessageAnswer(Answer):
 
 
 def block(part: AnswerPart, given: object) -> dict[str, Any]:
-    """A content block as it begins, or as a whole where its text is known."""
+    """Return a content block as it begins, or as a whole if its text is known."""
     whole = part.state != "in_progress"
     if part.kind == "call":
         return {"type": "tool_use", "id": part.call_id, "name": part.name, "input": given}
@@ -104,7 +104,8 @@ def block(part: AnswerPart, given: object) -> dict[str, Any]:
 
 
 def json_object(text: str) -> object:
-    """The arguments of a call; numbers that Python refuses stay text, and so does what is nested too deeply."""
+    """Return the arguments of a call; numbers that Python refuses stay text, and so do arguments that are nested too
+    deeply."""
     try:
         found = json.loads(text or "{}", parse_int=whole_number)
     except (ValueError, RecursionError):

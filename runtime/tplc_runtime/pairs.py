@@ -148,8 +148,8 @@ class Pairs(Repairs):
         return self._tools.get(self._out.calls[-1][0])
 
     def _irregular_pair(self) -> bool | None:
-        """A pair whose opener, or the end of whose key, is missing or other than it should be: the schema knows the
-        key.  None where there is none."""
+        """Read a pair with a missing or different opener or key end, if the schema knows the key; return None if there
+        is none."""
         start = next_char(self._buf, self._pos)
         found = self._irregular_key(start)
         if found is None:

@@ -342,7 +342,7 @@ class _Mapper:
             self.add_call(place, called, identity, arguments)
 
     def read_calls(self, node: Node) -> Iterator[tuple[Place, str, Optional[str], str]]:
-        """The calls that a reader finds in the text of a node."""
+        """Yield the calls that a reader finds in the text of a node."""
         if kind_of(node) == "other_calls":
             for name, arguments in self.readers.others_at(self.text, node.start):
                 yield Place(node.start, node.start, node.end, node.end), name, None, arguments
@@ -590,7 +590,7 @@ class _Mapper:
 
 
 def pairs_end_in_text(readers: Readers, text: str, node: Optional[Node]) -> bool:
-    """Whether text is in the place of a pair, or of the end of the call."""
+    """Return whether text is in the place of a pair, or of the end of the call."""
     between = readers.spelled.between
     if between is None or node is None or first(node, "whole_object", "arguments_close") is not None:
         return False

@@ -94,7 +94,7 @@ class Readers:
         return _read(reader, text, pos)
 
     def value(self, text: str, pos: int) -> Optional[int]:
-        """An object, or a string that may hold one."""
+        """Return an object, or a string that may hold one."""
         style = self.spelled.styles[0]
         match = style.token.match(text, pos) if pos < len(text) else None
         is_value = match is not None and style.tokens.get(match.group(), "") in ("{", '"')
@@ -110,7 +110,7 @@ class Readers:
         return None if found.expected else found.end
 
     def nameless_object(self, text: str, pos: int) -> Optional[int]:
-        """An object that is no call, up to where that shows."""
+        """Return the end of an object that is not a call, up to the place where that becomes certain."""
         found = self.object_at(text, pos)
         return found.end if found.expected not in ("", "end") else None
 
@@ -143,7 +143,7 @@ class Readers:
         return len(text) if mark is None else mark.start
 
     def other_header(self, text: str, pos: int) -> tuple[str, int]:
-        """The tool that a header names which is not as it should be, and where its arguments begin; ("", 0): none."""
+        """Return the tool that an irregular header names, and where its arguments begin; ("", 0) if there is none."""
         name, start = "", pos
         pos = next_char(text, pos)
         while pos - start < NAME_LIMIT:
@@ -176,8 +176,8 @@ class Readers:
         return match is not None and self.spelled.styles[0].tokens.get(match.group(), "") == "{"
 
     def other_pair(self, name: str, text: str, pos: int) -> Optional[tuple[str, int, bool]]:
-        """The key of a pair of a tool that is not written as the template does, where its value begins, and whether
-        something opens it."""
+        """Return the key of a tool's pair in another form than the template's, where its value begins, and whether it
+        has an opener."""
         if self.spelled.around_key is None or not self.spelled.reads_again:
             return None
         (before, after), start = self.spelled.around_key, next_char(text, pos)
@@ -194,7 +194,7 @@ class Readers:
         return is_odd_key(key, self.tools.get(name)) and self.other_pair(name, text, pos) is not None
 
     def object_for_pairs(self, name: str, text: str, pos: int) -> Optional[int]:
-        """An object of JSON in the place of all pairs of a tool."""
+        """Return the end of a JSON object in the place of all pairs of a tool."""
         pos += 2 * text.startswith("**{", pos)
         if not text.startswith("{", pos) or not self.spelled.reads_again:
             return None
@@ -206,7 +206,7 @@ class Readers:
         return arguments_of(name, found.text + found.closing, self.tools) or "{}"
 
     def other_arguments(self, name: str, text: str, pos: int) -> Optional[tuple[str, int]]:
-        """Arguments of a tool in another form, and the next marker, before which they end."""
+        """Return the arguments of a tool in another form, and the next marker, before which they end."""
         pos = next_char(text, pos)
         regular = text[pos : pos + 1] in ("{", '"', "") and NO_BRACE.match(text[pos : pos + 128]) is None
         if regular or not self.spelled.reads_again or self.spelled.after_call.match(text, pos) is not None:
@@ -228,7 +228,8 @@ class Readers:
         return not isinstance(found, dict) or fits(found, self.tools.get(name))
 
     def call_within(self, name: str, text: str) -> Optional[str]:
-        """The arguments that another object is around, before the name; "" if they are another tool's, None if not."""
+        """Return the arguments inside another object before the name; "" if they are another tool's, None if there are
+        none."""
         keys = keys_of(self.tools.get(name), self.tools.get(name))
         if not self.spelled.reads_again or text[:1] != "{" or keys is None:
             return None
@@ -236,7 +237,7 @@ class Readers:
         return None if keys.intersection(found) or not found else arguments_of(name, text, self.tools) or ""
 
     def within(self, name: str, text: str, pos: int = 0) -> Optional[str]:
-        """The arguments that another object is around, which its first key shows; None if there is none."""
+        """Return the arguments inside another object, which its first key shows; None if there are none."""
         key = FIRST_KEY.match(text, pos) if self.spelled.reads_again else None
         if key is None or not is_wrapper(key[1], name, self.tools):
             return None
@@ -342,7 +343,7 @@ class _ObjectCall:
         return CallOfObject(len(self.text), expected="the rest of the call" if closed else "end")
 
     def _end_truncated_object(self) -> None:
-        """The output ends inside the object."""
+        """Handle an output that ends inside the object."""
         reader = self.reader
         role = reader.role
         if role == "arguments" and self.arguments is None:

@@ -455,7 +455,7 @@ class RawPairs(Pairs):
         return None if may_continue and not self._final else False
 
     def _unescape(self, text: str, *, over: bool = False) -> str:
-        """More of a value, with the characters that other texts stand for; `over`: the value ends with it."""
+        """Return more text of a value, with escapes decoded.  `over`: the value ends with it."""
         text = self._pending_end + text
         end = len(text) if over else self.VALUE_ESCAPES.safe_prefix_end(text)
         self._pending_end = text[end:]

@@ -277,7 +277,7 @@ class SpecialTokens(Machine):
         return self._feed_slowly(text) if text else []
 
     def finish(self) -> list[Delta]:
-        """The output has ended: what is new with that."""
+        """Ends the output; returns the remaining deltas."""
         guard, deltas = self._guard, []
         if guard is not None and not self._final:
             text = guard.finished()

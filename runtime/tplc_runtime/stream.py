@@ -300,7 +300,7 @@ class Stream(Copyable):
 
     @property
     def trailing(self) -> str:
-        """Text that is no part of the message, such as a call that was truncated before its name."""
+        """Text that isn't part of the message, such as a call that was truncated before its name."""
         return "".join(self._out.texts["trailing"])
 
     def _text(self, kind: str, end: int) -> None:

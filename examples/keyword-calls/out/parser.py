@@ -1676,7 +1676,7 @@ class Stream(Copyable):
 
     @property
     def trailing(self) -> str:
-        """Text that is no part of the message, such as a call that was truncated before its name."""
+        """Text that isn't part of the message, such as a call that was truncated before its name."""
         return "".join(self._out.texts["trailing"])
 
     def _text(self, kind: str, end: int) -> None:
@@ -1748,7 +1748,7 @@ class TurnStates(Stream):
     # Text and markers
 
     def _until_or_first(self, marks: Scanner, kind: str, first: Sequence[str]) -> str:
-        """As `_until`; what opens reasoning or content may count before any of the text only: these kinds."""
+        """Do the same as `_until`, but accept openers of these kinds before any text of reasoning or content."""
         if self._only_space_so_far:
             comes = self._next(self.BEFORE_CONTENT)
             if comes is None or comes in first:
@@ -1799,7 +1799,7 @@ class TurnStates(Stream):
         return str(mark.kind)
 
     def _last_space(self, kind: str, end: int) -> None:
-        """White space before the first text waits, because it is dropped if a marker follows it: none did."""
+        """Emit pending white space if no marker follows it: it would have been dropped before a marker."""
         if self._out.is_empty():
             self._text(kind, end)
         self._pos = end
@@ -1829,8 +1829,8 @@ class TurnStates(Stream):
         return mark
 
     def _without_closer(self, marks: Scanner, mark: Match) -> Match | None:
-        """The mark as one that ends reasoning which nothing closes any more: a closer in another spelling, or what
-        opens a call inside of a line, if a tool is named.  "plain" as long as that is not decided."""
+        """Return the mark as the end of reasoning that is never closed: a closer in another spelling, or an opener of
+        calls inside a line if a tool is named.  Its kind is "plain" while that is undecided."""
         buf, undecided = self._buf, None if self._final else mark.of_kind("plain")
         if self._base + mark.start < self._reasoning_to:
             return None
@@ -1914,13 +1914,14 @@ class TurnStates(Stream):
         return self._drop()
 
     def _open_reasoning(self) -> bool:
-        """Reasoning opens; where it is not parsed, what opens it is text."""
+        """Open reasoning; if reasoning isn't parsed, the opener is text."""
         mark, self._state = self._mark, type(self)._reasoning
         self._opener = self._buf[mark.start : mark.end] + mark.trail
         return self._drop() if self._reasoning_on else self._keep_as_text("content")
 
     def _reasoning_again(self) -> bool | None:
-        """Whether what opens reasoning comes again before any of it, which is dropped; None: more input is needed."""
+        """Drop a repeated opener of reasoning before any of its text; return whether there was one, or None if more
+        input is needed."""
         again = self._next(self.REASONING_AGAIN) if self._only_space_so_far and self._reasoning_on else ""
         if again:
             at = next_char(self._buf, self._mark.end)
@@ -2011,7 +2012,8 @@ class TurnStates(Stream):
         self._text("trailing", len(self._buf))
 
     def _note_lost_text(self, code: str, text: str) -> None:
-        """Text of a call was not read as its arguments: no caller should run it."""
+        """Report text of a call that was not read as its arguments; the message is incomplete, so that no caller runs
+        the call."""
         self._note(code, text)
         self.incomplete = True
 
@@ -2620,8 +2622,8 @@ class Pairs(Repairs):
         return self._tools.get(self._out.calls[-1][0])
 
     def _irregular_pair(self) -> bool | None:
-        """A pair whose opener, or the end of whose key, is missing or other than it should be: the schema knows the
-        key.  None where there is none."""
+        """Read a pair with a missing or different opener or key end, if the schema knows the key; return None if there
+        is none."""
         start = next_char(self._buf, self._pos)
         found = self._irregular_key(start)
         if found is None:

@@ -541,7 +541,7 @@ class Stream(Copyable):
 
     @property
     def trailing(self) -> str:
-        """Text that is no part of the message, such as a call that was truncated before its name."""
+        """Text that isn't part of the message, such as a call that was truncated before its name."""
         return "".join(self._out.texts["trailing"])
 
     def _text(self, kind: str, end: int) -> None:
@@ -628,7 +628,7 @@ class TurnStates(Stream):
         return str(mark.kind)
 
     def _last_space(self, kind: str, end: int) -> None:
-        """White space before the first text waits, because it is dropped if a marker follows it: none did."""
+        """Emit pending white space if no marker follows it: it would have been dropped before a marker."""
         if self._out.is_empty():
             self._text(kind, end)
         self._pos = end

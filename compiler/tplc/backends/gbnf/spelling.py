@@ -91,7 +91,7 @@ def text_through(rules: Rules, hint: str, stop: Stop) -> Expr:
 
 
 def _in_pieces(rules: Rules, hint: str, stop: Stop) -> Expr:
-    """Return text is cut before each first character of the marker; no piece begins with the whole marker."""
+    """Return text in pieces, cut before each first character of the marker; no piece begins with the whole marker."""
     first = stop.core[0]
     rest = rules.kept(("rest", first), lambda: _rest(rules, first))
     inner = ""
