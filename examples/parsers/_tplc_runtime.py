@@ -1129,11 +1129,20 @@ def calls_of(text: str, tools: Parameters) -> list[tuple[str, str]]:
 
 
 def loaded(text: str) -> Any:
-    """Return the value of a JSON text; None if it is nested too deeply, or contains a number that is too large."""
+    """Return the value of a JSON text; None if it is nested too deeply, contains a number that is too large, or a key
+    twice."""
     try:
-        return json.loads(text, parse_float=finite)
+        return json.loads(text, parse_float=finite, object_pairs_hook=distinct)
     except (ValueError, RecursionError):
         return None
+
+
+def distinct(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object; raise ValueError if it would lose a member."""
+    found = dict(members)
+    if len(found) < len(members):
+        raise ValueError("a key is there twice")
+    return found
 
 
 def finite(text: str) -> float:
@@ -1339,10 +1348,12 @@ def arguments_within(name: str, value: Any, tools: Parameters) -> dict[str, Any]
         if keys is None or keys.issuperset(value):
             return value
         named = [item for item in value.values() if isinstance(item, str) and item in tools and item != name]
-        inner = [item for item in value.values() if isinstance(item, dict) or str(item).lstrip()[:1] == "{"]
-        if named or len(inner) != 1 or not keys.isdisjoint(value):
+        objects = [key for key, item in value.items() if isinstance(item, dict) or str(item).lstrip()[:1] == "{"]
+        inner = [key for key in objects if key not in OTHER_KEYS]
+        lost = value.keys() - {*inner, *NAME_KEYS, *OTHER_KEYS, "required"}
+        if named or len(inner) != 1 or lost or not keys.isdisjoint(value):
             return None
-        value = inner[0]
+        value = value[inner[0]]
     return None
 
 
@@ -3739,7 +3750,6 @@ class QuotedPairs(Pairs):
 
 
 MORE_THAN_VALUE = Pattern(r"[\n\[{(<]")
-CLOSERS_AFTER = Pattern(r"(?:\s*</?[^<>\s]{1,64}>){1,4}\Z")
 FENCED = Pattern(r"\A```\w*\s*(.*?)\s*```\Z")
 NUMBER_PART = Pattern(r"[\s\w.+-]*")
 WHOLE_ARGUMENTS = (
@@ -3925,8 +3935,7 @@ def coerced(text: str, types: frozenset[str] | None) -> str | None:
     """Return a value in an unusual form (in quotes, escaped, 1 for true) as JSON of its schema's types."""
     if types is None or "string" in types or not text.strip():
         return None
-    # Closers come twice, and a fence may be around a list.
-    bare = FENCED.sub(r"\1", CLOSERS_AFTER.sub("", text.strip()))
+    bare = FENCED.sub(r"\1", text.strip())  # a fence may be around a list
     quoted = len(bare) > 1 and bare[0] == bare[-1] and bare[0] in "'\""
     for inside in ([bare[1:-1]] if quoted else []) + [bare]:
         plain = inside.replace('\\"', '"').strip()

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     End = Any  # the end of a value, with `find`, `partial_match` and `safe_prefix_end` like scanners
 
 MORE_THAN_VALUE = Pattern(r"[\n\[{(<]")
-CLOSERS_AFTER = Pattern(r"(?:\s*</?[^<>\s]{1,64}>){1,4}\Z")
 FENCED = Pattern(r"\A```\w*\s*(.*?)\s*```\Z")
 NUMBER_PART = Pattern(r"[\s\w.+-]*")
 WHOLE_ARGUMENTS = (
@@ -211,8 +210,7 @@ def coerced(text: str, types: frozenset[str] | None) -> str | None:
     """Return a value in an unusual form (in quotes, escaped, 1 for true) as JSON of its schema's types."""
     if types is None or "string" in types or not text.strip():
         return None
-    # Closers come twice, and a fence may be around a list.
-    bare = FENCED.sub(r"\1", CLOSERS_AFTER.sub("", text.strip()))
+    bare = FENCED.sub(r"\1", text.strip())  # a fence may be around a list
     quoted = len(bare) > 1 and bare[0] == bare[-1] and bare[0] in "'\""
     for inside in ([bare[1:-1]] if quoted else []) + [bare]:
         plain = inside.replace('\\"', '"').strip()

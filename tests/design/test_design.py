@@ -89,7 +89,7 @@ MARKERS = (
         (("new", "full"), 2, "full: already exists"),
         (("new", "-x-"), 2, None),
         (("new", "ä"), 2, "ä: a model's name has ASCII letters, digits, '-', '_' and '.', no '.' or '-' first"),
-        (("lint", "none.jinja"), 2, "none.jinja: there is no such file or folder"),
+        (("lint", "none.jinja"), 2, "none.jinja: there is no such file or folder\n    this folder has no *.jinja"),
     ],
 )
 def test_what_is_refused(run: Run, tmp_path: Path, arguments: tuple[str, ...], code: int, reported: str | None) -> None:

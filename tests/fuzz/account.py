@@ -51,7 +51,7 @@ OTHERWISE = {"tool_name_corrected", "calls_opened_twice", "other_header", "other
 _ARGUMENT_OTHERWISE = {"argument_not_opened", "other_form_of_argument"}
 _ITS_KEY = re.compile(r"the argument (.*) is not ", re.S)
 _WORD_OR_QUOTE = re.compile(r"""\w*["'“”]""")
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
+_COMMENT = re.compile(r"(?://|#)[^\n]*|/\*.*?\*/", re.S)
 
 _ESCAPE = re.compile(r"\\(?:x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8}|[0-7]{1,3}|.)", re.S | re.I)
 _HEXADECIMAL = re.compile(r"0x[0-9a-f]+", re.I)

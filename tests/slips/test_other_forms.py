@@ -70,10 +70,6 @@ PAIRS = {
         "parameter-tags",
         '<do name="get_weather">\n<with=city>\nOslo\n</with>\n<with=days>\n3\n</with>\n</do>',
     ),
-    "a closer twice": (
-        "parameter-tags",
-        "<do=get_weather>\n<with=city>\nOslo\n</with>\n<with=days>\n3\n</with>\n</with>\n</do>",
-    ),
 }
 
 

@@ -1013,11 +1013,20 @@ def is_wrapper(key: str, name: str, tools: Parameters) -> bool:
 
 
 def loaded(text: str) -> Any:
-    """Return the value of a JSON text; None if it is nested too deeply, or contains a number that is too large."""
+    """Return the value of a JSON text; None if it is nested too deeply, contains a number that is too large, or a key
+    twice."""
     try:
-        return json.loads(text, parse_float=finite)
+        return json.loads(text, parse_float=finite, object_pairs_hook=distinct)
     except (ValueError, RecursionError):
         return None
+
+
+def distinct(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object; raise ValueError if it would lose a member."""
+    found = dict(members)
+    if len(found) < len(members):
+        raise ValueError("a key is there twice")
+    return found
 
 
 def finite(text: str) -> float:
@@ -1223,10 +1232,12 @@ def arguments_within(name: str, value: Any, tools: Parameters) -> dict[str, Any]
         if keys is None or keys.issuperset(value):
             return value
         named = [item for item in value.values() if isinstance(item, str) and item in tools and item != name]
-        inner = [item for item in value.values() if isinstance(item, dict) or str(item).lstrip()[:1] == "{"]
-        if named or len(inner) != 1 or not keys.isdisjoint(value):
+        objects = [key for key, item in value.items() if isinstance(item, dict) or str(item).lstrip()[:1] == "{"]
+        inner = [key for key in objects if key not in OTHER_KEYS]
+        lost = value.keys() - {*inner, *NAME_KEYS, *OTHER_KEYS, "required"}
+        if named or len(inner) != 1 or lost or not keys.isdisjoint(value):
             return None
-        value = inner[0]
+        value = value[inner[0]]
     return None
 
 

@@ -72,8 +72,8 @@ class FormPatterns:
 
     @cached_property
     def _leaves(self) -> dict[str, str]:
-        turn = _of_the_turn(self)
-        return turn | _of_calls(self) | {"content_close": _content_close(self, turn)}
+        found = _of_the_turn(self) | _of_calls(self)
+        return found | {"content_close": _content_close(self, found)}
 
     @cached_property
     def calls(self) -> CallForm:
@@ -326,13 +326,15 @@ def _closers_alike(form: FormPatterns) -> str:
     return group(either(found))
 
 
-def _content_close(form: FormPatterns, turn: dict[str, str]) -> str:
-    """Return the end of content; a prose-like one counts only before text that may follow content."""
+def _content_close(form: FormPatterns, found: dict[str, str]) -> str:
+    """Return the end of content; a prose-like one counts only before text that may follow content.  `found`: the other
+    patterns of the form."""
     signs, marks = form.of("content", "sign"), form.of("content", "content_end")
     if not signs:
         return marks
-    names = ("turn_end", "turn_header", "reasoning_open_anywhere", "", "content_open", "stray_closer", "empty_call")
-    after = [turn[name] if name else either(form.call_starts) for name in names]
+    opens = group(either([found["call_open"], found["call_open_for_short"]]))
+    first, last = ("turn_end", "turn_header", "reasoning_open_anywhere"), ("content_open", "stray_closer", "empty_call")
+    after = [*(found[name] for name in first), opens, *(found[name] for name in last)]
     return group(either([marks, signs + rf"(?=\s*+(?:{either([*after, chr(92) + 'Z'])}))"]))
 
 
