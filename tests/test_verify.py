@@ -671,7 +671,7 @@ def test_what_tplc_generated_is_damaged_and_no_file_of_others() -> None:
         ("".join(lines[:-3]), f"{what}has lost its end{anew}"),
         (lines[0], f"{what}has lost its end"),
         (
-            whole.replace("import json\n", "import no_such_module\n", 1),
+            whole.replace("import re\n", "import no_such_module\n", 1),
             f"{what}cannot be run: ModuleNotFoundError: No module named 'no_such_module'{anew}",
         ),
     ):

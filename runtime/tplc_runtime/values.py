@@ -449,7 +449,7 @@ class Reader(Copyable):
                 # The following text may show that it ends earlier.
                 if not final and len(buf) - end < LONGEST_FOLLOW:
                     return -1
-        breaks = self.stack and not (bare_key and self.style.bare_keys)
+        breaks = (self.stack or not self.NEEDS_LOOKAHEAD) and not (bare_key and self.style.bare_keys)
         end = self._before_break(buf, pos, end, final) if breaks else end
         if (end == len(buf) or (breaks and end == pos)) and not final:
             return -1

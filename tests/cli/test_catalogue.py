@@ -117,7 +117,7 @@ def test_bad_entries(run: Run, project: Path, change: dict[str, Any], error: str
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
-        (["--catalogue", "none"], "none: is not a folder: a catalogue is one with an entry in each *.json"),
+        (["--catalogue", "none"], "none: there is no such folder\n    this folder has hut.jinja, own"),
         (["--catalogue", "."], ".: contains no *.json: a catalogue is a folder with an entry in each"),
     ],
 )

@@ -256,7 +256,10 @@ def test_what_fails_verification(run: Run, project: Path) -> None:
     (project / "hut.jinja").write_text(lossy)
     result = run("build", "hut")
     assert result.code == 1
-    assert "cause: calls: the format has markers for it, and no message shows it: its words are changed" in result.out
+    assert (
+        "cause: one call: calls cannot be read: the render depends on its words and holds none of them as it is"
+        in result.out
+    )
     assert not (project / "out" / "hut.py").exists()
     (project / "tplc.toml").write_text("[options]\nallow-unverified = true\n" + MANIFEST)
     allowed = run("build", "hut")

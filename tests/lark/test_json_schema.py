@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tplc.backends.lark.json_schema import as_it_is
-from tplc.grammars.dialect.values import SchemaReading
+from tplc.grammars.dialect.context import SchemaReading
 from tplc.grammars.regular.nodes import Written
 from tplc.ir.nodes import JSON_STYLE, Dialect
 

@@ -46,7 +46,7 @@ def test_slips(name: str) -> None:
     """What a tolerance repairs, both repair alike."""
     tally = slips_agree([named(name)], SLIPS)
     assert tally.unexplained == []
-    assert tally.same >= 0.98 * tally.outputs
+    assert tally.same >= 0.97 * tally.outputs
 
 
 def test_mutations() -> None:

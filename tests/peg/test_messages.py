@@ -100,12 +100,12 @@ def test_cut_arguments_are_closed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "expected"),
-    [("2", 2), ("two", "two"), ("[1]", "[1]"), ("007", 7)],
+    ("value", "expected", "incomplete"),
+    [("2", 2, False), ("two", "two", False), ("[1]", "[1]", True), ("007", 7, False)],
 )
-def test_raw_value_of_an_integer(value: str, expected: object) -> None:
+def test_raw_value_of_an_integer(value: str, expected: object, incomplete: bool) -> None:
     text = f"[ability]look\n[k]days[/k]\n[v]{value}[/v]\n[/ability]"
-    case("key-value-tags").tools(TOOLS).output(text).expect(calls=[("look", {"days": expected})])
+    case("key-value-tags").tools(TOOLS).output(text).expect(calls=[("look", {"days": expected})], incomplete=incomplete)
 
 
 @pytest.mark.parametrize("value", ["2", "true", "[1]", "{}", " padded ", "null"])

@@ -269,8 +269,8 @@ def _ends_of_reasoning(acceptor: Acceptor) -> Kinds:
 
 
 def _after(space: str, markers: Sequence[str]) -> tuple[str, ...]:
-    """Return the markers with this white space before them, if it is any."""
-    return tuple(space + text.lstrip() if space else text for text in markers)
+    """Return the markers with at least this white space before them."""
+    return tuple(text if text.startswith(space) else space + text.lstrip() for text in markers)
 
 
 def _after_call(calls: CallForm) -> Kinds:
