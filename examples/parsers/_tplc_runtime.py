@@ -1147,7 +1147,7 @@ def distinct(members: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return an object; raise ValueError if it would lose a member."""
     found = dict(members)
     if len(found) < len(members):
-        raise ValueError("a key is there twice")
+        raise ValueError("repeated key")
     return found
 
 
@@ -1175,6 +1175,7 @@ def _without_fence(text: str) -> str:
 
 
 def _repaired_forms(text: str) -> Iterator[str]:
+    """Yield the text, then what it may mean: unquoted, unescaped, with the braces and quotes that it lacks."""
     yield text
     inside = loaded(text) if text[:1] == '"' else text[1:-1] if text[:1] in ("'", "`") else None
     if isinstance(inside, str):
@@ -2973,7 +2974,8 @@ class Repairs(Machine):
             if is_empty_object("".join(texts)):
                 self._note_lost_text("no_argument", "text follows the empty arguments of a call without a closer")
 
-    def _left_sign(self, start: int) -> Any:
+    def _left_over_bracket(self, start: int) -> Any:
+        """Return the match of a bracket, a fence or a comma too many; None if there is none."""
         left = LEFT_IN_CALL.match(self._buf, start) if self._unclosed else None
         return left or LEFT_OVER_BRACKET.match(self._buf, start)
 
@@ -2986,7 +2988,7 @@ class Repairs(Machine):
         opener = self.LEFT_OVER.match(buf, start) if self._unclosed else None
         if opener is not None:
             kind, end = "call", opener.end
-        elif kind == "" and start < len(buf) and (left := self._left_sign(start)) is not None:
+        elif kind == "" and start < len(buf) and (left := self._left_over_bracket(start)) is not None:
             end = left.end()
         else:
             return "more" if kind == "" and not self._final and buf[start:] in ('"', "'") else "no"
@@ -3254,12 +3256,12 @@ class CallObjects(Repairs):
         self._object_at = end - self._pos
         self._pos, self._space = end, ""
         self._written = ""
-        self._has_name = self._arguments_next_to_name = False  # and arguments next to the name
+        self._has_name = self._arguments_next_to_name = False
         self._unknown = False  # fields may contain the arguments
         self._others_found: list[str] = []  # the values of unknown fields
         # Whether another object is around the arguments, so that they are read as a whole; None: their first key shows.
         self._wrapped = None if self.REREADS_CALLS and self._tools else False
-        self._arguments_before_name: str | None = None  # arguments that came before the name
+        self._arguments_before_name: str | None = None
         self._call_id: str | None = None
         self._reader = reader = CallReader(self.STYLES, self.BREAKS)
         reader.fields = self.FIELDS

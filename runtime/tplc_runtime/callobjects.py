@@ -145,12 +145,12 @@ class CallObjects(Repairs):
         self._object_at = end - self._pos
         self._pos, self._space = end, ""
         self._written = ""
-        self._has_name = self._arguments_next_to_name = False  # and arguments next to the name
+        self._has_name = self._arguments_next_to_name = False
         self._unknown = False  # fields may contain the arguments
         self._others_found: list[str] = []  # the values of unknown fields
         # Whether another object is around the arguments, so that they are read as a whole; None: their first key shows.
         self._wrapped = None if self.REREADS_CALLS and self._tools else False
-        self._arguments_before_name: str | None = None  # arguments that came before the name
+        self._arguments_before_name: str | None = None
         self._call_id: str | None = None
         self._reader = reader = CallReader(self.STYLES, self.BREAKS)
         reader.fields = self.FIELDS

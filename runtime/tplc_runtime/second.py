@@ -133,7 +133,7 @@ def distinct(members: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return an object; raise ValueError if it would lose a member."""
     found = dict(members)
     if len(found) < len(members):
-        raise ValueError("a key is there twice")
+        raise ValueError("repeated key")
     return found
 
 
@@ -161,6 +161,7 @@ def _without_fence(text: str) -> str:
 
 
 def _repaired_forms(text: str) -> Iterator[str]:
+    """Yield the text, then what it may mean: unquoted, unescaped, with the braces and quotes that it lacks."""
     yield text
     inside = loaded(text) if text[:1] == '"' else text[1:-1] if text[:1] in ("'", "`") else None
     if isinstance(inside, str):

@@ -1078,7 +1078,7 @@ def distinct(members: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return an object; raise ValueError if it would lose a member."""
     found = dict(members)
     if len(found) < len(members):
-        raise ValueError("a key is there twice")
+        raise ValueError("repeated key")
     return found
 
 
@@ -1106,6 +1106,7 @@ def _without_fence(text: str) -> str:
 
 
 def _repaired_forms(text: str) -> Iterator[str]:
+    """Yield the text, then what it may mean: unquoted, unescaped, with the braces and quotes that it lacks."""
     yield text
     inside = loaded(text) if text[:1] == '"' else text[1:-1] if text[:1] in ("'", "`") else None
     if isinstance(inside, str):
@@ -2494,7 +2495,8 @@ class Repairs(Machine):
             if is_empty_object("".join(texts)):
                 self._note_lost_text("no_argument", "text follows the empty arguments of a call without a closer")
 
-    def _left_sign(self, start: int) -> Any:
+    def _left_over_bracket(self, start: int) -> Any:
+        """Return the match of a bracket, a fence or a comma too many; None if there is none."""
         left = LEFT_IN_CALL.match(self._buf, start) if self._unclosed else None
         return left or LEFT_OVER_BRACKET.match(self._buf, start)
 
@@ -2507,7 +2509,7 @@ class Repairs(Machine):
         opener = self.LEFT_OVER.match(buf, start) if self._unclosed else None
         if opener is not None:
             kind, end = "call", opener.end
-        elif kind == "" and start < len(buf) and (left := self._left_sign(start)) is not None:
+        elif kind == "" and start < len(buf) and (left := self._left_over_bracket(start)) is not None:
             end = left.end()
         else:
             return "more" if kind == "" and not self._final and buf[start:] in ('"', "'") else "no"

@@ -1031,7 +1031,7 @@ def distinct(members: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return an object; raise ValueError if it would lose a member."""
     found = dict(members)
     if len(found) < len(members):
-        raise ValueError("a key is there twice")
+        raise ValueError("repeated key")
     return found
 
 
@@ -1059,6 +1059,7 @@ def _without_fence(text: str) -> str:
 
 
 def _repaired_forms(text: str) -> Iterator[str]:
+    """Yield the text, then what it may mean: unquoted, unescaped, with the braces and quotes that it lacks."""
     yield text
     inside = loaded(text) if text[:1] == '"' else text[1:-1] if text[:1] in ("'", "`") else None
     if isinstance(inside, str):
@@ -2202,7 +2203,8 @@ class Repairs(Machine):
     def _restore_first_reading(self) -> bool:
         raise NotImplementedError
 
-    def _left_sign(self, start: int) -> Any:
+    def _left_over_bracket(self, start: int) -> Any:
+        """Return the match of a bracket, a fence or a comma too many; None if there is none."""
         left = LEFT_IN_CALL.match(self._buf, start) if self._unclosed else None
         return left or LEFT_OVER_BRACKET.match(self._buf, start)
 
@@ -2215,7 +2217,7 @@ class Repairs(Machine):
         opener = self.LEFT_OVER.match(buf, start) if self._unclosed else None
         if opener is not None:
             kind, end = "call", opener.end
-        elif kind == "" and start < len(buf) and (left := self._left_sign(start)) is not None:
+        elif kind == "" and start < len(buf) and (left := self._left_over_bracket(start)) is not None:
             end = left.end()
         else:
             return "more" if kind == "" and not self._final and buf[start:] in ('"', "'") else "no"
@@ -2348,12 +2350,12 @@ class CallObjects(Repairs):
         self._object_at = end - self._pos
         self._pos, self._space = end, ""
         self._written = ""
-        self._has_name = self._arguments_next_to_name = False  # and arguments next to the name
+        self._has_name = self._arguments_next_to_name = False
         self._unknown = False  # fields may contain the arguments
         self._others_found: list[str] = []  # the values of unknown fields
         # Whether another object is around the arguments, so that they are read as a whole; None: their first key shows.
         self._wrapped = None if self._tools else False
-        self._arguments_before_name: str | None = None  # arguments that came before the name
+        self._arguments_before_name: str | None = None
         self._call_id: str | None = None
         self._reader = reader = CallReader(self.STYLES, self.BREAKS)
         reader.fields = self.FIELDS
