@@ -20,7 +20,7 @@ from functools import cache
 from importlib import resources
 from itertools import pairwise
 
-from tplc.backends.python.fold import fold
+from tplc.backends.python.fold import flags_in, fold
 from tplc.backends.python.nodes import walk
 
 FILES = (
@@ -322,9 +322,19 @@ def _tree(file: str) -> ast.Module:
 
 
 @cache
+def _flags_asked(file: str) -> frozenset[str]:
+    return flags_in(_tree(file))
+
+
 def _definitions(
     file: str, off: frozenset[str] = frozenset(), on: frozenset[str] = frozenset()
 ) -> tuple[Definition, ...]:
+    asked = _flags_asked(file)
+    return _folded_definitions(file, off & asked, on & asked)
+
+
+@cache
+def _folded_definitions(file: str, off: frozenset[str], on: frozenset[str]) -> tuple[Definition, ...]:
     known = {**dict.fromkeys(on, True), **dict.fromkeys(off, False)}
     return _definitions_in(fold(_source(file), known.get, _tree(file)) if known else _source(file))
 
