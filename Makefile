@@ -114,7 +114,7 @@ kept: $(READY)  ## words of markers in the templates in ../shared, and markers i
 prose: $(READY)  ## texts that hold no call, through the examples' and generated formats: how many become calls (ARGS="--designs 300", or "--tolerances --shared" for what each changes)
 	$(BIN)/python -m tests.kept.plain_text $(ARGS)
 
-slips: $(READY)  ## answers with one mistake each, of the examples and the templates in ../shared: how many are read as meant (ARGS="--two --every 5")
+slips: $(READY)  ## answers with one mistake each, of the examples and the templates in ../shared: how many are read as meant (ARGS="--two --every 5", ARGS="--kinds further")
 	$(BIN)/python -m tests.slips $(ARGS)
 
 patterns: $(READY)  ## no regular expression takes more than linear time: all of them, those of grammars too

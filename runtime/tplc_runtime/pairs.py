@@ -162,7 +162,8 @@ class Pairs(Repairs):
             self._note_lost_text("argument_not_opened", f"the argument {key} is not opened")
         else:
             self._note("other_form_of_argument", f"the argument {key} is not written as the template does")
-        self._pos, self._space = end, self.PAIR[-1][1].markers[0][3]
+        ends = self.PAIR[-1][1].markers
+        self._pos, self._space = end, ends[0][3] if ends else ""
         self._count += 1
         self._out.emit("arguments", self._key_of(", " if self._count > 1 else "{", key))
         self._begin_value(key, "")

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .scanner import Scanner
 
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "last")
+PART_OF_ATTRIBUTE = Pattern(r"\w{1,32}\s?=\s?")  # before the quote that shows what it is
 LEFT_OVER_BRACKET = Pattern(r"[\"']?[}\])]{1,4}|`{1,3}")
 LEFT_IN_CALL = Pattern(r"[\"']?[}\])]{0,4}[,;]")  # and before the closer that a call lacks
 
@@ -61,7 +62,8 @@ class Repairs(Machine):
                 return None if not self._final and self._header_may_continue(pos) else (name, pos)
             end = word.end() if word is not None and (part is None or word.end() > part.end()) else 0
             end = end or (part.end() if part is not None else pos)
-            if not self._final and (end == len(buf) or self._header_may_continue(pos)):
+            cut = end == len(buf) or PART_OF_ATTRIBUTE.fullmatch(buf, pos) is not None
+            if not self._final and (cut or self._header_may_continue(pos)):
                 return None
             if end == pos:
                 break

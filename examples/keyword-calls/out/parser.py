@@ -2391,6 +2391,7 @@ class Machine(Slots):
 
 
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "last")
+PART_OF_ATTRIBUTE = Pattern(r"\w{1,32}\s?=\s?")  # before the quote that shows what it is
 LEFT_OVER_BRACKET = Pattern(r"[\"']?[}\])]{1,4}|`{1,3}")
 LEFT_IN_CALL = Pattern(r"[\"']?[}\])]{0,4}[,;]")  # and before the closer that a call lacks
 
@@ -2434,7 +2435,8 @@ class Repairs(Machine):
                 return None if not self._final and self._header_may_continue(pos) else (name, pos)
             end = word.end() if word is not None and (part is None or word.end() > part.end()) else 0
             end = end or (part.end() if part is not None else pos)
-            if not self._final and (end == len(buf) or self._header_may_continue(pos)):
+            cut = end == len(buf) or PART_OF_ATTRIBUTE.fullmatch(buf, pos) is not None
+            if not self._final and (cut or self._header_may_continue(pos)):
                 return None
             if end == pos:
                 break
@@ -2652,7 +2654,8 @@ class Pairs(Repairs):
             return None
         self._pos = start  # diagnostics are about the pair, in any chunking
         self._note("other_form_of_argument", f"the argument {key} is not written as the template does")
-        self._pos, self._space = end, self.PAIR[-1][1].markers[0][3]
+        ends = self.PAIR[-1][1].markers
+        self._pos, self._space = end, ends[0][3] if ends else ""
         self._count += 1
         self._out.emit("arguments", self._key_of(", " if self._count > 1 else "{", key))
         self._begin_value(key, "")
