@@ -135,7 +135,7 @@ class _Arrangement:
         return self._choice(expr) if isinstance(expr, Alt) else expr
 
     def _spread(self, expr: Seq) -> Expr | None:
-        """Move text before alternatives into each of them, so that one terminal contains all of it.  Return None if there
+        """Move text before alternatives into each of them, so that a terminal contains all of it.  Return None if there
         are no such alternatives."""
         runs = self._runs(expr)
         for place, run in enumerate(runs[1:], 1):
