@@ -12,7 +12,6 @@ from tests.fuzz.formats import named
 from tplc.backends.peg.engine import PegEngine
 from tplc.driver import load_ir
 
-
 OPEN = {"prompt": '^<job of="l">^<k>', "continue_final_message": True}
 
 
