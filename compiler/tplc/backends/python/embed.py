@@ -121,20 +121,11 @@ def embed(code: Sequence[str], bases: Sequence[str] = ()) -> Embedded:
         text = "\n".join(line for part, stub in parts for line in (part.stub if stub else part.lines))
         # The first member was left out.
         text = re.sub(r"\A(class .*:\n)\n+", r"\1", text)
-<<<<<<< HEAD
-        text = re.sub(r'\A(class .*:\n    """(?:.|\n)*?"""\n)(?=    )', r"\1\n", text)
+        text = re.sub(r'\A(class .*:\n    """(?:(?!""")(?:.|\n))*"""\n)(?=    )', r"\1\n", text)
         texts[name] = text + "\n    pass" * text.endswith("):")  # all members were left out
     if bases:
         code = _with_joined_classes(code, texts, chosen, kept, stubs, _Family.of(definitions, bases))
     shown = [(definition, texts[name]) for definition in chosen if (name := definition.names[0]) in texts]
-=======
-        text = re.sub(r'\A(class .*:\n    """(?:(?!""")(?:.|\n))*"""\n)(?=    )', r"\1\n", text)
-        text += "\n    pass" * text.endswith("):")  # all members were left out
-        for base, other in pairwise(bases):
-            text = re.sub(rf"^class {base}\(\w+\):", f"class {base}({other}):", text)
-        texts.append(text)
-    shown = [(one, text) for one, text in zip(chosen, texts, strict=True) if one.names[0] not in merged]
->>>>>>> main
     return Embedded(
         imports=_needed((pair for definition in chosen for pair in definition.imports), used),
         type_imports=_needed((pair for definition in definitions for pair in definition.type_imports), used),
