@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -44,6 +47,16 @@ def test_one_file_holds_parser_classes_and_format(name: str, server: Server) -> 
     assert not [module for module in modules if module.startswith("tplc")], "what is of tplc stands in the file"
     assert text.splitlines()[1] == "# To regenerate: tplc compile hut.jinja"
     assert all(line == line.rstrip() for line in text.splitlines())
+
+
+def test_every_name_of_a_plug_in_is_defined(tmp_path: Path) -> None:
+    """The plug-in uses functions of the runtime that the parser of some formats doesn't need."""
+    for name in NAMES:
+        for server in SERVERS:
+            (tmp_path / f"{name}_{server}.py").write_text(plugin(example_ir(name), server, name="hut"))
+    ruff = [sys.executable, "-m", "ruff", "check", "--isolated", "--quiet", "--select", "F821", str(tmp_path)]
+    done = subprocess.run(ruff, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "")
 
 
 def test_words_of_a_template_stay_words() -> None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -103,11 +103,11 @@ class Embedded:
     unasked: frozenset[str] = frozenset()  # attributes of the parser that no code asks for any more
 
 
-def embed(code: Iterable[str], bases: Sequence[str] = ()) -> Embedded:
+def embed(code: Iterable[str], bases: Sequence[str] = (), used: Collection[str] = ()) -> Embedded:
     """Return the definitions that `code`, the lines of the parser itself, needs.  Each of `bases` is a subclass of the
-    next, if there are several."""
+    next, if there are several.  `used`: names of the runtime that other code in the file uses."""
     walked = [*walk(ast.parse("\n".join(code)))]
-    names, attributes = _names(walked) | frozenset(bases), _attributes(walked)
+    names, attributes = _names(walked) | frozenset(bases) | frozenset(used), _attributes(walked)
     known = _flags_of_parser(bases, walked)
     always = frozenset(flag for flag, on in known.items() if on)
     # Flags of other classes are off until a class that is embedded sets them.
@@ -120,11 +120,11 @@ def embed(code: Iterable[str], bases: Sequence[str] = ()) -> Embedded:
         kept, stubs = _reachable(definitions, names, attributes, _Family.of(definitions, bases))
         chosen = [definition for definition in definitions if definition.names[0] in kept]
         on = frozenset(flag for definition in chosen for flag in definition.flags if flag not in known)
-    texts, used = [], set(names)
+    texts, mentioned = [], set(names)
     for definition in chosen:
         name = definition.names[0]
         parts = [(part, (name, part.member) in stubs) for part in definition.parts if part in kept[name]]
-        used.update(name for part, stub in parts for name in (part.names_of_signature if stub else part.names))
+        mentioned.update(name for part, stub in parts for name in (part.names_of_signature if stub else part.names))
         text = "\n".join(line for part, stub in parts for line in (part.stub if stub else part.lines))
         # The first member was left out.
         text = re.sub(r"\A(class .*:\n)\n+", r"\1", text)
@@ -134,8 +134,8 @@ def embed(code: Iterable[str], bases: Sequence[str] = ()) -> Embedded:
             text = re.sub(rf"^class {base}\(\w+\):", f"class {base}({other}):", text)
         texts.append(text)
     return Embedded(
-        imports=_needed((pair for definition in chosen for pair in definition.imports), used),
-        type_imports=_needed((pair for definition in definitions for pair in definition.type_imports), used),
+        imports=_needed((pair for definition in chosen for pair in definition.imports), mentioned),
+        type_imports=_needed((pair for definition in definitions for pair in definition.type_imports), mentioned),
         types=_spaced([text for definition, text in zip(chosen, texts, strict=True) if definition.only_types]),
         text=_joined([text for definition, text in zip(chosen, texts, strict=True) if not definition.only_types]),
         unasked=frozenset(known).difference(

@@ -17,15 +17,20 @@ from tplc.backends.python.emit import UNFORMATTED
 
 _FUTURE = "from __future__ import annotations\n"
 # Imports between these modules are dropped: all are in one file.
-_OWN = ("tplc.targets.plugins", "tplc_runtime")
+_RUNTIME = "tplc_runtime"
+_OWN = ("tplc.targets.plugins", _RUNTIME)
 
 
 @dataclass(frozen=True, slots=True)
 class ModuleText:
-    """A module's imports, as (module, name) with the name "" for `import module`, and its code without them."""
+    """A module's imports, as (module, name) with the name "" for `import module`, and its code without them.
+
+    `of_runtime`: the names that it takes from the runtime, which the parser has to contain.
+    """
 
     imports: tuple[tuple[str, str], ...]
     code: str
+    of_runtime: tuple[str, ...] = ()
 
 
 @cache
@@ -36,7 +41,13 @@ def piece(name: str, package: str = "tplc.targets.plugins.source") -> ModuleText
     taken = [node for node in body if isinstance(node, ast.Import | ast.ImportFrom)]
     first = next(node for node in body if node not in taken)
     lines = text.splitlines()[_start(first) - 1 :]
-    return ModuleText(tuple(_imported(taken)), "\n".join(lines))
+    of_runtime = [
+        alias.name
+        for node in taken
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(_RUNTIME)
+        for alias in node.names
+    ]
+    return ModuleText(tuple(_imported(taken)), "\n".join(lines), tuple(of_runtime))
 
 
 def join(parser: str, parts: Sequence[ModuleText | str], usage: str) -> str:
