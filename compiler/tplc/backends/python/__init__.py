@@ -47,7 +47,7 @@ def generate(
     messages.  `runtime`: the place of the runtime: in the parser's file, in RUNTIME_FILE next to it, or installed.
     `command`: the command that regenerates the file, for its header.  `whole`: include functions that read whole
     outputs; without it there is only `StreamParser`.  `main`: include a command line that reads files of outputs.
-    `used`: names of the runtime that the file must define for code that is added to it.
+    `used`: names and members of the runtime that the file must define for code that is added to it.
     """
     # A parser is generated to be verified, and again to be written: it depends on nothing else of the verification.
     ir = replace(ir, verification=Verification(verified=ir.verification.verified))

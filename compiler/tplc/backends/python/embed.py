@@ -106,9 +106,9 @@ class Embedded:
 
 def embed(code: Sequence[str], bases: Sequence[str] = (), used: Collection[str] = ()) -> Embedded:
     """Return the definitions that `code`, the lines of the parser itself, needs.  Each of `bases` is a subclass of the
-    next, if there are several.  `used`: names of the runtime that other code in the file uses."""
+    next, if there are several.  `used`: names and members of the runtime that other code in the file uses."""
     walked = [*walk(ast.parse("\n".join(code)))]
-    names, attributes = _names(walked) | frozenset(bases) | frozenset(used), _attributes(walked)
+    names, attributes = _names(walked).union(bases, used), _attributes(walked).union(used)
     known = _flags_of_parser(bases, walked)
     definitions, kept, stubs = _needed_for(names, attributes, known, bases)
     chosen = [definition for definition in definitions if definition.names[0] in kept]
