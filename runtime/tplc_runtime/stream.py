@@ -51,7 +51,7 @@ class Stream(Copyable):
     WAITS: ClassVar[bool] = False  # states wait for the rest of a marker
     FEED_HOLDS_PENDING: ClassVar[bool] = False  # `feed` handles pending text
     ESCAPES: ClassVar[Any] = None  # texts that stand for characters, by kind of text
-    SPACE: ClassVar[str] = ""  # the white space that the template writes before the content
+    SPACE: ClassVar[str] = ""  # the white space that the template writes before the content, each after a NUL
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     _in_word = False  # the text before ends with a word
 

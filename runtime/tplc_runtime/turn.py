@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .message import Delta
     from .scanner import ExpectedText
 
+SPACE_SEPARATOR = "\0"  # between white space that may come and other white space that may come instead
 NON_SPACE = Pattern(r"\S|\Z")
 LONGEST_CUT = 1000  # longer than a truncated opener and the white space around it
 OPENER_KINDS = ("call", "line", "whole")
@@ -262,8 +263,9 @@ class TurnStates(Stream):
 
     def _skip_space(self) -> None:
         while self._space and self._pos < len(self._buf):
-            comes = self._buf[self._pos] == self._space[0]
-            self._pos, self._space = self._pos + comes, self._space[1:] if comes else ""
+            char, spaces = self._buf[self._pos], self._space.split(SPACE_SEPARATOR)
+            rests = [space[1:] for space in spaces if space[:1] == char]
+            self._pos, self._space = self._pos + bool(rests), SPACE_SEPARATOR.join(rests)
 
     def _drop(self, only_space: bool = True) -> bool:
         """Consume a marker that only structures the turn."""

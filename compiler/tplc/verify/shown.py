@@ -15,10 +15,10 @@ from tplc.errors import RenderFailed, TemplateRaised
 from tplc.ir.nodes import Json, TemplateIR
 from tplc.messages import Call, Follow, Message
 from tplc.render import Renderer
+from tplc.transformations import transformations
 from tplc.verify.battery import Case, Shape
 from tplc.verify.conversation import Setting, assistant, conversation, offered_tools, opening, settings
 from tplc.verify.cut import TurnFrame, trailing_of
-from tplc.verify.transformations import transformations
 from tplc.verify.words import Words, words_of
 
 Context = tuple[tuple[str, Json], ...]

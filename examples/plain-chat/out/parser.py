@@ -355,7 +355,7 @@ NO_MATCH = Match("", 0, 0)
 class Stream(Copyable):
     TRANSCRIPT: ClassVar[type[Transcript]] = Transcript
     ANCHORS: ClassVar[Sequence[str]] = ()
-    SPACE: ClassVar[str] = ""  # the white space that the template writes before the content
+    SPACE: ClassVar[str] = ""  # the white space that the template writes before the content, each after a NUL
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
 
     def __init__(
@@ -563,6 +563,7 @@ class Stream(Copyable):
         raise NotImplementedError
 
 
+SPACE_SEPARATOR = "\0"  # between white space that may come and other white space that may come instead
 NON_SPACE = Pattern(r"\S|\Z")
 UNDECIDED_KINDS = ("plain", "last", "sign", "alike")  # what follows shows whether they count
 CUT_KINDS = ("end", "reasoning_end", "content_end")
@@ -635,8 +636,9 @@ class TurnStates(Stream):
 
     def _skip_space(self) -> None:
         while self._space and self._pos < len(self._buf):
-            comes = self._buf[self._pos] == self._space[0]
-            self._pos, self._space = self._pos + comes, self._space[1:] if comes else ""
+            char, spaces = self._buf[self._pos], self._space.split(SPACE_SEPARATOR)
+            rests = [space[1:] for space in spaces if space[:1] == char]
+            self._pos, self._space = self._pos + bool(rests), SPACE_SEPARATOR.join(rests)
 
     def _drop(self, only_space: bool = True) -> bool:
         """Consume a marker that only structures the turn."""
