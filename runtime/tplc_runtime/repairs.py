@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .scanner import Scanner
 
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "last")
+PART_OF_ATTRIBUTE = Pattern(r"\w{1,32}\s?=\s?")  # before the quote that shows what it is
 LEFT_OVER_BRACKET = Pattern(r"[\"']?[}\])]{1,4}|`{1,3}")
 LEFT_IN_CALL = Pattern(r"[\"']?[}\])]{0,4}[,;]")  # and before the closer that a call lacks
 
@@ -61,7 +62,8 @@ class Repairs(Machine):
                 return None if not self._final and self._header_may_continue(pos) else (name, pos)
             end = word.end() if word is not None and (part is None or word.end() > part.end()) else 0
             end = end or (part.end() if part is not None else pos)
-            if not self._final and (end == len(buf) or self._header_may_continue(pos)):
+            cut = end == len(buf) or PART_OF_ATTRIBUTE.fullmatch(buf, pos) is not None
+            if not self._final and (cut or self._header_may_continue(pos)):
                 return None
             if end == pos:
                 break
@@ -84,7 +86,7 @@ class Repairs(Machine):
 
     def _arguments_begin(self, pos: int) -> bool:
         """Return whether the arguments of a call begin here, or the call ends."""
-        mark = self.AFTER_CALL.match(self._buf, pos)
+        mark = self.AFTER_CALL.match_at(self._buf, pos)
         return (mark is not None and mark.kind in CLOSER_KINDS) or self._opens_arguments(pos)
 
     def _opens_arguments(self, pos: int) -> bool:
@@ -133,7 +135,7 @@ class Repairs(Machine):
         "no": there is none; "more": more input is needed; "dropped": it was skipped.
         """
         buf, start = self._buf, next_char(self._buf, self._pos)
-        opener = self.LEFT_OVER.match(buf, start) if self._unclosed else None
+        opener = self.LEFT_OVER.match_at(buf, start) if self._unclosed else None
         if opener is not None:
             kind, end = "call", opener.end
         elif kind == "" and start < len(buf) and (left := self._left_over_bracket(start)) is not None:
@@ -141,7 +143,7 @@ class Repairs(Machine):
         else:
             return "more" if kind == "" and not self._final and buf[start:] in ('"', "'") else "no"
         at = next_char(buf, end)
-        mark = self.AFTER_CALL.match(buf, at)
+        mark = self.AFTER_CALL.match_at(buf, at)
         if mark is None and not self._final and (at == len(buf) or self.AFTER_CALL.prefix_of(buf, at)):
             return "more"
         ends = mark is not None and mark.kind in ENDS_OF_CALLS and not (mark.kind == kind == "call")

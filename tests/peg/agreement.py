@@ -25,7 +25,7 @@ from tests.conftest import SHARED
 from tests.fuzz.formats import Format, formats
 from tests.peg.limits import LIMITS, limit_of
 from tests.peg.mutations import NOISE, mutations
-from tests.slips.kinds import slips
+from tests.slips.kinds import KINDS, slips
 from tests.slips.measure import answers
 from tplc.backends.peg.engine import PegEngine
 from tplc.driver import generate, learn_format, open_renderer
@@ -116,7 +116,7 @@ def slips_agree(forms: Sequence[Format], most: int = 0) -> Tally:
     tally = Tally()
     for form in forms:
         rng = random.Random(f"slips {form.name}")
-        texts = [(text, answer.tools) for _, answer in answers(form.ir) for _, text in slips(answer)]
+        texts = [(text, answer.tools) for _, answer in answers(form.ir) for _, text in slips(answer, KINDS)]
         for text, tools in rng.sample(texts, min(most or len(texts), len(texts))):
             compare(form, engine_of(form), text, tools, tally)
     return tally

@@ -1,9 +1,10 @@
 """What becomes of slips, by kind and by template: `make slips`.
 
-    python -m tests.slips [--only WORD] [--kind WORD] [--every N] [--two] [--show OUTCOME] [--json FILE]
+    python -m tests.slips [--kinds LIST] [--only WORD] [--kind WORD] [--every N] [--two] [--show OUTCOME] [--json FILE]
 
 Right answers of the templates in ../shared (each format once) and of all examples, each with one slip that a reader
-can undo; with --two, two slips that do not touch each other.
+can undo; with --two, two slips that do not touch each other.  There are two lists of kinds: issue
+(tests/slips/kinds.py) and further (tests/slips/further), which is harsher.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from tests.conftest import SHARED
 from tests.example_case import load_examples
 from tests.fuzz.formats import ir_of
 from tests.parser_cache import learn
-from tests.slips.measure import OUTCOMES, Result, results, with_tokens
+from tests.slips.measure import LISTS, OUTCOMES, Result, results, with_tokens
 from tplc.driver import generate, tolerate
 from tplc.errors import TplcError
 from tplc.verify.artifact import load_module
@@ -37,7 +38,7 @@ def templates(only: str = "") -> list[str]:
     return [name for name in names if only in name]
 
 
-def of_template(name: str, *, kinds: tuple[str, ...], two: int) -> tuple[str, list[Result]]:
+def of_template(name: str, *, which: str, kinds: tuple[str, ...], two: int) -> tuple[str, list[Result]]:
     """The results, and a text that is the same for templates of one format."""
     try:
         if name.startswith(EXAMPLE):
@@ -47,7 +48,9 @@ def of_template(name: str, *, kinds: tuple[str, ...], two: int) -> tuple[str, li
         parser = load_module(generate(ir, "python"))
     except TplcError:
         return name, []
-    return repr((ir.turn, ir.reasoning, ir.content, ir.tools)), results(name, ir, parser, kinds=kinds, two=two)
+    return repr((ir.turn, ir.reasoning, ir.content, ir.tools)), results(
+        name, ir, parser, which=which, kinds=kinds, two=two
+    )
 
 
 def table(found: Sequence[Result], by: str) -> str:
@@ -70,6 +73,7 @@ def table(found: Sequence[Result], by: str) -> str:
 
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description="What becomes of slips, by kind and by template.")
+    parser.add_argument("--kinds", choices=sorted(LISTS), default="issue", help="the list of kinds")
     parser.add_argument("--only", default="", help="templates whose name holds this")
     parser.add_argument("--kind", action="append", default=[], help="kinds whose name holds this")
     parser.add_argument("--every", type=int, default=1, help="every N-th template")
@@ -84,7 +88,7 @@ def main(arguments: list[str]) -> int:
     options = parser.parse_args(arguments)
     names = templates(options.only)[:: options.every]
     found: dict[str, list[Result]] = {}
-    work = partial(of_template, kinds=tuple(options.kind), two=options.pairs if options.two else 0)
+    work = partial(of_template, which=options.kinds, kinds=tuple(options.kind), two=options.pairs if options.two else 0)
     with ProcessPoolExecutor(options.processes) as pool:
         for at, (format_, made) in enumerate(pool.map(work, names), 1):
             if made and format_ not in found:

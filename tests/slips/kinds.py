@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -865,11 +865,14 @@ def _(answer: Answer) -> Iterator[str]:
                 yield answer.with_(at, ": ")
 
 
-def slips(answer: Answer, names: Sequence[str] = (), *, most: int = 3) -> Iterator[tuple[str, str]]:
+def slips(
+    answer: Answer, kinds: Mapping[str, Kind], names: Sequence[str] = (), *, most: int = 3
+) -> Iterator[tuple[str, str]]:
     """Slips of an answer, of each kind so many at most: the kind, and the text."""
-    for name, made in KINDS.items():
+    for name, made in kinds.items():
         if names and not any(word in name for word in names):
             continue
         texts = [text for text in dict.fromkeys(made(answer)) if text != answer.text]
-        for at in sorted({len(texts) * place // most for place in range(most)} if texts else ()):
+        count = min(most, len(texts))
+        for at in sorted({len(texts) * place // count for place in range(count)}):
             yield name, texts[at]

@@ -12,14 +12,19 @@ from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any
 
-from tests.slips.bases import MESSAGES, TOOLS
-from tests.slips.kinds import Answer, slips
+from tests.slips.bases import FURTHER_MESSAGES, FURTHER_TOOLS, MESSAGES, TOOLS
+from tests.slips.further import FURTHER
+from tests.slips.kinds import KINDS, Answer, slips
 from tests.slips.written import pieces_of
 from tplc.ir.nodes import TemplateIR
 
 OUTCOMES = ("recovered", "kept", "leaked", "altered")
 # Special tokens of a tokenizer that the template does not write.
 TOKENS = (("pad_token", "<|pad_me|>"), ("unk_token", "<|what|>"))
+
+
+# The lists of kinds, each with the answers that its slips are made in, and how many of each kind at most.
+LISTS = {"issue": (KINDS, MESSAGES, TOOLS, 3), "further": (FURTHER, FURTHER_MESSAGES, FURTHER_TOOLS, 99)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +43,10 @@ class Result:
     diagnostics: tuple[str, ...]
 
 
-def answers(ir: TemplateIR) -> Iterator[tuple[str, Answer]]:
+def answers(ir: TemplateIR, which: str = "issue") -> Iterator[tuple[str, Answer]]:
     head = ir.turn.prompts[0].head if ir.turn.prompts else ""
-    for name, message in MESSAGES.items():
+    _, messages, tools, _ = LISTS[which]
+    for name, message in messages.items():
         calls = message.get("tool_calls") or []
         if calls and ir.tools.format == "none":
             continue
@@ -56,7 +62,7 @@ def answers(ir: TemplateIR) -> Iterator[tuple[str, Answer]]:
             continue
         if pieces:
             tokens = tuple(text for _, text in TOKENS)
-            yield name, Answer(ir, message, pieces, head, tokens[:1], TOOLS)
+            yield name, Answer(ir, message, pieces, head, tokens[:1], tools)
 
 
 def with_tokens(ir: TemplateIR) -> TemplateIR:
@@ -146,14 +152,21 @@ def judge(template: str, kind: str, base: str, answer: Answer, parser: ModuleTyp
 
 
 def results(
-    template: str, ir: TemplateIR, parser: ModuleType, *, kinds: tuple[str, ...] = (), two: int = 0
+    template: str,
+    ir: TemplateIR,
+    parser: ModuleType,
+    *,
+    which: str = "issue",
+    kinds: tuple[str, ...] = (),
+    two: int = 0,
 ) -> list[Result]:
     found = []
-    for base, answer in answers(ir):
+    listed, _, _, most = LISTS[which]
+    for base, answer in answers(ir, which):
         right, _ = read(parser, answer.text, answer.tools)
         if outcome_of(answer.message, right.message) != "recovered":
             continue  # two messages with one text
-        made = list(slips(answer, kinds))
+        made = list(slips(answer, listed, kinds, most=most))
         if two:
             made = list(pairs(answer, made, two))
         found += [judge(template, kind, base, answer, parser, text) for kind, text in made]

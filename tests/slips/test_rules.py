@@ -59,6 +59,23 @@ RULES: dict[str, tuple[str, str, Any, bool, list[str]]] = {
         False,
         ["the header of a call of get_weather is not as the template writes it"],
     ),
+    "a name in another attribute": (
+        "cdata-values",
+        '<act key="get_weather"><arg key="city">Oslo</arg><arg key="days">3</arg></act>',
+        (None, None, [OSLO]),
+        False,
+        ["the header of a call of get_weather is not as the template writes it"],
+    ),
+    "a colon after keys that only a space ends": (
+        "words-in-calls",
+        '⟨do get_weather city: "Oslo" days: 3⟩⟪stop⟫',
+        (None, None, [OSLO]),
+        False,
+        [
+            "the argument city is not written as the template does",
+            "the argument days is not written as the template does",
+        ],
+    ),
     "text in the place of an argument": (
         "cdata-values",
         '<act name="get_weather">by the way<arg key="city">Oslo</arg></act>',

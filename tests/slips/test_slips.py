@@ -34,3 +34,11 @@ def test_every_kind_fits_some_format() -> None:
     """A kind that no example has any slip of would measure nothing."""
     made = {kind for form in formats() for _, answer in answers(form.ir) for kind in KINDS if any(KINDS[kind](answer))}
     assert set(KINDS) - made <= {"ASCII for full width", "dash for underscore", "fence missing"}
+
+
+@pytest.mark.parametrize("name", ["words-in-calls", "tagged-json", "addressed-parts"])
+def test_further_slips_raise_nothing_in_any_chunking(name: str) -> None:
+    form = next(form for form in formats() if form.name == name)
+    found = results(name, form.ir, form.parser, which="further")
+    assert len(found) > 300
+    assert [(result.kind, result.text) for result in found if result.chunked or result.outcome == "raised"] == []
