@@ -168,9 +168,10 @@ class TurnStates(Stream):
 
     def _as_whole_call(self, mark: Match) -> Match | None:
         """Return the mark as the opener of a call if a whole call follows; "plain" while that is undecided."""
-        before = is_word(self._buf[mark.start - 1]) if mark.start > self._pos else self._in_word
-        named = self._tools or mark.kind == "plain"
-        if not (self._calls_on and named) or (before and is_word(self._buf[mark.start])):
+        before = self._buf[mark.start - 1] if mark.start > self._pos else self._last_char
+        # Without tools, a line that is indented otherwise than the template writes it is code or prose.
+        counts = self._tools or (mark.kind == "plain" and (before not in (" ", "\t") or before == mark.lead[-1:]))
+        if not (self._calls_on and counts) or (is_word(before) and is_word(self._buf[mark.start])):
             return None
         end = self.WHOLE_CALL.end(self._buf, mark.start, self._final, self._tools)
         return mark._replace(kind="plain" if end == MORE else "whole") if end >= 0 or end == MORE else None
@@ -280,7 +281,7 @@ class TurnStates(Stream):
         if self.AT_LINES:
             self._line_start = self._line_start or only_space or self._mark.kind == "content"
         if self.WHOLE_CALL:
-            self._in_word = False
+            self._last_char = ""
         return True
 
     def _note_spelling(self) -> None:

@@ -80,6 +80,7 @@ NOTATIONS = {
     "options": Notation("", "[use]@", " --@=", "", "", "[/use]", "", ""),
     "lines": Notation("", "<f @>\n", "@: ", "\n", "", "\n</f>", "\n", ""),
     "assignments": Notation("<|calls|>", "call @:\n", "@ = ", "", "\n", "", "", "<|/calls|>"),
+    "words around pairs": Notation("", "CALL @ ", "ARG @ ", " ", "", " ENDCALL", " ", ""),
     "raw keywords": Notation("<|calls|>[", "@(", "@=", ", ", "", ")", ", ", "]<|/calls|>", raw=True),
     "raw tags": Notation("<calls>", "<call @>", "<p=@>", "", "</p>", "</call>", "\n", "</calls>", raw=True),
     "raw lines of tags": Notation("", "<call=@>\n", "<p=@>\n", "", "\n</p>\n", "</call>", "\n", "", raw=True),
