@@ -62,7 +62,6 @@ class Copyable:
 
     def copy(self) -> Any:
         """Return a copy in the same state, which continues independently."""
-
         twin = type(self).__new__(type(self))
         # A class that mypyc compiled has no __dict__.
         for name in getattr(self, "__mypyc_attrs__", None) or self.__dict__:
@@ -90,7 +89,6 @@ class Pattern:
 
     def __getattr__(self, name: str) -> Any:
         """Return a method of the compiled pattern, and keep it as an attribute."""
-
         if self._compiled is None:
             self._compiled = re.compile(self.pattern, re.DOTALL)
         found = getattr(self._compiled, name)
@@ -127,7 +125,6 @@ class Scanner:
 
     def find(self, buf: str, pos: int, stop: int = sys.maxsize) -> Match | None:
         """Return the leftmost and longest marker from `pos` on."""
-
         match = self._find.search(buf, pos, stop)
         if match is None:
             return None
@@ -511,7 +508,6 @@ class Quoting:
     def safe_prefix_end(self, text: str) -> int:
         """Return the end of the text in the string that is passed on unchanged; -1 if more than a partial escape
         follows."""
-
         end: int = self.plain_run.match(text).end()
         if end == len(text) or (text[end] == "\\" and self.escape != "none" and PART_OF_ESCAPE.match(text, end)):
             return end
@@ -594,7 +590,6 @@ class Reader(Copyable):
 
     def read(self, buf: str, pos: int, final: bool) -> int:
         """Consume `buf` from `pos` on, up to the value's end or to text that needs more input."""
-
         stop, self.wanted = len(buf), 0
         while pos < stop and self.want and not self.pause:
             if len(self.stack) > self.floor and self.style.is_json:
@@ -1347,7 +1342,6 @@ class Transcript(Copyable):
 
     def flush(self) -> None:
         """Make one delta of the text emitted since the last."""
-
         if not self._pieces:
             return
         kind, text = self._kind, "".join(self._pieces)

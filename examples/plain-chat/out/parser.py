@@ -57,7 +57,6 @@ class Copyable:
 
     def copy(self) -> Any:
         """Return a copy in the same state, which continues independently."""
-
         twin = type(self).__new__(type(self))
         # A class that mypyc compiled has no __dict__.
         for name in getattr(self, "__mypyc_attrs__", None) or self.__dict__:
@@ -80,7 +79,6 @@ class Pattern:
 
     def __getattr__(self, name: str) -> Any:
         """Return a method of the compiled pattern, and keep it as an attribute."""
-
         if self._compiled is None:
             self._compiled = re.compile(self.pattern, re.DOTALL)
         found = getattr(self._compiled, name)
@@ -113,7 +111,6 @@ class Scanner:
 
     def find(self, buf: str, pos: int, stop: int = sys.maxsize) -> Match | None:
         """Return the leftmost and longest marker from `pos` on."""
-
         match = self._find.search(buf, pos, stop)
         if match is None:
             return None
@@ -256,7 +253,6 @@ class Transcript(Copyable):
 
     def flush(self) -> None:
         """Make one delta of the text emitted since the last."""
-
         if not self._pieces:
             return
         kind, text = self._kind, "".join(self._pieces)

@@ -61,7 +61,6 @@ class Copyable:
 
     def copy(self) -> Any:
         """Return a copy in the same state, which continues independently."""
-
         twin = type(self).__new__(type(self))
         # A class that mypyc compiled has no __dict__.
         for name in getattr(self, "__mypyc_attrs__", None) or self.__dict__:
@@ -88,7 +87,6 @@ class Pattern:
 
     def __getattr__(self, name: str) -> Any:
         """Return a method of the compiled pattern, and keep it as an attribute."""
-
         if self._compiled is None:
             self._compiled = re.compile(self.pattern, re.DOTALL)
         found = getattr(self._compiled, name)
@@ -125,7 +123,6 @@ class Scanner:
 
     def find(self, buf: str, pos: int, stop: int = sys.maxsize) -> Match | None:
         """Return the leftmost and longest marker from `pos` on."""
-
         match = self._find.search(buf, pos, stop)
         if match is None:
             return None
@@ -214,7 +211,6 @@ class ExpectedText:
 
     def is_incomplete(self, buf: str, start: int) -> bool:
         """Return whether the text from `start` on is the beginning of it, or all of it and a plain word."""
-
         text, size = buf[start:], len(self.text)
         return self.text.startswith(text) or (text[:size] == self.text and bool(PLAIN_WORD.fullmatch(text, size)))
 
@@ -477,7 +473,6 @@ class Quoting:
     def safe_prefix_end(self, text: str) -> int:
         """Return the end of the text in the string that is passed on unchanged; -1 if more than a partial escape
         follows."""
-
         end: int = self.plain_run.match(text).end()
         if end == len(text) or (text[end] == "\\" and self.escape != "none" and PART_OF_ESCAPE.match(text, end)):
             return end
@@ -547,7 +542,6 @@ class Reader(Copyable):
 
     def read(self, buf: str, pos: int, final: bool) -> int:
         """Consume `buf` from `pos` on, up to the value's end or to text that needs more input."""
-
         stop, self.wanted = len(buf), 0
         while pos < stop and self.want and not self.pause:
             if len(self.stack) > self.floor and self.style.is_json:
@@ -1300,7 +1294,6 @@ class Transcript(Copyable):
 
     def flush(self) -> None:
         """Make one delta of the text emitted since the last."""
-
         if not self._pieces:
             return
         kind, text = self._kind, "".join(self._pieces)
@@ -2274,7 +2267,6 @@ class CallReader(Reader):
 
     def go_to(self, key: str, opened: str = "") -> None:
         """Continue as if the object's opening and its members up to this one had been read, or `opened` of this one."""
-
         self.style, self.stack, self.path, self.want = self.styles[2], ["{"], [key], "comma"
         if opened:
             self.role, self.depth, self.floor = "arguments", 1, 1
@@ -2607,7 +2599,6 @@ class CanonicalOrderCalls(CallObjects):
 
     def _may_break(self, pos: int) -> bool:
         """Return whether a marker that ends the call begins here, or could begin here."""
-
         return self.BREAKS.prefix_of(self._buf, pos) != "" or self.BREAKS.match_at(self._buf, pos) is not None
 
     def _object(self) -> bool:

@@ -121,7 +121,7 @@ def embed(code: Sequence[str], bases: Sequence[str] = ()) -> Embedded:
         text = "\n".join(line for part, stub in parts for line in (part.stub if stub else part.lines))
         # The first member was left out.
         text = re.sub(r"\A(class .*:\n)\n+", r"\1", text)
-        text = re.sub(r'\A(class .*:\n    """(?:.|\n)*?"""\n)(?=    )', r"\1\n", text)
+        text = re.sub(r'\A(class .*:\n    """(?:(?!""")(?:.|\n))*"""\n)(?=    )', r"\1\n", text)
         text += "\n    pass" * text.endswith("):")  # all members were left out
         for base, other in pairwise(bases):
             text = re.sub(rf"^class {base}\(\w+\):", f"class {base}({other}):", text)
