@@ -1745,7 +1745,7 @@ class Stream(Copyable):
     ESCAPES: ClassVar[Any] = None  # texts that stand for characters, by kind of text
     SPACE: ClassVar[str] = ""  # the white space that the template writes before the content, each after a NUL
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
-    _in_word = False  # the text before ends with a word
+    _last_char = ""  # of the text before
 
     def __init__(
         self,
@@ -1928,7 +1928,7 @@ class Stream(Copyable):
             if self.AT_LINES and (not self.CALLS or kind not in ("arguments", "value")):
                 self._line_start = at_line_start(text, self._line_start)
             if self.WHOLE_CALL:
-                self._in_word = is_word(text[-1])
+                self._last_char = text[-1]
             self._out.texts[kind].append(self._json(text) if self.CALLS and kind == "arguments" else text)
 
     def _feed_slowly(self, chunk: str) -> list[Delta]:
@@ -2031,7 +2031,7 @@ class Stream(Copyable):
         if self.AT_LINES:
             self._line_start = at_line_start(text, self._line_start)
         if self.WHOLE_CALL and text:
-            self._in_word = is_word(text[-1])
+            self._last_char = text[-1]
         self._out.emit(kind, text if self._echo else text[max(0, -self._base - self._pos) :])
         self._pos = end
 
@@ -2201,9 +2201,10 @@ class TurnStates(Stream):
 
     def _as_whole_call(self, mark: Match) -> Match | None:
         """Return the mark as the opener of a call if a whole call follows; "plain" while that is undecided."""
-        before = is_word(self._buf[mark.start - 1]) if mark.start > self._pos else self._in_word
-        named = self._tools or mark.kind == "plain"
-        if not (self._calls_on and named) or (before and is_word(self._buf[mark.start])):
+        before = self._buf[mark.start - 1] if mark.start > self._pos else self._last_char
+        # Without tools, a line that is indented otherwise than the template writes it is code or prose.
+        counts = self._tools or (mark.kind == "plain" and (before not in (" ", "\t") or before == mark.lead[-1:]))
+        if not (self._calls_on and counts) or (is_word(before) and is_word(self._buf[mark.start])):
             return None
         end = self.WHOLE_CALL.end(self._buf, mark.start, self._final, self._tools)
         return mark._replace(kind="plain" if end == MORE else "whole") if end >= 0 or end == MORE else None
@@ -2313,7 +2314,7 @@ class TurnStates(Stream):
         if self.AT_LINES:
             self._line_start = self._line_start or only_space or self._mark.kind == "content"
         if self.WHOLE_CALL:
-            self._in_word = False
+            self._last_char = ""
         return True
 
     def _note_spelling(self) -> None:
@@ -2864,7 +2865,7 @@ class Machine(Slots):
             self._check_repaired()
         self._open, self._closed, self._only_space_so_far, self._line_start, self._space = False, False, True, True, ""
         if self.WHOLE_CALL:
-            self._in_word = False
+            self._last_char = ""
         self._unclosed = self.CALLS_HAVE_CLOSER
         self._state = type(self)._after_call
         return True
