@@ -53,6 +53,7 @@ CODES = {
     "no_arguments": "A call has no arguments where they were expected.",
     "object_as_arguments": "A JSON object is in the place of the arguments.",
     "other_form_of_argument": "An argument is in another form than the template's.",
+    "unknown_argument": "The tool has no argument of this name.",
     # Rows of a table
     "no_parser": "No parser has the name that the row gives, or the row gives none. All of its text is content.",
     "row_not_read": "The row could not be read. All of its text is content.",

@@ -54,6 +54,7 @@ class Stream(Copyable):
     SPACE: ClassVar[str] = ""  # the white space that the template writes before the content
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     _in_word = False  # the text before ends with a word
+    _reports = True  # the caller can read the diagnostics
 
     def __init__(
         self,
@@ -139,6 +140,7 @@ class Stream(Copyable):
             json_content=json_content,
             continue_final_message=continue_final_message,
         )
+        parser._reports = False
         parser.feed(checked_text("text", text), special=special)
         parser.finish()
         return parser.message
