@@ -8,6 +8,8 @@ BIN := $(VENV)/bin
 unexport PYTHONDONTWRITEBYTECODE
 READY := $(VENV)/.ready
 OUT ?= build
+# What `make compare` compares with.
+AGAINST ?= HEAD
 EXAMPLE ?= tagged-json
 PARTS ?= pairs tags append-only speed extend
 DEMO := examples/$(EXAMPLE)
@@ -28,7 +30,7 @@ OF_SERVERS = torch==2.13.0 transformers==5.19.0 xgrammar==0.2.8 'llguidance<1.8'
 	partial-json-parser regex ijson mistral-common IPython orjson numpy einops compressed-tensors anthropic pytest pytest-timeout \
 	trl==1.16.0 'ray[data]>=2.40,<3'
 
-.PHONY: help setup test sweeps lint format types golden golden-check examples bench hostile coverage lines random random-wild mutations round-trip excused kept prose slips special round-trip-tokens docs pictures grammars hand-written lark targets engines servers servers-wild million native schema-suite llama-checker agreement cuts fuzz demo check dist clean random-order nightly special-cost training
+.PHONY: help setup test sweeps lint format types golden golden-check examples bench hostile coverage lines random random-wild mutations round-trip excused kept prose slips special round-trip-tokens docs pictures grammars hand-written lark targets engines servers servers-wild million native schema-suite llama-checker agreement cuts compare fuzz demo check dist clean random-order nightly special-cost training
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -206,6 +208,9 @@ native: $(READY)  ## parsers of every kind compiled with mypyc: they say what th
 
 cuts: $(READY)  ## rendered calls of the examples and the templates in ../shared, cut at every place: all have to be incomplete
 	$(BIN)/python -m tests.backends.cuts
+
+compare: $(READY)  ## parsers of another commit against these, on mutated outputs (AGAINST=COMMIT ARGS="--count 100000 --collected")
+	$(BIN)/python -m tests.fuzz.compare --against $(AGAINST) $(ARGS)
 
 fuzz: $(READY)  ## a million random and mutated outputs through all examples' parsers (ARGS="--count 50000")
 	$(BIN)/python -m tests.fuzz $(ARGS)

@@ -48,7 +48,7 @@ def next_step(path: str) -> str:
 
 
 def is_name(path: str) -> bool:
-    """Whether a file could have this name."""
+    """Return whether a file could have this name."""
     try:
         return b"\0" not in os.fsencode(path)
     except UnicodeEncodeError:

@@ -29,9 +29,8 @@ if TYPE_CHECKING:
     Delta = dict[str, Any]
     Marker = tuple[str, str, str, str, int]
     End = Any  # the end of a value, with `find`, `partial_match` and `safe_prefix_end` like scanners
-    Row = dict[str, Any]
 else:
-    Delta = End = Function = Marker = Message = Row = ToolCall = dict  # as what they describe is
+    Delta = End = Function = Marker = Message = ToolCall = dict  # as what they describe is
 
 Diagnostic = namedtuple("Diagnostic", "offset text code")
 
@@ -49,16 +48,13 @@ class Copyable:
 
     def copy(self) -> Any:
         """Return a copy in the same state, which continues independently."""
-        twin = self._new()
+        twin = type(self).__new__(type(self))
         # A class that mypyc compiled has no __dict__.
         for name in getattr(self, "__mypyc_attrs__", None) or self.__dict__:
             if hasattr(self, name):
                 value = getattr(self, name)
                 setattr(twin, name, value.copy() if isinstance(value, (list, Copyable)) else value)
         return twin
-
-    def _new(self) -> Any:
-        return type(self)()
 
 
 # Limits of lookahead, in characters, so that the work per character is bounded.
@@ -94,22 +90,9 @@ RESPELLED = "\0"  # before the core of a marker in other case or with other sepa
 PART_OF_LONGER, BEGINS_LONGER, SPELLED_OTHERWISE = 1, 2, 4  # what is known about a marker, added up
 PLAIN_WORD = Pattern(r"[\w.-]{0,64}")
 NOTHING = "(?!)"
-
-
-class Match:
-    """A marker in a text.  `lead` and `trail` are the white space that the template writes around it; `ambiguous`: 0,
-    or how it may be part of a longer marker, and whether it is spelled as the template does."""
-
-    __slots__ = ("ambiguous", "end", "kind", "lead", "start", "trail")
-
-    def __init__(
-        self, kind: str, start: int, end: int, lead: str = "", trail: str = "", ambiguous: int = PART_OF_LONGER
-    ) -> None:
-        self.kind, self.start, self.end = kind, start, end
-        self.lead, self.trail, self.ambiguous = lead, trail, ambiguous
-
-    def of_kind(self, kind: str) -> Match:
-        return Match(kind, self.start, self.end, self.lead, self.trail, self.ambiguous)
+# A marker in a text.  `lead` and `trail` are the white space that the template writes around it; `ambiguous`: 0, or how
+# it may be part of a longer marker, and whether it is spelled as the template does.
+Match = namedtuple("Match", "kind start end lead trail ambiguous", defaults=("", "", PART_OF_LONGER))
 
 
 class Scanner:
@@ -119,6 +102,8 @@ class Scanner:
     `find` has a group for each marker; `near` matches at their possible beginnings.  `width`: the length of the longest
     truncated marker at the end.  `leads` is their leading white space.
     """
+
+    OTHER_SPELLINGS: ClassVar[bool] = True  # some may be in other case, or have other separators
 
     def __init__(
         self, *markers: Marker, find: str = NOTHING, near: str = NOTHING, width: int = 1, leads: str = ""
@@ -135,7 +120,7 @@ class Scanner:
         kind, _, lead, trail, ambiguous = self.markers[match.lastindex - 1]
         return Match(kind, match.start(), match.end(), lead, trail, ambiguous)
 
-    def match(self, buf: str, pos: int) -> Match | None:
+    def match_at(self, buf: str, pos: int) -> Match | None:
         """Return the longest marker at `pos`."""
         match = self._find.match(buf, pos)
         if match is None:
@@ -179,14 +164,10 @@ class Scanner:
 
     def with_lead(self, buf: str, pos: int, start: int) -> int:
         """Return where the white space begins that may belong to a marker at `start`."""
-        leads = self.leads
-        if start == pos or buf[start - 1] not in leads:
+        if start == pos or buf[start - 1] not in self.leads:
             return start
-        size = len(leads)
-        if size == 1:
-            return start - 1
-        at = max(pos, start - size)
-        while buf[at:start] not in leads:
+        at = max(pos, start - len(self.leads))
+        while buf[at:start] not in self.leads:
             at += 1
         return at
 
@@ -261,7 +242,7 @@ def truncated_core(cores: tuple[str, ...], text: str) -> str:
 def is_truncated(core: str, text: str) -> bool:
     """Return whether the text is the beginning of a marker, but not all of it.  A space in `core` is any white space or
     none; at its end, the marker is a word whose end only the next character shows."""
-    if core[0] == RESPELLED:
+    if Scanner.OTHER_SPELLINGS and core[0] == RESPELLED:
         start = squeezed(text)
         return text[:1] == core[1] and len(start) < len(core) - 1 and core.startswith(start, 1)
     at = end = 0
@@ -336,6 +317,16 @@ def parameters_of(tools: object) -> Parameters:
         if isinstance(function, dict) and isinstance(function.get("name"), str):
             found[function["name"]] = function.get("parameters", function.get("input_schema"))
     return found
+
+
+def tools_in(tools: object) -> tuple[Parameters, str]:
+    """Return the parameters of tools, also of tools written as JSON, and the error if that can't be read."""
+    if isinstance(tools, str):
+        try:
+            tools = json.loads(tools) if tools.strip() else None
+        except (ValueError, RecursionError) as error:
+            return Parameters(), "the tools are not JSON: " + str(error)
+    return parameters_of(tools), ""
 
 
 def variants(schema: object, root: object) -> list[dict[str, Any]]:
@@ -646,9 +637,6 @@ class Reader(Copyable):
         self.wanted = 0  # so many characters are needed before anything is decided
         self.floor = 0  # deeper values are read only for their text
 
-    def _new(self) -> Any:
-        return type(self)(self.styles)
-
     def take(self) -> str:
         text = "".join(self.out)
         self.out.clear()
@@ -683,7 +671,7 @@ class Reader(Copyable):
         if text[0] in self.first and self.stack:
             if not final and self.breaks.prefix_of(buf, pos):
                 return -1
-            if self.breaks.match(buf, pos):
+            if self.breaks.match_at(buf, pos):
                 self._repaired("missing closing bracket")
                 self._pop()
                 return pos
@@ -1627,11 +1615,21 @@ def known_head(prompt: str, heads: Sequence[str], anchors: Sequence[str]) -> str
     return found
 
 
+def after_last_anchor(prompt: str, anchors: Sequence[str]) -> str:
+    """Return the text after the last anchor; the whole prompt if it has no anchor."""
+    ends = [match.end() for match in re.finditer(any_of(anchors), prompt)]
+    return prompt[ends[-1] if ends else 0 :]
+
+
+def any_of(anchors: Sequence[str]) -> str:
+    """Return a pattern that matches each anchor, the longest of those that begin at the same place."""
+    return "|".join(map(re.escape, sorted(anchors, key=len, reverse=True))) or "(?!)"
+
+
 def continued_head(prompt: str, anchors: Sequence[str], reasoning: tuple[Sequence[str], Sequence[str]]) -> str:
     """Return the text after the last anchor, or after an earlier one if only reasoning is between them; the whole
     prompt if it has no anchor.  `reasoning` are the texts that open and close reasoning."""
-    ordered = sorted(anchors, key=len, reverse=True)
-    found = [match.span() for match in re.finditer("|".join(map(re.escape, ordered)) or "(?!)", prompt)]
+    found = [match.span() for match in re.finditer(any_of(anchors), prompt)]
     if not found:
         return prompt
     at, start = found.pop()
@@ -1755,7 +1753,8 @@ class Stream(Copyable):
     HEADS: ClassVar[Sequence[str]] = ("",)
     ANCHORS: ClassVar[Sequence[str]] = ()
     CALLS: ClassVar[bool] = False  # the format has calls
-    AT_LINES: ClassVar[bool] = False  # some markers count only at a line's start,
+    PLACE_DECIDES: ClassVar[bool] = False  # whether some markers count depends on their place:
+    AT_LINES: ClassVar[bool] = False  # some count only at a line's start,
     AT_ENDS: ClassVar[bool] = False  # and some at the output's end, or before another marker,
     ALIKE: ClassVar[bool] = False  # and closers of reasoning in another spelling where nothing else closes it
     WHOLE_CALL: ClassVar[Any] = None  # an ordinary text opens a call only where a whole call follows
@@ -1796,7 +1795,7 @@ class Stream(Copyable):
         self._state: Callable[[Any], bool] = self._first_state()
         self._mark = NO_MATCH
         self._skip = 0  # its length, and that of the white space before it
-        if self.AT_LINES or self.AT_ENDS or self.ALIKE or self.CALLS:
+        if self.PLACE_DECIDES or self.CALLS:
             self._line_start = True
         if self.HAS_REASONING or self.CALLS:
             self._opener = ""  # of the reasoning that is open
@@ -1866,13 +1865,40 @@ class Stream(Copyable):
         *,
         prompts: str | Sequence[str | None] | None = None,
         tools: object = None,
-    ) -> list[Row | None]:
+    ) -> list[dict[str, Any] | None]:
         """Returns a row for each text: content, reasoning_content, tool_calls (id, name, arguments), incomplete,
         diagnostics.
 
         `prompts` and `tools` (also as JSON text): one for all, or a list with one for each text.  None gives None.
         """
-        return rows_of(cls, texts, prompts, tools)
+        if isinstance(texts, (str, bytes)):
+            raise TypeError(f"texts: expected a list of texts, got {type(texts).__name__}")
+        if cls.CALLS:
+            read = lru_cache(maxsize=1000)(tools_in)
+            of_each: Any = tools if isinstance(tools, (list, tuple)) else []
+            of_each = [] if all(isinstance(tool, dict) for tool in of_each) else of_each
+            known, problem = tools_in(None if of_each else tools)
+        rows: list[dict[str, Any] | None] = []
+        for at, text in enumerate(texts):
+            if text is None:
+                rows.append(None)
+                continue
+            if cls.CALLS and of_each:
+                known, problem = (read if isinstance(of_each[at], str) else tools_in)(of_each[at])
+            prompt = prompts if prompts is None or isinstance(prompts, str) else prompts[at]
+            stream = cls(tools=known, prompt=prompt) if cls.CALLS else cls(prompt=prompt)
+            if cls.CALLS and problem:
+                stream.diagnostics.append(Diagnostic(0, problem, "tools_not_read"))
+            stream.feed(checked_text(f"texts[{at}]", text))
+            stream.finish()
+            rows.append(stream._row())
+        return rows
+
+    def _row(self) -> dict[str, Any]:
+        message, notes = self.message, [note._asdict() for note in self.diagnostics]
+        calls = [{"id": call["id"], **call["function"]} for call in message["tool_calls"]]
+        text = {"content": message["content"], "reasoning_content": message["reasoning_content"]}
+        return {**text, "tool_calls": calls, "incomplete": self.incomplete, "diagnostics": notes}
 
     def __copy__(self) -> Any:
         return self.copy()
@@ -1886,7 +1912,10 @@ class Stream(Copyable):
     def _consume_head(self, prompt: str | None, continued: bool) -> None:
         head = self.HEADS[0] if self.HEADED else ""
         if prompt is not None and continued:
-            head = continued_head(prompt, self.ANCHORS, self.AROUND_REASONING)
+            if self.HAS_REASONING:
+                head = continued_head(prompt, self.ANCHORS, self.AROUND_REASONING)
+            else:
+                head = after_last_anchor(prompt, self.ANCHORS)
         elif self.HEADED and prompt is not None:
             head = known_head(prompt, self.HEADS, self.ANCHORS)
         if not head:
@@ -2090,7 +2119,8 @@ class TurnStates(Stream):
             return []
         self._final = True
         deltas = self._advance("") if self._pos < len(self._buf) or self._parts or self._unaccounted else []
-        self._finish()
+        if self.CALLS or self.HAS_REASONING or self.PENDING_TEXT:
+            self._finish()
         if self._buf[self._pos :].strip():
             self._drop_truncated_marker()
         self._out.end_content()
@@ -2115,20 +2145,19 @@ class TurnStates(Stream):
         buf, pos, stop = self._buf, self._pos, len(self._buf)
         mark = marks.find(buf, pos)
         if self.NAME_OPENS_MESSAGE and self._kept and mark is not None and mark.kind in ("reasoning", "content"):
-            mark = mark.of_kind("name_end")
-        if self.AT_LINES or self.AT_ENDS or self.ALIKE:
+            mark = mark._replace(kind="name_end")
+        if self.PLACE_DECIDES:
             mark = self._counting(marks, mark)
         clear = mark is not None and not mark.ambiguous  # nothing before its end can be undecided
         partial = stop if clear else marks.partial_match(buf, pos) if mark is None or not self._final else stop
-        if mark is not None and mark.kind in UNDECIDED_KINDS and not self._final:
+        if self.PLACE_DECIDES and mark is not None and mark.kind in UNDECIDED_KINDS and not self._final:
             partial = min(partial, marks.with_lead(buf, pos, mark.start))
         if self._final and not self._is_truncated_marker(marks, partial):
             partial = stop
         found = mark is not None and mark.start < partial
         end = mark.start if mark is not None and found else partial
         blank = self._only_space_so_far and (end == pos or buf[pos:end].isspace())
-        if not blank:
-            self._only_space_so_far = False
+        self._only_space_so_far = blank
         if mark is None or not found:
             if not blank:
                 self._text(kind, end)
@@ -2146,9 +2175,8 @@ class TurnStates(Stream):
             lead = 0
         if not blank or alone or (self.TEXT_MARKERS and is_text):
             self._text(kind, end - lead)
-        self._mark = mark
         # A call may turn out to be text, and then the white space before it is text too.
-        self._pos = end - lead if self.CALLS and mark.kind in OPENER_KINDS else end
+        self._mark, self._pos = mark, end - lead if self.CALLS and mark.kind in OPENER_KINDS else end
         self._skip = mark.end - self._pos
         if self.TEXT_MARKERS and is_text and mark.kind not in REASONING_KINDS:
             self._keep_as_text(kind)
@@ -2200,18 +2228,18 @@ class TurnStates(Stream):
         if not (self._calls_on and named) or (before and is_word(self._buf[mark.start])):
             return None
         end = self.WHOLE_CALL.end(self._buf, mark.start, self._final, self._tools)
-        return mark.of_kind("plain" if end == MORE else "whole") if end >= 0 or end == MORE else None
+        return mark._replace(kind="plain" if end == MORE else "whole") if end >= 0 or end == MORE else None
 
     def _without_closer(self, marks: Scanner, mark: Match) -> Match | None:
         """Return the mark as the end of reasoning that is never closed: a closer in another spelling, or an opener of
         calls inside a line if a tool is named.  Its kind is "plain" while that is undecided."""
-        buf, undecided = self._buf, None if self._final else mark.of_kind("plain")
+        buf, undecided = self._buf, None if self._final else mark._replace(kind="plain")
         if self._base + mark.start < self._reasoning_to:
             return None
         alike = mark.kind == "alike"
         if not alike and not any(name in buf[mark.end : mark.end + NAME_LIMIT] for name in self._tools):
             return undecided if len(buf) - mark.end < NAME_LIMIT else None
-        found = mark.of_kind("reasoning_end") if alike else mark
+        found = mark._replace(kind="reasoning_end") if alike else mark
         end = marks.find(buf, mark.end)
         while end is not None and end.kind not in ("reasoning_end", "end"):
             end = marks.find(buf, end.start + 1)
@@ -2227,8 +2255,8 @@ class TurnStates(Stream):
         buf, at, after = self._buf, next_char(self._buf, mark.end), None
         for _ in range(MOST_ENDS):
             if at == len(buf):
-                return mark.of_kind(self._counted(mark)) if self._final else mark
-            after = marks.match(buf, at)
+                return mark._replace(kind=self._counted(mark)) if self._final else mark
+            after = marks.match_at(buf, at)
             if mark.kind != "last" or after is None or after.kind != "last":
                 break
             at = next_char(buf, after.end)
@@ -2238,9 +2266,9 @@ class TurnStates(Stream):
             return None
         apart = after is not None and (after.kind != "line" or "\n" in buf[mark.end : at])
         if after is not None and apart and after.kind not in ("last", "sign"):
-            return mark.of_kind(self._counted(mark))
+            return mark._replace(kind=self._counted(mark))
         if after is not None and after.kind == "last" and next_char(buf, after.end) == len(buf):
-            return mark.of_kind(self._counted(mark)) if self._final else mark
+            return mark._replace(kind=self._counted(mark)) if self._final else mark
         return None
 
     def _counted(self, mark: Match) -> str:
@@ -2252,7 +2280,7 @@ class TurnStates(Stream):
         if self._space:
             self._skip_space()
         buf, start = self._buf, NON_SPACE.search(self._buf, self._pos).start()
-        mark = marks.match(buf, start)
+        mark = marks.match_at(buf, start)
         if not self._final and (mark is None or mark.ambiguous):
             if (self.USUAL_NEXT or self.USUAL_PAIR) and mark is None and self._is_usual(usual, start):
                 return None
@@ -2279,7 +2307,7 @@ class TurnStates(Stream):
     def _leave_open(self, start: int, core: str) -> None:
         """Note that the text from `start` on is the beginning of this marker, so nothing is decided before all of it
         has arrived."""
-        if " " in core or core[0] == RESPELLED:
+        if " " in core or (self.OTHER_SPELLINGS and core[0] == RESPELLED):
             self._is_still_ambiguous, self._ambiguous_from = lambda buf, at: truncated_core((core,), buf[at:]), start
         else:
             self._is_still_ambiguous, self._ambiguous_from = (
@@ -2339,7 +2367,7 @@ class TurnStates(Stream):
         again = self._next(self.REASONING_AGAIN) if self._only_space_so_far and self._reasoning_on else ""
         if again:
             at = next_char(self._buf, self._mark.end)
-            after = self.IN_REASONING.match(self._buf, at)
+            after = self.IN_REASONING.match_at(self._buf, at)
             may_continue = at == len(self._buf) or self.IN_REASONING.prefix_of(self._buf, at) != ""
             if after is None and may_continue and not self._final:
                 return None
@@ -2513,7 +2541,7 @@ class Slots(TurnStates):
             kept = mark.kind in ("next", "bare")
             pos = mark.start if kept else mark.end
             self._space = "" if kept else mark.trail
-            if mark.ambiguous >= SPELLED_OTHERWISE and not kept:
+            if self.OTHER_SPELLINGS and mark.ambiguous >= SPELLED_OTHERWISE and not kept:
                 others.append(SPELLING)
         self._slot_diagnostics = others
         return values, pos, ""
@@ -2571,7 +2599,7 @@ class Slots(TurnStates):
         buf, names = self._buf, self._odd_names(slot, ends)
         for name in names:
             at = next_char(buf, pos + len(name)) if buf.startswith(name, pos) else -1
-            if at >= 0 and (ends.match(buf, at) is not None or any(ch in stops for ch in buf[pos + len(name) : at])):
+            if at >= 0 and (ends.match_at(buf, at) is not None or any(ch in stops for ch in buf[pos + len(name) : at])):
                 return len(name)
             left = at == len(buf) or ends.prefix_of(buf, at) != "" if at >= 0 else name.startswith(buf[pos:])
             if left and not self._final:
@@ -2741,7 +2769,7 @@ class Machine(Slots):
         """Go on after another opener, with which a short one may be complete; False if there is none, None if more
         input is needed."""
         at = next_char(self._buf, self._pos + self._skip)
-        inner = self.AFTER_CALL.match(self._buf, at)
+        inner = self.AFTER_CALL.match_at(self._buf, at)
         is_open = inner is None or inner.ambiguous
         if is_open and not self._final and self.AFTER_CALL.prefix_of(self._buf, at):
             return None
@@ -2758,7 +2786,7 @@ class Machine(Slots):
     def _expected_unless_closed(self, what: str, start: int, may_continue: bool) -> str:
         """Return what was expected if no arguments begin; the end of the call, of all calls or of the turn may replace
         them."""
-        mark = self.AFTER_CALL.match(self._buf, start)
+        mark = self.AFTER_CALL.match_at(self._buf, start)
         if mark is not None and mark.kind in CLOSER_KINDS:
             return ""
         if may_continue or self.AFTER_CALL.prefix_of(self._buf, start):
@@ -2770,7 +2798,7 @@ class Machine(Slots):
 
     def _drop_closer(self, unclosed: bool) -> bool:
         """Drop a closer or a separator after a call; `unclosed`: something is missing of the call, or of the next."""
-        if self._mark.ambiguous >= SPELLED_OTHERWISE:
+        if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
             self._note_spelling()
         self._pos, self._space, self._unclosed = self._mark.end, self._mark.trail, unclosed
         return True
@@ -2795,7 +2823,7 @@ class Machine(Slots):
             return False
         if expected == "end":
             return self._drop_truncated_call()
-        if self._mark.ambiguous >= SPELLED_OTHERWISE:
+        if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
             self._note_spelling()
         if self._slot_diagnostics and not expected:
             self._note_slot_diagnostics()
@@ -2850,7 +2878,7 @@ class Machine(Slots):
     def _open_call(self, name: str, call_id: str | None = None) -> None:
         if self.PENDING_TEXT:
             self._out.release("content")
-        if self._mark.ambiguous >= SPELLED_OTHERWISE:
+        if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
             self._note_spelling()
         if self.HAS_REASONING and self._opener and self._reasoning_on:
             self._out.flush()
@@ -2974,7 +3002,7 @@ class Repairs(Machine):
 
     def _arguments_begin(self, pos: int) -> bool:
         """Return whether the arguments of a call begin here, or the call ends."""
-        mark = self.AFTER_CALL.match(self._buf, pos)
+        mark = self.AFTER_CALL.match_at(self._buf, pos)
         return (mark is not None and mark.kind in CLOSER_KINDS) or self._opens_arguments(pos)
 
     def _opens_arguments(self, pos: int) -> bool:
@@ -3038,7 +3066,7 @@ class Repairs(Machine):
         "no": there is none; "more": more input is needed; "dropped": it was skipped.
         """
         buf, start = self._buf, next_char(self._buf, self._pos)
-        opener = self.LEFT_OVER.match(buf, start) if self._unclosed else None
+        opener = self.LEFT_OVER.match_at(buf, start) if self._unclosed else None
         if opener is not None:
             kind, end = "call", opener.end
         elif kind == "" and start < len(buf) and (end := self._left_over_sign(start)) != 0:
@@ -3047,7 +3075,7 @@ class Repairs(Machine):
         else:
             return "more" if kind == "" and not self._final and buf[start:] in ('"', "'") else "no"
         at = next_char(buf, end)
-        mark = self.AFTER_CALL.match(buf, at)
+        mark = self.AFTER_CALL.match_at(buf, at)
         is_open = not self._final and (mark is None or mark.ambiguous)
         if is_open and (at == len(buf) or self.AFTER_CALL.prefix_of(buf, at)):
             return "more"
@@ -3085,7 +3113,7 @@ class Objects(Repairs):
         if match is not None and self.STYLES[0].tokens.get(match.group(), "") in ("{", '"'):
             return ""
         if self.MAY_BE_EMPTY:
-            closed = self.AFTER_CALL.match(buf, start)
+            closed = self.AFTER_CALL.match_at(buf, start)
             if closed is not None and closed.kind == "call":
                 return ""
         may_continue = match is None or (match.lastindex == 3 and buf[start:] in self.STYLES[0].prefixes)
@@ -3106,7 +3134,7 @@ class Objects(Repairs):
                     return other
                 start = next_char(self._buf, self._pos)
             if self.MAY_BE_EMPTY:
-                closed = self.AFTER_CALL.match(self._buf, start)
+                closed = self.AFTER_CALL.match_at(self._buf, start)
                 if closed is None and not self._final and self.AFTER_CALL.prefix_of(self._buf, start):
                     return False
                 if closed is not None and closed.kind in CLOSER_KINDS:
@@ -3118,7 +3146,7 @@ class Objects(Repairs):
                 return False
             self._written = self.STYLES[0].tokens.get(match.group(), "")
             if self._written not in ("{", '"'):
-                if not self.MAY_BE_EMPTY or self.AFTER_CALL.match(self._buf, start) is None:
+                if not self.MAY_BE_EMPTY or self.AFTER_CALL.match_at(self._buf, start) is None:
                     self._note("no_arguments", "expected the arguments")
                 self._out.emit("arguments", "{}")
                 return self._close_call()
@@ -3138,7 +3166,7 @@ class Objects(Repairs):
         parts = (PART_OF_FENCE, PART_OF_FIRST_KEY, PART_OF_KEY)
         if not self._final and any(part.fullmatch(rest) for part in parts):
             return False
-        fence, mark = FENCE_OPEN.match(buf, start), self.AFTER_CALL.match(buf, start)
+        fence, mark = FENCE_OPEN.match(buf, start), self.AFTER_CALL.match_at(buf, start)
         if mark is not None:
             return None
         if not self._final and rest[:1] != "{" and self.AFTER_CALL.prefix_of(buf, start):
@@ -3559,7 +3587,7 @@ class CanonicalOrderCalls(CallObjects):
 
     def _may_break(self, pos: int) -> bool:
         """Return whether a marker that ends the call begins here, or could begin here."""
-        return self.BREAKS.prefix_of(self._buf, pos) != "" or self.BREAKS.match(self._buf, pos) is not None
+        return self.BREAKS.prefix_of(self._buf, pos) != "" or self.BREAKS.match_at(self._buf, pos) is not None
 
     def _object(self) -> bool:
         reader = self._reader
@@ -3596,7 +3624,7 @@ class Pairs(Repairs):
 
     def _expected_arguments(self, pos: int) -> str:
         buf, start = self._buf, next_char(self._buf, pos)
-        if self.BETWEEN.match(buf, start) is not None:
+        if self.BETWEEN.match_at(buf, start) is not None:
             return ""
         if start == len(buf):
             return "" if self._final else "more"
@@ -3606,7 +3634,7 @@ class Pairs(Repairs):
         return super()._header_may_continue(pos) or self.BETWEEN.prefix_of(self._buf, pos) != ""
 
     def _opens_arguments(self, pos: int) -> bool:
-        return self.BETWEEN.match(self._buf, pos) is not None or self._buf.startswith("{", pos)
+        return self.BETWEEN.match_at(self._buf, pos) is not None or self._buf.startswith("{", pos)
 
     def _pairs(self) -> bool:
         # arguments = (pair | separator)* end
@@ -3614,12 +3642,12 @@ class Pairs(Repairs):
         if kind is None:
             return False
         if kind == "skip":
-            if self._mark.ambiguous >= SPELLED_OTHERWISE:
+            if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
                 self._note_spelling()
             self._pos, self._space = self._mark.end, ""
             return True
         if kind == "end":
-            if self._mark.ambiguous >= SPELLED_OTHERWISE:
+            if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
                 self._note_spelling()
             self._pos = self._mark.end
         if (
@@ -3679,10 +3707,11 @@ class Pairs(Repairs):
         if self.KEY_ESCAPES:
             key = self.KEY_ESCAPES.unescape(key)
         bare = without_quotes(key, schema) if schema and self.REREADS_CALLS else key
-        respelled = self.PAIR_OPENS and self._mark.ambiguous >= SPELLED_OTHERWISE
-        if self._slot_diagnostics or odd or respelled or key != bare:
+        if self.OTHER_SPELLINGS:
+            respelled = self.PAIR_OPENS and self._mark.ambiguous >= SPELLED_OTHERWISE
+        if self._slot_diagnostics or odd or (self.OTHER_SPELLINGS and respelled) or key != bare:
             self._pos = next_char(self._buf, self._pos)  # diagnostics are about the pair, in any chunking
-        if respelled:
+        if self.OTHER_SPELLINGS and respelled:
             self._note_spelling()
         if self._slot_diagnostics:
             self._note_slot_diagnostics()
@@ -3845,7 +3874,7 @@ class Closer:
         start = buf.find(self.core, pos)
         return None if start < 0 else Match("end", start, start + len(self.core), self.lead)
 
-    def match(self, buf: str, pos: int) -> Match | None:
+    def match_at(self, buf: str, pos: int) -> Match | None:
         return Match("end", pos, pos + len(self.core), self.lead) if buf.startswith(self.core, pos) else None
 
     def prefix_of(self, buf: str, pos: int) -> str:
@@ -3907,7 +3936,7 @@ class KnownPairs:
 
     def _is_pair(self, buf: str, pos: int) -> bool:
         return any(
-            buf.startswith(key, pos) and self.key_end.match(buf, pos + len(key)) is not None for key in self.keys
+            buf.startswith(key, pos) and self.key_end.match_at(buf, pos + len(key)) is not None for key in self.keys
         )
 
     def _is_prefix(self, buf: str, pos: int) -> bool:
@@ -4147,7 +4176,7 @@ class RawPairs(Pairs):
             self._note("closer_in_argument", "an argument contains its own closing marker")
         self._end_value()
         over = mark.kind in ("end", "alike")
-        if mark.ambiguous >= SPELLED_OTHERWISE:
+        if self.OTHER_SPELLINGS and mark.ambiguous >= SPELLED_OTHERWISE:
             self._note(*SPELLING)
         self._pos = mark.end if over else mark.start
         if not over and (self.NEXT_PAIR or self.CALL_CLOSES):
@@ -4202,13 +4231,13 @@ class RawPairs(Pairs):
             if follows is not False:
                 return found if follows else None
             after = ends.find(buf, found.end)
-            while after is not None and after.kind == "end" and self._closer.match(buf, after.start) is None:
+            while after is not None and after.kind == "end" and self._closer.match_at(buf, after.start) is None:
                 after = ends.find(buf, after.start + 1)  # of another key
             if not self._final and (after is None or after.start >= ends.partial_match(buf, mark.end)):
                 return None
             if after is None or after.kind != "end":
                 return mark if self.PAIR_OPENS else found
-            found = self._closer.match(buf, after.start)
+            found = self._closer.match_at(buf, after.start)
 
     def _marker_or_key_follows(self, at: int) -> bool | None:
         """Return whether a marker of the call or a known key comes next; None: more input is needed."""
@@ -4217,12 +4246,12 @@ class RawPairs(Pairs):
             return None
         if at == len(buf):
             return True if self._final else None
-        again = self._closer.match(buf, at)
+        again = self._closer.match_at(buf, at)
         if again is not None and again.kind == "end":
             return False
         if not self._final and self._closer.prefix_of(buf, at):
             return None
-        if self.BETWEEN.match(buf, at) is not None:
+        if self.BETWEEN.match_at(buf, at) is not None:
             return True
         if not self._final and self.BETWEEN.prefix_of(buf, at):
             return None
@@ -4232,19 +4261,19 @@ class RawPairs(Pairs):
         if known is None:
             return None
         key, start, _ = known
-        return key != "" and (start > at or self.NEXT_PAIR[1].match(buf, start + len(key)) is not None)
+        return key != "" and (start > at or self.NEXT_PAIR[1].match_at(buf, start + len(key)) is not None)
 
     def _followed(self, mark: Match) -> bool | None:
         """Does a closer in another spelling come before a pair or the end of the call?  None: more input is needed."""
         at = next_char(self._buf, mark.end)
-        if self.BETWEEN.match(self._buf, at) is not None:
+        if self.BETWEEN.match_at(self._buf, at) is not None:
             return True
         may_continue = at == len(self._buf) or self.BETWEEN.prefix_of(self._buf, at) != ""
         if self.NEXT_PAIR and self.AROUND_KEY:  # a pair may lack its opener
             keys, rest = self._keys if self._tools else (), self._buf[at:]
             end = self.NEXT_PAIR[1]
             for key in keys:
-                if rest.startswith(key) and end.match(rest, len(key)) is not None:
+                if rest.startswith(key) and end.match_at(rest, len(key)) is not None:
                     return True
                 may_continue = (
                     may_continue
@@ -4598,7 +4627,7 @@ class ElementPairs(RawPairs):
             self._begin_element(schema, types_of(schema, self._schema()), Closer(self.AFTER_ITEM))
             return True
         if kind in ("item", "pair") and frame.opened == "{":
-            mark = self.BETWEEN.match(self._buf, self._mark.start)
+            mark = self.BETWEEN.match_at(self._buf, self._mark.start)
             # The opener of the next call may begin in the same way; inside of an element it doesn't count.
             end = mark.end if mark is not None and mark.kind == "pair" else self._mark.end
             return self._pair(end, self._comma)
@@ -4749,9 +4778,6 @@ class Guard(Copyable):
         self.noted = 0
         self.followed = False  # text after the end of the answer was noted
         self._unknown, self._unknown_at = "", 0  # the beginning of such a token, and its offset
-
-    def _new(self) -> Any:
-        return Guard(self.tokens)
 
     def guarded(self, chunk: str, special: Sequence[Sequence[int]]) -> str:
         """Return the chunk with guards.  `special`: the ranges of it that came from special tokens; ranges that touch,
@@ -5012,62 +5038,6 @@ class SpecialTokens(Machine):
         if self._guard is not None:
             name, call_id = unguarded(name), None if call_id is None else unguarded(call_id)
         super()._open_call(name, call_id)
-
-
-MOST_TOOLS = 1000  # the most distinct lists of tools that are kept
-
-
-def tools_of(tools: object, known: dict[str, tuple[object, str]]) -> tuple[object, str]:
-    """Return the tools, and the error if they can't be read.  Each JSON text is read once."""
-    if not isinstance(tools, str):
-        return tools, ""
-    import json  # takes longer than all of a parser without calls, which needs it only here
-
-    if tools not in known:
-        if len(known) >= MOST_TOOLS:
-            known.clear()
-        try:
-            known[tools] = json.loads(tools) if tools.strip() else None, ""
-        except (ValueError, RecursionError) as error:
-            known[tools] = None, "the tools are not JSON: " + str(error)
-    return known[tools]
-
-
-def rows_of(
-    parser: Any, texts: Iterable[str | None], prompts: str | Sequence[str | None] | None, tools: object
-) -> list[Row | None]:
-    """Return a row for each text, and None for None.  `prompts` and `tools` are one value for all texts, or a list with
-    one for each."""
-    rows = tools if isinstance(tools, (list, tuple)) and any(not isinstance(tool, dict) for tool in tools) else None
-    read: dict[str, tuple[object, str]] = {}
-    usual = tools_of(tools if rows is None else None, read)
-    if parser.CALLS:
-        usual = parameters_of(usual[0]), usual[1]
-    found: list[Row | None] = []
-    if isinstance(texts, (str, bytes)):
-        raise TypeError(f"texts: expected a list of texts, got {type(texts).__name__}")
-    for at, text in enumerate(texts):
-        if text is None:
-            found.append(None)
-            continue
-        known, problem = usual if rows is None else tools_of(rows[at], read)
-        stream = parser(tools=known, prompt=prompts if prompts is None or isinstance(prompts, str) else prompts[at])
-        stream.feed(checked_text(f"texts[{at}]", text) if text.__class__ is not str else text)
-        stream.finish()
-        found.append(_row(stream, problem))
-    return found
-
-
-def _row(stream: Any, problem: str) -> Row:
-    message = stream.message
-    notes = [Diagnostic(0, problem, "tools_not_read")] if problem else []
-    return {
-        "content": message["content"],
-        "reasoning_content": message["reasoning_content"],
-        "tool_calls": [{"id": call["id"], **call["function"]} for call in message["tool_calls"]],
-        "incomplete": stream.incomplete,
-        "diagnostics": [note._asdict() for note in notes + stream.diagnostics],
-    }
 
 
 # Reasons of engines for a truncated text; unknown reasons are passed on.
@@ -5706,7 +5676,7 @@ def whole_number(digits: str) -> object:
         return digits
 
 
-def run_command(parser: Callable[..., Any]) -> None:
+def run_command(parser: Any) -> None:
     import argparse
     import json
     import sys
@@ -5714,12 +5684,10 @@ def run_command(parser: Callable[..., Any]) -> None:
     arguments = argparse.ArgumentParser(description="Parse what the model answered into a message, as JSON.")
     arguments.add_argument("--tools", metavar="F", help="JSON file with the list of tools")
     arguments.add_argument("--prompt", metavar="F", help="text file with the prompt the model continued")
-    arguments.add_argument(
-        "--continue-final-message", action="store_true", help="the prompt ends with the beginning of this answer"
-    )
+    continued = "the prompt ends with the beginning of this answer"
+    arguments.add_argument("--continue-final-message", action="store_true", help=continued)
     arguments.add_argument("--stream", action="store_true", help="print the deltas of each line instead of the message")
     options = arguments.parse_args()
-    end_with_the_reader()
     tools = prompt = None
     try:
         if options.tools:
@@ -5735,9 +5703,12 @@ def run_command(parser: Callable[..., Any]) -> None:
         arguments.error("standard output is closed")
     try:
         with open(0, encoding="utf-8", newline="", closefd=False) as output:
-            for deltas in all_deltas(stream, output):
-                for delta in deltas if options.stream else ():
-                    print(json.dumps(delta), flush=True)
+            line = "\n"
+            while line:
+                line = output.readline()
+                for delta in stream.feed(line) if line else stream.finish():
+                    if options.stream:
+                        print(json.dumps(delta), flush=True)
         if not options.stream:
             print(json.dumps(stream.message, indent=2))
         sys.stdout.flush()
@@ -5745,26 +5716,11 @@ def run_command(parser: Callable[..., Any]) -> None:
         arguments.error("standard input: this is not UTF-8 text")
     except OSError as error:
         sys.stdout = None  # Python would try to write the rest again at exit
+        if isinstance(error, BrokenPipeError):
+            return  # the reader has what it wanted, as `head` does
         arguments.error(f"standard input or standard output: {error.strerror}")
     for diagnostic in stream.diagnostics:
         print(f"{diagnostic.offset}: {diagnostic.text}", file=sys.stderr)
-
-
-def all_deltas(stream: Any, lines: Iterable[str]) -> Iterator[list[Delta]]:
-    """Feed lines to a parser; yield the deltas of each line, and of the end."""
-    for line in lines:
-        yield stream.feed(line)
-    yield stream.finish()
-
-
-def end_with_the_reader() -> None:
-    """End quietly if the reader of standard output has closed it, as `head` does."""
-    try:
-        from signal import SIG_DFL, SIGPIPE, signal
-
-        signal(SIGPIPE, SIG_DFL)
-    except ImportError:  # Windows has no SIGPIPE
-        pass
 
 
 RUNTIME_VERSION = "0.2.0"

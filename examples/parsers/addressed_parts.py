@@ -62,15 +62,16 @@ class StreamParser(RawPairs):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
     FEED_HOLDS_PENDING = True
+    OTHER_SPELLINGS = True
     HEADS = ("",)
     ANCHORS = ("<:from assistant",)
     AROUND_REASONING = (("to self:>",), ("<:more:>",))
     HEADED = False
+    PLACE_DECIDES = True
     AT_LINES = True
     AT_ENDS = True
     ALIKE = True
     HAS_REASONING = True
-    OTHER_SPELLINGS = True
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
     IN_REASONING = Scanner(

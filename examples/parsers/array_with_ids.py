@@ -79,9 +79,9 @@ class StreamParser(CanonicalOrderCalls):
     SPACE = " "
     HEADED = False
     REASONING = False
+    PLACE_DECIDES = True
     AT_LINES = True
     AT_ENDS = True
-    OTHER_SPELLINGS = True
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
     IN_CONTENT = Scanner(

@@ -78,8 +78,8 @@ class StreamParser(CanonicalOrderCalls):
     ANCHORS = ("/helper/ ",)
     HEADED = False
     REASONING = False
+    PLACE_DECIDES = True
     AT_LINES = True
-    OTHER_SPELLINGS = True
     DROPS_TRUNCATED_MARKERS = True
     IN_CONTENT = Scanner(
         ("header", "/helper/", "", " ", 0), ("end", "/over/", " ", "\n", 0), ("line", "[ {", "", "", 0),

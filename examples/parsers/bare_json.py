@@ -77,9 +77,9 @@ class StreamParser(CanonicalOrderCalls):
     ANCHORS = ("|assistant|\n",)
     HEADED = False
     REASONING = False
+    PLACE_DECIDES = True
     AT_LINES = True
     AT_ENDS = True
-    OTHER_SPELLINGS = True
     DROPS_TRUNCATED_MARKERS = True
     IN_CONTENT = Scanner(
         ("line", "[ {", "", "", 0), ("line", "{", "", "", 1), ("end", "|end of turn|", "", "", 0),

@@ -61,13 +61,14 @@ require_runtime(TPLC_VERSION, __name__)
 class StreamParser(WrappedValues):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
+    OTHER_SPELLINGS = True
     HEADS = ("", "<quiet>\n", "<quiet>\n\n</quiet>\n\n")
     ANCHORS = ("<-assistant->\n",)
     AROUND_REASONING = (("<quiet>",), ("</quiet>",))
+    PLACE_DECIDES = True
     AT_LINES = True
     ALIKE = True
     HAS_REASONING = True
-    OTHER_SPELLINGS = True
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
     IN_REASONING = Scanner(

@@ -78,10 +78,10 @@ class StreamParser(Objects):
     ANCHORS = ("{start}assistant",)
     AROUND_REASONING = (("{channel}notes{body}",), ("{stop}",))
     HEADED = False
+    PLACE_DECIDES = True
     AT_LINES = True
     HAS_REASONING = True
     NAME_OPENS_MESSAGE = True
-    OTHER_SPELLINGS = True
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
     IN_REASONING = Scanner(

@@ -76,9 +76,9 @@ class StreamParser(Objects):
     HEADS = ("", "\\reflect{}reflect\\\n")
     ANCHORS = ("\\assistant\\ ",)
     AROUND_REASONING = (("\\reflect{",), ("}reflect\\",))
+    PLACE_DECIDES = True
     AT_LINES = True
     HAS_REASONING = True
-    OTHER_SPELLINGS = True
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
     IN_REASONING = Scanner(

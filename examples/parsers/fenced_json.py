@@ -77,10 +77,10 @@ class StreamParser(Objects):
     HEADS = ("〔思考〕\n",)
     ANCHORS = ("〔助手〕",)
     AROUND_REASONING = (("〔思考〕",), ("〔/思考〕",))
+    PLACE_DECIDES = True
     AT_LINES = True
     AT_ENDS = True
     HAS_REASONING = True
-    OTHER_SPELLINGS = True
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
     IN_REASONING = Scanner(

@@ -76,13 +76,14 @@ class StreamParser(CallObjects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
     FEED_HOLDS_PENDING = True
+    OTHER_SPELLINGS = True
     HEADS = ("[[depth]] [[/depth]]\n", "[[depth]] ")
     ANCHORS = ("[[assistant]] ",)
     AROUND_REASONING = (("[[depth]]",), ("[[/depth]]",))
+    PLACE_DECIDES = True
     AT_LINES = True
     ALIKE = True
     HAS_REASONING = True
-    OTHER_SPELLINGS = True
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
     IN_REASONING = Scanner(

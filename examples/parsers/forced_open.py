@@ -72,13 +72,14 @@ STYLE = Style(
 class StreamParser(Objects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
+    OTHER_SPELLINGS = True
     HEADS = ("<sketch>\n",)
     ANCHORS = (">assistant<\n",)
     AROUND_REASONING = (("<sketch>",), ("</sketch>",))
+    PLACE_DECIDES = True
     AT_LINES = True
     ALIKE = True
     HAS_REASONING = True
-    OTHER_SPELLINGS = True
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
     IN_REASONING = Scanner(

@@ -77,10 +77,10 @@ class StreamParser(CanonicalOrderCalls):
     ANCHORS = ("(~assistant~)",)
     AROUND_REASONING = (("(~muse~)",), ("(~/muse~)",))
     HEADED = False
+    PLACE_DECIDES = True
     AT_LINES = True
     AT_ENDS = True
     HAS_REASONING = True
-    OTHER_SPELLINGS = True
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
     IN_REASONING = Scanner(

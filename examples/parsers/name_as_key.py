@@ -75,10 +75,10 @@ class StreamParser(CallObjects):
     ANCHORS = ("%answer%\n",)
     AROUND_REASONING = (("(scratch",), ("scratch)",))
     HEADED = False
+    PLACE_DECIDES = True
     AT_LINES = True
     AT_ENDS = True
     HAS_REASONING = True
-    OTHER_SPELLINGS = True
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
     AT_START = Scanner(

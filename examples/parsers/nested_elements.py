@@ -64,9 +64,9 @@ class StreamParser(ElementPairs):
     HEADS = ("", "^<inner voice>")
     ANCHORS = ("^[assistant]^",)
     AROUND_REASONING = (("^<inner voice>",), ("^</inner voice>",))
+    PLACE_DECIDES = True
     AT_LINES = True
     HAS_REASONING = True
-    OTHER_SPELLINGS = True
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
     IN_REASONING = Scanner(

@@ -73,13 +73,14 @@ STYLE = Style(
 class StreamParser(CanonicalOrderCalls):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
+    OTHER_SPELLINGS = True
     HEADS = ("",)
     ANCHORS = ("[=assistant=]",)
     HEADED = False
     REASONING = False
+    PLACE_DECIDES = True
     AT_LINES = True
     AT_ENDS = True
-    OTHER_SPELLINGS = True
     DROPS_TRUNCATED_MARKERS = True
     IN_CONTENT = Scanner(
         ("call", "[=request=] [=request=] {", "", "", 0), ("call", "[=request=] ```json {", "", "", 0),

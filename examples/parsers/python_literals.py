@@ -65,12 +65,13 @@ STYLE = WordStyle(
 class StreamParser(Objects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
+    OTHER_SPELLINGS = True
     HEADS = ("",)
     ANCHORS = ("[assistant]>",)
     HEADED = False
     REASONING = False
+    PLACE_DECIDES = True
     AT_LINES = True
-    OTHER_SPELLINGS = True
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
     IN_CONTENT = Scanner(

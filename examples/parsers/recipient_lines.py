@@ -77,9 +77,9 @@ class StreamParser(Objects):
     HEADS = ("==> ",)
     ANCHORS = ("#:assistant\n",)
     REASONING = False
+    PLACE_DECIDES = True
     AT_LINES = True
     AT_ENDS = True
-    OTHER_SPELLINGS = True
     DROPS_TRUNCATED_MARKERS = True
     IN_CONTENT = Scanner(
         ("header", "#:assistant ", "", "\n", 2), ("last", "#top#", "", "", 0), ("last", ":#", "", "\n", 0),

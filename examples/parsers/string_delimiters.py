@@ -80,10 +80,10 @@ class StreamParser(Objects):
     HEADS = ("(~musing\n~)", "")
     ANCHORS = ("(|assistant\n",)
     AROUND_REASONING = (("(~musing",), ("~)",))
+    PLACE_DECIDES = True
     AT_LINES = True
     AT_ENDS = True
     HAS_REASONING = True
-    OTHER_SPELLINGS = True
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
     AT_START = Scanner(

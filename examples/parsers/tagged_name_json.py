@@ -77,9 +77,9 @@ class StreamParser(Objects):
     HEADS = ("", "§muse§§/muse§")
     ANCHORS = ("§assistant§",)
     AROUND_REASONING = (("§muse§",), ("§/muse§",))
+    PLACE_DECIDES = True
     AT_LINES = True
     HAS_REASONING = True
-    OTHER_SPELLINGS = True
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
     IN_REASONING = Scanner(

@@ -74,15 +74,16 @@ STYLE = Style(
 class StreamParser(Objects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
+    OTHER_SPELLINGS = True
     HEADS = ("",)
     ANCHORS = ("[/TO]", "[/BACK]")
     AROUND_REASONING = (("[PONDER]",), ("[/PONDER]",))
     HEADED = False
+    PLACE_DECIDES = True
     AT_LINES = True
     AT_ENDS = True
     ALIKE = True
     HAS_REASONING = True
-    OTHER_SPELLINGS = True
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
     IN_REASONING = Scanner(

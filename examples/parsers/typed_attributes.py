@@ -62,12 +62,13 @@ require_runtime(TPLC_VERSION, __name__)
 class StreamParser(RawPairs):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
+    OTHER_SPELLINGS = True
     HEADS = ("⟨/ponder⟩", "⟨ponder⟩")
     ANCHORS = ("⟪assistant⟫", "⟨/outcome⟩\n\n")
     AROUND_REASONING = (("⟨ponder⟩",), ("⟨/ponder⟩",))
+    PLACE_DECIDES = True
     AT_LINES = True
     HAS_REASONING = True
-    OTHER_SPELLINGS = True
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
     IN_REASONING = Scanner(

@@ -79,8 +79,8 @@ class StreamParser(QuotedPairs):
     ANCHORS = ("⟪assistant⟫",)
     HEADED = False
     REASONING = False
+    PLACE_DECIDES = True
     AT_LINES = True
-    OTHER_SPELLINGS = True
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
     IN_CONTENT = Scanner(

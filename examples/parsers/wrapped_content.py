@@ -73,14 +73,15 @@ STYLE = Style(
 class StreamParser(CanonicalOrderCalls):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
+    OTHER_SPELLINGS = True
     HEADS = ("",)
     ANCHORS = ("<#assistant#>",)
     AROUND_REASONING = (("<#plan#>",), ("<#/plan#>",))
     HEADED = False
+    PLACE_DECIDES = True
     AT_LINES = True
     ALIKE = True
     HAS_REASONING = True
-    OTHER_SPELLINGS = True
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
     IN_REASONING = Scanner(

@@ -393,7 +393,7 @@ class CanonicalOrderCalls(CallObjects):
 
     def _may_break(self, pos: int) -> bool:
         """Return whether a marker that ends the call begins here, or could begin here."""
-        return self.BREAKS.prefix_of(self._buf, pos) != "" or self.BREAKS.match(self._buf, pos) is not None
+        return self.BREAKS.prefix_of(self._buf, pos) != "" or self.BREAKS.match_at(self._buf, pos) is not None
 
     def _object(self) -> bool:
         reader = self._reader

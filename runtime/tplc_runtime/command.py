@@ -4,13 +4,10 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
-    from .message import Delta
 
-
-def run_command(parser: Callable[..., Any]) -> None:
+def run_command(parser: Any) -> None:
     import argparse
     import json
     import sys
@@ -18,12 +15,10 @@ def run_command(parser: Callable[..., Any]) -> None:
     arguments = argparse.ArgumentParser(description="Parse what the model answered into a message, as JSON.")
     arguments.add_argument("--tools", metavar="F", help="JSON file with the list of tools")
     arguments.add_argument("--prompt", metavar="F", help="text file with the prompt the model continued")
-    arguments.add_argument(
-        "--continue-final-message", action="store_true", help="the prompt ends with the beginning of this answer"
-    )
+    continued = "the prompt ends with the beginning of this answer"
+    arguments.add_argument("--continue-final-message", action="store_true", help=continued)
     arguments.add_argument("--stream", action="store_true", help="print the deltas of each line instead of the message")
     options = arguments.parse_args()
-    end_with_the_reader()
     tools = prompt = None
     try:
         if options.tools:
@@ -39,9 +34,12 @@ def run_command(parser: Callable[..., Any]) -> None:
         arguments.error("standard output is closed")
     try:
         with open(0, encoding="utf-8", newline="", closefd=False) as output:
-            for deltas in all_deltas(stream, output):
-                for delta in deltas if options.stream else ():
-                    print(json.dumps(delta), flush=True)
+            line = "\n"
+            while line:
+                line = output.readline()
+                for delta in stream.feed(line) if line else stream.finish():
+                    if options.stream:
+                        print(json.dumps(delta), flush=True)
         if not options.stream:
             print(json.dumps(stream.message, indent=2))
         sys.stdout.flush()
@@ -49,23 +47,8 @@ def run_command(parser: Callable[..., Any]) -> None:
         arguments.error("standard input: this is not UTF-8 text")
     except OSError as error:
         sys.stdout = None  # Python would try to write the rest again at exit
+        if isinstance(error, BrokenPipeError):
+            return  # the reader has what it wanted, as `head` does
         arguments.error(f"standard input or standard output: {error.strerror}")
     for diagnostic in stream.diagnostics:
         print(f"{diagnostic.offset}: {diagnostic.text}", file=sys.stderr)
-
-
-def all_deltas(stream: Any, lines: Iterable[str]) -> Iterator[list[Delta]]:
-    """Feed lines to a parser; yield the deltas of each line, and of the end."""
-    for line in lines:
-        yield stream.feed(line)
-    yield stream.finish()
-
-
-def end_with_the_reader() -> None:
-    """End quietly if the reader of standard output has closed it, as `head` does."""
-    try:
-        from signal import SIG_DFL, SIGPIPE, signal
-
-        signal(SIGPIPE, SIG_DFL)
-    except ImportError:  # Windows has no SIGPIPE
-        pass

@@ -173,7 +173,7 @@ class ElementPairs(RawPairs):
             self._begin_element(schema, types_of(schema, self._schema()), Closer(self.AFTER_ITEM))
             return True
         if kind in ("item", "pair") and frame.opened == "{":
-            mark = self.BETWEEN.match(self._buf, self._mark.start)
+            mark = self.BETWEEN.match_at(self._buf, self._mark.start)
             # The opener of the next call may begin in the same way; inside of an element it doesn't count.
             end = mark.end if mark is not None and mark.kind == "pair" else self._mark.end
             return self._pair(end, self._comma)

@@ -29,11 +29,21 @@ def known_head(prompt: str, heads: Sequence[str], anchors: Sequence[str]) -> str
     return found
 
 
+def after_last_anchor(prompt: str, anchors: Sequence[str]) -> str:
+    """Return the text after the last anchor; the whole prompt if it has no anchor."""
+    ends = [match.end() for match in re.finditer(any_of(anchors), prompt)]
+    return prompt[ends[-1] if ends else 0 :]
+
+
+def any_of(anchors: Sequence[str]) -> str:
+    """Return a pattern that matches each anchor, the longest of those that begin at the same place."""
+    return "|".join(map(re.escape, sorted(anchors, key=len, reverse=True))) or "(?!)"
+
+
 def continued_head(prompt: str, anchors: Sequence[str], reasoning: tuple[Sequence[str], Sequence[str]]) -> str:
     """Return the text after the last anchor, or after an earlier one if only reasoning is between them; the whole
     prompt if it has no anchor.  `reasoning` are the texts that open and close reasoning."""
-    ordered = sorted(anchors, key=len, reverse=True)
-    found = [match.span() for match in re.finditer("|".join(map(re.escape, ordered)) or "(?!)", prompt)]
+    found = [match.span() for match in re.finditer(any_of(anchors), prompt)]
     if not found:
         return prompt
     at, start = found.pop()

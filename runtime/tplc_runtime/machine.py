@@ -170,7 +170,7 @@ class Machine(Slots):
         """Go on after another opener, with which a short one may be complete; False if there is none, None if more
         input is needed."""
         at = next_char(self._buf, self._pos + self._skip)
-        inner = self.AFTER_CALL.match(self._buf, at)
+        inner = self.AFTER_CALL.match_at(self._buf, at)
         is_open = inner is None or inner.ambiguous
         if is_open and not self._final and self.AFTER_CALL.prefix_of(self._buf, at):
             return None
@@ -187,7 +187,7 @@ class Machine(Slots):
     def _expected_unless_closed(self, what: str, start: int, may_continue: bool) -> str:
         """Return what was expected if no arguments begin; the end of the call, of all calls or of the turn may replace
         them."""
-        mark = self.AFTER_CALL.match(self._buf, start)
+        mark = self.AFTER_CALL.match_at(self._buf, start)
         if mark is not None and mark.kind in CLOSER_KINDS:
             return ""
         if may_continue or self.AFTER_CALL.prefix_of(self._buf, start):
@@ -199,7 +199,7 @@ class Machine(Slots):
 
     def _drop_closer(self, unclosed: bool) -> bool:
         """Drop a closer or a separator after a call; `unclosed`: something is missing of the call, or of the next."""
-        if self._mark.ambiguous >= SPELLED_OTHERWISE:
+        if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
             self._note_spelling()
         self._pos, self._space, self._unclosed = self._mark.end, self._mark.trail, unclosed
         return True
@@ -224,7 +224,7 @@ class Machine(Slots):
             return False
         if expected == "end":
             return self._drop_truncated_call()
-        if self._mark.ambiguous >= SPELLED_OTHERWISE:
+        if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
             self._note_spelling()
         if self._slot_diagnostics and not expected:
             self._note_slot_diagnostics()
@@ -279,7 +279,7 @@ class Machine(Slots):
     def _open_call(self, name: str, call_id: str | None = None) -> None:
         if self.PENDING_TEXT:
             self._out.release("content")
-        if self._mark.ambiguous >= SPELLED_OTHERWISE:
+        if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
             self._note_spelling()
         if self.HAS_REASONING and self._opener and self._reasoning_on:
             self._out.flush()

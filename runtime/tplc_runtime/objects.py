@@ -38,7 +38,7 @@ class Objects(Repairs):
         if match is not None and self.STYLES[0].tokens.get(match.group(), "") in ("{", '"'):
             return ""
         if self.MAY_BE_EMPTY:
-            closed = self.AFTER_CALL.match(buf, start)
+            closed = self.AFTER_CALL.match_at(buf, start)
             if closed is not None and closed.kind == "call":
                 return ""
         may_continue = match is None or (match.lastindex == 3 and buf[start:] in self.STYLES[0].prefixes)
@@ -59,7 +59,7 @@ class Objects(Repairs):
                     return other
                 start = next_char(self._buf, self._pos)
             if self.MAY_BE_EMPTY:
-                closed = self.AFTER_CALL.match(self._buf, start)
+                closed = self.AFTER_CALL.match_at(self._buf, start)
                 if closed is None and not self._final and self.AFTER_CALL.prefix_of(self._buf, start):
                     return False
                 if closed is not None and closed.kind in CLOSER_KINDS:
@@ -71,7 +71,7 @@ class Objects(Repairs):
                 return False
             self._written = self.STYLES[0].tokens.get(match.group(), "")
             if self._written not in ("{", '"'):
-                if not self.MAY_BE_EMPTY or self.AFTER_CALL.match(self._buf, start) is None:
+                if not self.MAY_BE_EMPTY or self.AFTER_CALL.match_at(self._buf, start) is None:
                     self._note("no_arguments", "expected the arguments")
                 self._out.emit("arguments", "{}")
                 return self._close_call()
@@ -91,7 +91,7 @@ class Objects(Repairs):
         parts = (PART_OF_FENCE, PART_OF_FIRST_KEY, PART_OF_KEY)
         if not self._final and any(part.fullmatch(rest) for part in parts):
             return False
-        fence, mark = FENCE_OPEN.match(buf, start), self.AFTER_CALL.match(buf, start)
+        fence, mark = FENCE_OPEN.match(buf, start), self.AFTER_CALL.match_at(buf, start)
         if mark is not None:
             return None
         if not self._final and rest[:1] != "{" and self.AFTER_CALL.prefix_of(buf, start):

@@ -42,7 +42,7 @@ class Pairs(Repairs):
 
     def _expected_arguments(self, pos: int) -> str:
         buf, start = self._buf, next_char(self._buf, pos)
-        if self.BETWEEN.match(buf, start) is not None:
+        if self.BETWEEN.match_at(buf, start) is not None:
             return ""
         if start == len(buf):
             return "" if self._final else "more"
@@ -52,7 +52,7 @@ class Pairs(Repairs):
         return super()._header_may_continue(pos) or self.BETWEEN.prefix_of(self._buf, pos) != ""
 
     def _opens_arguments(self, pos: int) -> bool:
-        return self.BETWEEN.match(self._buf, pos) is not None or self._buf.startswith("{", pos)
+        return self.BETWEEN.match_at(self._buf, pos) is not None or self._buf.startswith("{", pos)
 
     def _pairs(self) -> bool:
         # arguments = (pair | separator)* end
@@ -60,12 +60,12 @@ class Pairs(Repairs):
         if kind is None:
             return False
         if kind == "skip":
-            if self._mark.ambiguous >= SPELLED_OTHERWISE:
+            if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
                 self._note_spelling()
             self._pos, self._space = self._mark.end, ""
             return True
         if kind == "end":
-            if self._mark.ambiguous >= SPELLED_OTHERWISE:
+            if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
                 self._note_spelling()
             self._pos = self._mark.end
         if (
@@ -125,10 +125,11 @@ class Pairs(Repairs):
         if self.KEY_ESCAPES:
             key = self.KEY_ESCAPES.unescape(key)
         bare = without_quotes(key, schema) if schema and self.REREADS_CALLS else key
-        respelled = self.PAIR_OPENS and self._mark.ambiguous >= SPELLED_OTHERWISE
-        if self._slot_diagnostics or odd or respelled or key != bare:
+        if self.OTHER_SPELLINGS:
+            respelled = self.PAIR_OPENS and self._mark.ambiguous >= SPELLED_OTHERWISE
+        if self._slot_diagnostics or odd or (self.OTHER_SPELLINGS and respelled) or key != bare:
             self._pos = next_char(self._buf, self._pos)  # diagnostics are about the pair, in any chunking
-        if respelled:
+        if self.OTHER_SPELLINGS and respelled:
             self._note_spelling()
         if self._slot_diagnostics:
             self._note_slot_diagnostics()

@@ -595,7 +595,7 @@ def pairs_end_in_text(readers: Readers, text: str, node: Optional[Node]) -> bool
     if between is None or node is None or first(node, "whole_object", "arguments_close") is not None:
         return False
     at = next_char(text, node.end)
-    mark = between.match(text, at)
+    mark = between.match_at(text, at)
     return at < len(text) and (mark is None or mark.kind not in ("end", "next"))
 
 

@@ -167,11 +167,11 @@ class Readers:
         return (name, len(text)) if name and pos == len(text) else ("", 0)
 
     def _arguments_begin(self, text: str, pos: int) -> bool:
-        mark = self.spelled.after_call.match(text, pos)
+        mark = self.spelled.after_call.match_at(text, pos)
         if mark is not None and mark.kind in CLOSER_KINDS:
             return True
         if self.spelled.between is not None:
-            return self.spelled.between.match(text, pos) is not None or text.startswith("{", pos)
+            return self.spelled.between.match_at(text, pos) is not None or text.startswith("{", pos)
         match = self.spelled.styles[0].token.match(text, pos)
         return match is not None and self.spelled.styles[0].tokens.get(match.group(), "") == "{"
 
@@ -209,7 +209,7 @@ class Readers:
         """Return the arguments of a tool in another form, and the next marker, before which they end."""
         pos = next_char(text, pos)
         regular = text[pos : pos + 1] in ("{", '"', "") and NO_BRACE.match(text[pos : pos + 128]) is None
-        if regular or not self.spelled.reads_again or self.spelled.after_call.match(text, pos) is not None:
+        if regular or not self.spelled.reads_again or self.spelled.after_call.match_at(text, pos) is not None:
             return None
         end = self.end_of_others(text, pos)
         found = arguments_in(name, text[pos:end], self.tools)
@@ -220,7 +220,7 @@ class Readers:
         at = next_char(text, pos)
         if at == len(text) or not self.spelled.is_closed or not is_empty_object(arguments):
             return False
-        return self.spelled.after_call.match(text, at) is None and LEFT_OVER_BRACKET.match(text, at) is None
+        return self.spelled.after_call.match_at(text, at) is None and LEFT_OVER_BRACKET.match(text, at) is None
 
     def fits(self, name: str, arguments: str) -> bool:
         """Return whether the schema of a tool allows repaired arguments."""

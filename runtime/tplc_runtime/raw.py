@@ -56,7 +56,7 @@ class Closer:
         start = buf.find(self.core, pos)
         return None if start < 0 else Match("end", start, start + len(self.core), self.lead)
 
-    def match(self, buf: str, pos: int) -> Match | None:
+    def match_at(self, buf: str, pos: int) -> Match | None:
         return Match("end", pos, pos + len(self.core), self.lead) if buf.startswith(self.core, pos) else None
 
     def prefix_of(self, buf: str, pos: int) -> str:
@@ -118,7 +118,7 @@ class KnownPairs:
 
     def _is_pair(self, buf: str, pos: int) -> bool:
         return any(
-            buf.startswith(key, pos) and self.key_end.match(buf, pos + len(key)) is not None for key in self.keys
+            buf.startswith(key, pos) and self.key_end.match_at(buf, pos + len(key)) is not None for key in self.keys
         )
 
     def _is_prefix(self, buf: str, pos: int) -> bool:
@@ -358,7 +358,7 @@ class RawPairs(Pairs):
             self._note("closer_in_argument", "an argument contains its own closing marker")
         self._end_value()
         over = mark.kind in ("end", "alike")
-        if mark.ambiguous >= SPELLED_OTHERWISE:
+        if self.OTHER_SPELLINGS and mark.ambiguous >= SPELLED_OTHERWISE:
             self._note(*SPELLING)
         self._pos = mark.end if over else mark.start
         if not over and (self.NEXT_PAIR or self.CALL_CLOSES):
@@ -413,13 +413,13 @@ class RawPairs(Pairs):
             if follows is not False:
                 return found if follows else None
             after = ends.find(buf, found.end)
-            while after is not None and after.kind == "end" and self._closer.match(buf, after.start) is None:
+            while after is not None and after.kind == "end" and self._closer.match_at(buf, after.start) is None:
                 after = ends.find(buf, after.start + 1)  # of another key
             if not self._final and (after is None or after.start >= ends.partial_match(buf, mark.end)):
                 return None
             if after is None or after.kind != "end":
                 return mark if self.PAIR_OPENS else found
-            found = self._closer.match(buf, after.start)
+            found = self._closer.match_at(buf, after.start)
 
     def _marker_or_key_follows(self, at: int) -> bool | None:
         """Return whether a marker of the call or a known key comes next; None: more input is needed."""
@@ -428,12 +428,12 @@ class RawPairs(Pairs):
             return None
         if at == len(buf):
             return True if self._final else None
-        again = self._closer.match(buf, at)
+        again = self._closer.match_at(buf, at)
         if again is not None and again.kind == "end":
             return False
         if not self._final and self._closer.prefix_of(buf, at):
             return None
-        if self.BETWEEN.match(buf, at) is not None:
+        if self.BETWEEN.match_at(buf, at) is not None:
             return True
         if not self._final and self.BETWEEN.prefix_of(buf, at):
             return None
@@ -443,19 +443,19 @@ class RawPairs(Pairs):
         if known is None:
             return None
         key, start, _ = known
-        return key != "" and (start > at or self.NEXT_PAIR[1].match(buf, start + len(key)) is not None)
+        return key != "" and (start > at or self.NEXT_PAIR[1].match_at(buf, start + len(key)) is not None)
 
     def _followed(self, mark: Match) -> bool | None:
         """Does a closer in another spelling come before a pair or the end of the call?  None: more input is needed."""
         at = next_char(self._buf, mark.end)
-        if self.BETWEEN.match(self._buf, at) is not None:
+        if self.BETWEEN.match_at(self._buf, at) is not None:
             return True
         may_continue = at == len(self._buf) or self.BETWEEN.prefix_of(self._buf, at) != ""
         if self.NEXT_PAIR and self.AROUND_KEY:  # a pair may lack its opener
             keys, rest = self._keys if self._tools else (), self._buf[at:]
             end = self.NEXT_PAIR[1]
             for key in keys:
-                if rest.startswith(key) and end.match(rest, len(key)) is not None:
+                if rest.startswith(key) and end.match_at(rest, len(key)) is not None:
                     return True
                 may_continue = (
                     may_continue

@@ -89,7 +89,7 @@ class Repairs(Machine):
 
     def _arguments_begin(self, pos: int) -> bool:
         """Return whether the arguments of a call begin here, or the call ends."""
-        mark = self.AFTER_CALL.match(self._buf, pos)
+        mark = self.AFTER_CALL.match_at(self._buf, pos)
         return (mark is not None and mark.kind in CLOSER_KINDS) or self._opens_arguments(pos)
 
     def _opens_arguments(self, pos: int) -> bool:
@@ -153,7 +153,7 @@ class Repairs(Machine):
         "no": there is none; "more": more input is needed; "dropped": it was skipped.
         """
         buf, start = self._buf, next_char(self._buf, self._pos)
-        opener = self.LEFT_OVER.match(buf, start) if self._unclosed else None
+        opener = self.LEFT_OVER.match_at(buf, start) if self._unclosed else None
         if opener is not None:
             kind, end = "call", opener.end
         elif kind == "" and start < len(buf) and (end := self._left_over_sign(start)) != 0:
@@ -162,7 +162,7 @@ class Repairs(Machine):
         else:
             return "more" if kind == "" and not self._final and buf[start:] in ('"', "'") else "no"
         at = next_char(buf, end)
-        mark = self.AFTER_CALL.match(buf, at)
+        mark = self.AFTER_CALL.match_at(buf, at)
         is_open = not self._final and (mark is None or mark.ambiguous)
         if is_open and (at == len(buf) or self.AFTER_CALL.prefix_of(buf, at)):
             return "more"

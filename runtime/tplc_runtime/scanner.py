@@ -9,6 +9,7 @@ only cores are searched for.
 from __future__ import annotations
 
 import sys
+from collections import namedtuple
 from functools import lru_cache
 
 from .pattern import Pattern
@@ -16,6 +17,7 @@ from .pattern import Pattern
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import ClassVar
 
     Marker = tuple[str, str, str, str, int]
 
@@ -27,20 +29,9 @@ PLAIN_WORD = Pattern(r"[\w.-]{0,64}")
 NOTHING = "(?!)"
 
 
-class Match:
-    """A marker in a text.  `lead` and `trail` are the white space that the template writes around it; `ambiguous`: 0,
-    or how it may be part of a longer marker, and whether it is spelled as the template does."""
-
-    __slots__ = ("ambiguous", "end", "kind", "lead", "start", "trail")
-
-    def __init__(
-        self, kind: str, start: int, end: int, lead: str = "", trail: str = "", ambiguous: int = PART_OF_LONGER
-    ) -> None:
-        self.kind, self.start, self.end = kind, start, end
-        self.lead, self.trail, self.ambiguous = lead, trail, ambiguous
-
-    def of_kind(self, kind: str) -> Match:
-        return Match(kind, self.start, self.end, self.lead, self.trail, self.ambiguous)
+# A marker in a text.  `lead` and `trail` are the white space that the template writes around it; `ambiguous`: 0, or how
+# it may be part of a longer marker, and whether it is spelled as the template does.
+Match = namedtuple("Match", "kind start end lead trail ambiguous", defaults=("", "", PART_OF_LONGER))
 
 
 class Scanner:
@@ -50,6 +41,8 @@ class Scanner:
     `find` has a group for each marker; `near` matches at their possible beginnings.  `width`: the length of the longest
     truncated marker at the end.  `leads` is their leading white space.
     """
+
+    OTHER_SPELLINGS: ClassVar[bool] = True  # some may be in other case, or have other separators
 
     def __init__(
         self, *markers: Marker, find: str = NOTHING, near: str = NOTHING, width: int = 1, leads: str = ""
@@ -66,7 +59,7 @@ class Scanner:
         kind, _, lead, trail, ambiguous = self.markers[match.lastindex - 1]
         return Match(kind, match.start(), match.end(), lead, trail, ambiguous)
 
-    def match(self, buf: str, pos: int) -> Match | None:
+    def match_at(self, buf: str, pos: int) -> Match | None:
         """Return the longest marker at `pos`."""
         match = self._find.match(buf, pos)
         if match is None:
@@ -110,14 +103,10 @@ class Scanner:
 
     def with_lead(self, buf: str, pos: int, start: int) -> int:
         """Return where the white space begins that may belong to a marker at `start`."""
-        leads = self.leads
-        if start == pos or buf[start - 1] not in leads:
+        if start == pos or buf[start - 1] not in self.leads:
             return start
-        size = len(leads)
-        if size == 1:
-            return start - 1
-        at = max(pos, start - size)
-        while buf[at:start] not in leads:
+        at = max(pos, start - len(self.leads))
+        while buf[at:start] not in self.leads:
             at += 1
         return at
 
@@ -192,7 +181,7 @@ def truncated_core(cores: tuple[str, ...], text: str) -> str:
 def is_truncated(core: str, text: str) -> bool:
     """Return whether the text is the beginning of a marker, but not all of it.  A space in `core` is any white space or
     none; at its end, the marker is a word whose end only the next character shows."""
-    if core[0] == RESPELLED:
+    if Scanner.OTHER_SPELLINGS and core[0] == RESPELLED:
         start = squeezed(text)
         return text[:1] == core[1] and len(start) < len(core) - 1 and core.startswith(start, 1)
     at = end = 0

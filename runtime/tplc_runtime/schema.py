@@ -8,6 +8,8 @@ Malformed schemas are ignored.
 
 from __future__ import annotations
 
+import json
+
 from .pattern import Pattern
 
 TYPE_CHECKING = False
@@ -71,6 +73,16 @@ def parameters_of(tools: object) -> Parameters:
         if isinstance(function, dict) and isinstance(function.get("name"), str):
             found[function["name"]] = function.get("parameters", function.get("input_schema"))
     return found
+
+
+def tools_in(tools: object) -> tuple[Parameters, str]:
+    """Return the parameters of tools, also of tools written as JSON, and the error if that can't be read."""
+    if isinstance(tools, str):
+        try:
+            tools = json.loads(tools) if tools.strip() else None
+        except (ValueError, RecursionError) as error:
+            return Parameters(), "the tools are not JSON: " + str(error)
+    return parameters_of(tools), ""
 
 
 def variants(schema: object, root: object) -> list[dict[str, Any]]:

@@ -74,7 +74,7 @@ class Slots(TurnStates):
             kept = mark.kind in ("next", "bare")
             pos = mark.start if kept else mark.end
             self._space = "" if kept else mark.trail
-            if mark.ambiguous >= SPELLED_OTHERWISE and not kept:
+            if self.OTHER_SPELLINGS and mark.ambiguous >= SPELLED_OTHERWISE and not kept:
                 others.append(SPELLING)
         self._slot_diagnostics = others
         return values, pos, ""
@@ -132,7 +132,7 @@ class Slots(TurnStates):
         buf, names = self._buf, self._odd_names(slot, ends)
         for name in names:
             at = next_char(buf, pos + len(name)) if buf.startswith(name, pos) else -1
-            if at >= 0 and (ends.match(buf, at) is not None or any(ch in stops for ch in buf[pos + len(name) : at])):
+            if at >= 0 and (ends.match_at(buf, at) is not None or any(ch in stops for ch in buf[pos + len(name) : at])):
                 return len(name)
             left = at == len(buf) or ends.prefix_of(buf, at) != "" if at >= 0 else name.startswith(buf[pos:])
             if left and not self._final:

@@ -6,11 +6,12 @@ decides depends on the text only, never on how it was cut: a state that can't de
 
 from __future__ import annotations
 
-from .batch import rows_of
-from .heads import continued_head, known_head
+from functools import lru_cache
+
+from .heads import after_last_anchor, continued_head, known_head
 from .message import Copyable, Diagnostic, checked_text
 from .scanner import Match
-from .schema import parameters_of
+from .schema import parameters_of, tools_in
 from .transcript import Transcript
 
 TYPE_CHECKING = False
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import Any, ClassVar
 
-    from .batch import Row
     from .message import Delta, Message
 
 PENDING_LIMIT = 1024  # more pending text than this is examined again only after it has doubled
@@ -41,7 +41,8 @@ class Stream(Copyable):
     HEADS: ClassVar[Sequence[str]] = ("",)
     ANCHORS: ClassVar[Sequence[str]] = ()
     CALLS: ClassVar[bool] = False  # the format has calls
-    AT_LINES: ClassVar[bool] = False  # some markers count only at a line's start,
+    PLACE_DECIDES: ClassVar[bool] = False  # whether some markers count depends on their place:
+    AT_LINES: ClassVar[bool] = False  # some count only at a line's start,
     AT_ENDS: ClassVar[bool] = False  # and some at the output's end, or before another marker,
     ALIKE: ClassVar[bool] = False  # and closers of reasoning in another spelling where nothing else closes it
     WHOLE_CALL: ClassVar[Any] = None  # an ordinary text opens a call only where a whole call follows
@@ -82,7 +83,7 @@ class Stream(Copyable):
         self._state: Callable[[Any], bool] = self._first_state()
         self._mark = NO_MATCH
         self._skip = 0  # its length, and that of the white space before it
-        if self.AT_LINES or self.AT_ENDS or self.ALIKE or self.CALLS:
+        if self.PLACE_DECIDES or self.CALLS:
             self._line_start = True
         if self.HAS_REASONING or self.CALLS:
             self._opener = ""  # of the reasoning that is open
@@ -152,13 +153,40 @@ class Stream(Copyable):
         *,
         prompts: str | Sequence[str | None] | None = None,
         tools: object = None,
-    ) -> list[Row | None]:
+    ) -> list[dict[str, Any] | None]:
         """Returns a row for each text: content, reasoning_content, tool_calls (id, name, arguments), incomplete,
         diagnostics.
 
         `prompts` and `tools` (also as JSON text): one for all, or a list with one for each text.  None gives None.
         """
-        return rows_of(cls, texts, prompts, tools)
+        if isinstance(texts, (str, bytes)):
+            raise TypeError(f"texts: expected a list of texts, got {type(texts).__name__}")
+        if cls.CALLS:
+            read = lru_cache(maxsize=1000)(tools_in)
+            of_each: Any = tools if isinstance(tools, (list, tuple)) else []
+            of_each = [] if all(isinstance(tool, dict) for tool in of_each) else of_each
+            known, problem = tools_in(None if of_each else tools)
+        rows: list[dict[str, Any] | None] = []
+        for at, text in enumerate(texts):
+            if text is None:
+                rows.append(None)
+                continue
+            if cls.CALLS and of_each:
+                known, problem = (read if isinstance(of_each[at], str) else tools_in)(of_each[at])
+            prompt = prompts if prompts is None or isinstance(prompts, str) else prompts[at]
+            stream = cls(tools=known, prompt=prompt) if cls.CALLS else cls(prompt=prompt)
+            if cls.CALLS and problem:
+                stream.diagnostics.append(Diagnostic(0, problem, "tools_not_read"))
+            stream.feed(checked_text(f"texts[{at}]", text))
+            stream.finish()
+            rows.append(stream._row())
+        return rows
+
+    def _row(self) -> dict[str, Any]:
+        message, notes = self.message, [note._asdict() for note in self.diagnostics]
+        calls = [{"id": call["id"], **call["function"]} for call in message["tool_calls"]]
+        text = {"content": message["content"], "reasoning_content": message["reasoning_content"]}
+        return {**text, "tool_calls": calls, "incomplete": self.incomplete, "diagnostics": notes}
 
     def __copy__(self) -> Any:
         return self.copy()
@@ -172,7 +200,10 @@ class Stream(Copyable):
     def _consume_head(self, prompt: str | None, continued: bool) -> None:
         head = self.HEADS[0] if self.HEADED else ""
         if prompt is not None and continued:
-            head = continued_head(prompt, self.ANCHORS, self.AROUND_REASONING)
+            if self.HAS_REASONING:
+                head = continued_head(prompt, self.ANCHORS, self.AROUND_REASONING)
+            else:
+                head = after_last_anchor(prompt, self.ANCHORS)
         elif self.HEADED and prompt is not None:
             head = known_head(prompt, self.HEADS, self.ANCHORS)
         if not head:

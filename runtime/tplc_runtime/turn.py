@@ -63,7 +63,8 @@ class TurnStates(Stream):
             return []
         self._final = True
         deltas = self._advance("") if self._pos < len(self._buf) or self._parts or self._unaccounted else []
-        self._finish()
+        if self.CALLS or self.HAS_REASONING or self.PENDING_TEXT:
+            self._finish()
         if self._buf[self._pos :].strip():
             self._drop_truncated_marker()
         self._out.end_content()
@@ -88,20 +89,19 @@ class TurnStates(Stream):
         buf, pos, stop = self._buf, self._pos, len(self._buf)
         mark = marks.find(buf, pos)
         if self.NAME_OPENS_MESSAGE and self._kept and mark is not None and mark.kind in ("reasoning", "content"):
-            mark = mark.of_kind("name_end")
-        if self.AT_LINES or self.AT_ENDS or self.ALIKE:
+            mark = mark._replace(kind="name_end")
+        if self.PLACE_DECIDES:
             mark = self._counting(marks, mark)
         clear = mark is not None and not mark.ambiguous  # nothing before its end can be undecided
         partial = stop if clear else marks.partial_match(buf, pos) if mark is None or not self._final else stop
-        if mark is not None and mark.kind in UNDECIDED_KINDS and not self._final:
+        if self.PLACE_DECIDES and mark is not None and mark.kind in UNDECIDED_KINDS and not self._final:
             partial = min(partial, marks.with_lead(buf, pos, mark.start))
         if self._final and not self._is_truncated_marker(marks, partial):
             partial = stop
         found = mark is not None and mark.start < partial
         end = mark.start if mark is not None and found else partial
         blank = self._only_space_so_far and (end == pos or buf[pos:end].isspace())
-        if not blank:
-            self._only_space_so_far = False
+        self._only_space_so_far = blank
         if mark is None or not found:
             if not blank:
                 self._text(kind, end)
@@ -119,9 +119,8 @@ class TurnStates(Stream):
             lead = 0
         if not blank or alone or (self.TEXT_MARKERS and is_text):
             self._text(kind, end - lead)
-        self._mark = mark
         # A call may turn out to be text, and then the white space before it is text too.
-        self._pos = end - lead if self.CALLS and mark.kind in OPENER_KINDS else end
+        self._mark, self._pos = mark, end - lead if self.CALLS and mark.kind in OPENER_KINDS else end
         self._skip = mark.end - self._pos
         if self.TEXT_MARKERS and is_text and mark.kind not in REASONING_KINDS:
             self._keep_as_text(kind)
@@ -173,18 +172,18 @@ class TurnStates(Stream):
         if not (self._calls_on and named) or (before and is_word(self._buf[mark.start])):
             return None
         end = self.WHOLE_CALL.end(self._buf, mark.start, self._final, self._tools)
-        return mark.of_kind("plain" if end == MORE else "whole") if end >= 0 or end == MORE else None
+        return mark._replace(kind="plain" if end == MORE else "whole") if end >= 0 or end == MORE else None
 
     def _without_closer(self, marks: Scanner, mark: Match) -> Match | None:
         """Return the mark as the end of reasoning that is never closed: a closer in another spelling, or an opener of
         calls inside a line if a tool is named.  Its kind is "plain" while that is undecided."""
-        buf, undecided = self._buf, None if self._final else mark.of_kind("plain")
+        buf, undecided = self._buf, None if self._final else mark._replace(kind="plain")
         if self._base + mark.start < self._reasoning_to:
             return None
         alike = mark.kind == "alike"
         if not alike and not any(name in buf[mark.end : mark.end + NAME_LIMIT] for name in self._tools):
             return undecided if len(buf) - mark.end < NAME_LIMIT else None
-        found = mark.of_kind("reasoning_end") if alike else mark
+        found = mark._replace(kind="reasoning_end") if alike else mark
         end = marks.find(buf, mark.end)
         while end is not None and end.kind not in ("reasoning_end", "end"):
             end = marks.find(buf, end.start + 1)
@@ -200,8 +199,8 @@ class TurnStates(Stream):
         buf, at, after = self._buf, next_char(self._buf, mark.end), None
         for _ in range(MOST_ENDS):
             if at == len(buf):
-                return mark.of_kind(self._counted(mark)) if self._final else mark
-            after = marks.match(buf, at)
+                return mark._replace(kind=self._counted(mark)) if self._final else mark
+            after = marks.match_at(buf, at)
             if mark.kind != "last" or after is None or after.kind != "last":
                 break
             at = next_char(buf, after.end)
@@ -211,9 +210,9 @@ class TurnStates(Stream):
             return None
         apart = after is not None and (after.kind != "line" or "\n" in buf[mark.end : at])
         if after is not None and apart and after.kind not in ("last", "sign"):
-            return mark.of_kind(self._counted(mark))
+            return mark._replace(kind=self._counted(mark))
         if after is not None and after.kind == "last" and next_char(buf, after.end) == len(buf):
-            return mark.of_kind(self._counted(mark)) if self._final else mark
+            return mark._replace(kind=self._counted(mark)) if self._final else mark
         return None
 
     def _counted(self, mark: Match) -> str:
@@ -225,7 +224,7 @@ class TurnStates(Stream):
         if self._space:
             self._skip_space()
         buf, start = self._buf, NON_SPACE.search(self._buf, self._pos).start()
-        mark = marks.match(buf, start)
+        mark = marks.match_at(buf, start)
         if not self._final and (mark is None or mark.ambiguous):
             if (self.USUAL_NEXT or self.USUAL_PAIR) and mark is None and self._is_usual(usual, start):
                 return None
@@ -252,7 +251,7 @@ class TurnStates(Stream):
     def _leave_open(self, start: int, core: str) -> None:
         """Note that the text from `start` on is the beginning of this marker, so nothing is decided before all of it
         has arrived."""
-        if " " in core or core[0] == RESPELLED:
+        if " " in core or (self.OTHER_SPELLINGS and core[0] == RESPELLED):
             self._is_still_ambiguous, self._ambiguous_from = lambda buf, at: truncated_core((core,), buf[at:]), start
         else:
             self._is_still_ambiguous, self._ambiguous_from = (
@@ -312,7 +311,7 @@ class TurnStates(Stream):
         again = self._next(self.REASONING_AGAIN) if self._only_space_so_far and self._reasoning_on else ""
         if again:
             at = next_char(self._buf, self._mark.end)
-            after = self.IN_REASONING.match(self._buf, at)
+            after = self.IN_REASONING.match_at(self._buf, at)
             may_continue = at == len(self._buf) or self.IN_REASONING.prefix_of(self._buf, at) != ""
             if after is None and may_continue and not self._final:
                 return None

@@ -19,7 +19,7 @@ from .scanner import NO_BREAKS
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Any, ClassVar
+    from typing import ClassVar
 
     from .scanner import Breaks
 
@@ -172,9 +172,6 @@ class Reader(Copyable):
         self.wanted = 0  # so many characters are needed before anything is decided
         self.floor = 0  # deeper values are read only for their text
 
-    def _new(self) -> Any:
-        return type(self)(self.styles)
-
     def take(self) -> str:
         text = "".join(self.out)
         self.out.clear()
@@ -209,7 +206,7 @@ class Reader(Copyable):
         if text[0] in self.first and self.stack:
             if not final and self.breaks.prefix_of(buf, pos):
                 return -1
-            if self.breaks.match(buf, pos):
+            if self.breaks.match_at(buf, pos):
                 self._repaired("missing closing bracket")
                 self._pop()
                 return pos

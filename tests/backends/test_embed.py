@@ -37,7 +37,8 @@ class StreamParser({base}):
 
 def embedded(statement: str, base: str = "TurnStates", attributes: str = 'HEADS = ("",)') -> str:
     code = CODE.format(base=base, attributes=attributes, statement=statement)
-    return embed(code.split("\n"), [base]).text
+    found = embed(code.split("\n"), [base])
+    return "\n".join([found.text, *found.code])
 
 
 def test_a_chat_without_calls_reads_none() -> None:
@@ -53,9 +54,9 @@ def test_what_only_chat_completions_need(openai: bool, imported: bool) -> None:
 def test_a_flag_brings_its_branches() -> None:
     statement = "return self._until(Scanner(), 'content') != ''"
     assert "_counting" not in embedded(statement)
-    assert "def _counting" in embedded(statement, attributes="AT_LINES = True")
-    assert "_at_end" not in embedded(statement, attributes="AT_LINES = True")
-    assert "def _at_end" in embedded(statement, attributes="AT_ENDS = True")
+    assert "def _counting" in embedded(statement, attributes="PLACE_DECIDES = AT_LINES = True")
+    assert "_at_end" not in embedded(statement, attributes="PLACE_DECIDES = AT_LINES = True")
+    assert "def _at_end" in embedded(statement, attributes="PLACE_DECIDES = AT_ENDS = True")
 
 
 def test_what_a_nearer_class_stands_in_for() -> None:

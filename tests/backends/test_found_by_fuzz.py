@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 
 from tests.example_case import EXAMPLES
-from tests.fuzz.formats import formats
+from tests.fuzz.formats import named
 from tplc.backends.peg.engine import PegEngine
 from tplc.driver import load_ir
 
-PARSERS = {form.name: form.parser for form in formats()}
 OPEN = {"prompt": '^<job of="l">^<k>', "continue_final_message": True}
 
 
@@ -38,7 +37,7 @@ OPEN = {"prompt": '^<job of="l">^<k>', "continue_final_message": True}
 def test_the_same_in_any_chunks(
     name: str, chunks: list[str], given: dict[str, Any], content: str | None, arguments: str | None
 ) -> None:
-    parser = PARSERS[name]
+    parser = named(name).parser
     text = "".join(chunks)
     message = parser.parse(text, **given)
     assert message["content"] == content
@@ -58,7 +57,7 @@ def test_a_diagnostic_of_a_value_is_told_where_that_ends() -> None:
     tools = [{"type": "function", "function": {"name": "f", "parameters": {"properties": {"a": {}}}}}]
     reported = []
     for chunks in ([text], list(text), [text[:-5], text[-5:]]):
-        stream = PARSERS["addressed-parts"].StreamParser(tools=tools)
+        stream = named("addressed-parts").parser.StreamParser(tools=tools)
         for chunk in chunks:
             stream.feed(chunk)
         stream.finish()

@@ -8,10 +8,14 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tplc import driver
 from tplc.cli import main
+from tplc.ir.nodes import TemplateIR
+from tplc.render.renderer import Renderer
 
 TEMPLATE = """\
 {%- for m in messages %}
@@ -35,6 +39,7 @@ class Result:
 
 
 Run = Callable[..., Result]
+VERIFIED: dict[object, Any] = {}
 
 
 @pytest.fixture
@@ -62,6 +67,20 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp
         return Result(code, out, captured.err)
 
     return call
+
+
+@pytest.fixture(autouse=True)
+def _templates_are_verified_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same few templates are compiled by hundreds of tests, of commands and not of verification."""
+    verified = driver._verified
+
+    def once(ir: TemplateIR, *, renderer: Renderer, **given: Any) -> Any:
+        key = (ir, renderer.source, renderer.limits, repr(sorted(given.items())))
+        if key not in VERIFIED:
+            VERIFIED[key] = verified(ir, renderer=renderer, **given)
+        return VERIFIED[key]
+
+    monkeypatch.setattr(driver, "_verified", once)
 
 
 @pytest.fixture

@@ -1,13 +1,13 @@
 """The parsers that are fuzzed: one for each example, from the IR next to it (or learned, where there is none yet).
 
-formats()  →  Format("tagged-json", ir, <its parser>, outputs=("<call>…", …), tools=[…]), …
+formats()  →  Format("tagged-json", ir, outputs=("<call>…", …), tools=[…]), …
 """
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from types import ModuleType
 from typing import Any
 
@@ -18,14 +18,22 @@ from tplc.ir.nodes import TemplateIR
 from tplc.verify.artifact import load_module
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Format:
+    """A format whose parser is generated when somebody asks for it, since pytest lists the formats in each process."""
+
     name: str
     ir: TemplateIR
-    source: str  # of the parser
-    parser: ModuleType
     outputs: tuple[str, ...]
     tools: list[dict[str, Any]]
+
+    @cached_property
+    def source(self) -> str:
+        return generate(self.ir, "python")
+
+    @cached_property
+    def parser(self) -> ModuleType:
+        return load_module(self.source)
 
 
 @cache
@@ -38,10 +46,7 @@ def named(name: str) -> Format:
 
 
 def _format(example: Example) -> Format:
-    ir = ir_of(example)
-    source = generate(ir, "python")
-    outputs = tuple(output.text for output in example.outputs)
-    return Format(example.name, ir, source, load_module(source), outputs, example.tools or [])
+    return Format(example.name, ir_of(example), tuple(output.text for output in example.outputs), example.tools or [])
 
 
 def ir_of(example: Example) -> TemplateIR:

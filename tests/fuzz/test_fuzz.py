@@ -18,6 +18,7 @@ from tplc.verify.artifact import load_module
 COUNT = 150  # for each parser
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("form", formats(), ids=lambda form: form.name)
 def test_any_output(form: Format) -> None:
     counters = fuzz(COUNT, seed=random.Random(form.name).randrange(1000), forms=[form])
@@ -81,6 +82,7 @@ arguments are no JSON: python-literals: json
 CHANGES = re.findall(r"^(\S.*): (\S+): (\w+)\n((?:    .*\n)+)", SABOTAGE, re.M)
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(("title", "name", "broken", "change"), CHANGES, ids=[change[0] for change in CHANGES])
 def test_what_breaks_is_seen(title: str, name: str, broken: str, change: str) -> None:
     """A parser that is wrong in one way is caught at it."""

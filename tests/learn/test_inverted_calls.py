@@ -71,11 +71,13 @@ def check(call: str) -> None:
     assert compile_template(source_of(call), name="t", target="peg").verification.failures == ()
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("kind", COUNTED)
 def test_the_number_of_calls_is_a_slot(kind: str) -> None:
     check(COUNTED[kind])
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("kind", EMPTY)
 def test_calls_without_arguments_have_a_form_of_their_own(kind: str) -> None:
     check(EMPTY[kind])
@@ -90,6 +92,7 @@ def test_the_grammar_of_a_request_allows_calls_without_arguments() -> None:
     assert (rules["now"].endswith('| "now\\"/>"'), "/>" in rules["look"]) == (True, False)
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("kind", WRAPPED)
 def test_values_stand_between_texts_of_their_type(kind: str) -> None:
     check(WRAPPED[kind])
@@ -114,6 +117,7 @@ def test_any_number_of_calls_is_read() -> None:
     ]
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("kind", [*WRAPPED][:4])
 def test_a_response_template_reads_values_of_either_kind(kind: str) -> None:
     ir = compile_template(source_of(WRAPPED[kind]), name="t", target="response_template")

@@ -207,8 +207,7 @@ def collected_formats() -> list[Format]:
         except TplcError:
             continue
         key = (ir.turn, ir.reasoning, ir.content, ir.tools)
-        parser = generate(ir, "python")
-        found.setdefault(key, Format(path.stem, ir, parser, load_module(parser), (), []))
+        found.setdefault(key, Format(path.stem, ir, (), []))
     return list(found.values())
 
 

@@ -12,8 +12,7 @@ from tests.backends.parsers import streamed
 from tests.fuzz.formats import Format
 from tests.peg.agreement import engine_of, messages_agree, mutations_agree
 from tests.raw_lines import OWN, source_of
-from tplc.driver import generate, learn_format, open_renderer, verify_ir
-from tplc.verify.artifact import load_module
+from tplc.driver import learn_format, open_renderer, verify_ir
 
 AFTER = """
 {%- for m in messages %}{{ '<' ~ m.role ~ '>' }}
@@ -100,8 +99,7 @@ def form(name: str) -> Format:
     source = SOURCES[name]
     with open_renderer(source, name=name) as renderer:
         ir = learn_format(renderer, name=name, source_text=source)
-    parser = generate(ir, "python")
-    return Format(name, ir, parser, load_module(parser), (), [])
+    return Format(name, ir, (), [])
 
 
 @pytest.mark.sweep(4)

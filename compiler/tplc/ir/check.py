@@ -153,7 +153,7 @@ def _check_bare_call(tools: Tools) -> Iterator[Violation]:
 
 
 def _before_arguments(call: Layout) -> Layout:
-    """The layout up to the last slot before the arguments."""
+    """Return the layout up to the last slot before the arguments."""
     before = call[: call.index(Slot("arguments"))] if Slot("arguments") in call else call
     return before[: 1 + max((place for place, item in enumerate(before) if isinstance(item, Slot)), default=-1)]
 

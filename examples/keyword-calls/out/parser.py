@@ -32,9 +32,8 @@ if TYPE_CHECKING:
     )
     Delta = dict[str, Any]
     Marker = tuple[str, str, str, str, int]
-    Row = dict[str, Any]
 else:
-    Delta = Function = Marker = Message = Row = ToolCall = dict  # as what they describe is
+    Delta = Function = Marker = Message = ToolCall = dict  # as what they describe is
 
 __all__ = ("Delta", "Message", "StreamParser", "parse", "parse_many")
 TEMPLATE_SHA256 = "c3b57d8b096752bd8ab391bf7b1e9ae8401359a0a1d60d40096930668793795d"
@@ -63,17 +62,13 @@ class Copyable:
 
     def copy(self) -> Any:
         """Return a copy in the same state, which continues independently."""
-
-        twin = self._new()
+        twin = type(self).__new__(type(self))
         # A class that mypyc compiled has no __dict__.
         for name in getattr(self, "__mypyc_attrs__", None) or self.__dict__:
             if hasattr(self, name):
                 value = getattr(self, name)
                 setattr(twin, name, value.copy() if isinstance(value, (list, Copyable)) else value)
         return twin
-
-    def _new(self) -> Any:
-        return type(self)()
 
 
 # Limits of lookahead, in characters, so that the work per character is bounded.
@@ -94,7 +89,6 @@ class Pattern:
 
     def __getattr__(self, name: str) -> Any:
         """Return a method of the compiled pattern, and keep it as an attribute."""
-
         if self._compiled is None:
             self._compiled = re.compile(self.pattern, re.DOTALL)
         found = getattr(self._compiled, name)
@@ -109,22 +103,9 @@ RESPELLED = "\0"  # before the core of a marker in other case or with other sepa
 PART_OF_LONGER, BEGINS_LONGER, SPELLED_OTHERWISE = 1, 2, 4  # what is known about a marker, added up
 PLAIN_WORD = Pattern(r"[\w.-]{0,64}")
 NOTHING = "(?!)"
-
-
-class Match:
-    """A marker in a text.  `lead` and `trail` are the white space that the template writes around it; `ambiguous`: 0,
-    or how it may be part of a longer marker, and whether it is spelled as the template does."""
-
-    __slots__ = ("ambiguous", "end", "kind", "lead", "start", "trail")
-
-    def __init__(
-        self, kind: str, start: int, end: int, lead: str = "", trail: str = "", ambiguous: int = PART_OF_LONGER
-    ) -> None:
-        self.kind, self.start, self.end = kind, start, end
-        self.lead, self.trail, self.ambiguous = lead, trail, ambiguous
-
-    def of_kind(self, kind: str) -> Match:
-        return Match(kind, self.start, self.end, self.lead, self.trail, self.ambiguous)
+# A marker in a text.  `lead` and `trail` are the white space that the template writes around it; `ambiguous`: 0, or how
+# it may be part of a longer marker, and whether it is spelled as the template does.
+Match = namedtuple("Match", "kind start end lead trail ambiguous", defaults=("", "", PART_OF_LONGER))
 
 
 class Scanner:
@@ -144,14 +125,13 @@ class Scanner:
 
     def find(self, buf: str, pos: int, stop: int = sys.maxsize) -> Match | None:
         """Return the leftmost and longest marker from `pos` on."""
-
         match = self._find.search(buf, pos, stop)
         if match is None:
             return None
         kind, _, lead, trail, ambiguous = self.markers[match.lastindex - 1]
         return Match(kind, match.start(), match.end(), lead, trail, ambiguous)
 
-    def match(self, buf: str, pos: int) -> Match | None:
+    def match_at(self, buf: str, pos: int) -> Match | None:
         """Return the longest marker at `pos`."""
         match = self._find.match(buf, pos)
         if match is None:
@@ -195,14 +175,10 @@ class Scanner:
 
     def with_lead(self, buf: str, pos: int, start: int) -> int:
         """Return where the white space begins that may belong to a marker at `start`."""
-        leads = self.leads
-        if start == pos or buf[start - 1] not in leads:
+        if start == pos or buf[start - 1] not in self.leads:
             return start
-        size = len(leads)
-        if size == 1:
-            return start - 1
-        at = max(pos, start - size)
-        while buf[at:start] not in leads:
+        at = max(pos, start - len(self.leads))
+        while buf[at:start] not in self.leads:
             at += 1
         return at
 
@@ -344,6 +320,16 @@ def parameters_of(tools: object) -> Parameters:
         if isinstance(function, dict) and isinstance(function.get("name"), str):
             found[function["name"]] = function.get("parameters", function.get("input_schema"))
     return found
+
+
+def tools_in(tools: object) -> tuple[Parameters, str]:
+    """Return the parameters of tools, also of tools written as JSON, and the error if that can't be read."""
+    if isinstance(tools, str):
+        try:
+            tools = json.loads(tools) if tools.strip() else None
+        except (ValueError, RecursionError) as error:
+            return Parameters(), "the tools are not JSON: " + str(error)
+    return parameters_of(tools), ""
 
 
 def variants(schema: object, root: object) -> list[dict[str, Any]]:
@@ -542,7 +528,6 @@ class Quoting:
     def safe_prefix_end(self, text: str) -> int:
         """Return the end of the text in the string that is passed on unchanged; -1 if more than a partial escape
         follows."""
-
         end: int = self.plain_run.match(text).end()
         if end == len(text) or (text[end] == "\\" and self.escape != "none" and PART_OF_ESCAPE.match(text, end)):
             return end
@@ -618,9 +603,6 @@ class Reader(Copyable):
         self.wanted = 0  # so many characters are needed before anything is decided
         self.floor = 0  # deeper values are read only for their text
 
-    def _new(self) -> Any:
-        return type(self)(self.styles)
-
     def take(self) -> str:
         text = "".join(self.out)
         self.out.clear()
@@ -628,7 +610,6 @@ class Reader(Copyable):
 
     def read(self, buf: str, pos: int, final: bool) -> int:
         """Consume `buf` from `pos` on, up to the value's end or to text that needs more input."""
-
         stop, self.wanted = len(buf), 0
         while pos < stop and self.want and not self.pause:
             if len(self.stack) > self.floor and self.style.is_json:
@@ -656,7 +637,7 @@ class Reader(Copyable):
         if text[0] in self.first and self.stack:
             if not final and self.breaks.prefix_of(buf, pos):
                 return -1
-            if self.breaks.match(buf, pos):
+            if self.breaks.match_at(buf, pos):
                 self._repaired("missing closing bracket")
                 self._pop()
                 return pos
@@ -1385,7 +1366,6 @@ class Transcript(Copyable):
 
     def flush(self) -> None:
         """Make one delta of the text emitted since the last."""
-
         if not self._pieces:
             return
         kind, text = self._kind, "".join(self._pieces)
@@ -1458,11 +1438,15 @@ class Transcript(Copyable):
         return message
 
 
+def any_of(anchors: Sequence[str]) -> str:
+    """Return a pattern that matches each anchor, the longest of those that begin at the same place."""
+    return "|".join(map(re.escape, sorted(anchors, key=len, reverse=True))) or "(?!)"
+
+
 def continued_head(prompt: str, anchors: Sequence[str], reasoning: tuple[Sequence[str], Sequence[str]]) -> str:
     """Return the text after the last anchor, or after an earlier one if only reasoning is between them; the whole
     prompt if it has no anchor.  `reasoning` are the texts that open and close reasoning."""
-    ordered = sorted(anchors, key=len, reverse=True)
-    found = [match.span() for match in re.finditer("|".join(map(re.escape, ordered)) or "(?!)", prompt)]
+    found = [match.span() for match in re.finditer(any_of(anchors), prompt)]
     if not found:
         return prompt
     at, start = found.pop()
@@ -1584,13 +1568,39 @@ class Stream(Copyable):
         *,
         prompts: str | Sequence[str | None] | None = None,
         tools: object = None,
-    ) -> list[Row | None]:
+    ) -> list[dict[str, Any] | None]:
         """Returns a row for each text: content, reasoning_content, tool_calls (id, name, arguments), incomplete,
         diagnostics.
 
         `prompts` and `tools` (also as JSON text): one for all, or a list with one for each text.  None gives None.
         """
-        return rows_of(cls, texts, prompts, tools)
+        if isinstance(texts, (str, bytes)):
+            raise TypeError(f"texts: expected a list of texts, got {type(texts).__name__}")
+        read = lru_cache(maxsize=1000)(tools_in)
+        of_each: Any = tools if isinstance(tools, (list, tuple)) else []
+        of_each = [] if all(isinstance(tool, dict) for tool in of_each) else of_each
+        known, problem = tools_in(None if of_each else tools)
+        rows: list[dict[str, Any] | None] = []
+        for at, text in enumerate(texts):
+            if text is None:
+                rows.append(None)
+                continue
+            if of_each:
+                known, problem = (read if isinstance(of_each[at], str) else tools_in)(of_each[at])
+            prompt = prompts if prompts is None or isinstance(prompts, str) else prompts[at]
+            stream = cls(tools=known, prompt=prompt)
+            if problem:
+                stream.diagnostics.append(Diagnostic(0, problem, "tools_not_read"))
+            stream.feed(checked_text(f"texts[{at}]", text))
+            stream.finish()
+            rows.append(stream._row())
+        return rows
+
+    def _row(self) -> dict[str, Any]:
+        message, notes = self.message, [note._asdict() for note in self.diagnostics]
+        calls = [{"id": call["id"], **call["function"]} for call in message["tool_calls"]]
+        text = {"content": message["content"], "reasoning_content": message["reasoning_content"]}
+        return {**text, "tool_calls": calls, "incomplete": self.incomplete, "diagnostics": notes}
 
     def __copy__(self) -> Any:
         return self.copy()
@@ -1816,8 +1826,7 @@ class TurnStates(Stream):
         found = mark is not None and mark.start < partial
         end = mark.start if mark is not None and found else partial
         blank = self._only_space_so_far and (end == pos or buf[pos:end].isspace())
-        if not blank:
-            self._only_space_so_far = False
+        self._only_space_so_far = blank
         if mark is None or not found:
             if not blank:
                 self._text(kind, end)
@@ -1833,9 +1842,8 @@ class TurnStates(Stream):
             lead = 0
         if not blank or alone or is_text:
             self._text(kind, end - lead)
-        self._mark = mark
         # A call may turn out to be text, and then the white space before it is text too.
-        self._pos = end - lead if mark.kind in OPENER_KINDS else end
+        self._mark, self._pos = mark, end - lead if mark.kind in OPENER_KINDS else end
         self._skip = mark.end - self._pos
         if is_text and mark.kind not in REASONING_KINDS:
             self._keep_as_text(kind)
@@ -1875,13 +1883,13 @@ class TurnStates(Stream):
     def _without_closer(self, marks: Scanner, mark: Match) -> Match | None:
         """Return the mark as the end of reasoning that is never closed: a closer in another spelling, or an opener of
         calls inside a line if a tool is named.  Its kind is "plain" while that is undecided."""
-        buf, undecided = self._buf, None if self._final else mark.of_kind("plain")
+        buf, undecided = self._buf, None if self._final else mark._replace(kind="plain")
         if self._base + mark.start < self._reasoning_to:
             return None
         alike = mark.kind == "alike"
         if not alike and not any(name in buf[mark.end : mark.end + NAME_LIMIT] for name in self._tools):
             return undecided if len(buf) - mark.end < NAME_LIMIT else None
-        found = mark.of_kind("reasoning_end") if alike else mark
+        found = mark._replace(kind="reasoning_end") if alike else mark
         end = marks.find(buf, mark.end)
         while end is not None and end.kind not in ("reasoning_end", "end"):
             end = marks.find(buf, end.start + 1)
@@ -1898,7 +1906,7 @@ class TurnStates(Stream):
         if self._space:
             self._skip_space()
         buf, start = self._buf, NON_SPACE.search(self._buf, self._pos).start()
-        mark = marks.match(buf, start)
+        mark = marks.match_at(buf, start)
         if not self._final and (mark is None or mark.ambiguous):
             if start == len(buf):
                 return None
@@ -1969,7 +1977,7 @@ class TurnStates(Stream):
         again = self._next(self.REASONING_AGAIN) if self._only_space_so_far and self._reasoning_on else ""
         if again:
             at = next_char(self._buf, self._mark.end)
-            after = self.IN_REASONING.match(self._buf, at)
+            after = self.IN_REASONING.match_at(self._buf, at)
             may_continue = at == len(self._buf) or self.IN_REASONING.prefix_of(self._buf, at) != ""
             if after is None and may_continue and not self._final:
                 return None
@@ -2183,7 +2191,7 @@ class Slots(TurnStates):
         buf, names = self._buf, self._odd_names(slot, ends)
         for name in names:
             at = next_char(buf, pos + len(name)) if buf.startswith(name, pos) else -1
-            if at >= 0 and (ends.match(buf, at) is not None or any(ch in stops for ch in buf[pos + len(name) : at])):
+            if at >= 0 and (ends.match_at(buf, at) is not None or any(ch in stops for ch in buf[pos + len(name) : at])):
                 return len(name)
             left = at == len(buf) or ends.prefix_of(buf, at) != "" if at >= 0 else name.startswith(buf[pos:])
             if left and not self._final:
@@ -2314,7 +2322,7 @@ class Machine(Slots):
         """Go on after another opener, with which a short one may be complete; False if there is none, None if more
         input is needed."""
         at = next_char(self._buf, self._pos + self._skip)
-        inner = self.AFTER_CALL.match(self._buf, at)
+        inner = self.AFTER_CALL.match_at(self._buf, at)
         is_open = inner is None or inner.ambiguous
         if is_open and not self._final and self.AFTER_CALL.prefix_of(self._buf, at):
             return None
@@ -2497,7 +2505,7 @@ class Repairs(Machine):
 
     def _arguments_begin(self, pos: int) -> bool:
         """Return whether the arguments of a call begin here, or the call ends."""
-        mark = self.AFTER_CALL.match(self._buf, pos)
+        mark = self.AFTER_CALL.match_at(self._buf, pos)
         return (mark is not None and mark.kind in CLOSER_KINDS) or self._opens_arguments(pos)
 
     def _opens_arguments(self, pos: int) -> bool:
@@ -2561,7 +2569,7 @@ class Repairs(Machine):
         "no": there is none; "more": more input is needed; "dropped": it was skipped.
         """
         buf, start = self._buf, next_char(self._buf, self._pos)
-        opener = self.LEFT_OVER.match(buf, start) if self._unclosed else None
+        opener = self.LEFT_OVER.match_at(buf, start) if self._unclosed else None
         if opener is not None:
             kind, end = "call", opener.end
         elif kind == "" and start < len(buf) and (end := self._left_over_sign(start)) != 0:
@@ -2570,7 +2578,7 @@ class Repairs(Machine):
         else:
             return "more" if kind == "" and not self._final and buf[start:] in ('"', "'") else "no"
         at = next_char(buf, end)
-        mark = self.AFTER_CALL.match(buf, at)
+        mark = self.AFTER_CALL.match_at(buf, at)
         is_open = not self._final and (mark is None or mark.ambiguous)
         if is_open and (at == len(buf) or self.AFTER_CALL.prefix_of(buf, at)):
             return "more"
@@ -2609,7 +2617,7 @@ class Pairs(Repairs):
         return super()._header_may_continue(pos) or self.BETWEEN.prefix_of(self._buf, pos) != ""
 
     def _opens_arguments(self, pos: int) -> bool:
-        return self.BETWEEN.match(self._buf, pos) is not None or self._buf.startswith("{", pos)
+        return self.BETWEEN.match_at(self._buf, pos) is not None or self._buf.startswith("{", pos)
 
     def _pairs(self) -> bool:
         # arguments = (pair | separator)* end
@@ -2785,62 +2793,7 @@ class QuotedPairs(Pairs):
         super()._finish()
 
 
-MOST_TOOLS = 1000  # the most distinct lists of tools that are kept
-
-
-def tools_of(tools: object, known: dict[str, tuple[object, str]]) -> tuple[object, str]:
-    """Return the tools, and the error if they can't be read.  Each JSON text is read once."""
-    if not isinstance(tools, str):
-        return tools, ""
-    import json  # takes longer than all of a parser without calls, which needs it only here
-
-    if tools not in known:
-        if len(known) >= MOST_TOOLS:
-            known.clear()
-        try:
-            known[tools] = json.loads(tools) if tools.strip() else None, ""
-        except (ValueError, RecursionError) as error:
-            known[tools] = None, "the tools are not JSON: " + str(error)
-    return known[tools]
-
-
-def rows_of(
-    parser: Any, texts: Iterable[str | None], prompts: str | Sequence[str | None] | None, tools: object
-) -> list[Row | None]:
-    """Return a row for each text, and None for None.  `prompts` and `tools` are one value for all texts, or a list with
-    one for each."""
-    rows = tools if isinstance(tools, (list, tuple)) and any(not isinstance(tool, dict) for tool in tools) else None
-    read: dict[str, tuple[object, str]] = {}
-    usual = tools_of(tools if rows is None else None, read)
-    usual = parameters_of(usual[0]), usual[1]
-    found: list[Row | None] = []
-    if isinstance(texts, (str, bytes)):
-        raise TypeError(f"texts: expected a list of texts, got {type(texts).__name__}")
-    for at, text in enumerate(texts):
-        if text is None:
-            found.append(None)
-            continue
-        known, problem = usual if rows is None else tools_of(rows[at], read)
-        stream = parser(tools=known, prompt=prompts if prompts is None or isinstance(prompts, str) else prompts[at])
-        stream.feed(checked_text(f"texts[{at}]", text) if text.__class__ is not str else text)
-        stream.finish()
-        found.append(_row(stream, problem))
-    return found
-
-
-def _row(stream: Any, problem: str) -> Row:
-    message = stream.message
-    notes = [Diagnostic(0, problem, "tools_not_read")] if problem else []
-    return {
-        "content": message["content"],
-        "reasoning_content": message["reasoning_content"],
-        "tool_calls": [{"id": call["id"], **call["function"]} for call in message["tool_calls"]],
-        "incomplete": stream.incomplete,
-        "diagnostics": [note._asdict() for note in notes + stream.diagnostics],
-    }
-
-
-def run_command(parser: Callable[..., Any]) -> None:
+def run_command(parser: Any) -> None:
     import argparse
     import json
     import sys
@@ -2848,12 +2801,10 @@ def run_command(parser: Callable[..., Any]) -> None:
     arguments = argparse.ArgumentParser(description="Parse what the model answered into a message, as JSON.")
     arguments.add_argument("--tools", metavar="F", help="JSON file with the list of tools")
     arguments.add_argument("--prompt", metavar="F", help="text file with the prompt the model continued")
-    arguments.add_argument(
-        "--continue-final-message", action="store_true", help="the prompt ends with the beginning of this answer"
-    )
+    continued = "the prompt ends with the beginning of this answer"
+    arguments.add_argument("--continue-final-message", action="store_true", help=continued)
     arguments.add_argument("--stream", action="store_true", help="print the deltas of each line instead of the message")
     options = arguments.parse_args()
-    end_with_the_reader()
     tools = prompt = None
     try:
         if options.tools:
@@ -2869,9 +2820,12 @@ def run_command(parser: Callable[..., Any]) -> None:
         arguments.error("standard output is closed")
     try:
         with open(0, encoding="utf-8", newline="", closefd=False) as output:
-            for deltas in all_deltas(stream, output):
-                for delta in deltas if options.stream else ():
-                    print(json.dumps(delta), flush=True)
+            line = "\n"
+            while line:
+                line = output.readline()
+                for delta in stream.feed(line) if line else stream.finish():
+                    if options.stream:
+                        print(json.dumps(delta), flush=True)
         if not options.stream:
             print(json.dumps(stream.message, indent=2))
         sys.stdout.flush()
@@ -2879,26 +2833,11 @@ def run_command(parser: Callable[..., Any]) -> None:
         arguments.error("standard input: this is not UTF-8 text")
     except OSError as error:
         sys.stdout = None  # Python would try to write the rest again at exit
+        if isinstance(error, BrokenPipeError):
+            return  # the reader has what it wanted, as `head` does
         arguments.error(f"standard input or standard output: {error.strerror}")
     for diagnostic in stream.diagnostics:
         print(f"{diagnostic.offset}: {diagnostic.text}", file=sys.stderr)
-
-
-def all_deltas(stream: Any, lines: Iterable[str]) -> Iterator[list[Delta]]:
-    """Feed lines to a parser; yield the deltas of each line, and of the end."""
-    for line in lines:
-        yield stream.feed(line)
-    yield stream.finish()
-
-
-def end_with_the_reader() -> None:
-    """End quietly if the reader of standard output has closed it, as `head` does."""
-    try:
-        from signal import SIG_DFL, SIGPIPE, signal
-
-        signal(SIGPIPE, SIG_DFL)
-    except ImportError:  # Windows has no SIGPIPE
-        pass
 
 
 STYLE = WordStyle(

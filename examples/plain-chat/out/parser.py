@@ -15,7 +15,7 @@ from functools import lru_cache
 
 TYPE_CHECKING = False  # as in typing, whose import would cost more than all the rest
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Any, ClassVar, TypedDict
 
     # Not nested, because mypyc doesn't support classes inside of blocks.
@@ -27,9 +27,8 @@ if TYPE_CHECKING:
     )
     Delta = dict[str, Any]
     Marker = tuple[str, str, str, str, int]
-    Row = dict[str, Any]
 else:
-    Delta = Function = Marker = Message = Row = ToolCall = dict  # as what they describe is
+    Delta = Function = Marker = Message = ToolCall = dict  # as what they describe is
 
 __all__ = ("Delta", "Message", "StreamParser", "parse", "parse_many")
 TEMPLATE_SHA256 = "39aa26405fe4fb21daae890a89bbe0741a0192eb539abdb2ffce7e506e3f342f"
@@ -58,17 +57,13 @@ class Copyable:
 
     def copy(self) -> Any:
         """Return a copy in the same state, which continues independently."""
-
-        twin = self._new()
+        twin = type(self).__new__(type(self))
         # A class that mypyc compiled has no __dict__.
         for name in getattr(self, "__mypyc_attrs__", None) or self.__dict__:
             if hasattr(self, name):
                 value = getattr(self, name)
                 setattr(twin, name, value.copy() if isinstance(value, (list, Copyable)) else value)
         return twin
-
-    def _new(self) -> Any:
-        return type(self)()
 
 
 LEAST_CUT = 3  # fewer characters of a marker at the output's end may as well be text
@@ -84,7 +79,6 @@ class Pattern:
 
     def __getattr__(self, name: str) -> Any:
         """Return a method of the compiled pattern, and keep it as an attribute."""
-
         if self._compiled is None:
             self._compiled = re.compile(self.pattern, re.DOTALL)
         found = getattr(self._compiled, name)
@@ -93,24 +87,11 @@ class Pattern:
         return found
 
 
-WORD_SEPARATORS = Pattern(r"[\s_▁-]+")
-IN_ANY_CASE = {**{upper: upper + 32 for upper in range(65, 91)}, ord("｜"): ord("|")}
-RESPELLED = "\0"  # before the core of a marker in other case or with other separators
 PART_OF_LONGER, BEGINS_LONGER, SPELLED_OTHERWISE = 1, 2, 4  # what is known about a marker, added up
 NOTHING = "(?!)"
-
-
-class Match:
-    """A marker in a text.  `lead` and `trail` are the white space that the template writes around it; `ambiguous`: 0,
-    or how it may be part of a longer marker, and whether it is spelled as the template does."""
-
-    __slots__ = ("ambiguous", "end", "kind", "lead", "start", "trail")
-
-    def __init__(
-        self, kind: str, start: int, end: int, lead: str = "", trail: str = "", ambiguous: int = PART_OF_LONGER
-    ) -> None:
-        self.kind, self.start, self.end = kind, start, end
-        self.lead, self.trail, self.ambiguous = lead, trail, ambiguous
+# A marker in a text.  `lead` and `trail` are the white space that the template writes around it; `ambiguous`: 0, or how
+# it may be part of a longer marker, and whether it is spelled as the template does.
+Match = namedtuple("Match", "kind start end lead trail ambiguous", defaults=("", "", PART_OF_LONGER))
 
 
 class Scanner:
@@ -130,20 +111,11 @@ class Scanner:
 
     def find(self, buf: str, pos: int, stop: int = sys.maxsize) -> Match | None:
         """Return the leftmost and longest marker from `pos` on."""
-
         match = self._find.search(buf, pos, stop)
         if match is None:
             return None
         kind, _, lead, trail, ambiguous = self.markers[match.lastindex - 1]
         return Match(kind, match.start(), match.end(), lead, trail, ambiguous)
-
-    def match(self, buf: str, pos: int) -> Match | None:
-        """Return the longest marker at `pos`."""
-        match = self._find.match(buf, pos)
-        if match is None:
-            return None
-        kind, _, lead, trail, ambiguous = self.markers[match.lastindex - 1]
-        return Match(kind, pos, match.end(), lead, trail, ambiguous & ~PART_OF_LONGER)
 
     def prefix_of(self, buf: str, pos: int) -> str:
         """Return a marker that the text from `pos` to the end could become; "" if there is none."""
@@ -181,21 +153,12 @@ class Scanner:
 
     def with_lead(self, buf: str, pos: int, start: int) -> int:
         """Return where the white space begins that may belong to a marker at `start`."""
-        leads = self.leads
-        if start == pos or buf[start - 1] not in leads:
+        if start == pos or buf[start - 1] not in self.leads:
             return start
-        size = len(leads)
-        if size == 1:
-            return start - 1
-        at = max(pos, start - size)
-        while buf[at:start] not in leads:
+        at = max(pos, start - len(self.leads))
+        while buf[at:start] not in self.leads:
             at += 1
         return at
-
-
-def squeezed(text: str) -> str:
-    """Return a text in lower case, without white space, `_`, `-` and similar separators, with `|` for `｜`."""
-    return str(WORD_SEPARATORS.sub("", text)).translate(IN_ANY_CASE)
 
 
 @lru_cache(maxsize=1024)
@@ -210,9 +173,6 @@ def truncated_core(cores: tuple[str, ...], text: str) -> str:
 def is_truncated(core: str, text: str) -> bool:
     """Return whether the text is the beginning of a marker, but not all of it.  A space in `core` is any white space or
     none; at its end, the marker is a word whose end only the next character shows."""
-    if core[0] == RESPELLED:
-        start = squeezed(text)
-        return text[:1] == core[1] and len(start) < len(core) - 1 and core.startswith(start, 1)
     at = end = 0
     for piece in core.split(" "):
         if not piece:
@@ -293,7 +253,6 @@ class Transcript(Copyable):
 
     def flush(self) -> None:
         """Make one delta of the text emitted since the last."""
-
         if not self._pieces:
             return
         kind, text = self._kind, "".join(self._pieces)
@@ -329,35 +288,111 @@ class Transcript(Copyable):
         return message
 
 
-def continued_head(prompt: str, anchors: Sequence[str], reasoning: tuple[Sequence[str], Sequence[str]]) -> str:
-    """Return the text after the last anchor, or after an earlier one if only reasoning is between them; the whole
-    prompt if it has no anchor.  `reasoning` are the texts that open and close reasoning."""
-    ordered = sorted(anchors, key=len, reverse=True)
-    found = [match.span() for match in re.finditer("|".join(map(re.escape, ordered)) or "(?!)", prompt)]
-    if not found:
-        return prompt
-    at, start = found.pop()
-    opens, closes = map(tuple, reasoning)
-    while found:
-        earlier, end = found.pop()
-        between = prompt[end:at].strip()
-        if not (opens and between.startswith(opens) and between.endswith(closes)):
-            break
-        at, start = earlier, end
-    return prompt[start:]
+def after_last_anchor(prompt: str, anchors: Sequence[str]) -> str:
+    """Return the text after the last anchor; the whole prompt if it has no anchor."""
+    ends = [match.end() for match in re.finditer(any_of(anchors), prompt)]
+    return prompt[ends[-1] if ends else 0 :]
+
+
+def any_of(anchors: Sequence[str]) -> str:
+    """Return a pattern that matches each anchor, the longest of those that begin at the same place."""
+    return "|".join(map(re.escape, sorted(anchors, key=len, reverse=True))) or "(?!)"
 
 
 PENDING_LIMIT = 1024  # more pending text than this is examined again only after it has doubled
 TEXT_AFTER_FINISH = "text_after_finish"
 NO_MATCH = Match("", 0, 0)
+NON_SPACE = Pattern(r"\S|\Z")
+CUT_KINDS = ("end", "reasoning_end", "content_end")
+TEXT_AFTER_TURN = ("text_after_turn", "text after the end of the turn")
 
 
-class Stream(Copyable):
+def next_char(buf: str, pos: int) -> int:
+    """Return the position of the next character that is not white space."""
+    return int(NON_SPACE.search(buf, pos).start())
+
+
+def run_command(parser: Any) -> None:
+    import argparse
+    import json
+    import sys
+
+    arguments = argparse.ArgumentParser(description="Parse what the model answered into a message, as JSON.")
+    arguments.add_argument("--tools", metavar="F", help="JSON file with the list of tools")
+    arguments.add_argument("--prompt", metavar="F", help="text file with the prompt the model continued")
+    continued = "the prompt ends with the beginning of this answer"
+    arguments.add_argument("--continue-final-message", action="store_true", help=continued)
+    arguments.add_argument("--stream", action="store_true", help="print the deltas of each line instead of the message")
+    options = arguments.parse_args()
+    tools = prompt = None
+    try:
+        if options.tools:
+            with open(options.tools, encoding="utf-8") as file:
+                tools = json.load(file)
+        if options.prompt:
+            with open(options.prompt, encoding="utf-8", newline="") as file:
+                prompt = file.read()
+    except (OSError, ValueError, RecursionError) as error:
+        arguments.error(f"{options.tools if tools is None and options.tools else options.prompt}: {error}")
+    stream = parser(tools=tools, prompt=prompt, continue_final_message=options.continue_final_message)
+    if sys.stdout is None:
+        arguments.error("standard output is closed")
+    try:
+        with open(0, encoding="utf-8", newline="", closefd=False) as output:
+            line = "\n"
+            while line:
+                line = output.readline()
+                for delta in stream.feed(line) if line else stream.finish():
+                    if options.stream:
+                        print(json.dumps(delta), flush=True)
+        if not options.stream:
+            print(json.dumps(stream.message, indent=2))
+        sys.stdout.flush()
+    except UnicodeError:
+        arguments.error("standard input: this is not UTF-8 text")
+    except OSError as error:
+        sys.stdout = None  # Python would try to write the rest again at exit
+        if isinstance(error, BrokenPipeError):
+            return  # the reader has what it wanted, as `head` does
+        arguments.error(f"standard input or standard output: {error.strerror}")
+    for diagnostic in stream.diagnostics:
+        print(f"{diagnostic.offset}: {diagnostic.text}", file=sys.stderr)
+
+
+class StreamParser(Copyable):
+    """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
+
+    HEADS = ("",)
+    ANCHORS = ("--- answer ---\n",)
+    IN_CONTENT = Scanner(
+        ("header", "--- answer ---", "", "\n", 0), ("end", "--- over ---", "\n", "\n", 0),
+        find=r"-(?:(--\s{0,64}answer\s{0,64}---)|(--\s{0,64}over\s{0,64}---))", near=r"-(?=[\-]|\Z)", width=143,
+        leads="\n",
+    )
     TRANSCRIPT: ClassVar[type[Transcript]] = Transcript
-    ANCHORS: ClassVar[Sequence[str]] = ()
     SPACE: ClassVar[str] = ""  # the white space that the template writes before the content
-    AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     _reports = True  # the caller can read the diagnostics
+
+    def _content(self) -> bool:
+        # content = (text | "--- over ---")*
+        kind = self._until(self.IN_CONTENT, "content")
+        if kind == "end":
+            return self._end_turn()
+        if kind == "header":
+            return self._drop_after_text("another_turn", "another turn begins")
+        return kind != ""
+
+    def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
+        """What is new with this chunk; `special`: see `parse`."""
+        if chunk.__class__ is not str:
+            chunk = checked_text("chunk", chunk)
+        # Most chunks are passed on as they came: no character of them could begin or end anything.
+        if self._text_fast_path and "-" not in chunk and chunk != "" and ("\n" not in chunk or chunk[-1] != "\n"):
+            self._unaccounted.append(chunk)
+            return [{self._open_kind: chunk}]
+        return self._feed_slowly(chunk)
+
+    # From here on, the class is the same in parsers of other formats.
 
     def __init__(
         self,
@@ -433,13 +468,31 @@ class Stream(Copyable):
         *,
         prompts: str | Sequence[str | None] | None = None,
         tools: object = None,
-    ) -> list[Row | None]:
+    ) -> list[dict[str, Any] | None]:
         """Returns a row for each text: content, reasoning_content, tool_calls (id, name, arguments), incomplete,
         diagnostics.
 
         `prompts` and `tools` (also as JSON text): one for all, or a list with one for each text.  None gives None.
         """
-        return rows_of(cls, texts, prompts, tools)
+        if isinstance(texts, (str, bytes)):
+            raise TypeError(f"texts: expected a list of texts, got {type(texts).__name__}")
+        rows: list[dict[str, Any] | None] = []
+        for at, text in enumerate(texts):
+            if text is None:
+                rows.append(None)
+                continue
+            prompt = prompts if prompts is None or isinstance(prompts, str) else prompts[at]
+            stream = cls(prompt=prompt)
+            stream.feed(checked_text(f"texts[{at}]", text))
+            stream.finish()
+            rows.append(stream._row())
+        return rows
+
+    def _row(self) -> dict[str, Any]:
+        message, notes = self.message, [note._asdict() for note in self.diagnostics]
+        calls = [{"id": call["id"], **call["function"]} for call in message["tool_calls"]]
+        text = {"content": message["content"], "reasoning_content": message["reasoning_content"]}
+        return {**text, "tool_calls": calls, "incomplete": self.incomplete, "diagnostics": notes}
 
     def __copy__(self) -> Any:
         return self.copy()
@@ -453,7 +506,7 @@ class Stream(Copyable):
     def _consume_head(self, prompt: str | None, continued: bool) -> None:
         head = ""
         if prompt is not None and continued:
-            head = continued_head(prompt, self.ANCHORS, self.AROUND_REASONING)
+            head = after_last_anchor(prompt, self.ANCHORS)
         if not head:
             return
         self._base = -len(head)
@@ -464,12 +517,6 @@ class Stream(Copyable):
         if self._out.waiting:
             self._enter_fast_path("")  # they are returned by the first feed
             self._wanted = 0
-
-    def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
-        raise NotImplementedError
-
-    def finish(self) -> list[Delta]:
-        raise NotImplementedError
 
     def _flush_fast_path(self) -> None:
         """Account for the chunks that were passed on unchanged."""
@@ -556,41 +603,20 @@ class Stream(Copyable):
         if len(self.diagnostics) < 1000:
             self.diagnostics.append(Diagnostic(self._base + self._pos, text, code))
 
-    # The states, which a format prints
-
     def _first_state(self) -> Callable[[Any], bool]:
         return type(self)._content
 
-    def _content(self) -> bool:
-        raise NotImplementedError
-
-
-NON_SPACE = Pattern(r"\S|\Z")
-UNDECIDED_KINDS = ("plain", "last", "sign", "alike")  # what follows shows whether they count
-CUT_KINDS = ("end", "reasoning_end", "content_end")
-TEXT_AFTER_TURN = ("text_after_turn", "text after the end of the turn")
-
-
-def next_char(buf: str, pos: int) -> int:
-    """Return the position of the next character that is not white space."""
-    return int(NON_SPACE.search(buf, pos).start())
-
-
-class TurnStates(Stream):
     def finish(self) -> list[Delta]:
         """Ends the output; returns the remaining deltas."""
         if self._final:
             return []
         self._final = True
         deltas = self._advance("") if self._pos < len(self._buf) or self._parts or self._unaccounted else []
-        self._finish()
         if self._buf[self._pos :].strip():
             self._drop_truncated_marker()
         self._out.end_content()
         self._enter_fast_path("")
         return deltas + self._out.deltas()
-
-    # Text and markers
 
     def _until(self, marks: Scanner, kind: str) -> str:
         """Emit the text before the next marker as `kind`.  Return the marker's kind, "text" if the marker is text
@@ -601,15 +627,12 @@ class TurnStates(Stream):
         mark = marks.find(buf, pos)
         clear = mark is not None and not mark.ambiguous  # nothing before its end can be undecided
         partial = stop if clear else marks.partial_match(buf, pos) if mark is None or not self._final else stop
-        if mark is not None and mark.kind in UNDECIDED_KINDS and not self._final:
-            partial = min(partial, marks.with_lead(buf, pos, mark.start))
         if self._final and not self._is_truncated_marker(marks, partial):
             partial = stop
         found = mark is not None and mark.start < partial
         end = mark.start if mark is not None and found else partial
         blank = self._only_space_so_far and (end == pos or buf[pos:end].isspace())
-        if not blank:
-            self._only_space_so_far = False
+        self._only_space_so_far = blank
         if mark is None or not found:
             if not blank:
                 self._text(kind, end)
@@ -623,9 +646,8 @@ class TurnStates(Stream):
         lead = end - pos if blank and not alone else trailing_overlap(buf[pos:end], mark.lead)
         if not blank or alone:
             self._text(kind, end - lead)
-        self._mark = mark
         # A call may turn out to be text, and then the white space before it is text too.
-        self._pos = end
+        self._mark, self._pos = mark, end
         self._skip = mark.end - self._pos
         return str(mark.kind)
 
@@ -680,155 +702,6 @@ class TurnStates(Stream):
         """Drop a truncated marker at the end."""
         self._note("ends_in_marker", "the output ends inside a marker")
         self._text("trailing", len(self._buf))
-
-    def _finish(self) -> None:
-        """Close everything that is open at the end of the output."""
-
-
-MOST_TOOLS = 1000  # the most distinct lists of tools that are kept
-
-
-def tools_of(tools: object, known: dict[str, tuple[object, str]]) -> tuple[object, str]:
-    """Return the tools, and the error if they can't be read.  Each JSON text is read once."""
-    if not isinstance(tools, str):
-        return tools, ""
-    import json  # takes longer than all of a parser without calls, which needs it only here
-
-    if tools not in known:
-        if len(known) >= MOST_TOOLS:
-            known.clear()
-        try:
-            known[tools] = json.loads(tools) if tools.strip() else None, ""
-        except (ValueError, RecursionError) as error:
-            known[tools] = None, "the tools are not JSON: " + str(error)
-    return known[tools]
-
-
-def rows_of(
-    parser: Any, texts: Iterable[str | None], prompts: str | Sequence[str | None] | None, tools: object
-) -> list[Row | None]:
-    """Return a row for each text, and None for None.  `prompts` and `tools` are one value for all texts, or a list with
-    one for each."""
-    rows = tools if isinstance(tools, (list, tuple)) and any(not isinstance(tool, dict) for tool in tools) else None
-    read: dict[str, tuple[object, str]] = {}
-    usual = tools_of(tools if rows is None else None, read)
-    found: list[Row | None] = []
-    if isinstance(texts, (str, bytes)):
-        raise TypeError(f"texts: expected a list of texts, got {type(texts).__name__}")
-    for at, text in enumerate(texts):
-        if text is None:
-            found.append(None)
-            continue
-        known, problem = usual if rows is None else tools_of(rows[at], read)
-        stream = parser(tools=known, prompt=prompts if prompts is None or isinstance(prompts, str) else prompts[at])
-        stream.feed(checked_text(f"texts[{at}]", text) if text.__class__ is not str else text)
-        stream.finish()
-        found.append(_row(stream, problem))
-    return found
-
-
-def _row(stream: Any, problem: str) -> Row:
-    message = stream.message
-    notes = [Diagnostic(0, problem, "tools_not_read")] if problem else []
-    return {
-        "content": message["content"],
-        "reasoning_content": message["reasoning_content"],
-        "tool_calls": [{"id": call["id"], **call["function"]} for call in message["tool_calls"]],
-        "incomplete": stream.incomplete,
-        "diagnostics": [note._asdict() for note in notes + stream.diagnostics],
-    }
-
-
-def run_command(parser: Callable[..., Any]) -> None:
-    import argparse
-    import json
-    import sys
-
-    arguments = argparse.ArgumentParser(description="Parse what the model answered into a message, as JSON.")
-    arguments.add_argument("--tools", metavar="F", help="JSON file with the list of tools")
-    arguments.add_argument("--prompt", metavar="F", help="text file with the prompt the model continued")
-    arguments.add_argument(
-        "--continue-final-message", action="store_true", help="the prompt ends with the beginning of this answer"
-    )
-    arguments.add_argument("--stream", action="store_true", help="print the deltas of each line instead of the message")
-    options = arguments.parse_args()
-    end_with_the_reader()
-    tools = prompt = None
-    try:
-        if options.tools:
-            with open(options.tools, encoding="utf-8") as file:
-                tools = json.load(file)
-        if options.prompt:
-            with open(options.prompt, encoding="utf-8", newline="") as file:
-                prompt = file.read()
-    except (OSError, ValueError, RecursionError) as error:
-        arguments.error(f"{options.tools if tools is None and options.tools else options.prompt}: {error}")
-    stream = parser(tools=tools, prompt=prompt, continue_final_message=options.continue_final_message)
-    if sys.stdout is None:
-        arguments.error("standard output is closed")
-    try:
-        with open(0, encoding="utf-8", newline="", closefd=False) as output:
-            for deltas in all_deltas(stream, output):
-                for delta in deltas if options.stream else ():
-                    print(json.dumps(delta), flush=True)
-        if not options.stream:
-            print(json.dumps(stream.message, indent=2))
-        sys.stdout.flush()
-    except UnicodeError:
-        arguments.error("standard input: this is not UTF-8 text")
-    except OSError as error:
-        sys.stdout = None  # Python would try to write the rest again at exit
-        arguments.error(f"standard input or standard output: {error.strerror}")
-    for diagnostic in stream.diagnostics:
-        print(f"{diagnostic.offset}: {diagnostic.text}", file=sys.stderr)
-
-
-def all_deltas(stream: Any, lines: Iterable[str]) -> Iterator[list[Delta]]:
-    """Feed lines to a parser; yield the deltas of each line, and of the end."""
-    for line in lines:
-        yield stream.feed(line)
-    yield stream.finish()
-
-
-def end_with_the_reader() -> None:
-    """End quietly if the reader of standard output has closed it, as `head` does."""
-    try:
-        from signal import SIG_DFL, SIGPIPE, signal
-
-        signal(SIGPIPE, SIG_DFL)
-    except ImportError:  # Windows has no SIGPIPE
-        pass
-
-
-class StreamParser(TurnStates):
-    """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
-
-    HEADS = ("",)
-    ANCHORS = ("--- answer ---\n",)
-    IN_CONTENT = Scanner(
-        ("header", "--- answer ---", "", "\n", 0), ("end", "--- over ---", "\n", "\n", 0),
-        find=r"-(?:(--\s{0,64}answer\s{0,64}---)|(--\s{0,64}over\s{0,64}---))", near=r"-(?=[\-]|\Z)", width=143,
-        leads="\n",
-    )
-
-    def _content(self) -> bool:
-        # content = (text | "--- over ---")*
-        kind = self._until(self.IN_CONTENT, "content")
-        if kind == "end":
-            return self._end_turn()
-        if kind == "header":
-            return self._drop_after_text("another_turn", "another turn begins")
-        return kind != ""
-
-    def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
-        """What is new with this chunk; `special`: see `parse`."""
-        if chunk.__class__ is not str:
-            chunk = checked_text("chunk", chunk)
-        # Most chunks are passed on as they came: no character of them could begin or end anything.
-        if self._text_fast_path and "-" not in chunk and chunk != "" and ("\n" not in chunk or chunk[-1] != "\n"):
-            self._unaccounted.append(chunk)
-            return [{self._open_kind: chunk}]
-        return self._feed_slowly(chunk)
 
 
 parse, parse_many = StreamParser.parse, StreamParser.parse_many

@@ -47,7 +47,7 @@ _COUNTS = frozenset("*+?{")
 
 
 def lint(text: str, *, has_tokens: bool = False) -> list[str]:
-    """`has_tokens`: the grammar may contain `<[ID]>`, which only llama.cpp reads."""
+    """Return the problems of a grammar.  `has_tokens`: it may contain `<[ID]>`, which only llama.cpp reads."""
     return _Lint(text, _WITH_TOKENS if has_tokens else _PORTABLE).problems
 
 

@@ -66,7 +66,8 @@ def literal(text: str) -> str:
 
 
 def literals(text: str) -> list[str]:
-    """One literal, or several: one engine reads hexadecimal digits after \\xHH as more of the number."""
+    """Return the text as literals: several if a hexadecimal digit follows \\xHH, which one engine reads as more of the
+    number."""
     if _PLAIN.fullmatch(text):
         return [literal(text)]
     return [literal(part) for part in _BETWEEN_NUMBER_AND_DIGIT.split(text)]
@@ -74,14 +75,14 @@ def literals(text: str) -> list[str]:
 
 @functools.lru_cache(maxsize=4096)
 def one_of(ranges: Ranges) -> str:
-    """One character of a set that is not empty."""
+    """Return one character of a set that isn't empty."""
     (low, high), *more = ranges
     return literal(chr(low)) if low == high and not more else character_class(ranges)
 
 
 @functools.lru_cache(maxsize=4096)
 def character_class(ranges: Ranges) -> str:
-    """A class, negated where that is shorter.  Any character is `[^\\x00]`, for want of a portable dot."""
+    """Return a class, negated if that is shorter.  Any character is `[^\\x00]`, because there is no portable dot."""
     if ranges == codepoints.ALL:
         return r"[^\x00]"
     others = codepoints.complement(ranges)
@@ -91,7 +92,7 @@ def character_class(ranges: Ranges) -> str:
 
 
 def _members(ranges: Ranges) -> str:
-    """The class in an order that every engine reads alike.
+    """Return the members of a class in an order that every engine reads alike.
 
     A hyphen stands for itself only at the end, a caret anywhere but at the beginning, and after \\xHH no hexadecimal
     digit may come: one engine takes it for more of the number.

@@ -33,7 +33,7 @@ class _Absorber:
         return rep(self.rewritten(expr.item), expr.low, expr.high) if isinstance(expr, Rep) else expr
 
     def _before(self, item: Expr, items: list[Expr]) -> list[Expr]:
-        """The item, where what follows does not have it; of alternatives, before those that do not."""
+        """Return the item in a list; without it if what follows begins with it, then alternatives that don't get it."""
         if not items or self._has(items[0], item):
             return [item] * (not items)
         after = items[0]
@@ -43,7 +43,7 @@ class _Absorber:
         return [item]
 
     def _has(self, text: Expr, space: Expr) -> bool:
-        """Whether the text may begin with all of such space; of alternatives, whether each may."""
+        """Return whether the text, or each of several alternatives, may begin with all of this white space."""
         text = self._named(text)
         if isinstance(text, Alt):
             return all(self._has(item, space) for item in text.items)

@@ -34,7 +34,7 @@ def arranged(bodies: Mapping[str, Expr]) -> Arranged:
 
 
 def replaced(expr: Expr, by: Mapping[Expr, Expr]) -> Expr:
-    """The expression with each of these parts replaced."""
+    """Return the expression with each of these parts replaced."""
     if expr in by:
         return by[expr]
     if isinstance(expr, Seq):
@@ -45,7 +45,7 @@ def replaced(expr: Expr, by: Mapping[Expr, Expr]) -> Expr:
 
 
 def rewritten(expr: Expr, change: Callable[[Lit | Spelled], Expr]) -> Expr:
-    """The expression with each text as `change` makes it."""
+    """Return the expression with `change` applied to each of its texts."""
     if isinstance(expr, Lit | Spelled):
         return change(expr)
     if isinstance(expr, Seq):
@@ -56,7 +56,7 @@ def rewritten(expr: Expr, change: Callable[[Lit | Spelled], Expr]) -> Expr:
 
 
 def _regular(bodies: Mapping[str, Expr]) -> frozenset[str]:
-    """The rules that lead neither to themselves nor to what is no text."""
+    """Return the rules that reach neither themselves nor a symbol that isn't text."""
     waits = {name: set(names(body)) for name, body in bodies.items() if not _holds_written(body)}
     used: dict[str, list[str]] = {}
     for name, needed in waits.items():
@@ -80,7 +80,7 @@ def _holds_written(body: Expr) -> bool:
 
 class _Arrangement:
     def __init__(self, bodies: Mapping[str, Expr], regular: frozenset[str], alone: frozenset[str]) -> None:
-        """`alone`: rules that are a terminal each, and part of no other."""
+        """Prepare the arrangement.  `alone`: rules that become a terminal each, and part of no other."""
         self._bodies = bodies
         self._regular = regular
         self._alone = alone
@@ -102,7 +102,7 @@ class _Arrangement:
         return self._found
 
     def _take_used(self) -> None:
-        """The terminals that others name; those of the most use stay at the end."""
+        """Keep the terminals that others name; the most used ones stay at the end."""
         todo = [name for body in self._found.terminals.values() for name in names(body)]
         todo += [name for body in self._found.rules.values() for name in names(body)]
         met: set[str] = set()
@@ -135,7 +135,8 @@ class _Arrangement:
         return self._choice(expr) if isinstance(expr, Alt) else expr
 
     def _spread(self, expr: Seq) -> Expr | None:
-        """Text before alternatives taken into each of them: one that is text at first is recognised by all of it."""
+        """Move text before alternatives into each of them, so that a terminal contains all of it.  Return None if there
+        are no such alternatives."""
         runs = self._runs(expr)
         for place, run in enumerate(runs[1:], 1):
             choice = run[0]

@@ -41,7 +41,7 @@ def lark(
     most_characters: int = MOST_CHARACTERS,
     tokens: Sequence[AddedToken] | None = None,
 ) -> LarkGrammar:
-    """The grammar of one request.  `tokens` are those that the tokenizer was given, None where it is not known."""
+    """Return the grammar of one request.  `tokens` are the tokenizer's added tokens, None if they aren't known."""
     request = Request(
         tools=tools,
         tool_choice=tool_choice,
@@ -95,7 +95,7 @@ def _finished(made: RequestRules, spelling: LarkSpelling) -> dict[str, Expr]:
 
 
 def _check_openers(made: RequestRules, spelling: LarkSpelling) -> None:
-    """Free text is distinguished from calls by a text or by tokens, not by several of both in a row."""
+    """Raise NoLark if a call begins with tokens that free text contains as well, since one of them can't decide."""
     name, acceptor = made.ir.provenance.name, lower(made.ir)
     starts = [marker.text for marker in (*acceptor.reasoning_starts, *acceptor.content_starts)]
     others = (*starts, *acceptor.reasoning_ends, *acceptor.content_ends)
@@ -110,6 +110,6 @@ def _check_openers(made: RequestRules, spelling: LarkSpelling) -> None:
 
 
 def _inside(ir: TemplateIR) -> list[str]:
-    """The tokens that are inside of a turn."""
+    """Return the tokens that occur inside a turn."""
     ends = [end.strip() for end in ir.turn.ends]
     return [token for token in ir.preserved_tokens if token not in ends and token != ir.turn.header.strip()]

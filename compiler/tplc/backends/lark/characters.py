@@ -14,7 +14,7 @@ from tplc.grammars.regular.nodes import EMPTY, Alt, Expr, Lit, Ref, Rep, Seq, Sp
 
 
 def in_characters(made: Arranged, apart: set[Expr]) -> Arranged:
-    """The same rules with these terminals in characters."""
+    """Return the same rules with these terminals divided into characters."""
     characters = _Characters(made)
     rules = {name: characters.divided(body, apart) for name, body in made.rules.items()}
     return Arranged({**rules, **characters.rules}, made.terminals)

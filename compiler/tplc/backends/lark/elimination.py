@@ -50,7 +50,7 @@ def _leave_out(table: dict[int, dict[int, Expr]], state: int) -> None:
 
 
 def _weight(table: dict[int, dict[int, Expr]], state: int) -> int:
-    """How much leaving a state out adds: each way in is joined with each way out."""
+    """Return by how much leaving out a state lengthens the expression: each way in is joined with each way out."""
     ways_in = [row[state] for number, row in table.items() if number != state and state in row]
     ways_out = [expr for to, expr in table[state].items() if to != state]
     loop = _size(table[state].get(state, NEVER))

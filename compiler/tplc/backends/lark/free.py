@@ -26,7 +26,8 @@ _SPACE = rep(Chars(codepoints.of("\t\n\r ")), 0, None)
 def with_free_text(
     rules: Rules, ways: Sequence[Expr], found: Iterable[Takeover], spelling: LarkSpelling, preserved: Iterable[str]
 ) -> Expr:
-    """`preserved`: tokens that free text may hold, unless a call begins with them."""
+    """Return free text that may be followed by calls.  `preserved`: tokens that free text may contain, unless a call
+    begins with them."""
     takeovers = tuple(dict.fromkeys(found))
     opening = {token for takeover in takeovers for text in takeover.texts for token in spelling.tokens_in(text)}
     tokens = [spelling.token(text) for text in preserved if text in spelling.tokens and text not in opening]
@@ -61,18 +62,18 @@ class _Texts:
         return self._but(ANY, _ANYTHING, ".*", _ANYTHING)
 
     def through(self, word: str) -> Expr:
-        """Up to the word, the first that a call begins with."""
+        """Return text up to and with the first occurrence of the word that a call begins with."""
         return self._but(ANY + text_regex(word), seq(_ANYTHING, lit(word)), ".+", seq(ANY_CHARACTER, _ANYTHING))
 
     def before(self, takeover: Takeover) -> Expr:
-        """Up to where a line may begin with a call; or white space, where only the answer may."""
+        """Return text up to a line that may begin with a call; white space if only the whole answer may."""
         if takeover.kind == "start":
             return _SPACE
         place, places = _line(takeover)
         return self._but(f"(?s:{place})", places, ".*", _ANYTHING)
 
     def _but(self, text: str, texts: Expr, rest: str, more: Expr) -> Expr:
-        """The texts in which no call begins, unless it does where `more` can't follow."""
+        """Return the texts without a call in them; one may begin at the end if `more` can't follow it."""
         automaton = from_expr(texts)
         never = []
         for takeover in self._takeovers:
@@ -83,7 +84,7 @@ class _Texts:
 
 
 def _begun(takeover: Takeover) -> tuple[str, Expr]:
-    """All text up to where the call has begun, as a pattern and as an expression."""
+    """Return all text up to the beginning of a call, as a pattern and as an expression."""
     words = "|".join(map(text_regex, takeover.texts))
     called = f"({words})" if len(takeover.texts) > 1 else words
     call = alt(*map(lit, takeover.texts))

@@ -34,7 +34,7 @@ _DEEPEST = 24
 
 
 def as_it_is(schema: Json, dialect: Dialect, reading: SchemaReading) -> Expr | None:
-    """The schema as one symbol; None where rules have to say it."""
+    """Return the schema as one symbol, or None if it has to be expressed by rules."""
     if reading.any_order or not is_json(dialect):
         return None
     if not isinstance(schema, dict) or schema.get("type") != "object":
@@ -46,7 +46,7 @@ def as_it_is(schema: Json, dialect: Dialect, reading: SchemaReading) -> Expr | N
 
 
 def _taken(schema: Json, *, closed: bool, depth: int) -> dict[str, Json] | None:
-    """The schema without remarks; None where a keyword of it is not known to mean the same."""
+    """Return the schema without annotations, or None if the engine may read one of its keywords differently."""
     if not isinstance(schema, dict) or depth > _DEEPEST:
         return None
     keywords = {key: value for key, value in schema.items() if key not in _REMARKS}

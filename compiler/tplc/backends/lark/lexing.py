@@ -69,7 +69,7 @@ class _Check:
     # Positions (Glushkov), with rules called and returned from
 
     def _empty_rules(self) -> dict[str, bool]:
-        """Of each rule, whether it may be empty."""
+        """Return for each rule whether it may be empty."""
         found = dict.fromkeys(self._made.rules, False)
         while True:
             new = {name: self._may_be_empty(body, found) for name, body in self._made.rules.items()}
@@ -124,7 +124,7 @@ class _Check:
         return _Part(tuple(first), tuple(last), empty)
 
     def _begins(self, places: Iterable[_Position | None]) -> list[_Position | None]:
-        """The places of terminals that these begin with: into the rules that they call."""
+        """Return the terminals at these places, or at the beginning of the rules that are called there."""
         found: dict[int, _Position | None] = {}
         todo = list(places)
         seen: set[int] = set()
@@ -144,7 +144,7 @@ class _Check:
         return isinstance(place.symbol, Ref) and place.symbol.name in self._made.rules
 
     def _behind(self) -> dict[int, list[_Position | None]]:
-        """What may come after each place, rules entered and left."""
+        """Return the places that may follow each place, after rules are entered and left."""
         returns: dict[str, list[_Position | None]] = {name: [] for name in self._made.rules}
         returns[ROOT] = [None]
         enders: dict[int, list[str]] = {}
@@ -215,7 +215,7 @@ class _Check:
         return self._begun(symbol)[0]
 
     def _begun(self, expr: Expr) -> tuple[Ranges, bool]:
-        """The characters that a terminal may begin with, and whether it may be empty."""
+        """Return the characters that a terminal may begin with, and whether it may be empty."""
         if expr not in self._beginnings:
             self._beginnings[expr] = self._first_and_empty(expr)
         return self._beginnings[expr]
@@ -253,7 +253,7 @@ class _Check:
         return expr.text if isinstance(expr, Lit) else ""
 
     def _overlap(self, one: Expr, other: Expr) -> bool:
-        """Whether some text is both."""
+        """Return whether some text matches both."""
         if isinstance(one, Written) or isinstance(other, Written) or one == other:
             return one == other
         key = (one, other)
@@ -263,7 +263,7 @@ class _Check:
         return self._shared[key]
 
     def _beyond(self, one: Expr, other: Expr) -> Ranges:
-        """The characters by which the second continues after a text of the first."""
+        """Return the characters with which the second may continue after a text of the first."""
         key = (one, other)
         if key not in self._going_on:
             self._going_on[key] = _beyond(self._automaton(one), self._automaton(other))
@@ -275,8 +275,8 @@ class _Check:
         return self._automata[expr]
 
     def _whole(self, expr: Expr) -> Expr:
-        """A terminal with all that it names.  Counts are left out: what continues with more of a thing does so
-        sooner."""
+        """Return a terminal with all that it names inlined, and without counts, as a terminal that may continue with
+        more of something does so before the count is reached."""
         if isinstance(expr, Ref):
             return self._whole(self._made.terminals[expr.name])
         if isinstance(expr, Seq):

@@ -25,14 +25,15 @@ def text_regex(text: str) -> str:
 
 
 def but_not(texts: str, never: Iterable[str]) -> str:
-    """One "not" of all: several would have the engine look through all their combinations."""
+    """Return the texts without those that match one of `never`, as a single negation: for several, the engine would
+    look through all their combinations."""
     patterns = "|".join(never)
     return f"{texts} & ~/(?s:{patterns})/" if patterns else texts
 
 
 @functools.lru_cache(maxsize=4096)
 def character_class(ranges: Ranges) -> str:
-    """One character of a set that is not empty; negated where that is shorter."""
+    """Return the class of a set that isn't empty, negated if that is shorter."""
     if ranges == codepoints.ALL:
         return "(?s:.)"
     others = codepoints.complement(ranges)

@@ -23,7 +23,7 @@ from tplc.ir.tokens import AddedToken
 
 class LarkSpelling:
     def __init__(self, tokens: Sequence[AddedToken]) -> None:
-        """`tokens`: those of the tokenizer that no text matches, and that match no text."""
+        """Keep the tokenizer's tokens that no text matches, and that match no text."""
         self.tokens = {token.text: token for token in tokens if token.apart and token.text}
         known = sorted(self.tokens, key=len, reverse=True)
         self._cut = re.compile("(" + "|".join(map(re.escape, known)) + ")") if known else None
@@ -36,7 +36,7 @@ class LarkSpelling:
         return [] if self._cut is None else self._cut.findall(text)
 
     def in_tokens(self, literal: Lit | Spelled) -> Expr:
-        """The text in runs of text and tokens."""
+        """Return the text divided into text and tokens."""
         if self._cut is None or isinstance(literal, Spelled):
             return literal
         parts = self._cut.split(literal.text)
@@ -45,7 +45,8 @@ class LarkSpelling:
         return seq(*(part for part in found if part != Seq(())))
 
     def token(self, text: str) -> Written:
-        """By name where that can be said, so that it holds for every tokenizer that has the token."""
+        """Return a token by its name if the grammar can express that, since names apply to every tokenizer; else by its
+        number."""
         named = re.fullmatch(r"<[^<>\s\[\]]+>", text) is not None
         return Written(text if named else f"<[{self.tokens[text].number}]>", ())
 
@@ -73,7 +74,7 @@ class LarkSpelling:
 
 
 def _turns_back(automaton: Automaton) -> bool:
-    """Whether some state leads to itself by others; rules of the rest are regular as they are."""
+    """Return whether some state reaches itself through others; without one the rules are regular as they are."""
     left = {state: {to for _, to in row} - {state} for state, row in enumerate(automaton.edges)}
     into: dict[int, set[int]] = {}
     for state, targets in left.items():
@@ -92,7 +93,7 @@ def _turns_back(automaton: Automaton) -> bool:
 
 
 def as_plain(expr: Spelled) -> Expr:
-    """The same as an expression like others; itself where that would be many times as long."""
+    """Return the text as an expression of ordinary parts, or unchanged if that would be many times as long."""
     try:
         return as_expression(expr.automaton, chars)
     except TooLarge:

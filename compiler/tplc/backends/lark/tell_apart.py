@@ -33,7 +33,10 @@ class SchemasMeet(Exception):
 
 
 def disambiguated(name: str, finished: Mapping[str, Expr], spelling: LarkSpelling) -> Arranged:
-    """The rules as terminals and what is left to rules.  Raises SchemasMeet, and NoLark for what cannot be known."""
+    """Return the rules as terminals and as rules for the rest.
+
+    Raises SchemasMeet, and NoLark for what can't be expressed.
+    """
     bodies = without_spare_space({rule: rewritten(body, spelling.in_tokens) for rule, body in finished.items()})
     found: PairList = []
     larger = bodies
@@ -56,7 +59,7 @@ def disambiguated(name: str, finished: Mapping[str, Expr], spelling: LarkSpellin
 
 
 def _larger(bodies: Bodies, made: Arranged, apart: set[Expr]) -> Bodies:
-    """The rules with more in one terminal where something is ambiguous; the same where there is no more."""
+    """Return the rules with larger terminals where two of them conflict; the same rules if none can be larger."""
     more = _inlined(bodies, _rules_with(apart, made))
     if more != bodies:
         return more
@@ -85,13 +88,13 @@ def _in_pairs(found: PairList) -> set[Expr]:
 
 
 def _rules_with(apart: set[Expr], made: Arranged) -> set[str]:
-    """The rules that name these terminals, and those that are next to them."""
+    """Return the rules that name these terminals, and the rules named next to them."""
     naming = {name for name, body in made.rules.items() if any(node in apart for node in walk(body))}
     return {rule for name in naming for rule in (name, *names(made.rules[name])) if rule in made.rules and rule != ROOT}
 
 
 def _inlined(bodies: Bodies, wanted: set[str]) -> Bodies:
-    """The rules with these, where they stand in one place only, written there: then more is one terminal."""
+    """Return the rules with those of `wanted` inlined that are used once, so that a terminal contains more."""
     uses = Counter(name for body in bodies.values() for name in names(body))
     for name in sorted(wanted):
         if uses[name] == 1 and name not in names(bodies[name]):
@@ -101,7 +104,7 @@ def _inlined(bodies: Bodies, wanted: set[str]) -> Bodies:
 
 
 def _merged(bodies: Bodies, texts: set[Expr] | None) -> Bodies:
-    """The rules with these texts, or all, as expressions, which may be part of others."""
+    """Return the rules with these texts (None: all) as expressions, which may become part of larger terminals."""
 
     def change(expr: Lit | Spelled) -> Expr:
         return as_plain(expr) if isinstance(expr, Spelled) and (texts is None or expr in texts) else expr

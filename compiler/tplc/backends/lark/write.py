@@ -17,7 +17,7 @@ _ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
 
 
 def write_lines(made: Arranged) -> dict[str, str]:
-    """The line of each rule and each terminal, by name."""
+    """Return the line of each rule and each terminal, by its name."""
     names = {name: _rule_name(name) for name in made.rules}
     names |= {name: name.upper().replace("-", "_") for name in made.terminals}
     in_rules, in_terminals = _LarkWriter(names, together=False), _LarkWriter(names, together=True)
@@ -32,7 +32,7 @@ def _rule_name(name: str) -> str:
 
 class _LarkWriter:
     def __init__(self, names: dict[str, str], *, together: bool) -> None:
-        """`together`: what is in one regular expression may be one; in a rule each is a match of its own."""
+        """Keep the names.  `together`: adjacent texts become one regular expression, as in a terminal."""
         self._names = names
         self._together = together
 

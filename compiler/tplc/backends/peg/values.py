@@ -104,7 +104,7 @@ def list_rules(style: ValueStyle, suffix: str, inner: str) -> list[Rule]:
 
 
 def string_rules(style: ValueStyle, suffix: str, after: str = "") -> list[Rule]:
-    """One choice for each quoting: "\\"" json_text "\\"" """
+    """Return the rules of strings, with one choice for each quoting: "\\"" json_text "\\""."""
     texts = [_text_name(string, index, suffix) for index, string in enumerate(style.strings)]
     choices = [
         f"{literal(string.open)} {name} {literal(string.close)}"

@@ -14,13 +14,14 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from itertools import pairwise
 
-from tplc.backends.python.fold import fold
+from tplc.backends.python.fold import flags_in, fold
+from tplc.backends.python.merge import ClassMember, merge
 from tplc.backends.python.nodes import walk
 
 FILES = (
@@ -49,7 +50,6 @@ FILES = (
     "wraps",
     "typedwraps",
     "special",
-    "batch",
     "openai",
     "events",
     "responses",
@@ -101,25 +101,18 @@ class Embedded:
     types: tuple[str, ...]
     text: str
     unasked: frozenset[str] = frozenset()  # attributes of the parser that no code asks for any more
+    code: tuple[str, ...] = ()  # the lines of the parser itself, with the members of classes that became part of it
 
 
-def embed(code: Iterable[str], bases: Sequence[str] = ()) -> Embedded:
+def embed(code: Sequence[str], bases: Sequence[str] = ()) -> Embedded:
     """Return the definitions that `code`, the lines of the parser itself, needs.  Each of `bases` is a subclass of the
     next, if there are several."""
     walked = [*walk(ast.parse("\n".join(code)))]
     names, attributes = _names(walked) | frozenset(bases), _attributes(walked)
     known = _flags_of_parser(bases, walked)
-    always = frozenset(flag for flag, on in known.items() if on)
-    # Flags of other classes are off until a class that is embedded sets them.
-    off = frozenset(flag for file in FILES for flag in _flags(file) if known.get(flag, False) is False)
-    off |= frozenset(flag for flag, on in known.items() if on is False)
-    chosen, on = None, frozenset[str]()
-    while chosen is None or on & off:
-        off -= on
-        definitions = [definition for file in FILES for definition in _definitions(file, off, always)]
-        kept, stubs = _reachable(definitions, names, attributes, _Family.of(definitions, bases))
-        chosen = [definition for definition in definitions if definition.names[0] in kept]
-        on = frozenset(flag for definition in chosen for flag in definition.flags if flag not in known)
+    definitions, kept, stubs = _needed_for(names, attributes, known, bases)
+    chosen = [definition for definition in definitions if definition.names[0] in kept]
+    code, merged = _merged(code, chosen, kept, stubs, _Family.of(definitions, bases)) if bases else (code, [])
     texts, used = [], set(names)
     for definition in chosen:
         name = definition.names[0]
@@ -128,20 +121,63 @@ def embed(code: Iterable[str], bases: Sequence[str] = ()) -> Embedded:
         text = "\n".join(line for part, stub in parts for line in (part.stub if stub else part.lines))
         # The first member was left out.
         text = re.sub(r"\A(class .*:\n)\n+", r"\1", text)
-        text = re.sub(r'\A(class .*:\n    """(?:.|\n)*?"""\n)(?=    )', r"\1\n", text)
+        text = re.sub(r'\A(class .*:\n    """(?:(?!""")(?:.|\n))*"""\n)(?=    )', r"\1\n", text)
         text += "\n    pass" * text.endswith("):")  # all members were left out
         for base, other in pairwise(bases):
             text = re.sub(rf"^class {base}\(\w+\):", f"class {base}({other}):", text)
         texts.append(text)
+    shown = [(one, text) for one, text in zip(chosen, texts, strict=True) if one.names[0] not in merged]
     return Embedded(
         imports=_needed((pair for definition in chosen for pair in definition.imports), used),
         type_imports=_needed((pair for definition in definitions for pair in definition.type_imports), used),
-        types=_spaced([text for definition, text in zip(chosen, texts, strict=True) if definition.only_types]),
-        text=_joined([text for definition, text in zip(chosen, texts, strict=True) if not definition.only_types]),
+        types=_spaced([text for definition, text in shown if definition.only_types]),
+        text=_joined([text for definition, text in shown if not definition.only_types]),
         unasked=frozenset(known).difference(
             attributes, *(part.attributes for parts in kept.values() for part in parts)
         ),
+        code=tuple(code),
     )
+
+
+def _needed_for(
+    names: frozenset[str], attributes: frozenset[str], known: Mapping[str, bool | None], bases: Sequence[str]
+) -> tuple[list[Definition], dict[str, set[Fragment]], set[tuple[str, str]]]:
+    """Return all definitions as the flags fold them; those that are needed, and the methods of which only the signature
+    is."""
+    always = frozenset(flag for flag, on in known.items() if on)
+    # Flags of other classes are off until a class that is embedded sets them.
+    off = frozenset(flag for file in FILES for flag in _flags(file) if known.get(flag, False) is False)
+    off |= frozenset(flag for flag, on in known.items() if on is False)
+    while True:
+        definitions = [definition for file in FILES for definition in _definitions(file, off, always)]
+        kept, stubs = _reachable(definitions, names, attributes, _Family.of(definitions, bases))
+        chosen = (definition for definition in definitions if definition.names[0] in kept)
+        on = frozenset(flag for definition in chosen for flag in definition.flags if flag not in known)
+        if not on & off:
+            return definitions, kept, stubs
+        off -= on
+
+
+def _merged(
+    code: Sequence[str],
+    chosen: Sequence[Definition],
+    kept: Mapping[str, set[Fragment]],
+    stubs: Collection[tuple[str, str]],
+    family: _Family,
+) -> tuple[Sequence[str], list[str]]:
+    """Return the parser with the bases that can become a part of it, and their names: nothing else is derived from
+    them, and no code refers to a member that is overridden."""
+    by_name = {definition.names[0]: definition for definition in chosen}
+    line = list(family.members)
+    others = {base for name, definition in by_name.items() if name not in line for base in definition.bases}
+    candidates: list[tuple[str, list[ClassMember]]] = []
+    for name in line:
+        parts = [part for part in by_name[name].parts if part in kept[name] and part.member]
+        if name in others or any([*family.meant(name, part.inherited)] for part in parts):
+            break
+        kept_whole = [part for part in parts if (name, part.member) not in stubs]
+        candidates.append((name, [ClassMember(part.member, part.lines, part.signature != ()) for part in kept_whole]))
+    return merge(code, candidates, next((name for name in line[len(candidates) :]), ""))
 
 
 @cache
@@ -322,9 +358,19 @@ def _tree(file: str) -> ast.Module:
 
 
 @cache
+def _flags_asked(file: str) -> frozenset[str]:
+    return flags_in(_tree(file))
+
+
 def _definitions(
     file: str, off: frozenset[str] = frozenset(), on: frozenset[str] = frozenset()
 ) -> tuple[Definition, ...]:
+    asked = _flags_asked(file)
+    return _folded_definitions(file, off & asked, on & asked)
+
+
+@cache
+def _folded_definitions(file: str, off: frozenset[str], on: frozenset[str]) -> tuple[Definition, ...]:
     known = {**dict.fromkeys(on, True), **dict.fromkeys(off, False)}
     return _definitions_in(fold(_source(file), known.get, _tree(file)) if known else _source(file))
 

@@ -26,6 +26,7 @@ from tplc.lower.special import TokensOfFormat, special_tokens
 from tplc.lower.states import is_unopened
 from tplc.lower.stops import stops
 from tplc.version import VERSION
+from tplc_runtime.scanner import RESPELLED
 
 
 def emit(
@@ -51,7 +52,9 @@ def emit(
     if runtime == "standalone":
         embedded = embed(own, bases)
         imports = _imports(embedded)
-        parser = [line for line in parser if re.sub(r"^    (\w+) = (True|False)$", r"\1", line) not in embedded.unasked]
+        own = [
+            line for line in embedded.code if re.sub(r"^    (\w+) = (True|False)$", r"\1", line) not in embedded.unasked
+        ]
         heading = "# The runtime, as far as this format reaches it; what is the format's own goes on after it."
         embedding, checked = ["", heading, "", embedded.text], []
     else:
@@ -68,8 +71,7 @@ def emit(
         *embedding,
         "",
         "",
-        *parser,
-        *footer,
+        *own,
     ]
     return "\n".join(lines) + "\n"
 
@@ -280,7 +282,11 @@ def _class(facts: Acceptor, bases: Sequence[str], special: TokensOfFormat) -> li
     pending = ["    FEED_HOLDS_PENDING = True"] * keeps_pending(facts, tokens)
     groups = marker_groups(facts)
     rules = [with_texts(line, groups) if line.lstrip().startswith("# ") else line for line in tables(facts)]
-    body = [*_CLASS_DOCSTRING, *pending, *rules, *_of_tokens(facts, special)]
+    of_tokens = _of_tokens(facts, special)
+    # The core of a marker in another spelling begins with RESPELLED.
+    respelled = any(f'"{literal(RESPELLED)[1:-1]}' in line for line in (*rules, *of_tokens))
+    pending += ["    OTHER_SPELLINGS = True"] * respelled
+    body = [*_CLASS_DOCSTRING, *pending, *rules, *of_tokens]
     body += feed(facts, tokens if special.all else None)
     above = styles(facts)
     return [*above, *["", ""] * bool(above), f"class StreamParser({', '.join(bases)}):", *body]

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from tplc.backends.python.literals import WIDTH
 from tplc.backends.python.nodes import walk
@@ -21,14 +22,36 @@ _LOOSE = (ast.IfExp, ast.NamedExpr, ast.Lambda)  # these need brackets inside of
 
 def fold(source: str, known: Callable[[str], bool | None], tree: ast.Module | None = None) -> str:
     """Return the source without what flags decide.  `known`: the value of an attribute by its name, None if unknown."""
-    tree = tree or ast.parse(source)
     folder = _Folder(source.splitlines(), known)
-    for node in walk(tree):
+    for node in conditions(tree or ast.parse(source)):
         if isinstance(node, ast.If):
             folder.fold_if(node)
-        elif isinstance(node, ast.expr):
+        else:
             folder.fold_expression(node)
     return folder.folded()
+
+
+@lru_cache(maxsize=64)  # a source is folded for each set of flags
+def conditions(tree: ast.Module) -> tuple[ast.If | ast.expr, ...]:
+    """Return what can depend on a flag: statements, conditions and `X if … else Y` that contain an attribute, each
+    before those inside it."""
+    kinds = (ast.If, ast.BoolOp, ast.IfExp, ast.UnaryOp)
+    return tuple(node for node in walk(tree) if isinstance(node, kinds) and any(_attributes(node)))
+
+
+def flags_in(tree: ast.Module) -> frozenset[str]:
+    """Return the attributes that conditions ask for."""
+    return frozenset(name for node in conditions(tree) for name in _attributes(node))
+
+
+def _attributes(node: ast.If | ast.expr) -> Iterator[str]:
+    """Yield the attributes that a condition contains, with those of each `elif`."""
+    while isinstance(node, ast.If):
+        yield from _attributes(node.test)
+        if not node.orelse or not isinstance(node.orelse[0], ast.If):
+            return
+        node = node.orelse[0]
+    yield from (item.attr for item in walk(node) if isinstance(item, ast.Attribute))
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +133,7 @@ class _Folder:
 
     def fold_expression(self, node: ast.expr) -> None:
         """Fold a condition, or `X if … else Y`, unless it is part of one that was folded."""
-        if id(node) in self.done or not isinstance(node, (ast.BoolOp, ast.IfExp, ast.UnaryOp)):
+        if id(node) in self.done:
             return
         flags = (item.attr for item in walk(node) if isinstance(item, ast.Attribute))
         if all(self.known(flag) is None for flag in flags):

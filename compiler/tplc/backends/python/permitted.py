@@ -34,18 +34,17 @@ MODULES: Mapping[str, frozenset[str] | None] = {
         """ASCII DOTALL IGNORECASE MULTILINE Match Pattern compile escape findall finditer fullmatch match search split
         sub""".split()
     ),
-    "signal": frozenset(["SIGPIPE", "SIG_DFL", "signal"]),
     "sys": frozenset(["intern", "maxsize", "stderr", "stdin", "stdout"]),
     "time": frozenset(["time"]),
     "typing": None,
     "uuid": frozenset(["uuid4"]),
 }
 BUILTINS = frozenset(
-    """AssertionError AttributeError ImportError IndexError KeyError NotImplementedError OSError OverflowError
-    RecursionError StopIteration TypeError UnicodeError ValueError __all__ __name__ __package__ __slots__ abs all any
-    ascii bool bytes callable chr dict divmod enumerate filter float frozenset getattr hasattr hash hex id int
-    isinstance issubclass iter len list map max min next object oct ord pow property range repr reversed round
-    set setattr slice sorted staticmethod classmethod str sum super tuple type zip""".split()
+    """AssertionError AttributeError BrokenPipeError ImportError IndexError KeyError NotImplementedError OSError
+    OverflowError RecursionError StopIteration TypeError UnicodeError ValueError __all__ __name__ __package__
+    __slots__ abs all any ascii bool bytes callable chr dict divmod enumerate filter float frozenset getattr
+    hasattr hash hex id int isinstance issubclass iter len list map max min next object oct ord pow property
+    range repr reversed round set setattr slice sorted staticmethod classmethod str sum super tuple type zip""".split()
 )
 COMMAND_ONLY = frozenset(["open", "print"])
 PRIVATE = frozenset(["__class__", "__dict__", "__doc__", "__name__", "__new__", "__init__", "__mypyc_attrs__"])

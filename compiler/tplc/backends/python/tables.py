@@ -152,16 +152,17 @@ def _of_the_turn(facts: Acceptor, of_state: Mapping[StateName, TurnState]) -> li
     lines += ["    HEADED = False"] * (not any(facts.heads))
     lines += ["    REASONING = False"] * (not (facts.reasoning_starts or facts.reasoning_ends))
     lines += _escapes(facts)
+    alike = bool(ends_alike(facts)) and (at_ends or not is_unopened(facts))
     return lines + _flags(
         {
+            "PLACE_DECIDES": at_ends or alike or _counts_at_lines(facts),
             "AT_LINES": _counts_at_lines(facts),
             "AT_ENDS": at_ends,
-            "ALIKE": bool(ends_alike(facts)) and (at_ends or not is_unopened(facts)),
+            "ALIKE": alike,
             "HAS_REASONING": bool(facts.reasoning_starts),
             "WAITS": facts.calls is None and (bool(facts.repeated_reasoning) or waits_for_markers(of_state)),
             "PENDING_TEXT": is_unopened(facts),
             "NAME_OPENS_MESSAGE": facts.name_opens_message,
-            "OTHER_SPELLINGS": bool(respelled_kinds(facts) and (facts.calls is not None or facts.reasoning_ends)),
             "DROPS_TRUNCATED_MARKERS": "cut_markers" in facts.tolerances,
         }
     )

@@ -92,7 +92,7 @@ def _reasoning(acceptor: Acceptor, calls: CallField | None, *, servers: bool) ->
 
 
 def _content(acceptor: Acceptor, calls: CallField | None, *, servers: bool) -> dict[str, Json]:
-    """All text outside the other parts.  What it is set to close at are markers that mean nothing more there."""
+    """Return the field for text outside the other parts.  It closes at markers that would be dropped from content."""
     placed = (*acceptor.content_starts, *acceptor.ignorable_closers)
     anywhere = [marker.text for marker in placed if marker.where == "anywhere"]
     dropped = [*anywhere, *acceptor.content_ends, *acceptor.headers]

@@ -135,7 +135,7 @@ class _Calls:
         )
 
     def objects(self) -> CallField:
-        """Each call is an object, between texts of its own or not; slots may be before it."""
+        """Return the field for calls that are one object each, perhaps with markers around it and slots before it."""
         opened = self.form.object_open
         open_ = self.starts(before=self.header(), cut="" if self.form.header else opened)
         open_ += f"(?={self.object_start()})"
@@ -152,7 +152,7 @@ class _Calls:
         )
 
     def named_by_key(self) -> CallField:
-        """{"NAME": {…}}: the object's own brackets belong to the markers."""
+        """Return the field for calls of the form {"NAME": {…}}, whose outer brackets become part of the markers."""
         opened = exact(self.form.object_open)
         name = rf"\s{{0,64}}\"(?P<name>[^\"\\\n]{{1,{_LONGEST}}})\"\s{{0,64}}:\s{{0,64}}(?=\{{)"
         open_ = self.starts(before="", cut=self.form.object_open) + opened + name
@@ -171,7 +171,7 @@ class _Calls:
         )
 
     def object_start(self) -> str:
-        """How a call's object begins: with one of its members."""
+        """Return the pattern of the beginning of a call's object: its bracket and one of its keys."""
         constants = [path for path, role in self.form.fields if role == "constant"]
         paths = [path for path, _ in self.form.fields if path in (*self.paths.values(), *constants)]
         keys = dict.fromkeys(path[0] for path in paths if path and path[0] != "*")
@@ -260,7 +260,7 @@ class _Calls:
         return rf"(?P<value>.*?)(?={follow}{key_end}|{marker(form.end)}\Z)"
 
     def quotes(self) -> str:
-        """Text in quotes, of a value or of what is nested in it."""
+        """Return the pattern of quoted text, in a value or nested in one."""
         found = []
         for style in (self.dialect.top, self.dialect.in_list, self.dialect.in_object):
             for string in style.strings:
@@ -272,7 +272,7 @@ class _Calls:
     # What is around
 
     def header(self) -> str:
-        """The slots before the arguments or the object, each with what ends it."""
+        """Return the pattern of the slots before the arguments or the object, each with the text that ends it."""
         pattern = ""
         named = False
         slots, shape = self.form.header, self.form.shape
@@ -303,13 +303,13 @@ class _Calls:
         return pattern
 
     def composed(self) -> bool:
-        """An id that is made of the name and the index, all of them before the arguments."""
+        """Return whether ids are made of the name and the index, and all of that is before the arguments."""
         kinds = {slot.kind for slot in self.form.header}
         id_slots = self.form.shape.id_slots
         return self.ids and bool(id_slots) and "id" not in id_slots and kinds.issuperset(id_slots)
 
     def id_prefix(self) -> str:
-        """The beginning of an id that the text before the first slot ends with."""
+        """Return the beginning of an id that is at the end of the text before the first slot."""
         id_slots = self.form.shape.id_slots if self.composed() else ()
         return self.form.shape.id_prefix if id_slots and self.form.header[0].kind == id_slots[0] else ""
 
@@ -318,7 +318,8 @@ class _Calls:
         return "{id}" if self.ids and (self.composed() or "id" in kinds) else ""
 
     def starts(self, *, before: str, cut: str = "") -> str:
-        """What opens a call, in the section and outside; `before` are slots after it."""
+        """Return the pattern of what opens a call, inside and outside a section; `before` is the pattern of the slots
+        after it."""
         prefix = self.id_prefix()
         if not self.form.openers:
             return _LINE_START + before
@@ -337,20 +338,20 @@ class _Calls:
         return any_of(patterns) + before
 
     def counts(self, text: str) -> bool:
-        """Whether a text opens a call anywhere."""
+        """Return whether a text opens a call anywhere."""
         if is_distinctive(text):
             return True
         return self.form.where == "anywhere" and any(item in text for item in self.form.openers if item.strip())
 
     def not_content(self) -> str:
-        """A call's opener may be the beginning of what opens content."""
+        """Return a lookahead that excludes content openers that begin like a call's opener."""
         openers = [text.strip() for text in self.form.openers]
         starts = [start.text for start in self.acceptor.content_starts]
         clashes = [text for text in starts if any(text.strip().startswith(o) for o in openers)]
         return f"(?!{any_of(map(marker, clashes))})" if clashes else ""
 
     def inside(self) -> str:
-        """Nothing but punctuation opens the next call: it must be in an open section, or right after a call."""
+        """Return a lookbehind for calls that only punctuation opens: a section is open, or a call precedes."""
         section, end = self.written.section_start.strip(), self.written.section_end.strip()
         if self.plain:
             return ""
@@ -384,7 +385,8 @@ class _Calls:
         return marker(text) + self.close_or_next()
 
     def early(self) -> Limit:
-        """What looks like the end of a call; patterns that look back are for the `regex` package alone."""
+        """Return the limit that text like the end of a call closes it.  Only the `regex` package has the lookbehind for
+        more."""
         return closed_early(self.tools, replace_calls(self).close())
 
     def closing_text(self) -> str:
@@ -397,7 +399,7 @@ class _Calls:
         return "".join(item.text for item in layout[at + 1 :] if isinstance(item, Text))
 
     def close_or_next(self) -> str:
-        """The section's end, the next call's beginning, or the end of the turn.
+        """Return the pattern of the section's end, the next call's beginning, or the end of the turn.
 
         The end of the text is no alternative: the parser would take it for one in each chunk.
         """
@@ -422,7 +424,7 @@ class _Calls:
         return (self.written.section_end,) if is_distinctive(self.written.section_end) else ()
 
     def reasoning_ender(self) -> str:
-        """What ends reasoning that is open: a call's opener that is like nothing else."""
+        """Return the lookahead for a call's opener that ends open reasoning; "" if no opener is distinctive."""
         return (
             ""
             if self.form.in_reasoning is None
@@ -431,7 +433,7 @@ class _Calls:
 
 
 def _wrapped(wrap: TypeWrap, form: PairForm) -> str:
-    """A value between texts that depend on its type, or a bare one."""
+    """Return the pattern of a value between texts that depend on its type, or of a bare value."""
     close = wrap.around_key if wrap.opened else form.value_close
     if close is not None:
         return f"{exact(wrap.opened)}(?P<value>.*?){marker(close[0])}(?P=key){marker(close[1])}"
@@ -439,7 +441,7 @@ def _wrapped(wrap: TypeWrap, form: PairForm) -> str:
 
 
 def _slot_class(slot: SlotEnd) -> str:
-    """The characters of a slot's text: up to what ends it, and not over a line's end."""
+    """Return the pattern of a slot's text: characters that can't begin what ends it, on one line."""
     follow = [text for text in (*slot.suffixes, *slot.nexts) if text]
     excluded = {"\n"}
     for text in follow:
@@ -458,7 +460,7 @@ def _in_class(char: str) -> str:
 
 
 def _bracketed(strings: str) -> str:
-    """Text in quotes, or brackets with such inside, however deep."""
+    """Return the pattern of quoted text, or of brackets with such text inside, nested to any depth."""
     return rf"{strings}|(?P<nested>[\[{{](?:{strings}|[^()\[\]{{}}\"']|(?&nested))*+[\]}}])"
 
 
@@ -477,5 +479,5 @@ def _unnamed(pattern: str) -> str:
 
 
 def replace_calls(calls: _Calls) -> _Calls:
-    """The same without what looks back."""
+    """Return the same calls without lookbehind."""
     return _Calls(calls.ir, calls.acceptor, calls.form, ids=calls.ids, plain=True)

@@ -16,7 +16,7 @@ _JSON_WORDS = {"true": "true", "false": "false", "null": "null"}
 
 
 def json_arguments(style: ValueStyle) -> dict[str, Json]:
-    """The arguments of the `json` parser for values in this style; {} where it is JSON."""
+    """Return the arguments of the `json` parser for values in this style; {} for JSON itself."""
     arguments: dict[str, Json] = {}
     delimiters: list[Json] = [[string.open, string.close] for string in style.strings if not _is_json_string(string)]
     if delimiters:
@@ -35,13 +35,13 @@ def signs_are_json(style: ValueStyle) -> bool:
 
 
 def foreign_words(style: ValueStyle) -> dict[str, str]:
-    """The words for true, false and null that are not JSON's."""
+    """Return the words for true, false and null that differ from JSON's, by JSON's words."""
     words = {"true": style.true, "false": style.false, "null": style.null}
     return {meaning: word for meaning, word in words.items() if word is not None and word != _JSON_WORDS[meaning]}
 
 
 def has_literal(value: object, meanings: Mapping[str, str]) -> bool:
-    """Whether true, false or null, whichever is written with a word of the dialect's own, is in a value."""
+    """Return whether a value contains true, false or null if the dialect writes that with a word of its own."""
     words = {True: "true", False: "false", None: "null"}
     return any(
         (item is None or isinstance(item, bool)) and words[item] in meanings
@@ -51,7 +51,7 @@ def has_literal(value: object, meanings: Mapping[str, str]) -> bool:
 
 
 def needs_escape(value: object, style: ValueStyle) -> bool:
-    """Whether text in it is not written as it is, or would end at a delimiter in it."""
+    """Return whether a text in the value is escaped, or contains a delimiter that would end it."""
     return any(_is_changed(item, style) for item in texts_in(value))
 
 
@@ -71,7 +71,7 @@ def texts_in(value: object) -> Iterator[str]:
 
 
 def within(value: object) -> Iterator[Any]:
-    """A value and all that is nested in it, keys included."""
+    """Yield a value and everything nested in it, including keys."""
     yield value
     if isinstance(value, Mapping):
         for key, item in value.items():
@@ -87,7 +87,7 @@ def is_container(value: object) -> bool:
 
 
 def nested_is_json(dialect: Dialect, value: object) -> bool:
-    """Whether lists and objects as whole argument values are written as JSON."""
+    """Return whether a list or an object as a whole argument value is written as JSON."""
     if dialect.elements is not None:
         return False
     return is_json(dialect.in_object if isinstance(value, Mapping) else dialect.in_list)

@@ -48,7 +48,8 @@ def ids_are_lost(where: str) -> Limit:
 
 
 def closed_early(tools: Tools, close: str) -> Limit:
-    """The parser doesn't recognise strings, so the first text like the end of a call ends it, even inside a string."""
+    """Return the limit that the first text like a call's end ends the call, even in a string, since the parser doesn't
+    recognise strings."""
     end = re.compile(_unnamed(close), re.DOTALL)
 
     def holds(message: Message) -> bool:
@@ -68,7 +69,7 @@ def value_closed_early(ends: tuple[str, ...]) -> Limit:
 
 
 def of_object(style: ValueStyle) -> Iterator[Limit]:
-    """Of arguments that are one object in a style which is not JSON."""
+    """Yield the limits for arguments that are one object in a style other than JSON."""
     words = foreign_words(style)
     if words:
         listed = ", ".join(f"{word} for {meaning}" for meaning, word in words.items())

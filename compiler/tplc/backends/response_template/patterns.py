@@ -15,25 +15,29 @@ from tplc.lower.lexemes import core_pattern, exact
 
 
 def marker(text: str) -> str:
-    """A marker with its outer white space, all or part of it, and any white space where it has some inside."""
+    """Return the pattern of a marker with any part of its outer white space; white space inside it is free."""
     lead, core, trail = split(text)
     return _lead(lead) + core_pattern(core) + _trail(trail)
 
 
 def end(text: str) -> str:
-    """The end of a turn takes all white space after it: nothing of the answer follows."""
+    """Return the pattern of the end of a turn.  It takes all white space after it, as nothing follows."""
     lead, core, _ = split(text)
     return _lead(lead) + core_pattern(core) + r"\s*"
 
 
 def turn_ends(acceptor: Acceptor) -> tuple[str, ...]:
-    """Those that count at the output's end only as well: where that is, this parser does not know while it streams."""
+    """Return all ends of a turn.  Those that count at the end of the output only are included, because this parser
+    doesn't know that end while it streams."""
     return (*acceptor.ends, *acceptor.last_ends)
 
 
 def ends(texts: Iterable[str]) -> list[str]:
-    """The ends of a turn.  One that a longer one begins with takes the white space before that, for the parser sees
-    the shorter one while of the longer one only a part is there."""
+    """Return the patterns of the ends of a turn.
+
+    An end that begins a longer one takes the white space before the longer one, because the parser finds the shorter
+    one as long as the longer one is truncated.
+    """
     known = list(texts)
     found = []
     for text in known:
@@ -47,7 +51,7 @@ def ends(texts: Iterable[str]) -> list[str]:
 
 
 def markers(texts: Iterable[str]) -> list[str]:
-    """The patterns of several markers; of those that differ in outer white space only, the one with the most.
+    """Return the patterns of several markers; of those that differ in outer white space only, the one with the most.
 
     A marker inside another one is left out, but for those that it ends with: of a longer one that is half there the
     parser sees nothing when a shorter one is there in full.
@@ -73,7 +77,7 @@ def split(text: str) -> tuple[str, str, str]:
 
 
 def any_of(patterns: Iterable[str]) -> str:
-    """One pattern, the first of them where several fit; "" for none."""
+    """Return one pattern, in which the first that matches counts; "" for none."""
     distinct = [pattern for pattern in dict.fromkeys(patterns) if pattern]
     return distinct[0] if len(distinct) == 1 else f"(?:{'|'.join(distinct)})" if distinct else ""
 
@@ -86,7 +90,7 @@ def optional(pattern: str) -> str:
 
 
 def _lead(space: str) -> str:
-    """`ab` → (?:a?b)?, for the end of the white space is what stands next to the core."""
+    """Return `ab` as (?:a?b)?, because the end of the white space is next to the core."""
     pattern = ""
     for char in space:
         pattern = optional(pattern) + exact(char)

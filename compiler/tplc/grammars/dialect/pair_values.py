@@ -86,7 +86,7 @@ class PairValues:
         return alt(*parts)
 
     def _pair(self, key: Expr, sub: Sub) -> Expr:
-        """pair = the layout with this key; the type word goes with the value's type."""
+        """Return the layout of a pair with this key; the type word agrees with the value's type."""
         if not any(isinstance(item, Slot) and item.kind == "type" for item in self._pairs.pair):
             return self._filled(key, "", self._context.reader.shapes(sub), sub)
         found = []
@@ -148,7 +148,7 @@ class PairValues:
         return seq(*found)
 
     def _close_of(self, word: str) -> str:
-        """What stands directly after a value with this type word."""
+        """Return the text directly after a value with this type word."""
         return next((entry.close for entry in self._dialect.types if entry.word == word), "")
 
     def _closing(self, rest: tuple[Text | Slot, ...], key: Expr) -> str | None:

@@ -102,7 +102,7 @@ class RequestRules:
         return bounded(self.report, name, schema, instead, self.general, self.request.most_characters)
 
     def answer(self, schema: Json) -> Expr:
-        """reasoning? answer, in the response format"""
+        """Return the rule `reasoning? answer`, with an answer in the response format."""
         request = self.request
         reading = SchemaReading(
             closed=False, plain_integers=False, any_order=request.any_order, formats=request.formats

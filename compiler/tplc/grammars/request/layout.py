@@ -52,7 +52,7 @@ class TurnRules:
     # Calls
 
     def section(self, calls: list[ToolRule], *, parallel: bool) -> Expr:
-        """section = first call (next call)* end content?"""
+        """Return the rule `section = first call (next call)* end content?`."""
         return seq(self._opener(first=True), self._calls(calls, parallel=parallel))
 
     def _opener(self, *, first: bool) -> Expr:
@@ -90,7 +90,7 @@ class TurnRules:
         return self._rules.add("call", alt(*ways)) if len(ways) > 1 else alt(*ways)
 
     def _ways(self, call: ToolRule, index: Expr) -> Expr:
-        """A call after the text that opens it; without arguments it may have another form."""
+        """Return a call after its opener.  Without arguments it may have another form."""
         way, bare = self._filled(self._markers.call, call, index), self._markers.bare_call
         return alt(way, self._filled(bare, call, index)) if bare and call.may_be_empty else way
 
@@ -127,7 +127,7 @@ class TurnRules:
     # Turns
 
     def with_calls(self, calls: list[ToolRule], *, parallel: bool) -> Expr:
-        """reasoning? content? section content?, as far as the format has them"""
+        """Return the rule `reasoning? content? section content?`, with the parts that the format has."""
         tail = self._calls(calls, parallel=parallel)
         ways = [self._opened(tail, first=True)]
         reasoning = self.reasoning()
@@ -145,7 +145,7 @@ class TurnRules:
         return seq(lit(_opening(start)), text, lit(opener[len(stop.core) :]), tail)
 
     def _opened(self, tail: Expr, *, first: bool) -> Expr:
-        """content? section"""
+        """Return the rule `content? section`."""
         direct = seq(self._opener(first=first), tail)
         if self._ir.content.with_calls != "before":
             return direct
@@ -157,7 +157,7 @@ class TurnRules:
         return self._ir.content.mode != "always_wrapped" and not self._markers.bare
 
     def with_value(self, value: Expr) -> Expr:
-        """reasoning? content, where the content is one value"""
+        """Return the rule `reasoning? content`, in which the content is one value."""
         content = self._ir.content
         end = alt(*map(lit, self._content_ends()))
         wrapped = seq(self._content_opener(first=False), self._gap(), value, self._gap(), end)
@@ -170,7 +170,7 @@ class TurnRules:
         return seq(self._gap(), alt(seq(reasoning, self._gap(), later), first))
 
     def reasoning(self) -> Expr | None:
-        """reasoning = start text end; white space around the text is free"""
+        """Return the rule `reasoning = start text end`, with any white space around the text."""
         end = self._reasoning_end
         if not end or self._too_late():
             return None
