@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from tplc.errors import UnsupportedTemplate
+from tplc.errors import NotLearned
 from tplc.ir.nodes import TemplateIR
 from tplc.learn.probe import CONTENT, Prober, Refusal, Setup, asks, assistant, opening
 from tplc.messages import REASONING_KEYS, Call, Message
@@ -26,14 +26,14 @@ _LAST = "it comes after the content and the calls, where no format has it"
 
 @asks("unlearned", "Does the template write a part that was not learned?")
 def check_all_is_learned(prober: Prober, base: Setup, ir: TemplateIR) -> None:
-    """Raises UnsupportedTemplate for calls or reasoning that are written, and not in the format."""
+    """Raises NotLearned for calls or reasoning that are written, and not in the format."""
     setup = replace(base, follow="none")
     if ir.tools.format == "none" and _written_calls(prober, setup):
-        raise UnsupportedTemplate(ir.provenance.name, f"calls cannot be read: {_CHANGED}")
+        raise NotLearned(ir.provenance.name, f"calls cannot be read: {_CHANGED}")
     if ir.reasoning.mode == "none" and not ir.left_out:
         why = next(_reasoning_is_written(prober, setup), None)
         if why is not None:
-            raise UnsupportedTemplate(ir.provenance.name, f"reasoning cannot be read: {why}")
+            raise NotLearned(ir.provenance.name, f"reasoning cannot be read: {why}")
 
 
 def _written_calls(prober: Prober, setup: Setup) -> bool:

@@ -104,20 +104,20 @@ class Embedded:
     code: tuple[str, ...] = ()  # the lines of the parser itself, with the members of classes that became part of it
 
 
-def embed(code: Sequence[str], bases: Sequence[str] = ()) -> Embedded:
+def embed(code: Sequence[str], bases: Sequence[str] = (), used: Collection[str] = ()) -> Embedded:
     """Return the definitions that `code`, the lines of the parser itself, needs.  Each of `bases` is a subclass of the
-    next, if there are several."""
+    next, if there are several.  `used`: names and members of the runtime that other code in the file uses."""
     walked = [*walk(ast.parse("\n".join(code)))]
-    names, attributes = _names(walked) | frozenset(bases), _attributes(walked)
+    names, attributes = _names(walked).union(bases, used), _attributes(walked).union(used)
     known = _flags_of_parser(bases, walked)
     definitions, kept, stubs = _needed_for(names, attributes, known, bases)
     chosen = [definition for definition in definitions if definition.names[0] in kept]
     code, merged = _merged(code, chosen, kept, stubs, _Family.of(definitions, bases)) if bases else (code, [])
-    texts, used = [], set(names)
+    texts, mentioned = [], set(names)
     for definition in chosen:
         name = definition.names[0]
         parts = [(part, (name, part.member) in stubs) for part in definition.parts if part in kept[name]]
-        used.update(name for part, stub in parts for name in (part.names_of_signature if stub else part.names))
+        mentioned.update(name for part, stub in parts for name in (part.names_of_signature if stub else part.names))
         text = "\n".join(line for part, stub in parts for line in (part.stub if stub else part.lines))
         # The first member was left out.
         text = re.sub(r"\A(class .*:\n)\n+", r"\1", text)
@@ -128,8 +128,8 @@ def embed(code: Sequence[str], bases: Sequence[str] = ()) -> Embedded:
         texts.append(text)
     shown = [(one, text) for one, text in zip(chosen, texts, strict=True) if one.names[0] not in merged]
     return Embedded(
-        imports=_needed((pair for definition in chosen for pair in definition.imports), used),
-        type_imports=_needed((pair for definition in definitions for pair in definition.type_imports), used),
+        imports=_needed((pair for definition in chosen for pair in definition.imports), mentioned),
+        type_imports=_needed((pair for definition in definitions for pair in definition.type_imports), mentioned),
         types=_spaced([text for definition, text in shown if definition.only_types]),
         text=_joined([text for definition, text in shown if not definition.only_types]),
         unasked=frozenset(known).difference(
