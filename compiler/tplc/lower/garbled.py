@@ -1,6 +1,6 @@
 r"""Closers of calls that are hardly recognisable: their letters are right, their brackets are not.
 
-    "</tool_call>"  →  a pattern of `<\tool_call>`, `<tool_call/>`, `</tool_call`, `<</tool_call>`, `</tool_call=f>`
+    "</task>"  →  a pattern of `<\task>`, `<task/>`, `</task`, `<</task>`, `</task=f>`
 
 They count directly after a call, where a marker of the calls, the end of the turn, or nothing follows.
 """
