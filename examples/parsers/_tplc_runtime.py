@@ -90,9 +90,23 @@ RESPELLED = "\0"  # before the core of a marker in other case or with other sepa
 PART_OF_LONGER, BEGINS_LONGER, SPELLED_OTHERWISE = 1, 2, 4  # what is known about a marker, added up
 PLAIN_WORD = Pattern(r"[\w.-]{0,64}")
 NOTHING = "(?!)"
-# A marker in a text.  `lead` and `trail` are the white space that the template writes around it; `ambiguous`: 0, or how
-# it may be part of a longer marker, and whether it is spelled as the template does.
-Match = namedtuple("Match", "kind start end lead trail ambiguous", defaults=("", "", PART_OF_LONGER))
+
+
+class Match:
+    """A marker in a text.  `lead` and `trail` are the white space that the template writes around it; `ambiguous`: 0,
+    or how it may be part of a longer marker, and whether it is spelled as the template does."""
+
+    # Not a named tuple: that takes as long to define as a fifth of a parser, and its attributes take longer to get.
+    __slots__ = ("ambiguous", "end", "kind", "lead", "start", "trail")
+
+    def __init__(
+        self, kind: str, start: int, end: int, lead: str = "", trail: str = "", ambiguous: int = PART_OF_LONGER
+    ) -> None:
+        self.kind, self.start, self.end = kind, start, end
+        self.lead, self.trail, self.ambiguous = lead, trail, ambiguous
+
+    def of_kind(self, kind: str) -> Match:
+        return Match(kind, self.start, self.end, self.lead, self.trail, self.ambiguous)
 
 
 class Scanner:
@@ -1078,12 +1092,6 @@ TAGGED_CALL = Pattern(
 # A missing quote after a key, or after a value before the next key.
 KEY_LEFT_OPEN = Pattern(r'(?<=[{,\s])"(\w+):(?=\s*["\[{\w-])')
 NAME_LEFT_OPEN = Pattern(r':\s*"(\w+)\s*,(?=\s*"\w+"\s*:)')
-STYLES = (
-    Style(
-        (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ("”", "”", "json"), ("‘", "’", "json")),
-        {"true": "true", "false": "false", "null": "null", "True": "true", "False": "false", "None": "null"},
-    ),
-) * 3
 
 
 def may_be_calls(text: str, tools: Parameters, keys: tuple[str, ...]) -> bool:
@@ -1232,9 +1240,17 @@ def _tagged_call(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
     return {"name": name, "arguments": arguments} if arguments or not match[4].strip() else None, int(match.end())
 
 
+@lru_cache(maxsize=1)
+def any_styles() -> tuple[Style, Style, Style]:
+    """Return the styles of values that models write; made when a call is read again, because few are."""
+    quotes = (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ("”", "”", "json"), ("‘", "’", "json"))
+    words = {"None": "null", **{word: word.lower() for word in ("true", "false", "null", "True", "False")}}
+    return (Style(quotes, words),) * 3
+
+
 def json_value(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
     """Return the value in JSON that begins here, and where it ends."""
-    reader = Reader(STYLES)
+    reader = Reader(any_styles())
     end = reader.read(text, pos, True)
     return loaded(reader.close()), end
 
@@ -1258,7 +1274,7 @@ def _called(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
         key = KEYWORD.match(text, after.end())
         if key is None:
             break
-        reader = LookaheadReader(STYLES)
+        reader = LookaheadReader(any_styles())
         reader.follow = KEYWORD_FOLLOWS
         pos = reader.read(text, key.end(), True)
         members[key[1]] = loaded(reader.close())
@@ -2145,7 +2161,7 @@ class TurnStates(Stream):
         buf, pos, stop = self._buf, self._pos, len(self._buf)
         mark = marks.find(buf, pos)
         if self.NAME_OPENS_MESSAGE and self._kept and mark is not None and mark.kind in ("reasoning", "content"):
-            mark = mark._replace(kind="name_end")
+            mark = mark.of_kind("name_end")
         if self.PLACE_DECIDES:
             mark = self._counting(marks, mark)
         clear = mark is not None and not mark.ambiguous  # nothing before its end can be undecided
@@ -2228,18 +2244,18 @@ class TurnStates(Stream):
         if not (self._calls_on and named) or (before and is_word(self._buf[mark.start])):
             return None
         end = self.WHOLE_CALL.end(self._buf, mark.start, self._final, self._tools)
-        return mark._replace(kind="plain" if end == MORE else "whole") if end >= 0 or end == MORE else None
+        return mark.of_kind("plain" if end == MORE else "whole") if end >= 0 or end == MORE else None
 
     def _without_closer(self, marks: Scanner, mark: Match) -> Match | None:
         """Return the mark as the end of reasoning that is never closed: a closer in another spelling, or an opener of
         calls inside a line if a tool is named.  Its kind is "plain" while that is undecided."""
-        buf, undecided = self._buf, None if self._final else mark._replace(kind="plain")
+        buf, undecided = self._buf, None if self._final else mark.of_kind("plain")
         if self._base + mark.start < self._reasoning_to:
             return None
         alike = mark.kind == "alike"
         if not alike and not any(name in buf[mark.end : mark.end + NAME_LIMIT] for name in self._tools):
             return undecided if len(buf) - mark.end < NAME_LIMIT else None
-        found = mark._replace(kind="reasoning_end") if alike else mark
+        found = mark.of_kind("reasoning_end") if alike else mark
         end = marks.find(buf, mark.end)
         while end is not None and end.kind not in ("reasoning_end", "end"):
             end = marks.find(buf, end.start + 1)
@@ -2255,7 +2271,7 @@ class TurnStates(Stream):
         buf, at, after = self._buf, next_char(self._buf, mark.end), None
         for _ in range(MOST_ENDS):
             if at == len(buf):
-                return mark._replace(kind=self._counted(mark)) if self._final else mark
+                return mark.of_kind(self._counted(mark)) if self._final else mark
             after = marks.match_at(buf, at)
             if mark.kind != "last" or after is None or after.kind != "last":
                 break
@@ -2266,9 +2282,9 @@ class TurnStates(Stream):
             return None
         apart = after is not None and (after.kind != "line" or "\n" in buf[mark.end : at])
         if after is not None and apart and after.kind not in ("last", "sign"):
-            return mark._replace(kind=self._counted(mark))
+            return mark.of_kind(self._counted(mark))
         if after is not None and after.kind == "last" and next_char(buf, after.end) == len(buf):
-            return mark._replace(kind=self._counted(mark)) if self._final else mark
+            return mark.of_kind(self._counted(mark)) if self._final else mark
         return None
 
     def _counted(self, mark: Match) -> str:
@@ -3675,7 +3691,7 @@ class Pairs(Repairs):
         start += 2 * buf.startswith("**{", start)
         if not buf.startswith("{", start) or name not in self._tools:
             return None
-        reader = Reader(STYLES)
+        reader = Reader(any_styles())
         end = reader.read(buf, start, self._final)
         if reader.want and not self._final:
             return False
@@ -3988,7 +4004,7 @@ def nested_or_repaired(text: str) -> str | None:
     """Return a list or an object as JSON, with a comma or a quote too many or too few."""
     found = nested_json(text)
     if found is None:
-        reader = Reader(STYLES)
+        reader = Reader(any_styles())
         end = reader.read(text, 0, True)
         found = reader.take() if end == len(text) and not reader.want else None
     return found

@@ -13,7 +13,7 @@ from .pairs import Pairs
 from .pattern import LOOK_BACK, Pattern
 from .scanner import NO_MARKERS, SPELLED_OTHERWISE, Match, Scanner, trailing_overlap
 from .schema import keys_of, typed_as, types_of_member
-from .second import STYLES
+from .second import any_styles
 from .turn import SPELLING, next_char
 from .values import Reader, escaped, json_end, literal_of
 
@@ -170,7 +170,7 @@ def nested_or_repaired(text: str) -> str | None:
     """Return a list or an object as JSON, with a comma or a quote too many or too few."""
     found = nested_json(text)
     if found is None:
-        reader = Reader(STYLES)
+        reader = Reader(any_styles())
         end = reader.read(text, 0, True)
         found = reader.take() if end == len(text) and not reader.want else None
     return found

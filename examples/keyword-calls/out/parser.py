@@ -103,9 +103,23 @@ RESPELLED = "\0"  # before the core of a marker in other case or with other sepa
 PART_OF_LONGER, BEGINS_LONGER, SPELLED_OTHERWISE = 1, 2, 4  # what is known about a marker, added up
 PLAIN_WORD = Pattern(r"[\w.-]{0,64}")
 NOTHING = "(?!)"
-# A marker in a text.  `lead` and `trail` are the white space that the template writes around it; `ambiguous`: 0, or how
-# it may be part of a longer marker, and whether it is spelled as the template does.
-Match = namedtuple("Match", "kind start end lead trail ambiguous", defaults=("", "", PART_OF_LONGER))
+
+
+class Match:
+    """A marker in a text.  `lead` and `trail` are the white space that the template writes around it; `ambiguous`: 0,
+    or how it may be part of a longer marker, and whether it is spelled as the template does."""
+
+    # Not a named tuple: that takes as long to define as a fifth of a parser, and its attributes take longer to get.
+    __slots__ = ("ambiguous", "end", "kind", "lead", "start", "trail")
+
+    def __init__(
+        self, kind: str, start: int, end: int, lead: str = "", trail: str = "", ambiguous: int = PART_OF_LONGER
+    ) -> None:
+        self.kind, self.start, self.end = kind, start, end
+        self.lead, self.trail, self.ambiguous = lead, trail, ambiguous
+
+    def of_kind(self, kind: str) -> Match:
+        return Match(kind, self.start, self.end, self.lead, self.trail, self.ambiguous)
 
 
 class Scanner:
@@ -1034,12 +1048,6 @@ TAGGED_CALL = Pattern(
 # A missing quote after a key, or after a value before the next key.
 KEY_LEFT_OPEN = Pattern(r'(?<=[{,\s])"(\w+):(?=\s*["\[{\w-])')
 NAME_LEFT_OPEN = Pattern(r':\s*"(\w+)\s*,(?=\s*"\w+"\s*:)')
-STYLES = (
-    Style(
-        (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ("”", "”", "json"), ("‘", "’", "json")),
-        {"true": "true", "false": "false", "null": "null", "True": "true", "False": "false", "None": "null"},
-    ),
-) * 3
 
 
 def may_be_calls(text: str, tools: Parameters, keys: tuple[str, ...]) -> bool:
@@ -1159,9 +1167,17 @@ def _tagged_call(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
     return {"name": name, "arguments": arguments} if arguments or not match[4].strip() else None, int(match.end())
 
 
+@lru_cache(maxsize=1)
+def any_styles() -> tuple[Style, Style, Style]:
+    """Return the styles of values that models write; made when a call is read again, because few are."""
+    quotes = (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ("”", "”", "json"), ("‘", "’", "json"))
+    words = {"None": "null", **{word: word.lower() for word in ("true", "false", "null", "True", "False")}}
+    return (Style(quotes, words),) * 3
+
+
 def json_value(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
     """Return the value in JSON that begins here, and where it ends."""
-    reader = Reader(STYLES)
+    reader = Reader(any_styles())
     end = reader.read(text, pos, True)
     return loaded(reader.close()), end
 
@@ -1185,7 +1201,7 @@ def _called(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
         key = KEYWORD.match(text, after.end())
         if key is None:
             break
-        reader = LookaheadReader(STYLES)
+        reader = LookaheadReader(any_styles())
         reader.follow = KEYWORD_FOLLOWS
         pos = reader.read(text, key.end(), True)
         members[key[1]] = loaded(reader.close())
@@ -1883,13 +1899,13 @@ class TurnStates(Stream):
     def _without_closer(self, marks: Scanner, mark: Match) -> Match | None:
         """Return the mark as the end of reasoning that is never closed: a closer in another spelling, or an opener of
         calls inside a line if a tool is named.  Its kind is "plain" while that is undecided."""
-        buf, undecided = self._buf, None if self._final else mark._replace(kind="plain")
+        buf, undecided = self._buf, None if self._final else mark.of_kind("plain")
         if self._base + mark.start < self._reasoning_to:
             return None
         alike = mark.kind == "alike"
         if not alike and not any(name in buf[mark.end : mark.end + NAME_LIMIT] for name in self._tools):
             return undecided if len(buf) - mark.end < NAME_LIMIT else None
-        found = mark._replace(kind="reasoning_end") if alike else mark
+        found = mark.of_kind("reasoning_end") if alike else mark
         end = marks.find(buf, mark.end)
         while end is not None and end.kind not in ("reasoning_end", "end"):
             end = marks.find(buf, end.start + 1)
@@ -2087,12 +2103,22 @@ NEVER_IN_NAMES = frozenset("<>{}\n")  # characters of markup, which stand in no 
 NUMBERS = ("index", "count")  # slots that contain a number
 REPEATED_SLOT = "repeated_slot"  # a code of diagnostics
 MOST_ODD = 64  # the most names with unusual characters that are searched for
+CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
 
 
-class Slots(TurnStates):
+class Machine(TurnStates):
     BREAKS: ClassVar[Breaks] = NO_BREAKS  # markers that never occur in names, or in values outside of a string
     _slot_diagnostics: Sequence[tuple[str, str]] = ()  # diagnostics of the slots: codes and texts
     _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that contain ends of names
+    AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
+    SHORT_OPENERS: ClassVar[Sequence[str]] = ()  # what opens only calls of tools that are known
+    HEADER: ClassVar[Sequence[Any]] = ()  # slots of a call: the kind, what ends it, and characters that do
+    CALLS_HAVE_CLOSER: ClassVar[bool] = False  # calls have a closer
+    STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
+    _reader: Reader | None = None  # and the reader of one
+    _is_opened_twice = False  # another opener follows the opener of this call
+    _repaired = False  # the arguments of the last call were repaired
+    _second_reading_failed = False  # the second reading of this call found none
 
     def _slots(self, pos: int, slots: Sequence[Any], name: str | None = None) -> tuple[dict[str, str], int, str]:
         """Read slots with the markers that end them; return values, the end, and what was expected instead.
@@ -2210,21 +2236,6 @@ class Slots(TurnStates):
             fit = [name for name in odd if name == name.strip() and 0 < len(name) < NAME_LIMIT]
             self._odd[slot, of] = sorted(fit, key=len, reverse=True)[:MOST_ODD]
         return self._odd[slot, of]
-
-
-CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
-
-
-class Machine(Slots):
-    AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
-    SHORT_OPENERS: ClassVar[Sequence[str]] = ()  # what opens only calls of tools that are known
-    HEADER: ClassVar[Sequence[Any]] = ()  # slots of a call: the kind, what ends it, and characters that do
-    CALLS_HAVE_CLOSER: ClassVar[bool] = False  # calls have a closer
-    STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
-    _reader: Reader | None = None  # and the reader of one
-    _is_opened_twice = False  # another opener follows the opener of this call
-    _repaired = False  # the arguments of the last call were repaired
-    _second_reading_failed = False  # the second reading of this call found none
 
     def _feed_regular_json(self, chunk: str) -> list[Delta]:
         """Read more of arguments in regular JSON, without a state."""
@@ -2655,7 +2666,7 @@ class Pairs(Repairs):
         start += 2 * buf.startswith("**{", start)
         if not buf.startswith("{", start) or name not in self._tools:
             return None
-        reader = Reader(STYLES)
+        reader = Reader(any_styles())
         end = reader.read(buf, start, self._final)
         if reader.want and not self._final:
             return False
@@ -2766,33 +2777,6 @@ class Pairs(Repairs):
             self._out.emit("arguments", "}" if self._count else "{}")
 
 
-class QuotedPairs(Pairs):
-    """Reads pairs whose values are written in a dialect with quotes: city='Paris'."""
-
-    FOLLOW: ClassVar[tuple[Pattern, Pattern]]
-
-    def _begin_value(self, key: str, word: str) -> None:
-        self._reader = LookaheadReader(self.STYLES, self.BREAKS)
-        self._reader.follow = self.FOLLOW
-        self._state = type(self)._value
-
-    def _value(self) -> bool:
-        reader = self._reader
-        if reader is None:
-            return False
-        self._pos, self._wanted = reader.read(self._buf, self._pos, self._final), reader.wanted
-        self._out.emit("arguments", reader.take())
-        if not self._value_has_ended(reader):
-            return False
-        self._state = type(self)._pairs
-        return True
-
-    def _finish(self) -> None:
-        if self._open and self._reader is not None:
-            self._out.emit("arguments", self._reader.close())
-        super()._finish()
-
-
 def run_command(parser: Any) -> None:
     import argparse
     import json
@@ -2853,7 +2837,7 @@ STYLE = WordStyle(
 )
 
 
-class StreamParser(QuotedPairs):
+class StreamParser(Pairs):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
     HEADS = ("",)
@@ -3092,6 +3076,29 @@ class StreamParser(QuotedPairs):
             self._unaccounted.append(chunk)
             return [{self._open_kind: chunk}]
         return self._feed_slowly(chunk)
+
+    # From here on, the class is the same in parsers of other formats.
+
+    def _begin_value(self, key: str, word: str) -> None:
+        self._reader = LookaheadReader(self.STYLES, self.BREAKS)
+        self._reader.follow = self.FOLLOW
+        self._state = type(self)._value
+
+    def _value(self) -> bool:
+        reader = self._reader
+        if reader is None:
+            return False
+        self._pos, self._wanted = reader.read(self._buf, self._pos, self._final), reader.wanted
+        self._out.emit("arguments", reader.take())
+        if not self._value_has_ended(reader):
+            return False
+        self._state = type(self)._pairs
+        return True
+
+    def _finish(self) -> None:
+        if self._open and self._reader is not None:
+            self._out.emit("arguments", self._reader.close())
+        super()._finish()
 
 
 parse, parse_many = StreamParser.parse, StreamParser.parse_many

@@ -101,9 +101,23 @@ RESPELLED = "\0"  # before the core of a marker in other case or with other sepa
 PART_OF_LONGER, BEGINS_LONGER, SPELLED_OTHERWISE = 1, 2, 4  # what is known about a marker, added up
 PLAIN_WORD = Pattern(r"[\w.-]{0,64}")
 NOTHING = "(?!)"
-# A marker in a text.  `lead` and `trail` are the white space that the template writes around it; `ambiguous`: 0, or how
-# it may be part of a longer marker, and whether it is spelled as the template does.
-Match = namedtuple("Match", "kind start end lead trail ambiguous", defaults=("", "", PART_OF_LONGER))
+
+
+class Match:
+    """A marker in a text.  `lead` and `trail` are the white space that the template writes around it; `ambiguous`: 0,
+    or how it may be part of a longer marker, and whether it is spelled as the template does."""
+
+    # Not a named tuple: that takes as long to define as a fifth of a parser, and its attributes take longer to get.
+    __slots__ = ("ambiguous", "end", "kind", "lead", "start", "trail")
+
+    def __init__(
+        self, kind: str, start: int, end: int, lead: str = "", trail: str = "", ambiguous: int = PART_OF_LONGER
+    ) -> None:
+        self.kind, self.start, self.end = kind, start, end
+        self.lead, self.trail, self.ambiguous = lead, trail, ambiguous
+
+    def of_kind(self, kind: str) -> Match:
+        return Match(kind, self.start, self.end, self.lead, self.trail, self.ambiguous)
 
 
 class Scanner:
@@ -977,12 +991,6 @@ TAGGED_CALL = Pattern(
 # A missing quote after a key, or after a value before the next key.
 KEY_LEFT_OPEN = Pattern(r'(?<=[{,\s])"(\w+):(?=\s*["\[{\w-])')
 NAME_LEFT_OPEN = Pattern(r':\s*"(\w+)\s*,(?=\s*"\w+"\s*:)')
-STYLES = (
-    Style(
-        (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ("”", "”", "json"), ("‘", "’", "json")),
-        {"true": "true", "false": "false", "null": "null", "True": "true", "False": "false", "None": "null"},
-    ),
-) * 3
 
 
 def may_be_calls(text: str, tools: Parameters, keys: tuple[str, ...]) -> bool:
@@ -1111,9 +1119,17 @@ def _tagged_call(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
     return {"name": name, "arguments": arguments} if arguments or not match[4].strip() else None, int(match.end())
 
 
+@lru_cache(maxsize=1)
+def any_styles() -> tuple[Style, Style, Style]:
+    """Return the styles of values that models write; made when a call is read again, because few are."""
+    quotes = (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ("”", "”", "json"), ("‘", "’", "json"))
+    words = {"None": "null", **{word: word.lower() for word in ("true", "false", "null", "True", "False")}}
+    return (Style(quotes, words),) * 3
+
+
 def json_value(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
     """Return the value in JSON that begins here, and where it ends."""
-    reader = Reader(STYLES)
+    reader = Reader(any_styles())
     end = reader.read(text, pos, True)
     return loaded(reader.close()), end
 
@@ -1137,7 +1153,7 @@ def _called(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
         key = KEYWORD.match(text, after.end())
         if key is None:
             break
-        reader = LookaheadReader(STYLES)
+        reader = LookaheadReader(any_styles())
         reader.follow = KEYWORD_FOLLOWS
         pos = reader.read(text, key.end(), True)
         members[key[1]] = loaded(reader.close())
@@ -1858,13 +1874,13 @@ class TurnStates(Stream):
     def _without_closer(self, marks: Scanner, mark: Match) -> Match | None:
         """Return the mark as the end of reasoning that is never closed: a closer in another spelling, or an opener of
         calls inside a line if a tool is named.  Its kind is "plain" while that is undecided."""
-        buf, undecided = self._buf, None if self._final else mark._replace(kind="plain")
+        buf, undecided = self._buf, None if self._final else mark.of_kind("plain")
         if self._base + mark.start < self._reasoning_to:
             return None
         alike = mark.kind == "alike"
         if not alike and not any(name in buf[mark.end : mark.end + NAME_LIMIT] for name in self._tools):
             return undecided if len(buf) - mark.end < NAME_LIMIT else None
-        found = mark._replace(kind="reasoning_end") if alike else mark
+        found = mark.of_kind("reasoning_end") if alike else mark
         end = marks.find(buf, mark.end)
         while end is not None and end.kind not in ("reasoning_end", "end"):
             end = marks.find(buf, end.start + 1)
@@ -2067,11 +2083,13 @@ class TurnStates(Stream):
             self._note_truncation(*ENDS_IN_CALL)
 
 
-class Slots(TurnStates):
+ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "last")
+LEFT_OVER_BRACKET = Pattern(r"[\"']?[}\])]{1,4}|`{1,3}|\|?>")
+LEFT_IN_CALL = Pattern(r"[\"']?[}\])]{0,4}[,;]")  # and before the closer that a call lacks
+
+
+class Machine(TurnStates):
     BREAKS: ClassVar[Breaks] = NO_BREAKS  # markers that never occur in names, or in values outside of a string
-
-
-class Machine(Slots):
     AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
     CALLS_HAVE_CLOSER: ClassVar[bool] = False  # calls have a closer
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
@@ -2080,6 +2098,7 @@ class Machine(Slots):
     _is_opened_twice = False  # another opener follows the opener of this call
     _repaired = False  # the arguments of the last call were repaired
     _second_reading_failed = False  # the second reading of this call found none
+    LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may be in the place of a closer
 
     def _feed_regular_json(self, chunk: str) -> list[Delta]:
         """Read more of arguments in regular JSON, without a state."""
@@ -2207,20 +2226,8 @@ class Machine(Slots):
             return None
         return kind
 
-    def _drop_left_over(self, kind: str) -> str:
-        raise NotImplementedError
-
     def _note_following_text(self) -> None:
         raise NotImplementedError
-
-
-ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "last")
-LEFT_OVER_BRACKET = Pattern(r"[\"']?[}\])]{1,4}|`{1,3}|\|?>")
-LEFT_IN_CALL = Pattern(r"[\"']?[}\])]{0,4}[,;]")  # and before the closer that a call lacks
-
-
-class Repairs(Machine):
-    LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may be in the place of a closer
 
     def _second_reading(self) -> bool:
         """Read a text that opens like a call up to the end of that call, as a whole."""
@@ -2356,7 +2363,7 @@ class CallReader(Reader):
         self.pause = True
 
 
-class CallObjects(Repairs):
+class CallObjects(Machine):
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]]  # ("*",) is a name that is the key
     OBJECT_OPENER: ClassVar[str] = ""  # the text that the object opens with
     CLOSERS: ClassVar[Sequence[str]] = ()
@@ -2589,66 +2596,6 @@ class CallObjects(Repairs):
         super()._finish()
 
 
-class CanonicalOrderCalls(CallObjects):
-    """Reads call objects in JSON whose name comes before the arguments; the usual beginning is read at once."""
-
-    HEAD: ClassVar[Pattern]  # the usual beginning of the object, up to the name
-    TO_ARGUMENTS: ClassVar[str]  # the usual text from there to the inside of the arguments
-    USUAL_KEYS: ClassVar[tuple[str, str]]  # the keys of both
-
-    def _begin_object(self) -> None:
-        super()._begin_object()
-        head = self.HEAD.match(self._buf, self._pos)
-        if head is not None and isinstance(self._reader, CallReader):
-            self._pos, self._call_id = head.end(), head.groupdict().get("id")
-            self._raw.append(head[0])
-            self._reader.go_to(self.USUAL_KEYS[0])
-            if self._accept_name(head["name"]):
-                self._state = type(self)._to_arguments
-
-    def _to_arguments(self) -> bool:
-        # to_arguments = "," key ":" "{"
-        buf, text, end, reader = self._buf, self.TO_ARGUMENTS, self._pos + len(self.TO_ARGUMENTS), self._reader
-        if not buf.startswith(text, self._pos) and text.startswith(buf[self._pos :]) and not self._final:
-            # Nothing can be decided before all of it has arrived.
-            self._is_still_ambiguous, self._ambiguous_from = text[:-1].startswith, self._pos
-            return False
-        if self._wrapped is None and buf.startswith(text, self._pos):
-            key = FIRST_KEY.match(buf, end - 1)
-            if key is None and not self._final and PART_OF_FIRST_KEY.fullmatch(buf, end - 1):
-                self._is_still_ambiguous, self._ambiguous_from = PART_OF_FIRST_KEY.fullmatch, end - 1
-                return False
-            self._wrapped = self._is_wrapper(key)
-        self._state = type(self)._object
-        usual = buf.startswith(text, self._pos) and not self._wrapped
-        if isinstance(reader, CallReader) and usual and not self._may_break(end - 1):
-            stop = json_end(buf, end - 1) if reader.style.is_json and buf.find("}", end) >= 0 else 0
-            closing = OBJECT_END.match(buf, stop) if stop else None
-            if closing is not None:  # the standard library's scanner has read all of it
-                self._pos = closing.end()
-                self._out.emit("arguments", buf[end - 1 : stop])
-                self._reader = None
-                return self._close_call()
-            self._pos, self._written = end, "{"
-            self._out.emit("arguments", "{")
-            reader.go_to(self.USUAL_KEYS[1], "{")
-        return True
-
-    def _may_break(self, pos: int) -> bool:
-        """Return whether a marker that ends the call begins here, or could begin here."""
-        return self.BREAKS.prefix_of(self._buf, pos) != "" or self.BREAKS.match_at(self._buf, pos) is not None
-
-    def _object(self) -> bool:
-        reader = self._reader
-        both = self._has_name and not self._wrapped and self._buf.startswith("}}", self._pos)
-        if both and isinstance(reader, CallReader) and reader.may_close(self._arguments_before_name):
-            self._pos += 2
-            self._out.emit("arguments", reader.take() + "}")
-            self._reader = None
-            return self._close_call()
-        return super()._object()
-
-
 def run_command(parser: Any) -> None:
     import argparse
     import json
@@ -2709,7 +2656,7 @@ STYLE = Style(
 )
 
 
-class StreamParser(CanonicalOrderCalls):
+class StreamParser(CallObjects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
     HEADS = ("", "<musing>\n\n</musing>\n\n")
@@ -2913,6 +2860,60 @@ class StreamParser(CanonicalOrderCalls):
             self._unaccounted.append(chunk)
             return [{self._open_kind: chunk}]
         return self._feed_slowly(chunk)
+
+    # From here on, the class is the same in parsers of other formats.
+
+    def _begin_object(self) -> None:
+        super()._begin_object()
+        head = self.HEAD.match(self._buf, self._pos)
+        if head is not None and isinstance(self._reader, CallReader):
+            self._pos, self._call_id = head.end(), head.groupdict().get("id")
+            self._raw.append(head[0])
+            self._reader.go_to(self.USUAL_KEYS[0])
+            if self._accept_name(head["name"]):
+                self._state = type(self)._to_arguments
+
+    def _to_arguments(self) -> bool:
+        # to_arguments = "," key ":" "{"
+        buf, text, end, reader = self._buf, self.TO_ARGUMENTS, self._pos + len(self.TO_ARGUMENTS), self._reader
+        if not buf.startswith(text, self._pos) and text.startswith(buf[self._pos :]) and not self._final:
+            # Nothing can be decided before all of it has arrived.
+            self._is_still_ambiguous, self._ambiguous_from = text[:-1].startswith, self._pos
+            return False
+        if self._wrapped is None and buf.startswith(text, self._pos):
+            key = FIRST_KEY.match(buf, end - 1)
+            if key is None and not self._final and PART_OF_FIRST_KEY.fullmatch(buf, end - 1):
+                self._is_still_ambiguous, self._ambiguous_from = PART_OF_FIRST_KEY.fullmatch, end - 1
+                return False
+            self._wrapped = self._is_wrapper(key)
+        self._state = type(self)._object
+        usual = buf.startswith(text, self._pos) and not self._wrapped
+        if isinstance(reader, CallReader) and usual and not self._may_break(end - 1):
+            stop = json_end(buf, end - 1) if reader.style.is_json and buf.find("}", end) >= 0 else 0
+            closing = OBJECT_END.match(buf, stop) if stop else None
+            if closing is not None:  # the standard library's scanner has read all of it
+                self._pos = closing.end()
+                self._out.emit("arguments", buf[end - 1 : stop])
+                self._reader = None
+                return self._close_call()
+            self._pos, self._written = end, "{"
+            self._out.emit("arguments", "{")
+            reader.go_to(self.USUAL_KEYS[1], "{")
+        return True
+
+    def _may_break(self, pos: int) -> bool:
+        """Return whether a marker that ends the call begins here, or could begin here."""
+        return self.BREAKS.prefix_of(self._buf, pos) != "" or self.BREAKS.match_at(self._buf, pos) is not None
+
+    def _object(self) -> bool:
+        reader = self._reader
+        both = self._has_name and not self._wrapped and self._buf.startswith("}}", self._pos)
+        if both and isinstance(reader, CallReader) and reader.may_close(self._arguments_before_name):
+            self._pos += 2
+            self._out.emit("arguments", reader.take() + "}")
+            self._reader = None
+            return self._close_call()
+        return super()._object()
 
 
 parse, parse_many = StreamParser.parse, StreamParser.parse_many
