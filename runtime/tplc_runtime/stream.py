@@ -55,6 +55,7 @@ class Stream(Copyable):
     SPACE: ClassVar[str] = ""  # the white space that the template writes before the content, each after a NUL
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     _last_char = ""  # of the text before
+    _reports = True  # the caller can read the diagnostics
 
     def __init__(
         self,
@@ -140,6 +141,7 @@ class Stream(Copyable):
             json_content=json_content,
             continue_final_message=continue_final_message,
         )
+        parser._reports = False
         parser.feed(checked_text("text", text), special=special)
         parser.finish()
         return parser.message

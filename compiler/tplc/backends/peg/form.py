@@ -28,6 +28,7 @@ from tplc.backends.peg.patterns import (
 from tplc.backends.peg.rules import Rule, rule
 from tplc.ir.nodes import Dialect
 from tplc.lower import Acceptor, CallForm, CallShape
+from tplc.lower.garbled import garbled_closers
 from tplc.lower.lexemes import ALIKE, ANY_SLOT_TEXT, MAX_INNER_SPACE, NOTHING, Lexeme, Lexemes, exact, group, lexemes_of
 from tplc.lower.states import StateName, closes_and_opens, is_unopened, states, texts_at
 from tplc.lower.values import LEAST_CUT, NAME_LIMIT
@@ -370,6 +371,8 @@ def _left_sign(form: FormPatterns) -> str:
     after, signs = form.states["after_call"].find, LEFT_OVER_BRACKET.pattern
     if form.calls.is_closed:
         signs = rf"{form.not_last}{LEFT_IN_CALL.pattern}|{signs}"
+    if (garbled := garbled_closers(form.acceptor)) is not None:
+        signs = rf"(?>{garbled.pattern})|{signs}"
     return rf"\s*+(?!{after})(?:{signs})(?=\s*+(?:{form.after_left_over()}|\Z))"
 
 

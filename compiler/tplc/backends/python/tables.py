@@ -29,6 +29,7 @@ from tplc.lower import Acceptor, CallForm, Following, Marker, PairForm, SlotEnd
 from tplc.lower.acceptor import CallStep, TypeWrap
 from tplc.lower.bounds import KEY
 from tplc.lower.following import after_quoted, closes_call, pattern_of, start_of
+from tplc.lower.garbled import garbled_closers
 from tplc.lower.lexemes import MAX_INNER_SPACE, NOTHING, Lexemes, lexemes_of, plain_word
 from tplc.lower.pairs import around_key, between_pairs, closes_lost_value, ends_of_value, value_ends_and_markers
 from tplc.lower.states import (
@@ -232,6 +233,11 @@ def _of_calls(calls: CallForm, facts: Acceptor) -> list[str]:
         lines += _breaks(calls)
     if facts.left_over:
         lines += _scanner("LEFT_OVER", lexemes_of([("call", facts.left_over)]))
+    if (garbled := garbled_closers(facts)) is not None:
+        words = texts(garbled.words)
+        lines += assignment(
+            "GARBLED", called("", [f"Pattern({literal(garbled.pattern)})", literal(garbled.signs), words]), INDENT
+        )
     if calls.usual_next:
         lines += assignment(
             "USUAL_NEXT", called("", [f"ExpectedText({literal(text)})" for text in calls.usual_next]), INDENT
