@@ -12,7 +12,7 @@ import json
 from functools import lru_cache
 
 from .pattern import NAME_CHARACTERS, Pattern
-from .schema import keys_of, member_of, tool_named, types_of
+from .schema import keys_allowed, keys_of, member_of, tool_named, types_of
 from .values import LookaheadReader, Reader, Style
 
 TYPE_CHECKING = False
@@ -105,7 +105,7 @@ def is_wrapper(key: str, name: str, tools: Parameters) -> bool:
     key."""
     if key not in KNOWN_KEYS and key != name:
         return False
-    keys = keys_of(tools.get(name), tools.get(name))
+    keys = keys_allowed(tools.get(name))
     return keys is not None and key not in keys
 
 
@@ -333,14 +333,14 @@ def _with_arguments(name: str, members: dict[str, Any], tools: Parameters) -> tu
 
 def arguments_within(name: str, value: Any, tools: Parameters) -> dict[str, Any] | None:
     """Return the object with a tool's arguments that a value is or contains; None if there is none."""
-    keys = keys_of(tools[name], tools[name])
+    keys, given = keys_allowed(tools[name]), value
     for _ in range(MOST_WRAPS):
         if isinstance(value, str):
             value = _values(value, tools)
         if isinstance(value, list) and len(value) == 1:
             value = value[0]
         if not isinstance(value, dict):
-            return None
+            break
         if keys is None or keys.issuperset(value):
             return value
         named = [item for item in value.values() if isinstance(item, str) and item in tools and item != name]
@@ -348,6 +348,7 @@ def arguments_within(name: str, value: Any, tools: Parameters) -> dict[str, Any]
         inner = [key for key in objects if key not in OTHER_KEYS]
         lost = value.keys() - {*inner, *NAME_KEYS, *OTHER_KEYS, "required"}
         if named or len(inner) != 1 or lost or not keys.isdisjoint(value):
-            return None
+            break
         value = value[inner[0]]
-    return None
+    # Arguments of a tool without parameters stay as they are.
+    return given if keys == set() and isinstance(given, dict) else None

@@ -274,7 +274,7 @@ REFERRING = frozenset(("$ref", "anyOf", "oneOf", "allOf"))  # members that lead 
 PLAIN = frozenset(("type", "description", "title", "default"))  # of these members, only the type matters
 ONLY = {name: frozenset([name]) for name in ("array", "boolean", "integer", "null", "number", "object", "string")}
 NULL = {"type": "null"}
-NAMESPACE = Pattern(r".*[.:/](?=[^.:/]+\Z)")
+NAMESPACE = Pattern(r"\A\S*[.:/](?=[^.:/]+\Z)")
 SEPARATORS = Pattern(r"[\s_.-]+")
 
 
@@ -390,6 +390,14 @@ def member_of(schema: object, root: object, key: str) -> object:
     return None
 
 
+def types_of_member(schema: object, key: str) -> frozenset[str] | None:
+    """Return the JSON types that one member of an object may have; None if the schema doesn't determine them."""
+    members = schema.get("properties") if isinstance(schema, dict) and REFERRING.isdisjoint(schema) else None
+    member = members.get(key) if isinstance(members, dict) else None
+    plain = member.get("type") if isinstance(member, dict) and member.keys() <= PLAIN else None
+    return ONLY.get(str(plain)) or types_of(member_of(schema, schema, key), schema)  # most members are plain
+
+
 def keys_of(schema: object, root: object) -> set[str] | None:
     """Return the keys that an object may have; None if the schema doesn't determine them."""
     keys: set[str] = set()
@@ -401,16 +409,27 @@ def keys_of(schema: object, root: object) -> set[str] | None:
     return keys or None
 
 
-def fits(arguments: Mapping[str, object], schema: object) -> bool:
-    """Return whether a schema allows the keys of these arguments, and the types of their values."""
+def keys_allowed(schema: object) -> set[str] | None:
+    """Return the same as keys_of, and no keys for a tool without parameters."""
+    keys = keys_of(schema, schema)
+    if keys is None and isinstance(schema, dict) and schema.get("properties") == {}:
+        return None if schema.get("additionalProperties") else set()
+    return keys
+
+
+def misfit(arguments: Mapping[str, object], schema: object, *, types: bool = True) -> tuple[bool, str] | None:
+    """Return the first argument that a schema doesn't allow: whether it has such a key, and the key.  `types`: also
+    examine the types of values."""
     keys = keys_of(schema, schema)
     for key, value in arguments.items():
-        types = types_of(member_of(schema, schema, key), schema)
+        if keys is not None and key not in keys:
+            return False, key
+        allowed = types_of_member(schema, key) if types else None
         kind = NAMES.get(type(value).__name__, "object")
-        number = kind == "integer" and types is not None and "number" in types
-        if (keys is not None and key not in keys) or (types is not None and kind not in types and not number):
-            return False
-    return True
+        number = kind == "integer" and allowed is not None and "number" in allowed
+        if allowed is not None and kind not in allowed and not number:
+            return True, key
+    return None
 
 
 NUMBER = Pattern(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
@@ -422,6 +441,7 @@ PART_OF_ESCAPE = Pattern(r"\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?|U[0-9a-fA-F]{0,7
 WORD = Pattern(r"[^,\n\]}]+")
 SPACE = Pattern(r"[^\S \t\n\r]")  # none of JSON's four kinds
 JSON_WORDS = ("true", "false", "null")
+CAPITALS = {word.upper(): word for word in JSON_WORDS}
 # A number or literal word can't continue with these, so it ends by itself, in any format.
 AFTER_LITERAL = Pattern(rf"\s{{0,{MOST_SPACE}}}[,;)\]}}<>|]")
 JSON_WORD = Pattern(r"[\w.+-]+")
@@ -810,7 +830,10 @@ class Reader(Copyable):
             return -1
         if end == pos:
             return self._no_value(pos)
-        literal = None if bare_key else literal_of(buf[pos:end].rstrip(), self.style.words)
+        word = buf[pos:end].rstrip()
+        literal = None if bare_key else literal_of(word, self.style.words) or CAPITALS.get(word)
+        if literal is not None and self.style.is_json and literal != word and word not in self.style.words:
+            self._repaired("not written as in JSON")
         if literal is None:
             if not bare_key and (self.stack or not self.NEEDS_LOOKAHEAD):
                 end = getattr(WORD.match(buf, pos), "end", lambda: end)()
@@ -1001,7 +1024,7 @@ def is_wrapper(key: str, name: str, tools: Parameters) -> bool:
     key."""
     if key not in KNOWN_KEYS and key != name:
         return False
-    keys = keys_of(tools.get(name), tools.get(name))
+    keys = keys_allowed(tools.get(name))
     return keys is not None and key not in keys
 
 
@@ -1223,14 +1246,14 @@ def _with_arguments(name: str, members: dict[str, Any], tools: Parameters) -> tu
 
 def arguments_within(name: str, value: Any, tools: Parameters) -> dict[str, Any] | None:
     """Return the object with a tool's arguments that a value is or contains; None if there is none."""
-    keys = keys_of(tools[name], tools[name])
+    keys, given = keys_allowed(tools[name]), value
     for _ in range(MOST_WRAPS):
         if isinstance(value, str):
             value = _values(value, tools)
         if isinstance(value, list) and len(value) == 1:
             value = value[0]
         if not isinstance(value, dict):
-            return None
+            break
         if keys is None or keys.issuperset(value):
             return value
         named = [item for item in value.values() if isinstance(item, str) and item in tools and item != name]
@@ -1238,9 +1261,10 @@ def arguments_within(name: str, value: Any, tools: Parameters) -> dict[str, Any]
         inner = [key for key in objects if key not in OTHER_KEYS]
         lost = value.keys() - {*inner, *NAME_KEYS, *OTHER_KEYS, "required"}
         if named or len(inner) != 1 or lost or not keys.isdisjoint(value):
-            return None
+            break
         value = value[inner[0]]
-    return None
+    # Arguments of a tool without parameters stay as they are.
+    return given if keys == set() and isinstance(given, dict) else None
 
 
 OPENING = Pattern(r"\s*```[^\n`]*\n")
@@ -1439,8 +1463,9 @@ class Stream(Copyable):
     TRANSCRIPT: ClassVar[type[Transcript]] = Transcript
     HEADS: ClassVar[Sequence[str]] = ("",)
     ANCHORS: ClassVar[Sequence[str]] = ()
-    SPACE: ClassVar[str] = ""  # the white space that the template writes before the content
+    SPACE: ClassVar[str] = ""  # the white space that the template writes before the content, each after a NUL
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
+    _reports = True  # the caller can read the diagnostics
 
     def __init__(
         self,
@@ -1520,6 +1545,7 @@ class Stream(Copyable):
             json_content=json_content,
             continue_final_message=continue_final_message,
         )
+        parser._reports = False
         parser.feed(checked_text("text", text), special=special)
         parser.finish()
         return parser.message
@@ -1718,6 +1744,7 @@ class Stream(Copyable):
         raise NotImplementedError
 
 
+SPACE_SEPARATOR = "\0"  # between white space that may come and other white space that may come instead
 NON_SPACE = Pattern(r"\S|\Z")
 LONGEST_CUT = 1000  # longer than a truncated opener and the white space around it
 OPENER_KINDS = ("call", "line", "whole")
@@ -1907,8 +1934,9 @@ class TurnStates(Stream):
 
     def _skip_space(self) -> None:
         while self._space and self._pos < len(self._buf):
-            comes = self._buf[self._pos] == self._space[0]
-            self._pos, self._space = self._pos + comes, self._space[1:] if comes else ""
+            char, spaces = self._buf[self._pos], self._space.split(SPACE_SEPARATOR)
+            rests = [space[1:] for space in spaces if space[:1] == char]
+            self._pos, self._space = self._pos + bool(rests), SPACE_SEPARATOR.join(rests)
 
     def _drop(self, only_space: bool = True) -> bool:
         """Consume a marker that only structures the turn."""
@@ -2057,7 +2085,7 @@ class TurnStates(Stream):
 
 
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "last")
-LEFT_OVER_BRACKET = Pattern(r"[\"']?[}\])]{1,4}|`{1,3}")
+LEFT_OVER_BRACKET = Pattern(r"[\"']?[}\])]{1,4}|`{1,3}|\|?>")
 LEFT_IN_CALL = Pattern(r"[\"']?[}\])]{0,4}[,;]")  # and before the closer that a call lacks
 
 
@@ -2101,13 +2129,21 @@ class Machine(TurnStates):
         if len(reader.stack) > reader.floor and reader.style.is_json and not (reader.comma or reader.out):
             self._open_kind, self._json_fast_path = "arguments", type(self)._feed_regular_json
 
-    def _check_repaired(self) -> None:
-        """Repairs that invent a key, or a value of another type than the schema's, have failed."""
+    def _check_arguments(self) -> None:
+        """Report the first argument that the tool's schema doesn't allow.  If it was repaired, that has failed."""
         self._out.flush()
-        arguments = loaded("".join(self._out.texts["arguments"]))
-        if isinstance(arguments, dict) and not fits(arguments, self._tools.get(self._out.calls[-1][0])):
-            self.incomplete = True
-        self._repaired = False
+        name, arguments = self._out.calls[-1][0], loaded("".join(self._out.texts["arguments"]))
+        if not isinstance(arguments, dict):
+            return
+        found = misfit(arguments, self._tools.get(name), types=True)
+        if found is None or self.incomplete:  # what was lost is reported
+            return
+        known, key = found
+        if known:
+            self._note("argument_of_other_type", f"the argument {key} is not of the type in the schema")
+        else:
+            self._note("unknown_argument", f"the tool {name} has no argument {key}")
+        self.incomplete = self._repaired
 
     def _emit_arguments(self, text: str) -> None:
         """Emit arguments that are a string with an object in it; any other string is content."""
@@ -2170,8 +2206,9 @@ class Machine(TurnStates):
             self._note("unknown_tool", "unknown tool " + name)
 
     def _close_call(self) -> bool:
-        if self._repaired and self._tools:
-            self._check_repaired()
+        if self._tools and (self._reports or self._repaired):
+            self._check_arguments()
+        self._repaired = False
         self._open, self._closed, self._only_space_so_far, self._line_start, self._space = False, False, True, True, ""
         self._unclosed = self.CALLS_HAVE_CLOSER
         self._state = type(self)._after_call
@@ -2216,10 +2253,12 @@ class Machine(TurnStates):
     def _restore_first_reading(self) -> bool:
         raise NotImplementedError
 
-    def _left_over_bracket(self, start: int) -> Any:
-        """Return the match of a bracket, a fence or a comma too many; None if there is none."""
+    def _left_over_sign(self, start: int) -> int:
+        """Return the end of a garbled closer, or of a bracket, a fence or a comma too many; 0 if there is none, -1 if
+        more input is needed."""
         left = LEFT_IN_CALL.match(self._buf, start) if self._unclosed else None
-        return left or LEFT_OVER_BRACKET.match(self._buf, start)
+        left = left or LEFT_OVER_BRACKET.match(self._buf, start)
+        return 0 if left is None else int(left.end())
 
     def _drop_left_over(self, kind: str) -> str:
         """Skip a superfluous bracket after a call, or an opener in the place of a closer, at the end of the calls.
@@ -2230,13 +2269,15 @@ class Machine(TurnStates):
         opener = self.LEFT_OVER.match_at(buf, start) if self._unclosed else None
         if opener is not None:
             kind, end = "call", opener.end
-        elif kind == "" and start < len(buf) and (left := self._left_over_bracket(start)) is not None:
-            end = left.end()
+        elif kind == "" and start < len(buf) and (end := self._left_over_sign(start)) != 0:
+            if end < 0:
+                return "more"
         else:
             return "more" if kind == "" and not self._final and buf[start:] in ('"', "'") else "no"
         at = next_char(buf, end)
         mark = self.AFTER_CALL.match_at(buf, at)
-        if mark is None and not self._final and (at == len(buf) or self.AFTER_CALL.prefix_of(buf, at)):
+        is_open = not self._final and (mark is None or mark.ambiguous)
+        if is_open and (at == len(buf) or self.AFTER_CALL.prefix_of(buf, at)):
             return "more"
         ends = mark is not None and mark.kind in ENDS_OF_CALLS and not (mark.kind == kind == "call")
         if not ends and (at < len(buf) or kind == "call"):
