@@ -286,7 +286,7 @@ REFERRING = frozenset(("$ref", "anyOf", "oneOf", "allOf"))  # members that lead 
 PLAIN = frozenset(("type", "description", "title", "default"))  # of these members, only the type matters
 ONLY = {name: frozenset([name]) for name in ("array", "boolean", "integer", "null", "number", "object", "string")}
 NULL = {"type": "null"}
-NAMESPACE = Pattern(r".*[.:/](?=[^.:/]+\Z)")
+NAMESPACE = Pattern(r"\A\S*[.:/](?=[^.:/]+\Z)")
 SEPARATORS = Pattern(r"[\s_.-]+")
 
 
@@ -1780,9 +1780,9 @@ class Stream(Copyable):
     WAITS: ClassVar[bool] = False  # states wait for the rest of a marker
     FEED_HOLDS_PENDING: ClassVar[bool] = False  # `feed` handles pending text
     ESCAPES: ClassVar[Any] = None  # texts that stand for characters, by kind of text
-    SPACE: ClassVar[str] = ""  # the white space that the template writes before the content
+    SPACE: ClassVar[str] = ""  # the white space that the template writes before the content, each after a NUL
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
-    _in_word = False  # the text before ends with a word
+    _last_char = ""  # of the text before
 
     def __init__(
         self,
@@ -1969,7 +1969,7 @@ class Stream(Copyable):
             if self.AT_LINES and (not self.CALLS or kind not in ("arguments", "value")):
                 self._line_start = at_line_start(text, self._line_start)
             if self.WHOLE_CALL:
-                self._in_word = is_word(text[-1])
+                self._last_char = text[-1]
             self._out.texts[kind].append(self._json(text) if self.CALLS and kind == "arguments" else text)
 
     def _feed_slowly(self, chunk: str) -> list[Delta]:
@@ -2082,7 +2082,7 @@ class Stream(Copyable):
         if self.AT_LINES:
             self._line_start = at_line_start(text, self._line_start)
         if self.WHOLE_CALL and text:
-            self._in_word = is_word(text[-1])
+            self._last_char = text[-1]
         self._out.emit(kind, text if self._echo else text[max(0, -self._base - self._pos) :])
         self._pos = end
 
@@ -2103,6 +2103,7 @@ class Stream(Copyable):
         raise NotImplementedError
 
 
+SPACE_SEPARATOR = "\0"  # between white space that may come and other white space that may come instead
 NON_SPACE = Pattern(r"\S|\Z")
 LONGEST_CUT = 1000  # longer than a truncated opener and the white space around it
 OPENER_KINDS = ("call", "line", "whole")
@@ -2255,9 +2256,10 @@ class TurnStates(Stream):
 
     def _as_whole_call(self, mark: Match) -> Match | None:
         """Return the mark as the opener of a call if a whole call follows; "plain" while that is undecided."""
-        before = is_word(self._buf[mark.start - 1]) if mark.start > self._pos else self._in_word
-        named = self._tools or mark.kind == "plain"
-        if not (self._calls_on and named) or (before and is_word(self._buf[mark.start])):
+        before = self._buf[mark.start - 1] if mark.start > self._pos else self._last_char
+        # Without tools, a line that is indented otherwise than the template writes it is code or prose.
+        counts = self._tools or (mark.kind == "plain" and (before not in (" ", "\t") or before == mark.lead[-1:]))
+        if not (self._calls_on and counts) or (is_word(before) and is_word(self._buf[mark.start])):
             return None
         end = self.WHOLE_CALL.end(self._buf, mark.start, self._final, self._tools)
         return mark.of_kind("plain" if end == MORE else "whole") if end >= 0 or end == MORE else None
@@ -2349,8 +2351,9 @@ class TurnStates(Stream):
 
     def _skip_space(self) -> None:
         while self._space and self._pos < len(self._buf):
-            comes = self._buf[self._pos] == self._space[0]
-            self._pos, self._space = self._pos + comes, self._space[1:] if comes else ""
+            char, spaces = self._buf[self._pos], self._space.split(SPACE_SEPARATOR)
+            rests = [space[1:] for space in spaces if space[:1] == char]
+            self._pos, self._space = self._pos + bool(rests), SPACE_SEPARATOR.join(rests)
 
     def _drop(self, only_space: bool = True) -> bool:
         """Consume a marker that only structures the turn."""
@@ -2366,7 +2369,7 @@ class TurnStates(Stream):
         if self.AT_LINES:
             self._line_start = self._line_start or only_space or self._mark.kind == "content"
         if self.WHOLE_CALL:
-            self._in_word = False
+            self._last_char = ""
         return True
 
     def _note_spelling(self) -> None:
@@ -2941,7 +2944,7 @@ class Machine(Slots):
         self._repaired = False
         self._open, self._closed, self._only_space_so_far, self._line_start, self._space = False, False, True, True, ""
         if self.WHOLE_CALL:
-            self._in_word = False
+            self._last_char = ""
         self._unclosed = self.CALLS_HAVE_CLOSER
         self._state = type(self)._after_call
         return True

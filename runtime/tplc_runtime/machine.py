@@ -311,7 +311,7 @@ class Machine(Slots):
         self._repaired = False
         self._open, self._closed, self._only_space_so_far, self._line_start, self._space = False, False, True, True, ""
         if self.WHOLE_CALL:
-            self._in_word = False
+            self._last_char = ""
         self._unclosed = self.CALLS_HAVE_CLOSER
         self._state = type(self)._after_call
         return True

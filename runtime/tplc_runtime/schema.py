@@ -28,7 +28,7 @@ REFERRING = frozenset(("$ref", "anyOf", "oneOf", "allOf"))  # members that lead 
 PLAIN = frozenset(("type", "description", "title", "default"))  # of these members, only the type matters
 ONLY = {name: frozenset([name]) for name in ("array", "boolean", "integer", "null", "number", "object", "string")}
 NULL = {"type": "null"}
-NAMESPACE = Pattern(r".*[.:/](?=[^.:/]+\Z)")
+NAMESPACE = Pattern(r"\A\S*[.:/](?=[^.:/]+\Z)")
 SEPARATORS = Pattern(r"[\s_.-]+")
 
 

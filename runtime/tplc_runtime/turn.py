@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .message import Delta
     from .scanner import ExpectedText
 
+SPACE_SEPARATOR = "\0"  # between white space that may come and other white space that may come instead
 NON_SPACE = Pattern(r"\S|\Z")
 LONGEST_CUT = 1000  # longer than a truncated opener and the white space around it
 OPENER_KINDS = ("call", "line", "whole")
@@ -167,9 +168,10 @@ class TurnStates(Stream):
 
     def _as_whole_call(self, mark: Match) -> Match | None:
         """Return the mark as the opener of a call if a whole call follows; "plain" while that is undecided."""
-        before = is_word(self._buf[mark.start - 1]) if mark.start > self._pos else self._in_word
-        named = self._tools or mark.kind == "plain"
-        if not (self._calls_on and named) or (before and is_word(self._buf[mark.start])):
+        before = self._buf[mark.start - 1] if mark.start > self._pos else self._last_char
+        # Without tools, a line that is indented otherwise than the template writes it is code or prose.
+        counts = self._tools or (mark.kind == "plain" and (before not in (" ", "\t") or before == mark.lead[-1:]))
+        if not (self._calls_on and counts) or (is_word(before) and is_word(self._buf[mark.start])):
             return None
         end = self.WHOLE_CALL.end(self._buf, mark.start, self._final, self._tools)
         return mark.of_kind("plain" if end == MORE else "whole") if end >= 0 or end == MORE else None
@@ -261,8 +263,9 @@ class TurnStates(Stream):
 
     def _skip_space(self) -> None:
         while self._space and self._pos < len(self._buf):
-            comes = self._buf[self._pos] == self._space[0]
-            self._pos, self._space = self._pos + comes, self._space[1:] if comes else ""
+            char, spaces = self._buf[self._pos], self._space.split(SPACE_SEPARATOR)
+            rests = [space[1:] for space in spaces if space[:1] == char]
+            self._pos, self._space = self._pos + bool(rests), SPACE_SEPARATOR.join(rests)
 
     def _drop(self, only_space: bool = True) -> bool:
         """Consume a marker that only structures the turn."""
@@ -278,7 +281,7 @@ class TurnStates(Stream):
         if self.AT_LINES:
             self._line_start = self._line_start or only_space or self._mark.kind == "content"
         if self.WHOLE_CALL:
-            self._in_word = False
+            self._last_char = ""
         return True
 
     def _note_spelling(self) -> None:

@@ -292,7 +292,7 @@ REFERRING = frozenset(("$ref", "anyOf", "oneOf", "allOf"))  # members that lead 
 PLAIN = frozenset(("type", "description", "title", "default"))  # of these members, only the type matters
 ONLY = {name: frozenset([name]) for name in ("array", "boolean", "integer", "null", "number", "object", "string")}
 NULL = {"type": "null"}
-NAMESPACE = Pattern(r".*[.:/](?=[^.:/]+\Z)")
+NAMESPACE = Pattern(r"\A\S*[.:/](?=[^.:/]+\Z)")
 SEPARATORS = Pattern(r"[\s_.-]+")
 
 
@@ -1495,7 +1495,7 @@ def at_line_start(text: str, before: bool) -> bool:
 class Stream(Copyable):
     TRANSCRIPT: ClassVar[type[Transcript]] = Transcript
     ANCHORS: ClassVar[Sequence[str]] = ()
-    SPACE: ClassVar[str] = ""  # the white space that the template writes before the content
+    SPACE: ClassVar[str] = ""  # the white space that the template writes before the content, each after a NUL
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
 
     def __init__(
@@ -1789,6 +1789,7 @@ class Stream(Copyable):
         raise NotImplementedError
 
 
+SPACE_SEPARATOR = "\0"  # between white space that may come and other white space that may come instead
 NON_SPACE = Pattern(r"\S|\Z")
 LONGEST_CUT = 1000  # longer than a truncated opener and the white space around it
 OPENER_KINDS = ("call", "line", "whole")
@@ -1969,8 +1970,9 @@ class TurnStates(Stream):
 
     def _skip_space(self) -> None:
         while self._space and self._pos < len(self._buf):
-            comes = self._buf[self._pos] == self._space[0]
-            self._pos, self._space = self._pos + comes, self._space[1:] if comes else ""
+            char, spaces = self._buf[self._pos], self._space.split(SPACE_SEPARATOR)
+            rests = [space[1:] for space in spaces if space[:1] == char]
+            self._pos, self._space = self._pos + bool(rests), SPACE_SEPARATOR.join(rests)
 
     def _drop(self, only_space: bool = True) -> bool:
         """Consume a marker that only structures the turn."""
@@ -2993,10 +2995,10 @@ class StreamParser(Pairs):
     AROUND_KEY = (Pattern(""), Pattern(r"(?:\s{0,64}[:=])*"), 65)
     FOLLOW = (
         Pattern(
-            "(?:(?:\\s{0,16},(?=\\s{0,16}\\)))?\\s{0,16}(?:,\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}=|\\)\\s{0,16}(?:\\]<\\./code\\.>|<\\./\\.>|,\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}\\()))"
+            "(?:(?:(?:\\s{0,16},(?=\\s{0,16}\\)))?\\s{0,16}(?:,\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}=|\\)\\s{0,16}(?:\\]<\\./code\\.>|<\\./\\.>|,\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}\\()))|\\s{0,16},\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}\\(|\\s{0,16}\\]<\\./code\\.>)"
         ),
         Pattern(
-            "(?:(?:\\s{0,16},(?=\\s{0,16}\\)))?\\s{0,16}(?:,\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}=|\\)\\s{0,16}(?:\\]<\\./code\\.>|<\\./\\.>|,\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}\\()|\\)\\s{0,16}\\Z|\\Z))"
+            "(?:(?:(?:\\s{0,16},(?=\\s{0,16}\\)))?\\s{0,16}(?:,\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}=|\\)\\s{0,16}(?:\\]<\\./code\\.>|<\\./\\.>|,\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}\\()|\\]<\\./code\\.>\\s{0,16}(?:\\Z)|\\)\\s{0,16}\\Z|\\Z))|\\s{0,16},\\s{0,16}[^\\s=:,(){}\\[\\]]{1,64}?\\s{0,16}\\(|\\s{0,16}\\]<\\./code\\.>)"
         ),
     )
     AFTER_CALL = Scanner(

@@ -22,6 +22,7 @@ from tplc.backends.peg.patterns import (
     may_be_begun,
     of_kinds,
     some_prefix,
+    some_prefix_of,
     some_suffix,
 )
 from tplc.backends.peg.rules import Rule, rule
@@ -267,7 +268,7 @@ def _of_the_turn(form: FormPatterns) -> dict[str, str]:
         "reasoning_close": either([form.of(form.reasoning_state, "reasoning_end"), _closers_alike(form)]),
         "reasoning_for_closer": _spaced(form.of("start", "reasoning_end")),
         "reasoning_again": _spaced(of_kinds(lexemes_of([("", acceptor.repeated_reasoning)]), ("",))),
-        "content_space": some_prefix(acceptor.content_space) if acceptor.content_space else "",
+        "content_space": some_prefix_of(acceptor.content_spaces),
         "content_open": form.of("content", "content"),
         "content_open_first": before_content("content"),
         "stray_closer": form.of("content", "stray"),

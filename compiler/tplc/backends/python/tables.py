@@ -44,6 +44,7 @@ from tplc.lower.states import (
     texts_at,
 )
 from tplc.lower.values import NUMBERS
+from tplc_runtime.turn import SPACE_SEPARATOR
 
 INDENT = 4
 
@@ -142,8 +143,8 @@ def _flags(flags: Mapping[str, bool]) -> list[str]:
 def _of_the_turn(facts: Acceptor, of_state: Mapping[StateName, TurnState]) -> list[str]:
     lines = assignment("HEADS", texts(facts.heads), INDENT)
     lines += assignment("ANCHORS", texts(facts.anchors), INDENT) if facts.anchors else []
-    if facts.content_space:
-        lines.append(f"    SPACE = {literal(facts.content_space)}")
+    if facts.content_spaces:
+        lines.append(f"    SPACE = {literal(SPACE_SEPARATOR.join(facts.content_spaces))}")
     if facts.reasoning_starts:
         starts = [text.strip() for text in _texts_of(facts.reasoning_starts)]
         ends = [text.strip() for text in facts.reasoning_ends]
@@ -434,7 +435,7 @@ def _of_lost_ends(calls: CallForm, pairs: PairForm, facts: Acceptor) -> list[str
     if following is None:
         return lines
     patterns = [closes_call(following, begun=begun) for begun in (False, True)]
-    sign = literal(following.closer[0][0])
+    sign = literal((following.closer[0] or "")[0])
     closes = called("", [*(called("Pattern", [raw(pattern)]) for pattern in patterns), sign])
     return lines + assignment("CALL_CLOSES", closes, INDENT)
 
