@@ -101,14 +101,12 @@ class Stream(Copyable):
             # The state to return to if a call turns out to be text.
             self._state_before_call: Callable[[Any], bool] = self._state
             self._kind_before_call = "content"
-            # The calls whose arguments were not examined: the index, the offset, and whether types are examined.
-            self._unchecked: list[tuple[int, int, bool]] = []
+            self._unchecked: list[tuple[int, int, bool]] = []  # calls: index, offset, whether types are examined
             self._long_names = "\n" in "".join(self._tools)
         self._space = self.SPACE  # white space of the template that may still come
         self._only_space_so_far = True  # only white space was read in this part so far
-        # The kind of text that is open, and how to find its possible end: the end of the safe prefix, -1 if a state
-        # must decide. If nothing is pending, most chunks of a value or another text can be passed on as they are;
-        # _unaccounted are those that were.
+        # The kind of text that is open, and how to find its possible end: -1 if a state must decide. If nothing is
+        # pending, most chunks of a text can be passed on as they are; _unaccounted are those that were.
         self._open_kind = ""
         self._text_fast_path = False
         self._find_safe_end: Callable[[str], int] = len

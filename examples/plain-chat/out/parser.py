@@ -313,12 +313,97 @@ def any_of(anchors: Sequence[str]) -> str:
 PENDING_LIMIT = 1024  # more pending text than this is examined again only after it has doubled
 TEXT_AFTER_FINISH = "text_after_finish"
 NO_MATCH = Match("", 0, 0)
+SPACE_SEPARATOR = "\0"  # between white space that may come and other white space that may come instead
+NON_SPACE = Pattern(r"\S|\Z")
+CUT_KINDS = ("end", "reasoning_end", "content_end")
+TEXT_AFTER_TURN = ("text_after_turn", "text after the end of the turn")
 
 
-class Stream(Copyable):
+def next_char(buf: str, pos: int) -> int:
+    """Return the position of the next character that is not white space."""
+    return int(NON_SPACE.search(buf, pos).start())
+
+
+def run_command(parser: Any) -> None:
+    import argparse
+    import json
+    import sys
+
+    arguments = argparse.ArgumentParser(description="Parse what the model answered into a message, as JSON.")
+    arguments.add_argument("--tools", metavar="F", help="JSON file with the list of tools")
+    arguments.add_argument("--prompt", metavar="F", help="text file with the prompt the model continued")
+    continued = "the prompt ends with the beginning of this answer"
+    arguments.add_argument("--continue-final-message", action="store_true", help=continued)
+    arguments.add_argument("--stream", action="store_true", help="print the deltas of each line instead of the message")
+    options = arguments.parse_args()
+    tools = prompt = None
+    try:
+        if options.tools:
+            with open(options.tools, encoding="utf-8") as file:
+                tools = json.load(file)
+        if options.prompt:
+            with open(options.prompt, encoding="utf-8", newline="") as file:
+                prompt = file.read()
+    except (OSError, ValueError, RecursionError) as error:
+        arguments.error(f"{options.tools if tools is None and options.tools else options.prompt}: {error}")
+    stream = parser(tools=tools, prompt=prompt, continue_final_message=options.continue_final_message)
+    if sys.stdout is None:
+        arguments.error("standard output is closed")
+    try:
+        with open(0, encoding="utf-8", newline="", closefd=False) as output:
+            line = "\n"
+            while line:
+                line = output.readline()
+                for delta in stream.feed(line) if line else stream.finish():
+                    if options.stream:
+                        print(json.dumps(delta), flush=True)
+        if not options.stream:
+            print(json.dumps(stream.message, indent=2))
+        sys.stdout.flush()
+    except UnicodeError:
+        arguments.error("standard input: this is not UTF-8 text")
+    except OSError as error:
+        sys.stdout = None  # Python would try to write the rest again at exit
+        if isinstance(error, BrokenPipeError):
+            return  # the reader has what it wanted, as `head` does
+        arguments.error(f"standard input or standard output: {error.strerror}")
+    for diagnostic in stream.diagnostics:
+        print(f"{diagnostic.offset}: {diagnostic.text}", file=sys.stderr)
+
+
+class StreamParser(Copyable):
+    """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
+
+    HEADS = ("",)
+    ANCHORS = ("--- answer ---\n",)
+    IN_CONTENT = Scanner(
+        ("header", "--- answer ---", "", "\n", 0), ("end", "--- over ---", "\n", "\n", 0),
+        find=r"-(?:(--\s{0,64}answer\s{0,64}---)|(--\s{0,64}over\s{0,64}---))", near=r"-(?=[\-]|\Z)", width=143,
+        leads="\n",
+    )
     TRANSCRIPT: ClassVar[type[Transcript]] = Transcript
-    ANCHORS: ClassVar[Sequence[str]] = ()
     SPACE: ClassVar[str] = ""  # the white space that the template writes before the content, each after a NUL
+
+    def _content(self) -> bool:
+        # content = (text | "--- over ---")*
+        kind = self._until(self.IN_CONTENT, "content")
+        if kind == "end":
+            return self._end_turn()
+        if kind == "header":
+            return self._drop_after_text("another_turn", "another turn begins")
+        return kind != ""
+
+    def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
+        """What is new with this chunk; `special`: see `parse`."""
+        if chunk.__class__ is not str:
+            chunk = checked_text("chunk", chunk)
+        # Most chunks are passed on as they came: no character of them could begin or end anything.
+        if self._text_fast_path and "-" not in chunk and chunk != "" and ("\n" not in chunk or chunk[-1] != "\n"):
+            self._unaccounted.append(chunk)
+            return [{self._open_kind: chunk}]
+        return self._feed_slowly(chunk)
+
+    # From here on, the class is the same in parsers of other formats.
 
     def __init__(
         self,
@@ -346,9 +431,8 @@ class Stream(Copyable):
         self._skip = 0  # its length, and that of the white space before it
         self._space = self.SPACE  # white space of the template that may still come
         self._only_space_so_far = True  # only white space was read in this part so far
-        # The kind of text that is open, and how to find its possible end: the end of the safe prefix, -1 if a state
-        # must decide. If nothing is pending, most chunks of a value or another text can be passed on as they are;
-        # _unaccounted are those that were.
+        # The kind of text that is open, and how to find its possible end: -1 if a state must decide. If nothing is
+        # pending, most chunks of a text can be passed on as they are; _unaccounted are those that were.
         self._open_kind = ""
         self._text_fast_path = False
         self._find_safe_end: Callable[[str], int] = len
@@ -442,12 +526,6 @@ class Stream(Copyable):
         if self._out.waiting:
             self._enter_fast_path("")  # they are returned by the first feed
             self._wanted = 0
-
-    def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
-        raise NotImplementedError
-
-    def finish(self) -> list[Delta]:
-        raise NotImplementedError
 
     def _flush_fast_path(self) -> None:
         """Account for the chunks that were passed on unchanged."""
@@ -543,104 +621,8 @@ class Stream(Copyable):
         """Return the offset of what is read, for diagnostics."""
         return self._base + self._pos
 
-    # The states, which a format prints
-
     def _first_state(self) -> Callable[[Any], bool]:
         return type(self)._content
-
-    def _content(self) -> bool:
-        raise NotImplementedError
-
-
-SPACE_SEPARATOR = "\0"  # between white space that may come and other white space that may come instead
-NON_SPACE = Pattern(r"\S|\Z")
-CUT_KINDS = ("end", "reasoning_end", "content_end")
-TEXT_AFTER_TURN = ("text_after_turn", "text after the end of the turn")
-
-
-def next_char(buf: str, pos: int) -> int:
-    """Return the position of the next character that is not white space."""
-    return int(NON_SPACE.search(buf, pos).start())
-
-
-def run_command(parser: Any) -> None:
-    import argparse
-    import json
-    import sys
-
-    arguments = argparse.ArgumentParser(description="Parse what the model answered into a message, as JSON.")
-    arguments.add_argument("--tools", metavar="F", help="JSON file with the list of tools")
-    arguments.add_argument("--prompt", metavar="F", help="text file with the prompt the model continued")
-    continued = "the prompt ends with the beginning of this answer"
-    arguments.add_argument("--continue-final-message", action="store_true", help=continued)
-    arguments.add_argument("--stream", action="store_true", help="print the deltas of each line instead of the message")
-    options = arguments.parse_args()
-    tools = prompt = None
-    try:
-        if options.tools:
-            with open(options.tools, encoding="utf-8") as file:
-                tools = json.load(file)
-        if options.prompt:
-            with open(options.prompt, encoding="utf-8", newline="") as file:
-                prompt = file.read()
-    except (OSError, ValueError, RecursionError) as error:
-        arguments.error(f"{options.tools if tools is None and options.tools else options.prompt}: {error}")
-    stream = parser(tools=tools, prompt=prompt, continue_final_message=options.continue_final_message)
-    if sys.stdout is None:
-        arguments.error("standard output is closed")
-    try:
-        with open(0, encoding="utf-8", newline="", closefd=False) as output:
-            line = "\n"
-            while line:
-                line = output.readline()
-                for delta in stream.feed(line) if line else stream.finish():
-                    if options.stream:
-                        print(json.dumps(delta), flush=True)
-        if not options.stream:
-            print(json.dumps(stream.message, indent=2))
-        sys.stdout.flush()
-    except UnicodeError:
-        arguments.error("standard input: this is not UTF-8 text")
-    except OSError as error:
-        sys.stdout = None  # Python would try to write the rest again at exit
-        if isinstance(error, BrokenPipeError):
-            return  # the reader has what it wanted, as `head` does
-        arguments.error(f"standard input or standard output: {error.strerror}")
-    for diagnostic in stream.diagnostics:
-        print(f"{diagnostic.offset}: {diagnostic.text}", file=sys.stderr)
-
-
-class StreamParser(Stream):
-    """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
-
-    HEADS = ("",)
-    ANCHORS = ("--- answer ---\n",)
-    IN_CONTENT = Scanner(
-        ("header", "--- answer ---", "", "\n", 0), ("end", "--- over ---", "\n", "\n", 0),
-        find=r"-(?:(--\s{0,64}answer\s{0,64}---)|(--\s{0,64}over\s{0,64}---))", near=r"-(?=[\-]|\Z)", width=143,
-        leads="\n",
-    )
-
-    def _content(self) -> bool:
-        # content = (text | "--- over ---")*
-        kind = self._until(self.IN_CONTENT, "content")
-        if kind == "end":
-            return self._end_turn()
-        if kind == "header":
-            return self._drop_after_text("another_turn", "another turn begins")
-        return kind != ""
-
-    def feed(self, chunk: str, *, special: Sequence[Sequence[int]] | None = None) -> list[Delta]:
-        """What is new with this chunk; `special`: see `parse`."""
-        if chunk.__class__ is not str:
-            chunk = checked_text("chunk", chunk)
-        # Most chunks are passed on as they came: no character of them could begin or end anything.
-        if self._text_fast_path and "-" not in chunk and chunk != "" and ("\n" not in chunk or chunk[-1] != "\n"):
-            self._unaccounted.append(chunk)
-            return [{self._open_kind: chunk}]
-        return self._feed_slowly(chunk)
-
-    # From here on, the class is the same in parsers of other formats.
 
     def finish(self) -> list[Delta]:
         """Ends the output; returns the remaining deltas."""
