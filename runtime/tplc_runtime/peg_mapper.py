@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Protocol
 from .elements import EMPTY, LIST, in_list
 from .escapes import Escapes
 from .peg_readers import Readers, SpelledOtherwise
-from .raw import BITS, BOOLEAN, MORE_THAN_VALUE, MOST_KEYS, PYTHON, WHOLE_ARGUMENTS, coerced, string_in
+from .raw import MORE_THAN_VALUE, MOST_KEYS, PYTHON, WHOLE_ARGUMENTS, coerced, in_type, string_in
 from .schema import (
     is_odd_key,
     item_of,
@@ -66,7 +66,7 @@ PASSED_THROUGH = (
     "turn_over",
     "tool_calls_first",
     "call_line",
-    "talk_of_calls",
+    "failed_call_text",
     "failed_call",
     "cut_call",
     "cut_text",
@@ -229,7 +229,7 @@ class _Mapper:
             self.tool_calls(node)
         elif kind in ("trailing", "cut"):
             self.cut_off(node)
-        elif kind in ("cut_marker", "fence_open", "left_sign"):
+        elif kind in ("cut_marker", "fence_open", "left_bracket"):
             self.end_content()
             self.transcript.emit("trailing", self.after_prefill(node))
         elif kind in PASSED_THROUGH and node.children:
@@ -284,13 +284,13 @@ class _Mapper:
         self.end_content()
         self.in_call = first(node, "cut") is not None
         self.incomplete = self.incomplete or first(node, *ENDS_INSIDE) is not None
-        for part in captures(node, "call", "content", "trailing", "left_sign", "after_turn"):
+        for part in captures(node, "call", "content", "trailing", "left_bracket", "after_turn"):
             if kind_of(part) != "call":
                 self.turn(part)
                 continue
             self.call(part)
             for inner in captures(
-                part, "content", "trailing", "fence_open", "left_sign"
+                part, "content", "trailing", "fence_open", "left_bracket"
             ):  # content: what is no argument
                 self.incomplete = self.incomplete or kind_of(inner) == "content"
                 self.turn(inner)
@@ -529,8 +529,8 @@ class _Mapper:
         if kind == "typed_value":
             typed = self.typed(choice, types)
             if typed is not None:
-                is_bit = types_of(schema, root) == BOOLEAN and (types is None or "boolean" in types)
-                return BITS.get(typed, typed) if is_bit else typed
+                own = types_of(schema, root)
+                return in_type(typed, own if types is None or types == own or "boolean" in types else None)
         if not self.of(choice) and choice.end == len(self.text) and not self.text[-1:].isspace():
             return "null"  # the value has not begun
         text = self.of(choice)

@@ -13,12 +13,13 @@ from tplc.ir.markers import FIELD_NAME, could_be_prose, is_distinctive, is_ordin
 from tplc.lower.acceptor import Where
 from tplc.lower.layouts import not_blank, unique
 from tplc.lower.tolerated import Tolerated
+from tplc_runtime.pattern import NAME_CHARACTERS
 
 OBJECT = "{"
 FENCES = ("```json\n", "```\n")
 # Fences around markers also have the words of other languages.
 FENCES_AROUND = (*FENCES, "```xml\n", "```python\n")
-_LAST_WORDS = re.compile(r"(?<=[^\w.:/-])[\w.:/-]+\Z")
+_LAST_WORDS = re.compile(rf"(?<=[^{NAME_CHARACTERS}])[{NAME_CHARACTERS}]+\Z")
 _SYNTAX = frozenset("[]{}(),:\"'=`; \t\n\r")
 
 
@@ -76,7 +77,8 @@ def openers_of(
         rests += [other for text in own for other in _punctuated(text)]
     short = _short(sections[0], own) if "other_forms" in tolerated.kinds and first.strip() != OBJECT else ()
     # A header that ends in a marker of its own can't be ordinary text, even if it begins like it.
-    plain = {text for text in (*whole, *rests) if is_ordinary(text) and not is_distinctive(name_end)}
+    marked = is_distinctive(name_end) and not could_be_prose(name_end)
+    plain = {text for text in (*whole, *rests) if is_ordinary(text) and not marked}
     # What could be in any answer counts where a line begins only.
     where: Where = (
         "anywhere"

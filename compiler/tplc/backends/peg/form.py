@@ -22,11 +22,13 @@ from tplc.backends.peg.patterns import (
     may_be_begun,
     of_kinds,
     some_prefix,
+    some_prefix_of,
     some_suffix,
 )
 from tplc.backends.peg.rules import Rule, rule
 from tplc.ir.nodes import Dialect
 from tplc.lower import Acceptor, CallForm, CallShape
+from tplc.lower.garbled import garbled_closers
 from tplc.lower.lexemes import ALIKE, ANY_SLOT_TEXT, MAX_INNER_SPACE, NOTHING, Lexeme, Lexemes, exact, group, lexemes_of
 from tplc.lower.states import StateName, closes_and_opens, is_unopened, states, texts_at
 from tplc.lower.values import LEAST_CUT, NAME_LIMIT
@@ -266,7 +268,7 @@ def _of_the_turn(form: FormPatterns) -> dict[str, str]:
         "reasoning_close": either([form.of(form.reasoning_state, "reasoning_end"), _closers_alike(form)]),
         "reasoning_for_closer": _spaced(form.of("start", "reasoning_end")),
         "reasoning_again": _spaced(of_kinds(lexemes_of([("", acceptor.repeated_reasoning)]), ("",))),
-        "content_space": some_prefix(acceptor.content_space) if acceptor.content_space else "",
+        "content_space": some_prefix_of(acceptor.content_spaces),
         "content_open": form.of("content", "content"),
         "content_open_first": before_content("content"),
         "stray_closer": form.of("content", "stray"),
@@ -304,7 +306,7 @@ def _of_calls(form: FormPatterns) -> dict[str, str]:
         # White space after a separator that opens calls may be content.
         "call_separator": form.of("after_call", "separator", trail=bool(calls.fields or calls.inner)),
         "call_next_for_object": _next_object(form),
-        "left_sign": _left_sign(form),
+        "left_bracket": _left_bracket(form),
         "left_opener": _left_opener(form),
         "trailing_for_opener": _begun_opener(form),
     }
@@ -362,13 +364,15 @@ def _left_opener(form: FormPatterns) -> str:
     return rf"{form.not_last}{opener}(?=\s*+{form.after_left_over('call')})"
 
 
-def _left_sign(form: FormPatterns) -> str:
+def _left_bracket(form: FormPatterns) -> str:
     """Return a bracket or a fence that is left over after a call."""
     if form.acceptor.calls is None or "repeated_markers" not in form.acceptor.tolerances:
         return ""
     after, signs = form.states["after_call"].find, LEFT_OVER_BRACKET.pattern
     if form.calls.is_closed:
         signs = rf"{form.not_last}{LEFT_IN_CALL.pattern}|{signs}"
+    if (garbled := garbled_closers(form.acceptor)) is not None:
+        signs = rf"(?>{garbled.pattern})|{signs}"
     return rf"\s*+(?!{after})(?:{signs})(?=\s*+(?:{form.after_left_over()}|\Z))"
 
 
