@@ -92,7 +92,7 @@ def test_idioms_come_back(kind: str) -> None:
     ir = compile_template(source, name="t", special_tokens=TOKENS)
     assert ir.verification.failures == ()
     readers = EveryReader(ir)
-    result = round_trip(source, ir, readers, [*further_messages(ir.reasoning.key)])  # type: ignore[arg-type]
+    result = round_trip(source, ir, readers, [*further_messages(ir.reasoning.key)])
     assert (result.wrong, readers.differ) == ((), [])
 
 
