@@ -113,7 +113,8 @@ def further_messages(key: str) -> Iterator[dict[str, Any]]:
     yield from messages(key)
     for number, content in enumerate(PROSE):
         yield {"role": "assistant", "content": content}
-        yield {"role": "assistant", "content": content, "tool_calls": [_call(number, "pin", {"at": content, "n": 1})]}
+        call = _call(number, "pin", {"at": PROSE[number - 1], "n": 1})  # another text: a template may drop the content
+        yield {"role": "assistant", "content": content, "tool_calls": [call]}
     for number, name in enumerate(NAMES):
         yield {"role": "assistant", "content": "", "tool_calls": [_call(number, name, {"q": "a b"})]}
     for number, value in enumerate(VALUES):
