@@ -155,7 +155,7 @@ def pattern_of(
     def spelled(parts: Sequence[str | None], word: str) -> str:
         return SPACE.join(word if part is None else quote(part) for part in parts)
 
-    first, *rest = _closing(following, names[0], quote) or [""]
+    first, *rest = _closing(following, KEY, quote) or [""]
     end = first + "".join(f"(?:{SPACE}{text})?" for text in rest)
     after = [quote(text) for text in following.after]
     after += [spelled(following.next_call, names[0])] if following.next_call else []
