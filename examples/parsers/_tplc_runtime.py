@@ -57,6 +57,8 @@ class Copyable:
         return twin
 
 
+NAME_CHARACTERS = r"\w.:/-"  # of the names that tools mostly have
+IDENTIFIER = r"[^\W\d][\w.:-]*"  # what a tool's name looks like where none is known
 # Limits of lookahead, in characters, so that the work per character is bounded.
 NAME_LIMIT = 512  # a longer text is not a name
 LEAST_CUT = 3  # fewer characters of a marker at the output's end may as well be text
@@ -178,11 +180,9 @@ class Scanner:
 
     def with_lead(self, buf: str, pos: int, start: int) -> int:
         """Return where the white space begins that may belong to a marker at `start`."""
-        if start == pos or buf[start - 1] not in self.leads:
-            return start
-        at = max(pos, start - len(self.leads))
-        while buf[at:start] not in self.leads:
-            at += 1
+        at = start
+        while at > pos and buf[at - 1 : start] in self.leads:
+            at -= 1
         return at
 
 
@@ -1068,7 +1068,7 @@ FIRST_KEY = Pattern(r"""\{\s{0,64}["'](\w{1,64})["']""")
 PART_OF_FIRST_KEY = Pattern(r"""\{\s{0,64}(?:["']\w{0,64})?""")
 FENCE = Pattern(r"```[\w-]*[^\S\n]*\n")
 INFINITY = float("inf")
-BEFORE_CALLS = Pattern(r"[\s(]*(?:\[\s*(?=\w[\w.:/-]*\())?")
+BEFORE_CALLS = Pattern(rf"[\s(]*(?:\[\s*(?=\w[{NAME_CHARACTERS}]*\())?")
 NO_BRACE = Pattern(r"""["']\w+["']\s*:""")
 BETWEEN_CALLS = Pattern(r"[\s,;)\]}]*")
 BEFORE_FIRST_KEY = Pattern(
@@ -1077,7 +1077,7 @@ BEFORE_FIRST_KEY = Pattern(
 ANY_KEY = Pattern(r"""[\s(\[`]*(?:(?i:json)\b:?\s*)?[{\s]+(?:\\n)?[\\"'“”‘«]+\w""")
 WORD_BEFORE = Pattern(r"\s*(?i:json)\b:?\s*")
 # The name of a tool before its arguments, and a keyword in them.
-CALLED = Pattern(r"""["'`]?([\w.:/-]{1,64}?)["'`]?\s*(?:([(])|[:=]?\s*(?=\{))""")
+CALLED = Pattern(rf"""["'`]?([{NAME_CHARACTERS}]{{1,64}}?)["'`]?\s*(?:([(])|[:=]?\s*(?=\{{))""")
 KEYWORD = Pattern(r"""\s*["']?(\w{1,64})["']?\s*[=:]\s*""")
 KEYWORD_FOLLOWS = (Pattern(r"\s{0,16}(?:,\s{0,16}(?:[\"']?\w{1,64}[\"']?\s{0,16}[=:]|\))|\))"),) * 2
 AFTER_KEYWORD = Pattern(r"\s*(?:,\s*)?(\))?")
@@ -1086,8 +1086,8 @@ ELEMENT = Pattern(
     r"""(.*?)</[\w:.=-]{1,64}>\s*"""
 )
 TAGGED_CALL = Pattern(
-    r"""<([\w:-]{1,64})(\s{0,8}[ =]\s{0,8}(?:\w{1,32}\s{0,8}=\s{0,8})?["']?([\w.:/-]{1,64})["']?)?\s{0,8}>"""
-    r"""(.*)</\1>"""
+    r"""<([\w:-]{1,64})(\s{0,8}[ =]\s{0,8}(?:\w{1,32}\s{0,8}=\s{0,8})?["']?"""
+    rf"""([{NAME_CHARACTERS}]{{1,64}})["']?)?\s{{0,8}}>(.*)</\1>"""
 )
 # A missing quote after a key, or after a value before the next key.
 KEY_LEFT_OPEN = Pattern(r'(?<=[{,\s])"(\w+):(?=\s*["\[{\w-])')
@@ -1660,7 +1660,7 @@ def continued_head(prompt: str, anchors: Sequence[str], reasoning: tuple[Sequenc
 
 
 NO, MORE = -1, -2  # no whole call is here; more input is needed to decide
-NAME_PART = Pattern(r"[\w.:/-]{0,64}")
+NAME_PART = Pattern(f"[{NAME_CHARACTERS}]{{0,64}}")
 KEY_PART = Pattern(r"[^\s=:,(){}\[\]]{0,64}")
 LITERAL_WORD = Pattern(r"[-+\w.]*")
 LONGEST_TEXT = 512  # a longer rest of a line is not examined
@@ -2501,7 +2501,7 @@ class TurnStates(Stream):
             self._note_truncation(*ENDS_IN_CALL)
 
 
-ONE_WORD = Pattern(r"[\w.:/-]+")
+ONE_WORD = Pattern(f"[{NAME_CHARACTERS}]+")
 NEVER_IN_NAMES = frozenset("<>{}\n")  # characters of markup, which stand in no name but in a tool's
 NUMBERS = ("index", "count")  # slots that contain a number
 REPEATED_SLOT = "repeated_slot"  # a code of diagnostics
@@ -2892,7 +2892,7 @@ class Machine(Slots):
 
     def _is_tool(self, name: str) -> bool:
         # If calls look like text, only a tool's name (or at least an identifier) makes a call.
-        return name in self._tools if self._tools else re.fullmatch(r"[^\W\d][\w.:-]*", name) is not None
+        return name in self._tools if self._tools else re.fullmatch(IDENTIFIER, name) is not None
 
     def _open_call(self, name: str, call_id: str | None = None) -> None:
         if self.PENDING_TEXT:

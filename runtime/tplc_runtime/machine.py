@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .pattern import LEAST_CUT
+from .pattern import IDENTIFIER, LEAST_CUT
 from .scanner import NO_MARKERS, SPELLED_OTHERWISE
 from .schema import misfit, tool_named
 from .second import arguments_of, loaded
@@ -274,7 +274,7 @@ class Machine(Slots):
 
     def _is_tool(self, name: str) -> bool:
         # If calls look like text, only a tool's name (or at least an identifier) makes a call.
-        return name in self._tools if self._tools else re.fullmatch(r"[^\W\d][\w.:-]*", name) is not None
+        return name in self._tools if self._tools else re.fullmatch(IDENTIFIER, name) is not None
 
     def _open_call(self, name: str, call_id: str | None = None) -> None:
         if self.PENDING_TEXT:

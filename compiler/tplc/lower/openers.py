@@ -13,12 +13,13 @@ from tplc.ir.markers import FIELD_NAME, could_be_prose, is_distinctive, is_ordin
 from tplc.lower.acceptor import Where
 from tplc.lower.layouts import not_blank, unique
 from tplc.lower.tolerated import Tolerated
+from tplc_runtime.pattern import NAME_CHARACTERS
 
 OBJECT = "{"
 FENCES = ("```json\n", "```\n")
 # Fences around markers also have the words of other languages.
 FENCES_AROUND = (*FENCES, "```xml\n", "```python\n")
-_LAST_WORDS = re.compile(r"(?<=[^\w.:/-])[\w.:/-]+\Z")
+_LAST_WORDS = re.compile(rf"(?<=[^{NAME_CHARACTERS}])[{NAME_CHARACTERS}]+\Z")
 _SYNTAX = frozenset("[]{}(),:\"'=`; \t\n\r")
 
 

@@ -71,6 +71,7 @@ class Copyable:
         return twin
 
 
+NAME_CHARACTERS = r"\w.:/-"  # of the names that tools mostly have
 # Limits of lookahead, in characters, so that the work per character is bounded.
 NAME_LIMIT = 512  # a longer text is not a name
 LEAST_CUT = 3  # fewer characters of a marker at the output's end may as well be text
@@ -189,11 +190,9 @@ class Scanner:
 
     def with_lead(self, buf: str, pos: int, start: int) -> int:
         """Return where the white space begins that may belong to a marker at `start`."""
-        if start == pos or buf[start - 1] not in self.leads:
-            return start
-        at = max(pos, start - len(self.leads))
-        while buf[at:start] not in self.leads:
-            at += 1
+        at = start
+        while at > pos and buf[at - 1 : start] in self.leads:
+            at -= 1
         return at
 
 
@@ -1024,7 +1023,7 @@ MOST_WRAPS = 4  # objects around the arguments, or around a call
 FENCE_END = "```"
 FENCE = Pattern(r"```[\w-]*[^\S\n]*\n")
 INFINITY = float("inf")
-BEFORE_CALLS = Pattern(r"[\s(]*(?:\[\s*(?=\w[\w.:/-]*\())?")
+BEFORE_CALLS = Pattern(rf"[\s(]*(?:\[\s*(?=\w[{NAME_CHARACTERS}]*\())?")
 NO_BRACE = Pattern(r"""["']\w+["']\s*:""")
 BETWEEN_CALLS = Pattern(r"[\s,;)\]}]*")
 BEFORE_FIRST_KEY = Pattern(
@@ -1033,7 +1032,7 @@ BEFORE_FIRST_KEY = Pattern(
 ANY_KEY = Pattern(r"""[\s(\[`]*(?:(?i:json)\b:?\s*)?[{\s]+(?:\\n)?[\\"'“”‘«]+\w""")
 WORD_BEFORE = Pattern(r"\s*(?i:json)\b:?\s*")
 # The name of a tool before its arguments, and a keyword in them.
-CALLED = Pattern(r"""["'`]?([\w.:/-]{1,64}?)["'`]?\s*(?:([(])|[:=]?\s*(?=\{))""")
+CALLED = Pattern(rf"""["'`]?([{NAME_CHARACTERS}]{{1,64}}?)["'`]?\s*(?:([(])|[:=]?\s*(?=\{{))""")
 KEYWORD = Pattern(r"""\s*["']?(\w{1,64})["']?\s*[=:]\s*""")
 KEYWORD_FOLLOWS = (Pattern(r"\s{0,16}(?:,\s{0,16}(?:[\"']?\w{1,64}[\"']?\s{0,16}[=:]|\))|\))"),) * 2
 AFTER_KEYWORD = Pattern(r"\s*(?:,\s*)?(\))?")
@@ -1042,8 +1041,8 @@ ELEMENT = Pattern(
     r"""(.*?)</[\w:.=-]{1,64}>\s*"""
 )
 TAGGED_CALL = Pattern(
-    r"""<([\w:-]{1,64})(\s{0,8}[ =]\s{0,8}(?:\w{1,32}\s{0,8}=\s{0,8})?["']?([\w.:/-]{1,64})["']?)?\s{0,8}>"""
-    r"""(.*)</\1>"""
+    r"""<([\w:-]{1,64})(\s{0,8}[ =]\s{0,8}(?:\w{1,32}\s{0,8}=\s{0,8})?["']?"""
+    rf"""([{NAME_CHARACTERS}]{{1,64}})["']?)?\s{{0,8}}>(.*)</\1>"""
 )
 # A missing quote after a key, or after a value before the next key.
 KEY_LEFT_OPEN = Pattern(r'(?<=[{,\s])"(\w+):(?=\s*["\[{\w-])')
@@ -2100,7 +2099,7 @@ class TurnStates(Stream):
             self._note_truncation(*ENDS_IN_CALL)
 
 
-ONE_WORD = Pattern(r"[\w.:/-]+")
+ONE_WORD = Pattern(f"[{NAME_CHARACTERS}]+")
 NEVER_IN_NAMES = frozenset("<>{}\n")  # characters of markup, which stand in no name but in a tool's
 NUMBERS = ("index", "count")  # slots that contain a number
 REPEATED_SLOT = "repeated_slot"  # a code of diagnostics
