@@ -43,7 +43,7 @@ def parsers_of(commit: str, forms: Sequence[Format]) -> list[ModuleType]:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """How a caller uses the parser, besides the options of the case."""
+    """How a caller uses the parser, in addition to the options of the case."""
 
     json_content: bool
     looks: bool  # at the message, between chunks
