@@ -3717,8 +3717,11 @@ class Pairs(Repairs):
         if kind in ("end", "next"):
             return self._end_pairs(kind)
         if self.PAIR_OPENS and kind != "pair":
-            other = self._irregular_pair() if self.AROUND_KEY and self._tools else None
-            return self._no_pair() if other is None else other
+            if self.AROUND_KEY and self._tools:
+                other = self._irregular_pair()
+                if other is not None:
+                    return other
+            return self._no_pair()
         return self._pair(self._mark.end if self.PAIR_OPENS else self._pos, ", " if self._count else "{")
 
     def _object_for_pairs(self) -> bool | None:
