@@ -73,8 +73,8 @@ def test_hostile_strings_stay_strings(name: str, text: str) -> None:
     ir = infected(ir_of(name), text)
     generated = generate(ir)
     # A marker that begins with a letter, one that does not, and one that begins with two line ends, as the markers
-    # of reasoning and calls do already where `text` is one.
-    assert _structure(generated) in [_usual_structure(name, plain) for plain in ("x", "~", "\n\n", "\nx\n")]
+    # of reasoning and calls do already where `text` is one; and one of which no marker may be spelled otherwise.
+    assert _structure(generated) in [_usual_structure(name, plain) for plain in ("x", "~", "\n\n", "\nx\n", '"')]
     module = module_of(generated)
     assert (text,) == module.PRESERVED_TOKENS
     message = {"role": "assistant", "content": None, "reasoning_content": "Hm."}
