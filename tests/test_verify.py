@@ -175,15 +175,33 @@ CHANGED = """
 {%- endfor %}{% if add_generation_prompt %}<assistant>{% endif %}"""
 
 
-@pytest.mark.parametrize(("part", "thought", "called"), [("calls", "trim", "upper"), ("reasoning", "reverse", "trim")])
-def test_a_part_whose_words_are_all_changed_is_not_left_out(part: str, thought: str, called: str) -> None:
+@pytest.mark.parametrize(
+    ("thought", "called", "reason"),
+    [
+        (
+            "trim",
+            "upper",
+            'calls cannot be read: the template writes capital letters in names: "findLakes" is written "FINDLAKES"',
+        ),
+        (
+            "reverse",
+            "trim",
+            "reasoning cannot be read: the template reverses the text in reasoning: "
+            '"A deep Lake, & shore" is written "erohs & ,ekaL peed A"',
+        ),
+        (
+            "list | join('.')",
+            "trim",
+            "reasoning cannot be read: the render depends on its words and holds none of them as it is, "
+            "so something changes them",
+        ),
+    ],
+)
+def test_a_part_whose_words_are_all_changed_is_not_left_out(thought: str, called: str, reason: str) -> None:
     """A parser that knows nothing of it would give its markup as content, and everything else would come back."""
     with pytest.raises(UnsupportedTemplate) as caught:
         driver.compile_template(CHANGED.replace("THOUGHT", thought).replace("CALLED", called), name="changed.jinja")
-    assert str(caught.value) == (
-        f"changed.jinja: {part} cannot be read: the render depends on its words and holds none of them as it is, "
-        "so something changes them"
-    )
+    assert str(caught.value) == f"changed.jinja: {reason}"
 
 
 LAST = """

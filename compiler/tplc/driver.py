@@ -472,6 +472,13 @@ def stops(ir: TemplateIR) -> tuple[str, ...]:
     return known_stops(ir, lower(ir))
 
 
+def missing_stops(ir: TemplateIR) -> tuple[str, ...]:
+    """Return the special tokens that end an answer and that weren't given."""
+    from tplc.audit.unfinished import missing_stops as missing
+
+    return missing(ir)
+
+
 def shared_runtime() -> str:
     """Return the text of the runtime file next to parsers that are generated with `runtime="shared"`."""
     from tplc.backends.python import generate_runtime

@@ -151,6 +151,10 @@ class UnsupportedTemplate(TemplateError):
         self.reason = reason
 
 
+class NotLearned(UnsupportedTemplate):
+    """A template whose renders show no format that can be learned; `tplc explain` shows these renders."""
+
+
 class VerificationFailed(TplcError):
     """The generated artifact doesn't parse the template's renders correctly."""
 

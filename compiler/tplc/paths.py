@@ -13,7 +13,7 @@ from pathlib import Path
 from tplc.errors import SourceError
 
 NO_NAME = "this cannot be the name of a file"
-_MOST_NEAR, _ALIKE = 20, 0.5
+_MOST_NEAR, _ALIKE, _SUFFIX_ALIKE = 20, 0.5, 0.7
 _MOST_LISTED = 5
 
 
@@ -31,8 +31,20 @@ def unreadable(path: str, error: OSError) -> SourceError:
     if isinstance(error, IsADirectoryError):
         return SourceError(path, "is a directory", "name a file in it")
     if isinstance(error, PermissionError):
-        return SourceError(path, "may not be read", "check its permissions")
+        return SourceError(path, "may not be read", "check its permissions, and those of its folder")
     return SourceError(path, f"cannot be read: {error.strerror or error}")
+
+
+def check_folder(folder: str | Path, shown: str = "") -> None:
+    """Raise SourceError if the folder's files can't be listed and read."""
+    if not os.access(folder, os.R_OK | os.X_OK):
+        raise unreadable(shown or str(folder), PermissionError())
+
+
+def unwritable(path: str, error: OSError) -> SourceError:
+    """Return the error for a file or folder that the system doesn't write."""
+    hint = "check the permissions of its folder" if isinstance(error, PermissionError) else ""
+    return SourceError(path, f"cannot be written: {error.strerror or error}", hint)
 
 
 def next_step(path: str) -> str:
@@ -63,8 +75,7 @@ def nearest(path: Path) -> Path | None:
     if folder != path.parent and os.path.exists(folder / path.name):
         return folder / path.name
     near = get_close_matches(path.name, _entries(folder), n=_MOST_NEAR)
-    # A suffix that many files have makes none of them alike.
-    return next((folder / name for name in near if _stems_alike(path.name, name)), None)
+    return next((folder / name for name in near if _are_alike(path, Path(name))), None)
 
 
 def _entries(folder: Path) -> list[str]:
@@ -74,8 +85,16 @@ def _entries(folder: Path) -> list[str]:
         return []
 
 
-def _stems_alike(name: str, other: str) -> bool:
-    return SequenceMatcher(None, Path(name).stem, Path(other).stem).ratio() > _ALIKE
+def _are_alike(path: Path, other: Path) -> bool:
+    """Return whether one name may be meant by the other; a suffix that many files have makes none of them alike."""
+    if path.stem == other.stem:
+        return True
+    of_one_kind = not (path.suffix and other.suffix) or _ratio(path.suffix, other.suffix) > _SUFFIX_ALIKE
+    return of_one_kind and _ratio(path.stem, other.stem) > _ALIKE
+
+
+def _ratio(text: str, other: str) -> float:
+    return SequenceMatcher(None, text, other).ratio()
 
 
 def _listed(path: Path) -> str:

@@ -90,9 +90,23 @@ RESPELLED = "\0"  # before the core of a marker in other case or with other sepa
 PART_OF_LONGER, BEGINS_LONGER, SPELLED_OTHERWISE = 1, 2, 4  # what is known about a marker, added up
 PLAIN_WORD = Pattern(r"[\w.-]{0,64}")
 NOTHING = "(?!)"
-# A marker in a text.  `lead` and `trail` are the white space that the template writes around it; `ambiguous`: 0, or how
-# it may be part of a longer marker, and whether it is spelled as the template does.
-Match = namedtuple("Match", "kind start end lead trail ambiguous", defaults=("", "", PART_OF_LONGER))
+
+
+class Match:
+    """A marker in a text.  `lead` and `trail` are the white space that the template writes around it; `ambiguous`: 0,
+    or how it may be part of a longer marker, and whether it is spelled as the template does."""
+
+    # Not a named tuple: that takes as long to define as a fifth of a parser, and its attributes take longer to get.
+    __slots__ = ("ambiguous", "end", "kind", "lead", "start", "trail")
+
+    def __init__(
+        self, kind: str, start: int, end: int, lead: str = "", trail: str = "", ambiguous: int = PART_OF_LONGER
+    ) -> None:
+        self.kind, self.start, self.end = kind, start, end
+        self.lead, self.trail, self.ambiguous = lead, trail, ambiguous
+
+    def of_kind(self, kind: str) -> Match:
+        return Match(kind, self.start, self.end, self.lead, self.trail, self.ambiguous)
 
 
 class Scanner:
@@ -272,7 +286,7 @@ REFERRING = frozenset(("$ref", "anyOf", "oneOf", "allOf"))  # members that lead 
 PLAIN = frozenset(("type", "description", "title", "default"))  # of these members, only the type matters
 ONLY = {name: frozenset([name]) for name in ("array", "boolean", "integer", "null", "number", "object", "string")}
 NULL = {"type": "null"}
-NAMESPACE = Pattern(r".*[.:/](?=[^.:/]+\Z)")
+NAMESPACE = Pattern(r"\A\S*[.:/](?=[^.:/]+\Z)")
 SEPARATORS = Pattern(r"[\s_.-]+")
 
 
@@ -432,16 +446,32 @@ def keys_of(schema: object, root: object) -> set[str] | None:
     return keys or None
 
 
+def keys_allowed(schema: object) -> set[str] | None:
+    """Return the same as keys_of, and no keys for a tool without parameters."""
+    keys = keys_of(schema, schema)
+    if keys is None and isinstance(schema, dict) and schema.get("properties") == {}:
+        return None if schema.get("additionalProperties") else set()
+    return keys
+
+
 def fits(arguments: Mapping[str, object], schema: object) -> bool:
     """Return whether a schema allows the keys of these arguments, and the types of their values."""
+    return misfit(arguments, schema) is None
+
+
+def misfit(arguments: Mapping[str, object], schema: object, *, types: bool = True) -> tuple[bool, str] | None:
+    """Return the first argument that a schema doesn't allow: whether it has such a key, and the key.  `types`: also
+    examine the types of values."""
     keys = keys_of(schema, schema)
     for key, value in arguments.items():
-        types = types_of(member_of(schema, schema, key), schema)
+        if keys is not None and key not in keys:
+            return False, key
+        allowed = types_of_member(schema, key) if types else None
         kind = NAMES.get(type(value).__name__, "object")
-        number = kind == "integer" and types is not None and "number" in types
-        if (keys is not None and key not in keys) or (types is not None and kind not in types and not number):
-            return False
-    return True
+        number = kind == "integer" and allowed is not None and "number" in allowed
+        if allowed is not None and kind not in allowed and not number:
+            return True, key
+    return None
 
 
 def is_odd_key(key: str, schema: object) -> bool:
@@ -481,6 +511,7 @@ PART_OF_ESCAPE = Pattern(r"\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?|U[0-9a-fA-F]{0,7
 WORD = Pattern(r"[^,\n\]}]+")
 SPACE = Pattern(r"[^\S \t\n\r]")  # none of JSON's four kinds
 JSON_WORDS = ("true", "false", "null")
+CAPITALS = {word.upper(): word for word in JSON_WORDS}
 # A number or literal word can't continue with these, so it ends by itself, in any format.
 AFTER_LITERAL = Pattern(rf"\s{{0,{MOST_SPACE}}}[,;)\]}}<>|]")
 JSON_WORD = Pattern(r"[\w.+-]+")
@@ -901,7 +932,10 @@ class Reader(Copyable):
             return -1
         if end == pos:
             return self._no_value(pos)
-        literal = None if bare_key else literal_of(buf[pos:end].rstrip(), self.style.words)
+        word = buf[pos:end].rstrip()
+        literal = None if bare_key else literal_of(word, self.style.words) or CAPITALS.get(word)
+        if literal is not None and self.style.is_json and literal != word and word not in self.style.words:
+            self._repaired("not written as in JSON")
         if literal is None:
             if not bare_key and (self.stack or not self.NEEDS_LOOKAHEAD):
                 end = getattr(WORD.match(buf, pos), "end", lambda: end)()
@@ -1058,12 +1092,6 @@ TAGGED_CALL = Pattern(
 # A missing quote after a key, or after a value before the next key.
 KEY_LEFT_OPEN = Pattern(r'(?<=[{,\s])"(\w+):(?=\s*["\[{\w-])')
 NAME_LEFT_OPEN = Pattern(r':\s*"(\w+)\s*,(?=\s*"\w+"\s*:)')
-STYLES = (
-    Style(
-        (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ("”", "”", "json"), ("‘", "’", "json")),
-        {"true": "true", "false": "false", "null": "null", "True": "true", "False": "false", "None": "null"},
-    ),
-) * 3
 
 
 def may_be_calls(text: str, tools: Parameters, keys: tuple[str, ...]) -> bool:
@@ -1112,7 +1140,7 @@ def is_wrapper(key: str, name: str, tools: Parameters) -> bool:
     key."""
     if key not in KNOWN_KEYS and key != name:
         return False
-    keys = keys_of(tools.get(name), tools.get(name))
+    keys = keys_allowed(tools.get(name))
     return keys is not None and key not in keys
 
 
@@ -1212,9 +1240,17 @@ def _tagged_call(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
     return {"name": name, "arguments": arguments} if arguments or not match[4].strip() else None, int(match.end())
 
 
+@lru_cache(maxsize=1)
+def any_styles() -> tuple[Style, Style, Style]:
+    """Return the styles of values that models write; made when a call is read again, because few are."""
+    quotes = (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ("”", "”", "json"), ("‘", "’", "json"))
+    words = {"None": "null", **{word: word.lower() for word in ("true", "false", "null", "True", "False")}}
+    return (Style(quotes, words),) * 3
+
+
 def json_value(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
     """Return the value in JSON that begins here, and where it ends."""
-    reader = Reader(STYLES)
+    reader = Reader(any_styles())
     end = reader.read(text, pos, True)
     return loaded(reader.close()), end
 
@@ -1238,7 +1274,7 @@ def _called(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
         key = KEYWORD.match(text, after.end())
         if key is None:
             break
-        reader = LookaheadReader(STYLES)
+        reader = LookaheadReader(any_styles())
         reader.follow = KEYWORD_FOLLOWS
         pos = reader.read(text, key.end(), True)
         members[key[1]] = loaded(reader.close())
@@ -1332,14 +1368,14 @@ def _with_arguments(name: str, members: dict[str, Any], tools: Parameters) -> tu
 
 def arguments_within(name: str, value: Any, tools: Parameters) -> dict[str, Any] | None:
     """Return the object with a tool's arguments that a value is or contains; None if there is none."""
-    keys = keys_of(tools[name], tools[name])
+    keys, given = keys_allowed(tools[name]), value
     for _ in range(MOST_WRAPS):
         if isinstance(value, str):
             value = _values(value, tools)
         if isinstance(value, list) and len(value) == 1:
             value = value[0]
         if not isinstance(value, dict):
-            return None
+            break
         if keys is None or keys.issuperset(value):
             return value
         named = [item for item in value.values() if isinstance(item, str) and item in tools and item != name]
@@ -1347,9 +1383,10 @@ def arguments_within(name: str, value: Any, tools: Parameters) -> dict[str, Any]
         inner = [key for key in objects if key not in OTHER_KEYS]
         lost = value.keys() - {*inner, *NAME_KEYS, *OTHER_KEYS, "required"}
         if named or len(inner) != 1 or lost or not keys.isdisjoint(value):
-            return None
+            break
         value = value[inner[0]]
-    return None
+    # Arguments of a tool without parameters stay as they are.
+    return given if keys == set() and isinstance(given, dict) else None
 
 
 # At the end of a text, a percent-encoded character that may not be whole.
@@ -1743,9 +1780,10 @@ class Stream(Copyable):
     WAITS: ClassVar[bool] = False  # states wait for the rest of a marker
     FEED_HOLDS_PENDING: ClassVar[bool] = False  # `feed` handles pending text
     ESCAPES: ClassVar[Any] = None  # texts that stand for characters, by kind of text
-    SPACE: ClassVar[str] = ""  # the white space that the template writes before the content
+    SPACE: ClassVar[str] = ""  # the white space that the template writes before the content, each after a NUL
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
-    _in_word = False  # the text before ends with a word
+    _last_char = ""  # of the text before
+    _reports = True  # the caller can read the diagnostics
 
     def __init__(
         self,
@@ -1831,6 +1869,7 @@ class Stream(Copyable):
             json_content=json_content,
             continue_final_message=continue_final_message,
         )
+        parser._reports = False
         parser.feed(checked_text("text", text), special=special)
         parser.finish()
         return parser.message
@@ -1928,7 +1967,7 @@ class Stream(Copyable):
             if self.AT_LINES and (not self.CALLS or kind not in ("arguments", "value")):
                 self._line_start = at_line_start(text, self._line_start)
             if self.WHOLE_CALL:
-                self._in_word = is_word(text[-1])
+                self._last_char = text[-1]
             self._out.texts[kind].append(self._json(text) if self.CALLS and kind == "arguments" else text)
 
     def _feed_slowly(self, chunk: str) -> list[Delta]:
@@ -2031,7 +2070,7 @@ class Stream(Copyable):
         if self.AT_LINES:
             self._line_start = at_line_start(text, self._line_start)
         if self.WHOLE_CALL and text:
-            self._in_word = is_word(text[-1])
+            self._last_char = text[-1]
         self._out.emit(kind, text if self._echo else text[max(0, -self._base - self._pos) :])
         self._pos = end
 
@@ -2048,6 +2087,7 @@ class Stream(Copyable):
         raise NotImplementedError
 
 
+SPACE_SEPARATOR = "\0"  # between white space that may come and other white space that may come instead
 NON_SPACE = Pattern(r"\S|\Z")
 LONGEST_CUT = 1000  # longer than a truncated opener and the white space around it
 OPENER_KINDS = ("call", "line", "whole")
@@ -2122,7 +2162,7 @@ class TurnStates(Stream):
         buf, pos, stop = self._buf, self._pos, len(self._buf)
         mark = marks.find(buf, pos)
         if self.NAME_OPENS_MESSAGE and self._kept and mark is not None and mark.kind in ("reasoning", "content"):
-            mark = mark._replace(kind="name_end")
+            mark = mark.of_kind("name_end")
         if self.PLACE_DECIDES:
             mark = self._counting(marks, mark)
         clear = mark is not None and not mark.ambiguous  # nothing before its end can be undecided
@@ -2200,23 +2240,24 @@ class TurnStates(Stream):
 
     def _as_whole_call(self, mark: Match) -> Match | None:
         """Return the mark as the opener of a call if a whole call follows; "plain" while that is undecided."""
-        before = is_word(self._buf[mark.start - 1]) if mark.start > self._pos else self._in_word
-        named = self._tools or mark.kind == "plain"
-        if not (self._calls_on and named) or (before and is_word(self._buf[mark.start])):
+        before = self._buf[mark.start - 1] if mark.start > self._pos else self._last_char
+        # Without tools, a line that is indented otherwise than the template writes it is code or prose.
+        counts = self._tools or (mark.kind == "plain" and (before not in (" ", "\t") or before == mark.lead[-1:]))
+        if not (self._calls_on and counts) or (is_word(before) and is_word(self._buf[mark.start])):
             return None
         end = self.WHOLE_CALL.end(self._buf, mark.start, self._final, self._tools)
-        return mark._replace(kind="plain" if end == MORE else "whole") if end >= 0 or end == MORE else None
+        return mark.of_kind("plain" if end == MORE else "whole") if end >= 0 or end == MORE else None
 
     def _without_closer(self, marks: Scanner, mark: Match) -> Match | None:
         """Return the mark as the end of reasoning that is never closed: a closer in another spelling, or an opener of
         calls inside a line if a tool is named.  Its kind is "plain" while that is undecided."""
-        buf, undecided = self._buf, None if self._final else mark._replace(kind="plain")
+        buf, undecided = self._buf, None if self._final else mark.of_kind("plain")
         if self._base + mark.start < self._reasoning_to:
             return None
         alike = mark.kind == "alike"
         if not alike and not any(name in buf[mark.end : mark.end + NAME_LIMIT] for name in self._tools):
             return undecided if len(buf) - mark.end < NAME_LIMIT else None
-        found = mark._replace(kind="reasoning_end") if alike else mark
+        found = mark.of_kind("reasoning_end") if alike else mark
         end = marks.find(buf, mark.end)
         while end is not None and end.kind not in ("reasoning_end", "end"):
             end = marks.find(buf, end.start + 1)
@@ -2232,7 +2273,7 @@ class TurnStates(Stream):
         buf, at, after = self._buf, next_char(self._buf, mark.end), None
         for _ in range(MOST_ENDS):
             if at == len(buf):
-                return mark._replace(kind=self._counted(mark)) if self._final else mark
+                return mark.of_kind(self._counted(mark)) if self._final else mark
             after = marks.match_at(buf, at)
             if mark.kind != "last" or after is None or after.kind != "last":
                 break
@@ -2243,9 +2284,9 @@ class TurnStates(Stream):
             return None
         apart = after is not None and (after.kind != "line" or "\n" in buf[mark.end : at])
         if after is not None and apart and after.kind not in ("last", "sign"):
-            return mark._replace(kind=self._counted(mark))
+            return mark.of_kind(self._counted(mark))
         if after is not None and after.kind == "last" and next_char(buf, after.end) == len(buf):
-            return mark._replace(kind=self._counted(mark)) if self._final else mark
+            return mark.of_kind(self._counted(mark)) if self._final else mark
         return None
 
     def _counted(self, mark: Match) -> str:
@@ -2294,8 +2335,9 @@ class TurnStates(Stream):
 
     def _skip_space(self) -> None:
         while self._space and self._pos < len(self._buf):
-            comes = self._buf[self._pos] == self._space[0]
-            self._pos, self._space = self._pos + comes, self._space[1:] if comes else ""
+            char, spaces = self._buf[self._pos], self._space.split(SPACE_SEPARATOR)
+            rests = [space[1:] for space in spaces if space[:1] == char]
+            self._pos, self._space = self._pos + bool(rests), SPACE_SEPARATOR.join(rests)
 
     def _drop(self, only_space: bool = True) -> bool:
         """Consume a marker that only structures the turn."""
@@ -2311,7 +2353,7 @@ class TurnStates(Stream):
         if self.AT_LINES:
             self._line_start = self._line_start or only_space or self._mark.kind == "content"
         if self.WHOLE_CALL:
-            self._in_word = False
+            self._last_char = ""
         return True
 
     def _note_spelling(self) -> None:
@@ -2619,6 +2661,7 @@ class Machine(Slots):
     TAIL: ClassVar[Sequence[Any]] = ()  # slots after a call
     CALLS_HAVE_CLOSER: ClassVar[bool] = False  # calls have a closer
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
+    TYPES_ARE_CHECKED: ClassVar[bool] = False  # the types of values are reported where these are read
     _reader: Reader | None = None  # and the reader of one
     _written = ""  # the beginning of the arguments
     _lacks_section = False  # the section of the last call is missing
@@ -2665,13 +2708,21 @@ class Machine(Slots):
         self._reader = None
         return True
 
-    def _check_repaired(self) -> None:
-        """Repairs that invent a key, or a value of another type than the schema's, have failed."""
+    def _check_arguments(self) -> None:
+        """Report the first argument that the tool's schema doesn't allow.  If it was repaired, that has failed."""
         self._out.flush()
-        arguments = loaded("".join(self._out.texts["arguments"]))
-        if isinstance(arguments, dict) and not fits(arguments, self._tools.get(self._out.calls[-1][0])):
-            self.incomplete = True
-        self._repaired = False
+        name, arguments = self._out.calls[-1][0], loaded("".join(self._out.texts["arguments"]))
+        if not isinstance(arguments, dict):
+            return
+        found = misfit(arguments, self._tools.get(name), types=not self.TYPES_ARE_CHECKED or self._repaired)
+        if found is None or self.incomplete:  # what was lost is reported
+            return
+        known, key = found
+        if known:
+            self._note("argument_of_other_type", f"the argument {key} is not of the type in the schema")
+        else:
+            self._note("unknown_argument", f"the tool {name} has no argument {key}")
+        self.incomplete = self._repaired
 
     def _emit_arguments(self, text: str) -> None:
         """Emit arguments that are a string with an object in it; any other string is content."""
@@ -2858,11 +2909,12 @@ class Machine(Slots):
             self._note("unknown_tool", "unknown tool " + name)
 
     def _close_call(self) -> bool:
-        if self._repaired and self._tools:
-            self._check_repaired()
+        if self._tools and (self._reports or self._repaired):
+            self._check_arguments()
+        self._repaired = False
         self._open, self._closed, self._only_space_so_far, self._line_start, self._space = False, False, True, True, ""
         if self.WHOLE_CALL:
-            self._in_word = False
+            self._last_char = ""
         self._unclosed = self.CALLS_HAVE_CLOSER
         self._state = type(self)._after_call
         return True
@@ -2898,8 +2950,9 @@ class Machine(Slots):
 
 
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "last")
+PART_OF_NAME = Pattern(r"(?:[=:][\"']?)?\Z")  # after a garbled closer
 PART_OF_ATTRIBUTE = Pattern(r"\w{1,32}\s?=\s?")  # before the quote that shows what it is
-LEFT_OVER_BRACKET = Pattern(r"[\"']?[}\])]{1,4}|`{1,3}")
+LEFT_OVER_BRACKET = Pattern(r"[\"']?[}\])]{1,4}|`{1,3}|\|?>")
 LEFT_IN_CALL = Pattern(r"[\"']?[}\])]{0,4}[,;]")  # and before the closer that a call lacks
 
 
@@ -2910,6 +2963,8 @@ def is_empty_object(arguments: str) -> bool:
 class Repairs(Machine):
     HEADER_PARTS: ClassVar[Sequence[str]] = ()  # the texts of which headers consist
     HEADER_TEXTS: ClassVar[Pattern] = Pattern("(?!)")
+    # Closers with the right letters and other brackets: a pattern, the characters that they begin with, their letters.
+    GARBLED: ClassVar[Any] = None
     LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may be in the place of a closer
 
     def _irregular_call(self) -> bool | None:
@@ -3004,10 +3059,25 @@ class Repairs(Machine):
             if is_empty_object("".join(texts)):
                 self._note_lost_text("no_argument", "text follows the empty arguments of a call without a closer")
 
-    def _left_over_bracket(self, start: int) -> Any:
-        """Return the match of a bracket, a fence or a comma too many; None if there is none."""
+    def _left_over_sign(self, start: int) -> int:
+        """Return the end of a garbled closer, or of a bracket, a fence or a comma too many; 0 if there is none, -1 if
+        more input is needed."""
+        if self.GARBLED and (end := self._garbled_closer(start)) != 0:
+            return end
         left = LEFT_IN_CALL.match(self._buf, start) if self._unclosed else None
-        return left or LEFT_OVER_BRACKET.match(self._buf, start)
+        left = left or LEFT_OVER_BRACKET.match(self._buf, start)
+        return 0 if left is None else int(left.end())
+
+    def _garbled_closer(self, start: int) -> int:
+        pattern, signs, words = self.GARBLED
+        buf, rest = self._buf, self._buf[start : start + NAME_LIMIT]
+        match = pattern.match(buf, start)
+        if match is not None:
+            return -1 if not self._final and PART_OF_NAME.match(buf, match.end()) else int(match.end())
+        if self._final or rest[0] not in signs or len(rest) == NAME_LIMIT:
+            return 0
+        letters = squeezed("".join(filter(str.isalnum, rest)))
+        return -1 if any(word.startswith(letters) for word in words) else 0
 
     def _drop_left_over(self, kind: str) -> str:
         """Skip a superfluous bracket after a call, or an opener in the place of a closer, at the end of the calls.
@@ -3018,13 +3088,15 @@ class Repairs(Machine):
         opener = self.LEFT_OVER.match_at(buf, start) if self._unclosed else None
         if opener is not None:
             kind, end = "call", opener.end
-        elif kind == "" and start < len(buf) and (left := self._left_over_bracket(start)) is not None:
-            end = left.end()
+        elif kind == "" and start < len(buf) and (end := self._left_over_sign(start)) != 0:
+            if end < 0:
+                return "more"
         else:
             return "more" if kind == "" and not self._final and buf[start:] in ('"', "'") else "no"
         at = next_char(buf, end)
         mark = self.AFTER_CALL.match_at(buf, at)
-        if mark is None and not self._final and (at == len(buf) or self.AFTER_CALL.prefix_of(buf, at)):
+        is_open = not self._final and (mark is None or mark.ambiguous)
+        if is_open and (at == len(buf) or self.AFTER_CALL.prefix_of(buf, at)):
             return "more"
         ends = mark is not None and mark.kind in ENDS_OF_CALLS and not (mark.kind == kind == "call")
         if not ends and (at < len(buf) or kind == "call"):
@@ -3622,7 +3694,7 @@ class Pairs(Repairs):
         start += 2 * buf.startswith("**{", start)
         if not buf.startswith("{", start) or name not in self._tools:
             return None
-        reader = Reader(STYLES)
+        reader = Reader(any_styles())
         end = reader.read(buf, start, self._final)
         if reader.want and not self._final:
             return False
@@ -3935,7 +4007,7 @@ def nested_or_repaired(text: str) -> str | None:
     """Return a list or an object as JSON, with a comma or a quote too many or too few."""
     found = nested_json(text)
     if found is None:
-        reader = Reader(STYLES)
+        reader = Reader(any_styles())
         end = reader.read(text, 0, True)
         found = reader.take() if end == len(text) and not reader.want else None
     return found
@@ -3989,12 +4061,23 @@ def coerced(text: str, types: frozenset[str] | None) -> str | None:
     return None
 
 
+def in_type(literal: str, types: frozenset[str] | None) -> str:
+    """Return a number as the boolean or the integer that the schema wants in its place."""
+    if types == BOOLEAN:
+        return BITS.get(literal, literal)
+    if types and "integer" in types and "number" not in types and INTEGRAL.fullmatch(literal):
+        return literal[: literal.index(".")]
+    return literal
+
+
+INTEGRAL = Pattern(r"-?[0-9]+\.0+")
 BITS, BOOLEAN = {"1": "true", "0": "false"}, frozenset(["boolean"])
 OTHER_WORDS = {"true": "true", "false": "false", "1": "true", "0": "false", "null": "null", "none": "null"}
 NUMBER_TYPES = frozenset(["number", "integer"])
 
 
 class RawPairs(Pairs):
+    TYPES_ARE_CHECKED: ClassVar[bool] = True
     CALL_CLOSES: ClassVar[tuple[Pattern, Pattern, str] | None] = None  # the end of a value without a closer of its own
     RETYPES_VALUES: ClassVar[bool] = False  # a value in another form is converted by the schema
     WORDS: ClassVar[ValueWords]
@@ -4056,7 +4139,8 @@ class RawPairs(Pairs):
         self._by_schema = types if self.RETYPES_VALUES else None  # by the schema alone
         if self.TYPE_WORDS and word in self.TYPE_WORDS:
             types = typed_as(types, frozenset(self.TYPE_WORDS[word]))
-            self._by_schema = self._by_schema if "boolean" in types else None  # 1 is no boolean if it is a number
+            # 1 is no boolean, and 5.0 no integer, if it is a number.
+            self._by_schema = self._by_schema if "boolean" in types or types == self._by_schema else None
         end: End = Closer(key.join(self.VALUE_CLOSE)) if self.VALUE_CLOSE else self._end_of_value()
         if self.LAST_CLOSER:
             self._closer = end if self.VALUE_CLOSE else self.AFTER_VALUE
@@ -4287,8 +4371,7 @@ class RawPairs(Pairs):
                 self._note("argument_of_other_type", "an argument is not written as its type is")
                 # What has lines or brackets may contain more of the call than this value.
                 self.incomplete = self.incomplete or (not fits and bool(MORE_THAN_VALUE.search(text.strip())))
-        if fits and literal in BITS and self._by_schema == BOOLEAN:
-            literal = BITS[literal]
+        if fits and literal is not None and literal != (literal := in_type(literal, self._by_schema)):
             self._note("argument_of_other_type", "an argument is not written as its type is")
         if literal is None or not fits:
             self._as = "string"

@@ -115,6 +115,11 @@ class StreamParser(RawPairs):
         ("mark", "<:from assistant", "", "", 0), ("mark", "<:over:>", "", "", 0), ("mark", "</run>", "", "", 0),
         find=r"<(?:(:from\s{1,64}assistant)|(:over:>)|(/run>))", near=r"<(?=[/:]|\Z)", width=81, first="<",
     )
+    GARBLED = (
+        Pattern("[()/<>\\[\\\\\\]{\\|}＜＞｜][()/<>\\[\\\\\\]{\\|}＜＞｜\\s]{0,7}(?:(?ai:run))s?(?!\\w)(?:[=:][\"']?[\\w.-]{1,64}[\"']?)?[)/>\\\\\\]\\|}＞｜]{0,4}"),
+        "()/<>[\\]{|}＜＞｜",
+        ("run",),
+    )
     USUAL_NEXT = (ExpectedText("</run><:more:><:from assistant to "), ExpectedText("<:more:><:from assistant to "))
     CALLS_HAVE_CLOSER = True
     REREADS_CALLS = True

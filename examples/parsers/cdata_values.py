@@ -147,6 +147,11 @@ class StreamParser(WrappedValues):
         ), near=r"<(?=[\-/a]|\Z)|`(?=[`]|\Z)", width=150, first="<`",
     )
     LEFT_OVER = Scanner(("call", '<act name="', "", "", 0), find=r'<(act\s{1,64}name=")', near=r"<(?=[a]|\Z)", width=76)
+    GARBLED = (
+        Pattern("[()/<>\\[\\\\\\]{\\|}＜＞｜][()/<>\\[\\\\\\]{\\|}＜＞｜\\s]{0,7}(?:(?ai:act))s?(?!\\w)(?:[=:][\"']?[\\w.-]{1,64}[\"']?)?[)/>\\\\\\]\\|}＞｜]{0,4}"),
+        "()/<>[\\]{|}＜＞｜",
+        ("act",),
+    )
     USUAL_NEXT = (ExpectedText('</act>\n<act name="'), ExpectedText('<act name="'))
     CALLS_HAVE_CLOSER = True
     REREADS_CALLS = True

@@ -18,6 +18,7 @@ if __package__:
         Delta,
         ExpectedText,
         Message,
+        Pattern,
         Scanner,
         SlotEnds,
         Style,
@@ -33,6 +34,7 @@ else:
         Delta,
         ExpectedText,
         Message,
+        Pattern,
         Scanner,
         SlotEnds,
         Style,
@@ -151,6 +153,11 @@ class StreamParser(CallObjects):
         ), near=r"\[(?=[\[]|\Z)|`(?=[`]|\Z)", width=81, first="[`",
     )
     LEFT_OVER = Scanner(("call", "[[call ", "", " ", 2), find=r"\[(\[call(?!\w))", near=r"\[(?=[\[]|\Z)", width=7)
+    GARBLED = (
+        Pattern("[()/<>\\[\\\\\\]{\\|}＜＞｜][()/<>\\[\\\\\\]{\\|}＜＞｜\\s]{0,7}(?:(?ai:call))s?(?!\\w)(?:[=:][\"']?[\\w.-]{1,64}[\"']?)?[)/>\\\\\\]\\|}＞｜]{0,4}"),
+        "()/<>[\\]{|}＜＞｜",
+        ("call",),
+    )
     USUAL_NEXT = (ExpectedText("[[/call]][[call "), ExpectedText("[[call "))
     CALLS_HAVE_CLOSER = True
     REREADS_CALLS = True

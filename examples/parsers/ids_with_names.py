@@ -165,6 +165,11 @@ class StreamParser(Objects):
         ("call", "[=ask=]", "", "", 0), ("call", "[=one=]", "", "", 0), find=r"\[(?:(=ask=\])|(=one=\]))",
         near=r"\[(?=[=]|\Z)", width=8,
     )
+    GARBLED = (
+        Pattern("[()/<=>\\[\\\\\\]{\\|}＜＞｜][()/<=>\\[\\\\\\]{\\|}＜＞｜\\s]{0,7}(?:(?ai:one)|(?ai:ask))s?(?!\\w)(?:[=:][\"']?[\\w.-]{1,64}[\"']?)?[)/=>\\\\\\]\\|}＞｜]{0,4}"),
+        "()/<=>[\\]{|}＜＞｜",
+        ("one", "ask"),
+    )
     USUAL_NEXT = (ExpectedText("[=/one=][=one=]functions."), ExpectedText("[=one=]functions."))
     CALLS_HAVE_CLOSER = True
     REREADS_CALLS = True

@@ -199,6 +199,11 @@ class StreamParser(CanonicalOrderCalls):
         ), near=r"\]|`(?=[`]|\Z)|«(?=[/aw]|\Z)", width=213, first="]`«",
     )
     LEFT_OVER = Scanner(("call", "«wishes» [", "", "", 0), find=r"«(wishes»\s{0,64}\[)", near=r"«(?=[w]|\Z)", width=74)
+    GARBLED = (
+        Pattern("[()/<>\\[\\\\\\]{\\|}«»＜＞｜][()/<>\\[\\\\\\]{\\|}«»＜＞｜\\s]{0,7}(?:(?ai:wishes))s?(?!\\w)(?:[=:][\"']?[\\w.-]{1,64}[\"']?)?[)/>\\\\\\]\\|}»＞｜]{0,4}"),
+        "()/<>[\\]{|}«»＜＞｜",
+        ("wishes",),
+    )
     USUAL_NEXT = (ExpectedText(', {"name": "'),)
     REREADS_CALLS = True
     CORRECTS_TOOL_NAMES = True

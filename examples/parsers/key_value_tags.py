@@ -142,6 +142,11 @@ class StreamParser(RawPairs):
         ), near=r"\[(?=[/@a]|\Z)|`(?=[`]|\Z)", width=84, first="[`",
     )
     LEFT_OVER = Scanner(("call", "[ability]", "", "", 0), find=r"\[(ability\])", near=r"\[(?=[a]|\Z)", width=10)
+    GARBLED = (
+        Pattern("[()/<>\\[\\\\\\]{\\|}＜＞｜][()/<>\\[\\\\\\]{\\|}＜＞｜\\s]{0,7}(?:(?ai:ability))s?(?!\\w)(?:[=:][\"']?[\\w.-]{1,64}[\"']?)?[)/>\\\\\\]\\|}＞｜]{0,4}"),
+        "()/<>[\\]{|}＜＞｜",
+        ("ability",),
+    )
     USUAL_NEXT = (ExpectedText("[/ability]\n[ability]"), ExpectedText("[ability]"))
     CALLS_HAVE_CLOSER = True
     REREADS_CALLS = True

@@ -153,6 +153,11 @@ class StreamParser(RawPairs):
         ), near=r"<(?=[/:d]|\Z)|`(?=[`]|\Z)", width=150, first="<`",
     )
     LEFT_OVER = Scanner(("call", "<deed> <do=", "", "", 0), find=r"<(deed>\s{0,64}<do=)", near=r"<(?=[d]|\Z)", width=76)
+    GARBLED = (
+        Pattern("[()/<>\\[\\\\\\]{\\|}＜＞｜][()/<>\\[\\\\\\]{\\|}＜＞｜\\s]{0,7}(?:(?ai:deed))s?(?!\\w)(?:[=:][\"']?[\\w.-]{1,64}[\"']?)?[)/>\\\\\\]\\|}＞｜]{0,4}"),
+        "()/<>[\\]{|}＜＞｜",
+        ("deed",),
+    )
     USUAL_NEXT = (ExpectedText("</do>\n</deed>\n<deed>\n<do="), ExpectedText("<deed>\n<do="))
     CALLS_HAVE_CLOSER = True
     REREADS_CALLS = True

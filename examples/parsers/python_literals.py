@@ -127,6 +127,11 @@ class StreamParser(Objects):
         ("call", "[run] {'callable': '", "", "", 0), find=r"\[(run\]\s{0,64}\{'callable':\s{0,64}')",
         near=r"\[(?=[r]|\Z)", width=148,
     )
+    GARBLED = (
+        Pattern("[()/<>\\[\\\\\\]{\\|}＜＞｜][()/<>\\[\\\\\\]{\\|}＜＞｜\\s]{0,7}(?:(?ai:ran))s?(?!\\w)(?:[=:][\"']?[\\w.-]{1,64}[\"']?)?[)/>\\\\\\]\\|}＞｜]{0,4}"),
+        "()/<>[\\]{|}＜＞｜",
+        ("ran",),
+    )
     USUAL_NEXT = (ExpectedText("}[ran][run]{'callable': '"), ExpectedText("[run]{'callable': '"))
     CALLS_HAVE_CLOSER = True
     REREADS_CALLS = True

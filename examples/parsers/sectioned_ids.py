@@ -160,6 +160,11 @@ class StreamParser(Objects):
         ("call", "<!calls!>", "", "", 0), ("call", "<!call!>", "", "", 0), find="<(?:(!calls!>)|(!call!>))",
         near=r"<(?=[!]|\Z)", width=10,
     )
+    GARBLED = (
+        Pattern("[!()/<>\\[\\\\\\]{\\|}＜＞｜][!()/<>\\[\\\\\\]{\\|}＜＞｜\\s]{0,7}(?:(?ai:call)|(?ai:calls))s?(?!\\w)(?:[=:][\"']?[\\w.-]{1,64}[\"']?)?[!)/>\\\\\\]\\|}＞｜]{0,4}"),
+        "!()/<>[\\]{|}＜＞｜",
+        ("call", "calls"),
+    )
     USUAL_NEXT = (ExpectedText("<!/call!><!call!>tools."), ExpectedText("<!call!>tools."))
     CALLS_HAVE_CLOSER = True
     REREADS_CALLS = True

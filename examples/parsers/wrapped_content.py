@@ -185,6 +185,11 @@ class StreamParser(CanonicalOrderCalls):
         ), near=r"<(?=[#]|\Z)|`(?=[`]|\Z)", width=149, first="<`",
     )
     LEFT_OVER = Scanner(("call", "<#acts#>", "", "\n", 0), find="<(#acts#>)", near=r"<(?=[#]|\Z)", width=9)
+    GARBLED = (
+        Pattern("[#()/<>\\[\\\\\\]{\\|}＜＞｜][#()/<>\\[\\\\\\]{\\|}＜＞｜\\s]{0,7}(?:(?ai:acts))s?(?!\\w)(?:[=:][\"']?[\\w.-]{1,64}[\"']?)?[#)/>\\\\\\]\\|}＞｜]{0,4}"),
+        "#()/<>[\\]{|}＜＞｜",
+        ("acts",),
+    )
     USUAL_NEXT = (ExpectedText('{"tool": "'),)
     REREADS_CALLS = True
     CORRECTS_TOOL_NAMES = True

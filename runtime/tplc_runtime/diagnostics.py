@@ -53,8 +53,9 @@ CODES = {
     "no_arguments": "A call has no arguments where they were expected.",
     "object_as_arguments": "A JSON object is in the place of the arguments.",
     "other_form_of_argument": "An argument is in another form than the template's.",
+    "unknown_argument": "The tool has no argument of this name.",
     # Rows of a table
     "no_parser": "No parser has the name that the row gives, or the row gives none. All of its text is content.",
     "row_not_read": "The row could not be read. All of its text is content.",
-    "tools_not_read": "The tools of the row are not JSON. The output was parsed without tools.",
+    "tools_not_read": "The tools of the row are not JSON. They were ignored. Only in formats with calls.",
 }

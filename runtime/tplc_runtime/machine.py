@@ -6,7 +6,7 @@ import re
 
 from .pattern import LEAST_CUT
 from .scanner import NO_MARKERS, SPELLED_OTHERWISE
-from .schema import fits, tool_named
+from .schema import misfit, tool_named
 from .second import arguments_of, loaded
 from .slots import NEVER_IN_NAMES, Slots
 from .turn import CALL_KINDS, ENDS_IN_CALL, next_char
@@ -43,6 +43,7 @@ class Machine(Slots):
     TAIL: ClassVar[Sequence[Any]] = ()  # slots after a call
     CALLS_HAVE_CLOSER: ClassVar[bool] = False  # calls have a closer
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
+    TYPES_ARE_CHECKED: ClassVar[bool] = False  # the types of values are reported where these are read
     _reader: Reader | None = None  # and the reader of one
     _written = ""  # the beginning of the arguments
     _lacks_section = False  # the section of the last call is missing
@@ -89,13 +90,21 @@ class Machine(Slots):
         self._reader = None
         return True
 
-    def _check_repaired(self) -> None:
-        """Repairs that invent a key, or a value of another type than the schema's, have failed."""
+    def _check_arguments(self) -> None:
+        """Report the first argument that the tool's schema doesn't allow.  If it was repaired, that has failed."""
         self._out.flush()
-        arguments = loaded("".join(self._out.texts["arguments"]))
-        if isinstance(arguments, dict) and not fits(arguments, self._tools.get(self._out.calls[-1][0])):
-            self.incomplete = True
-        self._repaired = False
+        name, arguments = self._out.calls[-1][0], loaded("".join(self._out.texts["arguments"]))
+        if not isinstance(arguments, dict):
+            return
+        found = misfit(arguments, self._tools.get(name), types=not self.TYPES_ARE_CHECKED or self._repaired)
+        if found is None or self.incomplete:  # what was lost is reported
+            return
+        known, key = found
+        if known:
+            self._note("argument_of_other_type", f"the argument {key} is not of the type in the schema")
+        else:
+            self._note("unknown_argument", f"the tool {name} has no argument {key}")
+        self.incomplete = self._repaired
 
     def _emit_arguments(self, text: str) -> None:
         """Emit arguments that are a string with an object in it; any other string is content."""
@@ -282,11 +291,12 @@ class Machine(Slots):
             self._note("unknown_tool", "unknown tool " + name)
 
     def _close_call(self) -> bool:
-        if self._repaired and self._tools:
-            self._check_repaired()
+        if self._tools and (self._reports or self._repaired):
+            self._check_arguments()
+        self._repaired = False
         self._open, self._closed, self._only_space_so_far, self._line_start, self._space = False, False, True, True, ""
         if self.WHOLE_CALL:
-            self._in_word = False
+            self._last_char = ""
         self._unclosed = self.CALLS_HAVE_CLOSER
         self._state = type(self)._after_call
         return True

@@ -9,7 +9,7 @@ from .pattern import Pattern
 from .repairs import Repairs
 from .scanner import SPELLED_OTHERWISE, Match, Scanner
 from .schema import is_odd_key, properties_of, without_quotes
-from .second import STYLES, arguments_of
+from .second import any_styles, arguments_of
 from .turn import next_char
 from .values import LookaheadReader, Reader, escaped
 
@@ -93,7 +93,7 @@ class Pairs(Repairs):
         start += 2 * buf.startswith("**{", start)
         if not buf.startswith("{", start) or name not in self._tools:
             return None
-        reader = Reader(STYLES)
+        reader = Reader(any_styles())
         end = reader.read(buf, start, self._final)
         if reader.want and not self._final:
             return False

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Protocol
 from .elements import EMPTY, LIST, in_list
 from .escapes import Escapes
 from .peg_readers import Readers, SpelledOtherwise
-from .raw import BITS, BOOLEAN, MORE_THAN_VALUE, MOST_KEYS, PYTHON, WHOLE_ARGUMENTS, coerced, string_in
+from .raw import MORE_THAN_VALUE, MOST_KEYS, PYTHON, WHOLE_ARGUMENTS, coerced, in_type, string_in
 from .schema import (
     is_odd_key,
     item_of,
@@ -529,8 +529,8 @@ class _Mapper:
         if kind == "typed_value":
             typed = self.typed(choice, types)
             if typed is not None:
-                is_bit = types_of(schema, root) == BOOLEAN and (types is None or "boolean" in types)
-                return BITS.get(typed, typed) if is_bit else typed
+                own = types_of(schema, root)
+                return in_type(typed, own if types is None or types == own or "boolean" in types else None)
         if not self.of(choice) and choice.end == len(self.text) and not self.text[-1:].isspace():
             return "null"  # the value has not begun
         text = self.of(choice)

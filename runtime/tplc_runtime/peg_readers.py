@@ -18,8 +18,17 @@ from .pattern import NAME_LIMIT, Pattern
 from .repairs import LEFT_OVER_BRACKET, is_empty_object
 from .scanner import NO_BREAKS, NO_MARKERS, Breaks, Scanner
 from .schema import Parameters, fits, is_odd_key, keys_of, properties_of, tool_named
-from .second import FIRST_KEY, NO_BRACE, arguments_in, arguments_of, calls_in, is_wrapper, loaded, may_be_calls
-from .second import STYLES as ANY_STYLES
+from .second import (
+    FIRST_KEY,
+    NO_BRACE,
+    any_styles,
+    arguments_in,
+    arguments_of,
+    calls_in,
+    is_wrapper,
+    loaded,
+    may_be_calls,
+)
 from .slots import ONE_WORD
 from .turn import next_char
 from .values import LookaheadReader, Reader, Style, escaped, text_of, unwrapped
@@ -198,11 +207,11 @@ class Readers:
         pos += 2 * text.startswith("**{", pos)
         if not text.startswith("{", pos) or not self.spelled.reads_again:
             return None
-        found = _read(Reader(ANY_STYLES), text, pos)
+        found = _read(Reader(any_styles()), text, pos)
         return found.end if arguments_of(name, found.text + found.closing, self.tools) is not None else None
 
     def arguments_for_pairs(self, name: str, text: str, pos: int) -> str:
-        found = _read(Reader(ANY_STYLES), text, pos + 2 * text.startswith("**{", pos))
+        found = _read(Reader(any_styles()), text, pos + 2 * text.startswith("**{", pos))
         return arguments_of(name, found.text + found.closing, self.tools) or "{}"
 
     def other_arguments(self, name: str, text: str, pos: int) -> Optional[tuple[str, int]]:

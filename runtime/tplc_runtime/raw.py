@@ -13,7 +13,7 @@ from .pairs import Pairs
 from .pattern import LOOK_BACK, Pattern
 from .scanner import NO_MARKERS, SPELLED_OTHERWISE, Match, Scanner, trailing_overlap
 from .schema import keys_of, typed_as, types_of_member
-from .second import STYLES
+from .second import any_styles
 from .turn import SPELLING, next_char
 from .values import Reader, escaped, json_end, literal_of
 
@@ -170,7 +170,7 @@ def nested_or_repaired(text: str) -> str | None:
     """Return a list or an object as JSON, with a comma or a quote too many or too few."""
     found = nested_json(text)
     if found is None:
-        reader = Reader(STYLES)
+        reader = Reader(any_styles())
         end = reader.read(text, 0, True)
         found = reader.take() if end == len(text) and not reader.want else None
     return found
@@ -224,12 +224,23 @@ def coerced(text: str, types: frozenset[str] | None) -> str | None:
     return None
 
 
+def in_type(literal: str, types: frozenset[str] | None) -> str:
+    """Return a number as the boolean or the integer that the schema wants in its place."""
+    if types == BOOLEAN:
+        return BITS.get(literal, literal)
+    if types and "integer" in types and "number" not in types and INTEGRAL.fullmatch(literal):
+        return literal[: literal.index(".")]
+    return literal
+
+
+INTEGRAL = Pattern(r"-?[0-9]+\.0+")
 BITS, BOOLEAN = {"1": "true", "0": "false"}, frozenset(["boolean"])
 OTHER_WORDS = {"true": "true", "false": "false", "1": "true", "0": "false", "null": "null", "none": "null"}
 NUMBER_TYPES = frozenset(["number", "integer"])
 
 
 class RawPairs(Pairs):
+    TYPES_ARE_CHECKED: ClassVar[bool] = True
     CALL_CLOSES: ClassVar[tuple[Pattern, Pattern, str] | None] = None  # the end of a value without a closer of its own
     RETYPES_VALUES: ClassVar[bool] = False  # a value in another form is converted by the schema
     WORDS: ClassVar[ValueWords]
@@ -291,7 +302,8 @@ class RawPairs(Pairs):
         self._by_schema = types if self.RETYPES_VALUES else None  # by the schema alone
         if self.TYPE_WORDS and word in self.TYPE_WORDS:
             types = typed_as(types, frozenset(self.TYPE_WORDS[word]))
-            self._by_schema = self._by_schema if "boolean" in types else None  # 1 is no boolean if it is a number
+            # 1 is no boolean, and 5.0 no integer, if it is a number.
+            self._by_schema = self._by_schema if "boolean" in types or types == self._by_schema else None
         end: End = Closer(key.join(self.VALUE_CLOSE)) if self.VALUE_CLOSE else self._end_of_value()
         if self.LAST_CLOSER:
             self._closer = end if self.VALUE_CLOSE else self.AFTER_VALUE
@@ -522,8 +534,7 @@ class RawPairs(Pairs):
                 self._note("argument_of_other_type", "an argument is not written as its type is")
                 # What has lines or brackets may contain more of the call than this value.
                 self.incomplete = self.incomplete or (not fits and bool(MORE_THAN_VALUE.search(text.strip())))
-        if fits and literal in BITS and self._by_schema == BOOLEAN:
-            literal = BITS[literal]
+        if fits and literal is not None and literal != (literal := in_type(literal, self._by_schema)):
             self._note("argument_of_other_type", "an argument is not written as its type is")
         if literal is None or not fits:
             self._as = "string"

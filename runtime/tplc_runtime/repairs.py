@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .machine import CLOSER_KINDS, Machine
 from .pattern import NAME_LIMIT, Pattern
-from .scanner import NO_MARKERS
+from .scanner import NO_MARKERS, squeezed
 from .schema import tool_named
 from .second import calls_in, may_be_calls
 from .slots import ONE_WORD
@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from .scanner import Scanner
 
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "last")
+PART_OF_NAME = Pattern(r"(?:[=:][\"']?)?\Z")  # after a garbled closer
 PART_OF_ATTRIBUTE = Pattern(r"\w{1,32}\s?=\s?")  # before the quote that shows what it is
-LEFT_OVER_BRACKET = Pattern(r"[\"']?[}\])]{1,4}|`{1,3}")
+LEFT_OVER_BRACKET = Pattern(r"[\"']?[}\])]{1,4}|`{1,3}|\|?>")
 LEFT_IN_CALL = Pattern(r"[\"']?[}\])]{0,4}[,;]")  # and before the closer that a call lacks
 
 
@@ -30,6 +31,8 @@ def is_empty_object(arguments: str) -> bool:
 class Repairs(Machine):
     HEADER_PARTS: ClassVar[Sequence[str]] = ()  # the texts of which headers consist
     HEADER_TEXTS: ClassVar[Pattern] = Pattern("(?!)")
+    # Closers with the right letters and other brackets: a pattern, the characters that they begin with, their letters.
+    GARBLED: ClassVar[Any] = None
     LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may be in the place of a closer
 
     def _irregular_call(self) -> bool | None:
@@ -124,10 +127,25 @@ class Repairs(Machine):
             if is_empty_object("".join(texts)):
                 self._note_lost_text("no_argument", "text follows the empty arguments of a call without a closer")
 
-    def _left_over_bracket(self, start: int) -> Any:
-        """Return the match of a bracket, a fence or a comma too many; None if there is none."""
+    def _left_over_sign(self, start: int) -> int:
+        """Return the end of a garbled closer, or of a bracket, a fence or a comma too many; 0 if there is none, -1 if
+        more input is needed."""
+        if self.GARBLED and (end := self._garbled_closer(start)) != 0:
+            return end
         left = LEFT_IN_CALL.match(self._buf, start) if self._unclosed else None
-        return left or LEFT_OVER_BRACKET.match(self._buf, start)
+        left = left or LEFT_OVER_BRACKET.match(self._buf, start)
+        return 0 if left is None else int(left.end())
+
+    def _garbled_closer(self, start: int) -> int:
+        pattern, signs, words = self.GARBLED
+        buf, rest = self._buf, self._buf[start : start + NAME_LIMIT]
+        match = pattern.match(buf, start)
+        if match is not None:
+            return -1 if not self._final and PART_OF_NAME.match(buf, match.end()) else int(match.end())
+        if self._final or rest[0] not in signs or len(rest) == NAME_LIMIT:
+            return 0
+        letters = squeezed("".join(filter(str.isalnum, rest)))
+        return -1 if any(word.startswith(letters) for word in words) else 0
 
     def _drop_left_over(self, kind: str) -> str:
         """Skip a superfluous bracket after a call, or an opener in the place of a closer, at the end of the calls.
@@ -138,13 +156,15 @@ class Repairs(Machine):
         opener = self.LEFT_OVER.match_at(buf, start) if self._unclosed else None
         if opener is not None:
             kind, end = "call", opener.end
-        elif kind == "" and start < len(buf) and (left := self._left_over_bracket(start)) is not None:
-            end = left.end()
+        elif kind == "" and start < len(buf) and (end := self._left_over_sign(start)) != 0:
+            if end < 0:
+                return "more"
         else:
             return "more" if kind == "" and not self._final and buf[start:] in ('"', "'") else "no"
         at = next_char(buf, end)
         mark = self.AFTER_CALL.match_at(buf, at)
-        if mark is None and not self._final and (at == len(buf) or self.AFTER_CALL.prefix_of(buf, at)):
+        is_open = not self._final and (mark is None or mark.ambiguous)
+        if is_open and (at == len(buf) or self.AFTER_CALL.prefix_of(buf, at)):
             return "more"
         ends = mark is not None and mark.kind in ENDS_OF_CALLS and not (mark.kind == kind == "call")
         if not ends and (at < len(buf) or kind == "call"):

@@ -9,7 +9,6 @@ only cores are searched for.
 from __future__ import annotations
 
 import sys
-from collections import namedtuple
 from functools import lru_cache
 
 from .pattern import Pattern
@@ -29,9 +28,21 @@ PLAIN_WORD = Pattern(r"[\w.-]{0,64}")
 NOTHING = "(?!)"
 
 
-# A marker in a text.  `lead` and `trail` are the white space that the template writes around it; `ambiguous`: 0, or how
-# it may be part of a longer marker, and whether it is spelled as the template does.
-Match = namedtuple("Match", "kind start end lead trail ambiguous", defaults=("", "", PART_OF_LONGER))
+class Match:
+    """A marker in a text.  `lead` and `trail` are the white space that the template writes around it; `ambiguous`: 0,
+    or how it may be part of a longer marker, and whether it is spelled as the template does."""
+
+    # Not a named tuple: that takes as long to define as a fifth of a parser, and its attributes take longer to get.
+    __slots__ = ("ambiguous", "end", "kind", "lead", "start", "trail")
+
+    def __init__(
+        self, kind: str, start: int, end: int, lead: str = "", trail: str = "", ambiguous: int = PART_OF_LONGER
+    ) -> None:
+        self.kind, self.start, self.end = kind, start, end
+        self.lead, self.trail, self.ambiguous = lead, trail, ambiguous
+
+    def of_kind(self, kind: str) -> Match:
+        return Match(kind, self.start, self.end, self.lead, self.trail, self.ambiguous)
 
 
 class Scanner:

@@ -28,7 +28,7 @@ REFERRING = frozenset(("$ref", "anyOf", "oneOf", "allOf"))  # members that lead 
 PLAIN = frozenset(("type", "description", "title", "default"))  # of these members, only the type matters
 ONLY = {name: frozenset([name]) for name in ("array", "boolean", "integer", "null", "number", "object", "string")}
 NULL = {"type": "null"}
-NAMESPACE = Pattern(r".*[.:/](?=[^.:/]+\Z)")
+NAMESPACE = Pattern(r"\A\S*[.:/](?=[^.:/]+\Z)")
 SEPARATORS = Pattern(r"[\s_.-]+")
 
 
@@ -188,16 +188,32 @@ def keys_of(schema: object, root: object) -> set[str] | None:
     return keys or None
 
 
+def keys_allowed(schema: object) -> set[str] | None:
+    """Return the same as keys_of, and no keys for a tool without parameters."""
+    keys = keys_of(schema, schema)
+    if keys is None and isinstance(schema, dict) and schema.get("properties") == {}:
+        return None if schema.get("additionalProperties") else set()
+    return keys
+
+
 def fits(arguments: Mapping[str, object], schema: object) -> bool:
     """Return whether a schema allows the keys of these arguments, and the types of their values."""
+    return misfit(arguments, schema) is None
+
+
+def misfit(arguments: Mapping[str, object], schema: object, *, types: bool = True) -> tuple[bool, str] | None:
+    """Return the first argument that a schema doesn't allow: whether it has such a key, and the key.  `types`: also
+    examine the types of values."""
     keys = keys_of(schema, schema)
     for key, value in arguments.items():
-        types = types_of(member_of(schema, schema, key), schema)
+        if keys is not None and key not in keys:
+            return False, key
+        allowed = types_of_member(schema, key) if types else None
         kind = NAMES.get(type(value).__name__, "object")
-        number = kind == "integer" and types is not None and "number" in types
-        if (keys is not None and key not in keys) or (types is not None and kind not in types and not number):
-            return False
-    return True
+        number = kind == "integer" and allowed is not None and "number" in allowed
+        if allowed is not None and kind not in allowed and not number:
+            return True, key
+    return None
 
 
 def is_odd_key(key: str, schema: object) -> bool:

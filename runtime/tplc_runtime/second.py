@@ -9,9 +9,10 @@ This needs the tools: without a name of a tool and keys of its schema there is n
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 
 from .pattern import Pattern
-from .schema import keys_of, member_of, tool_named, types_of
+from .schema import keys_allowed, keys_of, member_of, tool_named, types_of
 from .values import LookaheadReader, Reader, Style
 
 TYPE_CHECKING = False
@@ -56,12 +57,6 @@ TAGGED_CALL = Pattern(
 # A missing quote after a key, or after a value before the next key.
 KEY_LEFT_OPEN = Pattern(r'(?<=[{,\s])"(\w+):(?=\s*["\[{\w-])')
 NAME_LEFT_OPEN = Pattern(r':\s*"(\w+)\s*,(?=\s*"\w+"\s*:)')
-STYLES = (
-    Style(
-        (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ("”", "”", "json"), ("‘", "’", "json")),
-        {"true": "true", "false": "false", "null": "null", "True": "true", "False": "false", "None": "null"},
-    ),
-) * 3
 
 
 def may_be_calls(text: str, tools: Parameters, keys: tuple[str, ...]) -> bool:
@@ -110,7 +105,7 @@ def is_wrapper(key: str, name: str, tools: Parameters) -> bool:
     key."""
     if key not in KNOWN_KEYS and key != name:
         return False
-    keys = keys_of(tools.get(name), tools.get(name))
+    keys = keys_allowed(tools.get(name))
     return keys is not None and key not in keys
 
 
@@ -210,9 +205,17 @@ def _tagged_call(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
     return {"name": name, "arguments": arguments} if arguments or not match[4].strip() else None, int(match.end())
 
 
+@lru_cache(maxsize=1)
+def any_styles() -> tuple[Style, Style, Style]:
+    """Return the styles of values that models write; made when a call is read again, because few are."""
+    quotes = (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ("”", "”", "json"), ("‘", "’", "json"))
+    words = {"None": "null", **{word: word.lower() for word in ("true", "false", "null", "True", "False")}}
+    return (Style(quotes, words),) * 3
+
+
 def json_value(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
     """Return the value in JSON that begins here, and where it ends."""
-    reader = Reader(STYLES)
+    reader = Reader(any_styles())
     end = reader.read(text, pos, True)
     return loaded(reader.close()), end
 
@@ -236,7 +239,7 @@ def _called(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
         key = KEYWORD.match(text, after.end())
         if key is None:
             break
-        reader = LookaheadReader(STYLES)
+        reader = LookaheadReader(any_styles())
         reader.follow = KEYWORD_FOLLOWS
         pos = reader.read(text, key.end(), True)
         members[key[1]] = loaded(reader.close())
@@ -330,14 +333,14 @@ def _with_arguments(name: str, members: dict[str, Any], tools: Parameters) -> tu
 
 def arguments_within(name: str, value: Any, tools: Parameters) -> dict[str, Any] | None:
     """Return the object with a tool's arguments that a value is or contains; None if there is none."""
-    keys = keys_of(tools[name], tools[name])
+    keys, given = keys_allowed(tools[name]), value
     for _ in range(MOST_WRAPS):
         if isinstance(value, str):
             value = _values(value, tools)
         if isinstance(value, list) and len(value) == 1:
             value = value[0]
         if not isinstance(value, dict):
-            return None
+            break
         if keys is None or keys.issuperset(value):
             return value
         named = [item for item in value.values() if isinstance(item, str) and item in tools and item != name]
@@ -345,6 +348,7 @@ def arguments_within(name: str, value: Any, tools: Parameters) -> dict[str, Any]
         inner = [key for key in objects if key not in OTHER_KEYS]
         lost = value.keys() - {*inner, *NAME_KEYS, *OTHER_KEYS, "required"}
         if named or len(inner) != 1 or lost or not keys.isdisjoint(value):
-            return None
+            break
         value = value[inner[0]]
-    return None
+    # Arguments of a tool without parameters stay as they are.
+    return given if keys == set() and isinstance(given, dict) else None

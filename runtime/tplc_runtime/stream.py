@@ -52,9 +52,10 @@ class Stream(Copyable):
     WAITS: ClassVar[bool] = False  # states wait for the rest of a marker
     FEED_HOLDS_PENDING: ClassVar[bool] = False  # `feed` handles pending text
     ESCAPES: ClassVar[Any] = None  # texts that stand for characters, by kind of text
-    SPACE: ClassVar[str] = ""  # the white space that the template writes before the content
+    SPACE: ClassVar[str] = ""  # the white space that the template writes before the content, each after a NUL
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
-    _in_word = False  # the text before ends with a word
+    _last_char = ""  # of the text before
+    _reports = True  # the caller can read the diagnostics
 
     def __init__(
         self,
@@ -140,6 +141,7 @@ class Stream(Copyable):
             json_content=json_content,
             continue_final_message=continue_final_message,
         )
+        parser._reports = False
         parser.feed(checked_text("text", text), special=special)
         parser.finish()
         return parser.message
@@ -237,7 +239,7 @@ class Stream(Copyable):
             if self.AT_LINES and (not self.CALLS or kind not in ("arguments", "value")):
                 self._line_start = at_line_start(text, self._line_start)
             if self.WHOLE_CALL:
-                self._in_word = is_word(text[-1])
+                self._last_char = text[-1]
             self._out.texts[kind].append(self._json(text) if self.CALLS and kind == "arguments" else text)
 
     def _feed_slowly(self, chunk: str) -> list[Delta]:
@@ -340,7 +342,7 @@ class Stream(Copyable):
         if self.AT_LINES:
             self._line_start = at_line_start(text, self._line_start)
         if self.WHOLE_CALL and text:
-            self._in_word = is_word(text[-1])
+            self._last_char = text[-1]
         self._out.emit(kind, text if self._echo else text[max(0, -self._base - self._pos) :])
         self._pos = end
 

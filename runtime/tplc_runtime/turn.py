@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .message import Delta
     from .scanner import ExpectedText
 
+SPACE_SEPARATOR = "\0"  # between white space that may come and other white space that may come instead
 NON_SPACE = Pattern(r"\S|\Z")
 LONGEST_CUT = 1000  # longer than a truncated opener and the white space around it
 OPENER_KINDS = ("call", "line", "whole")
@@ -89,7 +90,7 @@ class TurnStates(Stream):
         buf, pos, stop = self._buf, self._pos, len(self._buf)
         mark = marks.find(buf, pos)
         if self.NAME_OPENS_MESSAGE and self._kept and mark is not None and mark.kind in ("reasoning", "content"):
-            mark = mark._replace(kind="name_end")
+            mark = mark.of_kind("name_end")
         if self.PLACE_DECIDES:
             mark = self._counting(marks, mark)
         clear = mark is not None and not mark.ambiguous  # nothing before its end can be undecided
@@ -167,23 +168,24 @@ class TurnStates(Stream):
 
     def _as_whole_call(self, mark: Match) -> Match | None:
         """Return the mark as the opener of a call if a whole call follows; "plain" while that is undecided."""
-        before = is_word(self._buf[mark.start - 1]) if mark.start > self._pos else self._in_word
-        named = self._tools or mark.kind == "plain"
-        if not (self._calls_on and named) or (before and is_word(self._buf[mark.start])):
+        before = self._buf[mark.start - 1] if mark.start > self._pos else self._last_char
+        # Without tools, a line that is indented otherwise than the template writes it is code or prose.
+        counts = self._tools or (mark.kind == "plain" and (before not in (" ", "\t") or before == mark.lead[-1:]))
+        if not (self._calls_on and counts) or (is_word(before) and is_word(self._buf[mark.start])):
             return None
         end = self.WHOLE_CALL.end(self._buf, mark.start, self._final, self._tools)
-        return mark._replace(kind="plain" if end == MORE else "whole") if end >= 0 or end == MORE else None
+        return mark.of_kind("plain" if end == MORE else "whole") if end >= 0 or end == MORE else None
 
     def _without_closer(self, marks: Scanner, mark: Match) -> Match | None:
         """Return the mark as the end of reasoning that is never closed: a closer in another spelling, or an opener of
         calls inside a line if a tool is named.  Its kind is "plain" while that is undecided."""
-        buf, undecided = self._buf, None if self._final else mark._replace(kind="plain")
+        buf, undecided = self._buf, None if self._final else mark.of_kind("plain")
         if self._base + mark.start < self._reasoning_to:
             return None
         alike = mark.kind == "alike"
         if not alike and not any(name in buf[mark.end : mark.end + NAME_LIMIT] for name in self._tools):
             return undecided if len(buf) - mark.end < NAME_LIMIT else None
-        found = mark._replace(kind="reasoning_end") if alike else mark
+        found = mark.of_kind("reasoning_end") if alike else mark
         end = marks.find(buf, mark.end)
         while end is not None and end.kind not in ("reasoning_end", "end"):
             end = marks.find(buf, end.start + 1)
@@ -199,7 +201,7 @@ class TurnStates(Stream):
         buf, at, after = self._buf, next_char(self._buf, mark.end), None
         for _ in range(MOST_ENDS):
             if at == len(buf):
-                return mark._replace(kind=self._counted(mark)) if self._final else mark
+                return mark.of_kind(self._counted(mark)) if self._final else mark
             after = marks.match_at(buf, at)
             if mark.kind != "last" or after is None or after.kind != "last":
                 break
@@ -210,9 +212,9 @@ class TurnStates(Stream):
             return None
         apart = after is not None and (after.kind != "line" or "\n" in buf[mark.end : at])
         if after is not None and apart and after.kind not in ("last", "sign"):
-            return mark._replace(kind=self._counted(mark))
+            return mark.of_kind(self._counted(mark))
         if after is not None and after.kind == "last" and next_char(buf, after.end) == len(buf):
-            return mark._replace(kind=self._counted(mark)) if self._final else mark
+            return mark.of_kind(self._counted(mark)) if self._final else mark
         return None
 
     def _counted(self, mark: Match) -> str:
@@ -261,8 +263,9 @@ class TurnStates(Stream):
 
     def _skip_space(self) -> None:
         while self._space and self._pos < len(self._buf):
-            comes = self._buf[self._pos] == self._space[0]
-            self._pos, self._space = self._pos + comes, self._space[1:] if comes else ""
+            char, spaces = self._buf[self._pos], self._space.split(SPACE_SEPARATOR)
+            rests = [space[1:] for space in spaces if space[:1] == char]
+            self._pos, self._space = self._pos + bool(rests), SPACE_SEPARATOR.join(rests)
 
     def _drop(self, only_space: bool = True) -> bool:
         """Consume a marker that only structures the turn."""
@@ -278,7 +281,7 @@ class TurnStates(Stream):
         if self.AT_LINES:
             self._line_start = self._line_start or only_space or self._mark.kind == "content"
         if self.WHOLE_CALL:
-            self._in_word = False
+            self._last_char = ""
         return True
 
     def _note_spelling(self) -> None:

@@ -32,6 +32,7 @@ PART_OF_ESCAPE = Pattern(r"\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?|U[0-9a-fA-F]{0,7
 WORD = Pattern(r"[^,\n\]}]+")
 SPACE = Pattern(r"[^\S \t\n\r]")  # none of JSON's four kinds
 JSON_WORDS = ("true", "false", "null")
+CAPITALS = {word.upper(): word for word in JSON_WORDS}
 # A number or literal word can't continue with these, so it ends by itself, in any format.
 AFTER_LITERAL = Pattern(rf"\s{{0,{MOST_SPACE}}}[,;)\]}}<>|]")
 JSON_WORD = Pattern(r"[\w.+-]+")
@@ -452,7 +453,10 @@ class Reader(Copyable):
             return -1
         if end == pos:
             return self._no_value(pos)
-        literal = None if bare_key else literal_of(buf[pos:end].rstrip(), self.style.words)
+        word = buf[pos:end].rstrip()
+        literal = None if bare_key else literal_of(word, self.style.words) or CAPITALS.get(word)
+        if literal is not None and self.style.is_json and literal != word and word not in self.style.words:
+            self._repaired("not written as in JSON")
         if literal is None:
             if not bare_key and (self.stack or not self.NEEDS_LOOKAHEAD):
                 end = getattr(WORD.match(buf, pos), "end", lambda: end)()

@@ -123,6 +123,13 @@ def test_without_its_section_a_whole_call_is_one_on_its_line(kind: str) -> None:
     of.output(first.replace("look", "find")).tools(TOOLS).expect(content=first.replace("look", "find"))
 
 
+@pytest.mark.parametrize("before", ["steps:\n    ", "    ", "So\n\t", "\n "])
+@pytest.mark.parametrize("kind", WHOLE)
+def test_an_indented_line_is_no_call_of_an_unknown_tool(kind: str, before: str) -> None:
+    text = before + WHOLE[kind][0]
+    case(kind).output(text).expect(content=text)
+
+
 INLINE = {"bare colon": 'fn:look {"q": "a"};', "bare dotted": 'tools.look({"q": "a"});'}
 
 

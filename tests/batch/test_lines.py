@@ -217,7 +217,7 @@ def test_a_member_that_comes_late(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 WRONG = [
-    ([{"a": 1}], TEXT, "there is no column text: there are a"),
+    ([{"a": 1}], TEXT, "there is no column text; the columns are a"),
     ([{"text": 1}, {"text": None}], TEXT, "the column text is not text: it contains int64"),
     ([{"text": {"a": 1}}], TEXT, "the column text is not text: it contains JSON objects, lists, or what"),
     ([{"text": [1, 2]}], TEXT, "the column text holds token ids: give --tokenizer with the model's tokenizer.json"),

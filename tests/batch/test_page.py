@@ -128,7 +128,8 @@ CONTENT = {
     "body": {"main"},
     "main": {"header", "section"},
     "header": {"h1", "p"},
-    "section": {"h2", "p", "table", "figure"},
+    "section": {"h2", "p", "div", "figure"},
+    "div": {"table"},
     "table": {"tr"},
     "tr": {"th", "td"},
     "figure": {"figcaption", "pre", "ul"},
@@ -197,6 +198,10 @@ def test_the_page_is_html_outputs_are_quoted_and_nothing_is_loaded() -> None:
     Valid(page_of(RowParser(ONE, Columns("text")), text=["Hi."]))
 
 
+def page_at(folder: Path) -> str:
+    return (folder / "page.html").read_text(encoding="utf-8")
+
+
 def test_the_command(run: Run, tmp_path: Path) -> None:  # noqa: F811 - the fixture
     parquet.write_table(pa.table({"text": ["Hi.", CALL]}), tmp_path / "rows.parquet")
     parser = str(ROOT / "examples" / "tagged-json" / "out" / "parser.py")
@@ -209,6 +214,9 @@ def test_the_command(run: Run, tmp_path: Path) -> None:  # noqa: F811 - the fixt
         "2",
         "",
     ]
+    assert run(*arguments, "--force", "-o", "-").code == 0
+    places = [one.partition("row ")[2] for one in re.findall("<small>(.*?)</small>", page_at(tmp_path))]
+    assert places == ["1 of standard output"]
     (tmp_path / "page.html").write_text("mine", encoding="utf-8")
     result = run(*arguments, "-o", "more.jsonl")
     assert (result.code, result.err) == (

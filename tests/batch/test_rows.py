@@ -116,7 +116,7 @@ def test_token_ids_are_decoded_whole_with_their_markers() -> None:
 
 
 WRONG = [
-    ({"a": [""]}, Columns("text"), "there is no column text: there are a"),
+    ({"a": [""]}, Columns("text"), "there is no column text; the columns are a"),
     ({"text": [1]}, Columns("text"), "the column text is not text: it contains int64"),
     ({"text": [""], "content": [""]}, Columns("text"), "there is a column content already, and it would be "),
     ({"text": [[1]]}, Columns("text"), "the column text holds token ids: give --tokenizer with the model's tokenizer"),

@@ -13,7 +13,7 @@ import pytest
 import tplc.page
 from tests.cli.conftest import TEMPLATE, Run, run  # noqa: F401 - a fixture
 from tplc.census.changes import ChangedTemplate, changes
-from tplc.census.entry import CensusEntry, entry_of, shared_formats
+from tplc.census.entry import CensusEntry, entry_of, shared_formats, without_name
 from tplc.census.page import page
 from tplc.census.run import census
 from tplc.census.sources import sources_in
@@ -193,7 +193,29 @@ def test_paths_are_those_within_the_folder(run: Run, folder: Path) -> None:  # n
     assert again.code == 0 and str(folder / "a.jinja") in Path("census.jsonl").read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a.jinja: the template is empty", "the template is empty"),
+        ("deep/a.jinja: the template is empty", "the template is empty"),
+        ("./deep/a.jinja: this is not UTF-8 text", "this is not UTF-8 text"),
+        ("../models/deep/a.jinja: this is not UTF-8 text", "this is not UTF-8 text"),
+        ("a.jinja:2: unexpected '}'", "line 2: unexpected '}'"),
+        ("a.jinja:2:6: Encountered unknown tag 'fi'.", "line 2, column 6: Encountered unknown tag 'fi'."),
+        ("cause: the name has no end", "cause: the name has no end"),
+    ],
+)
+def test_a_cause_does_not_repeat_the_name(text: str, shown: str) -> None:
+    assert without_name(text, "deep/a.jinja") == shown
+
+
+def test_the_page_names_what_is_ambiguous() -> None:
+    written = page([CensusEntry("a", "verified", ambiguities=("integer or string", "null or string"))])
+    assert "<td>ambiguous: integer or string, null or string</td>" in written
+
+
 def test_no_word_of_the_page_is_broken() -> None:
     style = (Path(tplc.page.__file__).parent / "page.css").read_text(encoding="utf-8")
     assert ".figures td { font-variant-numeric: tabular-nums; overflow-wrap: break-word; }" in style
-    assert ".figures th { width: auto; }" in style
+    assert ".figures th { width: auto; white-space: nowrap; }" in style
+    assert ".wide { overflow-x: auto; }" in style

@@ -282,12 +282,14 @@ BAD_TEMPLATES: dict[str, tuple[str | bytes, int, str]] = {
         "{{ raise_exception('never') }}",
         1,
         "bad.jinja: none of the conversations that were tried renders the assistant's text: "
-        "bad.jinja:1: the template refused: never\n",
+        "bad.jinja:1: the template refused: never\n"
+        "    tplc explain TEMPLATE shows the conversations that were tried, and their renders\n",
     ),
     "no assistant": (
         "{% for m in messages %}{% if m.role == 'user' %}{{ m.content }}{% endif %}{% endfor %}",
         1,
-        "bad.jinja: none of the conversations that were tried renders the assistant's text\n",
+        "bad.jinja: none of the conversations that were tried renders the assistant's text\n"
+        "    tplc explain TEMPLATE shows the conversations that were tried, and their renders\n",
     ),
     "no template": (
         "Just a text.",
@@ -297,12 +299,12 @@ BAD_TEMPLATES: dict[str, tuple[str | bytes, int, str]] = {
     "never ends": (
         "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}",
         1,
-        "bad.jinja: limit exceeded: render_seconds (0.3)\nhelp: --limit render_seconds=NUMBER raises this limit\n",
+        "bad.jinja: limit exceeded: render_seconds (0.3)\n    --limit render_seconds=NUMBER raises this limit\n",
     ),
     "grows": (
         "{% for a in range(99999) %}{{ 'x' * 99999 }}{% endfor %}",
         1,
-        "bad.jinja: limit exceeded: output_chars (2000000)\nhelp: --limit output_chars=NUMBER raises this limit\n",
+        "bad.jinja: limit exceeded: output_chars (2000000)\n    --limit output_chars=NUMBER raises this limit\n",
     ),
 }  # fmt: skip
 
@@ -608,15 +610,15 @@ def test_verify_against_a_changed_template(run: Run, template: Path) -> None:
     assert result.code == 1
     assert result.out.splitlines()[0].startswith("verified ")
     assert result.out.splitlines()[-1] == (
-        "template     is not the one that the artifact was made from: its SHA-256 differs"
+        "template     another one than the artifact was made from: the SHA-256 differ"
     )
     template.write_text(TEMPLATE.replace("<call>", "<tool>"))
     result = run("verify", "chat.jinja", "chat.py")
     assert result.code == 1
     assert result.out.splitlines()[0].startswith("NOT VERIFIED")
     assert next(line for line in result.out.splitlines() if line.startswith("failed")) == (
-        "failed       the artifact is not what tplc makes of this template, which verifies: it was edited, or made of "
-        "another template or with other options"
+        "failed       the artifact differs from the one that tplc makes of this template, which verifies: it was "
+        "edited, or made from another template or with other options"
     )
     assert "cause: " not in result.out
 

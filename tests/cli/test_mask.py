@@ -90,7 +90,7 @@ def test_no_row_has_a_mask(run: Run, folder: Path) -> None:
     ("arguments", "error"),
     [
         (("-o", "-"), "rows are written to a file or a folder: give -o FILE.parquet, FILE.jsonl, or a folder"),
-        (("-o", "out.jsonl", "--column", "talks"), "rows.jsonl: there is no column talks: there are messages, n"),
+        (("-o", "out.jsonl", "--column", "talks"), "rows.jsonl: there is no column talks; the columns are messages, n"),
         (("-o", "out.jsonl", "--straddling", "both"), "straddling='both': expected inside, outside or error"),
         (("-o", "rows.jsonl"), "rows.jsonl is an input and would be overwritten; name another file"),
         (("-o", "out.jsonl", "--parts", "all"), "--parts all: expected some of reasoning, content, calls, end"),

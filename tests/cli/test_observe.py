@@ -48,6 +48,7 @@ arguments "look: 'at' is missing": 1 output
 
 incomplete "the output ends inside a call": 1 output
     <call>{"name": "look", "argume⟦⟧   out.jsonl: line 7
+
 proposed             "<kall>" for "<call>" (2 outputs; 2 clean because of it)
 with them            4 of 7 outputs are clean
 """
@@ -152,8 +153,10 @@ def test_text_and_tables(run: Run, outputs: Path, tmp_path: Path) -> None:
     ("text", "error"),
     [
         ("", 'out.jsonl: holds no outputs\n    expected lines such as {"text": "…"}'),
-        ("{", "out.jsonl: line 1: is not JSON: Expecting property name enclosed in double quotes: line 1 column 2 "
-         "(char 1)"),
+        ("{", "out.jsonl: line 1: is not JSON: Expecting property name enclosed in double quotes at character 2"),
+        ("no", "out.jsonl: line 1: is not JSON: Expecting value at character 1"),
+        ("[" * 9999, "out.jsonl: line 1: is not JSON that can be read: it is nested too deeply"),
+        ('{"text": "", "tools": "["}', "out.jsonl: line 1: tools: is not JSON: Expecting value at character 2"),
         ("[]", 'out.jsonl: line 1: expected an object such as {"text": "…"}'),
         ("{}", "out.jsonl: line 1: has no output: expected a text in text or output"),
         ('{"text": "", "prompt": 1}', "out.jsonl: line 1: prompt: expected the text of the prompt"),
@@ -164,6 +167,12 @@ def test_what_is_no_output(run: Run, template: Path, tmp_path: Path, text: str, 
     (tmp_path / "out.jsonl").write_text(text)
     result = run("observe", "chat.jinja", "out.jsonl")
     assert (result.code, result.out, result.err) == (2, "", f"tplc: {error}\n")
+
+
+def test_bytes_that_are_no_text(run: Run, template: Path, tmp_path: Path) -> None:
+    (tmp_path / "out.jsonl").write_bytes(b'{"text": "\xff"}\n')
+    error = "tplc: out.jsonl: line 1: is not UTF-8 text\n    save it as UTF-8\n"
+    assert run("observe", "chat.jinja", "out.jsonl").err == error
 
 
 def test_wrong_usage(run: Run, outputs: Path, tmp_path: Path) -> None:

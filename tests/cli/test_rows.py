@@ -97,7 +97,7 @@ def test_the_summary_as_json(run: Run, rows: str) -> None:
 
 WRONG = [
     ((), "rows are written to a file or a folder: give -o FILE.parquet, FILE.jsonl, or a folder"),
-    (("-o", "o.jsonl", "--column", "texts"), "rows.parquet: there is no column texts: there are text, tools"),
+    (("-o", "o.jsonl", "--column", "texts"), "rows.parquet: there is no column texts; the columns are text, tools"),
     (
         ("-o", "o.jsonl", "--tools", "t", "--tools-column", "tools"),
         "give either --tools (for all rows) or --tools-column ",
@@ -141,7 +141,7 @@ def test_standard_input_and_output(run: Run, rows: str, tmp_path: Path) -> None:
     assert (result.code, result.out) == (0, "")
     assert [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()] == found
     result = run("parse", PARSER, "-", "--column", "no", "-o", "-", stdin=lines)
-    assert (result.code, result.err) == (2, "tplc: standard input: there is no column no: there are text\n")
+    assert (result.code, result.err) == (2, "tplc: standard input: there is no column no; the columns are text\n")
     result = run("parse", PARSER, rows, "--column", "text", "-o", "-", "--engine", "pyarrow")
     assert [json.loads(line)["content"] for line in result.out.splitlines()] == ["Hi.", None, None, None, None]
     assert result.err.splitlines()[-1] == "wrote        standard output"
@@ -202,8 +202,8 @@ def test_what_is_wrong_comes_before_what_is_missing(run: Run, tmp_path: Path, mo
         ("out.txt", "text", "out.txt: rows are written to .parquet, .jsonl, .ndjson, or to a folder (a new one with "
          "a dot in its name ends with /)"),
         ("there.jsonl", "text", "there.jsonl already exists: --resume skips complete files, --force overwrites them"),
-        ("out.jsonl", "no", "in.jsonl: there is no column no: there are text"),
-        ("out.jsonl", "text", "a column of outputs, of JSON lines too, needs a package that is not installed: "
+        ("out.jsonl", "no", "in.jsonl: there is no column no; the columns are text"),
+        ("out.jsonl", "text", "parsing a column of outputs needs a package that is not installed: "
          "pip install 'tplc[batch]'"),
     ):  # fmt: skip
         result = run("parse", PARSER, "in.jsonl", "--column", column, "-o", output)

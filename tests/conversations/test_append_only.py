@@ -27,15 +27,15 @@ def verdict(source: str) -> AppendOnly:
 def test_a_template_that_only_appends() -> None:
     found = verdict(DROPPING.replace(" and loop.last", ""))
     assert found.holds
-    assert list(report_lines(found)) == [("text turns", "append-only"), ("after reasoning", "append-only")]
+    assert list(report_lines(found)) == [("text", "append-only"), ("reasoning", "append-only")]
 
 
 def test_the_first_difference() -> None:
     found = verdict(DROPPING)
     assert not found.holds
     assert dict(report_lines(found)) == {
-        "text turns": "append-only",
-        "after reasoning": "not append-only: messages[1] is written differently once a message follows: "
+        "text": "append-only",
+        "reasoning": "not append-only: messages[1] is written differently once a message follows: "
         "'<why>They want to know.</why>Fine.<end>' becomes 'Fine.<end><user>Why?<end><assistant>' "
         "(in: reasoning in the first turn only)",
     }

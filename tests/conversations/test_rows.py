@@ -50,7 +50,7 @@ def test_what_has_no_mask() -> None:
     assert made["input_ids"] == [None] * 3
     assert made["assistant_masks"] == [None] * 3
     assert [error.partition(":")[0] for error in made["mask_error"]] == ["messages", "messages", "template"]
-    with pytest.raises(UsageError, match="there is no column talks: there are messages"):
+    with pytest.raises(UsageError, match="there is no column talks; the columns are messages"):
         ConversationMasker(SOURCE, TOKENIZER, messages="talks")({"messages": []})
 
 

@@ -43,7 +43,7 @@ def test_what_is_started_works(run: Run, tmp_path: Path, monkeypatch: pytest.Mon
         "wrote hut/outputs/reasoning.txt\nwrote hut/outputs/reasoning.json\n"
         "wrote hut/outputs/call.txt\nwrote hut/outputs/call.json\n"
         "wrote hut/outputs/two_calls.txt\nwrote hut/outputs/two_calls.json\n"
-        "next: change the markers in chat_template.jinja, and see what became of it:\n"
+        "next: change the markers in chat_template.jinja, then build, test and check the format:\n"
         "    cd hut && tplc build && tplc new --refresh . && python -m unittest\n"
         "    tplc lint chat_template.jinja\n",
     )
@@ -78,6 +78,9 @@ MARKERS = (
 ).split()
 
 
+EXISTS = "name a new folder, or give --refresh to write its outputs again"
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "reported"),
     [
@@ -86,7 +89,11 @@ MARKERS = (
             2,
             "no layout is called 'jsn': there are json, parameters, keywords, channels",
         ),
-        (("new", "full"), 2, "full: already exists"),
+        (
+            ("new", "full"),
+            2,
+            f"full: already exists\n    {EXISTS}",
+        ),
         (("new", "-x-"), 2, None),
         (("new", "ä"), 2, "ä: a model's name has ASCII letters, digits, '-', '_' and '.', no '.' or '-' first"),
         (("lint", "none.jinja"), 2, "none.jinja: there is no such file or folder\n    this folder has no *.jinja"),

@@ -42,7 +42,9 @@ def test_special_tokens_change_what_a_server_can_do() -> None:
     ir = example_ir("tagged-json")
     plain = {(one.place, one.what): str(one) for one in advise(ir, "m", ["<s>"])}
     special = {(one.place, one.what): str(one) for one in advise(ir, "m", ["<fn>", "</fn>"])}
-    assert plain["vLLM", "grammar"] == "tplc prepare m gives it: structured_outputs.grammar, unless it is lazy"
+    assert plain["vLLM", "grammar"] == (
+        "tplc prepare m makes it: send it as structured_outputs.grammar, unless it is lazy"
+    )
     assert special["vLLM", "grammar"].startswith("none as GBNF: in a grammar request every special token is empty")
     assert ("SGLang", "requests") not in plain
     assert special["SGLang", "requests"] == (
@@ -128,8 +130,8 @@ def test_packages_are_named_only_if_they_are_missing() -> None:
 
     assert installs(frozenset()) == {}
     assert installs(frozenset(["transformers", "llguidance"])) == {
-        "format": "the extra tplc[transformers], where response templates are made: its parser verifies them",
-        "llguidance": "the extra tplc[lark], where Lark grammars are made: it reads them first",
+        "format": "pip install 'tplc[transformers]' where you make response templates: its parser verifies them",
+        "llguidance": "pip install 'tplc[lark]' where you make Lark grammars: llguidance checks them",
     }
 
 

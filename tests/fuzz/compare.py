@@ -12,58 +12,33 @@ from __future__ import annotations
 
 import argparse
 import copy
-import io
 import json
-import os
 import random
-import subprocess
 import sys
-import tarfile
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from tests.conftest import ROOT
+from benchmarks.earlier import sources_of
 from tests.fuzz.__main__ import chosen
 from tests.fuzz.formats import Format
 from tests.fuzz.outputs import Writer
 from tests.fuzz.run import Case, random_case
-from tplc.ir.serialize import dumps
 from tplc.verify.artifact import load_module
 
 BATCH = 2000
 SHOWN = 6
-GENERATE = """
-import pathlib, sys
-from tplc.driver import generate, load_ir
-for path in pathlib.Path(sys.argv[1]).glob("*.json"):
-    path.with_suffix(".py").write_text(generate(load_ir(path.read_text("utf-8")), "python"), "utf-8")
-"""
 
 
 def parsers_of(commit: str, forms: Sequence[Format]) -> list[ModuleType]:
     """Return the parsers that the commit generates from the formats."""
-    command = ["git", "archive", commit, "compiler", "runtime", "schemas"]
-    archive = subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout
-    with tempfile.TemporaryDirectory() as name:
-        folder, tree = Path(name, "parsers"), Path(name, "tree")
-        folder.mkdir()
-        with tarfile.open(fileobj=io.BytesIO(archive)) as files:
-            files.extractall(tree, filter="data")
-        for form in forms:
-            (folder / f"{form.name}.json").write_text(dumps(form.ir), encoding="utf-8")
-        path = os.pathsep.join(str(tree / part) for part in ("compiler", "runtime"))
-        subprocess.run(
-            [sys.executable, "-c", GENERATE, str(folder)], env={**os.environ, "PYTHONPATH": path}, cwd=tree, check=True
-        )
-        return [load_module((folder / f"{form.name}.py").read_text(encoding="utf-8")) for form in forms]
+    sources = sources_of(commit, {form.name: form.ir for form in forms})
+    return [load_module(sources[form.name]) for form in forms]
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ import pytest
 from tests.hostile.corpus import CORPUS, Hostile
 from tests.hostile.measured import measured
 from tplc.driver import compile_template
-from tplc.errors import LimitExceeded, RenderFailed, TemplateRaised, TplcError, UnsupportedTemplate
+from tplc.errors import LimitExceeded, NotLearned, RenderFailed, TemplateRaised, TplcError
 from tplc.render import Limits, Renderer
 
 pytest.importorskip("resource")
@@ -104,7 +104,7 @@ def test_compiling(hostile: Hostile) -> None:
         compile_template(hostile.source, name="hostile.jinja")
     assert processor_seconds() - start < SECONDS
     if hostile.error in RENDERED:
-        assert type(caught.value) is UnsupportedTemplate
+        assert type(caught.value) is NotLearned
         assert str(caught.value).endswith(": " + hostile.message)
     else:
         assert (type(caught.value), str(caught.value)) == (hostile.error, hostile.message)

@@ -17,7 +17,7 @@ from tplc.verify.artifact import load_module
 FOLDER = Path(__file__).parent.parent / "cases" / "reproductions"
 # How the reason of a refusal begins.
 REFUSED = {
-    "words-in-capitals": "words-in-capitals: calls cannot be read: the render depends on its words and holds none of",
+    "words-in-capitals": "words-in-capitals: calls cannot be read: the template writes capital letters in values: ",
 }
 # Texts that mention calls, and are none.
 PROSE = (

@@ -25,8 +25,8 @@ from tests.conftest import SHARED
 from tests.fuzz.formats import Format, formats
 from tests.peg.limits import LIMITS, limit_of
 from tests.peg.mutations import NOISE, mutations
-from tests.slips.kinds import KINDS, slips
-from tests.slips.measure import answers
+from tests.slips.kinds import slips
+from tests.slips.measure import LISTS, answers
 from tplc.backends.peg.engine import PegEngine
 from tplc.driver import generate, learn_format, open_renderer
 from tplc.errors import BadMessage, TplcError
@@ -116,7 +116,12 @@ def slips_agree(forms: Sequence[Format], most: int = 0) -> Tally:
     tally = Tally()
     for form in forms:
         rng = random.Random(f"slips {form.name}")
-        texts = [(text, answer.tools) for _, answer in answers(form.ir) for _, text in slips(answer, KINDS)]
+        texts = [
+            (text, answer.tools)
+            for which, (kinds, _, _, most_of_kind) in LISTS.items()
+            for _, answer in answers(form.ir, which)
+            for _, text in slips(answer, kinds, most=most_of_kind)
+        ]
         for text, tools in rng.sample(texts, min(most or len(texts), len(texts))):
             compare(form, engine_of(form), text, tools, tally)
     return tally

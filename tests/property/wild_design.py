@@ -12,6 +12,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from tests.property.idiom_calls import IDIOMS
 from tests.property.random_markers import Markers
 from tests.property.shaped_calls import SHAPED
 from tests.property.wild_calls import FAMILIES, Calls, text
@@ -19,6 +20,7 @@ from tests.property.written_calls import CONSTRUCTIONS
 
 FIRST_WRITTEN = 20_000  # seeds from here on write calls that look like text, change values, or differ by them
 FIRST_SHAPED = 60_000  # seeds from here on write markers that depend on what the calls hold
+FIRST_IDIOM = 80_000  # seeds from here on write calls as people copy them, in turns that differ by their shape
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,17 +62,24 @@ class Plan:
 def wild_template(seed: int) -> WildTemplate:
     rng = random.Random(f"wild {seed}")
     marks = Markers(rng)
-    families = FAMILIES if seed < FIRST_WRITTEN else CONSTRUCTIONS if seed < FIRST_SHAPED else SHAPED
-    family = rng.choice([*families, None]) if rng.random() < 0.95 else None
+    family = rng.choice([*_families(seed), None]) if rng.random() < 0.95 else None
     calls = family(rng, marks) if family else None
     header = text(marks.one())
     reasoning = marks.pair() if rng.random() < 0.5 else None
     plan = Plan(rng, marks, header, marks.pair(), marks.pair(), calls, reasoning, end=text(marks.one()))
     plan.kinds.append(calls.kind if calls else "no calls")
     twists = TWISTS if seed < FIRST_WRITTEN else (*TWISTS, escaped_content)
+    if seed >= FIRST_IDIOM:
+        twists = (*twists, *SHAPES * 2)
     for twist in rng.sample(twists, rng.choice([0, 1, 1, 1, 2] if seed < FIRST_WRITTEN else [0, 0, 1, 1])):
         twist(plan)
     return WildTemplate(seed, _source(plan), tuple(plan.kinds), plan.ambiguous)
+
+
+def _families(seed: int) -> tuple[Callable[[random.Random, Markers], Calls], ...]:
+    if seed >= FIRST_IDIOM:
+        return IDIOMS
+    return FAMILIES if seed < FIRST_WRITTEN else CONSTRUCTIONS if seed < FIRST_SHAPED else SHAPED
 
 
 def _source(plan: Plan) -> str:
@@ -260,6 +269,52 @@ def escaped_content(plan: Plan) -> None:
         plan.kinds.append("escaped reasoning")
 
 
+def lead_by_shape(plan: Plan) -> None:
+    """White space before the content, another one if calls follow it."""
+    if plan.calls is None:
+        return
+    alone, called = plan.rng.sample([" ", "\n", "\n\n", ""], 2)
+    lead = "{%- if content -%}{%- if m.tool_calls -%}" + text(called) + "{%- else -%}" + text(alone)
+    plan.content = lead + "{%- endif -%}{%- endif -%}" + plan.content
+    plan.kinds.append("lead by shape")
+
+
+def reasoning_by_shape(plan: Plan) -> None:
+    """Other markers stand around the reasoning of a turn with calls."""
+    if plan.calls is None or plan.reasoning is None:
+        return
+    start, end = map(text, plan.marks.pair())
+    other = start + "{{- thought -}}" + end
+    plan.reasons = "{%- if thought and m.tool_calls -%}" + other + "{%- else -%}" + plan.reasons + "{%- endif -%}"
+    plan.kinds.append("reasoning by shape")
+
+
+def effort_in_marker(plan: Plan) -> None:
+    """A variable that stands in the opener of reasoning, or in the header."""
+    value = "{{- (effort | default('" + plan.rng.choice(["low", "medium"]) + "')) -}}"
+    if plan.reasoning is None:
+        plan.header += text(" effort=") + value + text("|>")
+    else:
+        plan.reasons = plan.reasons.replace("{start}", "{start}" + text("[") + value + text("]"))
+    plan.kinds.append("effort in a marker")
+
+
+def content_always_printed(plan: Plan) -> None:
+    """Print a content that is null as `None`."""
+    plan.content = plan.content.replace("{{- content -}}", "{{- m.content -}}")
+    plan.kinds.append("null printed")
+
+
+def indented_reasoning(plan: Plan) -> None:
+    if plan.reasoning is None:
+        return
+    start, end = plan.marks.pair(space=False)
+    plan.reasoning = (start + "\n  ", "\n" + end)
+    plan.reasons = plan.reasons.replace("{{- thought -}}", "{{- thought | indent(2) -}}")
+    plan.kinds.append("indented reasoning")
+
+
+SHAPES = (lead_by_shape, reasoning_by_shape, effort_in_marker, content_always_printed, indented_reasoning)
 TWISTS: tuple[Callable[[Plan], None], ...] = (
     content_wrapped_before_calls,
     end_by_shape,

@@ -443,6 +443,7 @@ def test_a_message_that_vanishes_is_refused() -> None:
 
 
 EFFORT_IN_PROMPT = """\
+{%- if documents %}{{ '<documents>' + (documents | tojson) + '<end>' }}{% endif %}
 {%- for m in messages %}{{ '<' + m.role + '>' + (m.content or '') + '<end>' }}{% endfor %}
 {%- if reasoning_effort is defined %}{{ '<effort>' + reasoning_effort + '<end>' }}{% endif %}
 {%- if add_generation_prompt %}{{ '<assistant>' }}{% endif %}"""
@@ -455,6 +456,7 @@ EFFORT_IN_PROMPT = """\
         ({"reasoning_effort": None}, ""),
         ({"reasoning_effort": "high", "chat_template_kwargs": {"reasoning_effort": "low"}}, "<effort>low<end>"),
         ({"temperature": 1, "model": "m"}, ""),
+        ({"documents": [], "user": "u", "reasoning_effort": "low"}, "<effort>low<end>"),
     ],
 )
 def test_members_that_a_template_reads_are_its_variables(members: dict[str, Any], shown: str) -> None:

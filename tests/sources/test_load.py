@@ -276,13 +276,6 @@ def test_impossible_name(here: Path, source: str) -> None:
     assert problem(source) == f"{source}: this cannot be the name of a file"
 
 
-@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="needs a user who may not read everything")
-def test_unreadable(here: Path) -> None:
-    write(here / "a.jinja", PLAIN)
-    (here / "a.jinja").chmod(0)
-    assert problem("a.jinja") == "a.jinja: cannot be read: Permission denied"
-
-
 def test_a_model_knows_its_added_tokens(here: Path) -> None:
     write(here / "model" / "chat_template.jinja", PLAIN)
     write(here / "model" / "tokenizer_config.json", {"added_tokens_decoder": {"3": {"content": "<a>"}, "x": {}}})

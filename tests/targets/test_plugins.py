@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import ast
+import re
+import subprocess
+import sys
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+import tplc.targets.plugins
 from tests.example_case import EXAMPLES
 from tplc import driver
 from tplc.errors import UsageError
 from tplc.ir.nodes import TemplateIR
 from tplc.ir.serialize import loads
 from tplc.targets.plugins import SERVERS, NothingToParse, Server, checked_name, default_name, plugin
+from tplc.verify.artifact import load_module
 
 NAMES = sorted({path.parent.name for path in EXAMPLES.glob("*/template.jinja")} - {"plain-chat"})
 
@@ -44,6 +50,28 @@ def test_one_file_holds_parser_classes_and_format(name: str, server: Server) -> 
     assert not [module for module in modules if module.startswith("tplc")], "what is of tplc stands in the file"
     assert text.splitlines()[1] == "# To regenerate: tplc compile hut.jinja"
     assert all(line == line.rstrip() for line in text.splitlines())
+
+
+def test_every_name_of_a_plug_in_is_defined(tmp_path: Path) -> None:
+    """The plug-in uses functions of the runtime that the parser of some formats doesn't need."""
+    for name in NAMES:
+        for server in SERVERS:
+            (tmp_path / f"{name}_{server}.py").write_text(plugin(example_ir(name), server, name="hut"))
+    ruff = [sys.executable, "-m", "ruff", "check", "--isolated", "--quiet", "--select", "F821", str(tmp_path)]
+    done = subprocess.run(ruff, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+@pytest.mark.parametrize("server", SERVERS)
+def test_the_parser_has_every_member_that_a_plug_in_uses(server: Server) -> None:
+    source = Path(tplc.targets.plugins.__file__).parent / "source"
+    written = "".join((source / f"{name}.py").read_text(encoding="utf-8") for name in ("answer", f"for_{server}"))
+    named = {*re.findall(r"\bStreamParser\.(\w+)", written), *re.findall(r"\bself\._stream\.(\w+)", written)}
+    assert {"HEADS", "ANCHORS", "AROUND_REASONING", "feed", "incomplete"} <= named
+    for name in NAMES:
+        parser = plugin(example_ir(name), server, name="hut").partition("# The plug-in follows.")[0]
+        stream = load_module(re.sub(r"(?m)^from (vllm|sglang|xgrammar)\b.*\n", "", parser)).StreamParser()
+        assert {member for member in named if not hasattr(stream, member)} == set(), name
 
 
 def test_words_of_a_template_stay_words() -> None:

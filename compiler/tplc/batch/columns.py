@@ -50,7 +50,7 @@ class Columns:
     def missing(self, names: Sequence[str]) -> Iterator[str]:
         for name in self.named:
             if name not in names:
-                yield f"there is no column {name}: there are {', '.join(names)}"
+                yield f"there is no column {name}; the columns are {', '.join(names)}"
 
     def _problems(self, schema: pa.Schema, *, ids: bool) -> Iterator[str]:
         import pyarrow.types as types

@@ -66,7 +66,7 @@ def choose_engine(
     address: str | None = None,
     jobs: int | None = None,
     batch: int = BATCH,
-    what: str = "a column of outputs, of JSON lines too,",
+    what: str = "parsing a column of outputs",
 ) -> Engine:
     """Return the engine of this name, or the first that is installed.  `what` names the user of the engine in
     messages."""

@@ -5,6 +5,7 @@ part_files("rows/")  →  rows/a.parquet, rows/b.jsonl        PendingFile("out.p
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import re
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from tplc.batch.columns import Columns, is_json_text
 from tplc.batch.lines import Members, head, json_text, tables_of_lines
 from tplc.errors import SourceError, UsageError
-from tplc.paths import missing
+from tplc.paths import missing, unreadable, unwritable
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -343,7 +344,7 @@ def sweep(outputs: Sequence[str]) -> None:
 class _reading:
     """Turns problems with a file into one clear error that names it."""
 
-    verb = "read"
+    verb, refused = "read", staticmethod(unreadable)
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -355,9 +356,11 @@ class _reading:
         import pyarrow as pa
 
         if isinstance(error, (pa.ArrowException, OSError)):
+            if isinstance(error, PermissionError):
+                raise self.refused(self.path, PermissionError(error.errno, os.strerror(errno.EACCES))) from error
             reason = str(error).strip().split("\n")[0] or type(error).__name__
             raise SourceError(self.path, f"cannot be {self.verb}: {reason}") from error
 
 
 class _writing(_reading):
-    verb = "written"
+    verb, refused = "written", staticmethod(unwritable)

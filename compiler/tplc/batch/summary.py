@@ -9,7 +9,7 @@ import json
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -216,6 +216,14 @@ class Summary:
             tools,
             tuple(f"{one['offset']}: {one['text']}" for one in diagnostics),
         )
+
+    def rename(self, place: str, name: str) -> None:
+        """Give a file another name in the samples: a temporary one stands for standard output."""
+        end = f" of {place}"
+        self.samples = [
+            replace(one, place=f"{one.place.removesuffix(end)} of {name}") if one.place.endswith(end) else one
+            for one in self.samples
+        ]
 
     def to_json(self) -> dict[str, Any]:
         ranked = {"by_tool": self.by_tool, "by_diagnostic": self.by_diagnostic}

@@ -12,7 +12,7 @@ from typing import Any
 
 from tplc.catalogue.entries import Entry, read_entry, validated
 from tplc.errors import SourceError
-from tplc.paths import missing
+from tplc.paths import check_folder, missing, unreadable
 
 _SHIPPED = Path(__file__).resolve().parent
 
@@ -28,6 +28,7 @@ def load_folder(folder: str) -> tuple[Entry, ...]:
         if not Path(folder).exists():
             raise missing(folder, "folder")
         raise SourceError(folder, "is not a folder: a catalogue is one with an entry in each *.json")
+    check_folder(folder)
     files = files_in(folder)
     if not files:
         raise SourceError(folder, "contains no *.json: a catalogue is a folder with an entry in each")
@@ -43,5 +44,7 @@ def _read(path: Path, shown: str) -> Any:
         return json.loads(path.read_text(encoding="utf-8"))
     except json.JSONDecodeError as error:
         raise SourceError(shown, f"is not JSON: {error.msg} at line {error.lineno}, column {error.colno}") from error
-    except (OSError, UnicodeDecodeError, RecursionError) as error:
+    except OSError as error:
+        raise unreadable(shown, error) from error
+    except (UnicodeDecodeError, RecursionError) as error:
         raise SourceError(shown, f"cannot be read: {error}") from error

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import re
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
@@ -118,6 +120,16 @@ def shared_formats(entries: list[CensusEntry]) -> Iterator[tuple[str, list[Censu
             groups.setdefault(entry.format, []).append(entry)
     shared = [(name, group) for name, group in groups.items() if len({entry.sha256 for entry in group}) > 1]
     return iter(sorted(shared, key=lambda item: (-len(item[1]), item[0])))
+
+
+def without_name(text: str, source: str) -> str:
+    """Return a cause or a warning without the template's name at its beginning: "hut.jinja:2: …" is "line 2: …"."""
+    named = re.match(rf"(?:\S*/)?{re.escape(os.path.basename(source))}(?::(\d+))?(?::(\d+))?: ", text)
+    if named is None:
+        return text
+    line, column = named.groups()
+    place = f"line {line}" * bool(line) + f", column {column}" * bool(column)
+    return f"{place}: {text[named.end() :]}" if place else text[named.end() :]
 
 
 def _first_line(error: TplcError) -> str:

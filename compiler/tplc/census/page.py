@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from html import escape
 
 from tplc.census.changes import ChangedTemplate
-from tplc.census.entry import STATES, CensusEntry, shared_formats
+from tplc.census.entry import STATES, CensusEntry, shared_formats, without_name
 from tplc.page import document, figures
 from tplc.version import VERSION
 
@@ -48,7 +48,9 @@ def _formats(entries: list[CensusEntry]) -> str:
 def _table(entries: list[CensusEntry]) -> str:
     rows = []
     for entry in entries:
-        notes = [*filter(None, [entry.cause]), *entry.ambiguities, *entry.warnings]
+        ambiguous = [f"ambiguous: {', '.join(entry.ambiguities)}"] * bool(entry.ambiguities)
+        notes = [*filter(None, [entry.cause]), *ambiguous, *entry.warnings]
+        notes = [without_name(note, entry.source) for note in notes]
         messages = f"{entry.passed} of {entry.messages}" if entry.messages else ""
         cells = [entry.source, entry.state, entry.reasoning, entry.content, entry.calls, entry.format, messages]
         rows.append((*cells, f"{entry.seconds:.2f}", "; ".join(notes)))

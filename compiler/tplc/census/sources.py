@@ -9,6 +9,7 @@ import os
 from pathlib import Path
 
 from tplc.errors import SourceError
+from tplc.paths import check_folder
 from tplc.project.files import read_text
 from tplc.sources import check_name
 
@@ -21,6 +22,7 @@ def sources_in(place: str) -> list[str]:
     line. A template file is the only source of its collection."""
     path = Path(place)
     if path.is_dir():
+        check_folder(path, place)
         found = sorted(_in_folder(path))
         if not found:
             raise SourceError(place, f"there are no templates in it ({', '.join(_SUFFIXES)}, {_MODEL})")

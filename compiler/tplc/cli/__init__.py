@@ -15,6 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+_EXPLAINED = "tplc explain TEMPLATE shows the conversations that were tried, and their renders"
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 
 
@@ -75,8 +76,9 @@ def _run(arguments: Sequence[str] | None) -> None:
         split()
     from tplc.bounds import enforce
     from tplc.cli.app import app
-    from tplc.errors import LimitExceeded, TplcError
+    from tplc.errors import LimitExceeded, NotLearned, TplcError
     from tplc.ir.visible import shown
+    from tplc.paths import unreadable
 
     enforce()
     try:
@@ -85,7 +87,14 @@ def _run(arguments: Sequence[str] | None) -> None:
         print(f"tplc: {shown(str(error))}", file=sys.stderr)
         if isinstance(error, LimitExceeded):
             _print_how_to_raise(error.limit)
+        if isinstance(error, NotLearned):
+            print(f"    {_EXPLAINED}", file=sys.stderr)
         raise SystemExit(error.exit_code) from None
+    except PermissionError as error:
+        if error.filename is None:
+            raise
+        print(f"tplc: {shown(str(unreadable(os.fsdecode(error.filename), error)))}", file=sys.stderr)
+        raise SystemExit(2) from None
     except KeyboardInterrupt:
         if arguments is None:
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # it ends already
@@ -99,4 +108,4 @@ def _print_how_to_raise(limit: str) -> None:
     from tplc.render.limits import Limits
 
     if limit in [field.name for field in fields(Limits)]:
-        print(f"help: --limit {limit}=NUMBER raises this limit", file=sys.stderr)
+        print(f"    --limit {limit}=NUMBER raises this limit", file=sys.stderr)

@@ -435,7 +435,10 @@ def explain_(
     ] = False,
     step: Annotated[bool, typer.Option("--step", help="Wait after each comparison.")] = False,
     verbose: Annotated[
-        int, typer.Option("-v", "--verbose", count=True, help="Show all questions (-v), with whole renders (-vv).")
+        int,
+        typer.Option(
+            "-v", "--verbose", count=True, show_default=False, help="Show all questions (-v), with whole renders (-vv)."
+        ),
     ] = 0,
     template_name: Name = None,
     special_tokens: Tokens = (),

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
 from tplc.census.changes import changes
-from tplc.census.entry import STATES, CensusEntry, shared_formats
+from tplc.census.entry import STATES, CensusEntry, shared_formats, without_name
 from tplc.census.page import page
 from tplc.census.run import census
 from tplc.census.sources import sources_in
@@ -95,9 +95,13 @@ def _print(entries: list[CensusEntry], outputs: Sequence[str]) -> None:
         [f"{name}: {', '.join(one_line(entry.source) for entry in group)}" for name, group in shared_formats(entries)]
     )
     not_right = [entry for entry in entries if entry.state != "verified"]
-    _some([f"{one_line(entry.source)}: {entry.state}: {one_line(entry.cause)}" for entry in not_right])
+    _some([f"{one_line(entry.source)}: {entry.state}: {_cause(entry)}" for entry in not_right])
     for output in outputs:
         print(f"wrote {one_line(output)}", file=sys.stderr)
+
+
+def _cause(entry: CensusEntry) -> str:
+    return one_line(without_name(entry.cause, entry.source))
 
 
 def _within(source: str, place: str) -> str:

@@ -18,6 +18,7 @@ from tplc.design import LAYOUTS, Remark, lint, refreshed, start
 from tplc.errors import UsageError
 from tplc.ir.printed import quoted
 from tplc.ir.visible import shown
+from tplc.paths import unwritable
 from tplc.project.artifacts import write_output
 from tplc.project.files import read_text
 from tplc.project.manifest import is_model_name
@@ -43,6 +44,7 @@ def lint_command(
         ir = driver.verify_ir(learned, renderer)
         driver.require_verified(ir)
         remarks = [*lint(ir, driver.artifact_of(ir), renderer, template.texts_of_tokens), *_rewritten(template, ir)]
+    inputs.warn_of_missing_stops(ir)
     if as_json:
         print_json([asdict(remark) for remark in remarks])
     else:
@@ -88,16 +90,21 @@ def new_command(folder: str, layout: str) -> None:
     if not is_model_name(name):
         raise UsageError(f"{folder}: a model's name has ASCII letters, digits, '-', '_' and '.', no '.' or '-' first")
     if os.path.lexists(folder) and not (os.path.isdir(folder) and not os.listdir(folder)):
-        raise UsageError(f"{folder}: already exists")
+        raise UsageError(
+            f"{folder}: already exists\n    name a new folder, or give --refresh to write its outputs again"
+        )
     with working(f"starting {name}"):
         started = start(name, layout, lambda text: driver.compile_template(text, name="chat_template.jinja"))
     for path, text in started.files.items():
         place = os.path.join(folder, path)
-        os.makedirs(os.path.dirname(place), exist_ok=True)
+        try:
+            os.makedirs(os.path.dirname(place), exist_ok=True)
+        except OSError as error:
+            raise unwritable(folder, error) from error
         write_output(place, text)
     for path in started.files:
         print(f"wrote {shown(os.path.join(folder, path))}")
-    print("next: change the markers in chat_template.jinja, and see what became of it:")
+    print("next: change the markers in chat_template.jinja, then build, test and check the format:")
     print(f"    cd {shown(shlex.quote(folder))} && tplc build && tplc new --refresh . && python -m unittest")
     print("    tplc lint chat_template.jinja")
 

@@ -55,7 +55,7 @@ def doctor_command(
             print(f"{chr(10) * bool(place)}{one.place}")
             place = one.place
         print_rows([(f"  {one.what}", str(one))], sys.stdout)
-    print(f"\nAs {VERSIONS} document it; tplc compile verifies what it makes.")
+    print(f"\nThese are the settings of {VERSIONS}. tplc compile verifies each file that it makes.")
 
 
 def _asked(source: str) -> Deployment:

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 from tplc import driver
 from tplc.cli.options import NO_VARIANTS, Variants
 from tplc.cli.progress import working
-from tplc.errors import BadIR, SourceError, UsageError
+from tplc.errors import BadIR, SourceError, UnfinishedFormat, UsageError
 from tplc.ir.json_text import NotJson, parse_json
 from tplc.ir.nodes import Json, TemplateIR
+from tplc.ir.visible import shown
 from tplc.project.declared import telling_places
 from tplc.project.files import read_text
 
@@ -99,7 +100,19 @@ def learned(
     with learning(template, limits) as (ir, renderer):
         with telling_places(declared):
             ir = driver.tolerate(ir, declared.tolerances, declared.catalogue)
-        return driver.verify_ir(ir, renderer) if verify else ir
+        ir = driver.verify_ir(ir, renderer) if verify else ir
+    warn_of_missing_stops(ir)
+    return ir
+
+
+def warn_of_missing_stops(ir: TemplateIR) -> None:
+    """Print a warning if an answer ends with a special token that wasn't given: it will then stay in the content."""
+    from tplc.audit.unfinished import BY_OPTION
+
+    names = driver.missing_stops(ir)
+    if names:
+        error = UnfinishedFormat(ir.provenance.name, names, BY_OPTION.format(name=names[0]))
+        print(f"warning: {shown(str(error))}", file=sys.stderr)
 
 
 @contextmanager

@@ -46,6 +46,7 @@ SECTIONS = {
     "special_token": "template",
     "capabilities": "template",
     "refusal": "template",
+    "captured": "assumed",
     "preserved": "tokens",
     "trigger": "tokens",
     "tolerances": "tolerances",

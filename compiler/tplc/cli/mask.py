@@ -21,7 +21,7 @@ from tplc.conversations.masks import straddling_in
 from tplc.conversations.rows import ERROR, MASKS, ConversationMasker
 from tplc.errors import ReportedFailure, SourceError, UsageError
 from tplc.ir.visible import one_line
-from tplc.paths import missing
+from tplc.paths import check_folder, missing
 from tplc.project.files import read_text
 
 if TYPE_CHECKING:
@@ -132,6 +132,7 @@ def _tokenizer_text(path: str) -> str:
     if not os.path.exists(path):
         raise missing(path)
     if not os.path.isfile(place):
+        check_folder(path)
         raise SourceError(path, "contains no tokenizer.json", "name a model's folder, or its tokenizer.json")
     return read_text(place)
 

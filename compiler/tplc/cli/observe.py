@@ -97,6 +97,8 @@ def _print(found: Observation, options: ObserveOptions) -> None:
         _print_group(console, group)
     if len(found.groups) > _MOST_GROUPS:
         console.print(f"… and {len(found.groups) - _MOST_GROUPS} more groups (--json has all)")
+    if found.proposals:
+        console.print()
     for proposal in found.proposals:
         text, marker = (json.dumps(each, ensure_ascii=False) for each in (proposal.text, proposal.marker))
         _row(

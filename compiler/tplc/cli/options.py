@@ -30,7 +30,8 @@ AS_PATH_OR_PAIR = InHeader(is_path=lambda value: "=" not in value)
 Source = Annotated[
     str,
     typer.Argument(
-        help="A template: a .jinja file, a model folder, a tokenizer_config.json, …, or - for standard input.",
+        help="A template: a .jinja file, a model folder, tokenizer_config.json, a GGUF file, a hub id (org/model), "
+        "builtin:NAME, or - for standard input.",
         autocompletion=complete.sources,
         show_default=False,
     ),

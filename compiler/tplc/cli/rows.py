@@ -105,6 +105,8 @@ def _run(options: RowOptions, read: RowParser, engine: Engine) -> Summary:
         with unwinding(), redirect_stdout(sys.stderr), advancing(f"parsing ({engine.name})", job.rows) as progress:
             summary = job.run(progress)
     if options.html is not None:
+        if options.output == "-":
+            summary.rename(output, "standard output")
         write_output(options.html, page(summary, read, shown or options.rows))
     written = ["standard output"] if options.output == "-" else [part.output for part in job.parts]
     _report(options, summary, [*written, *filter(None, [options.html])], engine.name, time.monotonic() - start)

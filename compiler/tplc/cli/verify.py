@@ -17,8 +17,8 @@ from tplc.project.sibling_ir import is_ir
 from tplc.verify.artifact import Artifact, artifact_in, read_parser, runtime_beside, sha256_in
 
 _NOT_OF_IT = (
-    "the artifact is not what tplc makes of this template, which verifies: it was edited, or made of another template "
-    "or with other options"
+    "the artifact differs from the one that tplc makes of this template, which verifies: it was edited, or made from "
+    "another template or with other options"
 )
 
 
@@ -68,5 +68,5 @@ def _report(result: Verification, *, same_template: bool, as_json: bool) -> None
         return
     rows = list(verification_rows(result))
     if not same_template:
-        rows.append(("template", "is not the one that the artifact was made from: its SHA-256 differs"))
+        rows.append(("template", "another one than the artifact was made from: the SHA-256 differ"))
     print_rows(rows, sys.stdout)

@@ -265,7 +265,7 @@ def _sides(tokens: Sequence[SourceToken]) -> Iterator[Sequence[SourceToken]]:
 
 def report_lines(verdict: AppendOnly) -> Iterator[tuple[str, str]]:
     """Yield the verdict for people: the kind of turns, and its explanation."""
-    titles = {"text": "text turns", "tools": "tool turns", "reasoning": "after reasoning"}
+    titles = {"text": "text", "tools": "calls", "reasoning": "reasoning"}
     for kind in verdict.kinds:
         found = verdict.rewritten.get(kind)
         if found is None:

@@ -56,7 +56,7 @@ class ConversationMasker:
 
     def __call__(self, batch: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
         if self.messages not in batch:
-            raise UsageError(f"there is no column {self.messages}: there are {', '.join(batch)}")
+            raise UsageError(f"there is no column {self.messages}; the columns are {', '.join(batch)}")
         rows = batch[self.messages]
         tools = batch[self.tools] if self.tools else [None] * len(rows)
         read = [self._read(one, offered) for one, offered in zip(rows, tools, strict=True)]
@@ -93,7 +93,7 @@ class ConversationMasker:
         """Raise where a table with these columns cannot be masked."""
         for name in filter(None, (self.messages, self.tools)):
             if name not in names:
-                raise UsageError(f"there is no column {name}: there are {', '.join(names)}")
+                raise UsageError(f"there is no column {name}; the columns are {', '.join(names)}")
         for name in (IDS, MASKS, ERROR):
             if name in names:
                 raise UsageError(f"there is a column {name} already; rename it, or drop it first")

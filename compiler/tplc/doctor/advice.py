@@ -103,7 +103,7 @@ def _format(ir: TemplateIR, markers: Sequence[MarkerTokens], asked: Deployment, 
         yield Advice(
             place,
             "install",
-            "the extra tplc[transformers], where response templates are made: its parser verifies them",
+            "pip install 'tplc[transformers]' where you make response templates: its parser verifies them",
         )
     if not known:
         yield Advice(
@@ -147,7 +147,9 @@ def _vllm(
             )
         else:
             yield Advice(
-                place, "grammar", f"tplc prepare {source} gives it: structured_outputs.grammar, unless it is lazy"
+                place,
+                "grammar",
+                f"tplc prepare {source} makes it: send it as structured_outputs.grammar, unless it is lazy",
             )
         yield Advice(
             place,
@@ -169,7 +171,7 @@ def _sglang(
     fields = _fields(ir)
     built_in = launched("response_template", "tool_calls" in fields, "thinking" in fields)
     named = launched(name, ir.tools.format != "none", _reasons(ir))
-    plugged = f"{named}, with the file in an installed package (docs/servers.md): no option takes it"
+    plugged = f"{named}, after installing the file as a package (docs/servers.md)"
     yield from _served(ir, source, asked, place, built_in, "sglang", f"-o {name}_sglang.py", plugged)
     yield from _kept(place, markers)
     if any(marker.tokens for marker in markers):
@@ -180,7 +182,7 @@ def _sglang(
             "the ids (return_output_ids_in_sglext) can. Required calls open with the token alone",
         )
     if ir.tools.format != "none":
-        yield Advice(place, "grammar", f"tplc prepare {source} gives it: ebnf, unless it is lazy")
+        yield Advice(place, "grammar", f"tplc prepare {source} makes it: send it as ebnf, unless it is lazy")
 
 
 def _gguf_server(ir: TemplateIR, source: str, markers: Sequence[MarkerTokens]) -> Iterator[Advice]:
@@ -192,10 +194,10 @@ def _gguf_server(ir: TemplateIR, source: str, markers: Sequence[MarkerTokens]) -
         yield Advice(
             place,
             "request",
-            f"tplc prepare {source} gives grammar, grammar_lazy, grammar_triggers and preserved_tokens: send all four",
+            f"send the grammar, grammar_lazy, grammar_triggers and preserved_tokens that tplc prepare {source} makes",
         )
     else:
-        yield Advice(place, "request", f"tplc prepare {source} gives prompt and stops")
+        yield Advice(place, "request", f"send the prompt and the stop texts that tplc prepare {source} makes")
     yield from _gguf_tokens(ir, markers)
 
 
@@ -214,13 +216,13 @@ def _llguidance(ir: TemplateIR, source: str, asked: Deployment, *, known: bool) 
     place = "llguidance"
     tokenizer = "" if known else " --tokenizer tokenizer.json"
     if "llguidance" in asked.missing:
-        yield Advice(place, "install", "the extra tplc[lark], where Lark grammars are made: it reads them first")
+        yield Advice(place, "install", "pip install 'tplc[lark]' where you make Lark grammars: llguidance checks them")
     yield Advice(place, "make", f"tplc compile {source} -t lark --tools tools.json{tokenizer}")
     yield Advice(
         place,
         "request",
-        "llama.cpp built with it: grammar, without triggers; vLLM on the guidance backend: "
-        "structured_outputs.grammar; SGLang with --grammar-backend llguidance: ebnf",
+        "llama.cpp built with it: send it as grammar, without triggers; vLLM on the guidance backend: as "
+        "structured_outputs.grammar; SGLang with --grammar-backend llguidance: as ebnf",
     )
 
 
@@ -237,7 +239,8 @@ def _transformers(ir: TemplateIR, source: str, asked: Deployment) -> Iterator[Ad
         yield Advice(
             place,
             "reasoning",
-            f"is called {_message_key(ir)} here and thinking on servers: one file serves one of them",
+            f"this file names it {_message_key(ir)}, and the one with --profile servers names it thinking: a "
+            "tokenizer_config.json holds one of them",
         )
 
 

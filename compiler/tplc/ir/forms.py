@@ -65,6 +65,12 @@ def texts_of(ir: TemplateIR, marker: FormMarker) -> tuple[str, ...]:
     return tuple(found.values())
 
 
+def blanks_of(ir: TemplateIR, marker: FormMarker) -> tuple[str, ...]:
+    """Return the texts of white space alone that a marker has in any shape of turn."""
+    found = (marker_of(ir, marker), *(form.text for form in ir.forms if form.marker == marker))
+    return tuple(dict.fromkeys(text for text in found if text and not text.strip()))
+
+
 def _with_most_space(first: str, second: str) -> str:
     core = first.strip()
     if not core:

@@ -28,6 +28,13 @@ class NotJson(ValueError):
         return self.problem if self.line is None else f"{self.problem} at line {self.line}, column {self.column}"
 
 
+def not_json(error: NotJson) -> str:
+    """Return the problem with one line of JSON: "is not JSON: Expecting value at character 1"."""
+    if error.line is None:
+        return f"is not JSON that can be read: it {error.problem}"
+    return f"is not JSON: {error.problem.removesuffix(' at')} at character {error.column}"
+
+
 def parse_json(text: str) -> Json:
     try:
         value: Json = json.loads(text)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 
-from tplc.errors import UnsupportedTemplate
+from tplc.errors import NotLearned
 from tplc.ir.nodes import Json
 from tplc.learn.candidates import Candidates
 from tplc.learn.probe import (
@@ -58,7 +58,7 @@ def base_setup(prober: Prober, found: Candidates, name: str) -> Setup:
         reason = ": it never reads the variable messages" + (
             f", but {', '.join(others)}, which nobody sets" if others else ""
         )
-    raise UnsupportedTemplate(
+    raise NotLearned(
         name,
         "none of the conversations that were tried renders the assistant's text" + reason,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from tplc.errors import LimitExceeded, UnsupportedTemplate
+from tplc.errors import LimitExceeded, NotLearned
 from tplc.ir.nodes import PairArguments, Slot, TemplateIR
 from tplc.ir.sizes import longest_text
 from tplc.render import Limits
@@ -21,9 +21,9 @@ def check_slots(ir: TemplateIR) -> None:
     pairs, kinds = ir.tools.arguments, {item.kind for item in ir.tools.call if isinstance(item, Slot)}
     if not kinds.isdisjoint({"key", "type", "value"}):
         why = "the texts around arguments depend on the values, so the end of an argument is unknown"
-        raise UnsupportedTemplate(ir.provenance.name, why)
+        raise NotLearned(ir.provenance.name, why)
     for layout in (ir.tools.call, pairs.pair if isinstance(pairs, PairArguments) else ()):
         for one, two in pairwise(layout):
             if isinstance(one, Slot) and isinstance(two, Slot) and two.kind != "arguments" and one.kind != "type":
                 between = f"nothing stands between the {one.kind} and the {two.kind} of a call"
-                raise UnsupportedTemplate(ir.provenance.name, f"{between}, so their border is unknown")
+                raise NotLearned(ir.provenance.name, f"{between}, so their border is unknown")

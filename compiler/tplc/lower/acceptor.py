@@ -66,7 +66,7 @@ class Following:
     blank: str
     pair: tuple[str | None, ...]
     indented: bool  # the next key follows white space in its line
-    closer: tuple[str, ...]  # the pieces of what closes the call; all but the first may be missing
+    closer: tuple[str | None, ...]  # what closes the call, in pieces; all but the first may be missing; None: a slot
     closes: bool  # the closer is like nothing in a value, so anything may come after it
     after: tuple[str, ...]
     next_call: tuple[str | None, ...]
@@ -398,7 +398,7 @@ class Acceptor:
     last_ends: tuple[str, ...]  # those that stand in text too, so they count only where nothing but white space follows
     reasoning_starts: tuple[Marker, ...]
     reasoning_ends: tuple[str, ...]
-    content_space: str  # white space that the template writes before the content
+    content_spaces: tuple[str, ...]  # white space that the template writes before the content, by the shape of the turn
     content_starts: tuple[Marker, ...]
     content_ends: tuple[str, ...]
     ignorable_closers: tuple[Marker, ...]  # closers of reasoning that are dropped though none is open

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from tplc.ir.markers import ends_in_text, is_distinctive, pieces_of
+from tplc.ir.markers import ends_in_text, is_distinctive, is_word, pieces_of
 from tplc.ir.nodes import PairArguments, Slot, Text, Tools
 from tplc.lower.acceptor import Following
 from tplc.lower.bounds import INDENT, KEY, SOME_SPACE, SPACE
@@ -33,7 +33,21 @@ class ValueContext:
 
     @property
     def closer(self) -> str:
-        return self.pairs.end + "".join(self.closing)
+        """Return the text directly after the arguments."""
+        return self.pairs.end + text_at(self._after, 0)
+
+    @property
+    def closer_parts(self) -> tuple[str | None, ...]:
+        """Return the pieces of what closes the call, and None for each slot; empty if a slot comes first."""
+        parts: list[str | None] = [*pieces_of(self.closer)]
+        for item in self._after[1:] if parts else ():
+            parts += [None] if isinstance(item, Slot) else pieces_of(item.text)
+        return tuple(parts)
+
+    @property
+    def _after(self) -> tuple[Text | Slot, ...]:
+        layout = merged(self.tools.call)
+        return layout[layout.index(Slot("arguments")) + 1 :]
 
     @property
     def before_pair(self) -> str:
@@ -73,6 +87,7 @@ def following_of(context: ValueContext, *, guessed: bool) -> Following:
         text.rstrip() if ends_in_text(text) else text.strip() for text in context.turn_ends if is_distinctive(text)
     )
     starts = [context.close, *before[:1], pairs.end, *context.closing]
+    starts += [tools.section_end] if is_distinctive(tools.section_end) else []
     if blank:
         starts = [*turn_ends, *([context.closer] if is_distinctive(context.closer) else [])]
     after = tuple(text.strip() for text in not_blank([tools.section_end, *context.turn_ends]))
@@ -83,8 +98,8 @@ def following_of(context: ValueContext, *, guessed: bool) -> Following:
         blank=blank,
         pair=(*before, None, *([context.key_end] if context.key_end else [])),
         indented=guessed and re.search(r"\n[^\S\n]+\Z", context.before_pair) is not None,
-        closer=tuple(pieces_of(context.closer)),
-        closes=is_distinctive(context.closer),
+        closer=context.closer_parts,
+        closes=is_distinctive("".join(part or "" for part in context.closer_parts)),
         after=after,
         next_call=next_call,
         next_empty=_after_a_name(next_call, tools, after),
@@ -140,7 +155,7 @@ def pattern_of(
     def spelled(parts: Sequence[str | None], word: str) -> str:
         return SPACE.join(word if part is None else quote(part) for part in parts)
 
-    first, *rest = [quote(piece) for piece in following.closer] or [""]
+    first, *rest = _closing(following, names[0], quote) or [""]
     end = first + "".join(f"(?:{SPACE}{text})?" for text in rest)
     after = [quote(text) for text in following.after]
     after += [spelled(following.next_call, names[0])] if following.next_call else []
@@ -153,6 +168,7 @@ def pattern_of(
         choices.append((end + SPACE if end else "") + f"(?:{'|'.join(after)})")
     if following.closes:
         choices.append(SPACE.join([first, *rest]))
+    choices += _end_of_section(following, over=over, quote=quote)
     if over:
         choices += [*([rf"{end}{SPACE}\Z"] if end else []), r"\Z"]
     if following.lead == "written":
@@ -167,26 +183,39 @@ def pattern_of(
 
 
 def after_quoted(following: Following, *, over: bool, quote: Callable[[str], str] = re.escape) -> str:
-    """Return the same for values that are quoted or end like numbers: the text that closes their pair comes first."""
+    """Return the same for values that are quoted or end like numbers: the text that closes their pair comes first.
+
+    The call's other markers end such a value too, if what should be before them is missing.
+    """
     rest = pattern_of(following, over=over, quote=quote)
     if following.lead != "blank" and following.closer and following.pair[:1] in ((",",), (";",)):
         # Models write a separator after the last pair as well.
-        rest = f"(?:(?:{SPACE}{quote(following.pair[0] or '')}(?={SPACE}{quote(following.closer[0])}))?{rest})"
+        separator, closer = quote(following.pair[0] or ""), quote(following.closer[0] or "")
+        rest = f"(?:(?:{SPACE}{separator}(?={SPACE}{closer}))?{rest})"
+    marks = "".join(f"|{SPACE}{mark}" for mark in _marks_after_values(following, quote))
     if not following.close:
-        return rest
+        return f"(?:{rest}{marks})" if marks else rest
     close = SPACE + quote(following.close) + ("" if is_distinctive(following.close) else rest)
-    return rf"(?:{close}|{SPACE}\Z)" if over else close
+    return rf"(?:{close}{marks}|{SPACE}\Z)" if over else f"(?:{close}{marks})" if marks else close
+
+
+def _marks_after_values(following: Following, quote: Callable[[str], str]) -> list[str]:
+    """Return the patterns of a further call, the section's end, and a further pair if values have a closer."""
+    marks = [following.next_call] if following.next_call[:1] not in ((), (None,)) else []
+    marks += [(following.section_end,)] if following.section_end and not is_word(following.section_end) else []
+    marks += [following.pair] if following.close and following.pair[:1] not in ((), (None,)) else []
+    return [SPACE.join(KEY if part is None else quote(part) for part in mark) for mark in marks]
 
 
 def closes_call(following: Following, *, begun: bool, quote: Callable[[str], str] = re.escape) -> str:
     """Return the pattern of a call's closer before the end of the turn or a further call; with `begun`, of its possible
     beginning."""
-    first, *rest = [quote(piece) for piece in following.closer]
+    first, *rest = _closing(following, KEY, quote)
     if begun:
-        tree = ""
-        for char in reversed(following.closer[0][1:]):
+        tree, opened = "", following.closer[0] or ""
+        for char in reversed(opened[1:]):
             tree = f"(?:{quote(char)}{tree})?"
-        return rf"(?s:{first}.{{0,{LONGEST_FOLLOW}}}\Z|{quote(following.closer[0][0])}{tree}\Z)"
+        return rf"(?s:{first}.{{0,{LONGEST_FOLLOW}}}\Z|{quote(opened[0])}{tree}\Z)"
     ends = [quote(text) for text in following.after if text != following.section_end]
     over = f"(?:{'|'.join([*ends, chr(92) + 'Z'])})"
     pieces = map(quote, pieces_of(following.section_end))
@@ -207,7 +236,19 @@ def _at_once(following: Following, quote: Callable[[str], str]) -> str:
     last = "|".join([*map(quote, following.turn_ends), r"\Z"])
     if not following.closes:
         return last
-    return f"{SPACE.join(map(quote, following.closer))}{SPACE}(?:{last})|{last}"
+    return f"{SPACE.join(_closing(following, KEY, quote))}{SPACE}(?:{last})|{last}"
+
+
+def _end_of_section(following: Following, *, over: bool, quote: Callable[[str], str]) -> list[str]:
+    """Return the pattern of the section's end before the end of the turn: there, the call's closer is missing."""
+    last = [*map(quote, following.turn_ends), *([r"\Z"] if over else [])]
+    shown = is_distinctive(following.section_end) and bool(following.closer) and bool(last)
+    return [f"{quote(following.section_end)}{SPACE}(?:{'|'.join(last)})"] if shown else []
+
+
+def _closing(following: Following, word: str, quote: Callable[[str], str]) -> list[str]:
+    """Return the patterns of the pieces of what closes the call."""
+    return [word if piece is None else quote(piece) for piece in following.closer]
 
 
 def start_of(following: Following) -> str:

@@ -18,7 +18,15 @@ from tplc.lower.lexemes import Lexeme, Lexemes, lexemes_of
 from tplc.lower.states import Action, Branch, StateName, Transition, TurnState, is_unopened, starts_with_closer, states
 from tplc_runtime.escapes import Escapes
 from tplc_runtime.pattern import LEAST_CUT
-from tplc_runtime.turn import ENDS_IN_CALL, ENDS_IN_REASONING, MOST_ENDS, REASONING_TWICE, SPELLING, TEXT_AFTER_TURN
+from tplc_runtime.turn import (
+    ENDS_IN_CALL,
+    ENDS_IN_REASONING,
+    MOST_ENDS,
+    REASONING_TWICE,
+    SPACE_SEPARATOR,
+    SPELLING,
+    TEXT_AFTER_TURN,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +98,7 @@ class _Interpreter:
         self.text, self.pos = self.head + output, 0
         self.reading = Interpretation({each.kind: Escapes(dict(each.signs)) for each in acceptor.escapes})
         self.states = {state.name: state for state in states(acceptor)}
-        self.space = acceptor.content_space  # white space of the template that may still come
+        self.space = SPACE_SEPARATOR.join(acceptor.content_spaces)  # white space of the template that may still come
         self.only_space_so_far = True  # nothing but white space has come in this part
         self.at_line_start = True
         self.in_reasoning = self.after_kept_call = False
@@ -390,8 +398,9 @@ class _Interpreter:
 
     def _skip_space(self) -> None:
         while self.space and self.pos < len(self.text):
-            comes = self.text[self.pos] == self.space[0]
-            self.pos, self.space = self.pos + comes, self.space[1:] if comes else ""
+            char, spaces = self.text[self.pos], self.space.split(SPACE_SEPARATOR)
+            rests = [space[1:] for space in spaces if space[:1] == char]
+            self.pos, self.space = self.pos + bool(rests), SPACE_SEPARATOR.join(rests)
 
     def _release(self, kind: str) -> None:
         pending, self.reading.pending = self.reading.pending, ""

@@ -76,7 +76,8 @@ def openers_of(
         rests += [other for text in own for other in _punctuated(text)]
     short = _short(sections[0], own) if "other_forms" in tolerated.kinds and first.strip() != OBJECT else ()
     # A header that ends in a marker of its own can't be ordinary text, even if it begins like it.
-    plain = {text for text in (*whole, *rests) if is_ordinary(text) and not is_distinctive(name_end)}
+    marked = is_distinctive(name_end) and not could_be_prose(name_end)
+    plain = {text for text in (*whole, *rests) if is_ordinary(text) and not marked}
     # What could be in any answer counts where a line begins only.
     where: Where = (
         "anywhere"

@@ -41,7 +41,7 @@ def _facts(acceptor: Acceptor) -> Iterator[str]:
     yield from _markers("reasoning.start", acceptor.reasoning_starts)
     yield from _texts("reasoning.end", acceptor.reasoning_ends)
     yield from _texts("reasoning.space", [acceptor.after_reasoning])
-    yield from _texts("content.space", [acceptor.content_space])
+    yield from _texts("content.space", acceptor.content_spaces)
     yield from _markers("content.start", acceptor.content_starts)
     yield from _texts("content.end", acceptor.content_ends)
     yield from _markers("stray", acceptor.ignorable_closers)

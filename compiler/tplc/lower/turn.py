@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
+from tplc.ir.forms import blanks_of
 from tplc.ir.markers import could_be_prose, ends_in_text, is_distinctive
 from tplc.ir.nodes import Reasoning, TemplateIR
 from tplc.ir.own_markers import own_markers
@@ -33,7 +34,7 @@ def turn_of(ir: TemplateIR, calls: CallForm | None, tolerated: Tolerated) -> Acc
         last_ends=unique([*(trailing + end for end in ir.turn.ends if ends_in_text(end)), *special]),
         reasoning_starts=starts,
         reasoning_ends=ends,
-        content_space=tolerated.blank("content.start"),
+        content_spaces=blanks_of(ir, "content.start"),
         content_starts=tuple(map(_content_start, tolerated.of_role("content.start"))),
         content_ends=tolerated.of_role("content.end"),
         ignorable_closers=tuple(map(_stray, ends)) if "stray_closers" in tolerated.kinds else (),

@@ -20,6 +20,7 @@ LINE_END, END = r"\n", r"\Z"
 NAME = rf"(?!\d)[\w.:/-]{{1,{LONGEST_KEY}}}?"
 ID = rf"[\w.:/-]{{1,{LONGEST_KEY}}}?"  # may begin with a digit, and an index does
 LONGEST_RAW = 512
+NEVER = "(?!)"
 
 
 def whole_call_of(ir: TemplateIR, form: CallForm, *, section: bool) -> tuple[CallStep, ...]:
@@ -40,6 +41,8 @@ def whole_call_of(ir: TemplateIR, form: CallForm, *, section: bool) -> tuple[Cal
     if any(isinstance(item, Slot) and not text_at(after, index + 1).strip() for index, item in enumerate(after)):
         return ()  # nothing shows where the last slot ends
     steps = [_step(layout, index, form.pairs, tools) for index in range(at)]
+    if _is_left_out(tools, layout, at):
+        steps, arguments = [*steps[:-2], _bare_name(layout, at)], [_optional([steps[-1], *arguments])]
     closer = text_at(after, len(after) - 1)
     closing = [
         _step(after, index, None, tools)
@@ -47,6 +50,25 @@ def whole_call_of(ir: TemplateIR, form: CallForm, *, section: bool) -> tuple[Cal
         if isinstance(item, Slot) or item.text.strip()
     ]
     return (*steps, *arguments, *closing, *_after(ir, closer, section=section))
+
+
+def _is_left_out(tools: Tools, layout: Layout, at: int) -> bool:
+    """Return whether a call without arguments lacks the text before them as well, and nothing else.  `at`: their
+    place."""
+    bare = merged(tools.bare_call)
+    before, after = text_at(layout, at - 1), text_at(layout, at + 1)
+    return bool(before and after) and bare == (*merged(tools.call)[:-3], Text(after)) and layout[at - 2] == Slot("name")
+
+
+def _bare_name(layout: Layout, at: int) -> CallStep:
+    """Return the step of a name before the text that opens the arguments, or that closes the call."""
+    ends = "|".join(map(_first_character, (text_at(layout, at - 1), text_at(layout, at + 1))))
+    return CallStep("name", f"{NAME}(?={ends})")
+
+
+def _optional(steps: Sequence[CallStep]) -> CallStep:
+    """Return these steps, or none of them."""
+    return CallStep("pairs", pair=tuple(steps), between=(CallStep("text", NEVER),))
 
 
 def text_steps(text: str) -> list[CallStep]:
@@ -107,7 +129,8 @@ def _arguments(tools: Tools, pairs: PairForm | None, after: str) -> list[CallSte
     whole = CallStep("pairs", least=least, pair=tuple(pair), between=between)
     # White space before the first pair is missing if there is none.
     start = [CallStep("text", SPACE)] if pairs.start.isspace() and not least else text_steps(pairs.start)
-    return [*start, whole, *text_steps(pairs.end)]
+    steps = [*start, whole, *text_steps(pairs.end)]
+    return [_optional(steps)] if not pairs.empty and (pairs.start + pairs.end).strip() and after.strip() else steps
 
 
 def _of_pair(pairs: PairForm, index: int, after: str) -> list[CallStep]:

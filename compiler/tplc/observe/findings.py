@@ -31,6 +31,7 @@ KINDS: tuple[Kind, ...] = (
     "arguments",
     "incomplete",
 )
+MISFITS = ("unknown_argument", "argument_of_other_type")
 ENDS = ("ends_in_call", "ends_in_marker", "ends_in_reasoning")  # codes of diagnostics
 WEIGHTS: Mapping[Kind, int] = {
     "marker in content": 5,
@@ -94,8 +95,10 @@ class Judge:
         yield from self._alike("marker in reasoning", output.text, message["reasoning_content"])
         unknown = list(_unknown_tools(output, message))
         yield from unknown
-        yield from _violations(output, message)
-        elsewhere = {*ENDS, *["unknown_tool"] * bool(unknown)}  # codes that findings of their own are about
+        violations = list(_violations(output, message))
+        yield from violations
+        # Codes that findings of their own are about.
+        elsewhere = {*ENDS, *["unknown_tool"] * bool(unknown), *MISFITS * bool(violations)}
         for diagnostic in stream.diagnostics:
             if diagnostic.code not in elsewhere:
                 at = max(diagnostic.offset, 0)

@@ -7,7 +7,6 @@ The text may be called `output` as well.  A .txt file is one output.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tplc.errors import MissingPackage, SourceError, UsageError
+from tplc.ir.json_text import NotJson, not_json, parse_json
 from tplc.paths import missing, unreadable
 
 _TEXTS = ("text", "output")
@@ -64,9 +64,11 @@ def _lines(path: str) -> Iterator[tuple[str, Any]]:
         if line.strip():
             place = f"{path}: line {number}"
             try:
-                yield place, json.loads(line)
-            except (ValueError, RecursionError) as error:
-                raise SourceError(place, f"is not JSON: {error}") from error
+                yield place, parse_json(line.decode("utf-8"))
+            except UnicodeDecodeError as error:
+                raise SourceError(place, "is not UTF-8 text", "save it as UTF-8") from error
+            except NotJson as error:
+                raise SourceError(place, not_json(error)) from error
 
 
 def _table(path: str) -> Iterator[tuple[str, Any]]:
@@ -93,9 +95,9 @@ def _recorded(row: Any, place: str, tools: tuple[Mapping[str, Any], ...] | None)
         raise SourceError(place, "prompt: expected the text of the prompt")
     if isinstance(listed, str):  # as tables have it
         try:
-            listed = json.loads(listed)
-        except ValueError as error:
-            raise SourceError(place, f"tools: is not JSON: {error}") from error
+            listed = parse_json(listed)
+        except NotJson as error:
+            raise SourceError(place, f"tools: {not_json(error)}") from error
     if listed is not None and not (isinstance(listed, list) and all(isinstance(tool, dict) for tool in listed)):
         raise SourceError(place, "tools: expected a list of tools")
     return Recorded(place, text, prompt, tuple(listed) if listed is not None else tools)

@@ -12,7 +12,7 @@ from tplc.ir.nodes import TemplateIR
 from tplc.observe.groups import Group
 from tplc.observe.observe import Observation
 from tplc.observe.shown import around
-from tplc.page import document
+from tplc.page import document, figures
 from tplc.version import VERSION
 
 
@@ -37,7 +37,7 @@ def _counts(observation: Observation) -> str:
 def _groups(observation: Observation) -> str:
     if not observation.groups:
         return ""
-    return f"<section><h2>What the odd ones have in common</h2>{''.join(map(_group, observation.groups))}</section>"
+    return f"<section><h2>Groups of odd outputs</h2>{''.join(map(_group, observation.groups))}</section>"
 
 
 def _group(group: Group) -> str:
@@ -53,11 +53,12 @@ def _group(group: Group) -> str:
 def _proposals(observation: Observation) -> str:
     if not observation.proposals:
         return ""
-    rows = "".join(
-        f"<tr><th><code>{escape(json.dumps(each.text, ensure_ascii=False))}</code></th>"
-        f"<td>for <code>{escape(json.dumps(each.marker, ensure_ascii=False))}</code></td><td>{each.seen}</td></tr>"
-        for each in observation.proposals
-    )
+    rows = [(_quoted(each.marker), _quoted(each.text), str(each.seen)) for each in observation.proposals]
     clean = sum(judged.clean for judged in observation.tried)
-    summary = f"<p>With them {clean} of {len(observation.tried)} outputs are clean.</p>"
-    return f"<section><h2>Proposed tolerances</h2><table>{rows}</table>{summary}</section>"
+    summary = f"<p>With these tolerances, {clean} of {len(observation.tried)} outputs are clean.</p>"
+    section = figures("Proposed tolerances", ("marker", "text in its place", "outputs"), rows)
+    return section.removesuffix("</section>") + summary + "</section>"
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)

@@ -34,7 +34,8 @@ def figures(title: str, names: Sequence[str], rows: Sequence[Sequence[str]]) -> 
         return ""
     head = "".join(f"<th>{escape(name)}</th>" for name in names)
     body = "\n".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-    return f'<section class="figures"><h2>{escape(title)}</h2><table>\n<tr>{head}</tr>\n{body}\n</table></section>'
+    table = f'<div class="wide"><table>\n<tr>{head}</tr>\n{body}\n</table></div>'
+    return f'<section class="figures"><h2>{escape(title)}</h2>{table}</section>'
 
 
 def with_line_ends(text: str) -> str:

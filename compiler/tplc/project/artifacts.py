@@ -11,6 +11,7 @@ import tempfile
 from pathlib import Path
 
 from tplc.errors import SourceError, UsageError
+from tplc.paths import unwritable
 from tplc.project.files import read_text
 
 # Every text artifact says so in its first lines; an IR says which version of tplc made it.
@@ -122,14 +123,14 @@ def write_bytes(path: str, data: bytes) -> None:
         try:
             Path(path).write_bytes(data)
         except OSError as error:
-            raise SourceError(path, f"cannot be written: {error.strerror}") from error
+            raise unwritable(path, error) from error
         return
     # The target of a link is written, not the link.
     folder, name = os.path.split(os.path.realpath(path))
     try:
         handle, temporary = tempfile.mkstemp(prefix=f".{name}.", dir=folder)
     except OSError as error:
-        raise SourceError(path, f"cannot be written: {error.strerror}") from error
+        raise unwritable(path, error) from error
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
@@ -137,7 +138,7 @@ def write_bytes(path: str, data: bytes) -> None:
         os.replace(temporary, os.path.join(folder, name))
     except OSError as error:
         os.unlink(temporary)
-        raise SourceError(path, f"cannot be written: {error.strerror}") from error
+        raise unwritable(path, error) from error
 
 
 def _is_stream(path: str) -> bool:

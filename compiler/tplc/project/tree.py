@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from tplc.errors import SourceError
+from tplc.paths import unwritable
 
 # The files of version control belong to the user, even if the rest of the tree is a stranger's.
 _KEPT_BY_OTHERS = (".git", ".hg", ".jj", ".svn")
@@ -49,7 +50,7 @@ class Tree:
             with self._opened(folders, make=True) as place:
                 place.replace(file, data)
         except OSError as error:
-            raise SourceError(self.path(name), f"cannot be written: {error.strerror}") from error
+            raise unwritable(self.path(name), error) from error
 
     def remove(self, name: str) -> None:
         """Remove a file if it exists."""
@@ -79,7 +80,7 @@ class Tree:
         except FileNotFoundError:
             return False
         except OSError as error:
-            raise SourceError(self.path(name), f"cannot be written: {error.strerror}") from error
+            raise unwritable(self.path(name), error) from error
 
     def check_input(self, name: str) -> None:
         """Raises SourceError for a file that is outside, or a link to one, or no file (a pipe would be waited for)."""

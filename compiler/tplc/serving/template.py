@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from tplc.catalogue import Entry
     from tplc.render import Limits
 
+NO_STOP = "an answer ends with {name}, which is not given, so no stop text stands for it: give its text"
 _EXAMPLE: tuple[dict[str, Json], ...] = (
     {"role": "system", "content": "You are a helpful assistant."},
     {"role": "user", "content": "Hello."},
@@ -56,7 +57,7 @@ class Prepared:
 
     `stop_token_ids` are the tokens that end an answer, by their numbers; none if the tokenizer is not known.
     `parser` contains the keywords of `parse` and `StreamParser`.
-    `warnings` name variables that have no effect.
+    `warnings` name variables that have no effect, and special tokens that end an answer and weren't given.
     """
 
     prompt: str
@@ -137,6 +138,7 @@ class ChatTemplate:
         self.ir = ir or _learned(source, name, tokens, added_tokens, tolerances, catalogue, limits)
         self._ends = tuple(end for end in map(without_stand_ins, self.ir.turn.ends) if end.strip())
         self._stops = driver.stops(self.ir)
+        self._missing_stops = driver.missing_stops(self.ir)
         self._variables = driver.template_variables(source)
         self._renderer = driver.open_renderer(source, name=name, special_tokens=tokens, limits=limits, probing=False)
 
@@ -152,7 +154,8 @@ class ChatTemplate:
     def prepare(self, body: Mapping[str, Any]) -> Prepared:
         """Prepare a request.  Raises RequestError for a request that is invalid, or that this template can't serve."""
         request = read_request(body)
-        warnings = tuple(unknown_variables(dict(request.variables), self._variables))
+        unknown = unknown_variables(dict(request.variables), self._variables)
+        warnings = (*(f"stop: {NO_STOP.format(name=name)}" for name in self._missing_stops), *unknown)
         request = request.with_members(body, self._variables)
         self._refuse_impossible(request)
         prompt = self._continued(request) if request.continue_final_message else self._prompt(request)

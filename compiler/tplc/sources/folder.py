@@ -12,6 +12,7 @@ from pathlib import Path
 
 from tplc.errors import SourceError
 from tplc.ir.nodes import Token
+from tplc.paths import check_folder
 from tplc.sources.builtin import offer
 from tplc.sources.choose import DEFAULT
 from tplc.sources.source import Offer
@@ -49,6 +50,7 @@ def read_folder(folder: Path, origin: str) -> Offer:
 
 def read_tokens(folder: Path, origin: str) -> Offer:
     """Read special tokens by name, added tokens, and templates from the JSON files of a model."""
+    check_folder(folder, origin)
     templates: dict[str, str] = {}
     tokens: dict[str, str] = {}
     added: dict[int, Token] = {}

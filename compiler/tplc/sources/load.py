@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tplc.errors import SourceError
-from tplc.paths import NO_NAME, is_name, nearest, next_step
+from tplc.paths import NO_NAME, is_name, nearest, next_step, unreadable
 from tplc.sources.builtin import PREFIX, builtin_names, builtin_template, offer
 from tplc.sources.choose import DEFAULT, choose
 from tplc.sources.folder import TOKENIZER, read_folder, read_tokens
@@ -124,5 +124,7 @@ def _is_there(path: Path, source: str) -> bool:
         raise SourceError(source, NO_NAME)
     try:
         return path.exists()
+    except PermissionError as error:
+        raise unreadable(source, error) from error
     except (OSError, ValueError) as error:
         raise SourceError(source, NO_NAME) from error

@@ -21,10 +21,10 @@ from tplc.ir.own_markers import own_markers
 from tplc.ir.printed import quoted
 from tplc.ir.tolerances import check_tolerances, tolerances_from
 from tplc.ir.write import WrittenPart, write_parts
+from tplc.transformations import transformations
 from tplc.verify.battery import Case, id_of
 from tplc.verify.compare import as_message
 from tplc.verify.misplaced import misplaced
-from tplc.verify.transformations import transformations
 
 _AROUND = 24
 _SAME = 8
@@ -110,16 +110,18 @@ def _taken_for_markers(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
 
 
 def _transformed(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
-    """Yield the transformation of the texts in one part that explains a message which does not come back: the format
-    writes the text otherwise."""
-    found: dict[str, tuple[str, str, str]] = {}
+    """Yield the transformation of the texts in one part that explains the most messages which do not come back: the
+    format writes these texts otherwise."""
+    found: dict[str, dict[str, list[tuple[str, str]]]] = {}
     for one in tried:
         expected = "" if one.passed else _written(ir, one.case)
         for part, text in _texts_by_part(ir, one.case) if not one.passed else ():
             for name, written in transformations(text, one.turn):
                 if written not in expected:
-                    found.setdefault(part, (name, text, written))
-    for part, (name, text, written) in found.items():
+                    found.setdefault(part, {}).setdefault(name, []).append((text, written))
+    for part, names in found.items():
+        name = max(names, key=lambda name: len(names[name]))
+        text, written = names[name][0]
         yield f"the template {name} in {part}: {quoted(_short(text))} is written {quoted(_short(written))}"
 
 

@@ -15,10 +15,10 @@ from tplc.errors import RenderFailed, TemplateRaised
 from tplc.ir.nodes import Json, TemplateIR
 from tplc.messages import Call, Follow, Message
 from tplc.render import Renderer
+from tplc.transformations import transformations
 from tplc.verify.battery import Case, Shape
 from tplc.verify.conversation import Setting, assistant, conversation, offered_tools, opening, settings
 from tplc.verify.cut import TurnFrame, trailing_of
-from tplc.verify.transformations import transformations
 from tplc.verify.words import Words, words_of
 
 Context = tuple[tuple[str, Json], ...]
@@ -162,10 +162,19 @@ def shown(stage: Stage, shape: Shape, tried: Sequence[Setting]) -> Shown | NotSh
             text = (
                 _shown_in(stage, _words(shape, stage.words), replace(setting, parts=False)) if setting.parts else found
             )
-            return text if isinstance(text, NotShown) and text.changed else found
+            return text if isinstance(text, NotShown) and text.changed else _quiet(stage, shape, found)
         if best is None or (bool(found.refusal), len(found.parts)) < (bool(best.refusal), len(best.parts)):
             best = found
     return best or NotShown(("everything",))
+
+
+def _quiet(stage: Stage, shape: Shape, found: Shown) -> Shown:
+    """Return where a shape without content shows with the least text: a template may print None."""
+    words, empty = _words(shape, stage.words), replace(found.setting, empty_content="empty")
+    other = _shown_in(stage, words, empty) if not shape.content and found.setting != empty else found
+    if not isinstance(other, Shown):
+        return found
+    return min(found, other, key=lambda shown: len(stage.render(words, shown.setting)))
 
 
 def usual_settings(ir: TemplateIR, stage: Stage) -> tuple[Setting, ...]:

@@ -89,9 +89,20 @@ class Pattern:
 
 PART_OF_LONGER, BEGINS_LONGER, SPELLED_OTHERWISE = 1, 2, 4  # what is known about a marker, added up
 NOTHING = "(?!)"
-# A marker in a text.  `lead` and `trail` are the white space that the template writes around it; `ambiguous`: 0, or how
-# it may be part of a longer marker, and whether it is spelled as the template does.
-Match = namedtuple("Match", "kind start end lead trail ambiguous", defaults=("", "", PART_OF_LONGER))
+
+
+class Match:
+    """A marker in a text.  `lead` and `trail` are the white space that the template writes around it; `ambiguous`: 0,
+    or how it may be part of a longer marker, and whether it is spelled as the template does."""
+
+    # Not a named tuple: that takes as long to define as a fifth of a parser, and its attributes take longer to get.
+    __slots__ = ("ambiguous", "end", "kind", "lead", "start", "trail")
+
+    def __init__(
+        self, kind: str, start: int, end: int, lead: str = "", trail: str = "", ambiguous: int = PART_OF_LONGER
+    ) -> None:
+        self.kind, self.start, self.end = kind, start, end
+        self.lead, self.trail, self.ambiguous = lead, trail, ambiguous
 
 
 class Scanner:
@@ -302,6 +313,7 @@ def any_of(anchors: Sequence[str]) -> str:
 PENDING_LIMIT = 1024  # more pending text than this is examined again only after it has doubled
 TEXT_AFTER_FINISH = "text_after_finish"
 NO_MATCH = Match("", 0, 0)
+SPACE_SEPARATOR = "\0"  # between white space that may come and other white space that may come instead
 NON_SPACE = Pattern(r"\S|\Z")
 CUT_KINDS = ("end", "reasoning_end", "content_end")
 TEXT_AFTER_TURN = ("text_after_turn", "text after the end of the turn")
@@ -370,7 +382,8 @@ class StreamParser(Copyable):
         leads="\n",
     )
     TRANSCRIPT: ClassVar[type[Transcript]] = Transcript
-    SPACE: ClassVar[str] = ""  # the white space that the template writes before the content
+    SPACE: ClassVar[str] = ""  # the white space that the template writes before the content, each after a NUL
+    _reports = True  # the caller can read the diagnostics
 
     def _content(self) -> bool:
         # content = (text | "--- over ---")*
@@ -455,6 +468,7 @@ class StreamParser(Copyable):
             json_content=json_content,
             continue_final_message=continue_final_message,
         )
+        parser._reports = False
         parser.feed(checked_text("text", text), special=special)
         parser.finish()
         return parser.message
@@ -657,8 +671,9 @@ class StreamParser(Copyable):
 
     def _skip_space(self) -> None:
         while self._space and self._pos < len(self._buf):
-            comes = self._buf[self._pos] == self._space[0]
-            self._pos, self._space = self._pos + comes, self._space[1:] if comes else ""
+            char, spaces = self._buf[self._pos], self._space.split(SPACE_SEPARATOR)
+            rests = [space[1:] for space in spaces if space[:1] == char]
+            self._pos, self._space = self._pos + bool(rests), SPACE_SEPARATOR.join(rests)
 
     def _drop(self, only_space: bool = True) -> bool:
         """Consume a marker that only structures the turn."""

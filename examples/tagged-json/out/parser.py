@@ -101,9 +101,23 @@ RESPELLED = "\0"  # before the core of a marker in other case or with other sepa
 PART_OF_LONGER, BEGINS_LONGER, SPELLED_OTHERWISE = 1, 2, 4  # what is known about a marker, added up
 PLAIN_WORD = Pattern(r"[\w.-]{0,64}")
 NOTHING = "(?!)"
-# A marker in a text.  `lead` and `trail` are the white space that the template writes around it; `ambiguous`: 0, or how
-# it may be part of a longer marker, and whether it is spelled as the template does.
-Match = namedtuple("Match", "kind start end lead trail ambiguous", defaults=("", "", PART_OF_LONGER))
+
+
+class Match:
+    """A marker in a text.  `lead` and `trail` are the white space that the template writes around it; `ambiguous`: 0,
+    or how it may be part of a longer marker, and whether it is spelled as the template does."""
+
+    # Not a named tuple: that takes as long to define as a fifth of a parser, and its attributes take longer to get.
+    __slots__ = ("ambiguous", "end", "kind", "lead", "start", "trail")
+
+    def __init__(
+        self, kind: str, start: int, end: int, lead: str = "", trail: str = "", ambiguous: int = PART_OF_LONGER
+    ) -> None:
+        self.kind, self.start, self.end = kind, start, end
+        self.lead, self.trail, self.ambiguous = lead, trail, ambiguous
+
+    def of_kind(self, kind: str) -> Match:
+        return Match(kind, self.start, self.end, self.lead, self.trail, self.ambiguous)
 
 
 class Scanner:
@@ -261,7 +275,7 @@ REFERRING = frozenset(("$ref", "anyOf", "oneOf", "allOf"))  # members that lead 
 PLAIN = frozenset(("type", "description", "title", "default"))  # of these members, only the type matters
 ONLY = {name: frozenset([name]) for name in ("array", "boolean", "integer", "null", "number", "object", "string")}
 NULL = {"type": "null"}
-NAMESPACE = Pattern(r".*[.:/](?=[^.:/]+\Z)")
+NAMESPACE = Pattern(r"\A\S*[.:/](?=[^.:/]+\Z)")
 SEPARATORS = Pattern(r"[\s_.-]+")
 
 
@@ -377,6 +391,14 @@ def member_of(schema: object, root: object, key: str) -> object:
     return None
 
 
+def types_of_member(schema: object, key: str) -> frozenset[str] | None:
+    """Return the JSON types that one member of an object may have; None if the schema doesn't determine them."""
+    members = schema.get("properties") if isinstance(schema, dict) and REFERRING.isdisjoint(schema) else None
+    member = members.get(key) if isinstance(members, dict) else None
+    plain = member.get("type") if isinstance(member, dict) and member.keys() <= PLAIN else None
+    return ONLY.get(str(plain)) or types_of(member_of(schema, schema, key), schema)  # most members are plain
+
+
 def keys_of(schema: object, root: object) -> set[str] | None:
     """Return the keys that an object may have; None if the schema doesn't determine them."""
     keys: set[str] = set()
@@ -388,16 +410,27 @@ def keys_of(schema: object, root: object) -> set[str] | None:
     return keys or None
 
 
-def fits(arguments: Mapping[str, object], schema: object) -> bool:
-    """Return whether a schema allows the keys of these arguments, and the types of their values."""
+def keys_allowed(schema: object) -> set[str] | None:
+    """Return the same as keys_of, and no keys for a tool without parameters."""
+    keys = keys_of(schema, schema)
+    if keys is None and isinstance(schema, dict) and schema.get("properties") == {}:
+        return None if schema.get("additionalProperties") else set()
+    return keys
+
+
+def misfit(arguments: Mapping[str, object], schema: object, *, types: bool = True) -> tuple[bool, str] | None:
+    """Return the first argument that a schema doesn't allow: whether it has such a key, and the key.  `types`: also
+    examine the types of values."""
     keys = keys_of(schema, schema)
     for key, value in arguments.items():
-        types = types_of(member_of(schema, schema, key), schema)
+        if keys is not None and key not in keys:
+            return False, key
+        allowed = types_of_member(schema, key) if types else None
         kind = NAMES.get(type(value).__name__, "object")
-        number = kind == "integer" and types is not None and "number" in types
-        if (keys is not None and key not in keys) or (types is not None and kind not in types and not number):
-            return False
-    return True
+        number = kind == "integer" and allowed is not None and "number" in allowed
+        if allowed is not None and kind not in allowed and not number:
+            return True, key
+    return None
 
 
 NUMBER = Pattern(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
@@ -409,6 +442,7 @@ PART_OF_ESCAPE = Pattern(r"\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?|U[0-9a-fA-F]{0,7
 WORD = Pattern(r"[^,\n\]}]+")
 SPACE = Pattern(r"[^\S \t\n\r]")  # none of JSON's four kinds
 JSON_WORDS = ("true", "false", "null")
+CAPITALS = {word.upper(): word for word in JSON_WORDS}
 # A number or literal word can't continue with these, so it ends by itself, in any format.
 AFTER_LITERAL = Pattern(rf"\s{{0,{MOST_SPACE}}}[,;)\]}}<>|]")
 JSON_WORD = Pattern(r"[\w.+-]+")
@@ -797,7 +831,10 @@ class Reader(Copyable):
             return -1
         if end == pos:
             return self._no_value(pos)
-        literal = None if bare_key else literal_of(buf[pos:end].rstrip(), self.style.words)
+        word = buf[pos:end].rstrip()
+        literal = None if bare_key else literal_of(word, self.style.words) or CAPITALS.get(word)
+        if literal is not None and self.style.is_json and literal != word and word not in self.style.words:
+            self._repaired("not written as in JSON")
         if literal is None:
             if not bare_key and (self.stack or not self.NEEDS_LOOKAHEAD):
                 end = getattr(WORD.match(buf, pos), "end", lambda: end)()
@@ -954,12 +991,6 @@ TAGGED_CALL = Pattern(
 # A missing quote after a key, or after a value before the next key.
 KEY_LEFT_OPEN = Pattern(r'(?<=[{,\s])"(\w+):(?=\s*["\[{\w-])')
 NAME_LEFT_OPEN = Pattern(r':\s*"(\w+)\s*,(?=\s*"\w+"\s*:)')
-STYLES = (
-    Style(
-        (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ("”", "”", "json"), ("‘", "’", "json")),
-        {"true": "true", "false": "false", "null": "null", "True": "true", "False": "false", "None": "null"},
-    ),
-) * 3
 
 
 def may_be_calls(text: str, tools: Parameters, keys: tuple[str, ...]) -> bool:
@@ -994,7 +1025,7 @@ def is_wrapper(key: str, name: str, tools: Parameters) -> bool:
     key."""
     if key not in KNOWN_KEYS and key != name:
         return False
-    keys = keys_of(tools.get(name), tools.get(name))
+    keys = keys_allowed(tools.get(name))
     return keys is not None and key not in keys
 
 
@@ -1088,9 +1119,17 @@ def _tagged_call(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
     return {"name": name, "arguments": arguments} if arguments or not match[4].strip() else None, int(match.end())
 
 
+@lru_cache(maxsize=1)
+def any_styles() -> tuple[Style, Style, Style]:
+    """Return the styles of values that models write; made when a call is read again, because few are."""
+    quotes = (('"', '"', "json"), ("'", "'", "python"), ("“", "”", "json"), ("”", "”", "json"), ("‘", "’", "json"))
+    words = {"None": "null", **{word: word.lower() for word in ("true", "false", "null", "True", "False")}}
+    return (Style(quotes, words),) * 3
+
+
 def json_value(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
     """Return the value in JSON that begins here, and where it ends."""
-    reader = Reader(STYLES)
+    reader = Reader(any_styles())
     end = reader.read(text, pos, True)
     return loaded(reader.close()), end
 
@@ -1114,7 +1153,7 @@ def _called(text: str, pos: int, tools: Parameters) -> tuple[Any, int]:
         key = KEYWORD.match(text, after.end())
         if key is None:
             break
-        reader = LookaheadReader(STYLES)
+        reader = LookaheadReader(any_styles())
         reader.follow = KEYWORD_FOLLOWS
         pos = reader.read(text, key.end(), True)
         members[key[1]] = loaded(reader.close())
@@ -1208,14 +1247,14 @@ def _with_arguments(name: str, members: dict[str, Any], tools: Parameters) -> tu
 
 def arguments_within(name: str, value: Any, tools: Parameters) -> dict[str, Any] | None:
     """Return the object with a tool's arguments that a value is or contains; None if there is none."""
-    keys = keys_of(tools[name], tools[name])
+    keys, given = keys_allowed(tools[name]), value
     for _ in range(MOST_WRAPS):
         if isinstance(value, str):
             value = _values(value, tools)
         if isinstance(value, list) and len(value) == 1:
             value = value[0]
         if not isinstance(value, dict):
-            return None
+            break
         if keys is None or keys.issuperset(value):
             return value
         named = [item for item in value.values() if isinstance(item, str) and item in tools and item != name]
@@ -1223,9 +1262,10 @@ def arguments_within(name: str, value: Any, tools: Parameters) -> dict[str, Any]
         inner = [key for key in objects if key not in OTHER_KEYS]
         lost = value.keys() - {*inner, *NAME_KEYS, *OTHER_KEYS, "required"}
         if named or len(inner) != 1 or lost or not keys.isdisjoint(value):
-            return None
+            break
         value = value[inner[0]]
-    return None
+    # Arguments of a tool without parameters stay as they are.
+    return given if keys == set() and isinstance(given, dict) else None
 
 
 OPENING = Pattern(r"\s*```[^\n`]*\n")
@@ -1424,8 +1464,9 @@ class Stream(Copyable):
     TRANSCRIPT: ClassVar[type[Transcript]] = Transcript
     HEADS: ClassVar[Sequence[str]] = ("",)
     ANCHORS: ClassVar[Sequence[str]] = ()
-    SPACE: ClassVar[str] = ""  # the white space that the template writes before the content
+    SPACE: ClassVar[str] = ""  # the white space that the template writes before the content, each after a NUL
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
+    _reports = True  # the caller can read the diagnostics
 
     def __init__(
         self,
@@ -1505,6 +1546,7 @@ class Stream(Copyable):
             json_content=json_content,
             continue_final_message=continue_final_message,
         )
+        parser._reports = False
         parser.feed(checked_text("text", text), special=special)
         parser.finish()
         return parser.message
@@ -1703,6 +1745,7 @@ class Stream(Copyable):
         raise NotImplementedError
 
 
+SPACE_SEPARATOR = "\0"  # between white space that may come and other white space that may come instead
 NON_SPACE = Pattern(r"\S|\Z")
 LONGEST_CUT = 1000  # longer than a truncated opener and the white space around it
 OPENER_KINDS = ("call", "line", "whole")
@@ -1832,13 +1875,13 @@ class TurnStates(Stream):
     def _without_closer(self, marks: Scanner, mark: Match) -> Match | None:
         """Return the mark as the end of reasoning that is never closed: a closer in another spelling, or an opener of
         calls inside a line if a tool is named.  Its kind is "plain" while that is undecided."""
-        buf, undecided = self._buf, None if self._final else mark._replace(kind="plain")
+        buf, undecided = self._buf, None if self._final else mark.of_kind("plain")
         if self._base + mark.start < self._reasoning_to:
             return None
         alike = mark.kind == "alike"
         if not alike and not any(name in buf[mark.end : mark.end + NAME_LIMIT] for name in self._tools):
             return undecided if len(buf) - mark.end < NAME_LIMIT else None
-        found = mark._replace(kind="reasoning_end") if alike else mark
+        found = mark.of_kind("reasoning_end") if alike else mark
         end = marks.find(buf, mark.end)
         while end is not None and end.kind not in ("reasoning_end", "end"):
             end = marks.find(buf, end.start + 1)
@@ -1892,8 +1935,9 @@ class TurnStates(Stream):
 
     def _skip_space(self) -> None:
         while self._space and self._pos < len(self._buf):
-            comes = self._buf[self._pos] == self._space[0]
-            self._pos, self._space = self._pos + comes, self._space[1:] if comes else ""
+            char, spaces = self._buf[self._pos], self._space.split(SPACE_SEPARATOR)
+            rests = [space[1:] for space in spaces if space[:1] == char]
+            self._pos, self._space = self._pos + bool(rests), SPACE_SEPARATOR.join(rests)
 
     def _drop(self, only_space: bool = True) -> bool:
         """Consume a marker that only structures the turn."""
@@ -2041,11 +2085,13 @@ class TurnStates(Stream):
             self._note_truncation(*ENDS_IN_CALL)
 
 
-class Slots(TurnStates):
+ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "last")
+LEFT_OVER_BRACKET = Pattern(r"[\"']?[}\])]{1,4}|`{1,3}|\|?>")
+LEFT_IN_CALL = Pattern(r"[\"']?[}\])]{0,4}[,;]")  # and before the closer that a call lacks
+
+
+class Machine(TurnStates):
     BREAKS: ClassVar[Breaks] = NO_BREAKS  # markers that never occur in names, or in values outside of a string
-
-
-class Machine(Slots):
     AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
     CALLS_HAVE_CLOSER: ClassVar[bool] = False  # calls have a closer
     STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
@@ -2054,6 +2100,7 @@ class Machine(Slots):
     _is_opened_twice = False  # another opener follows the opener of this call
     _repaired = False  # the arguments of the last call were repaired
     _second_reading_failed = False  # the second reading of this call found none
+    LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may be in the place of a closer
 
     def _feed_regular_json(self, chunk: str) -> list[Delta]:
         """Read more of arguments in regular JSON, without a state."""
@@ -2083,13 +2130,21 @@ class Machine(Slots):
         if len(reader.stack) > reader.floor and reader.style.is_json and not (reader.comma or reader.out):
             self._open_kind, self._json_fast_path = "arguments", type(self)._feed_regular_json
 
-    def _check_repaired(self) -> None:
-        """Repairs that invent a key, or a value of another type than the schema's, have failed."""
+    def _check_arguments(self) -> None:
+        """Report the first argument that the tool's schema doesn't allow.  If it was repaired, that has failed."""
         self._out.flush()
-        arguments = loaded("".join(self._out.texts["arguments"]))
-        if isinstance(arguments, dict) and not fits(arguments, self._tools.get(self._out.calls[-1][0])):
-            self.incomplete = True
-        self._repaired = False
+        name, arguments = self._out.calls[-1][0], loaded("".join(self._out.texts["arguments"]))
+        if not isinstance(arguments, dict):
+            return
+        found = misfit(arguments, self._tools.get(name), types=True)
+        if found is None or self.incomplete:  # what was lost is reported
+            return
+        known, key = found
+        if known:
+            self._note("argument_of_other_type", f"the argument {key} is not of the type in the schema")
+        else:
+            self._note("unknown_argument", f"the tool {name} has no argument {key}")
+        self.incomplete = self._repaired
 
     def _emit_arguments(self, text: str) -> None:
         """Emit arguments that are a string with an object in it; any other string is content."""
@@ -2152,8 +2207,9 @@ class Machine(Slots):
             self._note("unknown_tool", "unknown tool " + name)
 
     def _close_call(self) -> bool:
-        if self._repaired and self._tools:
-            self._check_repaired()
+        if self._tools and (self._reports or self._repaired):
+            self._check_arguments()
+        self._repaired = False
         self._open, self._closed, self._only_space_so_far, self._line_start, self._space = False, False, True, True, ""
         self._unclosed = self.CALLS_HAVE_CLOSER
         self._state = type(self)._after_call
@@ -2172,20 +2228,8 @@ class Machine(Slots):
             return None
         return kind
 
-    def _drop_left_over(self, kind: str) -> str:
-        raise NotImplementedError
-
     def _note_following_text(self) -> None:
         raise NotImplementedError
-
-
-ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "last")
-LEFT_OVER_BRACKET = Pattern(r"[\"']?[}\])]{1,4}|`{1,3}")
-LEFT_IN_CALL = Pattern(r"[\"']?[}\])]{0,4}[,;]")  # and before the closer that a call lacks
-
-
-class Repairs(Machine):
-    LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may be in the place of a closer
 
     def _second_reading(self) -> bool:
         """Read a text that opens like a call up to the end of that call, as a whole."""
@@ -2210,10 +2254,12 @@ class Repairs(Machine):
     def _restore_first_reading(self) -> bool:
         raise NotImplementedError
 
-    def _left_over_bracket(self, start: int) -> Any:
-        """Return the match of a bracket, a fence or a comma too many; None if there is none."""
+    def _left_over_sign(self, start: int) -> int:
+        """Return the end of a garbled closer, or of a bracket, a fence or a comma too many; 0 if there is none, -1 if
+        more input is needed."""
         left = LEFT_IN_CALL.match(self._buf, start) if self._unclosed else None
-        return left or LEFT_OVER_BRACKET.match(self._buf, start)
+        left = left or LEFT_OVER_BRACKET.match(self._buf, start)
+        return 0 if left is None else int(left.end())
 
     def _drop_left_over(self, kind: str) -> str:
         """Skip a superfluous bracket after a call, or an opener in the place of a closer, at the end of the calls.
@@ -2224,13 +2270,15 @@ class Repairs(Machine):
         opener = self.LEFT_OVER.match_at(buf, start) if self._unclosed else None
         if opener is not None:
             kind, end = "call", opener.end
-        elif kind == "" and start < len(buf) and (left := self._left_over_bracket(start)) is not None:
-            end = left.end()
+        elif kind == "" and start < len(buf) and (end := self._left_over_sign(start)) != 0:
+            if end < 0:
+                return "more"
         else:
             return "more" if kind == "" and not self._final and buf[start:] in ('"', "'") else "no"
         at = next_char(buf, end)
         mark = self.AFTER_CALL.match_at(buf, at)
-        if mark is None and not self._final and (at == len(buf) or self.AFTER_CALL.prefix_of(buf, at)):
+        is_open = not self._final and (mark is None or mark.ambiguous)
+        if is_open and (at == len(buf) or self.AFTER_CALL.prefix_of(buf, at)):
             return "more"
         ends = mark is not None and mark.kind in ENDS_OF_CALLS and not (mark.kind == kind == "call")
         if not ends and (at < len(buf) or kind == "call"):
@@ -2317,7 +2365,7 @@ class CallReader(Reader):
         self.pause = True
 
 
-class CallObjects(Repairs):
+class CallObjects(Machine):
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]]  # ("*",) is a name that is the key
     OBJECT_OPENER: ClassVar[str] = ""  # the text that the object opens with
     CLOSERS: ClassVar[Sequence[str]] = ()
@@ -2550,66 +2598,6 @@ class CallObjects(Repairs):
         super()._finish()
 
 
-class CanonicalOrderCalls(CallObjects):
-    """Reads call objects in JSON whose name comes before the arguments; the usual beginning is read at once."""
-
-    HEAD: ClassVar[Pattern]  # the usual beginning of the object, up to the name
-    TO_ARGUMENTS: ClassVar[str]  # the usual text from there to the inside of the arguments
-    USUAL_KEYS: ClassVar[tuple[str, str]]  # the keys of both
-
-    def _begin_object(self) -> None:
-        super()._begin_object()
-        head = self.HEAD.match(self._buf, self._pos)
-        if head is not None and isinstance(self._reader, CallReader):
-            self._pos, self._call_id = head.end(), head.groupdict().get("id")
-            self._raw.append(head[0])
-            self._reader.go_to(self.USUAL_KEYS[0])
-            if self._accept_name(head["name"]):
-                self._state = type(self)._to_arguments
-
-    def _to_arguments(self) -> bool:
-        # to_arguments = "," key ":" "{"
-        buf, text, end, reader = self._buf, self.TO_ARGUMENTS, self._pos + len(self.TO_ARGUMENTS), self._reader
-        if not buf.startswith(text, self._pos) and text.startswith(buf[self._pos :]) and not self._final:
-            # Nothing can be decided before all of it has arrived.
-            self._is_still_ambiguous, self._ambiguous_from = text[:-1].startswith, self._pos
-            return False
-        if self._wrapped is None and buf.startswith(text, self._pos):
-            key = FIRST_KEY.match(buf, end - 1)
-            if key is None and not self._final and PART_OF_FIRST_KEY.fullmatch(buf, end - 1):
-                self._is_still_ambiguous, self._ambiguous_from = PART_OF_FIRST_KEY.fullmatch, end - 1
-                return False
-            self._wrapped = self._is_wrapper(key)
-        self._state = type(self)._object
-        usual = buf.startswith(text, self._pos) and not self._wrapped
-        if isinstance(reader, CallReader) and usual and not self._may_break(end - 1):
-            stop = json_end(buf, end - 1) if reader.style.is_json and buf.find("}", end) >= 0 else 0
-            closing = OBJECT_END.match(buf, stop) if stop else None
-            if closing is not None:  # the standard library's scanner has read all of it
-                self._pos = closing.end()
-                self._out.emit("arguments", buf[end - 1 : stop])
-                self._reader = None
-                return self._close_call()
-            self._pos, self._written = end, "{"
-            self._out.emit("arguments", "{")
-            reader.go_to(self.USUAL_KEYS[1], "{")
-        return True
-
-    def _may_break(self, pos: int) -> bool:
-        """Return whether a marker that ends the call begins here, or could begin here."""
-        return self.BREAKS.prefix_of(self._buf, pos) != "" or self.BREAKS.match_at(self._buf, pos) is not None
-
-    def _object(self) -> bool:
-        reader = self._reader
-        both = self._has_name and not self._wrapped and self._buf.startswith("}}", self._pos)
-        if both and isinstance(reader, CallReader) and reader.may_close(self._arguments_before_name):
-            self._pos += 2
-            self._out.emit("arguments", reader.take() + "}")
-            self._reader = None
-            return self._close_call()
-        return super()._object()
-
-
 def run_command(parser: Any) -> None:
     import argparse
     import json
@@ -2670,7 +2658,7 @@ STYLE = Style(
 )
 
 
-class StreamParser(CanonicalOrderCalls):
+class StreamParser(CallObjects):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
     HEADS = ("", "<musing>\n\n</musing>\n\n")
@@ -2874,6 +2862,60 @@ class StreamParser(CanonicalOrderCalls):
             self._unaccounted.append(chunk)
             return [{self._open_kind: chunk}]
         return self._feed_slowly(chunk)
+
+    # From here on, the class is the same in parsers of other formats.
+
+    def _begin_object(self) -> None:
+        super()._begin_object()
+        head = self.HEAD.match(self._buf, self._pos)
+        if head is not None and isinstance(self._reader, CallReader):
+            self._pos, self._call_id = head.end(), head.groupdict().get("id")
+            self._raw.append(head[0])
+            self._reader.go_to(self.USUAL_KEYS[0])
+            if self._accept_name(head["name"]):
+                self._state = type(self)._to_arguments
+
+    def _to_arguments(self) -> bool:
+        # to_arguments = "," key ":" "{"
+        buf, text, end, reader = self._buf, self.TO_ARGUMENTS, self._pos + len(self.TO_ARGUMENTS), self._reader
+        if not buf.startswith(text, self._pos) and text.startswith(buf[self._pos :]) and not self._final:
+            # Nothing can be decided before all of it has arrived.
+            self._is_still_ambiguous, self._ambiguous_from = text[:-1].startswith, self._pos
+            return False
+        if self._wrapped is None and buf.startswith(text, self._pos):
+            key = FIRST_KEY.match(buf, end - 1)
+            if key is None and not self._final and PART_OF_FIRST_KEY.fullmatch(buf, end - 1):
+                self._is_still_ambiguous, self._ambiguous_from = PART_OF_FIRST_KEY.fullmatch, end - 1
+                return False
+            self._wrapped = self._is_wrapper(key)
+        self._state = type(self)._object
+        usual = buf.startswith(text, self._pos) and not self._wrapped
+        if isinstance(reader, CallReader) and usual and not self._may_break(end - 1):
+            stop = json_end(buf, end - 1) if reader.style.is_json and buf.find("}", end) >= 0 else 0
+            closing = OBJECT_END.match(buf, stop) if stop else None
+            if closing is not None:  # the standard library's scanner has read all of it
+                self._pos = closing.end()
+                self._out.emit("arguments", buf[end - 1 : stop])
+                self._reader = None
+                return self._close_call()
+            self._pos, self._written = end, "{"
+            self._out.emit("arguments", "{")
+            reader.go_to(self.USUAL_KEYS[1], "{")
+        return True
+
+    def _may_break(self, pos: int) -> bool:
+        """Return whether a marker that ends the call begins here, or could begin here."""
+        return self.BREAKS.prefix_of(self._buf, pos) != "" or self.BREAKS.match_at(self._buf, pos) is not None
+
+    def _object(self) -> bool:
+        reader = self._reader
+        both = self._has_name and not self._wrapped and self._buf.startswith("}}", self._pos)
+        if both and isinstance(reader, CallReader) and reader.may_close(self._arguments_before_name):
+            self._pos += 2
+            self._out.emit("arguments", reader.take() + "}")
+            self._reader = None
+            return self._close_call()
+        return super()._object()
 
 
 parse, parse_many = StreamParser.parse, StreamParser.parse_many

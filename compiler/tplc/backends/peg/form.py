@@ -22,11 +22,13 @@ from tplc.backends.peg.patterns import (
     may_be_begun,
     of_kinds,
     some_prefix,
+    some_prefix_of,
     some_suffix,
 )
 from tplc.backends.peg.rules import Rule, rule
 from tplc.ir.nodes import Dialect
 from tplc.lower import Acceptor, CallForm, CallShape
+from tplc.lower.garbled import garbled_closers
 from tplc.lower.lexemes import ALIKE, ANY_SLOT_TEXT, MAX_INNER_SPACE, NOTHING, Lexeme, Lexemes, exact, group, lexemes_of
 from tplc.lower.states import StateName, closes_and_opens, is_unopened, states, texts_at
 from tplc.lower.values import LEAST_CUT, NAME_LIMIT
@@ -266,7 +268,7 @@ def _of_the_turn(form: FormPatterns) -> dict[str, str]:
         "reasoning_close": either([form.of(form.reasoning_state, "reasoning_end"), _closers_alike(form)]),
         "reasoning_for_closer": _spaced(form.of("start", "reasoning_end")),
         "reasoning_again": _spaced(of_kinds(lexemes_of([("", acceptor.repeated_reasoning)]), ("",))),
-        "content_space": some_prefix(acceptor.content_space) if acceptor.content_space else "",
+        "content_space": some_prefix_of(acceptor.content_spaces),
         "content_open": form.of("content", "content"),
         "content_open_first": before_content("content"),
         "stray_closer": form.of("content", "stray"),
@@ -369,6 +371,8 @@ def _left_sign(form: FormPatterns) -> str:
     after, signs = form.states["after_call"].find, LEFT_OVER_BRACKET.pattern
     if form.calls.is_closed:
         signs = rf"{form.not_last}{LEFT_IN_CALL.pattern}|{signs}"
+    if (garbled := garbled_closers(form.acceptor)) is not None:
+        signs = rf"(?>{garbled.pattern})|{signs}"
     return rf"\s*+(?!{after})(?:{signs})(?=\s*+(?:{form.after_left_over()}|\Z))"
 
 

@@ -128,6 +128,15 @@ def cores(texts: Iterable[str], *, alike: bool = False) -> str:
     return either([marker_core(text, alike=alike) for text in texts])
 
 
+def some_prefix_of(spaces: Sequence[str]) -> str:
+    """Return the same for any of several texts of white space."""
+    if len(spaces) < 2:
+        return "".join(map(some_prefix, spaces))
+    longest_first = sorted(spaces, key=len, reverse=True)
+    prefixes = [exact(space[0]) + (some_prefix(space[1:]) if space[1:] else "") for space in longest_first]
+    return f"(?:{'|'.join(prefixes)})?"
+
+
 def some_prefix(space: str) -> str:
     """Return a pattern of any number of the first characters of `space`."""
     if len(set(space)) == 1:

@@ -29,6 +29,7 @@ from tplc.lower.values import MOST_KEYS, NAME_LIMIT, WORDS
 KINDS = tuple(f"{kind}_for_argument" for kind in ("object", "list", *WORDS))
 SCALARS = "object / list / true / false / null / scalar"
 SPACES = leaf(r"\s*+")
+LINE_END = r"\n?"  # before a call's closer that ends a value
 
 
 class RawValues:
@@ -163,7 +164,7 @@ class RawValues:
         following = closes_lost_value(self.pairs, self.form.acceptor.tolerances)
         if following is None or self.pairs.items is not None:
             return ""
-        return r"\n?" + closes_call(following, begun=False, quote=exact)
+        return LINE_END + closes_call(following, begun=False, quote=exact)
 
     def _close(self, keys: Sequence[str] = ()) -> str:
         if self.repeats:
@@ -272,8 +273,15 @@ class RawValues:
         return rf"(?<={self._text_before_value()})"
 
     def _text_before_value(self) -> str:
-        key_end = group(cores(key_ends(self.pairs), alike=self.form.alike))
-        return rf"{group(self.cores_of('pair'))}([^\n]{{0,{NAME_LIMIT}}}?){key_end}"
+        """Return the text of a pair before its value, as a pattern with one group, the key."""
+        text = group(self.cores_of("pair"))
+        for kind in [slot.kind for slot in self.pairs.slots]:
+            ends = key_ends(self.pairs, kind)
+            slot = rf"[^\n]{{0,{NAME_LIMIT}}}?"
+            space = r"\s*" * any(end[0].isspace() for end in ends)
+            text += f"({slot})" if kind == "key" else slot
+            text += space + group(cores(ends, alike=self.form.alike))
+        return text
 
     def _own_close_next(self) -> str:
         """Return the pattern of text before the value's own closer, if that is the next closer."""
@@ -282,7 +290,8 @@ class RawValues:
         close = marker_core(self.closer)
         own = rf"{close}\1{marker_core(self.rest)}"
         own += self._only_closer(own)
-        return leaf(rf"{self._key_before()}(?=(?:(?!{close}).)*+(?:{own}|\Z))")
+        ends = either([own, self.call_closes.removeprefix(LINE_END), r"\Z"])
+        return leaf(rf"{self._key_before()}(?=(?:(?!{close}).)*+(?:{ends}))")
 
 
 def key_ends(pairs: PairForm, kind: str = "key") -> list[str]:

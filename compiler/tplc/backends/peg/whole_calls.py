@@ -25,7 +25,16 @@ NOT_IN_WORD = r"(?<!\w)"
 def plain_starts(form: FormPatterns) -> list[str]:
     """Return patterns at which such a call may begin at the start of a line."""
     cores = either([marker_core(text) for text in form.calls.plain])
-    return [rf"(?<=\n)[^\S\n]*+(?:{cores})"] if cores else []
+    indent = r"[^\S\n]*+" if may_be_indented(form) else ""
+    return [rf"(?<=\n){indent}(?:{cores})"] if cores else []
+
+
+def may_be_indented(form: FormPatterns) -> bool:
+    """Return whether lines count that are indented otherwise than the template writes them: only calls of known tools
+    do."""
+    return bool(form.known) or any(
+        text[: len(text) - len(text.lstrip())][-1:] in (" ", "\t") for text in form.calls.plain
+    )
 
 
 def inline_starts(form: FormPatterns) -> list[str]:
@@ -42,10 +51,12 @@ def names_of_lines(form: FormPatterns) -> list[str]:
 
 def line_rules(form: FormPatterns) -> Iterator[Rule]:
     if form.calls.plain:
-        yield rule("call_line_for_plain", "line_start content_for_indent &whole_call tool_calls_for_plain")
+        indent = "content_for_indent" if may_be_indented(form) else ""
+        yield rule("call_line_for_plain", sequence("line_start", indent, "&whole_call tool_calls_for_plain"))
         yield LINE_START
         yield from form.leaves("call_open_for_plain")
-        yield rule("tool_calls_first_for_plain", f"{leaf(SPACE)} &whole_call tool_calls_for_plain")
+        first = SPACE if may_be_indented(form) else r"(?:\s*\n)?"
+        yield rule("tool_calls_first_for_plain", f"{leaf(first)} &whole_call tool_calls_for_plain")
         closed = "between_calls" if form.named("section_close", "call_close", "call_separator") else ""
         yield rule(
             "tool_calls_for_plain",

@@ -21,7 +21,7 @@ from importlib import resources
 from itertools import pairwise
 
 from tplc.backends.python.fold import flags_in, fold
-from tplc.backends.python.merge import ClassMember, merge
+from tplc.backends.python.merge import PARSER, ClassMember, class_of, groups, members_of_parser, with_bases
 from tplc.backends.python.nodes import walk
 
 FILES = (
@@ -104,32 +104,31 @@ class Embedded:
     code: tuple[str, ...] = ()  # the lines of the parser itself, with the members of classes that became part of it
 
 
-def embed(code: Sequence[str], bases: Sequence[str] = ()) -> Embedded:
+def embed(code: Sequence[str], bases: Sequence[str] = (), used: Collection[str] = ()) -> Embedded:
     """Return the definitions that `code`, the lines of the parser itself, needs.  Each of `bases` is a subclass of the
-    next, if there are several."""
+    next, if there are several.  `used`: names and members of the runtime that other code in the file uses."""
     walked = [*walk(ast.parse("\n".join(code)))]
-    names, attributes = _names(walked) | frozenset(bases), _attributes(walked)
+    names, attributes = _names(walked).union(bases, used), _attributes(walked).union(used)
     known = _flags_of_parser(bases, walked)
     definitions, kept, stubs = _needed_for(names, attributes, known, bases)
     chosen = [definition for definition in definitions if definition.names[0] in kept]
-    code, merged = _merged(code, chosen, kept, stubs, _Family.of(definitions, bases)) if bases else (code, [])
-    texts, used = [], set(names)
+    texts: dict[str, str] = {}
+    mentioned = set(names)
     for definition in chosen:
         name = definition.names[0]
         parts = [(part, (name, part.member) in stubs) for part in definition.parts if part in kept[name]]
-        used.update(name for part, stub in parts for name in (part.names_of_signature if stub else part.names))
+        mentioned.update(name for part, stub in parts for name in (part.names_of_signature if stub else part.names))
         text = "\n".join(line for part, stub in parts for line in (part.stub if stub else part.lines))
         # The first member was left out.
         text = re.sub(r"\A(class .*:\n)\n+", r"\1", text)
         text = re.sub(r'\A(class .*:\n    """(?:(?!""")(?:.|\n))*"""\n)(?=    )', r"\1\n", text)
-        text += "\n    pass" * text.endswith("):")  # all members were left out
-        for base, other in pairwise(bases):
-            text = re.sub(rf"^class {base}\(\w+\):", f"class {base}({other}):", text)
-        texts.append(text)
-    shown = [(one, text) for one, text in zip(chosen, texts, strict=True) if one.names[0] not in merged]
+        texts[name] = text + "\n    pass" * text.endswith("):")  # all members were left out
+    if bases:
+        code = _with_joined_classes(code, texts, chosen, kept, stubs, _Family.of(definitions, bases))
+    shown = [(definition, texts[name]) for definition in chosen if (name := definition.names[0]) in texts]
     return Embedded(
-        imports=_needed((pair for definition in chosen for pair in definition.imports), used),
-        type_imports=_needed((pair for definition in definitions for pair in definition.type_imports), used),
+        imports=_needed((pair for definition in chosen for pair in definition.imports), mentioned),
+        type_imports=_needed((pair for definition in definitions for pair in definition.type_imports), mentioned),
         types=_spaced([text for definition, text in shown if definition.only_types]),
         text=_joined([text for definition, text in shown if not definition.only_types]),
         unasked=frozenset(known).difference(
@@ -137,6 +136,55 @@ def embed(code: Sequence[str], bases: Sequence[str] = ()) -> Embedded:
         ),
         code=tuple(code),
     )
+
+
+def _with_joined_classes(
+    code: Sequence[str],
+    texts: dict[str, str],
+    chosen: Sequence[Definition],
+    kept: Mapping[str, set[Fragment]],
+    stubs: Collection[tuple[str, str]],
+    family: _Family,
+) -> Sequence[str]:
+    """Join short classes of the family, in `texts` and in the parser; return the lines of the parser."""
+    line, members = list(family.members), dict[str, list[ClassMember]]()
+    for definition in chosen:
+        name = definition.names[0]
+        if name in line:
+            parts = [part for part in definition.parts if part in kept[name] and part.member]
+            members[name] = [
+                ClassMember(
+                    part.member, part.stub if (name, part.member) in stubs else part.lines, bool(part.signature)
+                )
+                for part in parts
+            ]
+    refers = _references(chosen, kept, family)
+    found = [*groups(((name, members[name]) for name in line), members_of_parser(code), refers)]
+    names = [PARSER, *(max(group.names, key=lambda name: len(members[name])) for group in found[1:]), ""]
+    for group, (name, base) in zip(found, pairwise(names), strict=True):
+        if name == PARSER:
+            code = with_bases(code, group, base)
+        elif len(group.names) > 1:
+            texts[group.names[0]] = class_of(group, name, base)  # where all that it needs is defined
+        else:
+            texts[name] = re.sub(r"\Aclass (\w+)\(\w+\):", rf"class \1({base}):", texts[name])
+        for other in group.names[1:]:
+            del texts[other]
+    return code
+
+
+def _references(
+    chosen: Sequence[Definition], kept: Mapping[str, set[Fragment]], family: _Family
+) -> set[tuple[str, str]]:
+    """Return the pairs of classes of which the first, or other code, refers to the second, which must stay a class."""
+    refers = set[tuple[str, str]]()
+    for definition in chosen:
+        name = definition.names[0]
+        members = [part for part in kept[name] if part.member or name not in family.members]
+        named = {base for part in members for base in part.names if base in family.members}
+        refers |= {(other, base) for base in named for other in (*family.members, PARSER)}
+        refers |= {(name, base) for part in members for base, _ in family.meant(name, part.inherited)}
+    return refers
 
 
 def _needed_for(
@@ -156,28 +204,6 @@ def _needed_for(
         if not on & off:
             return definitions, kept, stubs
         off -= on
-
-
-def _merged(
-    code: Sequence[str],
-    chosen: Sequence[Definition],
-    kept: Mapping[str, set[Fragment]],
-    stubs: Collection[tuple[str, str]],
-    family: _Family,
-) -> tuple[Sequence[str], list[str]]:
-    """Return the parser with the bases that can become a part of it, and their names: nothing else is derived from
-    them, and no code refers to a member that is overridden."""
-    by_name = {definition.names[0]: definition for definition in chosen}
-    line = list(family.members)
-    others = {base for name, definition in by_name.items() if name not in line for base in definition.bases}
-    candidates: list[tuple[str, list[ClassMember]]] = []
-    for name in line:
-        parts = [part for part in by_name[name].parts if part in kept[name] and part.member]
-        if name in others or any([*family.meant(name, part.inherited)] for part in parts):
-            break
-        kept_whole = [part for part in parts if (name, part.member) not in stubs]
-        candidates.append((name, [ClassMember(part.member, part.lines, part.signature != ()) for part in kept_whole]))
-    return merge(code, candidates, next((name for name in line[len(candidates) :]), ""))
 
 
 @cache

@@ -12,7 +12,7 @@ class StreamParser(Objects):
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from tplc.backends.python.embed import Embedded, embed, imports_of, share
 from tplc.backends.python.feed import feed, keeps_pending
@@ -38,6 +38,7 @@ def emit(
     command: str = "",
     whole: bool = True,
     main: bool = True,
+    used: Collection[str] = (),
 ) -> str:
     special = special_tokens(ir, facts)
     bases = ["SpecialTokens"] * bool(special.all) + _bases(facts)
@@ -50,7 +51,7 @@ def emit(
     )
     own = [*parser, *footer]
     if runtime == "standalone":
-        embedded = embed(own, bases)
+        embedded = embed(own, bases, used)
         imports = _imports(embedded)
         own = [
             line for line in embedded.code if re.sub(r"^    (\w+) = (True|False)$", r"\1", line) not in embedded.unasked

@@ -1,56 +1,108 @@
-"""Make bases of a parser's class a part of it, as long as the class stays short.
+"""Make one class of several short ones: those of which a parser is one, each the base of the next.
 
-class TurnStates: …                     class StreamParser:
-class StreamParser(TurnStates): …   →       …
+    class Slots(TurnStates): …                     class Machine(TurnStates): …
+    class Machine(Slots): …                   →    class StreamParser(Machine): …
+    class TaggedCalls(Machine): …
+    class StreamParser(TaggedCalls): …
+
+A class joins the one that is derived from it if both together are short enough, and no method of the latter refers to
+one of the former that it overrides.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 LONGEST_CLASS = 350
+PARSER = "StreamParser"
 HEADING = "    # From here on, the class is the same in parsers of other formats."
 
 
 @dataclass(frozen=True, slots=True)
 class ClassMember:
-    """An attribute or a method of a base, with the comments and empty lines above it."""
+    """An attribute or a method of a class, with the comments and empty lines above it."""
 
     name: str
     lines: tuple[str, ...]
     is_method: bool
 
 
-def merge(
-    code: Sequence[str], bases: Iterable[tuple[str, Sequence[ClassMember]]], root: str
-) -> tuple[list[str], list[str]]:
-    """Return the lines of the parser with the members of its nearest bases, and the names of these bases.
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """Classes that become one, which has the name of the longest of them."""
 
-    `bases` are the candidates, the nearest first; `root` is the base of the last of them.
+    names: tuple[str, ...]  # the derived ones first
+    members: tuple[ClassMember, ...]  # those of the bases first
+
+    @property
+    def size(self) -> int:
+        return sum(len(member.lines) for member in self.members)
+
+
+def groups(
+    line: Iterable[tuple[str, Sequence[ClassMember]]], own: Sequence[ClassMember], refers: Collection[tuple[str, str]]
+) -> Iterator[Joined]:
+    """Yield the classes that become one.
+
+    `line` has the bases of the parser, the nearest first; `own` are its own members; `refers` contains the pairs of
+    classes of which the first refers to a member of the second.
     """
-    tree = ast.parse("\n".join(code))
-    parser = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "StreamParser")
-    own = {name for item in parser.body for name in _names(item)}
-    merged: list[str] = []
-    members: list[ClassMember] = []
-    start, stop = parser.lineno - 1, parser.end_lineno or parser.lineno
-    for name, of_base in bases:
-        more = [member for member in of_base if member.name not in own]
-        if stop - start + sum(len(member.lines) for member in (*more, *members)) + 2 > LONGEST_CLASS:
-            root = name
-            break
-        own.update(member.name for member in more)
-        members = [*more, *members]
-        merged.append(name)
-    if not merged:
-        return [*code], []
+    group = Joined((PARSER,), tuple(own))
+    for name, of_base in line:
+        known = {member.name for member in group.members}
+        members = (*(member for member in of_base if member.name not in known), *group.members)
+        joined = Joined((*group.names, name), members)
+        if joined.size > LONGEST_CLASS or any((other, name) in refers for other in group.names):
+            yield group
+            joined = Joined((name,), tuple(of_base))
+        group = joined
+    yield group
+
+
+def members_of_parser(code: Sequence[str]) -> list[ClassMember]:
+    """Return the members of the parser itself, with all lines of the class."""
+    parser = _parser_in(code)
+    found, start = [], parser.lineno
+    for item in parser.body:
+        stop = item.end_lineno or item.lineno
+        found += [
+            ClassMember(name, tuple(code[start:stop]), isinstance(item, ast.FunctionDef)) for name in _names(item)[:1]
+        ]
+        start = stop if _names(item) else start
+    return found
+
+
+def with_bases(code: Sequence[str], group: Joined, base: str) -> list[str]:
+    """Return the lines of the parser with the members of the bases that joined it."""
+    own = {name for item in _parser_in(code).body for name in _names(item)}
+    members = [member for member in group.members if member.name not in own]
+    parser = _parser_in(code)
     first = next(item for item in parser.body if isinstance(item, ast.FunctionDef)).lineno - 2
+    start, stop = parser.lineno - 1, parser.end_lineno or parser.lineno
+    attributes, methods = _by_kind(members)
+    more = ["", HEADING, *methods] if methods else []
+    heading = [f"class {PARSER}({base}):", *code[start + 1 : first]]
+    return [*code[:start], *heading, *attributes, *code[first:stop], *more, *code[stop:]]
+
+
+def class_of(group: Joined, name: str, base: str) -> str:
+    attributes, methods = _by_kind(group.members)
+    if not attributes:
+        methods = methods[1:]  # without the empty line above the first
+    return "\n".join([f"class {name}({base}):", *attributes, *methods])
+
+
+def _by_kind(members: Iterable[ClassMember]) -> tuple[list[str], list[str]]:
+    members = [*members]
     attributes = [line for member in members if not member.is_method for line in member.lines]
-    methods = [line for member in members if member.is_method for line in member.lines]
-    heading = [f"class StreamParser({root}):", *code[start + 1 : first]]
-    return [*code[:start], *heading, *attributes, *code[first:stop], "", HEADING, *methods, *code[stop:]], merged
+    return attributes, [line for member in members if member.is_method for line in member.lines]
+
+
+def _parser_in(code: Sequence[str]) -> ast.ClassDef:
+    tree = ast.parse("\n".join(code))
+    return next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == PARSER)
 
 
 def _names(item: ast.stmt) -> list[str]:

@@ -29,6 +29,7 @@ from tplc.lower import Acceptor, CallForm, Following, Marker, PairForm, SlotEnd
 from tplc.lower.acceptor import CallStep, TypeWrap
 from tplc.lower.bounds import KEY
 from tplc.lower.following import after_quoted, closes_call, pattern_of, start_of
+from tplc.lower.garbled import garbled_closers
 from tplc.lower.lexemes import MAX_INNER_SPACE, NOTHING, Lexemes, lexemes_of, plain_word
 from tplc.lower.pairs import around_key, between_pairs, closes_lost_value, ends_of_value, value_ends_and_markers
 from tplc.lower.states import (
@@ -43,6 +44,7 @@ from tplc.lower.states import (
     texts_at,
 )
 from tplc.lower.values import NUMBERS
+from tplc_runtime.turn import SPACE_SEPARATOR
 
 INDENT = 4
 
@@ -141,8 +143,8 @@ def _flags(flags: Mapping[str, bool]) -> list[str]:
 def _of_the_turn(facts: Acceptor, of_state: Mapping[StateName, TurnState]) -> list[str]:
     lines = assignment("HEADS", texts(facts.heads), INDENT)
     lines += assignment("ANCHORS", texts(facts.anchors), INDENT) if facts.anchors else []
-    if facts.content_space:
-        lines.append(f"    SPACE = {literal(facts.content_space)}")
+    if facts.content_spaces:
+        lines.append(f"    SPACE = {literal(SPACE_SEPARATOR.join(facts.content_spaces))}")
     if facts.reasoning_starts:
         starts = [text.strip() for text in _texts_of(facts.reasoning_starts)]
         ends = [text.strip() for text in facts.reasoning_ends]
@@ -231,6 +233,11 @@ def _of_calls(calls: CallForm, facts: Acceptor) -> list[str]:
         lines += _breaks(calls)
     if facts.left_over:
         lines += _scanner("LEFT_OVER", lexemes_of([("call", facts.left_over)]))
+    if (garbled := garbled_closers(facts)) is not None:
+        words = texts(garbled.words)
+        lines += assignment(
+            "GARBLED", called("", [f"Pattern({literal(garbled.pattern)})", literal(garbled.signs), words]), INDENT
+        )
     if calls.usual_next:
         lines += assignment(
             "USUAL_NEXT", called("", [f"ExpectedText({literal(text)})" for text in calls.usual_next]), INDENT
@@ -428,7 +435,7 @@ def _of_lost_ends(calls: CallForm, pairs: PairForm, facts: Acceptor) -> list[str
     if following is None:
         return lines
     patterns = [closes_call(following, begun=begun) for begun in (False, True)]
-    sign = literal(following.closer[0][0])
+    sign = literal((following.closer[0] or "")[0])
     closes = called("", [*(called("Pattern", [raw(pattern)]) for pattern in patterns), sign])
     return lines + assignment("CALL_CLOSES", closes, INDENT)
 

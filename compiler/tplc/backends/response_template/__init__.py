@@ -100,7 +100,7 @@ def _content(acceptor: Acceptor, calls: CallField | None, *, servers: bool) -> d
     dropped += calls.rest if calls is not None else ()
     patterns = [*ends(turn_ends(acceptor)), *markers(text for text in dropped if text.strip() not in ending)]
     patterns += [_placed(marker) for marker in placed if marker.where != "anywhere"]
-    patterns += [rf"\A{exact(acceptor.content_space)}"] if acceptor.content_space else []
+    patterns += [rf"\A{exact(space)}" for space in acceptor.content_spaces]
     found: dict[str, Json] = {"close_pattern": any_of(patterns)} if patterns else {}
     return {**found, **_text(servers)}
 

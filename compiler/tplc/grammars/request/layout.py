@@ -44,7 +44,8 @@ class TurnRules:
         self._reasoning = next(iter(acceptor.reasoning_starts), Marker(""))
         self._reasoning_end = next(iter(acceptor.reasoning_ends), "").strip()
         self._variants = variants
-        self._content_start = next((start.text for start in acceptor.content_starts), acceptor.content_space)
+        first = tuple(start.text for start in acceptor.content_starts[:1])
+        self._content_starts = first or acceptor.content_spaces or ("",)
         self._content_end = next(iter(acceptor.content_ends), "").strip()
         self._markers = variants.calls[0]
         self._head = head
@@ -230,7 +231,7 @@ class TurnRules:
         return self._rules.spelling.without(self._rules, "content", forbidden)
 
     def _content_opener(self, *, first: bool) -> Expr:
-        starts = self._variants.content_starts or (self._content_start,)
+        starts = self._variants.content_starts or self._content_starts
         return alt(*(lit(_opening(first_of_turn(self._ir, start) if first else start)) for start in starts))
 
     def _content_ends(self) -> tuple[str, ...]:

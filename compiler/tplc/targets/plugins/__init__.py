@@ -51,19 +51,16 @@ def plugin(
     acceptor, name = lower(ir), checked_name(name)
     if acceptor.calls is None and not acceptor.reasoning_ends:
         raise NothingToParse(ir.provenance.name, server)
-    parser = generate(ir, command=command, whole=False)
     heading = "# The plug-in follows. It is the same for all formats, except for these names.\n\n"
-    return join(
-        parser,
-        (
-            heading + _names(ir, acceptor, name, on_incomplete),
-            *(_of_tokens(ir, acceptor) if server == "vllm" else ()),
-            piece("answer"),
-            piece(f"for_{server}"),
-            f"IR = {_raw(dumps(ir))}",
-        ),
-        _usage(acceptor, server, name),
+    parts = (
+        heading + _names(ir, acceptor, name, on_incomplete),
+        *(_of_tokens(ir, acceptor) if server == "vllm" else ()),
+        piece("answer"),
+        piece(f"for_{server}"),
+        f"IR = {_raw(dumps(ir))}",
     )
+    used = [name for part in parts if isinstance(part, ModuleText) for name in part.of_runtime]
+    return join(generate(ir, command=command, whole=False, used=used), parts, _usage(acceptor, server, name))
 
 
 def checked_name(name: str) -> str:

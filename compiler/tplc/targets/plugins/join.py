@@ -17,15 +17,23 @@ from tplc.backends.python.emit import UNFORMATTED
 
 _FUTURE = "from __future__ import annotations\n"
 # Imports between these modules are dropped: all are in one file.
-_OWN = ("tplc.targets.plugins", "tplc_runtime")
+_RUNTIME = "tplc_runtime"
+# What the modules call the parser, its class, or an instance.
+_PARSERS = ("StreamParser", "parser", "self._stream")
+_OWN = ("tplc.targets.plugins", _RUNTIME)
 
 
 @dataclass(frozen=True, slots=True)
 class ModuleText:
-    """A module's imports, as (module, name) with the name "" for `import module`, and its code without them."""
+    """A module's imports, as (module, name) with the name "" for `import module`, and its code without them.
+
+    `of_runtime`: the names that it takes from the runtime, and the members of the parser that it uses, which the parser
+    has to contain.
+    """
 
     imports: tuple[tuple[str, str], ...]
     code: str
+    of_runtime: tuple[str, ...] = ()
 
 
 @cache
@@ -36,7 +44,7 @@ def piece(name: str, package: str = "tplc.targets.plugins.source") -> ModuleText
     taken = [node for node in body if isinstance(node, ast.Import | ast.ImportFrom)]
     first = next(node for node in body if node not in taken)
     lines = text.splitlines()[_start(first) - 1 :]
-    return ModuleText(tuple(_imported(taken)), "\n".join(lines))
+    return ModuleText(tuple(_imported(taken)), "\n".join(lines), tuple(_of_runtime(body)))
 
 
 def join(parser: str, parts: Sequence[ModuleText | str], usage: str) -> str:
@@ -89,6 +97,14 @@ def _imported(nodes: Iterable[ast.stmt]) -> Iterable[tuple[str, str]]:
         elif isinstance(node, ast.ImportFrom) and node.module and node.module != "__future__":
             if not node.module.startswith(_OWN):
                 yield from ((node.module, _named(alias)) for alias in node.names)
+
+
+def _of_runtime(body: Iterable[ast.stmt]) -> Iterable[str]:
+    for node in (node for statement in body for node in ast.walk(statement)):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(_RUNTIME):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.Attribute) and ast.unparse(node.value) in _PARSERS:
+            yield node.attr
 
 
 def _named(alias: ast.alias) -> str:

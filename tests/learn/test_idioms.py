@@ -1,0 +1,120 @@
+"""Turns as people write them in templates: macros, namespaces, lists printed at once, white space by the shape of the
+turn.  They verify, and parser, chunks and PEG read every message alike."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.independent import TOKENS, round_trip
+from tests.property.every_reader import EveryReader
+from tests.property.report_wild import further_messages
+from tplc.driver import compile_template
+from tplc.errors import UnsupportedTemplate
+
+TURNS = """\
+@MACROS@{%- for m in messages %}{%- if m.role == "assistant" %}{{- "<|a|>" }}@TURN@{{- "<|e|>" }}\
+{%- else %}{{- "<|" + m.role + "|>" + m.content + "<|e|>" }}{%- endif %}{%- endfor %}\
+{%- if add_generation_prompt %}{{- "<|a|>" }}{%- endif %}
+"""
+CONTENT = "{{- m.content or '' }}"
+REASONING = "{%- if m.reasoning_content %}{{- '<think>' + m.reasoning_content + '</think>' }}{%- endif %}"
+CALL = "{{- '<call ' ~ c.function.name ~ '>' ~ (c.function.arguments | tojson) ~ '</call>' }}"
+GATHERED = "{%- set all = namespace(calls=[]) %}{%- for c in m.tool_calls %}{%- set all.calls = all.calls + [@] %}"
+NAMED = "{'name': c.function.name, 'parameters': c.function.arguments}"
+
+
+def calls(one: str) -> str:
+    return "{%- for c in m.tool_calls or [] %}" + one + "{%- endfor %}"
+
+
+def pairs(one: str) -> str:
+    return "{%- for k, v in c.function.arguments.items() %}" + one + "{%- endfor %}"
+
+
+def bare_or(given: str) -> str:
+    return "{%- if c.function.arguments %}" + given + "{%- endif %}"
+
+
+KEYWORDS = pairs("{{- k ~ '=' ~ (v | tojson) }}{{- ', ' if not loop.last }}")
+TYPED = pairs(
+    """{{- '<' ~ k ~ ' t="' ~ ('s' if v is string else 'b' if v is boolean else 'n' if v is number else 'o') }}"""
+    """{{- '">' }}"""
+    "{{- v if v is string else v | tojson }}{{- '</' ~ k ~ '>' }}"
+)
+LEAD = "{%- if m.content %}{{- ('@' if m.tool_calls else ' ') ~ m.content }}{%- endif %}"
+IDIOMS = {
+    "typed elements": CONTENT + calls("{{- '<fn ' ~ c.function.name ~ '>' }}" + TYPED + "{{- '</fn>' }}"),
+    "symbols, arguments left out": CONTENT
+    + calls("{{- '@' ~ c.function.name }}" + bare_or("{{- '{' }}" + KEYWORDS + "{{- '}' }}") + "{{- '@' }}"),
+    "symbols, object left out": CONTENT
+    + calls("{{- '@' ~ c.function.name }}" + bare_or("{{- ' ' ~ (c.function.arguments | tojson) }}") + "{{- '@' }}"),
+    "words, object left out": CONTENT
+    + calls(
+        "{{- 'fn:' ~ c.function.name }}" + bare_or("{{- ' with ' ~ (c.function.arguments | tojson) }}") + "{{- ';' }}"
+    ),
+    "a space or a line break before content": LEAD.replace("@", "\\n") + calls(CALL),
+    "two leads of one character": LEAD.replace("@", "\\n\\n") + calls(CALL),
+    "a list gathered in a namespace": CONTENT
+    + "{%- if m.tool_calls %}"
+    + GATHERED.replace("@", NAMED)
+    + "{%- endfor %}{{- '<tools>\\n' ~ (all.calls | tojson(indent=2)) ~ '\\n</tools>' }}{%- endif %}",
+    "all calls printed at once": REASONING
+    + CONTENT
+    + "{%- if m.tool_calls %}{{- '[CALLS] ' ~ (m.tool_calls | tojson) }}{%- endif %}",
+    "arguments as text": CONTENT
+    + calls("{{- '<t>' ~ ({'name': c.function.name, 'arguments': c.function.arguments | tojson} | tojson) ~ '</t>' }}"),
+    "Python's own words": CONTENT + calls("{{- '<t>' ~ c.function.name ~ '(**' ~ c.function.arguments ~ ')</t>' }}"),
+    "a query": CONTENT
+    + calls(
+        "{{- '<get ' ~ c.function.name ~ '?' }}"
+        + pairs("{{- '&' if not loop.first }}{{- k ~ '=' ~ ((v if v is string else v | tojson) | urlencode) }}")
+        + "{{- '>' }}"
+    ),
+    "raw attributes": CONTENT
+    + calls(
+        "{{- '<call ' ~ c.function.name }}"
+        + pairs("""{{- ' ' ~ k ~ '="' ~ (v if v is string else v | tojson) ~ '"' }}""")
+        + "{{- '/>' }}"
+    ),
+    "markers by the shape of the turn": "{%- if m.reasoning_content %}{%- if m.tool_calls %}"
+    "{{- '<plan>' ~ m.reasoning_content ~ '</plan>' }}{%- else %}"
+    "{{- '<think>' ~ m.reasoning_content ~ '</think>' }}{%- endif %}{%- endif %}" + CONTENT + calls(CALL),
+}
+
+
+def source_of(turn: str, macros: str = "") -> str:
+    return TURNS.replace("@MACROS@", macros).replace("@TURN@", turn)
+
+
+@pytest.mark.parametrize("kind", IDIOMS)
+def test_idioms_come_back(kind: str) -> None:
+    source = source_of(IDIOMS[kind])
+    ir = compile_template(source, name="t", special_tokens=TOKENS)
+    assert ir.verification.failures == ()
+    readers = EveryReader(ir)
+    result = round_trip(source, ir, readers, [*further_messages(ir.reasoning.key)])  # type: ignore[arg-type]
+    assert (result.wrong, readers.differ) == ((), [])
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ("name | upper", 'the template writes capital letters in names: "findLakes" is written "FINDLAKES"'),
+        ("name | title", 'the template writes words with capital letters in names: "findLakes" is written "Findlakes"'),
+        ("name | reverse", 'the template reverses the text in names: "findLakes" is written "sekaLdnif"'),
+    ],
+)
+def test_a_refusal_names_the_transformation(change: str, reason: str) -> None:
+    with pytest.raises(UnsupportedTemplate) as caught:
+        compile_template(
+            source_of(CONTENT + calls(CALL.replace("c.function.name", f"(c.function.{change})"))), name="t"
+        )
+    assert str(caught.value) == f"t: calls cannot be read: {reason}"
+
+
+def test_words_before_a_name_are_no_namespace() -> None:
+    """A call that only looks like one of a tool's leaves its words where they are."""
+    ir = compile_template(source_of(IDIOMS["words, object left out"]), name="t")
+    tools = [{"type": "function", "function": {"name": "pin", "parameters": {"type": "object", "properties": {}}}}]
+    message = EveryReader(ir).parse('Mail: fn:f is one. fn:pin with {"at": "b"};', tools=tools)
+    assert (message["content"], len(message["tool_calls"])) == ("Mail: fn:f is one. ", 1)
