@@ -157,7 +157,7 @@ def check(path: Path) -> Result:
     return round_trip(source, ir, parser, [*messages(ir.reasoning.key)])
 
 
-def round_trip(source: str, ir: TemplateIR, parser: ModuleType, tried: Sequence[dict[str, Any]]) -> Result:
+def round_trip(source: str, ir: TemplateIR, parser: ModuleType | Any, tried: Sequence[dict[str, Any]]) -> Result:
     """Whether these messages come back from what plain Jinja renders of them."""
     context = dict(ir.turn.prompts[0].context) if ir.turn.prompts else {}
     trip = _Trip(source, parser, context, "text" if ir.capabilities.string_arguments else "object", ir.reasoning.key)
@@ -169,7 +169,9 @@ def round_trip(source: str, ir: TemplateIR, parser: ModuleType, tried: Sequence[
 
 
 class _Trip:
-    def __init__(self, source: str, parser: ModuleType, context: dict[str, Any], arguments: str, key: str) -> None:
+    def __init__(
+        self, source: str, parser: ModuleType | Any, context: dict[str, Any], arguments: str, key: str
+    ) -> None:
         self.template = environment().from_string(source)
         self.parser, self.context, self.arguments, self.key = parser, context, arguments, key
         self.either = False  # content and reasoning have one render

@@ -21,7 +21,13 @@ def missing(path: str, what: str = "file") -> SourceError:
     """Return the error for a path at which nothing is."""
     if not is_name(path):
         return SourceError(path, NO_NAME)
-    return SourceError(path, f"there is no such {what}", next_step(path))
+    return hidden(path) or SourceError(path, f"there is no such {what}", next_step(path))
+
+
+def hidden(path: str) -> SourceError | None:
+    """Return the error for a path inside a folder that may not be entered: whether it exists is unknown."""
+    folder = next((folder for folder in Path(path).parents if os.path.isdir(folder)), None)
+    return None if folder is None or os.access(folder, os.X_OK) else unreadable(path, PermissionError())
 
 
 def unreadable(path: str, error: OSError) -> SourceError:

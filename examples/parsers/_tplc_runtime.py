@@ -57,6 +57,8 @@ class Copyable:
         return twin
 
 
+NAME_CHARACTERS = r"\w.:/-"  # of the names that tools mostly have
+IDENTIFIER = r"[^\W\d][\w.:-]*"  # what a tool's name looks like where none is known
 # Limits of lookahead, in characters, so that the work per character is bounded.
 NAME_LIMIT = 512  # a longer text is not a name
 LEAST_CUT = 3  # fewer characters of a marker at the output's end may as well be text
@@ -178,11 +180,9 @@ class Scanner:
 
     def with_lead(self, buf: str, pos: int, start: int) -> int:
         """Return where the white space begins that may belong to a marker at `start`."""
-        if start == pos or buf[start - 1] not in self.leads:
-            return start
-        at = max(pos, start - len(self.leads))
-        while buf[at:start] not in self.leads:
-            at += 1
+        at = start
+        while at > pos and buf[at - 1 : start] in self.leads:
+            at -= 1
         return at
 
 
@@ -1068,7 +1068,7 @@ FIRST_KEY = Pattern(r"""\{\s{0,64}["'](\w{1,64})["']""")
 PART_OF_FIRST_KEY = Pattern(r"""\{\s{0,64}(?:["']\w{0,64})?""")
 FENCE = Pattern(r"```[\w-]*[^\S\n]*\n")
 INFINITY = float("inf")
-BEFORE_CALLS = Pattern(r"[\s(]*(?:\[\s*(?=\w[\w.:/-]*\())?")
+BEFORE_CALLS = Pattern(rf"[\s(]*(?:\[\s*(?=\w[{NAME_CHARACTERS}]*\())?")
 NO_BRACE = Pattern(r"""["']\w+["']\s*:""")
 BETWEEN_CALLS = Pattern(r"[\s,;)\]}]*")
 BEFORE_FIRST_KEY = Pattern(
@@ -1077,7 +1077,7 @@ BEFORE_FIRST_KEY = Pattern(
 ANY_KEY = Pattern(r"""[\s(\[`]*(?:(?i:json)\b:?\s*)?[{\s]+(?:\\n)?[\\"'“”‘«]+\w""")
 WORD_BEFORE = Pattern(r"\s*(?i:json)\b:?\s*")
 # The name of a tool before its arguments, and a keyword in them.
-CALLED = Pattern(r"""["'`]?([\w.:/-]{1,64}?)["'`]?\s*(?:([(])|[:=]?\s*(?=\{))""")
+CALLED = Pattern(rf"""["'`]?([{NAME_CHARACTERS}]{{1,64}}?)["'`]?\s*(?:([(])|[:=]?\s*(?=\{{))""")
 KEYWORD = Pattern(r"""\s*["']?(\w{1,64})["']?\s*[=:]\s*""")
 KEYWORD_FOLLOWS = (Pattern(r"\s{0,16}(?:,\s{0,16}(?:[\"']?\w{1,64}[\"']?\s{0,16}[=:]|\))|\))"),) * 2
 AFTER_KEYWORD = Pattern(r"\s*(?:,\s*)?(\))?")
@@ -1086,8 +1086,8 @@ ELEMENT = Pattern(
     r"""(.*?)</[\w:.=-]{1,64}>\s*"""
 )
 TAGGED_CALL = Pattern(
-    r"""<([\w:-]{1,64})(\s{0,8}[ =]\s{0,8}(?:\w{1,32}\s{0,8}=\s{0,8})?["']?([\w.:/-]{1,64})["']?)?\s{0,8}>"""
-    r"""(.*)</\1>"""
+    r"""<([\w:-]{1,64})(\s{0,8}[ =]\s{0,8}(?:\w{1,32}\s{0,8}=\s{0,8})?["']?"""
+    rf"""([{NAME_CHARACTERS}]{{1,64}})["']?)?\s{{0,8}}>(.*)</\1>"""
 )
 # A missing quote after a key, or after a value before the next key.
 KEY_LEFT_OPEN = Pattern(r'(?<=[{,\s])"(\w+):(?=\s*["\[{\w-])')
@@ -1660,7 +1660,7 @@ def continued_head(prompt: str, anchors: Sequence[str], reasoning: tuple[Sequenc
 
 
 NO, MORE = -1, -2  # no whole call is here; more input is needed to decide
-NAME_PART = Pattern(r"[\w.:/-]{0,64}")
+NAME_PART = Pattern(f"[{NAME_CHARACTERS}]{{0,64}}")
 KEY_PART = Pattern(r"[^\s=:,(){}\[\]]{0,64}")
 LITERAL_WORD = Pattern(r"[-+\w.]*")
 LONGEST_TEXT = 512  # a longer rest of a line is not examined
@@ -1783,7 +1783,6 @@ class Stream(Copyable):
     SPACE: ClassVar[str] = ""  # the white space that the template writes before the content, each after a NUL
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     _last_char = ""  # of the text before
-    _reports = True  # the caller can read the diagnostics
 
     def __init__(
         self,
@@ -1796,7 +1795,7 @@ class Stream(Copyable):
         json_content: bool = False,
         continue_final_message: bool = False,
     ) -> None:
-        self.diagnostics: list[Diagnostic] = []
+        self._diagnostics: list[Diagnostic] = []
         self.incomplete = False
         self._reasoning_on, self._calls_on, self._echo = parse_reasoning, parse_tool_calls, echo
         self._out = self.TRANSCRIPT(json_content)
@@ -1830,12 +1829,12 @@ class Stream(Copyable):
             # The state to return to if a call turns out to be text.
             self._state_before_call: Callable[[Any], bool] = self._state
             self._kind_before_call = "content"
+            self._unchecked: list[tuple[int, int, bool]] = []  # calls: index, offset, whether types are examined
             self._long_names = "\n" in "".join(self._tools)
         self._space = self.SPACE  # white space of the template that may still come
         self._only_space_so_far = True  # only white space was read in this part so far
-        # The kind of text that is open, and how to find its possible end: the end of the safe prefix, -1 if a state
-        # must decide. If nothing is pending, most chunks of a value or another text can be passed on as they are;
-        # _unaccounted are those that were.
+        # The kind of text that is open, and how to find its possible end: -1 if a state must decide. If nothing is
+        # pending, most chunks of a text can be passed on as they are; _unaccounted are those that were.
         self._open_kind = ""
         self._text_fast_path = False
         self._find_safe_end: Callable[[str], int] = len
@@ -1869,7 +1868,6 @@ class Stream(Copyable):
             json_content=json_content,
             continue_final_message=continue_final_message,
         )
-        parser._reports = False
         parser.feed(checked_text("text", text), special=special)
         parser.finish()
         return parser.message
@@ -1940,7 +1938,9 @@ class Stream(Copyable):
         self._out.waiting = self._advance(head)
         if not self._echo:
             self._out.forget()
-            self.diagnostics.clear()
+            self._diagnostics.clear()
+            if self.CALLS:
+                self._unchecked.clear()
             if self.CALLS:
                 self._out.forget_calls(self._open)
             if self.CALLS and self._open:
@@ -2005,7 +2005,7 @@ class Stream(Copyable):
 
     def _feed_after_finish(self, chunk: str) -> list[Delta]:
         """Add text that is fed after `finish` to the trailing text; nothing of it is lost."""
-        if chunk and (not self.diagnostics or self.diagnostics[-1].code != TEXT_AFTER_FINISH):
+        if chunk and (not self._diagnostics or self._diagnostics[-1].code != TEXT_AFTER_FINISH):
             self._note(TEXT_AFTER_FINISH, "text after the output was finished")
         self._out.texts["trailing"].append(chunk)
         return []
@@ -2060,6 +2060,16 @@ class Stream(Copyable):
         return self._out.to_message()
 
     @property
+    def diagnostics(self) -> list[Diagnostic]:
+        """What was dropped, repaired or not read so far."""
+        if self.CALLS and self._unchecked:
+            self._note_misfits()
+        return self._diagnostics
+
+    def _note_misfits(self) -> None:
+        raise NotImplementedError
+
+    @property
     def trailing(self) -> str:
         """Text that isn't part of the message, such as a call that was truncated before its name."""
         return "".join(self._out.texts["trailing"])
@@ -2075,8 +2085,12 @@ class Stream(Copyable):
         self._pos = end
 
     def _note(self, code: str, text: str) -> None:
-        if len(self.diagnostics) < 1000:
-            self.diagnostics.append(Diagnostic(self._base + self._pos, text, code))
+        if len(self._diagnostics) < 1000:
+            self._diagnostics.append(Diagnostic(self._here(), text, code))
+
+    def _here(self) -> int:
+        """Return the offset of what is read, for diagnostics."""
+        return self._base + self._pos
 
     # The states, which a format prints
 
@@ -2241,7 +2255,7 @@ class TurnStates(Stream):
     def _as_whole_call(self, mark: Match) -> Match | None:
         """Return the mark as the opener of a call if a whole call follows; "plain" while that is undecided."""
         before = self._buf[mark.start - 1] if mark.start > self._pos else self._last_char
-        # Without tools, a line that is indented otherwise than the template writes it is code or prose.
+        # Without tools, a line that is indented differently from the template is code or prose.
         counts = self._tools or (mark.kind == "plain" and (before not in (" ", "\t") or before == mark.lead[-1:]))
         if not (self._calls_on and counts) or (is_word(before) and is_word(self._buf[mark.start])):
             return None
@@ -2501,7 +2515,7 @@ class TurnStates(Stream):
             self._note_truncation(*ENDS_IN_CALL)
 
 
-ONE_WORD = Pattern(r"[\w.:/-]+")
+ONE_WORD = Pattern(f"[{NAME_CHARACTERS}]+")
 NEVER_IN_NAMES = frozenset("<>{}\n")  # characters of markup, which stand in no name but in a tool's
 NUMBERS = ("index", "count")  # slots that contain a number
 REPEATED_SLOT = "repeated_slot"  # a code of diagnostics
@@ -2709,20 +2723,34 @@ class Machine(Slots):
         return True
 
     def _check_arguments(self) -> None:
-        """Report the first argument that the tool's schema doesn't allow.  If it was repaired, that has failed."""
+        """Examine the arguments of the last call when somebody asks for diagnostics; those of a repaired call at once:
+        repairs that invent a key, or a value of another type than the schema's, have failed."""
+        if not self.incomplete:  # what was lost is reported
+            types = not self.TYPES_ARE_CHECKED or self._repaired
+            self._unchecked.append((self._out.index, self._here(), types))
+        if self._repaired:
+            self._out.flush()
+            arguments = loaded("".join(self._out.texts["arguments"]))
+            if isinstance(arguments, dict) and not fits(arguments, self._tools.get(self._out.calls[-1][0])):
+                self.incomplete = True
+
+    def _note_misfits(self) -> None:
+        """Report, for each call, the first argument that the tool's schema doesn't allow."""
         self._out.flush()
-        name, arguments = self._out.calls[-1][0], loaded("".join(self._out.texts["arguments"]))
-        if not isinstance(arguments, dict):
-            return
-        found = misfit(arguments, self._tools.get(name), types=not self.TYPES_ARE_CHECKED or self._repaired)
-        if found is None or self.incomplete:  # what was lost is reported
-            return
-        known, key = found
+        unchecked, self._unchecked, notes = self._unchecked, [], self._diagnostics
+        for index, offset, types in unchecked:
+            name, _, text = self._out.calls[index]
+            arguments = loaded("".join(self._out.texts["arguments"]) if index == self._out.index else text)
+            found = misfit(arguments, self._tools.get(name), types=types) if isinstance(arguments, dict) else None
+            if found is not None and len(notes) < 1000:
+                at = next((at for at, note in enumerate(notes) if note.offset > offset), len(notes))
+                notes.insert(at, self._misfit(offset, name, *found))
+
+    def _misfit(self, offset: int, name: str, known: bool, key: str) -> Diagnostic:
         if known:
-            self._note("argument_of_other_type", f"the argument {key} is not of the type in the schema")
-        else:
-            self._note("unknown_argument", f"the tool {name} has no argument {key}")
-        self.incomplete = self._repaired
+            text = f"the argument {key} is not of the type in the schema"
+            return Diagnostic(offset, text, "argument_of_other_type")
+        return Diagnostic(offset, f"the tool {name} has no argument {key}", "unknown_argument")
 
     def _emit_arguments(self, text: str) -> None:
         """Emit arguments that are a string with an object in it; any other string is content."""
@@ -2892,7 +2920,7 @@ class Machine(Slots):
 
     def _is_tool(self, name: str) -> bool:
         # If calls look like text, only a tool's name (or at least an identifier) makes a call.
-        return name in self._tools if self._tools else re.fullmatch(r"[^\W\d][\w.:-]*", name) is not None
+        return name in self._tools if self._tools else re.fullmatch(IDENTIFIER, name) is not None
 
     def _open_call(self, name: str, call_id: str | None = None) -> None:
         if self.PENDING_TEXT:
@@ -2909,7 +2937,7 @@ class Machine(Slots):
             self._note("unknown_tool", "unknown tool " + name)
 
     def _close_call(self) -> bool:
-        if self._tools and (self._reports or self._repaired):
+        if self._tools:
             self._check_arguments()
         self._repaired = False
         self._open, self._closed, self._only_space_so_far, self._line_start, self._space = False, False, True, True, ""
@@ -5032,8 +5060,11 @@ class SpecialTokens(Machine):
         if guard is None:
             super()._note(code, text)
         elif len(self.diagnostics) - guard.noted < 1000:
-            offset = self._base + self._pos
-            self._insert(Diagnostic(offset - bisect_right(guard.places, offset - 1), unguarded(text), code))
+            self._insert(Diagnostic(self._here(), unguarded(text), code))
+
+    def _here(self) -> int:
+        guard, offset = self._guard, self._base + self._pos
+        return offset if guard is None else offset - bisect_right(guard.places, offset - 1)
 
     def _insert(self, note: Diagnostic) -> None:
         """Insert a note by its place in the text, because the time of noting depends on the chunks."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
-from .pattern import LEAST_CUT
+from .message import Diagnostic
+from .pattern import IDENTIFIER, LEAST_CUT
 from .scanner import NO_MARKERS, SPELLED_OTHERWISE
-from .schema import misfit, tool_named
+from .schema import fits, misfit, tool_named
 from .second import arguments_of, loaded
 from .slots import NEVER_IN_NAMES, Slots
 from .turn import CALL_KINDS, ENDS_IN_CALL, next_char
@@ -91,20 +92,34 @@ class Machine(Slots):
         return True
 
     def _check_arguments(self) -> None:
-        """Report the first argument that the tool's schema doesn't allow.  If it was repaired, that has failed."""
+        """Examine the arguments of the last call when somebody asks for diagnostics; those of a repaired call at once:
+        repairs that invent a key, or a value of another type than the schema's, have failed."""
+        if not self.incomplete:  # what was lost is reported
+            types = not self.TYPES_ARE_CHECKED or self._repaired
+            self._unchecked.append((self._out.index, self._here(), types))
+        if self._repaired:
+            self._out.flush()
+            arguments = loaded("".join(self._out.texts["arguments"]))
+            if isinstance(arguments, dict) and not fits(arguments, self._tools.get(self._out.calls[-1][0])):
+                self.incomplete = True
+
+    def _note_misfits(self) -> None:
+        """Report, for each call, the first argument that the tool's schema doesn't allow."""
         self._out.flush()
-        name, arguments = self._out.calls[-1][0], loaded("".join(self._out.texts["arguments"]))
-        if not isinstance(arguments, dict):
-            return
-        found = misfit(arguments, self._tools.get(name), types=not self.TYPES_ARE_CHECKED or self._repaired)
-        if found is None or self.incomplete:  # what was lost is reported
-            return
-        known, key = found
+        unchecked, self._unchecked, notes = self._unchecked, [], self._diagnostics
+        for index, offset, types in unchecked:
+            name, _, text = self._out.calls[index]
+            arguments = loaded("".join(self._out.texts["arguments"]) if index == self._out.index else text)
+            found = misfit(arguments, self._tools.get(name), types=types) if isinstance(arguments, dict) else None
+            if found is not None and len(notes) < 1000:
+                at = next((at for at, note in enumerate(notes) if note.offset > offset), len(notes))
+                notes.insert(at, self._misfit(offset, name, *found))
+
+    def _misfit(self, offset: int, name: str, known: bool, key: str) -> Diagnostic:
         if known:
-            self._note("argument_of_other_type", f"the argument {key} is not of the type in the schema")
-        else:
-            self._note("unknown_argument", f"the tool {name} has no argument {key}")
-        self.incomplete = self._repaired
+            text = f"the argument {key} is not of the type in the schema"
+            return Diagnostic(offset, text, "argument_of_other_type")
+        return Diagnostic(offset, f"the tool {name} has no argument {key}", "unknown_argument")
 
     def _emit_arguments(self, text: str) -> None:
         """Emit arguments that are a string with an object in it; any other string is content."""
@@ -274,7 +289,7 @@ class Machine(Slots):
 
     def _is_tool(self, name: str) -> bool:
         # If calls look like text, only a tool's name (or at least an identifier) makes a call.
-        return name in self._tools if self._tools else re.fullmatch(r"[^\W\d][\w.:-]*", name) is not None
+        return name in self._tools if self._tools else re.fullmatch(IDENTIFIER, name) is not None
 
     def _open_call(self, name: str, call_id: str | None = None) -> None:
         if self.PENDING_TEXT:
@@ -291,7 +306,7 @@ class Machine(Slots):
             self._note("unknown_tool", "unknown tool " + name)
 
     def _close_call(self) -> bool:
-        if self._tools and (self._reports or self._repaired):
+        if self._tools:
             self._check_arguments()
         self._repaired = False
         self._open, self._closed, self._only_space_so_far, self._line_start, self._space = False, False, True, True, ""

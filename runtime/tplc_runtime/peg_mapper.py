@@ -66,7 +66,7 @@ PASSED_THROUGH = (
     "turn_over",
     "tool_calls_first",
     "call_line",
-    "talk_of_calls",
+    "failed_call_text",
     "failed_call",
     "cut_call",
     "cut_text",
@@ -229,7 +229,7 @@ class _Mapper:
             self.tool_calls(node)
         elif kind in ("trailing", "cut"):
             self.cut_off(node)
-        elif kind in ("cut_marker", "fence_open", "left_sign"):
+        elif kind in ("cut_marker", "fence_open", "left_bracket"):
             self.end_content()
             self.transcript.emit("trailing", self.after_prefill(node))
         elif kind in PASSED_THROUGH and node.children:
@@ -284,13 +284,13 @@ class _Mapper:
         self.end_content()
         self.in_call = first(node, "cut") is not None
         self.incomplete = self.incomplete or first(node, *ENDS_INSIDE) is not None
-        for part in captures(node, "call", "content", "trailing", "left_sign", "after_turn"):
+        for part in captures(node, "call", "content", "trailing", "left_bracket", "after_turn"):
             if kind_of(part) != "call":
                 self.turn(part)
                 continue
             self.call(part)
             for inner in captures(
-                part, "content", "trailing", "fence_open", "left_sign"
+                part, "content", "trailing", "fence_open", "left_bracket"
             ):  # content: what is no argument
                 self.incomplete = self.incomplete or kind_of(inner) == "content"
                 self.turn(inner)

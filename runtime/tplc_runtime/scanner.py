@@ -114,11 +114,9 @@ class Scanner:
 
     def with_lead(self, buf: str, pos: int, start: int) -> int:
         """Return where the white space begins that may belong to a marker at `start`."""
-        if start == pos or buf[start - 1] not in self.leads:
-            return start
-        at = max(pos, start - len(self.leads))
-        while buf[at:start] not in self.leads:
-            at += 1
+        at = start
+        while at > pos and buf[at - 1 : start] in self.leads:
+            at -= 1
         return at
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from functools import lru_cache
 
-from .pattern import Pattern
+from .pattern import NAME_CHARACTERS, Pattern
 from .schema import keys_allowed, keys_of, member_of, tool_named, types_of
 from .values import LookaheadReader, Reader, Style
 
@@ -33,7 +33,7 @@ FIRST_KEY = Pattern(r"""\{\s{0,64}["'](\w{1,64})["']""")
 PART_OF_FIRST_KEY = Pattern(r"""\{\s{0,64}(?:["']\w{0,64})?""")
 FENCE = Pattern(r"```[\w-]*[^\S\n]*\n")
 INFINITY = float("inf")
-BEFORE_CALLS = Pattern(r"[\s(]*(?:\[\s*(?=\w[\w.:/-]*\())?")
+BEFORE_CALLS = Pattern(rf"[\s(]*(?:\[\s*(?=\w[{NAME_CHARACTERS}]*\())?")
 NO_BRACE = Pattern(r"""["']\w+["']\s*:""")
 BETWEEN_CALLS = Pattern(r"[\s,;)\]}]*")
 BEFORE_FIRST_KEY = Pattern(
@@ -42,7 +42,7 @@ BEFORE_FIRST_KEY = Pattern(
 ANY_KEY = Pattern(r"""[\s(\[`]*(?:(?i:json)\b:?\s*)?[{\s]+(?:\\n)?[\\"'“”‘«]+\w""")
 WORD_BEFORE = Pattern(r"\s*(?i:json)\b:?\s*")
 # The name of a tool before its arguments, and a keyword in them.
-CALLED = Pattern(r"""["'`]?([\w.:/-]{1,64}?)["'`]?\s*(?:([(])|[:=]?\s*(?=\{))""")
+CALLED = Pattern(rf"""["'`]?([{NAME_CHARACTERS}]{{1,64}}?)["'`]?\s*(?:([(])|[:=]?\s*(?=\{{))""")
 KEYWORD = Pattern(r"""\s*["']?(\w{1,64})["']?\s*[=:]\s*""")
 KEYWORD_FOLLOWS = (Pattern(r"\s{0,16}(?:,\s{0,16}(?:[\"']?\w{1,64}[\"']?\s{0,16}[=:]|\))|\))"),) * 2
 AFTER_KEYWORD = Pattern(r"\s*(?:,\s*)?(\))?")
@@ -51,8 +51,8 @@ ELEMENT = Pattern(
     r"""(.*?)</[\w:.=-]{1,64}>\s*"""
 )
 TAGGED_CALL = Pattern(
-    r"""<([\w:-]{1,64})(\s{0,8}[ =]\s{0,8}(?:\w{1,32}\s{0,8}=\s{0,8})?["']?([\w.:/-]{1,64})["']?)?\s{0,8}>"""
-    r"""(.*)</\1>"""
+    r"""<([\w:-]{1,64})(\s{0,8}[ =]\s{0,8}(?:\w{1,32}\s{0,8}=\s{0,8})?["']?"""
+    rf"""([{NAME_CHARACTERS}]{{1,64}})["']?)?\s{{0,8}}>(.*)</\1>"""
 )
 # A missing quote after a key, or after a value before the next key.
 KEY_LEFT_OPEN = Pattern(r'(?<=[{,\s])"(\w+):(?=\s*["\[{\w-])')

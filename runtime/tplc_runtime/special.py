@@ -301,8 +301,11 @@ class SpecialTokens(Machine):
         if guard is None:
             super()._note(code, text)
         elif len(self.diagnostics) - guard.noted < 1000:
-            offset = self._base + self._pos
-            self._insert(Diagnostic(offset - bisect_right(guard.places, offset - 1), unguarded(text), code))
+            self._insert(Diagnostic(self._here(), unguarded(text), code))
+
+    def _here(self) -> int:
+        guard, offset = self._guard, self._base + self._pos
+        return offset if guard is None else offset - bisect_right(guard.places, offset - 1)
 
     def _insert(self, note: Diagnostic) -> None:
         """Insert a note by its place in the text, because the time of noting depends on the chunks."""

@@ -55,7 +55,6 @@ class Stream(Copyable):
     SPACE: ClassVar[str] = ""  # the white space that the template writes before the content, each after a NUL
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     _last_char = ""  # of the text before
-    _reports = True  # the caller can read the diagnostics
 
     def __init__(
         self,
@@ -68,7 +67,7 @@ class Stream(Copyable):
         json_content: bool = False,
         continue_final_message: bool = False,
     ) -> None:
-        self.diagnostics: list[Diagnostic] = []
+        self._diagnostics: list[Diagnostic] = []
         self.incomplete = False
         self._reasoning_on, self._calls_on, self._echo = parse_reasoning, parse_tool_calls, echo
         self._out = self.TRANSCRIPT(json_content)
@@ -102,12 +101,12 @@ class Stream(Copyable):
             # The state to return to if a call turns out to be text.
             self._state_before_call: Callable[[Any], bool] = self._state
             self._kind_before_call = "content"
+            self._unchecked: list[tuple[int, int, bool]] = []  # calls: index, offset, whether types are examined
             self._long_names = "\n" in "".join(self._tools)
         self._space = self.SPACE  # white space of the template that may still come
         self._only_space_so_far = True  # only white space was read in this part so far
-        # The kind of text that is open, and how to find its possible end: the end of the safe prefix, -1 if a state
-        # must decide. If nothing is pending, most chunks of a value or another text can be passed on as they are;
-        # _unaccounted are those that were.
+        # The kind of text that is open, and how to find its possible end: -1 if a state must decide. If nothing is
+        # pending, most chunks of a text can be passed on as they are; _unaccounted are those that were.
         self._open_kind = ""
         self._text_fast_path = False
         self._find_safe_end: Callable[[str], int] = len
@@ -141,7 +140,6 @@ class Stream(Copyable):
             json_content=json_content,
             continue_final_message=continue_final_message,
         )
-        parser._reports = False
         parser.feed(checked_text("text", text), special=special)
         parser.finish()
         return parser.message
@@ -212,7 +210,9 @@ class Stream(Copyable):
         self._out.waiting = self._advance(head)
         if not self._echo:
             self._out.forget()
-            self.diagnostics.clear()
+            self._diagnostics.clear()
+            if self.CALLS:
+                self._unchecked.clear()
             if self.CALLS:
                 self._out.forget_calls(self._open)
             if self.CALLS and self._open:
@@ -277,7 +277,7 @@ class Stream(Copyable):
 
     def _feed_after_finish(self, chunk: str) -> list[Delta]:
         """Add text that is fed after `finish` to the trailing text; nothing of it is lost."""
-        if chunk and (not self.diagnostics or self.diagnostics[-1].code != TEXT_AFTER_FINISH):
+        if chunk and (not self._diagnostics or self._diagnostics[-1].code != TEXT_AFTER_FINISH):
             self._note(TEXT_AFTER_FINISH, "text after the output was finished")
         self._out.texts["trailing"].append(chunk)
         return []
@@ -332,6 +332,16 @@ class Stream(Copyable):
         return self._out.to_message()
 
     @property
+    def diagnostics(self) -> list[Diagnostic]:
+        """What was dropped, repaired or not read so far."""
+        if self.CALLS and self._unchecked:
+            self._note_misfits()
+        return self._diagnostics
+
+    def _note_misfits(self) -> None:
+        raise NotImplementedError
+
+    @property
     def trailing(self) -> str:
         """Text that isn't part of the message, such as a call that was truncated before its name."""
         return "".join(self._out.texts["trailing"])
@@ -347,8 +357,12 @@ class Stream(Copyable):
         self._pos = end
 
     def _note(self, code: str, text: str) -> None:
-        if len(self.diagnostics) < 1000:
-            self.diagnostics.append(Diagnostic(self._base + self._pos, text, code))
+        if len(self._diagnostics) < 1000:
+            self._diagnostics.append(Diagnostic(self._here(), text, code))
+
+    def _here(self) -> int:
+        """Return the offset of what is read, for diagnostics."""
+        return self._base + self._pos
 
     # The states, which a format prints
 

@@ -169,7 +169,7 @@ class TurnStates(Stream):
     def _as_whole_call(self, mark: Match) -> Match | None:
         """Return the mark as the opener of a call if a whole call follows; "plain" while that is undecided."""
         before = self._buf[mark.start - 1] if mark.start > self._pos else self._last_char
-        # Without tools, a line that is indented otherwise than the template writes it is code or prose.
+        # Without tools, a line that is indented differently from the template is code or prose.
         counts = self._tools or (mark.kind == "plain" and (before not in (" ", "\t") or before == mark.lead[-1:]))
         if not (self._calls_on and counts) or (is_word(before) and is_word(self._buf[mark.start])):
             return None

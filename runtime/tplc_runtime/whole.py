@@ -6,7 +6,7 @@ WholeCall(("text", Pattern("call "), "call"), ("name", Pattern(r"\w+?(?=: )"), "
 
 from __future__ import annotations
 
-from .pattern import Pattern
+from .pattern import NAME_CHARACTERS, Pattern
 from .values import Reader, json_end
 
 TYPE_CHECKING = False
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .values import Style
 
 NO, MORE = -1, -2  # no whole call is here; more input is needed to decide
-NAME_PART = Pattern(r"[\w.:/-]{0,64}")
+NAME_PART = Pattern(f"[{NAME_CHARACTERS}]{{0,64}}")
 KEY_PART = Pattern(r"[^\s=:,(){}\[\]]{0,64}")
 LITERAL_WORD = Pattern(r"[-+\w.]*")
 LONGEST_TEXT = 512  # a longer rest of a line is not examined

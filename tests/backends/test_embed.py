@@ -144,6 +144,20 @@ def test_flags_are_folded() -> None:
     assert fold(SOURCE, {}.get) + "\n" == SOURCE
 
 
+@pytest.mark.parametrize(
+    ("source", "folded"),
+    [
+        ("if (\n    self.ON\n    and x\n):\n    y()", "if x:\n    y()"),
+        ("if (  # Why.\n    self.ON\n    or x\n):\n    y()\n# Otherwise.\nelse:\n    z()", "y()"),
+        ("if self.OFF:\n    y()\n\n# Otherwise.\nelse:\n    z()", "z()"),
+        ("x = f(self.ON and\n    y, z)", "x = f(y, z)"),
+        ("x = (self.OFF or\n    y)", "x = y"),
+    ],
+)
+def test_flags_are_folded_in_any_layout(source: str, folded: str) -> None:
+    assert fold(source, {"ON": True, "OFF": False}.get) == folded
+
+
 def test_a_method_that_only_others_stand_in_for_has_its_signature() -> None:
     signature = "    def _reasoning(self) -> bool:\n        raise NotImplementedError\n"
     text = parser_of("tagged-json")

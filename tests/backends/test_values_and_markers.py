@@ -1,4 +1,4 @@
-"""No value contains the markers of its call, whatever is missing before them; the exceptions are named here."""
+"""No value contains the markers of its call, also if texts before them are missing; the exceptions are named here."""
 
 from __future__ import annotations
 

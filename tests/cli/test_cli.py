@@ -740,6 +740,8 @@ def test_render_shows_what_the_template_refuses(run: Run, tmp_path: Path) -> Non
          "repeated_reasoning, python_literals, stray_closers, tool_names, marker_spelling, "
          "repeated_markers, cut_markers, other_forms, "
          "json_repairs, end_tokens, header_parts"),
+        ('{"tolerances": [{"kind": "argument_order", "enabled": false}]}', "t.json: tolerances[0].enabled: parsers "
+         "always accept argument_order; remove this entry"),
         ('{"tolerances": [{"kind": "variant", "marker": "<call>"}]}', "t.json: tolerances[0].text: a variant needs it"),
     ],
 )  # fmt: skip

@@ -57,6 +57,11 @@ READ = [
     "parse hut.jinja --tools secret.jinja",
     "mask hut.jinja out.jsonl --tokenizer hidden",
     "build -m hidden.toml",
+    "check -m hidden/tplc.toml",
+    "observe hut.jinja hidden/out.jsonl",
+    "census hidden/list.txt",
+    "verify hut.jinja hidden/hut.py",
+    "compile hut.jinja -o x.py --catalogue hidden/deep/variants",
 ]
 OF_ROWS = ["parse hut.jinja hidden --column text -o rows", "parse hut.jinja secret.jsonl --column text -o x.jsonl"]
 WRITTEN = [

@@ -144,7 +144,7 @@ def test_files_may_name_their_schema(run: Run, tmp_path: Path) -> None:
     listed = run("catalogue", "--catalogue", "variants", "--no-catalogue")
     assert (listed.code, listed.out.splitlines()[0]) == (0, "capitals: capitals")
     assert run("init").code == 0
-    assert (tmp_path / "tplc.toml").read_text().splitlines()[1] == (
-        "# Editors check it (Taplo) with: tplc schema manifest > tplc.schema.json, and a first line "
-        "#:schema ./tplc.schema.json"
-    )
+    assert (tmp_path / "tplc.toml").read_text().splitlines()[1:3] == [
+        "# For editors with Taplo: tplc schema manifest > tplc.schema.json, and begin this file with",
+        "# #:schema ./tplc.schema.json",
+    ]

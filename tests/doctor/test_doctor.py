@@ -57,6 +57,18 @@ def test_special_tokens_change_what_a_server_can_do() -> None:
     )
 
 
+@pytest.mark.parametrize("name", sorted(path.parent.name for path in EXAMPLES.glob("*/template.jinja")))
+def test_servers_get_only_the_parsers_that_the_format_has(name: str) -> None:
+    """A server refuses to start with the parser hf for a part that the response template doesn't have."""
+    ir = example_ir(name)
+    parsers = {"--tool-call-parser": ir.tools.format != "none", "--reasoning-parser": ir.reasoning.mode != "none"}
+    for place in ("vLLM", "SGLang"):
+        served = [str(one) for one in advise(ir, "m", ()) if one.place == place and "MODEL" in one.text]
+        assert served or not any(parsers.values())
+        for command in served:
+            assert {option: option in command for option in parsers} == parsers, command
+
+
 def test_without_a_tokenizer() -> None:
     reported = [str(one) for one in advise(example_ir("tagged-json"), "m", ()) if one.what == "tokens"]
     assert [text.partition(":")[0] for text in reported] == ["not known"]

@@ -43,7 +43,7 @@ def parsers_of(commit: str, forms: Sequence[Format]) -> list[ModuleType]:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """How a caller uses the parser, besides the options of the case."""
+    """How a caller uses the parser, in addition to the options of the case."""
 
     json_content: bool
     looks: bool  # at the message, between chunks
@@ -151,7 +151,12 @@ def compare(count: int, seed: int, processes: int) -> int:
 
 def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--against", required=True, metavar="COMMIT", help="the commit whose parsers are right")
+    parser.add_argument(
+        "--against",
+        required=True,
+        metavar="COMMIT",
+        help="the commit whose parsers are right, such as $(git merge-base HEAD main)",
+    )
     parser.add_argument("--count", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--processes", type=int, default=2)

@@ -1,25 +1,33 @@
 """Where the parser reads a variant of a marker, all grammars accept it: for every marker of every example.
 
-The variants of the catalogue are in `tests.gbnf.renders` (`make grammars`).
+So are the catalogue's outputs with calls, for the templates next to the project; `make grammars` has the renders too.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 import tests.lark.engine as lark_engine
+from tests.conftest import SHARED
 from tests.gbnf.engine import accepts, needs_engine
 from tests.gbnf.formats import calls_message, formats, written
+from tests.gbnf.renders import without_end
 from tests.gbnf.tools import tool
+from tests.gbnf.variants import of_the_catalogue
 from tests.targets.test_structural_tag import accepts as accepts_tag
 from tplc.backends.gbnf import fires_at, grammar
 from tplc.backends.lark import NoLark, lark
 from tplc.backends.python import generate
+from tplc.catalogue import shipped
+from tplc.driver import learn_format, open_renderer, tolerate
 from tplc.errors import ToleranceError
 from tplc.ir.nodes import TemplateIR, Tolerance
 from tplc.ir.own_markers import own_markers
@@ -96,8 +104,10 @@ def refused(ir: TemplateIR, texts: Mapping[str, str]) -> list[str]:
     ]
 
 
-def acceptors(ir: TemplateIR) -> Iterator[tuple[str, Callable[[str], bool]]]:
-    lazy, eager = grammar(ir, tools=TOOLS), grammar(ir, tools=TOOLS, tool_choice="required")
+def acceptors(
+    ir: TemplateIR, tools: Sequence[Mapping[str, Any]] = TOOLS
+) -> Iterator[tuple[str, Callable[[str], bool]]]:
+    lazy, eager = grammar(ir, tools=tools), grammar(ir, tools=tools, tool_choice="required")
 
     def from_trigger(text: str) -> bool:
         place = fires_at(lazy.triggers, text)
@@ -110,7 +120,7 @@ def acceptors(ir: TemplateIR) -> Iterator[tuple[str, Callable[[str], bool]]]:
             yield f"tag, {choice}", partial(accepts_tag, structural_tag(ir, made, parallel=ir.tools.parallel))
         if lark_engine.INSTALLED:
             with suppress(NoLark):
-                yield f"lark, {choice}", partial(lark_engine.accepts, lark(ir, tools=TOOLS, tool_choice=choice).text)
+                yield f"lark, {choice}", partial(lark_engine.accepts, lark(ir, tools=tools, tool_choice=choice).text)
 
 
 @pytest.mark.sweep(4)
@@ -121,3 +131,26 @@ def test_a_variant_of_a_marker_is_accepted(name: str, marker: str) -> None:
     if ir is None:
         return
     assert refused(ir, read_so(ir, marker)) == []
+
+
+def templates_of_entries() -> list[Path]:
+    """One template for each entry whose outputs have calls: the first that has the pieces of the entry's markers."""
+    found = []
+    for entry in shipped():
+        if any(output.calls for output in entry.outputs):
+            pieces = [piece for marker in entry.markers for piece in re.findall(r"<[^<>]+>", marker)]
+            paths = sorted((SHARED / "templates").glob("*.jinja"))
+            found += [path for path in paths if all(piece in path.read_text("utf-8") for piece in pieces)][:1]
+    return sorted(set(found))
+
+
+@needs_engine
+@pytest.mark.parametrize("path", templates_of_entries(), ids=lambda path: path.stem)
+def test_calls_as_the_catalogue_has_them_are_accepted(path: Path) -> None:
+    source = path.read_text(encoding="utf-8")
+    with open_renderer(source, name=path.name) as renderer:
+        ir = tolerate(learn_format(renderer, name=path.name, source_text=source))
+    for name, feed in of_the_catalogue(ir, parser_of(ir)):
+        text = without_end(ir, feed.text)
+        refusing = [target for target, takes in acceptors(ir, feed.tools) if not takes(text)]
+        assert refusing == [], (name, text)

@@ -92,7 +92,7 @@ def test_idioms_come_back(kind: str) -> None:
     ir = compile_template(source, name="t", special_tokens=TOKENS)
     assert ir.verification.failures == ()
     readers = EveryReader(ir)
-    result = round_trip(source, ir, readers, [*further_messages(ir.reasoning.key)])  # type: ignore[arg-type]
+    result = round_trip(source, ir, readers, [*further_messages(ir.reasoning.key)])
     assert (result.wrong, readers.differ) == ((), [])
 
 
@@ -110,6 +110,45 @@ def test_a_refusal_names_the_transformation(change: str, reason: str) -> None:
             source_of(CONTENT + calls(CALL.replace("c.function.name", f"(c.function.{change})"))), name="t"
         )
     assert str(caught.value) == f"t: calls cannot be read: {reason}"
+
+
+LINES = """\
+{%- macro y(v, d) -%}
+{%- if v is mapping -%}
+{%- for k, x in v.items() -%}{{ '\\n' ~ '  ' * d ~ k ~ ':' }}{{ y(x, d + 1) }}{%- endfor -%}
+{%- elif v is sequence and v is not string -%}
+{%- for x in v -%}{{ '\\n' ~ '  ' * d ~ '-' }}{{ y(x, d + 1) }}{%- endfor -%}
+{%- else -%}{{ ' ' ~ (v | tojson) }}{%- endif -%}
+{%- endmacro -%}
+"""
+NO_PARSER = {
+    "a turn as JSON": (
+        source_of(
+            "{%- set turn = {'content': m.content or ''} %}"
+            "{%- if m.tool_calls %}{%- set turn = dict(turn, tool_calls=m.tool_calls) %}{%- endif %}"
+            "{{- turn | tojson }}"
+        ),
+        "cause: the template writes the whole turn as one JSON object: ",
+    ),
+    "lines": (
+        source_of(CONTENT + calls("<t>{{- c.function.name ~ y(c.function.arguments, 1) ~ '\\n</t>' }}"), LINES),
+        "cause: the template writes lists and objects as indented lines: [1, 2, 3] is ",
+    ),
+    "the prompt's opener": (
+        source_of(
+            "{%- if m.tool_calls %}{%- for c in m.tool_calls %}{{- ('' if loop.first else '<t>') ~ c.function.name }}"
+            "{{- ' ' ~ (c.function.arguments | tojson) ~ '</t>' }}{%- endfor %}{%- else %}{{- m.content }}{%- endif %}"
+        ).replace('{{- "<|a|>" }}{%- endif %}\n', '{{- "<|a|><t>" }}{%- endif %}\n'),
+        'cause: the generation prompt opens a call with "<t>", and turns of the history have no such text',
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", NO_PARSER)
+def test_a_refusal_names_the_notation(kind: str) -> None:
+    source, cause = NO_PARSER[kind]
+    failures = compile_template(source, name="t").verification.failures
+    assert failures[0].startswith(cause)
 
 
 def test_words_before_a_name_are_no_namespace() -> None:

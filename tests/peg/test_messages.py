@@ -193,7 +193,7 @@ def test_white_space_after_a_call_that_has_no_closer_stays() -> None:
     case("fenced-json").output(text).expect("\n:", calls=[("look", {"days": 2})])
 
 
-def test_reasoning_ends_talk_of_calls() -> None:
+def test_reasoning_ends_failed_call_text() -> None:
     text = "See <fn>{</fn> <musing>\nHm.\n</musing>\n\nYes.</fn>"
     case("tagged-json").output(text).expect("See <fn>{</fn> Yes.</fn>", reasoning="Hm.")
     text = 'See <fn>{"a": 1} </fn> <musing>\nHm.\n</musing>\n\nYes.</fn>'

@@ -132,7 +132,7 @@ def between_symbols(rng: random.Random, marks: Markers) -> Calls:
 
 
 def call_with_id(rng: random.Random, marks: Markers) -> Calls:
-    """The id stands before, between or after name and arguments, perhaps with the call's number."""
+    """The id is before, between or after name and arguments, perhaps with the call's number."""
     opened, closed = marks.pair(space=False)
     number = text(" #") + "{{- loop.index -}}" if rng.random() < 0.4 else ""
     parts = [text(" id=") + ID + text(";"), text(" ") + NAME + text(":")]

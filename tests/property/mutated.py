@@ -105,6 +105,24 @@ def _escape(source: str, rng: random.Random) -> str | None:
     return source[:at] + rng.choice([" | e", " | urlencode"]) + source[at:] if found else None
 
 
+def _dump(source: str, rng: random.Random) -> str | None:
+    """JSON is printed with another option."""
+    found = [match.end() for match in re.finditer(r"\|\s*tojson\b(?!\s*\()", source)]
+    at = rng.choice(found) if found else 0
+    option = rng.choice(["indent=2", "indent=4", "ensure_ascii=true", "sort_keys=true", "separators=(',', ':')"])
+    return f"{source[:at]}({option}){source[at:]}" if found else None
+
+
+def _count(source: str, rng: random.Random) -> str | None:
+    """The number of calls stands before each of them, or around all."""
+    found = list(re.finditer(r"\{%-?\s*for\s+\w+\s+in\s+(\w+\.tool_calls)\s*-?%\}", source))
+    if not found:
+        return None
+    loop = rng.choice(found)
+    at = rng.choice([loop.start(), loop.end()])
+    return source[:at] + "{{- '<|" + Markers(rng).word() + "=' ~ (" + loop[1] + " | length) ~ '|>' }}" + source[at:]
+
+
 KINDS: dict[str, Callable[[str, random.Random], str | None]] = {
     "rename": _rename,
     "reshape": _reshape,
@@ -115,4 +133,6 @@ KINDS: dict[str, Callable[[str, random.Random], str | None]] = {
     "double": _double,
     "word": _word_for_call,
     "escape": _escape,
+    "dump": _dump,
+    "count": _count,
 }

@@ -18,7 +18,8 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 
 from tests.coverage_report import read_index
-from tests.parser_cache import read_source, special_tokens
+from tests.independent import TOKENS
+from tests.parser_cache import read_source
 from tests.property.mutated import KINDS, Mutation, mutations
 from tests.property.report_wild import read_back
 from tplc.driver import compile_template
@@ -42,15 +43,15 @@ class Outcome:
 
 def compile_mutation(name: str, mutation: Mutation) -> Outcome:
     try:
-        ir = compile_template(mutation.source, name=name, special_tokens=special_tokens(name))
+        ir = compile_template(mutation.source, name=name, special_tokens=TOKENS)
     except InvalidIR as error:
         print(f"{name} ({mutation.kind}): {error}", file=sys.stderr)
         return Outcome(name, mutation.kind, False, "")
     except TplcError as error:
         return Outcome(name, mutation.kind, False, str(error))
     reported = next((line for line in ir.verification.failures if line.startswith("cause: ")), "")
-    wrong = read_back(mutation.source, ir) if ir.verification.verified else ()
-    return Outcome(name, mutation.kind, ir.verification.verified, reported, wrong)
+    wrong, limited = read_back(mutation.source, ir) if ir.verification.verified else ((), ())
+    return Outcome(name, mutation.kind, ir.verification.verified, reported, (*wrong, *limited))
 
 
 def compile_mutations(name: str, seed: int, kind: str) -> list[Outcome]:

@@ -1,13 +1,15 @@
 """How many chat templates of wild design compile verified, by kind: `make random-wild`.
 
-    python -m tests.property.report_wild [--first N] [--count N] [--kept] [--processes N] [--verbose]
+    python -m tests.property.report_wild [--first N] [--count N] [--kept] [--readers] [--processes N] [--verbose]
 
 `--kept` takes the 200 seeds that no fix is made for.  Seeds from 20,000 on write calls that look like text, change
 values, or differ by them (written_calls.py), seeds from 60,000 on calls whose markers depend on them
-(shaped_calls.py).  A failure without a cause is counted by itself: it is a defect in every
+(shaped_calls.py), seeds from 80,000 on calls as people copy them, in turns that differ by their shape
+(idiom_calls.py).  A failure without a cause is counted by itself: it is a defect in every
 design.  A design that verifies reads messages that plain Jinja renders, with prose, dotted names and characters that
 filters escape; if one comes back differently, the design is verified but wrong.  The last line says how many of these
-misread a raw value that contains its own closing marker, a limit that docs/limits.md states.
+misread a raw value that contains its own closing marker, a limit that docs/limits.md states.  With --readers, messages
+are read in chunks and by the PEG as well, and a difference between them makes the design wrong.
 """
 
 from __future__ import annotations
@@ -18,9 +20,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from tests.independent import TOKENS, messages, round_trip
+from tests.property.every_reader import EveryReader
 from tests.property.wild_design import wild_template
 from tplc.driver import compile_template, generate
 from tplc.errors import InvalidIR, TplcError
@@ -58,7 +62,7 @@ class Outcome:
         return "verified" if self.verified else "refused with a cause" if self.reported else "failed without a cause"
 
 
-def compile_wild(seed: int) -> Outcome:
+def compile_wild(seed: int, *, readers: bool = False) -> Outcome:
     template = wild_template(seed)
     reported, wrong, limited = "", tuple[str, ...](), tuple[str, ...]()
     try:
@@ -66,7 +70,7 @@ def compile_wild(seed: int) -> Outcome:
         result = ir.verification
         verified = result.verified
         if verified:
-            wrong, limited = read_back(template.source, ir)
+            wrong, limited = read_back(template.source, ir, readers=readers)
         reported = next((line for line in result.failures if line.startswith("cause: ")), "")
     except InvalidIR as error:
         verified = False
@@ -76,14 +80,18 @@ def compile_wild(seed: int) -> Outcome:
     return Outcome(seed, template.kinds, template.ambiguous, verified, reported, wrong, limited)
 
 
-def read_back(source: str, ir: TemplateIR) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The messages that come back otherwise, and those of them whose raw value holds its own closing marker."""
-    parser = load_module(generate(ir, "python"))
+def read_back(source: str, ir: TemplateIR, *, readers: bool = False) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The messages that come back otherwise, and those of them whose raw value holds its own closing marker.
+
+    `readers`: the same outputs are read in chunks and by the PEG, and what these read otherwise counts as well.
+    """
+    parser: Any = EveryReader(ir) if readers else load_module(generate(ir, "python"))
     closer = _closer_of_raw_values(ir)
     asked = [*further_messages(ir.reasoning.key)]
     limited = [message for message in asked if closer and any(closer in text for text in _values(message))]
     others = [message for message in asked if message not in limited]
-    return round_trip(source, ir, parser, others).wrong, round_trip(source, ir, parser, limited).wrong
+    wrong, within_limits = (round_trip(source, ir, parser, tried).wrong for tried in (others, limited))
+    return (*wrong, *(parser.differ if readers else ())), within_limits
 
 
 def _closer_of_raw_values(ir: TemplateIR) -> str:
@@ -105,7 +113,8 @@ def further_messages(key: str) -> Iterator[dict[str, Any]]:
     yield from messages(key)
     for number, content in enumerate(PROSE):
         yield {"role": "assistant", "content": content}
-        yield {"role": "assistant", "content": content, "tool_calls": [_call(number, "pin", {"at": content, "n": 1})]}
+        call = _call(number, "pin", {"at": PROSE[number - 1], "n": 1})  # another text: a template may drop the content
+        yield {"role": "assistant", "content": content, "tool_calls": [call]}
     for number, name in enumerate(NAMES):
         yield {"role": "assistant", "content": "", "tool_calls": [_call(number, name, {"q": "a b"})]}
     for number, value in enumerate(VALUES):
@@ -121,12 +130,13 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--kept", action="store_true", help="the 200 seeds that no fix is made for")
+    parser.add_argument("--readers", action="store_true", help="read the messages in chunks and by the PEG, too")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--verbose", action="store_true", help="every template that does not verify")
     options = parser.parse_args(arguments)
     seeds = KEPT if options.kept else range(options.first, options.first + options.count)
     with ProcessPoolExecutor(options.processes) as pool:
-        outcomes = list(pool.map(compile_wild, seeds, chunksize=4))
+        outcomes = list(pool.map(partial(compile_wild, readers=options.readers), seeds, chunksize=4))
     for outcome in outcomes:
         if options.verbose and not outcome.verified:
             print(f"seed {outcome.seed}: {' + '.join(outcome.kinds)}: {outcome.reported[:300] or 'NO CAUSE TOLD'}")

@@ -40,7 +40,7 @@ def left_out(rng: random.Random, marks: Markers) -> Calls:
 
 
 def wrapped(rng: random.Random, marks: Markers) -> Calls:
-    """Values stand between texts that depend on their type, strings perhaps bare."""
+    """Values are between texts that depend on their type, strings perhaps bare."""
     opened, closed = marks.pair(space=False)
     pairs = [marks.pair(space=False), marks.pair(space=False)]
     string, other = pairs if rng.random() < 0.75 else (("", ""), pairs[1])

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import pytest
 
+from tests.property.idiom_calls import IDIOMS
 from tests.property.report_wild import KEPT, Outcome, compile_wild, table
 from tests.property.wild_calls import FAMILIES
-from tests.property.wild_design import FIRST_WRITTEN, TWISTS, wild_template
+from tests.property.wild_design import FIRST_IDIOM, FIRST_WRITTEN, SHAPES, TWISTS, wild_template
 from tests.property.written_calls import CONSTRUCTIONS
 from tplc.render import Renderer
 
@@ -33,7 +34,15 @@ def test_later_seeds_write_calls_that_look_like_text() -> None:
     assert len(kinds) == len(CONSTRUCTIONS) + len(TWISTS) + 3  # escaped content and reasoning, and no calls
 
 
-@pytest.mark.parametrize("seed", [*range(0, 60, 3), *range(FIRST_WRITTEN, FIRST_WRITTEN + 20)])
+def test_last_seeds_write_calls_as_people_copy_them() -> None:
+    kinds = {kind for seed in range(FIRST_IDIOM, FIRST_IDIOM + 1500) for kind in wild_template(seed).kinds}
+    assert len(kinds) == len(IDIOMS) + len(TWISTS) + len(SHAPES) + 3  # escaped content and reasoning, and no calls
+
+
+@pytest.mark.parametrize(
+    "seed",
+    [*range(0, 60, 3), *range(FIRST_WRITTEN, FIRST_WRITTEN + 20), *range(FIRST_IDIOM, FIRST_IDIOM + 30)],
+)
 def test_templates_render(seed: int) -> None:
     call = {"id": "call00001", "type": "function", "function": {"name": "look", "arguments": {"at": "it", "n": 2}}}
     answer = {"role": "assistant", "content": "So.", "reasoning_content": "Hm.", "tool_calls": [call]}
@@ -50,10 +59,16 @@ def test_templates_render(seed: int) -> None:
         *(30025, 30183),  # the same, with the end of the turn and its header between calls
         *(30043, 30076),  # f(value="it's"): the value has the quotes
         *(30028, 30077),  # a section after content, with a line for each call
+        40188,  # values without an end of their own, before a closer with the name
     ],
 )
 def test_no_verified_design_is_wrong(seed: int) -> None:
     assert compile_wild(seed).group == "verified"
+
+
+@pytest.mark.parametrize("seed", [80059, 80145])  # a call without arguments after content; a space or a line break
+def test_every_reader_reads_designs_alike(seed: int) -> None:
+    assert compile_wild(seed, readers=True).group == "verified"
 
 
 @pytest.mark.parametrize("seed", LEARNED)

@@ -171,9 +171,9 @@ def init_command(sources: Sequence[str], path: str, *, force: bool) -> None:
         for name, source in names.items()
     ]
     head = (
-        "# The models of this project.  tplc build makes what is listed here, tplc check says whether it is current.\n"
-        "# Editors check it (Taplo) with: tplc schema manifest > tplc.schema.json, and a first line "
-        "#:schema ./tplc.schema.json\n"
+        "# The models of this project. tplc build makes these files, tplc check reports whether they are current.\n"
+        "# For editors with Taplo: tplc schema manifest > tplc.schema.json, and begin this file with\n"
+        "# #:schema ./tplc.schema.json\n"
     )
     write_output(path, head + "\n" + "\n".join(tables))
     if path == "-":

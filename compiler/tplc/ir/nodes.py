@@ -388,6 +388,8 @@ GENERAL_TOLERANCES = (
     "end_tokens",  # any special token of the tokenizer where the output ends
     "header_parts",  # parts of a header in any order, or left out, where all headers of a turn are made of such parts
 )
+# What parsers accept without looking for it: there is nothing to switch off.
+ALWAYS_ACCEPTED = ("argument_order", "content_anywhere", "repeated_reasoning")
 
 
 @dataclass(frozen=True, slots=True)

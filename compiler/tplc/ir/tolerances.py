@@ -16,7 +16,7 @@ from dataclasses import fields, replace
 
 from tplc.errors import SourceError, ToleranceError
 from tplc.ir.markers import holds_piece
-from tplc.ir.nodes import GENERAL_TOLERANCES, Json, Reasoning, TemplateIR, Tolerance
+from tplc.ir.nodes import ALWAYS_ACCEPTED, GENERAL_TOLERANCES, Json, Reasoning, TemplateIR, Tolerance
 from tplc.ir.own_markers import own_markers
 from tplc.ir.printed import quoted
 from tplc.ir.roles import ROLES, marker_of
@@ -80,6 +80,8 @@ def check_tolerances(ir: TemplateIR, tolerances: Sequence[Tolerance]) -> None:
             other = kinds.setdefault(tolerance.kind, index)
             if tolerances[other].enabled != tolerance.enabled:
                 raise ToleranceError(index, "enabled", "contradicts", other)
+            if tolerance.kind in ALWAYS_ACCEPTED and not tolerance.enabled:
+                raise ToleranceError(index, "enabled", f"parsers always accept {tolerance.kind}; remove this entry")
             continue
         for member, problem in _problems(ir, tolerance, tolerances, opened):
             raise ToleranceError(index, member, problem)

@@ -16,7 +16,9 @@ from tplc.ir.nodes import PairArguments, Slot, Text, Tools
 from tplc.lower.acceptor import Following
 from tplc.lower.bounds import INDENT, KEY, SOME_SPACE, SPACE
 from tplc.lower.layouts import merged, not_blank, text_at, unique
-from tplc.lower.values import LONGEST_FOLLOW
+from tplc.lower.values import LONGEST_FOLLOW, LONGEST_KEY
+
+NAME = rf"[\w.:/-]{{1,{LONGEST_KEY}}}?"  # or an id, in what closes a call
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +157,7 @@ def pattern_of(
     def spelled(parts: Sequence[str | None], word: str) -> str:
         return SPACE.join(word if part is None else quote(part) for part in parts)
 
-    first, *rest = _closing(following, names[0], quote) or [""]
+    first, *rest = _closing(following, quote) or [""]
     end = first + "".join(f"(?:{SPACE}{text})?" for text in rest)
     after = [quote(text) for text in following.after]
     after += [spelled(following.next_call, names[0])] if following.next_call else []
@@ -210,7 +212,7 @@ def _marks_after_values(following: Following, quote: Callable[[str], str]) -> li
 def closes_call(following: Following, *, begun: bool, quote: Callable[[str], str] = re.escape) -> str:
     """Return the pattern of a call's closer before the end of the turn or a further call; with `begun`, of its possible
     beginning."""
-    first, *rest = _closing(following, KEY, quote)
+    first, *rest = _closing(following, quote)
     if begun:
         tree, opened = "", following.closer[0] or ""
         for char in reversed(opened[1:]):
@@ -236,7 +238,7 @@ def _at_once(following: Following, quote: Callable[[str], str]) -> str:
     last = "|".join([*map(quote, following.turn_ends), r"\Z"])
     if not following.closes:
         return last
-    return f"{SPACE.join(_closing(following, KEY, quote))}{SPACE}(?:{last})|{last}"
+    return f"{SPACE.join(_closing(following, quote))}{SPACE}(?:{last})|{last}"
 
 
 def _end_of_section(following: Following, *, over: bool, quote: Callable[[str], str]) -> list[str]:
@@ -246,9 +248,9 @@ def _end_of_section(following: Following, *, over: bool, quote: Callable[[str], 
     return [f"{quote(following.section_end)}{SPACE}(?:{'|'.join(last)})"] if shown else []
 
 
-def _closing(following: Following, word: str, quote: Callable[[str], str]) -> list[str]:
+def _closing(following: Following, quote: Callable[[str], str]) -> list[str]:
     """Return the patterns of the pieces of what closes the call."""
-    return [word if piece is None else quote(piece) for piece in following.closer]
+    return [NAME if piece is None else quote(piece) for piece in following.closer]
 
 
 def start_of(following: Following) -> str:

@@ -17,7 +17,7 @@ from tplc.lower.interpret_calls import InterpretedCall, NotAsWritten, read_call,
 from tplc.lower.lexemes import Lexeme, Lexemes, lexemes_of
 from tplc.lower.states import Action, Branch, StateName, Transition, TurnState, is_unopened, starts_with_closer, states
 from tplc_runtime.escapes import Escapes
-from tplc_runtime.pattern import LEAST_CUT
+from tplc_runtime.pattern import IDENTIFIER, LEAST_CUT
 from tplc_runtime.turn import (
     ENDS_IN_CALL,
     ENDS_IN_REASONING,
@@ -206,7 +206,7 @@ class _Interpreter:
         calls = self.acceptor.calls
         assert calls is not None
         call = read_call(calls, self.text, pos)
-        if calls.only_tools and not re.fullmatch(r"[^\W\d][\w.:-]*", call.name):
+        if calls.only_tools and not re.fullmatch(IDENTIFIER, call.name):
             raise NotAsWritten
         self._release("content")
         self.reading.decode()

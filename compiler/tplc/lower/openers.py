@@ -13,12 +13,13 @@ from tplc.ir.markers import FIELD_NAME, could_be_prose, is_distinctive, is_ordin
 from tplc.lower.acceptor import Where
 from tplc.lower.layouts import not_blank, unique
 from tplc.lower.tolerated import Tolerated
+from tplc_runtime.pattern import NAME_CHARACTERS
 
 OBJECT = "{"
 FENCES = ("```json\n", "```\n")
 # Fences around markers also have the words of other languages.
 FENCES_AROUND = (*FENCES, "```xml\n", "```python\n")
-_LAST_WORDS = re.compile(r"(?<=[^\w.:/-])[\w.:/-]+\Z")
+_LAST_WORDS = re.compile(rf"(?<=[^{NAME_CHARACTERS}])[{NAME_CHARACTERS}]+\Z")
 _SYNTAX = frozenset("[]{}(),:\"'=`; \t\n\r")
 
 
@@ -54,10 +55,7 @@ def openers_of(
     that slot."""
     inside = unique([*(start + first for start in starts), *tolerated.texts(starts[0] + first)])
     whole = [section + text for section in sections for text in inside]
-    rests: list[str] = []
-    if "omitted_openers" in tolerated.kinds:
-        rests = [rest for opener in whole for rest in distinctive_suffixes(opener)]
-        rests += [text for text in inside if is_distinctive(text)]
+    rests = _incomplete(whole, inside, name_end, tolerated)
     whole, rests = list(not_blank(whole)), list(not_blank(rests))
     # What models write for those; a section alone, or a call alone, is written otherwise as well.
     # What code and prose hold as well has no such variants: no fence makes it a marker.
@@ -112,6 +110,24 @@ def _short(section: str, openers: Iterable[str]) -> tuple[str, ...]:
     stems = [stem for text in openers for stem in (_LAST_WORDS.sub("", text.rstrip()), text.rstrip("\"'[=: \t\n"))]
     found = [text for text in (section, *stems) if is_distinctive(text) and not could_be_prose(text)]
     return unique(text for text in found if text.rstrip() not in {one.rstrip() for one in openers})
+
+
+def _incomplete(whole: Iterable[str], inside: Iterable[str], name_end: str, tolerated: Tolerated) -> list[str]:
+    """Return the openers of which the first pieces, or the constant word before the name, are missing."""
+    rests: list[str] = []
+    if "omitted_openers" in tolerated.kinds:
+        rests = [rest for opener in whole for rest in distinctive_suffixes(opener)]
+        rests += [text for text in inside if is_distinctive(text)]
+    if "other_forms" in tolerated.kinds and is_distinctive(name_end):
+        rests += _without_prefix(whole)
+    return rests
+
+
+def _without_prefix(openers: Iterable[str]) -> list[str]:
+    """Return the openers without the constant word before the name, if a sign comes before it: ` to=` for ` to=ns.`.
+    Only the marker after the name shows that they open a call."""
+    stems = [_LAST_WORDS.sub("", text) for text in openers if _LAST_WORDS.search(text)]
+    return [stem for stem in stems if stem.rstrip()[-1:] in ("=", ":") and is_ordinary(stem)]
 
 
 def _repeated(marker: str) -> str:

@@ -11,7 +11,16 @@ import re
 
 from tplc.ir.spellings import WORDS
 from tplc_runtime import values
-from tplc_runtime.pattern import LEAST_CUT, LONGEST_FOLLOW, LONGEST_KEY, LOOK_BACK, MOST_SPACE, NAME_LIMIT
+from tplc_runtime.pattern import (
+    IDENTIFIER,
+    LEAST_CUT,
+    LONGEST_FOLLOW,
+    LONGEST_KEY,
+    LOOK_BACK,
+    MOST_SPACE,
+    NAME_CHARACTERS,
+    NAME_LIMIT,
+)
 from tplc_runtime.raw import MOST_KEYS
 from tplc_runtime.slots import NEVER_IN_NAMES, NUMBERS
 from tplc_runtime.values import JSON_ESCAPE
@@ -28,6 +37,7 @@ def possessive(pattern: str) -> str:
 
 __all__ = [
     "AFTER_LITERAL",
+    "IDENTIFIER",
     "JSON_ESCAPE",
     "LEAST_CUT",
     "LONGEST_FOLLOW",
@@ -35,6 +45,7 @@ __all__ = [
     "LOOK_BACK",
     "MOST_KEYS",
     "MOST_SPACE",
+    "NAME_CHARACTERS",
     "NAME_LIMIT",
     "NEVER_IN_NAMES",
     "NUMBER",

@@ -14,11 +14,11 @@ from tplc.lower.acceptor import CallForm, CallStep, PairForm
 from tplc.lower.bounds import INDENT, KEY, SOME_SPACE, SPACE
 from tplc.lower.layouts import merged, text_at
 from tplc.lower.lexemes import core_pattern
-from tplc.lower.values import LONGEST_KEY, MOST_SPACE
+from tplc.lower.values import LONGEST_KEY, MOST_SPACE, NAME_CHARACTERS
 
 LINE_END, END = r"\n", r"\Z"
-NAME = rf"(?!\d)[\w.:/-]{{1,{LONGEST_KEY}}}?"
-ID = rf"[\w.:/-]{{1,{LONGEST_KEY}}}?"  # may begin with a digit, and an index does
+NAME = rf"(?!\d)[{NAME_CHARACTERS}]{{1,{LONGEST_KEY}}}?"
+ID = rf"[{NAME_CHARACTERS}]{{1,{LONGEST_KEY}}}?"  # may begin with a digit, and an index does
 LONGEST_RAW = 512
 NEVER = "(?!)"
 

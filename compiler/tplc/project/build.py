@@ -353,8 +353,12 @@ def _compiled(
         warn=warn,
         on_inexpressible=not_expressed,
         profile=model.profile,
-        parser=driver.ParserOptions(model.openai, model.runtime, model.main, model.responses, model.messages),
+        parser=_parser_options(model),
     )
+
+
+def _parser_options(model: Model) -> driver.ParserOptions:
+    return driver.ParserOptions(model.openai, model.runtime, model.main, model.responses, model.messages)
 
 
 def _declared(model: Model) -> Declared:
@@ -375,7 +379,7 @@ def _grammar_options(model: Model) -> driver.GrammarOptions:
         tool_choice=model.tool_choice,
         strict=model.strict,
         profile=model.profile,
-        parser=driver.ParserOptions(model.openai, model.runtime, model.main, model.responses, model.messages),
+        parser=_parser_options(model),
         json_schema=read_schema(model.input(model.json_schema)) if model.json_schema else None,
         command=model.command,
         plugin_name=model.name,

@@ -25,7 +25,7 @@ from tplc.driver import FOR_A_REQUEST, SUFFIXES, Target, make_limits, named_othe
 from tplc.errors import SourceError, UsageError
 from tplc.ir.runtimes import RUNTIME_FILE, Runtime
 from tplc.ir.visible import one_line
-from tplc.paths import unreadable
+from tplc.paths import hidden, unreadable
 from tplc.project.places import place_of
 from tplc.project.tree import Tree
 from tplc.sources.folder import TOKENIZER, TOKENIZER_FILES
@@ -154,7 +154,7 @@ def find_manifest(path: str | None) -> str:
         if os.path.isdir(path):
             path = os.path.join(path, NAME)
         if not os.path.isfile(path):
-            raise SourceError(path, "there is no such file", "tplc init starts one")
+            raise hidden(path) or SourceError(path, "there is no such file", "tplc init starts one")
         return path
     here = Path.cwd()
     for folder in (here, *here.parents):

@@ -25,6 +25,7 @@ from tplc.transformations import transformations
 from tplc.verify.battery import Case, id_of
 from tplc.verify.compare import as_message
 from tplc.verify.misplaced import misplaced
+from tplc.verify.notations import notations
 
 _AROUND = 24
 _SAME = 8
@@ -64,7 +65,7 @@ def causes(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
     yield from weak
     if not counted and not weak:
         turns = [[(one.case, one.turn) for one in tried if one.passed == passed] for passed in (False, True)]
-        found = [*_transformed(ir, tried)] or [*misplaced(ir, *turns)]
+        found = [*notations(ir, turns[0])] or [*_transformed(ir, tried)] or [*misplaced(ir, *turns)]
         if not found:
             by_name = [*_by_name(tried)]
             # The calls of some names can also be the only ones without arguments: their names say more.

@@ -164,11 +164,9 @@ class Scanner:
 
     def with_lead(self, buf: str, pos: int, start: int) -> int:
         """Return where the white space begins that may belong to a marker at `start`."""
-        if start == pos or buf[start - 1] not in self.leads:
-            return start
-        at = max(pos, start - len(self.leads))
-        while buf[at:start] not in self.leads:
-            at += 1
+        at = start
+        while at > pos and buf[at - 1 : start] in self.leads:
+            at -= 1
         return at
 
 
@@ -383,7 +381,6 @@ class StreamParser(Copyable):
     )
     TRANSCRIPT: ClassVar[type[Transcript]] = Transcript
     SPACE: ClassVar[str] = ""  # the white space that the template writes before the content, each after a NUL
-    _reports = True  # the caller can read the diagnostics
 
     def _content(self) -> bool:
         # content = (text | "--- over ---")*
@@ -417,7 +414,7 @@ class StreamParser(Copyable):
         json_content: bool = False,
         continue_final_message: bool = False,
     ) -> None:
-        self.diagnostics: list[Diagnostic] = []
+        self._diagnostics: list[Diagnostic] = []
         self.incomplete = False
         self._reasoning_on, self._calls_on, self._echo = parse_reasoning, parse_tool_calls, echo
         self._out = self.TRANSCRIPT(json_content)
@@ -432,9 +429,8 @@ class StreamParser(Copyable):
         self._skip = 0  # its length, and that of the white space before it
         self._space = self.SPACE  # white space of the template that may still come
         self._only_space_so_far = True  # only white space was read in this part so far
-        # The kind of text that is open, and how to find its possible end: the end of the safe prefix, -1 if a state
-        # must decide. If nothing is pending, most chunks of a value or another text can be passed on as they are;
-        # _unaccounted are those that were.
+        # The kind of text that is open, and how to find its possible end: -1 if a state must decide. If nothing is
+        # pending, most chunks of a text can be passed on as they are; _unaccounted are those that were.
         self._open_kind = ""
         self._text_fast_path = False
         self._find_safe_end: Callable[[str], int] = len
@@ -468,7 +464,6 @@ class StreamParser(Copyable):
             json_content=json_content,
             continue_final_message=continue_final_message,
         )
-        parser._reports = False
         parser.feed(checked_text("text", text), special=special)
         parser.finish()
         return parser.message
@@ -525,7 +520,7 @@ class StreamParser(Copyable):
         self._out.waiting = self._advance(head)
         if not self._echo:
             self._out.forget()
-            self.diagnostics.clear()
+            self._diagnostics.clear()
         if self._out.waiting:
             self._enter_fast_path("")  # they are returned by the first feed
             self._wanted = 0
@@ -562,7 +557,7 @@ class StreamParser(Copyable):
 
     def _feed_after_finish(self, chunk: str) -> list[Delta]:
         """Add text that is fed after `finish` to the trailing text; nothing of it is lost."""
-        if chunk and (not self.diagnostics or self.diagnostics[-1].code != TEXT_AFTER_FINISH):
+        if chunk and (not self._diagnostics or self._diagnostics[-1].code != TEXT_AFTER_FINISH):
             self._note(TEXT_AFTER_FINISH, "text after the output was finished")
         self._out.texts["trailing"].append(chunk)
         return []
@@ -601,6 +596,11 @@ class StreamParser(Copyable):
         return self._out.to_message()
 
     @property
+    def diagnostics(self) -> list[Diagnostic]:
+        """What was dropped, repaired or not read so far."""
+        return self._diagnostics
+
+    @property
     def trailing(self) -> str:
         """Text that isn't part of the message, such as a call that was truncated before its name."""
         return "".join(self._out.texts["trailing"])
@@ -612,8 +612,12 @@ class StreamParser(Copyable):
         self._pos = end
 
     def _note(self, code: str, text: str) -> None:
-        if len(self.diagnostics) < 1000:
-            self.diagnostics.append(Diagnostic(self._base + self._pos, text, code))
+        if len(self._diagnostics) < 1000:
+            self._diagnostics.append(Diagnostic(self._here(), text, code))
+
+    def _here(self) -> int:
+        """Return the offset of what is read, for diagnostics."""
+        return self._base + self._pos
 
     def _first_state(self) -> Callable[[Any], bool]:
         return type(self)._content

@@ -208,7 +208,7 @@ def _(answer: Answer) -> Iterator[str]:
             yield answer.with_(at, made)
 
 
-@further("signs around the arguments")
+@further("characters around the arguments")
 def _(answer: Answer) -> Iterator[str]:
     for at in [_arguments(answer)] if _arguments(answer) is not None else ():
         text = answer.pieces[at].text

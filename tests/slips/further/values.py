@@ -102,7 +102,7 @@ def _(answer: Answer) -> Iterator[str]:
             yield found[0] + made + found[2]
 
 
-@further("keywords: other signs")
+@further("keywords: other separators")
 def _(answer: Answer) -> Iterator[str]:
     if is_keyword_format(answer):
         for text in (": ", " = ", ":", "= "):

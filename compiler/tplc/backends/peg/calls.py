@@ -37,7 +37,7 @@ def section_section(form: FormPatterns, *, parallel: bool) -> Section:
     """Return the rules around and between the calls."""
     calls, apart = form.calls, form.calls.is_separated
     skipped = ["section_close", *["call_close"] * form.closes_only, *["call_separator"] * (not apart)]
-    between = "between_calls" if form.named(*skipped, "left_sign") else ""
+    between = "between_calls" if form.named(*skipped, "left_bracket") else ""
     openers = form.named(*["call_separator"] * apart, "call_next", "call_next_for_object")
     opened = f"({' / '.join(openers)}) gap" if openers else ""
     opened = f"({opened})?" if openers and calls.calls_are_juxtaposed else opened
@@ -57,9 +57,9 @@ def section_section(form: FormPatterns, *, parallel: bool) -> Section:
             rule("tool_calls", sequence(*whole)),
             *form.leaves("call_open", "call_open_for_short", "call_next_for_short", "call_next"),
             # A piece of a closer may be all that the output has of the whole closer.
-            rule("between_calls", f"(gap !trailing_for_whole ({' / '.join(skipped)}) / left_sign)*"),
+            rule("between_calls", f"(gap !trailing_for_whole ({' / '.join(skipped)}) / left_bracket)*"),
             rule("gap", leaf(r"\s*+")),
-            *form.leaves("call_separator", "call_next_for_object", "left_sign", "left_opener", "section_close"),
+            *form.leaves("call_separator", "call_next_for_object", "left_bracket", "left_opener", "section_close"),
         ),
     )
 

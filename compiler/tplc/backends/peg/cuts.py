@@ -29,7 +29,7 @@ from tplc.backends.peg.patterns import (
 from tplc.backends.peg.rules import Rule, Section, rule, sequence
 from tplc.lower import Acceptor, CallForm, PairForm, SlotEnd
 from tplc.lower.lexemes import END, exact, group
-from tplc.lower.values import LEAST_CUT, NAME_LIMIT
+from tplc.lower.values import LEAST_CUT, NAME_CHARACTERS, NAME_LIMIT
 
 
 def cut_section(form: FormPatterns) -> Section:
@@ -192,7 +192,7 @@ def _whole_slot(slot: SlotEnd, guard: str, left: str, alike: bool) -> str:
     char = rf"(?:{f'(?!{ends})' if ends else ''}{guard}[^\n])"
     whole = rf"\s*+(?=\S){char}{{1,{NAME_LIMIT}}}?(?:{either(after)})"
     # Without the text between, it is one word.
-    return either([whole, rf"\s*+[\w.:/-]{{1,{NAME_LIMIT}}}(?=\s*+(?:{bare}))" if bare else ""])
+    return either([whole, rf"\s*+[{NAME_CHARACTERS}]{{1,{NAME_LIMIT}}}(?=\s*+(?:{bare}))" if bare else ""])
 
 
 def _consumed(text: str, left: str, alike: bool) -> str:

@@ -306,7 +306,7 @@ def _of_calls(form: FormPatterns) -> dict[str, str]:
         # White space after a separator that opens calls may be content.
         "call_separator": form.of("after_call", "separator", trail=bool(calls.fields or calls.inner)),
         "call_next_for_object": _next_object(form),
-        "left_sign": _left_sign(form),
+        "left_bracket": _left_bracket(form),
         "left_opener": _left_opener(form),
         "trailing_for_opener": _begun_opener(form),
     }
@@ -364,7 +364,7 @@ def _left_opener(form: FormPatterns) -> str:
     return rf"{form.not_last}{opener}(?=\s*+{form.after_left_over('call')})"
 
 
-def _left_sign(form: FormPatterns) -> str:
+def _left_bracket(form: FormPatterns) -> str:
     """Return a bracket or a fence that is left over after a call."""
     if form.acceptor.calls is None or "repeated_markers" not in form.acceptor.tolerances:
         return ""

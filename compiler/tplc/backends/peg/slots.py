@@ -17,11 +17,11 @@ from tplc.ir.nodes import SlotKind
 from tplc.lower import CallForm
 from tplc.lower.acceptor import WHITE_SPACE
 from tplc.lower.lexemes import exact, group
-from tplc.lower.values import NAME_LIMIT, NEVER_IN_NAMES, NUMBERS
+from tplc.lower.values import IDENTIFIER, NAME_CHARACTERS, NAME_LIMIT, NEVER_IN_NAMES, NUMBERS
 
 LINE_END = r"[^\S\n]*+\n"
 BLANK = r"\s"
-IDENTIFIER = rf"[^\W\d][\w.:-]{{0,{NAME_LIMIT - 1}}}"
+BOUNDED_IDENTIFIER = IDENTIFIER.removesuffix("*") + f"{{0,{NAME_LIMIT - 1}}}"
 
 
 def closing(form: FormPatterns) -> str:
@@ -29,7 +29,7 @@ def closing(form: FormPatterns) -> str:
     if not form["call_close"]:
         return ""
     if not form.closes_only:
-        return "(left_sign* gap !trailing_for_whole call_close)? (gap left_opener)?"
+        return "(left_bracket* gap !trailing_for_whole call_close)? (gap left_opener)?"
     return "(gap !trailing_for_whole call_close)* (gap left_opener)?"
 
 
@@ -93,7 +93,7 @@ def name_rules(stop: str, start: str, form: FormPatterns) -> list[Rule]:
     if not known.closed:
         # With tools, no other name contains what is in markup.
         guarded = either([breaks, any_of("".join(sorted(NEVER_IN_NAMES)))]) if known else breaks
-        word = f"{IDENTIFIER}(?={stop})"
+        word = f"{BOUNDED_IDENTIFIER}(?={stop})"
         rules.append(rule("name", leaf(word if form.calls.only_tools else slot_pattern(stop, start, guarded))))
     return rules
 
@@ -105,7 +105,7 @@ def slot_pattern(stop: str, start: str = "", breaks: str = "") -> str:
     if start:
         text = rf"(?:(?!{start}){guard}[^\n])"
         whole = rf"(?!{stop})(?=\S){text}{{1,{NAME_LIMIT}}}?(?={stop})"
-        return rf"{whole}|(?:(?!{stop})[\w.:/-]){{1,{NAME_LIMIT}}}(?=\s*+{start})"
+        return rf"{whole}|(?:(?!{stop})[{NAME_CHARACTERS}]){{1,{NAME_LIMIT}}}(?=\s*+{start})"
     char = f"(?:{guard}[^\\n])" if guard else r"[^\n]"
     return rf"(?!{stop}){guard}\S{char}{{0,{NAME_LIMIT - 1}}}?(?={stop})"
 

@@ -82,7 +82,7 @@ def _parts(form: FormPatterns) -> list[str]:
         if name == "tool_calls":
             follows = f"(failed_call / {after})" if after else f"failed_call? {calls}"
         parts.append(name if name == "turn_over" else f"{name} {follows}")
-    talk = ["talk_of_calls" if form.has_failed_call_text else "content_for_opener"]
+    talk = ["failed_call_text" if form.has_failed_call_text else "content_for_opener"]
     ends = [name if not after else f"{name} {after}" for name in ("trailing_for_opener", "cut_marker")]
     return [*parts, "content_for_answer", *talk, *ends, "content_for_header", "content"]
 
@@ -257,7 +257,7 @@ def _failed_call_rules(form: FormPatterns) -> list[Rule]:
     fails = calls.fields and set(calls.openers).isdisjoint(calls.inner) and not (calls.at_lines or calls.shape.slots)
     before = "gap !turn_end" + " call_next gap" * bool(form["call_next"])
     return [
-        rule("talk_of_calls", *([f"content_for_opener {rest}"] if form.has_failed_call_text else [])),
+        rule("failed_call_text", *([f"content_for_opener {rest}"] if form.has_failed_call_text else [])),
         *_opener_rules(form),
         rule("failed_call", *([f"content_for_next_call {rest}"] if fails else [])),
         rule("content_for_next_call", f"{before} nameless_object"),

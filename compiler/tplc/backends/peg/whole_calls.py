@@ -30,8 +30,7 @@ def plain_starts(form: FormPatterns) -> list[str]:
 
 
 def may_be_indented(form: FormPatterns) -> bool:
-    """Return whether lines count that are indented otherwise than the template writes them: only calls of known tools
-    do."""
+    """Return whether lines count that are indented differently from the template: only calls of known tools do."""
     return bool(form.known) or any(
         text[: len(text) - len(text.lstrip())][-1:] in (" ", "\t") for text in form.calls.plain
     )

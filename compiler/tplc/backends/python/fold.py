@@ -113,13 +113,22 @@ class _Folder:
 
     def branches(self, node: ast.If) -> Iterator[_Branch]:
         """Yield the branches of a statement; the last one has no condition if there is an `else`."""
-        body, stop = node.test.end_lineno or node.lineno, node.body[-1].end_lineno or node.lineno
+        body, stop = self.after_colon(node.test), node.body[-1].end_lineno or node.lineno
         yield _Branch(node.test, self.value(node.test), node.lineno - 1, body, stop)
         if node.orelse and isinstance(node.orelse[0], ast.If) and self.is_elif(node.orelse[0]):
             yield from self.branches(node.orelse[0])
         elif node.orelse:
-            assert self.lines[stop].strip() == "else:", self.lines[stop]
-            yield _Branch(None, True, stop, stop + 1, node.end_lineno or node.lineno)
+            body = (
+                next(line for line in range(stop, len(self.lines)) if self.lines[line].lstrip().startswith("else")) + 1
+            )
+            yield _Branch(None, True, stop, body, node.end_lineno or node.lineno)
+
+    def after_colon(self, test: ast.expr) -> int:
+        """Return the first line after the condition of a statement, which may be followed by a bracket."""
+        line, column = (test.end_lineno or test.lineno) - 1, test.end_col_offset or 0
+        while ":" not in self.lines[line][column:]:
+            line, column = line + 1, 0
+        return line + 1
 
     def comments(self, line: int) -> int:
         """Return how many lines of comments precede a line."""
@@ -149,17 +158,19 @@ class _Folder:
         bracketed = before.endswith(" (") and after.startswith(")")
         if bracketed and not isinstance(self.left(node), (ast.BoolOp, *_LOOSE)):
             before, after = before[:-1], after[1:]
-        if start != end:
+        if start == end:
+            self.edits.append((start, len(before), len(self.lines[start]) - len(after), text))
+        elif isinstance(node, ast.BoolOp) and value is None and before.isspace() and after == "":
             self.fold_lines(node, start, end)
-            return
-        self.edits.append((start, len(before), len(self.lines[start]) - len(after), text))
+        else:
+            self.edits.append((start, len(before), len(self.lines[start]), text + after))
+            self.gone.append((start + 1, end + 1))
 
-    def fold_lines(self, node: ast.expr, start: int, end: int) -> None:
+    def fold_lines(self, node: ast.BoolOp, start: int, end: int) -> None:
         """Fold a condition that is on lines of its own, between brackets."""
         before, after = self.lines[start - 1], self.lines[end + 1].lstrip()
-        assert isinstance(node, ast.BoolOp) and before.endswith(" (") and after.startswith(")"), before
         joined = before[:-1] + self.text(node) + after[1:]
-        if len(joined) <= WIDTH:
+        if len(joined) <= WIDTH and before.endswith("(") and after.startswith(")"):
             self.edits.append((start - 1, 0, len(before), joined))
             self.gone.append((start, end + 2))
             return

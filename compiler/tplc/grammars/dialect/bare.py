@@ -87,7 +87,8 @@ def _ending(following: Following, keys: tuple[str, ...] | None) -> Expr:
     name = rep(_WORD, 1, None)
     call = [_spelled(following.next_call, name)] if following.next_call else []
     call += [_spelled((*following.next_call[:-1], text), name) for text in following.next_empty]
-    pieces = [name if piece is None else lit(piece) for piece in following.closer]
+    closing_name = rep(alt(_WORD, lit(":")), 1, None)
+    pieces = [closing_name if piece is None else lit(piece) for piece in following.closer]
     # Of a closer's pieces all but the first may be missing.
     end = [*pieces[:1], *(opt(seq(_SPACE, piece)) for piece in pieces[1:]), _SPACE if pieces else EMPTY]
     ends = [seq(*end, alt(*map(lit, following.after), *call))]
