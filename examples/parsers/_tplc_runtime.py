@@ -48,13 +48,17 @@ class Copyable:
 
     def copy(self) -> Any:
         """Return a copy in the same state, which continues independently."""
-        twin = type(self).__new__(type(self))
+        twin = self._new()
         # A class that mypyc compiled has no __dict__.
         for name in getattr(self, "__mypyc_attrs__", None) or self.__dict__:
             if hasattr(self, name):
                 value = getattr(self, name)
                 setattr(twin, name, value.copy() if isinstance(value, (list, Copyable)) else value)
         return twin
+
+    def _new(self) -> Any:
+        # Not __new__ alone: of a class that mypyc compiled, it calls __init__.
+        return type(self)()
 
 
 NAME_CHARACTERS = r"\w.:/-"  # of the names that tools mostly have
@@ -650,6 +654,9 @@ class Reader(Copyable):
         self.needs_more = False  # the rest of regular JSON depends on the following text
         self.wanted = 0  # so many characters are needed before anything is decided
         self.floor = 0  # deeper values are read only for their text
+
+    def _new(self) -> Any:
+        return type(self)(self.styles)
 
     def take(self) -> str:
         text = "".join(self.out)
@@ -4825,6 +4832,9 @@ class Guard(Copyable):
         self.noted = 0
         self.followed = False  # text after the end of the answer was noted
         self._unknown, self._unknown_at = "", 0  # the beginning of such a token, and its offset
+
+    def _new(self) -> Any:
+        return Guard(self.tokens)
 
     def guarded(self, chunk: str, special: Sequence[Sequence[int]]) -> str:
         """Return the chunk with guards.  `special`: the ranges of it that came from special tokens; ranges that touch,

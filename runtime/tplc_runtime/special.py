@@ -67,6 +67,9 @@ class Guard(Copyable):
         self.followed = False  # text after the end of the answer was noted
         self._unknown, self._unknown_at = "", 0  # the beginning of such a token, and its offset
 
+    def _new(self) -> Any:
+        return Guard(self.tokens)
+
     def guarded(self, chunk: str, special: Sequence[Sequence[int]]) -> str:
         """Return the chunk with guards.  `special`: the ranges of it that came from special tokens; ranges that touch,
         also in two chunks, are one."""

@@ -19,7 +19,7 @@ from .scanner import NO_BREAKS
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import ClassVar
+    from typing import Any, ClassVar
 
     from .scanner import Breaks
 
@@ -171,6 +171,9 @@ class Reader(Copyable):
         self.needs_more = False  # the rest of regular JSON depends on the following text
         self.wanted = 0  # so many characters are needed before anything is decided
         self.floor = 0  # deeper values are read only for their text
+
+    def _new(self) -> Any:
+        return type(self)(self.styles)
 
     def take(self) -> str:
         text = "".join(self.out)

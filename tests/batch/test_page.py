@@ -56,7 +56,7 @@ def test_rates_by_tool_diagnostic_and_length() -> None:
         ["null", "1", "14.3%"],
         ["with calls", "4", "57.1%"],
         ["incomplete", "1", "14.3%"],
-        ["with diagnostics", "2", "28.6%"],
+        ["with diagnostics", "3", "42.9%"],
         ["not read", "0", "0%"],
         ["calls", "4", ""],
         ["calls of tools not given", "1", "25.0%"],
@@ -69,6 +69,7 @@ def test_rates_by_tool_diagnostic_and_length() -> None:
         ["peek", "1", "25.0%", "0", "0"],
     ]
     assert found["By diagnostic"][1:] == [
+        ["argument_of_other_type", "1", "14.3%"],
         ["ends_in_call", "1", "14.3%"],
         ["unknown_tool", "1", "14.3%"],
     ]

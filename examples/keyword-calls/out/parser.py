@@ -62,13 +62,17 @@ class Copyable:
 
     def copy(self) -> Any:
         """Return a copy in the same state, which continues independently."""
-        twin = type(self).__new__(type(self))
+        twin = self._new()
         # A class that mypyc compiled has no __dict__.
         for name in getattr(self, "__mypyc_attrs__", None) or self.__dict__:
             if hasattr(self, name):
                 value = getattr(self, name)
                 setattr(twin, name, value.copy() if isinstance(value, (list, Copyable)) else value)
         return twin
+
+    def _new(self) -> Any:
+        # Not __new__ alone: of a class that mypyc compiled, it calls __init__.
+        return type(self)()
 
 
 NAME_CHARACTERS = r"\w.:/-"  # of the names that tools mostly have
@@ -620,6 +624,9 @@ class Reader(Copyable):
         self.needs_more = False  # the rest of regular JSON depends on the following text
         self.wanted = 0  # so many characters are needed before anything is decided
         self.floor = 0  # deeper values are read only for their text
+
+    def _new(self) -> Any:
+        return type(self)(self.styles)
 
     def take(self) -> str:
         text = "".join(self.out)

@@ -57,13 +57,17 @@ class Copyable:
 
     def copy(self) -> Any:
         """Return a copy in the same state, which continues independently."""
-        twin = type(self).__new__(type(self))
+        twin = self._new()
         # A class that mypyc compiled has no __dict__.
         for name in getattr(self, "__mypyc_attrs__", None) or self.__dict__:
             if hasattr(self, name):
                 value = getattr(self, name)
                 setattr(twin, name, value.copy() if isinstance(value, (list, Copyable)) else value)
         return twin
+
+    def _new(self) -> Any:
+        # Not __new__ alone: of a class that mypyc compiled, it calls __init__.
+        return type(self)()
 
 
 LEAST_CUT = 3  # fewer characters of a marker at the output's end may as well be text
