@@ -16,16 +16,16 @@ from tplc.lower.layouts import unique
 from tplc.lower.lexemes import exact, is_respelled
 
 _WORD = re.compile(r"[A-Za-z]+|[^\W_A-Za-z]+")
-_SIGNS = frozenset("<>/\\|[](){}＜＞｜")
+_BRACKETS = frozenset("<>/\\|[](){}＜＞｜")
 _OPENING = frozenset("<[({«【＜")
 
 
 @dataclass(frozen=True, slots=True)
 class Garbled:
-    """`pattern` matches a garbled closer; each begins with one of `signs`, and has the letters of one of `words`."""
+    """`pattern` matches a garbled closer: it begins with one of `first_chars` and has the letters of one of `words`."""
 
     pattern: str
-    signs: str
+    first_chars: str
     words: tuple[str, ...]
 
 
@@ -40,13 +40,17 @@ def garbled_closers(acceptor: Acceptor) -> Garbled | None:
     words = unique("".join(_WORD.findall(core)).lower() for core in cores)
     if not cores:
         return None
-    signs = _SIGNS.union(*({char for char in core if not char.isalnum() and char not in "_▁-"} for core in cores))
-    trailing = signs - _OPENING - {text.strip()[0] for text in after if text.strip()}
+    first_chars = _BRACKETS.union(
+        *({char for char in core if not char.isalnum() and char not in "_▁-"} for core in cores)
+    )
+    trailing = first_chars - _OPENING - {text.strip()[0] for text in after if text.strip()}
     bodies = "|".join(unique(r"[\W_]{0,4}".join(map(_any_case, _WORD.findall(core))) for core in cores))
-    leading = _in_class(signs)
+    leading = _in_class(first_chars)
     name = r"""(?:[=:]["']?[\w.-]{1,64}["']?)?"""
     end = rf"[{_in_class(trailing)}]{{0,4}}" if trailing else ""
-    return Garbled(rf"[{leading}][{leading}\s]{{0,7}}(?:{bodies})s?(?!\w){name}{end}", "".join(sorted(signs)), words)
+    return Garbled(
+        rf"[{leading}][{leading}\s]{{0,7}}(?:{bodies})s?(?!\w){name}{end}", "".join(sorted(first_chars)), words
+    )
 
 
 def _any_case(word: str) -> str:

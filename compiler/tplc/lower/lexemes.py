@@ -100,7 +100,7 @@ class Lexemes:
         return not any(map(WORD_CHAR.match, self.first))
 
 
-ALIKE = "alike"
+ALIKE = "ambiguous"
 
 
 def lexemes_of(
@@ -109,7 +109,7 @@ def lexemes_of(
     """Return the lexemes of markers of several kinds; a repeated core belongs to the first kind that has it.
 
     Markers of the kinds in `respelled` may be in other case, or have other separators: that comes after all others.
-    Those of the kinds in `apart` are of the kind "alike" then, as they count in some places only.
+    Those of the kinds in `apart` are of the kind "ambiguous" then, as they count in some places only.
     """
     found: dict[str, Lexeme] = {}
     for kind, texts in kinds:
