@@ -8,12 +8,11 @@ They count directly after a call, where a marker of the calls, the end of the tu
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tplc.lower.acceptor import Acceptor
 from tplc.lower.layouts import unique
-from tplc.lower.lexemes import exact, is_respelled
+from tplc.lower.lexemes import exact, in_class, is_respelled
 
 _WORD = re.compile(r"[A-Za-z]+|[^\W_A-Za-z]+")
 _BRACKETS = frozenset("<>/\\|[](){}＜＞｜")
@@ -45,9 +44,9 @@ def garbled_closers(acceptor: Acceptor) -> Garbled | None:
     )
     trailing = first_chars - _OPENING - {text.strip()[0] for text in after if text.strip()}
     bodies = "|".join(unique(r"[\W_]{0,4}".join(map(_any_case, _WORD.findall(core))) for core in cores))
-    leading = _in_class(first_chars)
+    leading = in_class(sorted(first_chars))
     name = r"""(?:[=:]["']?[\w.-]{1,64}["']?)?"""
-    end = rf"[{_in_class(trailing)}]{{0,4}}" if trailing else ""
+    end = rf"[{in_class(sorted(trailing))}]{{0,4}}" if trailing else ""
     return Garbled(
         rf"[{leading}][{leading}\s]{{0,7}}(?:{bodies})s?(?!\w){name}{end}", "".join(sorted(first_chars)), words
     )
@@ -55,7 +54,3 @@ def garbled_closers(acceptor: Acceptor) -> Garbled | None:
 
 def _any_case(word: str) -> str:
     return f"(?ai:{word})" if word.isascii() else exact(word)
-
-
-def _in_class(chars: Iterable[str]) -> str:
-    return "".join("\\" + char if char in r"\]^-[&~|" else char for char in sorted(chars))
