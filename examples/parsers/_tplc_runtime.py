@@ -1510,13 +1510,13 @@ class Transcript(Copyable):
         """Return the characters that the text stands for, as far as they are known."""
         if kind != self._cut_kind:
             self.end_escape()
-        signs = escapes.get(kind)
-        if signs is None:
+        own = escapes.get(kind)
+        if own is None:
             return text
         text = self._cut_escape + text
-        end = signs.safe_prefix_end(text)
+        end = own.safe_prefix_end(text)
         self._cut_escape, self._cut_kind = text[end:], kind
-        return signs.unescape(text[:end])
+        return own.unescape(text[:end])
 
     def end_escape(self) -> None:
         """Emit the text that could have been the beginning of an escape: nothing follows it."""
@@ -1745,15 +1745,21 @@ def _text(step: Any, buf: str, pos: int, final: bool, names: Collection[str]) ->
             return MORE
         return NO if match is None else int(match.end())
     if kind == "raw":
-        return match.end() if match else MORE if "\n" not in rest and len(rest) < LONGEST_TEXT else NO
+        # More of the line may show that the value ends earlier.
+        undecided = not final and "\n" not in rest and len(rest) < LONGEST_TEXT
+        return MORE if undecided else match.end() if match else NO
     if match is not None:
         return NO if kind == "name" and names and match.group() not in names else int(match.end())
     if kind != "text":
         part = (KEY_PART if kind == "key" else NAME_PART).match(rest).group()
         if kind == "name" and names and not any(name.startswith(part) or part.startswith(name) for name in names):
             return NO
-        rest = rest[len(part) :]
-    return MORE if text.startswith("".join(rest.split())) and len(rest) < LONGEST_TEXT else NO
+        # The text after the slot may begin with characters that the slot may have.
+        ends: tuple[int, ...] = tuple(range(len(part), -1, -1))
+    else:
+        ends = (0,)
+    may_continue = any(text.startswith("".join(rest[end:].split())) for end in ends)
+    return MORE if may_continue and len(rest) < LONGEST_TEXT else NO
 
 
 PENDING_LIMIT = 1024  # more pending text than this is examined again only after it has doubled
@@ -1777,8 +1783,8 @@ class Stream(Copyable):
     ANCHORS: ClassVar[Sequence[str]] = ()
     CALLS: ClassVar[bool] = False  # the format has calls
     PLACE_DECIDES: ClassVar[bool] = False  # whether some markers count depends on their place:
-    AT_LINES: ClassVar[bool] = False  # some count only at a line's start,
-    AT_ENDS: ClassVar[bool] = False  # and some at the output's end, or before another marker,
+    HAS_LINE_MARKERS: ClassVar[bool] = False  # some count only at a line's start,
+    HAS_FINAL_MARKERS: ClassVar[bool] = False  # and some at the output's end, or before another marker,
     ALIKE: ClassVar[bool] = False  # and closers of reasoning in another spelling where nothing else closes it
     WHOLE_CALL: ClassVar[Any] = None  # an ordinary text opens a call only where a whole call follows
     REASONING: ClassVar[bool] = True  # the format has reasoning,
@@ -1971,7 +1977,7 @@ class Stream(Copyable):
         self._unaccounted.clear()
         if text:
             self._base += len(text)
-            if self.AT_LINES and (not self.CALLS or kind not in ("arguments", "value")):
+            if self.HAS_LINE_MARKERS and (not self.CALLS or kind not in ("arguments", "value")):
                 self._line_start = at_line_start(text, self._line_start)
             if self.WHOLE_CALL:
                 self._last_char = text[-1]
@@ -2084,7 +2090,7 @@ class Stream(Copyable):
     def _text(self, kind: str, end: int) -> None:
         """Emit the text up to `end`, without the part that is prefilled."""
         text = self._buf[self._pos : end]
-        if self.AT_LINES:
+        if self.HAS_LINE_MARKERS:
             self._line_start = at_line_start(text, self._line_start)
         if self.WHOLE_CALL and text:
             self._last_char = text[-1]
@@ -2112,7 +2118,7 @@ SPACE_SEPARATOR = "\0"  # between white space that may come and other white spac
 NON_SPACE = Pattern(r"\S|\Z")
 LONGEST_CUT = 1000  # longer than a truncated opener and the white space around it
 OPENER_KINDS = ("call", "line", "whole")
-UNDECIDED_KINDS = ("plain", "last", "sign", "alike")  # what follows shows whether they count
+UNDECIDED_KINDS = ("plain", "final_end", "weak_content_end", "ambiguous")  # what follows shows whether they count
 DECIDED_LATER = ("line", *UNDECIDED_KINDS)  # and those that count at the start of a line
 MOST_ENDS = 4  # so many ends of the turn in a row are one
 REASONING_KINDS = ("reasoning", "reasoning_end")
@@ -2228,22 +2234,22 @@ class TurnStates(Stream):
         self._pos = end
 
     def _counting(self, marks: Scanner, mark: Match | None) -> Match | None:
-        """Return the mark, or the first after it, that counts at its place: `line` at a line's start, `last` at the
-        end, `sign` before the end or before another mark.
+        """Return the mark, or the first after it, that counts in its place: `line` at a line's start, `final_end` at
+        the end, `weak_content_end` before the end or before another mark.
 
         A marker whose later pieces are at a line's start counts as a whole.
         """
         buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
         while mark is not None and mark.kind in DECIDED_LATER:
-            if self.ALIKE and mark.kind == "alike":
+            if self.ALIKE and mark.kind == "ambiguous":
                 counting = self._without_closer(marks, mark)
                 if counting is not None:
                     return counting
-            elif self.AT_ENDS and mark.kind != "line" and mark.kind != "plain":
+            elif self.HAS_FINAL_MARKERS and mark.kind != "line" and mark.kind != "plain":
                 counting = self._at_end(marks, mark)
                 if counting is not None:
                     return counting
-            if self.AT_LINES and mark.kind in ("line", "plain"):
+            if self.HAS_LINE_MARKERS and mark.kind in ("line", "plain"):
                 line_start, seen = at_line_start(buf[seen : mark.start], line_start), mark.start
                 if self.WHOLE_CALL and (mark.kind == "plain") == line_start:
                     counting = self._as_whole_call(mark)
@@ -2275,7 +2281,7 @@ class TurnStates(Stream):
         buf, undecided = self._buf, None if self._final else mark.of_kind("plain")
         if self._base + mark.start < self._reasoning_to:
             return None
-        alike = mark.kind == "alike"
+        alike = mark.kind == "ambiguous"
         if not alike and not any(name in buf[mark.end : mark.end + NAME_LIMIT] for name in self._tools):
             return undecided if len(buf) - mark.end < NAME_LIMIT else None
         found = mark.of_kind("reasoning_end") if alike else mark
@@ -2296,22 +2302,22 @@ class TurnStates(Stream):
             if at == len(buf):
                 return mark.of_kind(self._counted(mark)) if self._final else mark
             after = marks.match_at(buf, at)
-            if mark.kind != "last" or after is None or after.kind != "last":
+            if mark.kind != "final_end" or after is None or after.kind != "final_end":
                 break
             at = next_char(buf, after.end)
         if not self._final and marks.prefix_of(buf, at):
             return mark
-        if mark.kind == "last":
+        if mark.kind == "final_end":
             return None
         apart = after is not None and (after.kind != "line" or "\n" in buf[mark.end : at])
-        if after is not None and apart and after.kind not in ("last", "sign"):
+        if after is not None and apart and after.kind not in ("final_end", "weak_content_end"):
             return mark.of_kind(self._counted(mark))
-        if after is not None and after.kind == "last" and next_char(buf, after.end) == len(buf):
+        if after is not None and after.kind == "final_end" and next_char(buf, after.end) == len(buf):
             return mark.of_kind(self._counted(mark)) if self._final else mark
         return None
 
     def _counted(self, mark: Match) -> str:
-        return {"last": "end", "sign": "content_end"}.get(mark.kind, "reasoning_end")
+        return {"final_end": "end", "weak_content_end": "content_end"}.get(mark.kind, "reasoning_end")
 
     def _next(self, marks: Scanner, usual: Sequence[ExpectedText] = ()) -> str | None:
         """Return the kind of the next marker after white space, "" for other text; None if more input is needed.
@@ -2371,7 +2377,7 @@ class TurnStates(Stream):
             self._after_failed_call = False
         if self.NAME_OPENS_MESSAGE:
             self._kept = False
-        if self.AT_LINES:
+        if self.HAS_LINE_MARKERS:
             self._line_start = self._line_start or only_space or self._mark.kind == "content"
         if self.WHOLE_CALL:
             self._last_char = ""
@@ -2984,7 +2990,7 @@ class Machine(Slots):
         """Report text in the place of a call's closer, if it could be the arguments that the call lacks."""
 
 
-ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "last")
+ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "final_end")
 PART_OF_NAME = Pattern(r"(?:[=:][\"']?)?\Z")  # after a garbled closer
 PART_OF_ATTRIBUTE = Pattern(r"\w{1,32}\s?=\s?")  # before the quote that shows what it is
 LEFT_OVER_BRACKET = Pattern(r"[\"']?[}\])]{1,4}|`{1,3}|\|?>")
@@ -3094,7 +3100,7 @@ class Repairs(Machine):
             if is_empty_object("".join(texts)):
                 self._note_lost_text("no_argument", "text follows the empty arguments of a call without a closer")
 
-    def _left_over_sign(self, start: int) -> int:
+    def _left_over_bracket(self, start: int) -> int:
         """Return the end of a garbled closer, or of a bracket, a fence or a comma too many; 0 if there is none, -1 if
         more input is needed."""
         if self.GARBLED and (end := self._garbled_closer(start)) != 0:
@@ -3104,12 +3110,12 @@ class Repairs(Machine):
         return 0 if left is None else int(left.end())
 
     def _garbled_closer(self, start: int) -> int:
-        pattern, signs, words = self.GARBLED
+        pattern, first_chars, words = self.GARBLED
         buf, rest = self._buf, self._buf[start : start + NAME_LIMIT]
         match = pattern.match(buf, start)
         if match is not None:
             return -1 if not self._final and PART_OF_NAME.match(buf, match.end()) else int(match.end())
-        if self._final or rest[0] not in signs or len(rest) == NAME_LIMIT:
+        if self._final or rest[0] not in first_chars or len(rest) == NAME_LIMIT:
             return 0
         letters = squeezed("".join(filter(str.isalnum, rest)))
         return -1 if any(word.startswith(letters) for word in words) else 0
@@ -3123,7 +3129,7 @@ class Repairs(Machine):
         opener = self.LEFT_OVER.match_at(buf, start) if self._unclosed else None
         if opener is not None:
             kind, end = "call", opener.end
-        elif kind == "" and start < len(buf) and (end := self._left_over_sign(start)) != 0:
+        elif kind == "" and start < len(buf) and (end := self._left_over_bracket(start)) != 0:
             if end < 0:
                 return "more"
         else:
@@ -4054,12 +4060,12 @@ def nested_or_repaired(text: str) -> str | None:
 class ValueOrCallEnd:
     """Finds the end of a raw value, or the end of the call with the text that may follow it if the closer is missing.
 
-    `close` matches the latter, and begins with `sign`; `prefix` matches its possible beginning at the end of the
+    `close` matches the latter, and begins with `first_char`; `prefix` matches its possible beginning at the end of the
     buffer.  A line end before it is no part of the value.
     """
 
-    def __init__(self, end: Closer | KnownPairs | Scanner, close: Pattern, prefix: Pattern, sign: str) -> None:
-        self.end, self.close, self.prefix, self.sign = end, close, prefix, sign
+    def __init__(self, end: Closer | KnownPairs | Scanner, close: Pattern, prefix: Pattern, first_char: str) -> None:
+        self.end, self.close, self.prefix, self.first_char = end, close, prefix, first_char
 
     def find(self, buf: str, pos: int) -> Match | None:
         mark = self.end.find(buf, pos)
@@ -4075,7 +4081,7 @@ class ValueOrCallEnd:
         return start - (start > pos and buf[start - 1] == "\n")
 
     def safe_prefix_end(self, text: str) -> int:
-        if self.sign in text and (self.prefix.search(text) or self.close.search(text)):
+        if self.first_char in text and (self.prefix.search(text) or self.close.search(text)):
             return -1
         end = self.end.safe_prefix_end(text)
         return end - (end > 0 and text[end - 1] == "\n")
@@ -4232,7 +4238,7 @@ class RawPairs(Pairs):
         if self.LAST_CLOSER and mark is not first:
             self._note("closer_in_argument", "an argument contains its own closing marker")
         self._end_value()
-        over = mark.kind in ("end", "alike")
+        over = mark.kind in ("end", "ambiguous")
         if self.OTHER_SPELLINGS and mark.ambiguous >= SPELLED_OTHERWISE:
             self._note(*SPELLING)
         self._pos = mark.end if over else mark.start
@@ -4245,7 +4251,7 @@ class RawPairs(Pairs):
         """Return the first marker that may end the value, and the same marker again if what follows decides that."""
         mark = self._end.find(buf, pos)
         undecided: Match | None = None
-        while mark is not None and mark.kind in ("next", "alike", "break"):
+        while mark is not None and mark.kind in ("next", "ambiguous", "break"):
             if self.NEXT_PAIR and mark.kind == "break":
                 if mark.ambiguous and not self._final and self._end.partial_match(buf, pos) <= mark.start:
                     break
@@ -4253,7 +4259,7 @@ class RawPairs(Pairs):
                 self._end = ValueOrCallEnd(own, *self.CALL_CLOSES) if self.CALL_CLOSES else own
                 mark = self._end.find(buf, pos)
                 continue
-            if mark.kind == "alike":
+            if mark.kind == "ambiguous":
                 ends = self._followed(mark)
                 undecided = None if ends else mark
                 if ends is not False:

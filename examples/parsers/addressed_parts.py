@@ -68,22 +68,22 @@ class StreamParser(RawPairs):
     AROUND_REASONING = (("to self:>",), ("<:more:>",))
     HEADED = False
     PLACE_DECIDES = True
-    AT_LINES = True
-    AT_ENDS = True
+    HAS_LINE_MARKERS = True
+    HAS_FINAL_MARKERS = True
     ALIKE = True
     HAS_REASONING = True
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
     IN_REASONING = Scanner(
-        ("last", "#top#", "", "", 0), ("reasoning_end", "<:more:>", "", "", 0), ("end", "<:over:>", "", "", 0),
-        ("alike", "\x00<:more:>", "", "", 6), ("end", "\x00<:over:>", "", "", 6),
+        ("final_end", "#top#", "", "", 0), ("reasoning_end", "<:more:>", "", "", 0), ("end", "<:over:>", "", "", 0),
+        ("ambiguous", "\x00<:more:>", "", "", 6), ("end", "\x00<:over:>", "", "", 6),
         find=(
             r"#(top#)|<(?:(:more:>)|(:over:>)|(\s{0,4}:\s{0,4}(?ai:more)\s{0,4}:\s{0,4}>)|(\s{0,4}:\s{0,4}(?ai:over)\s"
             r"{0,4}:\s{0,4}>))"
         ), near=r"#(?=[t]|\Z)|<(?=[\t\n\r \-:_▁]|\Z)", width=105,
     )
     IN_CONTENT = Scanner(
-        ("last", "#top#", "", "", 0), ("header", "<:from assistant", "", "", 0), ("end", "<:over:>", "", "", 0),
+        ("final_end", "#top#", "", "", 0), ("header", "<:from assistant", "", "", 0), ("end", "<:over:>", "", "", 0),
         ("stray", "<:more:>", "", "", 0), ("end", "\x00<:over:>", "", "", 6), ("reasoning", "to self:>", " ", "", 0),
         ("content", "to user:>", " ", "", 0), ("line", "to ", " ", " ", 2),
         find=(
@@ -151,7 +151,7 @@ class StreamParser(RawPairs):
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
     )
     AFTER_VALUE = Scanner(
-        ("end", "</given>", "", "", 0), ("alike", "\x00</given>", "", "", 6),
+        ("end", "</given>", "", "", 0), ("ambiguous", "\x00</given>", "", "", 6),
         find=r"<(?:(/given>)|(\s{0,4}/\s{0,4}(?ai:given)\s{0,4}>))", near=r"<(?=[\t\n\r \-/_▁]|\Z)", width=105,
     )
     LAST_CLOSER = Scanner(
@@ -169,7 +169,7 @@ class StreamParser(RawPairs):
         Scanner(
             ("break", "<:from assistant", "", "", 0), ("next", '<given name="', "\n", "", 0),
             ("end", "</given>", "", "", 0), ("break", "<:over:>", "", "", 0), ("break", "</run>", "", "", 0),
-            ("alike", "\x00</given>", "", "", 6),
+            ("ambiguous", "\x00</given>", "", "", 6),
             find=(
                 r'<(?:(:from\s{1,64}assistant)|(given\s{1,64}name=")|(/given>)|(:over:>)|(/run>)|(\s{0,4}/\s{0,4}(?ai:'
                 r"given)\s{0,4}>))"
@@ -189,7 +189,7 @@ class StreamParser(RawPairs):
         "<",
     )
     AFTER_CALL = Scanner(
-        ("last", "#top#", "", "", 0), ("call", ", to ", "", " ", 2), ("call", "; to ", "", " ", 2),
+        ("final_end", "#top#", "", "", 0), ("call", ", to ", "", " ", 2), ("call", "; to ", "", " ", 2),
         ("separator", "<:more:> <:from assistant ", "", " ", 2), ("header", "<:from assistant", "", "", 1),
         ("end", "<:over:>", "", "", 0), ("stray", "<:more:>", "", "", 2), ("closed", "</run>", "", "", 0),
         ("separator", "\x00<:more:><:fromassistant", "", " ", 6), ("end", "\x00<:over:>", "", "", 6),

@@ -80,8 +80,8 @@ class StreamParser(CanonicalOrderCalls):
     HEADED = False
     REASONING = False
     PLACE_DECIDES = True
-    AT_LINES = True
-    AT_ENDS = True
+    HAS_LINE_MARKERS = True
+    HAS_FINAL_MARKERS = True
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
     IN_CONTENT = Scanner(
@@ -90,7 +90,7 @@ class StreamParser(CanonicalOrderCalls):
         ("call", "{{DO}} [ {{DO}} [ {", " ", "", 0), ("call", "{{DO}} ```json {", " ", "", 0),
         ("call", "{{DO}} ``` {", " ", "", 0), ("empty", "{{DO}} [ ]", "", "", 0), ("call", "{{DO}} [ {", " ", "", 2),
         ("call", "{{DO}} [ {", " ", "", 2), ("call", "{{DO}} {", " ", "", 0), ("empty", "{{DO}} ]", "", "", 0),
-        ("end", "{{END}}", "", "", 0), ("last", "{{TOP}}", "", "", 0), ("call", "{{DO}}", " ", "\n", 2),
+        ("end", "{{END}}", "", "", 0), ("final_end", "{{TOP}}", "", "", 0), ("call", "{{DO}}", " ", "\n", 2),
         find=(
             r"`(?:(``python\s{0,64}\{\{DO\}\}\s{0,64}\[\s{0,64}\{)|(``json\s{0,64}\{\{DO\}\}\s{0,64}\[\s{0,64}\{)|(``x"
             r"ml\s{0,64}\{\{DO\}\}\s{0,64}\[\s{0,64}\{)|(``\s{0,64}\{\{DO\}\}\s{0,64}\[\s{0,64}\{))|\{(?:(\{DO\}\}\s{0"
@@ -150,7 +150,7 @@ class StreamParser(CanonicalOrderCalls):
         ("call", "{{DO}} [ {{DO}} [ {", " ", "", 0), ("call", "{{DO}} ```json {", " ", "", 0),
         ("call", "{{DO}} ``` {", " ", "", 0), ("empty", "{{DO}} [ ]", "", "", 0), ("call", "{{DO}} [ {", " ", "", 2),
         ("call", "{{DO}} [ {", " ", "", 2), ("call", "{{DO}} {", " ", "", 0), ("empty", "{{DO}} ]", "", "", 0),
-        ("end", "{{END}}", "", "", 0), ("last", "{{TOP}}", "", "", 0), ("call", "{{DO}}", " ", "\n", 2),
+        ("end", "{{END}}", "", "", 0), ("final_end", "{{TOP}}", "", "", 0), ("call", "{{DO}}", " ", "\n", 2),
         ("call", "{", "", "", 2),
         find=(
             r",()|;(\s{0,64}\{)|\]()|`(?:(``python\s{0,64}\{\{DO\}\}\s{0,64}\[\s{0,64}\{)|(``json\s{0,64}\{\{DO\}\}\s{"

@@ -78,12 +78,12 @@ class StreamParser(CanonicalOrderCalls):
     HEADED = False
     REASONING = False
     PLACE_DECIDES = True
-    AT_LINES = True
-    AT_ENDS = True
+    HAS_LINE_MARKERS = True
+    HAS_FINAL_MARKERS = True
     DROPS_TRUNCATED_MARKERS = True
     IN_CONTENT = Scanner(
         ("line", "[ {", "", "", 0), ("line", "{", "", "", 1), ("end", "|end of turn|", "", "", 0),
-        ("header", "|assistant|", "", "\n", 0), ("last", "|top|", "", "", 0),
+        ("header", "|assistant|", "", "\n", 0), ("final_end", "|top|", "", "", 0),
         find=r"\[(\s{0,64}\{)|\{()|\|(?:(end\s{1,64}of\s{1,64}turn\|)|(assistant\|)|(top\|))",
         near=r"\[|\{|\|(?=[aet]|\Z)", width=142,
     )
@@ -112,7 +112,7 @@ class StreamParser(CanonicalOrderCalls):
     CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Scanner(
         ("call", ", {", "", "", 0), ("call", "; {", "", "", 0), ("call", "[ {", "", "", 0), ("call", "{", "", "", 1),
-        ("end", "|end of turn|", "", "", 0), ("header", "|assistant|", "", "\n", 0), ("last", "|top|", "", "", 0),
+        ("end", "|end of turn|", "", "", 0), ("header", "|assistant|", "", "\n", 0), ("final_end", "|top|", "", "", 0),
         find=(
             r",(\s{0,64}\{)|;(\s{0,64}\{)|\[(\s{0,64}\{)|\{()|\|(?:(end\s{1,64}of\s{1,64}turn\|)|(assistant\|)|(top\|)"
             ")"

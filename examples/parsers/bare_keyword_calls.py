@@ -78,12 +78,12 @@ class StreamParser(QuotedPairs):
     HEADED = False
     REASONING = False
     PLACE_DECIDES = True
-    AT_LINES = True
-    AT_ENDS = True
+    HAS_LINE_MARKERS = True
+    HAS_FINAL_MARKERS = True
     DROPS_TRUNCATED_MARKERS = True
     IN_CONTENT = Scanner(
-        ("line", "[", "", "", 0), ("last", "~top~", "", "", 0), ("header", "~bot~", "", "\n", 0),
-        ("last", "~~", "", "\n", 0), find=r"\[()|~(?:(top~)|(bot~)|(~))", near=r"\[|~(?=[bt\~]|\Z)", width=6,
+        ("line", "[", "", "", 0), ("final_end", "~top~", "", "", 0), ("header", "~bot~", "", "\n", 0),
+        ("final_end", "~~", "", "\n", 0), find=r"\[()|~(?:(top~)|(bot~)|(~))", near=r"\[|~(?=[bt\~]|\Z)", width=6,
     )
     OPENER_IS_UNAMBIGUOUS = False
     # call = name "(" arguments
@@ -124,8 +124,8 @@ class StreamParser(QuotedPairs):
     )
     AFTER_CALL = Scanner(
         ("closed", ")", "", "", 0), ("separator", ",", "", " ", 0), ("call", "[", "", "", 0),
-        ("closed", "]", "", "", 0), ("last", "~top~", "", "", 0), ("header", "~bot~", "", "\n", 0),
-        ("last", "~~", "", "\n", 0), find=r"\)()|,()|\[()|\]()|~(?:(top~)|(bot~)|(~))",
+        ("closed", "]", "", "", 0), ("final_end", "~top~", "", "", 0), ("header", "~bot~", "", "\n", 0),
+        ("final_end", "~~", "", "\n", 0), find=r"\)()|,()|\[()|\]()|~(?:(top~)|(bot~)|(~))",
         near=r"\)|,|\[|\]|~(?=[bt\~]|\Z)", width=6,
     )
 

@@ -79,7 +79,7 @@ class StreamParser(Objects):
     AROUND_REASONING = (("{channel}notes{body}",), ("{stop}",))
     HEADED = False
     PLACE_DECIDES = True
-    AT_LINES = True
+    HAS_LINE_MARKERS = True
     HAS_REASONING = True
     NAME_OPENS_MESSAGE = True
     DROPS_TRUNCATED_MARKERS = True

@@ -78,8 +78,8 @@ class StreamParser(Objects):
     ANCHORS = ("〔助手〕",)
     AROUND_REASONING = (("〔思考〕",), ("〔/思考〕",))
     PLACE_DECIDES = True
-    AT_LINES = True
-    AT_ENDS = True
+    HAS_LINE_MARKERS = True
+    HAS_FINAL_MARKERS = True
     HAS_REASONING = True
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
@@ -95,7 +95,7 @@ class StreamParser(Objects):
         ("line", "〔调用〕 〔调用〕〔一个〕function〔名〕", "", "", 0),
         ("line", "〔调用〕〔一个〕function〔名〕", "", "", 2), ("line", "〔一个〕function〔名〕", "", "", 1),
         ("reasoning_end", "〔/思考〕", "", "", 0), ("line", "〔调用〕", "", "", 2), ("end", "〔完〕", "", "", 0),
-        ("last", "〔始〕", "", "", 0),
+        ("final_end", "〔始〕", "", "", 0),
         find=(
             r"`(?:(``python\s{0,64}〔调用〕〔一个〕function〔名〕)|(``json\s{0,64}〔调用〕〔一个〕function〔名〕)|(``x"
             r"ml\s{0,64}〔调用〕〔一个〕function〔名〕)|(``python\s{0,64}〔一个〕function〔名〕)|(``\s{0,64}〔调用〕〔"
@@ -120,7 +120,7 @@ class StreamParser(Objects):
         ("call", "〔调用〕〔一个〕function〔名〕", "", "", 2), ("call", "〔一个〕function〔名〕", "", "", 2),
         ("empty", "〔调用〕 〔/调用〕", "", "", 0), ("stray", "〔/思考〕", "", "", 0),
         ("reasoning", "〔思考〕", "", "\n", 0), ("call", "〔调用〕", "", "", 2), ("header", "〔助手〕", "", "", 0),
-        ("end", "〔完〕", "", "", 0), ("last", "〔始〕", "", "", 0),
+        ("end", "〔完〕", "", "", 0), ("final_end", "〔始〕", "", "", 0),
         find=(
             r"`(?:(``python\s{0,64}〔调用〕〔一个〕function〔名〕)|(``json\s{0,64}〔调用〕〔一个〕function〔名〕)|(``x"
             r"ml\s{0,64}〔调用〕〔一个〕function〔名〕)|(``python\s{0,64}〔一个〕function〔名〕)|(``\s{0,64}〔调用〕〔"
@@ -199,7 +199,7 @@ class StreamParser(Objects):
         ("empty", "〔调用〕 〔/调用〕", "", "", 0), ("closed", "〔/调用〕", "", "", 1),
         ("close", "〔/一个〕", "", "", 1), ("stray", "〔/思考〕", "", "", 0), ("call", "〔调用〕", "", "", 2),
         ("reasoning", "〔思考〕", "", "\n", 0), ("header", "〔助手〕", "", "", 0), ("end", "〔完〕", "", "", 0),
-        ("last", "〔始〕", "", "", 0),
+        ("final_end", "〔始〕", "", "", 0),
         find=(
             r",(?:(\s{0,64}〔一个〕function〔名〕\s{0,64}〔一个〕function〔名〕)|(\s{0,64}〔一个〕function〔名〕))|;(?"
             r":(\s{0,64}〔一个〕function〔名〕\s{0,64}〔一个〕function〔名〕)|(\s{0,64}〔一个〕function〔名〕))|`(?:(`"

@@ -77,14 +77,15 @@ class StreamParser(Objects):
     ANCHORS = (">assistant<\n",)
     AROUND_REASONING = (("<sketch>",), ("</sketch>",))
     PLACE_DECIDES = True
-    AT_LINES = True
+    HAS_LINE_MARKERS = True
     ALIKE = True
     HAS_REASONING = True
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
     IN_REASONING = Scanner(
-        ("reasoning_end", "</sketch>", "", "", 0), ("alike", "\x00</sketch>", "", "", 6), ("end", ">.<", "", "\n", 0),
-        ("line", "@@", "\n", "", 0), find=r"<(?:(/sketch>)|(\s{0,4}/\s{0,4}(?ai:sketch)\s{0,4}>))|>(\.<)|@(@)",
+        ("reasoning_end", "</sketch>", "", "", 0), ("ambiguous", "\x00</sketch>", "", "", 6),
+        ("end", ">.<", "", "\n", 0), ("line", "@@", "\n", "", 0),
+        find=r"<(?:(/sketch>)|(\s{0,4}/\s{0,4}(?ai:sketch)\s{0,4}>))|>(\.<)|@(@)",
         near=r"<(?=[\t\n\r \-/_▁]|\Z)|>(?=[.]|\Z)|@(?=[@]|\Z)", width=110, leads="\n",
     )
     IN_CONTENT = Scanner(

@@ -80,12 +80,12 @@ class StreamParser(Objects):
     HEADED = False
     REASONING = False
     PLACE_DECIDES = True
-    AT_LINES = True
-    AT_ENDS = True
+    HAS_LINE_MARKERS = True
+    HAS_FINAL_MARKERS = True
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
     IN_CONTENT = Scanner(
-        ("last", "#top#", "", "", 0), ("call", "[=ask=] [=ask=] [=one=]functions.", "", "", 0),
+        ("final_end", "#top#", "", "", 0), ("call", "[=ask=] [=ask=] [=one=]functions.", "", "", 0),
         ("call", "[=ask=] [=one=] [=one=]functions.", "", "", 0),
         ("empty", "[=ask=] [=one=] [=/one=] [=/ask=]", "", "", 0), ("call", "[=ask=] [=one=]functions.", "", "", 1),
         ("call", "[=one=]functions.", "", "", 1), ("empty", "[=ask=] [=/ask=]", "", "", 0),
@@ -176,7 +176,7 @@ class StreamParser(Objects):
     CORRECTS_TOOL_NAMES = True
     CALLS_HAVE_INDEX = True
     AFTER_CALL = Scanner(
-        ("last", "#top#", "", "", 0), ("call", ", [=one=] [=one=]functions.", "", "", 0),
+        ("final_end", "#top#", "", "", 0), ("call", ", [=one=] [=one=]functions.", "", "", 0),
         ("call", ", [=one=]functions.", "", "", 0), ("call", "; [=one=] [=one=]functions.", "", "", 0),
         ("call", "; [=one=]functions.", "", "", 0), ("call", "[=ask=] [=ask=] [=one=]functions.", "", "", 0),
         ("call", "[=ask=] [=one=] [=one=]functions.", "", "", 0),

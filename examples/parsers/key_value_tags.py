@@ -66,7 +66,7 @@ class StreamParser(RawPairs):
     ANCHORS = ("[@bot@]",)
     AROUND_REASONING = (("[mull]",), ("[/mull]",))
     PLACE_DECIDES = True
-    AT_LINES = True
+    HAS_LINE_MARKERS = True
     ALIKE = True
     HAS_REASONING = True
     DROPS_TRUNCATED_MARKERS = True
@@ -75,7 +75,7 @@ class StreamParser(RawPairs):
         ("line", "[ability] [ability]", "\n", "", 0), ("line", "[ability]", "\n", "", 2),
         ("end", "[@user@]", "", "", 0), ("reasoning_end", "[/mull]", "", "\n", 0),
         ("line", "\x00[ability][ability]", "\n", "", 6), ("line", "\x00[ability]", "\n", "", 6),
-        ("end", "\x00[@user@]", "", "", 6), ("alike", "\x00[/mull]", "", "\n", 6),
+        ("end", "\x00[@user@]", "", "", 6), ("ambiguous", "\x00[/mull]", "", "\n", 6),
         ("line", "```python [ability]", "", "", 0), ("line", "```json [ability]", "", "", 0),
         ("line", "```xml [ability]", "", "", 0), ("line", "``` [ability]", "", "", 0),
         find=(

@@ -78,18 +78,18 @@ class StreamParser(CanonicalOrderCalls):
     AROUND_REASONING = (("(~muse~)",), ("(~/muse~)",))
     HEADED = False
     PLACE_DECIDES = True
-    AT_LINES = True
-    AT_ENDS = True
+    HAS_LINE_MARKERS = True
+    HAS_FINAL_MARKERS = True
     HAS_REASONING = True
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
     IN_REASONING = Scanner(
-        ("last", "#top#", "", "", 0), ("line", "(~do~) ```json {", "", "", 0), ("line", "(~do~) (~do~) {", "", "", 0),
-        ("line", "(~do~) ``` {", "", "", 0), ("reasoning_end", "(~/muse~)", "", "\n", 0),
-        ("line", "(~do~) [ {", "", "", 0), ("line", "(~do~) {", "", "", 2), ("end", "(~end~)", "", "", 0),
-        ("line", "(~do~) {", "", "", 2), ("line", "(~do~)", "", "\n", 2), ("line", "```python (~do~) {", "", "", 0),
-        ("line", "```json (~do~) {", "", "", 0), ("line", "```xml (~do~) {", "", "", 0),
-        ("line", "``` (~do~) {", "", "", 0),
+        ("final_end", "#top#", "", "", 0), ("line", "(~do~) ```json {", "", "", 0),
+        ("line", "(~do~) (~do~) {", "", "", 0), ("line", "(~do~) ``` {", "", "", 0),
+        ("reasoning_end", "(~/muse~)", "", "\n", 0), ("line", "(~do~) [ {", "", "", 0), ("line", "(~do~) {", "", "", 2),
+        ("end", "(~end~)", "", "", 0), ("line", "(~do~) {", "", "", 2), ("line", "(~do~)", "", "\n", 2),
+        ("line", "```python (~do~) {", "", "", 0), ("line", "```json (~do~) {", "", "", 0),
+        ("line", "```xml (~do~) {", "", "", 0), ("line", "``` (~do~) {", "", "", 0),
         find=(
             r"#(top#)|\((?:(~do~\)\s{0,64}```json\s{0,64}\{)|(~do~\)\s{0,64}\(~do~\)\s{0,64}\{)|(~do~\)\s{0,64}```\s{0"
             r",64}\{)|(~/muse~\))|(~do~\)\s{0,64}\[\s{0,64}\{)|(~do~\)\s{0,64}\{)|(~end~\))|(~do~\)\s{0,64}\{)|(~do~\)"
@@ -98,13 +98,13 @@ class StreamParser(CanonicalOrderCalls):
         ), near=r"#(?=[t]|\Z)|\((?=[\~]|\Z)|`(?=[`]|\Z)", width=146,
     )
     IN_CONTENT = Scanner(
-        ("last", "#top#", "", "", 0), ("call", "(~do~) ```json {", "", "", 0), ("call", "(~do~) (~do~) {", "", "", 0),
-        ("empty", "(~do~) (~/do~)", "", "", 0), ("header", "(~assistant~)", "", "", 0),
-        ("call", "(~do~) ``` {", "", "", 0), ("content", "(~answer~)", "", "", 0),
-        ("content_end", "(~/aside~)", "", "", 0), ("content", "(~aside~)", "\n\n", "", 0),
-        ("call", "(~do~) [ {", "", "", 0), ("stray", "(~/muse~)", "", "\n", 0), ("reasoning", "(~muse~)", "", "", 0),
-        ("call", "(~do~) {", "", "", 2), ("call", "(~do~) {", "", "", 2), ("end", "(~end~)", "", "", 0),
-        ("call", "(~do~)", "", "\n", 2), ("call", "```python (~do~) {", "", "", 0),
+        ("final_end", "#top#", "", "", 0), ("call", "(~do~) ```json {", "", "", 0),
+        ("call", "(~do~) (~do~) {", "", "", 0), ("empty", "(~do~) (~/do~)", "", "", 0),
+        ("header", "(~assistant~)", "", "", 0), ("call", "(~do~) ``` {", "", "", 0),
+        ("content", "(~answer~)", "", "", 0), ("content_end", "(~/aside~)", "", "", 0),
+        ("content", "(~aside~)", "\n\n", "", 0), ("call", "(~do~) [ {", "", "", 0), ("stray", "(~/muse~)", "", "\n", 0),
+        ("reasoning", "(~muse~)", "", "", 0), ("call", "(~do~) {", "", "", 2), ("call", "(~do~) {", "", "", 2),
+        ("end", "(~end~)", "", "", 0), ("call", "(~do~)", "", "\n", 2), ("call", "```python (~do~) {", "", "", 0),
         ("call", "```json (~do~) {", "", "", 0), ("call", "```xml (~do~) {", "", "", 0),
         ("call", "``` (~do~) {", "", "", 0),
         find=(
@@ -151,15 +151,16 @@ class StreamParser(CanonicalOrderCalls):
     REREADS_CALLS = True
     CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Scanner(
-        ("last", "#top#", "", "", 0), ("call", "(~do~) ```json {", "", "", 0), ("call", "(~do~) (~do~) {", "", "", 0),
-        ("empty", "(~do~) (~/do~)", "", "", 0), ("header", "(~assistant~)", "", "", 0),
-        ("call", "(~do~) ``` {", "", "", 0), ("content", "(~answer~)", "", "", 0),
-        ("content_end", "(~/aside~)", "", "", 0), ("call", "(~do~) [ {", "", "", 0),
-        ("content", "(~aside~)", "\n\n", "", 0), ("stray", "(~/muse~)", "", "\n", 0), ("call", "(~do~) {", "", "", 2),
-        ("reasoning", "(~muse~)", "", "", 0), ("call", "(~do~) {", "", "", 2), ("close", "(~/do~)", "", "", 1),
-        ("end", "(~end~)", "", "", 0), ("call", "(~do~)", "", "\n", 2), ("separator", ",", "", " ", 0),
-        ("call", "; {", "", "", 0), ("call", "```python (~do~) {", "", "", 0), ("call", "```json (~do~) {", "", "", 0),
-        ("call", "```xml (~do~) {", "", "", 0), ("call", "``` (~do~) {", "", "", 0), ("call", "{", "", "", 1),
+        ("final_end", "#top#", "", "", 0), ("call", "(~do~) ```json {", "", "", 0),
+        ("call", "(~do~) (~do~) {", "", "", 0), ("empty", "(~do~) (~/do~)", "", "", 0),
+        ("header", "(~assistant~)", "", "", 0), ("call", "(~do~) ``` {", "", "", 0),
+        ("content", "(~answer~)", "", "", 0), ("content_end", "(~/aside~)", "", "", 0),
+        ("call", "(~do~) [ {", "", "", 0), ("content", "(~aside~)", "\n\n", "", 0), ("stray", "(~/muse~)", "", "\n", 0),
+        ("call", "(~do~) {", "", "", 2), ("reasoning", "(~muse~)", "", "", 0), ("call", "(~do~) {", "", "", 2),
+        ("close", "(~/do~)", "", "", 1), ("end", "(~end~)", "", "", 0), ("call", "(~do~)", "", "\n", 2),
+        ("separator", ",", "", " ", 0), ("call", "; {", "", "", 0), ("call", "```python (~do~) {", "", "", 0),
+        ("call", "```json (~do~) {", "", "", 0), ("call", "```xml (~do~) {", "", "", 0),
+        ("call", "``` (~do~) {", "", "", 0), ("call", "{", "", "", 1),
         find=(
             r"#(top#)|\((?:(~do~\)\s{0,64}```json\s{0,64}\{)|(~do~\)\s{0,64}\(~do~\)\s{0,64}\{)|(~do~\)\s{0,64}\(~/do~"
             r"\))|(~assistant~\))|(~do~\)\s{0,64}```\s{0,64}\{)|(~answer~\))|(~/aside~\))|(~do~\)\s{0,64}\[\s{0,64}\{)"

@@ -76,13 +76,13 @@ class StreamParser(CallObjects):
     AROUND_REASONING = (("(scratch",), ("scratch)",))
     HEADED = False
     PLACE_DECIDES = True
-    AT_LINES = True
-    AT_ENDS = True
+    HAS_LINE_MARKERS = True
+    HAS_FINAL_MARKERS = True
     HAS_REASONING = True
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
     AT_START = Scanner(
-        ("header", "%answer%", "", "\n", 0), ("last", "%%", "", "\n", 0), ("call", "(use [ (use [ {", "", "", 0),
+        ("header", "%answer%", "", "\n", 0), ("final_end", "%%", "", "\n", 0), ("call", "(use [ (use [ {", "", "", 0),
         ("empty", "(use [ ] use)", "", "", 0), ("reasoning", "(scratch ", "", " ", 2), ("call", "(use [ {", "", "", 1),
         ("call", "```python (use [ {", "", "", 0), ("call", "```json (use [ {", "", "", 0),
         ("call", "```xml (use [ {", "", "", 0), ("call", "``` (use [ {", "", "", 0),
@@ -95,7 +95,7 @@ class StreamParser(CallObjects):
         ), near=r"%(?=[%a]|\Z)|\((?=[su]|\Z)|`(?=[`]|\Z)|s(?=[c]|\Z)", width=271, leads=" ",
     )
     IN_REASONING = Scanner(
-        ("last", "%%", "", "\n", 0), ("line", "(use [ (use [ {", "", "", 0), ("line", "(use [ {", "", "", 1),
+        ("final_end", "%%", "", "\n", 0), ("line", "(use [ (use [ {", "", "", 0), ("line", "(use [ {", "", "", 1),
         ("line", "```python (use [ {", "", "", 0), ("line", "```json (use [ {", "", "", 0),
         ("line", "```xml (use [ {", "", "", 0), ("line", "``` (use [ {", "", "", 0),
         ("reasoning_end", "scratch)", " ", "\n", 0),
@@ -106,7 +106,7 @@ class StreamParser(CallObjects):
         ), near=r"%(?=[%]|\Z)|\((?=[u]|\Z)|`(?=[`]|\Z)|s(?=[c]|\Z)", width=271, leads=" ",
     )
     IN_CONTENT = Scanner(
-        ("header", "%answer%", "", "\n", 0), ("last", "%%", "", "\n", 0), ("call", "(use [ (use [ {", "", "", 0),
+        ("header", "%answer%", "", "\n", 0), ("final_end", "%%", "", "\n", 0), ("call", "(use [ (use [ {", "", "", 0),
         ("empty", "(use [ ] use)", "", "", 0), ("call", "(use [ {", "", "", 1),
         ("call", "```python (use [ {", "", "", 0), ("call", "```json (use [ {", "", "", 0),
         ("call", "```xml (use [ {", "", "", 0), ("call", "``` (use [ {", "", "", 0),
@@ -117,7 +117,7 @@ class StreamParser(CallObjects):
         ), near=r"%(?=[%a]|\Z)|\((?=[u]|\Z)|`(?=[`]|\Z)", width=271,
     )
     BEFORE_CONTENT = Scanner(
-        ("header", "%answer%", "", "\n", 0), ("last", "%%", "", "\n", 0), ("call", "(use [ (use [ {", "", "", 0),
+        ("header", "%answer%", "", "\n", 0), ("final_end", "%%", "", "\n", 0), ("call", "(use [ (use [ {", "", "", 0),
         ("empty", "(use [ ] use)", "", "", 0), ("reasoning", "(scratch ", "", " ", 2), ("call", "(use [ {", "", "", 1),
         ("call", "```python (use [ {", "", "", 0), ("call", "```json (use [ {", "", "", 0),
         ("call", "```xml (use [ {", "", "", 0), ("call", "``` (use [ {", "", "", 0),
@@ -153,7 +153,7 @@ class StreamParser(CallObjects):
     REREADS_CALLS = True
     CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Scanner(
-        ("header", "%answer%", "", "\n", 0), ("last", "%%", "", "\n", 0), ("call", "(use [ (use [ {", "", "", 0),
+        ("header", "%answer%", "", "\n", 0), ("final_end", "%%", "", "\n", 0), ("call", "(use [ (use [ {", "", "", 0),
         ("empty", "(use [ ] use)", "", "", 0), ("reasoning", "(scratch ", "", " ", 2), ("call", "(use [ {", "", "", 1),
         ("separator", ",", "", " ", 0), ("call", "; {", "", "", 0), ("close", "] use)", "", "", 1),
         ("close", "]", "", "", 2), ("call", "```python (use [ {", "", "", 0), ("call", "```json (use [ {", "", "", 0),

@@ -65,7 +65,7 @@ class StreamParser(ElementPairs):
     ANCHORS = ("^[assistant]^",)
     AROUND_REASONING = (("^<inner voice>",), ("^</inner voice>",))
     PLACE_DECIDES = True
-    AT_LINES = True
+    HAS_LINE_MARKERS = True
     HAS_REASONING = True
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True

@@ -79,15 +79,15 @@ class StreamParser(CanonicalOrderCalls):
     HEADED = False
     REASONING = False
     PLACE_DECIDES = True
-    AT_LINES = True
-    AT_ENDS = True
+    HAS_LINE_MARKERS = True
+    HAS_FINAL_MARKERS = True
     DROPS_TRUNCATED_MARKERS = True
     IN_CONTENT = Scanner(
         ("call", "[=request=] [=request=] {", "", "", 0), ("call", "[=request=] ```json {", "", "", 0),
         ("call", "[=request=] ``` {", "", "", 0), ("call", "[=request=] [ {", "", "", 0),
         ("call", "[=request=] {", "", "", 2), ("header", "[=assistant=]", "", "", 0),
         ("call", "[=request=] {", "", "", 2), ("call", "[=request=]", "", "\n", 2), ("end", "[=stop=]", "", "", 0),
-        ("last", "[=top=]", "", "", 0), ("call", "\x00[=request=][=request=]{", "", "", 6),
+        ("final_end", "[=top=]", "", "", 0), ("call", "\x00[=request=][=request=]{", "", "", 6),
         ("call", "\x00[=request=]```json{", "", "", 6), ("call", "\x00[=request=]```{", "", "", 6),
         ("call", "\x00[=request=][{", "", "", 6), ("call", "\x00[=request=]{", "", "", 6),
         ("call", "\x00[=request=]{", "", "", 6), ("call", "\x00[=request=]", "", "\n", 6),
@@ -151,7 +151,7 @@ class StreamParser(CanonicalOrderCalls):
         ("call", "[=request=] ``` {", "", "", 1), ("call", "[=request=] [ {", "", "", 1),
         ("call", "[=request=] {", "", "", 2), ("header", "[=assistant=]", "", "", 0),
         ("call", "[=request=] {", "", "", 2), ("call", "[=request=]", "", "\n", 2), ("end", "[=stop=]", "", "", 0),
-        ("last", "[=top=]", "", "", 0), ("call", "\x00[=request=][=request=]{", "", "", 6),
+        ("final_end", "[=top=]", "", "", 0), ("call", "\x00[=request=][=request=]{", "", "", 6),
         ("call", "\x00[=request=]```json{", "", "", 6), ("call", "\x00[=request=]```{", "", "", 6),
         ("call", "\x00[=request=][{", "", "", 6), ("call", "\x00[=request=]{", "", "", 6),
         ("call", "\x00[=request=]{", "", "", 6), ("call", "\x00[=request=]", "", "\n", 6),

@@ -80,7 +80,7 @@ class StreamParser(CanonicalOrderCalls):
     HEADED = False
     REASONING = False
     PLACE_DECIDES = True
-    AT_LINES = True
+    HAS_LINE_MARKERS = True
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
     IN_CONTENT = Scanner(

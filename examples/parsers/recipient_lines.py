@@ -78,11 +78,11 @@ class StreamParser(Objects):
     ANCHORS = ("#:assistant\n",)
     REASONING = False
     PLACE_DECIDES = True
-    AT_LINES = True
-    AT_ENDS = True
+    HAS_LINE_MARKERS = True
+    HAS_FINAL_MARKERS = True
     DROPS_TRUNCATED_MARKERS = True
     IN_CONTENT = Scanner(
-        ("header", "#:assistant ", "", "\n", 2), ("last", "#top#", "", "", 0), ("last", ":#", "", "\n", 0),
+        ("header", "#:assistant ", "", "\n", 2), ("final_end", "#top#", "", "", 0), ("final_end", ":#", "", "\n", 0),
         ("content", "==> everyone ", "", "\n", 2), ("call", "==>", "", " ", 2),
         find=r"#(?:(:assistant(?!\w))|(top#))|:(#)|=(?:(=>\s{0,64}everyone(?!\w))|(=>))",
         near=r"#(?=[:t]|\Z)|:(?=[#]|\Z)|=(?=[=]|\Z)", width=77,
@@ -103,8 +103,8 @@ class StreamParser(Objects):
     REREADS_CALLS = True
     CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Scanner(
-        ("header", "#:assistant ", "", "\n", 2), ("last", "#top#", "", "", 0), ("call", ", ==>", "", " ", 0),
-        ("last", ":#", "", "\n", 0), ("call", "; ==>", "", " ", 0), ("content", "==> everyone ", "", "\n", 2),
+        ("header", "#:assistant ", "", "\n", 2), ("final_end", "#top#", "", "", 0), ("call", ", ==>", "", " ", 0),
+        ("final_end", ":#", "", "\n", 0), ("call", "; ==>", "", " ", 0), ("content", "==> everyone ", "", "\n", 2),
         ("call", "==>", "", " ", 2),
         find=r"#(?:(:assistant(?!\w))|(top#))|,(\s{0,64}==>)|:(#)|;(\s{0,64}==>)|=(?:(=>\s{0,64}everyone(?!\w))|(=>))",
         near=r"#(?=[:t]|\Z)|,|:(?=[#]|\Z)|;|=(?=[=]|\Z)", width=77,

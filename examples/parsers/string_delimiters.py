@@ -81,26 +81,26 @@ class StreamParser(Objects):
     ANCHORS = ("(|assistant\n",)
     AROUND_REASONING = (("(~musing",), ("~)",))
     PLACE_DECIDES = True
-    AT_LINES = True
-    AT_ENDS = True
+    HAS_LINE_MARKERS = True
+    HAS_FINAL_MARKERS = True
     HAS_REASONING = True
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
     AT_START = Scanner(
         ("call", "(!ask: (!ask:", "", "", 0), ("header", "(|assistant ", "", "\n", 2),
-        ("reasoning", "(~musing ", "", "\n", 2), ("call", "(!ask:", "", "", 2), ("last", "|)", "", "\n", 0),
+        ("reasoning", "(~musing ", "", "\n", 2), ("call", "(!ask:", "", "", 2), ("final_end", "|)", "", "\n", 0),
         ("reasoning_end", "~)", "\n", "", 0),
         find=r"\((?:(!ask:\s{0,64}\(!ask:)|(\|assistant(?!\w))|(~musing(?!\w))|(!ask:))|\|(\))|~(\))",
         near=r"\((?=[!\|\~]|\Z)|\|(?=[)]|\Z)|~(?=[)]|\Z)", width=78, leads="\n",
     )
     IN_REASONING = Scanner(
-        ("line", "(!ask: (!ask:", "", "", 0), ("line", "(!ask:", "", "", 2), ("last", "|)", "", "\n", 0),
+        ("line", "(!ask: (!ask:", "", "", 0), ("line", "(!ask:", "", "", 2), ("final_end", "|)", "", "\n", 0),
         ("reasoning_end", "~)", "\n", "", 0), find=r"\((?:(!ask:\s{0,64}\(!ask:)|(!ask:))|\|(\))|~(\))",
         near=r"\((?=[!]|\Z)|\|(?=[)]|\Z)|~(?=[)]|\Z)", width=78, leads="\n",
     )
     IN_CONTENT = Scanner(
         ("call", "(!ask: (!ask:", "", "", 0), ("header", "(|assistant ", "", "\n", 2),
-        ("reasoning", "(~musing ", "", "\n", 2), ("call", "(!ask:", "", "", 2), ("last", "|)", "", "\n", 0),
+        ("reasoning", "(~musing ", "", "\n", 2), ("call", "(!ask:", "", "", 2), ("final_end", "|)", "", "\n", 0),
         find=r"\((?:(!ask:\s{0,64}\(!ask:)|(\|assistant(?!\w))|(~musing(?!\w))|(!ask:))|\|(\))",
         near=r"\((?=[!\|\~]|\Z)|\|(?=[)]|\Z)", width=78,
     )
@@ -130,7 +130,7 @@ class StreamParser(Objects):
         ("closed", "!)", "", "", 0), ("call", "(!ask: (!ask:", "", "", 1), ("header", "(|assistant ", "", "\n", 2),
         ("reasoning", "(~musing ", "", "\n", 2), ("call", "(!ask:", "", "", 2), ("call", ", (!ask: (!ask:", "", "", 0),
         ("call", ", (!ask:", "", "", 2), ("call", "; (!ask: (!ask:", "", "", 0), ("call", "; (!ask:", "", "", 2),
-        ("last", "|)", "", "\n", 0),
+        ("final_end", "|)", "", "\n", 0),
         find=(
             r"!(\))|\((?:(!ask:\s{0,64}\(!ask:)|(\|assistant(?!\w))|(~musing(?!\w))|(!ask:))|,(?:(\s{0,64}\(!ask:\s{0,"
             r"64}\(!ask:)|(\s{0,64}\(!ask:))|;(?:(\s{0,64}\(!ask:\s{0,64}\(!ask:)|(\s{0,64}\(!ask:))|\|(\))"

@@ -78,7 +78,7 @@ class StreamParser(Objects):
     ANCHORS = ("§assistant§",)
     AROUND_REASONING = (("§muse§",), ("§/muse§",))
     PLACE_DECIDES = True
-    AT_LINES = True
+    HAS_LINE_MARKERS = True
     HAS_REASONING = True
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True

@@ -80,16 +80,16 @@ class StreamParser(Objects):
     AROUND_REASONING = (("[PONDER]",), ("[/PONDER]",))
     HEADED = False
     PLACE_DECIDES = True
-    AT_LINES = True
-    AT_ENDS = True
+    HAS_LINE_MARKERS = True
+    HAS_FINAL_MARKERS = True
     ALIKE = True
     HAS_REASONING = True
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
     IN_REASONING = Scanner(
         ("line", "[NEED] [NEED]", "", "", 0), ("reasoning_end", "[/PONDER]", "", "", 0), ("line", "[NEED]", "", "", 2),
-        ("end", "[END]", "", "", 0), ("last", "[TOP]", "", "", 0), ("line", "\x00[need][need]", "", "", 6),
-        ("alike", "\x00[/ponder]", "", "", 6), ("line", "\x00[need]", "", "", 6), ("end", "\x00[end]", "", "", 6),
+        ("end", "[END]", "", "", 0), ("final_end", "[TOP]", "", "", 0), ("line", "\x00[need][need]", "", "", 6),
+        ("ambiguous", "\x00[/ponder]", "", "", 6), ("line", "\x00[need]", "", "", 6), ("end", "\x00[end]", "", "", 6),
         ("line", "```python [NEED]", "", "", 0), ("line", "```json [NEED]", "", "", 0),
         ("line", "```xml [NEED]", "", "", 0), ("line", "``` [NEED]", "", "", 0),
         find=(
@@ -101,7 +101,7 @@ class StreamParser(Objects):
     )
     IN_CONTENT = Scanner(
         ("call", "[NEED] [NEED]", "", "", 0), ("stray", "[/PONDER]", "", "", 0), ("reasoning", "[PONDER]", "", "", 0),
-        ("call", "[NEED]", "", "", 2), ("end", "[END]", "", "", 0), ("last", "[TOP]", "", "", 0),
+        ("call", "[NEED]", "", "", 2), ("end", "[END]", "", "", 0), ("final_end", "[TOP]", "", "", 0),
         ("call", "\x00[need][need]", "", "", 6), ("call", "\x00[need]", "", "", 6), ("end", "\x00[end]", "", "", 6),
         ("call", "```python [NEED]", "", "", 0), ("call", "```json [NEED]", "", "", 0),
         ("call", "```xml [NEED]", "", "", 0), ("call", "``` [NEED]", "", "", 0),
@@ -113,7 +113,7 @@ class StreamParser(Objects):
     )
     BEFORE_CONTENT = Scanner(
         ("call", "[NEED] [NEED]", "", "", 0), ("stray", "[/PONDER]", "", "", 0), ("reasoning", "[PONDER]", "", "", 0),
-        ("call", "[NEED]", "", "", 2), ("end", "[END]", "", "", 0), ("last", "[TOP]", "", "", 0),
+        ("call", "[NEED]", "", "", 2), ("end", "[END]", "", "", 0), ("final_end", "[TOP]", "", "", 0),
         ("call", "\x00[need][need]", "", "", 6), ("reasoning", "\x00[ponder]", "", "", 6),
         ("call", "\x00[need]", "", "", 6), ("end", "\x00[end]", "", "", 6), ("call", "```python [NEED]", "", "", 0),
         ("call", "```json [NEED]", "", "", 0), ("call", "```xml [NEED]", "", "", 0), ("call", "``` [NEED]", "", "", 0),
@@ -155,7 +155,7 @@ class StreamParser(Objects):
         ("call", ", [NEED] [NEED]", "", "", 0), ("call", ", [NEED]", "", "", 2), ("call", "; [NEED] [NEED]", "", "", 0),
         ("call", "; [NEED]", "", "", 2), ("call", "[NEED] [NEED]", "", "", 1), ("stray", "[/PONDER]", "", "", 0),
         ("reasoning", "[PONDER]", "", "", 0), ("call", "[NEED]", "", "", 2), ("end", "[END]", "", "", 0),
-        ("last", "[TOP]", "", "", 0), ("call", "\x00[need][need]", "", "", 6), ("call", "\x00[need]", "", "", 6),
+        ("final_end", "[TOP]", "", "", 0), ("call", "\x00[need][need]", "", "", 6), ("call", "\x00[need]", "", "", 6),
         ("end", "\x00[end]", "", "", 6), ("call", "```python [NEED]", "", "", 0), ("call", "```json [NEED]", "", "", 0),
         ("call", "```xml [NEED]", "", "", 0), ("call", "``` [NEED]", "", "", 0),
         find=(

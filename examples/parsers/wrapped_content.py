@@ -79,7 +79,7 @@ class StreamParser(CanonicalOrderCalls):
     AROUND_REASONING = (("<#plan#>",), ("<#/plan#>",))
     HEADED = False
     PLACE_DECIDES = True
-    AT_LINES = True
+    HAS_LINE_MARKERS = True
     ALIKE = True
     HAS_REASONING = True
     DROPS_TRUNCATED_MARKERS = True
@@ -90,10 +90,10 @@ class StreamParser(CanonicalOrderCalls):
         ("reasoning_end", "<#/plan#>", "", "", 0), ("end", "<#over#>", "", "", 0), ("line", "<#acts#>", "", "\n", 2),
         ("line", "\x00<#acts#><#acts#>{", "", "", 6), ("line", "\x00<#acts#>```json{", "", "", 6),
         ("line", "\x00<#acts#>```{", "", "", 6), ("line", "\x00<#acts#>[{", "", "", 6),
-        ("line", "\x00<#acts#>{", "", "", 6), ("alike", "\x00<#/plan#>", "", "", 6), ("end", "\x00<#over#>", "", "", 6),
-        ("line", "\x00<#acts#>", "", "\n", 6), ("line", "```python <#acts#> {", "", "", 0),
-        ("line", "```json <#acts#> {", "", "", 0), ("line", "```xml <#acts#> {", "", "", 0),
-        ("line", "``` <#acts#> {", "", "", 0),
+        ("line", "\x00<#acts#>{", "", "", 6), ("ambiguous", "\x00<#/plan#>", "", "", 6),
+        ("end", "\x00<#over#>", "", "", 6), ("line", "\x00<#acts#>", "", "\n", 6),
+        ("line", "```python <#acts#> {", "", "", 0), ("line", "```json <#acts#> {", "", "", 0),
+        ("line", "```xml <#acts#> {", "", "", 0), ("line", "``` <#acts#> {", "", "", 0),
         find=(
             r"<(?:(#acts#>\s{0,64}<#acts#>\s{0,64}\{)|(#acts#>\s{0,64}```json\s{0,64}\{)|(#acts#>\s{0,64}```\s{0,64}\{"
             r")|(#acts#>\s{0,64}\[\s{0,64}\{)|(#acts#>\s{0,64}\{)|(#/plan#>)|(#over#>)|(#acts#>)|(\s{0,4}#\s{0,4}(?ai:"

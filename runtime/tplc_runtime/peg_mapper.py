@@ -51,7 +51,7 @@ JSON_STYLE = Style(
         "None": "null",
     },
 )
-SIGNS = {
+PUNCTUATION = {
     "object_open": "{",
     "object_close": "}",
     "list_open": "[",
@@ -431,10 +431,10 @@ class _Mapper:
 
     def leaf(self, node: Node) -> Optional[str]:
         kind, text = kind_of(node), self.of(node)
-        if kind in SIGNS:
+        if kind in PUNCTUATION:
             body = text.strip()
             at = text.index(body)
-            return text[:at] + SIGNS[kind] + text[at + len(body) :]
+            return text[:at] + PUNCTUATION[kind] + text[at + len(body) :]
         if kind in ("string", "key"):
             return self.string(node)
         if kind == "number":

@@ -179,12 +179,12 @@ def nested_or_repaired(text: str) -> str | None:
 class ValueOrCallEnd:
     """Finds the end of a raw value, or the end of the call with the text that may follow it if the closer is missing.
 
-    `close` matches the latter, and begins with `sign`; `prefix` matches its possible beginning at the end of the
+    `close` matches the latter, and begins with `first_char`; `prefix` matches its possible beginning at the end of the
     buffer.  A line end before it is no part of the value.
     """
 
-    def __init__(self, end: Closer | KnownPairs | Scanner, close: Pattern, prefix: Pattern, sign: str) -> None:
-        self.end, self.close, self.prefix, self.sign = end, close, prefix, sign
+    def __init__(self, end: Closer | KnownPairs | Scanner, close: Pattern, prefix: Pattern, first_char: str) -> None:
+        self.end, self.close, self.prefix, self.first_char = end, close, prefix, first_char
 
     def find(self, buf: str, pos: int) -> Match | None:
         mark = self.end.find(buf, pos)
@@ -200,7 +200,7 @@ class ValueOrCallEnd:
         return start - (start > pos and buf[start - 1] == "\n")
 
     def safe_prefix_end(self, text: str) -> int:
-        if self.sign in text and (self.prefix.search(text) or self.close.search(text)):
+        if self.first_char in text and (self.prefix.search(text) or self.close.search(text)):
             return -1
         end = self.end.safe_prefix_end(text)
         return end - (end > 0 and text[end - 1] == "\n")
@@ -357,7 +357,7 @@ class RawPairs(Pairs):
         if self.LAST_CLOSER and mark is not first:
             self._note("closer_in_argument", "an argument contains its own closing marker")
         self._end_value()
-        over = mark.kind in ("end", "alike")
+        over = mark.kind in ("end", "ambiguous")
         if self.OTHER_SPELLINGS and mark.ambiguous >= SPELLED_OTHERWISE:
             self._note(*SPELLING)
         self._pos = mark.end if over else mark.start
@@ -370,7 +370,7 @@ class RawPairs(Pairs):
         """Return the first marker that may end the value, and the same marker again if what follows decides that."""
         mark = self._end.find(buf, pos)
         undecided: Match | None = None
-        while mark is not None and mark.kind in ("next", "alike", "break"):
+        while mark is not None and mark.kind in ("next", "ambiguous", "break"):
             if self.NEXT_PAIR and mark.kind == "break":
                 if mark.ambiguous and not self._final and self._end.partial_match(buf, pos) <= mark.start:
                     break
@@ -378,7 +378,7 @@ class RawPairs(Pairs):
                 self._end = ValueOrCallEnd(own, *self.CALL_CLOSES) if self.CALL_CLOSES else own
                 mark = self._end.find(buf, pos)
                 continue
-            if mark.kind == "alike":
+            if mark.kind == "ambiguous":
                 ends = self._followed(mark)
                 undecided = None if ends else mark
                 if ends is not False:

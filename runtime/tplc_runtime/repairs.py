@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from .scanner import Scanner
 
-ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "last")
+ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "final_end")
 PART_OF_NAME = Pattern(r"(?:[=:][\"']?)?\Z")  # after a garbled closer
 PART_OF_ATTRIBUTE = Pattern(r"\w{1,32}\s?=\s?")  # before the quote that shows what it is
 LEFT_OVER_BRACKET = Pattern(r"[\"']?[}\])]{1,4}|`{1,3}|\|?>")
@@ -127,7 +127,7 @@ class Repairs(Machine):
             if is_empty_object("".join(texts)):
                 self._note_lost_text("no_argument", "text follows the empty arguments of a call without a closer")
 
-    def _left_over_sign(self, start: int) -> int:
+    def _left_over_bracket(self, start: int) -> int:
         """Return the end of a garbled closer, or of a bracket, a fence or a comma too many; 0 if there is none, -1 if
         more input is needed."""
         if self.GARBLED and (end := self._garbled_closer(start)) != 0:
@@ -137,12 +137,12 @@ class Repairs(Machine):
         return 0 if left is None else int(left.end())
 
     def _garbled_closer(self, start: int) -> int:
-        pattern, signs, words = self.GARBLED
+        pattern, first_chars, words = self.GARBLED
         buf, rest = self._buf, self._buf[start : start + NAME_LIMIT]
         match = pattern.match(buf, start)
         if match is not None:
             return -1 if not self._final and PART_OF_NAME.match(buf, match.end()) else int(match.end())
-        if self._final or rest[0] not in signs or len(rest) == NAME_LIMIT:
+        if self._final or rest[0] not in first_chars or len(rest) == NAME_LIMIT:
             return 0
         letters = squeezed("".join(filter(str.isalnum, rest)))
         return -1 if any(word.startswith(letters) for word in words) else 0
@@ -156,7 +156,7 @@ class Repairs(Machine):
         opener = self.LEFT_OVER.match_at(buf, start) if self._unclosed else None
         if opener is not None:
             kind, end = "call", opener.end
-        elif kind == "" and start < len(buf) and (end := self._left_over_sign(start)) != 0:
+        elif kind == "" and start < len(buf) and (end := self._left_over_bracket(start)) != 0:
             if end < 0:
                 return "more"
         else:

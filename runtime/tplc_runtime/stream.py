@@ -42,8 +42,8 @@ class Stream(Copyable):
     ANCHORS: ClassVar[Sequence[str]] = ()
     CALLS: ClassVar[bool] = False  # the format has calls
     PLACE_DECIDES: ClassVar[bool] = False  # whether some markers count depends on their place:
-    AT_LINES: ClassVar[bool] = False  # some count only at a line's start,
-    AT_ENDS: ClassVar[bool] = False  # and some at the output's end, or before another marker,
+    HAS_LINE_MARKERS: ClassVar[bool] = False  # some count only at a line's start,
+    HAS_FINAL_MARKERS: ClassVar[bool] = False  # and some at the output's end, or before another marker,
     ALIKE: ClassVar[bool] = False  # and closers of reasoning in another spelling where nothing else closes it
     WHOLE_CALL: ClassVar[Any] = None  # an ordinary text opens a call only where a whole call follows
     REASONING: ClassVar[bool] = True  # the format has reasoning,
@@ -236,7 +236,7 @@ class Stream(Copyable):
         self._unaccounted.clear()
         if text:
             self._base += len(text)
-            if self.AT_LINES and (not self.CALLS or kind not in ("arguments", "value")):
+            if self.HAS_LINE_MARKERS and (not self.CALLS or kind not in ("arguments", "value")):
                 self._line_start = at_line_start(text, self._line_start)
             if self.WHOLE_CALL:
                 self._last_char = text[-1]
@@ -349,7 +349,7 @@ class Stream(Copyable):
     def _text(self, kind: str, end: int) -> None:
         """Emit the text up to `end`, without the part that is prefilled."""
         text = self._buf[self._pos : end]
-        if self.AT_LINES:
+        if self.HAS_LINE_MARKERS:
             self._line_start = at_line_start(text, self._line_start)
         if self.WHOLE_CALL and text:
             self._last_char = text[-1]

@@ -19,7 +19,7 @@ SPACE_SEPARATOR = "\0"  # between white space that may come and other white spac
 NON_SPACE = Pattern(r"\S|\Z")
 LONGEST_CUT = 1000  # longer than a truncated opener and the white space around it
 OPENER_KINDS = ("call", "line", "whole")
-UNDECIDED_KINDS = ("plain", "last", "sign", "alike")  # what follows shows whether they count
+UNDECIDED_KINDS = ("plain", "final_end", "weak_content_end", "ambiguous")  # what follows shows whether they count
 DECIDED_LATER = ("line", *UNDECIDED_KINDS)  # and those that count at the start of a line
 MOST_ENDS = 4  # so many ends of the turn in a row are one
 REASONING_KINDS = ("reasoning", "reasoning_end")
@@ -135,22 +135,22 @@ class TurnStates(Stream):
         self._pos = end
 
     def _counting(self, marks: Scanner, mark: Match | None) -> Match | None:
-        """Return the mark, or the first after it, that counts at its place: `line` at a line's start, `last` at the
-        end, `sign` before the end or before another mark.
+        """Return the mark, or the first after it, that counts in its place: `line` at a line's start, `final_end` at
+        the end, `weak_content_end` before the end or before another mark.
 
         A marker whose later pieces are at a line's start counts as a whole.
         """
         buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
         while mark is not None and mark.kind in DECIDED_LATER:
-            if self.ALIKE and mark.kind == "alike":
+            if self.ALIKE and mark.kind == "ambiguous":
                 counting = self._without_closer(marks, mark)
                 if counting is not None:
                     return counting
-            elif self.AT_ENDS and mark.kind != "line" and mark.kind != "plain":
+            elif self.HAS_FINAL_MARKERS and mark.kind != "line" and mark.kind != "plain":
                 counting = self._at_end(marks, mark)
                 if counting is not None:
                     return counting
-            if self.AT_LINES and mark.kind in ("line", "plain"):
+            if self.HAS_LINE_MARKERS and mark.kind in ("line", "plain"):
                 line_start, seen = at_line_start(buf[seen : mark.start], line_start), mark.start
                 if self.WHOLE_CALL and (mark.kind == "plain") == line_start:
                     counting = self._as_whole_call(mark)
@@ -182,7 +182,7 @@ class TurnStates(Stream):
         buf, undecided = self._buf, None if self._final else mark.of_kind("plain")
         if self._base + mark.start < self._reasoning_to:
             return None
-        alike = mark.kind == "alike"
+        alike = mark.kind == "ambiguous"
         if not alike and not any(name in buf[mark.end : mark.end + NAME_LIMIT] for name in self._tools):
             return undecided if len(buf) - mark.end < NAME_LIMIT else None
         found = mark.of_kind("reasoning_end") if alike else mark
@@ -203,22 +203,22 @@ class TurnStates(Stream):
             if at == len(buf):
                 return mark.of_kind(self._counted(mark)) if self._final else mark
             after = marks.match_at(buf, at)
-            if mark.kind != "last" or after is None or after.kind != "last":
+            if mark.kind != "final_end" or after is None or after.kind != "final_end":
                 break
             at = next_char(buf, after.end)
         if not self._final and marks.prefix_of(buf, at):
             return mark
-        if mark.kind == "last":
+        if mark.kind == "final_end":
             return None
         apart = after is not None and (after.kind != "line" or "\n" in buf[mark.end : at])
-        if after is not None and apart and after.kind not in ("last", "sign"):
+        if after is not None and apart and after.kind not in ("final_end", "weak_content_end"):
             return mark.of_kind(self._counted(mark))
-        if after is not None and after.kind == "last" and next_char(buf, after.end) == len(buf):
+        if after is not None and after.kind == "final_end" and next_char(buf, after.end) == len(buf):
             return mark.of_kind(self._counted(mark)) if self._final else mark
         return None
 
     def _counted(self, mark: Match) -> str:
-        return {"last": "end", "sign": "content_end"}.get(mark.kind, "reasoning_end")
+        return {"final_end": "end", "weak_content_end": "content_end"}.get(mark.kind, "reasoning_end")
 
     def _next(self, marks: Scanner, usual: Sequence[ExpectedText] = ()) -> str | None:
         """Return the kind of the next marker after white space, "" for other text; None if more input is needed.
@@ -278,7 +278,7 @@ class TurnStates(Stream):
             self._after_failed_call = False
         if self.NAME_OPENS_MESSAGE:
             self._kept = False
-        if self.AT_LINES:
+        if self.HAS_LINE_MARKERS:
             self._line_start = self._line_start or only_space or self._mark.kind == "content"
         if self.WHOLE_CALL:
             self._last_char = ""

@@ -95,12 +95,18 @@ def _text(step: Any, buf: str, pos: int, final: bool, names: Collection[str]) ->
             return MORE
         return NO if match is None else int(match.end())
     if kind == "raw":
-        return match.end() if match else MORE if "\n" not in rest and len(rest) < LONGEST_TEXT else NO
+        # More of the line may show that the value ends earlier.
+        undecided = not final and "\n" not in rest and len(rest) < LONGEST_TEXT
+        return MORE if undecided else match.end() if match else NO
     if match is not None:
         return NO if kind == "name" and names and match.group() not in names else int(match.end())
     if kind != "text":
         part = (KEY_PART if kind == "key" else NAME_PART).match(rest).group()
         if kind == "name" and names and not any(name.startswith(part) or part.startswith(name) for name in names):
             return NO
-        rest = rest[len(part) :]
-    return MORE if text.startswith("".join(rest.split())) and len(rest) < LONGEST_TEXT else NO
+        # The text after the slot may begin with characters that the slot may have.
+        ends: tuple[int, ...] = tuple(range(len(part), -1, -1))
+    else:
+        ends = (0,)
+    may_continue = any(text.startswith("".join(rest[end:].split())) for end in ends)
+    return MORE if may_continue and len(rest) < LONGEST_TEXT else NO

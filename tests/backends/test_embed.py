@@ -54,9 +54,9 @@ def test_what_only_chat_completions_need(openai: bool, imported: bool) -> None:
 def test_a_flag_brings_its_branches() -> None:
     statement = "return self._until(Scanner(), 'content') != ''"
     assert "_counting" not in embedded(statement)
-    assert "def _counting" in embedded(statement, attributes="PLACE_DECIDES = AT_LINES = True")
-    assert "_at_end" not in embedded(statement, attributes="PLACE_DECIDES = AT_LINES = True")
-    assert "def _at_end" in embedded(statement, attributes="PLACE_DECIDES = AT_ENDS = True")
+    assert "def _counting" in embedded(statement, attributes="PLACE_DECIDES = HAS_LINE_MARKERS = True")
+    assert "_at_end" not in embedded(statement, attributes="PLACE_DECIDES = HAS_LINE_MARKERS = True")
+    assert "def _at_end" in embedded(statement, attributes="PLACE_DECIDES = HAS_FINAL_MARKERS = True")
 
 
 def test_what_a_nearer_class_stands_in_for() -> None:

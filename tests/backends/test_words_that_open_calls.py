@@ -130,7 +130,10 @@ def test_an_indented_line_is_no_call_of_an_unknown_tool(kind: str, before: str) 
     case(kind).output(text).expect(content=text)
 
 
-INLINE = {"bare colon": 'fn:look {"q": "a"};', "bare dotted": 'tools.look({"q": "a"});'}
+INLINE = {
+    "bare colon": 'fn:look {"q": "a"};',
+    "bare dotted": 'tools.look({"q": "a"});',
+}
 
 
 @pytest.mark.parametrize("kind", INLINE)
@@ -166,3 +169,30 @@ def _deltas(kind: str, text: str) -> str:
     parser = case(kind).engines.parser.StreamParser(tools=TOOLS)
     deltas: Sequence[dict[str, Any]] = [delta for char in f"Ok.{text}" for delta in parser.feed(char)]
     return "".join(delta.get("content", "") for delta in deltas)
+
+
+STREAMED = {
+    # The name ends with a text that begins like a part of a name.
+    "dashes": (
+        '{{- "@ do @" + c.function.name + "-- so it begins" + (c.function.arguments | tojson) + "ends --@ no @" }}',
+        '@ do @look-- so it begins{"q": "a"}ends --@ no @',
+    ),
+    # A value without quotes ends with a text that begins like the end of another value.
+    "options": (
+        '{{- "@ do @" + c.function.name + " " }}{%- for k, v in c.function.arguments.items() %}'
+        "{{- '-' ~ k ~ '=' ~ (v if v is string else v | tojson) }}{{- ' ' if not loop.last }}{%- endfor %}"
+        '{{- "@ no do @" }}',
+        "@ do @look -q=a@ no do @",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", STREAMED)
+def test_a_whole_call_in_a_line_is_one_in_any_chunking(kind: str) -> None:
+    call, written = STREAMED[kind]
+    source = TURN.replace("@OPEN@", "").replace("@CALL@", call).replace("@CLOSE@", "")
+    with open_renderer(source, name=kind) as renderer:
+        ir = learn_format(renderer, name=kind, source_text=source)
+    of = Case(Engines(ir, load_module(generate(ir, "python")), PegEngine(ir)))
+    of.output(f"Ok.{written}").tools(TOOLS).expect(content="Ok.", calls=LOOK)
+    of.output(f"Ok.{written} no").tools(TOOLS).expect(content="Ok. no", calls=LOOK)

@@ -75,7 +75,7 @@ def _templates_are_verified_once(monkeypatch: pytest.MonkeyPatch) -> None:
     verified = driver._verified
 
     def once(ir: TemplateIR, *, renderer: Renderer, **given: Any) -> Any:
-        key = (ir, renderer.source, renderer.limits, repr(sorted(given.items())))
+        key = (ir, renderer.source, renderer.limits, repr(renderer.special_tokens), repr(sorted(given.items())))
         if key not in VERIFIED:
             VERIFIED[key] = verified(ir, renderer=renderer, **given)
         return VERIFIED[key]

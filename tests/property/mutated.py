@@ -114,7 +114,7 @@ def _dump(source: str, rng: random.Random) -> str | None:
 
 
 def _count(source: str, rng: random.Random) -> str | None:
-    """The number of calls stands before each of them, or around all."""
+    """The number of calls precedes each of them, or is around all."""
     found = list(re.finditer(r"\{%-?\s*for\s+\w+\s+in\s+(\w+\.tool_calls)\s*-?%\}", source))
     if not found:
         return None

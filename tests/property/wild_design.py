@@ -280,7 +280,7 @@ def lead_by_shape(plan: Plan) -> None:
 
 
 def reasoning_by_shape(plan: Plan) -> None:
-    """Other markers stand around the reasoning of a turn with calls."""
+    """Other markers surround the reasoning of a turn with calls."""
     if plan.calls is None or plan.reasoning is None:
         return
     start, end = map(text, plan.marks.pair())

@@ -82,7 +82,7 @@ def _ways(slot: WordSlot) -> Iterator[str]:
         escaped = json.dumps(slot.text, ensure_ascii=ascii_only)[1:-1]
         if escaped != slot.text:
             yield escaped
-    if any(sign in slot.text for sign in "&<>\"'"):
+    if any(char in slot.text for char in "&<>\"'"):
         yield escape(slot.text, quote=True).replace("&quot;", "&#34;").replace("&#x27;", "&#39;")
         yield escape(slot.text, quote=False)
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-_JSON_SIGNS = '{}[]",: \n'
+_JSON_PUNCTUATION = '{}[]",: \n'
 Kind = Literal["marker", "reasoning", "content", "name", "id", "arguments"]
 
 
@@ -33,7 +33,7 @@ def spans(text: str, fed: Sequence[tuple[int, Sequence[dict[str, Any]]]]) -> lis
         pieces = [part for delta in deltas for part in _pieces(delta)]
         for kind, piece in _as_written(pieces, text, at, read):
             if text.find(piece, at, read) < 0:
-                piece = piece.strip(_JSON_SIGNS)
+                piece = piece.strip(_JSON_PUNCTUATION)
             place = text.find(piece, at, read)
             if place >= 0 and piece:
                 _add(found, "marker", at, text[at:place])

@@ -25,6 +25,6 @@ def refuse_escaped_texts(ir: TemplateIR, target: str) -> None:
 def _refuse(ir: TemplateIR, target: str, where: str, escapes: Iterator[Replaced]) -> None:
     found = next(escapes, None)
     if found is not None:
-        what = f"{quoted(found.sign)} is written {quoted(found.text)} in {where}"
+        what = f"{quoted(found.char)} is written {quoted(found.text)} in {where}"
         reason = f"{target} cannot express that {what}: use the generated parser"
         raise UnsupportedTemplate(ir.provenance.name, reason)

@@ -20,14 +20,14 @@ import unicodedata
 # JSON's own punctuation and field names say nothing about a template: any answer could contain `{"name": "`.
 FIELD_NAME = re.compile(r"""(["'])\w*\1\s*:?""")
 _LEAST_DISTINCTIVE = 3
-_MOST_ORDINARY_SIGNS = 2
-_SIGNS = frozenset(string.punctuation + string.whitespace)
+_MOST_ORDINARY_CHARACTERS = 2
+_PUNCTUATION_OR_SPACE = frozenset(string.punctuation + string.whitespace)
 _SIGNS_OF_PROSE = frozenset(".,;:!?'\"()-…·–—‘’“”„¿¡。、，；：！？「」『』（）،؟")
 # Characters that occur only between words, as in "and/or".
 _BETWEEN_WORDS = re.compile(r"(?<=\w)[/&%_](?=\w)")
 # Characters that code and addresses contain singly between words: `x = f`, `me@home`, `#1`.
 _SINGLE_SIGN = re.compile(r"(?<![^\w\s.,;:!?'\"()-])[=@#$/&%](?![^\w\s.,;:!?'\"()-])")
-_ROW_OF_SIGNS = re.compile(r"[^\w\s]{2}")
+_TWO_PUNCTUATION_MARKS = re.compile(r"[^\w\s]{2}")
 # Characters of code in a row, perhaps with punctuation between them: `#-#-#`.
 _ROW_OF_CODE = re.compile(r"[=@#$/&%][^\w\s]*[=@#$/&%]")
 _BRACKETED = re.compile(r"<[|~!@#$%^&*+:]+[^<>\w\s]*[|~!@#$%^&*+:]+>|\[[|~!@#$%^&*+]+[^\[\]\w\s]*[|~!@#$%^&*+]+\]")
@@ -40,7 +40,7 @@ def only_punctuation(marker: str) -> bool:
 
     Where such a marker counts must be said more narrowly than for others: `x >> 2` closes nothing.
     """
-    return bool(marker.strip()) and _SIGNS.issuperset(marker)
+    return bool(marker.strip()) and _PUNCTUATION_OR_SPACE.issuperset(marker)
 
 
 def could_be_prose(marker: str) -> bool:
@@ -83,11 +83,11 @@ def is_ordinary(marker: str) -> bool:
     """
     core = marker.strip()
     if only_punctuation(core):
-        return len(core) <= _MOST_ORDINARY_SIGNS
+        return len(core) <= _MOST_ORDINARY_CHARACTERS
     plain = _SINGLE_SIGN.sub(" ", FIELD_NAME.sub("", core))
     if _ROW_OF_CODE.search(core):
         return False
-    return only_words(core) or (could_be_prose(plain) and _ROW_OF_SIGNS.search(plain) is None)
+    return only_words(core) or (could_be_prose(plain) and _TWO_PUNCTUATION_MARKS.search(plain) is None)
 
 
 def is_distinctive(text: str) -> bool:

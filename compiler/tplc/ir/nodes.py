@@ -301,7 +301,7 @@ class Replaced:
     """
 
     slot: Literal["name", "key", "value", "content", "reasoning"]
-    sign: str
+    char: str
     text: str
 
 
@@ -329,13 +329,13 @@ class Tools:
     replaced: tuple[Replaced, ...] = ()
     bare_call: Layout = ()
 
-    def signs(self, slot: Literal["name", "key", "value"]) -> tuple[tuple[str, str], ...]:
+    def replacements(self, slot: Literal["name", "key", "value"]) -> tuple[tuple[str, str], ...]:
         """Return each text that stands for a character in such a slot, with that character."""
-        return tuple((replaced.text, replaced.sign) for replaced in self.replaced if replaced.slot == slot)
+        return tuple((replaced.text, replaced.char) for replaced in self.replaced if replaced.slot == slot)
 
     def written(self, slot: Literal["name", "key"], text: str) -> str:
         """Return a name or a key as the template writes it."""
-        texts = {sign: text for text, sign in self.signs(slot)}
+        texts = {char: text for text, char in self.replacements(slot)}
         return "".join(texts.get(char, char) for char in text) if texts else text
 
 

@@ -59,7 +59,7 @@ def _all_facts(ir: TemplateIR) -> Iterator[str]:
     if ir.tools.format != "none":
         yield from _tools(ir.tools)
     for one_escape in ir.escapes:
-        yield f"escape {one_escape.slot} {quoted(one_escape.sign)} = {quoted(one_escape.text)}"
+        yield f"escape {one_escape.slot} {quoted(one_escape.char)} = {quoted(one_escape.text)}"
     for form in ir.forms:
         yield f"form {'+'.join(form.parts)}: {form.marker} = {quoted(form.text)}"
     for token in sorted(ir.preserved_tokens):
@@ -130,7 +130,7 @@ def _tools(tools: Tools) -> Iterator[str]:
     if tools.bare_call:
         yield f"tools.bare_call = {printed_layout(tools.bare_call)}"
     for replaced in tools.replaced:
-        yield f"tools.replaced {replaced.slot} {quoted(replaced.sign)} = {quoted(replaced.text)}"
+        yield f"tools.replaced {replaced.slot} {quoted(replaced.char)} = {quoted(replaced.text)}"
     if tools.index_base:
         yield f"tools.index_base = {tools.index_base}"
     if tools.json is not None:

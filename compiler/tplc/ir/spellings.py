@@ -20,16 +20,16 @@ _OTHER_QUOTES = (
 # The literals of JSON, each with its spelling there and in Python.
 WORDS = {"true": ("true", "True"), "false": ("false", "False"), "null": ("null", "None")}
 _PYTHON_WORDS = {words[at]: word for at in (1, 0) for word, words in WORDS.items()}
-JSON_SIGNS = tuple("[,]{:,}")
+JSON_PUNCTUATION = tuple("[,]{:,}")
 
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """`strings` as (open, close, escape), `words` and the JSON they mean, `signs` in the places of JSON's `[,]{:,}`."""
+    """`strings` as (open, close, escape), `words` and the JSON they mean, `punctuation` for JSON's `[,]{:,}`."""
 
     strings: tuple[tuple[str, str, str], ...]
     words: tuple[tuple[str, str], ...]
-    signs: tuple[str, ...]
+    punctuation: tuple[str, ...]
     bare_keys: bool
     as_json: bool  # the template writes JSON, even if more is read
 
@@ -55,16 +55,16 @@ def spelling_of(style: ValueStyle, *, also_python: bool, repairs: bool = False) 
     words = {style.true: "true", style.false: "false", style.null or "": "null"}
     if also_python:
         words = _PYTHON_WORDS | words
-    signs = tuple(sign or usual for sign, usual in zip(signs_of(style), JSON_SIGNS, strict=True))
+    punctuation = tuple(char or usual for char, usual in zip(punctuation_of(style), JSON_PUNCTUATION, strict=True))
     known = tuple((word, meaning) for word, meaning in words.items() if word)
-    as_json = own == [('"', '"', "json")] and signs == JSON_SIGNS and style.key_open == '"'
+    as_json = own == [('"', '"', "json")] and punctuation == JSON_PUNCTUATION and style.key_open == '"'
     as_json = as_json and (style.true, style.false, style.null) == ("true", "false", "null")
-    return Spelling(tuple(strings.values()), known, signs, not style.key_open, as_json)
+    return Spelling(tuple(strings.values()), known, punctuation, not style.key_open, as_json)
 
 
-def signs_of(style: ValueStyle) -> tuple[str, ...]:
+def punctuation_of(style: ValueStyle) -> tuple[str, ...]:
     """Return the style's punctuation in the places of JSON's `[,]{:,}`, without white space."""
-    signs = (
+    punctuation = (
         style.list_open,
         style.list_separator,
         style.list_close,
@@ -73,4 +73,4 @@ def signs_of(style: ValueStyle) -> tuple[str, ...]:
         style.object_separator,
         style.object_close,
     )
-    return tuple(sign.strip() for sign in signs)
+    return tuple(char.strip() for char in punctuation)

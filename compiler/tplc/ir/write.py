@@ -198,7 +198,7 @@ def write_arguments(tools: Tools, arguments: Mapping[str, Any], *, base: int = 0
 
 def escaped(replaced: Sequence[Replaced], slot: str, text: str) -> str:
     """Return a raw value, content or reasoning as the template writes it."""
-    texts = {one.sign: one.text for one in replaced if one.slot == slot}
+    texts = {one.char: one.text for one in replaced if one.slot == slot}
     percent = texts.get("%") == "%25"
     return "".join(texts.get(char) or (quote(char) if percent and ord(char) > 127 else char) for char in text)
 

@@ -163,11 +163,11 @@ def learn_arguments(prober: Prober, turn: TurnFacts, setup: Setup) -> ArgumentFa
     place = learn_place(prober, turn, setup) if wrappers is None else _place_of_wrapped(wrappers)
     written = _position(prober, turn, setup, place, wrappers)
     escapes = learn_escapes(written)
-    signs = Escapes({one.text: one.sign for one in escapes})
+    unescaping = Escapes({one.text: one.char for one in escapes})
 
     def position(value: Json) -> str | None:
         text = written(value)
-        return signs.unescape(text) if text is not None and escapes else text
+        return unescaping.unescape(text) if text is not None and escapes else text
 
     top = learn_style(position)
     styles = _nested_styles(position, top)

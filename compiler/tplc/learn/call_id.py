@@ -29,8 +29,8 @@ def learn_call_id(layout: Layout, fields: JsonFields | None) -> CallId:
     if left is None or right is None:
         return CallId()
     word = (*left, Slot("index"), *right)
-    signs = "".join(item.text for item in word if isinstance(item, Text))
-    if signs and Slot("name") not in word and not any(map(str.isalnum, signs)):
+    literal = "".join(item.text for item in word if isinstance(item, Text))
+    if literal and Slot("name") not in word and not any(map(str.isalnum, literal)):
         return CallId()  # calls are numbered, as in "1)"
     return CallId(_position(layout, Slot("index")) if Slot("name") not in word else "pre_func_name", word)
 

@@ -26,10 +26,10 @@ def learn_escapes(position: Position) -> tuple[Replaced, ...]:
     """Return the escapes; empty for values in quotes, whose escapes are the dialect's, and if they can't be undone."""
     if position(_PLAIN) != _PLAIN:
         return ()
-    found = [one for one in found_escapes(position(_probe()) or "", _CHARACTERS) if one.text != one.sign]
+    found = [one for one in found_escapes(position(_probe()) or "", _CHARACTERS) if one.text != one.char]
     if not found or not all(means_one(one, found) for one in found):
         return ()
-    wide = next((one for one in found if one.sign == _WIDE), None)
+    wide = next((one for one in found if one.char == _WIDE), None)
     escapes = tuple(one for one in found if one is not wide)
     if wide is not None and escaped(escapes, "value", _WIDE) != wide.text:
         return ()
@@ -56,9 +56,9 @@ def means_one(one: Replaced, found: Sequence[Replaced]) -> bool:
 
 
 def _in_lists(position: Position, escapes: Sequence[Replaced]) -> bool:
-    sample = "".join(one.sign for one in escapes)
+    sample = "".join(one.char for one in escapes)
     text = position([f"zqs0x{sample}zqs1x"])
     if text is None:
         return True  # the template refuses lists
-    plain = Escapes({one.text: one.sign for one in escapes}).unescape(text)
+    plain = Escapes({one.text: one.char for one in escapes}).unescape(text)
     return escaped(escapes, "value", plain) == text

@@ -16,7 +16,7 @@ from tplc.learn.probe import Prober, Setup, asks
 from tplc.learn.turn import TurnFacts
 from tplc.messages import Call
 
-SIGNS = "&<>\"'"
+CHARACTERS = "&<>\"'"
 _LONGEST = 16  # the text that stands for one character
 
 
@@ -28,17 +28,17 @@ def learn_replaced(prober: Prober, turn: TurnFacts, setup: Setup, tools: Tools) 
     slots: list[Literal["name", "key"]] = ["name"]
     if isinstance(tools.arguments, PairArguments):
         slots.append("key")
-    texts = {sign: call_turn(prober, turn, setup, [_call(sign)]) for sign in SIGNS}
+    texts = {char: call_turn(prober, turn, setup, [_call(char)]) for char in CHARACTERS}
     found = [
-        Replaced(slot, sign, written)
+        Replaced(slot, char, written)
         for slot in slots
-        for sign, text in texts.items()
-        if isinstance(text, str) and (written := _written(text, slot)) not in (sign, "")
+        for char, text in texts.items()
+        if isinstance(text, str) and (written := _written(text, slot)) not in (char, "")
     ]
-    return replace(tools, replaced=tuple(one for one in found if _means_one_sign(one, found)))
+    return replace(tools, replaced=tuple(one for one in found if _means_one_character(one, found)))
 
 
-def _means_one_sign(one: Replaced, found: Sequence[Replaced]) -> bool:
+def _means_one_character(one: Replaced, found: Sequence[Replaced]) -> bool:
     """Return whether the escaped text can be read back: it is no word, no single character, and doesn't stand for
     two."""
     text = one.text
@@ -46,9 +46,9 @@ def _means_one_sign(one: Replaced, found: Sequence[Replaced]) -> bool:
     return alone and len(text) > 1 and not text[0].isalnum()
 
 
-def _call(sign: str) -> Call:
+def _call(char: str) -> Call:
     """Return a call with one such character at a time: which of two quotes is escaped depends on the other."""
-    return Call(f"zqname0x{sign}zqname1x", ((f"zqkey0x{sign}zqkey1x", "zqvalue0n0x"),))
+    return Call(f"zqname0x{char}zqname1x", ((f"zqkey0x{char}zqkey1x", "zqvalue0n0x"),))
 
 
 def _written(text: str, slot: str) -> str:

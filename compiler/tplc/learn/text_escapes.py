@@ -57,14 +57,14 @@ def _escapes(prober: Prober, setup: Setup, slot: _Slot, turn: Message) -> tuple[
     tail = prober.tail([turn], setup, calls=calls)
     if isinstance(tail, Refusal) or any(f"zqs{number}x" not in tail for number in range(len(_CHARACTERS) + 1)):
         return None
-    changed = [replace(one, slot=slot) for one in found_escapes(tail, _CHARACTERS) if one.text != one.sign]
-    line = next((one.text for one in changed if one.sign == "\n"), "\n")
-    changed = [one for one in changed if one.sign != "\r" or one.text != line]  # what splits lines takes it for one
-    escapes = tuple(one for one in changed if means_one(one, changed) and one.sign != WIDE)
-    wide = next((one.text for one in changed if one.sign == WIDE), WIDE)
+    changed = [replace(one, slot=slot) for one in found_escapes(tail, _CHARACTERS) if one.text != one.char]
+    line = next((one.text for one in changed if one.char == "\n"), "\n")
+    changed = [one for one in changed if one.char != "\r" or one.text != line]  # what splits lines takes it for one
+    escapes = tuple(one for one in changed if means_one(one, changed) and one.char != WIDE)
+    wide = next((one.text for one in changed if one.char == WIDE), WIDE)
     return escapes if escaped(escapes, slot, WIDE) == wide else _without_percent(escapes)
 
 
 def _without_percent(escapes: Sequence[Replaced]) -> tuple[Replaced, ...]:
     """Return the escapes without the one for `%`, which would mean all percent codes."""
-    return tuple(one for one in escapes if one.sign != "%")
+    return tuple(one for one in escapes if one.char != "%")

@@ -22,7 +22,7 @@ NAME_IS_KEY = ((("*",), "arguments"),)
 SAME_SLOT = "\ufdd0"
 LINE_END = "\n"
 FENCE = "```"
-WORD_OR_SIGNS = re.compile(r"<[^<>]*>|[\w.:-]+|[^\w\s]")
+WORD_OR_PUNCTUATION = re.compile(r"<[^<>]*>|[\w.:-]+|[^\w\s]")
 WHITE_SPACE = " \t\n"
 Where = Literal[
     "anywhere",  # anywhere in content
@@ -81,7 +81,7 @@ class Following:
 def _words_of(texts: Iterable[str]) -> tuple[str, ...]:
     """Return the pieces of texts, the words and the punctuation that they consist of, the longest first."""
     pieces = [part for text in texts for piece in pieces_of(text) for part in (piece, *parts_of(piece))]
-    words = [word for piece in pieces for word in WORD_OR_SIGNS.findall(piece)]
+    words = [word for piece in pieces for word in WORD_OR_PUNCTUATION.findall(piece)]
     return tuple(sorted({*pieces, *words} - {""}, key=lambda text: (-len(text), text)))
 
 
@@ -299,7 +299,7 @@ class CallForm:
     @property
     def after_call_markers(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
         """Return the markers that count after a call, by kind. A closer that also opens the next call is both."""
-        joined = [f"{sign}\n{text}" for sign in self.optional_separators for text in self.inner]
+        joined = [f"{char}\n{text}" for char in self.optional_separators for text in self.inner]
         return (
             ("tail", (self.tail[0],) if self.tail is not None else ()),
             ("call", (*self.inner, *self.openers, *self.short, *joined)),
@@ -380,7 +380,7 @@ class TextEscapes:
     """The texts that stand for characters in content or reasoning, each with its character."""
 
     kind: str  # the member of a message
-    signs: tuple[tuple[str, str], ...]
+    replaced: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)

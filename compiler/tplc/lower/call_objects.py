@@ -92,7 +92,7 @@ def _object_in(tools: Tools, opened: str) -> CallObject | None:
     assert tools.dialect is not None
     written, names = _written(merged(tools.call), tools.dialect.in_object)
     facts = spelling_of(tools.dialect.in_object, also_python=True)
-    style = Style(facts.strings, dict(facts.words), facts.signs)
+    style = Style(facts.strings, dict(facts.words), facts.punctuation)
     start = written.find(opened)
     while start >= 0:
         reader = Reader((style, style, style))

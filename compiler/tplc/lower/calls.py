@@ -109,7 +109,7 @@ def _header_calls(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
         header=header_of(before, last, tolerated, after_empty(ir, form.closers)),
         tail=after.tail,
         call_id=id_layout(tools, before),
-        replaced=tools.signs("name"),
+        replaced=tools.replacements("name"),
         pairs=pairs,
         bare_call=tools.bare_call,
     )
@@ -125,7 +125,7 @@ def _calls(tools: Tools, shape: CallShape, first: str, tolerated: Tolerated) -> 
     separators = not_blank(tolerated.texts(tools.separator))
     # A closer of a call without arguments is none of them.
     own = (*separators, *closing_of_bare(tools))
-    signs = [sign for sign in _OPTIONAL_SEPARATORS if not any(text.strip() == sign for text in own)]
+    punctuation = [char for char in _OPTIONAL_SEPARATORS if not any(text.strip() == char for text in own)]
     return CallForm(
         slot_order=written_calls(tools).slot_order,
         last_text=written_calls(tools).last_text,
@@ -139,7 +139,7 @@ def _calls(tools: Tools, shape: CallShape, first: str, tolerated: Tolerated) -> 
         in_reasoning=_in_reasoning(openers, tolerated),
         inner=openers.inside,
         separators=separators,
-        optional_separators="".join(signs) if openers.inside and "omitted_openers" in tolerated.kinds else "",
+        optional_separators="".join(punctuation) if openers.inside and "omitted_openers" in tolerated.kinds else "",
         call_closers=(),
         section_closers=closers_of([tolerated.usual("tools.section_end")], tolerated),
         styles=spellings_of(

@@ -8,24 +8,23 @@ They count directly after a call, where a marker of the calls, the end of the tu
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tplc.lower.acceptor import Acceptor
 from tplc.lower.layouts import unique
-from tplc.lower.lexemes import exact, is_respelled
+from tplc.lower.lexemes import exact, in_class, is_respelled
 
 _WORD = re.compile(r"[A-Za-z]+|[^\W_A-Za-z]+")
-_SIGNS = frozenset("<>/\\|[](){}＜＞｜")
+_BRACKETS = frozenset("<>/\\|[](){}＜＞｜")
 _OPENING = frozenset("<[({«【＜")
 
 
 @dataclass(frozen=True, slots=True)
 class Garbled:
-    """`pattern` matches a garbled closer; each begins with one of `signs`, and has the letters of one of `words`."""
+    """`pattern` matches a garbled closer: it begins with one of `first_chars` and has the letters of one of `words`."""
 
     pattern: str
-    signs: str
+    first_chars: str
     words: tuple[str, ...]
 
 
@@ -40,18 +39,18 @@ def garbled_closers(acceptor: Acceptor) -> Garbled | None:
     words = unique("".join(_WORD.findall(core)).lower() for core in cores)
     if not cores:
         return None
-    signs = _SIGNS.union(*({char for char in core if not char.isalnum() and char not in "_▁-"} for core in cores))
-    trailing = signs - _OPENING - {text.strip()[0] for text in after if text.strip()}
+    first_chars = _BRACKETS.union(
+        *({char for char in core if not char.isalnum() and char not in "_▁-"} for core in cores)
+    )
+    trailing = first_chars - _OPENING - {text.strip()[0] for text in after if text.strip()}
     bodies = "|".join(unique(r"[\W_]{0,4}".join(map(_any_case, _WORD.findall(core))) for core in cores))
-    leading = _in_class(signs)
+    leading = in_class(sorted(first_chars))
     name = r"""(?:[=:]["']?[\w.-]{1,64}["']?)?"""
-    end = rf"[{_in_class(trailing)}]{{0,4}}" if trailing else ""
-    return Garbled(rf"[{leading}][{leading}\s]{{0,7}}(?:{bodies})s?(?!\w){name}{end}", "".join(sorted(signs)), words)
+    end = rf"[{in_class(sorted(trailing))}]{{0,4}}" if trailing else ""
+    return Garbled(
+        rf"[{leading}][{leading}\s]{{0,7}}(?:{bodies})s?(?!\w){name}{end}", "".join(sorted(first_chars)), words
+    )
 
 
 def _any_case(word: str) -> str:
     return f"(?ai:{word})" if word.isascii() else exact(word)
-
-
-def _in_class(chars: Iterable[str]) -> str:
-    return "".join("\\" + char if char in r"\]^-[&~|" else char for char in sorted(chars))

@@ -96,7 +96,7 @@ class _Interpreter:
         self.acceptor, self.options, self.parse_reasoning = acceptor, options, options["parse_reasoning"]
         self.head = acceptor.heads[0]
         self.text, self.pos = self.head + output, 0
-        self.reading = Interpretation({each.kind: Escapes(dict(each.signs)) for each in acceptor.escapes})
+        self.reading = Interpretation({each.kind: Escapes(dict(each.replaced)) for each in acceptor.escapes})
         self.states = {state.name: state for state in states(acceptor)}
         self.space = SPACE_SEPARATOR.join(acceptor.content_spaces)  # white space of the template that may still come
         self.only_space_so_far = True  # nothing but white space has come in this part
@@ -149,7 +149,9 @@ class _Interpreter:
 
     def _follow(self, state: TurnState, found: Found) -> StateName:
         lookup = dict(self.states["before_content"].on if "before_content" in self.states else ()) | dict(state.on)
-        transition = self._taken(lookup.get(found.kind) or lookup[{"end": "last", "content_end": "sign"}[found.kind]])
+        transition = self._taken(
+            lookup.get(found.kind) or lookup[{"end": "final_end", "content_end": "weak_content_end"}[found.kind]]
+        )
         if self._is_name_end(found):
             self._keep(found, state.text or "content")
             return state.name
@@ -310,8 +312,8 @@ class _Interpreter:
     def _find(self, state: TurnState) -> Found | None:
         """Return the first lexeme that counts at its place."""
         found, at_line_start, seen, outer = self._matches(state, self.pos), self.at_line_start, self.pos, None
-        while found is not None and found.kind in ("line", "last", "sign", "alike"):
-            if found.kind == "alike":
+        while found is not None and found.kind in ("line", "final_end", "weak_content_end", "ambiguous"):
+            if found.kind == "ambiguous":
                 if not self._is_closed(state, found.end):
                     return Found(found.lexeme, "reasoning_end", found.start, found.end)
             elif found.kind == "line":
@@ -331,16 +333,16 @@ class _Interpreter:
         at, after = self._next_char(found.end), None
         for _ in range(MOST_ENDS):
             if at == len(self.text):
-                return "end" if found.kind == "last" else "content_end"
+                return "end" if found.kind == "final_end" else "content_end"
             after = self._matches(state, at)
-            if found.kind != "last" or after is None or after.kind != "last" or after.start != at:
+            if found.kind != "final_end" or after is None or after.kind != "final_end" or after.start != at:
                 break
             at = self._next_char(after.end)
-        if found.kind == "last" or after is None or after.start != at:
+        if found.kind == "final_end" or after is None or after.start != at:
             return None
-        if after.kind == "last":
+        if after.kind == "final_end":
             return "content_end" if not self.text[after.end :].strip() else None
-        counts = after.kind != "sign" and (after.kind != "line" or "\n" in self.text[found.end : at])
+        counts = after.kind != "weak_content_end" and (after.kind != "line" or "\n" in self.text[found.end : at])
         return "content_end" if counts else None
 
     def _is_name_end(self, found: Found) -> bool:

@@ -124,7 +124,7 @@ def _unique(members: list[tuple[str, object]]) -> dict[str, object]:
 
 def _style_of(spelling: Spelling) -> Style:
     kind = Style if spelling.as_json else WordStyle
-    return kind(spelling.strings, dict(spelling.words), spelling.signs, bare_keys=spelling.bare_keys)
+    return kind(spelling.strings, dict(spelling.words), spelling.punctuation, bare_keys=spelling.bare_keys)
 
 
 def _pairs(

@@ -100,7 +100,7 @@ class Lexemes:
         return not any(map(WORD_CHAR.match, self.first))
 
 
-ALIKE = "alike"
+ALIKE = "ambiguous"
 
 
 def lexemes_of(
@@ -109,7 +109,7 @@ def lexemes_of(
     """Return the lexemes of markers of several kinds; a repeated core belongs to the first kind that has it.
 
     Markers of the kinds in `respelled` may be in other case, or have other separators: that comes after all others.
-    Those of the kinds in `apart` are of the kind "alike" then, as they count in some places only.
+    Those of the kinds in `apart` are of the kind "ambiguous" then, as they count in some places only.
     """
     found: dict[str, Lexeme] = {}
     for kind, texts in kinds:
@@ -188,12 +188,13 @@ def _near(lexemes: Sequence[Lexeme]) -> str:
         # White space may follow, or nothing that counts.
         free = "" in found or " " in chars
         chars = "".join(sorted({*chars, *others.get(first, ())} - {""}))
-        alternatives.append(exact(first) + ("" if free else rf"(?=[{_in_class(chars)}]|\Z)"))
+        alternatives.append(exact(first) + ("" if free else rf"(?=[{in_class(chars)}]|\Z)"))
     return "|".join(alternatives) or NOTHING
 
 
-def _in_class(chars: str) -> str:
-    return "".join("\\" + char if char in r"\]^-[&~|" else exact(char) if char.isspace() else char for char in chars)
+def in_class(chars: Iterable[str]) -> str:
+    """Return the characters as they are written in a class of a pattern."""
+    return "".join("\\" + char if char in r"\]^-[&~|" else CONTROL.get(char) or printable(char) for char in chars)
 
 
 def ends_as_word(core: str, trail: str) -> bool:

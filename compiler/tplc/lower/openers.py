@@ -124,7 +124,7 @@ def _incomplete(whole: Iterable[str], inside: Iterable[str], name_end: str, tole
 
 
 def _without_prefix(openers: Iterable[str]) -> list[str]:
-    """Return the openers without the constant word before the name, if a sign comes before it: ` to=` for ` to=ns.`.
+    """Return the openers without the constant word before the name, if it follows `=` or `:`: ` to=` for ` to=ns.`.
     Only the marker after the name shows that they open a call."""
     stems = [_LAST_WORDS.sub("", text) for text in openers if _LAST_WORDS.search(text)]
     return [stem for stem in stems if stem.rstrip()[-1:] in ("=", ":") and is_ordinary(stem)]

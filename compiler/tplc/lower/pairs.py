@@ -48,8 +48,8 @@ def pairs_of(
         pair=layout,
         opens=opens,
         slots=slots,
-        replaced=() if repeats else tools.signs("key"),  # a closer that repeats the key has it as it was written
-        escapes=tools.signs("value"),
+        replaced=() if repeats else tools.replacements("key"),  # a closer that repeats the key has it as it was written
+        escapes=tools.replacements("value"),
         between=between,
         close=close,
         value_ends=_value_ends(tolerated.texts(close), wraps) if not guessed and not dialect.top.strings else (),
@@ -125,7 +125,7 @@ def _end_of_key(slots: Sequence[SlotEnd]) -> str:
 def _is_reliable(tools: Tools, close: str) -> bool:
     """Return whether a value ends at its first closer: no value contains a closer whose characters are always
     escaped."""
-    escaped = any(char in close for _, char in tools.signs("value"))
+    escaped = any(char in close for _, char in tools.replacements("value"))
     return is_distinctive(close) or is_bracketed(close) or escaped
 
 
@@ -271,8 +271,8 @@ def around_key(pairs: PairForm) -> tuple[str, str] | None:
         return ("", COLONS) if pairs.separable_keys else None
     before, after = pairs.key_texts
     # Where the template writes no attributes, models write some, or a colon.
-    signs = ["=(?=\\s?[\"'])", ":"] if not any(sign in text for text in before for sign in "\"':") else []
-    others = [rf"(?<=\s)\w{{1,32}}\s?{signs[0]}", *signs[1:]] if signs else []
+    ends = ["=(?=\\s?[\"'])", ":"] if not any(char in text for text in before for char in "\"':") else []
+    others = [rf"(?<=\s)\w{{1,32}}\s?{ends[0]}", *ends[1:]] if ends else []
     return _any_of(before, others), _any_of(after, typed=bool(pairs.types))
 
 

@@ -24,7 +24,7 @@ from tplc.lower.acceptor import (
     SlotEnd,
 )
 
-_SIGNS = "[ , ] { : , }"
+_JSON_PUNCTUATION = "[ , ] { : , }"
 _STOPS = {LINE_END: "line end", WHITE_SPACE: "white space"}
 
 
@@ -46,7 +46,7 @@ def _facts(acceptor: Acceptor) -> Iterator[str]:
     yield from _texts("content.end", acceptor.content_ends)
     yield from _markers("stray", acceptor.ignorable_closers)
     for escapes in acceptor.escapes:
-        yield from (f"{escapes.kind}.escape {quoted(text)} = {quoted(sign)}" for text, sign in escapes.signs)
+        yield from (f"{escapes.kind}.escape {quoted(text)} = {quoted(char)}" for text, char in escapes.replaced)
     if acceptor.calls is not None:
         yield from _calls(acceptor.calls)
     if acceptor.in_messages:
@@ -78,7 +78,7 @@ def _calls(calls: CallForm) -> Iterator[str]:
     yield from (f"calls.last = {quoted(text)} ends a call" for text in calls.last)
     if calls.ends_turn:
         yield "calls = one a turn: its last closer may end the turn"
-    yield from (f"calls.joint = {quoted(sign)} before a further call" for sign in calls.optional_separators)
+    yield from (f"calls.joint = {quoted(char)} before a further call" for char in calls.optional_separators)
     yield from _texts("calls.space_after_reasoning", [calls.after_reasoning])
     yield from _texts("calls.break", calls.breaks)
     yield from _texts("calls.empty", calls.empty)
@@ -86,7 +86,7 @@ def _calls(calls: CallForm) -> Iterator[str]:
     if calls.tail is not None:
         yield f"calls.tail = {quoted(calls.tail[0])}"
         yield from _slots("calls.tail", calls.tail[1])
-    yield from (f"calls.name {quoted(text)} = {quoted(sign)}" for text, sign in calls.replaced)
+    yield from (f"calls.name {quoted(text)} = {quoted(char)}" for text, char in calls.replaced)
     if calls.encoded:
         yield "calls.arguments = an object inside a JSON string"
     if calls.pairs is not None:
@@ -111,7 +111,7 @@ def _pairs(pairs: PairForm) -> Iterator[str]:
     yield f"pairs.value = {value_end(pairs)}"
     for kind, texts in pairs.between:
         yield f"pairs.between {kind} = {' '.join(map(quoted, texts))}"
-    yield from (f"pairs.key {quoted(text)} = {quoted(sign)}" for text, sign in pairs.replaced)
+    yield from (f"pairs.key {quoted(text)} = {quoted(char)}" for text, char in pairs.replaced)
     if pairs.resumes:
         yield "pairs.other = content, up to a pair or the end"
     if pairs.next_pair is not None:
@@ -185,9 +185,11 @@ def _styles(styles: Sequence[Spelling]) -> Iterator[str]:
     for style in dict.fromkeys(styles):
         places = ", ".join(name for name, other in zip(names, styles, strict=True) if other == style)
         strings = " or ".join(f"{quoted(start)} {quoted(end)} ({escape})" for start, end, escape in style.strings)
-        signs = " ".join(style.signs)
-        yield f"values in {places} = {strings or 'raw'}{'' if signs == _SIGNS else f', signs {signs}'}" + (
-            ", bare keys" * style.bare_keys + ", as JSON" * style.as_json
+        punctuation = " ".join(style.punctuation)
+        yield (
+            f"values in {places} = {strings or 'raw'}"
+            + f", punctuation {punctuation}" * (punctuation != _JSON_PUNCTUATION)
+            + (", bare keys" * style.bare_keys + ", as JSON" * style.as_json)
         )
         yield f"words in {places} = " + ", ".join(f"{word} {meaning}" for word, meaning in sorted(style.words))
 

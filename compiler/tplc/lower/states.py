@@ -213,13 +213,13 @@ def transition_of(state: StateName, kind: str) -> Transition | Branch:
     if kind == "reasoning_end":
         released: tuple[Action, ...] = ("pending is reasoning",) if state == "pending" else ()
         return Branch("parse_reasoning", Transition((*released, "drop"), "content"), keep)
-    if kind in ("end", "last"):
+    if kind in ("end", "final_end"):
         ended: tuple[Action, ...] = ("pending is content",) if state == "pending" else ()
         return Transition((*ended, "drop"), "over")
     if kind == "content":
         opened: tuple[Action, ...] = ("pending is content",) if state == "pending" else ()
         return Transition((*opened, "drop opener"), "content")
-    if kind in ("content_end", "sign"):
+    if kind in ("content_end", "weak_content_end"):
         return Transition(("drop",), here)
     if kind == "header":
         return Transition(("drop",), here, ANOTHER_TURN, only_after_text=True)
@@ -248,11 +248,11 @@ def _in_content(acceptor: Acceptor) -> Kinds:
     calls = acceptor.calls
     return (
         ("content_end", acceptor.distinctive_content_ends),
-        ("sign", acceptor.weak_content_ends),
+        ("weak_content_end", acceptor.weak_content_ends),
         (opener_kind(calls), (*calls.openers, *calls.short)) if calls is not None else ("call", ()),
         ("plain", calls.plain if calls is not None else ()),
         ("end", acceptor.ends),
-        ("last", acceptor.last_ends),
+        ("final_end", acceptor.last_ends),
         ("header", acceptor.headers),
         ("stray", texts_at(acceptor.ignorable_closers, "anywhere")),
         ("empty", calls.empty if calls is not None else ()),
@@ -265,7 +265,7 @@ def _ends_of_reasoning(acceptor: Acceptor) -> Kinds:
     if calls is not None and calls_end_reasoning(acceptor):
         openers = _after(calls.after_reasoning, (*calls.openers, *calls.short))
     ends, last = (_after(acceptor.after_reasoning, texts) for texts in (acceptor.ends, acceptor.last_ends))
-    return (("reasoning_end", acceptor.reasoning_ends), ("end", ends), ("last", last), ("line", openers))
+    return (("reasoning_end", acceptor.reasoning_ends), ("end", ends), ("final_end", last), ("line", openers))
 
 
 def _after(space: str, markers: Sequence[str]) -> tuple[str, ...]:

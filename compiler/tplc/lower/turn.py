@@ -48,9 +48,9 @@ def turn_of(ir: TemplateIR, calls: CallForm | None, tolerated: Tolerated) -> Acc
 
 def _escapes(ir: TemplateIR) -> Iterator[TextEscapes]:
     for slot, kind in (("content", "content"), ("reasoning", "reasoning_content")):
-        signs = tuple((one.text, one.sign) for one in ir.escapes if one.slot == slot)
-        if signs:
-            yield TextEscapes(kind, signs)
+        replaced = tuple((one.text, one.char) for one in ir.escapes if one.slot == slot)
+        if replaced:
+            yield TextEscapes(kind, replaced)
 
 
 def _special_tokens(ir: TemplateIR) -> tuple[str, ...]:

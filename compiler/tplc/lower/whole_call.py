@@ -31,7 +31,12 @@ def whole_call_of(ir: TemplateIR, form: CallForm, *, section: bool) -> tuple[Cal
     tools = ir.tools
     layout = merged((Text(tools.section_start), *tools.call) if section else tools.call)
     kinds = [item.kind for item in layout if isinstance(item, Slot)]
-    if kinds.count("name") != 1 or kinds.count("arguments") != 1 or tools.signs("name") or tools.signs("key"):
+    if (
+        kinds.count("name") != 1
+        or kinds.count("arguments") != 1
+        or tools.replacements("name")
+        or tools.replacements("key")
+    ):
         return ()
     at = layout.index(Slot("arguments"))
     arguments = _arguments(tools, form.pairs, text_at(layout, at + 1))

@@ -143,8 +143,8 @@ def _candidates(judge: Judge, judged: Judged, targets: dict[str, str]) -> Iterat
 def _head(text: str, marker: str) -> str:
     """Return the beginning of a variant before a value: "<step=" of "<step=city>", for the marker "<param="; otherwise
     ""."""
-    signs = re.search(r"[^\w\s]+$", marker)
-    head, found, rest = text.partition(signs.group()) if signs else (text, "", "")
+    punctuation = re.search(r"[^\w\s]+$", marker)
+    head, found, rest = text.partition(punctuation.group()) if punctuation else (text, "", "")
     return head + found if rest and found and is_distinctive(head + found) and head + found != marker else ""
 
 

@@ -139,7 +139,7 @@ def battery(ir: TemplateIR) -> Iterator[Case]:
     yield from _shapes()
     for title, text in _CONTENTS:
         yield Case(f"content: {title}", content=text)
-    for title, text in _signs(ir.reasoning):
+    for title, text in _reasoning_markers(ir.reasoning):
         yield Case(f"content: {title}", content=text)
     for slot in ("content", "reasoning"):
         text = _escapes(ir, slot)
@@ -166,21 +166,21 @@ def battery(ir: TemplateIR) -> Iterator[Case]:
     yield Case("no arguments between others", calls=named)
     mixed: tuple[tuple[str, Json], ...] = (("s", "x"), ("n", 1), ("b", False), ("l", ["y"]), ("o", {"k": "v"}))
     yield Case("arguments of every type", calls=(Call("files:mixed", mixed),))
-    signs = "".join(dict.fromkeys(one.sign for one in ir.tools.replaced if one.slot != "value"))
-    if signs:
+    chars = "".join(dict.fromkeys(one.char for one in ir.tools.replaced if one.slot != "value"))
+    if chars:
         yield Case(
-            f"the characters {signs} in a name and a key", calls=(Call(f"look{signs}up", ((f"a{signs}b", "x"),)),)
+            f"the characters {chars} in a name and a key", calls=(Call(f"look{chars}up", ((f"a{chars}b", "x"),)),)
         )
 
 
 def _escapes(ir: TemplateIR, slot: str) -> str:
     """Return a text with each character that is escaped there, and after it with the texts that stand for them."""
     escapes = [one for one in ir.escapes if one.slot == slot]
-    signs = "".join(f"a{one.sign}b" for one in escapes)
-    return f"{signs} and {''.join(f'a{one.text}b' for one in escapes)}." if escapes else ""
+    chars = "".join(f"a{one.char}b" for one in escapes)
+    return f"{chars} and {''.join(f'a{one.text}b' for one in escapes)}." if escapes else ""
 
 
-def _signs(reasoning: Reasoning) -> Iterator[tuple[str, str]]:
+def _reasoning_markers(reasoning: Reasoning) -> Iterator[tuple[str, str]]:
     """Yield content with the markers of reasoning in it, if they are punctuation that prose and code use as well."""
     if reasoning.mode == "delimiter":
         return
@@ -188,9 +188,9 @@ def _signs(reasoning: Reasoning) -> Iterator[tuple[str, str]]:
     if reasoning.after_content and start:
         yield f"reasoning between {start!r} and {reasoning.end.strip()!r} in it", f"x {reasoning.start}2{reasoning.end}"
         return
-    for sign in dict.fromkeys((start, end)):
-        if sign:
-            yield f"the sign {sign!r} in it", f"x {sign} 2"
+    for marker in dict.fromkeys((start, end)):
+        if marker:
+            yield f"the marker {marker!r} in it", f"x {marker} 2"
 
 
 def after_results() -> Iterator[Case]:

@@ -362,9 +362,9 @@ def _around(text: str, at: int) -> str:
 
 def _first_difference(text: str, other: str) -> int:
     """Return where `text` first differs from `other`, apart from white space."""
-    signs = [(at, ch) for at, ch in enumerate(text) if not ch.isspace()]
+    visible = [(at, ch) for at, ch in enumerate(text) if not ch.isspace()]
     others = "".join(other.split())
-    return next((at for (at, ch), sign in zip(signs, others, strict=False) if ch != sign), len(text))
+    return next((at for (at, ch), other in zip(visible, others, strict=False) if ch != other), len(text))
 
 
 def _part_at(parts: Sequence[WrittenPart], at: int) -> tuple[int, int]:

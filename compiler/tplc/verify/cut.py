@@ -159,15 +159,15 @@ def trailing_of(frame: TurnFrame, full: str, last: str) -> str:
 
 def _behind_but_space(text: str, start: str) -> int | None:
     """Return where `text` continues after `start`, ignoring white space in both; None if it begins differently."""
-    signs = [sign for sign in start if not sign.isspace()]
+    visible = [char for char in start if not char.isspace()]
     at = 0
-    for sign in signs:
+    for char in visible:
         while at < len(text) and text[at].isspace():
             at += 1
-        if text[at : at + 1] != sign:
+        if text[at : at + 1] != char:
             return None
         at += 1
-    return at if signs else None
+    return at if visible else None
 
 
 def _out_of_brackets(text: str, at: int) -> int:

@@ -1797,7 +1797,7 @@ SPACE_SEPARATOR = "\0"  # between white space that may come and other white spac
 NON_SPACE = Pattern(r"\S|\Z")
 LONGEST_CUT = 1000  # longer than a truncated opener and the white space around it
 OPENER_KINDS = ("call", "line", "whole")
-UNDECIDED_KINDS = ("plain", "last", "sign", "alike")  # what follows shows whether they count
+UNDECIDED_KINDS = ("plain", "final_end", "weak_content_end", "ambiguous")  # what follows shows whether they count
 DECIDED_LATER = ("line", *UNDECIDED_KINDS)  # and those that count at the start of a line
 REASONING_KINDS = ("reasoning", "reasoning_end")
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
@@ -1898,14 +1898,14 @@ class TurnStates(Stream):
         self._pos = end
 
     def _counting(self, marks: Scanner, mark: Match | None) -> Match | None:
-        """Return the mark, or the first after it, that counts at its place: `line` at a line's start, `last` at the
-        end, `sign` before the end or before another mark.
+        """Return the mark, or the first after it, that counts in its place: `line` at a line's start, `final_end` at
+        the end, `weak_content_end` before the end or before another mark.
 
         A marker whose later pieces are at a line's start counts as a whole.
         """
         buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
         while mark is not None and mark.kind in DECIDED_LATER:
-            if mark.kind == "alike":
+            if mark.kind == "ambiguous":
                 counting = self._without_closer(marks, mark)
                 if counting is not None:
                     return counting
@@ -1927,7 +1927,7 @@ class TurnStates(Stream):
         buf, undecided = self._buf, None if self._final else mark.of_kind("plain")
         if self._base + mark.start < self._reasoning_to:
             return None
-        alike = mark.kind == "alike"
+        alike = mark.kind == "ambiguous"
         if not alike and not any(name in buf[mark.end : mark.end + NAME_LIMIT] for name in self._tools):
             return undecided if len(buf) - mark.end < NAME_LIMIT else None
         found = mark.of_kind("reasoning_end") if alike else mark
@@ -2484,7 +2484,7 @@ class Machine(TurnStates):
         raise NotImplementedError
 
 
-ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "last")
+ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "final_end")
 PART_OF_NAME = Pattern(r"(?:[=:][\"']?)?\Z")  # after a garbled closer
 PART_OF_ATTRIBUTE = Pattern(r"\w{1,32}\s?=\s?")  # before the quote that shows what it is
 LEFT_OVER_BRACKET = Pattern(r"[\"']?[}\])]{1,4}|`{1,3}|\|?>")
@@ -2594,7 +2594,7 @@ class Repairs(Machine):
             if is_empty_object("".join(texts)):
                 self._note_lost_text("no_argument", "text follows the empty arguments of a call without a closer")
 
-    def _left_over_sign(self, start: int) -> int:
+    def _left_over_bracket(self, start: int) -> int:
         """Return the end of a garbled closer, or of a bracket, a fence or a comma too many; 0 if there is none, -1 if
         more input is needed."""
         if self.GARBLED and (end := self._garbled_closer(start)) != 0:
@@ -2604,12 +2604,12 @@ class Repairs(Machine):
         return 0 if left is None else int(left.end())
 
     def _garbled_closer(self, start: int) -> int:
-        pattern, signs, words = self.GARBLED
+        pattern, first_chars, words = self.GARBLED
         buf, rest = self._buf, self._buf[start : start + NAME_LIMIT]
         match = pattern.match(buf, start)
         if match is not None:
             return -1 if not self._final and PART_OF_NAME.match(buf, match.end()) else int(match.end())
-        if self._final or rest[0] not in signs or len(rest) == NAME_LIMIT:
+        if self._final or rest[0] not in first_chars or len(rest) == NAME_LIMIT:
             return 0
         letters = squeezed("".join(filter(str.isalnum, rest)))
         return -1 if any(word.startswith(letters) for word in words) else 0
@@ -2623,7 +2623,7 @@ class Repairs(Machine):
         opener = self.LEFT_OVER.match_at(buf, start) if self._unclosed else None
         if opener is not None:
             kind, end = "call", opener.end
-        elif kind == "" and start < len(buf) and (end := self._left_over_sign(start)) != 0:
+        elif kind == "" and start < len(buf) and (end := self._left_over_bracket(start)) != 0:
             if end < 0:
                 return "more"
         else:
@@ -2886,7 +2886,7 @@ class StreamParser(Pairs):
     IN_REASONING = Scanner(
         ("line", "<.code.> [ <.code.> [", "", "", 0), ("reasoning_end", "<./mind.>", "", "", 0),
         ("line", "<.code.> [", "", "", 2), ("line", "<.code.>", "", "", 2), ("end", "<./.>", "", "\n", 0),
-        ("line", "\x00<.code.>[<.code.>[", "", "", 6), ("alike", "\x00<./mind.>", "", "", 6),
+        ("line", "\x00<.code.>[<.code.>[", "", "", 6), ("ambiguous", "\x00<./mind.>", "", "", 6),
         ("line", "\x00<.code.>[", "", "", 6), ("line", "\x00<.code.>", "", "", 6),
         ("line", "```python <.code.> [", "", "", 0), ("line", "```json <.code.> [", "", "", 0),
         ("line", "```xml <.code.> [", "", "", 0), ("line", "``` <.code.> [", "", "", 0),

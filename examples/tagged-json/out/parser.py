@@ -1773,7 +1773,7 @@ SPACE_SEPARATOR = "\0"  # between white space that may come and other white spac
 NON_SPACE = Pattern(r"\S|\Z")
 LONGEST_CUT = 1000  # longer than a truncated opener and the white space around it
 OPENER_KINDS = ("call", "line", "whole")
-UNDECIDED_KINDS = ("plain", "last", "sign", "alike")  # what follows shows whether they count
+UNDECIDED_KINDS = ("plain", "final_end", "weak_content_end", "ambiguous")  # what follows shows whether they count
 DECIDED_LATER = ("line", *UNDECIDED_KINDS)  # and those that count at the start of a line
 REASONING_KINDS = ("reasoning", "reasoning_end")
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
@@ -1873,14 +1873,14 @@ class TurnStates(Stream):
         self._pos = end
 
     def _counting(self, marks: Scanner, mark: Match | None) -> Match | None:
-        """Return the mark, or the first after it, that counts at its place: `line` at a line's start, `last` at the
-        end, `sign` before the end or before another mark.
+        """Return the mark, or the first after it, that counts in its place: `line` at a line's start, `final_end` at
+        the end, `weak_content_end` before the end or before another mark.
 
         A marker whose later pieces are at a line's start counts as a whole.
         """
         buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
         while mark is not None and mark.kind in DECIDED_LATER:
-            if mark.kind == "alike":
+            if mark.kind == "ambiguous":
                 counting = self._without_closer(marks, mark)
                 if counting is not None:
                     return counting
@@ -1902,7 +1902,7 @@ class TurnStates(Stream):
         buf, undecided = self._buf, None if self._final else mark.of_kind("plain")
         if self._base + mark.start < self._reasoning_to:
             return None
-        alike = mark.kind == "alike"
+        alike = mark.kind == "ambiguous"
         if not alike and not any(name in buf[mark.end : mark.end + NAME_LIMIT] for name in self._tools):
             return undecided if len(buf) - mark.end < NAME_LIMIT else None
         found = mark.of_kind("reasoning_end") if alike else mark
@@ -2109,7 +2109,7 @@ class TurnStates(Stream):
             self._note_truncation(*ENDS_IN_CALL)
 
 
-ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "last")
+ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "final_end")
 LEFT_OVER_BRACKET = Pattern(r"[\"']?[}\])]{1,4}|`{1,3}|\|?>")
 LEFT_IN_CALL = Pattern(r"[\"']?[}\])]{0,4}[,;]")  # and before the closer that a call lacks
 
@@ -2292,7 +2292,7 @@ class Machine(TurnStates):
     def _restore_first_reading(self) -> bool:
         raise NotImplementedError
 
-    def _left_over_sign(self, start: int) -> int:
+    def _left_over_bracket(self, start: int) -> int:
         """Return the end of a garbled closer, or of a bracket, a fence or a comma too many; 0 if there is none, -1 if
         more input is needed."""
         left = LEFT_IN_CALL.match(self._buf, start) if self._unclosed else None
@@ -2308,7 +2308,7 @@ class Machine(TurnStates):
         opener = self.LEFT_OVER.match_at(buf, start) if self._unclosed else None
         if opener is not None:
             kind, end = "call", opener.end
-        elif kind == "" and start < len(buf) and (end := self._left_over_sign(start)) != 0:
+        elif kind == "" and start < len(buf) and (end := self._left_over_bracket(start)) != 0:
             if end < 0:
                 return "more"
         else:
@@ -2707,7 +2707,7 @@ class StreamParser(CallObjects):
         ("line", "<fn> ``` {", "\n", "", 0), ("reasoning_end", "</musing>", "\n", "\n\n", 0),
         ("line", "<fn> [ {", "\n", "", 0), ("line", "<fn> {", "\n", "", 1), ("end", "<~/~>", "", "\n", 0),
         ("line", "<fn>", "\n", "\n", 2), ("line", "\x00<fn>```json{", "\n", "", 6),
-        ("alike", "\x00</musing>", "\n", "\n\n", 6), ("line", "```python <fn> {", "", "", 0),
+        ("ambiguous", "\x00</musing>", "\n", "\n\n", 6), ("line", "```python <fn> {", "", "", 0),
         ("line", "```json <fn> {", "", "", 0), ("line", "```xml <fn> {", "", "", 0), ("line", "``` <fn> {", "", "", 0),
         find=(
             r"<(?:(fn>\s{0,64}```json\s{0,64}\{)|(fn>\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}```\s{0,64}\{)|(/musing>)|(fn"

@@ -80,8 +80,8 @@ class _Lint:
         self.problems.append(f"line {self._line}: {problem}" if self._line else problem)
 
     def _rule(self, line: str) -> None:
-        name, sign, body = line.partition(" ::= ")
-        if not sign or line[0] in " |":
+        name, arrow, body = line.partition(" ::= ")
+        if not arrow or line[0] in " |":
             return self._problem("a rule has to be one line: name ::= …")
         if not _NAME.match(name) or name == "start":
             self._problem(f'the name "{name}" is not portable')
@@ -165,20 +165,20 @@ class _Lint:
     def _item(self, depth: int) -> _Sized:
         text = self._tokens[self._at]
         self._at += 1
-        sign = text[:1]
-        if sign == '"':
+        char = text[:1]
+        if char == '"':
             inner = text[1:-1]
             if "\\" not in inner:
                 return _Sized(_TEXT if inner else _EMPTY_TEXT, len(inner), 0)
             return _Sized(_TEXT, self._characters(inner, _LITERAL_ESCAPE), 0)
-        if sign == "[":
+        if char == "[":
             inner = text[1:-1].removeprefix("^")
             if not inner or (inner.startswith(("^", "-")) and inner != "-"):
                 self._problem(f"the class {text} is not portable")
             return _Sized(_TEXT, self._characters(inner, _SET_ESCAPE) + 1, 0)
-        if sign == "<":
+        if char == "<":
             return _Sized(_TEXT, 1, 0)
-        if sign == "(":
+        if char == "(":
             if depth > _DEEPEST:
                 self._problem(f"groups nested more than {_DEEPEST} deep")
             inside = self._alternatives(depth + 1)
@@ -188,7 +188,7 @@ class _Lint:
                 self._at += 1
             # A group becomes a rule of its own, and is as large as the number of rules in it.
             return _Sized(inside.node, inside.made + 1, inside.made + 1)
-        if sign and sign not in _COUNTS:
+        if char and char not in _COUNTS:
             self._used.setdefault(text, self._line)
             new = text not in self._symbols
             self._symbols.add(text)

@@ -53,9 +53,9 @@ def _item(expr: Expr) -> str:
 
 
 def _counts(low: int, high: int | None) -> str:
-    signs = {(0, 1): "?", (0, None): "*", (1, None): "+"}
-    if (low, high) in signs:
-        return signs[low, high]
+    quantifiers = {(0, 1): "?", (0, None): "*", (1, None): "+"}
+    if (low, high) in quantifiers:
+        return quantifiers[low, high]
     if low == high:
         return f"{{{low}}}"
     return f"{{{low},{'' if high is None else high}}}"

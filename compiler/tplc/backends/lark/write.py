@@ -70,9 +70,9 @@ class _LarkWriter:
 
 
 def _counts(low: int, high: int | None) -> str:
-    signs = {(0, 1): "?", (0, None): "*", (1, None): "+"}
-    if (low, high) in signs:
-        return signs[low, high]
+    quantifiers = {(0, 1): "?", (0, None): "*", (1, None): "+"}
+    if (low, high) in quantifiers:
+        return quantifiers[low, high]
     return f"{{{low}}}" if low == high else f"{{{low},{'' if high is None else high}}}"
 
 

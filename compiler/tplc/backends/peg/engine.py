@@ -89,7 +89,7 @@ class PegEngine:
         self.literals = pairs.literals if pairs is not None else ""
         self.name_escapes = Escapes(dict(calls.replaced) if calls is not None else {})
         self.key_escapes = Escapes(dict(pairs.replaced) if pairs is not None else {})
-        self.escapes = {each.kind: Escapes(dict(each.signs)) for each in self.acceptor.escapes} or None
+        self.escapes = {each.kind: Escapes(dict(each.replaced)) for each in self.acceptor.escapes} or None
 
     def parse(
         self,

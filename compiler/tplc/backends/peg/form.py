@@ -218,8 +218,8 @@ class FormPatterns:
             return ""
         ends = either([marker_core(end) for end in whole.calls.header[0].suffixes if end.strip()])
         stops = either([self["turn_end"], self["turn_header"]])
-        sign = f"(?:(?!{stops}).)" if stops else "."
-        return rf"{whole.call_cores}{sign}{{0,{NAME_LIMIT}}}?{group(ends)}"
+        char = f"(?:(?!{stops}).)" if stops else "."
+        return rf"{whole.call_cores}{char}{{0,{NAME_LIMIT}}}?{group(ends)}"
 
     # After a call
 
@@ -239,7 +239,7 @@ class FormPatterns:
         return rf"(?<!{self.last}\s*)" if self.last else ""
 
     def after_left_over(self, *but: str) -> str:
-        kinds = [kind for kind in (*CALL_KINDS, "end", "last") if kind not in but]
+        kinds = [kind for kind in (*CALL_KINDS, "end", "final_end") if kind not in but]
         return group(of_kinds(self.states["after_call"], kinds))
 
 
@@ -257,7 +257,7 @@ def _of_the_turn(form: FormPatterns) -> dict[str, str]:
     def before_content(kind: str) -> str:
         return form.of("before_content", kind, only=lambda one: one.core in first or one.respelled)
 
-    last = form.of("content", "last")
+    last = form.of("content", "final_end")
     opened = form.of("content", "reasoning")
     return {
         "turn_end": either([form.of("content", "end"), last + _ends_of_output(form) if last else ""]),
@@ -314,7 +314,7 @@ def _of_calls(form: FormPatterns) -> dict[str, str]:
 
 def _ends_of_output(form: FormPatterns) -> str:
     """Return the pattern of prose-like ends of the turn, which count only if nothing but more of them follows."""
-    again = group(either([one.find for one in form.states["content"].all if one.kind == "last"]))
+    again = group(either([one.find for one in form.states["content"].all if one.kind == "final_end"]))
     return rf"(?=(?:\s*+{again}){{0,{MOST_ENDS - 1}}}\s*+\Z)"
 
 
@@ -331,13 +331,13 @@ def _closers_alike(form: FormPatterns) -> str:
 def _content_close(form: FormPatterns, found: dict[str, str]) -> str:
     """Return the end of content; a prose-like one counts only before text that may follow content.  `found`: the other
     patterns of the form."""
-    signs, marks = form.of("content", "sign"), form.of("content", "content_end")
-    if not signs:
+    weak, marks = form.of("content", "weak_content_end"), form.of("content", "content_end")
+    if not weak:
         return marks
     opens = group(either([found["call_open"], found["call_open_for_short"]]))
     first, last = ("turn_end", "turn_header", "reasoning_open_anywhere"), ("content_open", "stray_closer", "empty_call")
     after = [*(found[name] for name in first), opens, *(found[name] for name in last)]
-    return group(either([marks, signs + rf"(?=\s*+(?:{either([*after, chr(92) + 'Z'])}))"]))
+    return group(either([marks, weak + rf"(?=\s*+(?:{either([*after, chr(92) + 'Z'])}))"]))
 
 
 def _closer_with_slot(form: FormPatterns) -> str:
@@ -368,12 +368,12 @@ def _left_bracket(form: FormPatterns) -> str:
     """Return a bracket or a fence that is left over after a call."""
     if form.acceptor.calls is None or "repeated_markers" not in form.acceptor.tolerances:
         return ""
-    after, signs = form.states["after_call"].find, LEFT_OVER_BRACKET.pattern
+    after, brackets = form.states["after_call"].find, LEFT_OVER_BRACKET.pattern
     if form.calls.is_closed:
-        signs = rf"{form.not_last}{LEFT_IN_CALL.pattern}|{signs}"
+        brackets = rf"{form.not_last}{LEFT_IN_CALL.pattern}|{brackets}"
     if (garbled := garbled_closers(form.acceptor)) is not None:
-        signs = rf"(?>{garbled.pattern})|{signs}"
-    return rf"\s*+(?!{after})(?:{signs})(?=\s*+(?:{form.after_left_over()}|\Z))"
+        brackets = rf"(?>{garbled.pattern})|{brackets}"
+    return rf"\s*+(?!{after})(?:{brackets})(?=\s*+(?:{form.after_left_over()}|\Z))"
 
 
 def _next_object(form: FormPatterns) -> str:

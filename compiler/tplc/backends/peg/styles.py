@@ -29,7 +29,7 @@ def styles_of(acceptor: Acceptor) -> Styles:
 
 def style_of(spelling: Spelling) -> Style:
     kind = Style if spelling.as_json else WordStyle
-    return kind(spelling.strings, dict(spelling.words), spelling.signs, bare_keys=spelling.bare_keys)
+    return kind(spelling.strings, dict(spelling.words), spelling.punctuation, bare_keys=spelling.bare_keys)
 
 
 def spelled_of(acceptor: Acceptor) -> SpelledOtherwise:

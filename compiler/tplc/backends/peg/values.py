@@ -88,8 +88,8 @@ def key_rules(style: ValueStyle, suffix: str, no_key: str) -> list[Rule]:
     if style.key_open:
         return [rule(f"key{suffix}", f"string{suffix}")]
     inside = [style.colon, style.object_close, *(string.open for string in style.strings)]
-    signs = [*inside, style.object_open, style.list_open, style.list_close, style.object_separator]
-    stops, first = (either([exact(sign.strip()) for sign in texts if sign.strip()]) for texts in (inside, signs))
+    punctuation = [*inside, style.object_open, style.list_open, style.list_close, style.object_separator]
+    stops, first = (either([exact(char.strip()) for char in texts if char.strip()]) for texts in (inside, punctuation))
     first = either([first, no_key])
     return [rule(f"key{suffix}", leaf(rf"(?!{first})\S(?:(?!{stops})[^\n])*+"))]
 

@@ -24,7 +24,7 @@ from tplc.backends.python.literals import (
 )
 from tplc.backends.python.turn_states import SCANNERS, keeps_markers, state_methods, waits_for_markers
 from tplc.ir.nodes import Text
-from tplc.ir.spellings import JSON_SIGNS, Spelling
+from tplc.ir.spellings import JSON_PUNCTUATION, Spelling
 from tplc.lower import Acceptor, CallForm, Following, Marker, PairForm, SlotEnd
 from tplc.lower.acceptor import CallStep, TypeWrap
 from tplc.lower.bounds import KEY
@@ -157,8 +157,8 @@ def _of_the_turn(facts: Acceptor, of_state: Mapping[StateName, TurnState]) -> li
     return lines + _flags(
         {
             "PLACE_DECIDES": at_ends or alike or _counts_at_lines(facts),
-            "AT_LINES": _counts_at_lines(facts),
-            "AT_ENDS": at_ends,
+            "HAS_LINE_MARKERS": _counts_at_lines(facts),
+            "HAS_FINAL_MARKERS": at_ends,
             "ALIKE": alike,
             "HAS_REASONING": bool(facts.reasoning_starts),
             "WAITS": facts.calls is None and (bool(facts.repeated_reasoning) or waits_for_markers(of_state)),
@@ -236,7 +236,7 @@ def _of_calls(calls: CallForm, facts: Acceptor) -> list[str]:
     if (garbled := garbled_closers(facts)) is not None:
         words = texts(garbled.words)
         lines += assignment(
-            "GARBLED", called("", [f"Pattern({literal(garbled.pattern)})", literal(garbled.signs), words]), INDENT
+            "GARBLED", called("", [f"Pattern({literal(garbled.pattern)})", literal(garbled.first_chars), words]), INDENT
         )
     if calls.usual_next:
         lines += assignment(
@@ -350,8 +350,8 @@ def _named_styles(calls: CallForm) -> dict[Spelling, str]:
 
 def _style(name: str, style: Spelling) -> list[str]:
     items: list[Expression] = [called("", (texts(string) for string in style.strings)), _words(style.words)]
-    if style.signs != JSON_SIGNS:
-        items.append(texts(style.signs))
+    if style.punctuation != JSON_PUNCTUATION:
+        items.append(texts(style.punctuation))
     if style.bare_keys:
         items.append("bare_keys=True")
     return assignment(name, called("Style" if style.as_json else "WordStyle", items))
@@ -371,16 +371,18 @@ def _words(words: Iterable[tuple[str, str]]) -> Expression:
 def _escapes(facts: Acceptor) -> list[str]:
     if not facts.escapes:
         return []
-    by_kind = mapping((literal(each.kind), called("Escapes", [_signs(each.signs)])) for each in facts.escapes)
+    by_kind = mapping(
+        (literal(each.kind), called("Escapes", [_replaced_texts(each.replaced)])) for each in facts.escapes
+    )
     return assignment("ESCAPES", by_kind, INDENT)
 
 
-def _signs(replaced: Sequence[tuple[str, str]]) -> Expression:
-    return mapping((literal(text), literal(sign)) for text, sign in replaced)
+def _replaced_texts(replaced: Sequence[tuple[str, str]]) -> Expression:
+    return mapping((literal(text), literal(char)) for text, char in replaced)
 
 
 def _replaced(name: str, replaced: Sequence[tuple[str, str]]) -> list[str]:
-    return assignment(name, called("Escapes", [_signs(replaced)]), INDENT)
+    return assignment(name, called("Escapes", [_replaced_texts(replaced)]), INDENT)
 
 
 # Pairs
@@ -435,8 +437,8 @@ def _of_lost_ends(calls: CallForm, pairs: PairForm, facts: Acceptor) -> list[str
     if following is None:
         return lines
     patterns = [closes_call(following, begun=begun) for begun in (False, True)]
-    sign = literal((following.closer[0] or "")[0])
-    closes = called("", [*(called("Pattern", [raw(pattern)]) for pattern in patterns), sign])
+    first_char = literal((following.closer[0] or "")[0])
+    closes = called("", [*(called("Pattern", [raw(pattern)]) for pattern in patterns), first_char])
     return lines + assignment("CALL_CLOSES", closes, INDENT)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tplc.ir.nodes import Dialect, Json, StringStyle, ValueStyle
-from tplc.ir.spellings import JSON_SIGNS, signs_of
+from tplc.ir.spellings import JSON_PUNCTUATION, punctuation_of
 
 _JSON_WORDS = {"true": "true", "false": "false", "null": "null"}
 
@@ -31,7 +31,7 @@ def is_json(style: ValueStyle) -> bool:
 
 
 def signs_are_json(style: ValueStyle) -> bool:
-    return signs_of(style) == JSON_SIGNS
+    return punctuation_of(style) == JSON_PUNCTUATION
 
 
 def foreign_words(style: ValueStyle) -> dict[str, str]:
