@@ -2858,7 +2858,7 @@ def run_command(parser: Any) -> None:
     except OSError as error:
         sys.stdout = None  # Python would try to write the rest again at exit
         if isinstance(error, BrokenPipeError):
-            return  # the reader has what it wanted, as `head` does
+            arguments.exit(141)  # output was lost: as a shell sees a program that SIGPIPE ends
         arguments.error(f"standard input or standard output: {error.strerror}")
     for diagnostic in stream.diagnostics:
         print(f"{diagnostic.offset}: {diagnostic.text}", file=sys.stderr)
