@@ -10,6 +10,7 @@ from .scanner import NO_MARKERS, SPELLED_OTHERWISE
 from .schema import fits, misfit, tool_named
 from .second import arguments_of, loaded
 from .slots import NEVER_IN_NAMES, Slots
+from .stream import MOST_DIAGNOSTICS
 from .turn import CALL_KINDS, ENDS_IN_CALL, next_char
 from .values import LONGEST_SEPARATOR, unwrapped
 
@@ -96,7 +97,10 @@ class Machine(Slots):
         repairs that invent a key, or a value of another type than the schema's, have failed."""
         if not self.incomplete:  # what was lost is reported
             types = not self.TYPES_ARE_CHECKED or self._repaired
-            self._unchecked.append((self._out.index, self._here(), types))
+            offset, before = self._here(), len(self._diagnostics)
+            while before and self._diagnostics[before - 1].offset == offset:
+                before -= 1
+            self._unchecked.append((self._out.index, offset, len(self._diagnostics) - before, types))
         if self._repaired:
             self._out.flush()
             arguments = loaded("".join(self._out.texts["arguments"]))
@@ -107,13 +111,15 @@ class Machine(Slots):
         """Report, for each call, the first argument that the tool's schema doesn't allow."""
         self._out.flush()
         unchecked, self._unchecked, notes = self._unchecked, [], self._diagnostics
-        for index, offset, types in unchecked:
+        for index, offset, earlier, types in unchecked:
             name, _, text = self._out.calls[index]
             arguments = loaded("".join(self._out.texts["arguments"]) if index == self._out.index else text)
             found = misfit(arguments, self._tools.get(name), types=types) if isinstance(arguments, dict) else None
-            if found is not None and len(notes) < 1000:
-                at = next((at for at, note in enumerate(notes) if note.offset > offset), len(notes))
-                notes.insert(at, self._misfit(offset, name, *found))
+            if found is not None:
+                # Where it would be if it had been added at once, whenever somebody asks.
+                at = next((at for at, note in enumerate(notes) if note.offset >= offset), len(notes))
+                notes.insert(at + earlier, self._misfit(offset, name, *found))
+                del notes[MOST_DIAGNOSTICS:]
 
     def _misfit(self, offset: int, name: str, known: bool, key: str) -> Diagnostic:
         if known:

@@ -16,6 +16,7 @@ from .machine import Machine
 from .message import Copyable, Diagnostic
 from .pattern import Pattern
 from .scanner import Scanner
+from .stream import MOST_DIAGNOSTICS
 from .transcript import Transcript
 
 TYPE_CHECKING = False
@@ -303,7 +304,7 @@ class SpecialTokens(Machine):
         guard = self._guard
         if guard is None:
             super()._note(code, text)
-        elif len(self.diagnostics) - guard.noted < 1000:
+        elif len(self._diagnostics) - guard.noted < MOST_DIAGNOSTICS:
             self._insert(Diagnostic(self._here(), unguarded(text), code))
 
     def _here(self) -> int:
@@ -312,10 +313,10 @@ class SpecialTokens(Machine):
 
     def _insert(self, note: Diagnostic) -> None:
         """Insert a note by its place in the text, because the time of noting depends on the chunks."""
-        at = len(self.diagnostics)
-        while at and tuple(self.diagnostics[at - 1]) > tuple(note):
+        at = len(self._diagnostics)
+        while at and tuple(self._diagnostics[at - 1]) > tuple(note):
             at -= 1
-        self.diagnostics.insert(at, note)
+        self._diagnostics.insert(at, note)
 
     def _try_call(self, kind: str) -> bool:
         """Try a call; text that spells tokens of its format opens none."""

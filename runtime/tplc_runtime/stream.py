@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .message import Delta, Message
 
 PENDING_LIMIT = 1024  # more pending text than this is examined again only after it has doubled
+MOST_DIAGNOSTICS = 1000  # of one answer
 TEXT_AFTER_FINISH = "text_after_finish"
 NO_MATCH = Match("", 0, 0)
 
@@ -101,7 +102,8 @@ class Stream(Copyable):
             # The state to return to if a call turns out to be text.
             self._state_before_call: Callable[[Any], bool] = self._state
             self._kind_before_call = "content"
-            self._unchecked: list[tuple[int, int, bool]] = []  # calls: index, offset, whether types are examined
+            # Calls: index, offset, diagnostics before theirs at that offset, whether types are examined.
+            self._unchecked: list[tuple[int, int, int, bool]] = []
             self._long_names = "\n" in "".join(self._tools)
         self._space = self.SPACE  # white space of the template that may still come
         self._only_space_so_far = True  # only white space was read in this part so far
@@ -357,7 +359,7 @@ class Stream(Copyable):
         self._pos = end
 
     def _note(self, code: str, text: str) -> None:
-        if len(self._diagnostics) < 1000:
+        if len(self._diagnostics) < MOST_DIAGNOSTICS:
             self._diagnostics.append(Diagnostic(self._here(), text, code))
 
     def _here(self) -> int:

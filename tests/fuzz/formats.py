@@ -36,6 +36,13 @@ class Format:
         return load_module(self.source)
 
 
+def with_source(form: Format, source: str) -> Format:
+    """Return the format with another text as its parser."""
+    other = Format(form.name, form.ir, form.outputs, form.tools)
+    vars(other)["source"] = source
+    return other
+
+
 @cache
 def formats() -> tuple[Format, ...]:
     return tuple(_format(example) for example in load_examples())

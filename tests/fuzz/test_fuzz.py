@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import random
 import re
-from dataclasses import replace
 from textwrap import dedent
 
 import pytest
 
 from tests.fuzz.check import PROPERTIES
-from tests.fuzz.formats import Format, formats, named
+from tests.fuzz.formats import Format, formats, named, with_source
 from tests.fuzz.outputs import KINDS
 from tests.fuzz.run import fuzz
-from tplc.verify.artifact import load_module
 
 COUNT = 150  # for each parser
 
@@ -87,8 +85,8 @@ CHANGES = re.findall(r"^(\S.*): (\S+): (\w+)\n((?:    .*\n)+)", SABOTAGE, re.M)
 def test_what_breaks_is_seen(title: str, name: str, broken: str, change: str) -> None:
     """A parser that is wrong in one way is caught at it."""
     form = named(name)
-    source = f"{form.source}\n\n{dedent(change)}"
-    counters = fuzz(300, seed=1, forms=[replace(form, source=source, parser=load_module(source))], shrink=False)
+    changed = with_source(form, f"{form.source}\n\n{dedent(change)}")
+    counters = fuzz(300, seed=1, forms=[changed], shrink=False)
     assert counters.broken[broken] > 0, title
 
 

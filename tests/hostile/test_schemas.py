@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests.example_case import EXAMPLES, standalone_parser
-from tests.fuzz.formats import Format
+from tests.fuzz.formats import Format, with_source
 from tests.ir_small import ALL as SMALL
 from tplc.backends.gbnf import grammar
 from tplc.backends.peg.engine import grammar_for
@@ -25,7 +25,6 @@ from tplc.ir.nodes import TemplateIR
 from tplc.observe.findings import violation
 from tplc.serving import ChatTemplate
 from tplc.targets.structural_tag import structural_tag
-from tplc.verify.artifact import load_module
 
 SECONDS = 5  # of the processor, for what would take hours
 UNIONS = ("anyOf", "oneOf", "allOf")
@@ -98,11 +97,10 @@ def tools_with(schema: Schema) -> list[dict[str, Any]]:
 
 
 def example(name: str) -> Format:
-    source = standalone_parser(name)
     outputs = tuple(
         path.read_text(encoding="utf-8") for path in sorted(Path(EXAMPLES / name / "outputs").glob("*.txt"))
     )
-    return Format(name, ir_of(name), source, load_module(source), outputs, [])
+    return with_source(Format(name, ir_of(name), outputs, []), standalone_parser(name))
 
 
 def ir_of(name: str) -> TemplateIR:

@@ -1041,7 +1041,7 @@ BETWEEN_CALLS = Pattern(r"[\s,;)\]}]*")
 BEFORE_FIRST_KEY = Pattern(
     r"""[\s({\[\\"'“”‘«`]*(?:(?i:json)\b:?[\s({\[\\"'“”‘«`]*)?(?:<(?:[\w:-]+\s*[ =]\s*(?:\w+\s*=\s*)?)?["']?)?"""
 )
-ANY_KEY = Pattern(r"""[\s(\[`]*(?:(?i:json)\b:?\s*)?[{\s]+(?:\\n)?[\\"'“”‘«]+\w""")
+ANY_KEY = Pattern(r"""(?=[\s(\[`{]|(?i:json))[\s(\[`]*(?:(?i:json)\b:?\s*)?(?:\{[{\s]*|(?<=\s))(?:\\n)?[\\"'“”‘«]+\w""")
 WORD_BEFORE = Pattern(r"\s*(?i:json)\b:?\s*")
 # The name of a tool before its arguments, and a keyword in them.
 CALLED = Pattern(rf"""["'`]?([{NAME_CHARACTERS}]{{1,64}}?)["'`]?\s*(?:([(])|[:=]?\s*(?=\{{))""")
@@ -1488,6 +1488,7 @@ def continued_head(prompt: str, anchors: Sequence[str], reasoning: tuple[Sequenc
 
 
 PENDING_LIMIT = 1024  # more pending text than this is examined again only after it has doubled
+MOST_DIAGNOSTICS = 1000  # of one answer
 TEXT_AFTER_FINISH = "text_after_finish"
 NO_MATCH = Match("", 0, 0)
 
@@ -1543,7 +1544,8 @@ class Stream(Copyable):
         # The state to return to if a call turns out to be text.
         self._state_before_call: Callable[[Any], bool] = self._state
         self._kind_before_call = "content"
-        self._unchecked: list[tuple[int, int, bool]] = []  # calls: index, offset, whether types are examined
+        # Calls: index, offset, diagnostics before theirs at that offset, whether types are examined.
+        self._unchecked: list[tuple[int, int, int, bool]] = []
         self._long_names = "\n" in "".join(self._tools)
         self._space = self.SPACE  # white space of the template that may still come
         self._only_space_so_far = True  # only white space was read in this part so far
@@ -1777,7 +1779,7 @@ class Stream(Copyable):
         self._pos = end
 
     def _note(self, code: str, text: str) -> None:
-        if len(self._diagnostics) < 1000:
+        if len(self._diagnostics) < MOST_DIAGNOSTICS:
             self._diagnostics.append(Diagnostic(self._here(), text, code))
 
     def _here(self) -> int:
@@ -2129,22 +2131,12 @@ NEVER_IN_NAMES = frozenset("<>{}\n")  # characters of markup, which stand in no 
 NUMBERS = ("index", "count")  # slots that contain a number
 REPEATED_SLOT = "repeated_slot"  # a code of diagnostics
 MOST_ODD = 64  # the most names with unusual characters that are searched for
-CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
 
 
-class Machine(TurnStates):
+class Slots(TurnStates):
     BREAKS: ClassVar[Breaks] = NO_BREAKS  # markers that never occur in names, or in values outside of a string
     _slot_diagnostics: Sequence[tuple[str, str]] = ()  # diagnostics of the slots: codes and texts
     _odd: dict[tuple[str, str], list[str]] | None = None  # names and keys that contain ends of names
-    AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
-    SHORT_OPENERS: ClassVar[Sequence[str]] = ()  # what opens only calls of tools that are known
-    HEADER: ClassVar[Sequence[Any]] = ()  # slots of a call: the kind, what ends it, and characters that do
-    CALLS_HAVE_CLOSER: ClassVar[bool] = False  # calls have a closer
-    STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
-    _reader: Reader | None = None  # and the reader of one
-    _is_opened_twice = False  # another opener follows the opener of this call
-    _repaired = False  # the arguments of the last call were repaired
-    _second_reading_failed = False  # the second reading of this call found none
 
     def _slots(self, pos: int, slots: Sequence[Any], name: str | None = None) -> tuple[dict[str, str], int, str]:
         """Read slots with the markers that end them; return values, the end, and what was expected instead.
@@ -2263,6 +2255,21 @@ class Machine(TurnStates):
             self._odd[slot, of] = sorted(fit, key=len, reverse=True)[:MOST_ODD]
         return self._odd[slot, of]
 
+
+CLOSER_KINDS = ("both", "closed", "close", "separator", "end")
+
+
+class Machine(Slots):
+    AFTER_CALL: ClassVar[Scanner] = NO_MARKERS
+    SHORT_OPENERS: ClassVar[Sequence[str]] = ()  # what opens only calls of tools that are known
+    HEADER: ClassVar[Sequence[Any]] = ()  # slots of a call: the kind, what ends it, and characters that do
+    CALLS_HAVE_CLOSER: ClassVar[bool] = False  # calls have a closer
+    STYLES: ClassVar[tuple[Style, Style, Style]]  # of values in a dialect with quotes,
+    _reader: Reader | None = None  # and the reader of one
+    _is_opened_twice = False  # another opener follows the opener of this call
+    _repaired = False  # the arguments of the last call were repaired
+    _second_reading_failed = False  # the second reading of this call found none
+
     def _feed_regular_json(self, chunk: str) -> list[Delta]:
         """Read more of arguments in regular JSON, without a state."""
         reader = self._reader
@@ -2307,7 +2314,10 @@ class Machine(TurnStates):
         repairs that invent a key, or a value of another type than the schema's, have failed."""
         if not self.incomplete:  # what was lost is reported
             types = True
-            self._unchecked.append((self._out.index, self._here(), types))
+            offset, before = self._here(), len(self._diagnostics)
+            while before and self._diagnostics[before - 1].offset == offset:
+                before -= 1
+            self._unchecked.append((self._out.index, offset, len(self._diagnostics) - before, types))
         if self._repaired:
             self._out.flush()
             arguments = loaded("".join(self._out.texts["arguments"]))
@@ -2318,13 +2328,15 @@ class Machine(TurnStates):
         """Report, for each call, the first argument that the tool's schema doesn't allow."""
         self._out.flush()
         unchecked, self._unchecked, notes = self._unchecked, [], self._diagnostics
-        for index, offset, types in unchecked:
+        for index, offset, earlier, types in unchecked:
             name, _, text = self._out.calls[index]
             arguments = loaded("".join(self._out.texts["arguments"]) if index == self._out.index else text)
             found = misfit(arguments, self._tools.get(name), types=types) if isinstance(arguments, dict) else None
-            if found is not None and len(notes) < 1000:
-                at = next((at for at, note in enumerate(notes) if note.offset > offset), len(notes))
-                notes.insert(at, self._misfit(offset, name, *found))
+            if found is not None:
+                # Where it would be if it had been added at once, whenever somebody asks.
+                at = next((at for at, note in enumerate(notes) if note.offset >= offset), len(notes))
+                notes.insert(at + earlier, self._misfit(offset, name, *found))
+                del notes[MOST_DIAGNOSTICS:]
 
     def _misfit(self, offset: int, name: str, known: bool, key: str) -> Diagnostic:
         if known:

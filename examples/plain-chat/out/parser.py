@@ -313,6 +313,7 @@ def any_of(anchors: Sequence[str]) -> str:
 
 
 PENDING_LIMIT = 1024  # more pending text than this is examined again only after it has doubled
+MOST_DIAGNOSTICS = 1000  # of one answer
 TEXT_AFTER_FINISH = "text_after_finish"
 NO_MATCH = Match("", 0, 0)
 SPACE_SEPARATOR = "\0"  # between white space that may come and other white space that may come instead
@@ -616,7 +617,7 @@ class StreamParser(Copyable):
         self._pos = end
 
     def _note(self, code: str, text: str) -> None:
-        if len(self._diagnostics) < 1000:
+        if len(self._diagnostics) < MOST_DIAGNOSTICS:
             self._diagnostics.append(Diagnostic(self._here(), text, code))
 
     def _here(self) -> int:
