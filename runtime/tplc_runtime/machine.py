@@ -100,6 +100,7 @@ class Machine(Slots):
             offset, before = self._here(), len(self._diagnostics)
             while before and self._diagnostics[before - 1].offset == offset:
                 before -= 1
+            # The call, and how many diagnostics at this offset come before its own.
             self._unchecked.append((self._out.index, offset, len(self._diagnostics) - before, types))
         if self._repaired:
             self._out.flush()

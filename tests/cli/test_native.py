@@ -155,6 +155,7 @@ def test_it_says_the_same(name: str, tmp_path: Path) -> None:
 
 @compiles
 @pytest.mark.slow
+@pytest.mark.skipif(not os.environ.get("TPLC_NATIVE"), reason="takes long to compile: make native")
 def test_special_tokens(tmp_path: Path) -> None:
     ir = with_tokens(ir_of("tagged-json"))
     native, plain = compiled(generate(ir), tmp_path, "native_tokens"), parser_for(ir)

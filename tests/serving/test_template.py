@@ -55,7 +55,7 @@ def request_of(example: Example, template: ChatTemplate, variables: dict[str, An
 # Every example
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(8)
 def test_prompt_and_message(served: tuple[Example, ChatTemplate]) -> None:
     """The prompt is the template's, and the keywords are those that a parser wants."""
     example, template = served

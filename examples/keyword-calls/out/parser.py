@@ -1544,8 +1544,7 @@ class Stream(Copyable):
         # The state to return to if a call turns out to be text.
         self._state_before_call: Callable[[Any], bool] = self._state
         self._kind_before_call = "content"
-        # Calls: index, offset, diagnostics before theirs at that offset, whether types are examined.
-        self._unchecked: list[tuple[int, int, int, bool]] = []
+        self._unchecked: list[tuple[int, int, int, bool]] = []  # calls whose arguments are still to be checked
         self._long_names = "\n" in "".join(self._tools)
         self._space = self.SPACE  # white space of the template that may still come
         self._only_space_so_far = True  # only white space was read in this part so far
@@ -2317,6 +2316,7 @@ class Machine(Slots):
             offset, before = self._here(), len(self._diagnostics)
             while before and self._diagnostics[before - 1].offset == offset:
                 before -= 1
+            # The call, and how many diagnostics at this offset come before its own.
             self._unchecked.append((self._out.index, offset, len(self._diagnostics) - before, types))
         if self._repaired:
             self._out.flush()
