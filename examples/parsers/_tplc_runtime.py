@@ -1388,6 +1388,7 @@ def arguments_within(name: str, value: Any, tools: Parameters) -> dict[str, Any]
         named = [item for item in value.values() if isinstance(item, str) and item in tools and item != name]
         objects = [key for key, item in value.items() if isinstance(item, dict) or str(item).lstrip()[:1] == "{"]
         inner = [key for key in objects if key not in OTHER_KEYS]
+        # "required" comes from a schema, whose form models repeat.
         lost = value.keys() - {*inner, *NAME_KEYS, *OTHER_KEYS, "required"}
         if named or len(inner) != 1 or lost or not keys.isdisjoint(value):
             break
@@ -1510,13 +1511,13 @@ class Transcript(Copyable):
         """Return the characters that the text stands for, as far as they are known."""
         if kind != self._cut_kind:
             self.end_escape()
-        own = escapes.get(kind)
-        if own is None:
+        of_kind = escapes.get(kind)
+        if of_kind is None:
             return text
         text = self._cut_escape + text
-        end = own.safe_prefix_end(text)
+        end = of_kind.safe_prefix_end(text)
         self._cut_escape, self._cut_kind = text[end:], kind
-        return own.unescape(text[:end])
+        return of_kind.unescape(text[:end])
 
     def end_escape(self) -> None:
         """Emit the text that could have been the beginning of an escape: nothing follows it."""
@@ -1794,7 +1795,7 @@ class Stream(Copyable):
     WAITS: ClassVar[bool] = False  # states wait for the rest of a marker
     FEED_HOLDS_PENDING: ClassVar[bool] = False  # `feed` handles pending text
     ESCAPES: ClassVar[Any] = None  # texts that stand for characters, by kind of text
-    SPACE: ClassVar[str] = ""  # the white space that the template writes before the content, each after a NUL
+    SPACE: ClassVar[str] = ""  # alternatives of the white space before the content, with SPACE_SEPARATOR between
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     _last_char = ""  # of the text before
 
@@ -1955,7 +1956,6 @@ class Stream(Copyable):
             self._diagnostics.clear()
             if self.CALLS:
                 self._unchecked.clear()
-            if self.CALLS:
                 self._out.forget_calls(self._open)
             if self.CALLS and self._open:
                 self._out.announce()
@@ -2119,7 +2119,7 @@ SPACE_SEPARATOR = "\0"  # between white space that may come and other white spac
 NON_SPACE = Pattern(r"\S|\Z")
 LONGEST_CUT = 1000  # longer than a truncated opener and the white space around it
 OPENER_KINDS = ("call", "line", "whole")
-UNDECIDED_KINDS = ("plain", "final_end", "weak_content_end", "ambiguous")  # what follows shows whether they count
+UNDECIDED_KINDS = ("plain", "final_end", "weak_content_end", "respelled")  # what follows shows whether they count
 DECIDED_LATER = ("line", *UNDECIDED_KINDS)  # and those that count at the start of a line
 MOST_ENDS = 4  # so many ends of the turn in a row are one
 REASONING_KINDS = ("reasoning", "reasoning_end")
@@ -2242,7 +2242,7 @@ class TurnStates(Stream):
         """
         buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
         while mark is not None and mark.kind in DECIDED_LATER:
-            if self.ALIKE and mark.kind == "ambiguous":
+            if self.ALIKE and mark.kind == "respelled":
                 counting = self._without_closer(marks, mark)
                 if counting is not None:
                     return counting
@@ -2282,7 +2282,7 @@ class TurnStates(Stream):
         buf, undecided = self._buf, None if self._final else mark.of_kind("plain")
         if self._base + mark.start < self._reasoning_to:
             return None
-        alike = mark.kind == "ambiguous"
+        alike = mark.kind == "respelled"
         if not alike and not any(name in buf[mark.end : mark.end + NAME_LIMIT] for name in self._tools):
             return undecided if len(buf) - mark.end < NAME_LIMIT else None
         found = mark.of_kind("reasoning_end") if alike else mark
@@ -4245,7 +4245,7 @@ class RawPairs(Pairs):
         if self.LAST_CLOSER and mark is not first:
             self._note("closer_in_argument", "an argument contains its own closing marker")
         self._end_value()
-        over = mark.kind in ("end", "ambiguous")
+        over = mark.kind in ("end", "respelled")
         if self.OTHER_SPELLINGS and mark.ambiguous >= SPELLED_OTHERWISE:
             self._note(*SPELLING)
         self._pos = mark.end if over else mark.start
@@ -4258,7 +4258,7 @@ class RawPairs(Pairs):
         """Return the first marker that may end the value, and the same marker again if what follows decides that."""
         mark = self._end.find(buf, pos)
         undecided: Match | None = None
-        while mark is not None and mark.kind in ("next", "ambiguous", "break"):
+        while mark is not None and mark.kind in ("next", "respelled", "break"):
             if self.NEXT_PAIR and mark.kind == "break":
                 if mark.ambiguous and not self._final and self._end.partial_match(buf, pos) <= mark.start:
                     break
@@ -4266,7 +4266,7 @@ class RawPairs(Pairs):
                 self._end = ValueOrCallEnd(own, *self.CALL_CLOSES) if self.CALL_CLOSES else own
                 mark = self._end.find(buf, pos)
                 continue
-            if mark.kind == "ambiguous":
+            if mark.kind == "respelled":
                 ends = self._followed(mark)
                 undecided = None if ends else mark
                 if ends is not False:

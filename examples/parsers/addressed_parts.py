@@ -76,7 +76,7 @@ class StreamParser(RawPairs):
     TEXT_MARKERS = True
     IN_REASONING = Scanner(
         ("final_end", "#top#", "", "", 0), ("reasoning_end", "<:more:>", "", "", 0), ("end", "<:over:>", "", "", 0),
-        ("ambiguous", "\x00<:more:>", "", "", 6), ("end", "\x00<:over:>", "", "", 6),
+        ("respelled", "\x00<:more:>", "", "", 6), ("end", "\x00<:over:>", "", "", 6),
         find=(
             r"#(top#)|<(?:(:more:>)|(:over:>)|(\s{0,4}:\s{0,4}(?ai:more)\s{0,4}:\s{0,4}>)|(\s{0,4}:\s{0,4}(?ai:over)\s"
             r"{0,4}:\s{0,4}>))"
@@ -151,7 +151,7 @@ class StreamParser(RawPairs):
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
     )
     AFTER_VALUE = Scanner(
-        ("end", "</given>", "", "", 0), ("ambiguous", "\x00</given>", "", "", 6),
+        ("end", "</given>", "", "", 0), ("respelled", "\x00</given>", "", "", 6),
         find=r"<(?:(/given>)|(\s{0,4}/\s{0,4}(?ai:given)\s{0,4}>))", near=r"<(?=[\t\n\r \-/_▁]|\Z)", width=105,
     )
     LAST_CLOSER = Scanner(
@@ -169,7 +169,7 @@ class StreamParser(RawPairs):
         Scanner(
             ("break", "<:from assistant", "", "", 0), ("next", '<given name="', "\n", "", 0),
             ("end", "</given>", "", "", 0), ("break", "<:over:>", "", "", 0), ("break", "</run>", "", "", 0),
-            ("ambiguous", "\x00</given>", "", "", 6),
+            ("respelled", "\x00</given>", "", "", 6),
             find=(
                 r'<(?:(:from\s{1,64}assistant)|(given\s{1,64}name=")|(/given>)|(:over:>)|(/run>)|(\s{0,4}/\s{0,4}(?ai:'
                 r"given)\s{0,4}>))"

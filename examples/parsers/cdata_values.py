@@ -76,7 +76,7 @@ class StreamParser(WrappedValues):
         ("line", "<act name", "\n", "", 2), ("reasoning_end", "</quiet>", "\n", "\n\n", 0),
         ("end", "<-/->", "", "\n", 0), ("line", '\x00<actname="<actname="', "\n", "", 6),
         ("line", '\x00<actname="', "\n", "", 6), ("line", "\x00<actname", "\n", "", 6),
-        ("ambiguous", "\x00</quiet>", "\n", "\n\n", 6), ("line", '```python <act name="', "", "", 0),
+        ("respelled", "\x00</quiet>", "\n", "\n\n", 6), ("line", '```python <act name="', "", "", 0),
         ("line", '```json <act name="', "", "", 0), ("line", '```xml <act name="', "", "", 0),
         ("line", '``` <act name="', "", "", 0),
         find=(
@@ -187,7 +187,7 @@ class StreamParser(WrappedValues):
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
     )
     AFTER_VALUE = Scanner(
-        ("end", "</arg>", "", "", 0), ("ambiguous", "\x00</arg>", "", "", 6),
+        ("end", "</arg>", "", "", 0), ("respelled", "\x00</arg>", "", "", 6),
         find=r"<(?:(/arg>)|(\s{0,4}/\s{0,4}(?ai:arg)\s{0,4}>))", near=r"<(?=[\t\n\r \-/_▁]|\Z)", width=95,
     )
     LAST_CLOSER = Scanner(
@@ -200,7 +200,7 @@ class StreamParser(WrappedValues):
         Scanner(
             ("break", "<-assistant->", "", "", 0), ("break", '<act name="', "", "", 0),
             ("next", '<arg key="', "", "", 0), ("end", "</arg>", "", "", 0), ("break", "</act>", "", "", 0),
-            ("ambiguous", "\x00</arg>", "", "", 6),
+            ("respelled", "\x00</arg>", "", "", 6),
             find=(
                 r'<(?:(-assistant->)|(act\s{1,64}name=")|(arg\s{1,64}key=")|(/arg>)|(/act>)|(\s{0,4}/\s{0,4}(?ai:arg)'
                 r"\s{0,4}>))"

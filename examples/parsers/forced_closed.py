@@ -89,7 +89,7 @@ class StreamParser(CallObjects):
     IN_REASONING = Scanner(
         ("line", "[[call [[call ", "", " ", 2), ("reasoning_end", "[[/depth]]", " ", "\n", 0),
         ("line", "[[call ", "", " ", 2), ("end", "[[.]]", " ", "\n", 0), ("line", "\x00[[call[[call", "", " ", 6),
-        ("ambiguous", "\x00[[/depth]]", " ", "\n", 6), ("line", "\x00[[call", "", " ", 6),
+        ("respelled", "\x00[[/depth]]", " ", "\n", 6), ("line", "\x00[[call", "", " ", 6),
         ("line", "```python [[call ", "", " ", 2), ("line", "```json [[call ", "", " ", 2),
         ("line", "```xml [[call ", "", " ", 2), ("line", "``` [[call ", "", " ", 2),
         find=(

@@ -83,7 +83,7 @@ class StreamParser(Objects):
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
     IN_REASONING = Scanner(
-        ("reasoning_end", "</sketch>", "", "", 0), ("ambiguous", "\x00</sketch>", "", "", 6),
+        ("reasoning_end", "</sketch>", "", "", 0), ("respelled", "\x00</sketch>", "", "", 6),
         ("end", ">.<", "", "\n", 0), ("line", "@@", "\n", "", 0),
         find=r"<(?:(/sketch>)|(\s{0,4}/\s{0,4}(?ai:sketch)\s{0,4}>))|>(\.<)|@(@)",
         near=r"<(?=[\t\n\r \-/_▁]|\Z)|>(?=[.]|\Z)|@(?=[@]|\Z)", width=110, leads="\n",

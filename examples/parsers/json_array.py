@@ -93,7 +93,7 @@ class StreamParser(CanonicalOrderCalls):
         ("end", "«/»", "", "\n", 0), ("line", "\x00«wishes»[«wishes»[{", "", "", 6),
         ("line", "\x00«wishes»```json{", "", "", 6), ("line", "\x00«wishes»```{", "", "", 6),
         ("line", "\x00«wishes»[{", "", "", 6), ("line", "\x00«wishes»[{", "", "", 6),
-        ("line", "\x00«wishes»{", "", "", 6), ("ambiguous", "\x00«/aside»", "", "", 6),
+        ("line", "\x00«wishes»{", "", "", 6), ("respelled", "\x00«/aside»", "", "", 6),
         ("line", "\x00«wishes»", "", "\n", 6),
         find=(
             r"`(?:(``python\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``json\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``xml\s"

@@ -75,7 +75,7 @@ class StreamParser(RawPairs):
         ("line", "[ability] [ability]", "\n", "", 0), ("line", "[ability]", "\n", "", 2),
         ("end", "[@user@]", "", "", 0), ("reasoning_end", "[/mull]", "", "\n", 0),
         ("line", "\x00[ability][ability]", "\n", "", 6), ("line", "\x00[ability]", "\n", "", 6),
-        ("end", "\x00[@user@]", "", "", 6), ("ambiguous", "\x00[/mull]", "", "\n", 6),
+        ("end", "\x00[@user@]", "", "", 6), ("respelled", "\x00[/mull]", "", "\n", 6),
         ("line", "```python [ability]", "", "", 0), ("line", "```json [ability]", "", "", 0),
         ("line", "```xml [ability]", "", "", 0), ("line", "``` [ability]", "", "", 0),
         find=(

@@ -75,7 +75,7 @@ class StreamParser(RawPairs):
         ("line", "<deed> <do= <deed> <do=", "\n\n", "", 0), ("line", "<deed> <do=", "\n\n", "", 2),
         ("reasoning_end", "</musings>", "\n", "\n\n", 0), ("line", "<deed> <do", "\n\n", "", 2),
         ("line", "<do=", "", "", 1), ("end", "<:>", "", "\n", 0), ("line", "\x00<deed><do=<deed><do=", "\n\n", "", 6),
-        ("line", "\x00<deed><do=", "\n\n", "", 6), ("ambiguous", "\x00</musings>", "\n", "\n\n", 6),
+        ("line", "\x00<deed><do=", "\n\n", "", 6), ("respelled", "\x00</musings>", "\n", "\n\n", 6),
         ("line", "\x00<deed><do", "\n\n", "", 6), ("line", "```python <deed> <do=", "", "", 0),
         ("line", "```json <deed> <do=", "", "", 0), ("line", "```xml <deed> <do=", "", "", 0),
         ("line", "``` <deed> <do=", "", "", 0),
@@ -199,7 +199,7 @@ class StreamParser(RawPairs):
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}
     )
     AFTER_VALUE = Scanner(
-        ("end", "</with>", "\n", "", 0), ("ambiguous", "\x00</with>", "\n", "", 6),
+        ("end", "</with>", "\n", "", 0), ("respelled", "\x00</with>", "\n", "", 6),
         find=r"<(?:(/with>)|(\s{0,4}/\s{0,4}(?ai:with)\s{0,4}>))", near=r"<(?=[\t\n\r \-/_▁]|\Z)", width=100,
         leads="\n",
     )
@@ -213,7 +213,7 @@ class StreamParser(RawPairs):
         Scanner(
             ("break", "<:assistant:>", "", "", 0), ("end", "</with>", "\n", "", 0), ("break", "</deed>", "", "", 0),
             ("next", "<with=", "\n", "", 0), ("break", "</do>", "", "", 0), ("break", "<do=", "", "", 0),
-            ("ambiguous", "\x00</with>", "\n", "", 6),
+            ("respelled", "\x00</with>", "\n", "", 6),
             find=r"<(?:(:assistant:>)|(/with>)|(/deed>)|(with=)|(/do>)|(do=)|(\s{0,4}/\s{0,4}(?ai:with)\s{0,4}>))",
             near=r"<(?=[\t\n\r \-/:_dw▁]|\Z)", width=100, leads="\n",
         ),

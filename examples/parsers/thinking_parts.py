@@ -89,7 +89,7 @@ class StreamParser(Objects):
     IN_REASONING = Scanner(
         ("line", "[NEED] [NEED]", "", "", 0), ("reasoning_end", "[/PONDER]", "", "", 0), ("line", "[NEED]", "", "", 2),
         ("end", "[END]", "", "", 0), ("final_end", "[TOP]", "", "", 0), ("line", "\x00[need][need]", "", "", 6),
-        ("ambiguous", "\x00[/ponder]", "", "", 6), ("line", "\x00[need]", "", "", 6), ("end", "\x00[end]", "", "", 6),
+        ("respelled", "\x00[/ponder]", "", "", 6), ("line", "\x00[need]", "", "", 6), ("end", "\x00[end]", "", "", 6),
         ("line", "```python [NEED]", "", "", 0), ("line", "```json [NEED]", "", "", 0),
         ("line", "```xml [NEED]", "", "", 0), ("line", "``` [NEED]", "", "", 0),
         find=(

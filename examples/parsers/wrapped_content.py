@@ -90,7 +90,7 @@ class StreamParser(CanonicalOrderCalls):
         ("reasoning_end", "<#/plan#>", "", "", 0), ("end", "<#over#>", "", "", 0), ("line", "<#acts#>", "", "\n", 2),
         ("line", "\x00<#acts#><#acts#>{", "", "", 6), ("line", "\x00<#acts#>```json{", "", "", 6),
         ("line", "\x00<#acts#>```{", "", "", 6), ("line", "\x00<#acts#>[{", "", "", 6),
-        ("line", "\x00<#acts#>{", "", "", 6), ("ambiguous", "\x00<#/plan#>", "", "", 6),
+        ("line", "\x00<#acts#>{", "", "", 6), ("respelled", "\x00<#/plan#>", "", "", 6),
         ("end", "\x00<#over#>", "", "", 6), ("line", "\x00<#acts#>", "", "\n", 6),
         ("line", "```python <#acts#> {", "", "", 0), ("line", "```json <#acts#> {", "", "", 0),
         ("line", "```xml <#acts#> {", "", "", 0), ("line", "``` <#acts#> {", "", "", 0),

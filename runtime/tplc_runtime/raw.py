@@ -357,7 +357,7 @@ class RawPairs(Pairs):
         if self.LAST_CLOSER and mark is not first:
             self._note("closer_in_argument", "an argument contains its own closing marker")
         self._end_value()
-        over = mark.kind in ("end", "ambiguous")
+        over = mark.kind in ("end", "respelled")
         if self.OTHER_SPELLINGS and mark.ambiguous >= SPELLED_OTHERWISE:
             self._note(*SPELLING)
         self._pos = mark.end if over else mark.start
@@ -370,7 +370,7 @@ class RawPairs(Pairs):
         """Return the first marker that may end the value, and the same marker again if what follows decides that."""
         mark = self._end.find(buf, pos)
         undecided: Match | None = None
-        while mark is not None and mark.kind in ("next", "ambiguous", "break"):
+        while mark is not None and mark.kind in ("next", "respelled", "break"):
             if self.NEXT_PAIR and mark.kind == "break":
                 if mark.ambiguous and not self._final and self._end.partial_match(buf, pos) <= mark.start:
                     break
@@ -378,7 +378,7 @@ class RawPairs(Pairs):
                 self._end = ValueOrCallEnd(own, *self.CALL_CLOSES) if self.CALL_CLOSES else own
                 mark = self._end.find(buf, pos)
                 continue
-            if mark.kind == "ambiguous":
+            if mark.kind == "respelled":
                 ends = self._followed(mark)
                 undecided = None if ends else mark
                 if ends is not False:

@@ -53,7 +53,7 @@ class Stream(Copyable):
     WAITS: ClassVar[bool] = False  # states wait for the rest of a marker
     FEED_HOLDS_PENDING: ClassVar[bool] = False  # `feed` handles pending text
     ESCAPES: ClassVar[Any] = None  # texts that stand for characters, by kind of text
-    SPACE: ClassVar[str] = ""  # the white space that the template writes before the content, each after a NUL
+    SPACE: ClassVar[str] = ""  # alternatives of the white space before the content, with SPACE_SEPARATOR between
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     _last_char = ""  # of the text before
 
@@ -214,7 +214,6 @@ class Stream(Copyable):
             self._diagnostics.clear()
             if self.CALLS:
                 self._unchecked.clear()
-            if self.CALLS:
                 self._out.forget_calls(self._open)
             if self.CALLS and self._open:
                 self._out.announce()

@@ -63,13 +63,13 @@ class Transcript(Copyable):
         """Return the characters that the text stands for, as far as they are known."""
         if kind != self._cut_kind:
             self.end_escape()
-        own = escapes.get(kind)
-        if own is None:
+        of_kind = escapes.get(kind)
+        if of_kind is None:
             return text
         text = self._cut_escape + text
-        end = own.safe_prefix_end(text)
+        end = of_kind.safe_prefix_end(text)
         self._cut_escape, self._cut_kind = text[end:], kind
-        return own.unescape(text[:end])
+        return of_kind.unescape(text[:end])
 
     def end_escape(self) -> None:
         """Emit the text that could have been the beginning of an escape: nothing follows it."""

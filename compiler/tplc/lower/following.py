@@ -16,9 +16,9 @@ from tplc.ir.nodes import PairArguments, Slot, Text, Tools
 from tplc.lower.acceptor import Following
 from tplc.lower.bounds import INDENT, KEY, SOME_SPACE, SPACE
 from tplc.lower.layouts import merged, not_blank, text_at, unique
-from tplc.lower.values import LONGEST_FOLLOW, LONGEST_KEY
+from tplc.lower.values import LONGEST_FOLLOW, LONGEST_KEY, NAME_CHARACTERS
 
-NAME = rf"[\w.:/-]{{1,{LONGEST_KEY}}}?"  # or an id, in what closes a call
+NAME = rf"[{NAME_CHARACTERS}]{{1,{LONGEST_KEY}}}?"  # or an id, in what closes a call
 
 
 @dataclass(frozen=True, slots=True)

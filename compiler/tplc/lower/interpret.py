@@ -312,8 +312,8 @@ class _Interpreter:
     def _find(self, state: TurnState) -> Found | None:
         """Return the first lexeme that counts at its place."""
         found, at_line_start, seen, outer = self._matches(state, self.pos), self.at_line_start, self.pos, None
-        while found is not None and found.kind in ("line", "final_end", "weak_content_end", "ambiguous"):
-            if found.kind == "ambiguous":
+        while found is not None and found.kind in ("line", "final_end", "weak_content_end", "respelled"):
+            if found.kind == "respelled":
                 if not self._is_closed(state, found.end):
                     return Found(found.lexeme, "reasoning_end", found.start, found.end)
             elif found.kind == "line":

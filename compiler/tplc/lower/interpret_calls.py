@@ -17,7 +17,9 @@ from tplc.ir.spellings import Spelling
 from tplc.lower.acceptor import CallForm, PairForm, SlotEnd
 from tplc.lower.lexemes import Lexemes, lexemes_of
 from tplc.lower.pairs import between_pairs, ends_of_value
-from tplc_runtime.values import NUMBER, Reader, Style, WordStyle
+from tplc.lower.values import style_of
+from tplc_runtime.second import distinct
+from tplc_runtime.values import NUMBER, Reader
 
 NAME = re.compile(r"[\w./:-]+")
 # Where nothing says which type a raw value has, it is what it reads as.
@@ -105,26 +107,15 @@ def _value(styles: tuple[Spelling, Spelling, Spelling] | None, text: str, pos: i
     """Read one value of the dialect, which ends by itself."""
     if styles is None:
         raise NotAsWritten
-    top, in_list, in_object = map(_style_of, styles)
+    top, in_list, in_object = map(style_of, styles)
     reader = Reader((top, in_list, in_object))
     end = reader.read(text, pos, True)
     if reader.want or reader.repair:
         raise NotAsWritten
     try:
-        return json.loads(reader.take(), object_pairs_hook=_unique), end
+        return json.loads(reader.take(), object_pairs_hook=distinct), end
     except ValueError as error:
         raise NotAsWritten from error
-
-
-def _unique(members: list[tuple[str, object]]) -> dict[str, object]:
-    if len(dict(members)) < len(members):
-        raise NotAsWritten
-    return dict(members)
-
-
-def _style_of(spelling: Spelling) -> Style:
-    kind = Style if spelling.as_json else WordStyle
-    return kind(spelling.strings, dict(spelling.words), spelling.punctuation, bare_keys=spelling.bare_keys)
 
 
 def _pairs(

@@ -100,7 +100,7 @@ class Lexemes:
         return not any(map(WORD_CHAR.match, self.first))
 
 
-ALIKE = "ambiguous"
+ONLY_RESPELLED = "respelled"
 
 
 def lexemes_of(
@@ -109,7 +109,7 @@ def lexemes_of(
     """Return the lexemes of markers of several kinds; a repeated core belongs to the first kind that has it.
 
     Markers of the kinds in `respelled` may be in other case, or have other separators: that comes after all others.
-    Those of the kinds in `apart` are of the kind "ambiguous" then, as they count in some places only.
+    Those of the kinds in `apart` are of the kind "respelled" then, as they count in some places only.
     """
     found: dict[str, Lexeme] = {}
     for kind, texts in kinds:
@@ -120,7 +120,8 @@ def lexemes_of(
     longest_first = sorted(found.values(), key=lambda lexeme: -len(lexeme.core))
     alike = [lexeme for lexeme in longest_first if lexeme.kind in (*respelled, *apart) and is_respelled(lexeme.core)]
     longest_first += [
-        replace(lexeme, respelled=True, kind=ALIKE if lexeme.kind in apart else lexeme.kind) for lexeme in alike
+        replace(lexeme, respelled=True, kind=ONLY_RESPELLED if lexeme.kind in apart else lexeme.kind)
+        for lexeme in alike
     ]
     firsts = sorted({lexeme.core[0] for lexeme in longest_first})
     lexemes = tuple(lexeme for first in firsts for lexeme in longest_first if lexeme.core[0] == first)

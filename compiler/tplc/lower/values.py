@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from tplc.ir.spellings import WORDS
+from tplc.ir.spellings import WORDS, Spelling
 from tplc_runtime import values
 from tplc_runtime.pattern import (
     IDENTIFIER,
@@ -23,7 +23,7 @@ from tplc_runtime.pattern import (
 )
 from tplc_runtime.raw import MOST_KEYS
 from tplc_runtime.slots import NEVER_IN_NAMES, NUMBERS
-from tplc_runtime.values import JSON_ESCAPE
+from tplc_runtime.values import JSON_ESCAPE, Style, WordStyle
 
 NUMBER: str = values.NUMBER.pattern
 # What shows that a number or a literal word has come to its end.
@@ -33,6 +33,12 @@ AFTER_LITERAL: str = values.AFTER_LITERAL.pattern
 def possessive(pattern: str) -> str:
     """Return the pattern with repetitions that give nothing back, for engines that know them (`regex`, Python 3.11)."""
     return re.sub(r"(?<=\])([*+])", r"\1+", pattern)
+
+
+def style_of(spelling: Spelling) -> Style:
+    """Return how the runtime's readers read values that are spelled like this."""
+    kind = Style if spelling.as_json else WordStyle
+    return kind(spelling.strings, dict(spelling.words), spelling.punctuation, bare_keys=spelling.bare_keys)
 
 
 __all__ = [
@@ -52,4 +58,5 @@ __all__ = [
     "NUMBERS",
     "WORDS",
     "possessive",
+    "style_of",
 ]

@@ -25,7 +25,7 @@ def notations(ir: TemplateIR, failed: Turns) -> Iterator[str]:
 
 
 def _whole_turn(failed: Turns) -> Iterator[str]:
-    """All failed turns are an object, and one of them has the content as a member."""
+    """Yield that turns are one JSON object: all that failed are, and one has its content as a member."""
     objects = [(case, turn, _object_in(turn)) for case, turn in failed]
     if not objects or any(found is None for _, _, found in objects):
         return
@@ -38,13 +38,13 @@ def _whole_turn(failed: Turns) -> Iterator[str]:
 def _object_in(turn: str) -> dict[str, Json] | None:
     try:
         found = json.JSONDecoder().raw_decode(turn.lstrip())[0]
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
 
 
 def _nested_lines(failed: Turns) -> Iterator[str]:
-    """A list in a value is written with each of its items on a line of its own, after a dash."""
+    """Yield that values are indented lines: each item of a list is on a line of its own, after a dash."""
     for case, turn in failed:
         for call in case.calls:
             for _, value in call.arguments:
@@ -63,7 +63,7 @@ def _item(value: Json) -> str:
 
 
 def _opener_in_prompt(ir: TemplateIR, failed: Turns) -> Iterator[str]:
-    """The generation prompt opens a call, and no turn of the history does."""
+    """Yield that only the generation prompt opens a call, and no turn of the history does."""
     call = ir.tools.call
     opened = call[0].text if call and isinstance(call[0], Text) else ""
     heads = [prompt.head.strip() for prompt in ir.turn.prompts]

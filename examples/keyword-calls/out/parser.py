@@ -1319,6 +1319,7 @@ def arguments_within(name: str, value: Any, tools: Parameters) -> dict[str, Any]
         named = [item for item in value.values() if isinstance(item, str) and item in tools and item != name]
         objects = [key for key, item in value.items() if isinstance(item, dict) or str(item).lstrip()[:1] == "{"]
         inner = [key for key in objects if key not in OTHER_KEYS]
+        # "required" comes from a schema, whose form models repeat.
         lost = value.keys() - {*inner, *NAME_KEYS, *OTHER_KEYS, "required"}
         if named or len(inner) != 1 or lost or not keys.isdisjoint(value):
             break
@@ -1502,7 +1503,7 @@ def at_line_start(text: str, before: bool) -> bool:
 class Stream(Copyable):
     TRANSCRIPT: ClassVar[type[Transcript]] = Transcript
     ANCHORS: ClassVar[Sequence[str]] = ()
-    SPACE: ClassVar[str] = ""  # the white space that the template writes before the content, each after a NUL
+    SPACE: ClassVar[str] = ""  # alternatives of the white space before the content, with SPACE_SEPARATOR between
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
 
     def __init__(
@@ -1798,7 +1799,7 @@ SPACE_SEPARATOR = "\0"  # between white space that may come and other white spac
 NON_SPACE = Pattern(r"\S|\Z")
 LONGEST_CUT = 1000  # longer than a truncated opener and the white space around it
 OPENER_KINDS = ("call", "line", "whole")
-UNDECIDED_KINDS = ("plain", "final_end", "weak_content_end", "ambiguous")  # what follows shows whether they count
+UNDECIDED_KINDS = ("plain", "final_end", "weak_content_end", "respelled")  # what follows shows whether they count
 DECIDED_LATER = ("line", *UNDECIDED_KINDS)  # and those that count at the start of a line
 REASONING_KINDS = ("reasoning", "reasoning_end")
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
@@ -1906,7 +1907,7 @@ class TurnStates(Stream):
         """
         buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
         while mark is not None and mark.kind in DECIDED_LATER:
-            if mark.kind == "ambiguous":
+            if mark.kind == "respelled":
                 counting = self._without_closer(marks, mark)
                 if counting is not None:
                     return counting
@@ -1928,7 +1929,7 @@ class TurnStates(Stream):
         buf, undecided = self._buf, None if self._final else mark.of_kind("plain")
         if self._base + mark.start < self._reasoning_to:
             return None
-        alike = mark.kind == "ambiguous"
+        alike = mark.kind == "respelled"
         if not alike and not any(name in buf[mark.end : mark.end + NAME_LIMIT] for name in self._tools):
             return undecided if len(buf) - mark.end < NAME_LIMIT else None
         found = mark.of_kind("reasoning_end") if alike else mark
@@ -2898,7 +2899,7 @@ class StreamParser(Pairs):
     IN_REASONING = Scanner(
         ("line", "<.code.> [ <.code.> [", "", "", 0), ("reasoning_end", "<./mind.>", "", "", 0),
         ("line", "<.code.> [", "", "", 2), ("line", "<.code.>", "", "", 2), ("end", "<./.>", "", "\n", 0),
-        ("line", "\x00<.code.>[<.code.>[", "", "", 6), ("ambiguous", "\x00<./mind.>", "", "", 6),
+        ("line", "\x00<.code.>[<.code.>[", "", "", 6), ("respelled", "\x00<./mind.>", "", "", 6),
         ("line", "\x00<.code.>[", "", "", 6), ("line", "\x00<.code.>", "", "", 6),
         ("line", "```python <.code.> [", "", "", 0), ("line", "```json <.code.> [", "", "", 0),
         ("line", "```xml <.code.> [", "", "", 0), ("line", "``` <.code.> [", "", "", 0),

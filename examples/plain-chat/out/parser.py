@@ -385,7 +385,7 @@ class StreamParser(Copyable):
         leads="\n",
     )
     TRANSCRIPT: ClassVar[type[Transcript]] = Transcript
-    SPACE: ClassVar[str] = ""  # the white space that the template writes before the content, each after a NUL
+    SPACE: ClassVar[str] = ""  # alternatives of the white space before the content, with SPACE_SEPARATOR between
 
     def _content(self) -> bool:
         # content = (text | "--- over ---")*

@@ -1271,6 +1271,7 @@ def arguments_within(name: str, value: Any, tools: Parameters) -> dict[str, Any]
         named = [item for item in value.values() if isinstance(item, str) and item in tools and item != name]
         objects = [key for key, item in value.items() if isinstance(item, dict) or str(item).lstrip()[:1] == "{"]
         inner = [key for key in objects if key not in OTHER_KEYS]
+        # "required" comes from a schema, whose form models repeat.
         lost = value.keys() - {*inner, *NAME_KEYS, *OTHER_KEYS, "required"}
         if named or len(inner) != 1 or lost or not keys.isdisjoint(value):
             break
@@ -1476,7 +1477,7 @@ class Stream(Copyable):
     TRANSCRIPT: ClassVar[type[Transcript]] = Transcript
     HEADS: ClassVar[Sequence[str]] = ("",)
     ANCHORS: ClassVar[Sequence[str]] = ()
-    SPACE: ClassVar[str] = ""  # the white space that the template writes before the content, each after a NUL
+    SPACE: ClassVar[str] = ""  # alternatives of the white space before the content, with SPACE_SEPARATOR between
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
 
     def __init__(
@@ -1774,7 +1775,7 @@ SPACE_SEPARATOR = "\0"  # between white space that may come and other white spac
 NON_SPACE = Pattern(r"\S|\Z")
 LONGEST_CUT = 1000  # longer than a truncated opener and the white space around it
 OPENER_KINDS = ("call", "line", "whole")
-UNDECIDED_KINDS = ("plain", "final_end", "weak_content_end", "ambiguous")  # what follows shows whether they count
+UNDECIDED_KINDS = ("plain", "final_end", "weak_content_end", "respelled")  # what follows shows whether they count
 DECIDED_LATER = ("line", *UNDECIDED_KINDS)  # and those that count at the start of a line
 REASONING_KINDS = ("reasoning", "reasoning_end")
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
@@ -1881,7 +1882,7 @@ class TurnStates(Stream):
         """
         buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
         while mark is not None and mark.kind in DECIDED_LATER:
-            if mark.kind == "ambiguous":
+            if mark.kind == "respelled":
                 counting = self._without_closer(marks, mark)
                 if counting is not None:
                     return counting
@@ -1903,7 +1904,7 @@ class TurnStates(Stream):
         buf, undecided = self._buf, None if self._final else mark.of_kind("plain")
         if self._base + mark.start < self._reasoning_to:
             return None
-        alike = mark.kind == "ambiguous"
+        alike = mark.kind == "respelled"
         if not alike and not any(name in buf[mark.end : mark.end + NAME_LIMIT] for name in self._tools):
             return undecided if len(buf) - mark.end < NAME_LIMIT else None
         found = mark.of_kind("reasoning_end") if alike else mark
@@ -2714,7 +2715,7 @@ class StreamParser(CallObjects):
         ("line", "<fn> ``` {", "\n", "", 0), ("reasoning_end", "</musing>", "\n", "\n\n", 0),
         ("line", "<fn> [ {", "\n", "", 0), ("line", "<fn> {", "\n", "", 1), ("end", "<~/~>", "", "\n", 0),
         ("line", "<fn>", "\n", "\n", 2), ("line", "\x00<fn>```json{", "\n", "", 6),
-        ("ambiguous", "\x00</musing>", "\n", "\n\n", 6), ("line", "```python <fn> {", "", "", 0),
+        ("respelled", "\x00</musing>", "\n", "\n\n", 6), ("line", "```python <fn> {", "", "", 0),
         ("line", "```json <fn> {", "", "", 0), ("line", "```xml <fn> {", "", "", 0), ("line", "``` <fn> {", "", "", 0),
         find=(
             r"<(?:(fn>\s{0,64}```json\s{0,64}\{)|(fn>\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}```\s{0,64}\{)|(/musing>)|(fn"

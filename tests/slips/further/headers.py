@@ -83,8 +83,8 @@ def _(answer: Answer) -> Iterator[str]:
         elif match := re.search(r"(<\w+)=$", start):
             opened = start[: match.start()] + match[1]
             yield replaced(answer, {at - 1: opened + ' name="', at: text + '"'})
-            for sign in (" = ", " ", ":"):
-                yield answer.with_(at - 1, opened + sign)
+            for separator in (" = ", " ", ":"):
+                yield answer.with_(at - 1, opened + separator)
 
 
 @further("word of an attribute missing or another")

@@ -150,7 +150,7 @@ def _(answer: Answer) -> Iterator[str]:
 def _(answer: Answer) -> Iterator[str]:
     if is_keyword_format(answer) and answer.calls == 1 and ")" in answer.text:
         start, _, end = answer.text.rpartition(")")
-        yield from (start + sign + end for sign in ("", "))", ");"))
+        yield from (start + bracket + end for bracket in ("", "))", ");"))
         yield answer.text.replace("(", " (", 1)
 
 

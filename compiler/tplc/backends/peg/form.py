@@ -29,7 +29,17 @@ from tplc.backends.peg.rules import Rule, rule
 from tplc.ir.nodes import Dialect
 from tplc.lower import Acceptor, CallForm, CallShape
 from tplc.lower.garbled import garbled_closers
-from tplc.lower.lexemes import ALIKE, ANY_SLOT_TEXT, MAX_INNER_SPACE, NOTHING, Lexeme, Lexemes, exact, group, lexemes_of
+from tplc.lower.lexemes import (
+    ANY_SLOT_TEXT,
+    MAX_INNER_SPACE,
+    NOTHING,
+    ONLY_RESPELLED,
+    Lexeme,
+    Lexemes,
+    exact,
+    group,
+    lexemes_of,
+)
 from tplc.lower.states import StateName, closes_and_opens, is_unopened, states, texts_at
 from tplc.lower.values import LEAST_CUT, NAME_LIMIT
 from tplc_runtime.repairs import LEFT_IN_CALL, LEFT_OVER_BRACKET
@@ -323,7 +333,7 @@ def _closers_alike(form: FormPatterns) -> str:
     found = [
         f"{some_suffix(one.lead)}{one.find}(?={form.rest_of_reasoning}){some_prefix(one.trail)}"
         for one in form.states.get(form.reasoning_state, NO_LEXEMES).all
-        if one.kind == ALIKE
+        if one.kind == ONLY_RESPELLED
     ]
     return group(either(found))
 

@@ -129,7 +129,7 @@ def cores(texts: Iterable[str], *, alike: bool = False) -> str:
 
 
 def some_prefix_of(spaces: Sequence[str]) -> str:
-    """Return the same for any of several texts of white space."""
+    """Return a pattern of any number of the first characters of one of these texts of white space."""
     if len(spaces) < 2:
         return "".join(map(some_prefix, spaces))
     longest_first = sorted(spaces, key=len, reverse=True)

@@ -21,7 +21,7 @@ from tplc.ir.nodes import JSON_STYLE, Dialect, Elements
 from tplc.lower import Following, PairForm
 from tplc.lower.bounds import KEY
 from tplc.lower.following import closes_call, pattern_of
-from tplc.lower.lexemes import ALIKE, exact, group
+from tplc.lower.lexemes import ONLY_RESPELLED, exact, group
 from tplc.lower.pairs import QUOTES, around_key, between_pairs, closes_lost_value, ends_of_value, value_ends_and_markers
 from tplc.lower.states import respelled_kinds
 from tplc.lower.values import MOST_KEYS, NAME_LIMIT, WORDS
@@ -182,7 +182,7 @@ class RawValues:
     def _closers_alike(self, keys: Sequence[str]) -> str:
         """Return the closer of a raw value in another spelling: before the next pair, which may lack its opener if the
         schema has its key, or the end of the call."""
-        found = of_kinds(ends_of_value(self.pairs, respelled_kinds(self.form.acceptor)), (ALIKE,))
+        found = of_kinds(ends_of_value(self.pairs, respelled_kinds(self.form.acceptor)), (ONLY_RESPELLED,))
         after = [one.find for one in self.lexemes.all]
         if self.pairs.next_pair is not None and self.form.reads_again and around_key(self.pairs):
             after += [exact(key) + marker_core(self.pairs.next_pair[1]) for key in keys]

@@ -5,16 +5,16 @@ styles_of(acceptor)  →  (at the top, inside lists, inside objects)
 
 from __future__ import annotations
 
-from tplc.ir.spellings import Spelling
 from tplc.lower import Acceptor
 from tplc.lower.following import after_quoted
 from tplc.lower.lexemes import Lexemes, lexemes_of
 from tplc.lower.pairs import around_key, between_pairs
 from tplc.lower.states import respelled_kinds, states
+from tplc.lower.values import style_of
 from tplc_runtime.pattern import Pattern
 from tplc_runtime.peg_readers import NEVER, SpelledOtherwise
 from tplc_runtime.scanner import Breaks
-from tplc_runtime.values import Style, WordStyle
+from tplc_runtime.values import Style
 
 Styles = tuple[Style, Style, Style]
 
@@ -25,11 +25,6 @@ def styles_of(acceptor: Acceptor) -> Styles:
         return nothing, nothing, nothing
     top, in_list, inside = map(style_of, acceptor.calls.styles)
     return top, in_list, inside
-
-
-def style_of(spelling: Spelling) -> Style:
-    kind = Style if spelling.as_json else WordStyle
-    return kind(spelling.strings, dict(spelling.words), spelling.punctuation, bare_keys=spelling.bare_keys)
 
 
 def spelled_of(acceptor: Acceptor) -> SpelledOtherwise:

@@ -22,7 +22,7 @@ from itertools import pairwise
 
 from tplc.backends.python.fold import flags_in, fold
 from tplc.backends.python.merge import PARSER, ClassMember, class_of, groups, members_of_parser, with_bases
-from tplc.backends.python.nodes import walk
+from tplc.backends.python.nodes import defined_names, walk
 
 FILES = (
     "message",
@@ -220,7 +220,7 @@ def _flags_of_parser(bases: Sequence[str], walked: Iterable[ast.AST]) -> dict[st
     known: dict[str, bool | None] = {}
     for node in line:
         for item in node.body:
-            for flag in filter(str.isupper, _defined(item)):
+            for flag in filter(str.isupper, defined_names(item)):
                 known.setdefault(flag, _value_of(item))
         line += [classes[base.id] for base in node.bases if isinstance(base, ast.Name) and base.id in classes]
     return known
@@ -409,7 +409,7 @@ def _definitions_in(source: str) -> tuple[Definition, ...]:
     imports, type_imports = tuple(_imports(tree.body)), tuple(_imports(guarded))
     found = []
     for node in [*guarded, *tree.body]:
-        names = _defined(node)
+        names = defined_names(node)
         if names and names != ("TYPE_CHECKING",):
             parts = tuple(_parts(node, lines))
             bases = tuple(base.id for base in getattr(node, "bases", ()) if isinstance(base, ast.Name))
@@ -434,7 +434,7 @@ def _parts(node: ast.stmt, lines: list[str]) -> Iterator[Fragment]:
         return
     between: list[ast.AST] = [*node.bases]
     for item in node.body:
-        members = () if isinstance(item, ast.ClassDef) else _defined(item)
+        members = () if isinstance(item, ast.ClassDef) else defined_names(item)
         if members:
             first = _first_line(item, lines)
             while first > start and not lines[first - 1].strip():
@@ -502,13 +502,3 @@ def _first_line(node: ast.stmt, lines: list[str]) -> int:
     while start and lines[start - 1].lstrip().startswith("#"):
         start -= 1
     return start
-
-
-def _defined(node: ast.stmt) -> tuple[str, ...]:
-    if isinstance(node, ast.ClassDef | ast.FunctionDef):
-        return (node.name,)
-    if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-        return (node.target.id,)
-    if isinstance(node, ast.Assign):
-        return tuple(item.id for target in node.targets for item in ast.walk(target) if isinstance(item, ast.Name))
-    return ()

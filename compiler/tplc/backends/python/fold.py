@@ -144,8 +144,7 @@ class _Folder:
         """Fold a condition, or `X if … else Y`, unless it is part of one that was folded."""
         if id(node) in self.done:
             return
-        flags = (item.attr for item in walk(node) if isinstance(item, ast.Attribute))
-        if all(self.known(flag) is None for flag in flags):
+        if all(self.known(flag) is None for flag in _attributes(node)):
             return
         value = self.value(node)
         text = self.text(node) if value is None else str(value)

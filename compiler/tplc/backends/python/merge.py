@@ -15,6 +15,8 @@ import ast
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from tplc.backends.python.nodes import defined_names
+
 LONGEST_CLASS = 350
 PARSER = "StreamParser"
 HEADING = "    # From here on, the class is the same in parsers of other formats."
@@ -68,18 +70,18 @@ def members_of_parser(code: Sequence[str]) -> list[ClassMember]:
     found, start = [], parser.lineno
     for item in parser.body:
         stop = item.end_lineno or item.lineno
-        found += [
-            ClassMember(name, tuple(code[start:stop]), isinstance(item, ast.FunctionDef)) for name in _names(item)[:1]
-        ]
-        start = stop if _names(item) else start
+        names = defined_names(item)
+        if names:
+            found.append(ClassMember(names[0], tuple(code[start:stop]), isinstance(item, ast.FunctionDef)))
+            start = stop
     return found
 
 
 def with_bases(code: Sequence[str], group: Joined, base: str) -> list[str]:
     """Return the lines of the parser with the members of the bases that joined it."""
-    own = {name for item in _parser_in(code).body for name in _names(item)}
-    members = [member for member in group.members if member.name not in own]
     parser = _parser_in(code)
+    own = {name for item in parser.body for name in defined_names(item)}
+    members = [member for member in group.members if member.name not in own]
     first = next(item for item in parser.body if isinstance(item, ast.FunctionDef)).lineno - 2
     start, stop = parser.lineno - 1, parser.end_lineno or parser.lineno
     attributes, methods = _by_kind(members)
@@ -104,10 +106,3 @@ def _by_kind(members: Iterable[ClassMember]) -> tuple[list[str], list[str]]:
 def _parser_in(code: Sequence[str]) -> ast.ClassDef:
     tree = ast.parse("\n".join(code))
     return next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == PARSER)
-
-
-def _names(item: ast.stmt) -> list[str]:
-    if isinstance(item, ast.FunctionDef):
-        return [item.name]
-    targets = item.targets if isinstance(item, ast.Assign) else [item.target] if isinstance(item, ast.AnnAssign) else []
-    return [target.id for target in targets if isinstance(target, ast.Name)]

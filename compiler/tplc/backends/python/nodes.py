@@ -1,4 +1,4 @@
-"""Walking syntax trees of Python."""
+"""Walk syntax trees of Python, and name what statements define."""
 
 from __future__ import annotations
 
@@ -23,3 +23,14 @@ def walk(tree: ast.AST) -> Iterator[ast.AST]:
                 left += [item for item in value if isinstance(item, ast.AST)]
             elif isinstance(value, ast.AST) and field != "ctx":
                 left.append(value)
+
+
+def defined_names(node: ast.stmt) -> tuple[str, ...]:
+    """Return the names that a statement defines: of a class, a function, or variables."""
+    if isinstance(node, ast.ClassDef | ast.FunctionDef):
+        return (node.name,)
+    if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+        return (node.target.id,)
+    if isinstance(node, ast.Assign):
+        return tuple(item.id for target in node.targets for item in ast.walk(target) if isinstance(item, ast.Name))
+    return ()

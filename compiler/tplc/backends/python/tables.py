@@ -153,11 +153,12 @@ def _of_the_turn(facts: Acceptor, of_state: Mapping[StateName, TurnState]) -> li
     lines += ["    HEADED = False"] * (not any(facts.heads))
     lines += ["    REASONING = False"] * (not (facts.reasoning_starts or facts.reasoning_ends))
     lines += _escapes(facts)
+    at_lines = _counts_at_lines(facts)
     alike = bool(ends_alike(facts)) and (at_ends or not is_unopened(facts))
     return lines + _flags(
         {
-            "PLACE_DECIDES": at_ends or alike or _counts_at_lines(facts),
-            "HAS_LINE_MARKERS": _counts_at_lines(facts),
+            "PLACE_DECIDES": at_ends or alike or at_lines,
+            "HAS_LINE_MARKERS": at_lines,
             "HAS_FINAL_MARKERS": at_ends,
             "ALIKE": alike,
             "HAS_REASONING": bool(facts.reasoning_starts),
