@@ -92,6 +92,8 @@ class Pattern:
 
 WORD_SEPARATORS = Pattern(r"[\s_▁-]+")
 IN_ANY_CASE = {**{upper: upper + 32 for upper in range(65, 91)}, ord("｜"): ord("|")}
+WORD_SLOT = "\ufdd1"  # in the core of a marker: the place of any word
+SLOT_WORD = Pattern(r"[\w.-]{0,64}")
 RESPELLED = "\0"  # before the core of a marker in other case or with other separators
 PART_OF_LONGER, BEGINS_LONGER, SPELLED_OTHERWISE = 1, 2, 4  # what is known about a marker, added up
 PLAIN_WORD = Pattern(r"[\w.-]{0,64}")
@@ -124,6 +126,7 @@ class Scanner:
     """
 
     OTHER_SPELLINGS: ClassVar[bool] = True  # some may be in other case, or have other separators
+    WORD_SLOTS: ClassVar[bool] = True  # some have a word that differs from turn to turn
 
     def __init__(
         self, *markers: Marker, find: str = NOTHING, near: str = NOTHING, width: int = 1, leads: str = ""
@@ -267,11 +270,19 @@ def is_truncated(core: str, text: str) -> bool:
     for piece in core.split(" "):
         if not piece:
             return end == len(text)
+        if Scanner.WORD_SLOTS and WORD_SLOT in piece:
+            piece = with_word(piece, text, at)
         if not text.startswith(piece, at):
             return piece.startswith(text[at:])
         end = at + len(piece)
         at = len(text) - len(text[end:].lstrip())
     return False
+
+
+def with_word(marker: str, text: str, pos: int) -> str:
+    """Return a marker with the word that the text has in the place of its slot; `pos`: where the marker begins."""
+    before, _, after = marker.partition(WORD_SLOT)
+    return before + str(SLOT_WORD.match(text, pos + len(before)).group()) + after
 
 
 def trailing_overlap(text: str, lead: str) -> int:
@@ -1639,6 +1650,16 @@ def known_head(prompt: str, heads: Sequence[str], anchors: Sequence[str]) -> str
     return found
 
 
+def filled_heads(prompt: str, heads: Sequence[str]) -> list[str]:
+    """Return the heads with the word that the end of the prompt has in the place of a slot."""
+    filled = []
+    for head in heads:
+        before, slot, after = head.partition(WORD_SLOT)
+        at = prompt.rfind(before) if slot else -1
+        filled.append(with_word(head, prompt, at) if at >= 0 else before + after)
+    return filled
+
+
 def after_last_anchor(prompt: str, anchors: Sequence[str]) -> str:
     """Return the text after the last anchor; the whole prompt if it has no anchor."""
     ends = [match.end() for match in re.finditer(any_of(anchors), prompt)]
@@ -1793,6 +1814,7 @@ class Stream(Copyable):
     HAS_REASONING: ClassVar[bool] = False  # and an opener of it
     HEADED: ClassVar[bool] = True  # generation prompts contain a part of the answer
     WAITS: ClassVar[bool] = False  # states wait for the rest of a marker
+    WORD_SLOTS: ClassVar[bool] = False  # some markers have a word that differs from turn to turn
     FEED_HOLDS_PENDING: ClassVar[bool] = False  # `feed` handles pending text
     ESCAPES: ClassVar[Any] = None  # texts that stand for characters, by kind of text
     SPACE: ClassVar[str] = ""  # alternatives of the white space before the content, with SPACE_SEPARATOR between
@@ -1946,7 +1968,7 @@ class Stream(Copyable):
             else:
                 head = after_last_anchor(prompt, self.ANCHORS)
         elif self.HEADED and prompt is not None:
-            head = known_head(prompt, self.HEADS, self.ANCHORS)
+            head = known_head(prompt, filled_heads(prompt, self.HEADS) if self.WORD_SLOTS else self.HEADS, self.ANCHORS)
         if not head:
             return
         self._base = -len(head)
@@ -2353,7 +2375,7 @@ class TurnStates(Stream):
     def _leave_open(self, start: int, core: str) -> None:
         """Note that the text from `start` on is the beginning of this marker, so nothing is decided before all of it
         has arrived."""
-        if " " in core or (self.OTHER_SPELLINGS and core[0] == RESPELLED):
+        if (self.WORD_SLOTS and WORD_SLOT in core) or " " in core or (self.OTHER_SPELLINGS and core[0] == RESPELLED):
             self._is_still_ambiguous, self._ambiguous_from = lambda buf, at: truncated_core((core,), buf[at:]), start
         else:
             self._is_still_ambiguous, self._ambiguous_from = (

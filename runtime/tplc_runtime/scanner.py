@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 WORD_SEPARATORS = Pattern(r"[\s_▁-]+")
 IN_ANY_CASE = {**{upper: upper + 32 for upper in range(65, 91)}, ord("｜"): ord("|")}
+WORD_SLOT = "\ufdd1"  # in the core of a marker: the place of any word
+SLOT_WORD = Pattern(r"[\w.-]{0,64}")
 RESPELLED = "\0"  # before the core of a marker in other case or with other separators
 PART_OF_LONGER, BEGINS_LONGER, SPELLED_OTHERWISE = 1, 2, 4  # what is known about a marker, added up
 PLAIN_WORD = Pattern(r"[\w.-]{0,64}")
@@ -54,6 +56,7 @@ class Scanner:
     """
 
     OTHER_SPELLINGS: ClassVar[bool] = True  # some may be in other case, or have other separators
+    WORD_SLOTS: ClassVar[bool] = True  # some have a word that differs from turn to turn
 
     def __init__(
         self, *markers: Marker, find: str = NOTHING, near: str = NOTHING, width: int = 1, leads: str = ""
@@ -197,11 +200,19 @@ def is_truncated(core: str, text: str) -> bool:
     for piece in core.split(" "):
         if not piece:
             return end == len(text)
+        if Scanner.WORD_SLOTS and WORD_SLOT in piece:
+            piece = with_word(piece, text, at)
         if not text.startswith(piece, at):
             return piece.startswith(text[at:])
         end = at + len(piece)
         at = len(text) - len(text[end:].lstrip())
     return False
+
+
+def with_word(marker: str, text: str, pos: int) -> str:
+    """Return a marker with the word that the text has in the place of its slot; `pos`: where the marker begins."""
+    before, _, after = marker.partition(WORD_SLOT)
+    return before + str(SLOT_WORD.match(text, pos + len(before)).group()) + after
 
 
 def trailing_overlap(text: str, lead: str) -> int:

@@ -243,13 +243,14 @@ MARKED_EFFORT = """{%- for m in messages %}{{ '<' ~ m.role ~ '>' }}
 
 
 def test_a_variable_that_changes_a_marker() -> None:
-    """Only a value with which the markers stay is taken; the header is none that a model writes."""
+    """Only a value with which the markers stay is taken, or one word in a marker; no model writes the header."""
     with ChatTemplate(MARKED_EFFORT) as template:
-        for variables in ({"effort": "some"}, {"effort": ""}, {"plugins": []}, {"persona": "bot"}, {"other": 1}):
+        efforts = ({"effort": "some"}, {"effort": "much"}, {"effort": ""})
+        for variables in (*efforts, {"plugins": []}, {"persona": "bot"}, {"other": 1}):
             ready = template.prepare({"messages": ASKED, "chat_template_kwargs": variables})
             assert ready.prompt == f"<user>Hello.<end><{variables.get('persona', 'assistant')}>"
         for name, value, marker in (
-            ("effort", "much", 'reasoning.start "{reason some}"'),
+            ("effort", "so much", 'reasoning.start "{reason some}"'),
             ("plugins", [1], 'turn.end "<end>"'),
         ):
             with pytest.raises(RequestError) as caught:

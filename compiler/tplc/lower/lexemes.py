@@ -16,7 +16,14 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from tplc.lower.acceptor import SAME_SLOT
-from tplc_runtime.scanner import BEGINS_LONGER, PART_OF_LONGER, RESPELLED, SPELLED_OTHERWISE, squeezed
+from tplc_runtime.scanner import (
+    BEGINS_LONGER,
+    PART_OF_LONGER,
+    RESPELLED,
+    SPELLED_OTHERWISE,
+    WORD_SLOT,
+    squeezed,
+)
 
 OPTIONAL_SPACE = r"(?<=[>\])}»])(?=[<\[({«])|(?<=\[)(?=\{)"  # where white space may be: "<call>|[|{"
 MAX_INNER_SPACE = 64  # the most white space that is searched for at one place inside a marker
@@ -25,6 +32,8 @@ END = r"\Z"
 NOTHING = "(?!)"
 NO_WORD_FOLLOWS = r"(?!\w)"
 ANY_SLOT_TEXT = r"[^\n]*?"
+ANY_WORD = r"[\w.-]{1,64}"
+LONGEST_WORD = 64
 WORD_CHAR = re.compile(r"[\w.+-]")
 LONG_WORD = re.compile(r"[^\W\d_]{3}")
 WORD_JOINERS = "_▁-"  # what the words of a marker are joined with
@@ -115,7 +124,8 @@ def lexemes_of(
     for kind, texts in kinds:
         for text in texts:
             core = text.strip()
-            if core and core not in found:
+            # A piece of a marker that begins with its slot is like any text.
+            if core and core not in found and WORD_SLOT not in core[:2]:
                 found[core] = lexeme_of(text, kind)
     longest_first = sorted(found.values(), key=lambda lexeme: -len(lexeme.core))
     alike = [lexeme for lexeme in longest_first if lexeme.kind in (*respelled, *apart) and is_respelled(lexeme.core)]
@@ -125,7 +135,12 @@ def lexemes_of(
     ]
     firsts = sorted({lexeme.core[0] for lexeme in longest_first})
     lexemes = tuple(lexeme for first in firsts for lexeme in longest_first if lexeme.core[0] == first)
-    widths = [len(lexeme.core) + MAX_INNER_SPACE * (len(pieces(lexeme.core)) - 1) for lexeme in lexemes]
+    widths = [
+        len(lexeme.core)
+        + MAX_INNER_SPACE * (len(pieces(lexeme.core)) - 1)
+        + LONGEST_WORD * lexeme.core.count(WORD_SLOT)
+        for lexeme in lexemes
+    ]
     widths += [
         len(lexeme.core) * (MOST_WORD_SEPARATORS + 1) + MAX_INNER_SPACE * len(lexeme.core.split()) for lexeme in alike
     ]
@@ -226,7 +241,12 @@ def is_word_char(char: str) -> bool:
 
 def is_respelled(core: str) -> bool:
     """Return whether a marker with other case and separators is still recognisable: it has brackets and a word."""
-    return core[0] in "<[【«" and '{"' not in "".join(core.split()) and LONG_WORD.search(core) is not None
+    return (
+        WORD_SLOT not in core
+        and core[0] in "<[【«"
+        and '{"' not in "".join(core.split())
+        and LONG_WORD.search(core) is not None
+    )
 
 
 def respelling(core: str) -> str:
@@ -347,6 +367,8 @@ def group(pattern: str) -> str:
 def _in_pattern(char: str) -> str:
     if char == SAME_SLOT:
         return ANY_SLOT_TEXT
+    if char == WORD_SLOT:
+        return ANY_WORD
     if char in _SPECIAL:
         return "\\" + char
     return CONTROL.get(char) or printable(char)

@@ -55,7 +55,7 @@ def explained(ir: TemplateIR, tried: Sequence[Tried]) -> tuple[str, ...]:
 
 
 def causes(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[str]:
-    counted = [captured for captured in ir.captured if captured.by == "calls"]
+    counted = [captured for captured in ir.captured if captured.by == "calls" and not captured.any_word]
     for captured in counted:
         place = f"{captured.marker} {quoted(captured.whole)}"
         yield f"the number of calls ({captured.text}) stands in {place}, and a marker is the same text for any number"

@@ -164,16 +164,18 @@ def _stops_of_reasoning(form: FormPatterns) -> list[str]:
     calls, over = [form.call_unparsed], form["turn_end"]
     if form.calls.in_reasoning is not None:
         space = some_suffix(form.calls.after_reasoning)
-        calls = [form.over_lines, *form.line_starts, *begun_openers(form), form.unclosed]
+        calls = [*form.ends_reasoning, *begun_openers(form), form.unclosed]
         calls += [rf"{space}(?<=\n)(?:{form.call_cores})"] if space and form.call_cores else []
     over = some_suffix(form.acceptor.after_reasoning) + over if over else ""
     return [form["reasoning_close"], over, *calls, *cut_markers(form, "reasoning")]
 
 
 def _ended_by_calls(form: FormPatterns) -> list[Rule]:
-    """Calls at the start of a line end reasoning."""
+    """Return the rules of calls that end reasoning: at the start of a line, or anywhere."""
     if form.calls.in_reasoning is None:
         return []
+    if form.calls.in_reasoning == "anywhere":
+        return [rule("call_inside", *(f"&{leaf(pattern)} {AT_CALL}" for pattern in form.ends_reasoning))]
     # Calls that count where a line begins only have a rule of their own for that, which reads them.
     line, calls = ("reasoning_end_for_calls", "&tool_calls") if form.calls.at_lines else ("call_line", AT_CALL)
     whole = [f"&{leaf(pattern)} {calls}" for pattern in (form.own_line, form.over_lines, form.unclosed) if pattern]

@@ -1,0 +1,39 @@
+"""Constructions of chat templates that a careful person can invert: each verifies and every message comes back, or it
+is refused with the true reason.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.independent import TOKENS
+from tests.property.report_wild import read_back
+from tplc.driver import compile_template
+from tplc.errors import TplcError
+
+FOLDER = Path(__file__).parent.parent / "cases" / "invertible"
+# What the first line of a refusal says.
+REFUSED = {}
+
+
+def names() -> list[str]:
+    found = sorted(path.stem for path in FOLDER.glob("*.jinja"))
+    assert set(REFUSED) < set(found)
+    return found
+
+
+@pytest.mark.sweep(3)
+@pytest.mark.parametrize("name", names())
+def test_every_message_comes_back_or_the_reason_is_true(name: str) -> None:
+    source = (FOLDER / f"{name}.jinja").read_text(encoding="utf-8")
+    try:
+        ir = compile_template(source, name=name, special_tokens=TOKENS)
+    except TplcError as error:
+        assert REFUSED.get(name, "") and REFUSED[name] in str(error)
+        return
+    assert (ir.verification.verified, REFUSED.get(name, "")) == (name not in REFUSED, REFUSED.get(name, ""))
+    assert REFUSED.get(name, "") in "".join(ir.verification.failures[:1])
+    if ir.verification.verified:
+        assert read_back(source, ir, readers=True) == ((), ())
