@@ -142,8 +142,7 @@ def _forms(ir: TemplateIR, shapes: Sequence[Tried]) -> Iterator[Lesson]:
 
 
 def _also_with_content(shapes: Sequence[Tried], inside: Sequence[Form], known: Sequence[Form]) -> list[Form]:
-    """Return the forms of calls inside of reasoning for turns with content: it comes after them, wherever it is in
-    other turns."""
+    """Return the forms of calls inside of reasoning for turns with content, which comes after such calls."""
     fails = any(_parts_of(one.case) == PARTS and not one.passed for one in shapes)
     new = fails and all(form.parts != PARTS for form in known)
     return [replace(form, parts=PARTS) for form in inside] if new else []
