@@ -4468,7 +4468,7 @@ JSON_TYPES = frozenset(["array", "object", "number", "integer", "boolean", "null
 QUOTES = "'\""
 KEY_GROUP = "(?P<key>"
 # A key with characters that keys normally don't contain.
-ODD_KEY = Pattern(rf"(?=.*[\s=:,(){{}}\[\]])\S(?:[^\n]{{0,{LONGEST_KEY - 2}}}\S)?|")
+ODD_KEY = Pattern(rf"(?=.*[^\w.-])\S(?:[^\n]{{0,{LONGEST_KEY - 2}}}\S)?|")
 
 
 class LookaheadEnd:

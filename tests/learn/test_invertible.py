@@ -15,7 +15,22 @@ from tplc.errors import TplcError
 
 FOLDER = Path(__file__).parent.parent / "cases" / "invertible"
 # What the first line of a refusal says.
-REFUSED = {}
+REFUSED = {
+    "name-after-arrow": "the name of a call comes after its arguments",
+    "name-after-object": "the name of a call comes after its arguments",
+    "name-after-pairs": "the name of a call comes after its arguments",
+    "object-e": "the template escapes HTML in values",
+    "object-replace": "the template writes",
+    "object-urlencode": "the template percent-encodes in values",
+    "truncate-over-object": "the template shortens arguments, and what it leaves out is lost",
+    "truncate-value": "the template shortens arguments, and what it leaves out is lost",
+    "turn-as-json": "the template writes the whole turn as one JSON object",
+    "turn-as-json-if-calls": "the template writes the whole turn as one JSON object",
+    "upper-object": "the template writes capital letters in keys",
+    "white-space-ends-reasoning": "reasoning of reasoning_content: only white space",
+    "wrapper-by-type-around-key": "the template writes values between texts that depend on their type",
+    "yaml": "the template writes lists and objects as indented lines",
+}
 
 
 def names() -> list[str]:

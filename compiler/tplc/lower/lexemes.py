@@ -15,6 +15,7 @@ import string
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from tplc.ir.markers import only_punctuation
 from tplc.lower.acceptor import SAME_SLOT
 from tplc_runtime.scanner import (
     BEGINS_LONGER,
@@ -31,6 +32,7 @@ MAX_NESTING = 40  # so many characters of a marker are nested in one another: en
 END = r"\Z"
 NOTHING = "(?!)"
 NO_WORD_FOLLOWS = r"(?!\w)"
+LINE_END_FOLLOWS = r"(?=\n|\Z)"
 ANY_SLOT_TEXT = r"[^\n]*?"
 ANY_WORD = r"[\w.-]{1,64}"
 LONGEST_WORD = 64
@@ -60,9 +62,19 @@ class Lexeme:
         return ends_as_word(self.core, self.trail)
 
     @property
+    def ends_line(self) -> bool:
+        """Return whether the marker counts only before the line end that the template writes after it: it is
+        punctuation that ends reasoning, which text holds as well."""
+        return (
+            self.kind == "reasoning_end" and "\n" in self.trail and only_punctuation(self.core) and len(self.core) < 3
+        )
+
+    @property
     def find(self) -> str:
         if self.respelled:
             return respelling(self.core)
+        if self.ends_line:
+            return core_pattern(self.core) + LINE_END_FOLLOWS
         return core_pattern(self.core) + NO_WORD_FOLLOWS * self.is_whole_word
 
     @property
@@ -70,7 +82,7 @@ class Lexeme:
         """Return the core with one space for optional white space; at its end, for white space that must follow."""
         if self.respelled:
             return RESPELLED + self.core[0] + squeezed(self.core[1:])
-        return " ".join(piece for _, piece in pieces(self.core)) + " " * self.is_whole_word
+        return " ".join(piece for _, piece in pieces(self.core)) + " " * (self.is_whole_word or self.ends_line)
 
     @property
     def squeezed(self) -> str:
@@ -166,7 +178,7 @@ def _ambiguity(lexeme: Lexeme, squeezed: Sequence[str]) -> int:
     text = lexeme.squeezed
     if lexeme.respelled:
         return BEGINS_LONGER | SPELLED_OTHERWISE
-    if lexeme.is_whole_word or sum(other.startswith(text) for other in squeezed) > 1:
+    if lexeme.is_whole_word or lexeme.ends_line or sum(other.startswith(text) for other in squeezed) > 1:
         return BEGINS_LONGER
     return PART_OF_LONGER * (sum(text in other for other in squeezed) > 1)
 

@@ -75,9 +75,9 @@ def tolerated(ir: TemplateIR) -> Tolerated:
     for marker, slotted in slotted_markers(ir).items():
         variants[marker] = (*variants.get(marker, ()), slotted)
     forms = {role: texts_of(ir, role) for role in get_args(FormMarker)}
-    others = {
-        usual.strip(): tuple(more) for texts in forms.values() if len(texts) > 1 for usual, *more in [not_blank(texts)]
-    }
+    others: dict[str, tuple[str, ...]] = {}
+    for usual, *more in (not_blank(texts) for texts in forms.values() if len(texts) > 1):
+        others[usual.strip()] = (*others.get(usual.strip(), ()), *more)  # one text may be two markers
     off = {tolerance.kind for tolerance in ir.tolerances if not tolerance.enabled}
     parts = None if "header_parts" in off else header_parts(ir)
     orders = {} if parts is None else parts.variants(variants)

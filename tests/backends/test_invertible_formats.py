@@ -1,4 +1,4 @@
-"""Markers with a word that differs from turn to turn: any word is read in its place, in every chunking and by the PEG.
+"""Formats of tests/cases/invertible: outputs that differ from the template's renders, in every chunking and by the PEG.
 
 <why effort=medium>, learned with the word "medium"  →  <why effort=high> opens reasoning as well
 """
@@ -84,3 +84,18 @@ def test_grammars_accept_any_word(name: str, expected: str) -> None:
 def test_a_grammar_of_reasoning_accepts_any_word() -> None:
     options = GrammarOptions(tools=(PIN,), tool_choice="required")
     assert '"<why effort=" [.0-9A-Z_a-z-]{1,64} ">"' in generate(learned("effort-in-opener"), "gbnf", options)
+
+
+@pytest.mark.parametrize(
+    ("output", "expected"),
+    [
+        ("(So (x). b)\nHi", ("So (x). b", "Hi", [])),
+        ("(So)\n<x>f:{}</x>", ("So", None, ["f"])),
+        ("(So)", ("So", None, [])),
+        ("(So) b", ("So) b", None, [])),
+    ],
+)
+def test_punctuation_that_ends_reasoning_needs_its_line_end(
+    output: str, expected: tuple[str | None, str | None, list[str]]
+) -> None:
+    assert read("reasoning-in-brackets", output) == expected
