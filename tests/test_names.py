@@ -88,7 +88,7 @@ def test_no_household_words() -> None:
     assert found == []
 
 
-def test_household_words_are_found_wherever_a_name_stands() -> None:
+def test_household_words_are_found_in_names_of_any_kind() -> None:
     lines = [
         "import eat as dress",  # 1
         "from a import NOTHING_SAID",

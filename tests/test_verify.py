@@ -138,7 +138,7 @@ def test_white_space_ends_names_and_keys(calls: str, target: Target) -> None:
     assert (ir.verification.verified, ir.verification.failures) == (True, ())
 
 
-def test_a_key_that_nothing_ends_is_told() -> None:
+def test_a_key_that_nothing_ends_is_reported() -> None:
     """Nothing can be verified there, so the cause is the refusal."""
     calls = pairs("'<tool:'", "'<k>' ~ k ~ v | tojson ~ '</k>'", "'/>'")
     with pytest.raises(UnsupportedTemplate, match="nothing stands between the key and the value of a call"):
@@ -214,7 +214,7 @@ LAST = """
 {%- endfor %}{% if add_generation_prompt %}<assistant>{% endif %}"""
 
 
-def test_reasoning_behind_all_else_is_not_left_out() -> None:
+def test_reasoning_after_everything_else_is_not_left_out() -> None:
     with pytest.raises(UnsupportedTemplate) as caught:
         driver.compile_template(LAST, name="last.jinja")
     assert str(caught.value) == (
@@ -246,7 +246,7 @@ def test_words_are_those_of_the_template_and_the_seed() -> None:
     assert words_of("a", 0, f"no {first.question} here").question != first.question
 
 
-def test_the_question_is_found_with_what_stands_before_it() -> None:
+def test_the_question_is_found_with_the_text_before_it() -> None:
     words = Words("first", "second", "found", "", "", "", (), before_question="Write of ")
     assert words.question_at("<user>Write of first<end>") == 6
     assert words.question_at("<user>WRITE OF first<end>") == 15
@@ -296,7 +296,7 @@ CHANGED_CONTENT = (
     ids=["capitals", "small letters", "reverse", "beginning", "letters"],
 )
 @pytest.mark.parametrize("where", ["true", "m.tool_calls", "not m.tool_calls"])
-def test_content_that_is_written_otherwise_is_not_left_out(content: str, cause: str, where: str) -> None:
+def test_content_that_is_changed_is_not_left_out(content: str, cause: str, where: str) -> None:
     source = CHANGED_CONTENT.replace("CONTENT", content).replace("WHERE", where)
     result = driver.compile_template(source, name="changed.jinja").verification
     assert not result.verified
@@ -325,7 +325,7 @@ def test_a_template_without_calls() -> None:
     )
 
 
-def test_what_a_raw_dialect_cannot_tell() -> None:
+def test_values_that_a_raw_dialect_cannot_distinguish() -> None:
     result = learned(RAW).verification
     assert result.verified
     assert result.not_shown == ("reasoning",)
@@ -597,7 +597,7 @@ def test_differences(message: Any, found: str) -> None:
     assert str(difference(learned(PLAIN), case, message)) == found
 
 
-def test_types_that_only_a_schema_tells() -> None:
+def test_types_that_only_a_schema_distinguishes() -> None:
     ir = learned(RAW)
 
     def case(value: Any) -> Case:

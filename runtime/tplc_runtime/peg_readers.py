@@ -64,7 +64,7 @@ class CallOfObject(NamedTuple):
 
 
 @dataclass
-class SpelledOtherwise:
+class OtherSpelling:
     """How a format writes calls: what its readers need to know."""
 
     styles: Styles
@@ -87,7 +87,7 @@ class SpelledOtherwise:
 class Readers:
     """The readers of a format, for the tools of one request."""
 
-    def __init__(self, spelled: SpelledOtherwise, tools: Parameters) -> None:
+    def __init__(self, spelled: OtherSpelling, tools: Parameters) -> None:
         self.spelled, self.tools = spelled, tools
         self.objects: dict[int, CallOfObject] = {}
         self.text = ""

@@ -44,9 +44,7 @@ def read(name: str, text: str, **options: Any) -> Any:
 
 
 @pytest.mark.parametrize(("name", "turn", "behind", "content", "calls"), CASES)
-def test_what_comes_behind_the_end_is_no_content(
-    name: str, turn: str, behind: str, content: str | None, calls: int
-) -> None:
+def test_text_after_the_end_is_no_content(name: str, turn: str, behind: str, content: str | None, calls: int) -> None:
     parser = read(name, turn + behind)
     assert (parser.message["content"], len(parser.message["tool_calls"])) == (content, calls)
     assert parser.trailing == behind
@@ -55,20 +53,20 @@ def test_what_comes_behind_the_end_is_no_content(
 
 
 @pytest.mark.parametrize("header", ["", "<~assistant~>\n"])
-def test_a_call_behind_the_end_is_no_content_where_calls_are_not_read(header: str) -> None:
+def test_a_call_after_the_end_is_no_content_if_calls_are_not_read(header: str) -> None:
     call = header + '<fn>\n{"name": "f", "arguments": {}}\n</fn>'
     parser = read("tagged-json", "Hi.<~/~>\n" + call, parse_tool_calls=False)
     assert (parser.message["content"], parser.trailing) == ("Hi.", call)
 
 
 @pytest.mark.parametrize("space", ["", "\n", "  \n\n"])
-def test_white_space_behind_the_end_is_nothing(space: str) -> None:
+def test_white_space_after_the_end_is_dropped(space: str) -> None:
     parser = read("tagged-json", "Hi.<~/~>\n" + space)
     assert (parser.message["content"], parser.trailing, parser.diagnostics) == ("Hi.", "", [])
 
 
 @pytest.mark.parametrize("header", ["", "<~assistant~>\n", "<~assistant~>"])
-def test_a_call_right_behind_the_end_is_the_turns_all_the_same(header: str) -> None:
+def test_a_call_directly_after_the_end_belongs_to_the_turn(header: str) -> None:
     """Some templates write their second call after the end of the turn."""
     call = '<fn>\n{"name": "f", "arguments": {}}\n</fn>'
     parser = read("tagged-json", f"{call}<~/~>\n{header}{call}<~/~>\nMore")
@@ -76,7 +74,7 @@ def test_a_call_right_behind_the_end_is_the_turns_all_the_same(header: str) -> N
     assert (parser.message["content"], parser.trailing) == (None, "More")
 
 
-def test_what_a_prompt_says_behind_an_end_is_an_answer() -> None:
+def test_text_after_an_end_in_the_prompt_is_an_answer() -> None:
     """The end in the prompt is that of the turn before."""
     parser = read("tagged-json", "Hi.<~/~>\n", prompt="<~user~>\nHello<~/~>\n<~assistant~>\n")
     assert (parser.message["content"], parser.trailing) == ("Hi.", "")

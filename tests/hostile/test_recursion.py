@@ -56,7 +56,7 @@ def test_no_function_of_a_parser_reaches_itself(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", BESIDE)
-def test_functions_beside_the_parsers(name: str) -> None:
+def test_functions_other_than_the_parsers(name: str) -> None:
     assert cycles((RUNTIME / name).read_text(encoding="utf-8")) == BESIDE[name]
 
 

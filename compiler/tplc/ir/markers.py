@@ -51,7 +51,7 @@ def could_be_prose(marker: str) -> bool:
     core = _BETWEEN_WORDS.sub("", _MARKDOWN.sub("", FIELD_NAME.sub("", marker.strip())))
     if only_punctuation(core or "."):
         return bool(marker.strip())
-    return "---" not in core and all(map(_stands_in_prose, core))
+    return "---" not in core and all(map(_occurs_in_prose, core))
 
 
 def is_word(marker: str) -> bool:
@@ -66,7 +66,7 @@ def ends_in_text(marker: str) -> bool:
     return is_word(marker) or (only_punctuation(core) and (len(core) <= 2 or len(set(core)) == 1))
 
 
-def _stands_in_prose(char: str) -> bool:
+def _occurs_in_prose(char: str) -> bool:
     return char.isspace() or char in _SIGNS_OF_PROSE or unicodedata.category(char)[0] in "LMN"
 
 

@@ -407,7 +407,7 @@ def _type_words(prober: Prober, turn: TurnFacts, setup: Setup, place: ValuePlace
     return tuple(words)
 
 
-def _beside_slots(text: str, before: int) -> str:
+def _around_slots(text: str, before: int) -> str:
     """Return the text in place of the arguments of a call without any, after `before` names and ids."""
     slots = [match.span() for match in re.finditer(f"{NAME}|{ID}", text)]
     begin = slots[before - 1][1] if before else 0
@@ -421,7 +421,7 @@ def _around(none: str | Refusal, pairs: Repetition, setup: Setup, before: int) -
         return "", "", ""
     text = generalise(none, setup)
     pre, post = pairs.start, pairs.end
-    bare = _beside_slots(text, before)
+    bare = _around_slots(text, before)
     kept = cut_left(pre, len(common_prefix(bare, pre)))
     rest = bare[kept:]
     tail = common_suffix(rest, post)

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from tplc.catalogue.load import files_in
-from tplc.driver import FOR_A_REQUEST, SUFFIXES, Target, make_limits, named_otherwise, target_of
+from tplc.driver import FOR_A_REQUEST, SUFFIXES, Target, for_other_target, make_limits, target_of
 from tplc.errors import SourceError, UsageError
 from tplc.ir.runtimes import RUNTIME_FILE, Runtime
 from tplc.ir.visible import one_line
@@ -313,7 +313,7 @@ def _output(entry: str | Mapping[str, str]) -> Output:
                 "or give {path = …, target = …}"
             )
         target = target_of(entry, None)
-        return Output(entry, target, named_otherwise(entry, target))
+        return Output(entry, target, for_other_target(entry, target))
     return Output(entry["path"], target_of(entry["path"], entry["target"]))
 
 

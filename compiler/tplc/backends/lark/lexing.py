@@ -143,7 +143,7 @@ class _Check:
     def _is_call(self, place: _Position) -> bool:
         return isinstance(place.symbol, Ref) and place.symbol.name in self._made.rules
 
-    def _behind(self) -> dict[int, list[_Position | None]]:
+    def _after(self) -> dict[int, list[_Position | None]]:
         """Return the places that may follow each place, after rules are entered and left."""
         returns: dict[str, list[_Position | None]] = {name: [] for name in self._made.rules}
         returns[ROOT] = [None]
@@ -175,7 +175,7 @@ class _Check:
     # The pairs of places that the same text leads to
 
     def conflicts(self) -> list[tuple[Expr, Expr]]:
-        after = {place: self._begins(next_) for place, next_ in self._behind().items()}
+        after = {place: self._begins(next_) for place, next_ in self._after().items()}
         todo: list[tuple[_Position, _Position]] = []
         seen: set[tuple[int, int]] = set()
         found: dict[tuple[Expr, Expr], None] = {}
