@@ -179,7 +179,7 @@ def parse(hostile: Hostile, text: str, chunk: int) -> None:
 
 
 def seconds(hostile: Hostile, size: int, chunk: int) -> float:
-    """Of processor time."""
+    """Return the seconds of processor time."""
     text = hostile.text(size)
     started = time.process_time()
     parse(hostile, text, chunk)
@@ -187,7 +187,7 @@ def seconds(hostile: Hostile, size: int, chunk: int) -> float:
 
 
 def peak_bytes(hostile: Hostile, size: int, chunk: int) -> int:
-    """The most memory that is taken for the output, next to the text itself."""
+    """Return the most memory that reading the output takes, without the text itself."""
     text = hostile.text(size)
     module_of(hostile.example)
     tracemalloc.start()
@@ -205,7 +205,7 @@ class Row:
     memory: float  # bytes for each character, at 200 KB in chunks of 64
 
     def growth(self, chunk: int) -> float:
-        """How many times longer the largest takes than a tenth of it."""
+        """Return how many times longer the largest output takes than a tenth of it."""
         large = max(size for size, cut in self.times if cut == chunk)
         return self.times[large, chunk] / max(self.times[large // 10, chunk], 1e-4)
 

@@ -142,7 +142,7 @@ def _not_run(output: Output) -> OutputResult:
 
 
 def run_fast(only: str, *, show: bool) -> int:
-    """The outputs alone, in this process: those that differ, and how many of each collection do not."""
+    """Run only the outputs, in this process; return those that differ, and how many of each collection don't."""
     results: list[OutputResult] = []
     for name, outputs in sorted(read_outputs().items()):
         chosen = [output for output in outputs if only in name or only == output.id]
@@ -202,7 +202,7 @@ class Report:
         return "\n".join(lines)
 
     def markdown(self) -> str:
-        """docs/coverage.md."""
+        """Return the text of docs/coverage.md."""
         lines = [
             "# Coverage",
             "",

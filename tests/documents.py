@@ -114,7 +114,7 @@ def run_document(text: str, folder: Path) -> Iterator[Step]:
 
 
 def updated(text: str, steps: list[Step]) -> str:
-    """The document with what was really printed; what matches with `...` in it stays."""
+    """Return the document with what was really printed; parts that match with `...` in them stay."""
     lines = text.splitlines()
     for step in sorted(steps, key=lambda step: -step.line):
         if not step.as_expected:
@@ -125,7 +125,7 @@ def updated(text: str, steps: list[Step]) -> str:
 
 
 def matches(expected: list[str], actual: list[str]) -> bool:
-    """Line by line; `...` stands for any lines."""
+    """Compare line by line; `...` stands for any lines."""
     if not expected:
         return not actual
     if expected[0].strip() == _ANY:
@@ -134,7 +134,7 @@ def matches(expected: list[str], actual: list[str]) -> bool:
 
 
 def _output_of(block: Block, behind: Block | None) -> Block | None:
-    """The `text` block that starts within three lines of the end of a Python block."""
+    """Return the `text` block that starts within three lines of the end of a Python block."""
     end = block.line + len(block.text.splitlines())
     return behind if behind and behind.language == "text" and not behind.file and behind.line - end <= 3 else None
 
@@ -157,7 +157,7 @@ def _run_console(block: Block) -> Iterator[Step]:
 
 
 def run_shell(command: str) -> str:
-    """What a command prints, on both streams; `tplc` and `python` are those of the present environment."""
+    """Return what a command prints, on both streams; `tplc` and `python` are those of the present environment."""
     environment = {
         **{name: value for name, value in os.environ.items() if name not in ("MAKELEVEL", "MAKEFLAGS", "MFLAGS")},
         "PATH": quick.path(),

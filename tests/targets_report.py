@@ -166,12 +166,13 @@ def _constraints(ir: TemplateIR, row: Row) -> None:
 
 
 def _is_wrong(ir: TemplateIR, parser: Artifact, call: Call) -> bool:
-    """Without quotes, what looks like another argument may be text of the one before."""
+    """Return whether a call is wrong: without quotes, text that looks like another argument may belong to the one
+    before."""
     return arguments_of(parser.parse(written(ir, calls_message(call)), tools=TOOLS)) == [call]
 
 
 def _counts(ir: TemplateIR, accepts: Accepts, wrong: Sequence[Call]) -> tuple[int, int]:
-    """How many right calls, and how many wrong ones are accepted."""
+    """Return how many correct calls, and how many wrong ones, are accepted."""
     return (
         sum(accepts(written(ir, calls_message(call))) for call in GOOD),
         sum(accepts(written(ir, calls_message(call))) for call in wrong),

@@ -31,7 +31,7 @@ def parsers(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 @pytest.mark.sweep(4)
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
 def test_parser_runs_alone(example: Example, tmp_path: Path) -> None:
-    """Copyable elsewhere, without site packages, as a command."""
+    """The parser can be copied elsewhere and runs without site packages, as a command."""
     parser = tmp_path / "vendored.py"
     parser.write_text(standalone_parser(example.name), encoding="utf-8")
     tools = tmp_path / "tools.json"

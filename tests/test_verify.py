@@ -146,7 +146,7 @@ def test_a_key_that_nothing_ends_is_told() -> None:
 
 
 def first_failure(result: Verification) -> str:
-    """After the causes, and what would help."""
+    """Return the failure after the causes and the proposed tolerances."""
     return next(line for line in result.failures if not line.startswith(("cause: ", "help: ")))
 
 
@@ -161,7 +161,7 @@ KNOWING = """
 
 
 def test_a_template_that_knows_the_learners_words_never_sees_them() -> None:
-    """What it shows everybody is learned."""
+    """Only what the template shows everybody is learned."""
     ir = driver.compile_template(KNOWING.replace("KNOWN", "'zq' in (messages | string)"), name="knowing.jinja")
     assert ir.verification.verified
     assert (ir.tools.call[0], ir.tools.call[-1]) == (Text("<run>"), Text("</run>"))
@@ -198,7 +198,7 @@ CHANGED = """
     ],
 )
 def test_a_part_whose_words_are_all_changed_is_not_left_out(thought: str, called: str, reason: str) -> None:
-    """A parser that knows nothing of it would give its markup as content, and everything else would come back."""
+    """A parser without that part would return its markup as content, and everything else would come back."""
     with pytest.raises(UnsupportedTemplate) as caught:
         driver.compile_template(CHANGED.replace("THOUGHT", thought).replace("CALLED", called), name="changed.jinja")
     assert str(caught.value) == f"changed.jinja: {reason}"
@@ -223,7 +223,7 @@ def test_reasoning_behind_all_else_is_not_left_out() -> None:
 
 
 def test_text_that_is_opened_and_never_closed() -> None:
-    """Blocks as YAML has them: no string of the dialect, nor what is put around one, and nothing raises."""
+    """Blocks as in YAML are neither strings of the dialect nor delimiters around one, and nothing raises an error."""
     ir = driver.compile_template(LAST.replace("m.reasoning", "false"), name="blocks.jinja")
     assert ir.tools.dialect is not None
     assert (ir.tools.dialect.top.strings, ir.tools.dialect.wrap) == ((), None)
@@ -489,7 +489,7 @@ def test_a_parser_that_guesses_types_fails_though_the_render_is_the_same() -> No
 
 
 def test_a_parser_that_takes_calls_for_text_fails_though_the_render_is_the_same() -> None:
-    """All of a turn as content renders as the same turn: that alone excuses nothing."""
+    """The whole turn as content renders as the same turn: that alone excuses nothing."""
 
     def parse(text: str, **keywords: Any) -> Mapping[str, Any]:
         return {"content": text.rpartition("<end>")[0], "reasoning_content": None, "tool_calls": []}

@@ -1,7 +1,7 @@
 """Limit the time and memory that this process takes while it works on an untrusted template.
 
     with bounded("hut.jinja", Limits(total_seconds=5)):
-        …   LimitExceeded: hut.jinja: limit exceeded: total_seconds (5), raised after five seconds at any place
+        …   LimitExceeded, raised after five seconds at any place
 
 Only commands do this (`enforce`): timers and limits of a process belong to its owner.  The process that watches a
 command learns its deadline, because a command that never returns to Python can't stop itself.
@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -76,7 +77,7 @@ def bounded(name: str, limits: Limits) -> Iterator[None]:
         _restore_memory(before)
         raise LimitExceeded(name, "total_memory_mb", str(limits.total_memory_mb)) from None
     except RecursionError:
-        raise LimitExceeded(name, "recursion", "of the compiler") from None
+        raise LimitExceeded(name, "recursion", str(sys.getrecursionlimit())) from None
     finally:
         _restore_memory(before)
         _active = False

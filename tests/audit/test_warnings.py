@@ -122,8 +122,8 @@ def test_what_is_told(source: str, expected: list[str]) -> None:
 
 
 def test_words_drawn_by_chance_are_told() -> None:
-    """A template cannot know the words that it is learned with, as they are drawn by its hash; how they are made is
-    nothing to go by either."""
+    """Words are drawn by the template's hash, so a template can't know them; how they are made can't be recognised
+    either."""
     vowels = "{% set a, b = m.content[0] in 'aeiou', m.content[1] in 'aeiou' %}{{ 'x ' if a == b }}"
     reported = "t:1: the render depends on which words are in it: with others, drawn by chance, it differs"
     assert reported in warnings(template(vowels))

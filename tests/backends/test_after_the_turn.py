@@ -26,7 +26,7 @@ CASES = [
 
 
 def read(name: str, text: str, **options: Any) -> Any:
-    """The parser after the text, in one chunk as in chunks of a character; the PEG reads the same."""
+    """Return the parser after the text: the same in one chunk and in chunks of a character, and for the PEG."""
     ir = ir_of(name)
     module = parser_for(ir)
     assert streamed(module, list(text), **options) == streamed(module, [text], **options)
@@ -69,7 +69,7 @@ def test_white_space_behind_the_end_is_nothing(space: str) -> None:
 
 @pytest.mark.parametrize("header", ["", "<~assistant~>\n", "<~assistant~>"])
 def test_a_call_right_behind_the_end_is_the_turns_all_the_same(header: str) -> None:
-    """There are templates that write their second call there."""
+    """Some templates write their second call after the end of the turn."""
     call = '<fn>\n{"name": "f", "arguments": {}}\n</fn>'
     parser = read("tagged-json", f"{call}<~/~>\n{header}{call}<~/~>\nMore")
     assert [each["function"]["name"] for each in parser.message["tool_calls"]] == ["f", "f"]
@@ -94,7 +94,8 @@ def test_what_a_prompt_says_behind_an_end_is_an_answer() -> None:
     ],
 )  # fmt: skip
 def test_one_call_is_all_of_a_turn(behind: str, content: str | None, calls: int, trailing: str) -> None:
-    """Its last closer ends the turn, where the template writes one call a turn: an invented result is no content."""
+    """If the template writes one call in a turn, the call's last closer ends the turn: an invented result isn't
+    content."""
     ir = ir_of("channels")
     ir = replace(ir, tools=replace(ir.tools, parallel=False, separator=""))
     text = '{to}fn.f{channel}work{body}{"q": 1}{invoke}' + behind

@@ -73,7 +73,7 @@ def learned(name: str) -> TemplateIR:
 
 
 def read(ir: TemplateIR, text: str, **options: bool) -> dict[str, Any]:
-    """What every engine makes of a text, in any chunking."""
+    """Return what every engine reads from a text, in any chunking."""
     module = parser_for(ir)
     message = dict(module.parse(text, **options))
     assert dict(PegEngine(ir).parse(text, **options)) == message

@@ -24,7 +24,7 @@ from tplc_runtime.scanner import RESPELLED
 
 
 def read(ir: TemplateIR, text: str, **options: Any) -> dict[str, Any]:
-    """The message, of which parser and PEG make the same."""
+    """Return the message that parser and PEG agree on."""
     by_parser = dict(parser_for(ir).parse(text, **options))
     assert dict(PegEngine(ir).parse(text, **options)) == by_parser
     return by_parser
@@ -65,7 +65,7 @@ def test_roles_are_what_the_format_is_printed_with() -> None:
 
 
 def named_in_quotes(quote: str) -> TemplateIR:
-    """Calls that are objects with nothing around them."""
+    """Return a format whose calls are objects with nothing around them."""
     json_style = replace(JSON_STYLE, strings=(StringStyle(quote, quote, "python"),), key_open=quote, key_close=quote)
     head, name_end = f"{{{quote}name{quote}: {quote}", f"{quote}, {quote}arguments{quote}: "
     tools = replace(
@@ -111,7 +111,7 @@ OPENERS = ["array-with-ids", "bare-json", "bare-keyword-calls", "channels", "jso
 
 @pytest.mark.parametrize("name", OPENERS)
 def test_the_grammar_takes_over_where_a_call_is_read(name: str) -> None:
-    """After text in the same line, and at the start of a line."""
+    """A lazy grammar starts where the parser reads a call: after text in the same line, and at the start of a line."""
     ir = ir_of(name)
     form = lower(ir).calls
     assert form is not None

@@ -81,7 +81,7 @@ def some_calls(name: str) -> str:
 
 
 def odd(text: str) -> list[str]:
-    """The same, with something else at every third place."""
+    """Return the same text with something else at every third place."""
     return [text[:at] + sign + text[at + 1 :] for at in range(3, len(text), 3) for sign in ("~", " ", '"')]
 
 
@@ -108,7 +108,7 @@ def test_a_copy_waits_for_the_same(name: str) -> None:
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_nothing_is_held_back_that_is_known(name: str) -> None:
-    """After each character, the deltas say what the whole of it does, but for what its end leaves open."""
+    """After each character, the deltas contain everything up to it, except what its end leaves open."""
     parser, text = parser_of(name), some_calls(name)
     stream, said = parser.StreamParser(), 0
     for at in range(len(text)):

@@ -41,7 +41,7 @@ HOSTILE = [
 
 
 def infected(ir: TemplateIR, text: str) -> TemplateIR:
-    """The IR with `text` in its name and in the middle of its markers."""
+    """Return the IR with `text` in its name and in the middle of its markers."""
 
     def within(marker: str) -> str:
         return marker[:1] + text + marker[1:] if marker.strip() else marker
@@ -93,7 +93,8 @@ def _usual_structure(name: str, plain: str) -> list[str]:
 
 
 def _structure(text: str) -> list[str]:
-    """The file's statements, in order; white space in a marker changes what a condition asks, not what is done."""
+    """Return the file's statements, in order; white space in a marker changes what a condition tests, not what is
+    done."""
     return [type(node).__name__ for node in ast.walk(ast.parse(text)) if isinstance(node, ast.stmt)]
 
 

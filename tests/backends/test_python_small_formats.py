@@ -125,7 +125,7 @@ def parser(name: str) -> ModuleType:
 
 
 def read(name: str, text: str, tools: Any = None) -> tuple[str | None, list[tuple[str, Any]]]:
-    """Content and calls; the same however the text is cut."""
+    """Return content and calls: the same for every chunking."""
     whole = streamed(parser(name), [text], tools=tools)
     assert streamed(parser(name), list(text), tools=tools) == whole
     calls = [call["function"] for call in whole["tool_calls"]]
@@ -220,7 +220,7 @@ def test_a_quote_ends_a_value_before_the_next_call() -> None:
 @pytest.mark.parametrize("text", ["lorem ipsum dolor sit amet " * 16, "lorem, (ipsum) = 'dolor'; - <sit> [amet] " * 9])
 @pytest.mark.parametrize("name", FORMATS)
 def test_long_values_in_long_chunks(name: str, text: str) -> None:
-    """What ends a value is seen in a chunk of any length, however much text follows it there."""
+    """The end of a value is found in a chunk of any length, however much text follows it."""
     function = {"name": "f", "arguments": {"a": "x", "b": text, "c": "y"}}
     calls = [{"id": "abcdefghi", "type": "function", "function": function}] * 2
     output = write_message(ir_of(name), {"role": "assistant", "content": None, "tool_calls": calls})

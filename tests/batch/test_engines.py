@@ -34,7 +34,7 @@ QUIET = {"RAY_AUTH_MODE": "disabled", "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PY
 
 @pytest.fixture(scope="module")
 def rows(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[dict[str, Any]]]:
-    """A file whose first rows have no calls and no text, and what the plain loop makes of it."""
+    """Return a file whose first rows have no calls and no text, and what the plain loop makes of it."""
     texts = [None, "no call", *(text for name, text in outputs(3000) if name == "tagged-json")]
     path = tmp_path_factory.mktemp("rows") / "rows.parquet"
     parquet.write_table(pa.table({"text": texts}), path, row_group_size=50)

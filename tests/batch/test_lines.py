@@ -35,7 +35,7 @@ def table_of(path: Path, size: int = 2, columns: Columns | None = TEXT) -> Any:
 
 
 def write(path: Path, *rows: object) -> Path:
-    """Objects as JSON; text and bytes as they are."""
+    """Write objects as JSON, text and bytes as they are."""
     data = [
         row if isinstance(row, bytes) else (row if isinstance(row, str) else json.dumps(row)).encode() for row in rows
     ]

@@ -35,7 +35,7 @@ def page_of(read: RowParser, **columns: list[str | None]) -> str:
 
 
 def sections(html: str) -> dict[str, list[list[str]]]:
-    """The cells of each section's table, by its title."""
+    """Return the cells of each section's table, by the section's title."""
     found = {}
     for title, body in re.findall(r"<section[^>]*><h2>(.*?)</h2>(.*?)</section>", html, re.DOTALL):
         rows = re.findall(r"<tr>(.*?)</tr>", body)

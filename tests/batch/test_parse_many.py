@@ -15,7 +15,7 @@ TOOLS = [{"type": "function", "function": {"name": "look", "parameters": {"prope
 
 
 def row_of(module: ModuleType, text: str, **keywords: Any) -> dict[str, Any]:
-    """By hand, with the parser of one output."""
+    """Return a row made by hand, with the parser of one output."""
     stream = module.StreamParser(**keywords)
     stream.feed(text)
     stream.finish()

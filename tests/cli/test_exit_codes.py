@@ -230,7 +230,7 @@ def test_the_outcomes_of_a_build(run: Run, here: Path) -> None:
 
 
 def on_a_terminal(arguments: list[str], folder: Path, typed: str = "", **environment: str) -> str:
-    """All that a command writes, when standard output and error are one; input is, too, where something is typed."""
+    """Return all that a command writes if standard output and error are one terminal, and input is typed there."""
     own, its = pty.openpty()
     usual = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR")}
     process = subprocess.Popen(
@@ -319,7 +319,7 @@ BOTH = {
 
 @pytest.mark.parametrize("command", BOTH)
 def test_standard_input_is_read_once(run: Run, command: str) -> None:
-    """What came second would be empty."""
+    """A second reader of standard input would find it empty."""
     result = run(*command.split(), stdin=TEMPLATE)
     assert (result.code, result.out, result.err) == (
         2,

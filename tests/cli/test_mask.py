@@ -37,7 +37,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def masked(folder: Path, name: str = "out.jsonl") -> list[str | None]:
-    """The text that counts, of each row."""
+    """Return the text of each row that counts."""
     tokenizer = tokenizers.Tokenizer.from_file(str(folder / "model" / "tokenizer.json"))
     rows = [json.loads(line) for line in (folder / name).read_text().splitlines()]
     assert [row["n"] for row in rows] == [1, 2, 3, 4]

@@ -27,7 +27,8 @@ TPLC = f"{sys.executable} -m tplc"
     ],
 )
 def test_a_closed_pipe_ends_a_command_quietly(template: Path, tmp_path: Path, command: str) -> None:
-    """With the exit code of SIGPIPE, as any program; none where all was written before the pipe was closed."""
+    """The exit code is that of SIGPIPE, as for any program, unless everything was written before the pipe was
+    closed."""
     shell = SHELL.format(command=f"{TPLC} {command}")
     done = subprocess.run(["bash", "-c", shell], cwd=tmp_path, capture_output=True, text=True)
     assert done.stderr == ""

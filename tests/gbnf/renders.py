@@ -62,7 +62,7 @@ class Shown:
 
 
 def shown_by(path: Path) -> Shown | None:
-    """None for a template that shows no calls."""
+    """Return what verification of a template shows of its calls; None for a template without calls."""
     source = path.read_text(encoding="utf-8")
     with open_renderer(source, name=path.name) as renderer:
         ir = tolerate(learn_format(renderer, name=path.name, source_text=source))
@@ -82,7 +82,7 @@ def shown_by(path: Path) -> Shown | None:
 
 
 def check_template(path: Path, *, every: int, walks: int, accepts: Accepts = engine.accepts) -> Outcome | None:
-    """None for a template that shows no calls."""
+    """Check the grammars of a template; return None if it shows no calls."""
     shown = shown_by(path)
     if shown is None:
         return None

@@ -94,7 +94,7 @@ def few_frames() -> Iterator[None]:
 
 
 def deep_texts(module: Any, outputs: list[str]) -> Iterator[str]:
-    """What nests, and each marker, ten thousand times; alone and in the middle of an answer."""
+    """Yield everything that can nest, and each marker, ten thousand times; alone and in the middle of an answer."""
     held = [value for name, value in vars(module).items() if name.isupper() and isinstance(value, tuple)]
     markers = {text for value in held for text in value}
     repeated = "".join(sorted(text for text in markers if isinstance(text, str)))
@@ -141,7 +141,7 @@ def test_deep_schemas_and_prompts(name: str) -> None:
 
 @pytest.mark.parametrize("value", ["[" * DEEP, '{"a": ' * DEEP, "[" * 400, "1" * 10_000, "1e999", "-1e999"])
 def test_a_second_reading_of_what_is_deep_or_large(value: str) -> None:
-    """A call under another key is read again by the tools' names: it is a call, or text."""
+    """A call under another key is read again by the tools' names: the result is a call, or text."""
     module = load_module(standalone_parser("tagged-json"))
     text = f'<fn>\n{{"tool": "f", "arguments": {{"a": {value}'
     tools = [{"function": {"name": "f", "parameters": {"properties": {"a": {}}}}}]
@@ -153,7 +153,7 @@ def test_a_second_reading_of_what_is_deep_or_large(value: str) -> None:
 
 
 def test_the_engine_refuses_what_is_deep() -> None:
-    """As the mapper walks the tree."""
+    """The engine refuses deep texts, because the mapper walks the tree recursively."""
     ir = load_ir((EXAMPLES / "tagged-json" / "out" / "ir.json").read_text(encoding="utf-8"))
     with pytest.raises(InputTooDeep):
         PegEngine(ir).parse('<fn>\n{"name": "f", "arguments": {"a": ' + "[" * DEEP)

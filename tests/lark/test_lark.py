@@ -89,7 +89,7 @@ def test_text(name: str, choice: str, tokens: bool, golden: Callable[[Path, str]
 
 @needs_tokenizers
 def test_a_grammar_of_text_never_matches_tokens() -> None:
-    """Why the tokenizer has to be known."""
+    """This is why the tokenizer must be known."""
     ir = formats()["tagged-json"].ir
     tokens = of(ir.preserved_tokens)
     turn = written(ir, calls_message(("see", {})))

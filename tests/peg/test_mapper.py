@@ -17,7 +17,7 @@ class Node:
 
 
 def tree(text: str, *parts: tuple[str, str] | tuple[str, str, list[tuple[str, str]]]) -> Node:
-    """A turn of parts (name, text, inner parts), which stand in the text in this order."""
+    """Return a turn of parts (name, text, inner parts), in the order of the text."""
     root = Node("turn", 0, len(text), text)
     at = 0
     for name, piece, *inner in parts:

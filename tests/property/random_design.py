@@ -319,7 +319,7 @@ def _calls(rng: random.Random, markers: Markers, ambiguity: str, shape: str, con
 
 
 def _recipient(content_start: str) -> str:
-    """The opening that content and calls share: `=>everyone\\n` → `=>`."""
+    r"""Return the opening that content and calls share: `=>everyone\n` → `=>`."""
     return content_start[: content_start.rindex(">") + 1]
 
 
@@ -413,7 +413,7 @@ def _name_as_key(rng: random.Random, markers: Markers) -> Calls:
 
 
 def _name_then_object(rng: random.Random, markers: Markers) -> Calls:
-    """Name, arguments, and perhaps an id, a counter, or the name once more, between markers."""
+    """Write name, arguments, and perhaps an id, a counter, or the name once more, between markers."""
     start, separator, end = _section(rng, markers)
     opening, closing = markers.pair()
     layout: list[Item] = [opening, NAME, markers.one(), ARGUMENTS, closing]
@@ -448,7 +448,7 @@ def _name_then_object(rng: random.Random, markers: Markers) -> Calls:
 
 
 def _in_header(rng: random.Random, markers: Markers) -> Calls:
-    """`<to>functions.NAME<body>{…}<call>`, after the repeated header."""
+    """Write `<to>functions.NAME<body>{…}<call>` after the repeated header."""
     opening, closing = markers.pair()
     prefix = rng.choice(["", f"{markers.word()}."])
     layout = (opening + prefix, NAME, markers.one(), ARGUMENTS, closing)
@@ -456,7 +456,7 @@ def _in_header(rng: random.Random, markers: Markers) -> Calls:
 
 
 def _pairs(rng: random.Random, markers: Markers) -> Calls:
-    """Each argument between markers of its own; text stands bare."""
+    """Write each argument between markers of its own; text is bare."""
     start, separator, end = _section(rng, markers)
     opening, closing = markers.pair()
     types = rng.choice(["none", "none", "none", "flag", "word"])

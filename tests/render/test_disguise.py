@@ -74,7 +74,7 @@ def test_words_in_pieces_are_the_words_letters() -> None:
 
 
 def test_another_seed_learns_the_same_format() -> None:
-    """For every example: what is learned does not hang on the words that were drawn."""
+    """In every example, the format doesn't depend on the words that were drawn."""
     for example in load_examples():
         irs = set[str]()
         for _ in range(2):

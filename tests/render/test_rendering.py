@@ -143,7 +143,7 @@ def test_many_renders_of_one_worker(source: str) -> None:
 
 
 def test_collected_templates_render_a_conversation(shared: Path) -> None:
-    """Each renders, or refuses in its own words; two insist on tools."""
+    """Each template renders, or refuses in its own words; two require tools."""
     refusals = {}
     paths = sorted((shared / "templates").glob("*.jinja"))
     assert len(paths) > 100

@@ -116,7 +116,7 @@ def test_sglang_takes_what_the_template_writes_behind_the_reasoning(name: str) -
 
 
 def test_optional_reasoning_is_in_the_tag() -> None:
-    """The server would wait for the end of reasoning that may never come."""
+    """Without it, the server would wait for the end of reasoning that may never come."""
     ir = formats()["tagged-json"].ir
     call = written(ir, calls_message(GOOD[0][0]))
     tag, begins = vllm_tag("tagged-json", TOOLS, tool_choice="required")
@@ -166,7 +166,7 @@ def test_without_the_compiler_calls_are_read_and_not_enforced(monkeypatch: pytes
 
 @pytest.mark.parametrize("special", [False, True])
 def test_markers_that_are_special_tokens(special: bool) -> None:
-    """By tokens and their masks, as an engine samples."""
+    """Tokens are chosen by masks, as an engine samples."""
     import numpy
     import xgrammar
 

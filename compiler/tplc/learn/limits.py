@@ -13,7 +13,7 @@ from tplc.render import Limits
 def check_sizes(ir: TemplateIR, limits: Limits) -> None:
     path, size = longest_text(ir)
     if size > limits.marker_chars:
-        raise LimitExceeded(ir.provenance.name, "marker_chars", f"{limits.marker_chars}: {path} has {size}")
+        raise LimitExceeded(ir.provenance.name, "marker_chars", str(limits.marker_chars), found=f"{path} has {size}")
 
 
 def check_slots(ir: TemplateIR) -> None:

@@ -41,13 +41,13 @@ def calls_of(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
     in_line = ir.content.with_calls == "before" or any(map(is_unambiguous_opener, form.openers))
     in_line = in_line and not any("\n" in _lead(text) for text in form.openers)
     after_reasoning = space_after_reasoning(ir, {"reasoning", "calls"})
-    sought = form.plain or (form.where == "line start" and in_line)
-    whole = whole_call_of(ir, form, section=not form.plain) if sought else ()
+    sought = form.ordinary or (form.where == "line start" and in_line)
+    whole = whole_call_of(ir, form, section=not form.ordinary) if sought else ()
     return replace(
         form,
         in_reasoning=form.in_reasoning or ("line start" if "\n" in after_reasoning else None),
         after_reasoning=after_reasoning,
-        plain=form.plain if whole else (),
+        ordinary=form.ordinary if whole else (),
         whole=whole,
         breaks=breaks_of(
             [
@@ -134,7 +134,7 @@ def _calls(tools: Tools, shape: CallShape, first: str, tolerated: Tolerated) -> 
         starts=starts,
         openers=openers.outside,
         where=openers.where,
-        plain=openers.plain,
+        ordinary=openers.ordinary,
         short=openers.short,
         in_reasoning=_in_reasoning(openers, tolerated),
         inner=openers.inside,

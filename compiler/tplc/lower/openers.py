@@ -25,13 +25,14 @@ _SYNTAX = frozenset("[]{}(),:\"'=`; \t\n\r")
 
 @dataclass(frozen=True, slots=True)
 class Openers:
-    """`plain`: those outside that lack their section, and are made of ordinary characters.  `short`: those that lack
-    their last words or the call's own opener, so that they open calls of known tools only."""
+    """The openers of calls.  `ordinary`: those outside a section that lack the section's opener and consist of ordinary
+    characters.  `short`: those that lack their last words or the call's own opener, so that they open calls of known
+    tools only."""
 
     outside: tuple[str, ...]
     inside: tuple[str, ...]
     where: Where
-    plain: tuple[str, ...] = ()
+    ordinary: tuple[str, ...] = ()
     short: tuple[str, ...] = ()
 
 
@@ -82,17 +83,17 @@ def openers_of(
     short = _short(sections[0], own) if "other_forms" in tolerated.kinds and first.strip() != OBJECT else ()
     # A header that ends in a marker of its own can't be ordinary text, even if it begins like it.
     marked = is_distinctive(name_end) and not could_be_prose(name_end)
-    plain = {text for text in (*whole, *rests) if is_ordinary(text) and not marked}
+    ordinary = {text for text in (*whole, *rests) if is_ordinary(text) and not marked}
     # What could be in any answer counts where a line begins only.
     where: Where = (
         "anywhere"
-        if any(text not in plain and is_unambiguous_opener(text) for text in (*whole, *rests))
+        if any(text not in ordinary and is_unambiguous_opener(text) for text in (*whole, *rests))
         else "line start"
     )
     cores = {text.strip() for text in whole} if where == "line start" else set()
     # What ends with all of an opener lacks nothing of it.
     alone = unique(
-        text for text in (*whole, *rests) if text in plain and not any(text.strip().endswith(core) for core in cores)
+        text for text in (*whole, *rests) if text in ordinary and not any(text.strip().endswith(core) for core in cores)
     )
     return Openers(
         unique(text for text in (*whole, *rests, *opened) if text not in alone),

@@ -60,7 +60,7 @@ def _calls(calls: CallForm) -> Iterator[str]:
     yield from _texts("calls.section_start", calls.section_starts)
     yield from _texts("calls.start", calls.starts)
     yield from (f"calls.opener = {quoted(text)} {calls.where}{reasoning}" for text in calls.openers)
-    yield from (f"calls.opener = {quoted(text)} line start, before a whole call" for text in calls.plain)
+    yield from (f"calls.opener = {quoted(text)} line start, before a whole call" for text in calls.ordinary)
     yield from (f"calls.opener = {quoted(text)} of a known tool" for text in calls.short)
     yield from (f"calls.usual = {quoted(text)} between two calls" for text in calls.usual_next)
     yield from (f"calls.inner = {quoted(text)} after a call" for text in calls.inner)
