@@ -6,7 +6,7 @@ section "<calls>\\n", call "<call>"  →  "<calls>\\n<call>", "<call>" (omitted 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from tplc.ir.markers import FIELD_NAME, could_be_prose, is_distinctive, is_ordinary, only_words, pieces_of
@@ -50,12 +50,19 @@ def spaced(marker: str, texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def openers_of(
-    sections: tuple[str, ...], starts: tuple[str, ...], first: str, name_end: str, tolerated: Tolerated
+    sections: tuple[str, ...],
+    starts: tuple[str, ...],
+    first: str,
+    name_end: str,
+    tolerated: Tolerated,
+    declared: tuple[str, ...] = (),
 ) -> Openers:
     """Return the openers.  `first`: the text that always precedes the call's first slot; `name_end`: the text after
-    that slot."""
+    that slot; `declared`: openers of the section that the template doesn't write.  They count where the template's own
+    openers do."""
     inside = unique([*(start + first for start in starts), *tolerated.texts(starts[0] + first)])
     whole = [section + text for section in sections for text in inside]
+    opened = _declared(declared, inside, first, tolerated)
     rests = _incomplete(whole, inside, name_end, tolerated)
     whole, rests = list(not_blank(whole)), list(not_blank(rests))
     # What models write for those; a section alone, or a call alone, is written otherwise as well.
@@ -89,12 +96,20 @@ def openers_of(
         text for text in (*whole, *rests) if text in ordinary and not any(text.strip().endswith(core) for core in cores)
     )
     return Openers(
-        unique(text for text in (*whole, *rests) if text not in alone),
+        unique(text for text in (*whole, *rests, *opened) if text not in alone),
         not_blank(inside),
         where,
         alone,
         tuple(text for text in short if text.strip() not in {*map(str.strip, (*whole, *rests))}),
     )
+
+
+def _declared(sections: Iterable[str], inside: Sequence[str], first: str, tolerated: Tolerated) -> list[str]:
+    """Return the openers of calls in sections that the template doesn't write."""
+    found = [section + text for section in sections for text in (inside or [first])]
+    if "other_forms" in tolerated.kinds and first.strip() == OBJECT:
+        found += [other for text in found for other in _punctuated(text)]
+    return found
 
 
 def _punctuated(opener: str) -> list[str]:
