@@ -15,6 +15,10 @@ HOUSEHOLD = {
     r"held": "pending, partial, reached, excluded, …",
     r"(un)?said": "emitted, prefilled, written, keywords, …",
     r"(un)?told": "reported, message, details, …",
+    r"behind": "after",
+    r"beside": "next to, around, other, …",
+    r"anew": "again",
+    r"signs": "characters",
 }
 PUBLIC = {"unsaid"}  # a deprecated argument of `tplc.compile_template`
 PARTS_OF_NAMES = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")

@@ -679,19 +679,19 @@ def test_what_tplc_generated_is_damaged_and_no_file_of_others() -> None:
     whole = driver.generate(learned(PLAIN), "python")
     lines = whole.splitlines(keepends=True)
     cut = next(at for at, line in enumerate(lines) if line.startswith("    def ")) + 1
-    anew = "\n    regenerate it: tplc compile t -o parser.py"
+    advice = "\n    regenerate it: tplc compile t -o parser.py"
     what = "a.py: is damaged, for tplc generated it and it "
     for text, reported in (
         (
             "".join(lines[:cut]),
             f"{what}is not Python: expected an indented block after function definition on line {cut} "
-            f"(a.py, line {cut}){anew}",
+            f"(a.py, line {cut}){advice}",
         ),
-        ("".join(lines[:-3]), f"{what}has lost its end{anew}"),
+        ("".join(lines[:-3]), f"{what}has lost its end{advice}"),
         (lines[0], f"{what}has lost its end"),
         (
             whole.replace("import re\n", "import no_such_module\n", 1),
-            f"{what}cannot be run: ModuleNotFoundError: No module named 'no_such_module'{anew}",
+            f"{what}cannot be run: ModuleNotFoundError: No module named 'no_such_module'{advice}",
         ),
     ):
         with pytest.raises(Damaged) as caught:

@@ -27,7 +27,7 @@ def words(place: str, rest: str) -> str:
     return f"t:{place}: the render depends on the words of a message: {rest}"
 
 
-TOLD = {
+REPORTED = {
     "a phrase": (
         template("{% if 'deploy now' in m.content %}EVIL {% endif %}"),
         [words("1:45", 'the system message with "deploy now" writes "EVIL " (line 1)')],
@@ -116,7 +116,7 @@ TOLD = {
 }
 
 
-@pytest.mark.parametrize(("source", "expected"), TOLD.values(), ids=TOLD)
+@pytest.mark.parametrize(("source", "expected"), REPORTED.values(), ids=REPORTED)
 def test_templates_with_warnings(source: str, expected: list[str]) -> None:
     assert warnings(source) == expected
 

@@ -43,11 +43,11 @@ def read(name: str, text: str, **options: Any) -> Any:
     return parser
 
 
-@pytest.mark.parametrize(("name", "turn", "behind", "content", "calls"), CASES)
-def test_text_after_the_end_is_no_content(name: str, turn: str, behind: str, content: str | None, calls: int) -> None:
-    parser = read(name, turn + behind)
+@pytest.mark.parametrize(("name", "turn", "after", "content", "calls"), CASES)
+def test_text_after_the_end_is_no_content(name: str, turn: str, after: str, content: str | None, calls: int) -> None:
+    parser = read(name, turn + after)
     assert (parser.message["content"], len(parser.message["tool_calls"])) == (content, calls)
-    assert parser.trailing == behind
+    assert parser.trailing == after
     assert reported(parser)[-1] == (len(turn), AFTER)
     assert not parser.incomplete
 
@@ -81,7 +81,7 @@ def test_text_after_an_end_in_the_prompt_is_an_answer() -> None:
 
 
 @pytest.mark.parametrize(
-    ("behind", "content", "calls", "trailing"),
+    ("after", "content", "calls", "trailing"),
     [
         (RESULT, None, 1, RESULT),
         ("It is 12.", None, 1, "It is 12."),
@@ -91,12 +91,12 @@ def test_text_after_an_end_in_the_prompt_is_an_answer() -> None:
         (" \n", None, 1, ""),
     ],
 )  # fmt: skip
-def test_one_call_is_all_of_a_turn(behind: str, content: str | None, calls: int, trailing: str) -> None:
+def test_one_call_is_all_of_a_turn(after: str, content: str | None, calls: int, trailing: str) -> None:
     """If the template writes one call in a turn, the call's last closer ends the turn: an invented result isn't
     content."""
     ir = ir_of("channels")
     ir = replace(ir, tools=replace(ir.tools, parallel=False, separator=""))
-    text = '{to}fn.f{channel}work{body}{"q": 1}{invoke}' + behind
+    text = '{to}fn.f{channel}work{body}{"q": 1}{invoke}' + after
     module, by_peg = parser_for(ir), PegEngine(ir).read(text)
     assert streamed(module, list(text)) == module.parse(text) == by_peg.message
     parser = module.StreamParser()

@@ -29,7 +29,7 @@ COPIES = {"Copyable.copy", "Transcript.copy"}
 OF_A_PARSER = ([COPIES], [{*COPIES, "PendingTranscript.copy"}])
 # In addition to the parsers.  The mapper walks the tree of an engine that refuses more than a hundred levels; one
 # function of the class around parsers calls the parser's of the same name.
-BESIDE = {
+OTHERS = {
     "peg_mapper.py": [
         {"_Mapper.argument", "_Mapper.element", "_Mapper.gathered", "_Mapper.members", "_Mapper.pair"},
         {
@@ -55,9 +55,9 @@ def test_no_function_of_a_parser_reaches_itself(name: str) -> None:
     assert unknown_calls(source) <= LIBRARY
 
 
-@pytest.mark.parametrize("name", BESIDE)
+@pytest.mark.parametrize("name", OTHERS)
 def test_functions_other_than_the_parsers(name: str) -> None:
-    assert cycles((RUNTIME / name).read_text(encoding="utf-8")) == BESIDE[name]
+    assert cycles((RUNTIME / name).read_text(encoding="utf-8")) == OTHERS[name]
 
 
 @pytest.mark.parametrize(

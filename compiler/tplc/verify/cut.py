@@ -83,9 +83,9 @@ class TurnFrame:
                 return len(tail) - len(after.lstrip())
             found = bool(header.strip()) and bare.startswith(header.lstrip())
             return len(asked) + (space + len(header.lstrip()) if found else 0)
-        behind_header = _after_but_space(tail, asked + header)
-        if behind_header is not None:
-            return behind_header
+        after_header = _after_but_space(tail, asked + header)
+        if after_header is not None:
+            return after_header
         shared = _out_of_brackets(tail, len(common_prefix(asked, tail)))
         # What closes the user's message may be left out, or differ, when an answer follows.
         at = tail.find(header, max(0, shared - len(header))) if header else shared

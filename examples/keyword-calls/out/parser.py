@@ -2188,7 +2188,7 @@ class Slots(TurnStates):
             self._note(code, text)
 
     def _end_of_slot(
-        self, slot: str, pos: int, known: int, ends: Scanner, stops: str, joint: str
+        self, slot: str, pos: int, known: int, ends: Scanner, stops: str, separator: str
     ) -> tuple[Match | None, str]:
         """Return the marker that ends a slot, or what was expected instead."""
         buf = self._buf
@@ -2215,7 +2215,7 @@ class Slots(TurnStates):
         if self._final and partial < len(buf) and not of_slot and buf[pos:partial].strip() in self._tools:
             return Match("next", partial, partial), ""  # a truncated marker comes after the whole name
         text = buf[pos : min(partial, pos + NAME_LIMIT)].strip()
-        parts = text.split(joint) if slot in NUMBERS and joint else [text]
+        parts = text.split(separator) if slot in NUMBERS and separator else [text]
         wait = end - pos < NAME_LIMIT and (self._long_names or not any("\n" in part.strip() for part in parts))
         if self._final and len(text.split()) > 1:  # several words are probably the words of an answer
             wait = any(name.startswith(text) for name in self._tools)

@@ -303,10 +303,10 @@ def _overlap(one: Automaton, other: Automaton) -> bool:
         if left in one.accepting and right in other.accepting:
             return True
         for ranges, to in one.edges[left]:
-            for others, beside in other.edges[right]:
-                if (to, beside) not in seen and codepoints.intersection(ranges, others):
-                    seen.add((to, beside))
-                    todo.append((to, beside))
+            for others, partner in other.edges[right]:
+                if (to, partner) not in seen and codepoints.intersection(ranges, others):
+                    seen.add((to, partner))
+                    todo.append((to, partner))
     return False
 
 
@@ -317,10 +317,10 @@ def _beyond(one: Automaton, other: Automaton) -> Ranges:
     while todo:
         left, right = todo.pop()
         for ranges, to in one.edges[left]:
-            for others, beside in other.edges[right]:
-                if (to, beside) not in seen and codepoints.intersection(ranges, others):
-                    seen.add((to, beside))
-                    todo.append((to, beside))
+            for others, partner in other.edges[right]:
+                if (to, partner) not in seen and codepoints.intersection(ranges, others):
+                    seen.add((to, partner))
+                    todo.append((to, partner))
                     if to in one.accepting:
-                        found = codepoints.union(found, *(more for more, _ in other.edges[beside]))
+                        found = codepoints.union(found, *(more for more, _ in other.edges[partner]))
     return found
