@@ -87,7 +87,7 @@ def pairs(opened: str, pair: str, close: str) -> str:
         ),
         (
             pairs("'<tool:'", "k ~ '=' ~ v | tojson ~ ';'", "'/>'"),
-            "nothing stands between the name and the first key",
+            "no text separates the name from the first key",
         ),
         (
             EACH.replace("LINE", "'<c>' ~ c.function.name ~ (c.function.arguments | tojson | replace('city', 'town'))"),
@@ -141,7 +141,7 @@ def test_white_space_ends_names_and_keys(calls: str, target: Target) -> None:
 def test_a_key_that_nothing_ends_is_reported() -> None:
     """Nothing can be verified there, so the cause is the refusal."""
     calls = pairs("'<tool:'", "'<k>' ~ k ~ v | tojson ~ '</k>'", "'/>'")
-    with pytest.raises(UnsupportedTemplate, match="nothing stands between the key and the value of a call"):
+    with pytest.raises(UnsupportedTemplate, match="no text separates the key"):
         driver.compile_template(AROUND_CALLS.replace("CALLS", calls), name="weak.jinja")
 
 

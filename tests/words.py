@@ -178,9 +178,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--update", action="store_true")
     parser.add_argument("--list", nargs="?", const="", metavar="WORD")
-    parser.add_argument(
-        "--count", action="store_true", help="print how often each word occurs, and the lengths of sentences"
-    )
+    parser.add_argument("--count", action="store_true", help="print how often words occur, and lengths of sentences")
     options = parser.parse_args()
     if options.update:
         update()

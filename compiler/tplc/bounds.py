@@ -128,7 +128,7 @@ def _timed(name: str, seconds: float) -> Iterator[None]:
     try:
         yield
     finally:
-        # From here on the limit is none: one that is heard of late must not set an alarm that nobody waits for.
+        # The limit ends here: a late signal must not set an alarm that no block waits for.
         signal.signal(signal.SIGALRM, signal.SIG_IGN)
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, usual)

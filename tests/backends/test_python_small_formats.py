@@ -138,10 +138,10 @@ def read(name: str, text: str, tools: Any = None) -> tuple[str | None, list[tupl
         # White space of the last closer is not content, any more is.
         ("section", '<calls>[f {"a": 1}]</calls>\nYes.<end>', "Yes.", [("f", {"a": 1})]),
         ("section", '<calls>[f {"a": 1}]</calls>\n\nYes.<end>', "\nYes.", [("f", {"a": 1})]),
-        # Only white space stands between calls.
+        # Only white space separates calls.
         ("lines", '<calls>f(a="x", b=-1)\ng(b=2)</calls><end>', None, [("f", {"a": "x", "b": -1}), ("g", {"b": 2})]),
         ("lines", '<calls>f(a="x")</calls>g(b=2)<end>', "g(b=2)", [("f", {"a": "x"})]),
-        # Nothing stands between arguments.
+        # Nothing separates arguments.
         ("touching", '[f(a="x"b=10c=trued=nulle=2.5e+3)]<end>', None,
          [("f", {"a": "x", "b": 10, "c": True, "d": None, "e": 2500.0})]),
         # A distinctive closer ends a bare word, before any text.

@@ -1,4 +1,4 @@
-"""What happens to a command whose output nobody reads, or nobody can hold."""
+"""Commands whose output is not read to its end, or can't be written."""
 
 from __future__ import annotations
 

@@ -195,7 +195,7 @@ def test_the_function_of_the_package() -> None:
             template.read([])
 
 
-# What stands before the texts of users and of answers, and after those of users.
+# The texts before those of users and of answers, and after those of users.
 HEADERS = [
     ("[INST] ", " ", " [/INST]"),
     ("\n\n### Instruction:\n", "\n\n### Response:\n", ""),

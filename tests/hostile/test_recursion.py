@@ -35,7 +35,7 @@ OTHERS = {
         {
             "_Mapper.tool_calls",
             "_Mapper.turn",
-        },  # once for an output without its head, and for what stands between calls
+        },  # once for an output without its head, and for the text between calls
     ],
     "openai.py": [{"Completion._ended", "Completion.finish"}, {"Completion.feed"}],
 }

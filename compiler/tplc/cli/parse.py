@@ -172,7 +172,7 @@ def _chunks(path: str) -> Iterator[str]:
     name = "standard input" if path == "-" else path
     decoder = codecs.getincrementaldecoder("utf-8")(errors="strict")
     try:
-        # Unbuffered: what has come is handed on, however little it is.
+        # Unbuffered: each piece of input is passed on at once, however short it is.
         with open(sys.stdin.fileno() if path == "-" else path, "rb", buffering=0) as file:
             while data := file.read(_READ_SIZE):
                 yield decoder.decode(data)

@@ -78,7 +78,7 @@ class ValuePlace:
 @dataclass(frozen=True, slots=True)
 class ArgumentFacts:
     """`before` and `after` are what the layout of the call keeps of the text around the arguments; `opened` and
-    `closed` stand around a single (key value) inside them."""
+    `closed` surround a single (key value) inside them."""
 
     arguments: Arguments
     dialect: Dialect
@@ -307,7 +307,7 @@ def _repeated_pairs(texts: Sequence[str | Refusal], setup: Setup, quote: str) ->
 
 
 def _slots_before(one: str | Refusal, setup: Setup) -> int:
-    """Return how many names and ids stand before the arguments."""
+    """Return how many names and ids precede the arguments."""
     if isinstance(one, Refusal):
         return 1
     return len(re.findall(f"{NAME}|{ID}", generalise(one[: one.index(key_of(0))], setup)))

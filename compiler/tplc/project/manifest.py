@@ -43,7 +43,7 @@ _MODEL_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """`meant`: the target that the name says, where its suffix says another and nobody said which."""
+    """An output file.  `meant`: the target that the name suggests, if the suffix suggests another and none is given."""
 
     path: str
     target: Target | Literal["runtime"]
