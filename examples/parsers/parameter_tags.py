@@ -67,7 +67,7 @@ class StreamParser(RawPairs):
     AROUND_REASONING = (("<musings>",), ("</musings>",))
     PLACE_DECIDES = True
     HAS_LINE_MARKERS = True
-    ALIKE = True
+    HAS_RESPELLED_ENDS = True
     HAS_REASONING = True
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True

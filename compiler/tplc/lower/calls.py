@@ -42,13 +42,13 @@ def calls_of(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
     in_line = in_line and not any("\n" in _lead(text) for text in form.openers)
     after_reasoning = space_after_reasoning(ir, {"reasoning", "calls"})
     at_line: Where | None = "line start" if "\n" in after_reasoning else None
-    sought = form.plain or (form.where == "line start" and in_line)
-    whole = whole_call_of(ir, form, section=not form.plain) if sought else ()
+    sought = form.ordinary or (form.where == "line start" and in_line)
+    whole = whole_call_of(ir, form, section=not form.ordinary) if sought else ()
     return replace(
         form,
         in_reasoning="anywhere" if _are_in_reasoning(ir, form) else form.in_reasoning or at_line,
         after_reasoning=after_reasoning,
-        plain=form.plain if whole else (),
+        ordinary=form.ordinary if whole else (),
         whole=whole,
         breaks=breaks_of(
             [
@@ -115,7 +115,7 @@ def _header_calls(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
         form,
         last=() if after.slots else last_of(form.closers, own, tools.section_end, ir.turn.ends, tolerated),
         empty=_empty(form, tools, "".join(after.closing)) if not after.slots else (),
-        section_ends=not_blank(tolerated.texts(tolerated.usual("tools.section_end"))),
+        section_ends=not_blank(text for end in _section_ends(tolerated) for text in tolerated.texts(end)),
         header=header_of(before, last, tolerated, after_empty(ir, form.closers)),
         tail=after.tail,
         call_id=id_layout(tools, before),
@@ -131,7 +131,7 @@ def _calls(tools: Tools, shape: CallShape, first: str, tolerated: Tolerated) -> 
     sections = unique([*tolerated.forms["tools.section_start"], *spaced(section, tolerated.texts(section))])
     starts = starts_of(shape.opener, first, tolerated)
     name_end = shape.slots[0][1] if shape.slots else ""
-    openers = openers_of(sections, starts, first, name_end, tolerated)
+    openers = openers_of(sections, starts, first, name_end, tolerated, tolerated.declared("tools.section_start"))
     separators = not_blank(tolerated.texts(tools.separator))
     # A closer of a call without arguments is none of them.
     own = (*separators, *closing_of_bare(tools))
@@ -144,14 +144,14 @@ def _calls(tools: Tools, shape: CallShape, first: str, tolerated: Tolerated) -> 
         starts=starts,
         openers=openers.outside,
         where=openers.where,
-        plain=openers.plain,
+        ordinary=openers.ordinary,
         short=openers.short,
         in_reasoning=_in_reasoning(openers, tolerated),
         inner=openers.inside,
         separators=separators,
         optional_separators="".join(punctuation) if openers.inside and "omitted_openers" in tolerated.kinds else "",
         call_closers=(),
-        section_closers=closers_of([tolerated.usual("tools.section_end")], tolerated),
+        section_closers=closers_of(_section_ends(tolerated), tolerated),
         styles=spellings_of(
             tools, also_python="python_literals" in tolerated.kinds, repairs="json_repairs" in tolerated.kinds
         ),
@@ -159,6 +159,11 @@ def _calls(tools: Tools, shape: CallShape, first: str, tolerated: Tolerated) -> 
         ends_turn=not (tools.parallel or tools.section_end.strip()),
         encoded=isinstance(tools.arguments, ObjectArguments) and tools.arguments.encoded,
     )
+
+
+def _section_ends(tolerated: Tolerated) -> tuple[str, ...]:
+    """Return the closer of all calls, or those that a tolerance file gives a format without one."""
+    return (tolerated.usual("tools.section_end"), *tolerated.declared("tools.section_end"))
 
 
 def _empty(form: CallForm, tools: Tools, closing: str) -> tuple[str, ...]:

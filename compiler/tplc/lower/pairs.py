@@ -32,7 +32,7 @@ def pairs_of(
     opened, close, around_key = _around_value(layout)
     repeats, wraps = around_key is not None, _wraps_of(dialect, around_key, tolerated.texts(close))
     slots = _slot_ends(layout[: layout.index(Slot("value")) - bool(wraps)], tolerated)
-    context = ValueContext(tools, pairs, close, opened, _end_of_key(slots), closing, ir.turn.ends)
+    context = ValueContext(tools, pairs, close, opened, _end_of_key(slots), closing, _after_calls(ir, tolerated))
     guessed = not (repeats or dialect.top.strings or _are_all_wrapped(wraps) or _is_reliable(tools, close))
     raw = not (guessed or dialect.top.strings or dialect.elements)
     python = guessed and "python_literals" in tolerated.kinds
@@ -72,6 +72,11 @@ def pairs_of(
         marks=() if not raw else _marks(between, opens or [context.key_end], close.strip() * (not repeats)),
         resumes=bool(opens) and all(_resumes(text.strip(), between) for text in opens),
     )
+
+
+def _after_calls(ir: TemplateIR, tolerated: Tolerated) -> tuple[str, ...]:
+    """Return the ends of the turn, and the closers of all calls that only a tolerance file declares."""
+    return (*ir.turn.ends, *tolerated.declared("tools.section_end"))
 
 
 def _wraps_of(dialect: Dialect, around_key: tuple[str, str] | None, closers: Sequence[str]) -> tuple[TypeWrap, ...]:
