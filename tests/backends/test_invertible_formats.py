@@ -15,6 +15,7 @@ from tests.property.every_reader import EveryReader
 from tplc.driver import GrammarOptions, compile_template, generate
 from tplc.ir.nodes import TemplateIR
 from tplc.ir.write import write_message
+from tplc.verify.artifact import load_module
 
 FOLDER = Path(__file__).parent.parent / "cases" / "invertible"
 PIN = {"type": "function", "function": {"name": "pin", "parameters": {"type": "object", "properties": {}}}}
@@ -99,3 +100,32 @@ def test_punctuation_that_ends_reasoning_needs_its_line_end(
     output: str, expected: tuple[str | None, str | None, list[str]]
 ) -> None:
     assert read("reasoning-in-brackets", output) == expected
+
+
+ESCAPED = '<do name="f" args="{&#34;q&#34;: &#34;a &amp; b&#34;}"/>'
+
+
+@pytest.mark.parametrize(
+    ("output", "content", "arguments", "incomplete"),
+    [
+        (ESCAPED + "<eot>", None, ['{"q": "a & b"}'], False),
+        ("Hm." + ESCAPED * 2, "Hm.", ['{"q": "a & b"}'] * 2, False),
+        ('<do name="f" args="{}"/>', None, ["{}"], False),
+        ('<do name="f" args="{&#34;q&#34;: &#34;a &am', None, ['{"q": "a &am"}'], True),
+        ('<do name="f" args="{&#34;q&#34;: 1}x"/>', "x", ['{"q": 1}'], True),
+        ('<do name="f" args="so"/>', "so", ["{}"], True),
+    ],
+)
+def test_arguments_that_are_escaped_as_a_whole(
+    output: str, content: str | None, arguments: list[str], incomplete: bool
+) -> None:
+    parser = load_module(generate(learned("object-e"), "python"))
+    message = parser.parse(output)
+    assert message["content"] == content
+    assert [call["function"]["arguments"] for call in message["tool_calls"]] == arguments
+    for chunks in (list(output), [output[at : at + 7] for at in range(0, len(output), 7)]):
+        stream = parser.StreamParser()
+        deltas = [delta for chunk in chunks for delta in stream.feed(chunk)] + stream.finish()
+        assert stream.message == message
+        assert stream.incomplete == incomplete
+        assert "".join(delta.get("content", "") for delta in deltas) == (content or "")

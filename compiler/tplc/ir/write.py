@@ -199,7 +199,9 @@ def _indentation(tools: Tools) -> int:
 def write_arguments(tools: Tools, arguments: Mapping[str, Any], *, base: int = 0) -> str:
     assert tools.dialect is not None and tools.arguments is not None
     if isinstance(tools.arguments, ObjectArguments):
-        text = write_value(tools.dialect, arguments, tools.dialect.in_object, base=base)
+        text = escaped(
+            tools.replaced, "value", write_value(tools.dialect, arguments, tools.dialect.in_object, base=base)
+        )
         return json.dumps(text, ensure_ascii=False) if tools.arguments.encoded else text
     arguments = {tools.written("key", key): value for key, value in arguments.items()}
     return _write_pairs(tools.dialect, tools.arguments, arguments, tools.replaced)

@@ -158,6 +158,7 @@ def _calls(tools: Tools, shape: CallShape, first: str, tolerated: Tolerated) -> 
         object_open=opening_of(tools),
         ends_turn=not (tools.parallel or tools.section_end.strip()),
         encoded=isinstance(tools.arguments, ObjectArguments) and tools.arguments.encoded,
+        escapes=tools.replacements("value") if isinstance(tools.arguments, ObjectArguments) else (),
     )
 
 
