@@ -238,6 +238,15 @@ class FormPatterns:
         char = f"(?:(?!{stops}).)" if stops else "."
         return rf"{whole.call_cores}{char}{{0,{NAME_LIMIT}}}?{group(ends)}"
 
+    @property
+    def failed_header(self) -> str:
+        """Return the rest of a header that opens no call, if its end might open a message: that is text as well."""
+        if not self.acceptor.name_opens_message:
+            return ""
+        opens = either([self["content_open"], self["reasoning_open_anywhere"]])
+        others = [self["turn_end"], self["turn_header"], self["content_close"], self["empty_call"], *self.call_starts]
+        return rf"(?:(?!{either([opens, *others])}).)*+{group(opens)}" if opens else ""
+
     # After a call
 
     @property
