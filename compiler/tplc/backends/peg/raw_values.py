@@ -259,6 +259,8 @@ class RawValues:
 
     def _not_within_closer(self) -> str:
         """Return a pattern that fails after a part of the white space of the closer that follows."""
+        if not self.closer.strip():
+            return ""
         lead, core = lexeme_of(self.closer).lead, marker_core(self.closer)
         parts = (rf"(?!(?<={exact(lead[:at])}){exact(lead[at:])}{core})" for at in range(1, len(lead) + 1))
         return "".join(parts)
