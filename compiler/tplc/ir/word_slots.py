@@ -39,6 +39,15 @@ def slotted_markers(ir: TemplateIR) -> dict[str, str]:
     return found
 
 
+def slotted_heads(ir: TemplateIR) -> tuple[str, ...]:
+    """Return the heads of prompts, each followed by the same with a slot if a word in it differs."""
+    slotted = slotted_markers(ir)
+    found: list[str] = []
+    for head in ir.turn.heads:
+        found += [head, *(head.replace(marker, text) for marker, text in slotted.items() if marker in head)]
+    return tuple(dict.fromkeys(found))
+
+
 def with_count(ir: TemplateIR, marker: str, count: int) -> str:
     """Return a marker with the number of calls in the place of the number with which it was learned."""
     for captured in ir.captured:

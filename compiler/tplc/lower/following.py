@@ -125,8 +125,7 @@ def _call_start(tools: Tools, opened: str) -> tuple[str | None, ...]:
     layout: Sequence[Text | Slot] = merged(tools.call)
     at = layout.index(Slot("name"))
     first, suffix = text_at(layout, 0).strip(), text_at(layout, at + 1).strip()
-    # What is like nothing in a value may be followed by anything.
-    shown = (first,) if is_distinctive(first) and not first[0].isalnum() else ()
+    shown = (first,) if is_distinctive(first) else ()  # like nothing in a value, so anything may follow
     if any(isinstance(item, Slot) for item in layout[:at]):
         return shown
     if not suffix and not shown and layout[at + 1 :][:1] == (Slot("arguments"),):

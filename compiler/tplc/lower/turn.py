@@ -11,7 +11,7 @@ from tplc.ir.forms import blanks_of
 from tplc.ir.markers import could_be_prose, ends_in_text, is_distinctive
 from tplc.ir.nodes import Reasoning, TemplateIR
 from tplc.ir.own_markers import own_markers
-from tplc.ir.word_slots import slotted_markers
+from tplc.ir.word_slots import slotted_heads
 from tplc.lower.acceptor import Acceptor, CallForm, Marker, TextEscapes
 from tplc.lower.layouts import not_blank, space_after_reasoning, unique
 from tplc.lower.openers import distinctive_suffixes
@@ -28,8 +28,7 @@ def turn_of(ir: TemplateIR, calls: CallForm | None, tolerated: Tolerated) -> Acc
     special = _special_tokens(ir) if "end_tokens" in tolerated.kinds else ()
     return Acceptor(
         anchors=tuple(anchor for anchor in ir.turn.anchors if anchor),
-        heads=unique("" if head.strip() in ended else text for head in ir.turn.heads for text in _heads(ir, head))
-        or ("",),
+        heads=unique("" if head.strip() in ended else head for head in slotted_heads(ir)) or ("",),
         # A header that people write as well ("Answer:") repeats no turn: words would be lost.
         headers=not_blank(header for header in headers if not could_be_prose(header)),
         ends=unique(trailing + end for end in ir.turn.ends if end.strip() and not ends_in_text(end)),
@@ -46,12 +45,6 @@ def turn_of(ir: TemplateIR, calls: CallForm | None, tolerated: Tolerated) -> Acc
         escapes=tuple(_escapes(ir)),
         after_reasoning=space_after_reasoning(ir, {"reasoning"}),
     )
-
-
-def _heads(ir: TemplateIR, head: str) -> tuple[str, ...]:
-    """Return a head, and the same with a slot if a word in it differs from prompt to prompt."""
-    slotted = (head.replace(marker, text) for marker, text in slotted_markers(ir).items() if marker in head)
-    return unique([head, *slotted])
 
 
 def _escapes(ir: TemplateIR) -> Iterator[TextEscapes]:

@@ -25,8 +25,7 @@ from tplc.errors import RenderFailed, RequestError, TemplateRaised, UsageError
 from tplc.ir.nodes import Captured, GenerationPrompt, Json, TemplateIR, Token, Tolerance
 from tplc.ir.stand_ins import without_stand_ins
 from tplc.ir.tokens import stop_token_ids
-from tplc.ir.word_slots import WORD
-from tplc.lower import lower
+from tplc.ir.word_slots import WORD, slotted_heads
 from tplc.serving.added import added, after_mark, marked_at_its_end
 from tplc.serving.messages import messages_for
 from tplc.serving.request import ChatRequest, Message, read_messages, read_request, unknown_variables
@@ -321,7 +320,7 @@ class ChatTemplate:
         except (RequestError, RenderFailed):
             before = ""
         start = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(before, prompt, strict=False)))
-        heads = filled_heads(prompt[:start], lower(self.ir).heads)
+        heads = filled_heads(prompt[:start], slotted_heads(self.ir))
         start -= len(known_head(prompt[:start], heads, self.ir.turn.anchors))
         return {"prompt": prompt[start:], "continue_final_message": True}
 
