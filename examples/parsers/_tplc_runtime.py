@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     Marker = tuple[str, str, str, str, int]
     End = Any  # the end of a value, with `find`, `partial_match` and `safe_prefix_end` like scanners
 else:
-    Delta = End = Function = Marker = Message = ToolCall = dict  # as what they describe is
+    Delta = End = Function = Marker = Message = ToolCall = dict  # at run time, they are dictionaries
 
 Diagnostic = namedtuple("Diagnostic", "offset text code")
 
