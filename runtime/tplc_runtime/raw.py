@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any, ClassVar
 
+    from .scanner import ExpectedText
+
     End = Any  # the end of a value, with `find`, `partial_match` and `safe_prefix_end` like scanners
 
 MORE_THAN_VALUE = Pattern(r"[\n\[{(<]")
@@ -245,6 +247,7 @@ class RawPairs(Pairs):
     RETYPES_VALUES: ClassVar[bool] = False  # a value in another form is converted by the schema
     WORDS: ClassVar[ValueWords]
     AFTER_VALUE: ClassVar[End]
+    USUAL_ENDS: ClassVar[ExpectedText | None] = None  # the usual texts from a value's closer on
     VALUE_CLOSE: ClassVar[tuple[str, ...]] = ()  # before and after the key, if the closing marker repeats it
     # The closers of a value, and the markers that may come after it: the first closer that one of these, or a known
     # key, follows directly ends the value.  None: the first closer does.
@@ -325,35 +328,26 @@ class RawPairs(Pairs):
         if self._space:
             self._skip_space()
         buf, pos = self._buf, self._pos
-        mark, undecided = self._next_end(buf, pos)
-        if self.LAST_CLOSER:
-            first = mark
-            if mark is not None and mark.kind == "end" and self._closer is not None:
-                goes_on = self._usual_marker_follows(mark.end)
-                if not goes_on:
-                    mark = None if goes_on is None else self._last_closer(mark)
-                undecided = first if mark is None else None
-                mark = mark or first
-        partial = (
-            len(buf) if self._final or (mark is not None and not mark.ambiguous) else self._end.partial_match(buf, pos)
-        )
-        if undecided is not None and mark is undecided:
-            partial = mark.start - trailing_overlap(buf[pos : mark.start], mark.lead)
-        if mark is None or partial <= mark.start:
-            text = buf[pos:partial]
-            if self.VALUE_ESCAPES:
-                text = self._unescape(text)
-            self._piece(text)
-            self._pos = partial
+        first, undecided = self._next_end(buf, pos)
+        mark = self._counting_end(first) if self.LAST_CLOSER else first
+        if mark is None and first is not None:
+            mark = undecided = first
+        certain = self._final or (mark is not None and not mark.ambiguous)
+        end = len(buf) if certain else self._end.partial_match(buf, pos)
+        over = mark is not None and mark is not undecided and end > mark.start
+        if mark is not None and (over or mark is undecided):
+            end = mark.start - trailing_overlap(buf[pos : mark.start], mark.lead)
+        # What a prompt ends with is not awaited: its arguments are no deltas.
+        awaited = self.USUAL_ENDS and mark is first and not self._final and end < len(buf) and self._base >= 0
+        if awaited and self._is_usual(self.USUAL_ENDS, end):
+            self._wanted, over = 0, False
+        text = buf[pos:end]
+        self._piece(self._unescape(text, over=over) if self.VALUE_ESCAPES else text)
+        self._pos = end  # the rest of the value is emitted here, in any chunking
+        if mark is None or not over:
             if (self._quoted or self._as == "json") and not self.VALUE_ESCAPES and self._is_still_ambiguous is None:
                 self._enter_fast_path("arguments" if self._quoted else "value", self._end.safe_prefix_end)
             return False
-        end = mark.start - trailing_overlap(buf[pos : mark.start], mark.lead)
-        text = buf[pos:end]
-        if self.VALUE_ESCAPES:
-            text = self._unescape(text, over=True)
-        self._piece(text)
-        self._pos = end  # the rest of the value is emitted here, in any chunking
         if self.LAST_CLOSER and mark is not first:
             self._note("closer_in_argument", "an argument contains its own closing marker")
         self._end_value()
@@ -365,6 +359,13 @@ class RawPairs(Pairs):
             self._note_lost_text("argument_not_closed", "an argument is not closed")
         self._state = type(self)._pairs
         return True
+
+    def _counting_end(self, mark: Match | None) -> Match | None:
+        """Return the closer that ends the value: this one, or one after it; None: more input is needed."""
+        if mark is None or mark.kind != "end" or self._closer is None:
+            return mark
+        goes_on = self._usual_marker_follows(mark.end)
+        return mark if goes_on else None if goes_on is None else self._last_closer(mark)
 
     def _next_end(self, buf: str, pos: int) -> tuple[Match | None, Match | None]:
         """Return the first marker that may end the value, and the same marker again if what follows decides that."""

@@ -239,10 +239,7 @@ def _of_calls(calls: CallForm, facts: Acceptor) -> list[str]:
         lines += assignment(
             "GARBLED", called("", [f"Pattern({literal(garbled.pattern)})", literal(garbled.first_chars), words]), INDENT
         )
-    if calls.usual_next:
-        lines += assignment(
-            "USUAL_NEXT", called("", [f"ExpectedText({literal(text)})" for text in calls.usual_next]), INDENT
-        )
+    lines += _expected("USUAL_NEXT", calls.usual_next)
     if calls.tail is not None:
         lines += _slots("TAIL", calls.tail[1], calls.breaks)
     return lines + _flags(
@@ -378,6 +375,12 @@ def _escapes(facts: Acceptor) -> list[str]:
     return assignment("ESCAPES", by_kind, INDENT)
 
 
+def _expected(name: str, usual: Iterable[str]) -> list[str]:
+    """Return the constant for the usual texts in one place, if there are any."""
+    found = [literal(text) for text in usual]
+    return assignment(name, called("ExpectedText", found), INDENT) if found else []
+
+
 def _replaced_texts(replaced: Sequence[tuple[str, str]]) -> Expression:
     return mapping((literal(text), literal(char)) for text, char in replaced)
 
@@ -396,7 +399,7 @@ def _of_pairs(calls: CallForm, pairs: PairForm, respelled: Sequence[str], *, oth
     lines += _slots("PAIR", pairs.slots, calls.breaks, respelled)
     lines += _scanner("BETWEEN", between_pairs(pairs, respelled))
     if pairs.opens and not pairs.separator.strip():
-        lines.append(f"    USUAL_PAIR = (ExpectedText({literal(pairs.opens[0].lstrip())}),)")
+        lines += _expected("USUAL_PAIR", [pairs.opens[0].lstrip()])
     lines += ["    PAIR_OPENS = False"] * (not pairs.opens) + ["    RESUMES = True"] * pairs.resumes
     lines += ["    ARGUMENTS_OPEN = True"] * pairs.pairs_have_opener
     around = around_key(pairs)
@@ -480,6 +483,7 @@ def _ends_of_raw_values(pairs: PairForm, calls: CallForm, respelled: Sequence[st
         lines = assignment("AFTER_VALUE", called("LookaheadEnd", map(literal, _guess(pairs.following))), INDENT)
     else:
         lines = [*_scanner("AFTER_VALUE", ends_of_value(pairs, respelled)), *last]
+        lines += _expected("USUAL_ENDS", pairs.usual_ends)
     if pairs.next_pair is not None:
         before, after = pairs.next_pair
         ends = [
