@@ -252,9 +252,6 @@ class RawPairs(Pairs):
     # The closers of a value, and the markers that may come after it: the first closer that one of these, or a known
     # key, follows directly ends the value.  None: the first closer does.
     LAST_CLOSER: ClassVar[Scanner | None] = None
-    # The quick check for the usual case: a pattern of the markers that may come after the value; the
-    # length of the shortest of those markers and a NUL; all of them, each after a NUL.
-    NEXT_MARK: ClassVar[Any] = ()
     TYPE_WORDS: ClassVar[Mapping[str, Sequence[str]]] = {}
     # The end of a value, or the text before the key of a pair at the start of a line, and the text after that key: a
     # pair that the schema knows ends a value whose own end is missing.
@@ -329,7 +326,9 @@ class RawPairs(Pairs):
             self._skip_space()
         buf, pos = self._buf, self._pos
         first, undecided = self._next_end(buf, pos)
-        mark = self._counting_end(first) if self.LAST_CLOSER else first
+        mark = first
+        if self.LAST_CLOSER and mark is not None and mark.kind == "end" and self._closer is not None:
+            mark = self._last_closer(mark)
         if mark is None and first is not None:
             mark = undecided = first
         certain = self._final or (mark is not None and not mark.ambiguous)
@@ -360,13 +359,6 @@ class RawPairs(Pairs):
         self._state = type(self)._pairs
         return True
 
-    def _counting_end(self, mark: Match | None) -> Match | None:
-        """Return the closer that ends the value: this one, or one after it; None: more input is needed."""
-        if mark is None or mark.kind != "end" or self._closer is None:
-            return mark
-        goes_on = self._usual_marker_follows(mark.end)
-        return mark if goes_on else None if goes_on is None else self._last_closer(mark)
-
     def _next_end(self, buf: str, pos: int) -> tuple[Match | None, Match | None]:
         """Return the first marker that may end the value, and the same marker again if what follows decides that."""
         mark = self._end.find(buf, pos)
@@ -389,21 +381,6 @@ class RawPairs(Pairs):
             mark = self._end.find(buf, mark.start + 1)
         return mark, undecided
 
-    def _usual_marker_follows(self, end: int) -> bool | None:
-        """Return whether one of the usual markers comes after a closer that ends at `end`; None: it may, and more input
-        is needed."""
-        if not self.NEXT_MARK:
-            return False
-        pattern, least, starts = self.NEXT_MARK
-        at = next_char(self._buf, end)
-        if pattern.match(self._buf, at):
-            return True
-        rest = "\0" + self._buf[at:]
-        if self._final or rest not in starts:
-            return False
-        self._wanted = max(0, least - len(rest))
-        return None
-
     def _last_closer(self, mark: Match) -> Match | None:
         """Return the first closer from `mark` on which a marker of the call or a known key follows directly.  If there
         is none before the next of those markers: `mark`, or the last one if pairs begin with their key.  None: more
@@ -424,7 +401,9 @@ class RawPairs(Pairs):
 
     def _marker_or_key_follows(self, at: int) -> bool | None:
         """Return whether a marker of the call or a known key comes next; None: more input is needed."""
-        buf = self._buf
+        buf, mark = self._buf, self.BETWEEN.match_at(self._buf, at)
+        if mark is not None and not mark.ambiguous and mark.kind != "skip":
+            return True
         if self.USUAL_PAIR and not self._final and self._is_usual(self.USUAL_PAIR, at):
             return None
         if at == len(buf):
@@ -434,7 +413,7 @@ class RawPairs(Pairs):
             return False
         if not self._final and self._closer.prefix_of(buf, at):
             return None
-        if self.BETWEEN.match_at(buf, at) is not None:
+        if mark is not None:
             return True
         if not self._final and self.BETWEEN.prefix_of(buf, at):
             return None

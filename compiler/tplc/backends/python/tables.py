@@ -452,31 +452,9 @@ def _of_raw_values(pairs: PairForm, calls: CallForm, respelled: Sequence[str]) -
     return escapes + _ends_of_raw_values(pairs, calls, respelled)
 
 
-def begin_alike(one: str, other: str) -> bool:
-    """Return whether one of the texts begins with the other."""
-    return one.startswith(other) or other.startswith(one)
-
-
-def _last_closer(pairs: PairForm) -> list[str]:
-    """Return the closers and the markers that show which of them is the last, and a quick check for the usual case."""
-    found = value_ends_and_markers(pairs)
-    lines = _scanner("LAST_CLOSER", found)
-    # A marker and a closer of which one begins the other need the whole rule; where a closer repeats
-    # the key, that may be any marker.
-    closers = [closer.strip() for closer in pairs.value_ends]
-    marks = [one for one in found.all if one.kind == "mark"]
-    sure = [one for one in marks if not any(begin_alike(one.core, closer) for closer in closers)]
-    if not sure or pairs.value_close is not None:
-        return lines
-    pattern = called("Pattern", [raw("|".join(one.find for one in sure))])
-    least = min(len(one.core) for one in sure) + 1
-    starts = "".join("\0" + one.core for one in sure)
-    return lines + assignment("NEXT_MARK", called("", [pattern, str(least), literal(starts)]), INDENT)
-
-
 def _ends_of_raw_values(pairs: PairForm, calls: CallForm, respelled: Sequence[str]) -> list[str]:
     """Return the ends of a raw value; in another spelling they count before the next pair or the end of the call."""
-    last = _last_closer(pairs) if pairs.marks else []
+    last = _scanner("LAST_CLOSER", value_ends_and_markers(pairs)) if pairs.marks else []
     if pairs.value_close is not None:
         return [*assignment("VALUE_CLOSE", texts(pairs.value_close), INDENT), *last]
     if pairs.guessed:
