@@ -79,7 +79,7 @@ def speeds(sources: Sequence[dict[str, str]], size: int, rounds: int) -> Table:
 
 
 def import_times(sources: Sequence[dict[str, str]], rounds: int) -> Table:
-    """Milliseconds in fresh interpreters, of compiled source."""
+    """Return the milliseconds that imports of compiled sources take in fresh interpreters."""
     table = Table("parser", "lines before", "now", "ms of an import before", "now", "ratio")
     for example in EXAMPLES:
         with tempfile.TemporaryDirectory() as folder:

@@ -14,7 +14,7 @@ from types import FrameType
 
 
 def medians(functions: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, float]:
-    """The median seconds of processor time that each takes."""
+    """Return the median seconds of processor time of each."""
     taken: dict[str, list[float]] = {name: [] for name in functions}
     gc.collect()
     for _ in range(rounds):

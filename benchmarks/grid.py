@@ -56,7 +56,7 @@ class Cell:
 
 
 def message(kind: str, size: int) -> dict[str, Any]:
-    """A message of about `size` characters."""
+    """Return a message of about `size` characters."""
     text = prose(size)
     if kind == "content":
         return {"role": "assistant", "content": text}

@@ -76,7 +76,7 @@ def _options() -> argparse.Namespace:
 
 
 def texts_of(examples: Sequence[Example], draw: random.Random) -> Iterator[tuple[str, str, str]]:
-    """For ever: a format, its tools as JSON, and an output of it, of some hundred characters."""
+    """Yield endlessly: a format, its tools as JSON, and an output of some hundred characters."""
     known = [(one.name, json.dumps(one.tools), output.text) for one in examples for output in one.outputs]
     while True:
         name, tools, text = draw.choice(known)
@@ -191,7 +191,7 @@ class Work:
         return Ran(engine, report["rows"], report["characters"], seconds, whole, watch.processor, watch.peak)
 
     def compared(self, size: int, first: str, second: str) -> str:
-        """Row by row, files and order included: "equal, 10,000 rows"."""
+        """Compare row by row, files and order included; return a text such as "equal, 10,000 rows"."""
         places = [self.out(size, name) for name in (first, second)]
         names = [sorted(path.name for path in place.iterdir()) for place in places]
         assert names[0] == names[1], names
@@ -224,7 +224,7 @@ class Work:
         return f"equal, all {table.num_rows:,}"
 
     def worker_start(self) -> float:
-        """Until a worker has given its first table: what it imports, and all parsers made."""
+        """Return the seconds until a worker has returned its first table: its imports, and all parsers made."""
         code = (
             "import sys, pathlib, pyarrow; from tplc.batch import Columns, RowParser\n"
             "parsers = {p.stem: p.read_text(encoding='utf-8') for p in pathlib.Path(sys.argv[1]).glob('*.py')}\n"
@@ -260,7 +260,7 @@ def _wait(ready: Callable[[], bool]) -> None:
 
 
 class Watch:
-    """The memory and the time of a process and of all that it started, looked at twice a second."""
+    """Watches the memory and the time of a process and all that it started, twice a second."""
 
     def __init__(self, pid: int) -> None:
         self.pid, self.peak, self._ended = pid, 0.0, threading.Event()
@@ -276,7 +276,7 @@ class Watch:
 
     @property
     def processor(self) -> float:
-        """Seconds, up to the last look."""
+        """Return the seconds of processor time up to the last look."""
         return sum(self._spent.values())
 
     def done(self) -> None:
@@ -296,7 +296,7 @@ class Watch:
         return found
 
     def worker(self) -> int:
-        """One that is at work on rows."""
+        """Return a process that works on rows."""
         found: list[int] = []
 
         def at_work() -> bool:

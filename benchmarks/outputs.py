@@ -45,7 +45,7 @@ def parser_of(example: str) -> str:
 
 
 def outputs(size: int) -> dict[str, Timed]:
-    """Outputs of about `size` characters."""
+    """Return outputs of about `size` characters."""
     text = prose(size)
     dense = {"rows": [{"id": i, "name": f"row {i}", "ok": True, "size": i / 8} for i in range(size // 56)]}
     return {
@@ -67,7 +67,7 @@ def prose(size: int) -> str:
 
 
 def files(pattern: str, size: int) -> str:
-    """Text as people write it: files of this project, again from the first after the last."""
+    """Return text as people write it: the files of this project, from the first again after the last."""
     text = "".join(path.read_text(encoding="utf-8") for path in sorted(ROOT.glob(pattern)))
     return (text * (size // len(text) + 1))[:size].strip()
 

@@ -9,7 +9,7 @@ from benchmarks.outputs import JSON_FORMAT, ir_of
 
 
 def peer_parser(format_name: str) -> Callable[[Sequence[str]], object] | None:
-    """A function that feeds chunks to the peer; None where it isn't installed or has no such format."""
+    """Return a function that feeds chunks to the peer; None if it isn't installed or has no such format."""
     try:
         from transformers.utils.chat_parsing.response_parser import ResponseParser
         from transformers.utils.chat_parsing.response_templates import load_response_template

@@ -48,7 +48,7 @@ def arguments(size: int) -> dict[str, object]:
 
 
 def outputs(size: int) -> dict[str, tuple[str, str]]:
-    """Format and text of each kind."""
+    """Return the format and the text of each kind of output."""
     call = {"name": "f", "arguments": arguments(size)}
     return {
         "content": ("tagged-json", prose(size)),

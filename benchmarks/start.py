@@ -22,7 +22,7 @@ BARE = "an interpreter"
 
 
 def starts(rounds: int = ROUNDS) -> dict[str, float]:
-    """Median milliseconds of each, taken in turns."""
+    """Return the median milliseconds of each command; the commands take turns."""
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "generated.py").write_text(parser_of(JSON_FORMAT), encoding="utf-8")
         path = f"import sys; sys.path.insert(0, {folder!r})"

@@ -55,13 +55,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_runtest_setup() -> None:
-    """A command enforces its limits for the rest of the process; the next test starts without them."""
+    """Stop enforcing limits, because a command enforces them for the rest of the process."""
     bounds._enforced = False
 
 
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
-    """Formats, parsers and grammars are kept for the tests of a module.  Those of all modules together take more than
-    half a gigabyte, and every process that a later test forks begins with that."""
+    """Drop the formats, parsers and grammars that are kept for the tests of a module. Those of all modules together
+    take more than half a gigabyte, and every process that a later test forks starts with that memory."""
     is_last = nextitem is None or nextitem.location[0] != item.location[0]
     if is_last and resident_megabytes() > MOST_RESIDENT:
         for name in [name for name in sys.modules if name.partition(".")[0] in ("tests", "tplc")]:
@@ -81,7 +81,7 @@ def resident_megabytes() -> float:
 
 
 def pytest_collection_finish() -> None:
-    """Tests and modules stay in memory to the end, so the garbage collector need not examine them again."""
+    """Exempt tests and modules from garbage collection: they stay in memory to the end."""
     if not TYPE_CHECKING:  # the patterns of one PEG would drive out those of another
         regex._main._MAXCACHE = 4000
     gc.freeze()
@@ -95,7 +95,8 @@ def update(request: pytest.FixtureRequest) -> bool:
 
 @pytest.fixture
 def golden(update: bool) -> Callable[[Path, str], None]:
-    """`golden(path, actual)`: the file holds exactly this text (with --update: it does from now on)."""
+    """Return a function `golden(path, actual)`, which asserts that the file contains exactly this text, or writes it
+    with --update."""
 
     def compare(path: Path, actual: str) -> None:
         if update:
@@ -110,7 +111,7 @@ def golden(update: bool) -> Callable[[Path, str], None]:
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """The folder with collected templates and outputs, which is no part of this project."""
+    """Return the folder with collected templates and outputs, which isn't part of this project."""
     if not SHARED.is_dir():
         pytest.skip(f"no folder {SHARED.name} next to the project")
     return SHARED
@@ -118,7 +119,7 @@ def shared() -> Path:
 
 @pytest.fixture(scope="session", autouse=True)
 def _commands_are_declared_once() -> Iterator[None]:
-    """Typer would read all declarations again on each call of the command line, which takes longer than many
+    """Declare the commands once: typer would read all declarations again for each command, which takes longer than many
     commands."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(typer.main, "get_command", cache(typer.main.get_command))
@@ -127,5 +128,5 @@ def _commands_are_declared_once() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def cache_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Of the user who runs the commands."""
+    """Return the cache folder of the user who runs the commands."""
     return tmp_path_factory.mktemp("cache-home")

@@ -63,7 +63,7 @@ class Example:
 
     @property
     def parser(self) -> Path:
-        """The committed parser."""
+        """Return the committed parser."""
         if self.name in STANDALONE:
             return self.out / "parser.py"
         return PARSERS / f"{self.name.replace('-', '_')}.py"
@@ -79,7 +79,7 @@ def generated_parser(example: Example, ir: TemplateIR) -> str:
 
 @cache
 def committed_parser(name: str) -> ModuleType:
-    """Imports the committed parser of an example, with the committed runtime if it shares that."""
+    """Import the committed parser of an example, with the committed runtime if it shares that."""
     runtime = None if name in STANDALONE else _read(SHARED_RUNTIME)
     return load_module(_read(load_example(EXAMPLES / name).parser), runtime=runtime)
 

@@ -49,7 +49,7 @@ def test_there_is_nothing_that_went_wrong() -> None:
 
 
 def measured(kinds: list[str]) -> tuple[int, int]:
-    """The least and the most microseconds for 1,000 characters of these kinds, in the first table."""
+    """Return the least and the most microseconds per 1,000 characters of these kinds, from the first table."""
     found = [re.search(rf"^\| {re.escape(kind)} \| (\d+) \|", SPEED, re.MULTILINE) for kind in kinds]
     values = [int(match[1]) for match in found if match]
     assert len(values) == len(kinds)

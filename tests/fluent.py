@@ -52,11 +52,11 @@ class Case:
         return self._with(prompt=text)
 
     def prefilled(self, text: str) -> Case:
-        """The prompt goes on with this much of the answer."""
+        """Let the prompt continue with this much of the answer."""
         return self._with(prompt=self._prompt(lambda head: True) + text, continue_final_message=True)
 
     def thinking(self, on: bool) -> Case:
-        """The generation prompt that leaves reasoning open to the model, or the one that has closed it."""
+        """Choose the generation prompt that leaves reasoning open to the model, or the one that has closed it."""
         closed = self.engines.ir.reasoning.end.strip()
         return self._with(prompt=self._prompt(lambda head: (not closed or closed not in head) == on))
 
@@ -82,7 +82,7 @@ class Case:
         return replace(self, options=(*self.options, *options.items()))
 
     def read_by_all(self) -> dict[str, tuple[Message, bool]]:
-        """Each engine's message, and whether it is incomplete."""
+        """Return each engine's message, and whether it is incomplete."""
         options = dict(self.options)
         results = {}
         for name, chunks in (("parser", [self.text]), ("stream", list(self.text))):
@@ -103,10 +103,8 @@ class Case:
         calls: Sequence[tuple[Any, ...]] = (),
         incomplete: bool = False,
     ) -> None:
-        """`calls` are (name, arguments) or (name, arguments, id).
-
-        Arguments are a value, or the exact text: "…" and the rest where the prompt has begun the call.
-        """
+        """Assert the message that all engines read. `calls` are (name, arguments) or (name, arguments, id). Arguments
+        are a value, or the exact text: "…" and the rest if the prompt has begun the call."""
         expected = {
             "role": "assistant",
             "content": content,
@@ -117,7 +115,7 @@ class Case:
         wrong = [
             name
             for name, (message, cut) in results.items()
-            if (_told(message, expected), cut) != (expected, incomplete)
+            if (_spelled_as(message, expected), cut) != (expected, incomplete)
         ]
         if wrong:
             lines = [f"{name:8} {json.dumps(list(result), ensure_ascii=False)}" for name, result in results.items()]
@@ -132,8 +130,8 @@ def _call(name: str, arguments: object, call_id: str | None = None) -> Message:
     return {"id": call_id, "type": "function", "function": {"name": name, "arguments": text}}
 
 
-def _told(message: Message, expected: Message) -> Message:
-    """The message, with arguments that mean the same as the expected ones spelled as those are."""
+def _spelled_as(message: Message, expected: Message) -> Message:
+    """Return the message; arguments that mean the same as the expected ones are spelled like those."""
     calls = []
     for index, call in enumerate(message["tool_calls"]):
         function = dict(call["function"])

@@ -100,7 +100,7 @@ def environment() -> ImmutableSandboxedEnvironment:
 
 
 def messages(key: str) -> Iterator[dict[str, Any]]:
-    """`key` is what carries reasoning."""
+    """Yield messages; `key` is the key of reasoning."""
     for content in CONTENTS:
         yield {"role": "assistant", "content": content}
     for number, value in enumerate(VALUES):
@@ -158,7 +158,7 @@ def check(path: Path) -> Result:
 
 
 def round_trip(source: str, ir: TemplateIR, parser: ModuleType | Any, tried: Sequence[dict[str, Any]]) -> Result:
-    """Whether these messages come back from what plain Jinja renders of them."""
+    """Return whether these messages come back from what plain Jinja renders of them."""
     context = dict(ir.turn.prompts[0].context) if ir.turn.prompts else {}
     trip = _Trip(source, parser, context, "text" if ir.capabilities.string_arguments else "object", ir.reasoning.key)
     trip.escapes = ir.escapes
@@ -242,7 +242,7 @@ class _Trip:
 
 
 def _before_suffix(text: str, other: str) -> int:
-    """Where the end that both have begins; no marker is cut by it."""
+    """Return the place where the common end of both texts begins, without cutting a marker."""
     at = len(text) - len(common_suffix(text, other))
     while at < len(text) and not reads_well(text, at):
         at += 1

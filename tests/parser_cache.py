@@ -32,7 +32,7 @@ def read_source(name: str) -> str:
 
 
 def read_pairs(name: str) -> list[Example]:
-    """Example pairs, for templates that render no calls."""
+    """Return example pairs for templates that render no calls."""
     path = SHARED / "cases" / "pairs" / f"{name}.jsonl"
     lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
     return [read_example(json.loads(line), f"{path.name}: line {i}") for i, line in enumerate(lines, 1)]
@@ -47,7 +47,7 @@ def special_tokens(name: str) -> dict[str, str] | None:
 
 
 def learn(name: str) -> TemplateIR:
-    """The format of a template, as learned: no verification, no tolerances of anybody."""
+    """Return the format of a template as learned, without verification and without a user's tolerances."""
     key = _hash([read_source(name), json.dumps(special_tokens(name)), repr(read_pairs(name)), _sources(*LEARNS)])
     path = FOLDER / f"{name}-{key}.json"
     if not path.is_file():

@@ -46,13 +46,13 @@ class OutputResult:
 
 
 def template_path(name: str) -> Path:
-    """The file of a template, in either folder."""
+    """Return the file of a template, in either folder."""
     path = SHARED / "templates" / f"{name}.jinja"
     return path if path.is_file() else SHARED / "more" / "templates" / f"{name}.jinja"
 
 
 def read_outputs() -> dict[str, list[Output]]:
-    """The recorded outputs of each template."""
+    """Return the recorded outputs of each template."""
     found: dict[str, list[Output]] = defaultdict(list)
     for case in _lines(SHARED / "cases" / "llamacpp.jsonl"):
         output = _of_llamacpp(case)
@@ -132,7 +132,7 @@ def stream(parser: ModuleType, chunks: Iterable[str], options: Mapping[str, Any]
 
 
 def chunkings(text: str, seed: str) -> list[list[str]]:
-    """One character at a time, and a few random ways."""
+    """Return chunks of one character, and a few random chunkings."""
     rng = random.Random(seed)
     ways = [list(text)]
     for _ in range(CHUNKINGS):
@@ -142,7 +142,8 @@ def chunkings(text: str, seed: str) -> list[list[str]]:
 
 
 def difference(output: Output, message: Mapping[str, Any]) -> str:
-    """Where a message is not what is expected, outer white space and JSON spacing apart; "" if nowhere."""
+    """Return where a message differs from the expected one, apart from outer white space and JSON spacing; "" if
+    nowhere."""
     for field, key in (("content", "content"), ("reasoning", "reasoning_content")):
         if field in output.fields and (output.want[field] or "").strip() != (message[key] or "").strip():
             return field
@@ -174,7 +175,7 @@ def normal(arguments: object) -> str:
 
 
 def _numbers_alike(value: object) -> object:
-    """JSON has one kind of number: 5 is 5.0."""
+    """Return values in which 5 and 5.0 are equal, because JSON has one kind of number."""
     if isinstance(value, dict):
         return {key: _numbers_alike(inner) for key, inner in value.items()}
     if isinstance(value, list):

@@ -166,12 +166,13 @@ def _constraints(ir: TemplateIR, row: Row) -> None:
 
 
 def _is_wrong(ir: TemplateIR, parser: Artifact, call: Call) -> bool:
-    """Without quotes, what looks like another argument may be text of the one before."""
+    """Return whether a call is wrong: without quotes, text that looks like another argument may belong to the one
+    before."""
     return arguments_of(parser.parse(written(ir, calls_message(call)), tools=TOOLS)) == [call]
 
 
 def _counts(ir: TemplateIR, accepts: Accepts, wrong: Sequence[Call]) -> tuple[int, int]:
-    """How many right calls, and how many wrong ones are accepted."""
+    """Return how many correct calls, and how many wrong ones, are accepted."""
     return (
         sum(accepts(written(ir, calls_message(call))) for call in GOOD),
         sum(accepts(written(ir, calls_message(call))) for call in wrong),
@@ -237,14 +238,14 @@ def _head(rows: Sequence[Row], collections: Mapping[str, int]) -> Iterator[str]:
     yield "# Targets"
     yield ""
     of = f"{len(rows)} real templates ({counts} of two collections)"
-    yield f"The result of each target for {of}; `make targets` writes it."
+    yield f"For people who choose a target. This page shows which of {of}"
+    yield "each target can express; `make targets` writes it."
     yield ""
-    yield "- **python, peg, response_template**: verified by the messages of the battery, as `tplc compile` does."
-    yield "- **gbnf, structural_tag, lark**: made for three tools; verified where the engine accepts the template's own"
-    battery = f"calls ({len(GOOD)}) and refuses wrong arguments ({len(WRONG)} at most)"
-    yield f"  {battery}: xgrammar, and llguidance for lark, with"
-    yield "  markers as text and as special tokens. Where calls begin like other text, the tag is one of required"
-    yield "  calls."
+    yield "- **python, peg, response_template**: a template is verified as `tplc compile` does it."
+    yield "- **gbnf, structural_tag, lark**: the grammar is made for three tools. A template is verified if the engine"
+    yield f"  accepts its own calls ({len(GOOD)}) and refuses wrong arguments ({len(WRONG)} at most). The engine is"
+    yield "  xgrammar, or llguidance for lark, with markers as text and as special tokens. If calls begin like other"
+    yield "  text, the structural tag is one for required calls."
     yield ""
 
 
@@ -288,8 +289,8 @@ def _builtins(rows: Sequence[Row]) -> Iterator[str]:
     fitting = [row for row in rows if row.builtin]
     yield "## Built-in structural tags"
     yield ""
-    yield f"{len(fitting)} templates have a built-in tag of xgrammar that accepts a first call of theirs, which is how"
-    yield "they are matched here. Of the calls above, where the best of those tags and ours differ:"
+    yield "A built-in tag of xgrammar is matched with a template if it accepts the template's first call:"
+    yield f"{len(fitting)} templates have one. The table lists those for which the best built-in tag and ours differ."
     yield ""
     yield "| template | built-in | right calls accepted | wrong ones accepted | ours: right | ours: wrong |"
     yield "|---|---|---|---|---|---|"

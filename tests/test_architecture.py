@@ -41,7 +41,7 @@ def test_every_file_that_is_named_exists() -> None:
 
 
 def test_worked_diffs_are_of_this_code() -> None:
-    """The lines that a diff adds stand in the file that it names: the page shows code as it is now."""
+    """The lines that a diff adds occur in the file that it names: the page shows code as it is now."""
     for block in re.findall(r"^```diff\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL):
         parts = re.split(r"^\+\+\+ (\S+)\n", block, flags=re.MULTILINE)[1:]
         assert parts

@@ -40,7 +40,7 @@ def documented(file: str) -> Any:
 
 
 def checks(script: str, project: Path, missing: str, **environment: str) -> None:
-    """`script` says so where an output is missing, and is content with what was built."""
+    """Assert that `script` reports a missing output, and accepts what was built."""
     without = shell(script, project, **environment)
     assert (without.returncode, without.stdout) == (1, missing), without.stderr
     assert shell("tplc build", project).returncode == 0

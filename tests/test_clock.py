@@ -13,7 +13,7 @@ WAITS = {"tests/cli/test_ended.py"}
 
 
 def asserted_times(source: str) -> Iterator[int]:
-    """The lines of assertions that read a clock, or a name that was given by one."""
+    """Yield the lines of assertions that read a clock, or a name that was assigned from one."""
     for function in ast.walk(ast.parse(source)):
         if not isinstance(function, ast.FunctionDef):
             continue

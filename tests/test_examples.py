@@ -133,7 +133,7 @@ def test_output_is_parsed(example: Example, output: Output) -> None:
 
 
 def meant(message: dict[str, Any]) -> dict[str, Any]:
-    """The message with arguments as values: a parser passes JSON through with the spacing it came in."""
+    """Return the message with arguments as values: a parser passes JSON on with its original spacing."""
     calls = [
         {**call, "function": {**call["function"], "arguments": json.loads(call["function"]["arguments"])}}
         for call in message["tool_calls"]

@@ -77,7 +77,7 @@ def run(source: str, parse: Any) -> tuple[TemplateIR, Verification]:
 
 
 def test_no_kind_of_turn_is_excused_as_a_whole() -> None:
-    """A parser that takes calls after content for text reads messages of the same render, and never such a turn."""
+    """A parser that reads calls after content as text can read messages with the same render, but never such a turn."""
     source = template("(v | tojson)", reasoning=False, before="(m.content or '')")
     good = load_artifact(driver.generate(driver.compile_template(source, name="pairs.jinja"), "python"))
 

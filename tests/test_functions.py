@@ -16,7 +16,7 @@ DECLARES = {("compiler/tplc/cli/app.py", "parse_")}
 
 
 def lines_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
-    """Those of its body, without its documentation."""
+    """Return the number of lines of a function's body, without its documentation."""
     body = function.body[ast.get_docstring(function) is not None :]
     return (function.end_lineno or 0) - body[0].lineno + 1 if body else 0
 

@@ -104,7 +104,7 @@ def test_limits_by_name(ir: TemplateIR) -> None:
 
 
 def test_the_former_name_of_an_argument() -> None:
-    """`unsaid` is called as `on_inexpressible` is, and warns."""
+    """`unsaid` still works in place of `on_inexpressible`, with a warning."""
     found: list[list[object]] = [[], []]
     tplc.compile_template(TEMPLATE, target="response_template", on_inexpressible=found[0].append)
     with pytest.warns(DeprecationWarning, match="unsaid is now called on_inexpressible"):

@@ -33,7 +33,7 @@ ALLOWED = {
     "learn": {"errors", "ir", "messages", "examples", "render", "transformations"},
     "audit": {"errors", "ir", "messages", "learn", "lower", "render"},
     "verify": {"errors", "ir", "messages", "examples", "lower", "render", "transformations"},
-    "lessons": {"errors", "ir", "learn", "verify"},
+    "repair": {"errors", "ir", "learn", "verify"},
     "lower": {"errors", "ir"},
     "catalogue": {"paths", "errors", "ir"},
     "grammars": {"errors", "ir", "lower"},
@@ -50,7 +50,7 @@ ALLOWED = {
         "render",
         "learn",
         "audit",
-        "lessons",
+        "repair",
         "verify",
         "backends",
         "targets",
@@ -138,7 +138,7 @@ def modules(package: str) -> Iterator[tuple[str, Path]]:
 
 
 def imports(source: str, package: tuple[str, ...]) -> set[str]:
-    """The full names of what a module imports; `package` is where it lives, for relative imports."""
+    """Return the full names of what a module imports; `package` is its own package, for relative imports."""
     found: set[str] = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
@@ -187,7 +187,7 @@ def test_runtime_imports_the_standard_library_only(relative: str) -> None:
 
 
 def test_no_modules_import_one_another_in_a_circle() -> None:
-    """Not even inside of functions, or for types only."""
+    """Imports inside of functions, or for types only, count too."""
     files = {_module(relative): path for relative, path in modules("compiler/tplc")}
     used = {}
     for name, path in files.items():
@@ -236,7 +236,7 @@ LAYOUTS = {
 
 
 def layouts_read(source: str) -> Iterator[str]:
-    """Where a module takes a layout or a marker out of the IR: `ir.tools.call`, `tools.section_end`."""
+    """Yield the places where a module reads a layout or a marker from the IR: `ir.tools.call`, `tools.section_end`."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Attribute):
             owner = node.value
@@ -258,7 +258,7 @@ def test_backends_take_layouts_from_the_acceptor(relative: str) -> None:
 
 @pytest.mark.parametrize("backend", ["python", "peg"])
 def test_parsers_take_nothing_from_what_is_written(backend: str) -> None:
-    """What a parser accepts is the Acceptor and the states; the texts that the template writes are for grammars."""
+    """The acceptor and the states define what a parser accepts; the texts that the template writes are for grammars."""
     sources = sorted((ROOT / "compiler" / "tplc" / "backends" / backend).glob("*.py"))
     taken = {name for path in sources for name in imports(path.read_text(encoding="utf-8"), ())}
     assert sources
@@ -271,7 +271,7 @@ def test_layouts_are_seen_where_they_are_read() -> None:
 
 
 def test_no_folder_has_the_name_of_what_is_offered() -> None:
-    """An import of a part of the folder would put that in the function's place."""
+    """Importing a part of the folder would replace the function."""
     parts = {path.stem for path in (ROOT / "compiler" / "tplc").iterdir()}
     assert parts & set(tplc.__all__) == set()
 

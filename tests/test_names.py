@@ -15,13 +15,17 @@ HOUSEHOLD = {
     r"held": "pending, partial, reached, excluded, …",
     r"(un)?said": "emitted, prefilled, written, keywords, …",
     r"(un)?told": "reported, message, details, …",
+    r"behind": "after",
+    r"beside": "next to, around, other, …",
+    r"anew": "again",
+    r"signs": "characters",
 }
 PUBLIC = {"unsaid"}  # a deprecated argument of `tplc.compile_template`
 PARTS_OF_NAMES = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 
 def named_types(source: str) -> Iterator[tuple[str, bool]]:
-    """The names of classes (True), and of other types that a module gives a name to: unions, type variables."""
+    """Yield the names of classes (True), and of other types that a module gives a name to: unions, type variables."""
     tree = ast.parse(source)
     yield from ((node.name, True) for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
     for node in tree.body:
@@ -47,7 +51,7 @@ def test_no_class_has_the_name_of_something_else() -> None:
 
 
 def identifiers(source: str) -> Iterator[tuple[int, str]]:
-    """With their lines: what is defined, taken, used or passed by name; no words of texts and comments."""
+    """Yield lines and names that are defined, used or passed; not words of texts and comments."""
     for node in ast.walk(ast.parse(source)):
         names: list[str | None] = []
         if isinstance(node, ast.Name):
@@ -70,7 +74,7 @@ def identifiers(source: str) -> Iterator[tuple[int, str]]:
 
 
 def household(source: str) -> Iterator[tuple[int, str, str]]:
-    """Lines, names and what to call the things instead."""
+    """Yield lines, names and better words."""
     for line, name in identifiers(source):
         words = [word.lower() for word in PARTS_OF_NAMES.findall(name)]
         for pattern, terms in HOUSEHOLD.items():
@@ -88,7 +92,7 @@ def test_no_household_words() -> None:
     assert found == []
 
 
-def test_household_words_are_found_wherever_a_name_stands() -> None:
+def test_household_words_are_found_in_names_of_any_kind() -> None:
     lines = [
         "import eat as dress",  # 1
         "from a import NOTHING_SAID",

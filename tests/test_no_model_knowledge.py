@@ -1,7 +1,7 @@
 """No marker and no name of a model stands in the compiler or the runtime: what is known is learned from renders.
 
 The words looked for come from the templates themselves (those of examples/, and the collected ones where present), so
-a marker that nobody thought of is found as well.  Looked at are strings, docstrings, comments, and names.
+an unexpected marker is found as well.  Looked at are strings, docstrings, comments, and names.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def test_examples_are_not_copies() -> None:
 
 
 def test_the_search_finds_what_is_there(tmp_path: Path) -> None:
-    """It must be able to fail: in strings, in joined strings, in docstrings, in comments and in names."""
+    """The search must be able to fail: in strings, in joined strings, in docstrings, in comments and in names."""
     module = tmp_path / "module.py"
     module.write_text(
         '"""Reads <vok_call> and more."""\n'
@@ -117,7 +117,7 @@ def markers_of_templates() -> frozenset[str]:
 
 
 def distinctive(templates: Iterator[Path] | list[Path]) -> frozenset[str]:
-    """The marker-like words among the constants and the plain text of templates."""
+    """Return the marker-like words among the constants and the text of templates."""
     found: set[str] = set()
     for path in templates:
         for text in template_constants(path.read_bytes().decode("utf-8")):
@@ -139,7 +139,7 @@ def model_names() -> frozenset[str]:
 
 
 def words(text: str) -> list[str]:
-    """Words of text and of names alike: `parse_zimBro2` → parse, zim, bro."""
+    """Return the words of texts and names alike: `parse_zimBro2` → parse, zim, bro."""
     parts = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", text)
     return [part.lower() for part in [*parts, *re.findall(r"[A-Za-z]+", text)]]
 
@@ -155,7 +155,7 @@ def words_of_code() -> Iterator[tuple[str, str]]:
 
 
 def texts_of(path: Path) -> Iterator[tuple[str, str]]:
-    """Every string, comment and name of a module, with its place; strings that are added up are one."""
+    """Yield every string, comment and name of a module, with its place; concatenated strings are one."""
     source = path.read_text(encoding="utf-8")
     place = path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else path.as_posix()
     for node in ast.walk(ast.parse(source)):

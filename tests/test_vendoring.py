@@ -25,7 +25,7 @@ FORECAST = {
 
 @pytest.fixture(scope="module")
 def guide() -> dict[str, str]:
-    """The files of the guide, and the parser that it makes."""
+    """Return the files of the guide, and the parser that it makes."""
     blocks = read_blocks((ROOT / "docs" / "vendoring.md").read_text(encoding="utf-8"))
     files = {block.file: block.text for block in blocks if block.file}
     hut = (ROOT / "docs" / "hut.jinja").read_text(encoding="utf-8")
@@ -35,7 +35,7 @@ def guide() -> dict[str, str]:
 
 @pytest.fixture
 def load(guide: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Any:
-    """A file of the guide as a module."""
+    """Return a file of the guide as a module."""
 
     def module(name: str) -> ModuleType:
         made = ModuleType(name)

@@ -1,7 +1,7 @@
 """Limit the time and memory that this process takes while it works on an untrusted template.
 
     with bounded("hut.jinja", Limits(total_seconds=5)):
-        …   LimitExceeded: hut.jinja: limit exceeded: total_seconds (5), raised after five seconds at any place
+        …   LimitExceeded, raised after five seconds at any place
 
 Only commands do this (`enforce`): timers and limits of a process belong to its owner.  The process that watches a
 command learns its deadline, because a command that never returns to Python can't stop itself.
@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -53,7 +54,7 @@ def enforced() -> bool:
     return _enforced
 
 
-def tell_watcher(descriptor: int) -> None:
+def set_watcher(descriptor: int) -> None:
     """Set the descriptor to which deadlines are written, one JSON line each; an empty object when the work is done."""
     global _watcher
     _watcher = descriptor
@@ -76,7 +77,7 @@ def bounded(name: str, limits: Limits) -> Iterator[None]:
         _restore_memory(before)
         raise LimitExceeded(name, "total_memory_mb", str(limits.total_memory_mb)) from None
     except RecursionError:
-        raise LimitExceeded(name, "recursion", "of the compiler") from None
+        raise LimitExceeded(name, "recursion", str(sys.getrecursionlimit())) from None
     finally:
         _restore_memory(before)
         _active = False
@@ -123,18 +124,18 @@ def _timed(name: str, seconds: float) -> Iterator[None]:
     _late = False
     usual = signal.signal(signal.SIGALRM, stop)
     signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN)
-    _tell({"name": name, "seconds": seconds, "until": time.monotonic() + seconds})
+    _send_deadline({"name": name, "seconds": seconds, "until": time.monotonic() + seconds})
     try:
         yield
     finally:
-        # From here on the limit is none: one that is heard of late must not set an alarm that nobody waits for.
+        # The limit ends here: a late signal must not set an alarm that no block waits for.
         signal.signal(signal.SIGALRM, signal.SIG_IGN)
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, usual)
-        _tell({})
+        _send_deadline({})
 
 
-def _tell(what: dict[str, object]) -> None:
+def _send_deadline(what: dict[str, object]) -> None:
     if _watcher is not None:
         with suppress(OSError):
             os.write(_watcher, json.dumps(what).encode("ascii") + b"\n")

@@ -47,7 +47,7 @@ FOR_A_REQUEST: tuple[Target, ...] = ("gbnf", "structural_tag", "lark")
 # An error names the first ones; the IR contains more of them.
 MOST_FAILURES = 3
 # Formats that failed messages speak for, and that are verified too.
-MOST_LESSONS = 6
+MOST_REPAIRS = 6
 # As good as none, and numbers that the clock and the operating system take: of seconds, and of whole things.
 MOST_SECONDS, MOST_THINGS = 10**6, 10**9
 SUFFIXES: Mapping[str, Target] = {
@@ -312,15 +312,15 @@ def verify_ir(
     examples: Sequence[Example] = (),
     seed: int = 0,
     thorough: bool = False,
-    on_lesson: Callable[[str, Verification], None] | None = None,
+    on_repair: Callable[[str, Verification], None] | None = None,
     parser: ParserOptions | None = None,
 ) -> TemplateIR:
     """Return the IR with the result of verifying what is generated from it.
 
-    What fails teaches: formats that it speaks for are verified as well, a bounded number of times, and the first that
-    fails less is kept.  `on_lesson` hears of each that was tried, and how many messages still failed.
+    Failed messages suggest repairs of the format.  Each is verified as well, a bounded number of times, and the first
+    with fewer failures is kept.  `on_repair` is called with the reason and the result of each repair that was tried.
     """
-    from tplc.lessons import lessons
+    from tplc.repair import repairs
 
     trial = partial(
         _verified,
@@ -334,13 +334,13 @@ def verify_ir(
     ir, tried = trial(ir)
     tries = 0
     while not ir.verification.verified:
-        for lesson in lessons(ir, tried):
-            if tries == MOST_LESSONS or check(lesson.ir):
+        for repair in repairs(ir, tried):
+            if tries == MOST_REPAIRS or check(repair.ir):
                 continue
             tries += 1
-            other, shown = trial(lesson.ir)
-            if on_lesson is not None:
-                on_lesson(lesson.seen, other.verification)
+            other, shown = trial(repair.ir)
+            if on_repair is not None:
+                on_repair(repair.reason, other.verification)
             if failing(other.verification) < failing(ir.verification):
                 ir, tried = other, shown
                 break
@@ -635,7 +635,7 @@ def target_of(path: str, target: str | None, *, others: Sequence[str] = ()) -> T
     )
 
 
-def named_otherwise(path: str, target: str) -> Target | None:
+def for_other_target(path: str, target: str) -> Target | None:
     """Return the target that a file's name ends in, if the file is made for another: hut_vllm.py, a plain parser."""
     stem = path.rpartition("/")[2].rpartition(".")[0].lower()
     named = next(

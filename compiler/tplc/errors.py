@@ -132,12 +132,46 @@ class WorkerDied(TemplateError):
         self.how = how
 
 
-class LimitExceeded(TemplateError):
-    """The template took more than it may.  `limit` is the name of a field of `Limits`, or what the sandbox bounds."""
+# What a template exceeded, by the limit's name.
+_EXCEEDED = {
+    "render_seconds": "one render took more than {} s of processor time",
+    "wall_seconds": "one render took more than {} s",
+    "cpu_seconds": "all renders together took more than {} s of processor time",
+    "total_seconds": "all work on the template took more than {} s",
+    "memory_mb": "rendering needed more than {} MB of memory",
+    "total_memory_mb": "all work on the template needed more than {} MB of memory",
+    "output_chars": "a render has more than {} characters",
+    "source_chars": "the template has more than {} characters",
+    "range_items": "a range has more than {} items",
+    "number_bits": "a number has more than {} bits",
+    "probe_chars": "the render of a conversation of a few words has more than {} characters",
+    "marker_chars": "a marker has more than {} characters",
+    "recursion": "code or values are nested more than {} levels deep",
+    "nesting": "blocks are nested too deeply for Python: {}",
+}
+_FIXED_LIMITS = ("recursion", "nesting")
 
-    def __init__(self, name: str, limit: str, value: str, line: int | None = None) -> None:
-        super().__init__(name, line, f"limit exceeded: {limit} ({value})")
-        self.args = (name, limit, value, line)
+
+def exceeded(limit: str, value: str, found: str = "") -> str:
+    """Return the text of an exceeded limit: what was exceeded, what was found if that is known, and the limit's name.
+
+    >>> exceeded("render_seconds", "1.5")
+    'one render took more than 1.5 s of processor time (limit render_seconds)'
+    """
+    text = _EXCEEDED.get(limit, "a limit was exceeded: {}").format(value) + (f": {found}" if found else "")
+    return text if limit in _FIXED_LIMITS else f"{text} (limit {limit})"
+
+
+class LimitExceeded(TemplateError):
+    """The template used more than a limit allows.
+
+    `limit` is the name of a field of `Limits`, or "recursion" or "nesting", which can't be raised.  `value` is the
+    limit, and `found` what exceeded it, if that is known.
+    """
+
+    def __init__(self, name: str, limit: str, value: str, line: int | None = None, found: str = "") -> None:
+        super().__init__(name, line, exceeded(limit, value, found))
+        self.args = (name, limit, value, line, found)
         self.limit = limit
         self.value = value
 
@@ -182,7 +216,7 @@ class VerificationFailed(TplcError):
 
 
 class UnfinishedFormat(TplcError):
-    """An answer ends with special tokens that nobody gave, and `--strict` was asked for; `how` says how to give one."""
+    """An answer ends with special tokens that were not given, and `--strict` is set; `how` says how to give one."""
 
     def __init__(self, name: str, tokens: tuple[str, ...], how: str) -> None:
         super().__init__(name, tokens, how)

@@ -79,7 +79,7 @@ def _in_processes(task: _Task, items: Sequence[Any], jobs: int) -> Iterator[tupl
                     left.remove(futures[future])
                     yield futures[future], future.result() if error is None else error
         except BaseException:
-            pool.shutdown(cancel_futures=True)  # those that run end first: nobody else would end their processes
+            pool.shutdown(cancel_futures=True)  # those that run end first: nothing else would end their processes
             raise
     for at in left:
         yield at, _alone(task, items[at])

@@ -42,9 +42,6 @@ Diagnostic: Any = type(  # a named tuple, made in a fifth of the time that colle
         "__getnewargs__": tuple,
         "__repr__": lambda self: "Diagnostic(offset={!r}, text={!r}, code={!r})".format(*self),
         "_asdict": lambda self: dict(zip(FIELDS, self)),
-        "_fields": FIELDS,
-        "__slots__": (),
-        "__module__": __name__,
         **{name: property(itemgetter(place)) for place, name in enumerate(FIELDS)},
     },
 )
@@ -1820,7 +1817,9 @@ class Stream(Copyable):
     PLACE_DECIDES: ClassVar[bool] = False  # whether some markers count depends on their place:
     HAS_LINE_MARKERS: ClassVar[bool] = False  # some count only at a line's start,
     HAS_FINAL_MARKERS: ClassVar[bool] = False  # and some at the output's end, or before another marker,
-    ALIKE: ClassVar[bool] = False  # and closers of reasoning in another spelling where nothing else closes it
+    HAS_RESPELLED_ENDS: ClassVar[bool] = (
+        False  # and closers of reasoning in another spelling where nothing else closes it
+    )
     WHOLE_CALL: ClassVar[Any] = None  # an ordinary text opens a call only where a whole call follows
     REASONING: ClassVar[bool] = True  # the format has reasoning,
     HAS_REASONING: ClassVar[bool] = False  # and an opener of it
@@ -2152,7 +2151,7 @@ SPACE_SEPARATOR = "\0"  # between white space that may come and other white spac
 NON_SPACE = Pattern(r"\S|\Z")
 LONGEST_CUT = 1000  # longer than a truncated opener and the white space around it
 OPENER_KINDS = ("call", "line", "whole")
-UNDECIDED_KINDS = ("plain", "final_end", "weak_content_end", "respelled")  # what follows shows whether they count
+UNDECIDED_KINDS = ("ordinary", "final_end", "weak_content_end", "respelled")  # what follows shows whether they count
 DECIDED_LATER = ("line", *UNDECIDED_KINDS)  # and those that count at the start of a line
 MOST_ENDS = 4  # so many ends of the turn in a row are one
 REASONING_KINDS = ("reasoning", "reasoning_end")
@@ -2275,17 +2274,17 @@ class TurnStates(Stream):
         """
         buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
         while mark is not None and mark.kind in DECIDED_LATER:
-            if self.ALIKE and mark.kind == "respelled":
+            if self.HAS_RESPELLED_ENDS and mark.kind == "respelled":
                 counting = self._without_closer(marks, mark)
                 if counting is not None:
                     return counting
-            elif self.HAS_FINAL_MARKERS and mark.kind != "line" and mark.kind != "plain":
+            elif self.HAS_FINAL_MARKERS and mark.kind != "line" and mark.kind != "ordinary":
                 counting = self._at_end(marks, mark)
                 if counting is not None:
                     return counting
-            if self.HAS_LINE_MARKERS and mark.kind in ("line", "plain"):
+            if self.HAS_LINE_MARKERS and mark.kind in ("line", "ordinary"):
                 line_start, seen = at_line_start(buf[seen : mark.start], line_start), mark.start
-                if self.WHOLE_CALL and (mark.kind == "plain") == line_start:
+                if self.WHOLE_CALL and (mark.kind == "ordinary") == line_start:
                     counting = self._as_whole_call(mark)
                     if counting is not None:
                         return counting
@@ -2300,19 +2299,19 @@ class TurnStates(Stream):
         return mark
 
     def _as_whole_call(self, mark: Match) -> Match | None:
-        """Return the mark as the opener of a call if a whole call follows; "plain" while that is undecided."""
+        """Return the mark as the opener of a call if a whole call follows; "ordinary" while that is undecided."""
         before = self._buf[mark.start - 1] if mark.start > self._pos else self._last_char
         # Without tools, a line that is indented differently from the template is code or prose.
-        counts = self._tools or (mark.kind == "plain" and (before not in (" ", "\t") or before == mark.lead[-1:]))
+        counts = self._tools or (mark.kind == "ordinary" and (before not in (" ", "\t") or before == mark.lead[-1:]))
         if not (self._calls_on and counts) or (is_word(before) and is_word(self._buf[mark.start])):
             return None
         end = self.WHOLE_CALL.end(self._buf, mark.start, self._final, self._tools)
-        return mark.of_kind("plain" if end == MORE else "whole") if end >= 0 or end == MORE else None
+        return mark.of_kind("ordinary" if end == MORE else "whole") if end >= 0 or end == MORE else None
 
     def _without_closer(self, marks: Scanner, mark: Match) -> Match | None:
         """Return the mark as the end of reasoning that is never closed: a closer in another spelling, or an opener of
-        calls inside a line if a tool is named.  Its kind is "plain" while that is undecided."""
-        buf, undecided = self._buf, None if self._final else mark.of_kind("plain")
+        calls inside a line if a tool is named.  Its kind is "ordinary" while that is undecided."""
+        buf, undecided = self._buf, None if self._final else mark.of_kind("ordinary")
         if self._base + mark.start < self._reasoning_to:
             return None
         alike = mark.kind == "respelled"
@@ -2607,8 +2606,8 @@ class Slots(TurnStates):
             text = buf[pos : mark.start].strip()
             if self.CALLS_HAVE_INDEX and slot in NUMBERS and earlier[2] and not text.isdigit():
                 # A name may contain the text before the index, too.
-                last, start, joint = earlier
-                longer, _, count = buf[start : mark.start].rpartition(joint)
+                last, start, separator = earlier
+                longer, _, count = buf[start : mark.start].rpartition(separator)
                 if "\n" not in longer.strip() and count.strip().isdigit() and self.BREAKS.find(longer, 0) is None:
                     values[last], text = longer.strip(), count.strip()
             if values.setdefault(slot, text) != text:
@@ -2631,7 +2630,7 @@ class Slots(TurnStates):
             self._note(code, text)
 
     def _end_of_slot(
-        self, slot: str, pos: int, known: int, ends: Scanner, stops: str, joint: str
+        self, slot: str, pos: int, known: int, ends: Scanner, stops: str, separator: str
     ) -> tuple[Match | None, str]:
         """Return the marker that ends a slot, or what was expected instead."""
         buf = self._buf
@@ -2658,7 +2657,7 @@ class Slots(TurnStates):
         if self._final and partial < len(buf) and not of_slot and buf[pos:partial].strip() in self._tools:
             return Match("next", partial, partial), ""  # a truncated marker comes after the whole name
         text = buf[pos : min(partial, pos + NAME_LIMIT)].strip()
-        parts = text.split(joint) if slot in NUMBERS and joint else [text]
+        parts = text.split(separator) if slot in NUMBERS and separator else [text]
         wait = end - pos < NAME_LIMIT and (self._long_names or not any("\n" in part.strip() for part in parts))
         if self._final and len(text.split()) > 1:  # several words are probably the words of an answer
             wait = any(name.startswith(text) for name in self._tools)
@@ -4172,9 +4171,6 @@ class RawPairs(Pairs):
     # The closers of a value, and the markers that may come after it: the first closer that one of these, or a known
     # key, follows directly ends the value.  None: the first closer does.
     LAST_CLOSER: ClassVar[Scanner | None] = None
-    # The quick check for the usual case: a pattern of the markers that may come after the value; the
-    # length of the shortest of those markers and a NUL; all of them, each after a NUL.
-    NEXT_MARK: ClassVar[Any] = ()
     TYPE_WORDS: ClassVar[Mapping[str, Sequence[str]]] = {}
     # The end of a value, or the text before the key of a pair at the start of a line, and the text after that key: a
     # pair that the schema knows ends a value whose own end is missing.
@@ -4249,7 +4245,9 @@ class RawPairs(Pairs):
             self._skip_space()
         buf, pos = self._buf, self._pos
         first, undecided = self._next_end(buf, pos)
-        mark = self._counting_end(first) if self.LAST_CLOSER else first
+        mark = first
+        if self.LAST_CLOSER and mark is not None and mark.kind == "end" and self._closer is not None:
+            mark = self._last_closer(mark)
         if mark is None and first is not None:
             mark = undecided = first
         certain = self._final or (mark is not None and not mark.ambiguous)
@@ -4280,13 +4278,6 @@ class RawPairs(Pairs):
         self._state = type(self)._pairs
         return True
 
-    def _counting_end(self, mark: Match | None) -> Match | None:
-        """Return the closer that ends the value: this one, or one after it; None: more input is needed."""
-        if mark is None or mark.kind != "end" or self._closer is None:
-            return mark
-        goes_on = self._usual_marker_follows(mark.end)
-        return mark if goes_on else None if goes_on is None else self._last_closer(mark)
-
     def _next_end(self, buf: str, pos: int) -> tuple[Match | None, Match | None]:
         """Return the first marker that may end the value, and the same marker again if what follows decides that."""
         mark = self._end.find(buf, pos)
@@ -4309,21 +4300,6 @@ class RawPairs(Pairs):
             mark = self._end.find(buf, mark.start + 1)
         return mark, undecided
 
-    def _usual_marker_follows(self, end: int) -> bool | None:
-        """Return whether one of the usual markers comes after a closer that ends at `end`; None: it may, and more input
-        is needed."""
-        if not self.NEXT_MARK:
-            return False
-        pattern, least, starts = self.NEXT_MARK
-        at = next_char(self._buf, end)
-        if pattern.match(self._buf, at):
-            return True
-        rest = "\0" + self._buf[at:]
-        if self._final or rest not in starts:
-            return False
-        self._wanted = max(0, least - len(rest))
-        return None
-
     def _last_closer(self, mark: Match) -> Match | None:
         """Return the first closer from `mark` on which a marker of the call or a known key follows directly.  If there
         is none before the next of those markers: `mark`, or the last one if pairs begin with their key.  None: more
@@ -4344,7 +4320,9 @@ class RawPairs(Pairs):
 
     def _marker_or_key_follows(self, at: int) -> bool | None:
         """Return whether a marker of the call or a known key comes next; None: more input is needed."""
-        buf = self._buf
+        buf, mark = self._buf, self.BETWEEN.match_at(self._buf, at)
+        if mark is not None and not mark.ambiguous and mark.kind != "skip":
+            return True
         if self.USUAL_PAIR and not self._final and self._is_usual(self.USUAL_PAIR, at):
             return None
         if at == len(buf):
@@ -4354,7 +4332,7 @@ class RawPairs(Pairs):
             return False
         if not self._final and self._closer.prefix_of(buf, at):
             return None
-        if self.BETWEEN.match_at(buf, at) is not None:
+        if mark is not None:
             return True
         if not self._final and self.BETWEEN.prefix_of(buf, at):
             return None

@@ -70,7 +70,7 @@ class StreamParser(RawPairs):
     PLACE_DECIDES = True
     HAS_LINE_MARKERS = True
     HAS_FINAL_MARKERS = True
-    ALIKE = True
+    HAS_RESPELLED_ENDS = True
     HAS_REASONING = True
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
@@ -159,11 +159,6 @@ class StreamParser(RawPairs):
         ("mark", "<:over:>", "", "", 0), ("end", "</given>", "", "", 0), ("mark", "</run>", "", "", 0),
         find=r'<(?:(:more:>\s{0,64}<:from\s{1,64}assistant)|(given\s{1,64}name=")|(:over:>)|(/given>)|(/run>))',
         near=r"<(?=[/:g]|\Z)", width=153,
-    )
-    NEXT_MARK = (
-        Pattern(r'<:more:>\s{0,64}<:from\s{1,64}assistant|<given\s{1,64}name="|<:over:>|</run>'),
-        7,
-        '\x00<:more:><:from assistant\x00<given name="\x00<:over:>\x00</run>',
     )
     USUAL_ENDS = ExpectedText('</given>\n<given name="', "</given>\n</run")
     NEXT_PAIR = (

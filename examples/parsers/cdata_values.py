@@ -67,7 +67,7 @@ class StreamParser(WrappedValues):
     AROUND_REASONING = (("<quiet>",), ("</quiet>",))
     PLACE_DECIDES = True
     HAS_LINE_MARKERS = True
-    ALIKE = True
+    HAS_RESPELLED_ENDS = True
     HAS_REASONING = True
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
@@ -195,7 +195,6 @@ class StreamParser(WrappedValues):
         ("end", "</arg>", "", "", 0), find=r'<(?:(act\s{1,64}name=")|(arg\s{1,64}key=")|(/act>)|(/arg>))',
         near=r"<(?=[/a]|\Z)", width=76,
     )
-    NEXT_MARK = (Pattern(r'<act\s{1,64}name="|<arg\s{1,64}key="|</act>'), 7, '\x00<act name="\x00<arg key="\x00</act>')
     USUAL_ENDS = ExpectedText('</arg><arg key="', "</arg></act")
     NEXT_PAIR = (
         Scanner(

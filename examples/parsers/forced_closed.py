@@ -82,7 +82,7 @@ class StreamParser(CallObjects):
     AROUND_REASONING = (("[[depth]]",), ("[[/depth]]",))
     PLACE_DECIDES = True
     HAS_LINE_MARKERS = True
-    ALIKE = True
+    HAS_RESPELLED_ENDS = True
     HAS_REASONING = True
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True

@@ -78,7 +78,7 @@ class StreamParser(Objects):
     AROUND_REASONING = (("<sketch>",), ("</sketch>",))
     PLACE_DECIDES = True
     HAS_LINE_MARKERS = True
-    ALIKE = True
+    HAS_RESPELLED_ENDS = True
     HAS_REASONING = True
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True

@@ -67,7 +67,7 @@ class StreamParser(RawPairs):
     AROUND_REASONING = (("[mull]",), ("[/mull]",))
     PLACE_DECIDES = True
     HAS_LINE_MARKERS = True
-    ALIKE = True
+    HAS_RESPELLED_ENDS = True
     HAS_REASONING = True
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
@@ -188,11 +188,6 @@ class StreamParser(RawPairs):
         ("mark", "[/ability]", "", "", 0), ("mark", "[ability]", "", "", 0), ("mark", "[@user@]", "", "", 0),
         ("end", "[/v]", "", "", 0), ("mark", "[k]", "", "", 0),
         find=r"\[(?:(/ability\])|(ability\])|(@user@\])|(/v\])|(k\]))", near=r"\[(?=[/@ak]|\Z)", width=11,
-    )
-    NEXT_MARK = (
-        Pattern(r"\[/ability\]|\[ability\]|\[@user@\]|\[k\]"),
-        4,
-        "\x00[/ability]\x00[ability]\x00[@user@]\x00[k]",
     )
     USUAL_ENDS = ExpectedText("[/v]\n[k]", "[/v]\n[/ability")
     NEXT_PAIR = (

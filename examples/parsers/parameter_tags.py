@@ -67,7 +67,7 @@ class StreamParser(RawPairs):
     AROUND_REASONING = (("<musings>",), ("</musings>",))
     PLACE_DECIDES = True
     HAS_LINE_MARKERS = True
-    ALIKE = True
+    HAS_RESPELLED_ENDS = True
     HAS_REASONING = True
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
@@ -208,7 +208,6 @@ class StreamParser(RawPairs):
         ("mark", "</do>", "", "", 0), ("mark", "<do=", "", "", 0), find="<(?:(/deed>)|(/with>)|(with=)|(/do>)|(do=))",
         near=r"<(?=[/dw]|\Z)", width=8, leads="\n",
     )
-    NEXT_MARK = (Pattern("</deed>|<with=|</do>|<do="), 5, "\x00</deed>\x00<with=\x00</do>\x00<do=")
     USUAL_ENDS = ExpectedText("\n</with>\n<with=", "\n</with>\n</do>\n</deed")
     NEXT_PAIR = (
         Scanner(

@@ -62,7 +62,6 @@ require_runtime(TPLC_VERSION, __name__)
 class StreamParser(RawPairs):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
-    OTHER_SPELLINGS = True
     HEADS = ("⟨/ponder⟩", "⟨ponder⟩")
     ANCHORS = ("⟪assistant⟫", "⟨/outcome⟩\n\n")
     AROUND_REASONING = (("⟨ponder⟩",), ("⟨/ponder⟩",))
@@ -198,11 +197,6 @@ class StreamParser(RawPairs):
         ("mark", "⟨/step⟩", "", "", 0), ("end", "⟨/arg⟩", "", "", 0), ("mark", "⟪stop⟫", "", "", 0),
         find=r'⟨(?:(step\s{1,64}name=")|(arg\s{1,64}name=")|(/steps⟩)|(/step⟩)|(/arg⟩))|⟪(stop⟫)',
         near=r"⟨(?=[/as]|\Z)|⟪(?=[s]|\Z)", width=77,
-    )
-    NEXT_MARK = (
-        Pattern(r'⟨step\s{1,64}name="|⟨arg\s{1,64}name="|⟨/steps⟩|⟨/step⟩|⟪stop⟫'),
-        7,
-        '\x00⟨step name="\x00⟨arg name="\x00⟨/steps⟩\x00⟨/step⟩\x00⟪stop⟫',
     )
     USUAL_ENDS = ExpectedText('⟨/arg⟩\n⟨arg name="', "⟨/arg⟩\n⟨/step")
     NEXT_PAIR = (

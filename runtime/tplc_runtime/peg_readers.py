@@ -64,7 +64,7 @@ class CallOfObject(NamedTuple):
 
 
 @dataclass
-class SpelledOtherwise:
+class OtherSpelling:
     """How a format writes calls: what its readers need to know."""
 
     styles: Styles
@@ -87,7 +87,7 @@ class SpelledOtherwise:
 class Readers:
     """The readers of a format, for the tools of one request."""
 
-    def __init__(self, spelled: SpelledOtherwise, tools: Parameters) -> None:
+    def __init__(self, spelled: OtherSpelling, tools: Parameters) -> None:
         self.spelled, self.tools = spelled, tools
         self.objects: dict[int, CallOfObject] = {}
         self.text = ""
@@ -272,7 +272,7 @@ class _ObjectCall:
         self.name: Optional[str] = None
         self.identity: Optional[str] = None
         self.arguments: Optional[str] = None
-        self.beside: list[str] = []
+        self.flat_members: list[str] = []
         self.content: list[str] = []
         self.others: list[str] = []
         self.begins = 0
@@ -316,8 +316,8 @@ class _ObjectCall:
         if event == "id" and self.identity is None:
             self.identity = text_of(text) if is_text else text
         elif event == "other" and self.spelled.reads_again and self._is_argument():
-            self.beside.append(f'"{escaped(reader.path[0])}": {text}')
-        elif event == "arguments" and self.arguments is None and not self.beside:
+            self.flat_members.append(f'"{escaped(reader.path[0])}": {text}')
+        elif event == "arguments" and self.arguments is None and not self.flat_members:
             self.arguments = text
             self.early = self.name is None
         elif event != "key":
@@ -362,13 +362,13 @@ class _ObjectCall:
             self._member(role)
 
     def _call(self, incomplete: bool) -> CallOfObject:
-        arguments = "{" + ", ".join(self.beside) + "}"
+        arguments = "{" + ", ".join(self.flat_members) + "}"
         content = ""
         name, again = self.name or "", self.spelled.reads_again
-        if self.arguments is None and not self.beside and again and len(self.others) == 1 and not incomplete:
+        if self.arguments is None and not self.flat_members and again and len(self.others) == 1 and not incomplete:
             self.arguments = arguments_of(name, self.others[0], self.tools)
             self.early = False
-        incomplete = incomplete or (self.arguments is None and self.has_unknown and not self.beside)
+        incomplete = incomplete or (self.arguments is None and self.has_unknown and not self.flat_members)
         if self.early and self.arguments is not None:
             inner = self.readers.call_within(name, self.arguments)
             incomplete = incomplete or inner == ""

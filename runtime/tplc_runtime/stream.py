@@ -45,7 +45,9 @@ class Stream(Copyable):
     PLACE_DECIDES: ClassVar[bool] = False  # whether some markers count depends on their place:
     HAS_LINE_MARKERS: ClassVar[bool] = False  # some count only at a line's start,
     HAS_FINAL_MARKERS: ClassVar[bool] = False  # and some at the output's end, or before another marker,
-    ALIKE: ClassVar[bool] = False  # and closers of reasoning in another spelling where nothing else closes it
+    HAS_RESPELLED_ENDS: ClassVar[bool] = (
+        False  # and closers of reasoning in another spelling where nothing else closes it
+    )
     WHOLE_CALL: ClassVar[Any] = None  # an ordinary text opens a call only where a whole call follows
     REASONING: ClassVar[bool] = True  # the format has reasoning,
     HAS_REASONING: ClassVar[bool] = False  # and an opener of it

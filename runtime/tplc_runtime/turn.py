@@ -19,7 +19,7 @@ SPACE_SEPARATOR = "\0"  # between white space that may come and other white spac
 NON_SPACE = Pattern(r"\S|\Z")
 LONGEST_CUT = 1000  # longer than a truncated opener and the white space around it
 OPENER_KINDS = ("call", "line", "whole")
-UNDECIDED_KINDS = ("plain", "final_end", "weak_content_end", "respelled")  # what follows shows whether they count
+UNDECIDED_KINDS = ("ordinary", "final_end", "weak_content_end", "respelled")  # what follows shows whether they count
 DECIDED_LATER = ("line", *UNDECIDED_KINDS)  # and those that count at the start of a line
 MOST_ENDS = 4  # so many ends of the turn in a row are one
 REASONING_KINDS = ("reasoning", "reasoning_end")
@@ -142,17 +142,17 @@ class TurnStates(Stream):
         """
         buf, line_start, seen, outer = self._buf, self._line_start, self._pos, mark
         while mark is not None and mark.kind in DECIDED_LATER:
-            if self.ALIKE and mark.kind == "respelled":
+            if self.HAS_RESPELLED_ENDS and mark.kind == "respelled":
                 counting = self._without_closer(marks, mark)
                 if counting is not None:
                     return counting
-            elif self.HAS_FINAL_MARKERS and mark.kind != "line" and mark.kind != "plain":
+            elif self.HAS_FINAL_MARKERS and mark.kind != "line" and mark.kind != "ordinary":
                 counting = self._at_end(marks, mark)
                 if counting is not None:
                     return counting
-            if self.HAS_LINE_MARKERS and mark.kind in ("line", "plain"):
+            if self.HAS_LINE_MARKERS and mark.kind in ("line", "ordinary"):
                 line_start, seen = at_line_start(buf[seen : mark.start], line_start), mark.start
-                if self.WHOLE_CALL and (mark.kind == "plain") == line_start:
+                if self.WHOLE_CALL and (mark.kind == "ordinary") == line_start:
                     counting = self._as_whole_call(mark)
                     if counting is not None:
                         return counting
@@ -167,19 +167,19 @@ class TurnStates(Stream):
         return mark
 
     def _as_whole_call(self, mark: Match) -> Match | None:
-        """Return the mark as the opener of a call if a whole call follows; "plain" while that is undecided."""
+        """Return the mark as the opener of a call if a whole call follows; "ordinary" while that is undecided."""
         before = self._buf[mark.start - 1] if mark.start > self._pos else self._last_char
         # Without tools, a line that is indented differently from the template is code or prose.
-        counts = self._tools or (mark.kind == "plain" and (before not in (" ", "\t") or before == mark.lead[-1:]))
+        counts = self._tools or (mark.kind == "ordinary" and (before not in (" ", "\t") or before == mark.lead[-1:]))
         if not (self._calls_on and counts) or (is_word(before) and is_word(self._buf[mark.start])):
             return None
         end = self.WHOLE_CALL.end(self._buf, mark.start, self._final, self._tools)
-        return mark.of_kind("plain" if end == MORE else "whole") if end >= 0 or end == MORE else None
+        return mark.of_kind("ordinary" if end == MORE else "whole") if end >= 0 or end == MORE else None
 
     def _without_closer(self, marks: Scanner, mark: Match) -> Match | None:
         """Return the mark as the end of reasoning that is never closed: a closer in another spelling, or an opener of
-        calls inside a line if a tool is named.  Its kind is "plain" while that is undecided."""
-        buf, undecided = self._buf, None if self._final else mark.of_kind("plain")
+        calls inside a line if a tool is named.  Its kind is "ordinary" while that is undecided."""
+        buf, undecided = self._buf, None if self._final else mark.of_kind("ordinary")
         if self._base + mark.start < self._reasoning_to:
             return None
         alike = mark.kind == "respelled"

@@ -51,13 +51,13 @@ def tally_of(form: Format) -> Cuts:
 
 
 def is_read(text: str, calls: list[dict[str, Any]], whole: list[dict[str, Any]]) -> bool:
-    """Whether all but the closer of the last call has come."""
+    """Return whether everything but the last call's closer has arrived."""
     ended = bool(calls) and text.rstrip().endswith(calls[-1]["function"]["arguments"])
     return calls == whole or (ended and calls == whole[: len(calls)])
 
 
 def rendered_calls(form: Format, calls: CallForm) -> Iterator[tuple[str, Any, str, range]]:
-    """Turns that end with calls, their tools, and the cuts from the first opener to before the last closer."""
+    """Yield turns that end with calls, their tools, and the cuts from the first opener to before the last closer."""
     own = [item.text.strip() for item in form.ir.tools.call if isinstance(item, Text) and item.text.strip()]
     found = 0
     for text, tools in written(form.ir):
@@ -79,7 +79,8 @@ def rendered_calls(form: Format, calls: CallForm) -> Iterator[tuple[str, Any, st
 
 
 def certain(form: Format, text: str, tools: Any, start: int) -> int:
-    """A mere word may open something else: a call is one from where its name has been read."""
+    """Return the place from which the text is certainly a call: an ordinary word may open something else, so there it
+    is the place where the name has been read."""
     stream = form.parser.StreamParser(tools=tools)
     stream.feed(text[:start])
     for at in range(start, len(text)):
@@ -90,7 +91,8 @@ def certain(form: Format, text: str, tools: Any, start: int) -> int:
 
 
 def goes_on(form: Format, calls: CallForm, text: str) -> bool:
-    """Whether a cut here is inside a call and not between two; the first characters of an opener may be either."""
+    """Return whether a cut here is inside a call and not between two; at an opener's first characters it may be
+    either."""
     closer = next(item.text.split()[-1] for item in reversed(form.ir.tools.call) if isinstance(item, Text))
     rest = text[text.rindex(closer) + len(closer) :].strip() if closer in text else "in the first"
     return len(rest) >= LEAST or rest in {piece.strip() for piece in calls.separators}

@@ -31,7 +31,7 @@ def parser_of(name: str) -> ModuleType:
 
 @cache
 def parser_for(ir: TemplateIR) -> ModuleType:
-    """Made once: a test may ask about one format many times."""
+    """Return the parser of a format; it is made once, because a test may ask for it many times."""
     return module_of(generate(ir))
 
 
@@ -43,7 +43,7 @@ def module_of(text: str) -> ModuleType:
 
 
 def joined(deltas: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """The message that a client makes of the deltas."""
+    """Return the message that a client makes of the deltas."""
     texts = {"content": "", "reasoning_content": ""}
     calls: list[dict[str, Any]] = []
     for delta in deltas:
@@ -65,7 +65,7 @@ def joined(deltas: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def streamed(module: ModuleType, chunks: Sequence[str], **options: Any) -> dict[str, Any]:
-    """The parser's message; the joined deltas are the same."""
+    """Return the parser's message, after checking that the joined deltas are the same."""
     parser = module.StreamParser(**options)
     deltas = [delta for chunk in chunks for delta in parser.feed(chunk)] + parser.finish()
     message: dict[str, Any] = parser.message

@@ -71,7 +71,7 @@ def test_types_as_python_calls_them(written: str, value: object) -> None:
     ],
 )
 def test_what_is_no_pair_ends_no_call(name: str, text: str, odd: str) -> None:
-    """It is content; the pairs after it are read.  The call may lack an argument."""
+    """Text that isn't a pair is content, and the pairs after it are read. The call may lack an argument."""
     look = case(name).output(text.format(odd))
     look.expect(odd, calls=[("f", {"a": 1, "c": "y"})], incomplete=True)
 
@@ -88,7 +88,8 @@ def test_what_is_no_pair_ends_no_call(name: str, text: str, odd: str) -> None:
     ],
 )
 def test_what_a_value_may_hold_is_the_value(name: str, text: str, value: str) -> None:
-    """What the template writes of a value with the value's own closer, though a pair without its key may be meant."""
+    """A text that the template could write as a value is the value, also if the model may have meant a pair without its
+    key."""
     case(name).output(text.format(value)).expect(calls=[("f", {"a": value, "c": "y"})])
 
 
@@ -184,14 +185,14 @@ LOOK = "<do=look>\n</do>\n</deed>"
 
 
 @pytest.mark.parametrize("between", ["", ";", "; ", "\n,\n"])
-def test_signs_between_calls(between: str) -> None:
+def test_characters_between_calls(between: str) -> None:
     text = f"</musings>\n\n<deed>\n{LOOK}{between}<deed>\n{LOOK}"
     case("parameter-tags").output(text).expect(calls=[("look", {}), ("look", {})])
     call = '{"name": "look", "parameters": {}}'
     case("bare-json").output(call + between + call).expect(calls=[("look", {}), ("look", {})])
 
 
-def test_a_sign_that_no_call_follows_is_text() -> None:
+def test_a_character_that_no_call_follows_is_text() -> None:
     case("parameter-tags").output(f"</musings><deed>\n{LOOK}; and").expect("; and", calls=[("look", {})])
     case("bare-json").output('{"name": "look", "parameters": {}}; {so').expect("; {so", calls=[("look", {})])
 

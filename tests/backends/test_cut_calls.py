@@ -14,6 +14,6 @@ def test_a_cut_call_is_incomplete(form: Format) -> None:
 
 
 def test_cuts_are_tried() -> None:
-    """Also where words open a call: from where its name has been read."""
+    """Cuts are also tried in formats whose calls are opened by words: from the place where the name has been read."""
     assert all(tally_of(named(name)).tried > 200 for name in ("tagged-json", "parameter-tags", "addressed-parts"))
     assert tally_of(named("plain-chat")) == Cuts()

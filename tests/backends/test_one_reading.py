@@ -24,7 +24,7 @@ from tplc_runtime.scanner import RESPELLED
 
 
 def read(ir: TemplateIR, text: str, **options: Any) -> dict[str, Any]:
-    """The message, of which parser and PEG make the same."""
+    """Return the message that parser and PEG agree on."""
     by_parser = dict(parser_for(ir).parse(text, **options))
     assert dict(PegEngine(ir).parse(text, **options)) == by_parser
     return by_parser
@@ -65,7 +65,7 @@ def test_roles_are_what_the_format_is_printed_with() -> None:
 
 
 def named_in_quotes(quote: str) -> TemplateIR:
-    """Calls that are objects with nothing around them."""
+    """Return a format whose calls are objects with nothing around them."""
     json_style = replace(JSON_STYLE, strings=(StringStyle(quote, quote, "python"),), key_open=quote, key_close=quote)
     head, name_end = f"{{{quote}name{quote}: {quote}", f"{quote}, {quote}arguments{quote}: "
     tools = replace(
@@ -92,7 +92,7 @@ def test_openers_that_any_text_may_hold_count_at_line_starts(quote: str) -> None
     assert fires_at(found, f"See:\n{call}") == len("See:\n")
 
 
-def test_turns_start_where_reasoning_in_a_variant_stands_between_two_headers() -> None:
+def test_turns_start_where_reasoning_in_a_variant_is_between_two_headers() -> None:
     ir = ir_of("channels")
     start, end = ir.reasoning.start, ir.reasoning.end
     ir = with_variant(ir, "reasoning.start", "{channel}musing{body}")
@@ -111,7 +111,7 @@ OPENERS = ["array-with-ids", "bare-json", "bare-keyword-calls", "channels", "jso
 
 @pytest.mark.parametrize("name", OPENERS)
 def test_the_grammar_takes_over_where_a_call_is_read(name: str) -> None:
-    """After text in the same line, and at the start of a line."""
+    """A lazy grammar starts where the parser reads a call: after text in the same line, and at the start of a line."""
     ir = ir_of(name)
     form = lower(ir).calls
     assert form is not None
@@ -135,7 +135,7 @@ def test_a_value_that_holds_its_closer_ends_before_a_pair_with_a_type() -> None:
     ]
 
 
-def test_a_call_with_its_name_behind_its_arguments_is_an_object() -> None:
+def test_a_call_with_its_name_after_its_arguments_is_an_object() -> None:
     tools = replace(
         ir_small.JSON_CALLS.tools,
         format="tag_with_json",
@@ -164,7 +164,7 @@ def test_variants_of_what_ends_a_key() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(path.parent.parent.name for path in EXAMPLES.glob("*/out/ir.json")))
-def test_what_goes_on_behind_an_end(name: str) -> None:
+def test_a_turn_that_continues_after_an_end(name: str) -> None:
     """The parser spells the headers of further messages by their parts; they are those of the acceptor."""
     ir = ir_of(name)
     acceptor = lower(ir)

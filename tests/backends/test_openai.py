@@ -181,7 +181,7 @@ def test_the_engines_own_words() -> None:
 
 @contextmanager
 def serving(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """The proxy and the engine of the vendoring guide."""
+    """Yield the proxy and the engine of the vendoring guide."""
     import re
 
     import tplc

@@ -57,7 +57,7 @@ def message(**options: Any) -> Any:
 
 
 def valid_response_events(events: list[dict[str, Any]]) -> None:
-    """Each event as a whole is an event of the package's types, with no member that these don't know."""
+    """Check that each event is one of the package's types as a whole, without a member that these don't know."""
     for event in events:
         made = adapter("openai.types.responses", "ResponseStreamEvent").validate_python(event)
         assert made.type == event["type"]
@@ -71,7 +71,7 @@ def adapter(module: str, name: str) -> Any:
 
 
 def unknown(made: Any) -> set[str]:
-    """The members that a model of pydantic took without knowing them, at any depth."""
+    """Return the members that a pydantic model accepted without knowing them, at any depth."""
     found = set(getattr(made, "model_extra", None) or ())
     for value in made.__dict__.values():
         for one in value if isinstance(value, list) else [value]:
@@ -301,7 +301,7 @@ def test_nothing_after_the_end() -> None:
 
 @pytest.mark.parametrize("name", ["tagged-json", "sectioned-ids", "channels", "markers-by-shape"])
 def test_outputs_of_examples(name: str) -> None:
-    """Events add up to the parser's own message, in any chunks."""
+    """Events add up to the parser's own message, in any chunking."""
     from tests.example_case import load_example
 
     for output in load_example(EXAMPLES / name).outputs:

@@ -19,7 +19,8 @@ from tplc.verify import verify
 
 
 def turns(body: str, head: str = "''") -> str:
-    """A template: `body` writes a message, `head` is an expression for what the prompt holds of the answer."""
+    """Return a template: `body` writes a message, `head` is an expression for the part of the answer that the prompt
+    contains."""
     return (
         "{%- for m in messages %}{{ '<' ~ m.role ~ '>' }}" + body + "{{- '<end>' }}{% endfor %}"
         "{%- if add_generation_prompt %}{{ '<assistant>' ~ " + head + " }}{% endif %}"
@@ -35,19 +36,19 @@ CALLS = (
     "{% for c in m.tool_calls or [] %}"
     "{{- '<call>' ~ c.function.name ~ ' ' ~ c.function.arguments | tojson ~ '</call>' }}{% endfor %}"
 )
-SIGNS = reasoning("<<", ">>")
+CHARACTERS = reasoning("<<", ">>")
 ALWAYS = "{% if m.role == 'assistant' %}{{ '<<' ~ (m.thinking or '') ~ '>>' }}{% endif %}"
 CLOSER_ALONE = "{% if m.role == 'assistant' and not m.thinking %}{{ '>>' }}{% endif %}"
 FORMATS = {
-    "signs": turns(SIGNS + CONTENT + CALLS),
+    "signs": turns(CHARACTERS + CONTENT + CALLS),
     "parentheses": turns(reasoning("((", "))") + CONTENT + CALLS),
     "brackets": turns(reasoning("[[", "]]\\n") + CONTENT + CALLS.replace("<call>", "[[call]]")),
     "word before": turns(reasoning("<<why ", ">>") + CONTENT + CALLS),
     "opened": turns(ALWAYS + CONTENT + CALLS, "'<<'"),
-    "closed": turns(SIGNS + CONTENT + CALLS, "('' if aloud else '<<>>')"),
-    "closer alone": turns(CLOSER_ALONE + SIGNS + CONTENT + CALLS, "'>>'"),
-    "after content": turns(CONTENT + SIGNS + CALLS),
-    "after calls": turns(CALLS + SIGNS + CONTENT),
+    "closed": turns(CHARACTERS + CONTENT + CALLS, "('' if aloud else '<<>>')"),
+    "closer alone": turns(CLOSER_ALONE + CHARACTERS + CONTENT + CALLS, "'>>'"),
+    "after content": turns(CONTENT + CHARACTERS + CALLS),
+    "after calls": turns(CALLS + CHARACTERS + CONTENT),
 }
 
 
@@ -66,7 +67,7 @@ def parts(message: Any) -> tuple[str | None, str | None, list[str]]:
 
 
 def read(name: str, text: str, **options: Any) -> tuple[str | None, str | None, list[str]]:
-    """Reasoning, content and calls: the same in every chunking, and for the PEG."""
+    """Return reasoning, content and calls: the same in every chunking, and for the PEG."""
     whole = streamed(parser(name), [text], **options)
     for size in range(1, 8):
         assert streamed(parser(name), [text[at : at + size] for at in range(0, len(text), size)], **options) == whole
@@ -194,7 +195,7 @@ def required_rules(ir: TemplateIR) -> list[str]:
     ],
 )
 def test_a_grammar_opens_reasoning_only_where_a_parser_reads_it(name: str, head: str, opens: bool) -> None:
-    """A prompt that has begun the content leaves no place for reasoning."""
+    """If the prompt has begun the content, no reasoning can follow."""
     ir = ir_of("signs" if name == "calls alone" else name)
     if name == "calls alone":
         ir = replace(ir, content=replace(ir.content, with_calls="none"))

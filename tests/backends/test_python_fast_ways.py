@@ -37,7 +37,7 @@ def recipients() -> ModuleType:
     ],
 )
 def test_markers_that_begin_with_a_word(text: str) -> None:
-    assert all(told_in(recipients(), text, size) == told_in(recipients(), text) for size in range(1, 9))
+    assert all(reported_in(recipients(), text, size) == reported_in(recipients(), text) for size in range(1, 9))
 
 
 @pytest.mark.parametrize(
@@ -54,10 +54,10 @@ def test_markers_that_begin_with_a_word(text: str) -> None:
 def test_json_in_pieces(arguments: str) -> None:
     parser = parser_of("tagged-json")
     text = f'<fn>\n{{"name": "write", "arguments": {arguments}}}\n</fn>'
-    assert all(told_in(parser, text, size) == told_in(parser, text) for size in range(1, 9))
+    assert all(reported_in(parser, text, size) == reported_in(parser, text) for size in range(1, 9))
 
 
-def told_in(parser: ModuleType, text: str, size: int = 0) -> object:
+def reported_in(parser: ModuleType, text: str, size: int = 0) -> object:
     """Return the message and its diagnostics for a text in chunks; the deltas are checked to make the message."""
     size = size or len(text)
     message = streamed(parser, [text[at : at + size] for at in range(0, len(text), size)])
@@ -82,7 +82,7 @@ def some_calls(name: str) -> str:
 
 
 def odd(text: str) -> list[str]:
-    """The same, with something else at every third place."""
+    """Return the same text with something else at every third place."""
     return [text[:at] + sign + text[at + 1 :] for at in range(3, len(text), 3) for sign in ("~", " ", '"')]
 
 
@@ -90,7 +90,7 @@ def odd(text: str) -> list[str]:
 def test_what_usually_comes_between_calls(name: str) -> None:
     parser, text = parser_of(name), some_calls(name)
     for given in [text, *odd(text)]:
-        assert all(told_in(parser, given, size) == told_in(parser, given) for size in (1, 3, 4)), given
+        assert all(reported_in(parser, given, size) == reported_in(parser, given) for size in (1, 3, 4)), given
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -109,7 +109,7 @@ def test_a_copy_waits_for_the_same(name: str) -> None:
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_nothing_is_held_back_that_is_known(name: str) -> None:
-    """After each character, the deltas say what the whole of it does, but for what its end leaves open."""
+    """After each character, the deltas contain everything up to it, except what its end leaves open."""
     parser, text = parser_of(name), some_calls(name)
     stream, said = parser.StreamParser(), 0
     for at in range(len(text)):

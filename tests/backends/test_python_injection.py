@@ -41,7 +41,7 @@ HOSTILE = [
 
 
 def infected(ir: TemplateIR, text: str) -> TemplateIR:
-    """The IR with `text` in its name and in the middle of its markers."""
+    """Return the IR with `text` in its name and in the middle of its markers."""
 
     def within(marker: str) -> str:
         return marker[:1] + text + marker[1:] if marker.strip() else marker
@@ -93,7 +93,8 @@ def _usual_structure(name: str, plain: str) -> list[str]:
 
 
 def _structure(text: str) -> list[str]:
-    """The file's statements, in order; white space in a marker changes what a condition asks, not what is done."""
+    """Return the file's statements, in order; white space in a marker changes what a condition tests, not what is
+    done."""
     return [type(node).__name__ for node in ast.walk(ast.parse(text)) if isinstance(node, ast.stmt)]
 
 
@@ -118,7 +119,7 @@ def _structure(text: str) -> list[str]:
         ("open('x')", "the generated parser uses open (line 1)"),
         ("import sys\nsys.modules['os'].abort()", "the generated parser uses sys.modules (line 2)"),
         ("import argparse\nargparse._os.abort()", "the generated parser uses argparse._os (line 2)"),
-        ("import sys\nx = sys\nx.modules", "the generated parser hands on the module sys (line 2)"),
+        ("import sys\nx = sys\nx.modules", "the generated parser passes on the module sys (line 2)"),
         ("().__class__.__base__", "the generated parser uses .__base__ (line 1)"),
         ("getattr(1, '__reduce__')", "the generated parser uses .__reduce__ (line 1)"),
     ],

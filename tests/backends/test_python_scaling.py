@@ -18,7 +18,7 @@ WORDS = "the quick brown fox, jumps over (the) lazy dog. "
 
 
 def calls_made(module: ModuleType, chunks: Sequence[str]) -> int:
-    """How many functions, Python's and C's, a parser calls."""
+    """Return how many functions, Python's and C's, a parser calls."""
     count = 0
 
     def profile(frame: FrameType, event: str, argument: Any) -> None:
@@ -97,7 +97,7 @@ def test_hostile_text_is_no_different(piece: str) -> None:
 
 
 def test_plain_text_takes_few_calls() -> None:
-    """The way most text goes: feed, and what it asks about the chunk."""
+    """Most text takes this path: `feed`, and its tests of the chunk."""
     text = WORDS.replace("\n", " ") * 100
     chunks = [text[i : i + 4] for i in range(0, len(text), 4)]
     assert calls_made(parser_of("tagged-json"), chunks) <= 3 * len(chunks)

@@ -34,7 +34,7 @@ def call(name: str = "weather", **arguments: Any) -> dict[str, Any]:
 
 
 def pieces(name: str) -> list[str]:
-    """Markers of a format, whole and cut in two, and text that means something in some format."""
+    """Return markers of a format, whole and cut in two, and text that means something in some format."""
     ir = ir_of(name)
     texts = [ir.turn.header, *ir.turn.ends, ir.reasoning.start, ir.reasoning.end, ir.content.start, ir.content.end]
     texts += [ir.tools.section_start, ir.tools.separator, ir.tools.section_end]
@@ -178,7 +178,7 @@ CODE = r'''def path(n: int) -> str:
 
 
 def messages_of(name: str, text: str) -> list[dict[str, Any]]:
-    """Messages of this text in every place that the format has."""
+    """Return messages with this text in every place that the format has."""
     ir = ir_of(name)
     messages: list[dict[str, Any]] = [{"role": "assistant", "content": "So: " + text + "done"}]
     if ir.reasoning.start:
@@ -191,7 +191,7 @@ def messages_of(name: str, text: str) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_chunks_of_code(name: str) -> None:
-    """Chunks that end in white space, in an escape or in the beginning of a marker, at every place of text."""
+    """Chunks may end in white space, in an escape or in the beginning of a marker, at every place of a text."""
     module = parser_of(name)
     for message in messages_of(name, CODE):
         text = write_message(ir_of(name), message)
@@ -211,7 +211,7 @@ def test_chunks_of_code(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_moment_of_code(name: str) -> None:
-    """What has come at any moment is a beginning of the message, and a copy made then goes on like the original."""
+    """At any moment, the deltas so far are a prefix of the message, and a copy continues like the original."""
     module = parser_of(name)
     for message in messages_of(name, CODE):
         text = write_message(ir_of(name), message)

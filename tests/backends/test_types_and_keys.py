@@ -44,7 +44,7 @@ def format_of(call: str) -> tuple[ModuleType, PegEngine]:
 
 
 def arguments_of(call: str, text: str, schemas: dict[str, Any]) -> str:
-    """The arguments of the only call, which all readings agree on."""
+    """Return the arguments of the only call, on which all readings agree."""
     parser, engine = format_of(call)
     parameters = {"type": "object", "properties": schemas}
     tools = [{"type": "function", "function": {"name": "f", "parameters": parameters}}]

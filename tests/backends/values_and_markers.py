@@ -107,7 +107,7 @@ SLIPS = (
 
 
 def outputs(notation: Notation, value: Any, names: tuple[str, str] = ("f", "g")) -> Iterator[tuple[str, str]]:
-    """The calls f(x=value, y=value) and g(z=value), with each slip that changes something."""
+    """Yield the calls f(x=value, y=value) and g(z=value), with each slip that changes something."""
     written = value if notation.raw and isinstance(value, str) else json.dumps(value)
     seen = set()
     for slip in SLIPS:
@@ -141,7 +141,7 @@ def _after_pairs(notation: Notation, slip: str) -> str:
 
 
 def tools(value: Any, known: str) -> list[dict[str, Any]] | None:
-    """`known`: none, all, first (only the first key of each tool), or empty (no keys)."""
+    """Return tools by `known`: none, all, first (only the first key of each tool), or empty (no keys)."""
     if known == "none":
         return None
     schema: dict[str, Any] = {} if value is None else {"type": _type(value)}
@@ -172,7 +172,7 @@ def case_of(name: str) -> Case:
 
 
 def wrong_readings(name: str, value: Any, known: str) -> Iterator[tuple[str, str, str]]:
-    """The slips after which one reader or another reads something else, with the output and what was read."""
+    """Yield the slips after which a reader reads something else, with the output and what was read."""
     notation, offered = NOTATIONS[name], tools(value, known)
     for slip, text in outputs(notation, value):
         case = case_of(name).output(text)

@@ -34,7 +34,7 @@ QUIET = {"RAY_AUTH_MODE": "disabled", "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PY
 
 @pytest.fixture(scope="module")
 def rows(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[dict[str, Any]]]:
-    """A file whose first rows have no calls and no text, and what the plain loop makes of it."""
+    """Return a file whose first rows have no calls and no text, and what the plain loop makes of it."""
     texts = [None, "no call", *(text for name, text in outputs(3000) if name == "tagged-json")]
     path = tmp_path_factory.mktemp("rows") / "rows.parquet"
     parquet.write_table(pa.table({"text": texts}), path, row_group_size=50)
@@ -108,7 +108,7 @@ def test_the_command_on_an_engine_equals_this_process(name: str, tmp_path: Path)
     assert found[name] == found["pyarrow"]
 
 
-def test_a_row_behind_an_engine_of_a_language_model(rows: tuple[Path, list[dict[str, Any]]]) -> None:
+def test_a_row_after_an_engine_of_a_language_model(rows: tuple[Path, list[dict[str, Any]]]) -> None:
     script = ROOT / "examples" / "batch" / "with_ray_llm.py"
     spec = importlib.util.spec_from_file_location("with_ray_llm", script)
     assert spec is not None and spec.loader is not None

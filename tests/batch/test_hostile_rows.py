@@ -25,7 +25,7 @@ CALL = '<fn>\n{"name": "look", "arguments": {"at": 5}}\n</fn>'
 
 
 def corpus() -> list[tuple[str, str]]:
-    """Fuzzed outputs and attacks of each format, those that a column of text can hold."""
+    """Return fuzzed outputs and attacks of each format, as far as a column of text can contain them."""
     found = []
     for form in formats():
         writer = Writer(form, random.Random(form.name))
@@ -50,7 +50,8 @@ def test_the_fuzz_corpus_in_a_column() -> None:
 
 
 def written(value: Any) -> Any:
-    """As columns of text hold it: half a surrogate pair, which only an escape can give, as that escape."""
+    """Return a text as columns of text contain it: half a surrogate pair, which only an escape can make, as that
+    escape."""
     if isinstance(value, str):
         return value.encode("utf-8", "backslashreplace").decode("utf-8")
     if isinstance(value, list):
@@ -117,7 +118,7 @@ def test_hostile_tools_and_calls_in_a_column(struct: bool) -> None:
 
 
 @pytest.mark.parametrize(("name", "tools"), TOOLS, ids=[name for name, _ in TOOLS])
-def test_calls_that_cannot_be_judged_are_told(name: str, tools: str | None) -> None:
+def test_calls_that_cannot_be_checked_are_reported(name: str, tools: str | None) -> None:
     read = RowParser({"": PARSERS["tagged-json"]}, Columns("text", tools="tools"))
     table = read(pa.table({"text": [CALL], "tools": pa.array([tools], pa.string())}))
     summary = Summary.of(read)

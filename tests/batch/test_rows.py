@@ -31,7 +31,7 @@ ONE = {"": PARSERS["tagged-json"]}
 
 
 def outputs(count: int, seed: int = 0) -> list[tuple[str, str | None]]:
-    """Outputs of all examples with the name of their parser; some null, some damaged."""
+    """Return outputs of all examples with the name of their parser; some are null, some damaged."""
     draw = random.Random(seed)
     known = [(name, output.text) for name, example in sorted(EXAMPLES.items()) for output in example.outputs]
     found: list[tuple[str, str | None]] = []
@@ -126,7 +126,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("columns", "named", "problem"), WRONG)
-def test_columns_that_are_not_as_said(columns: dict[str, Any], named: Columns, problem: str) -> None:
+def test_wrong_columns(columns: dict[str, Any], named: Columns, problem: str) -> None:
     with pytest.raises(UsageError) as caught:
         RowParser(ONE, named)(pa.table(columns))
     assert str(caught.value).replace("list<item:", "list<element:").startswith(problem)
@@ -144,7 +144,7 @@ def test_a_parser_of_an_older_version() -> None:
 
 @pytest.fixture
 def rows(tmp_path: Path) -> Path:
-    """A folder of three files, one of them empty, one of JSON lines."""
+    """Return a folder of three files, one of them empty, one of JSON lines."""
     folder = tmp_path / "rows"
     (folder / "more").mkdir(parents=True)
     texts = [text for name, text in outputs(900) if name == "tagged-json"]
@@ -197,7 +197,7 @@ def test_a_second_run_does_the_rest(rows: Path, tmp_path: Path) -> None:
 
 
 def test_addresses_are_looked_at_like_paths(rows: Path, tmp_path: Path) -> None:
-    """Of a file system that pyarrow knows, as object stores are."""
+    """An address of a file system that pyarrow supports, such as an object store, is checked like a path."""
     place, out, read = f"file://{rows}", f"file://{tmp_path}/more/out", RowParser(ONE, Columns("text"))
     plan(read, Engine("pyarrow"), place, out, force=False, resume=False).run()
     (tmp_path / "more" / "out" / "b.parquet").write_bytes(b"not touched")

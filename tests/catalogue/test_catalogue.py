@@ -27,7 +27,7 @@ ENTRIES = {entry.name: entry for entry in shipped()}
 
 @cache
 def learned(name: str) -> TemplateIR:
-    """The format of the small template that an entry is tried on."""
+    """Return the format of the small template that an entry is tried on."""
     source = (CASES / f"{name}.jinja").read_text(encoding="utf-8")
     with open_renderer(source, name=name) as renderer:
         return learn_format(renderer, name=name, source_text=source)
@@ -39,7 +39,7 @@ def reported(message: dict[str, Any]) -> ExpectedOutput:
 
 
 def read(ir: TemplateIR, text: str) -> ExpectedOutput:
-    """What every engine makes of a text, in any chunking."""
+    """Return what every engine reads from a text, in any chunking."""
     module = parser_for(ir)
     message = dict(module.parse(text))
     assert dict(PegEngine(ir).parse(text)) == message

@@ -25,7 +25,8 @@ MUTE = "{% for m in messages %}{% if m.role == 'user' %}[{{ m.content }}]{% endi
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Two templates of one format, one that writes no answers, and one that is no template."""
+    """Return a folder with two templates of one format, one that writes no answers, and a file that isn't a
+    template."""
     place = tmp_path / "models"
     (place / "deep").mkdir(parents=True)
     (place / "a.jinja").write_text(TEMPLATE, encoding="utf-8")
@@ -114,7 +115,7 @@ def entries_of(path: Path) -> list[CensusEntry]:
 
 
 def dying(source: str, limits: object) -> CensusEntry:
-    """As a compile whose process is killed."""
+    """End like a compile whose process is killed."""
     if source == "killer":
         os._exit(9)
     return CensusEntry(source, "verified")
@@ -128,7 +129,7 @@ def test_a_process_that_dies_takes_no_other_template_with_it(monkeypatch: pytest
     assert found == [died if source == "killer" else (source, "verified", "") for source in sources]
 
 
-def test_where_it_cannot_be_written_is_told_before_any_work(run: Run, folder: Path) -> None:  # noqa: F811 - the fixture
+def test_an_unwritable_output_is_reported_before_any_work(run: Run, folder: Path) -> None:  # noqa: F811 - the fixture
     result = run("census", "models", "-o", "nowhere/one.jsonl")
     assert (result.code, result.err) == (
         2,
@@ -211,7 +212,7 @@ def test_a_cause_does_not_repeat_the_name(text: str, shown: str) -> None:
 
 def test_the_page_names_what_is_ambiguous() -> None:
     written = page([CensusEntry("a", "verified", ambiguities=("integer or string", "null or string"))])
-    assert "<td>ambiguous: integer or string, null or string</td>" in written
+    assert '<td class="prose">ambiguous: integer or string, null or string</td>' in written
 
 
 def test_no_word_of_the_page_is_broken() -> None:

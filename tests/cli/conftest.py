@@ -44,7 +44,7 @@ VERIFIED: dict[object, Any] = {}
 
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path, cache_home: Path) -> Run:
-    """`run("compile", "a.jinja", stdin="…")` in an empty folder."""
+    """Return a function for `run("compile", "a.jinja", stdin="…")` in an empty folder."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(cache_home))
     # The width of help texts and tables.
@@ -71,7 +71,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp
 
 @pytest.fixture(autouse=True)
 def _templates_are_verified_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same few templates are compiled by hundreds of tests, of commands and not of verification."""
+    """Verify each template once: hundreds of tests compile the same few, and they test commands, not verification."""
     verified = driver._verified
 
     def once(ir: TemplateIR, *, renderer: Renderer, **given: Any) -> Any:

@@ -53,7 +53,7 @@ MESSAGE = {
 
 
 def verified(error: str) -> str:
-    """The line of a report that says what was verified."""
+    """Return the line of a report that says how many messages were verified."""
     return next(line for line in error.splitlines() if line.startswith(("verified", "NOT VERIFIED")))
 
 
@@ -136,7 +136,7 @@ def test_compile_report(run: Run, template: Path) -> None:
 
 
 def test_the_values_of_prompts_are_json(run: Run, tmp_path: Path) -> None:
-    """Not as Python spells them: a template's author knows false, and not False."""
+    """Values are printed as JSON, not as Python: a template's author writes false, not False."""
     (tmp_path / "mood.jinja").write_text(
         TEMPLATE
         + "{%- if add_generation_prompt and reason is defined and reason is false %}{{- 'no why' }}{%- endif %}"
@@ -299,12 +299,14 @@ BAD_TEMPLATES: dict[str, tuple[str | bytes, int, str]] = {
     "never ends": (
         "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}",
         1,
-        "bad.jinja: limit exceeded: render_seconds (0.3)\n    --limit render_seconds=NUMBER raises this limit\n",
+        "bad.jinja: one render took more than 0.3 s of processor time (limit render_seconds)\n"
+        "    --limit render_seconds=NUMBER raises this limit\n",
     ),
     "grows": (
         "{% for a in range(99999) %}{{ 'x' * 99999 }}{% endfor %}",
         1,
-        "bad.jinja: limit exceeded: output_chars (2000000)\n    --limit output_chars=NUMBER raises this limit\n",
+        "bad.jinja: a render has more than 2000000 characters (limit output_chars)\n"
+        "    --limit output_chars=NUMBER raises this limit\n",
     ),
 }  # fmt: skip
 
@@ -624,7 +626,7 @@ def test_verify_against_a_changed_template(run: Run, template: Path) -> None:
 
 
 def test_standard_output_that_is_full(template: Path) -> None:
-    """As a script finds it: one message, no traceback, and again at the interpreter's end none."""
+    """A script gets one message and no traceback, also at the interpreter's end."""
     command = [sys.executable, "-m", "tplc", "compile", template.name, "-o", "-", "-t", "python", "-q"]
     with open("/dev/full", "w") as full:
         done = subprocess.run(command, cwd=template.parent, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
@@ -805,7 +807,7 @@ def test_prepare(run: Run, template: Path, tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_prepare_with_a_wrong_request(run: Run, tmp_path: Path, request_text: str, error: str) -> None:
-    """It is reported before a template is learned: there is none."""
+    """The request is checked before a template is learned; here there is no template."""
     (tmp_path / "request.json").write_text(request_text)
     result = run("prepare", "chat.jinja", "request.json")
     assert (result.code, result.out, result.err) == (2, "", f"tplc: request.json: {error}\n")

@@ -45,7 +45,7 @@ def test_diff(run: Run, formats: Path) -> None:
 
 
 def test_diff_of_what_does_not_matter(run: Run, formats: Path) -> None:
-    """White space before a closer changes the format, and not what is read."""
+    """White space before a closer changes the format, but not what a parser reads."""
     spaced = TEMPLATE.replace("}</call>", "}\\n</call>")
     (formats / "spaced.jinja").write_text(spaced)
     run("compile", "spaced.jinja", "-o", "spaced.json", "-q")
@@ -137,7 +137,7 @@ def test_where_a_template_refuses_is_no_difference(run: Run, formats: Path) -> N
 
 
 def test_a_parser_is_run_as_it_is(run: Run, formats: Path) -> None:
-    """Without its format: the markers that it goes by are compared."""
+    """A parser has no format, so the markers in its constants are compared."""
     run("compile", "hut.jinja", "-o", "old.py", "-q")
     same = run("diff", "old.py", "hut.jinja")
     assert (same.code, same.out, same.err) == (0, f"the formats are the same\n{READS}\n", "")
@@ -154,7 +154,7 @@ def test_a_parser_is_run_as_it_is(run: Run, formats: Path) -> None:
 
 
 @pytest.mark.parametrize("artifact", ["old.py", "old.peg", "old.gbnf"])
-def test_an_artifact_with_its_format_beside_it(run: Run, formats: Path, artifact: str) -> None:
+def test_an_artifact_with_its_format_next_to_it(run: Run, formats: Path, artifact: str) -> None:
     (formats / "tools.json").write_text('[{"type": "function", "function": {"name": "look"}}]')
     tools = ["--tools", "tools.json"] if artifact.endswith(".gbnf") else []
     run("compile", "hut.jinja", "-o", artifact, "-q", *tools)
@@ -196,8 +196,8 @@ def test_what_cannot_be_compared(run: Run, formats: Path, arguments: list[str], 
     assert (result.code, result.out, result.err) == (2, "", f"tplc: {error.replace('SHA', sha)}\n")
 
 
-def test_a_side_that_is_not_verified_is_told(run: Run, formats: Path) -> None:
-    """Names are written with other letters: no parser reads them back."""
+def test_a_side_that_is_not_verified_is_reported(run: Run, formats: Path) -> None:
+    """Names are written with other letters, so no parser can read them."""
     other = TEMPLATE.replace("+ c.function.name +", "+ (c.function.name | replace('_', 'x')) +")
     (formats / "cut.jinja").write_text(other)
     result = run("diff", "hut.jinja", "cut.jinja")

@@ -230,7 +230,7 @@ def test_the_outcomes_of_a_build(run: Run, here: Path) -> None:
 
 
 def on_a_terminal(arguments: list[str], folder: Path, typed: str = "", **environment: str) -> str:
-    """All that a command writes, when standard output and error are one; input is, too, where something is typed."""
+    """Return all that a command writes if standard output and error are one terminal, and input is typed there."""
     own, its = pty.openpty()
     usual = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR")}
     process = subprocess.Popen(
@@ -297,7 +297,7 @@ def test_a_terminal_gets_a_summary_and_no_artifact(here: Path) -> None:
          "Paste the request"),
     ],
 )  # fmt: skip
-def test_who_types_is_told_so(here: Path, arguments: list[str], typed: str, asked: str) -> None:
+def test_a_terminal_gets_a_hint_that_input_is_typed(here: Path, arguments: list[str], typed: str, asked: str) -> None:
     shown = on_a_terminal(arguments, here, typed)
     assert f"{asked}, then press Ctrl-D on a line of its own:" in shown
     assert "Hi." in shown.partition("own:")[2]
@@ -319,7 +319,7 @@ BOTH = {
 
 @pytest.mark.parametrize("command", BOTH)
 def test_standard_input_is_read_once(run: Run, command: str) -> None:
-    """What came second would be empty."""
+    """A second reader of standard input would find it empty."""
     result = run(*command.split(), stdin=TEMPLATE)
     assert (result.code, result.out, result.err) == (
         2,

@@ -26,7 +26,7 @@ BUILT = "built    hut: out/hut.py (all messages)\n1 model: 1 built, 0 current, 0
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    """Its files, of which one looks like an artifact, and an empty folder."""
+    """Return a home folder with files, one of which looks like an artifact, and an empty folder."""
     home = tmp_path / "home"
     home.mkdir()
     (home / ".profile").write_text("export EDITOR=vi\n")
@@ -240,7 +240,7 @@ def test_shown() -> None:
 
 
 def test_a_tree_without_the_calls_of_posix(clone: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As on Windows: the names are looked at first."""
+    """Without POSIX calls, as on Windows, names are checked first."""
     monkeypatch.setattr("tplc.project.tree._BY_FOLDER", False)
     tree = Tree(str(clone))
     tree.write("a/b/c.txt", "one")

@@ -89,7 +89,8 @@ def test_what_is_missing(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_an_extension_is_as_its_file(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One that is left over would be imported in the file's place; one that is somebody's own is left alone."""
+    """An outdated extension would be imported in the file's place, so it is removed; an extension of the user's own
+    stays."""
     (tmp_path / "hut.jinja").write_text(TEMPLATE)
     monkeypatch.setattr("tplc.cli.compile.check_native", lambda path: None)
     monkeypatch.setattr("tplc.cli.compile.compile_native", lambda text, path: b"TPLC_VERSION of " + path.encode())
@@ -181,7 +182,7 @@ def compiled(text: str, folder: Path, name: str) -> ModuleType:
 
 
 def outputs(name: str) -> Iterator[tuple[str, Any]]:
-    """The example's outputs, and others made of parts of them."""
+    """Yield the example's outputs, and others made of parts of them."""
     random_ = random.Random(0)
     example = next(example for example in load_examples() if example.name == name)
     for output in example.outputs:
@@ -193,7 +194,7 @@ def outputs(name: str) -> Iterator[tuple[str, Any]]:
 
 
 def read(module: ModuleType, text: str, size: int, tools: Any) -> object:
-    """All that a parser says; half way a copy goes on."""
+    """Return everything that a parser reports; half way, a copy of it continues."""
     parser = module.StreamParser(tools=tools)
     deltas = []
     for at in range(0, len(text), size):

@@ -92,7 +92,7 @@ def test_proposals_are_written_and_mend(run: Run, outputs: Path, tmp_path: Path)
     ],
 )
 def test_what_opens_calls_is_no_reasoning(run: Run, tmp_path: Path, text: str) -> None:
-    """In a format without reasoning, both ends of a part that a text begins with."""
+    """In a format without reasoning, a proposal has both ends of the part that a text begins with."""
     (tmp_path / "plain.jinja").write_text(TEMPLATE.replace("if m.reasoning", "if false"))
     (tmp_path / "out.jsonl").write_text(json.dumps({"text": text}) + "\n")
     reported = run("observe", "plain.jinja", "out.jsonl").out

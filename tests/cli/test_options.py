@@ -73,7 +73,8 @@ def test_options_of_other_targets_are_refused(run: Run, name: str) -> None:
 
 
 def test_what_a_header_repeats() -> None:
-    """All that changes the file; not what reports, verifies or overwrites, nor what the header gives itself."""
+    """A header repeats the options that change the file; not those that report, verify or overwrite, nor those that the
+    header itself contains."""
     left_out = [name for name, parameter in PARAMETERS.items() if parameter.in_header is None]
     assert left_out == [
         *("source", "output", "target", "into", "force", "seed", "thorough", "depfile", "as_json", "quiet", "watch"),

@@ -25,7 +25,7 @@ UNWRITABLE = "cannot be written: Permission denied\n    check the permissions of
 
 @pytest.fixture
 def guarded(tmp_path: Path) -> Iterator[Path]:
-    """A folder with a folder that may not be read, one that may not be written, and a file that may not be read."""
+    """Return a folder with an unreadable folder, an unwritable folder, and an unreadable file."""
     for name in ("hidden", "fixed"):
         (tmp_path / name).mkdir()
     for name in ("hut.jinja", "hidden/hut.jinja", "fixed/hut.jinja", "secret.jinja"):

@@ -1,4 +1,4 @@
-"""What happens to a command whose output nobody reads, or nobody can hold."""
+"""Commands whose output is not read to its end, or can't be written."""
 
 from __future__ import annotations
 
@@ -27,14 +27,15 @@ TPLC = f"{sys.executable} -m tplc"
     ],
 )
 def test_a_closed_pipe_ends_a_command_quietly(template: Path, tmp_path: Path, command: str) -> None:
-    """With the exit code of SIGPIPE, as any program; none where all was written before the pipe was closed."""
+    """The exit code is that of SIGPIPE, as for any program, unless everything was written before the pipe was
+    closed."""
     shell = SHELL.format(command=f"{TPLC} {command}")
     done = subprocess.run(["bash", "-c", shell], cwd=tmp_path, capture_output=True, text=True)
     assert done.stderr == ""
     assert done.returncode in (141, 0)
 
 
-def test_what_nobody_reads_at_all(template: Path, tmp_path: Path) -> None:
+def test_output_that_is_never_read(template: Path, tmp_path: Path) -> None:
     read, write = os.pipe()
     os.close(read)
     command = [sys.executable, "-m", "tplc", "explain", "chat.jinja"]
@@ -44,7 +45,7 @@ def test_what_nobody_reads_at_all(template: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("options", [[], ["--stream"]], ids=str)
-def test_a_generated_parser_behind_a_closed_pipe(run: Run, template: Path, tmp_path: Path, options: list[str]) -> None:
+def test_a_generated_parser_and_a_closed_pipe(run: Run, template: Path, tmp_path: Path, options: list[str]) -> None:
     assert run("compile", "chat.jinja", "-o", "parser.py", "-q").code == 0
     read, write = os.pipe()
     os.close(read)

@@ -148,13 +148,14 @@ def test_what_failed_is_remembered(run: Run, project: Path, monkeypatch: pytest.
 
 
 def test_what_may_pass_is_not_remembered(run: Run, project: Path) -> None:
-    """A limit that was hit on a busy machine, a file that could not be read."""
+    """Failures that may pass are a limit that was exceeded on a busy machine, and a file that couldn't be read."""
     (project / "tplc.toml").write_text("[options]\nlimits = {source_chars = 10}\n" + MANIFEST)
     for _ in range(2):
         result = run("build", "hut")
         assert (result.code, result.out) == (
             1,
-            "failed   hut: hut.jinja: limit exceeded: source_chars (10)\n1 model: 0 built, 0 current, 1 failed\n",
+            "failed   hut: hut.jinja: the template has more than 10 characters (limit source_chars)\n"
+            "1 model: 0 built, 0 current, 1 failed\n",
         )
 
 
@@ -180,7 +181,7 @@ def test_check_believes_no_notes(run: Run, project: Path) -> None:
 def test_build_believes_no_notes_of_others(
     run: Run, project: Path, cache_home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """A cache that came with the tree was written by somebody else, or by nobody: existing files are built again."""
+    """A cache that came with the tree isn't signed by this user: existing files are built again."""
     run("build", "inn")
     parser, notes = project / "out" / "inn.py", project / ".tplc_cache" / "build.json"
     whole, known, signature = parser.read_text(), notes.read_text(), notes.with_name("signature")
@@ -203,7 +204,7 @@ def test_build_believes_no_notes_of_others(
     assert run("build", "inn").out.startswith("built    inn")
 
 
-def test_without_a_key_everything_is_made_anew(
+def test_without_a_key_everything_is_made_again(
     run: Run, project: Path, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     nowhere = tmp_path_factory.mktemp("home") / "file"
@@ -245,7 +246,7 @@ def test_a_damaged_cache_costs_time_only(run: Run, project: Path, text: str | No
     assert run("build", "inn").out == "current  inn\n1 model: 0 built, 1 current, 0 failed\n"
 
 
-def test_another_tplc_makes_everything_anew(run: Run, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_tplc_makes_everything_again(run: Run, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run("build", "inn")
     monkeypatch.setattr("tplc.project.build.tool_sha256", lambda: "another")
     assert run("build", "inn").out.startswith("built    inn")
@@ -305,7 +306,7 @@ def test_warnings(run: Run, project: Path) -> None:
 
 
 def test_the_warnings_of_what_fails(run: Run, project: Path) -> None:
-    """Verification comes after the look for them."""
+    """Warnings are found before verification, so a template that fails has them too."""
     lossy = TEMPLATE.replace("| tojson)", "| tojson | replace('o', '0'))")
     (project / "hut.jinja").write_text(lossy + "{%- if 'go' in messages[0].content %}!{%- endif %}")
     for _ in range(2):
@@ -573,7 +574,7 @@ def test_init_names_a_source_once(run: Run, project: Path) -> None:
         assert not (project / "new.toml").exists()
 
 
-def test_what_was_cut_is_told(run: Run, project: Path) -> None:
+def test_what_was_truncated_is_reported(run: Run, project: Path) -> None:
     assert run("build", "hut").code == 0
     made = project / "out" / "hut.py"
     whole = made.read_text()
@@ -629,7 +630,7 @@ def test_a_package_that_is_missing(run: Run, project: Path, monkeypatch: pytest.
 
 
 def test_a_source_is_one_of_the_manifest_s_folder(run: Run, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And not one of the folder that tplc happens to run in."""
+    """Sources are found in the manifest's folder, not in the one that tplc runs in."""
     (project / "sub").mkdir()
     (project / "sub" / "inn.jinja").write_text(TEMPLATE)
     (project / "sub" / "tplc.toml").write_text(

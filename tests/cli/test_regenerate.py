@@ -77,8 +77,8 @@ def test_the_command_makes_the_same_file(run: Run, place: Path, options: str, co
     assert (again.out or (place / given[1]).read_text()) == text
 
 
-def test_a_parser_is_the_same_wherever_it_is_made(run: Run, place: Path, tmp_path: Path) -> None:
-    """In any folder, and however its template is named: the command names the file alone."""
+def test_a_parser_is_the_same_in_any_folder(run: Run, place: Path, tmp_path: Path) -> None:
+    """The folder and the template's path don't change a parser: its command names the file alone."""
     source = place / "a model.jinja"
     elsewhere = tmp_path / "deep" / "er"
     elsewhere.mkdir(parents=True)
@@ -118,7 +118,7 @@ def test_what_a_manifest_builds(run: Run, place: Path, manifest: str, command: s
 
 @pytest.mark.parametrize("more", [[], ["--openai"], ["--runtime", "shared"]])
 def test_a_parser_without_a_command_line(run: Run, place: Path, more: list[str]) -> None:
-    """It is shorter, says in its header how it was made, and counts as whole; only its end may not be missing."""
+    """It is shorter, its header shows how it was made, and it counts as complete; only its end must not be missing."""
     assert run("compile", "a model.jinja", "-o", "with.py", *more).code == 0
     assert run("compile", "a model.jinja", "-o", "none.py", "--no-main", *more).code == 0
     with_main, without = (place / "with.py").read_text(), (place / "none.py").read_text()

@@ -85,7 +85,7 @@ def test_they_are_listed_and_printed(run: Run) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_each_is_a_schema(name: str) -> None:
-    """That stands by itself: what it names of other files is in it."""
+    """Each schema is self-contained: it includes what it uses from other files."""
     schema = load_schema(name)
     jsonschema.Draft202012Validator.check_schema(schema)
     named = re.findall(r'"\$ref": "([^"]+)"', json.dumps(schema))

@@ -1,4 +1,4 @@
-"""Formats that wait for a special token nobody gave: every command reports it, and --strict makes it an error."""
+"""Formats that need a special token which was not given: every command reports it, and --strict makes it an error."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_strict_makes_it_an_error(run: Run, project: Path, asked: tuple[str, ...
 
 
 def test_a_token_in_another_place_is_no_error(run: Run, project: Path) -> None:
-    """Only what ends an answer makes a parser useless."""
+    """Only a missing token that ends an answer makes a parser useless."""
     header = TEMPLATE.replace("{{- '<' + m.role + '>' }}", "{{- (eos_token or '') + '<' + m.role + '>' }}")
     (project / "hut.jinja").write_text(header)
     assert run("build", "--strict").code == 0

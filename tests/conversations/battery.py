@@ -34,7 +34,7 @@ def conversations(name: str) -> list[Conversation]:
 
 
 def generated(spans: tuple[Span, ...] | list[Span]) -> list[tuple[int, int, int]]:
-    """The generated characters of each answer: message, first, last."""
+    """Return the generated characters of each answer: message, first, last."""
     found: dict[int, list[int]] = {}
     for span in spans:
         if span.generated and span.message is not None:
@@ -43,7 +43,7 @@ def generated(spans: tuple[Span, ...] | list[Span]) -> list[tuple[int, int, int]
 
 
 def from_prefixes(template: ConversationTemplate, one: Conversation, text: str) -> Iterator[tuple[int, int, int]]:
-    """What renders of the conversation's beginnings say, where the text begins with them."""
+    """Yield the same, found by renders of the conversation's beginnings, if the text begins with them."""
     for index, message in enumerate(one.messages):
         if message["role"] != "assistant":
             continue

@@ -98,7 +98,7 @@ def pairs(options: argparse.Namespace) -> None:
 
 
 def pair(name: str, original: str, tagged: str) -> tuple[Counter[str], list[str]]:
-    """Up to 30 conversations; those that the tags' author writes otherwise are compared on the author's own text."""
+    """Compare up to 30 conversations; if the tags' author writes another text, compare on that text."""
     counts: Counter[str] = Counter()
     notes: dict[str, str] = {}
     with opened(name, original) as template, opened(name, tagged) as other:
@@ -126,7 +126,7 @@ def pair(name: str, original: str, tagged: str) -> tuple[Counter[str], list[str]
 
 
 def before_answers(one: Conversation, read: RenderedConversation) -> Ranges:
-    """What stands before each answer and after the text of the message before it: its prompt ends with that."""
+    """Return the text before each answer, from the end of the preceding message's text: the prompt ends with that."""
     answers = {at for at, message in enumerate(one.messages) if message["role"] == "assistant"}
     return [
         (span.start, span.stop)
@@ -137,7 +137,7 @@ def before_answers(one: Conversation, read: RenderedConversation) -> Ranges:
 
 
 def _spread(found: list[Conversation], most: int) -> list[Conversation]:
-    """So many of all kinds."""
+    """Return so many items, spread over all kinds."""
     return [found[index * len(found) // most] for index in range(most)] if len(found) > most else found
 
 
@@ -159,7 +159,7 @@ def characters(ranges: Sequence[tuple[int, int]]) -> set[int]:
 
 
 def runs(text: str, places: set[int]) -> Iterator[str]:
-    """The stretches of text that these characters make."""
+    """Yield the stretches of text that these characters make."""
     for start in sorted(place for place in places if place - 1 not in places):
         stop = start
         while stop in places:
@@ -243,7 +243,7 @@ def appending(options: argparse.Namespace) -> None:
 
 
 def brute_force(template: ConversationTemplate) -> dict[str, bool]:
-    """Every prompt with its answer against every later prompt, with nothing shared with the checker but renders."""
+    """Compare every prompt and its answer with every later prompt, sharing only renders with the checker."""
     found: dict[str, bool] = {}
     for one in conversations(template):
         keys = {key for message in one.messages if message["role"] == "assistant" for key in message}
@@ -291,7 +291,7 @@ def talk(number: int, turns: int) -> list[dict[str, Any]]:
 
 
 def by_prefixes(template: ConversationTemplate, messages: list[dict[str, Any]]) -> tuple[str, Ranges]:
-    """The way of trainers: each answer between the renders of the messages before it, and of those up to it."""
+    """Find each answer as trainers do: between the renders of the messages before it and of those up to it."""
     ranges = []
     for index, message in enumerate(messages):
         if message["role"] == "assistant":
@@ -301,7 +301,7 @@ def by_prefixes(template: ConversationTemplate, messages: list[dict[str, Any]]) 
 
 
 def worked(template: ConversationTemplate, do: Callable[[], Any]) -> tuple[float, Any]:
-    """Seconds of the processor, here and in the process that renders: what else runs on the machine doesn't count."""
+    """Return the seconds of processor time of this process and of the one that renders."""
     worker = template.renderer._worker
     assert worker is not None
     before = time.process_time() + _of_process(worker.process.pid)
@@ -331,7 +331,7 @@ def speed(options: argparse.Namespace) -> None:
         masker({"messages": few[:2]})
 
         def masked(turns: int = turns, masker: ConversationMasker = masker, count: int = count) -> tuple[int, float]:
-            """How many have a mask, and seconds by the clock."""
+            """Return how many rows have a mask, and the seconds on the clock."""
             done, clock = 0, time.perf_counter()
             for at in range(0, count, 1000):
                 rows = [talk(number, turns) for number in range(at, min(at + 1000, count))]
@@ -378,7 +378,7 @@ def speed(options: argparse.Namespace) -> None:
 def by_prefix_tokens(
     template: ConversationTemplate, tokenizer: Any, messages: list[dict[str, Any]]
 ) -> tuple[list[int], list[int]]:
-    """The way of trainers that work on tokens: `apply_chat_template(messages[:i], tokenize=True)` twice for a turn."""
+    """Find answers as trainers on tokens do: `apply_chat_template(messages[:i], tokenize=True)` twice for a turn."""
 
     def ids(some: list[dict[str, Any]], *, prompt: bool = False) -> list[int]:
         text = template.render(some, add_generation_prompt=prompt)

@@ -81,7 +81,7 @@ def test_an_end_token_that_was_not_given() -> None:
 
 
 def test_a_result_whose_opener_ends_the_answer() -> None:
-    """A loop over the results of an answer's calls: what the first one begins with is generated."""
+    """In a loop over the results of an answer's calls, the opener of the first result is generated."""
     source = (
         "{% macro result(text) %}<result>{{ text }}</result>{% endmacro %}"
         "{% for m in messages %}{% if m.role != 'tool' %}{% if loop.first or loop.previtem.role != 'tool' %}"

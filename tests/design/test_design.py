@@ -60,7 +60,7 @@ def test_what_is_started_works(run: Run, tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_the_layouts_are_good_designs(run: Run, tmp_path: Path) -> None:
-    """What is left of remarks is for the server, and for the tokenizer."""
+    """The remaining remarks concern the server and the tokenizer."""
     tokens = {"added_tokens_decoder": {str(n): {"content": text} for n, text in enumerate(MARKERS)}}
     for layout in LAYOUTS:
         folder = tmp_path / layout

@@ -85,7 +85,7 @@ def test_a_comparison(explained: Explanation) -> None:
     )
 
 
-def test_a_question_tells_nothing_twice(explained: Explanation) -> None:
+def test_a_question_shows_nothing_twice(explained: Explanation) -> None:
     for question in explained.questions:
         asked = [repr((probe.messages, probe.setup, probe.generation, probe.calls)) for probe in question.probes]
         assert len(asked) == len(set(asked)) > 0
@@ -98,13 +98,13 @@ def test_questions_are_the_learner_s(explained: Explanation) -> None:
 
 
 def test_what_messages_taught() -> None:
-    source = (ROOT / "tests" / "cases" / "lessons" / "prefix-only-with-tools.jinja").read_text(encoding="utf-8")
+    source = (ROOT / "tests" / "cases" / "repair" / "prefix-only-with-tools.jinja").read_text(encoding="utf-8")
     found = explain(source)
-    assert [(lesson.seen, lesson.failed) for lesson in found.lessons] == [('content: content.start is "Helper: "', 0)]
+    assert [(repair.reason, repair.failed) for repair in found.repairs] == [('content: content.start is "Helper: "', 0)]
     assert "content.start is &quot;Helper: &quot;" in page(found)
     reported = to_dict(found, whole=False)
-    assert reported["lessons"] == [
-        {"seen": 'content: content.start is "Helper: "', "failed": 0, "messages": found.lessons[0].messages}
+    assert reported["repairs"] == [
+        {"reason": 'content: content.start is "Helper: "', "failed": 0, "messages": found.repairs[0].messages}
     ]
 
 

@@ -20,7 +20,7 @@ from tplc.explain.page import page
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 EXAMPLES = ("tagged-json", "nested-elements", "channels")
-# A fresh profile that talks to nobody: no name has an address.
+# A new profile without network: no name has an address.
 QUIET = (
     "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--host-resolver-rules=MAP * ~NOTFOUND", "--enable-logging=stderr",
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is install
 
 
 def browse(html: Path, *options: str) -> str:
-    """What the browser logs while it shows a page."""
+    """Return what the browser logs while it shows a page."""
     assert CHROMIUM is not None
     command = [CHROMIUM, *QUIET, f"--user-data-dir={html.parent / 'profile'}", *options, html.as_uri()]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
@@ -44,7 +44,7 @@ def console(log: str) -> list[str]:
 
 
 def requests(net_log: Path) -> list[str]:
-    """What pages asked for; what the browser asks for by itself has no initiator."""
+    """Return the addresses that pages requested; requests of the browser itself have no initiator."""
     log = json.loads(net_log.read_text(encoding="utf-8"))
     start = log["constants"]["logEventTypes"]["URL_REQUEST_START_JOB"]
     params = [event.get("params", {}) for event in log["events"] if event["type"] == start]

@@ -38,7 +38,7 @@ def test_a_turn_with_everything() -> None:
 
 
 def test_arguments_before_the_name() -> None:
-    """A parser reports them after it."""
+    """A parser reports arguments after the name, although they are written before it."""
     assert parts("tagged-json", '<fn>{"arguments":{"at":"look"},"name":"look"}</fn>Hi.') == [
         ("call", '<fn>{"arguments":'),
         ("arguments", '{"at":"look"}'),

@@ -104,13 +104,13 @@ class Trace:
             self.end_of_call()
 
     def passed_on(self, consumed: str, before: int, *, whole: bool) -> None:
-        """What was emitted since is what was consumed (of what the prompt holds, the end at most)."""
+        """Check that what was emitted since is what was consumed; of the prompt's part, the end at most."""
         text = "".join(self.emitted[before:])
         if not (text == consumed if whole else consumed.endswith(text)):
             self.lost.append(f"{consumed!r} was consumed, {text!r} is passed on")
 
     def gaps(self, state: str, buf: str, start: int, end: int) -> None:
-        """Between the spans of text there is one marker, or white space."""
+        """Check that there is one marker, or white space, between the spans of text."""
         at = start
         for first, last in [*self.spans, (end, end)]:
             if first < at or not self.marks.fits(buf[at:first]):
@@ -132,7 +132,8 @@ class Trace:
         return None
 
     def in_slots(self) -> Iterator[list[str]]:
-        """What may stand in the slots, one after another: what comes again says the same, or what is noted of it."""
+        """Return the texts that may be in the slots, in order: a slot that comes again has the same text, or one that
+        was reported as different."""
         choices: list[list[str]] = []
         seen = set(self.known)
         for slot in self.order:
@@ -141,7 +142,7 @@ class Trace:
         return map(list, product(*choices))
 
     def argument(self, key: str, text: str) -> None:
-        """An argument that is not written as the template does: its key, between pieces of markers."""
+        """Account for an argument in another form than the template's: its key, between pieces of markers."""
         before, _, after = text.partition(key)
         if key not in text or not (self.marks.holds(before) and self.marks.holds(after)):
             self.lost.append(f"{text!r} is not {key!r} between pieces of markers")
@@ -190,7 +191,7 @@ class Markers:
         self._words = sorted({*words, "None"}, key=len, reverse=True)
 
     def fits(self, text: str) -> bool:
-        """White space or a marker."""
+        """Return whether a text is white space or a marker."""
         found = "".join(text.split())
         # In other case, or with other separators.
         alike = squeezed(text)
@@ -199,7 +200,7 @@ class Markers:
         )
 
     def holds(self, text: str) -> bool:
-        """White space, quotes, words before quotes, and pieces of markers."""
+        """Return whether a text consists of white space, quotes, words before quotes, and pieces of markers."""
         found = "".join(_WORD_OR_QUOTE.sub(" ", text).split())
         while found:
             pieces = (found[:size] for size in range(len(found), 0, -1))
@@ -210,12 +211,12 @@ class Markers:
         return True
 
     def add_closer(self, key: str) -> None:
-        """The marker after a value whose key it repeats."""
+        """Add the marker after a value, if it repeats the value's key."""
         if self._around_key:
             self._squeezed.add("".join(key.join(self._around_key).split()))
 
     def counted(self, text: str) -> Iterator[str]:
-        """The characters of arguments that must be in the message."""
+        """Return the characters of arguments that must be in the message."""
         for word in self._words:
             text = text.replace(word, " ")
         text = _COMMENT.sub(" ", text)
@@ -224,7 +225,7 @@ class Markers:
 
 
 def _texts(module: ModuleType) -> Iterator[str]:
-    """The constants of the parser, and the attributes of its class, that are texts or hold some."""
+    """Yield the constants of the parser, and the attributes of its class, that are texts or contain texts."""
     for name, value in (*vars(module).items(), *vars(module.StreamParser).items()):
         if name in ("WRAP", "VALUE_CLOSE", "ITEM_END") or name.isupper():
             for item in (value,) if isinstance(value, str) else value if isinstance(value, tuple) else ():
@@ -358,7 +359,7 @@ def _watch_consume_head(method: Method) -> Method:
 
 
 def _watch_forget(method: Method) -> Method:
-    """What is pending of arguments in the prompt is not emitted at all."""
+    """Account for pending arguments of the prompt, which aren't emitted at all."""
 
     def forget(self: Any) -> None:
         self._trace.exempt += [text for pieces in getattr(self, "pending", ()) for text in pieces]
@@ -483,7 +484,7 @@ WATCHES_OF_TRANSCRIPTS: Mapping[str, Callable[[Method], Method]] = {
 
 
 def traced_run(form: Format, text: str, options: Mapping[str, Any]) -> tuple[Any, list[str]]:
-    """The parser after the whole text, and what of the text is not accounted for."""
+    """Return the parser after the whole text, and the parts of the text that aren't accounted for."""
     watched, transcript, marks = _watched(form)
     parser = watched.__new__(watched)
     trace = parser._trace = transcript._trace = Trace(marks)

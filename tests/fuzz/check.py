@@ -95,7 +95,7 @@ def _refuse(word: str) -> None:
 
 
 def accumulate(deltas: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """What a client of the stream puts together.  ValueError for deltas that no client would understand."""
+    """Return what a client of the stream puts together. Raise ValueError for deltas that no client would understand."""
     texts = {"content": "", "reasoning_content": ""}
     calls: list[dict[str, Any]] = []
     for delta in deltas:

@@ -68,7 +68,8 @@ def ir_of(example: Example) -> TemplateIR:
 
 @cache
 def collected_outputs() -> tuple[str, ...]:
-    """Outputs of real models, when the folder with them is there: foreign to the examples' formats, so mere text."""
+    """Return outputs of real models if their folder exists; they don't belong to the examples' formats, so they are
+    mere text."""
     path = SHARED / "cases" / "llamacpp.jsonl"
     if not path.is_file():
         return ()

@@ -20,7 +20,7 @@ from tests.fuzz.outputs import FRAGMENTS, markers_of, random_options
 
 
 def instrumented(forms: list[Format], folder: Path) -> list[Format]:
-    """The same parsers, imported so that their coverage is seen."""
+    """Return the same parsers, imported so that their coverage is recorded."""
     sys.path.insert(0, str(folder))
     found = []
     with atheris.instrument_imports(include=[f"parser_{index}" for index in range(len(forms))]):

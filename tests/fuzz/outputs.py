@@ -17,7 +17,7 @@ from tplc.ir.write import write_parts
 
 KINDS = ("random", "soup", "mutated", "parts", "pieces")
 
-SIGNS = "{}[]()<>\"'`\\/:;,.=|&#!?*+-_~@$%^"
+CHARACTERS = "{}[]()<>\"'`\\/:;,.=|&#!?*+-_~@$%^"
 ODD = (
     "\0\x01\x07\x0b\x0c\x1b\x1c\x7f\x85\xa0\u00ad\u0301\u200b\u2028\u2029\u202e\ufeff\ufffd\ud800\udc00\udfff\U0001f389"
 )
@@ -60,7 +60,7 @@ class Writer:
         return self._mutate(self.rng.choice(texts))
 
     def _parts(self) -> str:
-        """A message as the template would write it, then parts of it cut, doubled, moved, replaced."""
+        """Return a message as the template would write it, with parts of it cut, doubled, moved or replaced."""
         try:
             parts = [part.text for part in write_parts(self.form.ir, self._message())]
         except TplcError:
@@ -71,7 +71,7 @@ class Writer:
         return self._mutate(text) if self.rng.random() < 0.2 else text
 
     def _pieces(self) -> str:
-        """What people might write of markers: in prose, or in any place of a message as the template writes it."""
+        """Return pieces of markers as people might write them: in prose, or in any place of a message."""
         rng = self.rng
         if rng.random() < 0.3:
             return self._prose(30)
@@ -91,7 +91,7 @@ class Writer:
     # How they are made
 
     def _prose(self, most: int) -> str:
-        """Pieces of markers between words."""
+        """Return pieces of markers between words."""
         rng, text = self.rng, ""
         for _ in range(1 + self._few(most)):
             piece = self._of_marker() if rng.random() < 0.6 else self._word()
@@ -99,7 +99,7 @@ class Writer:
         return text
 
     def _of_marker(self) -> str:
-        """A piece in another case, with other white space, or as it is."""
+        """Return a piece in another case, with other white space, or as it is."""
         piece, how = self.rng.choice(self.pieces), self.rng.randrange(8)
         if how == 0:
             return piece.swapcase()
@@ -222,13 +222,13 @@ class Writer:
         if kind < 3:
             return chr(rng.randrange(32, 127))
         if kind < 5:
-            return rng.choice(SIGNS)
+            return rng.choice(CHARACTERS)
         if kind == 5:
             return rng.choice(" \n\t\r")
         return rng.choice(ODD) if kind == 6 else rng.choice("aé世0")
 
     def _few(self, most: int) -> int:
-        """A number up to `most`, small ones more often."""
+        """Return a number up to `most`, small ones more often."""
         return int(self.rng.random() ** 2 * (most + 1))
 
 
@@ -250,7 +250,7 @@ def pieces_of(marker: str) -> Iterator[str]:
 
 
 def markers_of(ir: TemplateIR) -> Iterator[str]:
-    """Every text that the format writes."""
+    """Return every text that the format writes."""
     tools = ir.tools
     texts = [*ir.turn.ends, ir.turn.header, ir.reasoning.start, ir.reasoning.end, ir.content.start, ir.content.end]
     texts += [tools.section_start, tools.separator, tools.section_end, *layout_texts(tools.call)]
@@ -282,7 +282,8 @@ TYPES = ("string", "integer", "number", "boolean", "null", "array", "object")
 
 
 def random_tools(form: Format, rng: random.Random) -> object:
-    """The example's own tools, others with schemas of every kind, none, or what is no list of tools at all."""
+    """Return the example's own tools, others with schemas of every kind, none, or a value that isn't a list of
+    tools."""
     kind = rng.randrange(10)
     if kind < 4:
         return form.tools or None
@@ -324,7 +325,7 @@ def _schema(rng: random.Random, keys: list[str], depth: int) -> object:
 
 
 def random_options(form: Format, rng: random.Random) -> dict[str, Any]:
-    """Keywords of a parser: tools, the prompt with or without a prefilled answer, and the switches."""
+    """Return keywords of a parser: tools, the prompt with or without a prefilled answer, and the switches."""
     options: dict[str, Any] = {"tools": random_tools(form, rng)}
     if rng.random() < 0.4:
         prompt = rng.choice(form.ir.turn.prompts).text if form.ir.turn.prompts else ""
@@ -342,7 +343,7 @@ def random_options(form: Format, rng: random.Random) -> dict[str, Any]:
 
 
 def random_chunks(text: str, rng: random.Random) -> list[str]:
-    """The text in pieces: of one character, of a few, of any size, empty ones among them."""
+    """Return the text in pieces: of one character, of a few, of any size, some of them empty."""
     kind = rng.randrange(4)
     if kind == 0:
         return list(text)

@@ -79,7 +79,7 @@ assert tuple(TITLES) == PROPERTIES
 
 
 def fuzz(count: int, *, seed: int, forms: Sequence[Format] = (), shrink: bool = True) -> Counters:
-    """`count` outputs, shared out evenly among the parsers."""
+    """Check `count` outputs, distributed evenly over the parsers."""
     counters = Counters()
     chosen = tuple(forms) or formats()
     writers = [Writer(form, random.Random(f"{seed} {form.name}")) for form in chosen]
@@ -106,7 +106,8 @@ def random_case(writer: Writer) -> Case:
 
 
 def smallest(failure: Failure) -> Failure:
-    """The same property broken by a shorter text, fewer options and larger chunks, if that can be."""
+    """Return a case that violates the same property with a shorter text, fewer options and larger chunks, if there is
+    one."""
     changed = True
     while changed:
         changed = False
@@ -142,7 +143,7 @@ def _without(options: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def _cut(chunks: list[str], start: int, end: int) -> list[str]:
-    """The chunks without what stands from `start` to `end` of their text."""
+    """Return the chunks without the part from `start` to `end` of their text."""
     left, at = [], 0
     for chunk in chunks:
         kept = chunk[: max(0, start - at)] + chunk[max(0, end - at) :]

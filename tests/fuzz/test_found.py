@@ -130,7 +130,8 @@ def test_a_tool_without_a_name_is_not_called(name: str, text: str) -> None:
 
 
 def test_an_object_that_cannot_be_read_makes_no_arguments() -> None:
-    """Where it stands in the place of all pairs, a number beyond numbers had all of it dropped."""
+    """An object in the place of all pairs was dropped as a whole if it contained a number that no JSON number can
+    be."""
     form = named("keyword-calls")
     text = '<.code.>[get_forecast({"a": 1e9999, "b": 2})]'
     assert check(form, text, {"tools": form.tools}, list(text)).broken == ()

@@ -83,7 +83,7 @@ CHANGES = re.findall(r"^(\S.*): (\S+): (\w+)\n((?:    .*\n)+)", SABOTAGE, re.M)
 @pytest.mark.sweep(2)
 @pytest.mark.parametrize(("title", "name", "broken", "change"), CHANGES, ids=[change[0] for change in CHANGES])
 def test_what_breaks_is_seen(title: str, name: str, broken: str, change: str) -> None:
-    """A parser that is wrong in one way is caught at it."""
+    """The checks catch a parser that is wrong in one way."""
     form = named(name)
     changed = with_source(form, f"{form.source}\n\n{dedent(change)}")
     counters = fuzz(300, seed=1, forms=[changed], shrink=False)

@@ -58,7 +58,7 @@ def test_work_grows_with_the_length(hostile: Hostile, chunk: int) -> None:
 @pytest.mark.sweep(8)
 @pytest.mark.parametrize("hostile", CLASSES, ids=TITLES)
 def test_time_is_not_quadratic(hostile: Hostile) -> None:
-    """Eight times the length takes far less than sixty-four times as long, nor even half of that."""
+    """Eight times the length takes far less than sixty-four times as long: less than half of that."""
     gc.disable()  # it would look through everything that the other tests have left
     try:
         short = max(min(seconds(hostile, 4096, 0) for _ in range(2)), 0.0005)

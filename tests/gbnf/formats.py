@@ -32,7 +32,7 @@ def _parser(name: str) -> Artifact:
 
 @functools.lru_cache(maxsize=1)
 def formats() -> dict[str, Format]:
-    """Those of the examples that call tools."""
+    """Return the formats of the examples that call tools."""
     found = {}
     for name in NAMES:
         if ir_of(name).tools.format != "none":
@@ -49,7 +49,7 @@ def calls_message(*calls: tuple[str, Mapping[str, Any]], content: str | None = N
 
 
 def written(ir: TemplateIR, message: Mapping[str, Any]) -> str:
-    """What the model writes after the default prompt, without the end of the turn."""
+    """Return what the model writes after the default prompt, without the end of the turn."""
     head = ir.turn.prompts[0].head
     if ir.reasoning.mode == "forced_open":
         message = {**message, "reasoning_content": "Let me see."}

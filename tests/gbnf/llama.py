@@ -68,5 +68,5 @@ def accepts(grammar: str, text: str) -> bool:
 
 
 def accepts_tokens(grammar: str, tokens: Iterable[tuple[int, str]]) -> bool:
-    """Whether the grammar takes the tokens, whole: the id and the text of each."""
+    """Return whether the grammar accepts the tokens as a whole; each has an id and a text."""
     return _checker().takes_tokens(grammar, tokens)

@@ -62,7 +62,7 @@ class Shown:
 
 
 def shown_by(path: Path) -> Shown | None:
-    """None for a template that shows no calls."""
+    """Return what verification of a template shows of its calls; None for a template without calls."""
     source = path.read_text(encoding="utf-8")
     with open_renderer(source, name=path.name) as renderer:
         ir = tolerate(learn_format(renderer, name=path.name, source_text=source))
@@ -82,7 +82,7 @@ def shown_by(path: Path) -> Shown | None:
 
 
 def check_template(path: Path, *, every: int, walks: int, accepts: Accepts = engine.accepts) -> Outcome | None:
-    """None for a template that shows no calls."""
+    """Check the grammars of a template; return None if it shows no calls."""
     shown = shown_by(path)
     if shown is None:
         return None
@@ -155,9 +155,9 @@ def _check_walks(ir: TemplateIR, parser: Artifact, walks: int, found: Outcome) -
         for _ in range(walks):
             text = walker.text(rng, depth=rng.choice((8, 20, 40)))
             head = ir.turn.prompts[0].head
-            # Where the prompt begins an opener, a text that has all of it stands after content.
-            behind = bool(head) and made.lazy and text.startswith(head)
-            prompt = made.generation_prompt.removesuffix(head) if behind else made.generation_prompt
+            # If the prompt contains the beginning of an opener, a text with the whole opener comes after content.
+            from_head = bool(head) and made.lazy and text.startswith(head)
+            prompt = made.generation_prompt.removesuffix(head) if from_head else made.generation_prompt
             message = parser.parse(text, tools=ALL, prompt=prompt)
             problem = _problem(message)
             if problem is None:

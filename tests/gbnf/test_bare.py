@@ -48,7 +48,7 @@ def _own(name: str) -> tuple[TemplateIR, Artifact]:
 
 @functools.cache
 def _raw(closer: str) -> tuple[TemplateIR, Artifact]:
-    """Calls such as [f(a=x, b=y)]."""
+    """Return a format with calls such as [f(a=x, b=y)], and its parser."""
     ir = formats()["bare-keyword-calls"].ir
     assert ir.tools.dialect is not None
     top = replace(ir.tools.dialect.top, strings=())
@@ -63,7 +63,7 @@ def _read(parser: Artifact, tools: list[dict[str, Any]], text: str) -> tuple[str
 
 
 def _rewritten(ir: TemplateIR, parser: Artifact, tools: list[dict[str, Any]], text: str) -> str | None:
-    """What a text says, written once more; None where arguments come twice, or there is no call."""
+    """Return the same call in the template's own spelling; None if arguments come twice, or there is no call."""
     message = parser.parse(text, tools=tools, prompt=None)
     calls = [json.loads(call["function"]["arguments"], object_pairs_hook=list) for call in message["tool_calls"] or ()]
     if not calls or any(len(dict(pairs)) < len(pairs) for pairs in calls):

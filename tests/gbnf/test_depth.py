@@ -59,7 +59,7 @@ def test_deep_schemas(form: str, nesting: str, number: str) -> None:
 
 @needs_engine
 def test_the_opposite_of_what_is_loosened_is_loose() -> None:
-    """Never less than the schema allows: not the opposite of more."""
+    """A grammar never accepts less than the schema allows, so the opposite of a looser schema must be looser too."""
     for depth in (3, 4, 60, 61):
         made = grammar(SMALL["plain"], json_schema=nested({"type": "integer"}, "not", depth))
         assert accepts(made.text, "1" if depth % 2 == 0 else "true")
@@ -89,7 +89,7 @@ def test_what_the_stack_does_not_hold() -> None:
 @needs_engine
 @pytest.mark.parametrize("kind", ["integer", "number"])
 def test_bounds_of_many_digits(kind: str) -> None:
-    """Numbers within the bounds are taken; others are not, up to the digits that count."""
+    """Numbers within the bounds are accepted; others aren't, up to the digits that count."""
     chance = random.Random(kind)
     for digits in (1, 19, 49, 78, 309):
         low, high = sorted(chance.randrange(10 ** (digits - 1), 10**digits) for _ in range(2))

@@ -68,7 +68,7 @@ def test_many_tools(name: str) -> None:
     ids=["list of texts", "pattern", "long text", "longer text", "enum"],
 )
 def test_repetitions(schema: dict[str, object]) -> None:
-    """Repetitions of groups with repetitions inside: the engine counts the rules that it makes of them."""
+    """The engine counts the rules that it makes of groups with repetitions inside."""
     text = grammar(SMALL["plain"], json_schema=schema).text  # type: ignore[arg-type]
     assert refused(text) is None
 

@@ -121,7 +121,7 @@ HOSTILE = 'x"\\]\n[^-a]* ::= root | {2} <call>\x01f é世 "'
 @needs_engine
 @pytest.mark.parametrize("name", ["json-calls", "keywords", "pretty"])
 def test_hostile_names_and_values(name: str) -> None:
-    """They are quoted: nothing in them is read as grammar."""
+    """They are quoted: nothing in them is read as a rule."""
     tools = [tool(HOSTILE, {HOSTILE: {"enum": [HOSTILE, "-]^"]}}, (HOSTILE,)), tool("start", {"root": {}}), NOTHING]
     made = grammar(SMALL[name], tools=tools, tool_choice="required")
     assert lint(made.text) == []

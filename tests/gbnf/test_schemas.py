@@ -139,7 +139,7 @@ def _objects(inner: st.SearchStrategy[tuple[Any, Any]]) -> st.SearchStrategy[tup
 
 
 def _mutations(value: Any) -> list[Any]:
-    """Values that differ a little."""
+    """Return values that differ a little."""
     found: list[Any] = [None, True, 7, -1000, 0.5, "", "zz", "abc-", [], [None], {}, {"a": None}]
     if isinstance(value, bool) or value is None:
         return found
@@ -220,7 +220,7 @@ WORDS = (
 
 
 def _anything() -> st.SearchStrategy[Any]:
-    """Values under keywords, few of which make sense there."""
+    """Return values under keywords, few of which make sense there."""
     leaves = st.one_of(
         st.none(), st.booleans(), st.integers(-3, 9), st.sampled_from([0.5, 1e300]), st.sampled_from(WORDS)
     )
@@ -235,8 +235,8 @@ def _anything() -> st.SearchStrategy[Any]:
 @given(
     st.dictionaries(st.sampled_from(KEYWORDS), _anything(), max_size=5), st.sampled_from(sorted(SMALL)), st.booleans()
 )
-def test_whatever_the_schema_says(schema: Any, name: str, as_tool: bool) -> None:
-    """A grammar that engines read, or a message; never anything else."""
+def test_any_schema_gives_a_grammar_or_a_message(schema: Any, name: str, as_tool: bool) -> None:
+    """The result is a grammar that engines read, or an error message, and never anything else."""
     try:
         if as_tool:
             tools = [{"type": "function", "function": {"name": "f", "parameters": schema}}]

@@ -38,7 +38,7 @@ def _property(number: int, of_tool: int) -> dict[str, Any]:
 
 
 def tools(count: int) -> list[dict[str, Any]]:
-    """No two properties have the same name."""
+    """Return tools in which no two properties have the same name."""
     return [
         tool(
             f"tool_{number}",

@@ -39,7 +39,7 @@ def numbers(name: str) -> dict[str, int]:
 
 
 def tokens(name: str, text: str, *, spelled: bool = False) -> list[tuple[int, str]]:
-    """The text in tokens; spelled: each of one character, and none of them a marker's own."""
+    """Return the text in tokens. `spelled`: each has one character, and none is a marker's own token."""
     return [*_tokens({} if spelled else numbers(name), text)]
 
 
@@ -53,7 +53,7 @@ def _tokens(known: dict[str, int], text: str) -> Iterator[tuple[int, str]]:
 
 
 def of_tokens(name: str) -> bool:
-    """Whether the format's calls open with a token that opens nothing else."""
+    """Return whether the format's calls open with a token that opens nothing else."""
     return any(trigger.type == "token" for trigger in made(name, "auto").triggers)
 
 

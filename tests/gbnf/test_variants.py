@@ -49,7 +49,7 @@ LEAST = 3
 
 
 def other(marker: str) -> str:
-    """The marker with other letters: <call> is <cAll>."""
+    """Return the marker with other letters: <call> becomes <cAll>."""
     at = next((place for place, letter in enumerate(marker) if letter.isalpha()), -1)
     return marker[: at + 1] + "zq" + marker[at + 1 :]
 
@@ -76,7 +76,7 @@ def cases() -> Iterator[tuple[str, str]]:
 
 
 def read_so(ir: TemplateIR, marker: str) -> dict[str, str]:
-    """Texts with the variant that the parser reads as it reads those without, with these."""
+    """Return texts with the variant that the parser reads like those without it, together with these."""
     parser, found = parser_of(ir), {}
     for message in MESSAGES:
         if len(message["tool_calls"]) > 1 and not ir.tools.parallel:
@@ -95,7 +95,7 @@ def same(parser: Artifact, changed: str, text: str) -> bool:
 
 
 def refused(ir: TemplateIR, texts: Mapping[str, str]) -> list[str]:
-    """The grammars that refuse a text, and accept it as the template writes it."""
+    """Return the grammars that refuse a text, but accept it as the template writes it."""
     return [
         f"{name}: {text!r}"
         for name, takes in acceptors(ir)
@@ -134,7 +134,8 @@ def test_a_variant_of_a_marker_is_accepted(name: str, marker: str) -> None:
 
 
 def templates_of_entries() -> list[Path]:
-    """One template for each entry whose outputs have calls: the first that has the pieces of the entry's markers."""
+    """Return one template for each entry whose outputs have calls: the first that has the pieces of the entry's
+    markers."""
     found = []
     for entry in shipped():
         if any(output.calls for output in entry.outputs):

@@ -25,7 +25,7 @@ class Feed:
 
 
 def varied(ir: TemplateIR, parser: Artifact, feeds: Sequence[Feed]) -> Iterator[tuple[str, Feed]]:
-    """Each variant with the first text that is another with it, and that the parser reads as before."""
+    """Yield each variant with the first text that differs with it, and that the parser reads as before."""
     for variant in ir.tolerances:
         if variant.kind != "variant" or variant.marker == "turn.ends":
             continue
@@ -38,7 +38,7 @@ def varied(ir: TemplateIR, parser: Artifact, feeds: Sequence[Feed]) -> Iterator[
 
 
 def of_the_catalogue(ir: TemplateIR, parser: Artifact) -> Iterator[tuple[str, Feed]]:
-    """The outputs with calls of the entries that the format has."""
+    """Yield the outputs with calls of the catalogue entries that apply to the format."""
     names = {one.entry for one in ir.tolerances if one.kind == "variant"}
     for entry in shipped():
         for output in entry.outputs if entry.name in names else ():
@@ -48,6 +48,6 @@ def of_the_catalogue(ir: TemplateIR, parser: Artifact) -> Iterator[tuple[str, Fe
 
 
 def with_any(name: str) -> dict[str, Any]:
-    """A tool that takes any arguments."""
+    """Return a tool that accepts any arguments."""
     made = tool(name, {})
     return {**made, "function": {**made["function"], "parameters": {"type": "object", "additionalProperties": True}}}

@@ -4,7 +4,7 @@ cycles("def f(x): return g(x)\\ndef g(x): return [f(one) for one in x]")  →  [
 
 A call is taken to reach everything of that name: a function, or the methods of all classes (of the bases alone for
 `super()` and those named, of the family for `self`, of the classes that an attribute of `self` holds if they are
-known).  A call of a state reaches every function that is handed on as a value.
+known).  A call of a state reaches every function that is passed on as a value.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ HOLDS_ONE = {"_json_fast_path": "_feed_regular_json"}  # and those that hold one
 
 
 def cycles(*sources: str) -> list[set[str]]:
-    """The groups of functions that reach themselves."""
+    """Return the groups of functions that reach themselves."""
     graph = call_graph(*sources)
     reached = {name: _reached(graph, name) for name in graph}
     groups = {frozenset(other for other in reached[name] if name in reached[other]) for name in graph}
@@ -48,7 +48,7 @@ def unknown_calls(*sources: str) -> set[str]:
 
 
 def call_graph(*sources: str) -> Graph:
-    """Functions by name, methods as Class.name, with those that each may call."""
+    """Return functions by name, methods as Class.name, with those that each may call."""
     return _Sources([ast.parse(source) for source in sources]).graph()
 
 
@@ -96,7 +96,7 @@ class _Sources:
         return found
 
     def unknown(self) -> set[str]:
-        """What is called that is neither here nor of the language or its library, by its last name."""
+        """Return called names that are neither here nor in the language or its library, by their last part."""
         words = {_last(call.func) for body in self.bodies.values() for call in _calls(body)}
         words -= DISPATCH | HOLDS_ONE.keys() | self.by_name.keys() | self.bases.keys()
         return {word for word in words if not hasattr(builtins, word) and not _is_built_in(word)}
@@ -111,8 +111,8 @@ class _Sources:
 
 
 def _held(bodies: Mapping[str, Function], classes: Container[str]) -> dict[str, set[str]]:
-    """The classes of what an attribute holds, by Class.attribute, if all that a class assigns to it is made by calling
-    one of them, or is a parameter that is annotated with them."""
+    """Return the classes of an attribute's values, by Class.attribute, if all that a class assigns to it is made by
+    calling one of them, or is a parameter that is annotated with them."""
     found: dict[str, set[str]] = {}
     for name, body in bodies.items():
         annotated = {one.arg: one.annotation for one in (*body.args.args, *body.args.kwonlyargs)}
@@ -128,7 +128,7 @@ def _held(bodies: Mapping[str, Function], classes: Container[str]) -> dict[str, 
 
 
 def _classes_in(node: ast.expr | None) -> set[str]:
-    """The class that is called, or the classes that an annotation names."""
+    """Return the class that is called, or the classes that an annotation names."""
     if isinstance(node, ast.Call):
         return {_last(node.func)}
     return {one.id for one in ast.walk(node) if isinstance(one, ast.Name)} if isinstance(node, ast.expr) else {""}
@@ -157,19 +157,19 @@ def _is_super(node: ast.expr) -> bool:
 
 
 def _is_built_in(word: str) -> bool:
-    """A method of the language's, or its library's, own: it calls nothing of ours but what it is given."""
+    """Return whether a method is one of the language or its library: it calls nothing of ours except its arguments."""
     types = (str, list, dict, set, tuple, re.Pattern, re.Match, json, re, sys, uuid, io.TextIOBase, json.JSONDecoder)
     return any(hasattr(one, word) for one in types)
 
 
 def _texts(body: Function) -> set[str]:
-    """Parameters that are texts, by their annotation."""
+    """Return the parameters that are annotated as texts."""
     arguments = [*body.args.args, *body.args.kwonlyargs]
     return {one.arg for one in arguments if one.annotation is not None and ast.unparse(one.annotation) == "str"}
 
 
 def _handed_on(tree: ast.Module) -> Iterator[str]:
-    """Names that are used as values, but for those that a module has for functions of its classes."""
+    """Yield names that are used as values, except those that a module has for functions of its classes."""
     called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
     inside = [node for node in tree.body if not isinstance(node, ast.Assign)]
     for node in (node for one in inside for node in ast.walk(one)):

@@ -61,8 +61,8 @@ class Slow:
 def slowest(
     pattern: str, method: str, flags: int = re.DOTALL, compiled: Callable[..., Any] = re.compile
 ) -> Slow | None:
-    """The first text found that takes more than linear time.  `compiled`: by another engine, whose own syntax is read
-    as that of `re` as far as that goes."""
+    """Return the first text found that takes more than linear time. `compiled`: by another engine, whose own syntax is
+    read as that of `re` as far as possible."""
     matcher = compiled(pattern, flags)
     for text in texts_for(pattern if compiled is re.compile else _as_re(pattern), flags):
         seconds = partial(_seconds, METHODS[method], matcher, *text)
@@ -74,8 +74,8 @@ def slowest(
 
 
 def _as_re(pattern: str) -> str:
-    """Repetitions that give nothing back are repetitions; what stands before, of any length, stands before; a group
-    that is repeated or named twice is any text."""
+    """Return a pattern as `re` reads it: possessive repetitions as repetitions, lookbehinds of any length as
+    lookbehinds, a group that is repeated or named twice as any text."""
     pattern = re.sub(r"(?<!\\)([*+?}])\+", r"\1", pattern).replace("(?<=", "(?:").replace("(?&nested)", ".")
     names: set[str] = set()
     return re.sub(r"\(\?P<(\w+)>", lambda match: "(" if match[1] in names else names.add(match[1]) or match[0], pattern)
@@ -90,7 +90,7 @@ def _seconds(
     count: int,
     runs: int = 1,
 ) -> float:
-    """The least time of several runs."""
+    """Return the least time of several runs."""
     text, least = prefix + pump * count + suffix, math.inf
     for _ in range(runs):
         start = time.thread_time()
@@ -107,7 +107,7 @@ def _takes_long(seconds: Callable[..., float], width: int) -> bool:
 
 
 def _slope(seconds: Callable[..., float]) -> float:
-    """How steeply time grows with length at last: 1 is linear, 2 quadratic."""
+    """Return how steeply time grows with length at the end: 1 is linear, 2 quadratic."""
     measured: list[tuple[int, float]] = []
     count = 8
     while count < 1 << 17:
@@ -122,7 +122,7 @@ def _slope(seconds: Callable[..., float]) -> float:
 
 
 def texts_for(pattern: str, flags: int) -> Iterator[tuple[str, str, str]]:
-    """Prefix, what is repeated, suffix."""
+    """Yield a prefix, the text that is repeated, and a suffix."""
     tree = parser.parse(pattern, flags)
     repeats = list(_repeats(tree, ""))
     if not repeats:
@@ -150,7 +150,7 @@ Tree = Any  # of the standard library's own parser: a sequence of (operation, ar
 
 
 def _parts(operation: object, argument: Any) -> list[Tree]:
-    """The trees inside of one operation: alternatives, or the one."""
+    """Return the trees inside of one operation: its alternatives, or the only one."""
     if operation in _REPEATS:
         return [argument[2]]
     if operation is constants.BRANCH:
@@ -165,7 +165,7 @@ def _parts(operation: object, argument: Any) -> list[Tree]:
 
 
 def _repeats(tree: Tree, before: str) -> Iterator[tuple[str, Tree]]:
-    """What leads up to each repetition, and its body."""
+    """Yield the text that leads up to each repetition, and the repetition's body."""
     for operation, argument in tree:
         for part in _parts(operation, argument):
             yield from _repeats(part, before)
@@ -175,7 +175,7 @@ def _repeats(tree: Tree, before: str) -> Iterator[tuple[str, Tree]]:
 
 
 def witness(tree: Tree) -> str:
-    """A short text that matches, assertions apart."""
+    """Return a short text that matches, apart from assertions."""
     return "".join(_shortest(operation, argument) for operation, argument in tree)
 
 
@@ -199,7 +199,7 @@ def _atoms(tree: Tree) -> Iterator[tuple[object, Any]]:
 
 
 def _words(tree: Tree) -> Iterator[str]:
-    """Runs of characters."""
+    """Yield runs of characters."""
     run = ""
     for operation, argument in tree:
         if operation is constants.LITERAL:
@@ -213,12 +213,12 @@ def _words(tree: Tree) -> Iterator[str]:
 
 
 def _candidates(pattern: str) -> str:
-    signs = "".join(map(chr, range(33, 127)))
-    return "".join(dict.fromkeys("a0_ \n\\\"'.-+,e[{" + pattern + signs + "\t\x01é\u2003世"))
+    characters = "".join(map(chr, range(33, 127)))
+    return "".join(dict.fromkeys("a0_ \n\\\"'.-+,e[{" + pattern + characters + "\t\x01é\u2003世"))
 
 
 def _representatives(pattern: str, atoms: list[tuple[object, Any]]) -> list[str]:
-    """One character for all that the same of these atoms match."""
+    """Return one character for all that match the same of these atoms."""
     classes: dict[tuple[bool, ...], str] = {}
     for char in _candidates(pattern):
         classes.setdefault(tuple(_fits(atom, char, re.DOTALL) for atom in atoms), char)

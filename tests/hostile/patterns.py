@@ -38,14 +38,14 @@ def uses_of(module: ModuleType, source: str) -> set[Use]:
 
 
 def _name(node: ast.expr) -> str:
-    """x, a.x and a.x[0] go by the name x."""
+    """Return x as the name of x, a.x and a.x[0]."""
     if isinstance(node, ast.Subscript):
         return _name(node.value)
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
 def _held(module: ModuleType) -> Iterator[tuple[str, str]]:
-    """Every pattern that the module's values hold, with the name of what holds it."""
+    """Yield every pattern in the module's values, with the name of the value."""
     seen: set[int] = set()
     waiting: list[tuple[str, object]] = [*vars(module).items()]
     while waiting:
@@ -83,7 +83,7 @@ def _written_out(given: ast.expr, tree: ast.Module) -> str:
 
 
 def _direct(tree: ast.Module, module: ModuleType) -> Iterator[Use]:
-    """What is handed to `re` itself: a text, the name of one, or an alternation of texts that are escaped."""
+    """Yield the pattern that is passed to `re` itself: a text, the name of one, or an alternation of escaped texts."""
     for node in ast.walk(tree):
         call = node.func if isinstance(node, ast.Call) else None
         if not (isinstance(call, ast.Attribute) and isinstance(call.value, ast.Name) and call.value.id == "re"):

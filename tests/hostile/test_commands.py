@@ -28,8 +28,8 @@ SLOW = (
     + FOOT
     + "{% for i in range(3000) %}{% for j in range(3000) %}{% endfor %}{% endfor %}"
 )
-TOO_LONG = "limit exceeded: marker_chars (1000: "
-TOO_SLOW = "limit exceeded: total_seconds (1)"
+TOO_LONG = "a marker has more than 1000 characters: "
+TOO_SLOW = "all work on the template took more than 1 s (limit total_seconds)"
 TIME = ("--limit", "total_seconds=1", "--limit", "render_seconds=60")
 
 

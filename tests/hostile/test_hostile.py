@@ -42,7 +42,7 @@ def by_name(*names: str) -> list[Hostile]:
 
 @pytest.fixture(scope="module", autouse=True)
 def forkers() -> None:
-    """What workers are forked from is kept as long as this process is."""
+    """Return the processes from which workers are forked; they live as long as this process."""
     for apart in (False, True):
         Renderer("x", apart=apart).close()
 
@@ -62,7 +62,7 @@ def nothing_remains(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator
 
 
 def children() -> set[int]:
-    """Of this process, and theirs: dead ones that nobody waited for among them."""
+    """Return the children of this process and theirs, with dead ones that weren't waited for."""
     if not os.path.isdir("/proc/self"):
         return set()
     parents = {}
@@ -77,7 +77,7 @@ def children() -> set[int]:
 
 
 def processor_seconds() -> float:
-    """Of this process and the children it waited for: a busy machine does not count."""
+    """Return the processor time of this process and the children it waited for, which doesn't depend on other load."""
     return sum(os.times()[:4])
 
 

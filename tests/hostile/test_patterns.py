@@ -39,7 +39,7 @@ EVERY, EVERY_OF_PARSERS = (1, 1) if ALL else (10, 3)
 
 @cache
 def uses() -> list[tuple[Use, str]]:
-    """Each once, with where it was seen first."""
+    """Return each pattern once, with the place where it was found first."""
     found: dict[Use, str] = {}
     for example in load_examples():
         source = standalone_parser(example.name)
@@ -53,7 +53,8 @@ def uses() -> list[tuple[Use, str]]:
 
 @cache
 def grammar_patterns() -> dict[str, str]:
-    """Those of PEGs; each with where it was seen first.  Parsimonious matches them where a rule may begin."""
+    """Return the patterns of PEGs, each with the place where it was found first. Parsimonious matches them where a rule
+    may begin."""
     found: dict[str, str] = {}
     for path in sorted(EXAMPLES.glob("*/out/grammar.peg")):
         for match in re.finditer(r'~r"((?:[^"\\]|\\.)*)"s', path.read_text(encoding="utf-8")):
@@ -63,7 +64,7 @@ def grammar_patterns() -> dict[str, str]:
 
 @cache
 def template_patterns() -> dict[str, str]:
-    """Those of response templates, which engines search for."""
+    """Return the patterns of response templates, which engines search for."""
     found: dict[str, str] = {}
     for form in formats():
         for profile in get_args(Profile):
@@ -89,8 +90,8 @@ def runtime() -> list[ModuleType]:
 
 
 def hardest(methods: set[str]) -> set[str]:
-    """Those of the ways of matching whose time bounds that of the others: what walks through a text searches at each
-    place, and what searches matches at each place.  A full match goes back where the others stop."""
+    """Return the ways of matching whose time bounds that of the others: a walk through a text searches at each place,
+    and a search matches at each place. A full match backtracks where the others stop."""
     walks = methods & {"finditer", "findall", "sub", "split"}
     least = {"finditer"} if walks else methods & {"search"} or methods & {"match"}
     return least | methods & {"fullmatch"}
@@ -125,7 +126,7 @@ def test_no_pattern_of_a_grammar_is_slow() -> None:
 
 
 def test_no_pattern_of_a_response_template_is_slow() -> None:
-    """But those that look back as far as a section goes."""
+    """Only patterns that look back over a whole section are exempt."""
     given = sorted((it, where) for it, where in template_patterns().items() if ").)*)" not in it)
     assert len(given) > 100
     assert [f"{where}: {it} on {found}" for it, where in given[::EVERY] if (found := slowed(it, "search"))] == []
@@ -182,7 +183,7 @@ def test_fast_patterns_are_not(pattern: str, method: str) -> None:
     assert slowest(pattern, method) is None
 
 
-def test_a_pattern_that_cannot_be_told_is_an_error() -> None:
+def test_a_pattern_that_cannot_be_determined_is_an_error() -> None:
     source = "import re\ndef f(x): return re.match(x + '*', x)\n"
     with pytest.raises(AssertionError, match=re.escape("which pattern is it? re.match(x + '*', x)")):
         uses_of(load_module(source), source)

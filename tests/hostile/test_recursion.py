@@ -29,13 +29,13 @@ COPIES = {"Copyable.copy", "Transcript.copy"}
 OF_A_PARSER = ([COPIES], [{*COPIES, "PendingTranscript.copy"}])
 # In addition to the parsers.  The mapper walks the tree of an engine that refuses more than a hundred levels; one
 # function of the class around parsers calls the parser's of the same name.
-BESIDE = {
+OTHERS = {
     "peg_mapper.py": [
         {"_Mapper.argument", "_Mapper.element", "_Mapper.gathered", "_Mapper.members", "_Mapper.pair"},
         {
             "_Mapper.tool_calls",
             "_Mapper.turn",
-        },  # once for an output without its head, and for what stands between calls
+        },  # once for an output without its head, and for the text between calls
     ],
     "openai.py": [{"Completion._ended", "Completion.finish"}, {"Completion.feed"}],
 }
@@ -55,9 +55,9 @@ def test_no_function_of_a_parser_reaches_itself(name: str) -> None:
     assert unknown_calls(source) <= LIBRARY
 
 
-@pytest.mark.parametrize("name", BESIDE)
-def test_functions_beside_the_parsers(name: str) -> None:
-    assert cycles((RUNTIME / name).read_text(encoding="utf-8")) == BESIDE[name]
+@pytest.mark.parametrize("name", OTHERS)
+def test_functions_other_than_the_parsers(name: str) -> None:
+    assert cycles((RUNTIME / name).read_text(encoding="utf-8")) == OTHERS[name]
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def few_frames() -> Iterator[None]:
 
 
 def deep_texts(module: Any, outputs: list[str]) -> Iterator[str]:
-    """What nests, and each marker, ten thousand times; alone and in the middle of an answer."""
+    """Yield everything that can nest, and each marker, ten thousand times; alone and in the middle of an answer."""
     held = [value for name, value in vars(module).items() if name.isupper() and isinstance(value, tuple)]
     markers = {text for value in held for text in value}
     repeated = "".join(sorted(text for text in markers if isinstance(text, str)))
@@ -141,7 +141,7 @@ def test_deep_schemas_and_prompts(name: str) -> None:
 
 @pytest.mark.parametrize("value", ["[" * DEEP, '{"a": ' * DEEP, "[" * 400, "1" * 10_000, "1e999", "-1e999"])
 def test_a_second_reading_of_what_is_deep_or_large(value: str) -> None:
-    """A call under another key is read again by the tools' names: it is a call, or text."""
+    """A call under another key is read again by the tools' names: the result is a call, or text."""
     module = load_module(standalone_parser("tagged-json"))
     text = f'<fn>\n{{"tool": "f", "arguments": {{"a": {value}'
     tools = [{"function": {"name": "f", "parameters": {"properties": {"a": {}}}}}]
@@ -153,7 +153,7 @@ def test_a_second_reading_of_what_is_deep_or_large(value: str) -> None:
 
 
 def test_the_engine_refuses_what_is_deep() -> None:
-    """As the mapper walks the tree."""
+    """The engine refuses deep texts, because the mapper walks the tree recursively."""
     ir = load_ir((EXAMPLES / "tagged-json" / "out" / "ir.json").read_text(encoding="utf-8"))
     with pytest.raises(InputTooDeep):
         PegEngine(ir).parse('<fn>\n{"name": "f", "arguments": {"a": ' + "[" * DEEP)

@@ -32,7 +32,7 @@ Schema = dict[str, Any]
 
 
 def referred(union: str, depth: int, wide: int) -> Schema:
-    """wide ** depth ways that all lead to one schema."""
+    """Return a schema with wide ** depth paths that all lead to one schema."""
     root: Schema = {"$defs": {"d0": {"type": "string"}}, "$ref": f"#/$defs/d{depth}"}
     for level in range(1, depth + 1):
         root["$defs"][f"d{level}"] = {union: [{"$ref": f"#/$defs/d{level - 1}"} for _ in range(wide)]}
@@ -40,7 +40,7 @@ def referred(union: str, depth: int, wide: int) -> Schema:
 
 
 def written(union: str, depth: int, wide: int) -> Schema:
-    """The same without references."""
+    """Return the same schema without references."""
     inner: Schema = {"type": "integer"}
     for _ in range(depth):
         inner = {union: [inner] * wide}
@@ -48,13 +48,13 @@ def written(union: str, depth: int, wide: int) -> Schema:
 
 
 def distinct(union: str, wide: int) -> Schema:
-    """wide * wide objects, each with another member."""
+    """Return a schema of wide * wide objects, each with another member."""
     rows = [[{"type": "object", "properties": {f"p{i}-{j}": {}}} for i in range(wide)] for j in range(wide)]
     return {union: [{union: row} for row in rows]}
 
 
 def product(wide: int, many: int) -> Schema:
-    """wide ** many combinations."""
+    """Return a schema of wide ** many combinations."""
     rows = [[{"type": "object", "required": [f"p{i}-{j}"]} for i in range(wide)] for j in range(many)]
     return {"allOf": [{"anyOf": row} for row in rows]}
 
@@ -88,7 +88,7 @@ SCHEMAS: dict[str, Schema] = {
 
 
 def tools_with(schema: Schema) -> list[dict[str, Any]]:
-    """In an argument, and instead of all arguments."""
+    """Return tools with the schema in an argument, and in place of all arguments."""
     of_argument = {"type": "object", "properties": {"city": schema}, "$defs": schema.get("$defs", {})}
     return [
         {"type": "function", "function": {"name": "get_forecast", "parameters": of_argument}},
@@ -175,7 +175,7 @@ def test_a_schema_is_walked_soon(name: str, walk: Callable[[list[dict[str, Any]]
 
 @pytest.mark.parametrize("scheme", ["file", "http"])
 def test_no_schema_is_fetched(scheme: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nor is a pattern of a stranger's matched, or a part believed that says it is of another dialect."""
+    """No pattern of a stranger's schema is matched either, and no part is trusted that claims another dialect."""
     (tmp_path / "x.json").write_text('{"type": "string"}')
     monkeypatch.setattr("urllib.request.urlopen", lambda *given, **named: pytest.fail("fetched"))
     assert violation('{"a": 1}', {"$ref": f"{scheme}://{tmp_path}/x.json"}) == ""

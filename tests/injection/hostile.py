@@ -59,7 +59,7 @@ def within(marker: str, text: str) -> str:
 
 
 def infected(ir: TemplateIR, text: str) -> TemplateIR:
-    """With the text in its name and its tokens, and in the middle of its markers."""
+    """Return the format with the text in its name and its tokens, and in the middle of its markers."""
     fields = ir.tools.json
     if fields is None:
         call = tuple(Text(within(item.text, text)) if isinstance(item, Text) else item for item in ir.tools.call)
@@ -85,7 +85,7 @@ def infected(ir: TemplateIR, text: str) -> TemplateIR:
 
 
 def places(ir: TemplateIR, text: str) -> Iterator[tuple[str, TemplateIR]]:
-    """Every place of a text in the format, with the format that has this text in that place alone."""
+    """Yield every place of a text in the format, with the format that has this text only in that place."""
     data = to_dict(ir)
     for path in _paths(data):
         changed = json.loads(json.dumps(data))
@@ -107,7 +107,8 @@ def _paths(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str |
 
 
 def _read(data: Any) -> TemplateIR | None:
-    """None where the IR takes only certain words, or rules that the place agrees with another."""
+    """Return the format; None if the IR allows only certain words there, or requires that the place agrees with
+    another."""
     from tplc.errors import BadIR
 
     try:
@@ -118,7 +119,7 @@ def _read(data: Any) -> TemplateIR | None:
 
 
 def tools_of(text: str) -> list[dict[str, Any]]:
-    """A tool with the text in each place of its own."""
+    """Return a tool with the text in each of its places."""
     string = {"type": "string", "description": text}
     properties = {
         f"key{text}": {"type": "string", "description": text, "title": text},

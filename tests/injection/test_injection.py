@@ -38,7 +38,7 @@ by_string = pytest.mark.parametrize("text", STRINGS.values(), ids=STRINGS)
 
 @cache
 def placed(name: str, text: str = ALL_OF_THEM) -> dict[str, TemplateIR]:
-    """The places that no format before this one has."""
+    """Return the places that no earlier format has."""
     earlier = NAMES[: NAMES.index(name)]
     known = {kind_of(place) for other in earlier for place, _ in places(ir_of(other), HARMLESS)}
     return {place: ir for place, ir in places(ir_of(name), text) if kind_of(place) not in known}
@@ -65,7 +65,7 @@ def test_the_places_are_many() -> None:
 
 
 def irs(name: str) -> Iterator[tuple[str, TemplateIR, TemplateIR]]:
-    """The place, a format with a hostile text there, and one with a harmless text."""
+    """Yield the place, a format with a hostile text there, and one with a harmless text."""
     harmless = infected(ir_of(name), HARMLESS)
     if name in ROUND_TRIPS:
         yield from ((title, infected(ir_of(name), text), harmless) for title, text in STRINGS.items())
@@ -88,7 +88,8 @@ def identifiers(source: str) -> set[str]:
 
 @cache
 def usual_identifiers() -> frozenset[str]:
-    """Of all parsers and of the runtime: which parts of it one is made of depends on the shape of its markers."""
+    """Return the identifiers of all parsers and of the runtime, because the shape of a format's markers decides which
+    parts of it a parser has."""
     parsers = [made for name in USUAL for made in (generate(ir_of(name), "python"), own_part(ir_of(name)))]
     return frozenset(word for source in [*parsers, generate_runtime()] for word in identifiers(source))
 
@@ -108,7 +109,7 @@ def test_python(name: str) -> None:
 
 
 def shown(text: str) -> str:
-    """What is generated is read by people: nothing in it is unseen."""
+    """Return generated text with visible characters, because people read it."""
     return visible(text)
 
 
@@ -203,17 +204,18 @@ def test_gbnf(name: str) -> None:
 
 
 def kinds_of_rules(source: str) -> set[str]:
-    """Their names without numbers: of some there is one for each character of a marker."""
+    """Return the names of rules without numbers: some exist once for each character of a marker."""
     return {name.rstrip("0123456789-") for name in rules_of_gbnf(source)}
 
 
 def comments(source: str) -> str:
-    """GBNF has no escape that all engines read for characters beyond ASCII, so its rules hold them as they are."""
+    """Return the comments: GBNF has no escape for characters beyond ASCII that all engines read, so its rules contain
+    them."""
     return "\n".join(line for line in source.split("\n") if line.startswith("#"))
 
 
 def without_surrogates(text: str) -> str:
-    """No engine matches them, so a grammar with one in a marker is refused."""
+    """Return a text without surrogates: no engine matches them, so a grammar with one in a marker is refused."""
     return text.encode("utf-8", "replace").decode()
 
 

@@ -50,7 +50,7 @@ SENTENCES = (
 
 @cache
 def texts() -> tuple[str, ...]:
-    """The texts whole, and paragraph by paragraph."""
+    """Return the texts whole, and paragraph by paragraph."""
     whole = [path.read_text(encoding="utf-8") for path in sorted(FOLDER.glob("*.txt"))]
     whole.append((ROOT / "tests" / "fluent.py").read_text(encoding="utf-8"))
     pieces = [piece for text in whole for piece in re.split(r"\n{2,}", text)]
@@ -58,7 +58,7 @@ def texts() -> tuple[str, ...]:
 
 
 def sentences(ir: TemplateIR) -> Iterator[str]:
-    """Texts with the openers that are made of ordinary characters, where these open nothing."""
+    """Yield texts with the openers that are made of ordinary characters, in places where these open nothing."""
     calls = lower(ir).calls
     openers = dict.fromkeys(text.strip(" ") for text in (*calls.openers, *calls.inner)) if calls else {}
     for opener in openers:
@@ -80,7 +80,7 @@ class Counts:
 
 
 def problem_in(message: dict[str, Any], text: str) -> str:
-    """What is wrong with the message that was read from a text that is an answer, and nothing else; "" for nothing."""
+    """Return what is wrong with the message that was read from a text that is only an answer; "" for nothing."""
     if message["tool_calls"]:
         return "a call: " + json.dumps([call["function"] for call in message["tool_calls"]])
     kept = (message["reasoning_content"] or "") + (message["content"] or "")
@@ -139,7 +139,7 @@ def compare(name: str, ir: TemplateIR, effects: dict[str, Effect]) -> None:
 
 
 def collected(only: str) -> Iterator[tuple[str, TemplateIR]]:
-    """The formats of the templates in ../shared, each once."""
+    """Yield the formats of the templates in ../shared, each once."""
     seen = set()
     for folder in ("templates", "more/templates"):
         for path in sorted((SHARED / folder).glob("*.jinja")):

@@ -32,7 +32,8 @@ ANSWER = "So it is: 7 degrees."
 
 
 def poisons(ir: TemplateIR, *, cuts: int) -> list[str]:
-    """The format's markers and heads, and a call cut at so many places, alone and after what a turn starts with."""
+    """Return the format's markers and headers, and a call cut at so many places, alone and after the text that starts a
+    turn."""
     texts = [*markers_of(ir), *ir.turn.heads]
     if ir.tools.format != "none":
         called = {"name": "look", "arguments": {"q": "Oslo"}}
@@ -40,8 +41,8 @@ def poisons(ir: TemplateIR, *, cuts: int) -> list[str]:
         whole = write_message(ir, {"role": "assistant", "content": None, "tool_calls": [call]})
         steps = max(1, -(-len(whole) // cuts))
         texts += [whole[:at] for at in range(len(whole), 0, -steps)]
-    behind = [anchor + text for anchor in ir.turn.anchors for text in texts]
-    return list(dict.fromkeys(text for text in [*texts, *behind] if text.strip()))
+    after_anchors = [anchor + text for anchor in ir.turn.anchors for text in texts]
+    return list(dict.fromkeys(text for text in [*texts, *after_anchors] if text.strip()))
 
 
 @dataclass(slots=True)
@@ -65,7 +66,7 @@ class Reader:
         return prompt.replace(HARMLESS, text) if prompt is not None and HARMLESS in prompt else None
 
     def prompt(self, place: str, text: str, variables: Mapping[str, Json]) -> str | None:
-        """The prompt of a conversation that holds the text there; None where the template has no such place."""
+        """Return the prompt of a conversation with the text in that place; None if the template has no such place."""
         key = repr((place, text, variables))
         if key not in self._prompts:
             messages = messages_for(self.ir, conversation(place, text))

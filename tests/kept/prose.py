@@ -40,13 +40,14 @@ def fragments_of(ir: TemplateIR) -> list[str]:
     cut += [part for piece in whole for part in (piece[1:], piece[:-1], *re.findall(r"\w+\W|\W\w+", piece))]
     fragments = [text.strip() for text in cut if any(map(str.isalnum, text)) and len(text) <= 60]
     fragments = [text for text in fragments if text[0] not in ")]}"]  # right after a call they close it
-    signs = [marker.strip() for marker in markers if not is_word(marker) and len(marker.strip()) > 1]
-    never = [*whole, *signs, *marks_of(ir), "{", "["]
+    characters = [marker.strip() for marker in markers if not is_word(marker) and len(marker.strip()) > 1]
+    never = [*whole, *characters, *marks_of(ir), "{", "["]
     return list(dict.fromkeys(text for text in fragments if not any(piece in text for piece in never)))[:MOST_WORDS]
 
 
 def marks_of(ir: TemplateIR) -> list[str]:
-    """Markers that are prose: text as well, but within the part that they close, or where they open one."""
+    """Return the markers that are prose: they are text as well, except in the part that they close, or where they open
+    one."""
     found = (marker.strip() for marker in _markers(ir) if is_word(marker))
     return list(dict.fromkeys(text for text in found if "{" not in text and len(text) <= 60))
 
@@ -56,7 +57,8 @@ def _markers(ir: TemplateIR) -> list[str]:
 
 
 def names_of(ir: TemplateIR) -> list[str]:
-    """Words that a function can have for a name, but for those that are a marker together with what opens a name."""
+    """Return words that a function can have as its name, except those that are a marker together with the text that
+    opens a name."""
     words = [word for word in words_of(ir) if re.fullmatch(r"[A-Za-z_]\w*", word, re.ASCII)]
     at = next((at for at, item in enumerate(ir.tools.call) if item == Slot("name")), 0)
     before = ir.tools.call[at - 1] if at else None
@@ -65,7 +67,7 @@ def names_of(ir: TemplateIR) -> list[str]:
 
 
 def cases(ir: TemplateIR) -> Iterator[Case]:
-    """One word or fragment at a time, then all of them."""
+    """Yield one word or fragment at a time, then all of them."""
     words, fragments, marks = words_of(ir), fragments_of(ir), marks_of(ir)
     for kind, of in (("sentence", _sentence), ("lines", _lines), ("start", _start)):
         for reported in [*([word] for word in [*words, *fragments]), words, fragments]:

@@ -33,7 +33,8 @@ def test_numbers_that_json_does_not_write(text: str, expected: str | None) -> No
 
 
 def nested(depth: int, *, copies: bool) -> dict[str, Any]:
-    """Unions of 64 inside of each other: by equal references, or all written out (one object in memory each time)."""
+    """Return unions of 64 inside of each other: by equal references, or all written out, with one object in memory for
+    each."""
     root: dict[str, Any] = {"$defs": {"d0": {"type": "string"}}}
     for level in range(1, depth + 1):
         below = {"$ref": f"#/$defs/d{level - 1}"}

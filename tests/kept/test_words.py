@@ -132,7 +132,7 @@ def test_header_without_a_prompt_is_kept_further_on() -> None:
 
 @pytest.mark.parametrize("form", formats(), ids=[form.name for form in formats()])
 def test_words_of_each_example_are_kept(form: Format) -> None:
-    """What the format writes of a message is the message again; `make kept` asks templates."""
+    """The text that the format writes for a message is read as that message; `make kept` asks templates."""
     tried = [case for case in cases(form.ir) if can_be_written(form.ir, case)]
     assert tried
     found = ((case.title, difference(form.ir, case, read_back(form, case))) for case in tried)
@@ -154,7 +154,7 @@ def read_back(form: Format, case: Case) -> Any:
 
 
 def closed(content: tuple[str, str], end: str) -> str:
-    """A template that writes content between two texts, and calls after it."""
+    """Return a template that writes content between two texts, and calls after it."""
     return (
         "\n{%- for m in messages %}{%- if m.role == 'assistant' %}{{- '<bot>' }}"
         f"{{%- if m.content %}}{{{{- '{content[0]}' ~ m.content ~ '{content[1]}' }}}}{{%- endif %}}"
@@ -178,7 +178,8 @@ def closed(content: tuple[str, str], end: str) -> str:
 )
 @pytest.mark.parametrize("text", ["It is END, or ENDs.", "So:\n- END one\nEND two\nand x END y END z", "END END x"])
 def test_ends_that_people_write_as_well(content: tuple[str, str], end: str, text: str) -> None:
-    """They end content before the turn's end, a call or the output's end; before other text they are text."""
+    """They end content before the turn's end, before a call and at the output's end; before other text they are
+    text."""
     one = case(closed(content, end))
     start, stop, over = content[0], content[1], end.replace("\\n", "\n")
     text = text.replace("END", (stop or over).strip())
@@ -189,8 +190,8 @@ def test_ends_that_people_write_as_well(content: tuple[str, str], end: str, text
 
 
 @pytest.mark.parametrize("sign", ["@", "! ", "/"])
-def test_a_sign_that_opens_calls(sign: str) -> None:
-    """It opens one where a line begins, or in a line if a known tool is called: elsewhere it is text."""
+def test_a_character_that_opens_calls(sign: str) -> None:
+    """It opens a call at the start of a line, or inside a line if a known tool is called; elsewhere it is text."""
     source = closed(("", ""), "<end>").replace("<do>", sign).replace("</do>", "<done>")
     text = f"No {sign}here, and {sign.strip()} no {sign}there, no."
     one = case(source)

@@ -73,7 +73,7 @@ def _matcher(grammar: str, tokens: Tokens) -> Any:
 
 
 def refused(grammar: str, tokens: Tokens | None = None) -> str | None:
-    """What the engine says of a grammar that it can't read; None when it can."""
+    """Return the engine's error for a grammar that it can't read; None if it can."""
     matcher = _matcher(grammar, tokens or _bytes())
     return str(matcher.get_error()).split("\n")[0] if matcher.is_error() else None
 

@@ -66,7 +66,7 @@ class Grammars:
 
 
 def check_template(path: Path, *, every: int) -> Outcome | None:
-    """None for a template that shows no calls."""
+    """Check the grammars of a template; return None if it shows no calls."""
     shown = shown_by(path)
     if shown is None:
         return None

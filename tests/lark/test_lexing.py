@@ -7,10 +7,10 @@ import pytest
 from tests.lark.engine import accepts, needs_engine
 from tplc.backends.lark.arrange import Arranged
 from tplc.backends.lark.characters import in_characters
+from tplc.backends.lark.disambiguate import disambiguated
 from tplc.backends.lark.elimination import as_expression
 from tplc.backends.lark.lexing import conflicts
 from tplc.backends.lark.spelling import LarkSpelling
-from tplc.backends.lark.tell_apart import disambiguated
 from tplc.backends.lark.write import HEADER, write_lines
 from tplc.grammars.regular import codepoints
 from tplc.grammars.regular.automaton import from_expr, matches, minimal
@@ -28,7 +28,7 @@ def grammar(made: Arranged) -> str:
 
 
 def two(first: Expr, second: Expr, *more: Expr) -> Arranged:
-    """One terminal and then the other, or the others."""
+    """Return a grammar of one terminal and then the other, or the others."""
     terminals = {f"t-{place}": expr for place, expr in enumerate((first, second, *more))}
     body = seq(Ref("t-0"), alt(*(Ref(name) for name in terminals if name != "t-0")))
     return Arranged({ROOT: body}, terminals)
@@ -58,7 +58,7 @@ def test_conflicts(made: Arranged, text: str, apart: bool) -> None:
 
 @needs_engine
 def test_the_engine_takes_the_longest_match() -> None:
-    """What the check is for."""
+    """This is why grammars are checked."""
     assert not accepts(grammar(two(WORD, lit("end"))), "abend")
 
 
@@ -81,7 +81,7 @@ def test_an_automaton_as_an_expression(marker: str) -> None:
 
 @needs_engine
 def test_rules_that_meet_are_disambiguated() -> None:
-    """Text may begin with what the other way goes on with: together they are one terminal."""
+    """Text may begin like the text after it: both together become one terminal."""
     text = Spelled(r"/(?s:.*)<\/x>/ & ~/(?s:.*<\/x>.+)/", minimal(through([stop_at("</x>")])))
     finished: dict[str, Expr] = {ROOT: alt(seq(Ref("text"), lit("1")), seq(lit("12"), Ref("text"))), "text": text}
     made = disambiguated("it", finished, LarkSpelling(()))

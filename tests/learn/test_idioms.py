@@ -152,7 +152,7 @@ def test_a_refusal_names_the_notation(kind: str) -> None:
 
 
 def test_words_before_a_name_are_no_namespace() -> None:
-    """A call that only looks like one of a tool's leaves its words where they are."""
+    """Words before a text that only looks like a tool's call stay in the text."""
     ir = compile_template(source_of(IDIOMS["words, object left out"]), name="t")
     tools = [{"type": "function", "function": {"name": "pin", "parameters": {"type": "object", "properties": {}}}}]
     message = EveryReader(ir).parse('Mail: fn:f is one. fn:pin with {"at": "b"};', tools=tools)

@@ -22,7 +22,7 @@ RAW, VALUE = "(v if v is string else v | tojson)", "(v | tojson)"
 
 
 def pairs(before: str, after: str, value: str, *, join: str = "") -> str:
-    """The pairs of a call's arguments, `before` the value and `after` it, as Jinja."""
+    """Return the pairs of a call's arguments as Jinja, with `before` and `after` around the value."""
     joined = f'{{%- if not loop.first %}}{{{{- "{join}" }}}}{{%- endif %}}' if join else ""
     written = f"{{{{- {before} ~ {value} ~ {after} }}}}"
     return f"{{%- for k, v in c.function.arguments.items() %}}{joined}{written}{{%- endfor %}}"
@@ -74,7 +74,7 @@ def source_of(kind: str, last: str = "") -> str:
 
 
 def wrong_messages(source: str, message: dict[str, Any] | None = None) -> tuple[str, ...]:
-    """What of the independent messages comes back otherwise; the template has to verify."""
+    """Return the independent messages that come back differently; the template must verify."""
     ir = compile_template(source, name="t", special_tokens=TOKENS)
     assert ir.verification.failures == ()
     parser = load_module(generate(ir, "python"))
@@ -102,7 +102,7 @@ def test_a_target_that_cannot_express_escapes_says_so(target: Target) -> None:
 
 
 def test_a_token_at_the_very_end_follows_the_end_of_the_turn() -> None:
-    """It is no part of what closes the calls, so that nothing after the turn is content."""
+    """It isn't part of the calls' closer, so nothing after the turn is content."""
     source = source_of("lists", last="{%- if not add_generation_prompt %}{{- eos_token }}{%- endif %}")
     ir = compile_template(source, name="t")
     assert (ir.verification.failures, ir.tools.section_end, ir.turn.ends[0]) == ((), "", "<|e|>")

@@ -25,7 +25,7 @@ COUNTED = {
 
 
 def left_out(before: str, after: str, close: str, *, otherwise: str = "") -> str:
-    """A call with texts around its arguments, or with another text instead of all three."""
+    """Return a call with texts around its arguments, or with another text instead of all three."""
     given = f'{{%- if c.function.arguments %}}{{{{- "{before}" }}}}{OBJECT}{{{{- "{after}" }}}}'
     return given + f'{{%- else %}}{{{{- "{otherwise}" }}}}{{%- endif %}}{{{{- "{close}" }}}}'
 
@@ -42,7 +42,7 @@ EMPTY = {
 
 
 def wrapped(key: str, string: str, other: str, end: str) -> str:
-    """A call whose values stand between texts: `string` and `other` have `@` in the place of the value."""
+    """Return a call whose values are between texts: `string` and `other` have `@` in the place of the value."""
     texts = [text.replace("@", "{{- v }}" if text is string else "{{- v | tojson }}") for text in (string, other)]
     either = f"{{%- if v is string %}}{texts[0]}{{%- else %}}{texts[1]}{{%- endif %}}"
     pair = key.replace("@", "{{- k }}") + either + end.replace("@", "{{- k }}")
@@ -94,7 +94,7 @@ def test_the_grammar_of_a_request_allows_calls_without_arguments() -> None:
 
 @pytest.mark.sweep(4)
 @pytest.mark.parametrize("kind", WRAPPED)
-def test_values_stand_between_texts_of_their_type(kind: str) -> None:
+def test_values_are_between_texts_of_their_type(kind: str) -> None:
     check(WRAPPED[kind])
 
 

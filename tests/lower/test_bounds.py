@@ -31,12 +31,12 @@ def keywords(dialect: Dialect) -> TemplateIR:
 
 
 def raw_keywords() -> TemplateIR:
-    """<do>f(a=Paris, France, b=2)</do>"""
+    """Return the format of <do>f(a=Paris, France, b=2)</do>."""
     return keywords(Dialect(RAW, JSON_STYLE, JSON_STYLE))
 
 
 def quoted_keywords() -> TemplateIR:
-    """<do>f(a='it's', b=2)</do>"""
+    """Return the format of <do>f(a='it's', b=2)</do>."""
     style = replace(JSON_STYLE, strings=(StringStyle("'", "'", "none"),), key_open="'", key_close="'")
     return keywords(Dialect(style, style, style))
 
@@ -45,7 +45,7 @@ IR, QUOTED = raw_keywords(), quoted_keywords()
 
 
 def values(text: str, ir: TemplateIR = IR) -> list[dict[str, Any]]:
-    """The arguments that parser and PEG read; the same a character at a time."""
+    """Return the arguments that parser and PEG read, whole and a character at a time."""
     parser = parser_for(ir)
     message = dict(parser.parse(text))
     assert streamed(parser, list(text)) == message
@@ -69,7 +69,7 @@ def test_further_calls_are_seen_as_far_as_that(space: int) -> None:
 @pytest.mark.parametrize("space", [0, 1, 16])
 @pytest.mark.parametrize("size", [1, 64])
 def test_quotes_that_are_not_escaped_are_read_with_what_follows(space: int, size: int) -> None:
-    """A quote, or a word, ends the value where a further pair or call comes: so it waits for that."""
+    """A quote, or a word, ends the value if another pair or call follows, so the parser waits for that."""
     key, gap = "k" * size, " " * space
     assert values(f"<do>f(a='it's'{gap},{gap}{key}{gap}='x')</do>", QUOTED) == [{"a": "it's", key: "x"}]
     assert values(f"<do>f(a='it'){gap};{gap}{key}{gap}(b='x')</do>", QUOTED) == [{"a": "it"}, {"b": "x"}]
@@ -77,7 +77,7 @@ def test_quotes_that_are_not_escaped_are_read_with_what_follows(space: int, size
 
 
 def test_a_value_ends_where_the_next_pair_opens_with_punctuation() -> None:
-    """Nothing separates the pairs: what opens one may be what ends a value, and is waited for."""
+    """Nothing separates the pairs: the opener of one may be the end of a value, so the parser waits for it."""
     pairs = PairArguments("", (Text("- "), Slot("key"), Text(": "), Slot("value")), "", "", "")
     call = (Text("## "), Slot("name"), Slot("arguments"), Text("##"))
     ir = keywords(Dialect(RAW, JSON_STYLE, JSON_STYLE))
@@ -93,7 +93,8 @@ def test_what_is_longer_is_text() -> None:
 
 
 def test_the_longest_end_is_held_whole() -> None:
-    """White space, the closer, the separator and a further call's name, with what ends it."""
+    """The longest end consists of white space, the closer, the separator and another call's name with the text that
+    ends it."""
     longest = 4 * MOST_SPACE + LONGEST_KEY + len(");(")
     assert longest <= LONGEST_FOLLOW
     assert LONGEST_FOLLOW + MOST_SPACE + 1 <= LOOK_BACK

@@ -39,7 +39,7 @@ def test_there_is_a_file_for_each_format_and_no_other() -> None:
 
 
 def changes(node: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """The same tree with one of its texts or flags changed, for each of them, and where that is."""
+    """Yield the same tree with one of its texts or flags changed, for each of them, and its place."""
     if dataclasses.is_dataclass(node) and not isinstance(node, type):
         for field in dataclasses.fields(node):
             for where, changed in changes(getattr(node, field.name), f"{path}.{field.name}"):

@@ -66,7 +66,7 @@ def test_the_parser_reads_as_the_interpreter(name: str) -> None:
 
 
 def test_a_state_decides_before_the_state_before_content() -> None:
-    """An end of the turn that also occurs in text, at the beginning of an answer, is text."""
+    """At the beginning of an answer, an end of the turn that also occurs in text is text."""
     form = named("name-as-key")
     text = "%%. So.\n(use [] use)%%\n"
     message = form.parser.parse(text, parse_tool_calls=False)
@@ -89,7 +89,7 @@ UNDEFINED = {"cdata-values", "nested-elements", "typed-attributes"}
 
 
 def with_arguments(message: dict[str, Any]) -> dict[str, Any]:
-    """The message with each call's arguments as the object that their text is."""
+    """Return the message with each call's arguments as an object."""
     calls = [
         {**call, "function": {**call["function"], "arguments": json.loads(call["function"]["arguments"])}}
         for call in message["tool_calls"]

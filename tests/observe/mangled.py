@@ -30,7 +30,7 @@ WORD = re.compile(r"[^\W\d_](?:\w*[^\W_])?")
 
 
 def mangle(marker: str, kind: str) -> str:
-    """The marker as it was; "" where it cannot be mangled so."""
+    """Return the mangled marker; "" if it can't be mangled in this way."""
     words = WORD.findall(marker)
     longest = max(words, key=len, default="")
     if kind == "renamed a little":
@@ -46,7 +46,7 @@ def mangle(marker: str, kind: str) -> str:
 
 
 def mangled(ir: TemplateIR, clean: Sequence[Judged], most: int) -> Iterator[tuple[str, str, str, list[Judged]]]:
-    """A marker, the kind of mangling, what it became, and clean outputs that hold it."""
+    """Yield a marker, the kind of mangling, the mangled marker, and clean outputs that contain the marker."""
     for marker, place in own_markers(ir).items():
         if not is_distinctive(marker) or place in ("turn.header", "turn.anchors"):
             continue
@@ -58,7 +58,7 @@ def mangled(ir: TemplateIR, clean: Sequence[Judged], most: int) -> Iterator[tupl
 
 
 def rightly(ir: TemplateIR, marker: str, text: str, holding: Sequence[Judged]) -> str:
-    """ "tolerated" where no proposal is needed, else "right" or "wrong"."""
+    """Return "tolerated" if no proposal is needed, otherwise "right" or "wrong"."""
     changed = [replace(judged.output, text=judged.output.text.replace(marker, text)) for judged in holding]
     found = observe(ir, changed, source="a test")
     wanted = [dict(judged.message) for judged in holding]

@@ -88,7 +88,7 @@ def read_by_parser(form: Format, text: str, tools: Any) -> Any:
 
 
 def reading_of(read: Any) -> tuple[Any, bool, str]:
-    """The message, whether the output ends inside something, and what is no part of the message."""
+    """Return the message, whether the output ends inside something, and the text that isn't part of the message."""
     return dict(read.message), read.incomplete, read.trailing.strip()
 
 
@@ -102,7 +102,7 @@ def same_before_the_mistake(form: Format, engine: PegEngine, text: str, tools: A
 
 
 def messages_agree(forms: Sequence[Format]) -> Tally:
-    """Every message of the verification, as the format writes it, with tools and without."""
+    """Compare every message of the verification, as the format writes it, with tools and without."""
     tally = Tally()
     for form in forms:
         for text, tools in written(form.ir):
@@ -112,7 +112,7 @@ def messages_agree(forms: Sequence[Format]) -> Tally:
 
 
 def slips_agree(forms: Sequence[Format], most: int = 0) -> Tally:
-    """Answers with one slip that a reader with the tools can undo; `most` of a format, 0 for all."""
+    """Compare answers with one slip that a reader with the tools can undo; `most` of a format, 0 for all."""
     tally = Tally()
     for form in forms:
         rng = random.Random(f"slips {form.name}")
@@ -128,7 +128,7 @@ def slips_agree(forms: Sequence[Format], most: int = 0) -> Tally:
 
 
 def states_agree(forms: Sequence[Format], count: int) -> Tally:
-    """Parser, PEG and interpreter on mutated messages, with the calls left in the content."""
+    """Compare parser, PEG and interpreter on mutated messages, with the calls left in the content."""
     tally = Tally()
     for form in forms:
         # The interpreter doesn't know truncated markers of the turn.
@@ -185,7 +185,7 @@ def engine_of(form: Format) -> PegEngine:
 
 @cache
 def written(ir: TemplateIR) -> tuple[Written, ...]:
-    """The messages of the verification as text after the default prompt."""
+    """Return the messages of the verification as text after the default prompt."""
     head = ir.turn.prompts[0].head if ir.turn.prompts else ""
     found: list[Written] = []
     for case in battery(ir):
@@ -197,7 +197,7 @@ def written(ir: TemplateIR) -> tuple[Written, ...]:
 
 
 def collected_formats() -> list[Format]:
-    """The collected templates, each format once."""
+    """Return the formats of the collected templates, each once."""
     found: dict[object, Format] = {}
     for path in sorted((SHARED / "templates").glob("*.jinja")):
         source = path.read_text(encoding="utf-8")

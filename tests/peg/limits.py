@@ -68,10 +68,8 @@ def _content_differs_in_pieces_of_closers(case: Disagreement) -> bool:
 
 
 def _elements_do_not_pair_up(case: Disagreement) -> bool:
-    """The first call that differs holds elements that were read as text; all before it is the same.
-
-    Or no call differs, and in one an element is closed under another name.
-    """
+    """Return whether the first call that differs contains elements that were read as text, with everything before it
+    equal; or whether no call differs, and in one an element is closed under another name."""
     tools = case.engine.ir.tools
     if tools.dialect is None or tools.dialect.elements is None or not case.same("reasoning_content"):
         return False
@@ -88,7 +86,7 @@ def _elements_do_not_pair_up(case: Disagreement) -> bool:
 
 
 def _pairs_come_again(case: Disagreement) -> bool:
-    """One call differs, in its arguments, and a value of them holds what opens calls."""
+    """Return whether one call differs, only in its arguments, and one of their values contains a call's opener."""
     tools = case.engine.ir.tools
     parser, peg = _calls(case)
     names = [[call["function"]["name"] for call in calls] for calls in (parser, peg)]
@@ -100,7 +98,7 @@ def _pairs_come_again(case: Disagreement) -> bool:
 
 
 def _values_of(call: Message) -> str:
-    """The text of the arguments; a key may come twice."""
+    """Return the texts of the arguments; a key may come twice."""
 
     def joined(pairs: list[tuple[str, Any]]) -> str:
         return "".join(f"{value}\0" for _, value in pairs)
@@ -121,7 +119,7 @@ def _calls(case: Disagreement) -> tuple[list[Message], list[Message]]:
 
 
 def _element_openers(elements: Elements, arguments: object) -> list[str]:
-    """What an item and a pair begin with."""
+    """Return the texts that begin an item and a pair."""
     pair = arguments.pair[:1] if isinstance(arguments, PairArguments) else ()
     texts = [elements.item_open, *(item.text for item in pair if isinstance(item, Text))]
     return [text.strip() for text in texts if text.strip()]

@@ -43,7 +43,7 @@ def test_messages_of_the_verification(name: str) -> None:
 @pytest.mark.sweep(4)
 @pytest.mark.parametrize("name", [form.name for form in formats()])
 def test_slips(name: str) -> None:
-    """What a tolerance repairs, both repair alike."""
+    """Parser and PEG undo the slips of tolerances in the same way."""
     tally = slips_agree([named(name)], SLIPS)
     assert tally.unexplained == []
     assert tally.same >= 0.97 * tally.outputs
@@ -95,7 +95,7 @@ def collected(template: Path) -> tuple[ModuleType, PegEngine]:
 
 
 def test_collected_outputs(shared: Path) -> None:
-    """Outputs of real models, where they are at hand."""
+    """Outputs of real models are compared if their folder exists."""
     lines = (shared / "cases" / "llamacpp.jsonl").read_text(encoding="utf-8").splitlines()[::EVERY]
     different = []
     for case in map(json.loads, lines):

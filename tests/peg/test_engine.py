@@ -60,7 +60,7 @@ def test_cut_output_is_refused_on_request(engine: PegEngine) -> None:
 
 
 def test_what_the_end_cuts_is_no_text(engine: PegEngine) -> None:
-    """As in the generated parsers: the message ends before it, and it is kept apart."""
+    """As in the generated parsers, the message ends before a truncated marker, which is kept separately."""
     call = '<fn>\n{"name": "f", "arguments": {}}'
     for text, said in [
         ("Hi.\n<f", ("Hi.\n<f", 0, False, "")),
@@ -91,7 +91,7 @@ def test_what_the_end_cuts_is_no_text(engine: PegEngine) -> None:
     ],
 )
 def test_no_text_takes_more_than_linear_time(engine: PegEngine, piece: str) -> None:
-    """Twice the text takes about twice the work: counted in steps, for clocks are no tests."""
+    """Twice the text takes about twice the work, counted in steps, because clocks aren't reliable."""
 
     def steps(size: int) -> int:
         count = 0

@@ -47,7 +47,7 @@ def test_every_rule_is_used_and_there_once(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_rule_is_more_than_the_name_of_another(name: str) -> None:
-    """parsimonious gives such a rule the other's name, and a capture would be lost."""
+    """parsimonious gives such a rule the other's name, so a capture would be lost."""
     text = generate(named(name).ir)
     aliases = re.findall(r"^(\w+) += (\w+)$(?!\n +/)", text, re.M)
     assert [alias for alias in aliases if alias != ("key", "string")] == []
@@ -91,7 +91,7 @@ def test_the_hash_seed_does_not_matter(tmp_path: Path) -> None:
 
 
 def test_every_name_in_a_rule_is_one_of_a_rule(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A name that no rule has is a mistake: it would be left out without a word.  Some rules no example has."""
+    """A name without a rule is a mistake: it would be left out without an error. No example has some of the rules."""
     named, made = set[str](), set[str]()
 
     def keep(sections: Sequence[Section]) -> tuple[Section, ...]:

@@ -17,7 +17,7 @@ class Node:
 
 
 def tree(text: str, *parts: tuple[str, str] | tuple[str, str, list[tuple[str, str]]]) -> Node:
-    """A turn of parts (name, text, inner parts), which stand in the text in this order."""
+    """Return a turn of parts (name, text, inner parts), in the order of the text."""
     root = Node("turn", 0, len(text), text)
     at = 0
     for name, piece, *inner in parts:
@@ -59,7 +59,7 @@ def test_reasoning_and_a_cut() -> None:
     assert mapped.incomplete is True
 
 
-def test_what_the_prompt_said_is_not_said_again() -> None:
+def test_text_of_the_prompt_is_not_emitted_again() -> None:
     text = "Once upon a time"
     node = tree(text, ("content", text))
     assert map_tree(node, prefilled=Prefilled(len("Once upon"))).message["content"] == " a time"

@@ -20,7 +20,7 @@ def _value(expression: str, rng: random.Random) -> str:
 
 
 def calls_as_one_value(rng: random.Random, marks: Markers) -> Calls:
-    """All calls in one list, which the template prints as a whole, or gathers before it does."""
+    """All calls are in one list, which the template prints as a whole, or collects before it does."""
     opened, closed = marks.pair()
     if rng.random() < 0.3:
         one = "{%- if loop.last -%}" + _value("m.tool_calls", rng) + "{%- endif -%}"
@@ -35,7 +35,7 @@ def calls_as_one_value(rng: random.Random, marks: Markers) -> Calls:
 
 
 def dumped_object(rng: random.Random, marks: Markers) -> Calls:
-    """The call is a dictionary that a filter prints, in a block or in a line of its own."""
+    """A filter prints the call, which is a dictionary, in a block or in a line of its own."""
     opened, closed = rng.choice([marks.pair(), ("\nevent: call\ndata: ", "\n"), ("\n```json\n", "\n```")])
     members = ["'name': c.function.name", "'arguments': c.function.arguments", "'id': c.id"]
     made = "{" + ", ".join(members[: rng.choice([2, 3])]) + "}"
@@ -43,7 +43,7 @@ def dumped_object(rng: random.Random, marks: Markers) -> Calls:
 
 
 def arguments_as_text(rng: random.Random, marks: Markers) -> Calls:
-    """The arguments are a JSON text within the call's object."""
+    """The arguments are a JSON text inside the call's object."""
     opened, closed = marks.pair()
     made = "{'name': c.function.name, 'arguments': c.function.arguments | tojson}"
     return Calls("arguments as text", text(opened) + "{{- " + made + " | tojson -}}" + text(closed))
@@ -59,7 +59,7 @@ def python_object(rng: random.Random, marks: Markers) -> Calls:
 
 
 def counted_section(rng: random.Random, marks: Markers) -> Calls:
-    """The section's opener or closer says how many calls there are."""
+    """The section's opener or closer contains the number of calls."""
     opened, closed = marks.pair(space=False)
     word = marks.word()
     one = text(f"<{word} ") + NAME + text(">") + JSON + text(f"</{word}>")
@@ -85,7 +85,7 @@ def escaped_object(rng: random.Random, marks: Markers) -> Calls:
 
 
 def typed_elements(rng: random.Random, marks: Markers) -> Calls:
-    """Arguments are elements that say their type: `<q t="str">a</q>`."""
+    """Arguments are elements with a type: `<q t="str">a</q>`."""
     word, kind = marks.word(), rng.choice(["t", "type", "kind"])
     words = "'str' if v is string else 'bool' if v is boolean else 'num' if v is number else 'json'"
     pair = text("<") + KEY + text(f' {kind}="') + "{{- " + words + " -}}" + text('">') + RAW + text("</") + KEY
@@ -93,14 +93,14 @@ def typed_elements(rng: random.Random, marks: Markers) -> Calls:
 
 
 def raw_attributes(rng: random.Random, marks: Markers) -> Calls:
-    """Attributes whose quotes nothing escapes."""
+    """Arguments are attributes whose quotes aren't escaped."""
     word = marks.word()
     pair = text(" ") + KEY + text('="') + RAW + text('"')
     return Calls("raw attributes", text(f"<{word} ") + NAME + each(pair) + text(rng.choice(["/>", f"></{word}>"])))
 
 
 def wrapped_if_needed(rng: random.Random, marks: Markers) -> Calls:
-    """Strings that hold brackets or line breaks stand in delimiters, others are bare."""
+    """Strings with brackets or line breaks are between delimiters, others are bare."""
     word = marks.word()
     start, end = rng.choice([("<![CDATA[", "]]>"), ("<raw>", "</raw>"), ('"""', '"""')])
     needed = rng.choice(["'<' in v", "'<' in v or '&' in v", "'\\n' in v or '<' in v"])
@@ -117,14 +117,14 @@ def query(rng: random.Random, marks: Markers) -> Calls:
 
 
 def options(rng: random.Random, marks: Markers) -> Calls:
-    """A command line: `$ look --q="a"`."""
+    """Write calls as a command line: `$ look --q="a"`."""
     start = rng.choice(["\n$ ", "\n> ", f"\n/{marks.word()} "])
     pair = text(" --") + KEY + text("=") + VALUE
     return Calls("options", text(start) + NAME + each(pair))
 
 
 def between_symbols(rng: random.Random, marks: Markers) -> Calls:
-    """One symbol around a call, and no arguments where there are none: `@look{q: "a"}@`."""
+    """Write one symbol around a call, and no arguments if there are none: `@look{q: "a"}@`."""
     symbol = rng.choice("@$~|%")
     pairs = text("{") + each(KEY + text(": ") + VALUE, rng.choice(["; ", ", "])) + text("}")
     given = "{%- if c.function.arguments -%}" + pairs + "{%- endif -%}"

@@ -29,7 +29,7 @@ class Mutation:
 
 
 def mutations(source: str, rng: random.Random) -> Iterator[Mutation]:
-    """One of each kind, as far as the source has marks for it."""
+    """Yield one mutation of each kind for which the source has marks."""
     for kind, mutate in KINDS.items():
         changed = mutate(source, rng)
         if changed is not None and changed != source:
@@ -41,7 +41,7 @@ def tokens(source: str) -> list[str]:
 
 
 def _rename(source: str, rng: random.Random) -> str | None:
-    """Every mark gets other words; those that share a word share the new one, so that closers still fit."""
+    """Give every mark other words; marks that share a word share the new one, so that closers still fit."""
     words = sorted({word for token in tokens(source) for word in _WORD.findall(token)})
     marks = Markers(rng)
     new = {word: marks.word().upper() if word.isupper() else marks.word() for word in words}
@@ -49,13 +49,13 @@ def _rename(source: str, rng: random.Random) -> str | None:
 
 
 def _reshape(source: str, rng: random.Random) -> str | None:
-    """One mark becomes one of another theme."""
+    """Replace one mark by one of another theme."""
     found = tokens(source)
     return source.replace(rng.choice(found), f"@~{Markers(rng).word()}~@") if found else None
 
 
 def _swap(source: str, rng: random.Random) -> str | None:
-    """Two marks change places."""
+    """Swap two marks."""
     found = tokens(source)
     if len(found) < 2:
         return None
@@ -86,27 +86,27 @@ def _move(source: str, rng: random.Random) -> str | None:
 
 
 def _double(source: str, rng: random.Random) -> str | None:
-    """A mark is two: another one follows it at once."""
+    """Write a mark as two, one directly after the other."""
     found = tokens(source)
     token = rng.choice(found) if found else ""
     return source.replace(token, f"{token}<|{Markers(rng).word()}|>") if found else None
 
 
 def _word_for_call(source: str, rng: random.Random) -> str | None:
-    """A mark of calls is an ordinary word."""
+    """Replace a mark of calls by an ordinary word."""
     found = [token for token in tokens(source) if re.search("call|tool|function|invoke", token, re.IGNORECASE)]
     return source.replace(rng.choice(found), rng.choice(["call ", "use: ", "tools."])) if found else None
 
 
 def _escape(source: str, rng: random.Random) -> str | None:
-    """Values pass through a filter that escapes them."""
+    """Pass values through a filter that escapes them."""
     found = [match.end() for match in re.finditer(r"(?:arguments|value|v)\s*\|\s*tojson\b(?:\([^()]*\))?", source)]
     at = rng.choice(found) if found else 0
     return source[:at] + rng.choice([" | e", " | urlencode"]) + source[at:] if found else None
 
 
 def _dump(source: str, rng: random.Random) -> str | None:
-    """JSON is printed with another option."""
+    """Print JSON with another option."""
     found = [match.end() for match in re.finditer(r"\|\s*tojson\b(?!\s*\()", source)]
     at = rng.choice(found) if found else 0
     option = rng.choice(["indent=2", "indent=4", "ensure_ascii=true", "sort_keys=true", "separators=(',', ':')"])
@@ -114,7 +114,7 @@ def _dump(source: str, rng: random.Random) -> str | None:
 
 
 def _count(source: str, rng: random.Random) -> str | None:
-    """The number of calls precedes each of them, or is around all."""
+    """Write the number of calls before each of them, or around all."""
     found = list(re.finditer(r"\{%-?\s*for\s+\w+\s+in\s+(\w+\.tool_calls)\s*-?%\}", source))
     if not found:
         return None

@@ -17,7 +17,7 @@ Nested = Literal["json", "python", "custom", "elements"]
 Prompt = Literal["bare", "opened", "closed", "opened_on", "closed_off", "opened_or_closed", "closed_or_opened"]
 Shown = Literal["always", "last_turn", "with_calls", "never"]
 Parallel = Literal["yes", "raises", "first_only"]
-Beside = Literal["before", "after", "dropped"]
+NextTo = Literal["before", "after", "dropped"]
 
 NAME: Item = ("name",)
 ID: Item = ("id",)
@@ -137,7 +137,7 @@ class Design:
     content: tuple[str, str]
     wrapped: Literal["never", "always", "with_reasoning"]
     always_prompts: bool  # the generation prompt is appended whether asked for or not
-    content_place: Beside
+    content_place: NextTo
     calls: Calls | None
     ambiguities: tuple[str, ...]  # no parser can distinguish two messages
     typing: tuple[str, ...]  # only the tool's schema distinguishes two values
@@ -194,7 +194,7 @@ def random_design(seed: int) -> Design:
     if reasoning and end and rng.random() < 0.1 and not ambiguity:
         end = markers.around(reasoning.end) + rng.choice(["", "\n"])
     call_end = markers.one() if calls and end and rng.random() < 0.15 else end
-    content_place: Beside = "before"
+    content_place: NextTo = "before"
     if calls:
         content_place = rng.choice(["before"] * 5 + ["dropped", "after"])
         if shape != "plain" or calls.family.startswith("bare"):
@@ -319,7 +319,7 @@ def _calls(rng: random.Random, markers: Markers, ambiguity: str, shape: str, con
 
 
 def _recipient(content_start: str) -> str:
-    """The opening that content and calls share: `=>everyone\\n` → `=>`."""
+    r"""Return the opening that content and calls share: `=>everyone\n` → `=>`."""
     return content_start[: content_start.rindex(">") + 1]
 
 
@@ -413,7 +413,7 @@ def _name_as_key(rng: random.Random, markers: Markers) -> Calls:
 
 
 def _name_then_object(rng: random.Random, markers: Markers) -> Calls:
-    """Name, arguments, and perhaps an id, a counter, or the name once more, between markers."""
+    """Write name, arguments, and perhaps an id, a counter, or the name once more, between markers."""
     start, separator, end = _section(rng, markers)
     opening, closing = markers.pair()
     layout: list[Item] = [opening, NAME, markers.one(), ARGUMENTS, closing]
@@ -448,7 +448,7 @@ def _name_then_object(rng: random.Random, markers: Markers) -> Calls:
 
 
 def _in_header(rng: random.Random, markers: Markers) -> Calls:
-    """`<to>functions.NAME<body>{…}<call>`, after the repeated header."""
+    """Write `<to>functions.NAME<body>{…}<call>` after the repeated header."""
     opening, closing = markers.pair()
     prefix = rng.choice(["", f"{markers.word()}."])
     layout = (opening + prefix, NAME, markers.one(), ARGUMENTS, closing)
@@ -456,7 +456,7 @@ def _in_header(rng: random.Random, markers: Markers) -> Calls:
 
 
 def _pairs(rng: random.Random, markers: Markers) -> Calls:
-    """Each argument between markers of its own; text stands bare."""
+    """Write each argument between markers of its own; text is bare."""
     start, separator, end = _section(rng, markers)
     opening, closing = markers.pair()
     types = rng.choice(["none", "none", "none", "flag", "word"])

@@ -135,7 +135,7 @@ class Markers:
                 return word
 
     def pair(self, *, space: bool = True) -> Pair:
-        """An opening and a closing marker; with `space`, white space may stand outside and inside of them."""
+        """Return an opening and a closing marker; with `space`, white space may be outside and inside of them."""
         while True:
             opening, closing = THEMES[self.rng.choice(self.themes)](self.rng, self.word())
             if self._free(opening) and self._free(closing) and not _compete(_core(opening), _core(closing)):
@@ -149,7 +149,7 @@ class Markers:
         return self.pair(space=space)[0]
 
     def around(self, inner: str) -> str:
-        """A marker that holds another one: `<vok>` → `@zim<vok>zim@`."""
+        """Return a marker that contains another one: `<vok>` → `@zim<vok>zim@`."""
         while True:
             word = self.word()
             marker = f"@{word}{inner.strip()}{word}@"

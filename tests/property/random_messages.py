@@ -48,7 +48,7 @@ class Message:
         return message
 
     def expected(self, design: Design) -> dict[str, Any]:
-        """The message as a parser gives it; ids only where the format carries them, arguments as values."""
+        """Return the message as a parser gives it; ids only if the format has them, arguments as values."""
         carries = design.calls is not None and _has_id(design.calls)
         return {
             "content": self.content,
@@ -59,7 +59,7 @@ class Message:
         }
 
     def tools(self) -> list[dict[str, Any]]:
-        """The declarations that these calls fit."""
+        """Return declarations that these calls fit."""
         return [
             {"type": "function", "function": {"name": c.name, "description": "", "parameters": schema_of(c.arguments)}}
             for c in self.calls
@@ -97,12 +97,13 @@ class Piece:
 
 
 def turn_text(design: Design, message: Message) -> str:
-    """The turn as the template renders it, from its header to its end."""
+    """Return the turn as the template renders it, from its header to its end."""
     return "".join(piece.text for piece in turn_pieces(design, message))
 
 
 def turn_pieces(design: Design, message: Message, *, reasons: bool = False) -> list[Piece]:
-    """`reasons`: the reasoning is always written, also if it is empty or history drops it."""
+    """Return the pieces of a turn. `reasons`: the reasoning is always written, also if it is empty or history drops
+    it."""
     pieces: list[Piece] = []
     reasoning = design.reasoning
     header = [] if design.repeat_header else [_marker(design.header)]
@@ -201,7 +202,7 @@ def _type_word(values: Values, value: Any) -> str:
 
 
 def _styled(value: Any, calls: Calls) -> list[Piece]:
-    """One value in the design's style; text within marks of the template's own stands bare between them."""
+    """Return one value in the design's style; text between the template's own marks is bare."""
     values = calls.values
     if values.nested == "custom" and values.custom:
         return _custom(value, values.custom)
@@ -258,7 +259,7 @@ _ODD_KEYS = ["two words", "größe", 'quo"te', "a-b", "x.y", "back\\slash"]
 
 
 def random_message(design: Design, rng: random.Random, *, reasoning: bool, calls: int) -> Message | None:
-    """A message of this design with so many calls, or None when the format has none like it."""
+    """Return a message of this design with so many calls, or None if the format has none like it."""
     if calls and (design.calls is None or (calls > 1 and design.calls.parallel != "yes")):
         return None
     if reasoning and (design.reasoning is None or (design.reasoning.shown == "with_calls" and not calls)):
@@ -330,7 +331,8 @@ def _argument_text(design: Design, calls: Calls, rng: random.Random) -> str:
 
 
 def marks(design: Design) -> list[str]:
-    """The texts that must not begin in free text: every marker of the turn, and the pieces of a call's opening."""
+    """Return the texts that must not begin in free text: every marker of the turn, and the pieces of a call's
+    opening."""
     calls, reasoning = design.calls, design.reasoning
     texts = [design.header, design.end, design.call_end, design.user[0], design.tool[0], design.system[0]]
     texts += [*design.content, *((reasoning.start, reasoning.end) if reasoning else ())]
@@ -359,7 +361,7 @@ def _fits(design: Design, message: Message) -> bool:
 
 
 def after_marker(pieces: list[Piece], number: int) -> str:
-    """The first distinct part of the text that closes a bare value."""
+    """Return the first distinct part of the text that closes a bare value."""
     for piece in pieces[number + 1 :]:
         if piece.text.strip():
             return piece.text.strip()

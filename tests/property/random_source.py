@@ -64,7 +64,7 @@ class Source:
 
 
 def quoted(value: object) -> str:
-    """A Jinja literal: 'a\\nb', true, 3."""
+    r"""Return a Jinja literal: 'a\nb', true, 3."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if not isinstance(value, str):

@@ -53,7 +53,7 @@ class RandomTemplate:
                     yield message
 
     def exchanges(self) -> Iterator[Exchange]:
-        """Every message after every prompt that lets the model write it."""
+        """Yield every message after every prompt that lets the model write it."""
         for message in self.messages():
             for variables, head in self._prompts():
                 text = _continued(self.design, message, head)
@@ -61,7 +61,7 @@ class RandomTemplate:
                     yield Exchange(variables, message, text)
 
     def _prompts(self) -> list[tuple[dict[str, Any], str]]:
-        """The variables of each prompt, and what part of the turn it holds."""
+        """Return the variables of each prompt, and the part of the turn that it contains."""
         design = self.design
         reasoning, switch = design.reasoning, design.switch
         if reasoning is None or design.prompt == "bare":
@@ -80,7 +80,7 @@ class RandomTemplate:
 
 
 def _continued(design: Design, message: Message, head: str) -> str | None:
-    """What the model writes for `message` when the prompt ends with the header and `head`."""
+    """Return what the model writes for `message` if the prompt ends with the header and `head`."""
     reasoning = design.reasoning
     closed = reasoning is not None and head == reasoning.start + reasoning.end
     if reasoning and head and closed and message.reasoning is not None:

@@ -28,7 +28,7 @@ class Outcome:
 
     @property
     def right(self) -> bool:
-        """Verified; an ambiguous template may also be refused, or fail, with the reason."""
+        """Return whether a template is verified; an ambiguous one may also be refused, or fail, with the reason."""
         return self.verified or (self.ambiguous and bool(self.reported))
 
 

@@ -81,10 +81,8 @@ def compile_wild(seed: int, *, readers: bool = False) -> Outcome:
 
 
 def read_back(source: str, ir: TemplateIR, *, readers: bool = False) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The messages that come back otherwise, and those of them whose raw value holds its own closing marker.
-
-    `readers`: the same outputs are read in chunks and by the PEG, and what these read otherwise counts as well.
-    """
+    """Return the messages that come back differently, and those of them whose raw value contains its own closing
+    marker. `readers`: the same outputs are read in chunks and by the PEG, and differences in these count as well."""
     parser: Any = EveryReader(ir) if readers else load_module(generate(ir, "python"))
     closer = _closer_of_raw_values(ir)
     asked = [*further_messages(ir.reasoning.key)]
@@ -95,7 +93,7 @@ def read_back(source: str, ir: TemplateIR, *, readers: bool = False) -> tuple[tu
 
 
 def _closer_of_raw_values(ir: TemplateIR) -> str:
-    """The text after a raw value in each pair; "" if values are delimited otherwise."""
+    """Return the text after a raw value in each pair; "" if values are delimited differently."""
     pairs, dialect = ir.tools.arguments, ir.tools.dialect
     if not isinstance(pairs, PairArguments) or dialect is None or dialect.top.strings:
         return ""
@@ -109,7 +107,7 @@ def _values(message: dict[str, Any]) -> list[str]:
 
 
 def further_messages(key: str) -> Iterator[dict[str, Any]]:
-    """Prose around calls, names of several words, and values that filters change."""
+    """Yield prose around calls, names of several words, and values that filters change."""
     yield from messages(key)
     for number, content in enumerate(PROSE):
         yield {"role": "assistant", "content": content}

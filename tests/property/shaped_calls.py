@@ -28,7 +28,7 @@ def counted(rng: random.Random, marks: Markers) -> Calls:
 
 
 def left_out(rng: random.Random, marks: Markers) -> Calls:
-    """The arguments and the texts around them are left out when there are none, or another text stands there."""
+    """The arguments and the texts around them are left out if there are none, or another text is in their place."""
     opened, closed = marks.pair(space=False)
     before, after = marks.pair(space=False)
     if rng.random() < 0.4:

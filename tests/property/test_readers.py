@@ -117,7 +117,7 @@ def test_files_that_are_changed(
 @settings(max_examples=150, deadline=None, derandomize=True)
 @given(changed(IR))
 def test_an_ir_that_is_changed(data: bytes) -> None:
-    """Also one that is read makes every artifact, or one error."""
+    """An IR that is read makes every artifact, or one error."""
     try:
         ir = driver.load_ir(data.decode("utf-8", "replace"))
         driver.generate(ir, "python")

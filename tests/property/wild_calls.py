@@ -14,7 +14,7 @@ from tests.property.random_markers import Markers
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """`one` writes the call `c` (its number is `n`), `join` stands between calls, `start` and `end` around them.  With
+    """`one` writes the call `c` (its number is `n`), `join` is between calls, `start` and `end` around them.  With
     `blocks` each call is a message of its own, header and all."""
 
     kind: str
@@ -27,7 +27,7 @@ class Calls:
 
 
 def text(literal: str) -> str:
-    """An expression that writes a text as it is."""
+    """Return an expression that writes a text as it is."""
     escaped = literal.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n")
     return "{{- '" + "".join(ch if ch >= " " else f"\\x{ord(ch):02x}" for ch in escaped) + "' -}}" if literal else ""
 
@@ -38,7 +38,7 @@ ID = "{{- c.id -}}"
 
 
 def each(body: str, join: str = "", until: str = "") -> str:
-    """For each argument `k`, `v`."""
+    """Return a loop over each argument, `k` and `v`."""
     between = "{%- if not loop.first -%}" + text(join) + "{%- endif -%}" if join else ""
     return "{%- for k, v in c.function.arguments.items() -%}" + between + body + "{%- endfor -%}" + until
 
@@ -63,7 +63,7 @@ def recipient(rng: random.Random, marks: Markers) -> Calls:
 
 
 def name_value_pairs(rng: random.Random, marks: Markers) -> Calls:
-    """A list of objects, one for each argument."""
+    """Arguments are a list of objects, one for each argument."""
     opened, closed = marks.pair()
     key, value = rng.choice([("name", "value"), ("key", "val"), ("k", "v")])
     pair = text('{"' + key + '": "') + KEY + text('", "' + value + '": ') + VALUE + text("}")
@@ -140,7 +140,7 @@ def raw_pairs(rng: random.Random, marks: Markers) -> Calls:
 
 
 def meaningful_ids(rng: random.Random, marks: Markers) -> Calls:
-    """The id is composed by the template, of the name and the number."""
+    """The template composes the id of the name and the number."""
     opened, closed = marks.pair()
     between = marks.one(space=False)
     prefix, base = rng.choice(["functions.", "fn/", ""]), rng.choice([0, 1])

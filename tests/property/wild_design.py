@@ -113,7 +113,7 @@ def _calls(plan: Plan, calls: Calls) -> list[str]:
 
 
 def _loosened(rng: random.Random, lines: list[str]) -> str:
-    """Without some of the white space control: line breaks and indentation of the source get into the render."""
+    """Remove some of the white space control: line breaks and indentation of the source get into the render."""
     kept = []
     for line in lines:
         if line.startswith(("{%- if m.role", "{%- for m")):
@@ -144,7 +144,7 @@ def end_by_shape(plan: Plan) -> None:
     plan.kinds.append("end by shape")
 
 
-def opener_behind_content(plan: Plan) -> None:
+def opener_after_content(plan: Plan) -> None:
     """Open the calls with another text after content than at the start."""
     if plan.calls is None:
         return
@@ -181,7 +181,7 @@ def prompt_holds_reasoning(plan: Plan) -> None:
 
 
 def prompt_holds_more(plan: Plan) -> None:
-    """The prompt holds a text that no turn of history shows."""
+    """The prompt contains a text that no turn of history shows."""
     plan.prompt = text(plan.marks.one()) + plan.prompt
     plan.kinds.append("prompt holds more than history")
 
@@ -225,7 +225,7 @@ def end_token_at_the_very_end(plan: Plan) -> None:
 
 
 def literal_escapes(plan: Plan) -> None:
-    """A backslash and an n where a line break was meant."""
+    """The template writes a backslash and an n instead of a line break."""
     plan.before = text("\\n")
     plan.kinds.append("literal backslash n")
 
@@ -248,7 +248,7 @@ def reasoning_twice(plan: Plan) -> None:
 
 
 def two_sections(plan: Plan) -> None:
-    """Every call in a section of its own, with the header between."""
+    """Every call is in a section of its own, with the header between."""
     if plan.calls is None or plan.calls.blocks:
         return
     one = "{%- if n > 0 -%}" + plan.end + plan.header + "{%- endif -%}" + plan.calls.start + plan.calls.one
@@ -270,7 +270,7 @@ def escaped_content(plan: Plan) -> None:
 
 
 def lead_by_shape(plan: Plan) -> None:
-    """White space before the content, another one if calls follow it."""
+    """White space precedes the content, and a different one if calls follow it."""
     if plan.calls is None:
         return
     alone, called = plan.rng.sample([" ", "\n", "\n\n", ""], 2)
@@ -290,7 +290,7 @@ def reasoning_by_shape(plan: Plan) -> None:
 
 
 def effort_in_marker(plan: Plan) -> None:
-    """A variable that stands in the opener of reasoning, or in the header."""
+    """A variable is in the opener of reasoning, or in the header."""
     value = "{{- (effort | default('" + plan.rng.choice(["low", "medium"]) + "')) -}}"
     if plan.reasoning is None:
         plan.header += text(" effort=") + value + text("|>")
@@ -318,7 +318,7 @@ SHAPES = (lead_by_shape, reasoning_by_shape, effort_in_marker, content_always_pr
 TWISTS: tuple[Callable[[Plan], None], ...] = (
     content_wrapped_before_calls,
     end_by_shape,
-    opener_behind_content,
+    opener_after_content,
     mark_of_the_first_call,
     mark_of_the_last_call,
     prompt_holds_reasoning,

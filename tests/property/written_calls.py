@@ -29,7 +29,7 @@ def word_and_lines(rng: random.Random, marks: Markers) -> Calls:
 
 
 def namespace(rng: random.Random, marks: Markers) -> Calls:
-    """`tools.look({"q": "a"});`, in a section or in none."""
+    """The function has a namespace: `tools.look({"q": "a"});`, with a section or without."""
     opened, closed = marks.pair(space=False) if rng.random() < 0.5 else ("", "")
     one = text(rng.choice(["tools.", "functions.", "api."])) + NAME + text("(") + JSON + text(");")
     return Calls("namespace", one, start=text(opened), end=text(closed))
@@ -47,7 +47,7 @@ def symbol_and_number(rng: random.Random, marks: Markers) -> Calls:
 
 
 def wrapped_by_type(rng: random.Random, marks: Markers) -> Calls:
-    """One of two wrappers, chosen by the value's type."""
+    """The value's type chooses one of two wrappers."""
     opened, closed = marks.pair(space=False)
     value = "{%- if v is string -%}" + text("<str>") + "{{- v -}}" + text("</str>")
     value += "{%- else -%}" + text("<lit>") + VALUE + text("</lit>") + "{%- endif -%}"
@@ -65,7 +65,7 @@ def escaped_values(rng: random.Random, marks: Markers) -> Calls:
 
 
 def form_by_name(rng: random.Random, marks: Markers) -> Calls:
-    """`server.tool` is written in two attributes."""
+    """The template writes `server.tool` in two attributes."""
     opened, closed = marks.pair(space=False)
     parts = "{%- set parts = c.function.name.split('.') -%}{%- if parts | length == 2 -%}"
     parts += text('server="') + "{{- parts[0] -}}" + text('" tool="') + "{{- parts[1] -}}" + text('"')
@@ -80,19 +80,19 @@ def raw_keywords(rng: random.Random, marks: Markers) -> Calls:
 
 
 def numbered_results(rng: random.Random, marks: Markers) -> Calls:
-    """`r1 = look(q="a")`, each on its line."""
+    """Calls are assignments, each on its line: `r1 = look(q="a")`."""
     one = text("r") + "{{- n + 1 -}}" + text(" = ") + NAME + text("(") + each(KEY + text("=") + VALUE, ", ")
     return Calls("numbered results", one + text(")\n"), start=text("\n```python\n"), end=text("```"))
 
 
 def expressions(rng: random.Random, marks: Markers) -> Calls:
-    """`(begin (set :x 1) (ping))`."""
+    """Calls are expressions as in Lisp: `(begin (set :x 1) (ping))`."""
     pair = text(" :") + KEY + text(" ") + rng.choice([RAW, VALUE])
     return Calls("expressions", text(" (") + NAME + each(pair) + text(")"), start=text("(begin"), end=text(")"))
 
 
 def closer_with_name(rng: random.Random, marks: Markers) -> Calls:
-    """A bare value, and the name in what closes the call."""
+    """The value is bare, and the call's closer contains the name."""
     value = rng.choice([RAW, VALUE])
     pair = text("<|arg:") + KEY + text("|>") + value + (text("<|/arg|>") if rng.random() < 0.5 else "")
     return Calls(
@@ -101,7 +101,7 @@ def closer_with_name(rng: random.Random, marks: Markers) -> Calls:
 
 
 def separated_raw(rng: random.Random, marks: Markers) -> Calls:
-    """Raw values with a separator, or options of a command line."""
+    """Raw values have a separator, or are options of a command line."""
     opened, closed = marks.pair(space=False)
     pair, join = rng.choice([(KEY + text("=") + RAW, " | "), (text("-") + KEY + text("=") + RAW, " ")])
     return Calls("separated raw", text(opened) + NAME + text(" ") + each(pair, join) + text(closed))

@@ -36,13 +36,13 @@ class Answer:
         return f"{self.prompt[-30:]!r} then {self.text!r}"
 
     def head(self, name: str) -> str:
-        """What the prompt holds of the answer."""
+        """Return the part of the answer that the prompt contains."""
         turn = ir_of(name).turn
         return known_head(self.prompt, turn.heads, turn.anchors)
 
     @property
     def ours(self) -> Read:
-        """What our own parser reads: reasoning, content and calls."""
+        """Return what our own parser reads: reasoning, content and calls."""
         calls = [(call["function"]["name"], call["function"]["arguments"]) for call in self.message["tool_calls"]]
         return self.message["reasoning_content"] or "", self.message["content"] or "", calls
 
@@ -66,13 +66,13 @@ class Answer:
         return reasoning, content, [*calls[: len(sent) - 1], *([sent[max(sent)]] if stream else [])]
 
     def stopped(self, name: str) -> Answer:
-        """Without the end of the turn, which servers cut off."""
+        """Return the text without the end of the turn, which servers cut off."""
         ends = sorted(ir_of(name).turn.ends, key=len, reverse=True)
         end = next((end for end in ends if self.text.endswith(end)), "")
         return replace(self, text=self.text.removesuffix(end))
 
     def chunks(self, size: int) -> Iterator[tuple[str, bool]]:
-        """With whether it is the last."""
+        """Yield chunks, each with whether it is the last."""
         starts = range(0, max(len(self.text), 1), size)
         return ((self.text[at : at + size], at == starts[-1]) for at in starts)
 
@@ -111,7 +111,7 @@ def answers(name: str) -> tuple[Answer, ...]:
 
 
 def answers_of_template(name: str, source: str) -> tuple[Answer, ...]:
-    """Of a template of elsewhere, which from then on has this name here."""
+    """Return the answers of a template from another folder, which is known by this name from then on."""
     with driver.open_renderer(source, name=name) as renderer:
         ir = _learned[name] = driver.tolerate(driver.learn_format(renderer, name=name, source_text=source))
         return _answers(ir, renderer, [], [])

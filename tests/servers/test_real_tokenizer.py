@@ -83,7 +83,7 @@ def tokenizer() -> Any:
 
 @cache
 def without_added_tokens() -> Any:
-    """What encodes text as a model may spell it: in ordinary tokens alone."""
+    """Return a tokenizer that encodes text in ordinary tokens only, as a model may spell it."""
     from tokenizers import Tokenizer
 
     data = json.loads(FILE.read_text(encoding="utf-8"))
@@ -103,7 +103,7 @@ def in_tokens(text: str) -> list[int]:
 
 @cache
 def plugged_in(theirs: str) -> str:
-    """The name of the plug-in for the same format."""
+    """Return the name of the plug-in for the same format."""
     vocabulary = tokenizer().get_added_vocab()
     tokens = tuple(Token(text, number, special=True) for text, number in vocabulary.items())
     name = f"ours-for-{theirs}"
@@ -124,7 +124,7 @@ def parser_class(name: str) -> Any:
 
 
 def read(name: str, ids: list[int], size: int, **options: Any) -> tuple[str, list[Any]]:
-    """Content and calls of an answer, in chunks of so many tokens; 0: whole."""
+    """Return content and calls of an answer, in chunks of so many tokens; 0: whole."""
     request = request_of(TOOLS, **options)
     parser = parser_class(name)(tokenizer(), request.tools, chat_template_kwargs={})
     request = parser.adjust_request(request)
@@ -139,7 +139,7 @@ def read(name: str, ids: list[int], size: int, **options: Any) -> tuple[str, lis
 
 
 def tag_of(name: str) -> str:
-    """What constrains the answer to a request that needs a call."""
+    """Return the tag that constrains the answer to a request that requires a call."""
     request = request_of(TOOLS, tool_choice="required")
     parser = parser_class(name)(tokenizer(), request.tools, chat_template_kwargs={})
     tag: str = parser.adjust_request(request).structured_outputs.structural_tag
@@ -155,7 +155,7 @@ def compiler() -> Any:
 
 
 def takes(tag: str, ids: list[int]) -> bool:
-    """Whether an answer of these tokens may end after them."""
+    """Return whether an answer of these tokens may end after them."""
     import xgrammar
 
     matcher = xgrammar.GrammarMatcher(compiler().compile_structural_tag(tag))

@@ -102,7 +102,7 @@ CALL = '<fn>\n{"name": "look", "arguments": {}}\n</fn>'
 
 
 def reasoning(text: str, size: int = 5, **options: Any) -> list[tuple[str, str]]:
-    """What a reasoning parser sends of chunks: reasoning and the rest."""
+    """Return what a reasoning parser sends for chunks: reasoning and the rest."""
     parser = registered("tagged-json").FormatReasoningDetector(**options)
     results = [parser.parse_streaming_increment(text[at : at + size]) for at in range(0, len(text), size)]
     results.append(parser.finish())
@@ -123,7 +123,7 @@ def test_reasoning_as_a_whole() -> None:
     assert reasoning("<musing>\nHm", stream_reasoning=False) == [("Hm", "")]
 
 
-def test_reasoning_that_has_to_stand_for_the_content() -> None:
+def test_reasoning_that_replaces_the_content() -> None:
     assert reasoning(THOUGHT, force_nonempty_content=True) == [("", "Hm.")]
     assert reasoning(THOUGHT + "Hi.", 50, force_nonempty_content=True) == [("Hm.", "Hi.")]
 
@@ -151,7 +151,7 @@ def test_both_names_are_choices_once_registered() -> None:
     assert ReasoningParser.DetectorMap["tagged-json"] is plugin.FormatReasoningDetector
 
 
-def test_whether_prompts_reason_is_said_in_the_servers_words() -> None:
+def test_the_servers_variables_say_whether_prompts_reason() -> None:
     for name, opened in (("forced-open", True), ("tagged-json", False)):
         parser = registered(name).FormatReasoningDetector()
         assert (parser.think_start_token, parser.think_end_token) == registered(name).StreamParser.AROUND_REASONING[
@@ -163,7 +163,7 @@ def test_whether_prompts_reason_is_said_in_the_servers_words() -> None:
 
 @cache
 def of_the_server(name: str) -> Any:
-    """A function of the server's own source: the whole of that file wants libraries of a GPU."""
+    """Return a function from the server's source: importing its whole file would need libraries of a GPU."""
     spec = importlib.util.find_spec("sglang.srt.entrypoints.openai")
     assert spec is not None and spec.origin is not None
     tree = ast.parse((Path(spec.origin).parent / "serving_chat.py").read_text(encoding="utf-8"))
@@ -207,7 +207,7 @@ SHARED = Path(__file__).resolve().parents[3] / "shared" / "templates"
 
 
 def switched_templates() -> list[str]:
-    """Templates whose generation prompt is switched by one of the servers' own words."""
+    """Return templates whose generation prompt is switched by one of the servers' own variables."""
     if not SHARED.is_dir():
         return []
     words = ("enable_thinking", "thinking")

@@ -55,7 +55,7 @@ def tiny() -> Any:
 
 
 def ids_of(text: str, *, spelled: bool) -> list[int]:
-    """The ids of a text; spelled: none of them is a marker's own."""
+    """Return the ids of a text. `spelled`: none of them is a marker's own token."""
     if spelled:
         return [number for char in text for number in tiny().encode(char, add_special_tokens=False)]
     found: list[int] = tiny().encode(text, add_special_tokens=False)
@@ -65,7 +65,8 @@ def ids_of(text: str, *, spelled: bool) -> list[int]:
 def streamed(
     parser: Any, request: Any, ids: list[int], size: int, *, stripped: bool = False, tokenizer: Any = None
 ) -> tuple[str, str, list[Any]]:
-    """What the server sends of the ids, so many at a time; stripped: it leaves special tokens out of the text."""
+    """Return what the server sends for the ids, so many at a time. `stripped`: it leaves special tokens out of the
+    text."""
     known = tokenizer or tiny()
     prompt = known.encode("<|im_start|>assistant\n", add_special_tokens=False)
     reasoning, content, calls = "", "", {}
@@ -89,7 +90,7 @@ def ours(ids: list[int], size: int, **options: Any) -> tuple[str, str, list[Any]
 
 
 def ours_whole(ids: list[int], *, stripped: bool = False) -> tuple[str, str, list[Any]]:
-    """What the server sends of the ids as a whole answer."""
+    """Return what the server sends for the ids as a whole answer."""
     request = request_of(TOOLS)
     parser = parser_class(name(), MARKERS)(tiny(), request.tools, chat_template_kwargs={})
     parser.set_prompt_token_ids(ids_of("<|im_start|>assistant\n", spelled=False))
@@ -185,7 +186,7 @@ def test_a_spelled_end_of_reasoning_ends_none(size: int) -> None:
 
 
 @pytest.mark.parametrize("size", [1, 3, 1000])
-def test_a_call_behind_text_that_spells_one(size: int) -> None:
+def test_a_call_after_text_that_spells_one(size: int) -> None:
     ids = [*ids_of(f"{PROSE}\n", spelled=True), *ids_of(CALL, spelled=False)]
     assert ours(ids, size) == ("", PROSE, [("look", '{"at": "it"}')])
 

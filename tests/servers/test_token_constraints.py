@@ -79,7 +79,7 @@ class Masks:
         self.bits = numpy.full((1, (info.vocab_size + 31) // 32), -1, dtype=numpy.int32)
 
     def taken(self, ids: list[int]) -> int:
-        """How many of the ids come one after the other, by the mask before each."""
+        """Return how many of the ids are accepted one after the other, by the mask before each."""
         for place, number in enumerate(ids):
             self.bits[:] = -1
             self.matcher.fill_next_token_bitmask(self.bits, 0)

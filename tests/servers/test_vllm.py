@@ -45,7 +45,7 @@ def request_of(tools: Sequence[Mapping[str, Any]], **options: Any) -> Any:
 
 
 def begun(name: str, answer: Answer, special: tuple[str, ...] = (), **options: Any) -> tuple[Any, Any, list[int]]:
-    """A parser for an answer, the request, and the prompt's tokens."""
+    """Return a parser for an answer, the request, and the prompt's tokens."""
     tokens = tokenizer(special)
     request = request_of(answer.tools, **options)
     parser = parser_class(name, special)(tokens, request.tools, chat_template_kwargs={})
@@ -90,7 +90,8 @@ def streamed(name: str, answer: Answer, size: int) -> Read:
 
 
 def blank_is_none(read: Read) -> Read:
-    """vLLM sends no content of white space alone with calls, if it sends an answer whole."""
+    """Return None for blank content: vLLM sends no content of white space alone with calls, if it sends an answer
+    whole."""
     reasoning, content, calls = read
     return reasoning, content if content.strip() or not calls else "", calls
 
@@ -108,7 +109,7 @@ def test_reads_as_our_parser_does(name: str) -> None:
 
 
 def by(name: str, text: str, *, prompt: str | None = None, **options: Any) -> tuple[Any, Any]:
-    """A parser of its own for a text, and what it makes of it whole."""
+    """Return a new parser for a text, and what it reads from the whole text."""
     before = ir_of(name).turn.prompts[0].text if prompt is None else prompt
     parser, request, _ = begun(name, Answer(text, before, (LOOK,), {}), **options)
     return parser, parser.parse(text, request, enable_auto_tools=True)
@@ -215,7 +216,7 @@ def test_nothing_is_lost_at_the_end(text: str) -> None:
     assert {size: streamed("tagged-json", answer, size) for size in CUTS} == dict.fromkeys(CUTS, wanted)
 
 
-def test_calls_that_nobody_asked_for_are_dropped() -> None:
+def test_calls_without_tools_in_the_request_are_dropped() -> None:
     _, (reasoning, content, calls) = by("tagged-json", THOUGHT + "Hi." + CALL, tool_choice="none")
     assert (reasoning, content, calls) == ("Hm.", "Hi.", [])
 
@@ -233,7 +234,7 @@ CUT_CALLS = {
 
 @pytest.fixture
 def keeping(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> str:
-    """What the plug-ins do with a call that an answer ends in."""
+    """Run with both settings for a call in which an answer ends."""
     for name in CUT_CALLS:
         monkeypatch.setattr(plugin_module(name, "vllm"), "ON_INCOMPLETE", request.param)
     return str(request.param)
@@ -242,7 +243,7 @@ def keeping(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> 
 @pytest.mark.parametrize("name", CUT_CALLS)
 @pytest.mark.parametrize("keeping", ["drop", "keep"], indirect=True)
 def test_a_call_that_is_cut_is_not_run(name: str, keeping: str) -> None:
-    """An engine reports `stop` if the model ends its answer inside a call: then nothing but this protects a client."""
+    """An engine reports `stop` if the model ends its answer inside a call: only this protects a client then."""
     from vllm.entrypoints.serve.utils.tool_calls_utils import resolve_finish_reason
 
     prompt = ir_of(name).turn.prompts[0].text
@@ -283,7 +284,7 @@ def test_reasoning_tokens_are_counted(special: tuple[str, ...]) -> None:
 
 
 def test_a_model_that_vllm_reads_by_a_parser_of_its_own(tmp_path: Any) -> None:
-    """vLLM takes Harmony's parser by the model's type; with another type in its place it takes the plug-in."""
+    """vLLM chooses Harmony's parser by the model's type; with another type, it uses the plug-in."""
     from vllm.config import ModelConfig
     from vllm.parser.parser_manager import ParserManager
 

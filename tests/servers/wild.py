@@ -27,7 +27,7 @@ Reading = tuple[str, Callable[[], Read], Read]
 
 
 def readings(name: str, answer: Answer) -> Iterator[Reading]:
-    """How a server reads an answer, and what it should read."""
+    """Yield how a server reads an answer, and what it should read."""
     parser = plugin_module(name, "vllm")
     ours, sent = (answer.wanted(parser, stream=stream) for stream in (False, True))
     yield "vLLM whole", partial(vllm.whole, name, answer, check_ids=ours == answer.ours), vllm.blank_is_none(ours)
@@ -38,7 +38,7 @@ def readings(name: str, answer: Answer) -> Iterator[Reading]:
 
 
 def check(path: Path, most: int) -> bool:
-    """Whether all is well; says what it found."""
+    """Return whether all answers are read correctly; print the differences."""
     name = path.stem.replace(".", "_")
     try:
         found = answers_of_template(name, path.read_text(encoding="utf-8"))

@@ -57,7 +57,7 @@ def request_of(example: Example, template: ChatTemplate, variables: dict[str, An
 
 @pytest.mark.sweep(8)
 def test_prompt_and_message(served: tuple[Example, ChatTemplate]) -> None:
-    """The prompt is the template's, and the keywords are those that a parser wants."""
+    """The prompt is the template's, and the keywords are those of a parser."""
     example, template = served
     parser: Any = load_module(tplc.generate(template.ir, "python"))
     with Renderer(example.source, special_tokens=example.special_tokens) as renderer:
@@ -73,10 +73,8 @@ def test_prompt_and_message(served: tuple[Example, ChatTemplate]) -> None:
 
 
 def test_a_conversation_that_grows(served: tuple[Example, ChatTemplate]) -> None:
-    """What the engine holds after an answer and what the next question adds are the prompt of all of it together.
-
-    Where a prompt opens or closes reasoning and history does not, the past is not what the engine holds.
-    """
+    """What the engine holds after an answer, plus what the next question adds, is the prompt of the whole conversation.
+    If a prompt opens or closes reasoning and history doesn't, the past differs from what the engine holds."""
     example, template = served
     answer = {"role": "assistant", "content": "Hi there."}
     question = {"role": "user", "content": "How are you?"}
@@ -92,7 +90,7 @@ def test_a_conversation_that_grows(served: tuple[Example, ChatTemplate]) -> None
 
 
 def test_what_an_engine_without_the_end_marker_gets(served: tuple[Example, ChatTemplate]) -> None:
-    """The added text begins with what the template writes after the answer."""
+    """The added text begins with the text that the template writes after the answer."""
     _, template = served
     past = [*ASKED, {"role": "assistant", "content": "Hi there."}]
     question = {"role": "user", "content": "How are you?"}
@@ -102,7 +100,7 @@ def test_what_an_engine_without_the_end_marker_gets(served: tuple[Example, ChatT
     assert template.ir.turn.ends[0].strip() in added
 
 
-def test_a_result_behind_calls(served: tuple[Example, ChatTemplate]) -> None:
+def test_a_result_after_calls(served: tuple[Example, ChatTemplate]) -> None:
     _, template = served
     if template.ir.tools.format == "none":
         return
@@ -175,7 +173,7 @@ def test_required_tools_have_an_eager_grammar(tagged: ChatTemplate) -> None:
 
 
 def test_the_grammar_is_of_the_prompt_that_variables_give(tagged: ChatTemplate) -> None:
-    """With this variable the prompt holds a closed block of reasoning, so the grammar need not begin with one."""
+    """With this variable the prompt contains a closed block of reasoning, so the grammar need not begin with one."""
     body = {"messages": ASKED, "tools": [LOOK], "tool_choice": "required"}
     closed = tagged.prepare({**body, "chat_template_kwargs": {"deliberate": False}})
     assert closed.prompt.endswith("<~assistant~>\n<musing>\n\n</musing>\n\n")
@@ -243,7 +241,7 @@ MARKED_EFFORT = """{%- for m in messages %}{{ '<' ~ m.role ~ '>' }}
 
 
 def test_a_variable_that_changes_a_marker() -> None:
-    """Only a value with which the markers stay is taken; the header is none that a model writes."""
+    """A value is accepted only if the markers stay; the header may change, because no model writes it."""
     with ChatTemplate(MARKED_EFFORT) as template:
         for variables in ({"effort": "some"}, {"effort": ""}, {"plugins": []}, {"persona": "bot"}, {"other": 1}):
             ready = template.prepare({"messages": ASKED, "chat_template_kwargs": variables})
@@ -276,7 +274,7 @@ def test_nothing_to_continue(tagged: ChatTemplate) -> None:
     assert reported == "continue_final_message: the last message has no text to continue"
 
 
-def test_a_past_that_is_written_anew() -> None:
+def test_a_past_that_is_written_again() -> None:
     source = (
         "{{- messages | length }}:{% for m in messages %}<{{ m.role }}>{{ m.content }}<end>\n{% endfor %}"
         "{%- if add_generation_prompt %}<assistant>{%- endif %}"
@@ -292,8 +290,8 @@ def test_a_past_that_is_written_anew() -> None:
     assert added == "\n<user>Hello.<end>\n<assistant>"
 
 
-def test_a_last_turn_that_ends_otherwise() -> None:
-    """The engine holds the last turn's end marker, where the template writes another once a message follows."""
+def test_a_last_turn_that_ends_differently() -> None:
+    """The engine holds the last turn's end marker; the template writes another one once a message follows."""
     source = (
         "{%- for m in messages %}<{{ m.role }}>{{ m.content }}"
         "{%- if loop.last and m.role == 'assistant' %}<return>{%- else %}<end>{%- endif %}{%- endfor %}"
@@ -311,7 +309,8 @@ def test_a_last_turn_that_ends_otherwise() -> None:
 
 
 def test_an_end_that_opens_the_next_turn() -> None:
-    """What follows the past as long as nothing does is no part of it, and a marker the engine holds is not repeated."""
+    """Text that the template writes only if nothing follows isn't part of the past, and a marker that the engine holds
+    isn't repeated."""
     source = (
         "{%- for m in messages %}{{ '<user>' if m.role == 'user' else '<bot>' }}{{ m.content }}{%- endfor %}"
         "{{- '<bot>' if messages[-1].role == 'user' else '<user>' }}"

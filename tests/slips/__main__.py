@@ -31,7 +31,7 @@ EXAMPLE = "example "
 
 
 def templates(only: str = "") -> list[str]:
-    """Examples, and the templates in ../shared whose names hold `only`."""
+    """Return the examples, and the templates in ../shared whose names contain `only`."""
     names = [EXAMPLE + example.name for example in load_examples()]
     for folder in (SHARED / "templates", SHARED / "more" / "templates"):
         names += [path.stem for path in sorted(folder.glob("*.jinja"))]
@@ -39,7 +39,7 @@ def templates(only: str = "") -> list[str]:
 
 
 def of_template(name: str, *, which: str, kinds: tuple[str, ...], two: int) -> tuple[str, list[Result]]:
-    """The results, and a text that is the same for templates of one format."""
+    """Return the results, and a text that is the same for templates of one format."""
     try:
         if name.startswith(EXAMPLE):
             ir = with_tokens(ir_of(next(one for one in load_examples() if EXAMPLE + one.name == name)))

@@ -77,7 +77,7 @@ def kind(name: str) -> Callable[[Kind], Kind]:
 
 
 def _object(answer: Answer) -> tuple[int, int] | None:
-    """Where the first call's JSON object begins and ends, in the text, where a call is one object."""
+    """Return where the first call's JSON object begins and ends in the text, if a call is one object."""
     json_call = answer.ir.tools.json
     if json_call is None or not answer.calls:
         return None
@@ -90,7 +90,7 @@ def _object(answer: Answer) -> tuple[int, int] | None:
 
 
 def _arguments(answer: Answer) -> int | None:
-    """The piece of the first call's arguments where these are plain JSON."""
+    """Return the piece of the first call's arguments, if these are plain JSON."""
     places = answer.places("arguments", call=0)
     if not places or not isinstance(answer.ir.tools.arguments, ObjectArguments):
         return None
@@ -178,7 +178,7 @@ def _(answer: Answer) -> Iterator[str]:
 
 @kind("closer of another level")
 def _(answer: Answer) -> Iterator[str]:
-    """The section's closer for the call's, or the call's for the section's."""
+    """Write the section's closer for the call's, or the call's for the section's."""
     ends, closers = answer.places("section_end"), answer.places("closer")
     if ends and closers and answer.ir.tools.json is None:
         yield answer.with_(ends[0], answer.pieces[closers[-1]].text)
@@ -227,7 +227,7 @@ def _(answer: Answer) -> Iterator[str]:
 
 
 def _markers(answer: Answer) -> Iterator[tuple[int, str]]:
-    """Distinctive markers that the model writes, each once."""
+    """Yield distinctive markers that the model writes, each once."""
     seen = set()
     kinds = ("section_start", "opener", "closer", "section_end", "reasoning_start", "reasoning_end", "pair_open")
     for at in answer.places(*kinds, "pair_close", "key_end", "between", "turn_end"):
@@ -238,7 +238,7 @@ def _markers(answer: Answer) -> Iterator[tuple[int, str]]:
 
 
 def _words(text: str) -> list[str]:
-    """Words of a marker that is punctuated."""
+    """Return the words of a marker that has punctuation."""
     return list(re.findall(r"(?<=[<\[|/｜])[A-Za-z][\w▁-]{2,}(?=[>\]|｜= ])", text))
 
 
@@ -324,7 +324,7 @@ def _(answer: Answer) -> Iterator[str]:
 
 @kind("header text missing")
 def _(answer: Answer) -> Iterator[str]:
-    """A constant between two slots, or a part of it: what a name, an id or an index stands in."""
+    """Leave out a constant between two slots, or a part of it: the text around a name, an id or an index."""
     for at in answer.places("between", call=0) if answer.ir.tools.json is None else ():
         core = answer.pieces[at].text
         parts = re.findall(r"<[^<>]*>|\[[A-Z_]+\]|\w+|[^\w<>\[\]]+", core)
@@ -335,7 +335,7 @@ def _(answer: Answer) -> Iterator[str]:
 
 @kind("word of the opener missing")
 def _(answer: Answer) -> Iterator[str]:
-    """`call:` or `functions.` before a name, `function<sep>`."""
+    """Leave out `call:` or `functions.` before a name, or `function<sep>`."""
     for at in answer.places("opener")[:1]:
         text = answer.pieces[at].text
         if answer.ir.tools.json is None and (match := re.search(r"[A-Za-z]+[.:]$|(?<=>)\w+(<[^<>]*>)?$", text)):
@@ -497,7 +497,7 @@ def _(answer: Answer) -> Iterator[str]:
 
 
 def _with_calls(answer: Answer, text: str) -> str:
-    """All that is between the section's ends, these included, as another text."""
+    """Return the answer with another text in place of everything between the section's ends, these included."""
     before = [p for p in answer.pieces if p.kind not in OF_CALLS]
     first = next(at for at, p in enumerate(answer.pieces) if p.kind in OF_CALLS)
     return text_of(answer.pieces[:first]) + text + text_of(before[first:])
@@ -624,7 +624,7 @@ def _(answer: Answer) -> Iterator[str]:
 
 
 def _changed(answer: Answer, change: Callable[[str], str]) -> Iterator[str]:
-    """The object of a call, or its arguments, changed."""
+    """Yield the answer with the object of a call, or its arguments, changed."""
     span, at = _object(answer), _arguments(answer)
     if span:
         start, end = span
@@ -719,7 +719,7 @@ def _(answer: Answer) -> Iterator[str]:
 
 @kind("object call in a header format")
 def _(answer: Answer) -> Iterator[str]:
-    """{"name": …, "arguments": …} where the format has name and arguments in a row."""
+    """Write {"name": …, "arguments": …} if the format has name and arguments in a row."""
     at = _arguments(answer)
     if at is not None and answer.ir.tools.json is None and answer.calls == 1:
         call = answer.message["tool_calls"][0]["function"]
@@ -735,7 +735,7 @@ def _(answer: Answer) -> Iterator[str]:
 
 @kind("arguments missing")
 def _(answer: Answer) -> Iterator[str]:
-    """A call without arguments that writes none at all."""
+    """Write no arguments at all in a call without arguments."""
     if answer.calls and not answer.message["tool_calls"][0]["function"]["arguments"]:
         for at in answer.places("arguments", "args_empty", call=0):
             if answer.ir.tools.json is None and answer.ir.tools.format != "keyword_arguments":
@@ -816,7 +816,7 @@ def _(answer: Answer) -> Iterator[str]:
 
 @kind("value in another form")
 def _(answer: Answer) -> Iterator[str]:
-    """By the schema it is known what it is: "3" for an integer, True, 1 for a boolean."""
+    """Write a value of another type that the schema identifies: "3" for an integer, True, 1 for a boolean."""
     if not answer.places("value") or answer.ir.tools.dialect is None or answer.ir.tools.dialect.top.strings:
         return
     for at in answer.places("value"):
@@ -868,7 +868,7 @@ def _(answer: Answer) -> Iterator[str]:
 def slips(
     answer: Answer, kinds: Mapping[str, Kind], names: Sequence[str] = (), *, most: int = 3
 ) -> Iterator[tuple[str, str]]:
-    """Slips of an answer, of each kind so many at most: the kind, and the text."""
+    """Yield slips of an answer, of each kind so many at most: the kind, and the text."""
     for name, made in kinds.items():
         if names and not any(word in name for word in names):
             continue

@@ -66,7 +66,7 @@ def answers(ir: TemplateIR, which: str = "issue") -> Iterator[tuple[str, Answer]
 
 
 def with_tokens(ir: TemplateIR) -> TemplateIR:
-    """The format of a tokenizer that has further special tokens."""
+    """Return the format of a tokenizer that has further special tokens."""
     given = (*ir.provenance.special_tokens, *TOKENS)
     return replace(ir, provenance=replace(ir.provenance, special_tokens=given))
 
@@ -174,7 +174,7 @@ def results(
 
 
 def pairs(answer: Answer, made: list[tuple[str, str]], count: int) -> Iterator[tuple[str, str]]:
-    """Two slips at once: where two changes of a text do not touch each other, both."""
+    """Yield two slips at once, if the two changes of the text don't touch each other."""
     rng = random.Random(answer.text)
     changes = [(kind, *_change(answer.text, text)) for kind, text in made]
     for _ in range(count if len(changes) > 1 else 0):
@@ -186,7 +186,7 @@ def pairs(answer: Answer, made: list[tuple[str, str]], count: int) -> Iterator[t
 
 
 def _change(before: str, after: str) -> tuple[int, int, str]:
-    """Where a text was changed, from and to, and what stands there now."""
+    """Return where a text was changed, from and to, and the new text."""
     start = next(
         (i for i, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), min(len(before), len(after))
     )

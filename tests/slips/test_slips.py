@@ -31,7 +31,7 @@ def test_nothing_raises_and_every_chunking_is_the_same(name: str) -> None:
 
 
 def test_every_kind_fits_some_format() -> None:
-    """A kind that no example has any slip of would measure nothing."""
+    """A kind without a slip in any example would measure nothing."""
     made = {kind for form in formats() for _, answer in answers(form.ir) for kind in KINDS if any(KINDS[kind](answer))}
     assert set(KINDS) - made <= {"ASCII for full width", "dash for underscore", "fence missing"}
 

@@ -16,7 +16,7 @@ FORMATS = [
 @pytest.mark.sweep(3)
 @pytest.mark.parametrize("name", FORMATS)
 def test_fences_at_the_end_stay(name: str) -> None:
-    """The end of a code block, where nothing ends the turn, is not the beginning of a fence around calls."""
+    """The end of a code block isn't the beginning of a fence around calls, if nothing ends the turn."""
     parser = named(name).parser
     read = {}
     for text in CODE:

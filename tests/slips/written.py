@@ -40,7 +40,7 @@ def text_of(pieces: list[Piece]) -> str:
 
 
 def pieces_of(ir: TemplateIR, message: Mapping[str, Any], *, head: str = "") -> list[Piece] | None:
-    """None where they are not what the format writes."""
+    """Return the pieces of an answer; None if they aren't what the format writes."""
     writer = _Writer(ir.turn.header)
     reasoning, content = message.get("reasoning_content") or "", message.get("content") or ""
     calls = message.get("tool_calls") or ()

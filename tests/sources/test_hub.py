@@ -34,7 +34,7 @@ except TplcError as error:
 
 @pytest.fixture
 def cache(tmp_path: Path) -> Path:
-    """As the client lays it out: models--org--name/refs/REVISION and snapshots/COMMIT/."""
+    """Return a cache as the client lays it out: models--org--name/refs/REVISION and snapshots/COMMIT/."""
     model = tmp_path / "hub" / "models--maker--small"
     for revision, commit, text in (("main", COMMIT, "new"), ("v1", OLDER, "old")):
         snapshot = model / "snapshots" / commit

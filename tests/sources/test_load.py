@@ -20,7 +20,7 @@ PLAIN = "{{ messages[0].content }}"
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Sources are named from here, so that messages hold no path of this machine."""
+    """Run in this folder, so that messages contain no path of this machine."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -61,7 +61,7 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names")
 def test_pipe_with_a_name(here: Path) -> None:
-    """As the shell's <(…) gives it: it can be read once."""
+    """The shell's <(…) makes a pipe that can be read once."""
     reading, writing = os.pipe()
     os.write(writing, PLAIN.encode())
     os.close(writing)

@@ -35,19 +35,19 @@ class Answer:
 
 
 def with_tokens(ir: TemplateIR) -> TemplateIR:
-    """The format as if all that looks like a token in its markers were one of its tokenizer."""
+    """Return the format as if everything in its markers that looks like a token were a token of its tokenizer."""
     tokens = [Token(text, 100 + n, special=True) for n, text in enumerate(ir.preserved_tokens)]
     return with_marker_tokens(replace(ir, tokens=(*tokens, EOS)))
 
 
 def tokens_in(text: str, tokens: Sequence[str]) -> Ranges:
-    """The ranges of all that is spelled like one of the tokens."""
+    """Return the ranges of everything that is spelled like one of the tokens."""
     known = sorted(tokens, key=len, reverse=True)
     return tuple(match.span() for match in re.finditer("|".join(map(re.escape, known)) or "(?!)", text))
 
 
 def within(special: Ranges, start: int, end: int) -> Ranges:
-    """The ranges as they are relative to a chunk."""
+    """Return the ranges relative to a chunk."""
     cut = ((max(a, start) - start, min(b, end) - start) for a, b in special)
     return tuple((a, b) for a, b in cut if a < b)
 
@@ -57,7 +57,7 @@ def cuts(text: str, size: int) -> list[int]:
 
 
 def read(parser: ModuleType, text: str, special: Ranges | None, at: Sequence[int] = (), **options: Any) -> Answer:
-    """The output fed in the chunks that are cut `at` these places."""
+    """Return the answer for an output fed in the chunks that are cut `at` these places."""
     stream = parser.StreamParser(**options)
     deltas: list[dict[str, Any]] = []
     for start, end in zip((0, *at), (*at, len(text)), strict=True):
@@ -69,7 +69,7 @@ def read(parser: ModuleType, text: str, special: Ranges | None, at: Sequence[int
 
 
 def turns(ir: TemplateIR) -> Iterator[tuple[str, str]]:
-    """The shapes of an answer as the format writes them: what each has, and its text."""
+    """Yield the shapes of an answer as the format writes them: the parts of each, and its text."""
     for shape in SHAPES:
         if (shape.reasoning and not ir.reasoning.end) or (shape.calls and ir.tools.format == "none"):
             continue
@@ -88,7 +88,7 @@ def turns(ir: TemplateIR) -> Iterator[tuple[str, str]]:
 
 
 def mixed(rng: random.Random, tokens: Sequence[str], texts: Sequence[str], count: int) -> tuple[str, Ranges]:
-    """Pieces of outputs, tokens and their beginnings; some of the tokens are special."""
+    """Return pieces of outputs, tokens and their beginnings; some of the tokens are special."""
     text, special = "", []
     for _ in range(rng.randint(1, count)):
         choice = rng.random()

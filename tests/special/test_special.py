@@ -23,7 +23,7 @@ FN = parser_for(with_tokens(ir_of("tagged-json")))
 
 
 def said(text: str, special: Ranges | None, **options: object) -> Answer:
-    """What is read of the text, which is the same for every chunking."""
+    """Return what is read from the text, which is the same for every chunking."""
     once = read(FN, text, special, **options)
     for size in range(1, len(text)):
         assert read(FN, text, special, cuts(text, size), **options) == once, size
@@ -90,7 +90,7 @@ def test_a_model_that_explains_its_format() -> None:
     assert (found.text, found.message["tool_calls"], found.diagnostics) == (text, [], ())
 
 
-def test_a_call_behind_the_explanation() -> None:
+def test_a_call_after_the_explanation() -> None:
     prose = "<fn> opens a call:\n"
     special = tuple((start + len(prose), end + len(prose)) for start, end in tokens_in(CALL, ("<fn>\n", "</fn>")))
     found = said(prose + CALL, special)
@@ -159,7 +159,7 @@ def test_offsets_are_those_of_the_text() -> None:
 
 
 def test_an_opener_without_its_token() -> None:
-    """It is tolerated, but not in text that spells the token: such text talks of the format."""
+    """It is tolerated, but not in text that spells the token: such text describes the format."""
     ir = with_tokens(ir_of("parameter-tags"))
     parser = parser_for(ir)
     calls = lower(ir).calls

@@ -27,7 +27,8 @@ SPECIAL_TOKENS = {"bos_token": "<s>", "eos_token": "</s>"}
 
 
 def written_by_hand(module: Path) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """The chat template's name, the response template's, and that: as the module's function pairs them."""
+    """Yield the chat template's name, the response template's name, and the response template, paired as in the
+    module's function."""
     tree = ast.parse(module.read_text(encoding="utf-8"))
     known: dict[str, Any] = {"_SUPPORTS_PARSE_RESPONSE_TOOLS": True}
     for node in tree.body:
@@ -47,7 +48,7 @@ def written_by_hand(module: Path) -> Iterator[tuple[str, str, dict[str, Any]]]:
 
 
 def read_right(path: Path, by_hand: Mapping[str, Any]) -> tuple[int, dict[str, tuple[bool, bool]]]:
-    """How many messages there are, and those that are read otherwise: by ours, by theirs, rightly or not."""
+    """Return how many messages there are, and those that are read differently: by ours, by theirs, correctly or not."""
     source = path.read_text(encoding="utf-8")
     with open_renderer(source, special_tokens=SPECIAL_TOKENS) as renderer:
         ir = tolerate(learn_format(renderer, name=path.name, source_text=source))
@@ -62,7 +63,7 @@ def read_right(path: Path, by_hand: Mapping[str, Any]) -> tuple[int, dict[str, t
 
 
 def stripped(artifact: Artifact) -> Artifact:
-    """White space around content and reasoning is not held against it, nor a text that is empty."""
+    """Return the message without outer white space in content and reasoning, and without empty texts."""
 
     def parse(text: str, **options: Any) -> Mapping[str, Any]:
         message = dict(artifact.parse(text, **options))

@@ -75,7 +75,7 @@ def test_the_parser_has_every_member_that_a_plug_in_uses(server: Server) -> None
 
 
 def test_words_of_a_template_stay_words() -> None:
-    """They stand in the format, between quotes, and in comments."""
+    """They occur in the format, between quotes, and in comments."""
     ir = example_ir("tagged-json")
     for hostile in (
         '"""\nimport os\n"""',
@@ -99,7 +99,7 @@ def test_words_of_a_template_stay_words() -> None:
         plugin(ir, "vllm", name="hut\nimport os")
 
 
-def test_what_starts_the_server_is_said() -> None:
+def test_the_command_that_starts_the_server() -> None:
     vllm = plugin(example_ir("tagged-json"), "vllm", name="hut").splitlines()
     assert vllm[5:8] == [
         "#     vllm serve MODEL \\",

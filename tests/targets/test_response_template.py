@@ -71,7 +71,7 @@ def test_what_is_written(name: str, golden: Callable[[Path, str], None]) -> None
 
 @pytest.mark.parametrize("name", NAMES)
 def test_servers_take_their_profile(name: str) -> None:
-    """No key but theirs, nothing joined, and reasoning under the one name they know."""
+    """It has no other keys than theirs, nothing joined, and reasoning under the one name they know."""
     made = response_template(example_ir(name), "servers")
     fields = made.template["fields"]
     assert isinstance(fields, dict) and set(fields) <= {"thinking", "content", "tool_calls"}
@@ -82,7 +82,7 @@ def test_servers_take_their_profile(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_no_closing_that_leaks(name: str) -> None:
-    """The end of the text is no closing: in a stream every chunk has one."""
+    """The end of the text isn't used as a closing, because every chunk of a stream has an end."""
     fields = response_template(example_ir(name)).template["fields"]
     assert isinstance(fields, dict)
     closings = [str(field.get("close_pattern", "")) for field in fields.values() if isinstance(field, dict)]

@@ -117,14 +117,14 @@ def test_by_the_library_from_where_on_a_tag_holds() -> None:
 
 
 def test_a_format_without_reasoning_is_the_same_inside_and_outside() -> None:
-    """What the prompt holds of the answer is kept, too."""
+    """The part of the answer in the prompt is kept, too."""
     ir = formats()["recipient-lines"].ir
     asked = {"tools": TOOLS, "tool_choice": "required"}
     assert tplc.structural_tag(ir, **asked) == tplc.structural_tag(ir, reasoning="outside", **asked)
 
 
 def test_a_line_of_a_grammar_ends_where_its_engine_says() -> None:
-    """A class may hold characters that Python takes for line ends."""
+    """A class may contain characters that Python counts as line ends."""
     rules = "root ::= [^\x85\u2028]*\n"
     made = Grammar(f"# A comment.\n\n{rules}", False, (), (), "", ())
     tag = structural_tag(formats()["tagged-json"].ir, made, parallel=True)

@@ -1,4 +1,4 @@
-"""Warn about a template before anybody trusts it.
+"""Warn about a template before a user trusts it.
 
 `warnings` proves it by renders, `suspects` reads the source.
 """

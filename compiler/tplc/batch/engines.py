@@ -116,7 +116,7 @@ def _with_ray(engine: Engine, read: RowParser, file: RowFile) -> Iterator[pa.Tab
     """Yield the tables of one file, whose pieces are distributed over the workers."""
     ray = start_ray(engine.address, engine.jobs)
     if file.is_json:
-        # Nobody knows where its rows begin: this process reads it, so many rows at once.
+        # The places where its rows begin are unknown, so this process reads it, so many rows at once.
         for table in file.tables(engine.batch * 100):
             slices = [table.slice(start, engine.batch) for start in range(0, table.num_rows, engine.batch)]
             rows = ray.data.from_arrow(slices) if slices else None

@@ -54,4 +54,4 @@ def _table(entries: list[CensusEntry]) -> str:
         messages = f"{entry.passed} of {entry.messages}" if entry.messages else ""
         cells = [entry.source, entry.state, entry.reasoning, entry.content, entry.calls, entry.format, messages]
         rows.append((*cells, f"{entry.seconds:.2f}", "; ".join(notes)))
-    return figures("Templates", _COLUMNS, rows)
+    return figures("Templates", _COLUMNS, rows, prose="notes")

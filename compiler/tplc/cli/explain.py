@@ -89,11 +89,11 @@ def _print(explanation: Explanation, *, step: bool, verbose: int) -> None:
                 return
         if verbose or explanation.ir is None:
             _print_log(console, question, whole=verbose > 1)
-    if explanation.lessons:
+    if explanation.repairs:
         console.print(Text("\nWhat was learned from messages that did not come back?", style="bold"))
-    for lesson in explanation.lessons:
-        failed = f"{lesson.failed} of {lesson.messages} messages failed with that"
-        console.print(Text.assemble((f"{_INDENT}→ ", "bold"), f"{shown(lesson.seen)}: {failed}"))
+    for repair in explanation.repairs:
+        failed = f"{repair.failed} of {repair.messages} messages failed with that"
+        console.print(Text.assemble((f"{_INDENT}→ ", "bold"), f"{shown(repair.reason)}: {failed}"))
     console.print(Text(f"\n{explanation.renders} renders", style="dim"))
 
 

@@ -1,7 +1,7 @@
 """Run a command in a process of its own, and watch from a second process how it ends.
 
 The command limits itself (`tplc.bounds`) and reports its own errors.  If it is killed, or no longer reacts to its time
-limit, that is reported here: `tplc: hut.jinja: limit exceeded: total_seconds (5)`.
+limit, that is reported here: `tplc: hut.jinja: all work on the template took more than 5 s (limit total_seconds)`.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ def split() -> None:
     command = os.fork()
     if command == 0:
         os.close(read_end)
-        from tplc.bounds import tell_watcher
+        from tplc.bounds import set_watcher
 
-        tell_watcher(write_end)
+        set_watcher(write_end)
         _end_with(watcher)
         _hear_of_interrupts_once()
         return
@@ -98,7 +98,9 @@ def _watch(command: int, read_end: int) -> int:
         if not ready and last:
             os.kill(command, signal.SIGKILL)
             os.waitpid(command, 0)
-            return _print_error(last, f"limit exceeded: total_seconds ({last['seconds']:g})")
+            from tplc.errors import exceeded
+
+            return _print_error(last, exceeded("total_seconds", f"{last['seconds']:g}"))
     code = os.waitstatus_to_exitcode(os.waitpid(command, 0)[1])
     if code >= 0:
         return code

@@ -46,10 +46,10 @@ class AnsweredQuestion:
 
 
 @dataclass(frozen=True, slots=True)
-class SpokenFor:
-    """A format that failed messages spoke for: what was `seen` in them, and how many messages failed with it."""
+class TriedRepair:
+    """A format that failed messages suggested: the reason, and how many messages failed with it."""
 
-    seen: str
+    reason: str
     failed: int
     messages: int
 
@@ -63,7 +63,7 @@ class Explanation:
     refused: str
     questions: tuple[AnsweredQuestion, ...]
     renders: int
-    lessons: tuple[SpokenFor, ...] = ()
+    repairs: tuple[TriedRepair, ...] = ()
 
 
 def explain(
@@ -75,10 +75,10 @@ def explain(
     limits: Limits | None = None,
 ) -> Explanation:
     probes: list[Probe] = []
-    lessons: list[SpokenFor] = []
+    repairs: list[TriedRepair] = []
 
-    def note(seen: str, result: Verification) -> None:
-        lessons.append(SpokenFor(seen, result.messages - result.passed, result.messages))
+    def note(reason: str, result: Verification) -> None:
+        repairs.append(TriedRepair(reason, result.messages - result.passed, result.messages))
 
     with (
         driver.open_renderer(source, name=name, special_tokens=special_tokens, limits=limits) as renderer,
@@ -96,8 +96,8 @@ def explain(
         except (UnsupportedTemplate, InvalidIR) as error:
             return Explanation(name, None, str(error), _questions(probes, None), renderer.count)
         renders = renderer.count
-        ir = driver.verify_ir(ir, renderer, examples=examples, on_lesson=note)
-    return Explanation(name, ir, "", _questions(probes, ir), renders, tuple(lessons))
+        ir = driver.verify_ir(ir, renderer, examples=examples, on_repair=note)
+    return Explanation(name, ir, "", _questions(probes, ir), renders, tuple(repairs))
 
 
 def _questions(probes: Sequence[Probe], ir: TemplateIR | None) -> tuple[AnsweredQuestion, ...]:

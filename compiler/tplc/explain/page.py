@@ -32,7 +32,7 @@ def page(explanation: Explanation) -> str:
         parts.append(f'<section><h2>Refused</h2><p class="bad">{escape(explanation.refused)}</p></section>')
     else:
         parts += [_turns(ir), _format(ir), _verification(ir), _grammar(ir)]
-    parts.append(_comparisons(explanation) + _lessons(explanation))
+    parts.append(_comparisons(explanation) + _repairs(explanation))
     parts.append(_log(explanation))
     return document(f"{explanation.name}: how its format was learned", explanation.name, parts)
 
@@ -131,16 +131,16 @@ def _comparisons(explanation: Explanation) -> str:
     )
 
 
-def _lessons(explanation: Explanation) -> str:
-    if not explanation.lessons:
+def _repairs(explanation: Explanation) -> str:
+    if not explanation.repairs:
         return ""
     rows = "".join(
-        f"<li><code>{escape(lesson.seen)}</code>: {lesson.failed} of {lesson.messages} messages failed with that</li>"
-        for lesson in explanation.lessons
+        f"<li><code>{escape(repair.reason)}</code>: {repair.failed} of {repair.messages} messages failed with that</li>"
+        for repair in explanation.repairs
     )
     return (
-        "<section><h2>Learned from messages that did not come back</h2><p>Each format was tried, and kept where fewer "
-        f'failed.</p><ul class="facts">{rows}</ul></section>'
+        "<section><h2>Learned from messages that did not come back</h2><p>Each format was tried, and kept if fewer "
+        f'messages failed.</p><ul class="facts">{rows}</ul></section>'
     )
 
 

@@ -27,7 +27,7 @@ def to_dict(explanation: Explanation, *, whole: bool) -> dict[str, Json]:
         "refused": explanation.refused or None,
         "renders": explanation.renders,
         "questions": [_question(question, whole=whole) for question in explanation.questions],
-        "lessons": [asdict(lesson) for lesson in explanation.lessons],
+        "repairs": [asdict(repair) for repair in explanation.repairs],
     }
 
 

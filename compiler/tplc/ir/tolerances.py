@@ -27,6 +27,7 @@ _MOST_SHOWN = 12
 _OPENERS = ("reasoning.start", "content.start", "tools.section_start")
 # Where a format has none of these, a variant is one.
 _TAKEN_ON = ("content.start", "content.end", "turn.ends")
+_OF_CALLS = ("tools.section_start", "tools.section_end")
 _REASONING = ("reasoning.start", "reasoning.end")
 
 
@@ -60,7 +61,8 @@ def _with_variants(ends: tuple[str, ...], variants: Iterable[Tolerance]) -> tupl
 
 
 def _resolved(ir: TemplateIR, variant: Tolerance) -> Tolerance:
-    return replace(variant, marker=marker_of(ir, variant.marker) or variant.marker)
+    marker = marker_of(ir, variant.marker)
+    return replace(variant, marker=marker if marker.strip() else variant.marker)
 
 
 def _identity(ir: TemplateIR, variant: Tolerance) -> tuple[str, str]:
@@ -117,7 +119,7 @@ def _problems(
 
 def _problems_of_role(ir: TemplateIR, role: str, others: Sequence[Tolerance]) -> Iterator[tuple[str, str]]:
     """Yield the problems of a variant for a role for which the format has no marker."""
-    if role in _TAKEN_ON:
+    if role in _TAKEN_ON or (role in _OF_CALLS and ir.tools.format != "none"):
         return
     if role not in _REASONING:
         yield "marker", f"this format has no {role}: {_existing(ir, role)}"

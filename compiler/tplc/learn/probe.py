@@ -167,8 +167,7 @@ class Prober:
         """Raise an error for a render that is too long: learning takes time and memory with its length."""
         limits = self.renderer.limits
         if isinstance(result, str) and len(result) > limits.probe_chars:
-            measured = f"{limits.probe_chars}: a conversation of a few words has {len(result)}"
-            raise LimitExceeded(self.renderer.name, "probe_chars", measured)
+            raise LimitExceeded(self.renderer.name, "probe_chars", str(limits.probe_chars), found=str(len(result)))
 
     def tail(
         self,

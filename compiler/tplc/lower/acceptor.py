@@ -199,16 +199,18 @@ class CallStep:
 
 @dataclass(frozen=True, slots=True)
 class CallForm:
-    """Calls as they are read; lower/written.py has what the template writes around them.
+    """Calls as a parser reads them; lower/written.py has the texts that the template writes around them.
 
-    `openers` end where the first slot begins, or with what opens the call's object; they count `where` that says.
+    `openers` end where the first slot begins, or with the text that opens the call's object.  `where` says at which
+    places they count.
 
-    `inner` and `separators` count after a call, `closers` also where no call is open (see `Acceptor.strays`).
+    `inner` and `separators` count after a call.  `closers` count if no call is open too:
+    see `Acceptor.ignorable_closers`.
 
-    `plain` openers are made of ordinary characters, and the section that the template writes before them is missing:
-    they count where a line begins, and a `whole` call comes.  Where all `openers` count at the start of a line only,
-    a whole call of a known tool is a call inside a line as well.  `short` openers lack words at their end, or the
-    call's own opener: they open calls of known tools.
+    `ordinary` openers consist of ordinary characters and lack the section that the template writes before them.  They
+    count at the start of a line if a `whole` call follows.  If all `openers` count at the start of a line only, a whole
+    call of a known tool is a call inside a line as well.  `short` openers lack words at their end, or the call's own
+    opener.  They open calls of known tools only.
     """
 
     slot_order: tuple[SlotKind, ...]  # as the template writes them
@@ -242,7 +244,7 @@ class CallForm:
     encoded: bool = False  # arguments are an object written inside a JSON string
     replaced: tuple[tuple[str, str], ...] = ()  # texts that stand for characters in a name, with those characters
     styles: tuple[Spelling, Spelling, Spelling] | None = None
-    plain: tuple[str, ...] = ()
+    ordinary: tuple[str, ...] = ()
     short: tuple[str, ...] = ()
     bare_call: Layout = ()  # a call without arguments as it is written, if that is another form
     whole: tuple[CallStep, ...] = ()  # a call exactly as the template writes it; () where no row of steps is that

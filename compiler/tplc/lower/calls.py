@@ -41,13 +41,13 @@ def calls_of(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
     in_line = ir.content.with_calls == "before" or any(map(is_unambiguous_opener, form.openers))
     in_line = in_line and not any("\n" in _lead(text) for text in form.openers)
     after_reasoning = space_after_reasoning(ir, {"reasoning", "calls"})
-    sought = form.plain or (form.where == "line start" and in_line)
-    whole = whole_call_of(ir, form, section=not form.plain) if sought else ()
+    sought = form.ordinary or (form.where == "line start" and in_line)
+    whole = whole_call_of(ir, form, section=not form.ordinary) if sought else ()
     return replace(
         form,
         in_reasoning=form.in_reasoning or ("line start" if "\n" in after_reasoning else None),
         after_reasoning=after_reasoning,
-        plain=form.plain if whole else (),
+        ordinary=form.ordinary if whole else (),
         whole=whole,
         breaks=breaks_of(
             [
@@ -105,7 +105,7 @@ def _header_calls(ir: TemplateIR, tolerated: Tolerated) -> CallForm:
         form,
         last=() if after.slots else last_of(form.closers, own, tools.section_end, ir.turn.ends, tolerated),
         empty=_empty(form, tools, "".join(after.closing)) if not after.slots else (),
-        section_ends=not_blank(tolerated.texts(tolerated.usual("tools.section_end"))),
+        section_ends=not_blank(text for end in _section_ends(tolerated) for text in tolerated.texts(end)),
         header=header_of(before, last, tolerated, after_empty(ir, form.closers)),
         tail=after.tail,
         call_id=id_layout(tools, before),
@@ -121,7 +121,7 @@ def _calls(tools: Tools, shape: CallShape, first: str, tolerated: Tolerated) -> 
     sections = unique([*tolerated.forms["tools.section_start"], *spaced(section, tolerated.texts(section))])
     starts = starts_of(shape.opener, first, tolerated)
     name_end = shape.slots[0][1] if shape.slots else ""
-    openers = openers_of(sections, starts, first, name_end, tolerated)
+    openers = openers_of(sections, starts, first, name_end, tolerated, tolerated.declared("tools.section_start"))
     separators = not_blank(tolerated.texts(tools.separator))
     # A closer of a call without arguments is none of them.
     own = (*separators, *closing_of_bare(tools))
@@ -134,14 +134,14 @@ def _calls(tools: Tools, shape: CallShape, first: str, tolerated: Tolerated) -> 
         starts=starts,
         openers=openers.outside,
         where=openers.where,
-        plain=openers.plain,
+        ordinary=openers.ordinary,
         short=openers.short,
         in_reasoning=_in_reasoning(openers, tolerated),
         inner=openers.inside,
         separators=separators,
         optional_separators="".join(punctuation) if openers.inside and "omitted_openers" in tolerated.kinds else "",
         call_closers=(),
-        section_closers=closers_of([tolerated.usual("tools.section_end")], tolerated),
+        section_closers=closers_of(_section_ends(tolerated), tolerated),
         styles=spellings_of(
             tools, also_python="python_literals" in tolerated.kinds, repairs="json_repairs" in tolerated.kinds
         ),
@@ -149,6 +149,11 @@ def _calls(tools: Tools, shape: CallShape, first: str, tolerated: Tolerated) -> 
         ends_turn=not (tools.parallel or tools.section_end.strip()),
         encoded=isinstance(tools.arguments, ObjectArguments) and tools.arguments.encoded,
     )
+
+
+def _section_ends(tolerated: Tolerated) -> tuple[str, ...]:
+    """Return the closer of all calls, or those that a tolerance file gives a format without one."""
+    return (tolerated.usual("tools.section_end"), *tolerated.declared("tools.section_end"))
 
 
 def _empty(form: CallForm, tools: Tools, closing: str) -> tuple[str, ...]:

@@ -191,7 +191,7 @@ class _Interpreter:
         calls = self.acceptor.calls
         assert calls is not None
         own = {text.strip() for text in (*calls.openers[:1], *calls.inner)}
-        if found.lexeme.respelled or found.kind == "plain" or state.name == "reasoning":
+        if found.lexeme.respelled or found.kind == "ordinary" or state.name == "reasoning":
             raise NotAsWritten
         if self.text[found.start : found.end].strip() not in own or (self.is_unclosed and state.drops_left_over):
             raise NotAsWritten

@@ -6,7 +6,7 @@ section "<calls>\\n", call "<call>"  →  "<calls>\\n<call>", "<call>" (omitted 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from tplc.ir.markers import FIELD_NAME, could_be_prose, is_distinctive, is_ordinary, only_words, pieces_of
@@ -25,13 +25,14 @@ _SYNTAX = frozenset("[]{}(),:\"'=`; \t\n\r")
 
 @dataclass(frozen=True, slots=True)
 class Openers:
-    """`plain`: those outside that lack their section, and are made of ordinary characters.  `short`: those that lack
-    their last words or the call's own opener, so that they open calls of known tools only."""
+    """The openers of calls.  `ordinary`: those outside a section that lack the section's opener and consist of ordinary
+    characters.  `short`: those that lack their last words or the call's own opener, so that they open calls of known
+    tools only."""
 
     outside: tuple[str, ...]
     inside: tuple[str, ...]
     where: Where
-    plain: tuple[str, ...] = ()
+    ordinary: tuple[str, ...] = ()
     short: tuple[str, ...] = ()
 
 
@@ -49,12 +50,19 @@ def spaced(marker: str, texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def openers_of(
-    sections: tuple[str, ...], starts: tuple[str, ...], first: str, name_end: str, tolerated: Tolerated
+    sections: tuple[str, ...],
+    starts: tuple[str, ...],
+    first: str,
+    name_end: str,
+    tolerated: Tolerated,
+    declared: tuple[str, ...] = (),
 ) -> Openers:
     """Return the openers.  `first`: the text that always precedes the call's first slot; `name_end`: the text after
-    that slot."""
+    that slot; `declared`: openers of the section that the template doesn't write.  They count where the template's own
+    openers do."""
     inside = unique([*(start + first for start in starts), *tolerated.texts(starts[0] + first)])
     whole = [section + text for section in sections for text in inside]
+    opened = _declared(declared, inside, first, tolerated)
     rests = _incomplete(whole, inside, name_end, tolerated)
     whole, rests = list(not_blank(whole)), list(not_blank(rests))
     # What models write for those; a section alone, or a call alone, is written otherwise as well.
@@ -75,25 +83,33 @@ def openers_of(
     short = _short(sections[0], own) if "other_forms" in tolerated.kinds and first.strip() != OBJECT else ()
     # A header that ends in a marker of its own can't be ordinary text, even if it begins like it.
     marked = is_distinctive(name_end) and not could_be_prose(name_end)
-    plain = {text for text in (*whole, *rests) if is_ordinary(text) and not marked}
+    ordinary = {text for text in (*whole, *rests) if is_ordinary(text) and not marked}
     # What could be in any answer counts where a line begins only.
     where: Where = (
         "anywhere"
-        if any(text not in plain and is_unambiguous_opener(text) for text in (*whole, *rests))
+        if any(text not in ordinary and is_unambiguous_opener(text) for text in (*whole, *rests))
         else "line start"
     )
     cores = {text.strip() for text in whole} if where == "line start" else set()
     # What ends with all of an opener lacks nothing of it.
     alone = unique(
-        text for text in (*whole, *rests) if text in plain and not any(text.strip().endswith(core) for core in cores)
+        text for text in (*whole, *rests) if text in ordinary and not any(text.strip().endswith(core) for core in cores)
     )
     return Openers(
-        unique(text for text in (*whole, *rests) if text not in alone),
+        unique(text for text in (*whole, *rests, *opened) if text not in alone),
         not_blank(inside),
         where,
         alone,
         tuple(text for text in short if text.strip() not in {*map(str.strip, (*whole, *rests))}),
     )
+
+
+def _declared(sections: Iterable[str], inside: Sequence[str], first: str, tolerated: Tolerated) -> list[str]:
+    """Return the openers of calls in sections that the template doesn't write."""
+    found = [section + text for section in sections for text in (inside or [first])]
+    if "other_forms" in tolerated.kinds and first.strip() == OBJECT:
+        found += [other for text in found for other in _punctuated(text)]
+    return found
 
 
 def _punctuated(opener: str) -> list[str]:

@@ -31,7 +31,7 @@ def pairs_of(
     opened, close, around_key = _around_value(layout)
     repeats, wraps = around_key is not None, _wraps_of(dialect, around_key, tolerated.texts(close))
     slots = _slot_ends(layout[: layout.index(Slot("value")) - bool(wraps)], tolerated)
-    context = ValueContext(tools, pairs, close, opened, _end_of_key(slots), closing, ir.turn.ends)
+    context = ValueContext(tools, pairs, close, opened, _end_of_key(slots), closing, _after_calls(ir, tolerated))
     guessed = not (repeats or dialect.top.strings or _are_all_wrapped(wraps) or _is_reliable(tools, close))
     raw = not (guessed or dialect.top.strings or dialect.elements)
     python = guessed and "python_literals" in tolerated.kinds
@@ -77,6 +77,11 @@ def _usual_ends(pairs: PairArguments, close: str, opened: str, closing: Sequence
     again = close + pairs.separator + opened if opened.strip() else ""
     over = close + pairs.end + "".join(closing[:1]).rstrip()
     return not_blank((again, over[:-1] if closing else "")) if close.strip() else ()
+
+
+def _after_calls(ir: TemplateIR, tolerated: Tolerated) -> tuple[str, ...]:
+    """Return the ends of the turn, and the closers of all calls that only a tolerance file declares."""
+    return (*ir.turn.ends, *tolerated.declared("tools.section_end"))
 
 
 def _wraps_of(dialect: Dialect, around_key: tuple[str, str] | None, closers: Sequence[str]) -> tuple[TypeWrap, ...]:

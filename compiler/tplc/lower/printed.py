@@ -55,12 +55,12 @@ def _facts(acceptor: Acceptor) -> Iterator[str]:
 
 
 def _calls(calls: CallForm) -> Iterator[str]:
-    yield f"calls.slots = {', '.join(calls.slot_order)}{_behind(calls.last_text)}"
+    yield f"calls.slots = {', '.join(calls.slot_order)}{_after(calls.last_text)}"
     reasoning = f", in reasoning at {calls.in_reasoning}" if calls.in_reasoning else ""
     yield from _texts("calls.section_start", calls.section_starts)
     yield from _texts("calls.start", calls.starts)
     yield from (f"calls.opener = {quoted(text)} {calls.where}{reasoning}" for text in calls.openers)
-    yield from (f"calls.opener = {quoted(text)} line start, before a whole call" for text in calls.plain)
+    yield from (f"calls.opener = {quoted(text)} line start, before a whole call" for text in calls.ordinary)
     yield from (f"calls.opener = {quoted(text)} of a known tool" for text in calls.short)
     yield from (f"calls.usual = {quoted(text)} between two calls" for text in calls.usual_next)
     yield from (f"calls.inner = {quoted(text)} after a call" for text in calls.inner)
@@ -103,7 +103,7 @@ def _step(step: CallStep) -> str:
 
 def _pairs(pairs: PairForm) -> Iterator[str]:
     more = f"({quoted(pairs.separator)} pair)*" if pairs.separator else "pair*"
-    yield f"pairs = {_before(pairs.start)}pair {more}{_behind(pairs.end)} or {quoted(pairs.empty)}"
+    yield f"pairs = {_before(pairs.start)}pair {more}{_after(pairs.end)} or {quoted(pairs.empty)}"
     yield f"pairs.pair = {printed_layout(pairs.pair)}"
     yield from _texts("pairs.opener", pairs.opens)
     yield from _slots("pairs.slot", pairs.slots)
@@ -207,5 +207,5 @@ def _before(text: str) -> str:
     return f"{quoted(text)} " if text else ""
 
 
-def _behind(text: str) -> str:
+def _after(text: str) -> str:
     return f" {quoted(text)}" if text else ""

@@ -105,7 +105,7 @@ def states(acceptor: Acceptor) -> tuple[TurnState, ...]:
     elif acceptor.reasoning_ends:
         found.append(("reasoning", _ends_of_reasoning(acceptor)))
     found.append(("content", (*known, *content)))
-    if first or opens_alike(acceptor):
+    if first or has_respelled_openers(acceptor):
         found.append(("before_content", (*opens, *content)))
     calls = acceptor.calls
     if calls is not None:
@@ -125,12 +125,12 @@ def states(acceptor: Acceptor) -> tuple[TurnState, ...]:
     )
 
 
-def opens_alike(acceptor: Acceptor) -> bool:
+def has_respelled_openers(acceptor: Acceptor) -> bool:
     """Return whether an opener of reasoning may be in another spelling before content begins."""
     return bool(respelled_kinds(acceptor)) and any(is_respelled(one.text.strip()) for one in acceptor.reasoning_starts)
 
 
-def ends_alike(acceptor: Acceptor) -> bool:
+def has_respelled_ends(acceptor: Acceptor) -> bool:
     """Return whether a closer of reasoning may be in another spelling, in a line of its own or before the next part."""
     return bool(respelled_kinds(acceptor)) and any(map(is_respelled, map(str.strip, acceptor.reasoning_ends)))
 
@@ -160,7 +160,7 @@ def _state(acceptor: Acceptor, name: StateName, kinds: Kinds, respelled: tuple[s
         return TurnState(name, None, kinds, on, _text_after_call(calls), respelled, drops_left_over=left_over)
     on = tuple((kind, transition_of(name, kind)) for kind, _ in kinds)
     otherwise = TO_CONTENT if _TEXT[name] is None else None
-    apart = ("reasoning_end",) if name == "reasoning" and ends_alike(acceptor) else ()
+    apart = ("reasoning_end",) if name == "reasoning" and has_respelled_ends(acceptor) else ()
     return TurnState(name, _TEXT[name], kinds, on, otherwise, respelled, apart)
 
 
@@ -229,7 +229,7 @@ def transition_of(state: StateName, kind: str) -> Transition | Branch:
     return Branch("parse_tool_calls", Transition(("drop and go on",), here, EMPTY_CALL), keep)
 
 
-CALLS = ("call", "line", "plain")
+CALLS = ("call", "line", "ordinary")
 RESPELLED_KINDS = tuple("tail both call separator section closed close line pair end skip next suffix".split())
 
 
@@ -250,7 +250,7 @@ def _in_content(acceptor: Acceptor) -> Kinds:
         ("content_end", acceptor.distinctive_content_ends),
         ("weak_content_end", acceptor.weak_content_ends),
         (opener_kind(calls), (*calls.openers, *calls.short)) if calls is not None else ("call", ()),
-        ("plain", calls.plain if calls is not None else ()),
+        ("ordinary", calls.ordinary if calls is not None else ()),
         ("end", acceptor.ends),
         ("final_end", acceptor.last_ends),
         ("header", acceptor.headers),

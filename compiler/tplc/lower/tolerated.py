@@ -60,8 +60,11 @@ class Tolerated:
 
     def of_role(self, role: FormMarker) -> tuple[str, ...]:
         """Return the texts of a role that are more than white space; if it has no such marker, its variants alone."""
-        usual = self.usual(role)
-        return not_blank(self.texts(usual)) if usual.strip() else self.variants.get(role, ())
+        return not_blank(self.texts(self.usual(role))) or self.declared(role)
+
+    def declared(self, role: FormMarker) -> tuple[str, ...]:
+        """Return the texts that a tolerance file gives a role for which the format has no marker."""
+        return () if self.usual(role).strip() else self.variants.get(role, ())
 
 
 def tolerated(ir: TemplateIR) -> Tolerated:

@@ -57,7 +57,17 @@ def with_other_markers(ir: TemplateIR, known: Tolerated) -> Iterator[TemplateIR]
     opener = text_at(layout, 0)
     made = [replace(tools, section_start=text) for text in others(tools.section_start)]
     made += [replace(tools, section_end=text) for text in others(tools.section_end)]
+    made += [replace(tools, section_start=start, section_end=end) for start, end in _declared_sections(ir, known)]
     made += [replace(tools, separator=text) for text in others(tools.separator)]
     made += [replace(tools, call=(Text(text), *layout[1:])) for text in others(opener)]
     for one in made:
         yield replace(ir, tools=one)
+
+
+def _declared_sections(ir: TemplateIR, known: Tolerated) -> Iterator[tuple[str, str]]:
+    """Yield the texts around all calls that a tolerance file gives a format without such a text, in every
+    combination."""
+    own = (ir.tools.section_start, ir.tools.section_end)
+    starts = (own[0], *known.declared("tools.section_start"))
+    ends = (own[1], *known.declared("tools.section_end"))
+    yield from ((start, end) for start in starts for end in ends if (start, end) != own)

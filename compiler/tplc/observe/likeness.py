@@ -56,11 +56,11 @@ class Likeness:
             yield from (Alike(match.start(), piece) for match in re.finditer(re.escape(piece), text))
         for shape, plain in self._shapes:
             for match in shape.finditer(text):
-                if not plain or self._tells(match, text):
+                if not plain or self._is_like_a_marker(match, text):
                     yield Alike(match.start(), match.group())
         yield from _pair_at_start(text)
 
-    def _tells(self, match: re.Match[str], text: str) -> bool:
+    def _is_like_a_marker(self, match: re.Match[str], text: str) -> bool:
         """Decide for characters that prose and code contain as well: is it like a marker, does an object follow, is
         nothing open?"""
         written = match.group()

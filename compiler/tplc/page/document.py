@@ -28,12 +28,16 @@ def document(title: str, source: str, sections: Iterable[str]) -> str:
     )
 
 
-def figures(title: str, names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a section with a table of plain text; "" if there are no rows."""
+def figures(title: str, names: Sequence[str], rows: Sequence[Sequence[str]], *, prose: str = "") -> str:
+    """Return a section with a table of plain text; "" if there are no rows.  `prose`: the column that has sentences."""
     if not rows:
         return ""
     head = "".join(f"<th>{escape(name)}</th>" for name in names)
-    body = "\n".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    opening = ['<td class="prose">' if name == prose else "<td>" for name in names]
+    body = "\n".join(
+        "<tr>" + "".join(f"{td}{escape(cell)}</td>" for td, cell in zip(opening, row, strict=True)) + "</tr>"
+        for row in rows
+    )
     table = f'<div class="wide"><table>\n<tr>{head}</tr>\n{body}\n</table></div>'
     return f'<section class="figures"><h2>{escape(title)}</h2>{table}</section>'
 

@@ -2,7 +2,7 @@
 
     "zqcontent0x", "zqkey0x", "zqkey1x"  →  "lonarutebis", "vapenoh", "vapenuh"  →  (in the render) back
 
-Learning works by words that nobody writes (`zq…`): a template that looked for them could show it other markers than it
+Learning uses words that occur in no text (`zq…`): a template that looked for them could show it other markers than it
 shows everybody.  So they never reach the template.  What does is drawn for each template, by its hash, as long as the
 word that it stands for, and sorts as that one does among those that differ from it at the end.
 """

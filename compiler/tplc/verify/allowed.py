@@ -1,4 +1,4 @@
-"""Whether a tool's schema allows a call's arguments, for schemas that may be anybody's.
+"""Whether a tool's schema allows a call's arguments, for schemas from strangers.
 
     Allowed({"required": ["city"]}, Draft202012Validator).error({})  →  the error of "required"
 

@@ -33,7 +33,7 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A message to render.  `after_result`: a call and a tool's result stand before its turn."""
+    """A message to render.  `after_result`: a call and a tool's result precede its turn."""
 
     title: str
     reasoning: str = ""

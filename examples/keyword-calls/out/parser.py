@@ -55,9 +55,6 @@ Diagnostic: Any = type(  # a named tuple, made in a fifth of the time that colle
         "__getnewargs__": tuple,
         "__repr__": lambda self: "Diagnostic(offset={!r}, text={!r}, code={!r})".format(*self),
         "_asdict": lambda self: dict(zip(FIELDS, self)),
-        "_fields": FIELDS,
-        "__slots__": (),
-        "__module__": __name__,
         **{name: property(itemgetter(place)) for place, name in enumerate(FIELDS)},
     },
 )
@@ -1826,7 +1823,7 @@ SPACE_SEPARATOR = "\0"  # between white space that may come and other white spac
 NON_SPACE = Pattern(r"\S|\Z")
 LONGEST_CUT = 1000  # longer than a truncated opener and the white space around it
 OPENER_KINDS = ("call", "line", "whole")
-UNDECIDED_KINDS = ("plain", "final_end", "weak_content_end", "respelled")  # what follows shows whether they count
+UNDECIDED_KINDS = ("ordinary", "final_end", "weak_content_end", "respelled")  # what follows shows whether they count
 DECIDED_LATER = ("line", *UNDECIDED_KINDS)  # and those that count at the start of a line
 REASONING_KINDS = ("reasoning", "reasoning_end")
 CALL_KINDS = ("tail", "both", "call", "separator", "section", "closed", "close")
@@ -1938,7 +1935,7 @@ class TurnStates(Stream):
                 counting = self._without_closer(marks, mark)
                 if counting is not None:
                     return counting
-            if mark.kind in ("line", "plain"):
+            if mark.kind in ("line", "ordinary"):
                 line_start, seen = at_line_start(buf[seen : mark.start], line_start), mark.start
                 if line_start and mark.kind == "line":
                     return outer if outer is not None and outer.kind == "line" and mark.start < outer.end else mark
@@ -1952,8 +1949,8 @@ class TurnStates(Stream):
 
     def _without_closer(self, marks: Scanner, mark: Match) -> Match | None:
         """Return the mark as the end of reasoning that is never closed: a closer in another spelling, or an opener of
-        calls inside a line if a tool is named.  Its kind is "plain" while that is undecided."""
-        buf, undecided = self._buf, None if self._final else mark.of_kind("plain")
+        calls inside a line if a tool is named.  Its kind is "ordinary" while that is undecided."""
+        buf, undecided = self._buf, None if self._final else mark.of_kind("ordinary")
         if self._base + mark.start < self._reasoning_to:
             return None
         alike = mark.kind == "respelled"
@@ -2215,7 +2212,7 @@ class Slots(TurnStates):
             self._note(code, text)
 
     def _end_of_slot(
-        self, slot: str, pos: int, known: int, ends: Scanner, stops: str, joint: str
+        self, slot: str, pos: int, known: int, ends: Scanner, stops: str, separator: str
     ) -> tuple[Match | None, str]:
         """Return the marker that ends a slot, or what was expected instead."""
         buf = self._buf
@@ -2242,7 +2239,7 @@ class Slots(TurnStates):
         if self._final and partial < len(buf) and not of_slot and buf[pos:partial].strip() in self._tools:
             return Match("next", partial, partial), ""  # a truncated marker comes after the whole name
         text = buf[pos : min(partial, pos + NAME_LIMIT)].strip()
-        parts = text.split(joint) if slot in NUMBERS and joint else [text]
+        parts = text.split(separator) if slot in NUMBERS and separator else [text]
         wait = end - pos < NAME_LIMIT and (self._long_names or not any("\n" in part.strip() for part in parts))
         if self._final and len(text.split()) > 1:  # several words are probably the words of an answer
             wait = any(name.startswith(text) for name in self._tools)

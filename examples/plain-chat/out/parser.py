@@ -50,9 +50,6 @@ Diagnostic: Any = type(  # a named tuple, made in a fifth of the time that colle
         "__getnewargs__": tuple,
         "__repr__": lambda self: "Diagnostic(offset={!r}, text={!r}, code={!r})".format(*self),
         "_asdict": lambda self: dict(zip(FIELDS, self)),
-        "_fields": FIELDS,
-        "__slots__": (),
-        "__module__": __name__,
         **{name: property(itemgetter(place)) for place, name in enumerate(FIELDS)},
     },
 )

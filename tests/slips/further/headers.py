@@ -70,7 +70,7 @@ def _(answer: Answer) -> Iterator[str]:
 
 @further("attribute otherwise")
 def _(answer: Answer) -> Iterator[str]:
-    """One quote missing, spaces around `=`, `<x name="f">` for `<x=f>`, and the reverse."""
+    """Leave out one quote, add spaces around `=`, write `<x name="f">` for `<x=f>`, and the reverse."""
     for at in (
         [*answer.places("name", call=0)[:1], *answer.places("key", call=0)[:1]] if not answer.ir.tools.json else ()
     ):
@@ -153,7 +153,7 @@ def _(answer: Answer) -> Iterator[str]:
 
 @further("words of a header otherwise")
 def _(answer: Answer) -> Iterator[str]:
-    """A word between two bracketed tags is missing, or is in upper case; the tag before it is missing."""
+    """Leave out a word between two bracketed tags, or write it in upper case; leave out the tag before it."""
     for at in answer.places("opener", "between", "content_start", "reasoning_start"):
         text = answer.pieces[at].text
         if match := re.search(r"(<\|\w+\|>)(\w+)", text):

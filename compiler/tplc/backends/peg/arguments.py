@@ -20,7 +20,7 @@ from tplc.lower.lexemes import exact
 def arguments_ahead(form: FormPatterns, pairs: PairForm) -> list[str]:
     """Return the rules for text at the place where the arguments begin."""
     return [
-        marker_core(text, alike=form.alike)
+        marker_core(text, any_spelling=form.any_spelling)
         for text in (pairs.start, *pairs.opens, pairs.empty, pairs.end)
         if text.strip()
     ]

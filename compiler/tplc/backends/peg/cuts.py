@@ -53,7 +53,7 @@ def cut_section(form: FormPatterns) -> Section:
             *(_unless_text(form, name, opened + _rest(form)) for name, opened in nexts.items() if opened is not None),
             *_closer_cuts(form),
             rule("after_turn_for_calls", *([leaf(_after_turn(form))] if calls.turn_closers else [])),
-            *slot_cuts(form, calls.header, guarded=True, alike=form.alike),
+            *slot_cuts(form, calls.header, guarded=True, any_spelling=form.any_spelling),
             *_tail_rules(form),
         ),
     )
@@ -98,10 +98,14 @@ def _closer_cuts(form: FormPatterns) -> list[Rule]:
         # With its last closer a call is whole: less than so much more may as well be text.
         least = f"(?:{last}|{enough})" if last else enough
         marks = [*texts, *_markers_of_turn(form.acceptor)]
-        rules.append(rule("trailing_for_closer", leaf(no_whole(marks) + least + begun(texts, alike=form.alike))))
+        rules.append(
+            rule("trailing_for_closer", leaf(no_whole(marks) + least + begun(texts, any_spelling=form.any_spelling)))
+        )
     if longer := calls.longer_than_closers:
         whole = rf"(?!{group(cores(calls.closers))}\s*\Z)"
-        rules.append(rule("trailing_for_whole", leaf(whole + begun(longer, least=LEAST_CUT, alike=form.alike))))
+        rules.append(
+            rule("trailing_for_whole", leaf(whole + begun(longer, least=LEAST_CUT, any_spelling=form.any_spelling)))
+        )
     if (last or separator) and not calls.ends_turn:
         rules.append(rule("missing_closer", leaf(rf"{last}\Z" if last else rf"(?<={separator}\s*)\Z")))
     return rules
@@ -142,9 +146,12 @@ def pair_cuts(form: FormPatterns, pairs: PairForm, opened: str) -> list[Rule]:
     """Return a pair that is cut before its value, or a marker before or after it; `opened`: the rules before the
     key."""
     texts = [*dict.fromkeys(text.strip() for _, found in pairs.between for text in found)]
-    marks = leaf(no_whole(texts) + begun(texts, alike=form.alike))
+    marks = leaf(no_whole(texts) + begun(texts, any_spelling=form.any_spelling))
     header = sequence(opened, f"({' / '.join(_cuts_of(pairs.slots, '_for_pair'))})")
-    return [rule("trailing_for_pair", marks, header), *slot_cuts(form, pairs.slots, "_for_pair", alike=form.alike)]
+    return [
+        rule("trailing_for_pair", marks, header),
+        *slot_cuts(form, pairs.slots, "_for_pair", any_spelling=form.any_spelling),
+    ]
 
 
 def no_whole(texts: Sequence[str]) -> str:
@@ -164,7 +171,7 @@ def _cuts_of(slots: Sequence[SlotEnd], place: str = "") -> list[str]:
 
 
 def slot_cuts(
-    form: FormPatterns, slots: Sequence[SlotEnd], place: str = "", *, guarded: bool = False, alike: bool = False
+    form: FormPatterns, slots: Sequence[SlotEnd], place: str = "", *, guarded: bool = False, any_spelling: bool = False
 ) -> list[Rule]:
     """Return the rules of each slot, whole with its end, and truncated.
 
@@ -174,8 +181,8 @@ def slot_cuts(
     for slot, name in zip(slots, _slot_names(slots), strict=True):
         guard = f"(?!{form.breaks})" if guarded and form.breaks else ""
         left = calls.object_open if guarded and calls.fields and slot is slots[-1] else ""
-        rules.append(rule(f"whole_{name}{place}", leaf(_whole_slot(slot, guard, left, alike))))
-        rules.append(rule(f"begun_{name}{place}", leaf(_begun_slot(slot, guard, known, alike))))
+        rules.append(rule(f"whole_{name}{place}", leaf(_whole_slot(slot, guard, left, any_spelling))))
+        rules.append(rule(f"begun_{name}{place}", leaf(_begun_slot(slot, guard, known, any_spelling))))
     return rules
 
 
@@ -183,9 +190,11 @@ def _ends_of(slot: SlotEnd) -> list[str]:
     return [text for text in (*slot.suffixes, *slot.nexts, *slot.bare) if text.strip()]
 
 
-def _whole_slot(slot: SlotEnd, guard: str, left: str, alike: bool) -> str:
-    ends = either([marker_word(text, alike=alike) for text in _ends_of(slot)])
-    after = [_consumed(text, left, alike) for text in sorted(slot.suffixes, key=len, reverse=True) if text.strip()]
+def _whole_slot(slot: SlotEnd, guard: str, left: str, any_spelling: bool) -> str:
+    ends = either([marker_word(text, any_spelling=any_spelling) for text in _ends_of(slot)])
+    after = [
+        _consumed(text, left, any_spelling) for text in sorted(slot.suffixes, key=len, reverse=True) if text.strip()
+    ]
     ahead, bare = (either([marker_core(text) for text in texts if text.strip()]) for texts in (slot.nexts, slot.bare))
     after += [rf"(?=\s*+(?:{ahead}))"] if ahead else []
     after += [rf"(?={any_of(slot.stops)})"] if slot.stops else []
@@ -195,15 +204,15 @@ def _whole_slot(slot: SlotEnd, guard: str, left: str, alike: bool) -> str:
     return either([whole, rf"\s*+[{NAME_CHARACTERS}]{{1,{NAME_LIMIT}}}(?=\s*+(?:{bare}))" if bare else ""])
 
 
-def _consumed(text: str, left: str, alike: bool) -> str:
+def _consumed(text: str, left: str, any_spelling: bool) -> str:
     if not left or not text.endswith(left):
-        return rf"\s*+{marker(text.lstrip(), alike=alike)}"
+        return rf"\s*+{marker(text.lstrip(), any_spelling=any_spelling)}"
     rest = text.removesuffix(left)
     return (rf"\s*+{marker(rest.lstrip())}" if rest.strip() else "") + rf"(?=\s*+{exact(left)})"
 
 
-def _begun_slot(slot: SlotEnd, guard: str, known: KnownTools, alike: bool) -> str:
-    ends = either([marker_word(text, alike=alike) for text in _ends_of(slot)])
+def _begun_slot(slot: SlotEnd, guard: str, known: KnownTools, any_spelling: bool) -> str:
+    ends = either([marker_word(text, any_spelling=any_spelling) for text in _ends_of(slot)])
     char = rf"(?:{f'(?!{ends})' if ends else ''}{guard}\S)"
     space = r"\s*+" if not slot.stops else r"[^\S\n]*+" if " " not in slot.stops else ""
     begins = [rf"\s*{begun(_ends_of(slot))}"] if ends else []

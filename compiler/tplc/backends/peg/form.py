@@ -112,13 +112,13 @@ class FormPatterns:
         calls = self.calls
         # What opens a call that is an object, or whose id begins with a word, opens nothing without that.
         first = calls.object_open if calls.fields and not calls.shape.slots else calls.shape.id_prefix
-        first = first if kinds[0] in (*OPENS, "plain") else ""
+        first = first if kinds[0] in (*OPENS, "ordinary") else ""
         return of_kinds(self.states.get(state, NO_LEXEMES), kinds, first=first, only=only, lead=lead, trail=trail)
 
     # What the format has
 
     @property
-    def alike(self) -> bool:
+    def any_spelling(self) -> bool:
         """Return whether markers of calls may be in other case, or have other separators."""
         return "marker_spelling" in self.acceptor.tolerances
 
@@ -275,7 +275,7 @@ def _of_the_turn(form: FormPatterns) -> dict[str, str]:
         "reasoning_open": either([opened, form.of("before_content", "reasoning")]),
         "reasoning_open_anywhere": opened,
         "reasoning_open_first": before_content("reasoning"),
-        "reasoning_close": either([form.of(form.reasoning_state, "reasoning_end"), _closers_alike(form)]),
+        "reasoning_close": either([form.of(form.reasoning_state, "reasoning_end"), _respelled_closers(form)]),
         "reasoning_for_closer": _spaced(form.of("start", "reasoning_end")),
         "reasoning_again": _spaced(of_kinds(lexemes_of([("", acceptor.repeated_reasoning)]), ("",))),
         "content_space": some_prefix_of(acceptor.content_spaces),
@@ -310,7 +310,7 @@ def _of_calls(form: FormPatterns) -> dict[str, str]:
         "call_next": opens("after_call", are_short=False),
         "call_open_for_short": opens("content", are_short=True),
         "call_next_for_short": opens("after_call", are_short=True),
-        "call_open_for_plain": form.of("content", "plain"),
+        "call_open_for_ordinary": form.of("content", "ordinary"),
         "call_close": either([_closer_with_slot(form), closes(section=False)]),
         "section_close": closes(section=True),
         # White space after a separator that opens calls may be content.
@@ -328,7 +328,7 @@ def _ends_of_output(form: FormPatterns) -> str:
     return rf"(?=(?:\s*+{again}){{0,{MOST_ENDS - 1}}}\s*+\Z)"
 
 
-def _closers_alike(form: FormPatterns) -> str:
+def _respelled_closers(form: FormPatterns) -> str:
     """Return the closer of reasoning in another spelling, if nothing else closes it later."""
     found = [
         f"{some_suffix(one.lead)}{one.find}(?={form.rest_of_reasoning}){some_prefix(one.trail)}"
@@ -423,7 +423,7 @@ def _cut_marker(form: FormPatterns, name: StateName) -> str:
     if "cut_markers" not in form.acceptor.tolerances:
         return ""
     cores = [one.core for one in ends if not one.respelled]
-    pattern = begun(cores, least=LEAST_CUT, alike=any(one.respelled for one in ends))
+    pattern = begun(cores, least=LEAST_CUT, any_spelling=any(one.respelled for one in ends))
     if pattern == NOTHING:
         return ""
     return rf"{_leads_in(form, name)}(?=[\W_]*[^\W_])(?![^\W_]+\s*\Z){pattern}"

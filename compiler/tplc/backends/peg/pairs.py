@@ -44,11 +44,11 @@ class PairRules:
         self.middle += ["type", "type_end"] if pairs.types else []
 
     def core(self, text: str) -> str:
-        return marker_core(text, alike=self.form.alike)
+        return marker_core(text, any_spelling=self.form.any_spelling)
 
     def end_of(self, texts: Sequence[str]) -> str:
         """Return the text that ends a slot, with the white space after it."""
-        return group(either([marker(text.lstrip(), alike=self.form.alike) for text in texts]))
+        return group(either([marker(text.lstrip(), any_spelling=self.form.any_spelling) for text in texts]))
 
     def rules(self) -> list[Rule]:
         return [
@@ -154,9 +154,13 @@ class PairRules:
     def slot_rules(self) -> list[Rule]:
         rules = [rule("key_open", leaf(self.values.cores_of("pair")))] if self.pairs.opens else []
         # Where a pair begins with its key, what else may come there.
-        rules += [rule("arguments_over", leaf(cores(self.instead, alike=self.form.alike)))] if self.instead else []
+        rules += (
+            [rule("arguments_over", leaf(cores(self.instead, any_spelling=self.form.any_spelling)))]
+            if self.instead
+            else []
+        )
         # What shows that the key has ended: a marker, or white space alone.
-        stop = rf"\s*+{group(cores(self.key_end, alike=self.form.alike))}" if self.key_end else r"\s"
+        stop = rf"\s*+{group(cores(self.key_end, any_spelling=self.form.any_spelling))}" if self.key_end else r"\s"
         empty = f"(?={stop})|" if self.key_end else ""
         # A key ends where a value without quotes would begin.
         bare = f"(?!{marker_core(self.pairs.slots[-1].suffixes[-1])})" if self.pairs.bare is not None else ""
@@ -182,7 +186,7 @@ class PairRules:
 
     def type_rules(self) -> list[Rule]:
         names = {word: f"type_{'_'.join(types)}" for word, types in self.pairs.types}
-        stop = rf"\s*+{group(cores(self.type_end, alike=self.form.alike))}"
+        stop = rf"\s*+{group(cores(self.type_end, any_spelling=self.form.any_spelling))}"
         return [
             rule("type", *names.values(), leaf(slot_text(stop))),
             *(rule(name, f"{literal(word)} &type_end") for word, name in names.items()),

@@ -49,28 +49,28 @@ def leaf(pattern: str) -> str:
     return f'~r"{quoted}"s'
 
 
-def marker(text: str, *, alike: bool = False) -> str:
+def marker(text: str, *, any_spelling: bool = False) -> str:
     """Return the pattern of a marker: its core, and as much of the outer white space as the text has.
 
-    A marker of white space alone is its own core.  `alike`: its case and its separators may be others.
+    A marker of white space alone is its own core.  `any_spelling`: its case and its separators may be others.
     """
     if not text.strip():
         return exact(text)
     one = lexeme_of(text)
-    return some_suffix(one.lead) + marker_word(text, alike=alike) + some_prefix(one.trail)
+    return some_suffix(one.lead) + marker_word(text, any_spelling=any_spelling) + some_prefix(one.trail)
 
 
-def marker_word(text: str, *, alike: bool = False) -> str:
+def marker_word(text: str, *, any_spelling: bool = False) -> str:
     """Return the same without the white space; a word before white space is not the beginning of a longer one."""
     if not text.strip():
         return ""
     one = lexeme_of(text)
-    return f"(?:{one.find}|{respelling(one.core)})" if alike and is_respelled(one.core) else one.find
+    return f"(?:{one.find}|{respelling(one.core)})" if any_spelling and is_respelled(one.core) else one.find
 
 
-def marker_core(text: str, *, alike: bool = False) -> str:
+def marker_core(text: str, *, any_spelling: bool = False) -> str:
     """Return the pattern of a marker without its outer white space."""
-    return marker_word(text.strip(), alike=alike)
+    return marker_word(text.strip(), any_spelling=any_spelling)
 
 
 def of_kinds(
@@ -123,9 +123,9 @@ def ahead(opener: str, first: str) -> str:
     return f"(?={space}{exact(first)})" if first else ""
 
 
-def cores(texts: Iterable[str], *, alike: bool = False) -> str:
+def cores(texts: Iterable[str], *, any_spelling: bool = False) -> str:
     """Return one of the markers, without outer white space."""
-    return either([marker_core(text, alike=alike) for text in texts])
+    return either([marker_core(text, any_spelling=any_spelling) for text in texts])
 
 
 def some_prefix_of(spaces: Sequence[str]) -> str:
@@ -169,15 +169,15 @@ def up_to(stops: list[str], *, least: int = 1) -> str:
     return f"{'.+?' if least else '.*?'}(?={either([*ahead, END])})"
 
 
-def begun(texts: Sequence[str], *, least: int = 1, alike: bool = False) -> str:
+def begun(texts: Sequence[str], *, least: int = 1, any_spelling: bool = False) -> str:
     """Return the beginning of a marker at the end of the text, but no whole one: at least so many characters of it.
 
-    `alike`: its case and its separators may be others.
+    `any_spelling`: its case and its separators may be others.
     """
     cores = [text.strip() for text in texts if text.strip()]
     words = r"(?![^\W_]+\s*\Z)" if least > 1 and any(core[0].isalnum() for core in cores) else ""
     pattern = truncated_pattern(cores, least=least)
-    others = [truncated_respelling(core) for core in cores if is_respelled(core)] if alike else []
+    others = [truncated_respelling(core) for core in cores if is_respelled(core)] if any_spelling else []
     enough = rf"(?=(?:\S\s*){{{least}}})" if least > 1 else ""
     return pattern if pattern == NOTHING else words + group(either([pattern, *(enough + other for other in others)]))
 

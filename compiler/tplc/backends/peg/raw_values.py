@@ -170,7 +170,7 @@ class RawValues:
         if self.repeats:
             return rf"{marker(self.closer)}[^\n]{{0,{NAME_LIMIT}}}?{marker(self.rest)}"
         if self.pairs.value_ends:
-            return group(either([self.own_ends, self._closers_alike(keys)]))
+            return group(either([self.own_ends, self._respelled_closers(keys)]))
         # A closer that values hold as well counts only before what may follow it.
         return marker(self.closer) if is_distinctive(self.closer) else self._guess()
 
@@ -179,7 +179,7 @@ class RawValues:
         follow = pattern_of(self.pairs.following, over=True, key=one_of(keys), names=(names, names), quote=exact)
         return f"{marker_core(self.closer)}(?={follow})"
 
-    def _closers_alike(self, keys: Sequence[str]) -> str:
+    def _respelled_closers(self, keys: Sequence[str]) -> str:
         """Return the closer of a raw value in another spelling: before the next pair, which may lack its opener if the
         schema has its key, or the end of the call."""
         found = of_kinds(ends_of_value(self.pairs, respelled_kinds(self.form.acceptor)), (ONLY_RESPELLED,))
@@ -193,7 +193,7 @@ class RawValues:
         if self.guessed:
             return self._guess(keys)
         only = self._only_closer(self.own_ends, keys) if not self.repeats else ""
-        close = [self.own_ends + only, self._closers_alike(keys)] if only else [self._close(keys)]
+        close = [self.own_ends + only, self._respelled_closers(keys)] if only else [self._close(keys)]
         return group(either([*close, self.call_closes]))
 
     def _raw_text(self, keys: Sequence[str] = (), next_pair: str = "") -> str:
@@ -280,7 +280,7 @@ class RawValues:
             slot = rf"[^\n]{{0,{NAME_LIMIT}}}?"
             space = r"\s*" * any(end[0].isspace() for end in ends)
             text += f"({slot})" if kind == "key" else slot
-            text += space + group(cores(ends, alike=self.form.alike))
+            text += space + group(cores(ends, any_spelling=self.form.any_spelling))
         return text
 
     def _own_close_next(self) -> str:

@@ -47,7 +47,8 @@ def slot_rules(form: FormPatterns) -> list[Rule]:
         else:
             rules.append(rule(kind, leaf(slot_pattern(stop, start, form.breaks))))
         ends = [
-            marker(each.lstrip(), alike=form.alike) for each in longest_first([text, *variants_after(kind, form.calls)])
+            marker(each.lstrip(), any_spelling=form.any_spelling)
+            for each in longest_first([text, *variants_after(kind, form.calls)])
         ]
         if text.strip():
             others = rf"|(?=\s*+{start})" if start else ""
@@ -129,7 +130,7 @@ def slot_stop(index: int, form: FormPatterns) -> str:
         text = next(iter(pieces_of(shape.closer[0] or "")), "")
     if text.strip():
         texts = longest_first([text, *variants_after(kind, calls)])
-        found = [marker_word(each, alike=form.alike) for each in [*texts, *before_nothing(index, form)]]
+        found = [marker_word(each, any_spelling=form.any_spelling) for each in [*texts, *before_nothing(index, form)]]
         return r"\s*+" + group(either(found)) + at_line_end(index, form)
     if text and shape.slots[index + 1 : index + 2] and shape.slots[index + 1][0] != "arguments":
         return LINE_END if "\n" in text else BLANK  # another slot follows

@@ -11,7 +11,7 @@ from __future__ import annotations
 from tplc.backends.peg.form import FormPatterns, begun_openers, cut_markers
 from tplc.backends.peg.patterns import either, leaf, marker_core, some_suffix, up_to
 from tplc.backends.peg.rules import LINE_START, Rule, Section, rule
-from tplc.backends.peg.whole_calls import inline_starts, line_rules, plain_starts
+from tplc.backends.peg.whole_calls import inline_starts, line_rules, ordinary_starts
 from tplc.ir.nodes import ReasoningMode
 
 INDENT = r"[^\S\n]*+"
@@ -57,12 +57,12 @@ def _markers(form: FormPatterns) -> list[str]:
 def _calls_in_text(form: FormPatterns) -> list[str]:
     """Return the parts of a turn that are calls, and those that are truncated calls."""
     calls, cut = ("call_line", "cut_call") if form.calls.at_lines else ("tool_calls", "trailing_for_call")
-    return [calls, "call_line_for_plain", "call_line_for_inline", cut]
+    return [calls, "call_line_for_ordinary", "call_line_for_inline", cut]
 
 
 def _calls_first(form: FormPatterns) -> str:
     """Return the rule of calls that count after any marker, if some count at certain places only."""
-    return "tool_calls_first" if form.calls.at_lines else "tool_calls_first_for_plain"
+    return "tool_calls_first" if form.calls.at_lines else "tool_calls_first_for_ordinary"
 
 
 def _before_content(form: FormPatterns) -> str:
@@ -226,7 +226,7 @@ def _thinking_aloud(form: FormPatterns) -> Section:
 def starts_in_text(form: FormPatterns) -> list[str]:
     """Return patterns at which calls may begin in text."""
     calls = form.line_starts if form.calls.at_lines else form.call_starts
-    return [*calls, *plain_starts(form), *inline_starts(form)]
+    return [*calls, *ordinary_starts(form), *inline_starts(form)]
 
 
 def content_section(form: FormPatterns) -> Section:

@@ -1,7 +1,7 @@
 """Calls that are like any text: they are calls where one is exactly as the template writes it.
 
 text call\\s{1,16}, a name, text :, an object
-→  call_line_for_plain = line_start content_for_indent &whole_call tool_calls_for_plain
+→  call_line_for_ordinary = line_start content_for_indent &whole_call tool_calls_for_ordinary
    whole_call          = ~r"call\\s{1,16}"s ~r"…(?=:)"s ~r":"s object
 """
 
@@ -22,9 +22,9 @@ SPACE = r"\s*+"
 NOT_IN_WORD = r"(?<!\w)"
 
 
-def plain_starts(form: FormPatterns) -> list[str]:
+def ordinary_starts(form: FormPatterns) -> list[str]:
     """Return patterns at which such a call may begin at the start of a line."""
-    cores = either([marker_core(text) for text in form.calls.plain])
+    cores = either([marker_core(text) for text in form.calls.ordinary])
     indent = r"[^\S\n]*+" if may_be_indented(form) else ""
     return [rf"(?<=\n){indent}(?:{cores})"] if cores else []
 
@@ -32,7 +32,7 @@ def plain_starts(form: FormPatterns) -> list[str]:
 def may_be_indented(form: FormPatterns) -> bool:
     """Return whether lines count that are indented differently from the template: only calls of known tools do."""
     return bool(form.known) or any(
-        text[: len(text) - len(text.lstrip())][-1:] in (" ", "\t") for text in form.calls.plain
+        text[: len(text) - len(text.lstrip())][-1:] in (" ", "\t") for text in form.calls.ordinary
     )
 
 
@@ -45,24 +45,24 @@ def inline_starts(form: FormPatterns) -> list[str]:
 
 
 def names_of_lines(form: FormPatterns) -> list[str]:
-    return ["call_line_for_plain"] * bool(form.calls.plain) + ["call_line_for_inline"] * form.inline
+    return ["call_line_for_ordinary"] * bool(form.calls.ordinary) + ["call_line_for_inline"] * form.inline
 
 
 def line_rules(form: FormPatterns) -> Iterator[Rule]:
-    if form.calls.plain:
+    if form.calls.ordinary:
         indent = "content_for_indent" if may_be_indented(form) else ""
-        yield rule("call_line_for_plain", sequence("line_start", indent, "&whole_call tool_calls_for_plain"))
+        yield rule("call_line_for_ordinary", sequence("line_start", indent, "&whole_call tool_calls_for_ordinary"))
         yield LINE_START
-        yield from form.leaves("call_open_for_plain")
+        yield from form.leaves("call_open_for_ordinary")
         first = SPACE if may_be_indented(form) else r"(?:\s*\n)?"
-        yield rule("tool_calls_first_for_plain", f"{leaf(first)} &whole_call tool_calls_for_plain")
+        yield rule("tool_calls_first_for_ordinary", f"{leaf(first)} &whole_call tool_calls_for_ordinary")
         closed = "between_calls" if form.named("section_close", "call_close", "call_separator") else ""
         yield rule(
-            "tool_calls_for_plain",
+            "tool_calls_for_ordinary",
             sequence(
-                "call_open_for_plain gap call",
+                "call_open_for_ordinary gap call",
                 closed,
-                f"(gap &whole_call {sequence('call_open_for_plain gap call', closed)})*",
+                f"(gap &whole_call {sequence('call_open_for_ordinary gap call', closed)})*",
             ),
         )
     if form.inline:
@@ -72,7 +72,7 @@ def line_rules(form: FormPatterns) -> Iterator[Rule]:
 
 def whole_call(form: FormPatterns) -> list[Rule]:
     """Return the call, exactly as the template writes it."""
-    if not form.calls.plain and not form.inline:
+    if not form.calls.ordinary and not form.inline:
         return []
     return [rule("whole_call", sequence(*_steps(form.calls.whole, form)))]
 

@@ -127,7 +127,7 @@ def _look(text: str) -> _Looked:
             found += _imports(node)
         elif isinstance(node, ast.Name):
             if id(node) not in taken and (node.id in MODULES or node.id in imported):
-                by_name.append((node.lineno, f"hands on the module {node.id}", node.id))
+                by_name.append((node.lineno, f"passes on the module {node.id}", node.id))
             known = node.id in _KNOWN or node.id.startswith("__")
             if known and not _allowed(node.id, in_command=id(node) in command):
                 found.append((node.lineno, f"uses {node.id}"))

@@ -36,7 +36,7 @@ from tplc.lower.states import (
     StateName,
     TurnState,
     calls_end_reasoning,
-    ends_alike,
+    has_respelled_ends,
     is_unopened,
     opener_kind,
     respelled_kinds,
@@ -65,7 +65,7 @@ def marker_groups(facts: Acceptor) -> dict[str, Sequence[str]]:
     if calls is not None:
         groups |= {
             "CALL_START": calls.openers,
-            "PLAIN_START": calls.plain,
+            "ORDINARY_CALL_START": calls.ordinary,
             "NEXT_CALL_START": calls.inner,
             "CALL_SEPARATOR": calls.separators,
         }
@@ -154,13 +154,13 @@ def _of_the_turn(facts: Acceptor, of_state: Mapping[StateName, TurnState]) -> li
     lines += ["    REASONING = False"] * (not (facts.reasoning_starts or facts.reasoning_ends))
     lines += _escapes(facts)
     at_lines = _counts_at_lines(facts)
-    alike = bool(ends_alike(facts)) and (at_ends or not is_unopened(facts))
+    respelled_ends = bool(has_respelled_ends(facts)) and (at_ends or not is_unopened(facts))
     return lines + _flags(
         {
-            "PLACE_DECIDES": at_ends or alike or at_lines,
+            "PLACE_DECIDES": at_ends or respelled_ends or at_lines,
             "HAS_LINE_MARKERS": at_lines,
             "HAS_FINAL_MARKERS": at_ends,
-            "ALIKE": alike,
+            "HAS_RESPELLED_ENDS": respelled_ends,
             "HAS_REASONING": bool(facts.reasoning_starts),
             "WAITS": facts.calls is None and (bool(facts.repeated_reasoning) or waits_for_markers(of_state)),
             "PENDING_TEXT": is_unopened(facts),
@@ -205,7 +205,7 @@ def _counts_at_lines(facts: Acceptor) -> bool:
     calls = facts.calls
     by_opener = calls is not None and bool(calls.openers) and opener_kind(calls) == "line"
     return calls is not None and (
-        by_opener or bool(calls.plain) or (bool(calls.openers) and calls_end_reasoning(facts))
+        by_opener or bool(calls.ordinary) or (bool(calls.openers) and calls_end_reasoning(facts))
     )
 
 
@@ -217,14 +217,14 @@ def _of_calls(calls: CallForm, facts: Acceptor) -> list[str]:
     if calls.fields:
         lines += _of_objects(calls, respelled_kinds(facts))
     elif calls.header:
-        alike = respelled_kinds(facts)
+        respelled = respelled_kinds(facts)
         lines.append(_rule("call", slots_rule(calls.header) + " arguments"))
-        lines += _slots("HEADER", calls.header, calls.breaks, alike)
+        lines += _slots("HEADER", calls.header, calls.breaks, respelled)
         lines += _of_names(calls)
         lines += _header_texts(calls) if "other_forms" in facts.tolerances else []
     if calls.whole:
         lines += assignment("WHOLE_CALL", _whole(calls), INDENT)
-        lines += [f"    LONE_OPENERS = {texts(text.strip() for text in calls.plain)}"] * bool(calls.plain)
+        lines += [f"    LONE_OPENERS = {texts(text.strip() for text in calls.ordinary)}"] * bool(calls.ordinary)
     if calls.short and calls.header:
         lines.append(f"    SHORT_OPENERS = {texts(''.join(text.split()) for text in calls.short)}")
     named = _named_styles(calls)

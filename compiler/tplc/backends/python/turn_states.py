@@ -49,7 +49,7 @@ SCANNERS: Mapping[StateName, str] = {
     "over": "AFTER_TURN",
 }
 # What a marker is where it is that counts at the output's end, or before other markers, only.
-COUNTED_AS = {"final_end": "end", "weak_content_end": "content_end", "plain": "whole"}
+COUNTED_AS = {"final_end": "end", "weak_content_end": "content_end", "ordinary": "whole"}
 MAY_BE_TEXT = ("stray", "empty", "reasoning", "reasoning_end")
 
 

@@ -1,10 +1,10 @@
-"""What does a message teach that did not come back?
+"""Repair a format by the messages that did not come back.
 
     {"content": C, tool_calls}  →  "<lead>zqcontent0x</lead><call>…", and the format says "zqcontent0x<call>…"
     →  form (content, calls): content.start "<lead>", content.end "</lead>"
 
-A render that failed is compared with what the format would have written of the same message.  Each lesson is a format
-to try: the driver verifies it and keeps the one that fails less.
+A render that failed is compared with what the format would have written of the same message.  Each repair is a format
+to try: the driver verifies it and keeps it if fewer messages fail.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ END: dict[Part, FormMarker] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Lesson:
-    """A format to try, and what was seen that speaks for it."""
+class Repair:
+    """A format to try, and the reason: what the failed messages have in common."""
 
-    seen: str
+    reason: str
     ir: TemplateIR
 
 
@@ -52,7 +52,7 @@ class _Cut:
     gaps: tuple[str, ...]
 
 
-def lessons(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[Lesson]:
+def repairs(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[Repair]:
     """Yield formats that the failed messages suggest, the likeliest first."""
     shapes = list(_one_of_each_shape(tried))
     yield from _longer_header(ir, shapes)
@@ -63,7 +63,7 @@ def lessons(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[Lesson]:
 # -- tolerances --------------------------------------------------------------------------------------------------------
 
 
-def _without_quotes_of_strings(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[Lesson]:
+def _without_quotes_of_strings(ir: TemplateIR, tried: Sequence[Tried]) -> Iterator[Repair]:
     """Read quotes around a raw value as the value's own if the template writes such values without adding quotes."""
     kind = "python_literals"
     in_force = any(tolerance.kind == kind and tolerance.enabled for tolerance in ir.tolerances)
@@ -80,7 +80,7 @@ def _without_quotes_of_strings(ir: TemplateIR, tried: Sequence[Tried]) -> Iterat
     if value:
         reason = f"the template writes {value} for a value that has the quotes itself"
         off = Tolerance(kind, enabled=False, reason=reason)
-        yield Lesson(reason, replace(ir, tolerances=tuple(off if one.kind == kind else one for one in ir.tolerances)))
+        yield Repair(reason, replace(ir, tolerances=tuple(off if one.kind == kind else one for one in ir.tolerances)))
 
 
 def _one_of_each_shape(tried: Sequence[Tried]) -> Iterator[Tried]:
@@ -100,7 +100,7 @@ def _parts_of(case: Case) -> tuple[Part, ...]:
 # -- what every turn begins with ---------------------------------------------------------------------------------------
 
 
-def _longer_header(ir: TemplateIR, shapes: Sequence[Tried]) -> Iterator[Lesson]:
+def _longer_header(ir: TemplateIR, shapes: Sequence[Tried]) -> Iterator[Repair]:
     """Move a text with which every turn of the history begins from a part into the turn's header."""
     turns = [one.turn for one in shapes]
     if len(turns) < 2 or any(one.passed for one in shapes):
@@ -113,25 +113,25 @@ def _longer_header(ir: TemplateIR, shapes: Sequence[Tried]) -> Iterator[Lesson]:
     prompts = tuple(GenerationPrompt(prompt.context, prompt.text, "") for prompt in ir.turn.prompts)
     anchors = (ir.turn.header + lead, *(prompt.text for prompt in prompts if prompt.text.strip()))
     turn = Turn("", tuple(dict.fromkeys(anchors)), prompts, ir.turn.ends)
-    seen = f"every turn begins with {quoted(lead)}, and no prompt does"
+    reason = f"every turn begins with {quoted(lead)}, and no prompt does"
     if not ir.reasoning.key:
         # Markers of reasoning that only prompts show were read from the prompts' part of the header.
-        yield Lesson(seen, replace(ir, turn=turn, reasoning=Reasoning()))
-    yield Lesson(seen, replace(ir, turn=replace(turn, prompts=ir.turn.prompts)))
+        yield Repair(reason, replace(ir, turn=turn, reasoning=Reasoning()))
+    yield Repair(reason, replace(ir, turn=replace(turn, prompts=ir.turn.prompts)))
 
 
 # -- markers by shape --------------------------------------------------------------------------------------------------
 
 
-def _forms(ir: TemplateIR, shapes: Sequence[Tried]) -> Iterator[Lesson]:
+def _forms(ir: TemplateIR, shapes: Sequence[Tried]) -> Iterator[Repair]:
     """Yield formats for turns of a shape whose parts have other texts around them."""
     found = [form for one in shapes if not one.passed for form in _forms_in(ir, one)]
     if not found:
         return
     kept = [form for form in found if form.text.strip() not in _taken(ir, form.marker)]
     if kept:
-        seen = "; ".join(f"{' and '.join(form.parts)}: {form.marker} is {quoted(form.text)}" for form in kept)
-        yield Lesson(seen, _with_forms(ir, shapes, kept))
+        reason = "; ".join(f"{' and '.join(form.parts)}: {form.marker} is {quoted(form.text)}" for form in kept)
+        yield Repair(reason, _with_forms(ir, shapes, kept))
 
 
 def _taken(ir: TemplateIR, marker: FormMarker) -> set[str]:
@@ -171,7 +171,7 @@ def _forms_in(ir: TemplateIR, one: Tried) -> Iterator[Form]:
         if cut.gaps[at] != written.gaps[at]:
             yield from _between(usual, parts, END[left], START[right], cut.gaps[at])
     if cut.gaps[-1] != written.gaps[-1]:
-        yield from _behind(usual, parts, END[cut.parts[-1]], cut.gaps[-1])
+        yield from _after_last_part(usual, parts, END[cut.parts[-1]], cut.gaps[-1])
 
 
 def _blank_reasoning(ir: TemplateIR, lead: str) -> str:
@@ -208,7 +208,7 @@ def _between(ir: TemplateIR, parts: tuple[Part, ...], end: FormMarker, start: Fo
         yield Form(parts, end, gap.removesuffix(own))
 
 
-def _behind(ir: TemplateIR, parts: tuple[Part, ...], end: FormMarker, gap: str) -> Iterator[Form]:
+def _after_last_part(ir: TemplateIR, parts: tuple[Part, ...], end: FormMarker, gap: str) -> Iterator[Form]:
     """Yield forms for the text after the last part: what closes it, and what ends the turn.  A section without an
     opener has nothing to close it."""
     closer = marker_of(ir, end)

@@ -1,4 +1,4 @@
-"""Small templates that are not verified as they were learned at first: what failed teaches, and what is kept."""
+"""Small templates that are not verified as first learned: which repairs are tried, and which one is kept."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tplc.ir.check import check
 from tplc.ir.nodes import Verification
 from tplc.ir.printed import printed
 
-CASES = ROOT / "tests" / "cases" / "lessons"
+CASES = ROOT / "tests" / "cases" / "repair"
 TEMPLATES = sorted(CASES.glob("*.jinja"))
 
 
@@ -22,19 +22,19 @@ def test_the_cases_are_found() -> None:
 
 
 @pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.stem)
-def test_lessons(path: Path, golden: Callable[[Path, str], None]) -> None:
+def test_repairs(path: Path, golden: Callable[[Path, str], None]) -> None:
     source = path.read_text(encoding="utf-8")
-    lessons: list[str] = []
+    repairs: list[str] = []
 
-    def note(seen: str, result: Verification) -> None:
-        lessons.append(f"lesson: {seen} → {result.messages - result.passed} of {result.messages} failed\n")
+    def note(reason: str, result: Verification) -> None:
+        repairs.append(f"repair: {reason} → {result.messages - result.passed} of {result.messages} failed\n")
 
     with open_renderer(source, name=path.name) as renderer:
         ir = learn_format(renderer, name=path.name, source_text=source)
-        ir = verify_ir(ir, renderer, on_lesson=note)
+        ir = verify_ir(ir, renderer, on_repair=note)
     assert check(ir) == []
     assert ir.verification.verified
-    golden(path.with_suffix(".ir"), "".join(lessons) + printed(ir))
+    golden(path.with_suffix(".ir"), "".join(repairs) + printed(ir))
 
 
 @pytest.mark.sweep(4)
