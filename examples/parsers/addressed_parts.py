@@ -120,7 +120,7 @@ class StreamParser(RawPairs):
         "()/<>[\\]{|}＜＞｜",
         ("run",),
     )
-    USUAL_NEXT = (ExpectedText("</run><:more:><:from assistant to "), ExpectedText("<:more:><:from assistant to "))
+    USUAL_NEXT = ExpectedText("</run><:more:><:from assistant to ", "<:more:><:from assistant to ")
     CALLS_HAVE_CLOSER = True
     REREADS_CALLS = True
     CORRECTS_TOOL_NAMES = True
@@ -144,7 +144,7 @@ class StreamParser(RawPairs):
             r":\s{0,4}(?ai:over)\s{0,4}:\s{0,4}>)|(\s{0,4}/\s{0,4}(?ai:run)\s{0,4}>))|t(o(?!\w))"
         ), near=r"<(?=[\t\n\r \-/:G_g▁]|\Z)|t(?=[o]|\Z)", width=249, leads=" ",
     )
-    USUAL_PAIR = (ExpectedText('<given name="'),)
+    USUAL_PAIR = ExpectedText('<given name="')
     RESUMES = True
     AROUND_KEY = (Pattern("(?:\\s{0,64}(?:given|name|=|<|[\\\"'“”]))*"), Pattern("(?:\\s{0,64}(?:>|[\\\"'“”]))*"), 70)
     WORDS = ValueWords(
@@ -160,11 +160,7 @@ class StreamParser(RawPairs):
         find=r'<(?:(:more:>\s{0,64}<:from\s{1,64}assistant)|(given\s{1,64}name=")|(:over:>)|(/given>)|(/run>))',
         near=r"<(?=[/:g]|\Z)", width=153,
     )
-    NEXT_MARK = (
-        Pattern(r'<:more:>\s{0,64}<:from\s{1,64}assistant|<given\s{1,64}name="|<:over:>|</run>'),
-        7,
-        '\x00<:more:><:from assistant\x00<given name="\x00<:over:>\x00</run>',
-    )
+    USUAL_ENDS = ExpectedText('</given>\n<given name="', "</given>\n</run")
     NEXT_PAIR = (
         Scanner(
             ("break", "<:from assistant", "", "", 0), ("next", '<given name="', "\n", "", 0),

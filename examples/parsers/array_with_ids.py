@@ -140,7 +140,7 @@ class StreamParser(CanonicalOrderCalls):
     LEFT_OVER = Scanner(
         ("call", "{{DO}} [", " ", "", 0), find=r"\{(\{DO\}\}\s{0,64}\[)", near=r"\{(?=[{]|\Z)", width=73, leads=" "
     )
-    USUAL_NEXT = (ExpectedText(', {"id": "'),)
+    USUAL_NEXT = ExpectedText(', {"id": "')
     REREADS_CALLS = True
     CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Scanner(

@@ -105,7 +105,7 @@ class StreamParser(CanonicalOrderCalls):
         ("mark", "/helper/", "", "", 0), ("mark", "/over/", "", "", 0), find="/(?:(helper/)|(over/))",
         near=r"/(?=[ho]|\Z)", width=9, first="/",
     )
-    USUAL_NEXT = (ExpectedText(', {"name": "'),)
+    USUAL_NEXT = ExpectedText(', {"name": "')
     REREADS_CALLS = True
     CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Scanner(

@@ -107,7 +107,7 @@ class StreamParser(CanonicalOrderCalls):
         ("mark", "|end of turn|", "", "", 0), ("mark", "|assistant|", "", "", 0),
         find=r"\|(?:(end\s{1,64}of\s{1,64}turn\|)|(assistant\|))", near=r"\|(?=[ae]|\Z)", width=142, first="|",
     )
-    USUAL_NEXT = (ExpectedText('{"name": "'),)
+    USUAL_NEXT = ExpectedText('{"name": "')
     REREADS_CALLS = True
     CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Scanner(

@@ -152,7 +152,7 @@ class StreamParser(WrappedValues):
         "()/<>[\\]{|}＜＞｜",
         ("act",),
     )
-    USUAL_NEXT = (ExpectedText('</act>\n<act name="'), ExpectedText('<act name="'))
+    USUAL_NEXT = ExpectedText('</act>\n<act name="', '<act name="', '\n<act name="')
     CALLS_HAVE_CLOSER = True
     REREADS_CALLS = True
     CORRECTS_TOOL_NAMES = True
@@ -180,7 +180,7 @@ class StreamParser(WrappedValues):
             r'\s{1,64}name=")|(``\s{0,64}<act\s{1,64}name="))'
         ), near=r"<(?=[\t\n\r \-/A_a▁]|\Z)|`(?=[`]|\Z)", width=372, leads="\n",
     )
-    USUAL_PAIR = (ExpectedText('<arg key="'),)
+    USUAL_PAIR = ExpectedText('<arg key="')
     RESUMES = True
     AROUND_KEY = (Pattern("(?:\\s{0,64}(?:key|arg|=|<|[\\\"'“”]))*"), Pattern("(?:\\s{0,64}(?:>|[\\\"'“”]))*"), 69)
     WORDS = ValueWords(
@@ -195,7 +195,7 @@ class StreamParser(WrappedValues):
         ("end", "</arg>", "", "", 0), find=r'<(?:(act\s{1,64}name=")|(arg\s{1,64}key=")|(/act>)|(/arg>))',
         near=r"<(?=[/a]|\Z)", width=76,
     )
-    NEXT_MARK = (Pattern(r'<act\s{1,64}name="|<arg\s{1,64}key="|</act>'), 7, '\x00<act name="\x00<arg key="\x00</act>')
+    USUAL_ENDS = ExpectedText('</arg><arg key="', "</arg></act")
     NEXT_PAIR = (
         Scanner(
             ("break", "<-assistant->", "", "", 0), ("break", '<act name="', "", "", 0),

@@ -174,7 +174,9 @@ class StreamParser(Objects):
         ("call", "〔一个〕function〔名〕", "", "", 0), ("call", "〔调用〕", "", "", 0),
         find="〔(?:(一个〕function〔名〕)|(调用〕))", near=r"〔(?=[一调]|\Z)", width=16,
     )
-    USUAL_NEXT = (ExpectedText("```〔/一个〕\n〔一个〕function〔名〕"), ExpectedText("〔一个〕function〔名〕"))
+    USUAL_NEXT = ExpectedText(
+        "```〔/一个〕\n〔一个〕function〔名〕", "〔一个〕function〔名〕", "\n〔一个〕function〔名〕"
+    )
     CALLS_HAVE_CLOSER = True
     REREADS_CALLS = True
     CORRECTS_TOOL_NAMES = True

@@ -158,7 +158,7 @@ class StreamParser(CallObjects):
         "()/<>[\\]{|}＜＞｜",
         ("call",),
     )
-    USUAL_NEXT = (ExpectedText("[[/call]][[call "), ExpectedText("[[call "))
+    USUAL_NEXT = ExpectedText("[[/call]][[call ", "[[call ")
     CALLS_HAVE_CLOSER = True
     REREADS_CALLS = True
     CORRECTS_TOOL_NAMES = True

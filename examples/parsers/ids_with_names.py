@@ -170,7 +170,7 @@ class StreamParser(Objects):
         "()/<=>[\\]{|}＜＞｜",
         ("one", "ask"),
     )
-    USUAL_NEXT = (ExpectedText("[=/one=][=one=]functions."), ExpectedText("[=one=]functions."))
+    USUAL_NEXT = ExpectedText("[=/one=][=one=]functions.", "[=one=]functions.")
     CALLS_HAVE_CLOSER = True
     REREADS_CALLS = True
     CORRECTS_TOOL_NAMES = True

@@ -204,7 +204,7 @@ class StreamParser(CanonicalOrderCalls):
         "()/<>[\\]{|}«»＜＞｜",
         ("wishes",),
     )
-    USUAL_NEXT = (ExpectedText(', {"name": "'),)
+    USUAL_NEXT = ExpectedText(', {"name": "')
     REREADS_CALLS = True
     CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Scanner(

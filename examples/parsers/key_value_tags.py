@@ -147,7 +147,7 @@ class StreamParser(RawPairs):
         "()/<>[\\]{|}＜＞｜",
         ("ability",),
     )
-    USUAL_NEXT = (ExpectedText("[/ability]\n[ability]"), ExpectedText("[ability]"))
+    USUAL_NEXT = ExpectedText("[/ability]\n[ability]", "[ability]", "\n[ability]")
     CALLS_HAVE_CLOSER = True
     REREADS_CALLS = True
     CORRECTS_TOOL_NAMES = True
@@ -173,7 +173,7 @@ class StreamParser(RawPairs):
             r"|(``json\s{0,64}\[ability\])|(``xml\s{0,64}\[ability\])|(``\s{0,64}\[ability\]))"
         ), near=r"\[(?=[\t\n\r \-/@A_ak▁]|\Z)|`(?=[`]|\Z)", width=224, leads="\n",
     )
-    USUAL_PAIR = (ExpectedText("[k]"),)
+    USUAL_PAIR = ExpectedText("[k]")
     RESUMES = True
     AROUND_KEY = (
         Pattern("(?:\\s{0,64}(?:(?<=\\s)\\w{1,32}\\s?=(?=\\s?[\"'])|:|k|\\]|\\[|[\\\"'“”]))*"),
@@ -189,11 +189,7 @@ class StreamParser(RawPairs):
         ("end", "[/v]", "", "", 0), ("mark", "[k]", "", "", 0),
         find=r"\[(?:(/ability\])|(ability\])|(@user@\])|(/v\])|(k\]))", near=r"\[(?=[/@ak]|\Z)", width=11,
     )
-    NEXT_MARK = (
-        Pattern(r"\[/ability\]|\[ability\]|\[@user@\]|\[k\]"),
-        4,
-        "\x00[/ability]\x00[ability]\x00[@user@]\x00[k]",
-    )
+    USUAL_ENDS = ExpectedText("[/v]\n[k]", "[/v]\n[/ability")
     NEXT_PAIR = (
         Scanner(
             ("break", "[/ability]", "", "", 0), ("break", "[ability]", "", "", 0), ("break", "[@user@]", "", "", 0),

@@ -147,7 +147,7 @@ class StreamParser(CanonicalOrderCalls):
         ), near=r"\((?=[\~]|\Z)|`(?=[`]|\Z)", width=146, first="(`",
     )
     LEFT_OVER = Scanner(("call", "(~do~)", "", "", 0), find=r"\((~do~\))", near=r"\((?=[\~]|\Z)", width=7)
-    USUAL_NEXT = (ExpectedText(', {"call": "'),)
+    USUAL_NEXT = ExpectedText(', {"call": "')
     REREADS_CALLS = True
     CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Scanner(

@@ -149,7 +149,7 @@ class StreamParser(CallObjects):
         ), near=r"%(?=[a]|\Z)|\((?=[u]|\Z)|\]|`(?=[`]|\Z)", width=271, first="%(]`",
     )
     LEFT_OVER = Scanner(("call", "(use [", "", "", 0), find=r"\((use\s{0,64}\[)", near=r"\((?=[u]|\Z)", width=71)
-    USUAL_NEXT = (ExpectedText(', {"'),)
+    USUAL_NEXT = ExpectedText(', {"')
     REREADS_CALLS = True
     CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Scanner(

@@ -147,7 +147,7 @@ class StreamParser(ElementPairs):
         ("call", '^<job of="', "", "", 0), ("call", "^<jobs>", "", "\n", 0), find=r'\^(?:(<job\s{1,64}of=")|(<jobs>))',
         near=r"\^(?=[<]|\Z)", width=75,
     )
-    USUAL_NEXT = (ExpectedText('^</job>\n^<job of="'), ExpectedText('^<job of="'))
+    USUAL_NEXT = ExpectedText('^</job>\n^<job of="', '^<job of="', '\n^<job of="')
     CALLS_HAVE_CLOSER = True
     REREADS_CALLS = True
     CORRECTS_TOOL_NAMES = True
@@ -176,7 +176,7 @@ class StreamParser(ElementPairs):
             r'")|(``\s{0,64}\^<job\s{1,64}of="))'
         ), near=r"\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=286, leads="\n",
     )
-    USUAL_PAIR = (ExpectedText("^<"),)
+    USUAL_PAIR = ExpectedText("^<")
     ARGUMENTS_OPEN = True
     WORDS = ValueWords(
         {"False": "false", "None": "null", "True": "true", "false": "false", "null": "null", "true": "true"}

@@ -136,7 +136,7 @@ class StreamParser(CanonicalOrderCalls):
         ), near=r"\[(?=[=]|\Z)|`(?=[`]|\Z)", width=151, first="[`",
     )
     LEFT_OVER = Scanner(("call", "[=request=]", "", "", 0), find=r"\[(=request=\])", near=r"\[(?=[=]|\Z)", width=12)
-    USUAL_NEXT = (ExpectedText('[=request=]{"function": "'),)
+    USUAL_NEXT = ExpectedText('[=request=]{"function": "')
     REREADS_CALLS = True
     CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Scanner(

@@ -158,7 +158,7 @@ class StreamParser(RawPairs):
         "()/<>[\\]{|}＜＞｜",
         ("deed",),
     )
-    USUAL_NEXT = (ExpectedText("</do>\n</deed>\n<deed>\n<do="), ExpectedText("<deed>\n<do="))
+    USUAL_NEXT = ExpectedText("</do>\n</deed>\n<deed>\n<do=", "<deed>\n<do=", "\n<deed>\n<do=")
     CALLS_HAVE_CLOSER = True
     REREADS_CALLS = True
     CORRECTS_TOOL_NAMES = True
@@ -188,7 +188,7 @@ class StreamParser(RawPairs):
             r",64}<do=)|(``\s{0,64}<deed>\s{0,64}<do=))"
         ), near=r"<(?=[\t\n\r \-/:DW_dw▁]|\Z)|`(?=[`]|\Z)", width=372, leads="\n\n",
     )
-    USUAL_PAIR = (ExpectedText("<with="),)
+    USUAL_PAIR = ExpectedText("<with=")
     RESUMES = True
     AROUND_KEY = (
         Pattern("(?:\\s{0,64}(?:(?<=\\s)\\w{1,32}\\s?=(?=\\s?[\"'])|:|with|=|<|[\\\"'“”]))*"),
@@ -208,7 +208,7 @@ class StreamParser(RawPairs):
         ("mark", "</do>", "", "", 0), ("mark", "<do=", "", "", 0), find="<(?:(/deed>)|(/with>)|(with=)|(/do>)|(do=))",
         near=r"<(?=[/dw]|\Z)", width=8, leads="\n",
     )
-    NEXT_MARK = (Pattern("</deed>|<with=|</do>|<do="), 5, "\x00</deed>\x00<with=\x00</do>\x00<do=")
+    USUAL_ENDS = ExpectedText("\n</with>\n<with=", "\n</with>\n</do>\n</deed")
     NEXT_PAIR = (
         Scanner(
             ("break", "<:assistant:>", "", "", 0), ("end", "</with>", "\n", "", 0), ("break", "</deed>", "", "", 0),

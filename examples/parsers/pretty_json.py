@@ -138,7 +138,7 @@ class StreamParser(CanonicalOrderCalls):
         ("call", "Steps: ```json [", "\n", "\n    ", 0), find=r"S(teps:\s{0,64}```json\s{0,64}\[)", near=r"S(?=[t]|\Z)",
         width=145, leads="\n",
     )
-    USUAL_NEXT = (ExpectedText(',\n    {\n        "step": "'),)
+    USUAL_NEXT = ExpectedText(',\n    {\n        "step": "')
     REREADS_CALLS = True
     CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Scanner(

@@ -132,7 +132,7 @@ class StreamParser(Objects):
         "()/<>[\\]{|}＜＞｜",
         ("ran",),
     )
-    USUAL_NEXT = (ExpectedText("}[ran][run]{'callable': '"), ExpectedText("[run]{'callable': '"))
+    USUAL_NEXT = ExpectedText("}[ran][run]{'callable': '", "[run]{'callable': '")
     CALLS_HAVE_CLOSER = True
     REREADS_CALLS = True
     CORRECTS_TOOL_NAMES = True

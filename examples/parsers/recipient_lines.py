@@ -99,7 +99,7 @@ class StreamParser(Objects):
     HEADER_TEXTS = Pattern("(?:==>|=|>|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Breaks(("mark", "#:assistant", "", "", 0), find="#(:assistant)", near=r"#(?=[:]|\Z)", width=12, first="#")
-    USUAL_NEXT = (ExpectedText("==> "),)
+    USUAL_NEXT = ExpectedText("==> ")
     REREADS_CALLS = True
     CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Scanner(

@@ -165,7 +165,7 @@ class StreamParser(Objects):
         "!()/<>[\\]{|}＜＞｜",
         ("call", "calls"),
     )
-    USUAL_NEXT = (ExpectedText("<!/call!><!call!>tools."), ExpectedText("<!call!>tools."))
+    USUAL_NEXT = ExpectedText("<!/call!><!call!>tools.", "<!call!>tools.")
     CALLS_HAVE_CLOSER = True
     REREADS_CALLS = True
     CORRECTS_TOOL_NAMES = True

@@ -122,7 +122,7 @@ class StreamParser(Objects):
         ("mark", "(|assistant", "", "", 0), find=r"\((?:(\|assistant))", near=r"\((?=[\|]|\Z)", width=12, first="("
     )
     LEFT_OVER = Scanner(("call", "(!ask:", "", "", 0), find=r"\((!ask:)", near=r"\((?=[!]|\Z)", width=7)
-    USUAL_NEXT = (ExpectedText("!)(!ask:"), ExpectedText("(!ask:"))
+    USUAL_NEXT = ExpectedText("!)(!ask:", "(!ask:")
     CALLS_HAVE_CLOSER = True
     REREADS_CALLS = True
     CORRECTS_TOOL_NAMES = True

@@ -123,7 +123,7 @@ class StreamParser(Objects):
         ), near=r"`(?=[`]|\Z)|§(?=[ace]|\Z)", width=81, first="`§",
     )
     LEFT_OVER = Scanner(("call", "§call§", "", "", 0), find="§(call§)", near=r"§(?=[c]|\Z)", width=7)
-    USUAL_NEXT = (ExpectedText("§call§"),)
+    USUAL_NEXT = ExpectedText("§call§")
     REREADS_CALLS = True
     CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Scanner(

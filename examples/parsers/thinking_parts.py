@@ -148,7 +148,7 @@ class StreamParser(Objects):
         ), near=r"\[(?=[EN]|\Z)|`(?=[`]|\Z)", width=81, first="[`",
     )
     LEFT_OVER = Scanner(("call", "[NEED]", "", "", 0), find=r"\[(NEED\])", near=r"\[(?=[N]|\Z)", width=7)
-    USUAL_NEXT = (ExpectedText("[NEED]"),)
+    USUAL_NEXT = ExpectedText("[NEED]")
     REREADS_CALLS = True
     CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Scanner(

@@ -62,7 +62,6 @@ require_runtime(TPLC_VERSION, __name__)
 class StreamParser(RawPairs):
     """Reads an output in chunks; `message`, `incomplete` and `diagnostics` describe what was read so far."""
 
-    OTHER_SPELLINGS = True
     HEADS = ("⟨/ponder⟩", "⟨ponder⟩")
     ANCHORS = ("⟪assistant⟫", "⟨/outcome⟩\n\n")
     AROUND_REASONING = (("⟨ponder⟩",), ("⟨/ponder⟩",))
@@ -149,7 +148,7 @@ class StreamParser(RawPairs):
         ("call", '⟨step name="', "", "", 0), ("call", "⟨steps⟩", "\n\n", "\n", 0),
         find=r'⟨(?:(step\s{1,64}name=")|(steps⟩))', near=r"⟨(?=[s]|\Z)", width=77, leads="\n\n",
     )
-    USUAL_NEXT = (ExpectedText('⟨/step⟩\n⟨step name="'), ExpectedText('⟨step name="'))
+    USUAL_NEXT = ExpectedText('⟨/step⟩\n⟨step name="', '⟨step name="', '\n⟨step name="')
     CALLS_HAVE_CLOSER = True
     REREADS_CALLS = True
     CORRECTS_TOOL_NAMES = True
@@ -182,7 +181,7 @@ class StreamParser(RawPairs):
             r')|(arg\s{1,64}name=")|(/steps⟩)|(/step⟩)|(/arg⟩))|⟪(stop⟫)'
         ), near=r"`(?=[`]|\Z)|⟨(?=[/as]|\Z)|⟪(?=[s]|\Z)", width=290, leads="\n\n",
     )
-    USUAL_PAIR = (ExpectedText('⟨arg name="'),)
+    USUAL_PAIR = ExpectedText('⟨arg name="')
     RESUMES = True
     AROUND_KEY = (
         Pattern("(?:\\s{0,64}(?:name|arg|⟨|=|[\\\"'“”]))*"),
@@ -199,11 +198,7 @@ class StreamParser(RawPairs):
         find=r'⟨(?:(step\s{1,64}name=")|(arg\s{1,64}name=")|(/steps⟩)|(/step⟩)|(/arg⟩))|⟪(stop⟫)',
         near=r"⟨(?=[/as]|\Z)|⟪(?=[s]|\Z)", width=77,
     )
-    NEXT_MARK = (
-        Pattern(r'⟨step\s{1,64}name="|⟨arg\s{1,64}name="|⟨/steps⟩|⟨/step⟩|⟪stop⟫'),
-        7,
-        '\x00⟨step name="\x00⟨arg name="\x00⟨/steps⟩\x00⟨/step⟩\x00⟪stop⟫',
-    )
+    USUAL_ENDS = ExpectedText('⟨/arg⟩\n⟨arg name="', "⟨/arg⟩\n⟨/step")
     NEXT_PAIR = (
         Scanner(
             ("break", '⟨step name="', "", "", 0), ("next", '⟨arg name="', "\n", "", 0),

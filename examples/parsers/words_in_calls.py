@@ -114,7 +114,7 @@ class StreamParser(QuotedPairs):
         ), near=r"`(?=[`]|\Z)|⟨(?=[d]|\Z)|⟪(?=[as]|\Z)", width=78, first="`⟨⟪",
     )
     LEFT_OVER = Scanner(("call", "⟨do ", "", " ", 2), find=r"⟨(do(?!\w))", near=r"⟨(?=[d]|\Z)", width=4)
-    USUAL_NEXT = (ExpectedText("⟩⟨do "), ExpectedText("⟨do "))
+    USUAL_NEXT = ExpectedText("⟩⟨do ", "⟨do ")
     CALLS_HAVE_CLOSER = True
     REREADS_CALLS = True
     CORRECTS_TOOL_NAMES = True

@@ -190,7 +190,7 @@ class StreamParser(CanonicalOrderCalls):
         "#()/<>[\\]{|}＜＞｜",
         ("acts",),
     )
-    USUAL_NEXT = (ExpectedText('{"tool": "'),)
+    USUAL_NEXT = ExpectedText('{"tool": "', '\n{"tool": "')
     REREADS_CALLS = True
     CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Scanner(

@@ -108,6 +108,7 @@ def _pairs(pairs: PairForm) -> Iterator[str]:
     yield from _texts("pairs.opener", pairs.opens)
     yield from _slots("pairs.slot", pairs.slots)
     yield from _texts("pairs.close", [pairs.close])
+    yield from (f"pairs.usual = {quoted(text)} after a value" for text in pairs.usual_ends)
     yield f"pairs.value = {value_end(pairs)}"
     for kind, texts in pairs.between:
         yield f"pairs.between {kind} = {' '.join(map(quoted, texts))}"

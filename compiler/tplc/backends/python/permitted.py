@@ -30,6 +30,7 @@ MODULES: Mapping[str, frozenset[str] | None] = {
     "functools": frozenset(["lru_cache"]),
     "json": frozenset(["JSONDecodeError", "JSONDecoder", "JSONEncoder", "dumps", "load", "loads"]),
     "json.encoder": frozenset(["encode_basestring"]),
+    "operator": frozenset(["itemgetter"]),
     "re": frozenset(
         """ASCII DOTALL IGNORECASE MULTILINE Match Pattern compile escape findall finditer fullmatch match search split
         sub""".split()
