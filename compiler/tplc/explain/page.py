@@ -1,4 +1,4 @@
-"""An explanation as one HTML page: nothing is loaded, nothing runs, and it prints.
+"""Show an explanation as one HTML page, which loads and runs nothing, and can be printed.
 
 Explanation  →  "<!doctype html>…"
 """
