@@ -1,4 +1,4 @@
-"""Where the longest match is the wrong one: what the check says, and what the engine does."""
+"""The check finds places where the longest match is the wrong one, as the engine shows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the longest match would be the wrong one.
+"""Find places where the longest match would be the wrong one.
 
     start: A "b"        A: "a" | "ab" "c"       →  [("A", "A")]: after "a", the "b" of "ab" is taken for A's own
 
@@ -29,7 +29,8 @@ class Unclear(Exception):
 
 
 def conflicts(made: Arranged) -> list[tuple[Expr, Expr]]:
-    """Pairs of terminals: the first may end where the second continues.  Raises Unclear."""
+    """Return pairs of terminals: the first may end where the second continues. Raise Unclear if that can't be
+    decided."""
     try:
         return _Check(made).conflicts()
     except TooLarge:

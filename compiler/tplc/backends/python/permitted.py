@@ -75,7 +75,7 @@ def check_permitted(text: str) -> CodeType:
 
 @dataclass(frozen=True, slots=True)
 class _Looked:
-    """At some statements.  A breach by a name counts where a module of that name is imported."""
+    """Collects breaches in some statements. A breach by a name counts if a module of that name is imported."""
 
     imported: frozenset[str]
     breaches: tuple[tuple[int, str], ...]

@@ -1,4 +1,4 @@
-"""What the states of a parser look for: the body of its class, below the rules of its states.
+"""Print the markers that the states of a parser search for: the body of its class, below the rules of its states.
 
 Acceptor(reasoning_starts=("<reason>",), …)
 →
