@@ -1,4 +1,4 @@
-"""One function on many things, several at once: in processes of this machine, or on Ray.
+"""Apply one function to many things in parallel: in processes of this machine, or on Ray.
 
 run_parallel(compile, ["a", "killer", "b"], jobs=2)  →  (0, …), (2, …), (1, Died()), as each is done
 
@@ -50,7 +50,7 @@ def run_parallel(
 
 
 class _Task:
-    """With the bounds of the process that asked for it."""
+    """A function for workers, with the bounds of the process that started it."""
 
     def __init__(self, function: Callable[[Any], Any], bounded: bool) -> None:
         self._function, self._bounded = function, bounded

@@ -22,11 +22,14 @@ if TYPE_CHECKING:
 
 WORD_SEPARATORS = Pattern(r"[\s_▁-]+")
 IN_ANY_CASE = {**{upper: upper + 32 for upper in range(65, 91)}, ord("｜"): ord("|")}
-WORD_SLOT = "\ufdd1"  # in the core of a marker: the place of any word
-SLOT_WORD = Pattern(r"[\w.-]{0,64}")
+ANY_WORD = "\ufdd1"  # in a core: the language that a fence names, or none.  It is no character of any text.
+LONGEST_LANGUAGE = 16
+LANGUAGE = Pattern(rf"[\w-]{{0,{LONGEST_LANGUAGE}}}")
+WORD_SLOT = "\ufdd2"  # in a core: any word, in a place where the template writes one that differs
 RESPELLED = "\0"  # before the core of a marker in other case or with other separators
 PART_OF_LONGER, BEGINS_LONGER, SPELLED_OTHERWISE = 1, 2, 4  # what is known about a marker, added up
-PLAIN_WORD = Pattern(r"[\w.-]{0,64}")
+LONGEST_WORD = 64
+PLAIN_WORD = Pattern(rf"[\w.-]{{0,{LONGEST_WORD}}}")
 NOTHING = "(?!)"
 
 
@@ -165,15 +168,20 @@ NO_BREAKS = Breaks()
 
 
 class ExpectedText:
-    """The usual text between two calls or pairs, up to a name in the second."""
+    """The usual texts in one place, such as between two calls or pairs, up to a name in the second."""
 
-    def __init__(self, text: str) -> None:
-        self.text = text
+    def __init__(self, *texts: str) -> None:
+        self.texts, self.width = texts, max(map(len, texts)) + LONGEST_WORD
 
     def is_incomplete(self, buf: str, start: int) -> bool:
-        """Return whether the text from `start` on is the beginning of it, or all of it and a plain word."""
-        text, size = buf[start:], len(self.text)
-        return self.text.startswith(text) or (text[:size] == self.text and bool(PLAIN_WORD.fullmatch(text, size)))
+        """Return whether the text from `start` on is the beginning of one of them, or all of it and a plain word."""
+        if len(buf) - start > self.width:
+            return False
+        text = buf[start:]
+        for usual in self.texts:
+            if usual.startswith(text) or (text.startswith(usual) and PLAIN_WORD.fullmatch(text, len(usual))):
+                return True
+        return False
 
 
 def squeezed(text: str) -> str:
@@ -197,7 +205,8 @@ def is_truncated(core: str, text: str) -> bool:
         start = squeezed(text)
         return text[:1] == core[1] and len(start) < len(core) - 1 and core.startswith(start, 1)
     at = end = 0
-    for piece in core.split(" "):
+    for part in core.split(" "):
+        piece = part.rstrip(ANY_WORD)
         if not piece:
             return end == len(text)
         if Scanner.WORD_SLOTS and WORD_SLOT in piece:
@@ -205,6 +214,8 @@ def is_truncated(core: str, text: str) -> bool:
         if not text.startswith(piece, at):
             return piece.startswith(text[at:])
         end = at + len(piece)
+        if piece != part:
+            end = LANGUAGE.match(text, end).end()
         at = len(text) - len(text[end:].lstrip())
     return False
 
@@ -212,7 +223,7 @@ def is_truncated(core: str, text: str) -> bool:
 def with_word(marker: str, text: str, pos: int) -> str:
     """Return a marker with the word that the text has in the place of its slot; `pos`: where the marker begins."""
     before, _, after = marker.partition(WORD_SLOT)
-    return before + str(SLOT_WORD.match(text, pos + len(before)).group()) + after
+    return before + str(PLAIN_WORD.match(text, pos + len(before)).group()) + after
 
 
 def trailing_overlap(text: str, lead: str) -> int:

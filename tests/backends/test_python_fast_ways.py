@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from types import ModuleType
 
 import pytest
 
-from tests.backends.parsers import ir_of, parser_for, parser_of, reported, streamed
+from tests.backends.parsers import NAMES, ir_of, parser_for, parser_of, reported, streamed
 from tplc.driver import learn_format, open_renderer
 from tplc.ir.write import write_message
 
@@ -117,3 +118,19 @@ def test_nothing_is_held_back_that_is_known(name: str) -> None:
         at_once.feed(text[: at + 1])
         assert stream.message == at_once.message
     assert said > 5
+
+
+MOST_DELAYED = 32  # characters, where only what follows a quote shows whether it ends a string
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if ir_of(name).tools.format != "none"])
+def test_a_call_is_complete_soon_after_its_end(name: str) -> None:
+    """A client that runs a call before the answer is finished gets all of its arguments."""
+    wanted: list[dict[str, object]] = [{"city": "Oslo", "n": 12}, {"n": 12, "city": "Oslo"}]
+    for arguments in wanted:
+        call = {"id": "call00001", "type": "function", "function": {"name": "get_it", "arguments": arguments}}
+        stream = parser_of(name).StreamParser()
+        for char in write_message(ir_of(name), {"role": "assistant", "content": None, "tool_calls": [call]}):
+            stream.feed(char)
+        stream.feed("." * MOST_DELAYED)
+        assert json.loads(stream.message["tool_calls"][0]["function"]["arguments"]) == arguments

@@ -1,4 +1,4 @@
-"""Where the references of a JSON Schema document lead, in documents that are no good schemas too."""
+"""References of JSON Schema documents lead to the right place, in malformed documents too."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_a_schema_in_many_places_is_read_once() -> None:
 
 def test_a_deep_schema() -> None:
     schema: Any = {"$anchor": "deep"}
-    for _ in range(20_000):
+    for _ in range(5_000):  # five times what Python's recursion allows
         schema = {"not": schema}
     document = Document(schema)
     assert document.resolve("#deep", document.root.resolver).schema == {"$anchor": "deep"}

@@ -1,4 +1,4 @@
-"""The commands and their options.  What a command does is in a file of its own, imported when it runs."""
+"""The commands and their options. Each command's function is in a file of its own, imported when it runs."""
 
 from __future__ import annotations
 

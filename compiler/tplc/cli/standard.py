@@ -1,4 +1,4 @@
-"""Rows of standard input and for standard output, by way of files: they are read twice, and written whole.
+"""Pass rows of standard input and output through files, because rows are read twice and written atomically.
 
 with standard_rows("-", "-") as (rows, output):  →  /tmp/tplc…/input.jsonl, /tmp/tplc…/output.jsonl
 """

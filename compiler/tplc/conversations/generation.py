@@ -1,4 +1,4 @@
-"""`{% generation %}` tags for a template: around what it writes of what a model generates.
+"""Put `{% generation %}` tags into a template, around the text that a model generates.
 
     {% for m in messages %}<|{{ m.role }}|>{{ m.content }}<end>{% endfor %}
     →  {% for m in messages %}<|{{ m.role }}|>{% if m['role'] == 'assistant' %}{% generation %}{{ m.content }}<end>

@@ -84,7 +84,7 @@ def _with_counts(ir: TemplateIR, count: int) -> Tools:
 
 
 class _Writer:
-    """The parts so far."""
+    """Collects the parts of a turn as it is written."""
 
     def __init__(self, header: str) -> None:
         self.parts: list[WrittenPart] = []

@@ -180,7 +180,7 @@ def _header_at(text: str, before_user: str) -> int:
 
 
 def _without_appended(last: str, next_user: str, turn: TurnFacts, before_user: str) -> str:
-    """`last` without what the template always appends (a generation prompt, a final instruction)."""
+    """Return `last` without the text that the template always appends (a generation prompt, a final instruction)."""
     shared = last[: cut_left(last, len(common_prefix(last, next_user)))]
     opening = turn.prompts[0].text if turn.prompts else ""
     for size in range(min(len(opening), len(shared)), 0, -1):

@@ -176,11 +176,12 @@ def _usual_next(form: CallForm, written: WrittenCalls) -> tuple[str, ...]:
     known = None not in form.shape.closer and closer in {text.strip() for text in (*form.closers, "")}
     again = written.separator + written.opener
     opens = [text for text in map(str.strip, form.inner or form.openers) if written.opener.strip().startswith(text)]
-    return unique(map(str.lstrip, (closer + again, again))) if known and opens and closer not in opens else ()
+    return unique(((closer + again).lstrip(), again.lstrip(), again)) if known and opens and closer not in opens else ()
 
 
 def _in_reasoning(openers: Openers, tolerated: Tolerated) -> Where | None:
-    """Calls that count at a line start only could be reasoning, unless an opener begins a line and is no word."""
+    """Return the openers that count in reasoning: calls that count only at the start of a line could be reasoning,
+    unless an opener begins a line and is no word."""
     lines = [
         text
         for text in openers.outside

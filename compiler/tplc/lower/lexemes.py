@@ -16,9 +16,13 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from tplc.ir.markers import only_punctuation
+from tplc.ir.printed import quoted
 from tplc.lower.acceptor import SAME_SLOT
 from tplc_runtime.scanner import (
+    ANY_WORD,
     BEGINS_LONGER,
+    LANGUAGE,
+    LONGEST_LANGUAGE,
     PART_OF_LONGER,
     RESPELLED,
     SPELLED_OTHERWISE,
@@ -34,7 +38,7 @@ NOTHING = "(?!)"
 NO_WORD_FOLLOWS = r"(?!\w)"
 LINE_END_FOLLOWS = r"(?=\n|\Z)"
 ANY_SLOT_TEXT = r"[^\n]*?"
-ANY_WORD = r"[\w.-]{1,64}"
+SLOT_PATTERN = r"[\w.-]{1,64}"
 LONGEST_WORD = 64
 WORD_CHAR = re.compile(r"[\w.+-]")
 LONG_WORD = re.compile(r"[^\W\d_]{3}")
@@ -42,6 +46,7 @@ WORD_JOINERS = "_▁-"  # what the words of a marker are joined with
 MOST_WORD_SEPARATORS = 4  # so much white space, or so many joints, where a marker that is spelled otherwise has some
 PLAIN_NAME = r"[\w.-]"
 CONTROL = {"\n": r"\n", "\t": r"\t", "\r": r"\r", "\f": r"\f", "\v": r"\v"}
+_PATTERNS = {SAME_SLOT: ANY_SLOT_TEXT, ANY_WORD: LANGUAGE.pattern, WORD_SLOT: SLOT_PATTERN}
 _SPECIAL = frozenset(r"\.^$*+?{}[]|()")
 
 
@@ -150,6 +155,7 @@ def lexemes_of(
     widths = [
         len(lexeme.core)
         + MAX_INNER_SPACE * (len(pieces(lexeme.core)) - 1)
+        + LONGEST_LANGUAGE * lexeme.core.count(ANY_WORD)
         + LONGEST_WORD * lexeme.core.count(WORD_SLOT)
         for lexeme in lexemes
     ]
@@ -178,9 +184,14 @@ def _ambiguity(lexeme: Lexeme, squeezed: Sequence[str]) -> int:
     text = lexeme.squeezed
     if lexeme.respelled:
         return BEGINS_LONGER | SPELLED_OTHERWISE
-    if lexeme.is_whole_word or lexeme.ends_line or sum(other.startswith(text) for other in squeezed) > 1:
+    if lexeme.is_whole_word or lexeme.ends_line or sum(_begins(text, other) for other in squeezed) > 1:
         return BEGINS_LONGER
     return PART_OF_LONGER * (sum(text in other for other in squeezed) > 1)
+
+
+def _begins(text: str, other: str) -> bool:
+    stem, any_word, _ = other.partition(ANY_WORD)
+    return other.startswith(text) or (any_word != "" and text.startswith(stem) and text[len(stem) :].isalnum())
 
 
 def _factored(groups: Sequence[tuple[str, str]]) -> str:
@@ -243,7 +254,9 @@ def pieces(core: str) -> list[tuple[str, str]]:
 def _space_between(before: str, after: str) -> str:
     if not before:
         return ""
-    least = int(is_word_char(before[-1]) and is_word_char(after[0]))
+    # What follows the language of a fence is no part of it.
+    apart = before[-1] == ANY_WORD and after[0] == "-"
+    least = int(apart or ((is_word_char(before[-1]) or before[-1] == ANY_WORD) and is_word_char(after[0])))
     return rf"\s{{{least},{MAX_INNER_SPACE}}}"
 
 
@@ -377,13 +390,16 @@ def group(pattern: str) -> str:
 
 
 def _in_pattern(char: str) -> str:
-    if char == SAME_SLOT:
-        return ANY_SLOT_TEXT
-    if char == WORD_SLOT:
-        return ANY_WORD
+    if char in _PATTERNS:
+        return _PATTERNS[char]
     if char in _SPECIAL:
         return "\\" + char
     return CONTROL.get(char) or printable(char)
+
+
+def shown(marker: str) -> str:
+    """Return a marker in quotes, for people to read: with … for a language, or for a slot that comes again."""
+    return quoted(marker.translate(dict.fromkeys(map(ord, _PATTERNS), "…")))
 
 
 def printable(char: str) -> str:

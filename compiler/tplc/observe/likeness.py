@@ -1,4 +1,4 @@
-"""Text that looks like a marker of a format: one of its own out of place, or one of the same make.
+"""Find text that looks like a marker of a format: one of its markers out of place, or a similar text.
 
 own "<~do~>": in "a <~do~> b" the marker itself; in "a <~doo~> b" a text of the same make; in "a <b> b" nothing
 
@@ -37,7 +37,7 @@ class Alike:
 
 @dataclass(frozen=True)
 class Likeness:
-    """`pieces`: the texts of a format that say by themselves that they are markers."""
+    """Finds text that looks like a marker. `pieces`: the texts of a format that are distinctive as markers."""
 
     pieces: tuple[str, ...]
 

@@ -206,7 +206,7 @@ def _read(path: str) -> dict[str, Any]:
 
 
 def _validate(data: Mapping[str, Any], path: str, prefix: str) -> None:
-    """Names the key that is wrong, and what was expected there."""
+    """Raise an error that names the wrong key, and what was expected there."""
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import best_match
 

@@ -1,4 +1,4 @@
-"""The messages of a round trip: what a template may be asked to show, in every shape and with every kind of value.
+"""The messages of a round trip: turns of every shape, with every kind of value.
 
     battery(ir)  →  Case("one call: string with quotes", "lookup it", {"content": None, "tool_calls": [...]}), …
 

@@ -1,4 +1,4 @@
-"""A case as the conversation that a template wants.
+"""Make the conversation for a case, in the form that a template takes.
 
     Case(calls=(Call("f", …),)), Setting(arguments="text", follow="tool")
     →  [user, {"role": "assistant", "tool_calls": [{… "arguments": "{…}"}]}, {"role": "tool", …}]

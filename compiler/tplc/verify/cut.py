@@ -1,4 +1,4 @@
-"""Cutting the assistant's turn out of a render.
+"""Cut the assistant's turn out of a render.
 
     asked     "…<ask>…belumarot<stop>"
     prompt    "…<ask>…belumarot<stop><bot><r>"
@@ -171,7 +171,8 @@ def _after_but_space(text: str, start: str) -> int | None:
 
 
 def _out_of_brackets(text: str, at: int) -> int:
-    """`at`, or the bracket before it that is still open there: two texts may share the beginning of a mark."""
+    """Return `at`, or the place of the bracket before it that is still open there: two texts may share the beginning of
+    a marker."""
     for start in range(at - 1, -1, -1):
         kind = unicodedata.category(text[start])
         if text[start] == "<" or kind == "Ps":

@@ -1,7 +1,7 @@
-"""The pipeline: IR and request → rules → terminals and what is left to rules → text.
+r"""The pipeline: IR and request → rules → terminals and the remaining rules → text.
 
 lark(ir, tools=[{"type": "function", "function": {"name": "f", …}}], tokens=[AddedToken("<call>", 7, apart=True)])
-→  LarkGrammar(text='%llguidance {}\\n\\nstart: FREE | FREE <call> …', tokens=("<call>",), …)
+→  LarkGrammar(text='%llguidance {}\n\nstart: FREE | FREE <call> …', tokens=("<call>",), …)
 """
 
 from __future__ import annotations

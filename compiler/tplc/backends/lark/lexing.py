@@ -1,4 +1,4 @@
-"""Where the longest match would be the wrong one.
+"""Find places where the longest match would be the wrong one.
 
     start: A "b"        A: "a" | "ab" "c"       →  [("A", "A")]: after "a", the "b" of "ab" is taken for A's own
 
@@ -29,7 +29,8 @@ class Unclear(Exception):
 
 
 def conflicts(made: Arranged) -> list[tuple[Expr, Expr]]:
-    """Pairs of terminals: the first may end where the second continues.  Raises Unclear."""
+    """Return pairs of terminals: the first may end where the second continues. Raise Unclear if that can't be
+    decided."""
     try:
         return _Check(made).conflicts()
     except TooLarge:
@@ -193,13 +194,13 @@ class _Check:
         meet(start, start)
         while todo:
             one, other = todo.pop()
-            if self._goes_on(one, other, after):
+            if self._may_continue(one, other, after):
                 found[one.symbol, other.symbol] = None
             if self._overlap(one.symbol, other.symbol):
                 meet(after[id(one)], after[id(other)])
         return list(found)
 
-    def _goes_on(self, one: _Position, other: _Position, after: Mapping[int, list[_Position | None]]) -> bool:
+    def _may_continue(self, one: _Position, other: _Position, after: Mapping[int, list[_Position | None]]) -> bool:
         if isinstance(one.symbol, Written) or isinstance(other.symbol, Written):
             # What opens a schema's object is no terminal's.
             opened = codepoints.intersection(self._first_of(one.symbol), self._first_of(other.symbol))

@@ -30,6 +30,7 @@ MODULES: Mapping[str, frozenset[str] | None] = {
     "functools": frozenset(["lru_cache"]),
     "json": frozenset(["JSONDecodeError", "JSONDecoder", "JSONEncoder", "dumps", "load", "loads"]),
     "json.encoder": frozenset(["encode_basestring"]),
+    "operator": frozenset(["itemgetter"]),
     "re": frozenset(
         """ASCII DOTALL IGNORECASE MULTILINE Match Pattern compile escape findall finditer fullmatch match search split
         sub""".split()
@@ -74,7 +75,7 @@ def check_permitted(text: str) -> CodeType:
 
 @dataclass(frozen=True, slots=True)
 class _Looked:
-    """At some statements.  A breach by a name counts where a module of that name is imported."""
+    """Collects breaches in some statements. A breach by a name counts if a module of that name is imported."""
 
     imported: frozenset[str]
     breaches: tuple[tuple[int, str], ...]
