@@ -74,6 +74,11 @@ class Pairs(Repairs):
             and self.BETWEEN.is_truncated(self._buf, next_char(self._buf, self._pos), PAIR_KINDS)
         ):
             return self._drop_truncated_call()
+        if kind == "" and self.GARBLED:
+            garbled = self._closes_garbled()
+            if garbled is None:
+                return False
+            kind = "next" if garbled else kind
         if self.REREADS_CALLS and self._count == 0 and self._tools and kind in ("", "pair"):
             other = self._object_for_pairs()
             if other is not None:

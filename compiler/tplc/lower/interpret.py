@@ -248,7 +248,7 @@ class _Interpreter:
         if state.name == "after_call" and (rest := self.text[self.pos :].strip()):
             markers = ["".join(lexeme.core.split()) for lexeme in state.lexemes.all]
             is_cut = any(marker.startswith("".join(rest.split())) for marker in markers)
-            if self.is_unclosed or is_cut or rest[0] in "}])\"'`" or transition.next == "call":
+            if self.is_unclosed or is_cut or rest[0] in "}])\"'`.,;" or transition.next == "call":
                 raise NotAsWritten
         return "content" if transition.next == "call" else transition.next
 
