@@ -22,6 +22,7 @@ from .second import (
     FIRST_KEY,
     NO_BRACE,
     any_styles,
+    arguments_after,
     arguments_in,
     arguments_of,
     calls_in,
@@ -369,6 +370,10 @@ class _ObjectCall:
             self.arguments = arguments_of(name, self.others[0], self.tools)
             self.early = False
         incomplete = incomplete or (self.arguments is None and self.has_unknown and not self.beside)
+        alone = self.arguments is None and not (self.beside or self.has_unknown or incomplete or self.reader.repair)
+        if alone and again and self.tools:
+            following, self.pos = arguments_after(name, self.text, self.pos, self.tools, True) or ("", self.pos)
+            self.arguments = following or None
         if self.early and self.arguments is not None:
             inner = self.readers.call_within(name, self.arguments)
             incomplete = incomplete or inner == ""
