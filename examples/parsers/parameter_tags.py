@@ -65,6 +65,17 @@ class StreamParser(RawPairs):
     HEADS = ("<musings>\n", "<musings>\n\n</musings>\n\n")
     ANCHORS = ("<:assistant:>\n",)
     AROUND_REASONING = (("<musings>",), ("</musings>",))
+    MARKER_LIKE = (
+        Pattern(
+            r'[<＜][\s<＜/\\|｜!:]{0,4}(?:(?ai:musings)|(?ai:deed)|(?ai:with))s?(?!\w)(?:[=:][\w.:-]{1,64})?\s?[^\w\s\"\\]'
+            r"{0,4}(?=\w|\n|\Z)"
+        ),
+        Pattern(r"\A[>](?![^\S\n])|\A[^<]*[>]\Z|\A[<][^>]*\Z|(?<![^\S\n])[<]\Z"),
+        Pattern(
+            r'"(?:[>]|\\r\\n)|(?:[<＜][\s<＜/\\|｜!:]{0,4}(?:(?ai:musings)|(?ai:deed)|(?ai:with))s?(?!\w)(?:[=:][\w.:-]{1,'
+            r'64})?\s?[^\w\s\"\\]{0,4}(?:\\n)?|[<]|\\r)"'
+        ),
+    )
     PLACE_DECIDES = True
     HAS_LINE_MARKERS = True
     HAS_RESPELLED_ENDS = True

@@ -14,7 +14,7 @@ from tplc.lower.acceptor import Acceptor
 from tplc.lower.layouts import unique
 from tplc.lower.lexemes import exact, in_class, is_respelled
 
-_WORD = re.compile(r"[A-Za-z]+|[^\W_A-Za-z]+")
+WORDS = re.compile(r"[A-Za-z]+|[^\W_A-Za-z]+")
 _BRACKETS = frozenset("<>/\\|[](){}＜＞｜")
 _OPENING = frozenset("<[({«【＜")
 
@@ -36,20 +36,25 @@ def garbled_closers(acceptor: Acceptor) -> Garbled | None:
     after = (*acceptor.ends, *acceptor.last_ends, *calls.separators)  # no first character of these is taken
     cores = [text.strip() for text in calls.closers if text.strip()]
     cores = [core for core in unique(cores) if is_respelled(core) and not any(map(str.isspace, core))]
-    words = unique("".join(_WORD.findall(core)).lower() for core in cores)
+    words = unique("".join(WORDS.findall(core)).lower() for core in cores)
     if not cores:
         return None
     first_chars = _BRACKETS.union(
         *({char for char in core if not char.isalnum() and char not in "_▁-"} for core in cores)
     )
     trailing = first_chars - _OPENING - {text.strip()[0] for text in after if text.strip()}
-    bodies = "|".join(unique(r"[\W_]{0,4}".join(map(_any_case, _WORD.findall(core))) for core in cores))
+    bodies = "|".join(unique(map(any_case_words, cores)))
     leading = in_class(sorted(first_chars))
     name = r"""(?:[=:]["']?[\w.-]{1,64}["']?)?"""
     end = rf"[{in_class(sorted(trailing))}]{{0,4}}" if trailing else ""
     return Garbled(
         rf"[{leading}][{leading}\s]{{0,7}}(?:{bodies})s?(?!\w){name}{end}", "".join(sorted(first_chars)), words
     )
+
+
+def any_case_words(core: str) -> str:
+    """Return the pattern of a marker's words in any case, with other characters between them."""
+    return r"[\W_]{0,4}".join(map(_any_case, WORDS.findall(core)))
 
 
 def _any_case(word: str) -> str:
