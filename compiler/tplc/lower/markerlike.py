@@ -8,14 +8,14 @@ A parser leaves such a text in the message if nothing shows that it is a marker,
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tplc.ir.markers import pieces_of
 from tplc.lower.acceptor import Acceptor
-from tplc.lower.garbled import WORDS, any_case_words
+from tplc.lower.garbled import SHORT, WORDS, any_case_words
 from tplc.lower.layouts import unique
-from tplc.lower.lexemes import NOTHING, in_class, is_respelled
+from tplc.lower.lexemes import NOTHING, in_class, is_respelled, respelling
 
 SPACE_IN_LINE = r"[^\S\n]"
 _CLOSING = frozenset(">]}»】⟩＞")
@@ -33,22 +33,29 @@ class MarkerLikeTexts:
 
 def marker_like_texts(acceptor: Acceptor) -> MarkerLikeTexts | None:
     """Return what is like a marker of the format; None if no marker has brackets and a word."""
-    cores = unique(piece for text in _markers(acceptor) for piece in pieces_of(text))
-    cores = tuple(core for core in cores if is_respelled(core) and WORDS.search(core) is not None)
-    if not cores:
+    pieces = unique(piece for text in _markers(acceptor) for piece in pieces_of(text))
+    long = tuple(core for core in pieces if is_respelled(core) and WORDS.search(core) is not None)
+    short = tuple(core for core in pieces if core not in long and SHORT.fullmatch(core))
+    if not long and not short:
         return None
-    first = in_class(sorted({core[0] for core in cores}))
-    last = in_class(sorted({core[-1] for core in cores} & _CLOSING)) or ">"
-    words = "|".join(unique(any_case_words(_first_tag(core)) for core in cores))
-    brackets = in_class(sorted({*(core[0] for core in cores), "<", "＜"}))
-    text = rf"[{brackets}][\s{brackets}/\\|｜!:]{{0,4}}(?:{words})s?(?!\w)(?:[=:][\w.:-]{{1,64}})?\s?[^\w\s\"\\]{{0,4}}"
+    first = in_class(sorted({core[0] for core in (*long, *short)}))
+    last = in_class(sorted({core[-1] for core in (*long, *short)} & _CLOSING)) or ">"
+    text = "|".join([*([_with_other_brackets(long)] if long else []), *map(respelling, short)])
     # Brackets in pairs, a bracket next to white space, and a marker in a sentence are more likely text.
     edges = [rf"\A[{last}](?!{SPACE_IN_LINE})", rf"\A[^{first}]*[{last}]\Z"]
     edges += [rf"\A[{first}][^{last}]*\Z", rf"(?<!{SPACE_IN_LINE})[{first}]\Z"]
     pairs = acceptor.calls.pairs if acceptor.calls is not None else None
+    value = rf'"(?:[{last}]|\\r\\n)|(?:(?:{text})(?:\\n)?|[{first}]|\\r)"'
     is_raw = pairs is not None and not pairs.quoted
-    value = rf'"(?:[{last}]|\\r\\n)|(?:{text}(?:\\n)?|[{first}]|\\r)"'
-    return MarkerLikeTexts(text + r"(?=\w|\n|\Z)", "|".join(edges), value if is_raw else NOTHING)
+    return MarkerLikeTexts(rf"(?:{text})(?=\w|\n|\Z)", "|".join(edges), value if is_raw else NOTHING)
+
+
+def _with_other_brackets(cores: Sequence[str]) -> str:
+    """Return the pattern of markers with the right letters."""
+    brackets = in_class(sorted({*(core[0] for core in cores), "<", "＜"}))
+    words = "|".join(unique(any_case_words(_first_tag(core)) for core in cores))
+    opened = rf"[{brackets}][\s{brackets}/\\|｜!:]{{0,4}}(?:{words})s?(?!\w)"
+    return rf"{opened}(?:[=:][\w.:-]{{1,64}})?\s?[^\w\s\"\\]{{0,4}}"
 
 
 def _first_tag(core: str) -> str:

@@ -5,20 +5,24 @@ section "<calls>\\n", call "<call>"  →  "<calls>\\n<call>", "<call>" (omitted 
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from tplc.ir.markers import FIELD_NAME, could_be_prose, is_distinctive, is_ordinary, only_words, pieces_of
-from tplc.lower.acceptor import Where
+from tplc.lower.acceptor import FENCE, Where
 from tplc.lower.layouts import not_blank, unique
 from tplc.lower.tolerated import Tolerated
 from tplc_runtime.pattern import NAME_CHARACTERS
 
 OBJECT = "{"
-FENCES = ("```json\n", "```\n")
-# Fences around markers also have the words of other languages.
-FENCES_AROUND = (*FENCES, "```xml\n", "```python\n")
+# The words of fences are observations of models, so they are data.
+_WORDS = json.loads(Path(__file__).with_name("fences.json").read_text(encoding="utf-8"))
+FENCES, FENCES_AROUND = (
+    tuple(f"{FENCE}{word}\n" for word in _WORDS[place]) for place in ("around_objects", "around_markers")
+)
 _LAST_WORDS = re.compile(rf"(?<=[^{NAME_CHARACTERS}])[{NAME_CHARACTERS}]+\Z")
 _SYNTAX = frozenset("[]{}(),:\"'=`; \t\n\r")
 
