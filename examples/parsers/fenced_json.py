@@ -84,7 +84,11 @@ class StreamParser(Objects):
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
     IN_REASONING = Scanner(
+        ("line", "```tool_code 〔调用〕〔一个〕function〔名〕", "", "", 0),
+        ("line", "```tool_call 〔调用〕〔一个〕function〔名〕", "", "", 0),
         ("line", "```python 〔调用〕〔一个〕function〔名〕", "", "", 0),
+        ("line", "```tool_code 〔一个〕function〔名〕", "", "", 0),
+        ("line", "```tool_call 〔一个〕function〔名〕", "", "", 0),
         ("line", "```json 〔调用〕〔一个〕function〔名〕", "", "", 0),
         ("line", "```xml 〔调用〕〔一个〕function〔名〕", "", "", 0),
         ("line", "```python 〔一个〕function〔名〕", "", "", 0),
@@ -97,16 +101,22 @@ class StreamParser(Objects):
         ("reasoning_end", "〔/思考〕", "", "", 0), ("line", "〔调用〕", "", "", 2), ("end", "〔完〕", "", "", 0),
         ("final_end", "〔始〕", "", "", 0),
         find=(
-            r"`(?:(``python\s{0,64}〔调用〕〔一个〕function〔名〕)|(``json\s{0,64}〔调用〕〔一个〕function〔名〕)|(``x"
-            r"ml\s{0,64}〔调用〕〔一个〕function〔名〕)|(``python\s{0,64}〔一个〕function〔名〕)|(``\s{0,64}〔调用〕〔"
-            r"一个〕function〔名〕)|(``json\s{0,64}〔一个〕function〔名〕)|(``xml\s{0,64}〔一个〕function〔名〕)|(``\s"
-            r"{0,64}〔一个〕function〔名〕))|〔(?:(调用〕〔一个〕function〔名〕\s{0,64}〔一个〕function〔名〕)|(调用〕"
-            r"\s{0,64}〔调用〕〔一个〕function〔名〕)|(调用〕〔一个〕function〔名〕)|(一个〕function〔名〕)|(/思考〕)|"
-            "(调用〕)|(完〕)|(始〕))"
+            r"`(?:(``tool_code\s{0,64}〔调用〕〔一个〕function〔名〕)|(``tool_call\s{0,64}〔调用〕〔一个〕function〔名"
+            r"〕)|(``python\s{0,64}〔调用〕〔一个〕function〔名〕)|(``tool_code\s{0,64}〔一个〕function〔名〕)|(``tool"
+            r"_call\s{0,64}〔一个〕function〔名〕)|(``json\s{0,64}〔调用〕〔一个〕function〔名〕)|(``xml\s{0,64}〔调用"
+            r"〕〔一个〕function〔名〕)|(``python\s{0,64}〔一个〕function〔名〕)|(``\s{0,64}〔调用〕〔一个〕function〔"
+            r"名〕)|(``json\s{0,64}〔一个〕function〔名〕)|(``xml\s{0,64}〔一个〕function〔名〕)|(``\s{0,64}〔一个〕fu"
+            r"nction〔名〕))|〔(?:(调用〕〔一个〕function〔名〕\s{0,64}〔一个〕function〔名〕)|(调用〕\s{0,64}〔调用〕"
+            "〔一个〕function〔名〕)|(调用〕〔一个〕function〔名〕)|(一个〕function〔名〕)|(/思考〕)|(调用〕)|(完〕)|"
+            "(始〕))"
         ), near=r"`(?=[`]|\Z)|〔(?=[/一始完调]|\Z)", width=100,
     )
     IN_CONTENT = Scanner(
+        ("call", "```tool_code 〔调用〕〔一个〕function〔名〕", "", "", 0),
+        ("call", "```tool_call 〔调用〕〔一个〕function〔名〕", "", "", 0),
         ("call", "```python 〔调用〕〔一个〕function〔名〕", "", "", 0),
+        ("call", "```tool_code 〔一个〕function〔名〕", "", "", 0),
+        ("call", "```tool_call 〔一个〕function〔名〕", "", "", 0),
         ("call", "```json 〔调用〕〔一个〕function〔名〕", "", "", 0),
         ("call", "```xml 〔调用〕〔一个〕function〔名〕", "", "", 0),
         ("call", "```python 〔一个〕function〔名〕", "", "", 0),
@@ -122,13 +132,15 @@ class StreamParser(Objects):
         ("reasoning", "〔思考〕", "", "\n", 0), ("call", "〔调用〕", "", "", 2), ("header", "〔助手〕", "", "", 0),
         ("end", "〔完〕", "", "", 0), ("final_end", "〔始〕", "", "", 0),
         find=(
-            r"`(?:(``python\s{0,64}〔调用〕〔一个〕function〔名〕)|(``json\s{0,64}〔调用〕〔一个〕function〔名〕)|(``x"
-            r"ml\s{0,64}〔调用〕〔一个〕function〔名〕)|(``python\s{0,64}〔一个〕function〔名〕)|(``\s{0,64}〔调用〕〔"
-            r"一个〕function〔名〕)|(``json\s{0,64}〔一个〕function〔名〕)|(``xml\s{0,64}〔一个〕function〔名〕)|(``\s"
-            r"{0,64}〔一个〕function〔名〕))|〔(?:(调用〕〔一个〕function〔名〕\s{0,64}〔一个〕function〔名〕)|(调用〕"
-            r"〔一个〕function〔名〕\s{0,64}```〔/一个〕〔/调用〕)|(调用〕\s{0,64}〔调用〕〔一个〕function〔名〕)|(一"
-            r"个〕function〔名〕\s{0,64}```〔/一个〕)|(调用〕〔一个〕function〔名〕)|(一个〕function〔名〕)|(调用〕\s{"
-            "0,64}〔/调用〕)|(/思考〕)|(思考〕)|(调用〕)|(助手〕)|(完〕)|(始〕))"
+            r"`(?:(``tool_code\s{0,64}〔调用〕〔一个〕function〔名〕)|(``tool_call\s{0,64}〔调用〕〔一个〕function〔名"
+            r"〕)|(``python\s{0,64}〔调用〕〔一个〕function〔名〕)|(``tool_code\s{0,64}〔一个〕function〔名〕)|(``tool"
+            r"_call\s{0,64}〔一个〕function〔名〕)|(``json\s{0,64}〔调用〕〔一个〕function〔名〕)|(``xml\s{0,64}〔调用"
+            r"〕〔一个〕function〔名〕)|(``python\s{0,64}〔一个〕function〔名〕)|(``\s{0,64}〔调用〕〔一个〕function〔"
+            r"名〕)|(``json\s{0,64}〔一个〕function〔名〕)|(``xml\s{0,64}〔一个〕function〔名〕)|(``\s{0,64}〔一个〕fu"
+            r"nction〔名〕))|〔(?:(调用〕〔一个〕function〔名〕\s{0,64}〔一个〕function〔名〕)|(调用〕〔一个〕function"
+            r"〔名〕\s{0,64}```〔/一个〕〔/调用〕)|(调用〕\s{0,64}〔调用〕〔一个〕function〔名〕)|(一个〕function〔名"
+            r"〕\s{0,64}```〔/一个〕)|(调用〕〔一个〕function〔名〕)|(一个〕function〔名〕)|(调用〕\s{0,64}〔/调用〕)|"
+            "(/思考〕)|(思考〕)|(调用〕)|(助手〕)|(完〕)|(始〕))"
         ), near=r"`(?=[`]|\Z)|〔(?=[/一助始完思调]|\Z)", width=100,
     )
     REASONING_AGAIN = Scanner(("reasoning", "〔思考〕", "", "\n", 0), find="〔(思考〕)", near=r"〔(?=[思]|\Z)", width=5)
@@ -151,7 +163,11 @@ class StreamParser(Objects):
     SHORT_OPENERS = ("〔调用〕",)
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Breaks(
+        ("mark", "```tool_code 〔调用〕〔一个〕function〔名〕", "", "", 0),
+        ("mark", "```tool_call 〔调用〕〔一个〕function〔名〕", "", "", 0),
         ("mark", "```python 〔调用〕〔一个〕function〔名〕", "", "", 0),
+        ("mark", "```tool_code 〔一个〕function〔名〕", "", "", 0),
+        ("mark", "```tool_call 〔一个〕function〔名〕", "", "", 0),
         ("mark", "```json 〔调用〕〔一个〕function〔名〕", "", "", 0),
         ("mark", "```xml 〔调用〕〔一个〕function〔名〕", "", "", 0),
         ("mark", "```python 〔一个〕function〔名〕", "", "", 0),
@@ -163,12 +179,14 @@ class StreamParser(Objects):
         ("mark", "〔/一个〕", "", "", 1), ("mark", "〔/调用〕", "", "", 0), ("mark", "〔助手〕", "", "", 0),
         ("mark", "〔完〕", "", "", 0),
         find=(
-            r"`(?:(``python\s{0,64}〔调用〕〔一个〕function〔名〕)|(``json\s{0,64}〔调用〕〔一个〕function〔名〕)|(``x"
-            r"ml\s{0,64}〔调用〕〔一个〕function〔名〕)|(``python\s{0,64}〔一个〕function〔名〕)|(``\s{0,64}〔调用〕〔"
-            r"一个〕function〔名〕)|(``json\s{0,64}〔一个〕function〔名〕)|(``xml\s{0,64}〔一个〕function〔名〕)|(``\s"
-            r"{0,64}〔一个〕function〔名〕)|(``〔/一个〕))|〔(?:(调用〕\s{0,64}〔调用〕〔一个〕function〔名〕)|(调用〕"
-            "〔一个〕function〔名〕)|(一个〕function〔名〕)|(/一个〕)|(/调用〕)|(助手〕)|(完〕))"
-        ), near=r"`(?=[`]|\Z)|〔(?=[/一助完调]|\Z)", width=94, first="`〔",
+            r"`(?:(``tool_code\s{0,64}〔调用〕〔一个〕function〔名〕)|(``tool_call\s{0,64}〔调用〕〔一个〕function〔名"
+            r"〕)|(``python\s{0,64}〔调用〕〔一个〕function〔名〕)|(``tool_code\s{0,64}〔一个〕function〔名〕)|(``tool"
+            r"_call\s{0,64}〔一个〕function〔名〕)|(``json\s{0,64}〔调用〕〔一个〕function〔名〕)|(``xml\s{0,64}〔调用"
+            r"〕〔一个〕function〔名〕)|(``python\s{0,64}〔一个〕function〔名〕)|(``\s{0,64}〔调用〕〔一个〕function〔"
+            r"名〕)|(``json\s{0,64}〔一个〕function〔名〕)|(``xml\s{0,64}〔一个〕function〔名〕)|(``\s{0,64}〔一个〕fu"
+            r"nction〔名〕)|(``〔/一个〕))|〔(?:(调用〕\s{0,64}〔调用〕〔一个〕function〔名〕)|(调用〕〔一个〕function"
+            "〔名〕)|(一个〕function〔名〕)|(/一个〕)|(/调用〕)|(助手〕)|(完〕))"
+        ), near=r"`(?=[`]|\Z)|〔(?=[/一助完调]|\Z)", width=97, first="`〔",
     )
     LEFT_OVER = Scanner(
         ("call", "〔一个〕function〔名〕", "", "", 0), ("call", "〔调用〕", "", "", 0),
@@ -183,7 +201,11 @@ class StreamParser(Objects):
         ("call", ", 〔一个〕function〔名〕", "", "", 2),
         ("call", "; 〔一个〕function〔名〕 〔一个〕function〔名〕", "", "", 0),
         ("call", "; 〔一个〕function〔名〕", "", "", 2),
+        ("call", "```tool_code 〔调用〕〔一个〕function〔名〕", "", "", 0),
+        ("call", "```tool_call 〔调用〕〔一个〕function〔名〕", "", "", 0),
         ("call", "```python 〔调用〕〔一个〕function〔名〕", "", "", 0),
+        ("call", "```tool_code 〔一个〕function〔名〕", "", "", 0),
+        ("call", "```tool_call 〔一个〕function〔名〕", "", "", 0),
         ("call", "```json 〔调用〕〔一个〕function〔名〕", "", "", 0),
         ("call", "```xml 〔调用〕〔一个〕function〔名〕", "", "", 0),
         ("call", "```python 〔一个〕function〔名〕", "", "", 0),
@@ -203,18 +225,24 @@ class StreamParser(Objects):
         find=(
             r",(?:(\s{0,64}〔一个〕function〔名〕\s{0,64}〔一个〕function〔名〕)|(\s{0,64}〔一个〕function〔名〕))|;(?"
             r":(\s{0,64}〔一个〕function〔名〕\s{0,64}〔一个〕function〔名〕)|(\s{0,64}〔一个〕function〔名〕))|`(?:(`"
-            r"`python\s{0,64}〔调用〕〔一个〕function〔名〕)|(``json\s{0,64}〔调用〕〔一个〕function〔名〕)|(``xml\s{0"
-            r",64}〔调用〕〔一个〕function〔名〕)|(``python\s{0,64}〔一个〕function〔名〕)|(``\s{0,64}〔调用〕〔一个〕"
-            r"function〔名〕)|(``json\s{0,64}〔一个〕function〔名〕)|(``xml\s{0,64}〔一个〕function〔名〕)|(``\s{0,64}"
-            r"〔一个〕function〔名〕)|(``〔/一个〕))|〔(?:(调用〕〔一个〕function〔名〕\s{0,64}〔一个〕function〔名〕)"
-            r"|(调用〕〔一个〕function〔名〕\s{0,64}```〔/一个〕〔/调用〕)|(一个〕function〔名〕\s{0,64}〔一个〕functi"
-            r"on〔名〕)|(调用〕\s{0,64}〔调用〕〔一个〕function〔名〕)|(一个〕function〔名〕\s{0,64}```〔/一个〕)|(调"
-            r"用〕〔一个〕function〔名〕)|(一个〕function〔名〕)|(调用〕\s{0,64}〔/调用〕)|(/调用〕)|(/一个〕)|(/思考"
-            "〕)|(调用〕)|(思考〕)|(助手〕)|(完〕)|(始〕))"
+            r"`tool_code\s{0,64}〔调用〕〔一个〕function〔名〕)|(``tool_call\s{0,64}〔调用〕〔一个〕function〔名〕)|(`"
+            r"`python\s{0,64}〔调用〕〔一个〕function〔名〕)|(``tool_code\s{0,64}〔一个〕function〔名〕)|(``tool_call"
+            r"\s{0,64}〔一个〕function〔名〕)|(``json\s{0,64}〔调用〕〔一个〕function〔名〕)|(``xml\s{0,64}〔调用〕〔"
+            r"一个〕function〔名〕)|(``python\s{0,64}〔一个〕function〔名〕)|(``\s{0,64}〔调用〕〔一个〕function〔名〕"
+            r")|(``json\s{0,64}〔一个〕function〔名〕)|(``xml\s{0,64}〔一个〕function〔名〕)|(``\s{0,64}〔一个〕functi"
+            r"on〔名〕)|(``〔/一个〕))|〔(?:(调用〕〔一个〕function〔名〕\s{0,64}〔一个〕function〔名〕)|(调用〕〔一个"
+            r"〕function〔名〕\s{0,64}```〔/一个〕〔/调用〕)|(一个〕function〔名〕\s{0,64}〔一个〕function〔名〕)|(调"
+            r"用〕\s{0,64}〔调用〕〔一个〕function〔名〕)|(一个〕function〔名〕\s{0,64}```〔/一个〕)|(调用〕〔一个〕fu"
+            r"nction〔名〕)|(一个〕function〔名〕)|(调用〕\s{0,64}〔/调用〕)|(/调用〕)|(/一个〕)|(/思考〕)|(调用〕)|("
+            "思考〕)|(助手〕)|(完〕)|(始〕))"
         ), near=r",|;|`(?=[`]|\Z)|〔(?=[/一助始完思调]|\Z)", width=162, leads="\n",
     )
     AFTER_TURN = Scanner(
+        ("call", "```tool_code 〔调用〕〔一个〕function〔名〕", "", "", 1),
+        ("call", "```tool_call 〔调用〕〔一个〕function〔名〕", "", "", 1),
         ("call", "```python 〔调用〕〔一个〕function〔名〕", "", "", 1),
+        ("call", "```tool_code 〔一个〕function〔名〕", "", "", 1),
+        ("call", "```tool_call 〔一个〕function〔名〕", "", "", 1),
         ("call", "```json 〔调用〕〔一个〕function〔名〕", "", "", 1),
         ("call", "```xml 〔调用〕〔一个〕function〔名〕", "", "", 1),
         ("call", "```python 〔一个〕function〔名〕", "", "", 1),
@@ -222,8 +250,12 @@ class StreamParser(Objects):
         ("call", "```json 〔一个〕function〔名〕", "", "", 1), ("call", "```xml 〔一个〕function〔名〕", "", "", 1),
         ("call", "``` 〔一个〕function〔名〕", "", "", 1),
         ("header", "〔助手〕 〔调用〕〔一个〕function〔名〕 〔一个〕function〔名〕", "", "", 0),
+        ("header", "〔助手〕 ```tool_code 〔调用〕〔一个〕function〔名〕", "", "", 0),
+        ("header", "〔助手〕 ```tool_call 〔调用〕〔一个〕function〔名〕", "", "", 0),
         ("call", "〔调用〕〔一个〕function〔名〕 〔一个〕function〔名〕", "", "", 1),
         ("header", "〔助手〕 ```python 〔调用〕〔一个〕function〔名〕", "", "", 0),
+        ("header", "〔助手〕 ```tool_code 〔一个〕function〔名〕", "", "", 0),
+        ("header", "〔助手〕 ```tool_call 〔一个〕function〔名〕", "", "", 0),
         ("header", "〔助手〕 ```json 〔调用〕〔一个〕function〔名〕", "", "", 0),
         ("header", "〔助手〕 ```xml 〔调用〕〔一个〕function〔名〕", "", "", 0),
         ("header", "〔助手〕 ```python 〔一个〕function〔名〕", "", "", 0),
@@ -237,18 +269,22 @@ class StreamParser(Objects):
         ("header", "〔助手〕 〔一个〕function〔名〕", "", "", 0), ("call", "〔调用〕〔一个〕function〔名〕", "", "", 2),
         ("call", "〔一个〕function〔名〕", "", "", 1),
         find=(
-            r"`(?:(``python\s{0,64}〔调用〕〔一个〕function〔名〕)|(``json\s{0,64}〔调用〕〔一个〕function〔名〕)|(``x"
-            r"ml\s{0,64}〔调用〕〔一个〕function〔名〕)|(``python\s{0,64}〔一个〕function〔名〕)|(``\s{0,64}〔调用〕〔"
-            r"一个〕function〔名〕)|(``json\s{0,64}〔一个〕function〔名〕)|(``xml\s{0,64}〔一个〕function〔名〕)|(``\s"
-            r"{0,64}〔一个〕function〔名〕))|〔(?:(助手〕\s{0,64}〔调用〕〔一个〕function〔名〕\s{0,64}〔一个〕functio"
-            r"n〔名〕)|(调用〕〔一个〕function〔名〕\s{0,64}〔一个〕function〔名〕)|(助手〕\s{0,64}```python\s{0,64}〔"
-            r"调用〕〔一个〕function〔名〕)|(助手〕\s{0,64}```json\s{0,64}〔调用〕〔一个〕function〔名〕)|(助手〕\s{0,"
-            r"64}```xml\s{0,64}〔调用〕〔一个〕function〔名〕)|(助手〕\s{0,64}```python\s{0,64}〔一个〕function〔名〕)"
-            r"|(助手〕\s{0,64}〔调用〕\s{0,64}〔调用〕〔一个〕function〔名〕)|(助手〕\s{0,64}```\s{0,64}〔调用〕〔一个"
-            r"〕function〔名〕)|(助手〕\s{0,64}```json\s{0,64}〔一个〕function〔名〕)|(助手〕\s{0,64}```xml\s{0,64}〔"
-            r"一个〕function〔名〕)|(调用〕\s{0,64}〔调用〕〔一个〕function〔名〕)|(助手〕\s{0,64}〔调用〕〔一个〕func"
-            r"tion〔名〕)|(助手〕\s{0,64}```\s{0,64}〔一个〕function〔名〕)|(助手〕\s{0,64}〔一个〕function〔名〕)|(调"
-            "用〕〔一个〕function〔名〕)|(一个〕function〔名〕))"
+            r"`(?:(``tool_code\s{0,64}〔调用〕〔一个〕function〔名〕)|(``tool_call\s{0,64}〔调用〕〔一个〕function〔名"
+            r"〕)|(``python\s{0,64}〔调用〕〔一个〕function〔名〕)|(``tool_code\s{0,64}〔一个〕function〔名〕)|(``tool"
+            r"_call\s{0,64}〔一个〕function〔名〕)|(``json\s{0,64}〔调用〕〔一个〕function〔名〕)|(``xml\s{0,64}〔调用"
+            r"〕〔一个〕function〔名〕)|(``python\s{0,64}〔一个〕function〔名〕)|(``\s{0,64}〔调用〕〔一个〕function〔"
+            r"名〕)|(``json\s{0,64}〔一个〕function〔名〕)|(``xml\s{0,64}〔一个〕function〔名〕)|(``\s{0,64}〔一个〕fu"
+            r"nction〔名〕))|〔(?:(助手〕\s{0,64}〔调用〕〔一个〕function〔名〕\s{0,64}〔一个〕function〔名〕)|(助手〕"
+            r"\s{0,64}```tool_code\s{0,64}〔调用〕〔一个〕function〔名〕)|(助手〕\s{0,64}```tool_call\s{0,64}〔调用〕"
+            r"〔一个〕function〔名〕)|(调用〕〔一个〕function〔名〕\s{0,64}〔一个〕function〔名〕)|(助手〕\s{0,64}```p"
+            r"ython\s{0,64}〔调用〕〔一个〕function〔名〕)|(助手〕\s{0,64}```tool_code\s{0,64}〔一个〕function〔名〕)|"
+            r"(助手〕\s{0,64}```tool_call\s{0,64}〔一个〕function〔名〕)|(助手〕\s{0,64}```json\s{0,64}〔调用〕〔一个"
+            r"〕function〔名〕)|(助手〕\s{0,64}```xml\s{0,64}〔调用〕〔一个〕function〔名〕)|(助手〕\s{0,64}```python"
+            r"\s{0,64}〔一个〕function〔名〕)|(助手〕\s{0,64}〔调用〕\s{0,64}〔调用〕〔一个〕function〔名〕)|(助手〕\s"
+            r"{0,64}```\s{0,64}〔调用〕〔一个〕function〔名〕)|(助手〕\s{0,64}```json\s{0,64}〔一个〕function〔名〕)|("
+            r"助手〕\s{0,64}```xml\s{0,64}〔一个〕function〔名〕)|(调用〕\s{0,64}〔调用〕〔一个〕function〔名〕)|(助手"
+            r"〕\s{0,64}〔调用〕〔一个〕function〔名〕)|(助手〕\s{0,64}```\s{0,64}〔一个〕function〔名〕)|(助手〕\s{0,"
+            "64}〔一个〕function〔名〕)|(调用〕〔一个〕function〔名〕)|(一个〕function〔名〕))"
         ), near=r"`(?=[`]|\Z)|〔(?=[一助调]|\Z)", width=169,
     )
 

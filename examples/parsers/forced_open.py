@@ -78,7 +78,7 @@ class StreamParser(Objects):
     AROUND_REASONING = (("<sketch>",), ("</sketch>",))
     MARKER_LIKE = (
         Pattern(
-            r'[<＜][\s<＜/\\|｜!:]{0,4}(?:(?ai:sketch))s?(?!\w)(?:[=:][\w.:-]{1,64})?\s?[^\w\s\"\\]{0,4}(?=\w|\n|\Z)'
+            r'(?:[<＜][\s<＜/\\|｜!:]{0,4}(?:(?ai:sketch))s?(?!\w)(?:[=:][\w.:-]{1,64})?\s?[^\w\s\"\\]{0,4})(?=\w|\n|\Z)'
         ),
         Pattern(r"\A[>](?![^\S\n])|\A[^<]*[>]\Z|\A[<][^>]*\Z|(?<![^\S\n])[<]\Z"),
         Pattern("(?!)"),

@@ -80,7 +80,7 @@ class StreamParser(Objects):
     HEADED = False
     REASONING = False
     MARKER_LIKE = (
-        Pattern(r'[<\[＜][\s<\[＜/\\|｜!:]{0,4}(?:)s?(?!\w)(?:[=:][\w.:-]{1,64})?\s?[^\w\s\"\\]{0,4}(?=\w|\n|\Z)'),
+        Pattern(r'(?:[<\[＜][\s<\[＜/\\|｜!:]{0,4}(?:)s?(?!\w)(?:[=:][\w.:-]{1,64})?\s?[^\w\s\"\\]{0,4})(?=\w|\n|\Z)'),
         Pattern(r"\A[\]](?![^\S\n])|\A[^\[]*[\]]\Z|\A[\[][^\]]*\Z|(?<![^\S\n])[\[]\Z"),
         Pattern("(?!)"),
     )
@@ -100,9 +100,12 @@ class StreamParser(Objects):
         ("call", "\x00[=ask=][=one=][=one=]functions.", "", "", 6), ("call", "\x00[=ask=][=one=]functions.", "", "", 6),
         ("call", "\x00[=one=]functions.", "", "", 6), ("call", "\x00[=ask=][=one=]", "", "", 6),
         ("end", "\x00[=close=]", "", "", 6), ("call", "\x00[=ask=]", "", "", 6), ("call", "\x00[=one=]", "", "", 6),
+        ("call", "```tool_code [=ask=] [=one=]functions.", "", "", 0),
+        ("call", "```tool_call [=ask=] [=one=]functions.", "", "", 0),
         ("call", "```python [=ask=] [=one=]functions.", "", "", 0),
         ("call", "```json [=ask=] [=one=]functions.", "", "", 0),
-        ("call", "```xml [=ask=] [=one=]functions.", "", "", 0), ("call", "``` [=ask=] [=one=]functions.", "", "", 0),
+        ("call", "```xml [=ask=] [=one=]functions.", "", "", 0), ("call", "```tool_code [=one=]functions.", "", "", 0),
+        ("call", "```tool_call [=one=]functions.", "", "", 0), ("call", "``` [=ask=] [=one=]functions.", "", "", 0),
         ("call", "```python [=one=]functions.", "", "", 0), ("call", "```json [=one=]functions.", "", "", 0),
         ("call", "```xml [=one=]functions.", "", "", 0), ("call", "``` [=one=]functions.", "", "", 0),
         find=(
@@ -117,10 +120,12 @@ class StreamParser(Objects):
             r"\s{0,4}(?ai:functions)\s{0,4}\.)|(\s{0,4}=\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\]\s{0,4}(?ai:functions)\s{0,4}"
             r"\.)|(\s{0,4}=\s{0,4}(?ai:ask)\s{0,4}=\s{0,4}\]\s{0,4}\[\s{0,4}=\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\])|(\s{0,"
             r"4}=\s{0,4}(?ai:close)\s{0,4}=\s{0,4}\])|(\s{0,4}=\s{0,4}(?ai:ask)\s{0,4}=\s{0,4}\])|(\s{0,4}=\s{0,4}(?ai"
-            r":one)\s{0,4}=\s{0,4}\]))|`(?:(``python\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``json\s{0,64}\[=a"
-            r"sk=\]\s{0,64}\[=one=\]functions\.)|(``xml\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``\s{0,64}\[=as"
-            r"k=\]\s{0,64}\[=one=\]functions\.)|(``python\s{0,64}\[=one=\]functions\.)|(``json\s{0,64}\[=one=\]functio"
-            r"ns\.)|(``xml\s{0,64}\[=one=\]functions\.)|(``\s{0,64}\[=one=\]functions\.))"
+            r":one)\s{0,4}=\s{0,4}\]))|`(?:(``tool_code\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``tool_call\s{0"
+            r",64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``python\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``js"
+            r"on\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``xml\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(`"
+            r"`tool_code\s{0,64}\[=one=\]functions\.)|(``tool_call\s{0,64}\[=one=\]functions\.)|(``\s{0,64}\[=ask=\]\s"
+            r"{0,64}\[=one=\]functions\.)|(``python\s{0,64}\[=one=\]functions\.)|(``json\s{0,64}\[=one=\]functions\.)|"
+            r"(``xml\s{0,64}\[=one=\]functions\.)|(``\s{0,64}\[=one=\]functions\.))"
         ), near=r"#(?=[t]|\Z)|\[(?=[\t\n\r \-=_▁]|\Z)|`(?=[`]|\Z)", width=289,
     )
     OPENERS = (
@@ -152,19 +157,24 @@ class StreamParser(Objects):
         ("mark", "[=ask=] [=one=] [=one=]functions.", "", "", 0), ("mark", "[=ask=] [=one=]functions.", "", "", 1),
         ("mark", "[=one=]functions.", "", "", 1), ("mark", "[=assistant=]", "", "", 0),
         ("mark", "[=close=]", "", "", 0), ("mark", "[=/one=]", "", "", 0), ("mark", "[=/ask=]", "", "", 0),
+        ("mark", "```tool_code [=ask=] [=one=]functions.", "", "", 0),
+        ("mark", "```tool_call [=ask=] [=one=]functions.", "", "", 0),
         ("mark", "```python [=ask=] [=one=]functions.", "", "", 0),
         ("mark", "```json [=ask=] [=one=]functions.", "", "", 0),
-        ("mark", "```xml [=ask=] [=one=]functions.", "", "", 0), ("mark", "``` [=ask=] [=one=]functions.", "", "", 0),
+        ("mark", "```xml [=ask=] [=one=]functions.", "", "", 0), ("mark", "```tool_code [=one=]functions.", "", "", 0),
+        ("mark", "```tool_call [=one=]functions.", "", "", 0), ("mark", "``` [=ask=] [=one=]functions.", "", "", 0),
         ("mark", "```python [=one=]functions.", "", "", 0), ("mark", "```json [=one=]functions.", "", "", 0),
         ("mark", "```xml [=one=]functions.", "", "", 0), ("mark", "``` [=one=]functions.", "", "", 0),
         find=(
             r"\[(?:(=ask=\]\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(=ask=\]\s{0,64}\[=one=\]\s{0,64}\[=one=\]fu"
             r"nctions\.)|(=ask=\]\s{0,64}\[=one=\]functions\.)|(=one=\]functions\.)|(=assistant=\])|(=close=\])|(=/one"
-            r"=\])|(=/ask=\]))|`(?:(``python\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``json\s{0,64}\[=ask=\]\s{"
-            r"0,64}\[=one=\]functions\.)|(``xml\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``\s{0,64}\[=ask=\]\s{0"
-            r",64}\[=one=\]functions\.)|(``python\s{0,64}\[=one=\]functions\.)|(``json\s{0,64}\[=one=\]functions\.)|(`"
-            r"`xml\s{0,64}\[=one=\]functions\.)|(``\s{0,64}\[=one=\]functions\.))"
-        ), near=r"\[(?=[=]|\Z)|`(?=[`]|\Z)", width=163, first="[`",
+            r"=\])|(=/ask=\]))|`(?:(``tool_code\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``tool_call\s{0,64}\[=a"
+            r"sk=\]\s{0,64}\[=one=\]functions\.)|(``python\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``json\s{0,6"
+            r"4}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``xml\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``tool_co"
+            r"de\s{0,64}\[=one=\]functions\.)|(``tool_call\s{0,64}\[=one=\]functions\.)|(``\s{0,64}\[=ask=\]\s{0,64}\["
+            r"=one=\]functions\.)|(``python\s{0,64}\[=one=\]functions\.)|(``json\s{0,64}\[=one=\]functions\.)|(``xml\s"
+            r"{0,64}\[=one=\]functions\.)|(``\s{0,64}\[=one=\]functions\.))"
+        ), near=r"\[(?=[=]|\Z)|`(?=[`]|\Z)", width=166, first="[`",
     )
     LEFT_OVER = Scanner(
         ("call", "[=ask=]", "", "", 0), ("call", "[=one=]", "", "", 0), find=r"\[(?:(=ask=\])|(=one=\]))",
@@ -196,9 +206,12 @@ class StreamParser(Objects):
         ("call", "\x00[=ask=][=one=]", "", "", 6), ("end", "\x00[=close=]", "", "", 6),
         ("closed", "\x00[=/one=]", "", "", 6), ("closed", "\x00[=/ask=]", "", "", 6),
         ("call", "\x00[=ask=]", "", "", 6), ("call", "\x00[=one=]", "", "", 6),
+        ("call", "```tool_code [=ask=] [=one=]functions.", "", "", 0),
+        ("call", "```tool_call [=ask=] [=one=]functions.", "", "", 0),
         ("call", "```python [=ask=] [=one=]functions.", "", "", 0),
         ("call", "```json [=ask=] [=one=]functions.", "", "", 0),
-        ("call", "```xml [=ask=] [=one=]functions.", "", "", 0), ("call", "``` [=ask=] [=one=]functions.", "", "", 0),
+        ("call", "```xml [=ask=] [=one=]functions.", "", "", 0), ("call", "```tool_code [=one=]functions.", "", "", 0),
+        ("call", "```tool_call [=one=]functions.", "", "", 0), ("call", "``` [=ask=] [=one=]functions.", "", "", 0),
         ("call", "```python [=one=]functions.", "", "", 0), ("call", "```json [=one=]functions.", "", "", 0),
         ("call", "```xml [=one=]functions.", "", "", 0), ("call", "``` [=one=]functions.", "", "", 0),
         find=(
@@ -217,19 +230,25 @@ class StreamParser(Objects):
             r"\s{0,4}=\s{0,4}\]\s{0,4}(?ai:functions)\s{0,4}\.)|(\s{0,4}=\s{0,4}(?ai:ask)\s{0,4}=\s{0,4}\]\s{0,4}\[\s{"
             r"0,4}=\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\])|(\s{0,4}=\s{0,4}(?ai:close)\s{0,4}=\s{0,4}\])|(\s{0,4}=\s{0,4}/"
             r"\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\])|(\s{0,4}=\s{0,4}/\s{0,4}(?ai:ask)\s{0,4}=\s{0,4}\])|(\s{0,4}=\s{0,4}("
-            r"?ai:ask)\s{0,4}=\s{0,4}\])|(\s{0,4}=\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\]))|`(?:(``python\s{0,64}\[=ask=\]\s"
-            r"{0,64}\[=one=\]functions\.)|(``json\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``xml\s{0,64}\[=ask="
-            r"\]\s{0,64}\[=one=\]functions\.)|(``\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``python\s{0,64}\[=on"
-            r"e=\]functions\.)|(``json\s{0,64}\[=one=\]functions\.)|(``xml\s{0,64}\[=one=\]functions\.)|(``\s{0,64}\[="
-            r"one=\]functions\.))"
+            r"?ai:ask)\s{0,4}=\s{0,4}\])|(\s{0,4}=\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\]))|`(?:(``tool_code\s{0,64}\[=ask="
+            r"\]\s{0,64}\[=one=\]functions\.)|(``tool_call\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``python\s{0"
+            r",64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``json\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``xml"
+            r"\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``tool_code\s{0,64}\[=one=\]functions\.)|(``tool_call\s{"
+            r"0,64}\[=one=\]functions\.)|(``\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``python\s{0,64}\[=one=\]f"
+            r"unctions\.)|(``json\s{0,64}\[=one=\]functions\.)|(``xml\s{0,64}\[=one=\]functions\.)|(``\s{0,64}\[=one="
+            r"\]functions\.))"
         ), near=r"#(?=[t]|\Z)|,|;|\[(?=[\t\n\r \-=_▁]|\Z)|`(?=[`]|\Z)", width=289,
     )
     AFTER_TURN = Scanner(
+        ("header", "[=assistant=] ```tool_code [=ask=] [=one=]functions.", "", "", 0),
+        ("header", "[=assistant=] ```tool_call [=ask=] [=one=]functions.", "", "", 0),
         ("header", "[=assistant=] ```python [=ask=] [=one=]functions.", "", "", 0),
         ("header", "[=assistant=] [=ask=] [=ask=] [=one=]functions.", "", "", 0),
         ("header", "[=assistant=] [=ask=] [=one=] [=one=]functions.", "", "", 0),
         ("header", "[=assistant=] ```json [=ask=] [=one=]functions.", "", "", 0),
         ("header", "[=assistant=] ```xml [=ask=] [=one=]functions.", "", "", 0),
+        ("header", "[=assistant=] ```tool_code [=one=]functions.", "", "", 0),
+        ("header", "[=assistant=] ```tool_call [=one=]functions.", "", "", 0),
         ("header", "[=assistant=] ``` [=ask=] [=one=]functions.", "", "", 0),
         ("header", "[=assistant=] ```python [=one=]functions.", "", "", 0),
         ("header", "[=assistant=] ```json [=one=]functions.", "", "", 0),
@@ -239,26 +258,34 @@ class StreamParser(Objects):
         ("call", "[=ask=] [=ask=] [=one=]functions.", "", "", 1),
         ("call", "[=ask=] [=one=] [=one=]functions.", "", "", 1),
         ("header", "[=assistant=] [=one=]functions.", "", "", 0), ("call", "[=ask=] [=one=]functions.", "", "", 1),
-        ("call", "[=one=]functions.", "", "", 1), ("call", "```python [=ask=] [=one=]functions.", "", "", 1),
+        ("call", "[=one=]functions.", "", "", 1), ("call", "```tool_code [=ask=] [=one=]functions.", "", "", 1),
+        ("call", "```tool_call [=ask=] [=one=]functions.", "", "", 1),
+        ("call", "```python [=ask=] [=one=]functions.", "", "", 1),
         ("call", "```json [=ask=] [=one=]functions.", "", "", 1),
-        ("call", "```xml [=ask=] [=one=]functions.", "", "", 1), ("call", "``` [=ask=] [=one=]functions.", "", "", 1),
+        ("call", "```xml [=ask=] [=one=]functions.", "", "", 1), ("call", "```tool_code [=one=]functions.", "", "", 1),
+        ("call", "```tool_call [=one=]functions.", "", "", 1), ("call", "``` [=ask=] [=one=]functions.", "", "", 1),
         ("call", "```python [=one=]functions.", "", "", 1), ("call", "```json [=one=]functions.", "", "", 1),
         ("call", "```xml [=one=]functions.", "", "", 1), ("call", "``` [=one=]functions.", "", "", 1),
         find=(
-            r"\[(?:(=assistant=\]\s{0,64}```python\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(=assistant=\]\s{0,64"
-            r"}\[=ask=\]\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(=assistant=\]\s{0,64}\[=ask=\]\s{0,64}\[=one="
-            r"\]\s{0,64}\[=one=\]functions\.)|(=assistant=\]\s{0,64}```json\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions"
-            r"\.)|(=assistant=\]\s{0,64}```xml\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(=assistant=\]\s{0,64}```"
-            r"\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(=assistant=\]\s{0,64}```python\s{0,64}\[=one=\]functions"
-            r"\.)|(=assistant=\]\s{0,64}```json\s{0,64}\[=one=\]functions\.)|(=assistant=\]\s{0,64}\[=ask=\]\s{0,64}\["
-            r"=one=\]functions\.)|(=assistant=\]\s{0,64}```xml\s{0,64}\[=one=\]functions\.)|(=assistant=\]\s{0,64}```"
-            r"\s{0,64}\[=one=\]functions\.)|(=ask=\]\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(=ask=\]\s{0,64}\[="
-            r"one=\]\s{0,64}\[=one=\]functions\.)|(=assistant=\]\s{0,64}\[=one=\]functions\.)|(=ask=\]\s{0,64}\[=one="
-            r"\]functions\.)|(=one=\]functions\.))|`(?:(``python\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``json"
-            r"\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``xml\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``"
-            r"\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``python\s{0,64}\[=one=\]functions\.)|(``json\s{0,64}\[="
-            r"one=\]functions\.)|(``xml\s{0,64}\[=one=\]functions\.)|(``\s{0,64}\[=one=\]functions\.))"
-        ), near=r"\[(?=[=]|\Z)|`(?=[`]|\Z)", width=241,
+            r"\[(?:(=assistant=\]\s{0,64}```tool_code\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(=assistant=\]\s{0"
+            r",64}```tool_call\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(=assistant=\]\s{0,64}```python\s{0,64}\["
+            r"=ask=\]\s{0,64}\[=one=\]functions\.)|(=assistant=\]\s{0,64}\[=ask=\]\s{0,64}\[=ask=\]\s{0,64}\[=one=\]fu"
+            r"nctions\.)|(=assistant=\]\s{0,64}\[=ask=\]\s{0,64}\[=one=\]\s{0,64}\[=one=\]functions\.)|(=assistant=\]"
+            r"\s{0,64}```json\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(=assistant=\]\s{0,64}```xml\s{0,64}\[=ask"
+            r"=\]\s{0,64}\[=one=\]functions\.)|(=assistant=\]\s{0,64}```tool_code\s{0,64}\[=one=\]functions\.)|(=assis"
+            r"tant=\]\s{0,64}```tool_call\s{0,64}\[=one=\]functions\.)|(=assistant=\]\s{0,64}```\s{0,64}\[=ask=\]\s{0,"
+            r"64}\[=one=\]functions\.)|(=assistant=\]\s{0,64}```python\s{0,64}\[=one=\]functions\.)|(=assistant=\]\s{0"
+            r",64}```json\s{0,64}\[=one=\]functions\.)|(=assistant=\]\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(="
+            r"assistant=\]\s{0,64}```xml\s{0,64}\[=one=\]functions\.)|(=assistant=\]\s{0,64}```\s{0,64}\[=one=\]functi"
+            r"ons\.)|(=ask=\]\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(=ask=\]\s{0,64}\[=one=\]\s{0,64}\[=one=\]"
+            r"functions\.)|(=assistant=\]\s{0,64}\[=one=\]functions\.)|(=ask=\]\s{0,64}\[=one=\]functions\.)|(=one=\]f"
+            r"unctions\.))|`(?:(``tool_code\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``tool_call\s{0,64}\[=ask="
+            r"\]\s{0,64}\[=one=\]functions\.)|(``python\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``json\s{0,64}"
+            r"\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``xml\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``tool_code"
+            r"\s{0,64}\[=one=\]functions\.)|(``tool_call\s{0,64}\[=one=\]functions\.)|(``\s{0,64}\[=ask=\]\s{0,64}\[=o"
+            r"ne=\]functions\.)|(``python\s{0,64}\[=one=\]functions\.)|(``json\s{0,64}\[=one=\]functions\.)|(``xml\s{0"
+            r",64}\[=one=\]functions\.)|(``\s{0,64}\[=one=\]functions\.))"
+        ), near=r"\[(?=[=]|\Z)|`(?=[`]|\Z)", width=244,
     )
 
     def _content(self) -> bool:

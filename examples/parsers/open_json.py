@@ -79,7 +79,7 @@ class StreamParser(CanonicalOrderCalls):
     HEADED = False
     REASONING = False
     MARKER_LIKE = (
-        Pattern(r'[<\[＜][\s<\[＜/\\|｜!:]{0,4}(?:)s?(?!\w)(?:[=:][\w.:-]{1,64})?\s?[^\w\s\"\\]{0,4}(?=\w|\n|\Z)'),
+        Pattern(r'(?:[<\[＜][\s<\[＜/\\|｜!:]{0,4}(?:)s?(?!\w)(?:[=:][\w.:-]{1,64})?\s?[^\w\s\"\\]{0,4})(?=\w|\n|\Z)'),
         Pattern(r"\A[\]](?![^\S\n])|\A[^\[]*[\]]\Z|\A[\[][^\]]*\Z|(?<![^\S\n])[\[]\Z"),
         Pattern("(?!)"),
     )
@@ -96,7 +96,8 @@ class StreamParser(CanonicalOrderCalls):
         ("call", "\x00[=request=]```json{", "", "", 6), ("call", "\x00[=request=]```{", "", "", 6),
         ("call", "\x00[=request=][{", "", "", 6), ("call", "\x00[=request=]{", "", "", 6),
         ("call", "\x00[=request=]{", "", "", 6), ("call", "\x00[=request=]", "", "\n", 6),
-        ("end", "\x00[=stop=]", "", "", 6), ("call", "```python [=request=] {", "", "", 0),
+        ("end", "\x00[=stop=]", "", "", 6), ("call", "```tool_code [=request=] {", "", "", 0),
+        ("call", "```tool_call [=request=] {", "", "", 0), ("call", "```python [=request=] {", "", "", 0),
         ("call", "```json [=request=] {", "", "", 0), ("call", "```xml [=request=] {", "", "", 0),
         ("call", "``` [=request=] {", "", "", 0),
         find=(
@@ -108,8 +109,9 @@ class StreamParser(CanonicalOrderCalls):
             r"=\s{0,4}\][\s_▁-]{0,64}`\s{0,4}`\s{0,4}`[\s_▁-]{0,64}\{)|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\]["
             r"\s_▁-]{0,64}\[\s{0,4}\{)|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\][\s_▁-]{0,64}\{)|(\s{0,4}=\s{0,4}"
             r"(?ai:request)\s{0,4}=\s{0,4}\]\s{0,4}\{)|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\])|(\s{0,4}=\s{0,4"
-            r"}(?ai:stop)\s{0,4}=\s{0,4}\]))|`(?:(``python\s{0,64}\[=request=\]\s{0,64}\{)|(``json\s{0,64}\[=request="
-            r"\]\s{0,64}\{)|(``xml\s{0,64}\[=request=\]\s{0,64}\{)|(``\s{0,64}\[=request=\]\s{0,64}\{))"
+            r"}(?ai:stop)\s{0,4}=\s{0,4}\]))|`(?:(``tool_code\s{0,64}\[=request=\]\s{0,64}\{)|(``tool_call\s{0,64}\[=r"
+            r"equest=\]\s{0,64}\{)|(``python\s{0,64}\[=request=\]\s{0,64}\{)|(``json\s{0,64}\[=request=\]\s{0,64}\{)|("
+            r"``xml\s{0,64}\[=request=\]\s{0,64}\{)|(``\s{0,64}\[=request=\]\s{0,64}\{))"
         ), near=r"\[(?=[\t\n\r \-=_▁]|\Z)|`(?=[`]|\Z)", width=298,
     )
     OPENERS = (
@@ -133,12 +135,14 @@ class StreamParser(CanonicalOrderCalls):
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Breaks(
         ("mark", "[=assistant=]", "", "", 0), ("mark", "[=request=]", "", "", 1), ("mark", "[=stop=]", "", "", 0),
+        ("mark", "```tool_code [=request=] {", "", "", 0), ("mark", "```tool_call [=request=] {", "", "", 0),
         ("mark", "```python [=request=] {", "", "", 0), ("mark", "```json [=request=] {", "", "", 0),
         ("mark", "```xml [=request=] {", "", "", 0), ("mark", "``` [=request=] {", "", "", 0),
         find=(
-            r"\[(?:(=assistant=\])|(=request=\])|(=stop=\]))|`(?:(``python\s{0,64}\[=request=\]\s{0,64}\{)|(``json\s{0"
-            r",64}\[=request=\]\s{0,64}\{)|(``xml\s{0,64}\[=request=\]\s{0,64}\{)|(``\s{0,64}\[=request=\]\s{0,64}\{))"
-        ), near=r"\[(?=[=]|\Z)|`(?=[`]|\Z)", width=151, first="[`",
+            r"\[(?:(=assistant=\])|(=request=\])|(=stop=\]))|`(?:(``tool_code\s{0,64}\[=request=\]\s{0,64}\{)|(``tool_"
+            r"call\s{0,64}\[=request=\]\s{0,64}\{)|(``python\s{0,64}\[=request=\]\s{0,64}\{)|(``json\s{0,64}\[=request"
+            r"=\]\s{0,64}\{)|(``xml\s{0,64}\[=request=\]\s{0,64}\{)|(``\s{0,64}\[=request=\]\s{0,64}\{))"
+        ), near=r"\[(?=[=]|\Z)|`(?=[`]|\Z)", width=154, first="[`",
     )
     LEFT_OVER = Scanner(("call", "[=request=]", "", "", 0), find=r"\[(=request=\])", near=r"\[(?=[=]|\Z)", width=12)
     USUAL_NEXT = (ExpectedText('[=request=]{"function": "'),)
@@ -160,7 +164,8 @@ class StreamParser(CanonicalOrderCalls):
         ("call", "\x00[=request=]```json{", "", "", 6), ("call", "\x00[=request=]```{", "", "", 6),
         ("call", "\x00[=request=][{", "", "", 6), ("call", "\x00[=request=]{", "", "", 6),
         ("call", "\x00[=request=]{", "", "", 6), ("call", "\x00[=request=]", "", "\n", 6),
-        ("end", "\x00[=stop=]", "", "", 6), ("call", "```python [=request=] {", "", "", 0),
+        ("end", "\x00[=stop=]", "", "", 6), ("call", "```tool_code [=request=] {", "", "", 0),
+        ("call", "```tool_call [=request=] {", "", "", 0), ("call", "```python [=request=] {", "", "", 0),
         ("call", "```json [=request=] {", "", "", 0), ("call", "```xml [=request=] {", "", "", 0),
         ("call", "``` [=request=] {", "", "", 0),
         find=(
@@ -177,12 +182,15 @@ class StreamParser(CanonicalOrderCalls):
             r"i:json)[\s_▁-]{0,64}\{)|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\][\s_▁-]{0,64}`\s{0,4}`\s{0,4}`[\s_"
             r"▁-]{0,64}\{)|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\][\s_▁-]{0,64}\[\s{0,4}\{)|(\s{0,4}=\s{0,4}(?a"
             r"i:request)\s{0,4}=\s{0,4}\][\s_▁-]{0,64}\{)|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\]\s{0,4}\{)|(\s"
-            r"{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\])|(\s{0,4}=\s{0,4}(?ai:stop)\s{0,4}=\s{0,4}\]))|`(?:(``python"
-            r"\s{0,64}\[=request=\]\s{0,64}\{)|(``json\s{0,64}\[=request=\]\s{0,64}\{)|(``xml\s{0,64}\[=request=\]\s{0"
-            r",64}\{)|(``\s{0,64}\[=request=\]\s{0,64}\{))"
+            r"{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\])|(\s{0,4}=\s{0,4}(?ai:stop)\s{0,4}=\s{0,4}\]))|`(?:(``tool_c"
+            r"ode\s{0,64}\[=request=\]\s{0,64}\{)|(``tool_call\s{0,64}\[=request=\]\s{0,64}\{)|(``python\s{0,64}\[=req"
+            r"uest=\]\s{0,64}\{)|(``json\s{0,64}\[=request=\]\s{0,64}\{)|(``xml\s{0,64}\[=request=\]\s{0,64}\{)|(``\s{"
+            r"0,64}\[=request=\]\s{0,64}\{))"
         ), near=r",|;|\[(?=[\t\n\r \-=_▁]|\Z)|`(?=[`]|\Z)", width=298,
     )
     AFTER_TURN = Scanner(
+        ("header", "[=assistant=] ```tool_code [=request=] {", "", "", 0),
+        ("header", "[=assistant=] ```tool_call [=request=] {", "", "", 0),
         ("header", "[=assistant=] [=request=] [=request=] {", "", "", 0),
         ("header", "[=assistant=] ```python [=request=] {", "", "", 0),
         ("header", "[=assistant=] [=request=] ```json {", "", "", 0),
@@ -195,21 +203,24 @@ class StreamParser(CanonicalOrderCalls):
         ("call", "[=request=] [=request=] {", "", "", 1), ("call", "[=request=] ```json {", "", "", 1),
         ("call", "[=request=] ``` {", "", "", 1), ("call", "[=request=] [ {", "", "", 1),
         ("call", "[=request=] {", "", "", 2), ("call", "[=request=] {", "", "", 2),
-        ("call", "[=request=]", "", "\n", 2), ("call", "```python [=request=] {", "", "", 1),
+        ("call", "[=request=]", "", "\n", 2), ("call", "```tool_code [=request=] {", "", "", 1),
+        ("call", "```tool_call [=request=] {", "", "", 1), ("call", "```python [=request=] {", "", "", 1),
         ("call", "```json [=request=] {", "", "", 1), ("call", "```xml [=request=] {", "", "", 1),
         ("call", "``` [=request=] {", "", "", 1),
         find=(
-            r"\[(?:(=assistant=\]\s{0,64}\[=request=\]\s{0,64}\[=request=\]\s{0,64}\{)|(=assistant=\]\s{0,64}```python"
-            r"\s{0,64}\[=request=\]\s{0,64}\{)|(=assistant=\]\s{0,64}\[=request=\]\s{0,64}```json\s{0,64}\{)|(=assista"
-            r"nt=\]\s{0,64}```json\s{0,64}\[=request=\]\s{0,64}\{)|(=assistant=\]\s{0,64}```xml\s{0,64}\[=request=\]\s"
-            r"{0,64}\{)|(=assistant=\]\s{0,64}\[=request=\]\s{0,64}```\s{0,64}\{)|(=assistant=\]\s{0,64}```\s{0,64}\[="
-            r"request=\]\s{0,64}\{)|(=assistant=\]\s{0,64}\[=request=\]\s{0,64}\[\s{0,64}\{)|(=assistant=\]\s{0,64}\[="
-            r"request=\]\s{0,64}\{)|(=assistant=\]\s{0,64}\[=request=\]\s{0,64}\{)|(=assistant=\]\s{0,64}\[=request=\]"
-            r")|(=request=\]\s{0,64}\[=request=\]\s{0,64}\{)|(=request=\]\s{0,64}```json\s{0,64}\{)|(=request=\]\s{0,6"
-            r"4}```\s{0,64}\{)|(=request=\]\s{0,64}\[\s{0,64}\{)|(=request=\]\s{0,64}\{)|(=request=\]\s{0,64}\{)|(=req"
-            r"uest=\]))|`(?:(``python\s{0,64}\[=request=\]\s{0,64}\{)|(``json\s{0,64}\[=request=\]\s{0,64}\{)|(``xml\s"
-            r"{0,64}\[=request=\]\s{0,64}\{)|(``\s{0,64}\[=request=\]\s{0,64}\{))"
-        ), near=r"\[(?=[=]|\Z)|`(?=[`]|\Z)", width=231,
+            r"\[(?:(=assistant=\]\s{0,64}```tool_code\s{0,64}\[=request=\]\s{0,64}\{)|(=assistant=\]\s{0,64}```tool_ca"
+            r"ll\s{0,64}\[=request=\]\s{0,64}\{)|(=assistant=\]\s{0,64}\[=request=\]\s{0,64}\[=request=\]\s{0,64}\{)|("
+            r"=assistant=\]\s{0,64}```python\s{0,64}\[=request=\]\s{0,64}\{)|(=assistant=\]\s{0,64}\[=request=\]\s{0,6"
+            r"4}```json\s{0,64}\{)|(=assistant=\]\s{0,64}```json\s{0,64}\[=request=\]\s{0,64}\{)|(=assistant=\]\s{0,64"
+            r"}```xml\s{0,64}\[=request=\]\s{0,64}\{)|(=assistant=\]\s{0,64}\[=request=\]\s{0,64}```\s{0,64}\{)|(=assi"
+            r"stant=\]\s{0,64}```\s{0,64}\[=request=\]\s{0,64}\{)|(=assistant=\]\s{0,64}\[=request=\]\s{0,64}\[\s{0,64"
+            r"}\{)|(=assistant=\]\s{0,64}\[=request=\]\s{0,64}\{)|(=assistant=\]\s{0,64}\[=request=\]\s{0,64}\{)|(=ass"
+            r"istant=\]\s{0,64}\[=request=\])|(=request=\]\s{0,64}\[=request=\]\s{0,64}\{)|(=request=\]\s{0,64}```json"
+            r"\s{0,64}\{)|(=request=\]\s{0,64}```\s{0,64}\{)|(=request=\]\s{0,64}\[\s{0,64}\{)|(=request=\]\s{0,64}\{)"
+            r"|(=request=\]\s{0,64}\{)|(=request=\]))|`(?:(``tool_code\s{0,64}\[=request=\]\s{0,64}\{)|(``tool_call\s{"
+            r"0,64}\[=request=\]\s{0,64}\{)|(``python\s{0,64}\[=request=\]\s{0,64}\{)|(``json\s{0,64}\[=request=\]\s{0"
+            r",64}\{)|(``xml\s{0,64}\[=request=\]\s{0,64}\{)|(``\s{0,64}\[=request=\]\s{0,64}\{))"
+        ), near=r"\[(?=[=]|\Z)|`(?=[`]|\Z)", width=232,
     )
 
     def _content(self) -> bool:

@@ -80,8 +80,8 @@ class StreamParser(CanonicalOrderCalls):
     HEADED = False
     MARKER_LIKE = (
         Pattern(
-            r'[<＜][\s<＜/\\|｜!:]{0,4}(?:(?ai:plan)|(?ai:answer)|(?ai:acts))s?(?!\w)(?:[=:][\w.:-]{1,64})?\s?[^\w\s\"\\]{'
-            r"0,4}(?=\w|\n|\Z)"
+            r'(?:[<＜][\s<＜/\\|｜!:]{0,4}(?:(?ai:plan)|(?ai:answer)|(?ai:acts))s?(?!\w)(?:[=:][\w.:-]{1,64})?\s?[^\w\s\"'
+            r"\\]{0,4})(?=\w|\n|\Z)"
         ),
         Pattern(r"\A[>](?![^\S\n])|\A[^<]*[>]\Z|\A[<][^>]*\Z|(?<![^\S\n])[<]\Z"),
         Pattern("(?!)"),
@@ -100,6 +100,7 @@ class StreamParser(CanonicalOrderCalls):
         ("line", "\x00<#acts#>```{", "", "", 6), ("line", "\x00<#acts#>[{", "", "", 6),
         ("line", "\x00<#acts#>{", "", "", 6), ("respelled", "\x00<#/plan#>", "", "", 6),
         ("end", "\x00<#over#>", "", "", 6), ("line", "\x00<#acts#>", "", "\n", 6),
+        ("line", "```tool_code <#acts#> {", "", "", 0), ("line", "```tool_call <#acts#> {", "", "", 0),
         ("line", "```python <#acts#> {", "", "", 0), ("line", "```json <#acts#> {", "", "", 0),
         ("line", "```xml <#acts#> {", "", "", 0), ("line", "``` <#acts#> {", "", "", 0),
         find=(
@@ -110,8 +111,9 @@ class StreamParser(CanonicalOrderCalls):
             r"\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`[\s_▁-]{0,64}\{)|(\s{0,4}#\s{0,4}(?ai:act"
             r"s)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}\[\s{0,4}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}\{)|("
             r"\s{0,4}#\s{0,4}/\s{0,4}(?ai:plan)\s{0,4}#\s{0,4}>)|(\s{0,4}#\s{0,4}(?ai:over)\s{0,4}#\s{0,4}>)|(\s{0,4}#"
-            r"\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>))|`(?:(``python\s{0,64}<#acts#>\s{0,64}\{)|(``json\s{0,64}<#acts#>\s{0"
-            r",64}\{)|(``xml\s{0,64}<#acts#>\s{0,64}\{)|(``\s{0,64}<#acts#>\s{0,64}\{))"
+            r"\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>))|`(?:(``tool_code\s{0,64}<#acts#>\s{0,64}\{)|(``tool_call\s{0,64}<#ac"
+            r"ts#>\s{0,64}\{)|(``python\s{0,64}<#acts#>\s{0,64}\{)|(``json\s{0,64}<#acts#>\s{0,64}\{)|(``xml\s{0,64}<#"
+            r"acts#>\s{0,64}\{)|(``\s{0,64}<#acts#>\s{0,64}\{))"
         ), near=r"<(?=[\t\n\r #\-_▁]|\Z)|`(?=[`]|\Z)", width=288,
     )
     IN_CONTENT = Scanner(
@@ -124,6 +126,7 @@ class StreamParser(CanonicalOrderCalls):
         ("call", "\x00<#acts#>```json{", "", "", 6), ("call", "\x00<#acts#>```{", "", "", 6),
         ("call", "\x00<#acts#>[{", "", "", 6), ("call", "\x00<#acts#>{", "", "", 6),
         ("call", "\x00<#acts#>", "", "\n", 6), ("end", "\x00<#over#>", "", "", 6),
+        ("call", "```tool_code <#acts#> {", "", "", 0), ("call", "```tool_call <#acts#> {", "", "", 0),
         ("call", "```python <#acts#> {", "", "", 0), ("call", "```json <#acts#> {", "", "", 0),
         ("call", "```xml <#acts#> {", "", "", 0), ("call", "``` <#acts#> {", "", "", 0),
         find=(
@@ -134,8 +137,9 @@ class StreamParser(CanonicalOrderCalls):
             r",4}>[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,64}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s"
             r"{0,4}>[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`[\s_▁-]{0,64}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0"
             r",64}\[\s{0,4}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s"
-            r"{0,4}#\s{0,4}>)|(\s{0,4}#\s{0,4}(?ai:over)\s{0,4}#\s{0,4}>))|`(?:(``python\s{0,64}<#acts#>\s{0,64}\{)|(`"
-            r"`json\s{0,64}<#acts#>\s{0,64}\{)|(``xml\s{0,64}<#acts#>\s{0,64}\{)|(``\s{0,64}<#acts#>\s{0,64}\{))"
+            r"{0,4}#\s{0,4}>)|(\s{0,4}#\s{0,4}(?ai:over)\s{0,4}#\s{0,4}>))|`(?:(``tool_code\s{0,64}<#acts#>\s{0,64}\{)"
+            r"|(``tool_call\s{0,64}<#acts#>\s{0,64}\{)|(``python\s{0,64}<#acts#>\s{0,64}\{)|(``json\s{0,64}<#acts#>\s{"
+            r"0,64}\{)|(``xml\s{0,64}<#acts#>\s{0,64}\{)|(``\s{0,64}<#acts#>\s{0,64}\{))"
         ), near=r"<(?=[\t\n\r #\-_▁]|\Z)|`(?=[`]|\Z)", width=288,
     )
     BEFORE_CONTENT = Scanner(
@@ -148,7 +152,8 @@ class StreamParser(CanonicalOrderCalls):
         ("call", "\x00<#acts#>```json{", "", "", 6), ("call", "\x00<#acts#>```{", "", "", 6),
         ("call", "\x00<#acts#>[{", "", "", 6), ("call", "\x00<#acts#>{", "", "", 6),
         ("reasoning", "\x00<#plan#>", "", "", 6), ("call", "\x00<#acts#>", "", "\n", 6),
-        ("end", "\x00<#over#>", "", "", 6), ("call", "```python <#acts#> {", "", "", 0),
+        ("end", "\x00<#over#>", "", "", 6), ("call", "```tool_code <#acts#> {", "", "", 0),
+        ("call", "```tool_call <#acts#> {", "", "", 0), ("call", "```python <#acts#> {", "", "", 0),
         ("call", "```json <#acts#> {", "", "", 0), ("call", "```xml <#acts#> {", "", "", 0),
         ("call", "``` <#acts#> {", "", "", 0),
         find=(
@@ -160,8 +165,9 @@ class StreamParser(CanonicalOrderCalls):
             r"{0,4}>[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`[\s_▁-]{0,64}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0"
             r",64}\[\s{0,4}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}\{)|(\s{0,4}#\s{0,4}(?ai:plan)\s"
             r"{0,4}#\s{0,4}>)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>)|(\s{0,4}#\s{0,4}(?ai:over)\s{0,4}#\s{0,4}>))"
-            r"|`(?:(``python\s{0,64}<#acts#>\s{0,64}\{)|(``json\s{0,64}<#acts#>\s{0,64}\{)|(``xml\s{0,64}<#acts#>\s{0,"
-            r"64}\{)|(``\s{0,64}<#acts#>\s{0,64}\{))"
+            r"|`(?:(``tool_code\s{0,64}<#acts#>\s{0,64}\{)|(``tool_call\s{0,64}<#acts#>\s{0,64}\{)|(``python\s{0,64}<#"
+            r"acts#>\s{0,64}\{)|(``json\s{0,64}<#acts#>\s{0,64}\{)|(``xml\s{0,64}<#acts#>\s{0,64}\{)|(``\s{0,64}<#acts"
+            r"#>\s{0,64}\{))"
         ), near=r"<(?=[\t\n\r #\-_▁]|\Z)|`(?=[`]|\Z)", width=288,
     )
     REASONING_AGAIN = Scanner(("reasoning", "<#plan#>", "", "", 0), find="<(#plan#>)", near=r"<(?=[#]|\Z)", width=9)
@@ -184,13 +190,15 @@ class StreamParser(CanonicalOrderCalls):
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Breaks(
         ("mark", "<#assistant#>", "", "", 0), ("mark", "<#/acts#>", "", "", 0), ("mark", "<#acts#>", "", "", 1),
-        ("mark", "<#over#>", "", "", 0), ("mark", "```python <#acts#> {", "", "", 0),
+        ("mark", "<#over#>", "", "", 0), ("mark", "```tool_code <#acts#> {", "", "", 0),
+        ("mark", "```tool_call <#acts#> {", "", "", 0), ("mark", "```python <#acts#> {", "", "", 0),
         ("mark", "```json <#acts#> {", "", "", 0), ("mark", "```xml <#acts#> {", "", "", 0),
         ("mark", "``` <#acts#> {", "", "", 0),
         find=(
-            r"<(?:(#assistant#>)|(#/acts#>)|(#acts#>)|(#over#>))|`(?:(``python\s{0,64}<#acts#>\s{0,64}\{)|(``json\s{0,"
-            r"64}<#acts#>\s{0,64}\{)|(``xml\s{0,64}<#acts#>\s{0,64}\{)|(``\s{0,64}<#acts#>\s{0,64}\{))"
-        ), near=r"<(?=[#]|\Z)|`(?=[`]|\Z)", width=149, first="<`",
+            r"<(?:(#assistant#>)|(#/acts#>)|(#acts#>)|(#over#>))|`(?:(``tool_code\s{0,64}<#acts#>\s{0,64}\{)|(``tool_c"
+            r"all\s{0,64}<#acts#>\s{0,64}\{)|(``python\s{0,64}<#acts#>\s{0,64}\{)|(``json\s{0,64}<#acts#>\s{0,64}\{)|("
+            r"``xml\s{0,64}<#acts#>\s{0,64}\{)|(``\s{0,64}<#acts#>\s{0,64}\{))"
+        ), near=r"<(?=[#]|\Z)|`(?=[`]|\Z)", width=152, first="<`",
     )
     LEFT_OVER = Scanner(("call", "<#acts#>", "", "\n", 0), find="<(#acts#>)", near=r"<(?=[#]|\Z)", width=9)
     GARBLED = (
@@ -212,7 +220,8 @@ class StreamParser(CanonicalOrderCalls):
         ("call", "\x00<#acts#>```json{", "", "", 6), ("call", "\x00<#acts#>```{", "", "", 6),
         ("call", "\x00<#acts#>[{", "", "", 6), ("call", "\x00<#acts#>{", "", "", 6),
         ("close", "\x00<#/acts#>", "\n", "", 6), ("call", "\x00<#acts#>", "", "\n", 6),
-        ("end", "\x00<#over#>", "", "", 6), ("call", "```python <#acts#> {", "", "", 0),
+        ("end", "\x00<#over#>", "", "", 6), ("call", "```tool_code <#acts#> {", "", "", 0),
+        ("call", "```tool_call <#acts#> {", "", "", 0), ("call", "```python <#acts#> {", "", "", 0),
         ("call", "```json <#acts#> {", "", "", 0), ("call", "```xml <#acts#> {", "", "", 0),
         ("call", "``` <#acts#> {", "", "", 0), ("call", "{", "", "", 1),
         find=(
@@ -224,11 +233,14 @@ class StreamParser(CanonicalOrderCalls):
             r"\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`[\s_▁-]{0,64}\{)|(\s{0,4}#\s"
             r"{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}\[\s{0,4}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁"
             r"-]{0,64}\{)|(\s{0,4}#\s{0,4}/\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4"
-            r"}>)|(\s{0,4}#\s{0,4}(?ai:over)\s{0,4}#\s{0,4}>))|`(?:(``python\s{0,64}<#acts#>\s{0,64}\{)|(``json\s{0,64"
-            r"}<#acts#>\s{0,64}\{)|(``xml\s{0,64}<#acts#>\s{0,64}\{)|(``\s{0,64}<#acts#>\s{0,64}\{))|\{()"
+            r"}>)|(\s{0,4}#\s{0,4}(?ai:over)\s{0,4}#\s{0,4}>))|`(?:(``tool_code\s{0,64}<#acts#>\s{0,64}\{)|(``tool_cal"
+            r"l\s{0,64}<#acts#>\s{0,64}\{)|(``python\s{0,64}<#acts#>\s{0,64}\{)|(``json\s{0,64}<#acts#>\s{0,64}\{)|(``"
+            r"xml\s{0,64}<#acts#>\s{0,64}\{)|(``\s{0,64}<#acts#>\s{0,64}\{))|\{()"
         ), near=r",|;|<(?=[\t\n\r #\-_▁]|\Z)|`(?=[`]|\Z)|\{", width=288, leads="\n",
     )
     AFTER_TURN = Scanner(
+        ("header", "<#assistant#> ```tool_code <#acts#> {", "", "", 0),
+        ("header", "<#assistant#> ```tool_call <#acts#> {", "", "", 0),
         ("header", "<#assistant#> ```python <#acts#> {", "", "", 0),
         ("header", "<#assistant#> <#acts#> <#acts#> {", "", "", 0),
         ("header", "<#assistant#> ```json <#acts#> {", "", "", 0),
@@ -238,19 +250,22 @@ class StreamParser(CanonicalOrderCalls):
         ("header", "<#assistant#> <#acts#> {", "", "", 0), ("header", "<#assistant#> <#acts#>", "", "\n", 2),
         ("call", "<#acts#> <#acts#> {", "", "", 1), ("call", "<#acts#> ```json {", "", "", 1),
         ("call", "<#acts#> ``` {", "", "", 1), ("call", "<#acts#> [ {", "", "", 1), ("call", "<#acts#> {", "", "", 1),
-        ("call", "<#acts#>", "", "\n", 2), ("call", "```python <#acts#> {", "", "", 1),
+        ("call", "<#acts#>", "", "\n", 2), ("call", "```tool_code <#acts#> {", "", "", 1),
+        ("call", "```tool_call <#acts#> {", "", "", 1), ("call", "```python <#acts#> {", "", "", 1),
         ("call", "```json <#acts#> {", "", "", 1), ("call", "```xml <#acts#> {", "", "", 1),
         ("call", "``` <#acts#> {", "", "", 1),
         find=(
-            r"<(?:(#assistant#>\s{0,64}```python\s{0,64}<#acts#>\s{0,64}\{)|(#assistant#>\s{0,64}<#acts#>\s{0,64}<#act"
-            r"s#>\s{0,64}\{)|(#assistant#>\s{0,64}```json\s{0,64}<#acts#>\s{0,64}\{)|(#assistant#>\s{0,64}<#acts#>\s{0"
-            r",64}```json\s{0,64}\{)|(#assistant#>\s{0,64}```xml\s{0,64}<#acts#>\s{0,64}\{)|(#assistant#>\s{0,64}```\s"
-            r"{0,64}<#acts#>\s{0,64}\{)|(#assistant#>\s{0,64}<#acts#>\s{0,64}```\s{0,64}\{)|(#assistant#>\s{0,64}<#act"
-            r"s#>\s{0,64}\[\s{0,64}\{)|(#assistant#>\s{0,64}<#acts#>\s{0,64}\{)|(#assistant#>\s{0,64}<#acts#>)|(#acts#"
-            r">\s{0,64}<#acts#>\s{0,64}\{)|(#acts#>\s{0,64}```json\s{0,64}\{)|(#acts#>\s{0,64}```\s{0,64}\{)|(#acts#>"
-            r"\s{0,64}\[\s{0,64}\{)|(#acts#>\s{0,64}\{)|(#acts#>))|`(?:(``python\s{0,64}<#acts#>\s{0,64}\{)|(``json\s{"
-            r"0,64}<#acts#>\s{0,64}\{)|(``xml\s{0,64}<#acts#>\s{0,64}\{)|(``\s{0,64}<#acts#>\s{0,64}\{))"
-        ), near=r"<(?=[#]|\Z)|`(?=[`]|\Z)", width=227,
+            r"<(?:(#assistant#>\s{0,64}```tool_code\s{0,64}<#acts#>\s{0,64}\{)|(#assistant#>\s{0,64}```tool_call\s{0,6"
+            r"4}<#acts#>\s{0,64}\{)|(#assistant#>\s{0,64}```python\s{0,64}<#acts#>\s{0,64}\{)|(#assistant#>\s{0,64}<#a"
+            r"cts#>\s{0,64}<#acts#>\s{0,64}\{)|(#assistant#>\s{0,64}```json\s{0,64}<#acts#>\s{0,64}\{)|(#assistant#>\s"
+            r"{0,64}<#acts#>\s{0,64}```json\s{0,64}\{)|(#assistant#>\s{0,64}```xml\s{0,64}<#acts#>\s{0,64}\{)|(#assist"
+            r"ant#>\s{0,64}```\s{0,64}<#acts#>\s{0,64}\{)|(#assistant#>\s{0,64}<#acts#>\s{0,64}```\s{0,64}\{)|(#assist"
+            r"ant#>\s{0,64}<#acts#>\s{0,64}\[\s{0,64}\{)|(#assistant#>\s{0,64}<#acts#>\s{0,64}\{)|(#assistant#>\s{0,64"
+            r"}<#acts#>)|(#acts#>\s{0,64}<#acts#>\s{0,64}\{)|(#acts#>\s{0,64}```json\s{0,64}\{)|(#acts#>\s{0,64}```\s{"
+            r"0,64}\{)|(#acts#>\s{0,64}\[\s{0,64}\{)|(#acts#>\s{0,64}\{)|(#acts#>))|`(?:(``tool_code\s{0,64}<#acts#>\s"
+            r"{0,64}\{)|(``tool_call\s{0,64}<#acts#>\s{0,64}\{)|(``python\s{0,64}<#acts#>\s{0,64}\{)|(``json\s{0,64}<#"
+            r"acts#>\s{0,64}\{)|(``xml\s{0,64}<#acts#>\s{0,64}\{)|(``\s{0,64}<#acts#>\s{0,64}\{))"
+        ), near=r"<(?=[#]|\Z)|`(?=[`]|\Z)", width=230,
     )
 
     def _reasoning(self) -> bool:

@@ -74,7 +74,8 @@ class Pairs(Repairs):
             and self.BETWEEN.is_truncated(self._buf, next_char(self._buf, self._pos), PAIR_KINDS)
         ):
             return self._drop_truncated_call()
-        if kind == "" and self.GARBLED:
+        # Most keys begin with a letter: a pair without an opener costs no more then.
+        if kind == "" and self.GARBLED and not self._buf[self._pos : self._pos + 2].strip()[:1].isalnum():
             garbled = self._closes_garbled()
             if garbled is None:
                 return False

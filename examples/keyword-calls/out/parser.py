@@ -2738,7 +2738,8 @@ class Pairs(Repairs):
             and self.BETWEEN.is_truncated(self._buf, next_char(self._buf, self._pos), PAIR_KINDS)
         ):
             return self._drop_truncated_call()
-        if kind == "" and self.GARBLED:
+        # Most keys begin with a letter: a pair without an opener costs no more then.
+        if kind == "" and self.GARBLED and not self._buf[self._pos : self._pos + 2].strip()[:1].isalnum():
             garbled = self._closes_garbled()
             if garbled is None:
                 return False
@@ -2938,8 +2939,8 @@ class StreamParser(Pairs):
     AROUND_REASONING = (("<.mind.>",), ("<./mind.>",))
     MARKER_LIKE = (
         Pattern(
-            r'[<＜][\s<＜/\\|｜!:]{0,4}(?:(?ai:mind)|(?ai:code))s?(?!\w)(?:[=:][\w.:-]{1,64})?\s?[^\w\s\"\\]{0,4}(?=\w|\n|'
-            r"\Z)"
+            r'(?:[<＜][\s<＜/\\|｜!:]{0,4}(?:(?ai:mind)|(?ai:code))s?(?!\w)(?:[=:][\w.:-]{1,64})?\s?[^\w\s\"\\]{0,4})(?=\w'
+            r"|\n|\Z)"
         ),
         Pattern(r"\A[>](?![^\S\n])|\A[^<]*[>]\Z|\A[<][^>]*\Z|(?<![^\S\n])[<]\Z"),
         Pattern("(?!)"),
@@ -2949,15 +2950,16 @@ class StreamParser(Pairs):
         ("line", "<.code.> [", "", "", 2), ("line", "<.code.>", "", "", 2), ("end", "<./.>", "", "\n", 0),
         ("line", "\x00<.code.>[<.code.>[", "", "", 6), ("respelled", "\x00<./mind.>", "", "", 6),
         ("line", "\x00<.code.>[", "", "", 6), ("line", "\x00<.code.>", "", "", 6),
+        ("line", "```tool_code <.code.> [", "", "", 0), ("line", "```tool_call <.code.> [", "", "", 0),
         ("line", "```python <.code.> [", "", "", 0), ("line", "```json <.code.> [", "", "", 0),
         ("line", "```xml <.code.> [", "", "", 0), ("line", "``` <.code.> [", "", "", 0),
         find=(
             r"<(?:(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|(\./mind\.>)|(\.code\.>\s{0,64}\[)|(\.code\.>)|(\."
             r"/\.>)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[[\s_▁-]{0,64}<\s{0,4}\.\s{0,4}(?ai:code)\s{0,"
             r"4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}/\s{0,4}(?ai:mind)\s{0,4}\.\s{0,4}>)|(\s{0,4}\.\s{0,4}(?ai:code)"
-            r"\s{0,4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>))|`(?:(``python\s{0,64}<\.code"
-            r"\.>\s{0,64}\[)|(``json\s{0,64}<\.code\.>\s{0,64}\[)|(``xml\s{0,64}<\.code\.>\s{0,64}\[)|(``\s{0,64}<\.co"
-            r"de\.>\s{0,64}\[))"
+            r"\s{0,4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>))|`(?:(``tool_code\s{0,64}<\.co"
+            r"de\.>\s{0,64}\[)|(``tool_call\s{0,64}<\.code\.>\s{0,64}\[)|(``python\s{0,64}<\.code\.>\s{0,64}\[)|(``jso"
+            r"n\s{0,64}<\.code\.>\s{0,64}\[)|(``xml\s{0,64}<\.code\.>\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,64}\[))"
         ), near=r"<(?=[\t\n\r \-._▁]|\Z)|`(?=[`]|\Z)", width=224,
     )
     IN_CONTENT = Scanner(
@@ -2967,7 +2969,8 @@ class StreamParser(Pairs):
         ("header", "<.assistant.>", "", "", 0), ("call", "<.code.> [", "", "", 2), ("stray", "<./mind.>", "", "", 0),
         ("reasoning", "<.mind.>", "", "", 0), ("call", "<.code.>", "", "", 2), ("end", "<./.>", "", "\n", 0),
         ("call", "\x00<.code.>[<.code.>[", "", "", 6), ("call", "\x00<.code.>[", "", "", 6),
-        ("call", "\x00<.code.>", "", "", 6), ("call", "```python <.code.> [", "", "", 0),
+        ("call", "\x00<.code.>", "", "", 6), ("call", "```tool_code <.code.> [", "", "", 0),
+        ("call", "```tool_call <.code.> [", "", "", 0), ("call", "```python <.code.> [", "", "", 0),
         ("call", "```json <.code.> [", "", "", 0), ("call", "```xml <.code.> [", "", "", 0),
         ("call", "``` <.code.> [", "", "", 0),
         find=(
@@ -2976,9 +2979,9 @@ class StreamParser(Pairs):
             r"e\.>\s{0,64}\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}<\./code\.>)|(\.assistant\.>)|(\.code\.>\s{0,64}\[)"
             r"|(\./mind\.>)|(\.mind\.>)|(\.code\.>)|(\./\.>)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[[\s_"
             r"▁-]{0,64}<\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0"
-            r",4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>))|`(?:(``python\s{0,64}<\.code\.>\s{0,64}\[)"
-            r"|(``json\s{0,64}<\.code\.>\s{0,64}\[)|(``xml\s{0,64}<\.code\.>\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,64}"
-            r"\[))"
+            r",4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>))|`(?:(``tool_code\s{0,64}<\.code\.>\s{0,64}"
+            r"\[)|(``tool_call\s{0,64}<\.code\.>\s{0,64}\[)|(``python\s{0,64}<\.code\.>\s{0,64}\[)|(``json\s{0,64}<\.c"
+            r"ode\.>\s{0,64}\[)|(``xml\s{0,64}<\.code\.>\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,64}\[))"
         ), near=r"<(?=[\t\n\r \-._▁]|\Z)|`(?=[`]|\Z)", width=224,
     )
     BEFORE_CONTENT = Scanner(
@@ -2989,6 +2992,7 @@ class StreamParser(Pairs):
         ("reasoning", "<.mind.>", "", "", 0), ("call", "<.code.>", "", "", 2), ("end", "<./.>", "", "\n", 0),
         ("call", "\x00<.code.>[<.code.>[", "", "", 6), ("call", "\x00<.code.>[", "", "", 6),
         ("reasoning", "\x00<.mind.>", "", "", 6), ("call", "\x00<.code.>", "", "", 6),
+        ("call", "```tool_code <.code.> [", "", "", 0), ("call", "```tool_call <.code.> [", "", "", 0),
         ("call", "```python <.code.> [", "", "", 0), ("call", "```json <.code.> [", "", "", 0),
         ("call", "```xml <.code.> [", "", "", 0), ("call", "``` <.code.> [", "", "", 0),
         find=(
@@ -2998,8 +3002,9 @@ class StreamParser(Pairs):
             r"|(\./mind\.>)|(\.mind\.>)|(\.code\.>)|(\./\.>)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[[\s_"
             r"▁-]{0,64}<\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0"
             r",4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?ai:mind)\s{0,4}\.\s{0,4}>)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}"
-            r">))|`(?:(``python\s{0,64}<\.code\.>\s{0,64}\[)|(``json\s{0,64}<\.code\.>\s{0,64}\[)|(``xml\s{0,64}<\.cod"
-            r"e\.>\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,64}\[))"
+            r">))|`(?:(``tool_code\s{0,64}<\.code\.>\s{0,64}\[)|(``tool_call\s{0,64}<\.code\.>\s{0,64}\[)|(``python\s{"
+            r"0,64}<\.code\.>\s{0,64}\[)|(``json\s{0,64}<\.code\.>\s{0,64}\[)|(``xml\s{0,64}<\.code\.>\s{0,64}\[)|(``"
+            r"\s{0,64}<\.code\.>\s{0,64}\[))"
         ), near=r"<(?=[\t\n\r \-._▁]|\Z)|`(?=[`]|\Z)", width=224,
     )
     REASONING_AGAIN = Scanner(("reasoning", "<.mind.>", "", "", 0), find=r"<(\.mind\.>)", near=r"<(?=[.]|\Z)", width=9)
@@ -3017,14 +3022,16 @@ class StreamParser(Pairs):
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Breaks(
         ("mark", "<.assistant.>", "", "", 0), ("mark", "<./code.>", "", "", 1), ("mark", "<.code.> [", "", "", 1),
-        ("mark", "] <./code.>", "", "", 0), ("mark", "```python <.code.> [", "", "", 0),
+        ("mark", "] <./code.>", "", "", 0), ("mark", "```tool_code <.code.> [", "", "", 0),
+        ("mark", "```tool_call <.code.> [", "", "", 0), ("mark", "```python <.code.> [", "", "", 0),
         ("mark", "```json <.code.> [", "", "", 0), ("mark", "```xml <.code.> [", "", "", 0),
         ("mark", "``` <.code.> [", "", "", 0),
         find=(
-            r"<(?:(\.assistant\.>)|(\./code\.>)|(\.code\.>\s{0,64}\[))|\](\s{0,64}<\./code\.>)|`(?:(``python\s{0,64}<"
-            r"\.code\.>\s{0,64}\[)|(``json\s{0,64}<\.code\.>\s{0,64}\[)|(``xml\s{0,64}<\.code\.>\s{0,64}\[)|(``\s{0,64"
-            r"}<\.code\.>\s{0,64}\[))"
-        ), near=r"<(?=[.]|\Z)|\]|`(?=[`]|\Z)", width=148, first="<]`",
+            r"<(?:(\.assistant\.>)|(\./code\.>)|(\.code\.>\s{0,64}\[))|\](\s{0,64}<\./code\.>)|`(?:(``tool_code\s{0,64"
+            r"}<\.code\.>\s{0,64}\[)|(``tool_call\s{0,64}<\.code\.>\s{0,64}\[)|(``python\s{0,64}<\.code\.>\s{0,64}\[)|"
+            r"(``json\s{0,64}<\.code\.>\s{0,64}\[)|(``xml\s{0,64}<\.code\.>\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,64}\["
+            "))"
+        ), near=r"<(?=[.]|\Z)|\]|`(?=[`]|\Z)", width=151, first="<]`",
     )
     LEFT_OVER = Scanner(
         ("call", "<.code.> [", "", "", 0), find=r"<(\.code\.>\s{0,64}\[)", near=r"<(?=[.]|\Z)", width=74
@@ -3047,14 +3054,16 @@ class StreamParser(Pairs):
         ("next", "<./code.>", "", "", 1), ("next", "<.code.> [", "", "", 2), ("next", "<./.>", "", "\n", 0),
         ("next", "\x00<.code.>[<.code.>[", "", "", 6), ("next", "\x00<./code.>", "", "", 6),
         ("next", "\x00<.code.>[", "", "", 6), ("next", "] <./code.>", "", "", 0), ("next", "]", "", "", 2),
+        ("next", "```tool_code <.code.> [", "", "", 0), ("next", "```tool_call <.code.> [", "", "", 0),
         ("next", "```python <.code.> [", "", "", 0), ("next", "```json <.code.> [", "", "", 0),
         ("next", "```xml <.code.> [", "", "", 0), ("next", "``` <.code.> [", "", "", 0),
         find=(
             r"\)()|,()|<(?:(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|(\./code\.>)|(\.code\.>\s{0,64}\[)|(\./\."
             r">)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[[\s_▁-]{0,64}<\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}"
             r"\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}/\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>)|(\s{0,4}\.\s{0,4}(?ai:code)\s"
-            r"{0,4}\.\s{0,4}>\s{0,4}\[))|\](?:(\s{0,64}<\./code\.>)|())|`(?:(``python\s{0,64}<\.code\.>\s{0,64}\[)|(``"
-            r"json\s{0,64}<\.code\.>\s{0,64}\[)|(``xml\s{0,64}<\.code\.>\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,64}\[))"
+            r"{0,4}\.\s{0,4}>\s{0,4}\[))|\](?:(\s{0,64}<\./code\.>)|())|`(?:(``tool_code\s{0,64}<\.code\.>\s{0,64}\[)|"
+            r"(``tool_call\s{0,64}<\.code\.>\s{0,64}\[)|(``python\s{0,64}<\.code\.>\s{0,64}\[)|(``json\s{0,64}<\.code"
+            r"\.>\s{0,64}\[)|(``xml\s{0,64}<\.code\.>\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,64}\[))"
         ), near=r"\)|,|<(?=[\t\n\r \-._▁]|\Z)|\]|`(?=[`]|\Z)", width=224,
     )
     AROUND_KEY = (Pattern(""), Pattern(r"(?:\s{0,64}[:=])*"), 65)
@@ -3075,9 +3084,10 @@ class StreamParser(Pairs):
         ("call", "<.code.>", "", "", 2), ("reasoning", "<.mind.>", "", "", 0), ("end", "<./.>", "", "\n", 0),
         ("call", "\x00<.code.>[<.code.>[", "", "", 6), ("call", "\x00<.code.>[", "", "", 6),
         ("closed", "\x00<./code.>", "", "", 6), ("call", "\x00<.code.>", "", "", 6),
-        ("closed", "] <./code.>", "", "", 1), ("closed", "]", "", "", 2), ("call", "```python <.code.> [", "", "", 0),
-        ("call", "```json <.code.> [", "", "", 0), ("call", "```xml <.code.> [", "", "", 0),
-        ("call", "``` <.code.> [", "", "", 0),
+        ("closed", "] <./code.>", "", "", 1), ("closed", "]", "", "", 2),
+        ("call", "```tool_code <.code.> [", "", "", 0), ("call", "```tool_call <.code.> [", "", "", 0),
+        ("call", "```python <.code.> [", "", "", 0), ("call", "```json <.code.> [", "", "", 0),
+        ("call", "```xml <.code.> [", "", "", 0), ("call", "``` <.code.> [", "", "", 0),
         find=(
             r"\)()|,()|<(?:(\.code\.>\s{0,64}\[\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}\]\s{0,64}"
             r"<\./code\.>)|(\.code\.>\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\["
@@ -3085,27 +3095,32 @@ class StreamParser(Pairs):
             r"0,64}\[)|(\./code\.>)|(\./mind\.>)|(\.code\.>)|(\.mind\.>)|(\./\.>)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\."
             r"\s{0,4}>\s{0,4}\[[\s_▁-]{0,64}<\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?"
             r"ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}/\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>)|(\s{0,4}\.\s{0"
-            r",4}(?ai:code)\s{0,4}\.\s{0,4}>))|\](?:(\s{0,64}<\./code\.>)|())|`(?:(``python\s{0,64}<\.code\.>\s{0,64}"
-            r"\[)|(``json\s{0,64}<\.code\.>\s{0,64}\[)|(``xml\s{0,64}<\.code\.>\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,6"
-            r"4}\[))"
+            r",4}(?ai:code)\s{0,4}\.\s{0,4}>))|\](?:(\s{0,64}<\./code\.>)|())|`(?:(``tool_code\s{0,64}<\.code\.>\s{0,6"
+            r"4}\[)|(``tool_call\s{0,64}<\.code\.>\s{0,64}\[)|(``python\s{0,64}<\.code\.>\s{0,64}\[)|(``json\s{0,64}<"
+            r"\.code\.>\s{0,64}\[)|(``xml\s{0,64}<\.code\.>\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,64}\[))"
         ), near=r"\)|,|<(?=[\t\n\r \-._▁]|\Z)|\]|`(?=[`]|\Z)", width=224,
     )
     AFTER_TURN = Scanner(
+        ("header", "<.assistant.> ```tool_code <.code.> [", "", "", 0),
+        ("header", "<.assistant.> ```tool_call <.code.> [", "", "", 0),
         ("header", "<.assistant.> <.code.> [ <.code.> [", "", "", 0),
         ("header", "<.assistant.> ```python <.code.> [", "", "", 0),
         ("header", "<.assistant.> ```json <.code.> [", "", "", 0),
         ("header", "<.assistant.> ```xml <.code.> [", "", "", 0), ("header", "<.assistant.> ``` <.code.> [", "", "", 0),
         ("header", "<.assistant.> <.code.> [", "", "", 2), ("call", "<.code.> [ <.code.> [", "", "", 1),
-        ("call", "<.code.> [", "", "", 2), ("call", "```python <.code.> [", "", "", 1),
+        ("call", "<.code.> [", "", "", 2), ("call", "```tool_code <.code.> [", "", "", 1),
+        ("call", "```tool_call <.code.> [", "", "", 1), ("call", "```python <.code.> [", "", "", 1),
         ("call", "```json <.code.> [", "", "", 1), ("call", "```xml <.code.> [", "", "", 1),
         ("call", "``` <.code.> [", "", "", 1),
         find=(
-            r"<(?:(\.assistant\.>\s{0,64}<\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|(\.assistant\.>\s{0,64}```p"
-            r"ython\s{0,64}<\.code\.>\s{0,64}\[)|(\.assistant\.>\s{0,64}```json\s{0,64}<\.code\.>\s{0,64}\[)|(\.assist"
-            r"ant\.>\s{0,64}```xml\s{0,64}<\.code\.>\s{0,64}\[)|(\.assistant\.>\s{0,64}```\s{0,64}<\.code\.>\s{0,64}\["
-            r")|(\.assistant\.>\s{0,64}<\.code\.>\s{0,64}\[)|(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|(\.code"
-            r"\.>\s{0,64}\[))|`(?:(``python\s{0,64}<\.code\.>\s{0,64}\[)|(``json\s{0,64}<\.code\.>\s{0,64}\[)|(``xml\s"
-            r"{0,64}<\.code\.>\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,64}\[))"
+            r"<(?:(\.assistant\.>\s{0,64}```tool_code\s{0,64}<\.code\.>\s{0,64}\[)|(\.assistant\.>\s{0,64}```tool_call"
+            r"\s{0,64}<\.code\.>\s{0,64}\[)|(\.assistant\.>\s{0,64}<\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|("
+            r"\.assistant\.>\s{0,64}```python\s{0,64}<\.code\.>\s{0,64}\[)|(\.assistant\.>\s{0,64}```json\s{0,64}<\.co"
+            r"de\.>\s{0,64}\[)|(\.assistant\.>\s{0,64}```xml\s{0,64}<\.code\.>\s{0,64}\[)|(\.assistant\.>\s{0,64}```\s"
+            r"{0,64}<\.code\.>\s{0,64}\[)|(\.assistant\.>\s{0,64}<\.code\.>\s{0,64}\[)|(\.code\.>\s{0,64}\[\s{0,64}<\."
+            r"code\.>\s{0,64}\[)|(\.code\.>\s{0,64}\[))|`(?:(``tool_code\s{0,64}<\.code\.>\s{0,64}\[)|(``tool_call\s{0"
+            r",64}<\.code\.>\s{0,64}\[)|(``python\s{0,64}<\.code\.>\s{0,64}\[)|(``json\s{0,64}<\.code\.>\s{0,64}\[)|(`"
+            r"`xml\s{0,64}<\.code\.>\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,64}\[))"
         ), near=r"<(?=[.]|\Z)|`(?=[`]|\Z)", width=290,
     )
 

@@ -2158,6 +2158,7 @@ class TurnStates(Stream):
 
 
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "final_end")
+PART_OF_NAME = Pattern(r"(?:[=:][\"']?)?\Z")  # after a garbled closer
 LEFT_OVER_BRACKET = Pattern(r"[\"']?[}\])]{1,4}|`{1,3}|\|?>")
 LEFT_OVER = Pattern(r"[\"']?[}\])]{0,4}[.,;]|" + LEFT_OVER_BRACKET.pattern)
 
@@ -2172,6 +2173,8 @@ class Machine(TurnStates):
     _is_opened_twice = False  # another opener follows the opener of this call
     _repaired = False  # the arguments of the last call were repaired
     _second_reading_failed = False  # the second reading of this call found none
+    # Closers with the right letters and other brackets: a pattern, the characters that they begin with, their letters.
+    GARBLED: ClassVar[Any] = None
     LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may be in the place of a closer
 
     def _feed_regular_json(self, chunk: str) -> list[Delta]:
@@ -2352,8 +2355,19 @@ class Machine(TurnStates):
         if start == len(self._buf):
             return []
         left = LEFT_OVER.match(self._buf, start)
-        ends = [0, 0 if left is None else int(left.end())]
+        ends = [self._garbled_closer(start) if self.GARBLED else 0, 0 if left is None else int(left.end())]
         return [end for end in ends if end != 0]
+
+    def _garbled_closer(self, start: int) -> int:
+        pattern, first_chars, words = self.GARBLED
+        buf, rest = self._buf, self._buf[start : start + NAME_LIMIT]
+        match = pattern.match(buf, start)
+        if match is not None:
+            return -1 if not self._final and PART_OF_NAME.match(buf, match.end()) else int(match.end())
+        if self._final or rest[0] not in first_chars or len(rest) == NAME_LIMIT:
+            return 0
+        letters = squeezed("".join(filter(str.isalnum, rest)))
+        return -1 if any(word.startswith(letters) for word in words) else 0
 
     def _drop_left_over(self, kind: str) -> str:
         """Skip a superfluous bracket after a call, or an opener in the place of a closer, at the end of the calls.
@@ -2781,7 +2795,8 @@ class StreamParser(CallObjects):
     AROUND_REASONING = (("<musing>",), ("</musing>",))
     MARKER_LIKE = (
         Pattern(
-            r'[<＜][\s<＜/\\|｜!:]{0,4}(?:(?ai:musing))s?(?!\w)(?:[=:][\w.:-]{1,64})?\s?[^\w\s\"\\]{0,4}(?=\w|\n|\Z)'
+            r'(?:[<＜][\s<＜/\\|｜!:]{0,4}(?:(?ai:musing))s?(?!\w)(?:[=:][\w.:-]{1,64})?\s?[^\w\s\"\\]{0,4}|<\s{0,4}(?ai:f'
+            r"n)\s{0,4}>|<\s{0,4}/\s{0,4}(?ai:fn)\s{0,4}>)(?=\w|\n|\Z)"
         ),
         Pattern(r"\A[>](?![^\S\n])|\A[^<]*[>]\Z|\A[<][^>]*\Z|(?<![^\S\n])[<]\Z"),
         Pattern("(?!)"),
@@ -2791,13 +2806,15 @@ class StreamParser(CallObjects):
         ("line", "<fn> ``` {", "\n", "", 0), ("reasoning_end", "</musing>", "\n", "\n\n", 0),
         ("line", "<fn> [ {", "\n", "", 0), ("line", "<fn> {", "\n", "", 1), ("end", "<~/~>", "", "\n", 0),
         ("line", "<fn>", "\n", "\n", 2), ("line", "\x00<fn>```json{", "\n", "", 6),
-        ("respelled", "\x00</musing>", "\n", "\n\n", 6), ("line", "```python <fn> {", "", "", 0),
+        ("respelled", "\x00</musing>", "\n", "\n\n", 6), ("line", "```tool_code <fn> {", "", "", 0),
+        ("line", "```tool_call <fn> {", "", "", 0), ("line", "```python <fn> {", "", "", 0),
         ("line", "```json <fn> {", "", "", 0), ("line", "```xml <fn> {", "", "", 0), ("line", "``` <fn> {", "", "", 0),
         find=(
             r"<(?:(fn>\s{0,64}```json\s{0,64}\{)|(fn>\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}```\s{0,64}\{)|(/musing>)|(fn"
             r">\s{0,64}\[\s{0,64}\{)|(fn>\s{0,64}\{)|(~/~>)|(fn>)|(\s{0,4}(?ai:fn)\s{0,4}>[\s_▁-]{0,64}`\s{0,4}`\s{0,4"
-            r"}`\s{0,4}(?ai:json)[\s_▁-]{0,64}\{)|(\s{0,4}/\s{0,4}(?ai:musing)\s{0,4}>))|`(?:(``python\s{0,64}<fn>\s{0"
-            r",64}\{)|(``json\s{0,64}<fn>\s{0,64}\{)|(``xml\s{0,64}<fn>\s{0,64}\{)|(``\s{0,64}<fn>\s{0,64}\{))"
+            r"}`\s{0,4}(?ai:json)[\s_▁-]{0,64}\{)|(\s{0,4}/\s{0,4}(?ai:musing)\s{0,4}>))|`(?:(``tool_code\s{0,64}<fn>"
+            r"\s{0,64}\{)|(``tool_call\s{0,64}<fn>\s{0,64}\{)|(``python\s{0,64}<fn>\s{0,64}\{)|(``json\s{0,64}<fn>\s{0"
+            r",64}\{)|(``xml\s{0,64}<fn>\s{0,64}\{)|(``\s{0,64}<fn>\s{0,64}\{))"
         ), near=r"<(?=[\t\n\r \-/F_f\~▁]|\Z)|`(?=[`]|\Z)", width=263, leads="\n",
     )
     IN_CONTENT = Scanner(
@@ -2806,13 +2823,15 @@ class StreamParser(CallObjects):
         ("stray", "</musing>", "\n", "\n\n", 0), ("reasoning", "<musing>", "", "\n", 0),
         ("call", "<fn> [ {", "\n", "", 0), ("call", "<fn> {", "\n", "", 1), ("end", "<~/~>", "", "\n", 0),
         ("call", "<fn>", "\n", "\n", 2), ("call", "\x00<fn>```json{", "\n", "", 6),
+        ("call", "```tool_code <fn> {", "", "", 0), ("call", "```tool_call <fn> {", "", "", 0),
         ("call", "```python <fn> {", "", "", 0), ("call", "```json <fn> {", "", "", 0),
         ("call", "```xml <fn> {", "", "", 0), ("call", "``` <fn> {", "", "", 0),
         find=(
             r"<(?:(fn>\s{0,64}```json\s{0,64}\{)|(~assistant~>)|(fn>\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}```\s{0,64}\{)"
             r"|(fn>\s{0,64}</fn>)|(/musing>)|(musing>)|(fn>\s{0,64}\[\s{0,64}\{)|(fn>\s{0,64}\{)|(~/~>)|(fn>)|(\s{0,4}"
-            r"(?ai:fn)\s{0,4}>[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,64}\{))|`(?:(``python\s{0,64}<f"
-            r"n>\s{0,64}\{)|(``json\s{0,64}<fn>\s{0,64}\{)|(``xml\s{0,64}<fn>\s{0,64}\{)|(``\s{0,64}<fn>\s{0,64}\{))"
+            r"(?ai:fn)\s{0,4}>[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,64}\{))|`(?:(``tool_code\s{0,64"
+            r"}<fn>\s{0,64}\{)|(``tool_call\s{0,64}<fn>\s{0,64}\{)|(``python\s{0,64}<fn>\s{0,64}\{)|(``json\s{0,64}<fn"
+            r">\s{0,64}\{)|(``xml\s{0,64}<fn>\s{0,64}\{)|(``\s{0,64}<fn>\s{0,64}\{))"
         ), near=r"<(?=[\t\n\r \-/F_fm\~▁]|\Z)|`(?=[`]|\Z)", width=263, leads="\n",
     )
     BEFORE_CONTENT = Scanner(
@@ -2821,14 +2840,15 @@ class StreamParser(CallObjects):
         ("stray", "</musing>", "\n", "\n\n", 0), ("reasoning", "<musing>", "", "\n", 0),
         ("call", "<fn> [ {", "\n", "", 0), ("call", "<fn> {", "\n", "", 1), ("end", "<~/~>", "", "\n", 0),
         ("call", "<fn>", "\n", "\n", 2), ("call", "\x00<fn>```json{", "\n", "", 6),
-        ("reasoning", "\x00<musing>", "", "\n", 6), ("call", "```python <fn> {", "", "", 0),
+        ("reasoning", "\x00<musing>", "", "\n", 6), ("call", "```tool_code <fn> {", "", "", 0),
+        ("call", "```tool_call <fn> {", "", "", 0), ("call", "```python <fn> {", "", "", 0),
         ("call", "```json <fn> {", "", "", 0), ("call", "```xml <fn> {", "", "", 0), ("call", "``` <fn> {", "", "", 0),
         find=(
             r"<(?:(fn>\s{0,64}```json\s{0,64}\{)|(~assistant~>)|(fn>\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}```\s{0,64}\{)"
             r"|(fn>\s{0,64}</fn>)|(/musing>)|(musing>)|(fn>\s{0,64}\[\s{0,64}\{)|(fn>\s{0,64}\{)|(~/~>)|(fn>)|(\s{0,4}"
             r"(?ai:fn)\s{0,4}>[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,64}\{)|(\s{0,4}(?ai:musing)\s{0"
-            r",4}>))|`(?:(``python\s{0,64}<fn>\s{0,64}\{)|(``json\s{0,64}<fn>\s{0,64}\{)|(``xml\s{0,64}<fn>\s{0,64}\{)"
-            r"|(``\s{0,64}<fn>\s{0,64}\{))"
+            r",4}>))|`(?:(``tool_code\s{0,64}<fn>\s{0,64}\{)|(``tool_call\s{0,64}<fn>\s{0,64}\{)|(``python\s{0,64}<fn>"
+            r"\s{0,64}\{)|(``json\s{0,64}<fn>\s{0,64}\{)|(``xml\s{0,64}<fn>\s{0,64}\{)|(``\s{0,64}<fn>\s{0,64}\{))"
         ), near=r"<(?=[\t\n\r \-/FM_fm\~▁]|\Z)|`(?=[`]|\Z)", width=263, leads="\n",
     )
     REASONING_AGAIN = Scanner(("reasoning", "<musing>", "", "\n", 0), find="<(musing>)", near=r"<(?=[m]|\Z)", width=9)
@@ -2858,14 +2878,17 @@ class StreamParser(CallObjects):
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Breaks(
         ("mark", "<~assistant~>", "", "", 0), ("mark", "</fn>", "", "", 0), ("mark", "<fn>", "", "", 1),
+        ("mark", "```tool_code <fn> {", "", "", 0), ("mark", "```tool_call <fn> {", "", "", 0),
         ("mark", "```python <fn> {", "", "", 0), ("mark", "```json <fn> {", "", "", 0),
         ("mark", "```xml <fn> {", "", "", 0), ("mark", "``` <fn> {", "", "", 0),
         find=(
-            r"<(?:(~assistant~>)|(/fn>)|(fn>))|`(?:(``python\s{0,64}<fn>\s{0,64}\{)|(``json\s{0,64}<fn>\s{0,64}\{)|(``"
-            r"xml\s{0,64}<fn>\s{0,64}\{)|(``\s{0,64}<fn>\s{0,64}\{))"
-        ), near=r"<(?=[/f\~]|\Z)|`(?=[`]|\Z)", width=145, first="<`",
+            r"<(?:(~assistant~>)|(/fn>)|(fn>))|`(?:(``tool_code\s{0,64}<fn>\s{0,64}\{)|(``tool_call\s{0,64}<fn>\s{0,64"
+            r"}\{)|(``python\s{0,64}<fn>\s{0,64}\{)|(``json\s{0,64}<fn>\s{0,64}\{)|(``xml\s{0,64}<fn>\s{0,64}\{)|(``\s"
+            r"{0,64}<fn>\s{0,64}\{))"
+        ), near=r"<(?=[/f\~]|\Z)|`(?=[`]|\Z)", width=148, first="<`",
     )
     LEFT_OVER = Scanner(("call", "<fn>", "", "\n", 0), find="<(fn>)", near=r"<(?=[f]|\Z)", width=5)
+    GARBLED = (Pattern("<\\s{0,4}/\\s{0,4}(?ai:fn)\\s{0,4}>"), "<", ("fn",))
     USUAL_NEXT = (ExpectedText('</fn>\n<fn>\n{"name": "'), ExpectedText('<fn>\n{"name": "'))
     CALLS_HAVE_CLOSER = True
     AFTER_CALL = Scanner(
@@ -2878,7 +2901,8 @@ class StreamParser(CallObjects):
         ("empty", "<fn> </fn>", "", "", 0), ("stray", "</musing>", "\n", "\n\n", 0),
         ("reasoning", "<musing>", "", "\n", 0), ("call", "<fn> [ {", "", "", 1), ("call", "<fn> {", "", "", 1),
         ("closed", "</fn>", "\n", "", 1), ("end", "<~/~>", "", "\n", 0), ("call", "<fn>", "", "\n", 2),
-        ("call", "\x00<fn>```json{", "", "", 6), ("call", "```python <fn> {", "", "", 0),
+        ("call", "\x00<fn>```json{", "", "", 6), ("call", "```tool_code <fn> {", "", "", 0),
+        ("call", "```tool_call <fn> {", "", "", 0), ("call", "```python <fn> {", "", "", 0),
         ("call", "```json <fn> {", "", "", 0), ("call", "```xml <fn> {", "", "", 0), ("call", "``` <fn> {", "", "", 0),
         find=(
             r",(?:(\s{0,64}<fn>\s{0,64}```json\s{0,64}\{)|(\s{0,64}<fn>\s{0,64}<fn>\s{0,64}\{)|(\s{0,64}<fn>\s{0,64}``"
@@ -2887,11 +2911,14 @@ class StreamParser(CallObjects):
             r"\s{0,64}<fn>\s{0,64}\[\s{0,64}\{)|(\s{0,64}<fn>\s{0,64}\{)|(\s{0,64}<fn>))|<(?:(fn>\s{0,64}```json\s{0,6"
             r"4}\{)|(~assistant~>)|(fn>\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}```\s{0,64}\{)|(fn>\s{0,64}</fn>)|(/musing>"
             r")|(musing>)|(fn>\s{0,64}\[\s{0,64}\{)|(fn>\s{0,64}\{)|(/fn>)|(~/~>)|(fn>)|(\s{0,4}(?ai:fn)\s{0,4}>[\s_▁-"
-            r"]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,64}\{))|`(?:(``python\s{0,64}<fn>\s{0,64}\{)|(``json"
-            r"\s{0,64}<fn>\s{0,64}\{)|(``xml\s{0,64}<fn>\s{0,64}\{)|(``\s{0,64}<fn>\s{0,64}\{))"
+            r"]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,64}\{))|`(?:(``tool_code\s{0,64}<fn>\s{0,64}\{)|(``to"
+            r"ol_call\s{0,64}<fn>\s{0,64}\{)|(``python\s{0,64}<fn>\s{0,64}\{)|(``json\s{0,64}<fn>\s{0,64}\{)|(``xml\s{"
+            r"0,64}<fn>\s{0,64}\{)|(``\s{0,64}<fn>\s{0,64}\{))"
         ), near=r",|;|<(?=[\t\n\r \-/F_fm\~▁]|\Z)|`(?=[`]|\Z)", width=263, leads="\n",
     )
     AFTER_TURN = Scanner(
+        ("header", "<~assistant~> ```tool_code <fn> {", "", "", 0),
+        ("header", "<~assistant~> ```tool_call <fn> {", "", "", 0),
         ("header", "<~assistant~> ```python <fn> {", "", "", 0), ("header", "<~assistant~> ```json <fn> {", "", "", 0),
         ("header", "<~assistant~> <fn> ```json {", "", "", 0), ("header", "<~assistant~> ```xml <fn> {", "", "", 0),
         ("header", "<~assistant~> <fn> <fn> {", "", "", 0), ("header", "<~assistant~> ``` <fn> {", "", "", 0),
@@ -2899,18 +2926,20 @@ class StreamParser(CallObjects):
         ("header", "<~assistant~> <fn> {", "", "", 0), ("header", "<~assistant~> <fn>", "", "\n", 2),
         ("call", "<fn> ```json {", "\n", "", 1), ("call", "<fn> <fn> {", "\n", "", 1),
         ("call", "<fn> ``` {", "\n", "", 1), ("call", "<fn> [ {", "\n", "", 1), ("call", "<fn> {", "\n", "", 1),
-        ("call", "<fn>", "\n", "\n", 2), ("call", "```python <fn> {", "", "", 1), ("call", "```json <fn> {", "", "", 1),
-        ("call", "```xml <fn> {", "", "", 1), ("call", "``` <fn> {", "", "", 1),
+        ("call", "<fn>", "\n", "\n", 2), ("call", "```tool_code <fn> {", "", "", 1),
+        ("call", "```tool_call <fn> {", "", "", 1), ("call", "```python <fn> {", "", "", 1),
+        ("call", "```json <fn> {", "", "", 1), ("call", "```xml <fn> {", "", "", 1), ("call", "``` <fn> {", "", "", 1),
         find=(
-            r"<(?:(~assistant~>\s{0,64}```python\s{0,64}<fn>\s{0,64}\{)|(~assistant~>\s{0,64}```json\s{0,64}<fn>\s{0,6"
-            r"4}\{)|(~assistant~>\s{0,64}<fn>\s{0,64}```json\s{0,64}\{)|(~assistant~>\s{0,64}```xml\s{0,64}<fn>\s{0,64"
-            r"}\{)|(~assistant~>\s{0,64}<fn>\s{0,64}<fn>\s{0,64}\{)|(~assistant~>\s{0,64}```\s{0,64}<fn>\s{0,64}\{)|(~"
-            r"assistant~>\s{0,64}<fn>\s{0,64}```\s{0,64}\{)|(~assistant~>\s{0,64}<fn>\s{0,64}\[\s{0,64}\{)|(~assistant"
-            r"~>\s{0,64}<fn>\s{0,64}\{)|(~assistant~>\s{0,64}<fn>)|(fn>\s{0,64}```json\s{0,64}\{)|(fn>\s{0,64}<fn>\s{0"
-            r",64}\{)|(fn>\s{0,64}```\s{0,64}\{)|(fn>\s{0,64}\[\s{0,64}\{)|(fn>\s{0,64}\{)|(fn>))|`(?:(``python\s{0,64"
-            r"}<fn>\s{0,64}\{)|(``json\s{0,64}<fn>\s{0,64}\{)|(``xml\s{0,64}<fn>\s{0,64}\{)|(``\s{0,64}<fn>\s{0,64}\{)"
-            ")"
-        ), near=r"<(?=[f\~]|\Z)|`(?=[`]|\Z)", width=223, leads="\n",
+            r"<(?:(~assistant~>\s{0,64}```tool_code\s{0,64}<fn>\s{0,64}\{)|(~assistant~>\s{0,64}```tool_call\s{0,64}<f"
+            r"n>\s{0,64}\{)|(~assistant~>\s{0,64}```python\s{0,64}<fn>\s{0,64}\{)|(~assistant~>\s{0,64}```json\s{0,64}"
+            r"<fn>\s{0,64}\{)|(~assistant~>\s{0,64}<fn>\s{0,64}```json\s{0,64}\{)|(~assistant~>\s{0,64}```xml\s{0,64}<"
+            r"fn>\s{0,64}\{)|(~assistant~>\s{0,64}<fn>\s{0,64}<fn>\s{0,64}\{)|(~assistant~>\s{0,64}```\s{0,64}<fn>\s{0"
+            r",64}\{)|(~assistant~>\s{0,64}<fn>\s{0,64}```\s{0,64}\{)|(~assistant~>\s{0,64}<fn>\s{0,64}\[\s{0,64}\{)|("
+            r"~assistant~>\s{0,64}<fn>\s{0,64}\{)|(~assistant~>\s{0,64}<fn>)|(fn>\s{0,64}```json\s{0,64}\{)|(fn>\s{0,6"
+            r"4}<fn>\s{0,64}\{)|(fn>\s{0,64}```\s{0,64}\{)|(fn>\s{0,64}\[\s{0,64}\{)|(fn>\s{0,64}\{)|(fn>))|`(?:(``too"
+            r"l_code\s{0,64}<fn>\s{0,64}\{)|(``tool_call\s{0,64}<fn>\s{0,64}\{)|(``python\s{0,64}<fn>\s{0,64}\{)|(``js"
+            r"on\s{0,64}<fn>\s{0,64}\{)|(``xml\s{0,64}<fn>\s{0,64}\{)|(``\s{0,64}<fn>\s{0,64}\{))"
+        ), near=r"<(?=[f\~]|\Z)|`(?=[`]|\Z)", width=226, leads="\n",
     )
 
     def _reasoning(self) -> bool:
