@@ -259,16 +259,19 @@ def report(rows: Sequence[Row]) -> str:
     )
     return f"""# Outputs made to hurt
 
-`make hostile` wrote this: milliseconds of processor time on one machine on one day, so only how they grow says
-something. Each class is a beginning and a unit that is repeated to the size. "in 64s": fed in chunks of 64
-characters. "–": left out, as a tenth of it took more than {PATIENCE} seconds. "×10": how many times as long as a
-tenth of it the largest size took. The last column is the most memory taken in addition to the output, for each
-character of 200 KB in 64s.
+For people who want to know whether an output can make a parser slow. This page shows processor time and memory
+for outputs that are made to be slow, up to 10 MB. `make hostile` wrote it.
 
-Ten times the output should take ten times the time. The most that the largest took of a tenth of it:
+The cells are milliseconds of processor time. They were measured on one machine on one day, so compare only how they
+grow. Each class is a beginning and a unit that is repeated up to the size. "in 64s" means: fed in chunks of 64
+characters. "–" means: not measured, because a tenth of it took more than {PATIENCE} seconds. "×10" says how many times
+longer the largest size took than a tenth of it. The last column is the most memory taken in addition to the output,
+per character of 200 KB in 64s.
+
+Ten times the output should take ten times the time. The largest ratios are
 {growths}.
-(The first steps differ more, in both directions: what is small fits into the processor's caches. Above ×13 is what
-makes a million calls or deltas of one chunk: Python's garbage collector looks through all of them, more than once.)
+The first steps differ more, in both directions, because small outputs fit into the processor's caches. Ratios above
+×13 occur if one chunk makes a million calls or deltas: Python's garbage collector examines all of them several times.
 
 `tests/fuzz/test_linear.py` guards this on every change by counting calls and characters instead of seconds.
 

@@ -154,12 +154,12 @@ def run_fast(only: str, *, show: bool) -> int:
                 chunked = f"; chunks give another {result.chunked}" if result.chunked else ""
                 print(f"- {result.id} ({name}): {result.difference}{chunked}")
                 if show:
-                    print(_told(parser, output))
+                    print(_reported(parser, output))
     print("\n".join(equal_to_expected(results)))
     return 0
 
 
-def _told(parser: ModuleType, output: Output) -> str:
+def _reported(parser: ModuleType, output: Output) -> str:
     machine = parser.StreamParser(**output.options)
     machine.feed(output.text)
     if output.finished:
@@ -206,12 +206,18 @@ class Report:
         lines = [
             "# Coverage",
             "",
-            "Written by `make coverage` from two collections of real templates and of recorded outputs: one that the",
-            "compiler was built against, and one that it was not. Neither is part of this project.",
+            "For people who want to know how many real templates and outputs tplc reads correctly. This page lists",
+            "every template, and every output that is read differently from the recorded answer, with the reason.",
+            "",
+            "`make coverage` writes it from two collections of real templates and recorded outputs: one that the",
+            "compiler was built against, and one that it wasn't. Neither is part of this project.",
             "",
             *[f"- {line}" for line in self._summary()],
             "",
             "## Layout families and value dialects",
+            "",
+            "The codes are those of the first collection: a letter and a number for each layout of calls, and for each",
+            "way to write values.",
             "",
             "| family | compiled and verified | of |",
             "|---|---|---|",
@@ -239,15 +245,15 @@ class Report:
         unseen = [r for r in self.results if not self.index[r.name].seen]
         messages = [r.messages for r in self.results if r.messages] or [0]
         return [
-            f"templates that the compiler was built against, compiled and verified: {self._told(seen)}",
-            f"templates that it was not built against: {self._told(unseen)}",
+            f"templates that the compiler was built against, compiled and verified: {self._share(seen)}",
+            f"templates that it was not built against: {self._share(unseen)}",
             f"messages that a template is verified with: {min(messages)} to {max(messages)}, "
             f"in the median {statistics.median_low(messages)}",
             f"internal errors: {sum(r.internal for r in self.results)}",
             *equal_to_expected([output for result in self.results for output in result.outputs]),
         ]
 
-    def _told(self, results: list[TemplateResult]) -> str:
+    def _share(self, results: list[TemplateResult]) -> str:
         calling = [r for r in results if self._calls(r)]
         return f"{_good(results)} of {len(results)} ({_good(calling)} of {len(calling)} with tool calls)"
 

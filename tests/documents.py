@@ -96,7 +96,7 @@ def run_document(text: str, folder: Path) -> Iterator[Step]:
     with inside(folder):
         sys.path.insert(0, str(folder))
         try:
-            for block, behind in zip_longest(blocks, blocks[1:]):
+            for block, following in zip_longest(blocks, blocks[1:]):
                 if block.file:
                     Path(block.file).parent.mkdir(parents=True, exist_ok=True)
                     Path(block.file).write_text(block.text, encoding="utf-8")
@@ -105,7 +105,7 @@ def run_document(text: str, folder: Path) -> Iterator[Step]:
                 elif block.language == "console":
                     yield from _run_console(block)
                 elif block.language == "python":
-                    yield _run_python(block, _output_of(block, behind), namespace)
+                    yield _run_python(block, _output_of(block, following), namespace)
         finally:
             sys.path.remove(str(folder))
             for name in set(sys.modules) - known:
@@ -133,10 +133,14 @@ def matches(expected: list[str], actual: list[str]) -> bool:
     return bool(actual) and expected[0].rstrip() == actual[0].rstrip() and matches(expected[1:], actual[1:])
 
 
-def _output_of(block: Block, behind: Block | None) -> Block | None:
+def _output_of(block: Block, following: Block | None) -> Block | None:
     """Return the `text` block that starts within three lines of the end of a Python block."""
     end = block.line + len(block.text.splitlines())
-    return behind if behind and behind.language == "text" and not behind.file and behind.line - end <= 3 else None
+    return (
+        following
+        if following and following.language == "text" and not following.file and following.line - end <= 3
+        else None
+    )
 
 
 def _run_console(block: Block) -> Iterator[Step]:
@@ -180,8 +184,8 @@ def _run_python(block: Block, output: Block | None, namespace: dict[str, Any]) -
         exec(code, namespace)
     if output is not None:
         return Step(output.line, block.text, output.text, printed.getvalue())
-    behind = block.line + len(block.text.splitlines()) + 1
-    return Step(behind, block.text, "", printed.getvalue(), has_place=False)
+    following = block.line + len(block.text.splitlines()) + 1
+    return Step(following, block.text, "", printed.getvalue(), has_place=False)
 
 
 @contextlib.contextmanager

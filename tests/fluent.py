@@ -115,7 +115,7 @@ class Case:
         wrong = [
             name
             for name, (message, cut) in results.items()
-            if (_told(message, expected), cut) != (expected, incomplete)
+            if (_spelled_as(message, expected), cut) != (expected, incomplete)
         ]
         if wrong:
             lines = [f"{name:8} {json.dumps(list(result), ensure_ascii=False)}" for name, result in results.items()]
@@ -130,7 +130,7 @@ def _call(name: str, arguments: object, call_id: str | None = None) -> Message:
     return {"id": call_id, "type": "function", "function": {"name": name, "arguments": text}}
 
 
-def _told(message: Message, expected: Message) -> Message:
+def _spelled_as(message: Message, expected: Message) -> Message:
     """Return the message; arguments that mean the same as the expected ones are spelled like those."""
     calls = []
     for index, call in enumerate(message["tool_calls"]):

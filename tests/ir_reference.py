@@ -41,21 +41,21 @@ The code, the messages and these pages use the same words.
 | generation prompt, head | The text that is appended for the model to continue; the head is the part of it after the header. |
 | part | Reasoning, content or calls. |
 | marker | Literal text that a template writes around a part: an opener, a closer, a separator. |
-| distinctive | Said of a marker that ordinary text does not contain. |
+| distinctive | A marker is distinctive if ordinary text does not contain it. |
 | slot | The place of a value: a name, an id, an index, the number of calls, arguments, a key, a type, a value. |
 | layout | Markers and slots in order. |
 | dialect | How argument values are written. |
 | form | The markers of turns of one shape; the shape is the set of parts of a turn. |
 | slip | One difference between one output and what the template would have rendered. |
 | tolerance, variant | A declared way in which output may differ from a render; a variant is another text for one marker. |
-| captured | Said of a text in a marker that depends on a variable, a token, a position or a count; the IR has the text that was rendered. |
+| captured | A text in a marker is captured if it depends on a variable, a token, a position or a count; the IR has the text that was rendered. |
 | acceptor | What a parser accepts, made from an IR (`tplc.lower`): each marker with its variants and the places where it counts. |
 | follow set | The texts that may follow a value, and so end it. |
 | lookahead | The number of characters that a reader inspects before it decides; each bound has a name (`tplc.lower.bounds`). |
-| partial | Said of the beginning of a marker at the end of the received text; more text decides whether it is the marker. |
-| pending | Said of text that was received but not emitted, because it is undecided: a partial marker, or text whose kind depends on its end. |
-| emit | To give out text as a delta; emitted text is never taken back. |
-| prefilled | Said of text, arguments and calls that the prompt contains; they are emitted only with `echo`. |
+| partial | A marker is partial if the received text ends with its beginning; more text decides whether it is the marker. |
+| pending | Text is pending if it was received but not emitted, because it is undecided: a partial marker, or text whose kind depends on its end. |
+| emit | Return text as a delta; emitted text is never taken back. |
+| prefilled | Text, arguments and calls are prefilled if the prompt contains them; they are emitted only with `echo`. |
 | production, rule | One named rule of a generated grammar. |
 | probe | One conversation that is rendered to learn something; its values are sentinels, which are unlike any other text. |
 | setup | The form of conversations for a template: the form of arguments, of content, of ids, and what follows. |

@@ -80,7 +80,7 @@ _TERMINAL = """
   rect { fill: #f6f8fa; stroke: #d1d9e0; }
   @keyframes show { from { opacity: 0 } to { opacity: 1 } }
   @media (prefers-color-scheme: dark) { text { fill: #f0f6fc; } rect { fill: #0d1117; stroke: #3d444d; } }
-  @media (prefers-reduced-motion: reduce) { text { animation: none; } }
+  @media print, (prefers-reduced-motion: reduce) { text { animation: none; } }
 """
 _COLUMNS, _ROW = 118, 19
 
@@ -102,7 +102,7 @@ def recording() -> str:
         f"<style>{_TERMINAL}</style>",
         f'<rect x="0.5" y="0.5" width="919" height="{height - 1}" rx="6"/>',
     ]
-    seconds = 0.3
+    seconds = -1.2  # the first command is there from the start
     for number, line in enumerate(lines, 1):
         is_command = line.startswith("$ ")
         seconds += 1.2 if is_command else 0.08

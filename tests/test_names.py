@@ -15,6 +15,10 @@ HOUSEHOLD = {
     r"held": "pending, partial, reached, excluded, …",
     r"(un)?said": "emitted, prefilled, written, keywords, …",
     r"(un)?told": "reported, message, details, …",
+    r"behind": "after",
+    r"beside": "next to, around, other, …",
+    r"anew": "again",
+    r"signs": "characters",
 }
 PUBLIC = {"unsaid"}  # a deprecated argument of `tplc.compile_template`
 PARTS_OF_NAMES = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
@@ -88,7 +92,7 @@ def test_no_household_words() -> None:
     assert found == []
 
 
-def test_household_words_are_found_wherever_a_name_stands() -> None:
+def test_household_words_are_found_in_names_of_any_kind() -> None:
     lines = [
         "import eat as dress",  # 1
         "from a import NOTHING_SAID",

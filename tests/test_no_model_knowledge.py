@@ -1,7 +1,7 @@
 """No marker and no name of a model stands in the compiler or the runtime: what is known is learned from renders.
 
 The words looked for come from the templates themselves (those of examples/, and the collected ones where present), so
-a marker that nobody thought of is found as well.  Looked at are strings, docstrings, comments, and names.
+an unexpected marker is found as well.  Looked at are strings, docstrings, comments, and names.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ ON_RAY = pytest.param("ray", 2, marks=pytest.mark.filterwarnings("ignore"))
 
 
 @pytest.mark.parametrize(("engine", "jobs"), [("processes", 1), ("processes", 3), ON_RAY])
-def test_each_is_done_once_whatever_became_of_the_others(engine: str, jobs: int) -> None:
+def test_each_is_done_once_also_if_others_fail(engine: str, jobs: int) -> None:
     if engine == "ray" and not RAY:
         pytest.skip("ray takes long to start: make engines")
     found = list(run_parallel(work, THINGS, engine=engine, jobs=jobs))

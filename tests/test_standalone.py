@@ -85,7 +85,7 @@ def test_a_formatter_leaves_them_alone(parsers: list[Path]) -> None:
     assert run("ruff", "format", "--isolated", "--line-length", "60", "--check", str(parsers[0])) == (0, "")
 
 
-def test_what_is_public_is_told_and_can_be_imported() -> None:
+def test_public_names_are_listed_and_can_be_imported() -> None:
     for example in EXAMPLES:
         module = load_module(standalone_parser(example.name))
         assert {*module.__all__} >= {"Delta", "Message", "StreamParser", "parse", "parse_many"}
@@ -122,8 +122,8 @@ def longer_than(lines: int) -> dict[str, int]:
 
 
 def test_parsers_do_not_grow() -> None:
-    assert longer_than(3650) == {}
-    assert "plain-chat" not in longer_than(740)
+    assert longer_than(3665) == {}
+    assert "plain-chat" not in longer_than(746)
 
 
 def run(tool: str, *arguments: str) -> tuple[int, str]:

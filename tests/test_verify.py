@@ -87,7 +87,7 @@ def pairs(opened: str, pair: str, close: str) -> str:
         ),
         (
             pairs("'<tool:'", "k ~ '=' ~ v | tojson ~ ';'", "'/>'"),
-            "nothing stands between the name and the first key",
+            "no text separates the name from the first key",
         ),
         (
             EACH.replace("LINE", "'<c>' ~ c.function.name ~ (c.function.arguments | tojson | replace('city', 'town'))"),
@@ -138,10 +138,10 @@ def test_white_space_ends_names_and_keys(calls: str, target: Target) -> None:
     assert (ir.verification.verified, ir.verification.failures) == (True, ())
 
 
-def test_a_key_that_nothing_ends_is_told() -> None:
+def test_a_key_that_nothing_ends_is_reported() -> None:
     """Nothing can be verified there, so the cause is the refusal."""
     calls = pairs("'<tool:'", "'<k>' ~ k ~ v | tojson ~ '</k>'", "'/>'")
-    with pytest.raises(UnsupportedTemplate, match="nothing stands between the key and the value of a call"):
+    with pytest.raises(UnsupportedTemplate, match="no text separates the key"):
         driver.compile_template(AROUND_CALLS.replace("CALLS", calls), name="weak.jinja")
 
 
@@ -214,7 +214,7 @@ LAST = """
 {%- endfor %}{% if add_generation_prompt %}<assistant>{% endif %}"""
 
 
-def test_reasoning_behind_all_else_is_not_left_out() -> None:
+def test_reasoning_after_everything_else_is_not_left_out() -> None:
     with pytest.raises(UnsupportedTemplate) as caught:
         driver.compile_template(LAST, name="last.jinja")
     assert str(caught.value) == (
@@ -246,7 +246,7 @@ def test_words_are_those_of_the_template_and_the_seed() -> None:
     assert words_of("a", 0, f"no {first.question} here").question != first.question
 
 
-def test_the_question_is_found_with_what_stands_before_it() -> None:
+def test_the_question_is_found_with_the_text_before_it() -> None:
     words = Words("first", "second", "found", "", "", "", (), before_question="Write of ")
     assert words.question_at("<user>Write of first<end>") == 6
     assert words.question_at("<user>WRITE OF first<end>") == 15
@@ -296,7 +296,7 @@ CHANGED_CONTENT = (
     ids=["capitals", "small letters", "reverse", "beginning", "letters"],
 )
 @pytest.mark.parametrize("where", ["true", "m.tool_calls", "not m.tool_calls"])
-def test_content_that_is_written_otherwise_is_not_left_out(content: str, cause: str, where: str) -> None:
+def test_content_that_is_changed_is_not_left_out(content: str, cause: str, where: str) -> None:
     source = CHANGED_CONTENT.replace("CONTENT", content).replace("WHERE", where)
     result = driver.compile_template(source, name="changed.jinja").verification
     assert not result.verified
@@ -325,7 +325,7 @@ def test_a_template_without_calls() -> None:
     )
 
 
-def test_what_a_raw_dialect_cannot_tell() -> None:
+def test_values_that_a_raw_dialect_cannot_distinguish() -> None:
     result = learned(RAW).verification
     assert result.verified
     assert result.not_shown == ("reasoning",)
@@ -597,7 +597,7 @@ def test_differences(message: Any, found: str) -> None:
     assert str(difference(learned(PLAIN), case, message)) == found
 
 
-def test_types_that_only_a_schema_tells() -> None:
+def test_types_that_only_a_schema_distinguishes() -> None:
     ir = learned(RAW)
 
     def case(value: Any) -> Case:
@@ -679,19 +679,19 @@ def test_what_tplc_generated_is_damaged_and_no_file_of_others() -> None:
     whole = driver.generate(learned(PLAIN), "python")
     lines = whole.splitlines(keepends=True)
     cut = next(at for at, line in enumerate(lines) if line.startswith("    def ")) + 1
-    anew = "\n    regenerate it: tplc compile t -o parser.py"
+    advice = "\n    regenerate it: tplc compile t -o parser.py"
     what = "a.py: is damaged, for tplc generated it and it "
     for text, reported in (
         (
             "".join(lines[:cut]),
             f"{what}is not Python: expected an indented block after function definition on line {cut} "
-            f"(a.py, line {cut}){anew}",
+            f"(a.py, line {cut}){advice}",
         ),
-        ("".join(lines[:-3]), f"{what}has lost its end{anew}"),
+        ("".join(lines[:-3]), f"{what}has lost its end{advice}"),
         (lines[0], f"{what}has lost its end"),
         (
             whole.replace("import re\n", "import no_such_module\n", 1),
-            f"{what}cannot be run: ModuleNotFoundError: No module named 'no_such_module'{anew}",
+            f"{what}cannot be run: ModuleNotFoundError: No module named 'no_such_module'{advice}",
         ),
     ):
         with pytest.raises(Damaged) as caught:

@@ -45,8 +45,8 @@ WORDS = {
 PATTERNS = {word: re.compile(rf"\b(?:{word})\b", re.IGNORECASE) for word in WORDS}
 PRAGMA = "words: allowed"
 LONGEST, AVERAGE = 32, 16
-# Written by make targets; their prose is in the scripts.
-GENERATED = {"coverage.md", "hostile.md", "ir.md", "reference.md", "targets.md"}
+# Written by make targets, with lists of figures that are not sentences.
+LISTS = {"coverage.md", "hostile.md"}
 
 
 def files() -> list[Path]:
@@ -139,13 +139,23 @@ def sentences(text: str) -> list[int]:
     return [length for length in lengths if length > 2]
 
 
-def long_sentences() -> Iterator[str]:
+def documents() -> Iterator[tuple[Path, list[int]]]:
+    """Yield the documents with the lengths of their sentences."""
     for path in files():
-        if path.suffix == ".md" and path.name not in GENERATED:
+        if path.suffix == ".md" and path.name not in LISTS:
             lengths = sentences(path.read_text(encoding="utf-8"))
-            if lengths and (max(lengths) > LONGEST or sum(lengths) / len(lengths) > AVERAGE):
-                average = sum(lengths) / len(lengths)
-                yield f"{_name(path)}: sentences have {average:.1f} words on average, {max(lengths)} at most"
+            if lengths:
+                yield path, lengths
+
+
+def described(lengths: list[int]) -> str:
+    return f"sentences have {sum(lengths) / len(lengths):.1f} words on average, {max(lengths)} at most"
+
+
+def long_sentences() -> Iterator[str]:
+    for path, lengths in documents():
+        if max(lengths) > LONGEST or sum(lengths) / len(lengths) > AVERAGE:
+            yield f"{_name(path)}: {described(lengths)}"
 
 
 def problems() -> Iterator[str]:
@@ -168,7 +178,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--update", action="store_true")
     parser.add_argument("--list", nargs="?", const="", metavar="WORD")
-    parser.add_argument("--count", action="store_true", help="print how often each word occurs")
+    parser.add_argument("--count", action="store_true", help="print how often words occur, and lengths of sentences")
     options = parser.parse_args()
     if options.update:
         update()
@@ -182,6 +192,7 @@ def main() -> None:
         for words in counts().values():
             total.update(words)
         print(json.dumps(dict(total.most_common())), *long_sentences(), sep="\n")
+        print("all documents:", described([length for _, lengths in documents() for length in lengths]))
     else:
         found = list(problems())
         print(*found, sep="\n", end="\n" if found else "")

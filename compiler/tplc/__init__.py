@@ -1,4 +1,4 @@
-"""tplc: compile chat templates into parsers and grammars for what the model answers.
+"""tplc: compile chat templates into parsers and grammars for the model's output.
 
     ir = tplc.compile_template(source_text)
     parser = tplc.generate(ir, "python")

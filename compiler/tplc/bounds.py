@@ -54,7 +54,7 @@ def enforced() -> bool:
     return _enforced
 
 
-def tell_watcher(descriptor: int) -> None:
+def set_watcher(descriptor: int) -> None:
     """Set the descriptor to which deadlines are written, one JSON line each; an empty object when the work is done."""
     global _watcher
     _watcher = descriptor
@@ -124,18 +124,18 @@ def _timed(name: str, seconds: float) -> Iterator[None]:
     _late = False
     usual = signal.signal(signal.SIGALRM, stop)
     signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN)
-    _tell({"name": name, "seconds": seconds, "until": time.monotonic() + seconds})
+    _send_deadline({"name": name, "seconds": seconds, "until": time.monotonic() + seconds})
     try:
         yield
     finally:
-        # From here on the limit is none: one that is heard of late must not set an alarm that nobody waits for.
+        # The limit ends here: a late signal must not set an alarm that no block waits for.
         signal.signal(signal.SIGALRM, signal.SIG_IGN)
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, usual)
-        _tell({})
+        _send_deadline({})
 
 
-def _tell(what: dict[str, object]) -> None:
+def _send_deadline(what: dict[str, object]) -> None:
     if _watcher is not None:
         with suppress(OSError):
             os.write(_watcher, json.dumps(what).encode("ascii") + b"\n")

@@ -635,7 +635,7 @@ def target_of(path: str, target: str | None, *, others: Sequence[str] = ()) -> T
     )
 
 
-def named_otherwise(path: str, target: str) -> Target | None:
+def for_other_target(path: str, target: str) -> Target | None:
     """Return the target that a file's name ends in, if the file is made for another: hut_vllm.py, a plain parser."""
     stem = path.rpartition("/")[2].rpartition(".")[0].lower()
     named = next(

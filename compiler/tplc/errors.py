@@ -216,7 +216,7 @@ class VerificationFailed(TplcError):
 
 
 class UnfinishedFormat(TplcError):
-    """An answer ends with special tokens that nobody gave, and `--strict` was asked for; `how` says how to give one."""
+    """An answer ends with special tokens that were not given, and `--strict` is set; `how` says how to give one."""
 
     def __init__(self, name: str, tokens: tuple[str, ...], how: str) -> None:
         super().__init__(name, tokens, how)

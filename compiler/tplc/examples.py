@@ -1,4 +1,4 @@
-"""Pairs of a message and its text, as data: what shows a format where a template never renders it.
+"""Pairs of a message and its text, as data: they show a format that a template never renders.
 
 {"message": {"content": "Hi.", "tool_calls": [{"function": {"name": "f", "arguments": "{}"}}]}, "text": "Hi.<f/>"}
 →  Example("Hi.<f/>", "Hi.", "", (Call("f", ()),))

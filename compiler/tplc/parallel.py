@@ -1,4 +1,4 @@
-"""One function on many things, several at once: in processes of this machine, or on Ray.
+"""Apply one function to many things in parallel: in processes of this machine, or on Ray.
 
 run_parallel(compile, ["a", "killer", "b"], jobs=2)  →  (0, …), (2, …), (1, Died()), as each is done
 
@@ -50,7 +50,7 @@ def run_parallel(
 
 
 class _Task:
-    """With the bounds of the process that asked for it."""
+    """A function for workers, with the bounds of the process that started it."""
 
     def __init__(self, function: Callable[[Any], Any], bounded: bool) -> None:
         self._function, self._bounded = function, bounded
@@ -79,7 +79,7 @@ def _in_processes(task: _Task, items: Sequence[Any], jobs: int) -> Iterator[tupl
                     left.remove(futures[future])
                     yield futures[future], future.result() if error is None else error
         except BaseException:
-            pool.shutdown(cancel_futures=True)  # those that run end first: nobody else would end their processes
+            pool.shutdown(cancel_futures=True)  # those that run end first: nothing else would end their processes
             raise
     for at in left:
         yield at, _alone(task, items[at])

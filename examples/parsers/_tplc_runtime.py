@@ -13,6 +13,7 @@ from bisect import bisect_right
 from collections import namedtuple
 from functools import lru_cache
 from json.encoder import encode_basestring
+from operator import itemgetter
 
 TYPE_CHECKING = False  # as in typing, whose import would cost more than all the rest
 if TYPE_CHECKING:
@@ -30,9 +31,20 @@ if TYPE_CHECKING:
     Marker = tuple[str, str, str, str, int]
     End = Any  # the end of a value, with `find`, `partial_match` and `safe_prefix_end` like scanners
 else:
-    Delta = End = Function = Marker = Message = ToolCall = dict  # as what they describe is
+    Delta = End = Function = Marker = Message = ToolCall = dict  # at run time, they are dictionaries
 
-Diagnostic = namedtuple("Diagnostic", "offset text code")
+FIELDS = ("offset", "text", "code")
+Diagnostic: Any = type(  # a named tuple, made in a fifth of the time that collections.namedtuple takes
+    "Diagnostic",
+    (tuple,),
+    {
+        "__new__": lambda cls, offset, text, code: tuple.__new__(cls, (offset, text, code)),
+        "__getnewargs__": tuple,
+        "__repr__": lambda self: "Diagnostic(offset={!r}, text={!r}, code={!r})".format(*self),
+        "_asdict": lambda self: dict(zip(FIELDS, self)),
+        **{name: property(itemgetter(place)) for place, name in enumerate(FIELDS)},
+    },
+)
 
 
 def checked_text(name: str, value: object) -> str:
@@ -94,7 +106,8 @@ WORD_SEPARATORS = Pattern(r"[\s_▁-]+")
 IN_ANY_CASE = {**{upper: upper + 32 for upper in range(65, 91)}, ord("｜"): ord("|")}
 RESPELLED = "\0"  # before the core of a marker in other case or with other separators
 PART_OF_LONGER, BEGINS_LONGER, SPELLED_OTHERWISE = 1, 2, 4  # what is known about a marker, added up
-PLAIN_WORD = Pattern(r"[\w.-]{0,64}")
+LONGEST_WORD = 64
+PLAIN_WORD = Pattern(rf"[\w.-]{{0,{LONGEST_WORD}}}")
 NOTHING = "(?!)"
 
 
@@ -232,15 +245,20 @@ NO_BREAKS = Breaks()
 
 
 class ExpectedText:
-    """The usual text between two calls or pairs, up to a name in the second."""
+    """The usual texts in one place, such as between two calls or pairs, up to a name in the second."""
 
-    def __init__(self, text: str) -> None:
-        self.text = text
+    def __init__(self, *texts: str) -> None:
+        self.texts, self.width = texts, max(map(len, texts)) + LONGEST_WORD
 
     def is_incomplete(self, buf: str, start: int) -> bool:
-        """Return whether the text from `start` on is the beginning of it, or all of it and a plain word."""
-        text, size = buf[start:], len(self.text)
-        return self.text.startswith(text) or (text[:size] == self.text and bool(PLAIN_WORD.fullmatch(text, size)))
+        """Return whether the text from `start` on is the beginning of one of them, or all of it and a plain word."""
+        if len(buf) - start > self.width:
+            return False
+        text = buf[start:]
+        for usual in self.texts:
+            if usual.startswith(text) or (text.startswith(usual) and PLAIN_WORD.fullmatch(text, len(usual))):
+                return True
+        return False
 
 
 def squeezed(text: str) -> str:
@@ -517,6 +535,8 @@ SPACE = Pattern(r"[^\S \t\n\r]")  # none of JSON's four kinds
 JSON_WORDS = ("true", "false", "null")
 CAPITALS = {word.upper(): word for word in JSON_WORDS}
 # A number or literal word can't continue with these, so it ends by itself, in any format.
+# After a quote that may end a string, where no bracket closes: another member follows, and may as well be read with it.
+MOST_TOGETHER = 32
 AFTER_LITERAL = Pattern(rf"\s{{0,{MOST_SPACE}}}[,;)\]}}<>|]")
 JSON_WORD = Pattern(r"[\w.+-]+")
 JSON_LITERAL = Pattern(rf"(?:true|false|null|{NUMBER.pattern})(?=[,\]}} \n\r\t])")
@@ -609,6 +629,7 @@ class Style:
         self.token = Pattern(rf"(\s+)|({either})|(.)")
         # Searched for, because a pattern that steps through a word takes a hundred bytes of memory per character.
         self.word_end = Pattern(rf"\s|{either}|\Z")
+        self.closers = punctuation[2], punctuation[6]
         self.prefixes = {character[:n] for character in ordered for n in range(1, len(character))}
         is_json = '"' in self.strings and self.strings['"'].escape == "json" and "".join(punctuation) == "[,]{:,}"
         is_json = is_json and all(words.get(word) == word for word in JSON_WORDS)
@@ -622,6 +643,13 @@ class Style:
         self.follow = Pattern(rf"\s{{0,{MOST_SPACE}}}(?:{follow}|\)|\Z)")
         self.literal = Pattern("|".join([*map(re.escape, sorted(words, key=len, reverse=True)), NUMBER.pattern]))
         self.key_end = Pattern(rf"[\n}}]|{re.escape(punctuation[4])}|\Z")
+
+    def needed_after(self, text: str) -> int:
+        """Return how many characters are needed after a quote to see whether it ends a string; `text` follows it."""
+        following = text.lstrip()
+        if not following or following in self.prefixes:
+            return min(len(text), MOST_SPACE) + 1
+        return 0 if following.startswith(self.closers) else MOST_TOGETHER
 
 
 class WordStyle(Style):
@@ -982,12 +1010,14 @@ class Reader(Copyable):
         if buf.startswith(close, end):
             # If quotes inside are not escaped, one ends the string only before a text that may follow.
             guess = escape == "none" and len(close) < 3
-            if guess and not final and len(buf) - after < LONGEST_FOLLOW:
-                self.wanted = LONGEST_FOLLOW - (len(buf) - after)
-                return end
-            follow = self.style.follow
+            follow, needed = self.style.follow, 0
             if self.NEEDS_LOOKAHEAD and not self.stack:
-                follow = self.follow[final]
+                follow, needed = self.follow[final], LONGEST_FOLLOW
+            elif guess:
+                needed = self.style.needed_after(buf[after : after + MOST_TOGETHER])
+            if guess and not final and len(buf) - after < needed:
+                self.wanted = needed - (len(buf) - after)
+                return end
             if not guess or follow.match(buf, after):
                 self.string = None
                 self.out.append('"')
@@ -1854,7 +1884,7 @@ class Stream(Copyable):
         json_content: bool = False,
         continue_final_message: bool = False,
     ) -> None:
-        self._diagnostics: list[Diagnostic] = []
+        self._diagnostics: list[Any] = []
         self.incomplete = False
         self._reasoning_on, self._calls_on, self._echo = parse_reasoning, parse_tool_calls, echo
         self._out = self.TRANSCRIPT(json_content)
@@ -2118,7 +2148,7 @@ class Stream(Copyable):
         return self._out.to_message()
 
     @property
-    def diagnostics(self) -> list[Diagnostic]:
+    def diagnostics(self) -> list[Any]:
         """What was dropped, repaired or not read so far."""
         if self.CALLS and self._unchecked:
             self._note_misfits()
@@ -2198,8 +2228,8 @@ class TurnStates(Stream):
     # What the states look for, each in its text.
     BEFORE_CONTENT: ClassVar[Scanner] = NO_MARKERS
     AFTER_TURN: ClassVar[Scanner] = NO_MARKERS  # a call directly after the end of the turn is one of its calls
-    USUAL_NEXT: ClassVar[Sequence[ExpectedText]] = ()  # the usual text after a call,
-    USUAL_PAIR: ClassVar[Sequence[ExpectedText]] = ()  # and after an argument
+    USUAL_NEXT: ClassVar[ExpectedText | None] = None  # the usual text after a call,
+    USUAL_PAIR: ClassVar[ExpectedText | None] = None  # and after an argument
     REASONING_AGAIN: ClassVar[Scanner] = NO_MARKERS  # what opens it, where it has just been opened
     IN_REASONING: ClassVar[Scanner] = NO_MARKERS
     _reasoning_to = 0  # where the reasoning that is open is closed, as far as that was looked for
@@ -2368,7 +2398,7 @@ class TurnStates(Stream):
     def _counted(self, mark: Match) -> str:
         return {"final_end": "end", "weak_content_end": "content_end"}.get(mark.kind, "reasoning_end")
 
-    def _next(self, marks: Scanner, usual: Sequence[ExpectedText] = ()) -> str | None:
+    def _next(self, marks: Scanner, usual: ExpectedText | None = None) -> str | None:
         """Return the kind of the next marker after white space, "" for other text; None if more input is needed.
         `usual`: the usual text, which may contain several of the markers."""
         if self._space:
@@ -2390,13 +2420,12 @@ class TurnStates(Stream):
         self._skip = mark.end - self._pos
         return str(mark.kind)
 
-    def _is_usual(self, usual: Sequence[ExpectedText], start: int) -> bool:
-        """Return whether the text from `start` on is the usual text, or its beginning."""
-        for text in usual:
-            if text.is_incomplete(self._buf, start):
-                self._is_still_ambiguous, self._ambiguous_from = text.is_incomplete, start
-                return True
-        return False
+    def _is_usual(self, usual: ExpectedText | None, start: int) -> bool:
+        """Return whether the text from `start` on is the usual text, or its beginning; then all of it is awaited."""
+        if usual is None or not usual.is_incomplete(self._buf, start):
+            return False
+        self._is_still_ambiguous, self._ambiguous_from = usual.is_incomplete, start
+        return True
 
     def _leave_open(self, start: int, core: str) -> None:
         """Note that the text from `start` on is the beginning of this marker, so nothing is decided before all of it
@@ -2624,8 +2653,8 @@ class Slots(TurnStates):
             text = buf[pos : mark.start].strip()
             if self.CALLS_HAVE_INDEX and slot in NUMBERS and earlier[2] and not text.isdigit():
                 # A name may contain the text before the index, too.
-                last, start, joint = earlier
-                longer, _, count = buf[start : mark.start].rpartition(joint)
+                last, start, separator = earlier
+                longer, _, count = buf[start : mark.start].rpartition(separator)
                 if "\n" not in longer.strip() and count.strip().isdigit() and self.BREAKS.find(longer, 0) is None:
                     values[last], text = longer.strip(), count.strip()
             if values.setdefault(slot, text) != text:
@@ -2648,7 +2677,7 @@ class Slots(TurnStates):
             self._note(code, text)
 
     def _end_of_slot(
-        self, slot: str, pos: int, known: int, ends: Scanner, stops: str, joint: str
+        self, slot: str, pos: int, known: int, ends: Scanner, stops: str, separator: str
     ) -> tuple[Match | None, str]:
         """Return the marker that ends a slot, or what was expected instead."""
         buf = self._buf
@@ -2675,7 +2704,7 @@ class Slots(TurnStates):
         if self._final and partial < len(buf) and not of_slot and buf[pos:partial].strip() in self._tools:
             return Match("next", partial, partial), ""  # a truncated marker comes after the whole name
         text = buf[pos : min(partial, pos + NAME_LIMIT)].strip()
-        parts = text.split(joint) if slot in NUMBERS and joint else [text]
+        parts = text.split(separator) if slot in NUMBERS and separator else [text]
         wait = end - pos < NAME_LIMIT and (self._long_names or not any("\n" in part.strip() for part in parts))
         if self._final and len(text.split()) > 1:  # several words are probably the words of an answer
             wait = any(name.startswith(text) for name in self._tools)
@@ -2688,7 +2717,11 @@ class Slots(TurnStates):
             return slot
         if mark.kind == "bare" and self._final and ends.partial_match(self._buf, pos) <= mark.start:
             return "end"  # the output ends in the text between two slots
-        return slot if mark.kind == "bare" and ONE_WORD.fullmatch(text) is None else ""
+        if mark.kind != "bare":
+            return ""
+        # Prose contains such a text: with tools, only the name of one is a name there.
+        unknown = slot == "name" and self._tools and tool_named(text, self._tools) not in self._tools
+        return slot if unknown or ONE_WORD.fullmatch(text) is None else ""
 
     def _known(self, slot: str, pos: int, ends: Scanner, stops: str) -> int:
         """Return the length of a tool's name here that contains an end of names; -1 if more input is needed."""
@@ -2815,7 +2848,7 @@ class Machine(Slots):
                 notes.insert(at + earlier, self._misfit(offset, name, *found))
                 del notes[MOST_DIAGNOSTICS:]
 
-    def _misfit(self, offset: int, name: str, known: bool, key: str) -> Diagnostic:
+    def _misfit(self, offset: int, name: str, known: bool, key: str) -> Any:
         if known:
             text = f"the argument {key} is not of the type in the schema"
             return Diagnostic(offset, text, "argument_of_other_type")
@@ -2917,6 +2950,8 @@ class Machine(Slots):
         if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
             self._note_spelling()
         self._pos, self._space, self._unclosed = self._mark.end, self._mark.trail, unclosed
+        if self.USUAL_NEXT and self._pos == len(self._buf) and not self._final:
+            self._is_usual(self.USUAL_NEXT, self._pos)
         return True
 
     def _close_calls(self) -> bool:
@@ -4215,13 +4250,11 @@ class RawPairs(Pairs):
     RETYPES_VALUES: ClassVar[bool] = False  # a value in another form is converted by the schema
     WORDS: ClassVar[ValueWords]
     AFTER_VALUE: ClassVar[End]
+    USUAL_ENDS: ClassVar[ExpectedText | None] = None  # the usual texts from a value's closer on
     VALUE_CLOSE: ClassVar[tuple[str, ...]] = ()  # before and after the key, if the closing marker repeats it
     # The closers of a value, and the markers that may come after it: the first closer that one of these, or a known
     # key, follows directly ends the value.  None: the first closer does.
     LAST_CLOSER: ClassVar[Scanner | None] = None
-    # The quick check for the usual case: a pattern of the markers that may come after the value; the
-    # length of the shortest of those markers and a NUL; all of them, each after a NUL.
-    NEXT_MARK: ClassVar[Any] = ()
     TYPE_WORDS: ClassVar[Mapping[str, Sequence[str]]] = {}
     # The end of a value, or the text before the key of a pair at the start of a line, and the text after that key: a
     # pair that the schema knows ends a value whose own end is missing.
@@ -4295,35 +4328,28 @@ class RawPairs(Pairs):
         if self._space:
             self._skip_space()
         buf, pos = self._buf, self._pos
-        mark, undecided = self._next_end(buf, pos)
-        if self.LAST_CLOSER:
-            first = mark
-            if mark is not None and mark.kind == "end" and self._closer is not None:
-                goes_on = self._usual_marker_follows(mark.end)
-                if not goes_on:
-                    mark = None if goes_on is None else self._last_closer(mark)
-                undecided = first if mark is None else None
-                mark = mark or first
-        partial = (
-            len(buf) if self._final or (mark is not None and not mark.ambiguous) else self._end.partial_match(buf, pos)
-        )
-        if undecided is not None and mark is undecided:
-            partial = mark.start - trailing_overlap(buf[pos : mark.start], mark.lead)
-        if mark is None or partial <= mark.start:
-            text = buf[pos:partial]
-            if self.VALUE_ESCAPES:
-                text = self._unescape(text)
-            self._piece(text)
-            self._pos = partial
+        first, undecided = self._next_end(buf, pos)
+        mark = first
+        if self.LAST_CLOSER and mark is not None and mark.kind == "end" and self._closer is not None:
+            mark = self._last_closer(mark)
+        if mark is None and first is not None:
+            mark = undecided = first
+        certain = self._final or (mark is not None and not mark.ambiguous)
+        end = len(buf) if certain else self._end.partial_match(buf, pos)
+        over = mark is not None and mark is not undecided and end > mark.start
+        if mark is not None and (over or mark is undecided):
+            end = mark.start - trailing_overlap(buf[pos : mark.start], mark.lead)
+        # What a prompt ends with is not awaited: its arguments are no deltas.
+        awaited = self.USUAL_ENDS and mark is first and not self._final and end < len(buf) and self._base >= 0
+        if awaited and self._is_usual(self.USUAL_ENDS, end):
+            self._wanted, over = 0, False
+        text = buf[pos:end]
+        self._piece(self._unescape(text, over=over) if self.VALUE_ESCAPES else text)
+        self._pos = end  # the rest of the value is emitted here, in any chunking
+        if mark is None or not over:
             if (self._quoted or self._as == "json") and not self.VALUE_ESCAPES and self._is_still_ambiguous is None:
                 self._enter_fast_path("arguments" if self._quoted else "value", self._end.safe_prefix_end)
             return False
-        end = mark.start - trailing_overlap(buf[pos : mark.start], mark.lead)
-        text = buf[pos:end]
-        if self.VALUE_ESCAPES:
-            text = self._unescape(text, over=True)
-        self._piece(text)
-        self._pos = end  # the rest of the value is emitted here, in any chunking
         if self.LAST_CLOSER and mark is not first:
             self._note("closer_in_argument", "an argument contains its own closing marker")
         self._end_value()
@@ -4358,21 +4384,6 @@ class RawPairs(Pairs):
             mark = self._end.find(buf, mark.start + 1)
         return mark, undecided
 
-    def _usual_marker_follows(self, end: int) -> bool | None:
-        """Return whether one of the usual markers comes after a closer that ends at `end`; None: it may, and more input
-        is needed."""
-        if not self.NEXT_MARK:
-            return False
-        pattern, least, starts = self.NEXT_MARK
-        at = next_char(self._buf, end)
-        if pattern.match(self._buf, at):
-            return True
-        rest = "\0" + self._buf[at:]
-        if self._final or rest not in starts:
-            return False
-        self._wanted = max(0, least - len(rest))
-        return None
-
     def _last_closer(self, mark: Match) -> Match | None:
         """Return the first closer from `mark` on which a marker of the call or a known key follows directly.  If there
         is none before the next of those markers: `mark`, or the last one if pairs begin with their key.  None: more
@@ -4393,7 +4404,9 @@ class RawPairs(Pairs):
 
     def _marker_or_key_follows(self, at: int) -> bool | None:
         """Return whether a marker of the call or a known key comes next; None: more input is needed."""
-        buf = self._buf
+        buf, mark = self._buf, self.BETWEEN.match_at(self._buf, at)
+        if mark is not None and not mark.ambiguous and mark.kind != "skip":
+            return True
         if self.USUAL_PAIR and not self._final and self._is_usual(self.USUAL_PAIR, at):
             return None
         if at == len(buf):
@@ -4403,7 +4416,7 @@ class RawPairs(Pairs):
             return False
         if not self._final and self._closer.prefix_of(buf, at):
             return None
-        if self.BETWEEN.match_at(buf, at) is not None:
+        if mark is not None:
             return True
         if not self._final and self.BETWEEN.prefix_of(buf, at):
             return None
@@ -4926,7 +4939,7 @@ class Guard(Copyable):
         self.ended, self.rest = False, ""  # whether a token ended the answer, and the text after it
         self.seen = self.passed = 0  # characters that arrived, and that were passed on with guards
         self.places: list[int] = []
-        self.notes: list[Diagnostic] = []  # notes about special tokens that are no markers, to be collected
+        self.notes: list[Any] = []  # notes about special tokens that are no markers, to be collected
         self.noted = 0
         self.followed = False  # text after the end of the answer was noted
         self._unknown, self._unknown_at = "", 0  # the beginning of such a token, and its offset
@@ -5174,7 +5187,7 @@ class SpecialTokens(Machine):
         guard, offset = self._guard, self._base + self._pos
         return offset if guard is None else offset - bisect_right(guard.places, offset - 1)
 
-    def _insert(self, note: Diagnostic) -> None:
+    def _insert(self, note: Any) -> None:
         """Insert a note by its place in the text, because the time of noting depends on the chunks."""
         at = len(self._diagnostics)
         while at and tuple(self._diagnostics[at - 1]) > tuple(note):

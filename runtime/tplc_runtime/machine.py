@@ -122,7 +122,7 @@ class Machine(Slots):
                 notes.insert(at + earlier, self._misfit(offset, name, *found))
                 del notes[MOST_DIAGNOSTICS:]
 
-    def _misfit(self, offset: int, name: str, known: bool, key: str) -> Diagnostic:
+    def _misfit(self, offset: int, name: str, known: bool, key: str) -> Any:
         if known:
             text = f"the argument {key} is not of the type in the schema"
             return Diagnostic(offset, text, "argument_of_other_type")
@@ -224,6 +224,8 @@ class Machine(Slots):
         if self.OTHER_SPELLINGS and self._mark.ambiguous >= SPELLED_OTHERWISE:
             self._note_spelling()
         self._pos, self._space, self._unclosed = self._mark.end, self._mark.trail, unclosed
+        if self.USUAL_NEXT and self._pos == len(self._buf) and not self._final:
+            self._is_usual(self.USUAL_NEXT, self._pos)
         return True
 
     def _close_calls(self) -> bool:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Protocol
 
 from .elements import EMPTY, LIST, in_list
 from .escapes import Escapes
-from .peg_readers import Readers, SpelledOtherwise
+from .peg_readers import OtherSpelling, Readers
 from .raw import MORE_THAN_VALUE, MOST_KEYS, PYTHON, WHOLE_ARGUMENTS, coerced, in_type, string_in
 from .schema import (
     is_odd_key,
@@ -153,7 +153,7 @@ def map_tree(
     """
     transcript = Transcript(json_content)
     transcript.ESCAPES = escapes
-    readers = readers or Readers(SpelledOtherwise((JSON_STYLE, JSON_STYLE, JSON_STYLE)), parameters_of(tools))
+    readers = readers or Readers(OtherSpelling((JSON_STYLE, JSON_STYLE, JSON_STYLE)), parameters_of(tools))
     mapper = _Mapper(tree.full_text, transcript, readers, prefilled, parse_reasoning, parse_tool_calls)
     mapper.literals, mapper.name_escapes, mapper.key_escapes = literals, name_escapes, key_escapes
     mapper.turn(tree)

@@ -65,7 +65,7 @@ class CallOfObject(NamedTuple):
 
 
 @dataclass
-class SpelledOtherwise:
+class OtherSpelling:
     """How a format writes calls: what its readers need to know."""
 
     styles: Styles
@@ -89,7 +89,7 @@ class SpelledOtherwise:
 class Readers:
     """The readers of a format, for the tools of one request."""
 
-    def __init__(self, spelled: SpelledOtherwise, tools: Parameters) -> None:
+    def __init__(self, spelled: OtherSpelling, tools: Parameters) -> None:
         self.spelled, self.tools = spelled, tools
         self.objects: dict[int, CallOfObject] = {}
         self.text = ""
@@ -285,7 +285,7 @@ class _ObjectCall:
         self.name: Optional[str] = None
         self.identity: Optional[str] = None
         self.arguments: Optional[str] = None
-        self.beside: list[str] = []
+        self.flat_members: list[str] = []
         self.content: list[str] = []
         self.others: list[str] = []
         self.begins = 0
@@ -329,8 +329,8 @@ class _ObjectCall:
         if event == "id" and self.identity is None:
             self.identity = text_of(text) if is_text else text
         elif event == "other" and self.spelled.reads_again and self._is_argument():
-            self.beside.append(f'"{escaped(reader.path[0])}": {text}')
-        elif event == "arguments" and self.arguments is None and not self.beside:
+            self.flat_members.append(f'"{escaped(reader.path[0])}": {text}')
+        elif event == "arguments" and self.arguments is None and not self.flat_members:
             self.arguments = text
             self.early = self.name is None
         elif event != "key":
@@ -375,14 +375,16 @@ class _ObjectCall:
             self._member(role)
 
     def _call(self, incomplete: bool) -> CallOfObject:
-        arguments = "{" + ", ".join(self.beside) + "}"
+        arguments = "{" + ", ".join(self.flat_members) + "}"
         content = ""
         name, again = self.name or "", self.spelled.reads_again
-        if self.arguments is None and not self.beside and again and len(self.others) == 1 and not incomplete:
+        if self.arguments is None and not self.flat_members and again and len(self.others) == 1 and not incomplete:
             self.arguments = arguments_of(name, self.others[0], self.tools)
             self.early = False
-        incomplete = incomplete or (self.arguments is None and self.has_unknown and not self.beside)
-        alone = self.arguments is None and not (self.beside or self.has_unknown or incomplete or self.reader.repair)
+        incomplete = incomplete or (self.arguments is None and self.has_unknown and not self.flat_members)
+        alone = self.arguments is None and not (
+            self.flat_members or self.has_unknown or incomplete or self.reader.repair
+        )
         if alone and again and self.tools:
             following, self.pos = arguments_after(name, self.text, self.pos, self.tools, True) or ("", self.pos)
             self.arguments = following or None

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any, ClassVar
 
+    from .scanner import ExpectedText
+
     End = Any  # the end of a value, with `find`, `partial_match` and `safe_prefix_end` like scanners
 
 MORE_THAN_VALUE = Pattern(r"[\n\[{(<]")
@@ -245,13 +247,11 @@ class RawPairs(Pairs):
     RETYPES_VALUES: ClassVar[bool] = False  # a value in another form is converted by the schema
     WORDS: ClassVar[ValueWords]
     AFTER_VALUE: ClassVar[End]
+    USUAL_ENDS: ClassVar[ExpectedText | None] = None  # the usual texts from a value's closer on
     VALUE_CLOSE: ClassVar[tuple[str, ...]] = ()  # before and after the key, if the closing marker repeats it
     # The closers of a value, and the markers that may come after it: the first closer that one of these, or a known
     # key, follows directly ends the value.  None: the first closer does.
     LAST_CLOSER: ClassVar[Scanner | None] = None
-    # The quick check for the usual case: a pattern of the markers that may come after the value; the
-    # length of the shortest of those markers and a NUL; all of them, each after a NUL.
-    NEXT_MARK: ClassVar[Any] = ()
     TYPE_WORDS: ClassVar[Mapping[str, Sequence[str]]] = {}
     # The end of a value, or the text before the key of a pair at the start of a line, and the text after that key: a
     # pair that the schema knows ends a value whose own end is missing.
@@ -325,35 +325,28 @@ class RawPairs(Pairs):
         if self._space:
             self._skip_space()
         buf, pos = self._buf, self._pos
-        mark, undecided = self._next_end(buf, pos)
-        if self.LAST_CLOSER:
-            first = mark
-            if mark is not None and mark.kind == "end" and self._closer is not None:
-                goes_on = self._usual_marker_follows(mark.end)
-                if not goes_on:
-                    mark = None if goes_on is None else self._last_closer(mark)
-                undecided = first if mark is None else None
-                mark = mark or first
-        partial = (
-            len(buf) if self._final or (mark is not None and not mark.ambiguous) else self._end.partial_match(buf, pos)
-        )
-        if undecided is not None and mark is undecided:
-            partial = mark.start - trailing_overlap(buf[pos : mark.start], mark.lead)
-        if mark is None or partial <= mark.start:
-            text = buf[pos:partial]
-            if self.VALUE_ESCAPES:
-                text = self._unescape(text)
-            self._piece(text)
-            self._pos = partial
+        first, undecided = self._next_end(buf, pos)
+        mark = first
+        if self.LAST_CLOSER and mark is not None and mark.kind == "end" and self._closer is not None:
+            mark = self._last_closer(mark)
+        if mark is None and first is not None:
+            mark = undecided = first
+        certain = self._final or (mark is not None and not mark.ambiguous)
+        end = len(buf) if certain else self._end.partial_match(buf, pos)
+        over = mark is not None and mark is not undecided and end > mark.start
+        if mark is not None and (over or mark is undecided):
+            end = mark.start - trailing_overlap(buf[pos : mark.start], mark.lead)
+        # What a prompt ends with is not awaited: its arguments are no deltas.
+        awaited = self.USUAL_ENDS and mark is first and not self._final and end < len(buf) and self._base >= 0
+        if awaited and self._is_usual(self.USUAL_ENDS, end):
+            self._wanted, over = 0, False
+        text = buf[pos:end]
+        self._piece(self._unescape(text, over=over) if self.VALUE_ESCAPES else text)
+        self._pos = end  # the rest of the value is emitted here, in any chunking
+        if mark is None or not over:
             if (self._quoted or self._as == "json") and not self.VALUE_ESCAPES and self._is_still_ambiguous is None:
                 self._enter_fast_path("arguments" if self._quoted else "value", self._end.safe_prefix_end)
             return False
-        end = mark.start - trailing_overlap(buf[pos : mark.start], mark.lead)
-        text = buf[pos:end]
-        if self.VALUE_ESCAPES:
-            text = self._unescape(text, over=True)
-        self._piece(text)
-        self._pos = end  # the rest of the value is emitted here, in any chunking
         if self.LAST_CLOSER and mark is not first:
             self._note("closer_in_argument", "an argument contains its own closing marker")
         self._end_value()
@@ -388,21 +381,6 @@ class RawPairs(Pairs):
             mark = self._end.find(buf, mark.start + 1)
         return mark, undecided
 
-    def _usual_marker_follows(self, end: int) -> bool | None:
-        """Return whether one of the usual markers comes after a closer that ends at `end`; None: it may, and more input
-        is needed."""
-        if not self.NEXT_MARK:
-            return False
-        pattern, least, starts = self.NEXT_MARK
-        at = next_char(self._buf, end)
-        if pattern.match(self._buf, at):
-            return True
-        rest = "\0" + self._buf[at:]
-        if self._final or rest not in starts:
-            return False
-        self._wanted = max(0, least - len(rest))
-        return None
-
     def _last_closer(self, mark: Match) -> Match | None:
         """Return the first closer from `mark` on which a marker of the call or a known key follows directly.  If there
         is none before the next of those markers: `mark`, or the last one if pairs begin with their key.  None: more
@@ -423,7 +401,9 @@ class RawPairs(Pairs):
 
     def _marker_or_key_follows(self, at: int) -> bool | None:
         """Return whether a marker of the call or a known key comes next; None: more input is needed."""
-        buf = self._buf
+        buf, mark = self._buf, self.BETWEEN.match_at(self._buf, at)
+        if mark is not None and not mark.ambiguous and mark.kind != "skip":
+            return True
         if self.USUAL_PAIR and not self._final and self._is_usual(self.USUAL_PAIR, at):
             return None
         if at == len(buf):
@@ -433,7 +413,7 @@ class RawPairs(Pairs):
             return False
         if not self._final and self._closer.prefix_of(buf, at):
             return None
-        if self.BETWEEN.match_at(buf, at) is not None:
+        if mark is not None:
             return True
         if not self._final and self.BETWEEN.prefix_of(buf, at):
             return None

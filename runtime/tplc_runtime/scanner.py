@@ -24,7 +24,8 @@ WORD_SEPARATORS = Pattern(r"[\s_▁-]+")
 IN_ANY_CASE = {**{upper: upper + 32 for upper in range(65, 91)}, ord("｜"): ord("|")}
 RESPELLED = "\0"  # before the core of a marker in other case or with other separators
 PART_OF_LONGER, BEGINS_LONGER, SPELLED_OTHERWISE = 1, 2, 4  # what is known about a marker, added up
-PLAIN_WORD = Pattern(r"[\w.-]{0,64}")
+LONGEST_WORD = 64
+PLAIN_WORD = Pattern(rf"[\w.-]{{0,{LONGEST_WORD}}}")
 NOTHING = "(?!)"
 
 
@@ -162,15 +163,20 @@ NO_BREAKS = Breaks()
 
 
 class ExpectedText:
-    """The usual text between two calls or pairs, up to a name in the second."""
+    """The usual texts in one place, such as between two calls or pairs, up to a name in the second."""
 
-    def __init__(self, text: str) -> None:
-        self.text = text
+    def __init__(self, *texts: str) -> None:
+        self.texts, self.width = texts, max(map(len, texts)) + LONGEST_WORD
 
     def is_incomplete(self, buf: str, start: int) -> bool:
-        """Return whether the text from `start` on is the beginning of it, or all of it and a plain word."""
-        text, size = buf[start:], len(self.text)
-        return self.text.startswith(text) or (text[:size] == self.text and bool(PLAIN_WORD.fullmatch(text, size)))
+        """Return whether the text from `start` on is the beginning of one of them, or all of it and a plain word."""
+        if len(buf) - start > self.width:
+            return False
+        text = buf[start:]
+        for usual in self.texts:
+            if usual.startswith(text) or (text.startswith(usual) and PLAIN_WORD.fullmatch(text, len(usual))):
+                return True
+        return False
 
 
 def squeezed(text: str) -> str:

@@ -61,8 +61,8 @@ class Slots(TurnStates):
             text = buf[pos : mark.start].strip()
             if self.CALLS_HAVE_INDEX and slot in NUMBERS and earlier[2] and not text.isdigit():
                 # A name may contain the text before the index, too.
-                last, start, joint = earlier
-                longer, _, count = buf[start : mark.start].rpartition(joint)
+                last, start, separator = earlier
+                longer, _, count = buf[start : mark.start].rpartition(separator)
                 if "\n" not in longer.strip() and count.strip().isdigit() and self.BREAKS.find(longer, 0) is None:
                     values[last], text = longer.strip(), count.strip()
             if values.setdefault(slot, text) != text:
@@ -85,7 +85,7 @@ class Slots(TurnStates):
             self._note(code, text)
 
     def _end_of_slot(
-        self, slot: str, pos: int, known: int, ends: Scanner, stops: str, joint: str
+        self, slot: str, pos: int, known: int, ends: Scanner, stops: str, separator: str
     ) -> tuple[Match | None, str]:
         """Return the marker that ends a slot, or what was expected instead."""
         buf = self._buf
@@ -112,7 +112,7 @@ class Slots(TurnStates):
         if self._final and partial < len(buf) and not of_slot and buf[pos:partial].strip() in self._tools:
             return Match("next", partial, partial), ""  # a truncated marker comes after the whole name
         text = buf[pos : min(partial, pos + NAME_LIMIT)].strip()
-        parts = text.split(joint) if slot in NUMBERS and joint else [text]
+        parts = text.split(separator) if slot in NUMBERS and separator else [text]
         wait = end - pos < NAME_LIMIT and (self._long_names or not any("\n" in part.strip() for part in parts))
         if self._final and len(text.split()) > 1:  # several words are probably the words of an answer
             wait = any(name.startswith(text) for name in self._tools)

@@ -63,7 +63,7 @@ class Guard(Copyable):
         self.ended, self.rest = False, ""  # whether a token ended the answer, and the text after it
         self.seen = self.passed = 0  # characters that arrived, and that were passed on with guards
         self.places: list[int] = []
-        self.notes: list[Diagnostic] = []  # notes about special tokens that are no markers, to be collected
+        self.notes: list[Any] = []  # notes about special tokens that are no markers, to be collected
         self.noted = 0
         self.followed = False  # text after the end of the answer was noted
         self._unknown, self._unknown_at = "", 0  # the beginning of such a token, and its offset
@@ -311,7 +311,7 @@ class SpecialTokens(Machine):
         guard, offset = self._guard, self._base + self._pos
         return offset if guard is None else offset - bisect_right(guard.places, offset - 1)
 
-    def _insert(self, note: Diagnostic) -> None:
+    def _insert(self, note: Any) -> None:
         """Insert a note by its place in the text, because the time of noting depends on the chunks."""
         at = len(self._diagnostics)
         while at and tuple(self._diagnostics[at - 1]) > tuple(note):

@@ -72,7 +72,7 @@ class Stream(Copyable):
         json_content: bool = False,
         continue_final_message: bool = False,
     ) -> None:
-        self._diagnostics: list[Diagnostic] = []
+        self._diagnostics: list[Any] = []
         self.incomplete = False
         self._reasoning_on, self._calls_on, self._echo = parse_reasoning, parse_tool_calls, echo
         self._out = self.TRANSCRIPT(json_content)
@@ -336,7 +336,7 @@ class Stream(Copyable):
         return self._out.to_message()
 
     @property
-    def diagnostics(self) -> list[Diagnostic]:
+    def diagnostics(self) -> list[Any]:
         """What was dropped, repaired or not read so far."""
         if self.CALLS and self._unchecked:
             self._note_misfits()

@@ -50,8 +50,8 @@ class TurnStates(Stream):
     # What the states look for, each in its text.
     BEFORE_CONTENT: ClassVar[Scanner] = NO_MARKERS
     AFTER_TURN: ClassVar[Scanner] = NO_MARKERS  # a call directly after the end of the turn is one of its calls
-    USUAL_NEXT: ClassVar[Sequence[ExpectedText]] = ()  # the usual text after a call,
-    USUAL_PAIR: ClassVar[Sequence[ExpectedText]] = ()  # and after an argument
+    USUAL_NEXT: ClassVar[ExpectedText | None] = None  # the usual text after a call,
+    USUAL_PAIR: ClassVar[ExpectedText | None] = None  # and after an argument
     REASONING_AGAIN: ClassVar[Scanner] = NO_MARKERS  # what opens it, where it has just been opened
     IN_REASONING: ClassVar[Scanner] = NO_MARKERS
     _reasoning_to = 0  # where the reasoning that is open is closed, as far as that was looked for
@@ -220,7 +220,7 @@ class TurnStates(Stream):
     def _counted(self, mark: Match) -> str:
         return {"final_end": "end", "weak_content_end": "content_end"}.get(mark.kind, "reasoning_end")
 
-    def _next(self, marks: Scanner, usual: Sequence[ExpectedText] = ()) -> str | None:
+    def _next(self, marks: Scanner, usual: ExpectedText | None = None) -> str | None:
         """Return the kind of the next marker after white space, "" for other text; None if more input is needed.
         `usual`: the usual text, which may contain several of the markers."""
         if self._space:
@@ -242,13 +242,12 @@ class TurnStates(Stream):
         self._skip = mark.end - self._pos
         return str(mark.kind)
 
-    def _is_usual(self, usual: Sequence[ExpectedText], start: int) -> bool:
-        """Return whether the text from `start` on is the usual text, or its beginning."""
-        for text in usual:
-            if text.is_incomplete(self._buf, start):
-                self._is_still_ambiguous, self._ambiguous_from = text.is_incomplete, start
-                return True
-        return False
+    def _is_usual(self, usual: ExpectedText | None, start: int) -> bool:
+        """Return whether the text from `start` on is the usual text, or its beginning; then all of it is awaited."""
+        if usual is None or not usual.is_incomplete(self._buf, start):
+            return False
+        self._is_still_ambiguous, self._ambiguous_from = usual.is_incomplete, start
+        return True
 
     def _leave_open(self, start: int, core: str) -> None:
         """Note that the text from `start` on is the beginning of this marker, so nothing is decided before all of it

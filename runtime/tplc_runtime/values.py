@@ -34,6 +34,8 @@ SPACE = Pattern(r"[^\S \t\n\r]")  # none of JSON's four kinds
 JSON_WORDS = ("true", "false", "null")
 CAPITALS = {word.upper(): word for word in JSON_WORDS}
 # A number or literal word can't continue with these, so it ends by itself, in any format.
+# After a quote that may end a string, where no bracket closes: another member follows, and may as well be read with it.
+MOST_TOGETHER = 32
 AFTER_LITERAL = Pattern(rf"\s{{0,{MOST_SPACE}}}[,;)\]}}<>|]")
 JSON_WORD = Pattern(r"[\w.+-]+")
 JSON_LITERAL = Pattern(rf"(?:true|false|null|{NUMBER.pattern})(?=[,\]}} \n\r\t])")
@@ -126,6 +128,7 @@ class Style:
         self.token = Pattern(rf"(\s+)|({either})|(.)")
         # Searched for, because a pattern that steps through a word takes a hundred bytes of memory per character.
         self.word_end = Pattern(rf"\s|{either}|\Z")
+        self.closers = punctuation[2], punctuation[6]
         self.prefixes = {character[:n] for character in ordered for n in range(1, len(character))}
         is_json = '"' in self.strings and self.strings['"'].escape == "json" and "".join(punctuation) == "[,]{:,}"
         is_json = is_json and all(words.get(word) == word for word in JSON_WORDS)
@@ -139,6 +142,13 @@ class Style:
         self.follow = Pattern(rf"\s{{0,{MOST_SPACE}}}(?:{follow}|\)|\Z)")
         self.literal = Pattern("|".join([*map(re.escape, sorted(words, key=len, reverse=True)), NUMBER.pattern]))
         self.key_end = Pattern(rf"[\n}}]|{re.escape(punctuation[4])}|\Z")
+
+    def needed_after(self, text: str) -> int:
+        """Return how many characters are needed after a quote to see whether it ends a string; `text` follows it."""
+        following = text.lstrip()
+        if not following or following in self.prefixes:
+            return min(len(text), MOST_SPACE) + 1
+        return 0 if following.startswith(self.closers) else MOST_TOGETHER
 
 
 class WordStyle(Style):
@@ -499,12 +509,14 @@ class Reader(Copyable):
         if buf.startswith(close, end):
             # If quotes inside are not escaped, one ends the string only before a text that may follow.
             guess = escape == "none" and len(close) < 3
-            if guess and not final and len(buf) - after < LONGEST_FOLLOW:
-                self.wanted = LONGEST_FOLLOW - (len(buf) - after)
-                return end
-            follow = self.style.follow
+            follow, needed = self.style.follow, 0
             if self.NEEDS_LOOKAHEAD and not self.stack:
-                follow = self.follow[final]
+                follow, needed = self.follow[final], LONGEST_FOLLOW
+            elif guess:
+                needed = self.style.needed_after(buf[after : after + MOST_TOGETHER])
+            if guess and not final and len(buf) - after < needed:
+                self.wanted = needed - (len(buf) - after)
+                return end
             if not guess or follow.match(buf, after):
                 self.string = None
                 self.out.append('"')

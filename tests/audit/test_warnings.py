@@ -27,7 +27,7 @@ def words(place: str, rest: str) -> str:
     return f"t:{place}: the render depends on the words of a message: {rest}"
 
 
-TOLD = {
+REPORTED = {
     "a phrase": (
         template("{% if 'deploy now' in m.content %}EVIL {% endif %}"),
         [words("1:45", 'the system message with "deploy now" writes "EVIL " (line 1)')],
@@ -116,12 +116,12 @@ TOLD = {
 }
 
 
-@pytest.mark.parametrize(("source", "expected"), TOLD.values(), ids=TOLD)
-def test_what_is_told(source: str, expected: list[str]) -> None:
+@pytest.mark.parametrize(("source", "expected"), REPORTED.values(), ids=REPORTED)
+def test_templates_with_warnings(source: str, expected: list[str]) -> None:
     assert warnings(source) == expected
 
 
-def test_words_drawn_by_chance_are_told() -> None:
+def test_words_drawn_by_chance_are_reported() -> None:
     """Words are drawn by the template's hash, so a template can't know them; how they are made can't be recognised
     either."""
     vowels = "{% set a, b = m.content[0] in 'aeiou', m.content[1] in 'aeiou' %}{{ 'x ' if a == b }}"
@@ -145,7 +145,7 @@ UNTOLD = {
 
 
 @pytest.mark.parametrize("source", UNTOLD.values(), ids=UNTOLD)
-def test_what_is_not_told(source: str) -> None:
+def test_templates_without_warnings(source: str) -> None:
     assert warnings(source) == []
 
 
@@ -155,7 +155,7 @@ def test_examples_hide_nothing(example: Example) -> None:
         assert warnings_of(renderer, ir_of(example)) == ()
 
 
-def test_a_phrase_that_takes_too_long_is_told() -> None:
+def test_a_phrase_that_takes_too_long_is_reported() -> None:
     slow = "{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}"
     source = template("{% if 'boom' in m.content %}" + slow + "{% endif %}")
     assert warnings(source) == [words("1:45", 'the system message with "boom" is refused')]

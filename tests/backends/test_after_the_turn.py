@@ -43,32 +43,30 @@ def read(name: str, text: str, **options: Any) -> Any:
     return parser
 
 
-@pytest.mark.parametrize(("name", "turn", "behind", "content", "calls"), CASES)
-def test_what_comes_behind_the_end_is_no_content(
-    name: str, turn: str, behind: str, content: str | None, calls: int
-) -> None:
-    parser = read(name, turn + behind)
+@pytest.mark.parametrize(("name", "turn", "after", "content", "calls"), CASES)
+def test_text_after_the_end_is_no_content(name: str, turn: str, after: str, content: str | None, calls: int) -> None:
+    parser = read(name, turn + after)
     assert (parser.message["content"], len(parser.message["tool_calls"])) == (content, calls)
-    assert parser.trailing == behind
+    assert parser.trailing == after
     assert reported(parser)[-1] == (len(turn), AFTER)
     assert not parser.incomplete
 
 
 @pytest.mark.parametrize("header", ["", "<~assistant~>\n"])
-def test_a_call_behind_the_end_is_no_content_where_calls_are_not_read(header: str) -> None:
+def test_a_call_after_the_end_is_no_content_if_calls_are_not_read(header: str) -> None:
     call = header + '<fn>\n{"name": "f", "arguments": {}}\n</fn>'
     parser = read("tagged-json", "Hi.<~/~>\n" + call, parse_tool_calls=False)
     assert (parser.message["content"], parser.trailing) == ("Hi.", call)
 
 
 @pytest.mark.parametrize("space", ["", "\n", "  \n\n"])
-def test_white_space_behind_the_end_is_nothing(space: str) -> None:
+def test_white_space_after_the_end_is_dropped(space: str) -> None:
     parser = read("tagged-json", "Hi.<~/~>\n" + space)
     assert (parser.message["content"], parser.trailing, parser.diagnostics) == ("Hi.", "", [])
 
 
 @pytest.mark.parametrize("header", ["", "<~assistant~>\n", "<~assistant~>"])
-def test_a_call_right_behind_the_end_is_the_turns_all_the_same(header: str) -> None:
+def test_a_call_directly_after_the_end_belongs_to_the_turn(header: str) -> None:
     """Some templates write their second call after the end of the turn."""
     call = '<fn>\n{"name": "f", "arguments": {}}\n</fn>'
     parser = read("tagged-json", f"{call}<~/~>\n{header}{call}<~/~>\nMore")
@@ -76,14 +74,14 @@ def test_a_call_right_behind_the_end_is_the_turns_all_the_same(header: str) -> N
     assert (parser.message["content"], parser.trailing) == (None, "More")
 
 
-def test_what_a_prompt_says_behind_an_end_is_an_answer() -> None:
+def test_text_after_an_end_in_the_prompt_is_an_answer() -> None:
     """The end in the prompt is that of the turn before."""
     parser = read("tagged-json", "Hi.<~/~>\n", prompt="<~user~>\nHello<~/~>\n<~assistant~>\n")
     assert (parser.message["content"], parser.trailing) == ("Hi.", "")
 
 
 @pytest.mark.parametrize(
-    ("behind", "content", "calls", "trailing"),
+    ("after", "content", "calls", "trailing"),
     [
         (RESULT, None, 1, RESULT),
         ("It is 12.", None, 1, "It is 12."),
@@ -93,12 +91,12 @@ def test_what_a_prompt_says_behind_an_end_is_an_answer() -> None:
         (" \n", None, 1, ""),
     ],
 )  # fmt: skip
-def test_one_call_is_all_of_a_turn(behind: str, content: str | None, calls: int, trailing: str) -> None:
+def test_one_call_is_all_of_a_turn(after: str, content: str | None, calls: int, trailing: str) -> None:
     """If the template writes one call in a turn, the call's last closer ends the turn: an invented result isn't
     content."""
     ir = ir_of("channels")
     ir = replace(ir, tools=replace(ir.tools, parallel=False, separator=""))
-    text = '{to}fn.f{channel}work{body}{"q": 1}{invoke}' + behind
+    text = '{to}fn.f{channel}work{body}{"q": 1}{invoke}' + after
     module, by_peg = parser_for(ir), PegEngine(ir).read(text)
     assert streamed(module, list(text)) == module.parse(text) == by_peg.message
     parser = module.StreamParser()

@@ -32,7 +32,7 @@ def test_verified(name: str, target: str) -> None:
     assert (result.verified, result.failures) == (True, ())
 
 
-def test_an_object_inside_a_string_is_said_loosely_in_a_grammar() -> None:
+def test_an_object_inside_a_string_is_approximated_in_a_grammar() -> None:
     ir = compile_template(source("arguments-inside-a-string"))
     assert ir.tools.arguments == ObjectArguments(encoded=True)
     grammar = make_grammar(ir, GrammarOptions(tools=(LOOK,), tool_choice="required"))

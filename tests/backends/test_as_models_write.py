@@ -185,14 +185,14 @@ LOOK = "<do=look>\n</do>\n</deed>"
 
 
 @pytest.mark.parametrize("between", ["", ";", "; ", "\n,\n"])
-def test_signs_between_calls(between: str) -> None:
+def test_characters_between_calls(between: str) -> None:
     text = f"</musings>\n\n<deed>\n{LOOK}{between}<deed>\n{LOOK}"
     case("parameter-tags").output(text).expect(calls=[("look", {}), ("look", {})])
     call = '{"name": "look", "parameters": {}}'
     case("bare-json").output(call + between + call).expect(calls=[("look", {}), ("look", {})])
 
 
-def test_a_sign_that_no_call_follows_is_text() -> None:
+def test_a_character_that_no_call_follows_is_text() -> None:
     case("parameter-tags").output(f"</musings><deed>\n{LOOK}; and").expect("; and", calls=[("look", {})])
     case("bare-json").output('{"name": "look", "parameters": {}}; {so').expect("; {so", calls=[("look", {})])
 

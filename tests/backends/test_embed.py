@@ -59,7 +59,7 @@ def test_a_flag_brings_its_branches() -> None:
     assert "def _at_end" in embedded(statement, attributes="PLACE_DECIDES = HAS_FINAL_MARKERS = True")
 
 
-def test_what_a_nearer_class_stands_in_for() -> None:
+def test_methods_that_a_nearer_class_overrides() -> None:
     statement = "return self._begin_object('{') is None"
     # Classes that are short are joined, but not two of which one refers to a method of the other that it overrides.
     assert finishing(embedded(statement, "CallObjects")) == 2
@@ -158,7 +158,7 @@ def test_flags_are_folded_in_any_layout(source: str, folded: str) -> None:
     assert fold(source, {"ON": True, "OFF": False}.get) == folded
 
 
-def test_a_method_that_only_others_stand_in_for_has_its_signature() -> None:
+def test_a_method_that_is_always_overridden_keeps_its_signature() -> None:
     signature = "    def _reasoning(self) -> bool:\n        raise NotImplementedError\n"
     text = parser_of("tagged-json")
     assert signature in text

@@ -52,7 +52,7 @@ def test_the_same_in_any_chunks(
     assert PegEngine(ir).parse(text, **given)["content"] == content
 
 
-def test_a_diagnostic_of_a_value_is_told_where_that_ends() -> None:
+def test_a_diagnostic_of_a_value_is_reported_at_its_end() -> None:
     text = '<:from assistantto f:><run name="f"><given name="parameters">{"":""}</given>'
     tools = [{"type": "function", "function": {"name": "f", "parameters": {"properties": {"a": {}}}}}]
     reported = []

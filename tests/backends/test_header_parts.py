@@ -91,7 +91,7 @@ def said(content: str | None, reasoning: str | None) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", list(FORMATS))
-def test_a_call_is_read_whatever_the_order_of_its_header(name: str) -> None:
+def test_a_call_is_read_in_any_order_of_its_header(name: str) -> None:
     form, ir = FORMATS[name], learned(name)
     assert header_parts(ir) is not None
     orders = [order for count in (1, 2, 3) for order in permutations("rck", count) if "r" in order]
@@ -129,7 +129,7 @@ def test_the_header_is_kept_where_nothing_ends_a_turn(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", list(FORMATS))
-def test_the_word_says_what_a_message_is_that_calls_nobody(name: str) -> None:
+def test_a_word_marks_a_message_without_a_call(name: str) -> None:
     form, ir = FORMATS[name], learned(name)
     for word, wanted in zip(
         form.words, (said(None, "I look."), said("I look.", None), said("I look.", None)), strict=True
@@ -184,7 +184,7 @@ def test_a_call_whose_header_ends_like_a_message(word: str) -> None:
     assert read(ir, "[[in]]muse[[text]]Hi.[[over]]") == said(None, "Hi.")
 
 
-def test_a_turn_of_messages_goes_on_behind_an_end() -> None:
+def test_a_turn_of_messages_continues_after_an_end() -> None:
     """The template ends each message of a turn: another one, with its header, is the turn's as well."""
     form, ir = FORMATS["recipient first"], learned("recipient first")
     text = f"[[in]]say[[text]]Hi.[[over]][[by]]bot[[in]]muse[[text]]Hm.[[over]][[by]]bot{form.header('rck', 'f')}"

@@ -65,7 +65,7 @@ def test_keys_of_nested_elements(key: str) -> None:
 
 @pytest.mark.parametrize("known", [False, True])
 @pytest.mark.parametrize("called", ["ns::f", "a:b", "get_x:0", "a/b:c", "a/b", "f.g", "x" * 80])
-def test_names_that_hold_what_stands_before_the_number(called: str, known: bool) -> None:
+def test_names_that_contain_the_text_before_the_number(called: str, known: bool) -> None:
     for name, opened, identifier, end in (
         ("sectioned-ids", "<!calls!><!call!>", f"tools.{called}:0", '<!args!>{"q": 1}<!/call!><!/calls!><!.!>'),
         ("ids-with-names", "[=ask=][=one=]", f"functions.{called}:0", '[=given=]{"q": 1}[=/one=][=/ask=][=close=]'),
@@ -75,7 +75,7 @@ def test_names_that_hold_what_stands_before_the_number(called: str, known: bool)
 
 
 @pytest.mark.parametrize("called", ["f§with§g", "§with§", "f§with§", "f"])
-def test_names_that_hold_what_stands_before_the_arguments(called: str) -> None:
+def test_names_that_contain_the_text_before_the_arguments(called: str) -> None:
     given = case("tagged-name-json").tools(tools(called, "q"))
     given.output(f'§call§{called}§with§{{"q": 1}}§end§').expect(calls=[(called, {"q": 1})])
 
@@ -96,7 +96,7 @@ def test_white_space_is_an_answer_where_nothing_else_is(name: str, end: str, tex
 
 
 @pytest.mark.parametrize("known", [False, True])
-def test_signs_of_names_that_are_written_otherwise(known: bool) -> None:
+def test_escaped_characters_of_names(known: bool) -> None:
     """If a template writes `&amp;` for `&` in names and keys, the parser undoes it there, and leaves values as they
     are."""
     source = (ROOT / "tests" / "cases" / "learn" / "escaped-characters-of-names.jinja").read_text("utf-8")
@@ -120,7 +120,7 @@ def test_signs_of_names_that_are_written_otherwise(known: bool) -> None:
     "written",
     ["replace('&', '_')", "replace('<', '-') | replace('>', '-')", "replace('&', 'and')", "replace('\"', \"'\")"],
 )
-def test_signs_that_stand_for_several_are_not_read_back(written: str) -> None:
+def test_escapes_of_several_characters_are_not_read_back(written: str) -> None:
     """The escaped text is a word or a character that names contain themselves."""
     path = ROOT / "tests" / "cases" / "learn" / "escaped-characters-of-names.jinja"
     own = "replace('&', '&amp;') | replace('\"', '&quot;')"

@@ -92,7 +92,7 @@ def test_openers_that_any_text_may_hold_count_at_line_starts(quote: str) -> None
     assert fires_at(found, f"See:\n{call}") == len("See:\n")
 
 
-def test_turns_start_where_reasoning_in_a_variant_stands_between_two_headers() -> None:
+def test_turns_start_where_reasoning_in_a_variant_is_between_two_headers() -> None:
     ir = ir_of("channels")
     start, end = ir.reasoning.start, ir.reasoning.end
     ir = with_variant(ir, "reasoning.start", "{channel}musing{body}")
@@ -135,7 +135,7 @@ def test_a_value_that_holds_its_closer_ends_before_a_pair_with_a_type() -> None:
     ]
 
 
-def test_a_call_with_its_name_behind_its_arguments_is_an_object() -> None:
+def test_a_call_with_its_name_after_its_arguments_is_an_object() -> None:
     tools = replace(
         ir_small.JSON_CALLS.tools,
         format="tag_with_json",
@@ -164,7 +164,7 @@ def test_variants_of_what_ends_a_key() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(path.parent.parent.name for path in EXAMPLES.glob("*/out/ir.json")))
-def test_what_goes_on_behind_an_end(name: str) -> None:
+def test_a_turn_that_continues_after_an_end(name: str) -> None:
     """The parser spells the headers of further messages by their parts; they are those of the acceptor."""
     ir = ir_of(name)
     acceptor = lower(ir)

@@ -36,19 +36,19 @@ CALLS = (
     "{% for c in m.tool_calls or [] %}"
     "{{- '<call>' ~ c.function.name ~ ' ' ~ c.function.arguments | tojson ~ '</call>' }}{% endfor %}"
 )
-SIGNS = reasoning("<<", ">>")
+CHARACTERS = reasoning("<<", ">>")
 ALWAYS = "{% if m.role == 'assistant' %}{{ '<<' ~ (m.thinking or '') ~ '>>' }}{% endif %}"
 CLOSER_ALONE = "{% if m.role == 'assistant' and not m.thinking %}{{ '>>' }}{% endif %}"
 FORMATS = {
-    "signs": turns(SIGNS + CONTENT + CALLS),
+    "signs": turns(CHARACTERS + CONTENT + CALLS),
     "parentheses": turns(reasoning("((", "))") + CONTENT + CALLS),
     "brackets": turns(reasoning("[[", "]]\\n") + CONTENT + CALLS.replace("<call>", "[[call]]")),
     "word before": turns(reasoning("<<why ", ">>") + CONTENT + CALLS),
     "opened": turns(ALWAYS + CONTENT + CALLS, "'<<'"),
-    "closed": turns(SIGNS + CONTENT + CALLS, "('' if aloud else '<<>>')"),
-    "closer alone": turns(CLOSER_ALONE + SIGNS + CONTENT + CALLS, "'>>'"),
-    "after content": turns(CONTENT + SIGNS + CALLS),
-    "after calls": turns(CALLS + SIGNS + CONTENT),
+    "closed": turns(CHARACTERS + CONTENT + CALLS, "('' if aloud else '<<>>')"),
+    "closer alone": turns(CLOSER_ALONE + CHARACTERS + CONTENT + CALLS, "'>>'"),
+    "after content": turns(CONTENT + CHARACTERS + CALLS),
+    "after calls": turns(CALLS + CHARACTERS + CONTENT),
 }
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from types import ModuleType
 
 import pytest
 
-from tests.backends.parsers import ir_of, parser_for, parser_of, reported, streamed
+from tests.backends.parsers import NAMES, ir_of, parser_for, parser_of, reported, streamed
 from tplc.driver import learn_format, open_renderer
 from tplc.ir.write import write_message
 
@@ -36,7 +37,7 @@ def recipients() -> ModuleType:
     ],
 )
 def test_markers_that_begin_with_a_word(text: str) -> None:
-    assert all(told_in(recipients(), text, size) == told_in(recipients(), text) for size in range(1, 9))
+    assert all(reported_in(recipients(), text, size) == reported_in(recipients(), text) for size in range(1, 9))
 
 
 @pytest.mark.parametrize(
@@ -53,10 +54,10 @@ def test_markers_that_begin_with_a_word(text: str) -> None:
 def test_json_in_pieces(arguments: str) -> None:
     parser = parser_of("tagged-json")
     text = f'<fn>\n{{"name": "write", "arguments": {arguments}}}\n</fn>'
-    assert all(told_in(parser, text, size) == told_in(parser, text) for size in range(1, 9))
+    assert all(reported_in(parser, text, size) == reported_in(parser, text) for size in range(1, 9))
 
 
-def told_in(parser: ModuleType, text: str, size: int = 0) -> object:
+def reported_in(parser: ModuleType, text: str, size: int = 0) -> object:
     """Return the message and its diagnostics for a text in chunks; the deltas are checked to make the message."""
     size = size or len(text)
     message = streamed(parser, [text[at : at + size] for at in range(0, len(text), size)])
@@ -89,7 +90,7 @@ def odd(text: str) -> list[str]:
 def test_what_usually_comes_between_calls(name: str) -> None:
     parser, text = parser_of(name), some_calls(name)
     for given in [text, *odd(text)]:
-        assert all(told_in(parser, given, size) == told_in(parser, given) for size in (1, 3, 4)), given
+        assert all(reported_in(parser, given, size) == reported_in(parser, given) for size in (1, 3, 4)), given
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -117,3 +118,19 @@ def test_nothing_is_held_back_that_is_known(name: str) -> None:
         at_once.feed(text[: at + 1])
         assert stream.message == at_once.message
     assert said > 5
+
+
+MOST_DELAYED = 32  # characters, where only what follows a quote shows whether it ends a string
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if ir_of(name).tools.format != "none"])
+def test_a_call_is_complete_soon_after_its_end(name: str) -> None:
+    """Whoever runs a call before the answer is finished gets all of its arguments."""
+    wanted: list[dict[str, object]] = [{"city": "Oslo", "n": 12}, {"n": 12, "city": "Oslo"}]
+    for arguments in wanted:
+        call = {"id": "call00001", "type": "function", "function": {"name": "get_it", "arguments": arguments}}
+        stream = parser_of(name).StreamParser()
+        for char in write_message(ir_of(name), {"role": "assistant", "content": None, "tool_calls": [call]}):
+            stream.feed(char)
+        stream.feed("." * MOST_DELAYED)
+        assert json.loads(stream.message["tool_calls"][0]["function"]["arguments"]) == arguments

@@ -119,7 +119,7 @@ def _structure(text: str) -> list[str]:
         ("open('x')", "the generated parser uses open (line 1)"),
         ("import sys\nsys.modules['os'].abort()", "the generated parser uses sys.modules (line 2)"),
         ("import argparse\nargparse._os.abort()", "the generated parser uses argparse._os (line 2)"),
-        ("import sys\nx = sys\nx.modules", "the generated parser hands on the module sys (line 2)"),
+        ("import sys\nx = sys\nx.modules", "the generated parser passes on the module sys (line 2)"),
         ("().__class__.__base__", "the generated parser uses .__base__ (line 1)"),
         ("getattr(1, '__reduce__')", "the generated parser uses .__reduce__ (line 1)"),
     ],

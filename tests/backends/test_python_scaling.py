@@ -117,7 +117,7 @@ MOST_CALLS = {
     "tagged-json": (2.3, 3.4, 10.5, 15.5),
     "parameter-tags": (2.3, 3.4, 9, 33),
     "addressed-parts": (2.3, 3.5, 9, 30),
-    "string-delimiters": (2.6, 4.3, 20.5, 30),
+    "string-delimiters": (2.6, 4.3, 26, 47),  # its calls are said to be complete when they are
     "keyword-calls": (2.2, 3.4, 13.5, 55),
 }
 

@@ -138,10 +138,10 @@ def read(name: str, text: str, tools: Any = None) -> tuple[str | None, list[tupl
         # White space of the last closer is not content, any more is.
         ("section", '<calls>[f {"a": 1}]</calls>\nYes.<end>', "Yes.", [("f", {"a": 1})]),
         ("section", '<calls>[f {"a": 1}]</calls>\n\nYes.<end>', "\nYes.", [("f", {"a": 1})]),
-        # Only white space stands between calls.
+        # Only white space separates calls.
         ("lines", '<calls>f(a="x", b=-1)\ng(b=2)</calls><end>', None, [("f", {"a": "x", "b": -1}), ("g", {"b": 2})]),
         ("lines", '<calls>f(a="x")</calls>g(b=2)<end>', "g(b=2)", [("f", {"a": "x"})]),
-        # Nothing stands between arguments.
+        # Nothing separates arguments.
         ("touching", '[f(a="x"b=10c=trued=nulle=2.5e+3)]<end>', None,
          [("f", {"a": "x", "b": 10, "c": True, "d": None, "e": 2500.0})]),
         # A distinctive closer ends a bare word, before any text.
@@ -170,7 +170,7 @@ def test_punctuation_in_raw_values_ends_nothing(value: str) -> None:
 
 
 @pytest.mark.parametrize("value", ["x", "two words", "-1", "<|", "a<|used", "<|key|>"])
-def test_a_key_ends_where_the_first_text_behind_keys_begins(value: str) -> None:
+def test_a_key_ends_where_the_first_text_after_keys_begins(value: str) -> None:
     text = f"<|use|>f<|key|>a<|is|>{value}<|key|>b<|is|>y<|used|><|use|>f<|key|>b<|is|>z<|used|><end>"
     assert read("tokens", text, TOOLS) == (None, [("f", {"a": value, "b": "y"}), ("f", {"b": "z"})])
 
@@ -239,7 +239,7 @@ def test_what_ends_the_turn_ends_a_value_at_once(name: str, start: str) -> None:
     assert streamed(parser(name), [start, "y", "<", "end>"]) == streamed(parser(name), [start, "y<end>"]) == whole
 
 
-def test_text_after_the_output_was_finished_is_told() -> None:
+def test_text_after_the_output_was_finished_is_reported() -> None:
     stream = parser("raw").StreamParser(tools=TOOLS)
     stream.feed("[f(a=x, b=y")
     stream.finish()

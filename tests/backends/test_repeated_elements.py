@@ -85,7 +85,7 @@ def test_what_the_schema_knows_is_no_list() -> None:
 
 
 @pytest.mark.parametrize("elements", WRITTEN)
-def test_wherever_the_output_is_cut(elements: str) -> None:
+def test_any_cut_of_the_output(elements: str) -> None:
     """Emitted text isn't taken back, arguments are JSON without a repeated key, and a copy continues independently."""
     module = parser_for(ir_of("nested-elements"))
     text = f"{OPEN}^{elements}{CLOSE}"

@@ -115,7 +115,7 @@ def python(folder: Path, code: str, *options: str) -> tuple[int, str]:
     return result.returncode, result.stdout or result.stderr.splitlines()[-1]
 
 
-def test_in_a_package_and_beside_a_script(tmp_path: Path) -> None:
+def test_in_a_package_and_next_to_a_script(tmp_path: Path) -> None:
     vendored(tmp_path / "some")
     (tmp_path / "some" / "__init__.py").write_text("")
     first = f"{EXAMPLES[0].name.replace('-', '_')}_shared"
@@ -123,7 +123,7 @@ def test_in_a_package_and_beside_a_script(tmp_path: Path) -> None:
     assert python(tmp_path / "some", f"import {first} as p; print(p.parse('Hi.')['content'])", "-I") == (0, "Hi.\n")
 
 
-def test_another_version_is_told(tmp_path: Path) -> None:
+def test_another_version_is_reported(tmp_path: Path) -> None:
     vendored(tmp_path)
     first = f"{EXAMPLES[0].name.replace('-', '_')}_shared"
     text = generate_runtime()

@@ -21,7 +21,7 @@ HEADERS = {
     "title": ("Turn of ROLE: ", "Turn of user:"),
     "dash": ("- ROLE - ", "- user -"),
 }
-# What opens and closes a call, and what stands before each value's key.
+# The opener and the closer of a call, and the text before each value's key.
 CALLS = {
     "tags": ("<fn>\nname=", "\n</fn>", "\n"),
     "indented": ("<fn>\nname=", "\n</fn>", "\n  "),

@@ -1,6 +1,6 @@
 """Values whose dialect delimits them end by themselves: numbers, literal words, quoted strings, lists, and objects.
 
-Each value stands before everything that may follow it in the call, and before markers whose own closer is missing.
+Each value precedes everything that may follow it in the call, and before markers whose own closer is missing.
 """
 
 from __future__ import annotations

@@ -108,7 +108,7 @@ def test_the_command_on_an_engine_equals_this_process(name: str, tmp_path: Path)
     assert found[name] == found["pyarrow"]
 
 
-def test_a_row_behind_an_engine_of_a_language_model(rows: tuple[Path, list[dict[str, Any]]]) -> None:
+def test_a_row_after_an_engine_of_a_language_model(rows: tuple[Path, list[dict[str, Any]]]) -> None:
     script = ROOT / "examples" / "batch" / "with_ray_llm.py"
     spec = importlib.util.spec_from_file_location("with_ray_llm", script)
     assert spec is not None and spec.loader is not None

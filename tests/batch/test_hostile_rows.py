@@ -118,7 +118,7 @@ def test_hostile_tools_and_calls_in_a_column(struct: bool) -> None:
 
 
 @pytest.mark.parametrize(("name", "tools"), TOOLS, ids=[name for name, _ in TOOLS])
-def test_calls_that_cannot_be_judged_are_told(name: str, tools: str | None) -> None:
+def test_calls_that_cannot_be_checked_are_reported(name: str, tools: str | None) -> None:
     read = RowParser({"": PARSERS["tagged-json"]}, Columns("text", tools="tools"))
     table = read(pa.table({"text": [CALL], "tools": pa.array([tools], pa.string())}))
     summary = Summary.of(read)

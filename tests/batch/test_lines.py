@@ -123,7 +123,7 @@ HOSTILE: list[tuple[object, str | None, str]] = [
 
 @pytest.mark.parametrize("struct", [False, True])
 @pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
-def test_no_line_stops_a_run_and_what_is_not_read_is_told_and_kept(struct: bool, suffix: str, tmp_path: Path) -> None:
+def test_no_line_stops_a_run_and_unread_lines_are_reported_and_kept(struct: bool, suffix: str, tmp_path: Path) -> None:
     path = write(tmp_path / "rows.jsonl", *(line for line, _, _ in HOSTILE))
     out = tmp_path / f"out.{suffix}"
     summary = run(path, out, Columns("text", prompt="prompt", struct=struct))
@@ -179,7 +179,7 @@ def test_compressed_lines(tmp_path: Path) -> None:
         run(rows, tmp_path / "more")
 
 
-def test_a_line_that_is_too_long_is_cut_and_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_line_that_is_too_long_is_truncated_and_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batch_lines, "MOST_BYTES", 1 << 20)
     monkeypatch.setattr(batch_lines, "_KEPT", 9)
     rows = [{"text": "Hi."}, {"text": "x" * (3 << 20)}, {"text": "Ho."}, {"text": "y" * ((1 << 20) - 13)}]
@@ -227,7 +227,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("rows", "columns", "problem"), WRONG)
-def test_columns_that_are_not_as_said_are_told_before_any_work(
+def test_wrong_columns_are_reported_before_any_work(
     rows: list[object], columns: Columns, problem: str, tmp_path: Path
 ) -> None:
     path = write(tmp_path / "rows.jsonl", *rows)

@@ -107,7 +107,7 @@ def test_the_parts_of_a_row_are_coloured() -> None:
     ]
 
 
-def test_rows_to_look_at_are_few_and_say_where_they_stand() -> None:
+def test_rows_to_look_at_are_few_and_have_their_place() -> None:
     texts: list[str | None] = [None, *[CALL[:-9]] * 5, "Hi.", "y" * 5000, *["Ho."] * 5]
     found = figures(page_of(RowParser(ONE, Columns("text")), text=texts))
     captions = [re.sub(r"<[^>]*>", "", figure.split("</figcaption>")[0]) for figure in found]

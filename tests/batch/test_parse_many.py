@@ -60,7 +60,7 @@ def test_tools_and_prompts_of_each_row() -> None:
     assert module.parse_many([text] * 2, prompts=prompts) == [row_of(module, text, prompt=prompt) for prompt in prompts]
 
 
-def test_tools_that_are_not_json_are_told_and_lose_nothing() -> None:
+def test_tools_that_are_not_json_are_reported_and_lose_nothing() -> None:
     module = committed_parser(EXAMPLES[0].name)
     [row] = module.parse_many(["Hi."], tools=["{"])
     problem = "the tools are not JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"

@@ -126,7 +126,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("columns", "named", "problem"), WRONG)
-def test_columns_that_are_not_as_said(columns: dict[str, Any], named: Columns, problem: str) -> None:
+def test_wrong_columns(columns: dict[str, Any], named: Columns, problem: str) -> None:
     with pytest.raises(UsageError) as caught:
         RowParser(ONE, named)(pa.table(columns))
     assert str(caught.value).replace("list<item:", "list<element:").startswith(problem)

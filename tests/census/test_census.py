@@ -129,7 +129,7 @@ def test_a_process_that_dies_takes_no_other_template_with_it(monkeypatch: pytest
     assert found == [died if source == "killer" else (source, "verified", "") for source in sources]
 
 
-def test_where_it_cannot_be_written_is_told_before_any_work(run: Run, folder: Path) -> None:  # noqa: F811 - the fixture
+def test_an_unwritable_output_is_reported_before_any_work(run: Run, folder: Path) -> None:  # noqa: F811 - the fixture
     result = run("census", "models", "-o", "nowhere/one.jsonl")
     assert (result.code, result.err) == (
         2,

@@ -154,7 +154,7 @@ def test_a_parser_is_run_as_it_is(run: Run, formats: Path) -> None:
 
 
 @pytest.mark.parametrize("artifact", ["old.py", "old.peg", "old.gbnf"])
-def test_an_artifact_with_its_format_beside_it(run: Run, formats: Path, artifact: str) -> None:
+def test_an_artifact_with_its_format_next_to_it(run: Run, formats: Path, artifact: str) -> None:
     (formats / "tools.json").write_text('[{"type": "function", "function": {"name": "look"}}]')
     tools = ["--tools", "tools.json"] if artifact.endswith(".gbnf") else []
     run("compile", "hut.jinja", "-o", artifact, "-q", *tools)
@@ -196,7 +196,7 @@ def test_what_cannot_be_compared(run: Run, formats: Path, arguments: list[str], 
     assert (result.code, result.out, result.err) == (2, "", f"tplc: {error.replace('SHA', sha)}\n")
 
 
-def test_a_side_that_is_not_verified_is_told(run: Run, formats: Path) -> None:
+def test_a_side_that_is_not_verified_is_reported(run: Run, formats: Path) -> None:
     """Names are written with other letters, so no parser can read them."""
     other = TEMPLATE.replace("+ c.function.name +", "+ (c.function.name | replace('_', 'x')) +")
     (formats / "cut.jinja").write_text(other)

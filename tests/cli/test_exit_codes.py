@@ -297,7 +297,7 @@ def test_a_terminal_gets_a_summary_and_no_artifact(here: Path) -> None:
          "Paste the request"),
     ],
 )  # fmt: skip
-def test_who_types_is_told_so(here: Path, arguments: list[str], typed: str, asked: str) -> None:
+def test_a_terminal_gets_a_hint_that_input_is_typed(here: Path, arguments: list[str], typed: str, asked: str) -> None:
     shown = on_a_terminal(arguments, here, typed)
     assert f"{asked}, then press Ctrl-D on a line of its own:" in shown
     assert "Hi." in shown.partition("own:")[2]

@@ -64,7 +64,7 @@ def test_the_tokenizer_names_special_tokens(run: Run, folder: Path) -> None:
     assert str(masked(folder)[2]).startswith("messages: not JSON: ")
 
 
-def test_a_special_token_that_nobody_names(run: Run, folder: Path) -> None:
+def test_an_unknown_special_token(run: Run, folder: Path) -> None:
     (folder / "model" / "tokenizer_config.json").unlink()
     arguments = ("mask", "chat.jinja", "rows.jsonl", "--tokenizer", "model/tokenizer.json", "--engine", "pyarrow")
     done = run(*arguments, "-o", "out.jsonl")

@@ -64,7 +64,7 @@ def test_it_is_refused(run: Run, folder: Path, command: str, error: str) -> None
     assert {path: path.read_bytes() for path in folder.rglob("*.*")} == before
 
 
-def test_what_was_written_so_before_is_written_anew(run: Run, folder: Path) -> None:
+def test_what_was_written_by_tplc_is_overwritten(run: Run, folder: Path) -> None:
     for depfile in ("old.d", "old.d", "new.d"):
         assert run("compile", "hut.jinja", "-o", "s.py", "--depfile", depfile, "-q").code == 0
     run("build")

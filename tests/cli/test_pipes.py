@@ -1,4 +1,4 @@
-"""What happens to a command whose output nobody reads, or nobody can hold."""
+"""Commands whose output is not read to its end, or can't be written."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_a_closed_pipe_ends_a_command_quietly(template: Path, tmp_path: Path, co
     assert done.returncode in (141, 0)
 
 
-def test_what_nobody_reads_at_all(template: Path, tmp_path: Path) -> None:
+def test_output_that_is_never_read(template: Path, tmp_path: Path) -> None:
     read, write = os.pipe()
     os.close(read)
     command = [sys.executable, "-m", "tplc", "explain", "chat.jinja"]
@@ -45,7 +45,7 @@ def test_what_nobody_reads_at_all(template: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("options", [[], ["--stream"]], ids=str)
-def test_a_generated_parser_behind_a_closed_pipe(run: Run, template: Path, tmp_path: Path, options: list[str]) -> None:
+def test_a_generated_parser_and_a_closed_pipe(run: Run, template: Path, tmp_path: Path, options: list[str]) -> None:
     assert run("compile", "chat.jinja", "-o", "parser.py", "-q").code == 0
     read, write = os.pipe()
     os.close(read)

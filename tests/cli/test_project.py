@@ -204,7 +204,7 @@ def test_build_believes_no_notes_of_others(
     assert run("build", "inn").out.startswith("built    inn")
 
 
-def test_without_a_key_everything_is_made_anew(
+def test_without_a_key_everything_is_made_again(
     run: Run, project: Path, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     nowhere = tmp_path_factory.mktemp("home") / "file"
@@ -246,7 +246,7 @@ def test_a_damaged_cache_costs_time_only(run: Run, project: Path, text: str | No
     assert run("build", "inn").out == "current  inn\n1 model: 0 built, 1 current, 0 failed\n"
 
 
-def test_another_tplc_makes_everything_anew(run: Run, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_tplc_makes_everything_again(run: Run, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run("build", "inn")
     monkeypatch.setattr("tplc.project.build.tool_sha256", lambda: "another")
     assert run("build", "inn").out.startswith("built    inn")
@@ -574,7 +574,7 @@ def test_init_names_a_source_once(run: Run, project: Path) -> None:
         assert not (project / "new.toml").exists()
 
 
-def test_what_was_cut_is_told(run: Run, project: Path) -> None:
+def test_what_was_truncated_is_reported(run: Run, project: Path) -> None:
     assert run("build", "hut").code == 0
     made = project / "out" / "hut.py"
     whole = made.read_text()

@@ -77,7 +77,7 @@ def test_the_command_makes_the_same_file(run: Run, place: Path, options: str, co
     assert (again.out or (place / given[1]).read_text()) == text
 
 
-def test_a_parser_is_the_same_wherever_it_is_made(run: Run, place: Path, tmp_path: Path) -> None:
+def test_a_parser_is_the_same_in_any_folder(run: Run, place: Path, tmp_path: Path) -> None:
     """The folder and the template's path don't change a parser: its command names the file alone."""
     source = place / "a model.jinja"
     elsewhere = tmp_path / "deep" / "er"

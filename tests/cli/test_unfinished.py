@@ -1,4 +1,4 @@
-"""Formats that wait for a special token nobody gave: every command reports it, and --strict makes it an error."""
+"""Formats that need a special token which was not given: every command reports it, and --strict makes it an error."""
 
 from __future__ import annotations
 

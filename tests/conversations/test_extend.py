@@ -29,7 +29,7 @@ def test_only_the_new_text_is_given() -> None:
         assert asked.state.length == len(text + answered.added + asked.added)
 
 
-def test_a_past_that_is_written_anew() -> None:
+def test_a_past_that_is_written_again() -> None:
     with ChatTemplate(CHAT) as template:
         _, state = template.start([USER])
         answered = template.extend(state, {**ANSWER, "reasoning_content": "Hm"})

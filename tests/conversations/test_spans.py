@@ -173,7 +173,7 @@ def test_arguments_that_are_written_as_a_string() -> None:
     assert all(line.startswith("1 assistant ") and " *" in line for line in found[4:])
 
 
-def test_what_cannot_be_decided_is_said() -> None:
+def test_undecided_conversations_are_reported() -> None:
     template = "{% for m in messages %}<|{{ m.role }}|>{{ m.content | upper }}<end>{% endfor %}<|assistant|>"
     with pytest.raises(TplcError):
         shown(template, [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}])
@@ -195,7 +195,7 @@ def test_the_function_of_the_package() -> None:
             template.read([])
 
 
-# What stands before the texts of users and of answers, and after those of users.
+# The texts before those of users and of answers, and after those of users.
 HEADERS = [
     ("[INST] ", " ", " [/INST]"),
     ("\n\n### Instruction:\n", "\n\n### Response:\n", ""),

@@ -85,7 +85,7 @@ def test_a_comparison(explained: Explanation) -> None:
     )
 
 
-def test_a_question_tells_nothing_twice(explained: Explanation) -> None:
+def test_a_question_shows_nothing_twice(explained: Explanation) -> None:
     for question in explained.questions:
         asked = [repr((probe.messages, probe.setup, probe.generation, probe.calls)) for probe in question.probes]
         assert len(asked) == len(set(asked)) > 0

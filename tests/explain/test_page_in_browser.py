@@ -20,7 +20,7 @@ from tplc.explain.page import page
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 EXAMPLES = ("tagged-json", "nested-elements", "channels")
-# A fresh profile that talks to nobody: no name has an address.
+# A new profile without network: no name has an address.
 QUIET = (
     "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--host-resolver-rules=MAP * ~NOTFOUND", "--enable-logging=stderr",

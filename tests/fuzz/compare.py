@@ -5,7 +5,8 @@
 
 A change of structure must not change what parsers read.  Both parsers are generated from the IRs that this commit has.
 They read the same mutated outputs, whole and in chunks: with copies in between, text after the end, JSON content, and
-through `parse` and `parse_many`.  `--collected` adds the formats of the templates in ../shared.
+through `parse` and `parse_many`.  `--collected` adds the formats of the templates in ../shared.  `--finished` is for
+changes of when deltas come: it compares only what finished parsers say.
 """
 
 from __future__ import annotations
@@ -51,13 +52,14 @@ class Use:
     feeds_late: bool
     batch: bool
     tools_as: str  # for parse_many: tools, JSON text, or text that isn't JSON
+    finished: bool  # only what the finished parser says counts
 
     @staticmethod
-    def random(rng: random.Random) -> Use:
+    def random(rng: random.Random, *, finished: bool) -> Use:
         chance = rng.random
         copies_at = rng.randrange(6) if chance() < 0.3 else -1
         tools_as = rng.choice(["tools", "JSON", "broken"])
-        return Use(chance() < 0.15, chance() < 0.2, copies_at, chance() < 0.3, chance() < 0.2, tools_as)
+        return Use(chance() < 0.15, chance() < 0.2, copies_at, chance() < 0.3, chance() < 0.2, tools_as, finished)
 
 
 def read(parser: ModuleType, case: Case, chunks: Sequence[str], use: Use) -> list[Any]:
@@ -71,7 +73,8 @@ def read(parser: ModuleType, case: Case, chunks: Sequence[str], use: Use) -> lis
         if at == use.copies_at:
             stream, other = copy.copy(stream), stream
             found += [other.feed("<x>" + chunk), other.finish(), _state(other)]
-    found += [stream.finish(), _state(stream)]
+    last = stream.finish()
+    found = [_state(stream)] if use.finished else [*found, last, _state(stream)]
     if use.feeds_late:
         found += [stream.feed("late"), stream.finish(), stream.feed(""), stream.feed("r"), _state(stream)]
     return found
@@ -110,7 +113,7 @@ def difference(before: ModuleType, case: Case, use: Use) -> str:
     return ""
 
 
-def batch(size: int, seed: int) -> tuple[Counter[str], list[str]]:
+def batch(size: int, seed: int, finished: bool) -> tuple[Counter[str], list[str]]:
     found: Counter[str] = Counter()
     shown: list[str] = []
     rng = random.Random(seed)
@@ -120,7 +123,7 @@ def batch(size: int, seed: int) -> tuple[Counter[str], list[str]]:
         writer, before = writers[index % len(writers)]
         case = random_case(writer)
         found["outputs"] += 1
-        what = difference(before, case, Use.random(rng))
+        what = difference(before, case, Use.random(rng, finished=finished))
         if what:
             found[f"differ in {case.form.name}"] += 1
             shown += [f"{case}{what}"] * (len(shown) < SHOWN)
@@ -130,14 +133,14 @@ def batch(size: int, seed: int) -> tuple[Counter[str], list[str]]:
 _PAIRS: list[tuple[Format, ModuleType]] = []
 
 
-def compare(count: int, seed: int, processes: int) -> int:
+def compare(count: int, seed: int, processes: int, *, finished: bool) -> int:
     """Print where the parsers in _PAIRS differ; return how often they do."""
     started, left = time.monotonic(), SHOWN
     total: Counter[str] = Counter()
     sizes = [min(BATCH, count - at) for at in range(0, count, BATCH)]
     seeds = [seed * 1_000_000 + index for index in range(len(sizes))]
     with ProcessPoolExecutor(processes, mp_context=get_context("fork")) as pool:
-        for found, shown in pool.map(batch, sizes, seeds):
+        for found, shown in pool.map(batch, sizes, seeds, [finished] * len(sizes)):
             total += found
             for case in shown[:left]:
                 print(case, flush=True)
@@ -162,10 +165,11 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--only", default="", help="formats whose name holds this")
     parser.add_argument("--collected", action="store_true", help="with the formats of the templates in ../shared")
+    parser.add_argument("--finished", action="store_true", help="compare only what finished parsers say")
     options = parser.parse_args(arguments)
     forms = chosen(options.only, collected=options.collected)
     _PAIRS[:] = zip(forms, parsers_of(options.against, forms), strict=True)
-    return 1 if compare(options.count, options.seed, options.processes) else 0
+    return 1 if compare(options.count, options.seed, options.processes, finished=options.finished) else 0
 
 
 if __name__ == "__main__":

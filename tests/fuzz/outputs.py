@@ -17,7 +17,7 @@ from tplc.ir.write import write_parts
 
 KINDS = ("random", "soup", "mutated", "parts", "pieces")
 
-SIGNS = "{}[]()<>\"'`\\/:;,.=|&#!?*+-_~@$%^"
+CHARACTERS = "{}[]()<>\"'`\\/:;,.=|&#!?*+-_~@$%^"
 ODD = (
     "\0\x01\x07\x0b\x0c\x1b\x1c\x7f\x85\xa0\u00ad\u0301\u200b\u2028\u2029\u202e\ufeff\ufffd\ud800\udc00\udfff\U0001f389"
 )
@@ -222,7 +222,7 @@ class Writer:
         if kind < 3:
             return chr(rng.randrange(32, 127))
         if kind < 5:
-            return rng.choice(SIGNS)
+            return rng.choice(CHARACTERS)
         if kind == 5:
             return rng.choice(" \n\t\r")
         return rng.choice(ODD) if kind == 6 else rng.choice("aé世0")

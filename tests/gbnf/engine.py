@@ -51,7 +51,7 @@ def _engine() -> Any:
     return xgrammar
 
 
-@functools.lru_cache(maxsize=128)
+@functools.lru_cache(maxsize=16)  # some take 40 MB
 def _compiled(grammar: str) -> Any:
     engine = _engine()
     compiler = engine.GrammarCompiler(engine.TokenizerInfo([]), cache_enabled=False, max_threads=1)

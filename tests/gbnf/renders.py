@@ -155,9 +155,9 @@ def _check_walks(ir: TemplateIR, parser: Artifact, walks: int, found: Outcome) -
         for _ in range(walks):
             text = walker.text(rng, depth=rng.choice((8, 20, 40)))
             head = ir.turn.prompts[0].head
-            # Where the prompt begins an opener, a text that has all of it stands after content.
-            behind = bool(head) and made.lazy and text.startswith(head)
-            prompt = made.generation_prompt.removesuffix(head) if behind else made.generation_prompt
+            # If the prompt contains the beginning of an opener, a text with the whole opener comes after content.
+            from_head = bool(head) and made.lazy and text.startswith(head)
+            prompt = made.generation_prompt.removesuffix(head) if from_head else made.generation_prompt
             message = parser.parse(text, tools=ALL, prompt=prompt)
             problem = _problem(message)
             if problem is None:

@@ -67,7 +67,7 @@ def test_what_is_no_schema_has_a_root(schema: Any) -> None:
     assert document.resolve("#", document.root.resolver).schema is document.root.schema
 
 
-def test_a_schema_that_stands_in_many_places_is_looked_at_once() -> None:
+def test_a_schema_in_many_places_is_read_once() -> None:
     schema: Any = {"type": "string"}
     for _ in range(200):
         schema = {"allOf": [schema, schema]}
@@ -76,7 +76,7 @@ def test_a_schema_that_stands_in_many_places_is_looked_at_once() -> None:
 
 def test_a_deep_schema() -> None:
     schema: Any = {"$anchor": "deep"}
-    for _ in range(20_000):
+    for _ in range(5_000):  # five times what Python's recursion allows
         schema = {"not": schema}
     document = Document(schema)
     assert document.resolve("#deep", document.root.resolver).schema == {"$anchor": "deep"}

@@ -235,7 +235,7 @@ def _anything() -> st.SearchStrategy[Any]:
 @given(
     st.dictionaries(st.sampled_from(KEYWORDS), _anything(), max_size=5), st.sampled_from(sorted(SMALL)), st.booleans()
 )
-def test_whatever_the_schema_says(schema: Any, name: str, as_tool: bool) -> None:
+def test_any_schema_gives_a_grammar_or_a_message(schema: Any, name: str, as_tool: bool) -> None:
     """The result is a grammar that engines read, or an error message, and never anything else."""
     try:
         if as_tool:

@@ -103,7 +103,7 @@ def test_on_every_call(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", WITH_CALLS)
-def test_on_calls_behind_reasoning_and_content(name: str) -> None:
+def test_on_calls_after_reasoning_and_content(name: str) -> None:
     ir = formats()[name].ir
     found = grammar(ir, tools=ALL).triggers
     message = calls_message(("get_weather", {"city": "Oslo"}), content="I will look.")

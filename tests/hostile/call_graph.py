@@ -4,7 +4,7 @@ cycles("def f(x): return g(x)\\ndef g(x): return [f(one) for one in x]")  →  [
 
 A call is taken to reach everything of that name: a function, or the methods of all classes (of the bases alone for
 `super()` and those named, of the family for `self`, of the classes that an attribute of `self` holds if they are
-known).  A call of a state reaches every function that is handed on as a value.
+known).  A call of a state reaches every function that is passed on as a value.
 """
 
 from __future__ import annotations

@@ -123,7 +123,7 @@ ATTRIBUTES = [
     unsafe("traceback of an undefined", "{{ nothing.__class__ }}", "__class__", "Undefined"),
     unsafe("in a condition", "{% if ''.__class__ is defined %}{% endif %}", "__class__", "str"),
     unsafe("in a default", "{{ ''.__class__ | default('') }}", "__class__", "str"),
-    unsafe("in an assignment nobody reads", "{% set x = ''.__doc__ %}", "__doc__", "str"),
+    unsafe("in an assignment that is never read", "{% set x = ''.__doc__ %}", "__doc__", "str"),
     unsafe("import by builtins", "{{ messages.__class__.__base__.__subclasses__() }}", "__class__", "list"),
 ]
 

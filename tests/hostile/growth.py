@@ -213,8 +213,8 @@ def _words(tree: Tree) -> Iterator[str]:
 
 
 def _candidates(pattern: str) -> str:
-    signs = "".join(map(chr, range(33, 127)))
-    return "".join(dict.fromkeys("a0_ \n\\\"'.-+,e[{" + pattern + signs + "\t\x01é\u2003世"))
+    characters = "".join(map(chr, range(33, 127)))
+    return "".join(dict.fromkeys("a0_ \n\\\"'.-+,e[{" + pattern + characters + "\t\x01é\u2003世"))
 
 
 def _representatives(pattern: str, atoms: list[tuple[object, Any]]) -> list[str]:

@@ -183,7 +183,7 @@ def test_fast_patterns_are_not(pattern: str, method: str) -> None:
     assert slowest(pattern, method) is None
 
 
-def test_a_pattern_that_cannot_be_told_is_an_error() -> None:
+def test_a_pattern_that_cannot_be_determined_is_an_error() -> None:
     source = "import re\ndef f(x): return re.match(x + '*', x)\n"
     with pytest.raises(AssertionError, match=re.escape("which pattern is it? re.match(x + '*', x)")):
         uses_of(load_module(source), source)

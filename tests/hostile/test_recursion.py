@@ -29,13 +29,13 @@ COPIES = {"Copyable.copy", "Transcript.copy"}
 OF_A_PARSER = ([COPIES], [{*COPIES, "PendingTranscript.copy"}])
 # In addition to the parsers.  The mapper walks the tree of an engine that refuses more than a hundred levels; one
 # function of the class around parsers calls the parser's of the same name.
-BESIDE = {
+OTHERS = {
     "peg_mapper.py": [
         {"_Mapper.argument", "_Mapper.element", "_Mapper.gathered", "_Mapper.members", "_Mapper.pair"},
         {
             "_Mapper.tool_calls",
             "_Mapper.turn",
-        },  # once for an output without its head, and for what stands between calls
+        },  # once for an output without its head, and for the text between calls
     ],
     "openai.py": [{"Completion._ended", "Completion.finish"}, {"Completion.feed"}],
 }
@@ -55,9 +55,9 @@ def test_no_function_of_a_parser_reaches_itself(name: str) -> None:
     assert unknown_calls(source) <= LIBRARY
 
 
-@pytest.mark.parametrize("name", BESIDE)
-def test_functions_beside_the_parsers(name: str) -> None:
-    assert cycles((RUNTIME / name).read_text(encoding="utf-8")) == BESIDE[name]
+@pytest.mark.parametrize("name", OTHERS)
+def test_functions_other_than_the_parsers(name: str) -> None:
+    assert cycles((RUNTIME / name).read_text(encoding="utf-8")) == OTHERS[name]
 
 
 @pytest.mark.parametrize(

@@ -41,8 +41,8 @@ def poisons(ir: TemplateIR, *, cuts: int) -> list[str]:
         whole = write_message(ir, {"role": "assistant", "content": None, "tool_calls": [call]})
         steps = max(1, -(-len(whole) // cuts))
         texts += [whole[:at] for at in range(len(whole), 0, -steps)]
-    behind = [anchor + text for anchor in ir.turn.anchors for text in texts]
-    return list(dict.fromkeys(text for text in [*texts, *behind] if text.strip()))
+    after_anchors = [anchor + text for anchor in ir.turn.anchors for text in texts]
+    return list(dict.fromkeys(text for text in [*texts, *after_anchors] if text.strip()))
 
 
 @dataclass(slots=True)

@@ -40,8 +40,8 @@ def fragments_of(ir: TemplateIR) -> list[str]:
     cut += [part for piece in whole for part in (piece[1:], piece[:-1], *re.findall(r"\w+\W|\W\w+", piece))]
     fragments = [text.strip() for text in cut if any(map(str.isalnum, text)) and len(text) <= 60]
     fragments = [text for text in fragments if text[0] not in ")]}"]  # right after a call they close it
-    signs = [marker.strip() for marker in markers if not is_word(marker) and len(marker.strip()) > 1]
-    never = [*whole, *signs, *marks_of(ir), "{", "["]
+    characters = [marker.strip() for marker in markers if not is_word(marker) and len(marker.strip()) > 1]
+    never = [*whole, *characters, *marks_of(ir), "{", "["]
     return list(dict.fromkeys(text for text in fragments if not any(piece in text for piece in never)))[:MOST_WORDS]
 
 

@@ -190,7 +190,7 @@ def test_ends_that_people_write_as_well(content: tuple[str, str], end: str, text
 
 
 @pytest.mark.parametrize("sign", ["@", "! ", "/"])
-def test_a_sign_that_opens_calls(sign: str) -> None:
+def test_a_character_that_opens_calls(sign: str) -> None:
     """It opens a call at the start of a line, or inside a line if a known tool is called; elsewhere it is text."""
     source = closed(("", ""), "<end>").replace("<do>", sign).replace("</do>", "<done>")
     text = f"No {sign}here, and {sign.strip()} no {sign}there, no."

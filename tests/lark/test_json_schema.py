@@ -57,9 +57,9 @@ def test_taken(schema: dict[str, Any], text: str) -> None:
         {"$ref": "#/$defs/a", "$defs": {"a": of()}},
     ],
 )
-def test_said_by_rules(schema: Any) -> None:
+def test_schemas_written_as_rules(schema: Any) -> None:
     assert as_it_is(schema, JSON, SchemaReading()) is None
 
 
-def test_any_order_is_said_by_rules() -> None:
+def test_any_order_is_written_as_rules() -> None:
     assert as_it_is(of(), JSON, SchemaReading(any_order=True)) is None

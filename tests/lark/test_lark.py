@@ -98,7 +98,7 @@ def test_a_grammar_of_text_never_matches_tokens() -> None:
     assert refused(made("tagged-json", "required", tokens).text) is not None, "no tokenizer without the tokens"
 
 
-def test_which_markers_are_tokens_is_told() -> None:
+def test_markers_that_are_tokens_are_reported() -> None:
     ir = formats()["tagged-json"].ir
     some = [AddedToken("<fn>", 7, True), AddedToken("</fn>", 8, False), AddedToken("<other>", 9, True)]
     grammar = lark(ir, tools=TOOLS, tokens=some)
@@ -186,7 +186,7 @@ def test_a_size_that_is_allowed() -> None:
     assert len(made.text) < 9000
 
 
-def test_calls_that_only_tokens_in_a_row_tell_from_text() -> None:
+def test_calls_that_only_tokens_in_a_row_distinguish_from_text() -> None:
     with pytest.raises(NoLark) as caught:
         lark(formats()["tagged-json"].ir, tools=TOOLS, tokens=[AddedToken(">!", 7, True)])
     assert str(caught.value) == (
@@ -195,7 +195,7 @@ def test_calls_that_only_tokens_in_a_row_tell_from_text() -> None:
     )
 
 
-def test_what_cannot_be_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_expressed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tplc.backends.lark.lexing._MOST_PAIRS", 3)
     with pytest.raises(NoLark) as caught:
         made("python-literals", tokens=Tokens(None, None, (AddedToken("[run]", 7, True),)))

@@ -7,10 +7,10 @@ import pytest
 from tests.lark.engine import accepts, needs_engine
 from tplc.backends.lark.arrange import Arranged
 from tplc.backends.lark.characters import in_characters
+from tplc.backends.lark.disambiguate import disambiguated
 from tplc.backends.lark.elimination import as_expression
 from tplc.backends.lark.lexing import conflicts
 from tplc.backends.lark.spelling import LarkSpelling
-from tplc.backends.lark.tell_apart import disambiguated
 from tplc.backends.lark.write import HEADER, write_lines
 from tplc.grammars.regular import codepoints
 from tplc.grammars.regular.automaton import from_expr, matches, minimal

@@ -1,4 +1,4 @@
-"""Alignment: prefixes, suffixes, cuts that read well, and what stands around repeated items."""
+"""Alignment: prefixes, suffixes, cuts that read well, and the texts around repeated items."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_cuts_move_to_where_it_reads_well(text: str, at: int, left: int, right: 
         ),
         ("(", ", ", ")", Repetition("(", "", "", ", ", ")")),
         ("c>>", "<<cc>>", "<<c<end>", Repetition("", "c>>", "<<c", "", "<end>")),
-        # what stands around items shows a cut inside a word
+        # the texts around items show a cut inside a word
         ("<f>aXa", "#laXa", "#l </f>", Repetition("<f>", "aXa", "#l", "", " </f>")),
         ("<f>'k", "'end'k", "'ended", Repetition("<f>", "'k", "'end", "", "ed")),
     ],

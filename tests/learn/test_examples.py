@@ -119,7 +119,7 @@ def test_a_value_that_is_not_in_the_text_is_named() -> None:
         ),
     ],
 )
-def test_what_is_no_example_is_said(data: dict[str, object], message: str) -> None:
+def test_what_is_no_example_is_reported(data: dict[str, object], message: str) -> None:
     with pytest.raises(SourceError) as raised:
         read_example(data, "p.jsonl: line 1")  # type: ignore[arg-type]
     assert str(raised.value) == message

@@ -94,7 +94,7 @@ def test_the_grammar_of_a_request_allows_calls_without_arguments() -> None:
 
 @pytest.mark.sweep(4)
 @pytest.mark.parametrize("kind", WRAPPED)
-def test_values_stand_between_texts_of_their_type(kind: str) -> None:
+def test_values_are_between_texts_of_their_type(kind: str) -> None:
     check(WRAPPED[kind])
 
 

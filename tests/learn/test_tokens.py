@@ -81,7 +81,7 @@ def test_the_tokenizer_knows_its_tokens() -> None:
 
 # As its user sees it
 
-TOLD = (
+REPORTED = (
     'not given    eos_token: in turn.end, "<eos_token:not-given>" stands for it; give it with --token eos_token=TEXT '
     "or --token tokenizer_config.json, or name the model's folder as the source"
 )
@@ -91,7 +91,7 @@ def test_the_report_begins_with_what_was_not_given(run: Run, tmp_path: Path) -> 
     (tmp_path / "chat.jinja").write_text(BARE)
     for options in ((), ("--quiet",)):
         result = run("compile", "chat.jinja", "-o", "parser.py", "--force", *options)
-        assert (result.code, result.err.splitlines()[0]) == (0, TOLD)
+        assert (result.code, result.err.splitlines()[0]) == (0, REPORTED)
     assert 'STOP = ("<eos_token:not-given>",)\n' in (tmp_path / "parser.py").read_text()
 
 

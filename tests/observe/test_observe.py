@@ -72,7 +72,7 @@ def test_what_stood_in_a_markers_place_is_proposed(text: str) -> None:
         ("key-value-tags", "[k]", "[keys]"),
     ],
 )
-def test_markers_inside_and_behind_a_call(name: str, marker: str, text: str) -> None:
+def test_markers_inside_and_after_a_call(name: str, marker: str, text: str) -> None:
     # With reasoning, and without its opener where the default prompt ends with it.
     written = write_message(ir_of(name), {**CALL, "reasoning_content": "A forecast, then."})
     written = written.removeprefix(lower(ir_of(name)).heads[0])

@@ -59,7 +59,7 @@ def test_reasoning_and_a_cut() -> None:
     assert mapped.incomplete is True
 
 
-def test_what_the_prompt_said_is_not_said_again() -> None:
+def test_text_of_the_prompt_is_not_emitted_again() -> None:
     text = "Once upon a time"
     node = tree(text, ("content", text))
     assert map_tree(node, prefilled=Prefilled(len("Once upon"))).message["content"] == " a time"

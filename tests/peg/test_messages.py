@@ -184,7 +184,7 @@ def test_a_call_ends_the_reasoning() -> None:
 @pytest.mark.parametrize(
     "text", ['See <fn>\n{"nam": {}}\n</fn>', '<fn>\n{"name": ""}\n\n</fn> <fn> x', "a <fn>{\n</fn>"]
 )
-def test_white_space_beside_what_is_no_call_stays(text: str) -> None:
+def test_white_space_around_a_failed_call_stays(text: str) -> None:
     case("tagged-json").output(text).expect(text)
 
 
@@ -249,7 +249,7 @@ def test_a_call_that_the_prompt_begins_goes_on(begun: str, text: str, arguments:
     case("tagged-json").prefilled(begun).output(text).expect(calls=[("look", f"…{arguments}")])
 
 
-def test_a_call_that_the_prompt_holds_is_not_said_again() -> None:
+def test_a_call_in_the_prompt_is_not_emitted_again() -> None:
     text = '<fn>\n{"name": "look", "arguments": {"a": 1}}'
     case("tagged-json").prefilled(text).output("\n</fn>Yes.").expect("Yes.")
     case("tagged-json").prefilled(text).echo().output("\n</fn>Yes.").expect("Yes.", calls=[("look", {"a": 1})])

@@ -17,7 +17,7 @@ Nested = Literal["json", "python", "custom", "elements"]
 Prompt = Literal["bare", "opened", "closed", "opened_on", "closed_off", "opened_or_closed", "closed_or_opened"]
 Shown = Literal["always", "last_turn", "with_calls", "never"]
 Parallel = Literal["yes", "raises", "first_only"]
-Beside = Literal["before", "after", "dropped"]
+NextTo = Literal["before", "after", "dropped"]
 
 NAME: Item = ("name",)
 ID: Item = ("id",)
@@ -137,7 +137,7 @@ class Design:
     content: tuple[str, str]
     wrapped: Literal["never", "always", "with_reasoning"]
     always_prompts: bool  # the generation prompt is appended whether asked for or not
-    content_place: Beside
+    content_place: NextTo
     calls: Calls | None
     ambiguities: tuple[str, ...]  # no parser can distinguish two messages
     typing: tuple[str, ...]  # only the tool's schema distinguishes two values
@@ -194,7 +194,7 @@ def random_design(seed: int) -> Design:
     if reasoning and end and rng.random() < 0.1 and not ambiguity:
         end = markers.around(reasoning.end) + rng.choice(["", "\n"])
     call_end = markers.one() if calls and end and rng.random() < 0.15 else end
-    content_place: Beside = "before"
+    content_place: NextTo = "before"
     if calls:
         content_place = rng.choice(["before"] * 5 + ["dropped", "after"])
         if shape != "plain" or calls.family.startswith("bare"):

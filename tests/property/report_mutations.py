@@ -2,7 +2,7 @@
 
     python -m tests.property.report_mutations [--every N] [--kind WORD] [--seed N] [--processes N] [--verbose]
 
-Nobody knows in advance which mutations make a format ambiguous, so the rate of "drop" and "swap" has no aim of its own.
+It is unknown in advance which mutations make a format ambiguous, so the rates of "drop" and "swap" have no aim.
 A refusal without a cause is a defect in each case.  A mutation that verifies reads messages that plain Jinja renders;
 if one comes back differently, the mutation is verified but wrong.
 """

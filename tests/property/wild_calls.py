@@ -14,7 +14,7 @@ from tests.property.random_markers import Markers
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """`one` writes the call `c` (its number is `n`), `join` stands between calls, `start` and `end` around them.  With
+    """`one` writes the call `c` (its number is `n`), `join` is between calls, `start` and `end` around them.  With
     `blocks` each call is a message of its own, header and all."""
 
     kind: str

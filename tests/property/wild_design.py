@@ -144,7 +144,7 @@ def end_by_shape(plan: Plan) -> None:
     plan.kinds.append("end by shape")
 
 
-def opener_behind_content(plan: Plan) -> None:
+def opener_after_content(plan: Plan) -> None:
     """Open the calls with another text after content than at the start."""
     if plan.calls is None:
         return
@@ -318,7 +318,7 @@ SHAPES = (lead_by_shape, reasoning_by_shape, effort_in_marker, content_always_pr
 TWISTS: tuple[Callable[[Plan], None], ...] = (
     content_wrapped_before_calls,
     end_by_shape,
-    opener_behind_content,
+    opener_after_content,
     mark_of_the_first_call,
     mark_of_the_last_call,
     prompt_holds_reasoning,

@@ -35,7 +35,7 @@ def test_every_text_comes_back(disguise: Disguise, pieces: list[str]) -> None:
 
 
 @given(disguises())
-def test_words_are_letters_and_sorted_as_what_they_stand_for(disguise: Disguise) -> None:
+def test_words_are_letters_and_sorted_as_the_words_they_replace(disguise: Disguise) -> None:
     hidden = {word: disguise.hide(word) for word in WORDS}
     assert [word for word in hidden.values() if not re.fullmatch("[a-z]+", word)] == []
     assert [(a, b) for a in hidden.values() for b in hidden.values() if a != b and a in b] == []
@@ -47,7 +47,7 @@ def test_words_are_the_templates_own() -> None:
     assert Disguise("b").hide("zqcontent0x") == "ponulicotdm"
 
 
-def test_no_word_stands_in_the_template() -> None:
+def test_no_word_occurs_in_the_template() -> None:
     word = Disguise("a").hide("zqcontent0x")
     source = f"a {{# {word} #}}"
     assert Disguise(source).hide("zqcontent0x") not in source

@@ -54,7 +54,7 @@ def render(source: str, messages: list[dict[str, Json]] = HI, **variables: Json)
         ),
         pytest.param("{{ add_generation_prompt }}", "False", id="no generation prompt"),
         pytest.param("[{{ nothing }}][{{ messages[0].nothing }}]", "[][]", id="undefined prints as nothing"),
-        pytest.param("{{ bos_token + 'x' + eos_token }}", "x", id="special tokens nobody gave are empty"),
+        pytest.param("{{ bos_token + 'x' + eos_token }}", "x", id="special tokens that were not given are empty"),
         pytest.param("{{ strftime_now('%Y-%m-%d %H:%M:%S %b %A') }}", "2025-08-21 17:43:09 Aug Thursday", id="clock"),
         pytest.param("{{ '<&>' }}{{ messages[0].content ~ '<' }}", "<&>hi<", id="nothing is escaped for HTML"),
         pytest.param("{{ messages.append('x') or messages | length }}", "2", id="lists may change"),

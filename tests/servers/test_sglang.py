@@ -123,7 +123,7 @@ def test_reasoning_as_a_whole() -> None:
     assert reasoning("<musing>\nHm", stream_reasoning=False) == [("Hm", "")]
 
 
-def test_reasoning_that_has_to_stand_for_the_content() -> None:
+def test_reasoning_that_replaces_the_content() -> None:
     assert reasoning(THOUGHT, force_nonempty_content=True) == [("", "Hm.")]
     assert reasoning(THOUGHT + "Hi.", 50, force_nonempty_content=True) == [("Hm.", "Hi.")]
 
@@ -151,7 +151,7 @@ def test_both_names_are_choices_once_registered() -> None:
     assert ReasoningParser.DetectorMap["tagged-json"] is plugin.FormatReasoningDetector
 
 
-def test_whether_prompts_reason_is_said_in_the_servers_words() -> None:
+def test_the_servers_variables_say_whether_prompts_reason() -> None:
     for name, opened in (("forced-open", True), ("tagged-json", False)):
         parser = registered(name).FormatReasoningDetector()
         assert (parser.think_start_token, parser.think_end_token) == registered(name).StreamParser.AROUND_REASONING[

@@ -186,7 +186,7 @@ def test_a_spelled_end_of_reasoning_ends_none(size: int) -> None:
 
 
 @pytest.mark.parametrize("size", [1, 3, 1000])
-def test_a_call_behind_text_that_spells_one(size: int) -> None:
+def test_a_call_after_text_that_spells_one(size: int) -> None:
     ids = [*ids_of(f"{PROSE}\n", spelled=True), *ids_of(CALL, spelled=False)]
     assert ours(ids, size) == ("", PROSE, [("look", '{"at": "it"}')])
 

@@ -80,7 +80,7 @@ def sglang_tag(name: str, tools: tuple[Mapping[str, Any], ...], choice: Any, **o
     return json.dumps(tag.model_dump())
 
 
-def behind_reasoning(name: str, text: str) -> str:
+def after_reasoning(name: str, text: str) -> str:
     """Return the text after the marker that ends reasoning, as the server passes it on."""
     reasoning = formats()[name].ir.reasoning
     return text.partition(reasoning.end.strip())[2] if reasoning.mode == "forced_open" else text
@@ -97,22 +97,22 @@ def test_vllm_takes_what_the_template_writes_and_refuses_wrong_arguments(name: s
     for calls in GOOD:
         if len(calls) == 1 or ir.tools.parallel:
             text = written(ir, calls_message(*calls))
-            assert accepts(tag, text if begins else behind_reasoning(name, text)), text
+            assert accepts(tag, text if begins else after_reasoning(name, text)), text
     for call in WRONG:
         text = written(ir, calls_message(call))
-        assert not accepts(tag, text if begins else behind_reasoning(name, text)), text
+        assert not accepts(tag, text if begins else after_reasoning(name, text)), text
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_sglang_takes_what_the_template_writes_behind_the_reasoning(name: str) -> None:
+def test_sglang_accepts_what_the_template_writes_after_the_reasoning(name: str) -> None:
     ir = formats()[name].ir
     tag = sglang_tag(name, STRICT, "required")
     for calls in GOOD:
         if len(calls) == 1 or ir.tools.parallel:
-            text = behind_reasoning(name, written(ir, calls_message(*calls)))
+            text = after_reasoning(name, written(ir, calls_message(*calls)))
             assert accepts(tag, text), text
     for call in WRONG:
-        assert not accepts(tag, behind_reasoning(name, written(ir, calls_message(call))))
+        assert not accepts(tag, after_reasoning(name, written(ir, calls_message(call))))
 
 
 def test_optional_reasoning_is_in_the_tag() -> None:
@@ -124,8 +124,8 @@ def test_optional_reasoning_is_in_the_tag() -> None:
     assert not accepts(tag, "Hello.") and not accepts(tag, "<musing>\nHm.\n</musing>\n\nHello.")
 
 
-def test_reasoning_that_the_prompt_opens_stands_before_the_tag() -> None:
-    call = behind_reasoning("forced-open", written(formats()["forced-open"].ir, calls_message(GOOD[0][0])))
+def test_reasoning_that_the_prompt_opens_is_before_the_tag() -> None:
+    call = after_reasoning("forced-open", written(formats()["forced-open"].ir, calls_message(GOOD[0][0])))
     tag, begins = vllm_tag("forced-open", TOOLS, tool_choice="required")
     assert not begins and accepts(tag, call) and not accepts(tag, "Hello.")
     # A server that is not to send reasoning lets the tag hold from the first token on.
@@ -191,7 +191,7 @@ def test_properties_come_in_any_order(name: str) -> None:
     for arguments in ({"at": "it", "days": 2}, {"days": 2, "at": "it"}):
         text = written(formats()[name].ir, calls_message(("look", arguments)))
         assert accepts(vllm_tag(name, STRICT, tool_choice="required")[0], text)
-        assert accepts(sglang_tag(name, STRICT, "required"), behind_reasoning(name, text))
+        assert accepts(sglang_tag(name, STRICT, "required"), after_reasoning(name, text))
 
 
 # Of a processor, for one tag with a vocabulary as large as those of models; some take two.

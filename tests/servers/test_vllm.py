@@ -216,7 +216,7 @@ def test_nothing_is_lost_at_the_end(text: str) -> None:
     assert {size: streamed("tagged-json", answer, size) for size in CUTS} == dict.fromkeys(CUTS, wanted)
 
 
-def test_calls_that_nobody_asked_for_are_dropped() -> None:
+def test_calls_without_tools_in_the_request_are_dropped() -> None:
     _, (reasoning, content, calls) = by("tagged-json", THOUGHT + "Hi." + CALL, tool_choice="none")
     assert (reasoning, content, calls) == ("Hm.", "Hi.", [])
 

@@ -176,6 +176,6 @@ def test_no_object() -> None:
     assert message_of([USER]) == 'expected an object with messages, got [{"role": "user", "content": "Hello."}]'
 
 
-def test_a_grammar_beside_tools_that_are_not_to_be_called() -> None:
+def test_a_grammar_with_tools_that_must_not_be_called() -> None:
     request = read_request({"messages": [USER], "grammar": 'root ::= "a"', "tools": [LOOK], "tool_choice": "none"})
     assert (request.grammar, request.tool_choice) == ('root ::= "a"', "none")

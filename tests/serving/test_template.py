@@ -100,7 +100,7 @@ def test_what_an_engine_without_the_end_marker_gets(served: tuple[Example, ChatT
     assert template.ir.turn.ends[0].strip() in added
 
 
-def test_a_result_behind_calls(served: tuple[Example, ChatTemplate]) -> None:
+def test_a_result_after_calls(served: tuple[Example, ChatTemplate]) -> None:
     _, template = served
     if template.ir.tools.format == "none":
         return
@@ -274,7 +274,7 @@ def test_nothing_to_continue(tagged: ChatTemplate) -> None:
     assert reported == "continue_final_message: the last message has no text to continue"
 
 
-def test_a_past_that_is_written_anew() -> None:
+def test_a_past_that_is_written_again() -> None:
     source = (
         "{{- messages | length }}:{% for m in messages %}<{{ m.role }}>{{ m.content }}<end>\n{% endfor %}"
         "{%- if add_generation_prompt %}<assistant>{%- endif %}"
@@ -290,7 +290,7 @@ def test_a_past_that_is_written_anew() -> None:
     assert added == "\n<user>Hello.<end>\n<assistant>"
 
 
-def test_a_last_turn_that_ends_otherwise() -> None:
+def test_a_last_turn_that_ends_differently() -> None:
     """The engine holds the last turn's end marker; the template writes another one once a message follows."""
     source = (
         "{%- for m in messages %}<{{ m.role }}>{{ m.content }}"

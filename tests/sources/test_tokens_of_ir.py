@@ -28,7 +28,7 @@ TOKENS = (
 )
 
 
-def test_tokens_that_stand_in_markers_or_end_an_answer() -> None:
+def test_tokens_that_occur_in_markers_or_end_an_answer() -> None:
     ir = compile_template(TEMPLATE, added_tokens=TOKENS)
     assert [token.text for token in ir.tokens] == ["</fn>", "<fn>", "<|end of text|>", "<~/~>"]
     assert set(ir.tokens) < set(TOKENS)
@@ -61,7 +61,7 @@ def test_without_a_tokenizer_there_are_none() -> None:
     assert tokens_in(["<a>"], ()) == ()
 
 
-def test_a_folder_tells_which_tokens_end_an_answer(tmp_path: Path) -> None:
+def test_a_folder_names_the_tokens_that_end_an_answer(tmp_path: Path) -> None:
     (tmp_path / "chat_template.jinja").write_text(TEMPLATE, encoding="utf-8")
     added = {str(token.id): {"content": token.text, "special": token.special} for token in TOKENS}
     (tmp_path / "tokenizer_config.json").write_text(json.dumps({"added_tokens_decoder": added}), encoding="utf-8")

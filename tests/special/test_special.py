@@ -90,7 +90,7 @@ def test_a_model_that_explains_its_format() -> None:
     assert (found.text, found.message["tool_calls"], found.diagnostics) == (text, [], ())
 
 
-def test_a_call_behind_the_explanation() -> None:
+def test_a_call_after_the_explanation() -> None:
     prose = "<fn> opens a call:\n"
     special = tuple((start + len(prose), end + len(prose)) for start, end in tokens_in(CALL, ("<fn>\n", "</fn>")))
     found = said(prose + CALL, special)

@@ -58,7 +58,7 @@ def test_time_is_linear_also_for_bytes_that_are_no_text(one: Made) -> None:
     assert seconds(8000) < 16 * max(seconds(1000), 0.002)
 
 
-def test_special_tokens_are_told_by_their_range() -> None:
+def test_special_tokens_are_known_by_their_range() -> None:
     one = MADE["byte-level, large"]
     ids = one.tokenizer.encode("a <fn> é<|end of text|><tool>x").ids
     text = "a <fn> é<|end of text|><tool>x"
@@ -73,7 +73,7 @@ def test_text_that_spells_a_token_has_no_range() -> None:
     assert Detokenizer(one.tokenizer).feed(ids) == ("the <fn> <fn>", [(9, 13)])
 
 
-def test_a_special_token_behind_half_a_character() -> None:
+def test_a_special_token_after_half_a_character() -> None:
     one = MADE["tiktoken, bytes"]
     special = one.tokenizer.encode_single_token("<fn>")
     assert Detokenizer(one.tokenizer).feed([0xE4, special, 0x61]) == ("\ufffd<fn>a", [(1, 5)])
@@ -82,7 +82,7 @@ def test_a_special_token_behind_half_a_character() -> None:
     assert Detokenizer(level.tokenizer).feed([*half, number]) == ("\ufffd<fn>", [(1, 5)])
 
 
-def test_a_space_at_the_beginning_of_an_answer_behind_a_prompt() -> None:
+def test_a_space_at_the_beginning_of_an_answer_after_a_prompt() -> None:
     one = MADE["bytes as a last resort, first space dropped"]
     ids = one.encode("you")
     assert Detokenizer(one.tokenizer).feed(ids)[0] == "you"

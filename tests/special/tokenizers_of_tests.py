@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-SIGNS = (
+CHARACTERS = (
     "abc XYZ the and  ",
     "äöüß ñ",
     "世界你好日本語 한국",
@@ -32,7 +32,7 @@ class Made:
 
 def strings(count: int, seed: int = 0) -> list[str]:
     rng = random.Random(seed)
-    return ["".join(rng.choice(rng.choice(SIGNS)) for _ in range(rng.randint(0, 40))) for _ in range(count)]
+    return ["".join(rng.choice(rng.choice(CHARACTERS)) for _ in range(rng.randint(0, 40))) for _ in range(count)]
 
 
 @cache

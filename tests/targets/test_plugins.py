@@ -99,7 +99,7 @@ def test_words_of_a_template_stay_words() -> None:
         plugin(ir, "vllm", name="hut\nimport os")
 
 
-def test_what_starts_the_server_is_said() -> None:
+def test_the_command_that_starts_the_server() -> None:
     vllm = plugin(example_ir("tagged-json"), "vllm", name="hut").splitlines()
     assert vllm[5:8] == [
         "#     vllm serve MODEL \\",

@@ -1,4 +1,4 @@
-"""Warn about a template before anybody trusts it.
+"""Warn about a template before a user trusts it.
 
     chat.jinja:7:12: the render depends on what a user's message says: with "deploy now" in it, …
 

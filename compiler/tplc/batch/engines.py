@@ -1,4 +1,4 @@
-"""Who moves the rows: this process with pyarrow, datasets with processes, Ray Data with workers or a cluster.
+"""Move rows with an engine: this process with pyarrow, datasets with processes, Ray Data with workers or a cluster.
 
 One file's pieces are shared out among workers, and its tables come back with their messages in the order of its rows.
 Of many files each is one worker's, on Ray: it reads, parses, writes and counts it.
@@ -31,7 +31,8 @@ _EXTRAS: dict[EngineName, str] = {"ray": "ray", "datasets": "datasets", "pyarrow
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """`address`: of a Ray cluster; `jobs`: how many workers, None for as many as the engine thinks right."""
+    """A library that moves rows. `address`: of a Ray cluster; `jobs`: how many workers, None for the engine's own
+    choice."""
 
     name: EngineName
     address: str | None = None
@@ -116,7 +117,7 @@ def _with_ray(engine: Engine, read: RowParser, file: RowFile) -> Iterator[pa.Tab
     """Yield the tables of one file, whose pieces are distributed over the workers."""
     ray = start_ray(engine.address, engine.jobs)
     if file.is_json:
-        # Nobody knows where its rows begin: this process reads it, so many rows at once.
+        # The places where its rows begin are unknown, so this process reads it, so many rows at once.
         for table in file.tables(engine.batch * 100):
             slices = [table.slice(start, engine.batch) for start in range(0, table.num_rows, engine.batch)]
             rows = ray.data.from_arrow(slices) if slices else None

@@ -1,4 +1,4 @@
-"""Files of rows: read in tables of so many rows, written whole or not at all.
+"""Read files of rows in tables of so many rows, and write files atomically.
 
 part_files("rows/")  →  rows/a.parquet, rows/b.jsonl        PendingFile("out.parquet").add(table) … done()
 """

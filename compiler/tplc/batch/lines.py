@@ -1,4 +1,4 @@
-r"""JSON lines as tables: text stays text, the types are those of all rows, and no row can stop a run.
+r"""Read JSON lines as tables: text stays text, the types are those of all rows, and no row can stop a run.
 
 {"id": 1, "text": "Hi.", "at": "2024-01-01"}  →  id: int64, text: string, at: string
 {"id": [1, "a"]}, {"id": 5}                   →  id: string, the JSON text of each value, known as such (`is_json_text`)
@@ -39,7 +39,7 @@ Open = Callable[[], BinaryIO]
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """`row`: None where it is not read; then `why` says what is wrong with it."""
+    """A line of a file. `row`: None if it can't be read; then `why` says what is wrong with it."""
 
     number: int
     row: Row | None

@@ -1,4 +1,4 @@
-"""The core: a table of outputs to the same table with their messages.
+"""Add to a table of outputs the columns of their messages.
 
 RowParser({"": parser text}, Columns("text"))(table)  →  table, with content, reasoning_content, tool_calls, …
 

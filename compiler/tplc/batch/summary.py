@@ -292,7 +292,7 @@ def _violated(known: Mapping[str, Allowed | None] | None, name: str, arguments: 
 
 
 def _count(counter: Counter[str], name: str, count: int = 1) -> None:
-    """Names come from outputs, and there may be as many as rows."""
+    """Count a name, but only so many different ones: names come from outputs, and there may be as many as rows."""
     counter[name if name in counter or len(counter) < _MOST_NAMES else _OTHERS] += count
 
 

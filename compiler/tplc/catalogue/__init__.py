@@ -1,4 +1,4 @@
-"""Observed variants of markers, as data: what models write where their templates write something else.
+"""Observed variants of markers, as data: the texts that models write where their templates write others.
 
 An entry applies to a format by the format's own markers; what it declares is put into the IR as tolerances.
 """

@@ -1,4 +1,4 @@
-"""The entries of a catalogue: which formats an entry is for, what it declares, and outputs that show it.
+"""Entries of a catalogue: the formats an entry applies to, what it declares, and outputs that show it.
 
 {"title": "…", "reason": "…", "source": "…", "markers": ["<call>"], "lacks": ["reasoning.start"],
  "tolerances": [{"kind": "variant", "marker": "<call>", "text": "<Call>"}], "outputs": [{"text": "…", "message": {…}}]}

@@ -1,4 +1,4 @@
-"""A collection of templates at once: what each is compiled to, and what that says of all of them."""
+"""Compile a collection of templates, and summarise the results."""
 
 from __future__ import annotations
 

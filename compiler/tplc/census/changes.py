@@ -13,7 +13,7 @@ from tplc.census.entry import CensusEntry
 
 @dataclass(frozen=True, slots=True)
 class ChangedTemplate:
-    """`worse`: it was verified, and is no longer."""
+    """A template whose result differs from that of an earlier census. `worse`: it was verified, and is no longer."""
 
     source: str
     what: str

@@ -1,4 +1,4 @@
-"""One template of a census: what compiling it gave.
+"""Compile one template of a census, and record the result.
 
 "models/hut.jinja"  →  CensusEntry(state="verified", calls="json_native", format="9f2c41d0ab12", messages=198, …)
 """

@@ -1,4 +1,4 @@
-"""A census as one HTML page: nothing is loaded, nothing runs.
+"""Show a census as one HTML page, which loads and runs nothing.
 
 [CensusEntry(…), …]  →  "<!doctype html>…": how many are verified, which formats there are, a row for each template
 """

@@ -1,4 +1,4 @@
-"""A census as a file: Parquet where the name ends so, else JSON lines.
+"""Write a census to a file: Parquet if its name ends so, otherwise JSON lines.
 
 How long each took is no part of it: two censuses of the same templates by the same tplc are the same bytes.
 """

@@ -1,4 +1,4 @@
-"""The command line: `main` is what `tplc` runs."""
+"""The command line: `tplc` runs `main`."""
 
 from __future__ import annotations
 

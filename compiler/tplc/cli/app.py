@@ -1,4 +1,4 @@
-"""The commands and their options.  What a command does is in a file of its own, imported when it runs."""
+"""The commands and their options. Each command's function is in a file of its own, imported when it runs."""
 
 from __future__ import annotations
 
@@ -111,13 +111,14 @@ def inspect_(
     special_tokens: Tokens = (),
     variants: Variants = NO_VARIANTS,
     limits: LimitOption = (),
-    as_json: Annotated[bool, typer.Option("--json", help="The format as JSON.")] = False,
-    as_text: Annotated[bool, typer.Option("--text", help="The format as text, one fact per line.")] = False,
-    as_peg: Annotated[bool, typer.Option("--peg", help="The format as a parsing expression grammar.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the format as JSON.")] = False,
+    as_text: Annotated[bool, typer.Option("--text", help="Print the format as text, one fact per line.")] = False,
+    as_peg: Annotated[bool, typer.Option("--peg", help="Print the format as a parsing expression grammar.")] = False,
     as_states: Annotated[
-        bool, typer.Option("--states", help="The states of a parser: what counts in each, and where it leads.")
+        bool,
+        typer.Option("--states", help="Print a parser's states: the markers that count in each, and where they lead."),
     ] = False,
-    as_dot: Annotated[bool, typer.Option("--dot", help="The states as a graph, for Graphviz.")] = False,
+    as_dot: Annotated[bool, typer.Option("--dot", help="Print the states as a graph, for Graphviz.")] = False,
 ) -> None:
     """Show the format of a template: modes, markers, and a sample turn with its parts coloured."""
     from tplc.cli.inspect import inspect_command
@@ -188,7 +189,7 @@ def parse_(
             "-o",
             "--output",
             metavar="FILE",
-            help="A .parquet or .jsonl file, a folder, or - for lines.",
+            help="Where to write: a .parquet or .jsonl file, a folder, or - for JSON lines on standard output.",
             rich_help_panel=ROWS,
         ),
     ] = None,
@@ -240,7 +241,9 @@ def parse_(
     force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.", rich_help_panel=ROWS)] = False,
     as_json: Annotated[
         bool,
-        typer.Option("--json", help="Message, diagnostics and the rest as one JSON object; for rows: the summary."),
+        typer.Option(
+            "--json", help="Print message, diagnostics and the rest as one JSON object; for rows, the summary."
+        ),
     ] = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No summary.", rich_help_panel=ROWS)] = False,
     html: Annotated[
@@ -349,7 +352,7 @@ def verify_(
     seed: Seed = 0,
     thorough: Thorough = False,
     limits: LimitOption = (),
-    as_json: Annotated[bool, typer.Option("--json", help="The result as JSON, on standard output.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON, on standard output.")] = False,
 ) -> None:
     """Verify an existing artifact against a template: render messages, parse them, compare.
 
@@ -431,7 +434,7 @@ def explain_(
     source: Source,
     html: Annotated[str | None, typer.Option("--html", metavar="FILE", help="Write a page instead.")] = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="The comparisons as JSON; with -v, all questions too.")
+        bool, typer.Option("--json", help="Print the comparisons as JSON; with -v, all questions too.")
     ] = False,
     step: Annotated[bool, typer.Option("--step", help="Wait after each comparison.")] = False,
     verbose: Annotated[
@@ -473,7 +476,7 @@ def try_(
             autocompletion=complete.sources,
         ),
     ],
-    file: Annotated[str, typer.Argument(help="The model's output; - is standard input: paste it.")] = "-",
+    file: Annotated[str, typer.Argument(help="The model's output; - is standard input, to paste it.")] = "-",
     tools: ToolsOption = None,
     prompt: Annotated[
         str | None, typer.Option("--prompt", metavar="FILE", help="The prompt that the output continues.")
@@ -481,7 +484,7 @@ def try_(
     chunk: Annotated[
         int | None, typer.Option("--chunk", metavar="N", min=1, help="Characters per chunk; by default about a token.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Parts, deltas and message as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print parts, deltas and message as JSON.")] = False,
     template_name: Name = None,
     special_tokens: Tokens = (),
     variants: Variants = NO_VARIANTS,
@@ -517,7 +520,7 @@ def doctor_(
     template_name: Name = None,
     special_tokens: Tokens = (),
     limits: LimitOption = (),
-    as_json: Annotated[bool, typer.Option("--json", help="The advice as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the settings as JSON.")] = False,
 ) -> None:
     """List the settings that vLLM, SGLang, llama.cpp and transformers need for this model's format.
 
@@ -535,7 +538,7 @@ def lint_(
     special_tokens: Tokens = (),
     limits: LimitOption = (),
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 if there is a remark.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="The remarks as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the remarks as JSON.")] = False,
 ) -> None:
     """Write messages in a template's format, read them back, and report what the format loses or confuses.
 
@@ -592,7 +595,8 @@ ManifestFile = Annotated[
     ),
 ]
 Jobs = Annotated[
-    int | None, typer.Option("-j", "--jobs", metavar="N", help="Models at a time; by default one per processor.")
+    int | None,
+    typer.Option("-j", "--jobs", metavar="N", help="Number of models at a time; by default one per processor."),
 ]
 StrictModels = Annotated[
     bool,
@@ -621,11 +625,11 @@ def build_(
         ),
     ] = False,
     strict: StrictModels = False,
-    as_json: Annotated[bool, typer.Option("--json", help="The outcomes as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the outcomes as JSON.")] = False,
 ) -> None:
     """Build the files of a manifest that are not current.
 
-    Exit code 1: a model's template is not right (the others are built nevertheless).  Exit code 2: the manifest is
+    Exit code 1: a model's template is not right; the other models are built.  Exit code 2: the manifest is
     wrong, or a source cannot be read.
     """
     from tplc.cli.build import build_command
@@ -710,10 +714,10 @@ def census_(
     address: Annotated[
         str | None, typer.Option("--address", metavar="ADDRESS", help="The address of a Ray cluster.")
     ] = None,
-    jobs: Annotated[int | None, typer.Option("-j", "--jobs", metavar="N", min=1, help="Processes.")] = None,
+    jobs: Annotated[int | None, typer.Option("-j", "--jobs", metavar="N", min=1, help="Number of processes.")] = None,
     limits: LimitOption = (),
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing table.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Entries and changes as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print entries and changes as JSON.")] = False,
 ) -> None:
     """Compile all templates of a collection and report on each: formats, verification, warnings, time.
 
@@ -749,13 +753,14 @@ def diff_(
     template_name: Name = None,
     special_tokens: Tokens = (),
     limits: LimitOption = (),
-    as_json: Annotated[bool, typer.Option("--json", help="The result as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Show what changed between two formats, and whether a parser for the first reads the output of the second.
 
-    A parser is run; a grammar's format is the IR (.json) of the same template, in the same folder.
+    A parser is compared by running it.  For a grammar, the IR (.json) of the same template in the same folder is
+    compared.
 
-    Exit code 0: it reads all of it.  Exit code 1: it does not.
+    Exit code 0: the parser reads all of it.  Exit code 1: it does not.
     """
     from tplc.cli.diff import diff_command
 
@@ -766,7 +771,7 @@ def diff_(
 def catalogue_(
     catalogue: CatalogueFolders = (),
     no_catalogue: NoCatalogue = False,
-    as_json: Annotated[bool, typer.Option("--json", help="The entries as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the entries as JSON.")] = False,
 ) -> None:
     """List the catalogue: the markers of each entry, the variants it adds to formats with them, and the source.
 
@@ -809,7 +814,7 @@ def observe_(
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="The report as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
     template_name: Name = None,
     special_tokens: Tokens = (),
     variants: Variants = NO_VARIANTS,

@@ -1,4 +1,4 @@
-"""`tplc catalogue`: what is known of variants that models write."""
+"""`tplc catalogue`: lists the observed variants of markers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`tplc census`: a collection of templates to a table of what each is compiled to."""
+"""`tplc census`: compiles a collection of templates and writes a table of the results."""
 
 from __future__ import annotations
 

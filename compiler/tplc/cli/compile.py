@@ -128,7 +128,7 @@ def _checked_files(options: CompileOptions) -> str:
 
 
 def _of_names(options: CompileOptions, target: driver.Target) -> Iterator[TemplateWarning]:
-    if options.target is None and (meant := driver.named_otherwise(options.output, target)):
+    if options.target is None and (meant := driver.for_other_target(options.output, target)):
         what = f"the suffix makes this a {target} artifact, though the name says {meant}: -t {meant} or -t {target}"
         yield TemplateWarning(options.output, 0, 0, f"{what} decides")
 

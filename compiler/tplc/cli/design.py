@@ -1,4 +1,4 @@
-"""`tplc lint`: what a format cannot say.  `tplc new`: a template to start one from."""
+"""`tplc lint`: reports what a format loses or confuses. `tplc new`: starts a template."""
 
 from __future__ import annotations
 

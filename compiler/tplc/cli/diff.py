@@ -19,7 +19,7 @@ from tplc.ir.visible import shown
 from tplc.project.artifacts import header_of
 from tplc.project.files import read_text
 from tplc.project.sibling_ir import is_ir, sibling_ir
-from tplc.verify.artifact import artifact_in, load_module, markers_in, read_parser, runtime_beside, sha256_in
+from tplc.verify.artifact import artifact_in, load_module, markers_in, read_parser, runtime_next_to, sha256_in
 from tplc.verify.reads import Reading, reads
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def _side(source: str, template_name: str | None, special_tokens: Sequence[str],
     if is_ir(source):
         return Side(source, inputs.ir_in(source))
     if source.endswith(".py"):
-        parser = read_parser(read_text(source), source, runtime=runtime_beside(source))
+        parser = read_parser(read_text(source), source, runtime=runtime_next_to(source))
         return Side(source, sibling_ir(source, sha256_in(parser, source)), parser)
     if source.endswith((".peg", ".gbnf")):
         return Side(source, _format_of_grammar(source), compared=f"{source}: compared by the IR next to it")

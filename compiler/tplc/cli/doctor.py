@@ -1,4 +1,4 @@
-"""`tplc doctor`: what to set where a model is served."""
+"""`tplc doctor`: lists what to set on the server of a model."""
 
 from __future__ import annotations
 

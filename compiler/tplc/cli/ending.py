@@ -20,7 +20,7 @@ _NAMES = ("SIGTERM", "SIGHUP")  # Windows has one of them
 
 
 class _Signalled(BaseException):
-    """Nobody takes it for an error of theirs."""
+    """Raised to end the command; no handler of errors catches it."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)

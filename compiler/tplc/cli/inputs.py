@@ -73,7 +73,7 @@ def load_template(source: str, template_name: str | None, special_tokens: Sequen
 
     from tplc.sources import load, load_tokens
 
-    tell(source, "the template")
+    ask_for_input(source, "the template")
     template = load(source, template_name=template_name)
     tokens, added = dict(template.special_tokens), template.added_tokens
     for path in (text for text in special_tokens if "=" not in text and os.path.exists(text)):
@@ -147,11 +147,11 @@ def ir_in(path: str) -> TemplateIR:
 
 def text_of(path: str, what: str) -> str:
     """Return the text of a file, or of standard input."""
-    tell(path, what)
+    ask_for_input(path, what)
     return read_text(path)
 
 
-def tell(path: str, what: str) -> None:
+def ask_for_input(path: str, what: str) -> None:
     """Asks for input on a terminal: prints what to paste and how to end it."""
     if path == "-" and sys.stdin.isatty():
         print(f"Paste {what}, then press Ctrl-D on a line of its own:", file=sys.stderr)
@@ -166,4 +166,4 @@ def check_standard_input(arguments: Mapping[str, str], options: Mapping[str, Seq
         raise UsageError(f"standard input (-) cannot be {both}: name a file for one of them")
     for what in named:
         if what in options:
-            tell("-", what)
+            ask_for_input("-", what)

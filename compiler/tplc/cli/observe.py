@@ -1,4 +1,4 @@
-"""`tplc observe`: recorded outputs of a model, held against its parser."""
+"""`tplc observe`: compares recorded outputs of a model with its parser."""
 
 from __future__ import annotations
 

@@ -143,8 +143,8 @@ class CompileOptions:
             "--target",
             metavar="TARGET",
             autocompletion=complete.targets,
-            help="python, peg, gbnf, json, response_template, structural_tag, lark, vllm, sglang, or training (the "
-            "template with generation tags); by default the output's suffix decides.",
+            help="What to write: python, peg, gbnf, json, response_template, structural_tag, lark, vllm, sglang, or "
+            "training (the template with generation tags); by default the output's suffix decides.",
         ),
     ] = None
     template_name: Name = None
@@ -159,7 +159,11 @@ class CompileOptions:
     ] = None
     tool_choice: Annotated[
         str,
-        typer.Option("--tool-choice", metavar="CHOICE", help="which calls: auto, required, none, or a tool."),
+        typer.Option(
+            "--tool-choice",
+            metavar="CHOICE",
+            help="which calls are allowed: auto, required, none, or the name of a tool.",
+        ),
         A_REQUEST,
         AS_TYPED,
     ] = "auto"
@@ -176,11 +180,16 @@ class CompileOptions:
         AS_TYPED,
     ] = False
     json_schema: Annotated[
-        str | None, typer.Option("--json-schema", metavar="FILE", help="the answer's schema."), SCHEMAS, AS_PATH
+        str | None,
+        typer.Option(
+            "--json-schema", metavar="FILE", help="the schema of the answer (a response format), instead of calls."
+        ),
+        SCHEMAS,
+        AS_PATH,
     ] = None
     variables: Annotated[
         tuple[str, ...],
-        typer.Option("--var", metavar="NAME=VALUE", help="a variable of the prompt."),
+        typer.Option("--var", metavar="NAME=VALUE", help="a variable of the template, which chooses the prompt."),
         A_REQUEST,
         AS_TYPED,
     ] = ()
@@ -199,7 +208,7 @@ class CompileOptions:
             "--profile",
             metavar="NAME",
             autocompletion=complete.profiles,
-            help="the reader: transformers, or servers (vLLM and SGLang).",
+            help="the program that reads it: transformers, or servers (vLLM and SGLang).",
         ),
         For(("response_template",)),
         AS_TYPED,
@@ -317,7 +326,10 @@ class CompileOptions:
     max_size: Annotated[
         int | None,
         typer.Option(
-            "--max-size", metavar="CHARACTERS", min=1, help="beyond this, the largest schemas are simplified."
+            "--max-size",
+            metavar="CHARACTERS",
+            min=1,
+            help="the longest grammar; the largest schemas are simplified to fit.",
         ),
         A_REQUEST,
         AS_TYPED,
@@ -352,7 +364,7 @@ class CompileOptions:
         str | None,
         typer.Option("--depfile", metavar="FILE", help="Write a rule for Make or Ninja that lists the files used."),
     ] = None
-    as_json: Annotated[bool, typer.Option("--json", help="The report as JSON, on standard error.")] = False
+    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON, on standard error.")] = False
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Print only warnings and failures.")] = False
     watch: Annotated[bool, typer.Option("--watch", help="Compile again each time an input changes, until Ctrl-C.")] = (
         False
@@ -399,7 +411,7 @@ class MaskOptions:
         typer.Option(
             "--straddling",
             metavar="HOW",
-            help="Count a token across the border of a part as inside, outside, or as an error.",
+            help="How to count a token on both sides of a border: inside, outside, or error.",
         ),
     ] = "inside"
     variables: Variables = ()
@@ -423,5 +435,5 @@ class MaskOptions:
     ] = None
     batch_size: Annotated[int, typer.Option("--batch-size", metavar="N", min=1, help="Rows per batch.")] = 1000
     force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False
-    as_json: Annotated[bool, typer.Option("--json", help="The report as JSON.")] = False
+    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No report.")] = False

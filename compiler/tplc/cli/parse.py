@@ -19,7 +19,7 @@ from tplc.ir.visible import shown
 from tplc.paths import unreadable
 from tplc.project.files import read_text, read_tools
 from tplc.project.sibling_ir import is_ir
-from tplc.verify.artifact import Artifact, load_artifact, runtime_beside
+from tplc.verify.artifact import Artifact, load_artifact, runtime_next_to
 
 _READ_SIZE = 4096
 
@@ -147,7 +147,7 @@ def parser_of(options: ParseOptions) -> Artifact:
     """Return the given parser, or one generated from the given IR or template."""
     if options.source.endswith(".py"):
         _refuse_variants(options, "a generated parser")
-        return load_artifact(read_text(options.source), options.source, runtime=runtime_beside(options.source))
+        return load_artifact(read_text(options.source), options.source, runtime=runtime_next_to(options.source))
     return driver.artifact_of(_format_of(options))
 
 
@@ -168,11 +168,11 @@ def _refuse_variants(options: ParseOptions, what: str) -> None:
 
 def _chunks(path: str) -> Iterator[str]:
     """Yield the text as it arrives: standard input may be a pipe from a model."""
-    inputs.tell(path, "the output")
+    inputs.ask_for_input(path, "the output")
     name = "standard input" if path == "-" else path
     decoder = codecs.getincrementaldecoder("utf-8")(errors="strict")
     try:
-        # Unbuffered: what has come is handed on, however little it is.
+        # Unbuffered: each piece of input is passed on at once, however short it is.
         with open(sys.stdin.fileno() if path == "-" else path, "rb", buffering=0) as file:
             while data := file.read(_READ_SIZE):
                 yield decoder.decode(data)

@@ -1,4 +1,4 @@
-"""`tplc prepare`: a request to all that a server needs for it, as JSON."""
+"""`tplc prepare`: prints everything that a server needs for a request, as JSON."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ from tplc.ir.visible import one_line
 from tplc.project.artifacts import check_output, write_output
 from tplc.project.files import read_text, read_tools
 from tplc.project.sibling_ir import is_ir
-from tplc.verify.artifact import runtime_beside
+from tplc.verify.artifact import runtime_next_to
 
 if TYPE_CHECKING:
     from tplc.batch import Columns, RowParser
@@ -82,7 +82,7 @@ def rows_command(options: RowOptions) -> None:
         columns,
         tools=read_tools(options.tools) if options.tools else None,
         tokenizer=read_text(options.tokenizer) if options.tokenizer else None,
-        runtime=runtime_beside(_place_of_parsers(options)),
+        runtime=runtime_next_to(_place_of_parsers(options)),
     )
     if options.html is not None:
         check_output(options.html, force=options.force)

@@ -1,4 +1,4 @@
-"""`tplc schema`: the JSON schemas of what people write for tplc, and of what it writes."""
+"""`tplc schema`: prints the JSON schemas of files that people write for tplc, and of its output."""
 
 from __future__ import annotations
 

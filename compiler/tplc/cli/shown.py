@@ -1,4 +1,4 @@
-"""JSON as commands print it: for people and scripts alike, so nothing in it is unseen.
+r"""Print JSON for people and scripts, without invisible characters.
 
 print_json({"role": "assistant"})  →  {\n  "role": "assistant"\n}
 """

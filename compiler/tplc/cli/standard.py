@@ -1,4 +1,4 @@
-"""Rows of standard input and for standard output, by way of files: they are read twice, and written whole.
+"""Pass rows of standard input and output through files, because rows are read twice and written atomically.
 
 with standard_rows("-", "-") as (rows, output):  →  /tmp/tplc…/input.jsonl, /tmp/tplc…/output.jsonl
 """
@@ -27,7 +27,7 @@ def standard_rows(rows: str, output: str) -> Iterator[tuple[str, str]]:
     with tempfile.TemporaryDirectory(prefix="tplc") as folder:
         read, written = os.path.join(folder, "input.jsonl"), os.path.join(folder, "output.jsonl")
         if rows == "-":
-            inputs.tell("-", "the rows")
+            inputs.ask_for_input("-", "the rows")
             with open(read, "wb") as file:
                 shutil.copyfileobj(sys.stdin.buffer, file)
         yield read if rows == "-" else rows, written if output == "-" else output

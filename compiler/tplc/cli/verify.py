@@ -14,7 +14,7 @@ from tplc.errors import UsageError
 from tplc.ir.nodes import Verification
 from tplc.project.files import read_text
 from tplc.project.sibling_ir import is_ir
-from tplc.verify.artifact import Artifact, artifact_in, read_parser, runtime_beside, sha256_in
+from tplc.verify.artifact import Artifact, artifact_in, read_parser, runtime_next_to, sha256_in
 
 _NOT_OF_IT = (
     "the artifact differs from the one that tplc makes of this template, which verifies: it was edited, or made from "
@@ -57,7 +57,7 @@ def _artifact(path: str) -> tuple[Artifact, str]:
         raise UsageError(
             f"{path}: only a generated parser (.py) or an IR (.json) can be verified\n    tplc verify TEMPLATE ARTIFACT"
         )
-    parser = read_parser(text, path, runtime=runtime_beside(path))
+    parser = read_parser(text, path, runtime=runtime_next_to(path))
     return artifact_in(parser), sha256_in(parser, path)
 
 

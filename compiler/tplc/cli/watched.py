@@ -33,9 +33,9 @@ def split() -> None:
     command = os.fork()
     if command == 0:
         os.close(read_end)
-        from tplc.bounds import tell_watcher
+        from tplc.bounds import set_watcher
 
-        tell_watcher(write_end)
+        set_watcher(write_end)
         _end_with(watcher)
         _hear_of_interrupts_once()
         return

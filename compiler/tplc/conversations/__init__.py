@@ -1,4 +1,4 @@
-"""Rendered conversations: whose each character is, masks for training, and templates that only append."""
+"""Rendered conversations: who wrote each character, masks for training, and append-only templates."""
 
 from tplc.conversations.masks import token_mask
 from tplc.conversations.template import ConversationTemplate, RenderedConversation, Span, conversation_spans

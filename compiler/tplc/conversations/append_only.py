@@ -1,4 +1,4 @@
-"""Whether a template only appends: each prompt with its answer is what the next prompt begins with.
+"""Check whether a template is append-only: each next prompt begins with the previous prompt and its answer.
 
     prompt 1  "<u>Hi<end><a>"       answer 1  "<why>Hm</why>Hello<end>"
     prompt 2  "<u>Hi<end><a>Hello<end><u>So?<end><a>"

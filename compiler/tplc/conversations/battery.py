@@ -51,7 +51,7 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class _Saying:
-    """One message: its role, and what it says."""
+    """One message: its role and its text."""
 
     role: str
     content: str | None = None

@@ -1,4 +1,4 @@
-"""Fitting a render to the render of its shape: where each text of the messages is.
+"""Fit a render to the render of its shape, and find the place of each text of the messages.
 
     "<u>w0<end>", {w0: " hi "}, "<u>hi<end>"  →  [(0, 3), (3, 5), (5, 10)]
 
@@ -20,7 +20,7 @@ from tplc.conversations.shapes import WordSlot
 
 @dataclass(frozen=True, slots=True)
 class Misfit:
-    """Where two renders go apart: in the piece of this index, at this place of the text."""
+    """The place where two renders diverge: in the piece of this index, at this position of the text."""
 
     piece: int
     at: int

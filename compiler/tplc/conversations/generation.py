@@ -1,4 +1,4 @@
-"""`{% generation %}` tags for a template: around what it writes of what a model generates.
+"""Put `{% generation %}` tags into a template, around the text that a model generates.
 
     {% for m in messages %}<|{{ m.role }}|>{{ m.content }}<end>{% endfor %}
     →  {% for m in messages %}<|{{ m.role }}|>{% if m['role'] == 'assistant' %}{% generation %}{{ m.content }}<end>
@@ -378,7 +378,7 @@ class Wrapping:
                 for at in range(first, last + 1):
                     taken[at] = True
                 text = test.text if test is not None else ""
-                yield Wrap(self.point_before(parts[first]), self.point_behind(parts[last]), text)
+                yield Wrap(self.point_before(parts[first]), self.point_after(parts[last]), text)
             index = max(stop, index + 1)
 
     def trimmed(
@@ -464,7 +464,7 @@ class Wrapping:
             part = part.place.item
         return self.before_tag(part.tags[0] if isinstance(part, Block) else part)
 
-    def point_behind(self, part: Piece | Item) -> Point:
+    def point_after(self, part: Piece | Item) -> Point:
         if isinstance(part, Piece):
             if part.place.operand is not None:
                 return self.in_variable(part, part.last, is_end=True)
@@ -473,7 +473,7 @@ class Wrapping:
             if isinstance(part.place.item, Segment):
                 return self.at_data_end(part.place.item)
             part = part.place.item
-        return self.behind_tag(part.tags[-1] if isinstance(part, Block) else part)
+        return self.after_tag(part.tags[-1] if isinstance(part, Block) else part)
 
     def in_variable(self, piece: Piece, offset: int | None, *, is_end: bool = False) -> Point:
         segment, operand = piece.place.item, piece.place.operand
@@ -487,7 +487,7 @@ class Wrapping:
         if index == 0:
             return self.before_tag(segment)
         if index == len(found):
-            return self.behind_tag(segment)
+            return self.after_tag(segment)
         return Point(found[index - 1].stop, found[index].start, " }}", "{{ ")
 
     def before_tag(self, segment: Segment) -> Point:
@@ -498,18 +498,18 @@ class Wrapping:
             left = "+"
         return Point(segment.start, segment.start, left=left)
 
-    def behind_tag(self, segment: Segment) -> Point:
+    def after_tag(self, segment: Segment) -> Point:
         if segment.kind == "data":
             return self.at_data_end(segment)
         right = segment.right
-        newline = self.source.text.startswith("\n", segment.stop) and not self.is_stripped_behind(segment)
+        newline = self.source.text.startswith("\n", segment.stop) and not self.is_stripped_after(segment)
         if (segment.kind == "variable" and not right and newline) or (right == "+" and newline):
             right = "+"
         elif right == "+":
             right = ""
         return Point(segment.stop, segment.stop, right=right)
 
-    def is_stripped_behind(self, segment: Segment) -> bool:
+    def is_stripped_after(self, segment: Segment) -> bool:
         """Return whether the next tag strips all text between."""
         following = self.source.segments.index(segment) + 1
         return following < len(self.source.segments) and self.source.segments[following].left == "-"
@@ -517,7 +517,7 @@ class Wrapping:
     def at_data_start(self, segment: Segment) -> Point:
         index = self.source.segments.index(segment)
         if index:
-            return self.behind_tag(self.source.segments[index - 1])
+            return self.after_tag(self.source.segments[index - 1])
         return self.in_data(segment, 0)
 
     def at_data_end(self, segment: Segment) -> Point:

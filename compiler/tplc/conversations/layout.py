@@ -338,12 +338,12 @@ class _Laying:
         words = [piece for piece in self.own.get(index, ()) if self.slots[self.pieces[piece]].call is not None]
         if not words:
             return []
-        behind_last = self.pieces[words[-1] + 1]
+        after_last = self.pieces[words[-1] + 1]
         borders = []
         for piece, following in pairwise(words):
             call, other = self.slots[self.pieces[piece]].call, self.slots[self.pieces[following]].call
             if call != other and call is not None:
-                borders.append((call, self.starts[piece + 1] + _agreed(self.pieces[piece + 1], behind_last)))
+                borders.append((call, self.starts[piece + 1] + _agreed(self.pieces[piece + 1], after_last)))
         return borders
 
     def other(self, index: int, start: int, stop: int) -> Iterator[Stretch]:

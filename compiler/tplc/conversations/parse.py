@@ -101,7 +101,7 @@ class _RenderReader:
             if one.role == "user" and not is_delimited and not any(end.strip() for end in one.ends):
                 raise UnsupportedTemplate(template.name, "nothing shows where the text of a user ends")
         if not any(one.role == "user" for one in self.markers):
-            raise UnsupportedTemplate(template.name, "no render shows what stands around the text of a user")
+            raise UnsupportedTemplate(template.name, "no render shows the text around a user's message")
 
     def read(self, text: str) -> tuple[list[dict[str, Json]], list[int], bool]:
         messages: list[dict[str, Json]] = []

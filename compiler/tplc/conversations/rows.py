@@ -1,4 +1,4 @@
-"""Rows of conversations to rows of token ids and masks: for `datasets.map`, and for tables of any engine.
+"""Convert rows of conversations to token ids and masks: for `datasets.map`, and for tables of any engine.
 
     masker = ConversationMasker(template_text, tokenizer_json)
     dataset.map(masker, batched=True)      messages  →  input_ids, assistant_masks, mask_error

@@ -1,4 +1,4 @@
-"""A conversation with its texts replaced by words: what is left is its shape.
+"""Replace the texts of a conversation by words; the rest is its shape.
 
     {"role": "assistant", "content": "Oslo is wet.", "tool_calls": [… "name": "rain", "arguments": {"days": "two"}]}
     →  {"role": "assistant", "content": "w0z", "tool_calls": [… "name": "w1z", "arguments": {"w2z": "w3z"}]}

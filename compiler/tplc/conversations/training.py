@@ -1,4 +1,4 @@
-"""A template for training: the same text, with tags around what a model generates, and proof of both.
+"""Make a template for training: the same text, with tags around what a model generates, and verify both.
 
     training_template(ConversationTemplate(source))  →  TrainingTemplate(text, conversations=34, …)
 
@@ -57,7 +57,7 @@ class TrainingTemplate:
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """A conversation under one setting: its text, and what counts of it."""
+    """A conversation under one setting: its text, and the characters of it that count."""
 
     conversation: Conversation
     setting: Mapping[str, Json]

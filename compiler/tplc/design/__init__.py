@@ -1,4 +1,4 @@
-"""For those who design a format: what it cannot say, and layouts to start from."""
+"""Tools for designing a format: what it loses or confuses, and layouts to start from."""
 
 from tplc.design.lint import Remark, lint
 from tplc.design.start import LAYOUTS, Started, refreshed, start

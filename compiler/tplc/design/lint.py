@@ -224,7 +224,7 @@ def _of_text(ir: TemplateIR, asker: _Asker, added_tokens: Sequence[str]) -> Iter
         )
     if reasoning.after_content:
         yield Remark(
-            "reasoning", "reasoning stands after the content", "write it first, as models think before they answer"
+            "reasoning", "reasoning comes after the content", "write it first, as models think before they answer"
         )
 
 

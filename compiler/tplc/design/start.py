@@ -88,7 +88,7 @@ if __name__ == "__main__":
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """`files` by their path in the new folder."""
+    """A new template with its files. `files` by their path in the new folder."""
 
     files: Mapping[str, str]
 

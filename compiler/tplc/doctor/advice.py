@@ -239,8 +239,8 @@ def _transformers(ir: TemplateIR, source: str, asked: Deployment) -> Iterator[Ad
         yield Advice(
             place,
             "reasoning",
-            f"this file names it {_message_key(ir)}, and the one with --profile servers names it thinking: a "
-            "tokenizer_config.json holds one of them",
+            f"its key is {_message_key(ir)} here, and thinking with --profile servers: a tokenizer_config.json holds "
+            "one response template, so choose one profile",
         )
 
 

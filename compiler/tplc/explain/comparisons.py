@@ -197,7 +197,7 @@ def comparisons(probes: Sequence[Probe], facts: Sequence[str]) -> list[Compariso
 
 
 def _pairs(shown: Sequence[tuple[Probe, ProbeShape]], wanted: _Wanted) -> Iterator[tuple[Probe, Probe]]:
-    """Pairs that fit; those that were asked for the question itself come first."""
+    """Yield pairs of probes that fit; those that were rendered for the question itself come first."""
     own = [(p, s) for p, s in shown if p.question.name == wanted.question]
     for seconds in (own, shown):
         for second, shape in seconds:

@@ -1,4 +1,4 @@
-"""An explanation as one HTML page: nothing is loaded, nothing runs, and it prints.
+"""Show an explanation as one HTML page, which loads and runs nothing, and can be printed.
 
 Explanation  →  "<!doctype html>…"
 """
@@ -81,7 +81,7 @@ def _verification(ir: TemplateIR) -> str:
     rows = [
         ("messages rendered and parsed", str(result.messages)),
         ("came back equal", str(result.passed)),
-        ("ways of cutting tried", str(result.chunkings)),
+        ("chunkings tried", str(result.chunkings)),
         ("seed", str(result.seed)),
         *(("not rendered by the template", text) for text in result.not_shown),
         *(
@@ -126,7 +126,7 @@ def _comparisons(explanation: Explanation) -> str:
     return (
         "<section><h2>How it was learned</h2><p>Two conversations that differ in one thing, and their renders from the "
         'question on: <span class="same">in both</span>, <del>in the first only</del>, <ins>in the second only</ins>. '
-        "Words that begin with <code>zq</code> stand for values; the template sees others in their place.</p>"
+        "Words that begin with <code>zq</code> are placeholders for values. The template is given other words.</p>"
         f"{shown}</section>"
     )
 

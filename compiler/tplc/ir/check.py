@@ -183,7 +183,7 @@ def _check_pair(arguments: PairArguments, dialect: Dialect | None) -> Iterator[V
     words = dialect.types if dialect is not None else ()
     directly = (Slot("type"), Slot("value")) in pairwise(arguments.pair)
     if directly != any(word.close for word in words):
-        yield Violation(path, "a value follows its type directly if texts that depend on its type stand around it")
+        yield Violation(path, "a value follows its type directly if texts that depend on its type surround it")
     if dialect is not None and bool(slots["type"]) != bool(dialect.types):
         yield Violation(path, 'the slot "type" goes with tools.dialect.types, and the other way')
 
@@ -204,9 +204,9 @@ def _check_dialect(dialect: Dialect, arguments: Arguments | None) -> Iterator[Vi
     if dialect.indent is not None and dialect.indent < 0:
         yield Violation("tools.dialect.indent", "is a number of spaces")
     if any(word.close for word in dialect.types) and (dialect.wrap or dialect.top.strings or dialect.elements):
-        yield Violation("tools.dialect.types", "only raw values stand between texts that depend on their type")
+        yield Violation("tools.dialect.types", "only raw values are between texts that depend on their type")
     if any(bool(word.close) != bool(word.word) for word in dialect.types) and any(word.close for word in dialect.types):
-        yield Violation("tools.dialect.types", "a value stands between two texts, or bare")
+        yield Violation("tools.dialect.types", "a value is between two texts, or bare")
     yield from _check_unique("tools.dialect.types", [word.type for word in dialect.types])
 
 

@@ -22,11 +22,11 @@ FIELD_NAME = re.compile(r"""(["'])\w*\1\s*:?""")
 _LEAST_DISTINCTIVE = 3
 _MOST_ORDINARY_CHARACTERS = 2
 _PUNCTUATION_OR_SPACE = frozenset(string.punctuation + string.whitespace)
-_SIGNS_OF_PROSE = frozenset(".,;:!?'\"()-…·–—‘’“”„¿¡。、，；：！？「」『』（）،؟")
+_CHARACTERS_OF_PROSE = frozenset(".,;:!?'\"()-…·–—‘’“”„¿¡。、，；：！？「」『』（）،؟")
 # Characters that occur only between words, as in "and/or".
 _BETWEEN_WORDS = re.compile(r"(?<=\w)[/&%_](?=\w)")
 # Characters that code and addresses contain singly between words: `x = f`, `me@home`, `#1`.
-_SINGLE_SIGN = re.compile(r"(?<![^\w\s.,;:!?'\"()-])[=@#$/&%](?![^\w\s.,;:!?'\"()-])")
+_SINGLE_CHARACTER = re.compile(r"(?<![^\w\s.,;:!?'\"()-])[=@#$/&%](?![^\w\s.,;:!?'\"()-])")
 _TWO_PUNCTUATION_MARKS = re.compile(r"[^\w\s]{2}")
 # Characters of code in a row, perhaps with punctuation between them: `#-#-#`.
 _ROW_OF_CODE = re.compile(r"[=@#$/&%][^\w\s]*[=@#$/&%]")
@@ -51,7 +51,7 @@ def could_be_prose(marker: str) -> bool:
     core = _BETWEEN_WORDS.sub("", _MARKDOWN.sub("", FIELD_NAME.sub("", marker.strip())))
     if only_punctuation(core or "."):
         return bool(marker.strip())
-    return "---" not in core and all(map(_stands_in_prose, core))
+    return "---" not in core and all(map(_occurs_in_prose, core))
 
 
 def is_word(marker: str) -> bool:
@@ -66,8 +66,8 @@ def ends_in_text(marker: str) -> bool:
     return is_word(marker) or (only_punctuation(core) and (len(core) <= 2 or len(set(core)) == 1))
 
 
-def _stands_in_prose(char: str) -> bool:
-    return char.isspace() or char in _SIGNS_OF_PROSE or unicodedata.category(char)[0] in "LMN"
+def _occurs_in_prose(char: str) -> bool:
+    return char.isspace() or char in _CHARACTERS_OF_PROSE or unicodedata.category(char)[0] in "LMN"
 
 
 def only_words(marker: str) -> bool:
@@ -84,7 +84,7 @@ def is_ordinary(marker: str) -> bool:
     core = marker.strip()
     if only_punctuation(core):
         return len(core) <= _MOST_ORDINARY_CHARACTERS
-    plain = _SINGLE_SIGN.sub(" ", FIELD_NAME.sub("", core))
+    plain = _SINGLE_CHARACTER.sub(" ", FIELD_NAME.sub("", core))
     if _ROW_OF_CODE.search(core):
         return False
     return only_words(core) or (could_be_prose(plain) and _TWO_PUNCTUATION_MARKS.search(plain) is None)

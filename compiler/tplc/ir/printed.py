@@ -1,9 +1,9 @@
-"""The IR as lines of text, one fact a line, for tests, diffs and people.
+r"""Print the IR as text, one fact per line, for tests, diffs and people.
 
-    Reasoning("tag_based", "<r>\\n", "\\n</r>", "reasoning_content")
+    Reasoning("tag_based", "<r>\n", "\n</r>", "reasoning_content")
     →  reasoning.mode = tag_based
-       reasoning.start = "<r>\\n"
-       reasoning.end = "\\n</r>"
+       reasoning.start = "<r>\n"
+       reasoning.end = "\n</r>"
        reasoning.key = reasoning_content
 
 Markers are JSON strings.  What is empty, absent or the default is not printed, and a value style is printed as what

@@ -1,4 +1,4 @@
-"""The roles of markers: the names by which a tolerance may call them, which are those that the IR is printed with.
+"""The roles of markers: the names that tolerances use for them, and with which the IR is printed.
 
 tools.section_start = "<calls>"   →   a variant for the marker "tools.section_start" stands for "<calls>"
 """

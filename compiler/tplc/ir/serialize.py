@@ -1,4 +1,4 @@
-"""The IR as JSON, both ways.
+"""Convert the IR to JSON and back.
 
     Tools(call=(Text("<call>"), Slot("name"), …), arguments=PairArguments(…))
     →  {"call": ["<call>", {"slot": "name"}, …], "arguments": {"kind": "pairs", …}}

@@ -16,7 +16,8 @@ from tplc.ir.nodes import TemplateIR, Text, Token
 
 @dataclass(frozen=True, slots=True)
 class AddedToken:
-    """`apart`: where a grammar is made of tokens it matches no text, and no text matches it."""
+    """A token that a tokenizer adds to its vocabulary. `apart`: in a grammar of tokens, it matches no text, and no text
+    matches it."""
 
     text: str
     number: int

@@ -75,7 +75,7 @@ def write_parts(ir: TemplateIR, message: Mapping[str, Any]) -> tuple[WrittenPart
 
 
 class _Writer:
-    """The parts so far."""
+    """Collects the parts of a turn as it is written."""
 
     def __init__(self, header: str) -> None:
         self.parts: list[WrittenPart] = []

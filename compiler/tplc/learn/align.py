@@ -1,4 +1,4 @@
-"""Alignment: the text operations that all questions asked of a template share.
+"""Align texts: the operations that all questions about a template share.
 
     repetition("<c><d>", "</d>, <d>", "</d></c>")  →  start "<c>", open "<d>", close "</d>", separator ", ", end "</c>"
 

@@ -78,7 +78,7 @@ class ValuePlace:
 @dataclass(frozen=True, slots=True)
 class ArgumentFacts:
     """`before` and `after` are what the layout of the call keeps of the text around the arguments; `opened` and
-    `closed` stand around a single (key value) inside them."""
+    `closed` surround a single (key value) inside them."""
 
     arguments: Arguments
     dialect: Dialect
@@ -307,7 +307,7 @@ def _repeated_pairs(texts: Sequence[str | Refusal], setup: Setup, quote: str) ->
 
 
 def _slots_before(one: str | Refusal, setup: Setup) -> int:
-    """Return how many names and ids stand before the arguments."""
+    """Return how many names and ids precede the arguments."""
     if isinstance(one, Refusal):
         return 1
     return len(re.findall(f"{NAME}|{ID}", generalise(one[: one.index(key_of(0))], setup)))
@@ -407,7 +407,7 @@ def _type_words(prober: Prober, turn: TurnFacts, setup: Setup, place: ValuePlace
     return tuple(words)
 
 
-def _beside_slots(text: str, before: int) -> str:
+def _around_slots(text: str, before: int) -> str:
     """Return the text in place of the arguments of a call without any, after `before` names and ids."""
     slots = [match.span() for match in re.finditer(f"{NAME}|{ID}", text)]
     begin = slots[before - 1][1] if before else 0
@@ -421,7 +421,7 @@ def _around(none: str | Refusal, pairs: Repetition, setup: Setup, before: int) -
         return "", "", ""
     text = generalise(none, setup)
     pre, post = pairs.start, pairs.end
-    bare = _beside_slots(text, before)
+    bare = _around_slots(text, before)
     kept = cut_left(pre, len(common_prefix(bare, pre)))
     rest = bare[kept:]
     tail = common_suffix(rest, post)

@@ -65,16 +65,16 @@ def _without_known(shared: str, ends: Sequence[str], anchors: Sequence[str]) -> 
     return shared
 
 
-def turn_end_behind(split: Repetition, ends: Sequence[str]) -> tuple[Repetition, str]:
+def turn_end_after(split: Repetition, ends: Sequence[str]) -> tuple[Repetition, str]:
     """Split the turn's end off the closers of calls, if it is seen only after calls; return both.  If nothing opens the
     calls, nothing closes them."""
     if split.end and not split.start.strip() and not split.end.isspace():
         return replace(split, end=""), split.end
-    closer, turn_end = _end_behind_calls(split, ends)
+    closer, turn_end = _end_after_calls(split, ends)
     return replace(split, end=closer), turn_end
 
 
-def _end_behind_calls(split: Repetition, ends: Sequence[str]) -> tuple[str, str]:
+def _end_after_calls(split: Repetition, ends: Sequence[str]) -> tuple[str, str]:
     """Return what closes the calls, and what ends the turn after them: a marker that is written like the other ends,
     between the same brackets, and isn't a marker of calls."""
     spans = token_spans(split.end)

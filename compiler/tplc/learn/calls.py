@@ -13,7 +13,7 @@ from tplc.ir.nodes import JsonFields, Layout, ObjectArguments, Slot, ToolFormat,
 from tplc.learn.align import Repetition, repetition
 from tplc.learn.arguments import COUNT, ArgumentFacts, merged, text_items
 from tplc.learn.bare_call import learn_bare_call
-from tplc.learn.call_ends import turn_end_behind, without_turn_end
+from tplc.learn.call_ends import turn_end_after, without_turn_end
 from tplc.learn.call_id import id_pattern, learn_call_id
 from tplc.learn.call_object import json_fields
 from tplc.learn.content import ContentPlacement, learn_content_placement
@@ -44,7 +44,7 @@ def learn_calls(
 ) -> CallFacts:
     shown, first_index = learn_outline(prober, turn, markers, called, arguments)
     post = without_turn_end(prober, turn, markers, called, arguments, shown.post, ends)
-    split, turn_end = turn_end_behind(around_calls(shown, post), ends)
+    split, turn_end = turn_end_after(around_calls(shown, post), ends)
     placement = learn_content_placement(prober, turn, called.setup, lead=shown.pre)
     split, turn_end = _without_rest(split, placement, turn_end)
     split = _without_counts(_with_space_around(split, placement))

@@ -117,7 +117,7 @@ def candidates(source: str) -> Candidates:
 
 
 def written_tokens(source: str) -> tuple[str, ...]:
-    """Names of special tokens that are printed or added to a text.  `add_x_token`, which is only asked about, is a
+    """Return the names of special tokens that are printed or added to a text. `add_x_token`, which is only tested, is a
     switch."""
     try:
         return _tokens_in(read_source(source))
@@ -187,7 +187,7 @@ def _sizes(read: Read) -> list[int]:
 
 
 def _keys(read: Read) -> list[str]:
-    """Names read by attribute, by item, by `.get(…)` or tested with `in`."""
+    """Return names read by attribute, by item, by `.get(…)` or tested with `in`."""
     keys: dict[str, None] = {}
     for node in read.nodes:
         if isinstance(node, nodes.Getattr):

@@ -240,7 +240,7 @@ def _touches(change: _Deviation, marker: str) -> bool:
 
 
 def _counted(prober: Prober, ir: TemplateIR, setup: Setup | None) -> Iterator[_Deviation]:
-    """Numbers in what opens and closes all the calls that are others when there are fewer calls."""
+    """Yield the numbers in the opener and closer of all calls that change if there are fewer calls."""
     if setup is None or not ir.tools.parallel:
         return
     edges = []

@@ -90,7 +90,7 @@ def learn_other_ends(prober: Prober, base: Setup, called: Setup | None, ir: Temp
     found: list[str] = []
     for setup, message, case in _shapes(base, called, ir):
         for follow in _FOLLOWS:
-            rest = _behind(prober, replace(setup, follow=follow), message, case, ir)
+            rest = _after(prober, replace(setup, follow=follow), message, case, ir)
             if not rest.strip() or any(end.strip() in rest for end in (*ir.turn.ends, *found)):
                 continue
             own = rest[: _header_at(rest, before_user)] if follow == "user" else rest
@@ -118,7 +118,7 @@ def _shapes(base: Setup, called: Setup | None, ir: TemplateIR) -> Iterator[tuple
                 yield setup, assistant(setup, content=content or None, reasoning=pair, calls=made), made
 
 
-def _behind(prober: Prober, setup: Setup, message: Message, calls: tuple[Call, ...], ir: TemplateIR) -> str:
+def _after(prober: Prober, setup: Setup, message: Message, calls: tuple[Call, ...], ir: TemplateIR) -> str:
     """Return what follows everything that the format writes of a message in a render; "" if the render doesn't show
     it."""
     tail = prober.tail([message], setup, calls=calls)
@@ -180,7 +180,7 @@ def _header_at(text: str, before_user: str) -> int:
 
 
 def _without_appended(last: str, next_user: str, turn: TurnFacts, before_user: str) -> str:
-    """`last` without what the template always appends (a generation prompt, a final instruction)."""
+    """Return `last` without the text that the template always appends (a generation prompt, a final instruction)."""
     shared = last[: cut_left(last, len(common_prefix(last, next_user)))]
     opening = turn.prompts[0].text if turn.prompts else ""
     for size in range(min(len(opening), len(shared)), 0, -1):

@@ -25,5 +25,5 @@ def check_slots(ir: TemplateIR) -> None:
     for layout in (ir.tools.call, pairs.pair if isinstance(pairs, PairArguments) else ()):
         for one, two in pairwise(layout):
             if isinstance(one, Slot) and isinstance(two, Slot) and two.kind != "arguments" and one.kind != "type":
-                between = f"nothing stands between the {one.kind} and the {two.kind} of a call"
+                between = f"no text separates the {one.kind} from the {two.kind} of a call"
                 raise NotLearned(ir.provenance.name, f"{between}, so their border is unknown")

@@ -1,4 +1,4 @@
-"""A turn with calls, cut at its slots.
+"""Cut a turn with calls at its slots.
 
     `<all>[f {…}] [g {…}]</all>`  →  pre `<all>[`, inner (` `), mids `] [`, post `]</all>`
 
@@ -191,7 +191,7 @@ def _with_counts(text: str, numbers: Sequence[int]) -> str:
 
 
 def _counters_in_opening(pre: str, parts: Sequence[str]) -> tuple[str, int | None]:
-    """`pre` with the numbers marked that are where counters open an item, and the first of them.  `parts` are the
+    """Return `pre` with the numbers marked that open an item as counters do, and the first of them. `parts` are the
     texts around the counters between two items."""
     for first in range(1, len(parts)):
         tail = "".join(r"(\d+)" + re.escape(part) for part in parts[first:])
@@ -202,7 +202,7 @@ def _counters_in_opening(pre: str, parts: Sequence[str]) -> tuple[str, int | Non
 
 
 def _counters_in_closing(post: str, parts: Sequence[str]) -> str:
-    """`post` with the numbers marked that are where counters close an item."""
+    """Return `post` with the numbers marked that close an item as counters do."""
     for last in range(len(parts) - 1, 0, -1):
         head = re.escape(parts[0]) + "".join(r"\d+" + re.escape(part) for part in parts[1:last]) + r"\d+"
         found = re.match(head, post)
@@ -212,7 +212,7 @@ def _counters_in_closing(post: str, parts: Sequence[str]) -> str:
 
 
 def _marked(first: str, second: str) -> tuple[str, int | None]:
-    """`first` with a number replaced that is one more in `second`; and the number."""
+    """Return `first` with a number replaced that is one more in `second`, and the number."""
     one, two = re.split(r"(\d+)", first), re.split(r"(\d+)", second)
     if len(one) != len(two) or one[::2] != two[::2]:
         return first, None

@@ -1,4 +1,4 @@
-"""IR → Acceptor: the one reading of a format, which every backend spells."""
+"""Lower an IR to an Acceptor: the one reading of a format, which every backend prints."""
 
 from tplc.lower.acceptor import Acceptor, CallForm, CallShape, Following, Marker, PairForm, SlotEnd
 from tplc.lower.lower import lower

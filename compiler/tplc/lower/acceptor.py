@@ -138,6 +138,8 @@ class PairForm:
     # key, follows directly ends the value.  Empty: the first closer does.
     marks: tuple[str, ...] = ()
     resumes: bool = False  # after text that is no pair, what opens one says by itself that a pair begins there
+    # The usual texts from a value's closer on: up to the next key, or to before the end of the call's closer.
+    usual_ends: tuple[str, ...] = ()
 
     @property
     def key_texts(self) -> tuple[tuple[str, ...], tuple[str, ...]] | None:

@@ -32,7 +32,7 @@ WRAPPER = "function"  # and what they put both into
 
 @dataclass(frozen=True, slots=True)
 class CallObject:
-    """`before`: what is before the object's opening, slots among it or not."""
+    """A call that is one object. `before`: the text and slots before the object's opening."""
 
     before: Layout
     opened: str

@@ -165,7 +165,7 @@ def _usual_next(form: CallForm, written: WrittenCalls) -> tuple[str, ...]:
     known = None not in form.shape.closer and closer in {text.strip() for text in (*form.closers, "")}
     again = written.separator + written.opener
     opens = [text for text in map(str.strip, form.inner or form.openers) if written.opener.strip().startswith(text)]
-    return unique(map(str.lstrip, (closer + again, again))) if known and opens and closer not in opens else ()
+    return unique(((closer + again).lstrip(), again.lstrip(), again)) if known and opens and closer not in opens else ()
 
 
 def _in_reasoning(openers: Openers, tolerated: Tolerated) -> Where | None:

@@ -206,7 +206,7 @@ class _Interpreter:
     # Calls
 
     def _check_opener(self, state: TurnState, found: Found) -> None:
-        """Only what the template writes opens a call here, and outside of reasoning that is open."""
+        """Raise NotAsWritten unless the template writes this opener, and outside of open reasoning."""
         calls = self.acceptor.calls
         assert calls is not None
         own = {text.strip() for text in (*calls.openers[:1], *calls.inner)}
@@ -216,7 +216,8 @@ class _Interpreter:
             raise NotAsWritten
 
     def _check_end(self) -> None:
-        """The beginning of an opener at the end of the output is a tolerance."""
+        """Raise NotAsWritten if the output ends with the beginning of an opener, because that is a matter of
+        tolerances."""
         calls = self.acceptor.calls if self.options["parse_tool_calls"] else None
         tail = "".join(self.text.split())
         for opener in map("".join, map(str.split, calls.openers if calls is not None else ())):

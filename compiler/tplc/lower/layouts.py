@@ -1,4 +1,4 @@
-"""Layouts cut and joined: the texts around their slots.
+"""Cut and join layouts: the texts around their slots.
 
 (Text("<call>"), Text("<name>"), Slot("name"))  →  (Text("<call><name>"), Slot("name"))
 """

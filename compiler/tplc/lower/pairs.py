@@ -25,8 +25,7 @@ QUOTES = ("'", '"')
 def pairs_of(
     ir: TemplateIR, pairs: PairArguments, closing: tuple[str, ...], next_call: Sequence[str], tolerated: Tolerated
 ) -> PairForm:
-    """Return the form of pairs.  `closing`: the texts after the arguments; `next_call`: the texts that close the call
-    and open another one."""
+    """Return the form of pairs; `closing`: the texts after them; `next_call`: those that close and open a call."""
     assert ir.tools.dialect is not None
     tools, dialect, layout = ir.tools, ir.tools.dialect, merged(pairs.pair)
     opened, close, around_key = _around_value(layout)
@@ -61,9 +60,7 @@ def pairs_of(
         next_pair=next_pair,
         next_unopened=_next_unopened(next_pair) if "other_forms" in tolerated.kinds else "",
         spaced=guessed and "whitespace" in tolerated.kinds and _is_spaced(slots, dialect),
-        literals=_literal_quote(tools)
-        if python and not close.strip() and _are_keywords(pairs, context.key_end)
-        else "",
+        literals=_literal_quote(context) if python and not close.strip() else "",
         words=spelling_of(dialect.top, also_python="python_literals" in tolerated.kinds).words,
         types=() if wraps else _type_words(tools),
         wrap=_around(dialect.wrap),
@@ -71,7 +68,15 @@ def pairs_of(
         wraps=wraps,
         marks=() if not raw else _marks(between, opens or [context.key_end], close.strip() * (not repeats)),
         resumes=bool(opens) and all(_resumes(text.strip(), between) for text in opens),
+        usual_ends=() if repeats or wraps else _usual_ends(pairs, close, opened, closing),
     )
+
+
+def _usual_ends(pairs: PairArguments, close: str, opened: str, closing: Sequence[str]) -> tuple[str, ...]:
+    """Return the usual texts from a value's closer on, up to the next key or to before the end of the call's closer."""
+    again = close + pairs.separator + opened if opened.strip() else ""
+    over = close + pairs.end + "".join(closing[:1]).rstrip()
+    return not_blank((again, over[:-1] if closing else "")) if close.strip() else ()
 
 
 def _after_calls(ir: TemplateIR, tolerated: Tolerated) -> tuple[str, ...]:
@@ -249,15 +254,11 @@ def value_ends_and_markers(pairs: PairForm) -> Lexemes:
     return lexemes_of([("mark", pairs.marks), ("end", [*ends, *wrapped])])
 
 
-def _are_keywords(pairs: PairArguments, key_end: str) -> bool:
-    """Return whether arguments are written as in Python, k=v, k=v. Only there, a quoted string is a string literal."""
-    return key_end == "=" and pairs.separator.strip() == ","
-
-
-def _literal_quote(tools: Tools) -> str:
-    """Return the quote of nested values; other quotes belong to the text."""
-    assert tools.dialect is not None
-    strings = tools.dialect.in_object.strings
+def _literal_quote(context: ValueContext) -> str:
+    """Return the quote of nested values in arguments written as in Python, k=v, k=v: only there, a quoted string is a
+    string literal.  Other quotes belong to the text."""
+    dialect, are_keywords = context.tools.dialect, context.key_end == "=" and context.pairs.separator.strip() == ","
+    strings = dialect.in_object.strings if dialect is not None and are_keywords else ()
     return strings[0].open if strings and strings[0].open in QUOTES else ""
 
 

@@ -55,7 +55,7 @@ def _facts(acceptor: Acceptor) -> Iterator[str]:
 
 
 def _calls(calls: CallForm) -> Iterator[str]:
-    yield f"calls.slots = {', '.join(calls.slot_order)}{_behind(calls.last_text)}"
+    yield f"calls.slots = {', '.join(calls.slot_order)}{_after(calls.last_text)}"
     reasoning = f", in reasoning at {calls.in_reasoning}" if calls.in_reasoning else ""
     yield from _texts("calls.section_start", calls.section_starts)
     yield from _texts("calls.start", calls.starts)
@@ -103,11 +103,12 @@ def _step(step: CallStep) -> str:
 
 def _pairs(pairs: PairForm) -> Iterator[str]:
     more = f"({quoted(pairs.separator)} pair)*" if pairs.separator else "pair*"
-    yield f"pairs = {_before(pairs.start)}pair {more}{_behind(pairs.end)} or {quoted(pairs.empty)}"
+    yield f"pairs = {_before(pairs.start)}pair {more}{_after(pairs.end)} or {quoted(pairs.empty)}"
     yield f"pairs.pair = {printed_layout(pairs.pair)}"
     yield from _texts("pairs.opener", pairs.opens)
     yield from _slots("pairs.slot", pairs.slots)
     yield from _texts("pairs.close", [pairs.close])
+    yield from (f"pairs.usual = {quoted(text)} after a value" for text in pairs.usual_ends)
     yield f"pairs.value = {value_end(pairs)}"
     for kind, texts in pairs.between:
         yield f"pairs.between {kind} = {' '.join(map(quoted, texts))}"
@@ -206,5 +207,5 @@ def _before(text: str) -> str:
     return f"{quoted(text)} " if text else ""
 
 
-def _behind(text: str) -> str:
+def _after(text: str) -> str:
     return f" {quoted(text)}" if text else ""

@@ -37,7 +37,7 @@ def turn_of(ir: TemplateIR, calls: CallForm | None, tolerated: Tolerated) -> Acc
         content_spaces=blanks_of(ir, "content.start"),
         content_starts=tuple(map(_content_start, tolerated.of_role("content.start"))),
         content_ends=tolerated.of_role("content.end"),
-        ignorable_closers=tuple(map(_stray, ends)) if "stray_closers" in tolerated.kinds else (),
+        ignorable_closers=tuple(map(_ignorable, ends)) if "stray_closers" in tolerated.kinds else (),
         calls=calls,
         in_messages=_in_messages(ir, ended),
         tolerances=tolerated.kinds,
@@ -104,7 +104,7 @@ def _content_start(text: str) -> Marker:
     return Marker(text, "before content" if could_be_prose(text) else "anywhere")
 
 
-def _stray(end: str) -> Marker:
+def _ignorable(end: str) -> Marker:
     """Return the closer of reasoning as one that is dropped if none is open. Words are dropped only at the turn's
     start."""
     return Marker(end, "turn start" if could_be_prose(end) else "anywhere")

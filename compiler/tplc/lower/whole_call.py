@@ -143,7 +143,7 @@ def _of_pair(pairs: PairForm, index: int, after: str) -> list[CallStep]:
     if isinstance(item, Text):
         return text_steps(item.text)
     if item.kind == "key":
-        # A key that only white space ends is one where texts stand around its pair.
+        # A key that only white space ends is a word of its own if texts surround its pair.
         is_delimited = text.strip() or any(text_at(pairs.pair, at).strip() for at in range(len(pairs.pair)))
         return [CallStep("key", f"{KEY}(?={pattern_of(text)})", "".join(text.split()))] if text and is_delimited else []
     if pairs.quoted:

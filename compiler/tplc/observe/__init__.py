@@ -1,4 +1,4 @@
-"""Recorded outputs of a model, held against its parser: what is odd about them, and tolerances that would mend it."""
+"""Compare recorded outputs of a model with its parser: what is odd about them, and which tolerances would help."""
 
 from tplc.observe.findings import Finding, Judge, Judged, judge_of
 from tplc.observe.groups import Group, groups_of

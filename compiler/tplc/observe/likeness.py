@@ -1,4 +1,4 @@
-"""Text that looks like a marker of a format: one of its own out of place, or one of the same make.
+"""Find text that looks like a marker of a format: one of its markers out of place, or a similar text.
 
 own "<~do~>": in "a <~do~> b" the marker itself; in "a <~doo~> b" a text of the same make; in "a <b> b" nothing
 
@@ -37,7 +37,7 @@ class Alike:
 
 @dataclass(frozen=True)
 class Likeness:
-    """`pieces`: the texts of a format that say by themselves that they are markers."""
+    """Finds text that looks like a marker. `pieces`: the texts of a format that are distinctive as markers."""
 
     pieces: tuple[str, ...]
 
@@ -56,11 +56,11 @@ class Likeness:
             yield from (Alike(match.start(), piece) for match in re.finditer(re.escape(piece), text))
         for shape, plain in self._shapes:
             for match in shape.finditer(text):
-                if not plain or self._tells(match, text):
+                if not plain or self._is_like_a_marker(match, text):
                     yield Alike(match.start(), match.group())
         yield from _pair_at_start(text)
 
-    def _tells(self, match: re.Match[str], text: str) -> bool:
+    def _is_like_a_marker(self, match: re.Match[str], text: str) -> bool:
         """Decide for characters that prose and code contain as well: is it like a marker, does an object follow, is
         nothing open?"""
         written = match.group()

@@ -1,4 +1,4 @@
-"""All of it: judge every output, group the odd ones, propose tolerances, keep those that hold.
+"""Judge every output, group the odd ones, propose tolerances, and keep those that help.
 
 observe(ir, outputs)   →   Observation(judged=(…), groups=(…), proposals=(…))
 """
@@ -26,7 +26,7 @@ Step = Callable[[int], None]
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """`tried`: the same outputs with the proposed tolerances in force."""
+    """The result for recorded outputs. `tried`: the same outputs with the proposed tolerances applied."""
 
     judged: tuple[Judged, ...]
     groups: tuple[Group, ...]

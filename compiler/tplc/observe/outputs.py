@@ -22,7 +22,7 @@ _TEXTS = ("text", "output")
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """`place` is where it is, for messages; `tools` None: nobody knows which there were."""
+    """One recorded output.  `place`: where it is, for messages.  `tools`: None if they are unknown."""
 
     place: str
     text: str

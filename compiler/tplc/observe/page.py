@@ -1,4 +1,4 @@
-"""An observation as one HTML page: nothing is loaded, nothing runs, and it prints.
+"""Show an observation as one HTML page, which loads and runs nothing, and can be printed.
 
 Observation  →  "<!doctype html>…"
 """

@@ -1,4 +1,4 @@
-"""Tolerances that would mend odd outputs: markers, aligned with what stood in their place.
+"""Propose tolerances for odd outputs, by aligning markers with the text in their place.
 
 format "<~do~>" name …, output 'Sure.<~doo~>f {}</~do~>'   →   "<~doo~>" for "<~do~>"
 

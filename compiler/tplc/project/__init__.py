@@ -1,1 +1,1 @@
-"""Many models at once: the manifest, building what it names, and checking that what exists is current."""
+"""Many models at once: the manifest, building its files, and checking that existing files are current."""

@@ -1,4 +1,4 @@
-"""Writing an artifact: whole or not at all, and never over somebody's own file."""
+"""Write an artifact atomically, and never over a file that tplc didn't generate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Building the models of a manifest: only what changed, several at once, each whole or not at all.
+"""Build the models of a manifest: only changed ones, several at once, each atomically.
 
 tplc.toml  →  parsers/hut.py, parsers/hut.json, and .tplc_cache/build.json to know what is current
 """

@@ -6,7 +6,7 @@
 
 The warnings of a template are noted next to either.
 
-It only saves time: without it everything is made again.  It lies in a folder that may be anybody's, so what was not
+It only saves time: without it everything is made again.  It is in a folder that others may write, so what was not
 noted by this user is not believed: `.tplc_cache/signature` is made with a key that lies outside (`tplc.project.key`).
 """
 

@@ -1,4 +1,4 @@
-"""Reading the files that go with a template: JSON, tools, example pairs, tolerances.
+"""Read the files that belong to a template: JSON, tools, example pairs, tolerances.
 
 read_json("tools.json")  →  [...], or "tools.json: is not JSON: … at line 3, column 5"
 """
@@ -65,7 +65,7 @@ def json_of(text: str, path: str) -> Json:
 
 
 def read_examples(path: str) -> list[Example]:
-    """Pairs of a message and its text, a JSON object a line."""
+    """Return pairs of a message and its text, from one JSON object per line."""
     from tplc.examples import read_example
 
     examples = []

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from tplc.catalogue.load import files_in
-from tplc.driver import FOR_A_REQUEST, SUFFIXES, Target, make_limits, named_otherwise, target_of
+from tplc.driver import FOR_A_REQUEST, SUFFIXES, Target, for_other_target, make_limits, target_of
 from tplc.errors import SourceError, UsageError
 from tplc.ir.runtimes import RUNTIME_FILE, Runtime
 from tplc.ir.visible import one_line
@@ -43,7 +43,7 @@ _MODEL_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """`meant`: the target that the name says, where its suffix says another and nobody said which."""
+    """An output file.  `meant`: the target that the name suggests, if the suffix suggests another and none is given."""
 
     path: str
     target: Target | Literal["runtime"]
@@ -206,7 +206,7 @@ def _read(path: str) -> dict[str, Any]:
 
 
 def _validate(data: Mapping[str, Any], path: str, prefix: str) -> None:
-    """Names the key that is wrong, and what was expected there."""
+    """Raise an error that names the wrong key, and what was expected there."""
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import best_match
 
@@ -313,7 +313,7 @@ def _output(entry: str | Mapping[str, str]) -> Output:
                 "or give {path = …, target = …}"
             )
         target = target_of(entry, None)
-        return Output(entry, target, named_otherwise(entry, target))
+        return Output(entry, target, for_other_target(entry, target))
     return Output(entry["path"], target_of(entry["path"], entry["target"]))
 
 

@@ -119,7 +119,7 @@ class Tree:
 
 
 class _Place:
-    """One folder: open where the system can, else its path."""
+    """One folder: opened as a descriptor if the system can, otherwise its path."""
 
     def __init__(self, path: str, handle: int | None) -> None:
         self._path = path

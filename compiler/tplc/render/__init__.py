@@ -1,4 +1,4 @@
-"""Rendering an untrusted template: a sandbox, in a worker process, within limits.
+"""Render an untrusted template: in a sandbox, in a worker process, within limits.
 
 with Renderer("{{ messages[0].content }}") as renderer:
     renderer.render([{"role": "user", "content": "hi"}])  →  "hi"

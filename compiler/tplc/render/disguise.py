@@ -1,8 +1,8 @@
-"""The probes' words, as the template sees them: a template must not know that it is being looked at.
+"""Replace the probes' words by others for the template, so that it can't recognise probes.
 
     "zqcontent0x", "zqkey0x", "zqkey1x"  →  "lonarutebis", "vapenoh", "vapenuh"  →  (in the render) back
 
-Learning works by words that nobody writes (`zq…`): a template that looked for them could show it other markers than it
+Learning uses words that occur in no text (`zq…`): a template that looked for them could show it other markers than it
 shows everybody.  So they never reach the template.  What does is drawn for each template, by its hash, as long as the
 word that it stands for, and sorts as that one does among those that differ from it at the end.
 """
@@ -23,7 +23,7 @@ _DIGITS = "0123456789"
 
 
 class Disguise:
-    """The words for one template.  With `chance`, they are of any letters, and drawn by it: a second look."""
+    """The words for one template. With `chance`, they have random letters, for a second look."""
 
     def __init__(self, source: str, *, chance: random.Random | None = None) -> None:
         self._source = source.lower()

@@ -72,7 +72,7 @@ def _fork(stdin: int, stdout: int, line: int, *, highest: int) -> _Child:
     os.close(stdin)
     os.close(stdout)
     child = _Child(pid, socket.socket(fileno=line))
-    _tell(child, pid)
+    _send(child, pid)
     return child
 
 
@@ -100,7 +100,7 @@ def _is_over(child: _Child) -> bool:
         return False
     code = _kill(child)
     if request and code is not None:
-        _tell(child, code)
+        _send(child, code)
     return True
 
 
@@ -111,7 +111,7 @@ def _look(child: _Child) -> None:
     pid, status = os.waitpid(child.pid, os.WNOHANG)
     if pid:
         child.pid, child.awaited = None, False
-        _tell(child, os.waitstatus_to_exitcode(status))
+        _send(child, os.waitstatus_to_exitcode(status))
 
 
 def _kill(child: _Child) -> int | None:
@@ -125,6 +125,6 @@ def _kill(child: _Child) -> int | None:
     return os.waitstatus_to_exitcode(status)
 
 
-def _tell(child: _Child, number: int) -> None:
+def _send(child: _Child, number: int) -> None:
     with suppress(OSError):
         child.line.sendall(b"%d\n" % number)

@@ -1,4 +1,4 @@
-"""The Jinja environment of chat templates, as `apply_chat_template` sets it up, without a way out.
+"""The sandboxed Jinja environment of chat templates, set up as in `apply_chat_template`.
 
     {{- messages[0] | tojson(indent=2) }}{% generation %}…{% endgeneration %}{{ strftime_now("%Y") }}
 

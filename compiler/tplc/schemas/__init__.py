@@ -2,7 +2,7 @@
 
     load_schema("ir")  →  the contents of ir.schema.json
 
-In a wheel the files stand next to this module; in a checkout they are in the `schemas/` folder at the top.
+In a wheel the files are next to this module; in a checkout they are in the `schemas/` folder at the top.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ def marked_at_its_end(message: Message) -> Message | None:
     return None
 
 
-def behind_mark(marked_past: str, marked_render: str, render: str, ends: Sequence[str]) -> tuple[str, str] | None:
+def after_mark(marked_past: str, marked_render: str, render: str, ends: Sequence[str]) -> tuple[str, str] | None:
     """Return the text after the answer, its calls and its closers, in the past alone and in the whole render.
 
     None where the mark changed more than its own place.

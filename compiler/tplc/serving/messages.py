@@ -1,6 +1,6 @@
-"""Messages as a client sends them, in the form that a template wants.
+r"""Convert messages as a client sends them into the form that a template takes.
 
-    {"content": null, "reasoning_content": "Hm.", "tool_calls": [… "arguments": "{\\"a\\": 1}"]}
+    {"content": null, "reasoning_content": "Hm.", "tool_calls": [… "arguments": "{\"a\": 1}"]}
     →  {"content": "", "thinking": "Hm.", "tool_calls": [… "arguments": {"a": 1}]}
 
 What a template wants is in the IR: the key of reasoning, arguments as an object or text, content as text or as parts.

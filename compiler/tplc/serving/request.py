@@ -1,4 +1,4 @@
-"""Reading the body of a chat-completions request.
+"""Read the body of a chat-completions request.
 
     {"messages": […], "tools": […], "tool_choice": {"type": "function", "function": {"name": "f"}}}
     →  ChatRequest(messages=(…), tools=(…), tool_choice="f", …)

@@ -24,7 +24,7 @@ from tplc.errors import RenderFailed, RequestError, TemplateRaised, UsageError
 from tplc.ir.nodes import Captured, GenerationPrompt, Json, TemplateIR, Token, Tolerance
 from tplc.ir.stand_ins import without_stand_ins
 from tplc.ir.tokens import stop_token_ids
-from tplc.serving.added import added, behind_mark, marked_at_its_end
+from tplc.serving.added import added, after_mark, marked_at_its_end
 from tplc.serving.messages import messages_for
 from tplc.serving.request import ChatRequest, Message, read_messages, read_request, unknown_variables
 from tplc.serving.unshown import refuse_failing_parts, refuse_failing_tool, refuse_unshown
@@ -210,12 +210,12 @@ class ChatTemplate:
         found = None
         if answer is not None:
             marked = render([*whole[:-2], answer, whole[-1]], answers)
-            found = behind_mark(render([*whole[:-2], answer], False), marked, after, _markers(self._ends))
+            found = after_mark(render([*whole[:-2], answer], False), marked, after, _markers(self._ends))
         if found is None:
             turn = self._turn_of(before)
             found = before[len(turn) :], added(turn, after)
         written, rest = found
-        return self._behind_end(written, rest) if ended else rest
+        return self._after_end(written, rest) if ended else rest
 
     def start(
         self, messages: Sequence[Message], *, tools: Sequence[Message] = (), **variables: Json
@@ -333,14 +333,14 @@ class ChatTemplate:
             )
         for name, value in request.variables:
             for captured in self.ir.captured:
-                if captured.by == "variable" and captured.name == name and self._writes_otherwise(captured, value):
+                if captured.by == "variable" and captured.name == name and self._writes_differently(captured, value):
                     place = f"{captured.marker} {json.dumps(captured.whole, ensure_ascii=False)}".strip()
                     raise RequestError(
                         f"chat_template_kwargs.{name}",
                         f"the template then writes another marker, and the format contains {place}: leave it out",
                     )
 
-    def _writes_otherwise(self, captured: Captured, value: Json) -> bool:
+    def _writes_differently(self, captured: Captured, value: Json) -> bool:
         """Return whether a marker differs with this value.  Headers don't count: no model writes them, and the text
         after them is read without them.  If the usual marker isn't in the render, its text decides."""
         if captured.marker == "turn.header":
@@ -397,7 +397,7 @@ class ChatTemplate:
                     return shown.removesuffix(end)
         return before
 
-    def _behind_end(self, written: str, rest: str) -> str:
+    def _after_end(self, written: str, rest: str) -> str:
         """Return the text after the end marker, where the model stops.  `written` is the text that the last turn has
         there."""
         ends = _cores(self._ends)

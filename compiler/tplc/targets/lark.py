@@ -16,7 +16,7 @@ _TESTED_TEXT = "1.7.6 to 1.9.1"
 
 
 class WrongLibrary(TplcError):
-    """A version of llguidance that nobody has tried this with."""
+    """The installed version of llguidance was not tested with tplc."""
 
     def __init__(self, found: str) -> None:
         super().__init__(found)

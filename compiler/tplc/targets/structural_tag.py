@@ -71,7 +71,7 @@ def structural_tag(ir: TemplateIR, grammar: Grammar, *, parallel: bool) -> dict[
                 f"calls begin like other text, only a pattern distinguishes them ({trigger.value}); "
                 "--tool-choice required does not need this",
             )
-        content: Json = {"type": "grammar", "grammar": _behind(ir, rules, trigger.value)}
+        content: Json = {"type": "grammar", "grammar": _after(ir, rules, trigger.value)}
         tags.append({"type": "tag", "begin": trigger.value, "content": content, "end": ""})
     triggers: list[Json] = [trigger.value for trigger in grammar.triggers]
     found: dict[str, Json] = {"type": "triggered_tags", "triggers": triggers, "tags": tags}
@@ -107,7 +107,7 @@ def token_tag(ir: TemplateIR, grammar: Grammar, *, parallel: bool, required: boo
         token = max(opens, key=len, default="")
         if not token or token in known.elsewhere or numbers[token] in triggers:
             return None
-        content: Json = {"type": "grammar", "grammar": _in_tokens(_behind(ir, rules, token), numbers)}
+        content: Json = {"type": "grammar", "grammar": _in_tokens(_after(ir, rules, token), numbers)}
         begin: Json = {"type": "token", "token": numbers[token]}
         tags.append({"type": "tag", "begin": begin, "content": content, "end": ""})
         triggers.append(numbers[token])
@@ -190,7 +190,7 @@ def _tag(format_: Json) -> dict[str, Json]:
     return {"type": TARGET, "format": format_}
 
 
-def _behind(ir: TemplateIR, rules: str, trigger: str) -> str:
+def _after(ir: TemplateIR, rules: str, trigger: str) -> str:
     """Return the rules for the text after the trigger, with which the root begins."""
     match = _ROOT.match(rules)
     literal = "" if match is None else _unquoted(match[1])

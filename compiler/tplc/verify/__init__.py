@@ -1,4 +1,4 @@
-"""The proof that an artifact inverts its template."""
+"""Verify that an artifact inverts its template."""
 
 from tplc.verify.artifact import Artifact, load_artifact
 from tplc.verify.verify import Pair, Trial, try_messages, verify

@@ -1,4 +1,4 @@
-"""Whether a tool's schema allows a call's arguments, for schemas that may be anybody's.
+"""Whether a tool's schema allows a call's arguments, for schemas from strangers.
 
     Allowed({"required": ["city"]}, Draft202012Validator).error({})  →  the error of "required"
 
@@ -33,7 +33,8 @@ NOT_JUDGED = (
 
 
 class Allowed:
-    """`kind`: the validator of jsonschema for the schema's dialect.  Raises one of NOT_JUDGED for what is no schema."""
+    """Checks values against a schema. `kind`: jsonschema's validator for the schema's dialect. Raises one of NOT_JUDGED
+    for an invalid schema."""
 
     def __init__(self, schema: Mapping[str, Any] | bool, kind: Any) -> None:
         self._left = 0

@@ -99,7 +99,7 @@ def load_artifact(
     return artifact_in(read_parser(text, name, runtime=runtime, code=code))
 
 
-def runtime_beside(path: str) -> str | None:
+def runtime_next_to(path: str) -> str | None:
     """Return the text of the shared runtime of the parser in a file; None if it has its own."""
     try:
         with open(os.path.join(os.path.dirname(path), RUNTIME_FILE), encoding="utf-8") as file:

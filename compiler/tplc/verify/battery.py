@@ -1,4 +1,4 @@
-"""The messages of a round trip: what a template may be asked to show, in every shape and with every kind of value.
+"""The messages of a round trip: turns of every shape, with every kind of value.
 
     battery(ir)  →  Case("one call: string with quotes", "lookup it", {"content": None, "tool_calls": [...]}), …
 
@@ -33,7 +33,7 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A message to render.  `after_result`: a call and a tool's result stand before its turn."""
+    """A message to render.  `after_result`: a call and a tool's result precede its turn."""
 
     title: str
     reasoning: str = ""

@@ -81,9 +81,9 @@ def _weak_places(ir: TemplateIR) -> Iterator[str]:
     if isinstance(pairs, PairArguments):
         gap = _text_after(call, "name") + pairs.start + _text_before(pairs.pair, "key")
         if not gap:
-            yield "nothing stands between the name and the first key"
+            yield "no text separates the name from the first key"
         if not _text_after(pairs.pair, "key"):
-            yield "nothing stands between a key and its value"
+            yield "no text separates a key from its value"
     if call[-1:] == (Slot("id"),):
         gap = _text_before(call, "id")
         if not gap.strip():

@@ -1,4 +1,4 @@
-"""A case as the conversation that a template wants.
+"""Make the conversation for a case, in the form that a template takes.
 
     Case(calls=(Call("f", …),)), Setting(arguments="text", follow="tool")
     →  [user, {"role": "assistant", "tool_calls": [{… "arguments": "{…}"}]}, {"role": "tool", …}]
@@ -97,12 +97,12 @@ def assistant(ir: TemplateIR, case: Case, setting: Setting) -> Message:
 def _following(ir: TemplateIR, case: Case, setting: Setting, words: Words) -> list[Message]:
     messages: list[Message] = []
     if "tool" in setting.follow:
-        result = words.result + words.behind_result
+        result = words.result + words.text_after_result
         for index, call in enumerate(case.calls):
             identifier = id_of(ir, call, index)
             messages.append(tool_result(result, parts=setting.parts, name=call.name, id=identifier))
     if "user" in setting.follow:
-        messages += question(words.next_question + words.behind_next, parts=setting.parts)
+        messages += question(words.next_question + words.text_after_next, parts=setting.parts)
     return messages
 
 

@@ -1,4 +1,4 @@
-"""Cutting the assistant's turn out of a render.
+"""Cut the assistant's turn out of a render.
 
     asked     "…<ask>…belumarot<stop>"
     prompt    "…<ask>…belumarot<stop><bot><r>"
@@ -53,12 +53,12 @@ class TurnFrame:
     def _start(self, tail: str) -> int | None:
         """Return where the turn starts in the text after the user's text, or after a result.  White space after a
         result takes the place of a header, as it is the header's after one."""
-        start = self._start_behind_header(tail)
+        start = self._start_after_header(tail)
         if start is None or not self.after_result:
             return start
         return len(tail) - len(tail[start:].lstrip())
 
-    def _start_behind_header(self, tail: str) -> int | None:
+    def _start_after_header(self, tail: str) -> int | None:
         asked, header = self._after_question(self.asked), self.turn.header
         if header and tail.startswith(asked) and tail.startswith(header, len(asked)):
             return len(asked) + len(header)
@@ -83,9 +83,9 @@ class TurnFrame:
                 return len(tail) - len(after.lstrip())
             found = bool(header.strip()) and bare.startswith(header.lstrip())
             return len(asked) + (space + len(header.lstrip()) if found else 0)
-        behind_header = _behind_but_space(tail, asked + header)
-        if behind_header is not None:
-            return behind_header
+        after_header = _after_but_space(tail, asked + header)
+        if after_header is not None:
+            return after_header
         shared = _out_of_brackets(tail, len(common_prefix(asked, tail)))
         # What closes the user's message may be left out, or differ, when an answer follows.
         at = tail.find(header, max(0, shared - len(header))) if header else shared
@@ -157,7 +157,7 @@ def trailing_of(frame: TurnFrame, full: str, last: str) -> str:
     return common_suffix(rest, frame.asked[: words.question_at(frame.asked)]) if words.next_question in full else ""
 
 
-def _behind_but_space(text: str, start: str) -> int | None:
+def _after_but_space(text: str, start: str) -> int | None:
     """Return where `text` continues after `start`, ignoring white space in both; None if it begins differently."""
     visible = [char for char in start if not char.isspace()]
     at = 0
@@ -171,7 +171,8 @@ def _behind_but_space(text: str, start: str) -> int | None:
 
 
 def _out_of_brackets(text: str, at: int) -> int:
-    """`at`, or the bracket before it that is still open there: two texts may share the beginning of a mark."""
+    """Return `at`, or the place of the bracket before it that is still open there: two texts may share the beginning of
+    a marker."""
     for start in range(at - 1, -1, -1):
         kind = unicodedata.category(text[start])
         if text[start] == "<" or kind == "Ps":

@@ -23,7 +23,7 @@ from tplc.verify.conversation import fitting_tools
 def verify_examples(
     ir: TemplateIR, artifact: Artifact | str, examples: Sequence[Example], result: Verification
 ) -> Verification:
-    """`result` with the examples and their variations counted in."""
+    """Return `result` with the examples and their variations included."""
     parser = load_artifact(artifact) if isinstance(artifact, str) else artifact
     failures = list(result.failures)
     passed = total = 0

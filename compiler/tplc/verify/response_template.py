@@ -1,4 +1,4 @@
-"""A response template, run by the parser that others ship: the battery goes through it as through any artifact.
+"""Run a response template with transformers' parser, so that it is verified like any artifact.
 
     {"fields": …}, "<why>Hm</why>Hi<end>"  →  {"reasoning_content": "Hm", "content": "Hi", "tool_calls": []}
 

@@ -223,7 +223,7 @@ def silence(stage: Stage, tried: Sequence[Setting]) -> str:
             return f"the render of a question and its answer does not contain {missing}: {_quoted(full)}"
         asked, answered = (text.rpartition(stage.words.question)[2] for text in (frame.prompt, full))
         return (
-            f"no answer follows what was learned to stand before it: after the question, the prompt goes on with "
+            f"no answer follows the text that was learned to precede it: after the question, the prompt goes on with "
             f"{_quoted(asked)}, and a conversation with an answer with {_quoted(answered)}"
         )
     return reasons[0] if reasons else ""

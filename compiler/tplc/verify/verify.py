@@ -81,7 +81,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What came of trying messages: the result, the messages, and the conversations of those that are excused."""
+    """The outcome of trying messages: the result, the messages, and the conversations of those that are excused."""
 
     verification: Verification
     tried: tuple[Tried, ...]
@@ -99,7 +99,7 @@ class _OneRender:
 
 @dataclass(frozen=True, slots=True)
 class _Excuse:
-    """An excused message: the kind of its turn, and what came of it, in the first context or a later one."""
+    """An excused message: the kind of its turn, and its outcome, in the first context or a later one."""
 
     kind: CoveredKind
     tried: Tried

@@ -66,8 +66,8 @@ class Words:
     calls: tuple[tuple[str, str, str], ...]
     earlier: tuple[str, str, str, str] = ("", "", "", "")
     before_question: str = ""
-    behind_next: str = ""
-    behind_result: str = ""
+    text_after_next: str = ""
+    text_after_result: str = ""
 
     def after_result(self) -> Words:
         """Return the words of turns after a tool's result, which marks their place as a question does elsewhere."""
@@ -110,8 +110,8 @@ def words_of(sha256: str, seed: int, source: str) -> Words:
         calls=calls,
         earlier=(earlier[0], earlier[1], earlier[2], earlier[3]),
         before_question=f"{asked} ",
-        behind_next=f" {statement}",
-        behind_result=f" {more}",
+        text_after_next=f" {statement}",
+        text_after_result=f" {more}",
     )
 
 

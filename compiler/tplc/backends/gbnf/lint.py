@@ -1,4 +1,4 @@
-"""What breaks the subset of GBNF that the engines share.
+"""Find text outside the subset of GBNF that the engines share.
 
     "_a ::= a _a"  →  ['line 1: the name "_a" is not portable', …]
 
@@ -33,7 +33,7 @@ class _Node(NamedTuple):
 
 
 class _Sized(NamedTuple):
-    """`size`: how much repeating it counts; `made`: how many rules one engine makes of it."""
+    """A rule with its size. `size`: how much repeating it counts; `made`: how many rules one engine makes of it."""
 
     node: _Node
     size: int

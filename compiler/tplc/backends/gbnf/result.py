@@ -1,4 +1,4 @@
-"""What the backend hands over: the grammar, and all that a server has to know to use it."""
+"""The result of the backend: the grammar, and everything that a server must know to use it."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Rules as GBNF text, one rule a line, in the subset that the engines share.
+r"""Write rules as GBNF text, one rule per line, in the subset that the engines share.
 
-{"root": Seq((Lit('a"'), Chars(((48, 57),)), Rep(Ref("ws"), 0, 1)))}  →  root ::= "a\\"" [0-9] ws?
+{"root": Seq((Lit('a"'), Chars(((48, 57),)), Rep(Ref("ws"), 0, 1)))}  →  root ::= "a\"" [0-9] ws?
 """
 
 from __future__ import annotations

@@ -148,7 +148,7 @@ class _Arrangement:
         return None
 
     def _choice(self, expr: Alt) -> Expr:
-        """Alternatives, those together that are regular, or regular up to the same rest."""
+        """Return the alternatives, joined if they are regular, or regular up to the same rest."""
         by_rest: dict[tuple[Expr, ...], list[Expr]] = {}
         for item in expr.items:
             runs = self._runs(item) if isinstance(item, Seq) else [[item]]
@@ -159,7 +159,7 @@ class _Arrangement:
         return found[0] if len(found) == 1 else Alt(tuple(found))
 
     def _runs(self, expr: Seq) -> list[list[Expr]]:
-        """Its items, those together that are regular and stand together."""
+        """Return the items of a sequence, with consecutive regular items joined."""
         found: list[list[Expr]] = []
         for item in expr.items:
             if found and self._is_regular(item) and self._is_regular(found[-1][-1]):

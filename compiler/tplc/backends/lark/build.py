@@ -1,7 +1,7 @@
-"""The pipeline: IR and request → rules → terminals and what is left to rules → text.
+r"""The pipeline: IR and request → rules → terminals and the remaining rules → text.
 
 lark(ir, tools=[{"type": "function", "function": {"name": "f", …}}], tokens=[AddedToken("<call>", 7, apart=True)])
-→  LarkGrammar(text='%llguidance {}\\n\\nstart: FREE | FREE <call> …', tokens=("<call>",), …)
+→  LarkGrammar(text='%llguidance {}\n\nstart: FREE | FREE <call> …', tokens=("<call>",), …)
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tplc.backends.lark.disambiguate import SchemasMeet, disambiguated
 from tplc.backends.lark.free import with_free_text
 from tplc.backends.lark.json_schema import as_it_is
 from tplc.backends.lark.result import LarkGrammar, NoLark
 from tplc.backends.lark.spelling import LarkSpelling
-from tplc.backends.lark.tell_apart import SchemasMeet, disambiguated
 from tplc.backends.lark.write import HEADER, write_lines
 from tplc.grammars.regular.expressions import alt
 from tplc.grammars.regular.nodes import NEVER, Expr

@@ -1,7 +1,7 @@
-"""Terminals one character at a time, so that none goes further than another.
+r"""Split terminals into single characters, so that none matches further than another.
 
     "ab"                     →  "a" "b"
-    text without "</"        →  text-0: "" | text-0 /[^<]/ | text-1 /[^\\/<]/        text-1: text-0 "<" | text-1 "<"
+    text without "</"        →  text-0: "" | text-0 /[^<]/ | text-1 /[^\/<]/        text-1: text-0 "<" | text-1 "<"
 
 A state is what leads to it, and a character: the engine reads rules that begin with themselves in constant time.
 """

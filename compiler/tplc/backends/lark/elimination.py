@@ -1,4 +1,4 @@
-"""An automaton as one regular expression: its states are left out one after another.
+"""Write an automaton as one regular expression, by eliminating its states one after another.
 
 0 -a→ 1, 1 -b→ 1, 1 -c→ 2 (accepting)   →   "a" "b"* "c"
 """

@@ -1,4 +1,4 @@
-"""Where the longest match would be the wrong one.
+"""Find places where the longest match would be the wrong one.
 
     start: A "b"        A: "a" | "ab" "c"       →  [("A", "A")]: after "a", the "b" of "ab" is taken for A's own
 
@@ -29,7 +29,8 @@ class Unclear(Exception):
 
 
 def conflicts(made: Arranged) -> list[tuple[Expr, Expr]]:
-    """Pairs of terminals: the first may end where the second continues.  Raises Unclear."""
+    """Return pairs of terminals: the first may end where the second continues. Raise Unclear if that can't be
+    decided."""
     try:
         return _Check(made).conflicts()
     except TooLarge:
@@ -143,7 +144,7 @@ class _Check:
     def _is_call(self, place: _Position) -> bool:
         return isinstance(place.symbol, Ref) and place.symbol.name in self._made.rules
 
-    def _behind(self) -> dict[int, list[_Position | None]]:
+    def _after(self) -> dict[int, list[_Position | None]]:
         """Return the places that may follow each place, after rules are entered and left."""
         returns: dict[str, list[_Position | None]] = {name: [] for name in self._made.rules}
         returns[ROOT] = [None]
@@ -175,7 +176,7 @@ class _Check:
     # The pairs of places that the same text leads to
 
     def conflicts(self) -> list[tuple[Expr, Expr]]:
-        after = {place: self._begins(next_) for place, next_ in self._behind().items()}
+        after = {place: self._begins(next_) for place, next_ in self._after().items()}
         todo: list[tuple[_Position, _Position]] = []
         seen: set[tuple[int, int]] = set()
         found: dict[tuple[Expr, Expr], None] = {}
@@ -303,10 +304,10 @@ def _overlap(one: Automaton, other: Automaton) -> bool:
         if left in one.accepting and right in other.accepting:
             return True
         for ranges, to in one.edges[left]:
-            for others, beside in other.edges[right]:
-                if (to, beside) not in seen and codepoints.intersection(ranges, others):
-                    seen.add((to, beside))
-                    todo.append((to, beside))
+            for others, partner in other.edges[right]:
+                if (to, partner) not in seen and codepoints.intersection(ranges, others):
+                    seen.add((to, partner))
+                    todo.append((to, partner))
     return False
 
 
@@ -317,10 +318,10 @@ def _beyond(one: Automaton, other: Automaton) -> Ranges:
     while todo:
         left, right = todo.pop()
         for ranges, to in one.edges[left]:
-            for others, beside in other.edges[right]:
-                if (to, beside) not in seen and codepoints.intersection(ranges, others):
-                    seen.add((to, beside))
-                    todo.append((to, beside))
+            for others, partner in other.edges[right]:
+                if (to, partner) not in seen and codepoints.intersection(ranges, others):
+                    seen.add((to, partner))
+                    todo.append((to, partner))
                     if to in one.accepting:
-                        found = codepoints.union(found, *(more for more, _ in other.edges[beside]))
+                        found = codepoints.union(found, *(more for more, _ in other.edges[partner]))
     return found

@@ -1,4 +1,4 @@
-"""What the backend hands over, and why it would not."""
+"""The result of the backend, and the reasons for which it refuses a format."""
 
 from __future__ import annotations
 

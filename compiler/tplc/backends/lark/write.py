@@ -1,4 +1,4 @@
-r"""Rules and terminals as Lark text, one a line.
+r"""Write rules and terminals as Lark text, one per line.
 
 rules {"root": Seq((Written("<call>"), Ref("name")))}, terminals {"name": Lit('a"')}
 →  start: <call> NAME

@@ -31,7 +31,7 @@ class KnownTool:
 
 @dataclass(frozen=True, slots=True)
 class KnownTools:
-    """`closed`: a name that isn't one of these makes no call."""
+    """The tools of a request. `closed`: a name that isn't one of these makes no call."""
 
     tools: tuple[KnownTool, ...] = ()
     closed: bool = False

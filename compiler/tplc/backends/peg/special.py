@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """`trailing`: a call that the output's end cut before it had a name."""
+    """A tree with the part of the output that it doesn't cover. `trailing`: a call that is truncated before its
+    name."""
 
     message: Message
     incomplete: bool

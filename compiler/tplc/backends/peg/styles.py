@@ -13,7 +13,7 @@ from tplc.lower.pairs import around_key, between_pairs
 from tplc.lower.states import respelled_kinds, states
 from tplc.lower.values import style_of
 from tplc_runtime.pattern import Pattern
-from tplc_runtime.peg_readers import NEVER, SpelledOtherwise
+from tplc_runtime.peg_readers import NEVER, OtherSpelling
 from tplc_runtime.scanner import Breaks
 from tplc_runtime.values import Style
 
@@ -28,10 +28,10 @@ def styles_of(acceptor: Acceptor) -> Styles:
     return top, in_list, inside
 
 
-def spelled_of(acceptor: Acceptor) -> SpelledOtherwise:
+def spelled_of(acceptor: Acceptor) -> OtherSpelling:
     """Return the data about calls that readers need."""
     calls, kinds = acceptor.calls, acceptor.tolerances
-    spelled = SpelledOtherwise(
+    spelled = OtherSpelling(
         styles_of(acceptor),
         names_alike="tool_names" in kinds,
         reads_again="other_forms" in kinds,

@@ -56,7 +56,7 @@ def emit(
         own = [
             line for line in embedded.code if re.sub(r"^    (\w+) = (True|False)$", r"\1", line) not in embedded.unasked
         ]
-        heading = "# The runtime, as far as this format reaches it; what is the format's own goes on after it."
+        heading = "# The part of the runtime that this format uses; the constants and states of the format follow it."
         embedding, checked = ["", heading, "", embedded.text], []
     else:
         imports, embedding = _imports_of_runtime(own, runtime), []
@@ -136,7 +136,7 @@ def _docstring(ir: TemplateIR, facts: Acceptor) -> list[str]:
     name = literal(ir.provenance.name)[1:-1]
     parts = [*["reasoning"] * bool(facts.reasoning_ends), "content", *["tool calls"] * (facts.calls is not None)]
     of = " and ".join([part for part in (", ".join(parts[:-1]), parts[-1]) if part])
-    summary = f"What a model answers whose chat template is {name}: a message with {of}."
+    summary = f"Parse the output of a model with the chat template {name} into a message with {of}."
     groups = marker_groups(facts)
     lines = [summary, "", *(with_texts(line, groups) for line in _grammar(facts))]
     return ['"""' + "\n".join(lines).replace('"""', r"\"\"\""), '"""', ""]
@@ -153,7 +153,7 @@ def _imports(embedded: Embedded) -> list[str]:
     lines += ["if TYPE_CHECKING:", *(f"    {line}" for line in _import_lines(embedded.type_imports)), ""]
     lines += [f"    {line}" if line else "" for line in embedded.types]
     names = [line.split(" = ")[0] for line in embedded.types if re.match(r"\w+ = ", line)]
-    return [*lines, "else:", f"    {' = '.join(sorted(names))} = dict  # as what they describe is"]
+    return [*lines, "else:", f"    {' = '.join(sorted(names))} = dict  # at run time, they are dictionaries"]
 
 
 def _imports_of_runtime(own: list[str], runtime: Runtime) -> list[str]:

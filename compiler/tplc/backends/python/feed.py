@@ -1,4 +1,4 @@
-"""The way most text goes through a parser: `feed`, which passes on chunks that nothing has to look at.
+"""Print `feed`, the fast path for most text: it passes on chunks that no state has to examine.
 
 Acceptor(calls=None, ends=("<end>",), …)
 →

@@ -30,6 +30,7 @@ MODULES: Mapping[str, frozenset[str] | None] = {
     "functools": frozenset(["lru_cache"]),
     "json": frozenset(["JSONDecodeError", "JSONDecoder", "JSONEncoder", "dumps", "load", "loads"]),
     "json.encoder": frozenset(["encode_basestring"]),
+    "operator": frozenset(["itemgetter"]),
     "re": frozenset(
         """ASCII DOTALL IGNORECASE MULTILINE Match Pattern compile escape findall finditer fullmatch match search split
         sub""".split()
@@ -74,7 +75,7 @@ def check_permitted(text: str) -> CodeType:
 
 @dataclass(frozen=True, slots=True)
 class _Looked:
-    """At some statements.  A breach by a name counts where a module of that name is imported."""
+    """Collects breaches in some statements. A breach by a name counts if a module of that name is imported."""
 
     imported: frozenset[str]
     breaches: tuple[tuple[int, str], ...]
@@ -126,7 +127,7 @@ def _look(text: str) -> _Looked:
             found += _imports(node)
         elif isinstance(node, ast.Name):
             if id(node) not in taken and (node.id in MODULES or node.id in imported):
-                by_name.append((node.lineno, f"hands on the module {node.id}", node.id))
+                by_name.append((node.lineno, f"passes on the module {node.id}", node.id))
             known = node.id in _KNOWN or node.id.startswith("__")
             if known and not _allowed(node.id, in_command=id(node) in command):
                 found.append((node.lineno, f"uses {node.id}"))

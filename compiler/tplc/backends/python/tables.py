@@ -1,4 +1,4 @@
-"""What the states of a parser look for: the body of its class, below the rules of its states.
+"""Print the markers that the states of a parser search for: the body of its class, below the rules of its states.
 
 Acceptor(reasoning_starts=("<reason>",), …)
 →
@@ -241,10 +241,7 @@ def _of_calls(calls: CallForm, facts: Acceptor) -> list[str]:
         lines += assignment(
             "GARBLED", called("", [f"Pattern({literal(garbled.pattern)})", literal(garbled.first_chars), words]), INDENT
         )
-    if calls.usual_next:
-        lines += assignment(
-            "USUAL_NEXT", called("", [f"ExpectedText({literal(text)})" for text in calls.usual_next]), INDENT
-        )
+    lines += _expected("USUAL_NEXT", calls.usual_next)
     if calls.tail is not None:
         lines += _slots("TAIL", calls.tail[1], calls.breaks)
     return lines + _flags(
@@ -388,6 +385,12 @@ def _marker_like(facts: Acceptor) -> list[str]:
     return assignment("MARKER_LIKE", called("", patterns), INDENT)
 
 
+def _expected(name: str, usual: Iterable[str]) -> list[str]:
+    """Return the constant for the usual texts in one place, if there are any."""
+    found = [literal(text) for text in usual]
+    return assignment(name, called("ExpectedText", found), INDENT) if found else []
+
+
 def _replaced_texts(replaced: Sequence[tuple[str, str]]) -> Expression:
     return mapping((literal(text), literal(char)) for text, char in replaced)
 
@@ -406,7 +409,7 @@ def _of_pairs(calls: CallForm, pairs: PairForm, respelled: Sequence[str], *, oth
     lines += _slots("PAIR", pairs.slots, calls.breaks, respelled)
     lines += _scanner("BETWEEN", between_pairs(pairs, respelled))
     if pairs.opens and not pairs.separator.strip():
-        lines.append(f"    USUAL_PAIR = (ExpectedText({literal(pairs.opens[0].lstrip())}),)")
+        lines += _expected("USUAL_PAIR", [pairs.opens[0].lstrip()])
     lines += ["    PAIR_OPENS = False"] * (not pairs.opens) + ["    RESUMES = True"] * pairs.resumes
     lines += ["    ARGUMENTS_OPEN = True"] * pairs.pairs_have_opener
     around = around_key(pairs)
@@ -459,37 +462,16 @@ def _of_raw_values(pairs: PairForm, calls: CallForm, respelled: Sequence[str]) -
     return escapes + _ends_of_raw_values(pairs, calls, respelled)
 
 
-def begin_alike(one: str, other: str) -> bool:
-    """Return whether one of the texts begins with the other."""
-    return one.startswith(other) or other.startswith(one)
-
-
-def _last_closer(pairs: PairForm) -> list[str]:
-    """Return the closers and the markers that show which of them is the last, and a quick check for the usual case."""
-    found = value_ends_and_markers(pairs)
-    lines = _scanner("LAST_CLOSER", found)
-    # A marker and a closer of which one begins the other need the whole rule; where a closer repeats
-    # the key, that may be any marker.
-    closers = [closer.strip() for closer in pairs.value_ends]
-    marks = [one for one in found.all if one.kind == "mark"]
-    sure = [one for one in marks if not any(begin_alike(one.core, closer) for closer in closers)]
-    if not sure or pairs.value_close is not None:
-        return lines
-    pattern = called("Pattern", [raw("|".join(one.find for one in sure))])
-    least = min(len(one.core) for one in sure) + 1
-    starts = "".join("\0" + one.core for one in sure)
-    return lines + assignment("NEXT_MARK", called("", [pattern, str(least), literal(starts)]), INDENT)
-
-
 def _ends_of_raw_values(pairs: PairForm, calls: CallForm, respelled: Sequence[str]) -> list[str]:
     """Return the ends of a raw value; in another spelling they count before the next pair or the end of the call."""
-    last = _last_closer(pairs) if pairs.marks else []
+    last = _scanner("LAST_CLOSER", value_ends_and_markers(pairs)) if pairs.marks else []
     if pairs.value_close is not None:
         return [*assignment("VALUE_CLOSE", texts(pairs.value_close), INDENT), *last]
     if pairs.guessed:
         lines = assignment("AFTER_VALUE", called("LookaheadEnd", map(literal, _guess(pairs.following))), INDENT)
     else:
         lines = [*_scanner("AFTER_VALUE", ends_of_value(pairs, respelled)), *last]
+        lines += _expected("USUAL_ENDS", pairs.usual_ends)
     if pairs.next_pair is not None:
         before, after = pairs.next_pair
         ends = [

@@ -1,4 +1,4 @@
-"""A method for each state of a turn, printed from its row of the table.
+"""Print a method for each state of a turn, from its row of the table.
 
 TurnState("content", text="content", on=(("end", drop → over), ("header", note "another turn begins", drop → content)))
 →

@@ -1,4 +1,4 @@
-"""A response template: the JSON by which tokenizers and servers of others read what a model answers.
+"""Print a response template: the JSON by which tokenizers and servers read a model's output.
 
     TemplateIR  →  {"defaults": …, "start_anchor": "<bot>", "fields": {"content": …, "tool_calls": …}}
 

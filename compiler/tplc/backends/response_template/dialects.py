@@ -27,10 +27,10 @@ def json_arguments(style: ValueStyle) -> dict[str, Json]:
 
 
 def is_json(style: ValueStyle) -> bool:
-    return not json_arguments(style) and signs_are_json(style) and not foreign_words(style)
+    return not json_arguments(style) and characters_are_json(style) and not foreign_words(style)
 
 
-def signs_are_json(style: ValueStyle) -> bool:
+def characters_are_json(style: ValueStyle) -> bool:
     return punctuation_of(style) == JSON_PUNCTUATION
 
 

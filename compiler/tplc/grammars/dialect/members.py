@@ -41,7 +41,7 @@ from tplc.ir.nodes import StringStyle, ValueStyle
 from tplc.lower.values import LONGEST_KEY
 
 # What may come after a nested string.
-BEHIND_NESTED = codepoints.of(",]}):")
+AFTER_NESTED = codepoints.of(",]}):")
 _MOST_PATTERNS = 3
 _WORD = codepoints.union(
     codepoints.span("0", "9"), codepoints.span("A", "Z"), codepoints.of("_-"), codepoints.span("a", "z")
@@ -53,7 +53,7 @@ class PairPlace:
     """How values stand in pairs: what ends a key, what may follow a value, and whether nothing else closes it."""
 
     key_stop: str = ""
-    followers: codepoints.Ranges = BEHIND_NESTED
+    followers: codepoints.Ranges = AFTER_NESTED
     is_bare: bool = False
 
 

@@ -33,7 +33,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class ObjectMembers:
-    """`other`: what any further member looks like, None where there can't be any."""
+    """The members of an object. `other`: the form of any further member, None if there can't be any."""
 
     named: tuple[Member, ...]
     other: Expr | None

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Literal
 
 from tplc.grammars.dialect.context import SchemaContext
-from tplc.grammars.dialect.members import BEHIND_NESTED, MemberRules, PairPlace
+from tplc.grammars.dialect.members import AFTER_NESTED, MemberRules, PairPlace
 from tplc.grammars.dialect.number_values import NumberPlace, number
 from tplc.grammars.regular import codepoints
 from tplc.grammars.regular.expressions import alt, lit, opt, rep, seq
@@ -97,7 +97,7 @@ class Values:
             return self._rules.kept((named[0].text, style.strings), lambda: self._format(named[0], style))
         texts = strings.language(shape, self._report, self._context.reader.path(sub))
         if style.strings:
-            followers = self._place.followers if where == "top" else BEHIND_NESTED
+            followers = self._place.followers if where == "top" else AFTER_NESTED
             return strings.quoted(self._rules, self._context.hint(sub), texts, style.strings, followers)
         around = (style.list_separator, style.list_close, style.object_separator, style.object_close)
         self._report.tighter("type", self._context.reader.path(sub), "text without the characters that end it")
@@ -105,7 +105,7 @@ class Values:
 
     def _format(self, pattern: NamePattern, style: ValueStyle) -> Expr:
         texts = strings.language(StringShape(patterns=(pattern,)), self._report, "#")
-        whole = strings.quoted(self._rules, pattern.text, texts, style.strings, BEHIND_NESTED)
+        whole = strings.quoted(self._rules, pattern.text, texts, style.strings, AFTER_NESTED)
         return self._rules.library(pattern.text, whole)
 
     def object(self, shape: ObjectShape, sub: Sub, where: Where) -> Expr:

@@ -22,7 +22,7 @@ State = TypeVar("State", bound=Hashable)
 
 
 class TooLarge(Exception):
-    """The automaton would be too big to be worth writing."""
+    """The automaton would be too large to be written."""
 
 
 def matches(automaton: Automaton, text: str) -> bool:

@@ -48,7 +48,7 @@ class Alt:
 
 @dataclass(frozen=True, slots=True)
 class Rep:
-    """`high` None: no end."""
+    """A repetition. `high`: None for no upper bound."""
 
     item: Expr
     low: int

@@ -234,7 +234,7 @@ def _tail(low: str | None, high: str | None, low_inclusive: bool, high_inclusive
 
 
 def multiples(step: Fraction) -> Automaton:
-    """Numbers, with or without a fraction, that are a multiple of `step`."""
+    """Return the numbers, with or without a fraction, that are a multiple of `step`."""
     places = 0
     while (step * 10**places).denominator != 1:
         places += 1
@@ -244,7 +244,8 @@ def multiples(step: Fraction) -> Automaton:
 
 
 def _multiple_automaton(step: int, places: int) -> Automaton:
-    """Numbers whose digits up to so many decimals, taken as an integer, are a multiple of `step`; then zeros."""
+    """Return the numbers whose digits up to so many decimals, read as an integer, are a multiple of `step`; then
+    zeros."""
 
     # (phase, remainder, decimals): phases are sign, first digit, "0", digits, point, decimals.  words: allowed
     def edges(state: tuple[str, int, int]) -> Iterable[tuple[Ranges, tuple[str, int, int]]]:

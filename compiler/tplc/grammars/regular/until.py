@@ -64,7 +64,7 @@ def without(forbidden: Iterable[str]) -> Automaton:
     return build("", lambda state: machine.moves(state, barred), lambda state: True)
 
 
-def quoted_loosely(close: str, followers: Ranges) -> Automaton:
+def loosely_quoted(close: str, followers: Ranges) -> Automaton:
     """Return the automaton of texts in quotes without escapes: a quote inside ends the text only before one of
     `followers`."""
     quote, others = (

@@ -67,7 +67,7 @@ def _variables(context: Mapping[str, Json]) -> str:
 
 
 def _functions(tools: Sequence[object]) -> dict[str, Json]:
-    """Names and parameter schemas.  A tool without parameters takes none."""
+    """Return the names and parameter schemas of tools. A tool without parameters takes none."""
     found: dict[str, Json] = {}
     for index, tool in enumerate(tools):
         function = tool.get("function", tool) if isinstance(tool, Mapping) else None

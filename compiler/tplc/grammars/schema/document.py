@@ -1,4 +1,4 @@
-"""One JSON Schema document: where its references lead.
+"""Find where the references of a JSON Schema document lead.
 
     {"$ref": "#/$defs/a~1b"}  →  the schema under "$defs", "a/b", and its path "#/$defs/a~1b"
 

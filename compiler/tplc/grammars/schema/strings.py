@@ -32,7 +32,7 @@ from tplc.grammars.regular.quoting import quoting_of
 from tplc.grammars.regular.regex import UnsupportedPattern, pattern_expr
 from tplc.grammars.regular.repetitions import LARGEST_COUNT
 from tplc.grammars.regular.rules import Rules
-from tplc.grammars.regular.until import Stop, quoted_loosely, through, without
+from tplc.grammars.regular.until import Stop, loosely_quoted, through, without
 from tplc.grammars.schema.formats import BEYOND, PATTERNS
 from tplc.grammars.schema.report import Report
 from tplc.grammars.schema.shapes import NamePattern, StringShape
@@ -187,7 +187,7 @@ def _quoted(rules: Rules, hint: str, texts: Language, style: StringStyle, follow
         return seq(lit(style.open), raw_through(rules, hint, texts, Stop("", style.close)))
     if style.escape == "none" and followers is not None:
         return seq(
-            lit(style.open), _within(rules, hint, texts, quoted_loosely(style.close, followers)), lit(style.close)
+            lit(style.open), _within(rules, hint, texts, loosely_quoted(style.close, followers)), lit(style.close)
         )
     write = quoting_of(rules, style)
     opened, closed = lit(style.open), lit(style.close)
@@ -261,7 +261,7 @@ def _raw_through(rules: Rules, hint: str, texts: Language, stop: Stop, forbidden
     if texts == Free(0, None):
         return rules.spelling.through(rules, hint, stop, forbidden)
     if isinstance(texts, Texts):
-        possible = tuple(text for text in texts.values if _ends_behind(text, stop, forbidden))
+        possible = tuple(text for text in texts.values if _ends_after(text, stop, forbidden))
         if len(possible) <= _FEW_TEXTS:
             return seq(alt(*map(lit, possible)), lit(stop.text))
         return seq(_trie(rules, hint, possible, _AS_THEY_ARE), lit(stop.text))
@@ -282,7 +282,7 @@ def _up_to_token(rules: Rules, hint: str, texts: Language, stop: Stop, forbidden
     if texts == Free(0, None):
         return seq(rules.spelling.without(rules, hint, excluded, before), lit(stop.text[len(before) :]))
     if isinstance(texts, Texts):
-        possible = tuple(text for text in texts.values if _ends_behind(text, stop, forbidden))
+        possible = tuple(text for text in texts.values if _ends_after(text, stop, forbidden))
         return seq(_trie(rules, hint, possible, _AS_THEY_ARE), lit(stop.text))
     if isinstance(texts, Free) and counts_without(texts, stop):
         return _bounded(rules, hint, texts, stop, forbidden)
@@ -291,7 +291,7 @@ def _up_to_token(rules: Rules, hint: str, texts: Language, stop: Stop, forbidden
     return seq(to_expr(rules, hint, both(automaton, minimal(without(excluded))), chars), lit(stop.text))
 
 
-def _ends_behind(text: str, stop: Stop, forbidden: tuple[str, ...]) -> bool:
+def _ends_after(text: str, stop: Stop, forbidden: tuple[str, ...]) -> bool:
     """Return whether the stop after the text is the first one in it."""
     whole = text + stop.text
     return whole.find(stop.core) == len(whole) - len(stop.core) and not any(one in whole[:-1] for one in forbidden)

@@ -1,4 +1,4 @@
-"""Several modules as one file: imports first, then the code, in order.
+r"""Join several modules in one file: imports first, then the code, in order.
 
 "import json\n…class StreamParser…", "from tplc.… import StreamParser\nclass A(StreamParser)…"
 →  "import json\n…class StreamParser…\n\n\nclass A(StreamParser)…"

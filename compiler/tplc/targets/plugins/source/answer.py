@@ -114,7 +114,7 @@ class Rest:
         if self.is_inside_call:
             logger.warning("%s: an answer ends inside a call of %s", NAME, self._last_call()["function"]["name"])
             if ON_INCOMPLETE == "drop":
-                # Without what the parser closes, the arguments that were sent are no JSON, so nobody runs them.
+                # Without what the parser closes, the arguments that were sent are no JSON, so no client runs them.
                 deltas = [delta for delta in deltas if "tool_calls" not in delta]
         return deltas
 

@@ -14,7 +14,7 @@ TEMPLATE = (
 CALLS = '<call>f {"a": 1} #call_7</call><call>g {} #call_8</call><end>'
 
 
-def test_wherever_the_prompt_ends() -> None:
+def test_any_end_of_the_prompt() -> None:
     with open_renderer(TEMPLATE) as renderer:
         module = module_of(generate(learn_format(renderer, name="ids", source_text=TEMPLATE)))
     whole = dict(module.parse(CALLS))
