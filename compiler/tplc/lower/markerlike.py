@@ -1,6 +1,6 @@
 r"""Texts that are like a marker: the letters of one in any brackets, and the brackets of markers by themselves.
 
-    "<think>", "</think>"  →  a pattern of `＜think`, `</ THINK`, `<|think`; "<" begins markers, ">" ends them
+    "<muse>", "</muse>"  →  a pattern of `＜muse`, `</ MUSE`, `<|muse`; "<" begins markers, ">" ends them
 
 A parser leaves such a text in the message if nothing shows that it is a marker, and reports it.
 """
