@@ -1,4 +1,4 @@
-"""Today's parsers against those of an earlier commit: `python -m benchmarks.against COMMIT`.
+"""Compare today's parsers with those of an earlier commit: `python -m benchmarks.against COMMIT`.
 
 Five formats by six kinds of output, in chunks of 4 and as a whole: the time as a ratio, taken in turns, and how many
 functions are called for a chunk, which is the same on every machine.  Before that lines, and the time of an import.

@@ -1,4 +1,4 @@
-"""Time several functions in turns, so that what else the machine does hits all of them.
+"""Time several functions in turns, so that other load on the machine affects all of them.
 
 medians({"a": f, "b": g}, 5)  →  {"a": 0.012, "b": 0.034}
 """

@@ -1,4 +1,4 @@
-"""Where the time of a compile goes: `python -m benchmarks.compiling`.
+"""Measure where the time of a compile goes: `python -m benchmarks.compiling`.
 
 Of the templates in ../shared when they are there, else of the examples: starting the worker, the renders while the
 format is learned and while it is verified (each a question to the worker and its answer), and what tplc does itself.

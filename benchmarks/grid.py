@@ -1,4 +1,4 @@
-"""Five formats by six kinds of output: `python -m benchmarks.grid --size 64`, a part of `make bench`.
+"""Measure five formats by six kinds of output: `python -m benchmarks.grid --size 64`, a part of `make bench`.
 
 Of each cell the time of 4-character chunks in µs per 1,000 characters, how many times the floor that is, and how
 many functions are called for a chunk, which is the same on every machine.  `--native`: how many times faster the same
@@ -123,7 +123,7 @@ def _floor(chunk: str) -> list[dict[str, Any]]:
 
 
 def grid_tables(size: int, rounds: int, *, native: bool = False) -> tuple[Table, Table]:
-    """Times, and functions called for a chunk."""
+    """Return the tables of times, and of functions called for a chunk."""
     times = Table(f"{size // 1024} KB: µs per 1,000 characters (× floor)", *KINDS)
     calls = Table("functions called for a chunk", *KINDS)
     rows: dict[str, list[Cell]] = {}

@@ -1,4 +1,4 @@
-"""Time and memory of outputs that are made to hurt: `make hostile`, which writes docs/hostile.md.
+"""Measure time and memory of outputs that are made to be slow: `make hostile`, which writes docs/hostile.md.
 
     Hostile("nested lists", "python-literals", ARGUMENTS + "{'a': ", "[")  →  "[run]{'callable': 'f', … [[[[["…
 

@@ -1,4 +1,4 @@
-"""transformers' ResponseParser on the same output, when it is installed: templates for it are written by hand."""
+"""Run transformers' ResponseParser on the same output, if it is installed: templates for it are written by hand."""
 
 from __future__ import annotations
 

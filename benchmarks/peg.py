@@ -1,4 +1,4 @@
-"""`python -m benchmarks.peg`: thousands of characters a second of the PEG engine, by kind and size of output.
+"""Measure the PEG engine in thousands of characters a second, by kind and size of output: `python -m benchmarks.peg`.
 
 content   reasoning   JSON arguments   raw arguments, of 1, 10 and 100 KB; and texts that could be slow, up to 1 MB
 """

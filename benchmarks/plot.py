@@ -1,4 +1,4 @@
-"""Time against length as an SVG picture, with logarithmic axes.
+"""Draw time against length as an SVG picture, with logarithmic axes.
 
 write_plot(path, {"content": [(2048, 0.01), (16384, 0.08)]}, "…")  →  a file for docs/performance.md
 """

@@ -1,4 +1,4 @@
-"""What a tool's schema costs for each argument of a small call: `python -m benchmarks.schemas`.
+"""Measure the cost of a tool's schema for each argument of a small call: `python -m benchmarks.schemas`.
 
 One call of three short arguments is parsed with the tools and without them, whole and in chunks of four characters.
 Processor time is the median of interleaved rounds; functions called are the same on every machine.

@@ -1,4 +1,4 @@
-"""What share of real templates and outputs is covered: `make coverage`.
+"""Measure the share of real templates and outputs that is read correctly: `make coverage`.
 
     python -m tests.coverage_report [--only WORD] [--no-write] [--fast [--show]]
 

@@ -1,4 +1,4 @@
-"""Does every excused message have the render of the message it was read as?  Plain Jinja says so: `make excused`.
+"""Check with plain Jinja that every excused message has the same render as the message it was read as: `make excused`.
 
     python -m tests.excused [--only WORD] [--every N]
 

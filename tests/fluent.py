@@ -1,4 +1,4 @@
-"""Say what an output means; all engines have to read it so.
+"""State what an output means; all engines must read it so.
 
     case("tagged-json").output("<fn>…").tools(TOOLS).thinking(True).expect(calls=[("get_forecast", {"city": "Oslo"})])
 

@@ -1,4 +1,4 @@
-"""Is any verified parser wrong?  Messages rendered by plain Jinja, not by the project's renderer: `make round-trip`.
+"""Check verified parsers with messages rendered by plain Jinja, not by the project's renderer: `make round-trip`.
 
     python -m tests.independent [FOLDER …] [--only WORD] [--every N] [--processes N]
 

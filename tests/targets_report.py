@@ -1,4 +1,4 @@
-"""Which target says which template: `make targets`.
+"""Write docs/targets.md, which shows the target that can express each template: `make targets`.
 
     python -m tests.targets_report [--only WORD] [--every 1] [--no-write]
 

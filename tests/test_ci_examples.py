@@ -1,4 +1,4 @@
-"""What docs/ci.md and the repository give to CI systems runs: on a manifest that is current, and on one that is not."""
+"""The scripts for CI in docs/ci.md and in the repository run, on a current manifest and on an outdated one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No test passes or fails by the clock, for a machine may be busy: it bounds the processor's time, or it counts."""
+"""No test depends on the clock, because a machine may be busy: tests bound processor time, or count."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No function is longer than can be seen at once; ruff (C901, PLR0912) counts what branches."""
+"""No function is too long to be seen at once; ruff (C901, PLR0912) counts branches."""
 
 from __future__ import annotations
 

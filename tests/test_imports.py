@@ -1,4 +1,4 @@
-"""Who imports whom: the stages of the compiler in order, and the runtime alone with the standard library.
+"""Import directions: the stages of the compiler in order, and the runtime with the standard library only.
 
 cli → driver → sources | render | learn | audit | verify | backends → grammars → lower → ir → errors
                                     audit → learn; learn, verify → render

@@ -1,4 +1,4 @@
-"""Names in the compiler and the runtime: none for two things, and terms of the field (docs/ir.md) where it has some."""
+"""Names in the compiler and the runtime: none for two things, and the field's terms (docs/ir.md) where they exist."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No marker and no name of a model stands in the compiler or the runtime: what is known is learned from renders.
+"""The compiler and the runtime contain no marker and no name of a model: formats are learned from renders.
 
 The words looked for come from the templates themselves (those of examples/, and the collected ones where present), so
 an unexpected marker is found as well.  Looked at are strings, docstrings, comments, and names.

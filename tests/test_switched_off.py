@@ -1,4 +1,4 @@
-"""What is not parsed stays in the content as it came: parse_reasoning=False, parse_tool_calls=False."""
+"""Parts that aren't parsed stay in the content unchanged: parse_reasoning=False, parse_tool_calls=False."""
 
 from __future__ import annotations
 

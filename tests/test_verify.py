@@ -1,4 +1,4 @@
-"""Verification: what it passes, what it finds, what it says."""
+"""Verification: what it accepts, what it finds, and what it reports."""
 
 from __future__ import annotations
 

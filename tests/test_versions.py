@@ -1,4 +1,4 @@
-"""What earlier versions made: parsers go on working, by themselves and in every command; IRs are to be made again."""
+"""Parsers of earlier versions keep working, by themselves and in every command; IRs must be made again."""
 
 from __future__ import annotations
 

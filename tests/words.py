@@ -1,7 +1,8 @@
-"""`make lint`: words and sentence lengths of everything that people read.
+"""`make lint`: words and sentence lengths of everything that people read, and the first words of docstrings.
 
     python -m tests.words            fail if a folder has more of the listed words than tests/cases/words.json allows
     python -m tests.words --list X   print every place of the word X (or of all words)
+    python -m tests.words --count    print how often each word occurs, and the lengths of sentences
     python -m tests.words --update   write the present counts; a count may only fall
 
 It reads the prose of documents, docstrings, comments, texts of at least three words in the code (help, messages), and
@@ -43,6 +44,15 @@ WORDS = {
     r"stands? (?:before|between|after|next to|around|inside|in the place)": "is, occurs",
 }
 PATTERNS = {word: re.compile(rf"\b(?:{word})\b", re.IGNORECASE) for word in WORDS}
+# The first words of functions' docstrings, which may end in "s".
+VERBS = frozenset(
+    "account add allow append apply ask assert begin break build call cancel check close compare compile "
+    "consume continue count create cut decide declare delay discard do does drop emit end enforce examine "
+    "excuse find finish fold follow give go guard handle ignore insert join keep kill learn leave limit list "
+    "load lower make map measure move name note open parse prepare print probe put raise read record refuse "
+    "register remove render repeat replace report resolve return run send set show skip split start stop take "
+    "treat try turn verify wait write yield".split()
+)
 PRAGMA = "words: allowed"
 LONGEST, AVERAGE = 32, 16
 # Written by make targets, with lists of figures that are not sentences.
@@ -158,7 +168,25 @@ def long_sentences() -> Iterator[str]:
             yield f"{_name(path)}: {described(lengths)}"
 
 
+def without_verb() -> Iterator[str]:
+    """Yield functions of the compiler, the runtime and the benchmarks whose docstrings don't begin with a verb.
+
+    The docstring of a parsing function may be its grammar rule, and that of a property says what it is.
+    """
+    for path in files():
+        if path.suffix == ".py" and _name(path).startswith(("compiler/", "runtime/", "benchmarks/")):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                    first, *rest = (ast.get_docstring(node) or "return").split(maxsplit=1)
+                    is_property = any("property" in ast.unparse(one) for one in node.decorator_list)
+                    is_rule = bool(rest) and rest[0].startswith("= ")
+                    word = first.lower().strip(".,:")
+                    if not ({word, word.removesuffix("s")} & VERBS or is_property or is_rule):
+                        yield f"{_name(path)}:{node.lineno}: docstring of {node.name}: {first!r} is not a verb"
+
+
 def problems() -> Iterator[str]:
+    yield from without_verb()
     allowed = json.loads(ALLOWED.read_text(encoding="utf-8"))
     for group, words in counts().items():
         for word, count in words.items():

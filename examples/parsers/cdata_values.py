@@ -87,17 +87,12 @@ class StreamParser(WrappedValues):
         ("line", "<act name", "\n", "", 2), ("reasoning_end", "</quiet>", "\n", "\n\n", 0),
         ("end", "<-/->", "", "\n", 0), ("line", '\x00<actname="<actname="', "\n", "", 6),
         ("line", '\x00<actname="', "\n", "", 6), ("line", "\x00<actname", "\n", "", 6),
-        ("respelled", "\x00</quiet>", "\n", "\n\n", 6), ("line", '```tool_code <act name="', "", "", 0),
-        ("line", '```tool_call <act name="', "", "", 0), ("line", '```python <act name="', "", "", 0),
-        ("line", '```json <act name="', "", "", 0), ("line", '```xml <act name="', "", "", 0),
-        ("line", '``` <act name="', "", "", 0),
+        ("respelled", "\x00</quiet>", "\n", "\n\n", 6), ("line", '```\ufdd1 <act name="', "", "", 0),
         find=(
             r'<(?:(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name=")|(act\s{1,64}name)|(/quiet>)|(-/->)'
             r'|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}"[\s_▁-]{0,64}<\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai'
             r':name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁'
-            r'-]{0,64}(?ai:name))|(\s{0,4}/\s{0,4}(?ai:quiet)\s{0,4}>))|`(?:(``tool_code\s{0,64}<act\s{1,64}name=")|(`'
-            r'`tool_call\s{0,64}<act\s{1,64}name=")|(``python\s{0,64}<act\s{1,64}name=")|(``json\s{0,64}<act\s{1,64}na'
-            r'me=")|(``xml\s{0,64}<act\s{1,64}name=")|(``\s{0,64}<act\s{1,64}name="))'
+            r'-]{0,64}(?ai:name))|(\s{0,4}/\s{0,4}(?ai:quiet)\s{0,4}>))|`(``[\w-]{0,16}\s{0,64}<act\s{1,64}name=")'
         ), near=r"<(?=[\t\n\r \-/A_a▁]|\Z)|`(?=[`]|\Z)", width=372, leads="\n",
     )
     IN_CONTENT = Scanner(
@@ -106,17 +101,13 @@ class StreamParser(WrappedValues):
         ("call", "<act name", "\n", "", 2), ("stray", "</quiet>", "\n", "\n\n", 0),
         ("reasoning", "<quiet>", "", "\n", 0), ("end", "<-/->", "", "\n", 0),
         ("call", '\x00<actname="<actname="', "\n", "", 6), ("call", '\x00<actname="', "\n", "", 6),
-        ("call", "\x00<actname", "\n", "", 6), ("call", '```tool_code <act name="', "", "", 0),
-        ("call", '```tool_call <act name="', "", "", 0), ("call", '```python <act name="', "", "", 0),
-        ("call", '```json <act name="', "", "", 0), ("call", '```xml <act name="', "", "", 0),
-        ("call", '``` <act name="', "", "", 0),
+        ("call", "\x00<actname", "\n", "", 6), ("call", '```\ufdd1 <act name="', "", "", 0),
         find=(
             r'<(?:(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name="\s{0,64}</act>)|(-assistant->)|(act'
             r'\s{1,64}name=")|(act\s{1,64}name)|(/quiet>)|(quiet>)|(-/->)|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0'
             r',4}=\s{0,4}"[\s_▁-]{0,64}<\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_'
-            r'▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)))|`(?:(``tool_code\s{0,64}'
-            r'<act\s{1,64}name=")|(``tool_call\s{0,64}<act\s{1,64}name=")|(``python\s{0,64}<act\s{1,64}name=")|(``json'
-            r'\s{0,64}<act\s{1,64}name=")|(``xml\s{0,64}<act\s{1,64}name=")|(``\s{0,64}<act\s{1,64}name="))'
+            r'▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)))|`(``[\w-]{0,16}\s{0,64}<'
+            r'act\s{1,64}name=")'
         ), near=r"<(?=[\t\n\r \-/A_aq▁]|\Z)|`(?=[`]|\Z)", width=372, leads="\n",
     )
     BEFORE_CONTENT = Scanner(
@@ -126,17 +117,13 @@ class StreamParser(WrappedValues):
         ("reasoning", "<quiet>", "", "\n", 0), ("end", "<-/->", "", "\n", 0),
         ("call", '\x00<actname="<actname="', "\n", "", 6), ("call", '\x00<actname="', "\n", "", 6),
         ("call", "\x00<actname", "\n", "", 6), ("reasoning", "\x00<quiet>", "", "\n", 6),
-        ("call", '```tool_code <act name="', "", "", 0), ("call", '```tool_call <act name="', "", "", 0),
-        ("call", '```python <act name="', "", "", 0), ("call", '```json <act name="', "", "", 0),
-        ("call", '```xml <act name="', "", "", 0), ("call", '``` <act name="', "", "", 0),
+        ("call", '```\ufdd1 <act name="', "", "", 0),
         find=(
             r'<(?:(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name="\s{0,64}</act>)|(-assistant->)|(act'
             r'\s{1,64}name=")|(act\s{1,64}name)|(/quiet>)|(quiet>)|(-/->)|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0'
             r',4}=\s{0,4}"[\s_▁-]{0,64}<\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_'
             r'▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name))|(\s{0,4}(?ai:quiet)\s{0,4'
-            r'}>))|`(?:(``tool_code\s{0,64}<act\s{1,64}name=")|(``tool_call\s{0,64}<act\s{1,64}name=")|(``python\s{0,6'
-            r'4}<act\s{1,64}name=")|(``json\s{0,64}<act\s{1,64}name=")|(``xml\s{0,64}<act\s{1,64}name=")|(``\s{0,64}<a'
-            r'ct\s{1,64}name="))'
+            r'}>))|`(``[\w-]{0,16}\s{0,64}<act\s{1,64}name=")'
         ), near=r"<(?=[\t\n\r \-/AQ_aq▁]|\Z)|`(?=[`]|\Z)", width=372, leads="\n",
     )
     REASONING_AGAIN = Scanner(("reasoning", "<quiet>", "", "\n", 0), find="<(quiet>)", near=r"<(?=[q]|\Z)", width=8)
@@ -155,14 +142,9 @@ class StreamParser(WrappedValues):
     SHORT_OPENERS = ("<actname", "<actname")
     BREAKS = Breaks(
         ("mark", "<-assistant->", "", "", 0), ("mark", '<act name="', "", "", 1), ("mark", "</act>", "", "", 0),
-        ("mark", '```tool_code <act name="', "", "", 0), ("mark", '```tool_call <act name="', "", "", 0),
-        ("mark", '```python <act name="', "", "", 0), ("mark", '```json <act name="', "", "", 0),
-        ("mark", '```xml <act name="', "", "", 0), ("mark", '``` <act name="', "", "", 0),
-        find=(
-            r'<(?:(-assistant->)|(act\s{1,64}name=")|(/act>))|`(?:(``tool_code\s{0,64}<act\s{1,64}name=")|(``tool_call'
-            r'\s{0,64}<act\s{1,64}name=")|(``python\s{0,64}<act\s{1,64}name=")|(``json\s{0,64}<act\s{1,64}name=")|(``x'
-            r'ml\s{0,64}<act\s{1,64}name=")|(``\s{0,64}<act\s{1,64}name="))'
-        ), near=r"<(?=[\-/a]|\Z)|`(?=[`]|\Z)", width=153, first="<`",
+        ("mark", '```\ufdd1 <act name="', "", "", 0),
+        find=r'<(?:(-assistant->)|(act\s{1,64}name=")|(/act>))|`(``[\w-]{0,16}\s{0,64}<act\s{1,64}name=")',
+        near=r"<(?=[\-/a]|\Z)|`(?=[`]|\Z)", width=161, first="<`",
     )
     LEFT_OVER = Scanner(("call", '<act name="', "", "", 0), find=r'<(act\s{1,64}name=")', near=r"<(?=[a]|\Z)", width=76)
     GARBLED = (
@@ -187,17 +169,13 @@ class StreamParser(WrappedValues):
         ("next", "<-/->", "", "\n", 0), ("next", '\x00<actname="<actname="', "\n", "", 6),
         ("next", '\x00<actname="', "\n", "", 6), ("pair", '\x00<argkey="', "", "", 6),
         ("skip", "\x00</arg>", "", "", 6), ("next", "\x00</act>", "", "", 6),
-        ("next", '```tool_code <act name="', "", "", 0), ("next", '```tool_call <act name="', "", "", 0),
-        ("next", '```python <act name="', "", "", 0), ("next", '```json <act name="', "", "", 0),
-        ("next", '```xml <act name="', "", "", 0), ("next", '``` <act name="', "", "", 0),
+        ("next", '```\ufdd1 <act name="', "", "", 0),
         find=(
             r'<(?:(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name=")|(arg\s{1,64}key=")|(/arg>)|(/act>)'
             r'|(-/->)|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}"[\s_▁-]{0,64}<\s{0,4}(?ai:act)[\s_▁-]{0,'
             r'64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:ar'
             r'g)[\s_▁-]{0,64}(?ai:key)\s{0,4}=\s{0,4}")|(\s{0,4}/\s{0,4}(?ai:arg)\s{0,4}>)|(\s{0,4}/\s{0,4}(?ai:act)\s'
-            r'{0,4}>))|`(?:(``tool_code\s{0,64}<act\s{1,64}name=")|(``tool_call\s{0,64}<act\s{1,64}name=")|(``python\s'
-            r'{0,64}<act\s{1,64}name=")|(``json\s{0,64}<act\s{1,64}name=")|(``xml\s{0,64}<act\s{1,64}name=")|(``\s{0,6'
-            r'4}<act\s{1,64}name="))'
+            r'{0,4}>))|`(``[\w-]{0,16}\s{0,64}<act\s{1,64}name=")'
         ), near=r"<(?=[\t\n\r \-/A_a▁]|\Z)|`(?=[`]|\Z)", width=372, leads="\n",
     )
     USUAL_PAIR = ExpectedText('<arg key="')
@@ -246,42 +224,26 @@ class StreamParser(WrappedValues):
         ("reasoning", "<quiet>", "", "\n", 0), ("closed", "</act>", "", "", 1), ("end", "<-/->", "", "\n", 0),
         ("call", '\x00<actname="<actname="', "", "", 6), ("call", '\x00<actname="', "", "", 6),
         ("call", "\x00<actname", "\n", "", 6), ("closed", "\x00</act>", "", "", 6),
-        ("call", '```tool_code <act name="', "", "", 0), ("call", '```tool_call <act name="', "", "", 0),
-        ("call", '```python <act name="', "", "", 0), ("call", '```json <act name="', "", "", 0),
-        ("call", '```xml <act name="', "", "", 0), ("call", '``` <act name="', "", "", 0),
+        ("call", '```\ufdd1 <act name="', "", "", 0),
         find=(
             r',(?:(\s{0,64}<act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(\s{0,64}<act\s{1,64}name="))|;(?:(\s{0,64}<a'
             r'ct\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(\s{0,64}<act\s{1,64}name="))|<(?:(act\s{1,64}name="\s{0,64}'
             r'<act\s{1,64}name=")|(act\s{1,64}name="\s{0,64}</act>)|(-assistant->)|(act\s{1,64}name=")|(act\s{1,64}nam'
             r'e)|(/quiet>)|(quiet>)|(/act>)|(-/->)|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}"[\s_▁-]{0,6'
             r'4}<\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0,4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name)\s{0'
-            r',4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name))|(\s{0,4}/\s{0,4}(?ai:act)\s{0,4}>))|`(?:(``tool_'
-            r'code\s{0,64}<act\s{1,64}name=")|(``tool_call\s{0,64}<act\s{1,64}name=")|(``python\s{0,64}<act\s{1,64}nam'
-            r'e=")|(``json\s{0,64}<act\s{1,64}name=")|(``xml\s{0,64}<act\s{1,64}name=")|(``\s{0,64}<act\s{1,64}name=")'
-            ")"
+            r',4}=\s{0,4}")|(\s{0,4}(?ai:act)[\s_▁-]{0,64}(?ai:name))|(\s{0,4}/\s{0,4}(?ai:act)\s{0,4}>))|`(``[\w-]{0,'
+            r'16}\s{0,64}<act\s{1,64}name=")'
         ), near=r",|;|<(?=[\t\n\r \-/A_aq▁]|\Z)|`(?=[`]|\Z)", width=372, leads="\n",
     )
     AFTER_TURN = Scanner(
-        ("header", '<-assistant-> ```tool_code <act name="', "", "", 0),
-        ("header", '<-assistant-> ```tool_call <act name="', "", "", 0),
         ("header", '<-assistant-> <act name=" <act name="', "", "", 0),
-        ("header", '<-assistant-> ```python <act name="', "", "", 0),
-        ("header", '<-assistant-> ```json <act name="', "", "", 0),
-        ("header", '<-assistant-> ```xml <act name="', "", "", 0),
-        ("header", '<-assistant-> ``` <act name="', "", "", 0), ("header", '<-assistant-> <act name="', "", "", 2),
-        ("call", '<act name=" <act name="', "\n", "", 1), ("call", '<act name="', "\n", "", 2),
-        ("call", '```tool_code <act name="', "", "", 1), ("call", '```tool_call <act name="', "", "", 1),
-        ("call", '```python <act name="', "", "", 1), ("call", '```json <act name="', "", "", 1),
-        ("call", '```xml <act name="', "", "", 1), ("call", '``` <act name="', "", "", 1),
+        ("header", '<-assistant-> ```\ufdd1 <act name="', "", "", 0),
+        ("header", '<-assistant-> <act name="', "", "", 2), ("call", '<act name=" <act name="', "\n", "", 1),
+        ("call", '<act name="', "\n", "", 2), ("call", '```\ufdd1 <act name="', "", "", 1),
         find=(
-            r'<(?:(-assistant->\s{0,64}```tool_code\s{0,64}<act\s{1,64}name=")|(-assistant->\s{0,64}```tool_call\s{0,6'
-            r'4}<act\s{1,64}name=")|(-assistant->\s{0,64}<act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(-assistant->\s'
-            r'{0,64}```python\s{0,64}<act\s{1,64}name=")|(-assistant->\s{0,64}```json\s{0,64}<act\s{1,64}name=")|(-ass'
-            r'istant->\s{0,64}```xml\s{0,64}<act\s{1,64}name=")|(-assistant->\s{0,64}```\s{0,64}<act\s{1,64}name=")|(-'
-            r'assistant->\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name=")'
-            r')|`(?:(``tool_code\s{0,64}<act\s{1,64}name=")|(``tool_call\s{0,64}<act\s{1,64}name=")|(``python\s{0,64}<'
-            r'act\s{1,64}name=")|(``json\s{0,64}<act\s{1,64}name=")|(``xml\s{0,64}<act\s{1,64}name=")|(``\s{0,64}<act'
-            r'\s{1,64}name="))'
+            r'<(?:(-assistant->\s{0,64}<act\s{1,64}name="\s{0,64}<act\s{1,64}name=")|(-assistant->\s{0,64}```[\w-]{0,1'
+            r'6}\s{0,64}<act\s{1,64}name=")|(-assistant->\s{0,64}<act\s{1,64}name=")|(act\s{1,64}name="\s{0,64}<act\s{'
+            r'1,64}name=")|(act\s{1,64}name="))|`(``[\w-]{0,16}\s{0,64}<act\s{1,64}name=")'
         ), near=r"<(?=[\-a]|\Z)|`(?=[`]|\Z)", width=294, leads="\n",
     )
 

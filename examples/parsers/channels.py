@@ -85,38 +85,29 @@ class StreamParser(Objects):
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
     IN_REASONING = Scanner(
-        ("line", "```tool_code {to}fn.", "", "", 0), ("line", "```tool_call {to}fn.", "", "", 0),
-        ("line", "```python {to}fn.", "", "", 0), ("line", "```json {to}fn.", "", "", 0),
-        ("line", "```xml {to}fn.", "", "", 0), ("line", "``` {to}fn.", "", "", 0),
-        ("line", "{channel}reply{to}fn.", "", "", 0), ("line", "{channel}notes{to}fn.", "", "", 0),
-        ("line", "{channel}work{to}fn.", "", "", 0), ("end", "{start}user{body}", "", "", 0),
-        ("line", "{to}fn. {to}fn.", "", "", 0), ("line", "{to}fn.", "", "", 2), ("reasoning_end", "{stop}", "", "", 0),
-        ("end", "{done}", "", "", 0), ("line", "{to}", "", "", 2),
+        ("line", "```\ufdd1 {to}fn.", "", "", 0), ("line", "{channel}reply{to}fn.", "", "", 0),
+        ("line", "{channel}notes{to}fn.", "", "", 0), ("line", "{channel}work{to}fn.", "", "", 0),
+        ("end", "{start}user{body}", "", "", 0), ("line", "{to}fn. {to}fn.", "", "", 0), ("line", "{to}fn.", "", "", 2),
+        ("reasoning_end", "{stop}", "", "", 0), ("end", "{done}", "", "", 0), ("line", "{to}", "", "", 2),
         find=(
-            r"`(?:(``tool_code\s{0,64}\{to\}fn\.)|(``tool_call\s{0,64}\{to\}fn\.)|(``python\s{0,64}\{to\}fn\.)|(``json"
-            r"\s{0,64}\{to\}fn\.)|(``xml\s{0,64}\{to\}fn\.)|(``\s{0,64}\{to\}fn\.))|\{(?:(channel\}reply\{to\}fn\.)|(c"
-            r"hannel\}notes\{to\}fn\.)|(channel\}work\{to\}fn\.)|(start\}user\{body\})|(to\}fn\.\s{0,64}\{to\}fn\.)|(t"
-            r"o\}fn\.)|(stop\})|(done\})|(to\}))"
-        ), near=r"`(?=[`]|\Z)|\{(?=[cdst]|\Z)", width=85,
+            r"`(``[\w-]{0,16}\s{0,64}\{to\}fn\.)|\{(?:(channel\}reply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|(channel\}"
+            r"work\{to\}fn\.)|(start\}user\{body\})|(to\}fn\.\s{0,64}\{to\}fn\.)|(to\}fn\.)|(stop\})|(done\})|(to\}))"
+        ), near=r"`(?=[`]|\Z)|\{(?=[cdst]|\Z)", width=93,
     )
     IN_CONTENT = Scanner(
-        ("call", "```tool_code {to}fn.", "", "", 0), ("call", "```tool_call {to}fn.", "", "", 0),
-        ("call", "```python {to}fn.", "", "", 0), ("call", "```json {to}fn.", "", "", 0),
-        ("call", "```xml {to}fn.", "", "", 0), ("call", "``` {to}fn.", "", "", 0),
-        ("call", "{channel}reply{to}fn.", "", "", 0), ("call", "{channel}notes{to}fn.", "", "", 0),
-        ("reasoning", "{channel}notes{body}", "", "", 0), ("content", "{channel}reply{body}", "", "", 0),
-        ("call", "{channel}work{to}fn.", "", "", 0), ("content", "{channel}work{body}", "", "", 0),
-        ("end", "{start}user{body}", "", "", 0), ("header", "{start}assistant", "", "", 0),
-        ("empty", "{to}fn. {invoke}", "", "", 0), ("call", "{to}fn. {to}fn.", "", "", 0),
-        ("empty", "{to} {invoke}", "", "", 0), ("call", "{to}fn.", "", "", 2), ("end", "{done}", "", "", 0),
-        ("stray", "{stop}", "", "", 0), ("call", "{to}", "", "", 2),
+        ("call", "```\ufdd1 {to}fn.", "", "", 0), ("call", "{channel}reply{to}fn.", "", "", 0),
+        ("call", "{channel}notes{to}fn.", "", "", 0), ("reasoning", "{channel}notes{body}", "", "", 0),
+        ("content", "{channel}reply{body}", "", "", 0), ("call", "{channel}work{to}fn.", "", "", 0),
+        ("content", "{channel}work{body}", "", "", 0), ("end", "{start}user{body}", "", "", 0),
+        ("header", "{start}assistant", "", "", 0), ("empty", "{to}fn. {invoke}", "", "", 0),
+        ("call", "{to}fn. {to}fn.", "", "", 0), ("empty", "{to} {invoke}", "", "", 0), ("call", "{to}fn.", "", "", 2),
+        ("end", "{done}", "", "", 0), ("stray", "{stop}", "", "", 0), ("call", "{to}", "", "", 2),
         find=(
-            r"`(?:(``tool_code\s{0,64}\{to\}fn\.)|(``tool_call\s{0,64}\{to\}fn\.)|(``python\s{0,64}\{to\}fn\.)|(``json"
-            r"\s{0,64}\{to\}fn\.)|(``xml\s{0,64}\{to\}fn\.)|(``\s{0,64}\{to\}fn\.))|\{(?:(channel\}reply\{to\}fn\.)|(c"
-            r"hannel\}notes\{to\}fn\.)|(channel\}notes\{body\})|(channel\}reply\{body\})|(channel\}work\{to\}fn\.)|(ch"
-            r"annel\}work\{body\})|(start\}user\{body\})|(start\}assistant)|(to\}fn\.\s{0,64}\{invoke\})|(to\}fn\.\s{0"
-            r",64}\{to\}fn\.)|(to\}\s{0,64}\{invoke\})|(to\}fn\.)|(done\})|(stop\})|(to\}))"
-        ), near=r"`(?=[`]|\Z)|\{(?=[cdst]|\Z)", width=85,
+            r"`(``[\w-]{0,16}\s{0,64}\{to\}fn\.)|\{(?:(channel\}reply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|(channel\}"
+            r"notes\{body\})|(channel\}reply\{body\})|(channel\}work\{to\}fn\.)|(channel\}work\{body\})|(start\}user\{"
+            r"body\})|(start\}assistant)|(to\}fn\.\s{0,64}\{invoke\})|(to\}fn\.\s{0,64}\{to\}fn\.)|(to\}\s{0,64}\{invo"
+            r"ke\})|(to\}fn\.)|(done\})|(stop\})|(to\}))"
+        ), near=r"`(?=[`]|\Z)|\{(?=[cdst]|\Z)", width=93,
     )
     REASONING_AGAIN = Scanner(
         ("reasoning", "{channel}notes{body}", "", "", 0), find=r"\{(channel\}notes\{body\})", near=r"\{(?=[c]|\Z)",
@@ -149,19 +140,14 @@ class StreamParser(Objects):
     SHORT_OPENERS = ("{to}",)
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Breaks(
-        ("mark", "```tool_code {to}fn.", "", "", 0), ("mark", "```tool_call {to}fn.", "", "", 0),
-        ("mark", "```python {to}fn.", "", "", 0), ("mark", "```json {to}fn.", "", "", 0),
-        ("mark", "```xml {to}fn.", "", "", 0), ("mark", "``` {to}fn.", "", "", 0),
-        ("mark", "{channel}reply{to}fn.", "", "", 0), ("mark", "{channel}notes{to}fn.", "", "", 0),
-        ("mark", "{channel}work{to}fn.", "", "", 0), ("mark", "{start}user{body}", "", "", 0),
-        ("mark", "{start}assistant", "", "", 0), ("mark", "{invoke}", "", "", 0), ("mark", "{to}fn.", "", "", 1),
-        ("mark", "{done}", "", "", 0),
+        ("mark", "```\ufdd1 {to}fn.", "", "", 0), ("mark", "{channel}reply{to}fn.", "", "", 0),
+        ("mark", "{channel}notes{to}fn.", "", "", 0), ("mark", "{channel}work{to}fn.", "", "", 0),
+        ("mark", "{start}user{body}", "", "", 0), ("mark", "{start}assistant", "", "", 0),
+        ("mark", "{invoke}", "", "", 0), ("mark", "{to}fn.", "", "", 1), ("mark", "{done}", "", "", 0),
         find=(
-            r"`(?:(``tool_code\s{0,64}\{to\}fn\.)|(``tool_call\s{0,64}\{to\}fn\.)|(``python\s{0,64}\{to\}fn\.)|(``json"
-            r"\s{0,64}\{to\}fn\.)|(``xml\s{0,64}\{to\}fn\.)|(``\s{0,64}\{to\}fn\.))|\{(?:(channel\}reply\{to\}fn\.)|(c"
-            r"hannel\}notes\{to\}fn\.)|(channel\}work\{to\}fn\.)|(start\}user\{body\})|(start\}assistant)|(invoke\})|("
-            r"to\}fn\.)|(done\}))"
-        ), near=r"`(?=[`]|\Z)|\{(?=[cdist]|\Z)", width=85, first="`{",
+            r"`(``[\w-]{0,16}\s{0,64}\{to\}fn\.)|\{(?:(channel\}reply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|(channel\}"
+            r"work\{to\}fn\.)|(start\}user\{body\})|(start\}assistant)|(invoke\})|(to\}fn\.)|(done\}))"
+        ), near=r"`(?=[`]|\Z)|\{(?=[cdist]|\Z)", width=93, first="`{",
     )
     LEFT_OVER = Scanner(("call", "{to}fn.", "", "", 0), find=r"\{(to\}fn\.)", near=r"\{(?=[t]|\Z)", width=8)
     USUAL_NEXT = ExpectedText("{invoke}{start}assistant{to}fn.", "{start}assistant{to}fn.")
@@ -174,55 +160,40 @@ class StreamParser(Objects):
         ("call", ", {to}fn.", "", "", 2), ("call", "; {channel}reply{to}fn.", "", "", 0),
         ("call", "; {channel}notes{to}fn.", "", "", 0), ("call", "; {channel}work{to}fn.", "", "", 0),
         ("call", "; {to}fn. {to}fn.", "", "", 0), ("call", "; {to}fn.", "", "", 2),
-        ("call", "```tool_code {to}fn.", "", "", 0), ("call", "```tool_call {to}fn.", "", "", 0),
-        ("call", "```python {to}fn.", "", "", 0), ("call", "```json {to}fn.", "", "", 0),
-        ("call", "```xml {to}fn.", "", "", 0), ("call", "``` {to}fn.", "", "", 0),
-        ("call", "{channel}reply{to}fn.", "", "", 1), ("call", "{channel}notes{to}fn.", "", "", 1),
-        ("call", "{channel}work{to}fn.", "", "", 1), ("reasoning", "{channel}notes{body}", "", "", 0),
-        ("content", "{channel}reply{body}", "", "", 0), ("content", "{channel}work{body}", "", "", 0),
-        ("end", "{start}user{body}", "", "", 0), ("separator", "{start}assistant", "", "", 0),
-        ("empty", "{to}fn. {invoke}", "", "", 0), ("call", "{to}fn. {to}fn.", "", "", 1),
-        ("empty", "{to} {invoke}", "", "", 0), ("closed", "{invoke}", "", "", 1), ("call", "{to}fn.", "", "", 2),
-        ("end", "{done}", "", "", 0), ("stray", "{stop}", "", "", 0), ("call", "{to}", "", "", 2),
+        ("call", "```\ufdd1 {to}fn.", "", "", 0), ("call", "{channel}reply{to}fn.", "", "", 1),
+        ("call", "{channel}notes{to}fn.", "", "", 1), ("call", "{channel}work{to}fn.", "", "", 1),
+        ("reasoning", "{channel}notes{body}", "", "", 0), ("content", "{channel}reply{body}", "", "", 0),
+        ("content", "{channel}work{body}", "", "", 0), ("end", "{start}user{body}", "", "", 0),
+        ("separator", "{start}assistant", "", "", 0), ("empty", "{to}fn. {invoke}", "", "", 0),
+        ("call", "{to}fn. {to}fn.", "", "", 1), ("empty", "{to} {invoke}", "", "", 0),
+        ("closed", "{invoke}", "", "", 1), ("call", "{to}fn.", "", "", 2), ("end", "{done}", "", "", 0),
+        ("stray", "{stop}", "", "", 0), ("call", "{to}", "", "", 2),
         find=(
             r",(?:(\s{0,64}\{channel\}reply\{to\}fn\.)|(\s{0,64}\{channel\}notes\{to\}fn\.)|(\s{0,64}\{channel\}work\{"
             r"to\}fn\.)|(\s{0,64}\{to\}fn\.\s{0,64}\{to\}fn\.)|(\s{0,64}\{to\}fn\.))|;(?:(\s{0,64}\{channel\}reply\{to"
             r"\}fn\.)|(\s{0,64}\{channel\}notes\{to\}fn\.)|(\s{0,64}\{channel\}work\{to\}fn\.)|(\s{0,64}\{to\}fn\.\s{0"
-            r",64}\{to\}fn\.)|(\s{0,64}\{to\}fn\.))|`(?:(``tool_code\s{0,64}\{to\}fn\.)|(``tool_call\s{0,64}\{to\}fn\."
-            r")|(``python\s{0,64}\{to\}fn\.)|(``json\s{0,64}\{to\}fn\.)|(``xml\s{0,64}\{to\}fn\.)|(``\s{0,64}\{to\}fn"
-            r"\.))|\{(?:(channel\}reply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|(channel\}work\{to\}fn\.)|(channel\}note"
-            r"s\{body\})|(channel\}reply\{body\})|(channel\}work\{body\})|(start\}user\{body\})|(start\}assistant)|(to"
-            r"\}fn\.\s{0,64}\{invoke\})|(to\}fn\.\s{0,64}\{to\}fn\.)|(to\}\s{0,64}\{invoke\})|(invoke\})|(to\}fn\.)|(d"
-            r"one\})|(stop\})|(to\}))"
+            r",64}\{to\}fn\.)|(\s{0,64}\{to\}fn\.))|`(``[\w-]{0,16}\s{0,64}\{to\}fn\.)|\{(?:(channel\}reply\{to\}fn\.)"
+            r"|(channel\}notes\{to\}fn\.)|(channel\}work\{to\}fn\.)|(channel\}notes\{body\})|(channel\}reply\{body\})|"
+            r"(channel\}work\{body\})|(start\}user\{body\})|(start\}assistant)|(to\}fn\.\s{0,64}\{invoke\})|(to\}fn\."
+            r"\s{0,64}\{to\}fn\.)|(to\}\s{0,64}\{invoke\})|(invoke\})|(to\}fn\.)|(done\})|(stop\})|(to\}))"
         ), near=r",|;|`(?=[`]|\Z)|\{(?=[cdist]|\Z)", width=146,
     )
     AFTER_TURN = Scanner(
-        ("call", "```tool_code {to}fn.", "", "", 1), ("call", "```tool_call {to}fn.", "", "", 1),
-        ("call", "```python {to}fn.", "", "", 1), ("call", "```json {to}fn.", "", "", 1),
-        ("call", "```xml {to}fn.", "", "", 1), ("call", "``` {to}fn.", "", "", 1),
-        ("header", "{start}assistant {channel}reply{to}fn.", "", "", 0),
+        ("call", "```\ufdd1 {to}fn.", "", "", 1), ("header", "{start}assistant {channel}reply{to}fn.", "", "", 0),
         ("header", "{start}assistant {channel}notes{to}fn.", "", "", 0),
         ("header", "{start}assistant {channel}work{to}fn.", "", "", 0),
-        ("header", "{start}assistant ```tool_code {to}fn.", "", "", 0),
-        ("header", "{start}assistant ```tool_call {to}fn.", "", "", 0),
-        ("header", "{start}assistant ```python {to}fn.", "", "", 0),
         ("header", "{start}assistant {to}fn. {to}fn.", "", "", 0),
-        ("header", "{start}assistant ```json {to}fn.", "", "", 0),
-        ("header", "{start}assistant ```xml {to}fn.", "", "", 0), ("header", "{start}assistant ``` {to}fn.", "", "", 0),
-        ("header", "{start}assistant {to}fn.", "", "", 2), ("call", "{channel}reply{to}fn.", "", "", 1),
-        ("call", "{channel}notes{to}fn.", "", "", 1), ("call", "{channel}work{to}fn.", "", "", 1),
-        ("call", "{to}fn. {to}fn.", "", "", 1), ("call", "{to}fn.", "", "", 2),
+        ("header", "{start}assistant ```\ufdd1 {to}fn.", "", "", 0), ("header", "{start}assistant {to}fn.", "", "", 2),
+        ("call", "{channel}reply{to}fn.", "", "", 1), ("call", "{channel}notes{to}fn.", "", "", 1),
+        ("call", "{channel}work{to}fn.", "", "", 1), ("call", "{to}fn. {to}fn.", "", "", 1),
+        ("call", "{to}fn.", "", "", 2),
         find=(
-            r"`(?:(``tool_code\s{0,64}\{to\}fn\.)|(``tool_call\s{0,64}\{to\}fn\.)|(``python\s{0,64}\{to\}fn\.)|(``json"
-            r"\s{0,64}\{to\}fn\.)|(``xml\s{0,64}\{to\}fn\.)|(``\s{0,64}\{to\}fn\.))|\{(?:(start\}assistant\s{0,64}\{ch"
-            r"annel\}reply\{to\}fn\.)|(start\}assistant\s{0,64}\{channel\}notes\{to\}fn\.)|(start\}assistant\s{0,64}\{"
-            r"channel\}work\{to\}fn\.)|(start\}assistant\s{0,64}```tool_code\s{0,64}\{to\}fn\.)|(start\}assistant\s{0,"
-            r"64}```tool_call\s{0,64}\{to\}fn\.)|(start\}assistant\s{0,64}```python\s{0,64}\{to\}fn\.)|(start\}assista"
-            r"nt\s{0,64}\{to\}fn\.\s{0,64}\{to\}fn\.)|(start\}assistant\s{0,64}```json\s{0,64}\{to\}fn\.)|(start\}assi"
-            r"stant\s{0,64}```xml\s{0,64}\{to\}fn\.)|(start\}assistant\s{0,64}```\s{0,64}\{to\}fn\.)|(start\}assistant"
-            r"\s{0,64}\{to\}fn\.)|(channel\}reply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|(channel\}work\{to\}fn\.)|(to"
-            r"\}fn\.\s{0,64}\{to\}fn\.)|(to\}fn\.))"
-        ), near=r"`(?=[`]|\Z)|\{(?=[cst]|\Z)", width=166,
+            r"`(``[\w-]{0,16}\s{0,64}\{to\}fn\.)|\{(?:(start\}assistant\s{0,64}\{channel\}reply\{to\}fn\.)|(start\}ass"
+            r"istant\s{0,64}\{channel\}notes\{to\}fn\.)|(start\}assistant\s{0,64}\{channel\}work\{to\}fn\.)|(start\}as"
+            r"sistant\s{0,64}\{to\}fn\.\s{0,64}\{to\}fn\.)|(start\}assistant\s{0,64}```[\w-]{0,16}\s{0,64}\{to\}fn\.)|"
+            r"(start\}assistant\s{0,64}\{to\}fn\.)|(channel\}reply\{to\}fn\.)|(channel\}notes\{to\}fn\.)|(channel\}wor"
+            r"k\{to\}fn\.)|(to\}fn\.\s{0,64}\{to\}fn\.)|(to\}fn\.))"
+        ), near=r"`(?=[`]|\Z)|\{(?=[cst]|\Z)", width=174,
     )
 
     def _reasoning(self) -> bool:

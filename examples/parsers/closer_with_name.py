@@ -83,28 +83,19 @@ class StreamParser(Objects):
     TEXT_MARKERS = True
     IN_REASONING = Scanner(
         ("line", "\\begin{ \\begin{", "\n", "", 0), ("line", "\\begin{", "\n", "", 2),
-        ("end", "\\stop\\", " ", "\n", 0), ("line", "```tool_code \\begin{", "", "", 0),
-        ("line", "```tool_call \\begin{", "", "", 0), ("line", "```python \\begin{", "", "", 0),
-        ("line", "```json \\begin{", "", "", 0), ("line", "```xml \\begin{", "", "", 0),
-        ("line", "``` \\begin{", "", "", 0), ("reasoning_end", "}reflect\\", "", "\n", 0),
-        find=(
-            r"\\(?:(begin\{\s{0,64}\\begin\{)|(begin\{)|(stop\\))|`(?:(``tool_code\s{0,64}\\begin\{)|(``tool_call\s{0,"
-            r"64}\\begin\{)|(``python\s{0,64}\\begin\{)|(``json\s{0,64}\\begin\{)|(``xml\s{0,64}\\begin\{)|(``\s{0,64}"
-            r"\\begin\{))|\}(reflect\\)"
-        ), near=r"\\(?=[bs]|\Z)|`(?=[`]|\Z)|\}(?=[r]|\Z)", width=85, leads="\n\x00 ",
+        ("end", "\\stop\\", " ", "\n", 0), ("line", "```\ufdd1 \\begin{", "", "", 0),
+        ("reasoning_end", "}reflect\\", "", "\n", 0),
+        find=r"\\(?:(begin\{\s{0,64}\\begin\{)|(begin\{)|(stop\\))|`(``[\w-]{0,16}\s{0,64}\\begin\{)|\}(reflect\\)",
+        near=r"\\(?=[bs]|\Z)|`(?=[`]|\Z)|\}(?=[r]|\Z)", width=93, leads="\n\x00 ",
     )
     IN_CONTENT = Scanner(
         ("call", "\\begin{ \\begin{", "\n", "", 0), ("header", "\\assistant\\", "", " ", 0),
         ("reasoning", "\\reflect{", "", "", 0), ("call", "\\begin{", "\n", "", 2), ("end", "\\stop\\", " ", "\n", 0),
-        ("call", "```tool_code \\begin{", "", "", 0), ("call", "```tool_call \\begin{", "", "", 0),
-        ("call", "```python \\begin{", "", "", 0), ("call", "```json \\begin{", "", "", 0),
-        ("call", "```xml \\begin{", "", "", 0), ("call", "``` \\begin{", "", "", 0),
-        ("stray", "}reflect\\", "", "\n", 0),
+        ("call", "```\ufdd1 \\begin{", "", "", 0), ("stray", "}reflect\\", "", "\n", 0),
         find=(
-            r"\\(?:(begin\{\s{0,64}\\begin\{)|(assistant\\)|(reflect\{)|(begin\{)|(stop\\))|`(?:(``tool_code\s{0,64}\\"
-            r"begin\{)|(``tool_call\s{0,64}\\begin\{)|(``python\s{0,64}\\begin\{)|(``json\s{0,64}\\begin\{)|(``xml\s{0"
-            r",64}\\begin\{)|(``\s{0,64}\\begin\{))|\}(reflect\\)"
-        ), near=r"\\(?=[abrs]|\Z)|`(?=[`]|\Z)|\}(?=[r]|\Z)", width=85, leads="\n\x00 ",
+            r"\\(?:(begin\{\s{0,64}\\begin\{)|(assistant\\)|(reflect\{)|(begin\{)|(stop\\))|`(``[\w-]{0,16}\s{0,64}\\b"
+            r"egin\{)|\}(reflect\\)"
+        ), near=r"\\(?=[abrs]|\Z)|`(?=[`]|\Z)|\}(?=[r]|\Z)", width=93, leads="\n\x00 ",
     )
     REASONING_AGAIN = Scanner(
         ("reasoning", "\\reflect{", "", "", 0), find=r"\\(reflect\{)", near=r"\\(?=[r]|\Z)", width=10
@@ -124,15 +115,9 @@ class StreamParser(Objects):
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Breaks(
         ("mark", "\\assistant\\", "", "", 0), ("mark", "\\begin{", "", "", 1), ("mark", "\\stop\\", "", "", 0),
-        ("mark", "\\end{", "", "", 0), ("mark", "```tool_code \\begin{", "", "", 0),
-        ("mark", "```tool_call \\begin{", "", "", 0), ("mark", "```python \\begin{", "", "", 0),
-        ("mark", "```json \\begin{", "", "", 0), ("mark", "```xml \\begin{", "", "", 0),
-        ("mark", "``` \\begin{", "", "", 0),
-        find=(
-            r"\\(?:(assistant\\)|(begin\{)|(stop\\)|(end\{))|`(?:(``tool_code\s{0,64}\\begin\{)|(``tool_call\s{0,64}\\"
-            r"begin\{)|(``python\s{0,64}\\begin\{)|(``json\s{0,64}\\begin\{)|(``xml\s{0,64}\\begin\{)|(``\s{0,64}\\beg"
-            r"in\{))"
-        ), near=r"\\(?=[abes]|\Z)|`(?=[`]|\Z)", width=85, first="\\`",
+        ("mark", "\\end{", "", "", 0), ("mark", "```\ufdd1 \\begin{", "", "", 0),
+        find=r"\\(?:(assistant\\)|(begin\{)|(stop\\)|(end\{))|`(``[\w-]{0,16}\s{0,64}\\begin\{)",
+        near=r"\\(?=[abes]|\Z)|`(?=[`]|\Z)", width=93, first="\\`",
     )
     LEFT_OVER = Scanner(("call", "\\begin{", "", "", 0), find=r"\\(begin\{)", near=r"\\(?=[b]|\Z)", width=8)
     TAIL = (
@@ -147,35 +132,22 @@ class StreamParser(Objects):
     AFTER_CALL = Scanner(
         ("call", "\\begin{ \\begin{", "", "", 0), ("header", "\\assistant\\", "", " ", 0),
         ("reasoning", "\\reflect{", "", "", 0), ("call", "\\begin{", "", "", 2), ("end", "\\stop\\", " ", "\n", 0),
-        ("tail", "\\end{", "", "", 0), ("call", "```tool_code \\begin{", "", "", 0),
-        ("call", "```tool_call \\begin{", "", "", 0), ("call", "```python \\begin{", "", "", 0),
-        ("call", "```json \\begin{", "", "", 0), ("call", "```xml \\begin{", "", "", 0),
-        ("call", "``` \\begin{", "", "", 0), ("stray", "}reflect\\", "", "\n", 0), ("close", "}", "", "", 2),
+        ("tail", "\\end{", "", "", 0), ("call", "```\ufdd1 \\begin{", "", "", 0), ("stray", "}reflect\\", "", "\n", 0),
+        ("close", "}", "", "", 2),
         find=(
-            r"\\(?:(begin\{\s{0,64}\\begin\{)|(assistant\\)|(reflect\{)|(begin\{)|(stop\\)|(end\{))|`(?:(``tool_code\s"
-            r"{0,64}\\begin\{)|(``tool_call\s{0,64}\\begin\{)|(``python\s{0,64}\\begin\{)|(``json\s{0,64}\\begin\{)|(`"
-            r"`xml\s{0,64}\\begin\{)|(``\s{0,64}\\begin\{))|\}(?:(reflect\\)|())"
-        ), near=r"\\(?=[abers]|\Z)|`(?=[`]|\Z)|\}", width=85, leads=" ",
+            r"\\(?:(begin\{\s{0,64}\\begin\{)|(assistant\\)|(reflect\{)|(begin\{)|(stop\\)|(end\{))|`(``[\w-]{0,16}\s{"
+            r"0,64}\\begin\{)|\}(?:(reflect\\)|())"
+        ), near=r"\\(?=[abers]|\Z)|`(?=[`]|\Z)|\}", width=93, leads=" ",
     )
     AFTER_TURN = Scanner(
-        ("header", "\\assistant\\ ```tool_code \\begin{", "", "", 0),
-        ("header", "\\assistant\\ ```tool_call \\begin{", "", "", 0),
-        ("header", "\\assistant\\ ```python \\begin{", "", "", 0),
         ("header", "\\assistant\\ \\begin{ \\begin{", "", "", 0),
-        ("header", "\\assistant\\ ```json \\begin{", "", "", 0), ("header", "\\assistant\\ ```xml \\begin{", "", "", 0),
-        ("header", "\\assistant\\ ``` \\begin{", "", "", 0), ("header", "\\assistant\\ \\begin{", "", "", 2),
+        ("header", "\\assistant\\ ```\ufdd1 \\begin{", "", "", 0), ("header", "\\assistant\\ \\begin{", "", "", 2),
         ("call", "\\begin{ \\begin{", "\n", "", 1), ("call", "\\begin{", "\n", "", 2),
-        ("call", "```tool_code \\begin{", "", "", 1), ("call", "```tool_call \\begin{", "", "", 1),
-        ("call", "```python \\begin{", "", "", 1), ("call", "```json \\begin{", "", "", 1),
-        ("call", "```xml \\begin{", "", "", 1), ("call", "``` \\begin{", "", "", 1),
+        ("call", "```\ufdd1 \\begin{", "", "", 1),
         find=(
-            r"\\(?:(assistant\\\s{0,64}```tool_code\s{0,64}\\begin\{)|(assistant\\\s{0,64}```tool_call\s{0,64}\\begin"
-            r"\{)|(assistant\\\s{0,64}```python\s{0,64}\\begin\{)|(assistant\\\s{0,64}\\begin\{\s{0,64}\\begin\{)|(ass"
-            r"istant\\\s{0,64}```json\s{0,64}\\begin\{)|(assistant\\\s{0,64}```xml\s{0,64}\\begin\{)|(assistant\\\s{0,"
-            r"64}```\s{0,64}\\begin\{)|(assistant\\\s{0,64}\\begin\{)|(begin\{\s{0,64}\\begin\{)|(begin\{))|`(?:(``too"
-            r"l_code\s{0,64}\\begin\{)|(``tool_call\s{0,64}\\begin\{)|(``python\s{0,64}\\begin\{)|(``json\s{0,64}\\beg"
-            r"in\{)|(``xml\s{0,64}\\begin\{)|(``\s{0,64}\\begin\{))"
-        ), near=r"\\(?=[ab]|\Z)|`(?=[`]|\Z)", width=161, leads="\n",
+            r"\\(?:(assistant\\\s{0,64}\\begin\{\s{0,64}\\begin\{)|(assistant\\\s{0,64}```[\w-]{0,16}\s{0,64}\\begin\{"
+            r")|(assistant\\\s{0,64}\\begin\{)|(begin\{\s{0,64}\\begin\{)|(begin\{))|`(``[\w-]{0,16}\s{0,64}\\begin\{)"
+        ), near=r"\\(?=[ab]|\Z)|`(?=[`]|\Z)", width=169, leads="\n",
     )
 
     def _reasoning(self) -> bool:

@@ -84,45 +84,22 @@ class StreamParser(Objects):
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
     IN_REASONING = Scanner(
-        ("line", "```tool_code 〔调用〕〔一个〕function〔名〕", "", "", 0),
-        ("line", "```tool_call 〔调用〕〔一个〕function〔名〕", "", "", 0),
-        ("line", "```python 〔调用〕〔一个〕function〔名〕", "", "", 0),
-        ("line", "```tool_code 〔一个〕function〔名〕", "", "", 0),
-        ("line", "```tool_call 〔一个〕function〔名〕", "", "", 0),
-        ("line", "```json 〔调用〕〔一个〕function〔名〕", "", "", 0),
-        ("line", "```xml 〔调用〕〔一个〕function〔名〕", "", "", 0),
-        ("line", "```python 〔一个〕function〔名〕", "", "", 0),
-        ("line", "``` 〔调用〕〔一个〕function〔名〕", "", "", 0),
-        ("line", "```json 〔一个〕function〔名〕", "", "", 0), ("line", "```xml 〔一个〕function〔名〕", "", "", 0),
-        ("line", "``` 〔一个〕function〔名〕", "", "", 0),
+        ("line", "```\ufdd1 〔调用〕〔一个〕function〔名〕", "", "", 0),
+        ("line", "```\ufdd1 〔一个〕function〔名〕", "", "", 0),
         ("line", "〔调用〕〔一个〕function〔名〕 〔一个〕function〔名〕", "", "", 0),
         ("line", "〔调用〕 〔调用〕〔一个〕function〔名〕", "", "", 0),
         ("line", "〔调用〕〔一个〕function〔名〕", "", "", 2), ("line", "〔一个〕function〔名〕", "", "", 1),
         ("reasoning_end", "〔/思考〕", "", "", 0), ("line", "〔调用〕", "", "", 2), ("end", "〔完〕", "", "", 0),
         ("final_end", "〔始〕", "", "", 0),
         find=(
-            r"`(?:(``tool_code\s{0,64}〔调用〕〔一个〕function〔名〕)|(``tool_call\s{0,64}〔调用〕〔一个〕function〔名"
-            r"〕)|(``python\s{0,64}〔调用〕〔一个〕function〔名〕)|(``tool_code\s{0,64}〔一个〕function〔名〕)|(``tool"
-            r"_call\s{0,64}〔一个〕function〔名〕)|(``json\s{0,64}〔调用〕〔一个〕function〔名〕)|(``xml\s{0,64}〔调用"
-            r"〕〔一个〕function〔名〕)|(``python\s{0,64}〔一个〕function〔名〕)|(``\s{0,64}〔调用〕〔一个〕function〔"
-            r"名〕)|(``json\s{0,64}〔一个〕function〔名〕)|(``xml\s{0,64}〔一个〕function〔名〕)|(``\s{0,64}〔一个〕fu"
-            r"nction〔名〕))|〔(?:(调用〕〔一个〕function〔名〕\s{0,64}〔一个〕function〔名〕)|(调用〕\s{0,64}〔调用〕"
-            "〔一个〕function〔名〕)|(调用〕〔一个〕function〔名〕)|(一个〕function〔名〕)|(/思考〕)|(调用〕)|(完〕)|"
-            "(始〕))"
-        ), near=r"`(?=[`]|\Z)|〔(?=[/一始完调]|\Z)", width=100,
+            r"`(?:(``[\w-]{0,16}\s{0,64}〔调用〕〔一个〕function〔名〕)|(``[\w-]{0,16}\s{0,64}〔一个〕function〔名〕))"
+            r"|〔(?:(调用〕〔一个〕function〔名〕\s{0,64}〔一个〕function〔名〕)|(调用〕\s{0,64}〔调用〕〔一个〕functi"
+            "on〔名〕)|(调用〕〔一个〕function〔名〕)|(一个〕function〔名〕)|(/思考〕)|(调用〕)|(完〕)|(始〕))"
+        ), near=r"`(?=[`]|\Z)|〔(?=[/一始完调]|\Z)", width=105,
     )
     IN_CONTENT = Scanner(
-        ("call", "```tool_code 〔调用〕〔一个〕function〔名〕", "", "", 0),
-        ("call", "```tool_call 〔调用〕〔一个〕function〔名〕", "", "", 0),
-        ("call", "```python 〔调用〕〔一个〕function〔名〕", "", "", 0),
-        ("call", "```tool_code 〔一个〕function〔名〕", "", "", 0),
-        ("call", "```tool_call 〔一个〕function〔名〕", "", "", 0),
-        ("call", "```json 〔调用〕〔一个〕function〔名〕", "", "", 0),
-        ("call", "```xml 〔调用〕〔一个〕function〔名〕", "", "", 0),
-        ("call", "```python 〔一个〕function〔名〕", "", "", 0),
-        ("call", "``` 〔调用〕〔一个〕function〔名〕", "", "", 0),
-        ("call", "```json 〔一个〕function〔名〕", "", "", 0), ("call", "```xml 〔一个〕function〔名〕", "", "", 0),
-        ("call", "``` 〔一个〕function〔名〕", "", "", 0),
+        ("call", "```\ufdd1 〔调用〕〔一个〕function〔名〕", "", "", 0),
+        ("call", "```\ufdd1 〔一个〕function〔名〕", "", "", 0),
         ("call", "〔调用〕〔一个〕function〔名〕 〔一个〕function〔名〕", "", "", 0),
         ("empty", "〔调用〕〔一个〕function〔名〕 ```〔/一个〕〔/调用〕", "", "", 0),
         ("call", "〔调用〕 〔调用〕〔一个〕function〔名〕", "", "", 0),
@@ -132,16 +109,12 @@ class StreamParser(Objects):
         ("reasoning", "〔思考〕", "", "\n", 0), ("call", "〔调用〕", "", "", 2), ("header", "〔助手〕", "", "", 0),
         ("end", "〔完〕", "", "", 0), ("final_end", "〔始〕", "", "", 0),
         find=(
-            r"`(?:(``tool_code\s{0,64}〔调用〕〔一个〕function〔名〕)|(``tool_call\s{0,64}〔调用〕〔一个〕function〔名"
-            r"〕)|(``python\s{0,64}〔调用〕〔一个〕function〔名〕)|(``tool_code\s{0,64}〔一个〕function〔名〕)|(``tool"
-            r"_call\s{0,64}〔一个〕function〔名〕)|(``json\s{0,64}〔调用〕〔一个〕function〔名〕)|(``xml\s{0,64}〔调用"
-            r"〕〔一个〕function〔名〕)|(``python\s{0,64}〔一个〕function〔名〕)|(``\s{0,64}〔调用〕〔一个〕function〔"
-            r"名〕)|(``json\s{0,64}〔一个〕function〔名〕)|(``xml\s{0,64}〔一个〕function〔名〕)|(``\s{0,64}〔一个〕fu"
-            r"nction〔名〕))|〔(?:(调用〕〔一个〕function〔名〕\s{0,64}〔一个〕function〔名〕)|(调用〕〔一个〕function"
-            r"〔名〕\s{0,64}```〔/一个〕〔/调用〕)|(调用〕\s{0,64}〔调用〕〔一个〕function〔名〕)|(一个〕function〔名"
-            r"〕\s{0,64}```〔/一个〕)|(调用〕〔一个〕function〔名〕)|(一个〕function〔名〕)|(调用〕\s{0,64}〔/调用〕)|"
-            "(/思考〕)|(思考〕)|(调用〕)|(助手〕)|(完〕)|(始〕))"
-        ), near=r"`(?=[`]|\Z)|〔(?=[/一助始完思调]|\Z)", width=100,
+            r"`(?:(``[\w-]{0,16}\s{0,64}〔调用〕〔一个〕function〔名〕)|(``[\w-]{0,16}\s{0,64}〔一个〕function〔名〕))"
+            r"|〔(?:(调用〕〔一个〕function〔名〕\s{0,64}〔一个〕function〔名〕)|(调用〕〔一个〕function〔名〕\s{0,64}"
+            r"```〔/一个〕〔/调用〕)|(调用〕\s{0,64}〔调用〕〔一个〕function〔名〕)|(一个〕function〔名〕\s{0,64}```〔"
+            r"/一个〕)|(调用〕〔一个〕function〔名〕)|(一个〕function〔名〕)|(调用〕\s{0,64}〔/调用〕)|(/思考〕)|(思考"
+            "〕)|(调用〕)|(助手〕)|(完〕)|(始〕))"
+        ), near=r"`(?=[`]|\Z)|〔(?=[/一助始完思调]|\Z)", width=105,
     )
     REASONING_AGAIN = Scanner(("reasoning", "〔思考〕", "", "\n", 0), find="〔(思考〕)", near=r"〔(?=[思]|\Z)", width=5)
     OPENERS = (
@@ -163,30 +136,17 @@ class StreamParser(Objects):
     SHORT_OPENERS = ("〔调用〕",)
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Breaks(
-        ("mark", "```tool_code 〔调用〕〔一个〕function〔名〕", "", "", 0),
-        ("mark", "```tool_call 〔调用〕〔一个〕function〔名〕", "", "", 0),
-        ("mark", "```python 〔调用〕〔一个〕function〔名〕", "", "", 0),
-        ("mark", "```tool_code 〔一个〕function〔名〕", "", "", 0),
-        ("mark", "```tool_call 〔一个〕function〔名〕", "", "", 0),
-        ("mark", "```json 〔调用〕〔一个〕function〔名〕", "", "", 0),
-        ("mark", "```xml 〔调用〕〔一个〕function〔名〕", "", "", 0),
-        ("mark", "```python 〔一个〕function〔名〕", "", "", 0),
-        ("mark", "``` 〔调用〕〔一个〕function〔名〕", "", "", 0),
-        ("mark", "```json 〔一个〕function〔名〕", "", "", 0), ("mark", "```xml 〔一个〕function〔名〕", "", "", 0),
-        ("mark", "``` 〔一个〕function〔名〕", "", "", 0), ("mark", "```〔/一个〕", "", "", 0),
+        ("mark", "```\ufdd1 〔调用〕〔一个〕function〔名〕", "", "", 0),
+        ("mark", "```\ufdd1 〔一个〕function〔名〕", "", "", 0), ("mark", "```〔/一个〕", "", "", 0),
         ("mark", "〔调用〕 〔调用〕〔一个〕function〔名〕", "", "", 0),
         ("mark", "〔调用〕〔一个〕function〔名〕", "", "", 1), ("mark", "〔一个〕function〔名〕", "", "", 1),
         ("mark", "〔/一个〕", "", "", 1), ("mark", "〔/调用〕", "", "", 0), ("mark", "〔助手〕", "", "", 0),
         ("mark", "〔完〕", "", "", 0),
         find=(
-            r"`(?:(``tool_code\s{0,64}〔调用〕〔一个〕function〔名〕)|(``tool_call\s{0,64}〔调用〕〔一个〕function〔名"
-            r"〕)|(``python\s{0,64}〔调用〕〔一个〕function〔名〕)|(``tool_code\s{0,64}〔一个〕function〔名〕)|(``tool"
-            r"_call\s{0,64}〔一个〕function〔名〕)|(``json\s{0,64}〔调用〕〔一个〕function〔名〕)|(``xml\s{0,64}〔调用"
-            r"〕〔一个〕function〔名〕)|(``python\s{0,64}〔一个〕function〔名〕)|(``\s{0,64}〔调用〕〔一个〕function〔"
-            r"名〕)|(``json\s{0,64}〔一个〕function〔名〕)|(``xml\s{0,64}〔一个〕function〔名〕)|(``\s{0,64}〔一个〕fu"
-            r"nction〔名〕)|(``〔/一个〕))|〔(?:(调用〕\s{0,64}〔调用〕〔一个〕function〔名〕)|(调用〕〔一个〕function"
-            "〔名〕)|(一个〕function〔名〕)|(/一个〕)|(/调用〕)|(助手〕)|(完〕))"
-        ), near=r"`(?=[`]|\Z)|〔(?=[/一助完调]|\Z)", width=97, first="`〔",
+            r"`(?:(``[\w-]{0,16}\s{0,64}〔调用〕〔一个〕function〔名〕)|(``[\w-]{0,16}\s{0,64}〔一个〕function〔名〕)|"
+            r"(``〔/一个〕))|〔(?:(调用〕\s{0,64}〔调用〕〔一个〕function〔名〕)|(调用〕〔一个〕function〔名〕)|(一个"
+            "〕function〔名〕)|(/一个〕)|(/调用〕)|(助手〕)|(完〕))"
+        ), near=r"`(?=[`]|\Z)|〔(?=[/一助完调]|\Z)", width=105, first="`〔",
     )
     LEFT_OVER = Scanner(
         ("call", "〔一个〕function〔名〕", "", "", 0), ("call", "〔调用〕", "", "", 0),
@@ -203,17 +163,8 @@ class StreamParser(Objects):
         ("call", ", 〔一个〕function〔名〕", "", "", 2),
         ("call", "; 〔一个〕function〔名〕 〔一个〕function〔名〕", "", "", 0),
         ("call", "; 〔一个〕function〔名〕", "", "", 2),
-        ("call", "```tool_code 〔调用〕〔一个〕function〔名〕", "", "", 0),
-        ("call", "```tool_call 〔调用〕〔一个〕function〔名〕", "", "", 0),
-        ("call", "```python 〔调用〕〔一个〕function〔名〕", "", "", 0),
-        ("call", "```tool_code 〔一个〕function〔名〕", "", "", 0),
-        ("call", "```tool_call 〔一个〕function〔名〕", "", "", 0),
-        ("call", "```json 〔调用〕〔一个〕function〔名〕", "", "", 0),
-        ("call", "```xml 〔调用〕〔一个〕function〔名〕", "", "", 0),
-        ("call", "```python 〔一个〕function〔名〕", "", "", 0),
-        ("call", "``` 〔调用〕〔一个〕function〔名〕", "", "", 0),
-        ("call", "```json 〔一个〕function〔名〕", "", "", 0), ("call", "```xml 〔一个〕function〔名〕", "", "", 0),
-        ("call", "``` 〔一个〕function〔名〕", "", "", 0), ("closed", "```〔/一个〕", "\n", "", 1),
+        ("call", "```\ufdd1 〔调用〕〔一个〕function〔名〕", "", "", 0),
+        ("call", "```\ufdd1 〔一个〕function〔名〕", "", "", 0), ("closed", "```〔/一个〕", "\n", "", 1),
         ("call", "〔调用〕〔一个〕function〔名〕 〔一个〕function〔名〕", "", "", 0),
         ("empty", "〔调用〕〔一个〕function〔名〕 ```〔/一个〕〔/调用〕", "", "", 0),
         ("call", "〔一个〕function〔名〕 〔一个〕function〔名〕", "", "", 1),
@@ -227,67 +178,35 @@ class StreamParser(Objects):
         find=(
             r",(?:(\s{0,64}〔一个〕function〔名〕\s{0,64}〔一个〕function〔名〕)|(\s{0,64}〔一个〕function〔名〕))|;(?"
             r":(\s{0,64}〔一个〕function〔名〕\s{0,64}〔一个〕function〔名〕)|(\s{0,64}〔一个〕function〔名〕))|`(?:(`"
-            r"`tool_code\s{0,64}〔调用〕〔一个〕function〔名〕)|(``tool_call\s{0,64}〔调用〕〔一个〕function〔名〕)|(`"
-            r"`python\s{0,64}〔调用〕〔一个〕function〔名〕)|(``tool_code\s{0,64}〔一个〕function〔名〕)|(``tool_call"
-            r"\s{0,64}〔一个〕function〔名〕)|(``json\s{0,64}〔调用〕〔一个〕function〔名〕)|(``xml\s{0,64}〔调用〕〔"
-            r"一个〕function〔名〕)|(``python\s{0,64}〔一个〕function〔名〕)|(``\s{0,64}〔调用〕〔一个〕function〔名〕"
-            r")|(``json\s{0,64}〔一个〕function〔名〕)|(``xml\s{0,64}〔一个〕function〔名〕)|(``\s{0,64}〔一个〕functi"
-            r"on〔名〕)|(``〔/一个〕))|〔(?:(调用〕〔一个〕function〔名〕\s{0,64}〔一个〕function〔名〕)|(调用〕〔一个"
-            r"〕function〔名〕\s{0,64}```〔/一个〕〔/调用〕)|(一个〕function〔名〕\s{0,64}〔一个〕function〔名〕)|(调"
-            r"用〕\s{0,64}〔调用〕〔一个〕function〔名〕)|(一个〕function〔名〕\s{0,64}```〔/一个〕)|(调用〕〔一个〕fu"
-            r"nction〔名〕)|(一个〕function〔名〕)|(调用〕\s{0,64}〔/调用〕)|(/调用〕)|(/一个〕)|(/思考〕)|(调用〕)|("
-            "思考〕)|(助手〕)|(完〕)|(始〕))"
+            r"`[\w-]{0,16}\s{0,64}〔调用〕〔一个〕function〔名〕)|(``[\w-]{0,16}\s{0,64}〔一个〕function〔名〕)|(``〔/"
+            r"一个〕))|〔(?:(调用〕〔一个〕function〔名〕\s{0,64}〔一个〕function〔名〕)|(调用〕〔一个〕function〔名〕"
+            r"\s{0,64}```〔/一个〕〔/调用〕)|(一个〕function〔名〕\s{0,64}〔一个〕function〔名〕)|(调用〕\s{0,64}〔调"
+            r"用〕〔一个〕function〔名〕)|(一个〕function〔名〕\s{0,64}```〔/一个〕)|(调用〕〔一个〕function〔名〕)|("
+            r"一个〕function〔名〕)|(调用〕\s{0,64}〔/调用〕)|(/调用〕)|(/一个〕)|(/思考〕)|(调用〕)|(思考〕)|(助手〕)"
+            "|(完〕)|(始〕))"
         ), near=r",|;|`(?=[`]|\Z)|〔(?=[/一助始完思调]|\Z)", width=162, leads="\n",
     )
     AFTER_TURN = Scanner(
-        ("call", "```tool_code 〔调用〕〔一个〕function〔名〕", "", "", 1),
-        ("call", "```tool_call 〔调用〕〔一个〕function〔名〕", "", "", 1),
-        ("call", "```python 〔调用〕〔一个〕function〔名〕", "", "", 1),
-        ("call", "```tool_code 〔一个〕function〔名〕", "", "", 1),
-        ("call", "```tool_call 〔一个〕function〔名〕", "", "", 1),
-        ("call", "```json 〔调用〕〔一个〕function〔名〕", "", "", 1),
-        ("call", "```xml 〔调用〕〔一个〕function〔名〕", "", "", 1),
-        ("call", "```python 〔一个〕function〔名〕", "", "", 1),
-        ("call", "``` 〔调用〕〔一个〕function〔名〕", "", "", 1),
-        ("call", "```json 〔一个〕function〔名〕", "", "", 1), ("call", "```xml 〔一个〕function〔名〕", "", "", 1),
-        ("call", "``` 〔一个〕function〔名〕", "", "", 1),
+        ("call", "```\ufdd1 〔调用〕〔一个〕function〔名〕", "", "", 1),
+        ("call", "```\ufdd1 〔一个〕function〔名〕", "", "", 1),
         ("header", "〔助手〕 〔调用〕〔一个〕function〔名〕 〔一个〕function〔名〕", "", "", 0),
-        ("header", "〔助手〕 ```tool_code 〔调用〕〔一个〕function〔名〕", "", "", 0),
-        ("header", "〔助手〕 ```tool_call 〔调用〕〔一个〕function〔名〕", "", "", 0),
         ("call", "〔调用〕〔一个〕function〔名〕 〔一个〕function〔名〕", "", "", 1),
-        ("header", "〔助手〕 ```python 〔调用〕〔一个〕function〔名〕", "", "", 0),
-        ("header", "〔助手〕 ```tool_code 〔一个〕function〔名〕", "", "", 0),
-        ("header", "〔助手〕 ```tool_call 〔一个〕function〔名〕", "", "", 0),
-        ("header", "〔助手〕 ```json 〔调用〕〔一个〕function〔名〕", "", "", 0),
-        ("header", "〔助手〕 ```xml 〔调用〕〔一个〕function〔名〕", "", "", 0),
-        ("header", "〔助手〕 ```python 〔一个〕function〔名〕", "", "", 0),
         ("header", "〔助手〕 〔调用〕 〔调用〕〔一个〕function〔名〕", "", "", 0),
-        ("header", "〔助手〕 ``` 〔调用〕〔一个〕function〔名〕", "", "", 0),
-        ("header", "〔助手〕 ```json 〔一个〕function〔名〕", "", "", 0),
-        ("header", "〔助手〕 ```xml 〔一个〕function〔名〕", "", "", 0),
+        ("header", "〔助手〕 ```\ufdd1 〔调用〕〔一个〕function〔名〕", "", "", 0),
+        ("header", "〔助手〕 ```\ufdd1 〔一个〕function〔名〕", "", "", 0),
         ("call", "〔调用〕 〔调用〕〔一个〕function〔名〕", "", "", 1),
         ("header", "〔助手〕 〔调用〕〔一个〕function〔名〕", "", "", 2),
-        ("header", "〔助手〕 ``` 〔一个〕function〔名〕", "", "", 0),
         ("header", "〔助手〕 〔一个〕function〔名〕", "", "", 0), ("call", "〔调用〕〔一个〕function〔名〕", "", "", 2),
         ("call", "〔一个〕function〔名〕", "", "", 1),
         find=(
-            r"`(?:(``tool_code\s{0,64}〔调用〕〔一个〕function〔名〕)|(``tool_call\s{0,64}〔调用〕〔一个〕function〔名"
-            r"〕)|(``python\s{0,64}〔调用〕〔一个〕function〔名〕)|(``tool_code\s{0,64}〔一个〕function〔名〕)|(``tool"
-            r"_call\s{0,64}〔一个〕function〔名〕)|(``json\s{0,64}〔调用〕〔一个〕function〔名〕)|(``xml\s{0,64}〔调用"
-            r"〕〔一个〕function〔名〕)|(``python\s{0,64}〔一个〕function〔名〕)|(``\s{0,64}〔调用〕〔一个〕function〔"
-            r"名〕)|(``json\s{0,64}〔一个〕function〔名〕)|(``xml\s{0,64}〔一个〕function〔名〕)|(``\s{0,64}〔一个〕fu"
-            r"nction〔名〕))|〔(?:(助手〕\s{0,64}〔调用〕〔一个〕function〔名〕\s{0,64}〔一个〕function〔名〕)|(助手〕"
-            r"\s{0,64}```tool_code\s{0,64}〔调用〕〔一个〕function〔名〕)|(助手〕\s{0,64}```tool_call\s{0,64}〔调用〕"
-            r"〔一个〕function〔名〕)|(调用〕〔一个〕function〔名〕\s{0,64}〔一个〕function〔名〕)|(助手〕\s{0,64}```p"
-            r"ython\s{0,64}〔调用〕〔一个〕function〔名〕)|(助手〕\s{0,64}```tool_code\s{0,64}〔一个〕function〔名〕)|"
-            r"(助手〕\s{0,64}```tool_call\s{0,64}〔一个〕function〔名〕)|(助手〕\s{0,64}```json\s{0,64}〔调用〕〔一个"
-            r"〕function〔名〕)|(助手〕\s{0,64}```xml\s{0,64}〔调用〕〔一个〕function〔名〕)|(助手〕\s{0,64}```python"
-            r"\s{0,64}〔一个〕function〔名〕)|(助手〕\s{0,64}〔调用〕\s{0,64}〔调用〕〔一个〕function〔名〕)|(助手〕\s"
-            r"{0,64}```\s{0,64}〔调用〕〔一个〕function〔名〕)|(助手〕\s{0,64}```json\s{0,64}〔一个〕function〔名〕)|("
-            r"助手〕\s{0,64}```xml\s{0,64}〔一个〕function〔名〕)|(调用〕\s{0,64}〔调用〕〔一个〕function〔名〕)|(助手"
-            r"〕\s{0,64}〔调用〕〔一个〕function〔名〕)|(助手〕\s{0,64}```\s{0,64}〔一个〕function〔名〕)|(助手〕\s{0,"
-            "64}〔一个〕function〔名〕)|(调用〕〔一个〕function〔名〕)|(一个〕function〔名〕))"
-        ), near=r"`(?=[`]|\Z)|〔(?=[一助调]|\Z)", width=169,
+            r"`(?:(``[\w-]{0,16}\s{0,64}〔调用〕〔一个〕function〔名〕)|(``[\w-]{0,16}\s{0,64}〔一个〕function〔名〕))"
+            r"|〔(?:(助手〕\s{0,64}〔调用〕〔一个〕function〔名〕\s{0,64}〔一个〕function〔名〕)|(调用〕〔一个〕functi"
+            r"on〔名〕\s{0,64}〔一个〕function〔名〕)|(助手〕\s{0,64}〔调用〕\s{0,64}〔调用〕〔一个〕function〔名〕)|("
+            r"助手〕\s{0,64}```[\w-]{0,16}\s{0,64}〔调用〕〔一个〕function〔名〕)|(助手〕\s{0,64}```[\w-]{0,16}\s{0,64"
+            r"}〔一个〕function〔名〕)|(调用〕\s{0,64}〔调用〕〔一个〕function〔名〕)|(助手〕\s{0,64}〔调用〕〔一个〕f"
+            r"unction〔名〕)|(助手〕\s{0,64}〔一个〕function〔名〕)|(调用〕〔一个〕function〔名〕)|(一个〕function〔名"
+            "〕))"
+        ), near=r"`(?=[`]|\Z)|〔(?=[一助调]|\Z)", width=174,
     )
 
     def _reasoning(self) -> bool:

@@ -98,15 +98,11 @@ class StreamParser(CallObjects):
         ("line", "[[call [[call ", "", " ", 2), ("reasoning_end", "[[/depth]]", " ", "\n", 0),
         ("line", "[[call ", "", " ", 2), ("end", "[[.]]", " ", "\n", 0), ("line", "\x00[[call[[call", "", " ", 6),
         ("respelled", "\x00[[/depth]]", " ", "\n", 6), ("line", "\x00[[call", "", " ", 6),
-        ("line", "```tool_code [[call ", "", " ", 2), ("line", "```tool_call [[call ", "", " ", 2),
-        ("line", "```python [[call ", "", " ", 2), ("line", "```json [[call ", "", " ", 2),
-        ("line", "```xml [[call ", "", " ", 2), ("line", "``` [[call ", "", " ", 2),
+        ("line", "```\ufdd1 [[call ", "", " ", 2),
         find=(
             r"\[(?:(\[call\s{0,64}\[\[call(?!\w))|(\[/depth\]\])|(\[call(?!\w))|(\[\.\]\])|(\s{0,4}\[\s{0,4}(?ai:call)"
             r"[\s_▁-]{0,64}\[\s{0,4}\[\s{0,4}(?ai:call))|(\s{0,4}\[\s{0,4}/\s{0,4}(?ai:depth)\s{0,4}\]\s{0,4}\])|(\s{0"
-            r",4}\[\s{0,4}(?ai:call)))|`(?:(``tool_code\s{0,64}\[\[call(?!\w))|(``tool_call\s{0,64}\[\[call(?!\w))|(``"
-            r"python\s{0,64}\[\[call(?!\w))|(``json\s{0,64}\[\[call(?!\w))|(``xml\s{0,64}\[\[call(?!\w))|(``\s{0,64}\["
-            r"\[call(?!\w)))"
+            r",4}\[\s{0,4}(?ai:call)))|`(``[\w-]{0,16}\s{0,64}\[\[call(?!\w))"
         ), near=r"\[(?=[\t\n\r \-\[_▁]|\Z)|`(?=[`]|\Z)", width=194, leads=" ",
     )
     IN_CONTENT = Scanner(
@@ -114,15 +110,11 @@ class StreamParser(CallObjects):
         ("header", "[[assistant]]", "", " ", 0), ("stray", "[[/depth]]", " ", "\n", 0),
         ("reasoning", "[[depth]]", "", " ", 0), ("call", "[[call ", "", " ", 2), ("end", "[[.]]", " ", "\n", 0),
         ("call", "\x00[[call[[call", "", " ", 6), ("call", "\x00[[call", "", " ", 6),
-        ("call", "```tool_code [[call ", "", " ", 2), ("call", "```tool_call [[call ", "", " ", 2),
-        ("call", "```python [[call ", "", " ", 2), ("call", "```json [[call ", "", " ", 2),
-        ("call", "```xml [[call ", "", " ", 2), ("call", "``` [[call ", "", " ", 2),
+        ("call", "```\ufdd1 [[call ", "", " ", 2),
         find=(
             r"\[(?:(\[call\s{0,64}\[\[/call\]\])|(\[call\s{0,64}\[\[call(?!\w))|(\[assistant\]\])|(\[/depth\]\])|(\[de"
             r"pth\]\])|(\[call(?!\w))|(\[\.\]\])|(\s{0,4}\[\s{0,4}(?ai:call)[\s_▁-]{0,64}\[\s{0,4}\[\s{0,4}(?ai:call))"
-            r"|(\s{0,4}\[\s{0,4}(?ai:call)))|`(?:(``tool_code\s{0,64}\[\[call(?!\w))|(``tool_call\s{0,64}\[\[call(?!\w"
-            r"))|(``python\s{0,64}\[\[call(?!\w))|(``json\s{0,64}\[\[call(?!\w))|(``xml\s{0,64}\[\[call(?!\w))|(``\s{0"
-            r",64}\[\[call(?!\w)))"
+            r"|(\s{0,4}\[\s{0,4}(?ai:call)))|`(``[\w-]{0,16}\s{0,64}\[\[call(?!\w))"
         ), near=r"\[(?=[\t\n\r \-\[_▁]|\Z)|`(?=[`]|\Z)", width=194, leads=" ",
     )
     BEFORE_CONTENT = Scanner(
@@ -130,16 +122,12 @@ class StreamParser(CallObjects):
         ("header", "[[assistant]]", "", " ", 0), ("stray", "[[/depth]]", " ", "\n", 0),
         ("reasoning", "[[depth]]", "", " ", 0), ("call", "[[call ", "", " ", 2), ("end", "[[.]]", " ", "\n", 0),
         ("call", "\x00[[call[[call", "", " ", 6), ("reasoning", "\x00[[depth]]", "", " ", 6),
-        ("call", "\x00[[call", "", " ", 6), ("call", "```tool_code [[call ", "", " ", 2),
-        ("call", "```tool_call [[call ", "", " ", 2), ("call", "```python [[call ", "", " ", 2),
-        ("call", "```json [[call ", "", " ", 2), ("call", "```xml [[call ", "", " ", 2),
-        ("call", "``` [[call ", "", " ", 2),
+        ("call", "\x00[[call", "", " ", 6), ("call", "```\ufdd1 [[call ", "", " ", 2),
         find=(
             r"\[(?:(\[call\s{0,64}\[\[/call\]\])|(\[call\s{0,64}\[\[call(?!\w))|(\[assistant\]\])|(\[/depth\]\])|(\[de"
             r"pth\]\])|(\[call(?!\w))|(\[\.\]\])|(\s{0,4}\[\s{0,4}(?ai:call)[\s_▁-]{0,64}\[\s{0,4}\[\s{0,4}(?ai:call))"
-            r"|(\s{0,4}\[\s{0,4}(?ai:depth)\s{0,4}\]\s{0,4}\])|(\s{0,4}\[\s{0,4}(?ai:call)))|`(?:(``tool_code\s{0,64}"
-            r"\[\[call(?!\w))|(``tool_call\s{0,64}\[\[call(?!\w))|(``python\s{0,64}\[\[call(?!\w))|(``json\s{0,64}\[\["
-            r"call(?!\w))|(``xml\s{0,64}\[\[call(?!\w))|(``\s{0,64}\[\[call(?!\w)))"
+            r"|(\s{0,4}\[\s{0,4}(?ai:depth)\s{0,4}\]\s{0,4}\])|(\s{0,4}\[\s{0,4}(?ai:call)))|`(``[\w-]{0,16}\s{0,64}\["
+            r"\[call(?!\w))"
         ), near=r"\[(?=[\t\n\r \-\[_▁]|\Z)|`(?=[`]|\Z)", width=194, leads=" ",
     )
     REASONING_AGAIN = Scanner(
@@ -159,13 +147,9 @@ class StreamParser(CallObjects):
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Breaks(
         ("mark", "[[assistant]]", "", "", 0), ("mark", "[[/call]", "", "", 0), ("mark", "[[call", "", "", 1),
-        ("mark", "```tool_code [[call", "", "", 0), ("mark", "```tool_call [[call", "", "", 0),
-        ("mark", "```python [[call", "", "", 0), ("mark", "```json [[call", "", "", 0),
-        ("mark", "```xml [[call", "", "", 0), ("mark", "``` [[call", "", "", 0),
-        find=(
-            r"\[(?:(\[assistant\]\])|(\[/call\])|(\[call))|`(?:(``tool_code\s{0,64}\[\[call)|(``tool_call\s{0,64}\[\[c"
-            r"all)|(``python\s{0,64}\[\[call)|(``json\s{0,64}\[\[call)|(``xml\s{0,64}\[\[call)|(``\s{0,64}\[\[call))"
-        ), near=r"\[(?=[\[]|\Z)|`(?=[`]|\Z)", width=84, first="[`",
+        ("mark", "```\ufdd1 [[call", "", "", 0),
+        find=r"\[(?:(\[assistant\]\])|(\[/call\])|(\[call))|`(``[\w-]{0,16}\s{0,64}\[\[call)",
+        near=r"\[(?=[\[]|\Z)|`(?=[`]|\Z)", width=92, first="[`",
     )
     LEFT_OVER = Scanner(("call", "[[call ", "", " ", 2), find=r"\[(\[call(?!\w))", near=r"\[(?=[\[]|\Z)", width=7)
     GARBLED = (
@@ -186,40 +170,26 @@ class StreamParser(CallObjects):
         ("closed", "[[/call]]", " ", "", 1), ("reasoning", "[[depth]]", "", " ", 0), ("close", "[[/call]", " ", "", 2),
         ("call", "[[call ", "", " ", 2), ("end", "[[.]]", " ", "\n", 0), ("call", "\x00[[call[[call", "", " ", 6),
         ("closed", "\x00[[/call]]", " ", "", 6), ("close", "\x00[[/call]", " ", "", 6),
-        ("call", "\x00[[call", "", " ", 6), ("close", "]", "", "", 1), ("call", "```tool_code [[call ", "", " ", 2),
-        ("call", "```tool_call [[call ", "", " ", 2), ("call", "```python [[call ", "", " ", 2),
-        ("call", "```json [[call ", "", " ", 2), ("call", "```xml [[call ", "", " ", 2),
-        ("call", "``` [[call ", "", " ", 2),
+        ("call", "\x00[[call", "", " ", 6), ("close", "]", "", "", 1), ("call", "```\ufdd1 [[call ", "", " ", 2),
         find=(
             r",(?:(\s{0,64}\[\[call\s{0,64}\[\[call(?!\w))|(\s{0,64}\[\[call(?!\w)))|;(?:(\s{0,64}\[\[call\s{0,64}\[\["
             r"call(?!\w))|(\s{0,64}\[\[call(?!\w)))|\[(?:(\[call\s{0,64}\[\[/call\]\])|(\[call\s{0,64}\[\[call(?!\w))|"
             r"(\[assistant\]\])|(\[/depth\]\])|(\[/call\]\])|(\[depth\]\])|(\[/call\])|(\[call(?!\w))|(\[\.\]\])|(\s{0"
             r",4}\[\s{0,4}(?ai:call)[\s_▁-]{0,64}\[\s{0,4}\[\s{0,4}(?ai:call))|(\s{0,4}\[\s{0,4}/\s{0,4}(?ai:call)\s{0"
-            r",4}\]\s{0,4}\])|(\s{0,4}\[\s{0,4}/\s{0,4}(?ai:call)\s{0,4}\])|(\s{0,4}\[\s{0,4}(?ai:call)))|\]()|`(?:(``"
-            r"tool_code\s{0,64}\[\[call(?!\w))|(``tool_call\s{0,64}\[\[call(?!\w))|(``python\s{0,64}\[\[call(?!\w))|(`"
-            r"`json\s{0,64}\[\[call(?!\w))|(``xml\s{0,64}\[\[call(?!\w))|(``\s{0,64}\[\[call(?!\w)))"
+            r",4}\]\s{0,4}\])|(\s{0,4}\[\s{0,4}/\s{0,4}(?ai:call)\s{0,4}\])|(\s{0,4}\[\s{0,4}(?ai:call)))|\]()|`(``[\w"
+            r"-]{0,16}\s{0,64}\[\[call(?!\w))"
         ), near=r",|;|\[(?=[\t\n\r \-\[_▁]|\Z)|\]|`(?=[`]|\Z)", width=194, leads=" ",
     )
     AFTER_TURN = Scanner(
-        ("header", "[[assistant]] ```tool_code [[call ", "", " ", 2),
-        ("header", "[[assistant]] ```tool_call [[call ", "", " ", 2),
-        ("header", "[[assistant]] ```python [[call ", "", " ", 2),
-        ("header", "[[assistant]] ```json [[call ", "", " ", 2), ("header", "[[assistant]] [[call [[call ", "", " ", 2),
-        ("header", "[[assistant]] ```xml [[call ", "", " ", 2), ("header", "[[assistant]] ``` [[call ", "", " ", 2),
-        ("header", "[[assistant]] [[call ", "", " ", 2), ("call", "[[call [[call ", "", " ", 2),
-        ("call", "[[call ", "", " ", 2), ("call", "```tool_code [[call ", "", " ", 2),
-        ("call", "```tool_call [[call ", "", " ", 2), ("call", "```python [[call ", "", " ", 2),
-        ("call", "```json [[call ", "", " ", 2), ("call", "```xml [[call ", "", " ", 2),
-        ("call", "``` [[call ", "", " ", 2),
+        ("header", "[[assistant]] [[call [[call ", "", " ", 2),
+        ("header", "[[assistant]] ```\ufdd1 [[call ", "", " ", 2), ("header", "[[assistant]] [[call ", "", " ", 2),
+        ("call", "[[call [[call ", "", " ", 2), ("call", "[[call ", "", " ", 2),
+        ("call", "```\ufdd1 [[call ", "", " ", 2),
         find=(
-            r"\[(?:(\[assistant\]\]\s{0,64}```tool_code\s{0,64}\[\[call(?!\w))|(\[assistant\]\]\s{0,64}```tool_call\s{"
-            r"0,64}\[\[call(?!\w))|(\[assistant\]\]\s{0,64}```python\s{0,64}\[\[call(?!\w))|(\[assistant\]\]\s{0,64}``"
-            r"`json\s{0,64}\[\[call(?!\w))|(\[assistant\]\]\s{0,64}\[\[call\s{0,64}\[\[call(?!\w))|(\[assistant\]\]\s{"
-            r"0,64}```xml\s{0,64}\[\[call(?!\w))|(\[assistant\]\]\s{0,64}```\s{0,64}\[\[call(?!\w))|(\[assistant\]\]\s"
-            r"{0,64}\[\[call(?!\w))|(\[call\s{0,64}\[\[call(?!\w))|(\[call(?!\w)))|`(?:(``tool_code\s{0,64}\[\[call(?!"
-            r"\w))|(``tool_call\s{0,64}\[\[call(?!\w))|(``python\s{0,64}\[\[call(?!\w))|(``json\s{0,64}\[\[call(?!\w))"
-            r"|(``xml\s{0,64}\[\[call(?!\w))|(``\s{0,64}\[\[call(?!\w)))"
-        ), near=r"\[(?=[\[]|\Z)|`(?=[`]|\Z)", width=162,
+            r"\[(?:(\[assistant\]\]\s{0,64}\[\[call\s{0,64}\[\[call(?!\w))|(\[assistant\]\]\s{0,64}```[\w-]{0,16}\s{0,"
+            r"64}\[\[call(?!\w))|(\[assistant\]\]\s{0,64}\[\[call(?!\w))|(\[call\s{0,64}\[\[call(?!\w))|(\[call(?!\w))"
+            r")|`(``[\w-]{0,16}\s{0,64}\[\[call(?!\w))"
+        ), near=r"\[(?=[\[]|\Z)|`(?=[`]|\Z)", width=170,
     )
 
     def _reasoning(self) -> bool:

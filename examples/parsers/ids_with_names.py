@@ -100,14 +100,7 @@ class StreamParser(Objects):
         ("call", "\x00[=ask=][=one=][=one=]functions.", "", "", 6), ("call", "\x00[=ask=][=one=]functions.", "", "", 6),
         ("call", "\x00[=one=]functions.", "", "", 6), ("call", "\x00[=ask=][=one=]", "", "", 6),
         ("end", "\x00[=close=]", "", "", 6), ("call", "\x00[=ask=]", "", "", 6), ("call", "\x00[=one=]", "", "", 6),
-        ("call", "```tool_code [=ask=] [=one=]functions.", "", "", 0),
-        ("call", "```tool_call [=ask=] [=one=]functions.", "", "", 0),
-        ("call", "```python [=ask=] [=one=]functions.", "", "", 0),
-        ("call", "```json [=ask=] [=one=]functions.", "", "", 0),
-        ("call", "```xml [=ask=] [=one=]functions.", "", "", 0), ("call", "```tool_code [=one=]functions.", "", "", 0),
-        ("call", "```tool_call [=one=]functions.", "", "", 0), ("call", "``` [=ask=] [=one=]functions.", "", "", 0),
-        ("call", "```python [=one=]functions.", "", "", 0), ("call", "```json [=one=]functions.", "", "", 0),
-        ("call", "```xml [=one=]functions.", "", "", 0), ("call", "``` [=one=]functions.", "", "", 0),
+        ("call", "```\ufdd1 [=ask=] [=one=]functions.", "", "", 0), ("call", "```\ufdd1 [=one=]functions.", "", "", 0),
         find=(
             r"#(top#)|\[(?:(=ask=\]\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(=ask=\]\s{0,64}\[=one=\]\s{0,64}\[="
             r"one=\]functions\.)|(=ask=\]\s{0,64}\[=one=\]\s{0,64}\[=/one=\]\s{0,64}\[=/ask=\])|(=ask=\]\s{0,64}\[=one"
@@ -120,12 +113,8 @@ class StreamParser(Objects):
             r"\s{0,4}(?ai:functions)\s{0,4}\.)|(\s{0,4}=\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\]\s{0,4}(?ai:functions)\s{0,4}"
             r"\.)|(\s{0,4}=\s{0,4}(?ai:ask)\s{0,4}=\s{0,4}\]\s{0,4}\[\s{0,4}=\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\])|(\s{0,"
             r"4}=\s{0,4}(?ai:close)\s{0,4}=\s{0,4}\])|(\s{0,4}=\s{0,4}(?ai:ask)\s{0,4}=\s{0,4}\])|(\s{0,4}=\s{0,4}(?ai"
-            r":one)\s{0,4}=\s{0,4}\]))|`(?:(``tool_code\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``tool_call\s{0"
-            r",64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``python\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``js"
-            r"on\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``xml\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(`"
-            r"`tool_code\s{0,64}\[=one=\]functions\.)|(``tool_call\s{0,64}\[=one=\]functions\.)|(``\s{0,64}\[=ask=\]\s"
-            r"{0,64}\[=one=\]functions\.)|(``python\s{0,64}\[=one=\]functions\.)|(``json\s{0,64}\[=one=\]functions\.)|"
-            r"(``xml\s{0,64}\[=one=\]functions\.)|(``\s{0,64}\[=one=\]functions\.))"
+            r":one)\s{0,4}=\s{0,4}\]))|`(?:(``[\w-]{0,16}\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``[\w-]{0,16}"
+            r"\s{0,64}\[=one=\]functions\.))"
         ), near=r"#(?=[t]|\Z)|\[(?=[\t\n\r \-=_▁]|\Z)|`(?=[`]|\Z)", width=289,
     )
     OPENERS = (
@@ -157,24 +146,13 @@ class StreamParser(Objects):
         ("mark", "[=ask=] [=one=] [=one=]functions.", "", "", 0), ("mark", "[=ask=] [=one=]functions.", "", "", 1),
         ("mark", "[=one=]functions.", "", "", 1), ("mark", "[=assistant=]", "", "", 0),
         ("mark", "[=close=]", "", "", 0), ("mark", "[=/one=]", "", "", 0), ("mark", "[=/ask=]", "", "", 0),
-        ("mark", "```tool_code [=ask=] [=one=]functions.", "", "", 0),
-        ("mark", "```tool_call [=ask=] [=one=]functions.", "", "", 0),
-        ("mark", "```python [=ask=] [=one=]functions.", "", "", 0),
-        ("mark", "```json [=ask=] [=one=]functions.", "", "", 0),
-        ("mark", "```xml [=ask=] [=one=]functions.", "", "", 0), ("mark", "```tool_code [=one=]functions.", "", "", 0),
-        ("mark", "```tool_call [=one=]functions.", "", "", 0), ("mark", "``` [=ask=] [=one=]functions.", "", "", 0),
-        ("mark", "```python [=one=]functions.", "", "", 0), ("mark", "```json [=one=]functions.", "", "", 0),
-        ("mark", "```xml [=one=]functions.", "", "", 0), ("mark", "``` [=one=]functions.", "", "", 0),
+        ("mark", "```\ufdd1 [=ask=] [=one=]functions.", "", "", 0), ("mark", "```\ufdd1 [=one=]functions.", "", "", 0),
         find=(
             r"\[(?:(=ask=\]\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(=ask=\]\s{0,64}\[=one=\]\s{0,64}\[=one=\]fu"
             r"nctions\.)|(=ask=\]\s{0,64}\[=one=\]functions\.)|(=one=\]functions\.)|(=assistant=\])|(=close=\])|(=/one"
-            r"=\])|(=/ask=\]))|`(?:(``tool_code\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``tool_call\s{0,64}\[=a"
-            r"sk=\]\s{0,64}\[=one=\]functions\.)|(``python\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``json\s{0,6"
-            r"4}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``xml\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``tool_co"
-            r"de\s{0,64}\[=one=\]functions\.)|(``tool_call\s{0,64}\[=one=\]functions\.)|(``\s{0,64}\[=ask=\]\s{0,64}\["
-            r"=one=\]functions\.)|(``python\s{0,64}\[=one=\]functions\.)|(``json\s{0,64}\[=one=\]functions\.)|(``xml\s"
-            r"{0,64}\[=one=\]functions\.)|(``\s{0,64}\[=one=\]functions\.))"
-        ), near=r"\[(?=[=]|\Z)|`(?=[`]|\Z)", width=166, first="[`",
+            r"=\])|(=/ask=\]))|`(?:(``[\w-]{0,16}\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``[\w-]{0,16}\s{0,64}"
+            r"\[=one=\]functions\.))"
+        ), near=r"\[(?=[=]|\Z)|`(?=[`]|\Z)", width=174, first="[`",
     )
     LEFT_OVER = Scanner(
         ("call", "[=ask=]", "", "", 0), ("call", "[=one=]", "", "", 0), find=r"\[(?:(=ask=\])|(=one=\]))",
@@ -206,14 +184,7 @@ class StreamParser(Objects):
         ("call", "\x00[=ask=][=one=]", "", "", 6), ("end", "\x00[=close=]", "", "", 6),
         ("closed", "\x00[=/one=]", "", "", 6), ("closed", "\x00[=/ask=]", "", "", 6),
         ("call", "\x00[=ask=]", "", "", 6), ("call", "\x00[=one=]", "", "", 6),
-        ("call", "```tool_code [=ask=] [=one=]functions.", "", "", 0),
-        ("call", "```tool_call [=ask=] [=one=]functions.", "", "", 0),
-        ("call", "```python [=ask=] [=one=]functions.", "", "", 0),
-        ("call", "```json [=ask=] [=one=]functions.", "", "", 0),
-        ("call", "```xml [=ask=] [=one=]functions.", "", "", 0), ("call", "```tool_code [=one=]functions.", "", "", 0),
-        ("call", "```tool_call [=one=]functions.", "", "", 0), ("call", "``` [=ask=] [=one=]functions.", "", "", 0),
-        ("call", "```python [=one=]functions.", "", "", 0), ("call", "```json [=one=]functions.", "", "", 0),
-        ("call", "```xml [=one=]functions.", "", "", 0), ("call", "``` [=one=]functions.", "", "", 0),
+        ("call", "```\ufdd1 [=ask=] [=one=]functions.", "", "", 0), ("call", "```\ufdd1 [=one=]functions.", "", "", 0),
         find=(
             r"#(top#)|,(?:(\s{0,64}\[=one=\]\s{0,64}\[=one=\]functions\.)|(\s{0,64}\[=one=\]functions\.))|;(?:(\s{0,64"
             r"}\[=one=\]\s{0,64}\[=one=\]functions\.)|(\s{0,64}\[=one=\]functions\.))|\[(?:(=ask=\]\s{0,64}\[=ask=\]\s"
@@ -230,62 +201,30 @@ class StreamParser(Objects):
             r"\s{0,4}=\s{0,4}\]\s{0,4}(?ai:functions)\s{0,4}\.)|(\s{0,4}=\s{0,4}(?ai:ask)\s{0,4}=\s{0,4}\]\s{0,4}\[\s{"
             r"0,4}=\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\])|(\s{0,4}=\s{0,4}(?ai:close)\s{0,4}=\s{0,4}\])|(\s{0,4}=\s{0,4}/"
             r"\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\])|(\s{0,4}=\s{0,4}/\s{0,4}(?ai:ask)\s{0,4}=\s{0,4}\])|(\s{0,4}=\s{0,4}("
-            r"?ai:ask)\s{0,4}=\s{0,4}\])|(\s{0,4}=\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\]))|`(?:(``tool_code\s{0,64}\[=ask="
-            r"\]\s{0,64}\[=one=\]functions\.)|(``tool_call\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``python\s{0"
-            r",64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``json\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``xml"
-            r"\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``tool_code\s{0,64}\[=one=\]functions\.)|(``tool_call\s{"
-            r"0,64}\[=one=\]functions\.)|(``\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``python\s{0,64}\[=one=\]f"
-            r"unctions\.)|(``json\s{0,64}\[=one=\]functions\.)|(``xml\s{0,64}\[=one=\]functions\.)|(``\s{0,64}\[=one="
-            r"\]functions\.))"
+            r"?ai:ask)\s{0,4}=\s{0,4}\])|(\s{0,4}=\s{0,4}(?ai:one)\s{0,4}=\s{0,4}\]))|`(?:(``[\w-]{0,16}\s{0,64}\[=ask"
+            r"=\]\s{0,64}\[=one=\]functions\.)|(``[\w-]{0,16}\s{0,64}\[=one=\]functions\.))"
         ), near=r"#(?=[t]|\Z)|,|;|\[(?=[\t\n\r \-=_▁]|\Z)|`(?=[`]|\Z)", width=289,
     )
     AFTER_TURN = Scanner(
-        ("header", "[=assistant=] ```tool_code [=ask=] [=one=]functions.", "", "", 0),
-        ("header", "[=assistant=] ```tool_call [=ask=] [=one=]functions.", "", "", 0),
-        ("header", "[=assistant=] ```python [=ask=] [=one=]functions.", "", "", 0),
         ("header", "[=assistant=] [=ask=] [=ask=] [=one=]functions.", "", "", 0),
         ("header", "[=assistant=] [=ask=] [=one=] [=one=]functions.", "", "", 0),
-        ("header", "[=assistant=] ```json [=ask=] [=one=]functions.", "", "", 0),
-        ("header", "[=assistant=] ```xml [=ask=] [=one=]functions.", "", "", 0),
-        ("header", "[=assistant=] ```tool_code [=one=]functions.", "", "", 0),
-        ("header", "[=assistant=] ```tool_call [=one=]functions.", "", "", 0),
-        ("header", "[=assistant=] ``` [=ask=] [=one=]functions.", "", "", 0),
-        ("header", "[=assistant=] ```python [=one=]functions.", "", "", 0),
-        ("header", "[=assistant=] ```json [=one=]functions.", "", "", 0),
+        ("header", "[=assistant=] ```\ufdd1 [=ask=] [=one=]functions.", "", "", 0),
         ("header", "[=assistant=] [=ask=] [=one=]functions.", "", "", 0),
-        ("header", "[=assistant=] ```xml [=one=]functions.", "", "", 0),
-        ("header", "[=assistant=] ``` [=one=]functions.", "", "", 0),
+        ("header", "[=assistant=] ```\ufdd1 [=one=]functions.", "", "", 0),
         ("call", "[=ask=] [=ask=] [=one=]functions.", "", "", 1),
         ("call", "[=ask=] [=one=] [=one=]functions.", "", "", 1),
         ("header", "[=assistant=] [=one=]functions.", "", "", 0), ("call", "[=ask=] [=one=]functions.", "", "", 1),
-        ("call", "[=one=]functions.", "", "", 1), ("call", "```tool_code [=ask=] [=one=]functions.", "", "", 1),
-        ("call", "```tool_call [=ask=] [=one=]functions.", "", "", 1),
-        ("call", "```python [=ask=] [=one=]functions.", "", "", 1),
-        ("call", "```json [=ask=] [=one=]functions.", "", "", 1),
-        ("call", "```xml [=ask=] [=one=]functions.", "", "", 1), ("call", "```tool_code [=one=]functions.", "", "", 1),
-        ("call", "```tool_call [=one=]functions.", "", "", 1), ("call", "``` [=ask=] [=one=]functions.", "", "", 1),
-        ("call", "```python [=one=]functions.", "", "", 1), ("call", "```json [=one=]functions.", "", "", 1),
-        ("call", "```xml [=one=]functions.", "", "", 1), ("call", "``` [=one=]functions.", "", "", 1),
+        ("call", "[=one=]functions.", "", "", 1), ("call", "```\ufdd1 [=ask=] [=one=]functions.", "", "", 1),
+        ("call", "```\ufdd1 [=one=]functions.", "", "", 1),
         find=(
-            r"\[(?:(=assistant=\]\s{0,64}```tool_code\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(=assistant=\]\s{0"
-            r",64}```tool_call\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(=assistant=\]\s{0,64}```python\s{0,64}\["
-            r"=ask=\]\s{0,64}\[=one=\]functions\.)|(=assistant=\]\s{0,64}\[=ask=\]\s{0,64}\[=ask=\]\s{0,64}\[=one=\]fu"
-            r"nctions\.)|(=assistant=\]\s{0,64}\[=ask=\]\s{0,64}\[=one=\]\s{0,64}\[=one=\]functions\.)|(=assistant=\]"
-            r"\s{0,64}```json\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(=assistant=\]\s{0,64}```xml\s{0,64}\[=ask"
-            r"=\]\s{0,64}\[=one=\]functions\.)|(=assistant=\]\s{0,64}```tool_code\s{0,64}\[=one=\]functions\.)|(=assis"
-            r"tant=\]\s{0,64}```tool_call\s{0,64}\[=one=\]functions\.)|(=assistant=\]\s{0,64}```\s{0,64}\[=ask=\]\s{0,"
-            r"64}\[=one=\]functions\.)|(=assistant=\]\s{0,64}```python\s{0,64}\[=one=\]functions\.)|(=assistant=\]\s{0"
-            r",64}```json\s{0,64}\[=one=\]functions\.)|(=assistant=\]\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(="
-            r"assistant=\]\s{0,64}```xml\s{0,64}\[=one=\]functions\.)|(=assistant=\]\s{0,64}```\s{0,64}\[=one=\]functi"
-            r"ons\.)|(=ask=\]\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(=ask=\]\s{0,64}\[=one=\]\s{0,64}\[=one=\]"
-            r"functions\.)|(=assistant=\]\s{0,64}\[=one=\]functions\.)|(=ask=\]\s{0,64}\[=one=\]functions\.)|(=one=\]f"
-            r"unctions\.))|`(?:(``tool_code\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``tool_call\s{0,64}\[=ask="
-            r"\]\s{0,64}\[=one=\]functions\.)|(``python\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``json\s{0,64}"
-            r"\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``xml\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(``tool_code"
-            r"\s{0,64}\[=one=\]functions\.)|(``tool_call\s{0,64}\[=one=\]functions\.)|(``\s{0,64}\[=ask=\]\s{0,64}\[=o"
-            r"ne=\]functions\.)|(``python\s{0,64}\[=one=\]functions\.)|(``json\s{0,64}\[=one=\]functions\.)|(``xml\s{0"
-            r",64}\[=one=\]functions\.)|(``\s{0,64}\[=one=\]functions\.))"
-        ), near=r"\[(?=[=]|\Z)|`(?=[`]|\Z)", width=244,
+            r"\[(?:(=assistant=\]\s{0,64}\[=ask=\]\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(=assistant=\]\s{0,64"
+            r"}\[=ask=\]\s{0,64}\[=one=\]\s{0,64}\[=one=\]functions\.)|(=assistant=\]\s{0,64}```[\w-]{0,16}\s{0,64}\[="
+            r"ask=\]\s{0,64}\[=one=\]functions\.)|(=assistant=\]\s{0,64}\[=ask=\]\s{0,64}\[=one=\]functions\.)|(=assis"
+            r"tant=\]\s{0,64}```[\w-]{0,16}\s{0,64}\[=one=\]functions\.)|(=ask=\]\s{0,64}\[=ask=\]\s{0,64}\[=one=\]fun"
+            r"ctions\.)|(=ask=\]\s{0,64}\[=one=\]\s{0,64}\[=one=\]functions\.)|(=assistant=\]\s{0,64}\[=one=\]function"
+            r"s\.)|(=ask=\]\s{0,64}\[=one=\]functions\.)|(=one=\]functions\.))|`(?:(``[\w-]{0,16}\s{0,64}\[=ask=\]\s{0"
+            r",64}\[=one=\]functions\.)|(``[\w-]{0,16}\s{0,64}\[=one=\]functions\.))"
+        ), near=r"\[(?=[=]|\Z)|`(?=[`]|\Z)", width=252,
     )
 
     def _content(self) -> bool:

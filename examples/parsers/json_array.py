@@ -93,90 +93,70 @@ class StreamParser(CanonicalOrderCalls):
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
     IN_REASONING = Scanner(
-        ("line", "```tool_code «wishes» [ {", "", "", 0), ("line", "```tool_call «wishes» [ {", "", "", 0),
-        ("line", "```python «wishes» [ {", "", "", 0), ("line", "```json «wishes» [ {", "", "", 0),
-        ("line", "```xml «wishes» [ {", "", "", 0), ("line", "``` «wishes» [ {", "", "", 0),
-        ("line", "«wishes» [ «wishes» [ {", "", "", 0), ("line", "«wishes» ```json {", "", "", 0),
-        ("line", "«wishes» ``` {", "", "", 0), ("line", "«wishes» [ {", "", "", 2), ("line", "«wishes» [ {", "", "", 2),
-        ("line", "«wishes» {", "", "", 0), ("reasoning_end", "«/aside»", "", "", 0), ("line", "«wishes»", "", "\n", 2),
-        ("end", "«/»", "", "\n", 0), ("line", "\x00«wishes»[«wishes»[{", "", "", 6),
-        ("line", "\x00«wishes»```json{", "", "", 6), ("line", "\x00«wishes»```{", "", "", 6),
+        ("line", "```\ufdd1 «wishes» [ {", "", "", 0), ("line", "«wishes» [ «wishes» [ {", "", "", 0),
+        ("line", "«wishes» ```\ufdd1 {", "", "", 0), ("line", "«wishes» [ {", "", "", 2),
+        ("line", "«wishes» [ {", "", "", 2), ("line", "«wishes» {", "", "", 0),
+        ("reasoning_end", "«/aside»", "", "", 0), ("line", "«wishes»", "", "\n", 2), ("end", "«/»", "", "\n", 0),
+        ("line", "\x00«wishes»[«wishes»[{", "", "", 6), ("line", "\x00«wishes»```\ufdd1{", "", "", 6),
         ("line", "\x00«wishes»[{", "", "", 6), ("line", "\x00«wishes»[{", "", "", 6),
         ("line", "\x00«wishes»{", "", "", 6), ("respelled", "\x00«/aside»", "", "", 6),
         ("line", "\x00«wishes»", "", "\n", 6),
         find=(
-            r"`(?:(``tool_code\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``tool_call\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|"
-            r"(``python\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``json\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``xml\s{0,6"
-            r"4}«wishes»\s{0,64}\[\s{0,64}\{)|(``\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{))|«(?:(wishes»\s{0,64}\[\s{0,64}"
-            r"«wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}```json\s{0,64}\{)|(wishes»\s{0,64}```\s{0,64}\{)|(wishes»"
-            r"\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\{)|(/aside»)|(wishes»)|(/»)|(\s{0,4"
-            r"}(?ai:wishes)\s{0,4}»\s{0,4}\[[\s_▁-]{0,64}«\s{0,4}(?ai:wishes)\s{0,4}»\s{0,4}\[\s{0,4}\{)|(\s{0,4}(?ai:"
-            r"wishes)\s{0,4}»[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,64}\{)|(\s{0,4}(?ai:wishes)\s{0,"
-            r"4}»[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`[\s_▁-]{0,64}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,64}\[\s{0,4}\{)|"
-            r"(\s{0,4}(?ai:wishes)\s{0,4}»\s{0,4}\[\s{0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,64}\{)|(\s{0,4}/\s"
-            r"{0,4}(?ai:aside)\s{0,4}»)|(\s{0,4}(?ai:wishes)\s{0,4}»))"
-        ), near=r"`(?=[`]|\Z)|«(?=[\t\n\r \-/W_w▁]|\Z)", width=283,
+            r"`(``[\w-]{0,16}\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|«(?:(wishes»\s{0,64}\[\s{0,64}«wishes»\s{0,64}\[\s{"
+            r"0,64}\{)|(wishes»\s{0,64}```[\w-]{0,16}\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,"
+            r"64}\{)|(wishes»\s{0,64}\{)|(/aside»)|(wishes»)|(/»)|(\s{0,4}(?ai:wishes)\s{0,4}»\s{0,4}\[[\s_▁-]{0,64}«"
+            r"\s{0,4}(?ai:wishes)\s{0,4}»\s{0,4}\[\s{0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,64}`\s{0,4}`\s{0,4}"
+            r"`\s{0,4}[\w-]{0,16}[\s_▁-]{0,64}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,64}\[\s{0,4}\{)|(\s{0,4}(?ai:w"
+            r"ishes)\s{0,4}»\s{0,4}\[\s{0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,64}\{)|(\s{0,4}/\s{0,4}(?ai:asid"
+            r"e)\s{0,4}»)|(\s{0,4}(?ai:wishes)\s{0,4}»))"
+        ), near=r"`(?=[`]|\Z)|«(?=[\t\n\r \-/W_w▁]|\Z)", width=277,
     )
     IN_CONTENT = Scanner(
-        ("call", "```tool_code «wishes» [ {", "", "", 0), ("call", "```tool_call «wishes» [ {", "", "", 0),
-        ("call", "```python «wishes» [ {", "", "", 0), ("call", "```json «wishes» [ {", "", "", 0),
-        ("call", "```xml «wishes» [ {", "", "", 0), ("call", "``` «wishes» [ {", "", "", 0),
-        ("call", "«wishes» [ «wishes» [ {", "", "", 0), ("empty", "«wishes» [ ] «/wishes»", "", "", 0),
-        ("empty", "«wishes» ] «/wishes»", "", "", 0), ("call", "«wishes» ```json {", "", "", 0),
-        ("empty", "«wishes» «/wishes»", "", "", 0), ("call", "«wishes» ``` {", "", "", 0),
+        ("call", "```\ufdd1 «wishes» [ {", "", "", 0), ("call", "«wishes» [ «wishes» [ {", "", "", 0),
+        ("empty", "«wishes» [ ] «/wishes»", "", "", 0), ("empty", "«wishes» ] «/wishes»", "", "", 0),
+        ("empty", "«wishes» «/wishes»", "", "", 0), ("call", "«wishes» ```\ufdd1 {", "", "", 0),
         ("call", "«wishes» [ {", "", "", 2), ("header", "«assistant»", "", " ", 0), ("call", "«wishes» [ {", "", "", 2),
         ("call", "«wishes» {", "", "", 0), ("call", "«wishes»", "", "\n", 2), ("stray", "«/aside»", "", "", 0),
         ("reasoning", "«aside»", "", "", 0), ("end", "«/»", "", "\n", 0),
-        ("call", "\x00«wishes»[«wishes»[{", "", "", 6), ("call", "\x00«wishes»```json{", "", "", 6),
-        ("call", "\x00«wishes»```{", "", "", 6), ("call", "\x00«wishes»[{", "", "", 6),
-        ("call", "\x00«wishes»[{", "", "", 6), ("call", "\x00«wishes»{", "", "", 6),
-        ("call", "\x00«wishes»", "", "\n", 6),
+        ("call", "\x00«wishes»[«wishes»[{", "", "", 6), ("call", "\x00«wishes»```\ufdd1{", "", "", 6),
+        ("call", "\x00«wishes»[{", "", "", 6), ("call", "\x00«wishes»[{", "", "", 6),
+        ("call", "\x00«wishes»{", "", "", 6), ("call", "\x00«wishes»", "", "\n", 6),
         find=(
-            r"`(?:(``tool_code\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``tool_call\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|"
-            r"(``python\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``json\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``xml\s{0,6"
-            r"4}«wishes»\s{0,64}\[\s{0,64}\{)|(``\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{))|«(?:(wishes»\s{0,64}\[\s{0,64}"
-            r"«wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\]\s{0,64}«/wishes»)|(wishes»\s{0,64}\]\s{0,64}«"
-            r"/wishes»)|(wishes»\s{0,64}```json\s{0,64}\{)|(wishes»\s{0,64}«/wishes»)|(wishes»\s{0,64}```\s{0,64}\{)|("
-            r"wishes»\s{0,64}\[\s{0,64}\{)|(assistant»)|(wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\{)|(wishes»)|(/"
-            r"aside»)|(aside»)|(/»)|(\s{0,4}(?ai:wishes)\s{0,4}»\s{0,4}\[[\s_▁-]{0,64}«\s{0,4}(?ai:wishes)\s{0,4}»\s{0"
-            r",4}\[\s{0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,64}"
-            r"\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`[\s_▁-]{0,64}\{)|(\s{0,4}(?ai:wishes)\s{0,"
-            r"4}»[\s_▁-]{0,64}\[\s{0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»\s{0,4}\[\s{0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}"
-            r"»[\s_▁-]{0,64}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»))"
-        ), near=r"`(?=[`]|\Z)|«(?=[\t\n\r \-/W_aw▁]|\Z)", width=283,
+            r"`(``[\w-]{0,16}\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|«(?:(wishes»\s{0,64}\[\s{0,64}«wishes»\s{0,64}\[\s{"
+            r"0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\]\s{0,64}«/wishes»)|(wishes»\s{0,64}\]\s{0,64}«/wishes»)|(wishes»\s{"
+            r"0,64}«/wishes»)|(wishes»\s{0,64}```[\w-]{0,16}\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\{)|(assistant»)|(wi"
+            r"shes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\{)|(wishes»)|(/aside»)|(aside»)|(/»)|(\s{0,4}(?ai:wishes)\s{"
+            r"0,4}»\s{0,4}\[[\s_▁-]{0,64}«\s{0,4}(?ai:wishes)\s{0,4}»\s{0,4}\[\s{0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»["
+            r"\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}[\w-]{0,16}[\s_▁-]{0,64}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,64"
+            r"}\[\s{0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»\s{0,4}\[\s{0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,64}"
+            r"\{)|(\s{0,4}(?ai:wishes)\s{0,4}»))"
+        ), near=r"`(?=[`]|\Z)|«(?=[\t\n\r \-/W_aw▁]|\Z)", width=277,
     )
     BEFORE_CONTENT = Scanner(
-        ("call", "```tool_code «wishes» [ {", "", "", 0), ("call", "```tool_call «wishes» [ {", "", "", 0),
-        ("call", "```python «wishes» [ {", "", "", 0), ("call", "```json «wishes» [ {", "", "", 0),
-        ("call", "```xml «wishes» [ {", "", "", 0), ("call", "``` «wishes» [ {", "", "", 0),
-        ("call", "«wishes» [ «wishes» [ {", "", "", 0), ("empty", "«wishes» [ ] «/wishes»", "", "", 0),
-        ("empty", "«wishes» ] «/wishes»", "", "", 0), ("call", "«wishes» ```json {", "", "", 0),
-        ("empty", "«wishes» «/wishes»", "", "", 0), ("call", "«wishes» ``` {", "", "", 0),
+        ("call", "```\ufdd1 «wishes» [ {", "", "", 0), ("call", "«wishes» [ «wishes» [ {", "", "", 0),
+        ("empty", "«wishes» [ ] «/wishes»", "", "", 0), ("empty", "«wishes» ] «/wishes»", "", "", 0),
+        ("empty", "«wishes» «/wishes»", "", "", 0), ("call", "«wishes» ```\ufdd1 {", "", "", 0),
         ("call", "«wishes» [ {", "", "", 2), ("header", "«assistant»", "", " ", 0), ("call", "«wishes» [ {", "", "", 2),
         ("call", "«wishes» {", "", "", 0), ("call", "«wishes»", "", "\n", 2), ("stray", "«/aside»", "", "", 0),
         ("reasoning", "«aside»", "", "", 0), ("end", "«/»", "", "\n", 0),
-        ("call", "\x00«wishes»[«wishes»[{", "", "", 6), ("call", "\x00«wishes»```json{", "", "", 6),
-        ("call", "\x00«wishes»```{", "", "", 6), ("call", "\x00«wishes»[{", "", "", 6),
-        ("call", "\x00«wishes»[{", "", "", 6), ("call", "\x00«wishes»{", "", "", 6),
-        ("call", "\x00«wishes»", "", "\n", 6), ("reasoning", "\x00«aside»", "", "", 6),
+        ("call", "\x00«wishes»[«wishes»[{", "", "", 6), ("call", "\x00«wishes»```\ufdd1{", "", "", 6),
+        ("call", "\x00«wishes»[{", "", "", 6), ("call", "\x00«wishes»[{", "", "", 6),
+        ("call", "\x00«wishes»{", "", "", 6), ("call", "\x00«wishes»", "", "\n", 6),
+        ("reasoning", "\x00«aside»", "", "", 6),
         find=(
-            r"`(?:(``tool_code\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``tool_call\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|"
-            r"(``python\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``json\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``xml\s{0,6"
-            r"4}«wishes»\s{0,64}\[\s{0,64}\{)|(``\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{))|«(?:(wishes»\s{0,64}\[\s{0,64}"
-            r"«wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\]\s{0,64}«/wishes»)|(wishes»\s{0,64}\]\s{0,64}«"
-            r"/wishes»)|(wishes»\s{0,64}```json\s{0,64}\{)|(wishes»\s{0,64}«/wishes»)|(wishes»\s{0,64}```\s{0,64}\{)|("
-            r"wishes»\s{0,64}\[\s{0,64}\{)|(assistant»)|(wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\{)|(wishes»)|(/"
-            r"aside»)|(aside»)|(/»)|(\s{0,4}(?ai:wishes)\s{0,4}»\s{0,4}\[[\s_▁-]{0,64}«\s{0,4}(?ai:wishes)\s{0,4}»\s{0"
-            r",4}\[\s{0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,64}"
-            r"\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`[\s_▁-]{0,64}\{)|(\s{0,4}(?ai:wishes)\s{0,"
-            r"4}»[\s_▁-]{0,64}\[\s{0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»\s{0,4}\[\s{0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}"
-            r"»[\s_▁-]{0,64}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»)|(\s{0,4}(?ai:aside)\s{0,4}»))"
-        ), near=r"`(?=[`]|\Z)|«(?=[\t\n\r \-/AW_aw▁]|\Z)", width=283,
+            r"`(``[\w-]{0,16}\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|«(?:(wishes»\s{0,64}\[\s{0,64}«wishes»\s{0,64}\[\s{"
+            r"0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\]\s{0,64}«/wishes»)|(wishes»\s{0,64}\]\s{0,64}«/wishes»)|(wishes»\s{"
+            r"0,64}«/wishes»)|(wishes»\s{0,64}```[\w-]{0,16}\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\{)|(assistant»)|(wi"
+            r"shes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\{)|(wishes»)|(/aside»)|(aside»)|(/»)|(\s{0,4}(?ai:wishes)\s{"
+            r"0,4}»\s{0,4}\[[\s_▁-]{0,64}«\s{0,4}(?ai:wishes)\s{0,4}»\s{0,4}\[\s{0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»["
+            r"\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}[\w-]{0,16}[\s_▁-]{0,64}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,64"
+            r"}\[\s{0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»\s{0,4}\[\s{0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,64}"
+            r"\{)|(\s{0,4}(?ai:wishes)\s{0,4}»)|(\s{0,4}(?ai:aside)\s{0,4}»))"
+        ), near=r"`(?=[`]|\Z)|«(?=[\t\n\r \-/AW_aw▁]|\Z)", width=277,
     )
     REASONING_AGAIN = Scanner(("reasoning", "«aside»", "", "", 0), find="«(aside»)", near=r"«(?=[a]|\Z)", width=8)
     OPENERS = (
-        "«wishes» [ «wishes» [ {", "«wishes» ```json {", "«wishes» ``` {", "«wishes» [ {", "«wishes» [ {", "«wishes» {",
-        "«wishes»",
+        "«wishes» [ «wishes» [ {", "«wishes» ```\ufdd1 {", "«wishes» [ {", "«wishes» [ {", "«wishes» {", "«wishes»",
     )
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
@@ -202,17 +182,13 @@ class StreamParser(CanonicalOrderCalls):
     USUAL_KEYS = ("name", "arguments")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Breaks(
-        ("mark", "] «/wishes»", "", "", 0), ("mark", "```tool_code «wishes» [ {", "", "", 0),
-        ("mark", "```tool_call «wishes» [ {", "", "", 0), ("mark", "```python «wishes» [ {", "", "", 0),
-        ("mark", "```json «wishes» [ {", "", "", 0), ("mark", "```xml «wishes» [ {", "", "", 0),
-        ("mark", "``` «wishes» [ {", "", "", 0), ("mark", "«assistant»", "", "", 0), ("mark", "«/wishes»", "", "", 1),
-        ("mark", "«wishes»", "", "", 1), ("mark", "«/»", "", "", 0),
+        ("mark", "] «/wishes»", "", "", 0), ("mark", "```\ufdd1 «wishes» [ {", "", "", 0),
+        ("mark", "«assistant»", "", "", 0), ("mark", "«/wishes»", "", "", 1), ("mark", "«wishes»", "", "", 1),
+        ("mark", "«/»", "", "", 0),
         find=(
-            r"\](\s{0,64}«/wishes»)|`(?:(``tool_code\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``tool_call\s{0,64}«wishes»"
-            r"\s{0,64}\[\s{0,64}\{)|(``python\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``json\s{0,64}«wishes»\s{0,64}\[\s"
-            r"{0,64}\{)|(``xml\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{))|«(?:(ass"
-            "istant»)|(/wishes»)|(wishes»)|(/»))"
-        ), near=r"\]|`(?=[`]|\Z)|«(?=[/aw]|\Z)", width=216, first="]`«",
+            r"\](\s{0,64}«/wishes»)|`(``[\w-]{0,16}\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|«(?:(assistant»)|(/wishes»)|("
+            "wishes»)|(/»))"
+        ), near=r"\]|`(?=[`]|\Z)|«(?=[/aw]|\Z)", width=224, first="]`«",
     )
     LEFT_OVER = Scanner(("call", "«wishes» [", "", "", 0), find=r"«(wishes»\s{0,64}\[)", near=r"«(?=[w]|\Z)", width=74)
     GARBLED = (
@@ -225,65 +201,44 @@ class StreamParser(CanonicalOrderCalls):
     CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Scanner(
         ("separator", ",", "", " ", 0), ("call", "; {", "", "", 0), ("close", "] «/wishes»", "", "", 1),
-        ("close", "]", "", "", 2), ("call", "```tool_code «wishes» [ {", "", "", 0),
-        ("call", "```tool_call «wishes» [ {", "", "", 0), ("call", "```python «wishes» [ {", "", "", 0),
-        ("call", "```json «wishes» [ {", "", "", 0), ("call", "```xml «wishes» [ {", "", "", 0),
-        ("call", "``` «wishes» [ {", "", "", 0), ("call", "{", "", "", 1),
+        ("close", "]", "", "", 2), ("call", "```\ufdd1 «wishes» [ {", "", "", 0), ("call", "{", "", "", 1),
         ("call", "«wishes» [ «wishes» [ {", "", "", 0), ("empty", "«wishes» [ ] «/wishes»", "", "", 0),
-        ("empty", "«wishes» ] «/wishes»", "", "", 0), ("call", "«wishes» ```json {", "", "", 0),
-        ("empty", "«wishes» «/wishes»", "", "", 0), ("call", "«wishes» ``` {", "", "", 0),
-        ("call", "«wishes» [ {", "", "", 2), ("header", "«assistant»", "", " ", 0), ("call", "«wishes» [ {", "", "", 2),
-        ("call", "«wishes» {", "", "", 0), ("close", "«/wishes»", "", "", 1), ("call", "«wishes»", "", "\n", 2),
-        ("stray", "«/aside»", "", "", 0), ("reasoning", "«aside»", "", "", 0), ("end", "«/»", "", "\n", 0),
-        ("call", "\x00«wishes»[«wishes»[{", "", "", 6), ("call", "\x00«wishes»```json{", "", "", 6),
-        ("call", "\x00«wishes»```{", "", "", 6), ("call", "\x00«wishes»[{", "", "", 6),
-        ("call", "\x00«wishes»[{", "", "", 6), ("call", "\x00«wishes»{", "", "", 6),
-        ("close", "\x00«/wishes»", "", "", 6), ("call", "\x00«wishes»", "", "\n", 6),
+        ("empty", "«wishes» ] «/wishes»", "", "", 0), ("empty", "«wishes» «/wishes»", "", "", 0),
+        ("call", "«wishes» ```\ufdd1 {", "", "", 0), ("call", "«wishes» [ {", "", "", 2),
+        ("header", "«assistant»", "", " ", 0), ("call", "«wishes» [ {", "", "", 2), ("call", "«wishes» {", "", "", 0),
+        ("close", "«/wishes»", "", "", 1), ("call", "«wishes»", "", "\n", 2), ("stray", "«/aside»", "", "", 0),
+        ("reasoning", "«aside»", "", "", 0), ("end", "«/»", "", "\n", 0),
+        ("call", "\x00«wishes»[«wishes»[{", "", "", 6), ("call", "\x00«wishes»```\ufdd1{", "", "", 6),
+        ("call", "\x00«wishes»[{", "", "", 6), ("call", "\x00«wishes»[{", "", "", 6),
+        ("call", "\x00«wishes»{", "", "", 6), ("close", "\x00«/wishes»", "", "", 6),
+        ("call", "\x00«wishes»", "", "\n", 6),
         find=(
-            r",()|;(\s{0,64}\{)|\](?:(\s{0,64}«/wishes»)|())|`(?:(``tool_code\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``"
-            r"tool_call\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``python\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``json\s{"
-            r"0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``xml\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``\s{0,64}«wishes»\s{0,6"
-            r"4}\[\s{0,64}\{))|\{()|«(?:(wishes»\s{0,64}\[\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\[\s{0"
-            r",64}\]\s{0,64}«/wishes»)|(wishes»\s{0,64}\]\s{0,64}«/wishes»)|(wishes»\s{0,64}```json\s{0,64}\{)|(wishes"
-            r"»\s{0,64}«/wishes»)|(wishes»\s{0,64}```\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\{)|(assistant»)|(wishes»\s"
-            r"{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\{)|(/wishes»)|(wishes»)|(/aside»)|(aside»)|(/»)|(\s{0,4}(?ai:wishes"
-            r")\s{0,4}»\s{0,4}\[[\s_▁-]{0,64}«\s{0,4}(?ai:wishes)\s{0,4}»\s{0,4}\[\s{0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,"
-            r"4}»[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,64}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁-]{0"
-            r",64}`\s{0,4}`\s{0,4}`[\s_▁-]{0,64}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,64}\[\s{0,4}\{)|(\s{0,4}(?ai"
-            r":wishes)\s{0,4}»\s{0,4}\[\s{0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,64}\{)|(\s{0,4}/\s{0,4}(?ai:wi"
-            r"shes)\s{0,4}»)|(\s{0,4}(?ai:wishes)\s{0,4}»))"
-        ), near=r",|;|\]|`(?=[`]|\Z)|\{|«(?=[\t\n\r \-/W_aw▁]|\Z)", width=283,
+            r",()|;(\s{0,64}\{)|\](?:(\s{0,64}«/wishes»)|())|`(``[\w-]{0,16}\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|\{()"
+            r"|«(?:(wishes»\s{0,64}\[\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\]\s{0,64}«/wishe"
+            r"s»)|(wishes»\s{0,64}\]\s{0,64}«/wishes»)|(wishes»\s{0,64}«/wishes»)|(wishes»\s{0,64}```[\w-]{0,16}\s{0,6"
+            r"4}\{)|(wishes»\s{0,64}\[\s{0,64}\{)|(assistant»)|(wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\{)|(/wis"
+            r"hes»)|(wishes»)|(/aside»)|(aside»)|(/»)|(\s{0,4}(?ai:wishes)\s{0,4}»\s{0,4}\[[\s_▁-]{0,64}«\s{0,4}(?ai:w"
+            r"ishes)\s{0,4}»\s{0,4}\[\s{0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}[\w-]"
+            r"{0,16}[\s_▁-]{0,64}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,64}\[\s{0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}"
+            r"»\s{0,4}\[\s{0,4}\{)|(\s{0,4}(?ai:wishes)\s{0,4}»[\s_▁-]{0,64}\{)|(\s{0,4}/\s{0,4}(?ai:wishes)\s{0,4}»)|"
+            r"(\s{0,4}(?ai:wishes)\s{0,4}»))"
+        ), near=r",|;|\]|`(?=[`]|\Z)|\{|«(?=[\t\n\r \-/W_aw▁]|\Z)", width=277,
     )
     AFTER_TURN = Scanner(
-        ("call", "```tool_code «wishes» [ {", "", "", 1), ("call", "```tool_call «wishes» [ {", "", "", 1),
-        ("call", "```python «wishes» [ {", "", "", 1), ("call", "```json «wishes» [ {", "", "", 1),
-        ("call", "```xml «wishes» [ {", "", "", 1), ("call", "``` «wishes» [ {", "", "", 1),
-        ("header", "«assistant» ```tool_code «wishes» [ {", "", "", 0),
-        ("header", "«assistant» ```tool_call «wishes» [ {", "", "", 0),
-        ("header", "«assistant» «wishes» [ «wishes» [ {", "", "", 0),
-        ("header", "«assistant» ```python «wishes» [ {", "", "", 0),
-        ("header", "«assistant» ```json «wishes» [ {", "", "", 0),
-        ("header", "«assistant» «wishes» ```json {", "", "", 0),
-        ("header", "«assistant» ```xml «wishes» [ {", "", "", 0), ("header", "«assistant» ``` «wishes» [ {", "", "", 0),
-        ("header", "«assistant» «wishes» ``` {", "", "", 0), ("header", "«assistant» «wishes» [ {", "", "", 2),
+        ("call", "```\ufdd1 «wishes» [ {", "", "", 1), ("header", "«assistant» «wishes» [ «wishes» [ {", "", "", 0),
+        ("header", "«assistant» ```\ufdd1 «wishes» [ {", "", "", 0),
+        ("header", "«assistant» «wishes» ```\ufdd1 {", "", "", 0), ("header", "«assistant» «wishes» [ {", "", "", 2),
         ("header", "«assistant» «wishes» [ {", "", "", 2), ("header", "«assistant» «wishes» {", "", "", 0),
         ("call", "«wishes» [ «wishes» [ {", "", "", 1), ("header", "«assistant» «wishes»", "", "\n", 2),
-        ("call", "«wishes» ```json {", "", "", 1), ("call", "«wishes» ``` {", "", "", 1),
-        ("call", "«wishes» [ {", "", "", 2), ("call", "«wishes» [ {", "", "", 2), ("call", "«wishes» {", "", "", 1),
-        ("call", "«wishes»", "", "\n", 2),
+        ("call", "«wishes» ```\ufdd1 {", "", "", 1), ("call", "«wishes» [ {", "", "", 2),
+        ("call", "«wishes» [ {", "", "", 2), ("call", "«wishes» {", "", "", 1), ("call", "«wishes»", "", "\n", 2),
         find=(
-            r"`(?:(``tool_code\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``tool_call\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|"
-            r"(``python\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``json\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(``xml\s{0,6"
-            r"4}«wishes»\s{0,64}\[\s{0,64}\{)|(``\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{))|«(?:(assistant»\s{0,64}```tool"
-            r"_code\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(assistant»\s{0,64}```tool_call\s{0,64}«wishes»\s{0,64}\[\s{0"
-            r",64}\{)|(assistant»\s{0,64}«wishes»\s{0,64}\[\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(assistant»\s{0,64}``"
-            r"`python\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(assistant»\s{0,64}```json\s{0,64}«wishes»\s{0,64}\[\s{0,64"
-            r"}\{)|(assistant»\s{0,64}«wishes»\s{0,64}```json\s{0,64}\{)|(assistant»\s{0,64}```xml\s{0,64}«wishes»\s{0"
-            r",64}\[\s{0,64}\{)|(assistant»\s{0,64}```\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(assistant»\s{0,64}«wishes"
-            r"»\s{0,64}```\s{0,64}\{)|(assistant»\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(assistant»\s{0,64}«wishes»\s{0"
-            r",64}\[\s{0,64}\{)|(assistant»\s{0,64}«wishes»\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}«wishes»\s{0,64}\[\s{"
-            r"0,64}\{)|(assistant»\s{0,64}«wishes»)|(wishes»\s{0,64}```json\s{0,64}\{)|(wishes»\s{0,64}```\s{0,64}\{)|"
-            r"(wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\{)|(wishes»))"
+            r"`(``[\w-]{0,16}\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|«(?:(assistant»\s{0,64}«wishes»\s{0,64}\[\s{0,64}«w"
+            r"ishes»\s{0,64}\[\s{0,64}\{)|(assistant»\s{0,64}```[\w-]{0,16}\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(assi"
+            r"stant»\s{0,64}«wishes»\s{0,64}```[\w-]{0,16}\s{0,64}\{)|(assistant»\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)"
+            r"|(assistant»\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(assistant»\s{0,64}«wishes»\s{0,64}\{)|(wishes»\s{0,64"
+            r"}\[\s{0,64}«wishes»\s{0,64}\[\s{0,64}\{)|(assistant»\s{0,64}«wishes»)|(wishes»\s{0,64}```[\w-]{0,16}\s{0"
+            r",64}\{)|(wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\[\s{0,64}\{)|(wishes»\s{0,64}\{)|(wishes»))"
         ), near=r"`(?=[`]|\Z)|«(?=[aw]|\Z)", width=353,
     )
 

@@ -87,15 +87,11 @@ class StreamParser(RawPairs):
         ("end", "[@user@]", "", "", 0), ("reasoning_end", "[/mull]", "", "\n", 0),
         ("line", "\x00[ability][ability]", "\n", "", 6), ("line", "\x00[ability]", "\n", "", 6),
         ("end", "\x00[@user@]", "", "", 6), ("respelled", "\x00[/mull]", "", "\n", 6),
-        ("line", "```tool_code [ability]", "", "", 0), ("line", "```tool_call [ability]", "", "", 0),
-        ("line", "```python [ability]", "", "", 0), ("line", "```json [ability]", "", "", 0),
-        ("line", "```xml [ability]", "", "", 0), ("line", "``` [ability]", "", "", 0),
+        ("line", "```\ufdd1 [ability]", "", "", 0),
         find=(
             r"\[(?:(ability\]\s{0,64}\[ability\])|(ability\])|(@user@\])|(/mull\])|(\s{0,4}(?ai:ability)\s{0,4}\][\s_▁"
             r"-]{0,64}\[\s{0,4}(?ai:ability)\s{0,4}\])|(\s{0,4}(?ai:ability)\s{0,4}\])|(\s{0,4}@\s{0,4}(?ai:user)\s{0,"
-            r"4}@\s{0,4}\])|(\s{0,4}/\s{0,4}(?ai:mull)\s{0,4}\]))|`(?:(``tool_code\s{0,64}\[ability\])|(``tool_call\s{"
-            r"0,64}\[ability\])|(``python\s{0,64}\[ability\])|(``json\s{0,64}\[ability\])|(``xml\s{0,64}\[ability\])|("
-            r"``\s{0,64}\[ability\]))"
+            r"4}@\s{0,4}\])|(\s{0,4}/\s{0,4}(?ai:mull)\s{0,4}\]))|`(``[\w-]{0,16}\s{0,64}\[ability\])"
         ), near=r"\[(?=[\t\n\r \-/@A_a▁]|\Z)|`(?=[`]|\Z)", width=224, leads="\n",
     )
     IN_CONTENT = Scanner(
@@ -103,16 +99,11 @@ class StreamParser(RawPairs):
         ("call", "[ability]", "\n", "", 2), ("end", "[@user@]", "", "", 0), ("header", "[@bot@]", "", "", 0),
         ("stray", "[/mull]", "", "\n", 0), ("reasoning", "[mull]", "\n", "", 0),
         ("call", "\x00[ability][ability]", "\n", "", 6), ("call", "\x00[ability]", "\n", "", 6),
-        ("end", "\x00[@user@]", "", "", 6), ("call", "```tool_code [ability]", "", "", 0),
-        ("call", "```tool_call [ability]", "", "", 0), ("call", "```python [ability]", "", "", 0),
-        ("call", "```json [ability]", "", "", 0), ("call", "```xml [ability]", "", "", 0),
-        ("call", "``` [ability]", "", "", 0),
+        ("end", "\x00[@user@]", "", "", 6), ("call", "```\ufdd1 [ability]", "", "", 0),
         find=(
             r"\[(?:(ability\]\s{0,64}\[/ability\])|(ability\]\s{0,64}\[ability\])|(ability\])|(@user@\])|(@bot@\])|(/m"
             r"ull\])|(mull\])|(\s{0,4}(?ai:ability)\s{0,4}\][\s_▁-]{0,64}\[\s{0,4}(?ai:ability)\s{0,4}\])|(\s{0,4}(?ai"
-            r":ability)\s{0,4}\])|(\s{0,4}@\s{0,4}(?ai:user)\s{0,4}@\s{0,4}\]))|`(?:(``tool_code\s{0,64}\[ability\])|("
-            r"``tool_call\s{0,64}\[ability\])|(``python\s{0,64}\[ability\])|(``json\s{0,64}\[ability\])|(``xml\s{0,64}"
-            r"\[ability\])|(``\s{0,64}\[ability\]))"
+            r":ability)\s{0,4}\])|(\s{0,4}@\s{0,4}(?ai:user)\s{0,4}@\s{0,4}\]))|`(``[\w-]{0,16}\s{0,64}\[ability\])"
         ), near=r"\[(?=[\t\n\r \-/@A_am▁]|\Z)|`(?=[`]|\Z)", width=224, leads="\n",
     )
     BEFORE_CONTENT = Scanner(
@@ -121,15 +112,12 @@ class StreamParser(RawPairs):
         ("stray", "[/mull]", "", "\n", 0), ("reasoning", "[mull]", "\n", "", 0),
         ("call", "\x00[ability][ability]", "\n", "", 6), ("call", "\x00[ability]", "\n", "", 6),
         ("end", "\x00[@user@]", "", "", 6), ("reasoning", "\x00[mull]", "\n", "", 6),
-        ("call", "```tool_code [ability]", "", "", 0), ("call", "```tool_call [ability]", "", "", 0),
-        ("call", "```python [ability]", "", "", 0), ("call", "```json [ability]", "", "", 0),
-        ("call", "```xml [ability]", "", "", 0), ("call", "``` [ability]", "", "", 0),
+        ("call", "```\ufdd1 [ability]", "", "", 0),
         find=(
             r"\[(?:(ability\]\s{0,64}\[/ability\])|(ability\]\s{0,64}\[ability\])|(ability\])|(@user@\])|(@bot@\])|(/m"
             r"ull\])|(mull\])|(\s{0,4}(?ai:ability)\s{0,4}\][\s_▁-]{0,64}\[\s{0,4}(?ai:ability)\s{0,4}\])|(\s{0,4}(?ai"
-            r":ability)\s{0,4}\])|(\s{0,4}@\s{0,4}(?ai:user)\s{0,4}@\s{0,4}\])|(\s{0,4}(?ai:mull)\s{0,4}\]))|`(?:(``to"
-            r"ol_code\s{0,64}\[ability\])|(``tool_call\s{0,64}\[ability\])|(``python\s{0,64}\[ability\])|(``json\s{0,6"
-            r"4}\[ability\])|(``xml\s{0,64}\[ability\])|(``\s{0,64}\[ability\]))"
+            r":ability)\s{0,4}\])|(\s{0,4}@\s{0,4}(?ai:user)\s{0,4}@\s{0,4}\])|(\s{0,4}(?ai:mull)\s{0,4}\]))|`(``[\w-]"
+            r"{0,16}\s{0,64}\[ability\])"
         ), near=r"\[(?=[\t\n\r \-/@AM_am▁]|\Z)|`(?=[`]|\Z)", width=224, leads="\n",
     )
     REASONING_AGAIN = Scanner(
@@ -150,15 +138,9 @@ class StreamParser(RawPairs):
     )
     BREAKS = Breaks(
         ("mark", "[/ability]", "", "", 0), ("mark", "[ability]", "", "", 1), ("mark", "[@user@]", "", "", 0),
-        ("mark", "[@bot@]", "", "", 0), ("mark", "```tool_code [ability]", "", "", 0),
-        ("mark", "```tool_call [ability]", "", "", 0), ("mark", "```python [ability]", "", "", 0),
-        ("mark", "```json [ability]", "", "", 0), ("mark", "```xml [ability]", "", "", 0),
-        ("mark", "``` [ability]", "", "", 0),
-        find=(
-            r"\[(?:(/ability\])|(ability\])|(@user@\])|(@bot@\]))|`(?:(``tool_code\s{0,64}\[ability\])|(``tool_call\s{"
-            r"0,64}\[ability\])|(``python\s{0,64}\[ability\])|(``json\s{0,64}\[ability\])|(``xml\s{0,64}\[ability\])|("
-            r"``\s{0,64}\[ability\]))"
-        ), near=r"\[(?=[/@a]|\Z)|`(?=[`]|\Z)", width=87, first="[`",
+        ("mark", "[@bot@]", "", "", 0), ("mark", "```\ufdd1 [ability]", "", "", 0),
+        find=r"\[(?:(/ability\])|(ability\])|(@user@\])|(@bot@\]))|`(``[\w-]{0,16}\s{0,64}\[ability\])",
+        near=r"\[(?=[/@a]|\Z)|`(?=[`]|\Z)", width=95, first="[`",
     )
     LEFT_OVER = Scanner(("call", "[ability]", "", "", 0), find=r"\[(ability\])", near=r"\[(?=[a]|\Z)", width=10)
     GARBLED = (
@@ -182,16 +164,12 @@ class StreamParser(RawPairs):
         ("next", "[ability]", "\n", "", 2), ("next", "[@user@]", "", "", 0), ("skip", "[/v]", "", "", 0),
         ("pair", "[k]", "", "", 0), ("next", "\x00[ability][ability]", "\n", "", 6),
         ("next", "\x00[/ability]", "", "", 6), ("next", "\x00[ability]", "\n", "", 6),
-        ("next", "\x00[@user@]", "", "", 6), ("next", "```tool_code [ability]", "", "", 0),
-        ("next", "```tool_call [ability]", "", "", 0), ("next", "```python [ability]", "", "", 0),
-        ("next", "```json [ability]", "", "", 0), ("next", "```xml [ability]", "", "", 0),
-        ("next", "``` [ability]", "", "", 0),
+        ("next", "\x00[@user@]", "", "", 6), ("next", "```\ufdd1 [ability]", "", "", 0),
         find=(
             r"\[(?:(ability\]\s{0,64}\[ability\])|(/ability\])|(ability\])|(@user@\])|(/v\])|(k\])|(\s{0,4}(?ai:abilit"
             r"y)\s{0,4}\][\s_▁-]{0,64}\[\s{0,4}(?ai:ability)\s{0,4}\])|(\s{0,4}/\s{0,4}(?ai:ability)\s{0,4}\])|(\s{0,4"
-            r"}(?ai:ability)\s{0,4}\])|(\s{0,4}@\s{0,4}(?ai:user)\s{0,4}@\s{0,4}\]))|`(?:(``tool_code\s{0,64}\[ability"
-            r"\])|(``tool_call\s{0,64}\[ability\])|(``python\s{0,64}\[ability\])|(``json\s{0,64}\[ability\])|(``xml\s{"
-            r"0,64}\[ability\])|(``\s{0,64}\[ability\]))"
+            r"}(?ai:ability)\s{0,4}\])|(\s{0,4}@\s{0,4}(?ai:user)\s{0,4}@\s{0,4}\]))|`(``[\w-]{0,16}\s{0,64}\[ability"
+            r"\])"
         ), near=r"\[(?=[\t\n\r \-/@A_ak▁]|\Z)|`(?=[`]|\Z)", width=224, leads="\n",
     )
     USUAL_PAIR = ExpectedText("[k]")
@@ -236,37 +214,24 @@ class StreamParser(RawPairs):
         ("header", "[@bot@]", "", "", 0), ("stray", "[/mull]", "", "\n", 0), ("reasoning", "[mull]", "\n", "", 0),
         ("call", "\x00[ability][ability]", "", "", 6), ("closed", "\x00[/ability]", "", "", 6),
         ("call", "\x00[ability]", "", "", 6), ("end", "\x00[@user@]", "", "", 6),
-        ("call", "```tool_code [ability]", "", "", 0), ("call", "```tool_call [ability]", "", "", 0),
-        ("call", "```python [ability]", "", "", 0), ("call", "```json [ability]", "", "", 0),
-        ("call", "```xml [ability]", "", "", 0), ("call", "``` [ability]", "", "", 0),
+        ("call", "```\ufdd1 [ability]", "", "", 0),
         find=(
             r",(?:(\s{0,64}\[ability\]\s{0,64}\[ability\])|(\s{0,64}\[ability\]))|;(?:(\s{0,64}\[ability\]\s{0,64}\[ab"
             r"ility\])|(\s{0,64}\[ability\]))|\[(?:(ability\]\s{0,64}\[/ability\])|(ability\]\s{0,64}\[ability\])|(/ab"
             r"ility\])|(ability\])|(@user@\])|(@bot@\])|(/mull\])|(mull\])|(\s{0,4}(?ai:ability)\s{0,4}\][\s_▁-]{0,64}"
             r"\[\s{0,4}(?ai:ability)\s{0,4}\])|(\s{0,4}/\s{0,4}(?ai:ability)\s{0,4}\])|(\s{0,4}(?ai:ability)\s{0,4}\])"
-            r"|(\s{0,4}@\s{0,4}(?ai:user)\s{0,4}@\s{0,4}\]))|`(?:(``tool_code\s{0,64}\[ability\])|(``tool_call\s{0,64}"
-            r"\[ability\])|(``python\s{0,64}\[ability\])|(``json\s{0,64}\[ability\])|(``xml\s{0,64}\[ability\])|(``\s{"
-            r"0,64}\[ability\]))"
+            r"|(\s{0,4}@\s{0,4}(?ai:user)\s{0,4}@\s{0,4}\]))|`(``[\w-]{0,16}\s{0,64}\[ability\])"
         ), near=r",|;|\[(?=[\t\n\r \-/@A_am▁]|\Z)|`(?=[`]|\Z)", width=224, leads="\n",
     )
     AFTER_TURN = Scanner(
-        ("header", "[@bot@] ```tool_code [ability]", "", "", 0),
-        ("header", "[@bot@] ```tool_call [ability]", "", "", 0), ("header", "[@bot@] [ability] [ability]", "", "", 0),
-        ("header", "[@bot@] ```python [ability]", "", "", 0), ("header", "[@bot@] ```json [ability]", "", "", 0),
-        ("header", "[@bot@] ```xml [ability]", "", "", 0), ("header", "[@bot@] ``` [ability]", "", "", 0),
+        ("header", "[@bot@] [ability] [ability]", "", "", 0), ("header", "[@bot@] ```\ufdd1 [ability]", "", "", 0),
         ("call", "[ability] [ability]", "\n", "", 1), ("header", "[@bot@] [ability]", "", "", 2),
-        ("call", "[ability]", "\n", "", 2), ("call", "```tool_code [ability]", "", "", 1),
-        ("call", "```tool_call [ability]", "", "", 1), ("call", "```python [ability]", "", "", 1),
-        ("call", "```json [ability]", "", "", 1), ("call", "```xml [ability]", "", "", 1),
-        ("call", "``` [ability]", "", "", 1),
+        ("call", "[ability]", "\n", "", 2), ("call", "```\ufdd1 [ability]", "", "", 1),
         find=(
-            r"\[(?:(@bot@\]\s{0,64}```tool_code\s{0,64}\[ability\])|(@bot@\]\s{0,64}```tool_call\s{0,64}\[ability\])|("
-            r"@bot@\]\s{0,64}\[ability\]\s{0,64}\[ability\])|(@bot@\]\s{0,64}```python\s{0,64}\[ability\])|(@bot@\]\s{"
-            r"0,64}```json\s{0,64}\[ability\])|(@bot@\]\s{0,64}```xml\s{0,64}\[ability\])|(@bot@\]\s{0,64}```\s{0,64}"
-            r"\[ability\])|(ability\]\s{0,64}\[ability\])|(@bot@\]\s{0,64}\[ability\])|(ability\]))|`(?:(``tool_code\s"
-            r"{0,64}\[ability\])|(``tool_call\s{0,64}\[ability\])|(``python\s{0,64}\[ability\])|(``json\s{0,64}\[abili"
-            r"ty\])|(``xml\s{0,64}\[ability\])|(``\s{0,64}\[ability\]))"
-        ), near=r"\[(?=[@a]|\Z)|`(?=[`]|\Z)", width=159, leads="\n",
+            r"\[(?:(@bot@\]\s{0,64}\[ability\]\s{0,64}\[ability\])|(@bot@\]\s{0,64}```[\w-]{0,16}\s{0,64}\[ability\])|"
+            r"(ability\]\s{0,64}\[ability\])|(@bot@\]\s{0,64}\[ability\])|(ability\]))|`(``[\w-]{0,16}\s{0,64}\[abilit"
+            r"y\])"
+        ), near=r"\[(?=[@a]|\Z)|`(?=[`]|\Z)", width=167, leads="\n",
     )
 
     def _reasoning(self) -> bool:

@@ -84,56 +84,37 @@ class StreamParser(CallObjects):
     AT_START = Scanner(
         ("header", "%answer%", "", "\n", 0), ("final_end", "%%", "", "\n", 0), ("call", "(use [ (use [ {", "", "", 0),
         ("empty", "(use [ ] use)", "", "", 0), ("reasoning", "(scratch ", "", " ", 2), ("call", "(use [ {", "", "", 1),
-        ("call", "```tool_code (use [ {", "", "", 0), ("call", "```tool_call (use [ {", "", "", 0),
-        ("call", "```python (use [ {", "", "", 0), ("call", "```json (use [ {", "", "", 0),
-        ("call", "```xml (use [ {", "", "", 0), ("call", "``` (use [ {", "", "", 0),
-        ("reasoning_end", "scratch)", " ", "\n", 0),
+        ("call", "```\ufdd1 (use [ {", "", "", 0), ("reasoning_end", "scratch)", " ", "\n", 0),
         find=(
             r"%(?:(answer%)|(%))|\((?:(use\s{0,64}\[\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(use\s{0,64}\[\s{0,64}\]\s{0,64"
-            r"}use\))|(scratch(?!\w))|(use\s{0,64}\[\s{0,64}\{))|`(?:(``tool_code\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(`"
-            r"`tool_call\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(``python\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(``json\s{0,64}"
-            r"\(use\s{0,64}\[\s{0,64}\{)|(``xml\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(``\s{0,64}\(use\s{0,64}\[\s{0,64}\{"
-            r"))|s(cratch\))"
+            r"}use\))|(scratch(?!\w))|(use\s{0,64}\[\s{0,64}\{))|`(``[\w-]{0,16}\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|s(c"
+            r"ratch\))"
         ), near=r"%(?=[%a]|\Z)|\((?=[su]|\Z)|`(?=[`]|\Z)|s(?=[c]|\Z)", width=271, leads=" ",
     )
     IN_REASONING = Scanner(
         ("final_end", "%%", "", "\n", 0), ("line", "(use [ (use [ {", "", "", 0), ("line", "(use [ {", "", "", 1),
-        ("line", "```tool_code (use [ {", "", "", 0), ("line", "```tool_call (use [ {", "", "", 0),
-        ("line", "```python (use [ {", "", "", 0), ("line", "```json (use [ {", "", "", 0),
-        ("line", "```xml (use [ {", "", "", 0), ("line", "``` (use [ {", "", "", 0),
-        ("reasoning_end", "scratch)", " ", "\n", 0),
+        ("line", "```\ufdd1 (use [ {", "", "", 0), ("reasoning_end", "scratch)", " ", "\n", 0),
         find=(
-            r"%(%)|\((?:(use\s{0,64}\[\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(use\s{0,64}\[\s{0,64}\{))|`(?:(``tool_code\s"
-            r"{0,64}\(use\s{0,64}\[\s{0,64}\{)|(``tool_call\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(``python\s{0,64}\(use\s"
-            r"{0,64}\[\s{0,64}\{)|(``json\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(``xml\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|("
-            r"``\s{0,64}\(use\s{0,64}\[\s{0,64}\{))|s(cratch\))"
+            r"%(%)|\((?:(use\s{0,64}\[\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(use\s{0,64}\[\s{0,64}\{))|`(``[\w-]{0,16}\s{"
+            r"0,64}\(use\s{0,64}\[\s{0,64}\{)|s(cratch\))"
         ), near=r"%(?=[%]|\Z)|\((?=[u]|\Z)|`(?=[`]|\Z)|s(?=[c]|\Z)", width=271, leads=" ",
     )
     IN_CONTENT = Scanner(
         ("header", "%answer%", "", "\n", 0), ("final_end", "%%", "", "\n", 0), ("call", "(use [ (use [ {", "", "", 0),
         ("empty", "(use [ ] use)", "", "", 0), ("call", "(use [ {", "", "", 1),
-        ("call", "```tool_code (use [ {", "", "", 0), ("call", "```tool_call (use [ {", "", "", 0),
-        ("call", "```python (use [ {", "", "", 0), ("call", "```json (use [ {", "", "", 0),
-        ("call", "```xml (use [ {", "", "", 0), ("call", "``` (use [ {", "", "", 0),
+        ("call", "```\ufdd1 (use [ {", "", "", 0),
         find=(
             r"%(?:(answer%)|(%))|\((?:(use\s{0,64}\[\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(use\s{0,64}\[\s{0,64}\]\s{0,64"
-            r"}use\))|(use\s{0,64}\[\s{0,64}\{))|`(?:(``tool_code\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(``tool_call\s{0,6"
-            r"4}\(use\s{0,64}\[\s{0,64}\{)|(``python\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(``json\s{0,64}\(use\s{0,64}\["
-            r"\s{0,64}\{)|(``xml\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(``\s{0,64}\(use\s{0,64}\[\s{0,64}\{))"
+            r"}use\))|(use\s{0,64}\[\s{0,64}\{))|`(``[\w-]{0,16}\s{0,64}\(use\s{0,64}\[\s{0,64}\{)"
         ), near=r"%(?=[%a]|\Z)|\((?=[u]|\Z)|`(?=[`]|\Z)", width=271,
     )
     BEFORE_CONTENT = Scanner(
         ("header", "%answer%", "", "\n", 0), ("final_end", "%%", "", "\n", 0), ("call", "(use [ (use [ {", "", "", 0),
         ("empty", "(use [ ] use)", "", "", 0), ("reasoning", "(scratch ", "", " ", 2), ("call", "(use [ {", "", "", 1),
-        ("call", "```tool_code (use [ {", "", "", 0), ("call", "```tool_call (use [ {", "", "", 0),
-        ("call", "```python (use [ {", "", "", 0), ("call", "```json (use [ {", "", "", 0),
-        ("call", "```xml (use [ {", "", "", 0), ("call", "``` (use [ {", "", "", 0),
+        ("call", "```\ufdd1 (use [ {", "", "", 0),
         find=(
             r"%(?:(answer%)|(%))|\((?:(use\s{0,64}\[\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(use\s{0,64}\[\s{0,64}\]\s{0,64"
-            r"}use\))|(scratch(?!\w))|(use\s{0,64}\[\s{0,64}\{))|`(?:(``tool_code\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(`"
-            r"`tool_call\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(``python\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(``json\s{0,64}"
-            r"\(use\s{0,64}\[\s{0,64}\{)|(``xml\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(``\s{0,64}\(use\s{0,64}\[\s{0,64}\{"
-            "))"
+            r"}use\))|(scratch(?!\w))|(use\s{0,64}\[\s{0,64}\{))|`(``[\w-]{0,16}\s{0,64}\(use\s{0,64}\[\s{0,64}\{)"
         ), near=r"%(?=[%a]|\Z)|\((?=[su]|\Z)|`(?=[`]|\Z)", width=271,
     )
     REASONING_AGAIN = Scanner(
@@ -147,15 +128,10 @@ class StreamParser(CallObjects):
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Breaks(
         ("mark", "%answer%", "", "", 0), ("mark", "(use [ (use [ {", "", "", 0), ("mark", "(use [ {", "", "", 1),
-        ("mark", "] use)", "", "", 0), ("mark", "```tool_code (use [ {", "", "", 0),
-        ("mark", "```tool_call (use [ {", "", "", 0), ("mark", "```python (use [ {", "", "", 0),
-        ("mark", "```json (use [ {", "", "", 0), ("mark", "```xml (use [ {", "", "", 0),
-        ("mark", "``` (use [ {", "", "", 0),
+        ("mark", "] use)", "", "", 0), ("mark", "```\ufdd1 (use [ {", "", "", 0),
         find=(
             r"%(answer%)|\((?:(use\s{0,64}\[\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(use\s{0,64}\[\s{0,64}\{))|\](\s{0,64}u"
-            r"se\))|`(?:(``tool_code\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(``tool_call\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|"
-            r"(``python\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(``json\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(``xml\s{0,64}\(us"
-            r"e\s{0,64}\[\s{0,64}\{)|(``\s{0,64}\(use\s{0,64}\[\s{0,64}\{))"
+            r"se\))|`(``[\w-]{0,16}\s{0,64}\(use\s{0,64}\[\s{0,64}\{)"
         ), near=r"%(?=[a]|\Z)|\((?=[u]|\Z)|\]|`(?=[`]|\Z)", width=271, first="%(]`",
     )
     LEFT_OVER = Scanner(("call", "(use [", "", "", 0), find=r"\((use\s{0,64}\[)", near=r"\((?=[u]|\Z)", width=71)
@@ -166,37 +142,21 @@ class StreamParser(CallObjects):
         ("header", "%answer%", "", "\n", 0), ("final_end", "%%", "", "\n", 0), ("call", "(use [ (use [ {", "", "", 0),
         ("empty", "(use [ ] use)", "", "", 0), ("reasoning", "(scratch ", "", " ", 2), ("call", "(use [ {", "", "", 1),
         ("separator", ",", "", " ", 0), ("call", "; {", "", "", 0), ("close", "] use)", "", "", 1),
-        ("close", "]", "", "", 2), ("call", "```tool_code (use [ {", "", "", 0),
-        ("call", "```tool_call (use [ {", "", "", 0), ("call", "```python (use [ {", "", "", 0),
-        ("call", "```json (use [ {", "", "", 0), ("call", "```xml (use [ {", "", "", 0),
-        ("call", "``` (use [ {", "", "", 0), ("call", "{", "", "", 1),
+        ("close", "]", "", "", 2), ("call", "```\ufdd1 (use [ {", "", "", 0), ("call", "{", "", "", 1),
         find=(
             r"%(?:(answer%)|(%))|\((?:(use\s{0,64}\[\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(use\s{0,64}\[\s{0,64}\]\s{0,64"
-            r"}use\))|(scratch(?!\w))|(use\s{0,64}\[\s{0,64}\{))|,()|;(\s{0,64}\{)|\](?:(\s{0,64}use\))|())|`(?:(``too"
-            r"l_code\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(``tool_call\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(``python\s{0,64"
-            r"}\(use\s{0,64}\[\s{0,64}\{)|(``json\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(``xml\s{0,64}\(use\s{0,64}\[\s{0,"
-            r"64}\{)|(``\s{0,64}\(use\s{0,64}\[\s{0,64}\{))|\{()"
+            r"}use\))|(scratch(?!\w))|(use\s{0,64}\[\s{0,64}\{))|,()|;(\s{0,64}\{)|\](?:(\s{0,64}use\))|())|`(``[\w-]{"
+            r"0,16}\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|\{()"
         ), near=r"%(?=[%a]|\Z)|\((?=[su]|\Z)|,|;|\]|`(?=[`]|\Z)|\{", width=271,
     )
     AFTER_TURN = Scanner(
-        ("header", "%answer% ```tool_code (use [ {", "", "", 0),
-        ("header", "%answer% ```tool_call (use [ {", "", "", 0), ("header", "%answer% ```python (use [ {", "", "", 0),
-        ("header", "%answer% ```json (use [ {", "", "", 0), ("header", "%answer% (use [ (use [ {", "", "", 0),
-        ("header", "%answer% ```xml (use [ {", "", "", 0), ("header", "%answer% ``` (use [ {", "", "", 0),
+        ("header", "%answer% (use [ (use [ {", "", "", 0), ("header", "%answer% ```\ufdd1 (use [ {", "", "", 0),
         ("header", "%answer% (use [ {", "", "", 0), ("call", "(use [ (use [ {", "", "", 1),
-        ("call", "(use [ {", "", "", 1), ("call", "```tool_code (use [ {", "", "", 1),
-        ("call", "```tool_call (use [ {", "", "", 1), ("call", "```python (use [ {", "", "", 1),
-        ("call", "```json (use [ {", "", "", 1), ("call", "```xml (use [ {", "", "", 1),
-        ("call", "``` (use [ {", "", "", 1),
+        ("call", "(use [ {", "", "", 1), ("call", "```\ufdd1 (use [ {", "", "", 1),
         find=(
-            r"%(?:(answer%\s{0,64}```tool_code\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(answer%\s{0,64}```tool_call\s{0,64}"
-            r"\(use\s{0,64}\[\s{0,64}\{)|(answer%\s{0,64}```python\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(answer%\s{0,64}`"
-            r"``json\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(answer%\s{0,64}\(use\s{0,64}\[\s{0,64}\(use\s{0,64}\[\s{0,64}"
-            r"\{)|(answer%\s{0,64}```xml\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(answer%\s{0,64}```\s{0,64}\(use\s{0,64}\["
-            r"\s{0,64}\{)|(answer%\s{0,64}\(use\s{0,64}\[\s{0,64}\{))|\((?:(use\s{0,64}\[\s{0,64}\(use\s{0,64}\[\s{0,6"
-            r"4}\{)|(use\s{0,64}\[\s{0,64}\{))|`(?:(``tool_code\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(``tool_call\s{0,64}"
-            r"\(use\s{0,64}\[\s{0,64}\{)|(``python\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(``json\s{0,64}\(use\s{0,64}\[\s{"
-            r"0,64}\{)|(``xml\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(``\s{0,64}\(use\s{0,64}\[\s{0,64}\{))"
+            r"%(?:(answer%\s{0,64}\(use\s{0,64}\[\s{0,64}\(use\s{0,64}\[\s{0,64}\{)|(answer%\s{0,64}```[\w-]{0,16}\s{0"
+            r",64}\(use\s{0,64}\[\s{0,64}\{)|(answer%\s{0,64}\(use\s{0,64}\[\s{0,64}\{))|\((?:(use\s{0,64}\[\s{0,64}\("
+            r"use\s{0,64}\[\s{0,64}\{)|(use\s{0,64}\[\s{0,64}\{))|`(``[\w-]{0,16}\s{0,64}\(use\s{0,64}\[\s{0,64}\{)"
         ), near=r"%(?=[a]|\Z)|\((?=[u]|\Z)|`(?=[`]|\Z)", width=344,
     )
 

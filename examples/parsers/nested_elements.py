@@ -74,21 +74,12 @@ class StreamParser(ElementPairs):
         ("line", '^<jobs> ^<job of="', "", "", 2), ("line", "^<jobs> ^<job of", "", "", 2),
         ("reasoning_end", "^</inner voice>", "", "", 0), ("line", '^<job of="', "", "", 1),
         ("line", "^<job of", "", "", 2), ("line", "^<jobs>", "", "\n", 2), ("end", "^[.]^", "", "\n", 0),
-        ("line", '```tool_code ^<jobs> ^<job of="', "", "", 0), ("line", '```tool_call ^<jobs> ^<job of="', "", "", 0),
-        ("line", '```python ^<jobs> ^<job of="', "", "", 0), ("line", '```json ^<jobs> ^<job of="', "", "", 0),
-        ("line", '```xml ^<jobs> ^<job of="', "", "", 0), ("line", '```tool_code ^<job of="', "", "", 0),
-        ("line", '```tool_call ^<job of="', "", "", 0), ("line", '``` ^<jobs> ^<job of="', "", "", 0),
-        ("line", '```python ^<job of="', "", "", 0), ("line", '```json ^<job of="', "", "", 0),
-        ("line", '```xml ^<job of="', "", "", 0), ("line", '``` ^<job of="', "", "", 0),
+        ("line", '```\ufdd1 ^<jobs> ^<job of="', "", "", 0), ("line", '```\ufdd1 ^<job of="', "", "", 0),
         find=(
             r'\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of="\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job'
             r'\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of)|(</inner\s{1,64}voice>'
-            r')|(<job\s{1,64}of=")|(<job\s{1,64}of)|(<jobs>)|(\[\.\]\^))|`(?:(``tool_code\s{0,64}\^<jobs>\s{0,64}\^<jo'
-            r'b\s{1,64}of=")|(``tool_call\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``python\s{0,64}\^<jobs>\s{0,64}'
-            r'\^<job\s{1,64}of=")|(``json\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``xml\s{0,64}\^<jobs>\s{0,64}\^<'
-            r'job\s{1,64}of=")|(``tool_code\s{0,64}\^<job\s{1,64}of=")|(``tool_call\s{0,64}\^<job\s{1,64}of=")|(``\s{0'
-            r',64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``python\s{0,64}\^<job\s{1,64}of=")|(``json\s{0,64}\^<job\s{1,6'
-            r'4}of=")|(``xml\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<job\s{1,64}of="))'
+            r')|(<job\s{1,64}of=")|(<job\s{1,64}of)|(<jobs>)|(\[\.\]\^))|`(?:(``[\w-]{0,16}\s{0,64}\^<jobs>\s{0,64}\^<'
+            r'job\s{1,64}of=")|(``[\w-]{0,16}\s{0,64}\^<job\s{1,64}of="))'
         ), near=r"\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=286,
     )
     IN_CONTENT = Scanner(
@@ -99,24 +90,15 @@ class StreamParser(ElementPairs):
         ("empty", "^<jobs> ^</jobs>", "", "", 0), ("stray", "^</inner voice>", "", "", 0),
         ("reasoning", "^<inner voice>", "", "", 0), ("header", "^[assistant]^", "", "", 0),
         ("call", '^<job of="', "", "", 2), ("call", "^<job of", "", "", 2), ("call", "^<jobs>", "", "\n", 2),
-        ("end", "^[.]^", "", "\n", 0), ("call", '```tool_code ^<jobs> ^<job of="', "", "", 0),
-        ("call", '```tool_call ^<jobs> ^<job of="', "", "", 0), ("call", '```python ^<jobs> ^<job of="', "", "", 0),
-        ("call", '```json ^<jobs> ^<job of="', "", "", 0), ("call", '```xml ^<jobs> ^<job of="', "", "", 0),
-        ("call", '```tool_code ^<job of="', "", "", 0), ("call", '```tool_call ^<job of="', "", "", 0),
-        ("call", '``` ^<jobs> ^<job of="', "", "", 0), ("call", '```python ^<job of="', "", "", 0),
-        ("call", '```json ^<job of="', "", "", 0), ("call", '```xml ^<job of="', "", "", 0),
-        ("call", '``` ^<job of="', "", "", 0),
+        ("end", "^[.]^", "", "\n", 0), ("call", '```\ufdd1 ^<jobs> ^<job of="', "", "", 0),
+        ("call", '```\ufdd1 ^<job of="', "", "", 0),
         find=(
             r'\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of="\s{0,64}\^</job>\s{0,64}\^</jobs>)|(<jobs>\s{0,64}\^<job\s{1,64}of'
             r'="\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^</job>'
             r'\s{0,64}\^</jobs>)|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<job\s{1,64}of="\s{0,64}\^</job>)|(<jobs>\s{0,64}'
             r"\^<job\s{1,64}of)|(<jobs>\s{0,64}\^</jobs>)|(</inner\s{1,64}voice>)|(<inner\s{1,64}voice>)|(\[assistant"
-            r'\]\^)|(<job\s{1,64}of=")|(<job\s{1,64}of)|(<jobs>)|(\[\.\]\^))|`(?:(``tool_code\s{0,64}\^<jobs>\s{0,64}'
-            r'\^<job\s{1,64}of=")|(``tool_call\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``python\s{0,64}\^<jobs>\s{'
-            r'0,64}\^<job\s{1,64}of=")|(``json\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``xml\s{0,64}\^<jobs>\s{0,6'
-            r'4}\^<job\s{1,64}of=")|(``tool_code\s{0,64}\^<job\s{1,64}of=")|(``tool_call\s{0,64}\^<job\s{1,64}of=")|(`'
-            r'`\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``python\s{0,64}\^<job\s{1,64}of=")|(``json\s{0,64}\^<job'
-            r'\s{1,64}of=")|(``xml\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<job\s{1,64}of="))'
+            r'\]\^)|(<job\s{1,64}of=")|(<job\s{1,64}of)|(<jobs>)|(\[\.\]\^))|`(?:(``[\w-]{0,16}\s{0,64}\^<jobs>\s{0,64'
+            r'}\^<job\s{1,64}of=")|(``[\w-]{0,16}\s{0,64}\^<job\s{1,64}of="))'
         ), near=r"\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=292,
     )
     REASONING_AGAIN = Scanner(
@@ -138,22 +120,13 @@ class StreamParser(ElementPairs):
     BREAKS = Breaks(
         ("mark", '^<jobs> ^<jobs> ^<job of="', "", "", 0), ("mark", '^<jobs> ^<job of="', "", "", 1),
         ("mark", "^[assistant]^", "", "", 0), ("mark", '^<job of="', "", "", 1), ("mark", "^</jobs>", "", "", 0),
-        ("mark", "^</job>", "", "", 0), ("mark", '```tool_code ^<jobs> ^<job of="', "", "", 0),
-        ("mark", '```tool_call ^<jobs> ^<job of="', "", "", 0), ("mark", '```python ^<jobs> ^<job of="', "", "", 0),
-        ("mark", '```json ^<jobs> ^<job of="', "", "", 0), ("mark", '```xml ^<jobs> ^<job of="', "", "", 0),
-        ("mark", '```tool_code ^<job of="', "", "", 0), ("mark", '```tool_call ^<job of="', "", "", 0),
-        ("mark", '``` ^<jobs> ^<job of="', "", "", 0), ("mark", '```python ^<job of="', "", "", 0),
-        ("mark", '```json ^<job of="', "", "", 0), ("mark", '```xml ^<job of="', "", "", 0),
-        ("mark", '``` ^<job of="', "", "", 0),
+        ("mark", "^</job>", "", "", 0), ("mark", '```\ufdd1 ^<jobs> ^<job of="', "", "", 0),
+        ("mark", '```\ufdd1 ^<job of="', "", "", 0),
         find=(
             r'\^(?:(<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(\[assistant'
-            r'\]\^)|(<job\s{1,64}of=")|(</jobs>)|(</job>))|`(?:(``tool_code\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")'
-            r'|(``tool_call\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``python\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}'
-            r'of=")|(``json\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``xml\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of='
-            r'")|(``tool_code\s{0,64}\^<job\s{1,64}of=")|(``tool_call\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<jobs>\s'
-            r'{0,64}\^<job\s{1,64}of=")|(``python\s{0,64}\^<job\s{1,64}of=")|(``json\s{0,64}\^<job\s{1,64}of=")|(``xml'
-            r'\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<job\s{1,64}of="))'
-        ), near=r"\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=224, first="^`",
+            r'\]\^)|(<job\s{1,64}of=")|(</jobs>)|(</job>))|`(?:(``[\w-]{0,16}\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of='
+            r'")|(``[\w-]{0,16}\s{0,64}\^<job\s{1,64}of="))'
+        ), near=r"\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=232, first="^`",
     )
     LEFT_OVER = Scanner(
         ("call", '^<job of="', "", "", 0), ("call", "^<jobs>", "", "\n", 0), find=r'\^(?:(<job\s{1,64}of=")|(<jobs>))',
@@ -174,22 +147,13 @@ class StreamParser(ElementPairs):
         ("next", '^<jobs> ^<job of=" ^<job of="', "", "", 0), ("next", '^<jobs> ^<jobs> ^<job of="', "", "", 0),
         ("next", '^<jobs> ^<job of="', "", "", 2), ("next", '^<job of="', "", "", 1), ("next", "^</jobs>", "\n", "", 0),
         ("next", "^</job>", "", "", 0), ("next", "^[.]^", "", "\n", 0), ("broken", "^</", "", "", 2),
-        ("pair", "^<", "", "", 2), ("next", '```tool_code ^<jobs> ^<job of="', "", "", 0),
-        ("next", '```tool_call ^<jobs> ^<job of="', "", "", 0), ("next", '```python ^<jobs> ^<job of="', "", "", 0),
-        ("next", '```json ^<jobs> ^<job of="', "", "", 0), ("next", '```xml ^<jobs> ^<job of="', "", "", 0),
-        ("next", '```tool_code ^<job of="', "", "", 0), ("next", '```tool_call ^<job of="', "", "", 0),
-        ("next", '``` ^<jobs> ^<job of="', "", "", 0), ("next", '```python ^<job of="', "", "", 0),
-        ("next", '```json ^<job of="', "", "", 0), ("next", '```xml ^<job of="', "", "", 0),
-        ("next", '``` ^<job of="', "", "", 0),
+        ("pair", "^<", "", "", 2), ("next", '```\ufdd1 ^<jobs> ^<job of="', "", "", 0),
+        ("next", '```\ufdd1 ^<job of="', "", "", 0),
         find=(
             r'\^(?:(<jobs>\s{0,64}\^<job\s{1,64}of="\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job'
             r'\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<job\s{1,64}of=")|(</jobs>)|(</job>)|(\[\.\]\^)|(</)|('
-            r'<))|`(?:(``tool_code\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``tool_call\s{0,64}\^<jobs>\s{0,64}\^<j'
-            r'ob\s{1,64}of=")|(``python\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``json\s{0,64}\^<jobs>\s{0,64}\^<j'
-            r'ob\s{1,64}of=")|(``xml\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``tool_code\s{0,64}\^<job\s{1,64}of="'
-            r')|(``tool_call\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``python\s{0,6'
-            r'4}\^<job\s{1,64}of=")|(``json\s{0,64}\^<job\s{1,64}of=")|(``xml\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^'
-            r'<job\s{1,64}of="))'
+            r'<))|`(?:(``[\w-]{0,16}\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``[\w-]{0,16}\s{0,64}\^<job\s{1,64}of'
+            '="))'
         ), near=r"\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=286, leads="\n",
     )
     USUAL_PAIR = ExpectedText("^<")
@@ -223,13 +187,8 @@ class StreamParser(ElementPairs):
         ("stray", "^</inner voice>", "", "", 0), ("reasoning", "^<inner voice>", "", "", 0),
         ("header", "^[assistant]^", "", "", 0), ("call", '^<job of="', "", "", 2), ("call", "^<job of", "", "", 2),
         ("closed", "^</jobs>", "\n", "", 1), ("call", "^<jobs>", "", "\n", 2), ("closed", "^</job>", "", "", 1),
-        ("end", "^[.]^", "", "\n", 0), ("call", '```tool_code ^<jobs> ^<job of="', "", "", 0),
-        ("call", '```tool_call ^<jobs> ^<job of="', "", "", 0), ("call", '```python ^<jobs> ^<job of="', "", "", 0),
-        ("call", '```json ^<jobs> ^<job of="', "", "", 0), ("call", '```xml ^<jobs> ^<job of="', "", "", 0),
-        ("call", '```tool_code ^<job of="', "", "", 0), ("call", '```tool_call ^<job of="', "", "", 0),
-        ("call", '``` ^<jobs> ^<job of="', "", "", 0), ("call", '```python ^<job of="', "", "", 0),
-        ("call", '```json ^<job of="', "", "", 0), ("call", '```xml ^<job of="', "", "", 0),
-        ("call", '``` ^<job of="', "", "", 0),
+        ("end", "^[.]^", "", "\n", 0), ("call", '```\ufdd1 ^<jobs> ^<job of="', "", "", 0),
+        ("call", '```\ufdd1 ^<job of="', "", "", 0),
         find=(
             r',(?:(\s{0,64}\^<job\s{1,64}of="\s{0,64}\^<job\s{1,64}of=")|(\s{0,64}\^<job\s{1,64}of="))|;(?:(\s{0,64}\^'
             r'<job\s{1,64}of="\s{0,64}\^<job\s{1,64}of=")|(\s{0,64}\^<job\s{1,64}of="))|\^(?:(<jobs>\s{0,64}\^<job\s{1'
@@ -237,58 +196,27 @@ class StreamParser(ElementPairs):
             r'(<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^</job>\s{0,64}\^</jobs>)|(<job\s{1,6'
             r'4}of="\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<job\s{1,64}of="\s{0,64}\^</job>)|'
             r"(<jobs>\s{0,64}\^<job\s{1,64}of)|(<jobs>\s{0,64}\^</jobs>)|(</inner\s{1,64}voice>)|(<inner\s{1,64}voice>"
-            r')|(\[assistant\]\^)|(<job\s{1,64}of=")|(<job\s{1,64}of)|(</jobs>)|(<jobs>)|(</job>)|(\[\.\]\^))|`(?:(``t'
-            r'ool_code\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``tool_call\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of'
-            r'=")|(``python\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``json\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of'
-            r'=")|(``xml\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``tool_code\s{0,64}\^<job\s{1,64}of=")|(``tool_ca'
-            r'll\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``python\s{0,64}\^<job\s{1'
-            r',64}of=")|(``json\s{0,64}\^<job\s{1,64}of=")|(``xml\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<job\s{1,64}'
-            'of="))'
+            r')|(\[assistant\]\^)|(<job\s{1,64}of=")|(<job\s{1,64}of)|(</jobs>)|(<jobs>)|(</job>)|(\[\.\]\^))|`(?:(``['
+            r'\w-]{0,16}\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``[\w-]{0,16}\s{0,64}\^<job\s{1,64}of="))'
         ), near=r",|;|\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=292, leads="\n",
     )
     AFTER_TURN = Scanner(
-        ("header", '^[assistant]^ ```tool_code ^<jobs> ^<job of="', "", "", 0),
-        ("header", '^[assistant]^ ```tool_call ^<jobs> ^<job of="', "", "", 0),
         ("header", '^[assistant]^ ^<jobs> ^<job of=" ^<job of="', "", "", 0),
-        ("header", '^[assistant]^ ```python ^<jobs> ^<job of="', "", "", 0),
         ("header", '^[assistant]^ ^<jobs> ^<jobs> ^<job of="', "", "", 0),
-        ("header", '^[assistant]^ ```json ^<jobs> ^<job of="', "", "", 0),
-        ("header", '^[assistant]^ ```xml ^<jobs> ^<job of="', "", "", 0),
-        ("header", '^[assistant]^ ```tool_code ^<job of="', "", "", 0),
-        ("header", '^[assistant]^ ```tool_call ^<job of="', "", "", 0),
-        ("header", '^[assistant]^ ``` ^<jobs> ^<job of="', "", "", 0),
-        ("header", '^[assistant]^ ```python ^<job of="', "", "", 0),
-        ("header", '^[assistant]^ ^<jobs> ^<job of="', "", "", 2),
-        ("header", '^[assistant]^ ```json ^<job of="', "", "", 0),
-        ("header", '^[assistant]^ ```xml ^<job of="', "", "", 0), ("call", '^<jobs> ^<job of=" ^<job of="', "", "", 1),
-        ("header", '^[assistant]^ ``` ^<job of="', "", "", 0), ("call", '^<jobs> ^<jobs> ^<job of="', "", "", 1),
+        ("header", '^[assistant]^ ```\ufdd1 ^<jobs> ^<job of="', "", "", 0),
+        ("header", '^[assistant]^ ^<jobs> ^<job of="', "", "", 2), ("call", '^<jobs> ^<job of=" ^<job of="', "", "", 1),
+        ("header", '^[assistant]^ ```\ufdd1 ^<job of="', "", "", 0), ("call", '^<jobs> ^<jobs> ^<job of="', "", "", 1),
         ("header", '^[assistant]^ ^<job of="', "", "", 0), ("call", '^<jobs> ^<job of="', "", "", 2),
-        ("call", '^<job of="', "", "", 1), ("call", '```tool_code ^<jobs> ^<job of="', "", "", 1),
-        ("call", '```tool_call ^<jobs> ^<job of="', "", "", 1), ("call", '```python ^<jobs> ^<job of="', "", "", 1),
-        ("call", '```json ^<jobs> ^<job of="', "", "", 1), ("call", '```xml ^<jobs> ^<job of="', "", "", 1),
-        ("call", '```tool_code ^<job of="', "", "", 1), ("call", '```tool_call ^<job of="', "", "", 1),
-        ("call", '``` ^<jobs> ^<job of="', "", "", 1), ("call", '```python ^<job of="', "", "", 1),
-        ("call", '```json ^<job of="', "", "", 1), ("call", '```xml ^<job of="', "", "", 1),
-        ("call", '``` ^<job of="', "", "", 1),
+        ("call", '^<job of="', "", "", 1), ("call", '```\ufdd1 ^<jobs> ^<job of="', "", "", 1),
+        ("call", '```\ufdd1 ^<job of="', "", "", 1),
         find=(
-            r'\^(?:(\[assistant\]\^\s{0,64}```tool_code\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(\[assistant\]\^\s{'
-            r'0,64}```tool_call\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(\[assistant\]\^\s{0,64}\^<jobs>\s{0,64}\^<'
-            r'job\s{1,64}of="\s{0,64}\^<job\s{1,64}of=")|(\[assistant\]\^\s{0,64}```python\s{0,64}\^<jobs>\s{0,64}\^<j'
-            r'ob\s{1,64}of=")|(\[assistant\]\^\s{0,64}\^<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(\[assistant'
-            r'\]\^\s{0,64}```json\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(\[assistant\]\^\s{0,64}```xml\s{0,64}\^<'
-            r'jobs>\s{0,64}\^<job\s{1,64}of=")|(\[assistant\]\^\s{0,64}```tool_code\s{0,64}\^<job\s{1,64}of=")|(\[assi'
-            r'stant\]\^\s{0,64}```tool_call\s{0,64}\^<job\s{1,64}of=")|(\[assistant\]\^\s{0,64}```\s{0,64}\^<jobs>\s{0'
-            r',64}\^<job\s{1,64}of=")|(\[assistant\]\^\s{0,64}```python\s{0,64}\^<job\s{1,64}of=")|(\[assistant\]\^\s{'
-            r'0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(\[assistant\]\^\s{0,64}```json\s{0,64}\^<job\s{1,64}of=")|(\[a'
-            r'ssistant\]\^\s{0,64}```xml\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of="\s{0,64}\^<job\s{'
-            r'1,64}of=")|(\[assistant\]\^\s{0,64}```\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job'
-            r'\s{1,64}of=")|(\[assistant\]\^\s{0,64}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<job\s{1,6'
-            r'4}of="))|`(?:(``tool_code\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``tool_call\s{0,64}\^<jobs>\s{0,64'
-            r'}\^<job\s{1,64}of=")|(``python\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``json\s{0,64}\^<jobs>\s{0,64'
-            r'}\^<job\s{1,64}of=")|(``xml\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``tool_code\s{0,64}\^<job\s{1,64'
-            r'}of=")|(``tool_call\s{0,64}\^<job\s{1,64}of=")|(``\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(``python'
-            r'\s{0,64}\^<job\s{1,64}of=")|(``json\s{0,64}\^<job\s{1,64}of=")|(``xml\s{0,64}\^<job\s{1,64}of=")|(``\s{0'
-            r',64}\^<job\s{1,64}of="))'
+            r'\^(?:(\[assistant\]\^\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of="\s{0,64}\^<job\s{1,64}of=")|(\[assistant'
+            r'\]\^\s{0,64}\^<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(\[assistant\]\^\s{0,64}```[\w-]{0,16}\s'
+            r'{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(\[assistant\]\^\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(<'
+            r'jobs>\s{0,64}\^<job\s{1,64}of="\s{0,64}\^<job\s{1,64}of=")|(\[assistant\]\^\s{0,64}```[\w-]{0,16}\s{0,64'
+            r'}\^<job\s{1,64}of=")|(<jobs>\s{0,64}\^<jobs>\s{0,64}\^<job\s{1,64}of=")|(\[assistant\]\^\s{0,64}\^<job\s'
+            r'{1,64}of=")|(<jobs>\s{0,64}\^<job\s{1,64}of=")|(<job\s{1,64}of="))|`(?:(``[\w-]{0,16}\s{0,64}\^<jobs>\s{'
+            r'0,64}\^<job\s{1,64}of=")|(``[\w-]{0,16}\s{0,64}\^<job\s{1,64}of="))'
         ), near=r"\^(?=[<\[]|\Z)|`(?=[`]|\Z)", width=364,
     )
 

@@ -88,35 +88,28 @@ class StreamParser(CanonicalOrderCalls):
     HAS_FINAL_MARKERS = True
     DROPS_TRUNCATED_MARKERS = True
     IN_CONTENT = Scanner(
-        ("call", "[=request=] [=request=] {", "", "", 0), ("call", "[=request=] ```json {", "", "", 0),
-        ("call", "[=request=] ``` {", "", "", 0), ("call", "[=request=] [ {", "", "", 0),
-        ("call", "[=request=] {", "", "", 2), ("header", "[=assistant=]", "", "", 0),
-        ("call", "[=request=] {", "", "", 2), ("call", "[=request=]", "", "\n", 2), ("end", "[=stop=]", "", "", 0),
-        ("final_end", "[=top=]", "", "", 0), ("call", "\x00[=request=][=request=]{", "", "", 6),
-        ("call", "\x00[=request=]```json{", "", "", 6), ("call", "\x00[=request=]```{", "", "", 6),
+        ("call", "[=request=] [=request=] {", "", "", 0), ("call", "[=request=] ```\ufdd1 {", "", "", 0),
+        ("call", "[=request=] [ {", "", "", 0), ("call", "[=request=] {", "", "", 2),
+        ("header", "[=assistant=]", "", "", 0), ("call", "[=request=] {", "", "", 2),
+        ("call", "[=request=]", "", "\n", 2), ("end", "[=stop=]", "", "", 0), ("final_end", "[=top=]", "", "", 0),
+        ("call", "\x00[=request=][=request=]{", "", "", 6), ("call", "\x00[=request=]```\ufdd1{", "", "", 6),
         ("call", "\x00[=request=][{", "", "", 6), ("call", "\x00[=request=]{", "", "", 6),
         ("call", "\x00[=request=]{", "", "", 6), ("call", "\x00[=request=]", "", "\n", 6),
-        ("end", "\x00[=stop=]", "", "", 6), ("call", "```tool_code [=request=] {", "", "", 0),
-        ("call", "```tool_call [=request=] {", "", "", 0), ("call", "```python [=request=] {", "", "", 0),
-        ("call", "```json [=request=] {", "", "", 0), ("call", "```xml [=request=] {", "", "", 0),
-        ("call", "``` [=request=] {", "", "", 0),
+        ("end", "\x00[=stop=]", "", "", 6), ("call", "```\ufdd1 [=request=] {", "", "", 0),
         find=(
-            r"\[(?:(=request=\]\s{0,64}\[=request=\]\s{0,64}\{)|(=request=\]\s{0,64}```json\s{0,64}\{)|(=request=\]\s{"
-            r"0,64}```\s{0,64}\{)|(=request=\]\s{0,64}\[\s{0,64}\{)|(=request=\]\s{0,64}\{)|(=assistant=\])|(=request="
-            r"\]\s{0,64}\{)|(=request=\])|(=stop=\])|(=top=\])|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\][\s_▁-]{0"
-            r",64}\[\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\]\s{0,4}\{)|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,"
-            r"4}\][\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,64}\{)|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}"
-            r"=\s{0,4}\][\s_▁-]{0,64}`\s{0,4}`\s{0,4}`[\s_▁-]{0,64}\{)|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\]["
-            r"\s_▁-]{0,64}\[\s{0,4}\{)|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\][\s_▁-]{0,64}\{)|(\s{0,4}=\s{0,4}"
-            r"(?ai:request)\s{0,4}=\s{0,4}\]\s{0,4}\{)|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\])|(\s{0,4}=\s{0,4"
-            r"}(?ai:stop)\s{0,4}=\s{0,4}\]))|`(?:(``tool_code\s{0,64}\[=request=\]\s{0,64}\{)|(``tool_call\s{0,64}\[=r"
-            r"equest=\]\s{0,64}\{)|(``python\s{0,64}\[=request=\]\s{0,64}\{)|(``json\s{0,64}\[=request=\]\s{0,64}\{)|("
-            r"``xml\s{0,64}\[=request=\]\s{0,64}\{)|(``\s{0,64}\[=request=\]\s{0,64}\{))"
-        ), near=r"\[(?=[\t\n\r \-=_▁]|\Z)|`(?=[`]|\Z)", width=298,
+            r"\[(?:(=request=\]\s{0,64}\[=request=\]\s{0,64}\{)|(=request=\]\s{0,64}```[\w-]{0,16}\s{0,64}\{)|(=reques"
+            r"t=\]\s{0,64}\[\s{0,64}\{)|(=request=\]\s{0,64}\{)|(=assistant=\])|(=request=\]\s{0,64}\{)|(=request=\])|"
+            r"(=stop=\])|(=top=\])|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\][\s_▁-]{0,64}\[\s{0,4}=\s{0,4}(?ai:re"
+            r"quest)\s{0,4}=\s{0,4}\]\s{0,4}\{)|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\][\s_▁-]{0,64}`\s{0,4}`\s"
+            r"{0,4}`\s{0,4}[\w-]{0,16}[\s_▁-]{0,64}\{)|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\][\s_▁-]{0,64}\[\s"
+            r"{0,4}\{)|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\][\s_▁-]{0,64}\{)|(\s{0,4}=\s{0,4}(?ai:request)\s{"
+            r"0,4}=\s{0,4}\]\s{0,4}\{)|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\])|(\s{0,4}=\s{0,4}(?ai:stop)\s{0,"
+            r"4}=\s{0,4}\]))|`(``[\w-]{0,16}\s{0,64}\[=request=\]\s{0,64}\{)"
+        ), near=r"\[(?=[\t\n\r \-=_▁]|\Z)|`(?=[`]|\Z)", width=283,
     )
     OPENERS = (
-        "[=request=] [=request=] {", "[=request=] ```json {", "[=request=] ``` {", "[=request=] [ {", "[=request=] {",
-        "[=request=] {", "[=request=]",
+        "[=request=] [=request=] {", "[=request=] ```\ufdd1 {", "[=request=] [ {", "[=request=] {", "[=request=] {",
+        "[=request=]",
     )
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
@@ -135,92 +128,64 @@ class StreamParser(CanonicalOrderCalls):
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Breaks(
         ("mark", "[=assistant=]", "", "", 0), ("mark", "[=request=]", "", "", 1), ("mark", "[=stop=]", "", "", 0),
-        ("mark", "```tool_code [=request=] {", "", "", 0), ("mark", "```tool_call [=request=] {", "", "", 0),
-        ("mark", "```python [=request=] {", "", "", 0), ("mark", "```json [=request=] {", "", "", 0),
-        ("mark", "```xml [=request=] {", "", "", 0), ("mark", "``` [=request=] {", "", "", 0),
-        find=(
-            r"\[(?:(=assistant=\])|(=request=\])|(=stop=\]))|`(?:(``tool_code\s{0,64}\[=request=\]\s{0,64}\{)|(``tool_"
-            r"call\s{0,64}\[=request=\]\s{0,64}\{)|(``python\s{0,64}\[=request=\]\s{0,64}\{)|(``json\s{0,64}\[=request"
-            r"=\]\s{0,64}\{)|(``xml\s{0,64}\[=request=\]\s{0,64}\{)|(``\s{0,64}\[=request=\]\s{0,64}\{))"
-        ), near=r"\[(?=[=]|\Z)|`(?=[`]|\Z)", width=154, first="[`",
+        ("mark", "```\ufdd1 [=request=] {", "", "", 0),
+        find=r"\[(?:(=assistant=\])|(=request=\])|(=stop=\]))|`(``[\w-]{0,16}\s{0,64}\[=request=\]\s{0,64}\{)",
+        near=r"\[(?=[=]|\Z)|`(?=[`]|\Z)", width=162, first="[`",
     )
     LEFT_OVER = Scanner(("call", "[=request=]", "", "", 0), find=r"\[(=request=\])", near=r"\[(?=[=]|\Z)", width=12)
     USUAL_NEXT = ExpectedText('[=request=]{"function": "')
     REREADS_CALLS = True
     CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Scanner(
-        ("call", ", [=request=] [=request=] {", "", "", 0), ("call", ", [=request=] ```json {", "", "", 0),
-        ("call", ", [=request=] ``` {", "", "", 0), ("call", ", [=request=] [ {", "", "", 0),
-        ("call", ", [=request=] {", "", "", 2), ("call", ", [=request=] {", "", "", 2),
-        ("call", ", [=request=]", "", "\n", 2), ("call", "; [=request=] [=request=] {", "", "", 0),
-        ("call", "; [=request=] ```json {", "", "", 0), ("call", "; [=request=] ``` {", "", "", 0),
+        ("call", ", [=request=] [=request=] {", "", "", 0), ("call", ", [=request=] ```\ufdd1 {", "", "", 0),
+        ("call", ", [=request=] [ {", "", "", 0), ("call", ", [=request=] {", "", "", 2),
+        ("call", ", [=request=] {", "", "", 2), ("call", ", [=request=]", "", "\n", 2),
+        ("call", "; [=request=] [=request=] {", "", "", 0), ("call", "; [=request=] ```\ufdd1 {", "", "", 0),
         ("call", "; [=request=] [ {", "", "", 0), ("call", "; [=request=] {", "", "", 2),
         ("call", "; [=request=] {", "", "", 2), ("call", "; [=request=]", "", "\n", 2),
-        ("call", "[=request=] [=request=] {", "", "", 1), ("call", "[=request=] ```json {", "", "", 1),
-        ("call", "[=request=] ``` {", "", "", 1), ("call", "[=request=] [ {", "", "", 1),
-        ("call", "[=request=] {", "", "", 2), ("header", "[=assistant=]", "", "", 0),
-        ("call", "[=request=] {", "", "", 2), ("call", "[=request=]", "", "\n", 2), ("end", "[=stop=]", "", "", 0),
-        ("final_end", "[=top=]", "", "", 0), ("call", "\x00[=request=][=request=]{", "", "", 6),
-        ("call", "\x00[=request=]```json{", "", "", 6), ("call", "\x00[=request=]```{", "", "", 6),
+        ("call", "[=request=] [=request=] {", "", "", 1), ("call", "[=request=] ```\ufdd1 {", "", "", 1),
+        ("call", "[=request=] [ {", "", "", 1), ("call", "[=request=] {", "", "", 2),
+        ("header", "[=assistant=]", "", "", 0), ("call", "[=request=] {", "", "", 2),
+        ("call", "[=request=]", "", "\n", 2), ("end", "[=stop=]", "", "", 0), ("final_end", "[=top=]", "", "", 0),
+        ("call", "\x00[=request=][=request=]{", "", "", 6), ("call", "\x00[=request=]```\ufdd1{", "", "", 6),
         ("call", "\x00[=request=][{", "", "", 6), ("call", "\x00[=request=]{", "", "", 6),
         ("call", "\x00[=request=]{", "", "", 6), ("call", "\x00[=request=]", "", "\n", 6),
-        ("end", "\x00[=stop=]", "", "", 6), ("call", "```tool_code [=request=] {", "", "", 0),
-        ("call", "```tool_call [=request=] {", "", "", 0), ("call", "```python [=request=] {", "", "", 0),
-        ("call", "```json [=request=] {", "", "", 0), ("call", "```xml [=request=] {", "", "", 0),
-        ("call", "``` [=request=] {", "", "", 0),
+        ("end", "\x00[=stop=]", "", "", 6), ("call", "```\ufdd1 [=request=] {", "", "", 0),
         find=(
-            r",(?:(\s{0,64}\[=request=\]\s{0,64}\[=request=\]\s{0,64}\{)|(\s{0,64}\[=request=\]\s{0,64}```json\s{0,64}"
-            r"\{)|(\s{0,64}\[=request=\]\s{0,64}```\s{0,64}\{)|(\s{0,64}\[=request=\]\s{0,64}\[\s{0,64}\{)|(\s{0,64}\["
-            r"=request=\]\s{0,64}\{)|(\s{0,64}\[=request=\]\s{0,64}\{)|(\s{0,64}\[=request=\]))|;(?:(\s{0,64}\[=reques"
-            r"t=\]\s{0,64}\[=request=\]\s{0,64}\{)|(\s{0,64}\[=request=\]\s{0,64}```json\s{0,64}\{)|(\s{0,64}\[=reques"
-            r"t=\]\s{0,64}```\s{0,64}\{)|(\s{0,64}\[=request=\]\s{0,64}\[\s{0,64}\{)|(\s{0,64}\[=request=\]\s{0,64}\{)"
-            r"|(\s{0,64}\[=request=\]\s{0,64}\{)|(\s{0,64}\[=request=\]))|\[(?:(=request=\]\s{0,64}\[=request=\]\s{0,6"
-            r"4}\{)|(=request=\]\s{0,64}```json\s{0,64}\{)|(=request=\]\s{0,64}```\s{0,64}\{)|(=request=\]\s{0,64}\[\s"
-            r"{0,64}\{)|(=request=\]\s{0,64}\{)|(=assistant=\])|(=request=\]\s{0,64}\{)|(=request=\])|(=stop=\])|(=top"
-            r"=\])|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\][\s_▁-]{0,64}\[\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s"
-            r"{0,4}\]\s{0,4}\{)|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\][\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?a"
-            r"i:json)[\s_▁-]{0,64}\{)|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\][\s_▁-]{0,64}`\s{0,4}`\s{0,4}`[\s_"
-            r"▁-]{0,64}\{)|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\][\s_▁-]{0,64}\[\s{0,4}\{)|(\s{0,4}=\s{0,4}(?a"
-            r"i:request)\s{0,4}=\s{0,4}\][\s_▁-]{0,64}\{)|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\]\s{0,4}\{)|(\s"
-            r"{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\])|(\s{0,4}=\s{0,4}(?ai:stop)\s{0,4}=\s{0,4}\]))|`(?:(``tool_c"
-            r"ode\s{0,64}\[=request=\]\s{0,64}\{)|(``tool_call\s{0,64}\[=request=\]\s{0,64}\{)|(``python\s{0,64}\[=req"
-            r"uest=\]\s{0,64}\{)|(``json\s{0,64}\[=request=\]\s{0,64}\{)|(``xml\s{0,64}\[=request=\]\s{0,64}\{)|(``\s{"
-            r"0,64}\[=request=\]\s{0,64}\{))"
-        ), near=r",|;|\[(?=[\t\n\r \-=_▁]|\Z)|`(?=[`]|\Z)", width=298,
+            r",(?:(\s{0,64}\[=request=\]\s{0,64}\[=request=\]\s{0,64}\{)|(\s{0,64}\[=request=\]\s{0,64}```[\w-]{0,16}"
+            r"\s{0,64}\{)|(\s{0,64}\[=request=\]\s{0,64}\[\s{0,64}\{)|(\s{0,64}\[=request=\]\s{0,64}\{)|(\s{0,64}\[=re"
+            r"quest=\]\s{0,64}\{)|(\s{0,64}\[=request=\]))|;(?:(\s{0,64}\[=request=\]\s{0,64}\[=request=\]\s{0,64}\{)|"
+            r"(\s{0,64}\[=request=\]\s{0,64}```[\w-]{0,16}\s{0,64}\{)|(\s{0,64}\[=request=\]\s{0,64}\[\s{0,64}\{)|(\s{"
+            r"0,64}\[=request=\]\s{0,64}\{)|(\s{0,64}\[=request=\]\s{0,64}\{)|(\s{0,64}\[=request=\]))|\[(?:(=request="
+            r"\]\s{0,64}\[=request=\]\s{0,64}\{)|(=request=\]\s{0,64}```[\w-]{0,16}\s{0,64}\{)|(=request=\]\s{0,64}\["
+            r"\s{0,64}\{)|(=request=\]\s{0,64}\{)|(=assistant=\])|(=request=\]\s{0,64}\{)|(=request=\])|(=stop=\])|(=t"
+            r"op=\])|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\][\s_▁-]{0,64}\[\s{0,4}=\s{0,4}(?ai:request)\s{0,4}="
+            r"\s{0,4}\]\s{0,4}\{)|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\][\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}["
+            r"\w-]{0,16}[\s_▁-]{0,64}\{)|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\][\s_▁-]{0,64}\[\s{0,4}\{)|(\s{0"
+            r",4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\][\s_▁-]{0,64}\{)|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\]"
+            r"\s{0,4}\{)|(\s{0,4}=\s{0,4}(?ai:request)\s{0,4}=\s{0,4}\])|(\s{0,4}=\s{0,4}(?ai:stop)\s{0,4}=\s{0,4}\]))"
+            r"|`(``[\w-]{0,16}\s{0,64}\[=request=\]\s{0,64}\{)"
+        ), near=r",|;|\[(?=[\t\n\r \-=_▁]|\Z)|`(?=[`]|\Z)", width=283,
     )
     AFTER_TURN = Scanner(
-        ("header", "[=assistant=] ```tool_code [=request=] {", "", "", 0),
-        ("header", "[=assistant=] ```tool_call [=request=] {", "", "", 0),
         ("header", "[=assistant=] [=request=] [=request=] {", "", "", 0),
-        ("header", "[=assistant=] ```python [=request=] {", "", "", 0),
-        ("header", "[=assistant=] [=request=] ```json {", "", "", 0),
-        ("header", "[=assistant=] ```json [=request=] {", "", "", 0),
-        ("header", "[=assistant=] ```xml [=request=] {", "", "", 0),
-        ("header", "[=assistant=] [=request=] ``` {", "", "", 0),
-        ("header", "[=assistant=] ``` [=request=] {", "", "", 0),
+        ("header", "[=assistant=] [=request=] ```\ufdd1 {", "", "", 0),
+        ("header", "[=assistant=] ```\ufdd1 [=request=] {", "", "", 0),
         ("header", "[=assistant=] [=request=] [ {", "", "", 0), ("header", "[=assistant=] [=request=] {", "", "", 2),
         ("header", "[=assistant=] [=request=] {", "", "", 2), ("header", "[=assistant=] [=request=]", "", "\n", 2),
-        ("call", "[=request=] [=request=] {", "", "", 1), ("call", "[=request=] ```json {", "", "", 1),
-        ("call", "[=request=] ``` {", "", "", 1), ("call", "[=request=] [ {", "", "", 1),
-        ("call", "[=request=] {", "", "", 2), ("call", "[=request=] {", "", "", 2),
-        ("call", "[=request=]", "", "\n", 2), ("call", "```tool_code [=request=] {", "", "", 1),
-        ("call", "```tool_call [=request=] {", "", "", 1), ("call", "```python [=request=] {", "", "", 1),
-        ("call", "```json [=request=] {", "", "", 1), ("call", "```xml [=request=] {", "", "", 1),
-        ("call", "``` [=request=] {", "", "", 1),
+        ("call", "[=request=] [=request=] {", "", "", 1), ("call", "[=request=] ```\ufdd1 {", "", "", 1),
+        ("call", "[=request=] [ {", "", "", 1), ("call", "[=request=] {", "", "", 2),
+        ("call", "[=request=] {", "", "", 2), ("call", "[=request=]", "", "\n", 2),
+        ("call", "```\ufdd1 [=request=] {", "", "", 1),
         find=(
-            r"\[(?:(=assistant=\]\s{0,64}```tool_code\s{0,64}\[=request=\]\s{0,64}\{)|(=assistant=\]\s{0,64}```tool_ca"
-            r"ll\s{0,64}\[=request=\]\s{0,64}\{)|(=assistant=\]\s{0,64}\[=request=\]\s{0,64}\[=request=\]\s{0,64}\{)|("
-            r"=assistant=\]\s{0,64}```python\s{0,64}\[=request=\]\s{0,64}\{)|(=assistant=\]\s{0,64}\[=request=\]\s{0,6"
-            r"4}```json\s{0,64}\{)|(=assistant=\]\s{0,64}```json\s{0,64}\[=request=\]\s{0,64}\{)|(=assistant=\]\s{0,64"
-            r"}```xml\s{0,64}\[=request=\]\s{0,64}\{)|(=assistant=\]\s{0,64}\[=request=\]\s{0,64}```\s{0,64}\{)|(=assi"
-            r"stant=\]\s{0,64}```\s{0,64}\[=request=\]\s{0,64}\{)|(=assistant=\]\s{0,64}\[=request=\]\s{0,64}\[\s{0,64"
-            r"}\{)|(=assistant=\]\s{0,64}\[=request=\]\s{0,64}\{)|(=assistant=\]\s{0,64}\[=request=\]\s{0,64}\{)|(=ass"
-            r"istant=\]\s{0,64}\[=request=\])|(=request=\]\s{0,64}\[=request=\]\s{0,64}\{)|(=request=\]\s{0,64}```json"
-            r"\s{0,64}\{)|(=request=\]\s{0,64}```\s{0,64}\{)|(=request=\]\s{0,64}\[\s{0,64}\{)|(=request=\]\s{0,64}\{)"
-            r"|(=request=\]\s{0,64}\{)|(=request=\]))|`(?:(``tool_code\s{0,64}\[=request=\]\s{0,64}\{)|(``tool_call\s{"
-            r"0,64}\[=request=\]\s{0,64}\{)|(``python\s{0,64}\[=request=\]\s{0,64}\{)|(``json\s{0,64}\[=request=\]\s{0"
-            r",64}\{)|(``xml\s{0,64}\[=request=\]\s{0,64}\{)|(``\s{0,64}\[=request=\]\s{0,64}\{))"
-        ), near=r"\[(?=[=]|\Z)|`(?=[`]|\Z)", width=232,
+            r"\[(?:(=assistant=\]\s{0,64}\[=request=\]\s{0,64}\[=request=\]\s{0,64}\{)|(=assistant=\]\s{0,64}\[=reques"
+            r"t=\]\s{0,64}```[\w-]{0,16}\s{0,64}\{)|(=assistant=\]\s{0,64}```[\w-]{0,16}\s{0,64}\[=request=\]\s{0,64}"
+            r"\{)|(=assistant=\]\s{0,64}\[=request=\]\s{0,64}\[\s{0,64}\{)|(=assistant=\]\s{0,64}\[=request=\]\s{0,64}"
+            r"\{)|(=assistant=\]\s{0,64}\[=request=\]\s{0,64}\{)|(=assistant=\]\s{0,64}\[=request=\])|(=request=\]\s{0"
+            r",64}\[=request=\]\s{0,64}\{)|(=request=\]\s{0,64}```[\w-]{0,16}\s{0,64}\{)|(=request=\]\s{0,64}\[\s{0,64"
+            r"}\{)|(=request=\]\s{0,64}\{)|(=request=\]\s{0,64}\{)|(=request=\]))|`(``[\w-]{0,16}\s{0,64}\[=request=\]"
+            r"\s{0,64}\{)"
+        ), near=r"\[(?=[=]|\Z)|`(?=[`]|\Z)", width=241,
     )
 
     def _content(self) -> bool:

@@ -87,18 +87,13 @@ class StreamParser(RawPairs):
         ("reasoning_end", "</musings>", "\n", "\n\n", 0), ("line", "<deed> <do", "\n\n", "", 2),
         ("line", "<do=", "", "", 1), ("end", "<:>", "", "\n", 0), ("line", "\x00<deed><do=<deed><do=", "\n\n", "", 6),
         ("line", "\x00<deed><do=", "\n\n", "", 6), ("respelled", "\x00</musings>", "\n", "\n\n", 6),
-        ("line", "\x00<deed><do", "\n\n", "", 6), ("line", "```tool_code <deed> <do=", "", "", 0),
-        ("line", "```tool_call <deed> <do=", "", "", 0), ("line", "```python <deed> <do=", "", "", 0),
-        ("line", "```json <deed> <do=", "", "", 0), ("line", "```xml <deed> <do=", "", "", 0),
-        ("line", "``` <deed> <do=", "", "", 0),
+        ("line", "\x00<deed><do", "\n\n", "", 6), ("line", "```\ufdd1 <deed> <do=", "", "", 0),
         find=(
             r"<(?:(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(deed>\s{0,64}<do=)|(/musings>)|(deed>\s{0,64}<do)|(do"
             r"=)|(:>)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)\s{0,4}=[\s_▁-]{0,64}<\s{0,4}(?ai:deed)\s"
             r"{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)\s{0,4}=)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)\s{0"
             r",4}=)|(\s{0,4}/\s{0,4}(?ai:musings)\s{0,4}>)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)))|`"
-            r"(?:(``tool_code\s{0,64}<deed>\s{0,64}<do=)|(``tool_call\s{0,64}<deed>\s{0,64}<do=)|(``python\s{0,64}<dee"
-            r"d>\s{0,64}<do=)|(``json\s{0,64}<deed>\s{0,64}<do=)|(``xml\s{0,64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>\s"
-            "{0,64}<do=))"
+            r"(``[\w-]{0,16}\s{0,64}<deed>\s{0,64}<do=)"
         ), near=r"<(?=[\t\n\r \-/:D_d▁]|\Z)|`(?=[`]|\Z)", width=372, leads="\n\n",
     )
     IN_CONTENT = Scanner(
@@ -108,19 +103,14 @@ class StreamParser(RawPairs):
         ("call", "<deed> <do", "\n\n", "", 2), ("stray", "</musings>", "\n", "\n\n", 0),
         ("reasoning", "<musings>", "", "\n", 0), ("call", "<do=", "", "", 1), ("end", "<:>", "", "\n", 0),
         ("call", "\x00<deed><do=<deed><do=", "\n\n", "", 6), ("call", "\x00<deed><do=", "\n\n", "", 6),
-        ("call", "\x00<deed><do", "\n\n", "", 6), ("call", "```tool_code <deed> <do=", "", "", 0),
-        ("call", "```tool_call <deed> <do=", "", "", 0), ("call", "```python <deed> <do=", "", "", 0),
-        ("call", "```json <deed> <do=", "", "", 0), ("call", "```xml <deed> <do=", "", "", 0),
-        ("call", "``` <deed> <do=", "", "", 0),
+        ("call", "\x00<deed><do", "\n\n", "", 6), ("call", "```\ufdd1 <deed> <do=", "", "", 0),
         find=(
             r"<(?:(deed>\s{0,64}<do=\s{0,64}</do>\s{0,64}</deed>)|(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(deed>"
             r"\s{0,64}</do>\s{0,64}</deed>)|(deed>\s{0,64}</deed>)|(:assistant:>)|(deed>\s{0,64}<do=)|(deed>\s{0,64}<d"
             r"o)|(/musings>)|(musings>)|(do=)|(:>)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)\s{0,4}=[\s_"
             r"▁-]{0,64}<\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)\s{0,4}=)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_"
-            r"▁-]{0,64}<\s{0,4}(?ai:do)\s{0,4}=)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)))|`(?:(``tool"
-            r"_code\s{0,64}<deed>\s{0,64}<do=)|(``tool_call\s{0,64}<deed>\s{0,64}<do=)|(``python\s{0,64}<deed>\s{0,64}"
-            r"<do=)|(``json\s{0,64}<deed>\s{0,64}<do=)|(``xml\s{0,64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>\s{0,64}<do="
-            "))"
+            r"▁-]{0,64}<\s{0,4}(?ai:do)\s{0,4}=)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)))|`(``[\w-]{0"
+            r",16}\s{0,64}<deed>\s{0,64}<do=)"
         ), near=r"<(?=[\t\n\r \-/:D_dm▁]|\Z)|`(?=[`]|\Z)", width=372, leads="\n\n",
     )
     BEFORE_CONTENT = Scanner(
@@ -131,18 +121,14 @@ class StreamParser(RawPairs):
         ("reasoning", "<musings>", "", "\n", 0), ("call", "<do=", "", "", 1), ("end", "<:>", "", "\n", 0),
         ("call", "\x00<deed><do=<deed><do=", "\n\n", "", 6), ("call", "\x00<deed><do=", "\n\n", "", 6),
         ("call", "\x00<deed><do", "\n\n", "", 6), ("reasoning", "\x00<musings>", "", "\n", 6),
-        ("call", "```tool_code <deed> <do=", "", "", 0), ("call", "```tool_call <deed> <do=", "", "", 0),
-        ("call", "```python <deed> <do=", "", "", 0), ("call", "```json <deed> <do=", "", "", 0),
-        ("call", "```xml <deed> <do=", "", "", 0), ("call", "``` <deed> <do=", "", "", 0),
+        ("call", "```\ufdd1 <deed> <do=", "", "", 0),
         find=(
             r"<(?:(deed>\s{0,64}<do=\s{0,64}</do>\s{0,64}</deed>)|(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(deed>"
             r"\s{0,64}</do>\s{0,64}</deed>)|(deed>\s{0,64}</deed>)|(:assistant:>)|(deed>\s{0,64}<do=)|(deed>\s{0,64}<d"
             r"o)|(/musings>)|(musings>)|(do=)|(:>)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)\s{0,4}=[\s_"
             r"▁-]{0,64}<\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)\s{0,4}=)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_"
             r"▁-]{0,64}<\s{0,4}(?ai:do)\s{0,4}=)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do))|(\s{0,4}(?ai"
-            r":musings)\s{0,4}>))|`(?:(``tool_code\s{0,64}<deed>\s{0,64}<do=)|(``tool_call\s{0,64}<deed>\s{0,64}<do=)|"
-            r"(``python\s{0,64}<deed>\s{0,64}<do=)|(``json\s{0,64}<deed>\s{0,64}<do=)|(``xml\s{0,64}<deed>\s{0,64}<do="
-            r")|(``\s{0,64}<deed>\s{0,64}<do=))"
+            r":musings)\s{0,4}>))|`(``[\w-]{0,16}\s{0,64}<deed>\s{0,64}<do=)"
         ), near=r"<(?=[\t\n\r \-/:DM_dm▁]|\Z)|`(?=[`]|\Z)", width=372, leads="\n\n",
     )
     REASONING_AGAIN = Scanner(
@@ -161,15 +147,10 @@ class StreamParser(RawPairs):
     SHORT_OPENERS = ("<deed><do", "<deed><do")
     BREAKS = Breaks(
         ("mark", "<:assistant:>", "", "", 0), ("mark", "<deed> <do=", "", "", 1), ("mark", "</deed>", "", "", 0),
-        ("mark", "</do>", "", "", 0), ("mark", "<do=", "", "", 1), ("mark", "```tool_code <deed> <do=", "", "", 0),
-        ("mark", "```tool_call <deed> <do=", "", "", 0), ("mark", "```python <deed> <do=", "", "", 0),
-        ("mark", "```json <deed> <do=", "", "", 0), ("mark", "```xml <deed> <do=", "", "", 0),
-        ("mark", "``` <deed> <do=", "", "", 0),
+        ("mark", "</do>", "", "", 0), ("mark", "<do=", "", "", 1), ("mark", "```\ufdd1 <deed> <do=", "", "", 0),
         find=(
-            r"<(?:(:assistant:>)|(deed>\s{0,64}<do=)|(/deed>)|(/do>)|(do=))|`(?:(``tool_code\s{0,64}<deed>\s{0,64}<do="
-            r")|(``tool_call\s{0,64}<deed>\s{0,64}<do=)|(``python\s{0,64}<deed>\s{0,64}<do=)|(``json\s{0,64}<deed>\s{0"
-            r",64}<do=)|(``xml\s{0,64}<deed>\s{0,64}<do=)|(``\s{0,64}<deed>\s{0,64}<do=))"
-        ), near=r"<(?=[/:d]|\Z)|`(?=[`]|\Z)", width=153, first="<`",
+            r"<(?:(:assistant:>)|(deed>\s{0,64}<do=)|(/deed>)|(/do>)|(do=))|`(``[\w-]{0,16}\s{0,64}<deed>\s{0,64}<do=)"
+        ), near=r"<(?=[/:d]|\Z)|`(?=[`]|\Z)", width=161, first="<`",
     )
     LEFT_OVER = Scanner(("call", "<deed> <do=", "", "", 0), find=r"<(deed>\s{0,64}<do=)", near=r"<(?=[d]|\Z)", width=76)
     GARBLED = (
@@ -195,18 +176,14 @@ class StreamParser(RawPairs):
         ("next", "<:>", "", "\n", 0), ("next", "\x00<deed><do=<deed><do=", "\n\n", "", 6),
         ("next", "\x00</do></deed>", "", "", 6), ("next", "\x00<deed><do=", "\n\n", "", 6),
         ("skip", "\x00</with>", "", "", 6), ("next", "\x00</deed>", "", "", 6), ("pair", "\x00<with=", "", "", 6),
-        ("next", "```tool_code <deed> <do=", "", "", 0), ("next", "```tool_call <deed> <do=", "", "", 0),
-        ("next", "```python <deed> <do=", "", "", 0), ("next", "```json <deed> <do=", "", "", 0),
-        ("next", "```xml <deed> <do=", "", "", 0), ("next", "``` <deed> <do=", "", "", 0),
+        ("next", "```\ufdd1 <deed> <do=", "", "", 0),
         find=(
             r"<(?:(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(/do>\s{0,64}</deed>)|(deed>\s{0,64}<do=)|(/with>)|(/d"
             r"eed>)|(with=)|(/do>)|(do=)|(:>)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)\s{0,4}=[\s_▁-]{0"
             r",64}<\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)\s{0,4}=)|(\s{0,4}/\s{0,4}(?ai:do)\s{0,4}>[\s"
             r"_▁-]{0,64}<\s{0,4}/\s{0,4}(?ai:deed)\s{0,4}>)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)\s{"
             r"0,4}=)|(\s{0,4}/\s{0,4}(?ai:with)\s{0,4}>)|(\s{0,4}/\s{0,4}(?ai:deed)\s{0,4}>)|(\s{0,4}(?ai:with)\s{0,4}"
-            r"=))|`(?:(``tool_code\s{0,64}<deed>\s{0,64}<do=)|(``tool_call\s{0,64}<deed>\s{0,64}<do=)|(``python\s{0,64"
-            r"}<deed>\s{0,64}<do=)|(``json\s{0,64}<deed>\s{0,64}<do=)|(``xml\s{0,64}<deed>\s{0,64}<do=)|(``\s{0,64}<de"
-            r"ed>\s{0,64}<do=))"
+            r"=))|`(``[\w-]{0,16}\s{0,64}<deed>\s{0,64}<do=)"
         ), near=r"<(?=[\t\n\r \-/:DW_dw▁]|\Z)|`(?=[`]|\Z)", width=372, leads="\n\n",
     )
     USUAL_PAIR = ExpectedText("<with=")
@@ -262,9 +239,7 @@ class StreamParser(RawPairs):
         ("end", "<:>", "", "\n", 0), ("call", "\x00<deed><do=<deed><do=", "", "", 6),
         ("closed", "\x00</do></deed>", "", "", 6), ("call", "\x00<deed><do=", "", "", 6),
         ("call", "\x00<deed><do", "\n\n", "", 6), ("closed", "\x00</deed>", "", "", 6),
-        ("call", "```tool_code <deed> <do=", "", "", 0), ("call", "```tool_call <deed> <do=", "", "", 0),
-        ("call", "```python <deed> <do=", "", "", 0), ("call", "```json <deed> <do=", "", "", 0),
-        ("call", "```xml <deed> <do=", "", "", 0), ("call", "``` <deed> <do=", "", "", 0),
+        ("call", "```\ufdd1 <deed> <do=", "", "", 0),
         find=(
             r",(?:(\s{0,64}<deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(\s{0,64}<deed>\s{0,64}<do=))|;(?:(\s{0,64}<d"
             r"eed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(\s{0,64}<deed>\s{0,64}<do=))|<(?:(deed>\s{0,64}<do=\s{0,64}"
@@ -274,33 +249,20 @@ class StreamParser(RawPairs):
             r",4}=[\s_▁-]{0,64}<\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do)\s{0,4}=)|(\s{0,4}/\s{0,4}(?ai:d"
             r"o)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}/\s{0,4}(?ai:deed)\s{0,4}>)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,"
             r"4}(?ai:do)\s{0,4}=)|(\s{0,4}(?ai:deed)\s{0,4}>[\s_▁-]{0,64}<\s{0,4}(?ai:do))|(\s{0,4}/\s{0,4}(?ai:deed)"
-            r"\s{0,4}>))|`(?:(``tool_code\s{0,64}<deed>\s{0,64}<do=)|(``tool_call\s{0,64}<deed>\s{0,64}<do=)|(``python"
-            r"\s{0,64}<deed>\s{0,64}<do=)|(``json\s{0,64}<deed>\s{0,64}<do=)|(``xml\s{0,64}<deed>\s{0,64}<do=)|(``\s{0"
-            r",64}<deed>\s{0,64}<do=))"
+            r"\s{0,4}>))|`(``[\w-]{0,16}\s{0,64}<deed>\s{0,64}<do=)"
         ), near=r",|;|<(?=[\t\n\r \-/:D_dm▁]|\Z)|`(?=[`]|\Z)", width=372, leads="\n\n",
     )
     AFTER_TURN = Scanner(
-        ("header", "<:assistant:> ```tool_code <deed> <do=", "", "", 0),
-        ("header", "<:assistant:> ```tool_call <deed> <do=", "", "", 0),
         ("header", "<:assistant:> <deed> <do= <deed> <do=", "", "", 0),
-        ("header", "<:assistant:> ```python <deed> <do=", "", "", 0),
-        ("header", "<:assistant:> ```json <deed> <do=", "", "", 0),
-        ("header", "<:assistant:> ```xml <deed> <do=", "", "", 0),
-        ("header", "<:assistant:> ``` <deed> <do=", "", "", 0), ("header", "<:assistant:> <deed> <do=", "", "", 2),
-        ("call", "<deed> <do= <deed> <do=", "\n\n", "", 1), ("header", "<:assistant:> <do=", "", "", 0),
-        ("call", "<deed> <do=", "\n\n", "", 2), ("call", "<do=", "", "", 1),
-        ("call", "```tool_code <deed> <do=", "", "", 1), ("call", "```tool_call <deed> <do=", "", "", 1),
-        ("call", "```python <deed> <do=", "", "", 1), ("call", "```json <deed> <do=", "", "", 1),
-        ("call", "```xml <deed> <do=", "", "", 1), ("call", "``` <deed> <do=", "", "", 1),
+        ("header", "<:assistant:> ```\ufdd1 <deed> <do=", "", "", 0),
+        ("header", "<:assistant:> <deed> <do=", "", "", 2), ("call", "<deed> <do= <deed> <do=", "\n\n", "", 1),
+        ("header", "<:assistant:> <do=", "", "", 0), ("call", "<deed> <do=", "\n\n", "", 2),
+        ("call", "<do=", "", "", 1), ("call", "```\ufdd1 <deed> <do=", "", "", 1),
         find=(
-            r"<(?:(:assistant:>\s{0,64}```tool_code\s{0,64}<deed>\s{0,64}<do=)|(:assistant:>\s{0,64}```tool_call\s{0,6"
-            r"4}<deed>\s{0,64}<do=)|(:assistant:>\s{0,64}<deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(:assistant:>\s"
-            r"{0,64}```python\s{0,64}<deed>\s{0,64}<do=)|(:assistant:>\s{0,64}```json\s{0,64}<deed>\s{0,64}<do=)|(:ass"
-            r"istant:>\s{0,64}```xml\s{0,64}<deed>\s{0,64}<do=)|(:assistant:>\s{0,64}```\s{0,64}<deed>\s{0,64}<do=)|(:"
-            r"assistant:>\s{0,64}<deed>\s{0,64}<do=)|(deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(:assistant:>\s{0,6"
-            r"4}<do=)|(deed>\s{0,64}<do=)|(do=))|`(?:(``tool_code\s{0,64}<deed>\s{0,64}<do=)|(``tool_call\s{0,64}<deed"
-            r">\s{0,64}<do=)|(``python\s{0,64}<deed>\s{0,64}<do=)|(``json\s{0,64}<deed>\s{0,64}<do=)|(``xml\s{0,64}<de"
-            r"ed>\s{0,64}<do=)|(``\s{0,64}<deed>\s{0,64}<do=))"
+            r"<(?:(:assistant:>\s{0,64}<deed>\s{0,64}<do=\s{0,64}<deed>\s{0,64}<do=)|(:assistant:>\s{0,64}```[\w-]{0,1"
+            r"6}\s{0,64}<deed>\s{0,64}<do=)|(:assistant:>\s{0,64}<deed>\s{0,64}<do=)|(deed>\s{0,64}<do=\s{0,64}<deed>"
+            r"\s{0,64}<do=)|(:assistant:>\s{0,64}<do=)|(deed>\s{0,64}<do=)|(do=))|`(``[\w-]{0,16}\s{0,64}<deed>\s{0,64"
+            "}<do=)"
         ), near=r"<(?=[:d]|\Z)|`(?=[`]|\Z)", width=294, leads="\n\n",
     )
 

@@ -85,30 +85,21 @@ class StreamParser(CanonicalOrderCalls):
     TEXT_MARKERS = True
     IN_CONTENT = Scanner(
         ("end", "<FIN>", "", "", 0), ("header", "<SAY>", "", "", 0), ("end", "\x00<fin>", "", "", 6),
-        ("call", "Steps: ```json [ Steps: ```json [ {", "\n", "", 0), ("call", "Steps: ```json ```json {", "\n", "", 0),
-        ("call", "Steps: ```json [ {", "\n", "", 2), ("empty", "Steps: ```json [ ] ```", "", "", 0),
-        ("call", "Steps: ```json ``` {", "\n", "", 0), ("call", "Steps: ```json [ {", "\n", "", 2),
-        ("call", "Steps: ```json {", "\n", "", 0), ("call", "Steps: ```json ", "\n", "\n", 2),
-        ("call", "```tool_code Steps: ```json [ {", "", "", 0), ("call", "```tool_call Steps: ```json [ {", "", "", 0),
-        ("call", "```python Steps: ```json [ {", "", "", 0), ("call", "```json Steps: ```json [ {", "", "", 0),
-        ("call", "```xml Steps: ```json [ {", "", "", 0), ("call", "``` Steps: ```json [ {", "", "", 0),
-        ("call", "```json [ {", "", "", 1),
+        ("call", "Steps: ```json [ Steps: ```json [ {", "\n", "", 0), ("call", "Steps: ```json [ {", "\n", "", 2),
+        ("empty", "Steps: ```json [ ] ```", "", "", 0), ("call", "Steps: ```json ```\ufdd1 {", "\n", "", 0),
+        ("call", "Steps: ```json [ {", "\n", "", 2), ("call", "Steps: ```json {", "\n", "", 0),
+        ("call", "Steps: ```json ", "\n", "\n", 2), ("call", "```json [ {", "", "", 1),
         find=(
             r"<(?:(FIN>)|(SAY>)|(\s{0,4}(?ai:FIN)\s{0,4}>))|S(?:(teps:\s{0,64}```json\s{0,64}\[\s{0,64}Steps:\s{0,64}`"
-            r"``json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}```json\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64"
-            r"}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\]\s{0,64}```)|(teps:\s{0,64}```json\s{0,64}```\s{"
-            r"0,64}\{)|(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\{)|(teps:\s{0,64}```js"
-            r"on(?!\w)))|`(?:(``tool_code\s{1,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(``tool_call\s{1,64}Steps:"
-            r"\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(``python\s{1,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(``json"
-            r"\s{1,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(``xml\s{1,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}"
-            r"\{)|(``\s{0,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(``json\s{0,64}\[\s{0,64}\{))"
+            r"``json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\[\s"
+            r"{0,64}\]\s{0,64}```)|(teps:\s{0,64}```json\s{0,64}```[\w-]{0,16}\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64"
+            r"}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\{)|(teps:\s{0,64}```json(?!\w)))|`(``json\s{0,64}\[\s{0,64}"
+            r"\{)"
         ), near=r"<(?=[\t\n\r \-FS_f▁]|\Z)|S(?=[t]|\Z)|`(?=[`]|\Z)", width=424, leads="\n",
     )
     OPENERS = (
-        "Steps: ```json [ Steps: ```json [ {", "Steps: ```json ```json {", "Steps: ```json [ {", "Steps: ```json ``` {",
-        "Steps: ```json [ {", "Steps: ```json {", "Steps: ```json", "```tool_code Steps: ```json [ {",
-        "```tool_call Steps: ```json [ {", "```python Steps: ```json [ {", "```json Steps: ```json [ {",
-        "```xml Steps: ```json [ {", "``` Steps: ```json [ {", "```json [ {",
+        "Steps: ```json [ Steps: ```json [ {", "Steps: ```json [ {", "Steps: ```json ```\ufdd1 {", "Steps: ```json [ {",
+        "Steps: ```json {", "Steps: ```json", "```json [ {",
     )
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
@@ -127,18 +118,10 @@ class StreamParser(CanonicalOrderCalls):
     USUAL_KEYS = ("step", "with")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Breaks(
-        ("mark", "<FIN>", "", "", 0), ("mark", "<SAY>", "", "", 0), ("mark", "Steps: ```json", "", "", 1),
-        ("mark", "```tool_code Steps: ```json [ {", "", "", 0), ("mark", "```tool_call Steps: ```json [ {", "", "", 0),
-        ("mark", "```python Steps: ```json [ {", "", "", 0), ("mark", "```json Steps: ```json [ {", "", "", 0),
-        ("mark", "```xml Steps: ```json [ {", "", "", 0), ("mark", "``` Steps: ```json [ {", "", "", 0),
-        ("mark", "```json [ {", "", "", 1),
-        find=(
-            r"<(?:(FIN>)|(SAY>))|S(teps:\s{0,64}```json)|`(?:(``tool_code\s{1,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,6"
-            r"4}\{)|(``tool_call\s{1,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(``python\s{1,64}Steps:\s{0,64}```j"
-            r"son\s{0,64}\[\s{0,64}\{)|(``json\s{1,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(``xml\s{1,64}Steps:"
-            r"\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(``\s{0,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(``json\s{0,6"
-            r"4}\[\s{0,64}\{))"
-        ), near=r"<(?=[FS]|\Z)|S(?=[t]|\Z)|`(?=[`]|\Z)", width=292, first="<S`", wordless=False,
+        ("mark", "<FIN>", "", "", 0), ("mark", "<SAY>", "", "", 0), ("mark", "Steps: ```json", "", "", 0),
+        ("mark", "```json [ {", "", "", 0),
+        find=r"<(?:(FIN>)|(SAY>))|S(teps:\s{0,64}```json)|`(``json\s{0,64}\[\s{0,64}\{)",
+        near=r"<(?=[FS]|\Z)|S(?=[t]|\Z)|`(?=[`]|\Z)", width=144, first="<S`", wordless=False,
     )
     LEFT_OVER = Scanner(
         ("call", "Steps: ```json [", "\n", "\n    ", 0), find=r"S(teps:\s{0,64}```json\s{0,64}\[)", near=r"S(?=[t]|\Z)",
@@ -150,62 +133,37 @@ class StreamParser(CanonicalOrderCalls):
     AFTER_CALL = Scanner(
         ("separator", ",", "", "\n    ", 0), ("call", "; {", "", "", 0), ("end", "<FIN>", "", "", 0),
         ("header", "<SAY>", "", "", 0), ("end", "\x00<fin>", "", "", 6),
-        ("call", "Steps: ```json [ Steps: ```json [ {", "\n", "", 0), ("call", "Steps: ```json ```json {", "\n", "", 0),
-        ("call", "Steps: ```json [ {", "\n", "", 2), ("empty", "Steps: ```json [ ] ```", "", "", 0),
-        ("call", "Steps: ```json ``` {", "\n", "", 0), ("call", "Steps: ```json [ {", "\n", "", 2),
-        ("call", "Steps: ```json {", "\n", "", 0), ("call", "Steps: ```json ", "\n", "\n", 2),
-        ("close", "] ```", "\n", "", 1), ("close", "]", "", "", 2),
-        ("call", "```tool_code Steps: ```json [ {", "", "", 0), ("call", "```tool_call Steps: ```json [ {", "", "", 0),
-        ("call", "```python Steps: ```json [ {", "", "", 0), ("call", "```json Steps: ```json [ {", "", "", 0),
-        ("call", "```xml Steps: ```json [ {", "", "", 0), ("call", "``` Steps: ```json [ {", "", "", 0),
+        ("call", "Steps: ```json [ Steps: ```json [ {", "\n", "", 0), ("call", "Steps: ```json [ {", "\n", "", 2),
+        ("empty", "Steps: ```json [ ] ```", "", "", 0), ("call", "Steps: ```json ```\ufdd1 {", "\n", "", 0),
+        ("call", "Steps: ```json [ {", "\n", "", 2), ("call", "Steps: ```json {", "\n", "", 0),
+        ("call", "Steps: ```json ", "\n", "\n", 2), ("close", "] ```", "\n", "", 1), ("close", "]", "", "", 2),
         ("call", "```json [ {", "", "", 1), ("close", "```", "", "", 2), ("call", "{", "", "", 1),
         find=(
             r",()|;(\s{0,64}\{)|<(?:(FIN>)|(SAY>)|(\s{0,4}(?ai:FIN)\s{0,4}>))|S(?:(teps:\s{0,64}```json\s{0,64}\[\s{0,"
-            r"64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}```json\s{0,64}\{)|(teps:\s{0"
-            r",64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\]\s{0,64}```)|(teps:\s{0,64}```"
-            r"json\s{0,64}```\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\{)|("
-            r"teps:\s{0,64}```json(?!\w)))|\](?:(\s{0,64}```)|())|`(?:(``tool_code\s{1,64}Steps:\s{0,64}```json\s{0,64"
-            r"}\[\s{0,64}\{)|(``tool_call\s{1,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(``python\s{1,64}Steps:\s{"
-            r"0,64}```json\s{0,64}\[\s{0,64}\{)|(``json\s{1,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(``xml\s{1,6"
-            r"4}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(``\s{0,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(``js"
-            r"on\s{0,64}\[\s{0,64}\{)|(``))|\{()"
+            r"64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}`"
+            r"``json\s{0,64}\[\s{0,64}\]\s{0,64}```)|(teps:\s{0,64}```json\s{0,64}```[\w-]{0,16}\s{0,64}\{)|(teps:\s{0"
+            r",64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\{)|(teps:\s{0,64}```json(?!\w)))|\](?:(\s"
+            r"{0,64}```)|())|`(?:(``json\s{0,64}\[\s{0,64}\{)|(``))|\{()"
         ), near=r",|;|<(?=[\t\n\r \-FS_f▁]|\Z)|S(?=[t]|\Z)|\]|`(?=[`]|\Z)|\{", width=424, leads="\n",
     )
     AFTER_TURN = Scanner(
         ("header", "<SAY> Steps: ```json [ Steps: ```json [ {", "", "", 0),
-        ("header", "<SAY> ```tool_code Steps: ```json [ {", "", "", 0),
-        ("header", "<SAY> ```tool_call Steps: ```json [ {", "", "", 0),
-        ("header", "<SAY> ```python Steps: ```json [ {", "", "", 0),
-        ("header", "<SAY> ```json Steps: ```json [ {", "", "", 0),
-        ("header", "<SAY> ```xml Steps: ```json [ {", "", "", 0), ("header", "<SAY> ``` Steps: ```json [ {", "", "", 0),
-        ("header", "<SAY> Steps: ```json ```json {", "", "", 0), ("header", "<SAY> Steps: ```json [ {", "", "", 2),
-        ("header", "<SAY> Steps: ```json ``` {", "", "", 0), ("header", "<SAY> Steps: ```json [ {", "", "", 2),
-        ("header", "<SAY> Steps: ```json {", "", "", 0), ("header", "<SAY> ```json [ {", "", "", 0),
-        ("header", "<SAY> Steps: ```json ", "", "\n", 2), ("call", "Steps: ```json [ Steps: ```json [ {", "\n", "", 1),
-        ("call", "Steps: ```json ```json {", "\n", "", 1), ("call", "Steps: ```json [ {", "\n", "", 2),
-        ("call", "Steps: ```json ``` {", "\n", "", 1), ("call", "Steps: ```json [ {", "\n", "", 2),
+        ("header", "<SAY> Steps: ```json [ {", "", "", 2), ("header", "<SAY> Steps: ```json ```\ufdd1 {", "", "", 0),
+        ("header", "<SAY> Steps: ```json [ {", "", "", 2), ("header", "<SAY> Steps: ```json {", "", "", 0),
+        ("header", "<SAY> ```json [ {", "", "", 0), ("header", "<SAY> Steps: ```json ", "", "\n", 2),
+        ("call", "Steps: ```json [ Steps: ```json [ {", "\n", "", 1), ("call", "Steps: ```json [ {", "\n", "", 2),
+        ("call", "Steps: ```json ```\ufdd1 {", "\n", "", 1), ("call", "Steps: ```json [ {", "\n", "", 2),
         ("call", "Steps: ```json {", "\n", "", 1), ("call", "Steps: ```json ", "\n", "\n", 2),
-        ("call", "```tool_code Steps: ```json [ {", "", "", 1), ("call", "```tool_call Steps: ```json [ {", "", "", 1),
-        ("call", "```python Steps: ```json [ {", "", "", 1), ("call", "```json Steps: ```json [ {", "", "", 1),
-        ("call", "```xml Steps: ```json [ {", "", "", 1), ("call", "``` Steps: ```json [ {", "", "", 1),
         ("call", "```json [ {", "", "", 1),
         find=(
             r"<(?:(SAY>\s{0,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(SAY>"
-            r"\s{0,64}```tool_code\s{1,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(SAY>\s{0,64}```tool_call\s{1,64}"
-            r"Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(SAY>\s{0,64}```python\s{1,64}Steps:\s{0,64}```json\s{0,64}\["
-            r"\s{0,64}\{)|(SAY>\s{0,64}```json\s{1,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(SAY>\s{0,64}```xml\s"
-            r"{1,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(SAY>\s{0,64}```\s{0,64}Steps:\s{0,64}```json\s{0,64}\["
-            r"\s{0,64}\{)|(SAY>\s{0,64}Steps:\s{0,64}```json\s{0,64}```json\s{0,64}\{)|(SAY>\s{0,64}Steps:\s{0,64}```j"
-            r"son\s{0,64}\[\s{0,64}\{)|(SAY>\s{0,64}Steps:\s{0,64}```json\s{0,64}```\s{0,64}\{)|(SAY>\s{0,64}Steps:\s{"
-            r"0,64}```json\s{0,64}\[\s{0,64}\{)|(SAY>\s{0,64}Steps:\s{0,64}```json\s{0,64}\{)|(SAY>\s{0,64}```json\s{0"
-            r",64}\[\s{0,64}\{)|(SAY>\s{0,64}Steps:\s{0,64}```json(?!\w)))|S(?:(teps:\s{0,64}```json\s{0,64}\[\s{0,64}"
-            r"Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}```json\s{0,64}\{)|(teps:\s{0,64"
-            r"}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}```\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}"
-            r"\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\{)|(teps:\s{0,64}```json(?!\w)))|`(?:(``tool_code\s{1,64}Ste"
-            r"ps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(``tool_call\s{1,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|("
-            r"``python\s{1,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(``json\s{1,64}Steps:\s{0,64}```json\s{0,64}"
-            r"\[\s{0,64}\{)|(``xml\s{1,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(``\s{0,64}Steps:\s{0,64}```json"
-            r"\s{0,64}\[\s{0,64}\{)|(``json\s{0,64}\[\s{0,64}\{))"
+            r"\s{0,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(SAY>\s{0,64}Steps:\s{0,64}```json\s{0,64}```[\w-]{0,"
+            r"16}\s{0,64}\{)|(SAY>\s{0,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(SAY>\s{0,64}Steps:\s{0,64}```jso"
+            r"n\s{0,64}\{)|(SAY>\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(SAY>\s{0,64}Steps:\s{0,64}```json(?!\w)))|S(?:(t"
+            r"eps:\s{0,64}```json\s{0,64}\[\s{0,64}Steps:\s{0,64}```json\s{0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{"
+            r"0,64}\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}```[\w-]{0,16}\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}"
+            r"\[\s{0,64}\{)|(teps:\s{0,64}```json\s{0,64}\{)|(teps:\s{0,64}```json(?!\w)))|`(``json\s{0,64}\[\s{0,64}"
+            r"\{)"
         ), near=r"<(?=[S]|\Z)|S(?=[t]|\Z)|`(?=[`]|\Z)", width=494, leads="\n",
     )
 

@@ -88,10 +88,7 @@ class StreamParser(Objects):
         ("call", "[run] {'callable", "", "", 2), ("header", "[assistant]>", "", "", 0),
         ("empty", "[run] } [ran]", "", "", 0), ("call", "\x00[run]{'callable':'[run]{'callable':'", "", "", 6),
         ("call", "\x00[run]{'callable':'", "", "", 6), ("call", "\x00[run]{'callable", "", "", 6),
-        ("call", "```tool_code [run] {'callable': '", "", "", 0),
-        ("call", "```tool_call [run] {'callable': '", "", "", 0), ("call", "```python [run] {'callable': '", "", "", 0),
-        ("call", "```json [run] {'callable': '", "", "", 0), ("call", "```xml [run] {'callable': '", "", "", 0),
-        ("call", "``` [run] {'callable': '", "", "", 0),
+        ("call", "```\ufdd1 [run] {'callable': '", "", "", 0),
         find=(
             r"<(\[\.\])|\[(?:(run\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(run\]"
             r"\s{0,64}\{'callable':\s{0,64}'\s{0,64}\}\s{0,64}\[ran\])|(run\]\s{0,64}\{'callable':\s{0,64}')|(run\]\s{"
@@ -99,10 +96,7 @@ class StreamParser(Objects):
             r"0,4}'\s{0,4}(?ai:callable)\s{0,4}'\s{0,4}:[\s_▁-]{0,64}'[\s_▁-]{0,64}\[\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}"
             r"\{\s{0,4}'\s{0,4}(?ai:callable)\s{0,4}'\s{0,4}:[\s_▁-]{0,64}')|(\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4"
             r"}'\s{0,4}(?ai:callable)\s{0,4}'\s{0,4}:[\s_▁-]{0,64}')|(\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4}'\s{0,4"
-            r"}(?ai:callable)))|`(?:(``tool_code\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(``tool_call\s{0,64}\[r"
-            r"un\]\s{0,64}\{'callable':\s{0,64}')|(``python\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(``json\s{0,"
-            r"64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(``xml\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(``\s{0,6"
-            r"4}\[run\]\s{0,64}\{'callable':\s{0,64}'))"
+            r"}(?ai:callable)))|`(``[\w-]{0,16}\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')"
         ), near=r"<(?=[\[]|\Z)|\[(?=[\t\n\r \-R_ar▁]|\Z)|`(?=[`]|\Z)", width=452,
     )
     OPENERS = ("[run] {'callable': ' [run] {'callable': '", "[run] {'callable': '")
@@ -125,17 +119,11 @@ class StreamParser(Objects):
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Breaks(
         ("mark", "[run] {'callable': '", "", "", 1), ("mark", "[assistant]>", "", "", 0), ("mark", "[ran]", "", "", 1),
-        ("mark", "```tool_code [run] {'callable': '", "", "", 0),
-        ("mark", "```tool_call [run] {'callable': '", "", "", 0), ("mark", "```python [run] {'callable': '", "", "", 0),
-        ("mark", "```json [run] {'callable': '", "", "", 0), ("mark", "```xml [run] {'callable': '", "", "", 0),
-        ("mark", "``` [run] {'callable': '", "", "", 0), ("mark", "} [ran]", "", "", 0),
+        ("mark", "```\ufdd1 [run] {'callable': '", "", "", 0), ("mark", "} [ran]", "", "", 0),
         find=(
-            r"\[(?:(run\]\s{0,64}\{'callable':\s{0,64}')|(assistant\]>)|(ran\]))|`(?:(``tool_code\s{0,64}\[run\]\s{0,6"
-            r"4}\{'callable':\s{0,64}')|(``tool_call\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(``python\s{0,64}\["
-            r"run\]\s{0,64}\{'callable':\s{0,64}')|(``json\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(``xml\s{0,64"
-            r"}\[run\]\s{0,64}\{'callable':\s{0,64}')|(``\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}'))|\}(\s{0,64}\["
-            r"ran\])"
-        ), near=r"\[(?=[ar]|\Z)|`(?=[`]|\Z)|\}", width=225, first="[`}",
+            r"\[(?:(run\]\s{0,64}\{'callable':\s{0,64}')|(assistant\]>)|(ran\]))|`(``[\w-]{0,16}\s{0,64}\[run\]\s{0,64"
+            r"}\{'callable':\s{0,64}')|\}(\s{0,64}\[ran\])"
+        ), near=r"\[(?=[ar]|\Z)|`(?=[`]|\Z)|\}", width=233, first="[`}",
     )
     LEFT_OVER = Scanner(
         ("call", "[run] {'callable': '", "", "", 0), find=r"\[(run\]\s{0,64}\{'callable':\s{0,64}')",
@@ -161,10 +149,8 @@ class StreamParser(Objects):
         ("empty", "[run] } [ran]", "", "", 0), ("closed", "[ran]", "", "", 1),
         ("call", "\x00[run]{'callable':'[run]{'callable':'", "", "", 6), ("call", "\x00[run]{'callable':'", "", "", 6),
         ("call", "\x00[run]{'callable", "", "", 6), ("closed", "\x00[ran]", "", "", 6),
-        ("call", "```tool_code [run] {'callable': '", "", "", 0),
-        ("call", "```tool_call [run] {'callable': '", "", "", 0), ("call", "```python [run] {'callable': '", "", "", 0),
-        ("call", "```json [run] {'callable': '", "", "", 0), ("call", "```xml [run] {'callable': '", "", "", 0),
-        ("call", "``` [run] {'callable': '", "", "", 0), ("closed", "} [ran]", "", "", 1), ("close", "}", "", "", 2),
+        ("call", "```\ufdd1 [run] {'callable': '", "", "", 0), ("closed", "} [ran]", "", "", 1),
+        ("close", "}", "", "", 2),
         find=(
             r",(?:(\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(\s{0,6"
             r"4}\[run\]\s{0,64}\{'callable':\s{0,64}'))|;(?:(\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\[ru"
@@ -175,38 +161,22 @@ class StreamParser(Objects):
             r"}(?ai:callable)\s{0,4}'\s{0,4}:[\s_▁-]{0,64}'[\s_▁-]{0,64}\[\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4}'\s"
             r"{0,4}(?ai:callable)\s{0,4}'\s{0,4}:[\s_▁-]{0,64}')|(\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4}'\s{0,4}(?a"
             r"i:callable)\s{0,4}'\s{0,4}:[\s_▁-]{0,64}')|(\s{0,4}(?ai:run)\s{0,4}\]\s{0,4}\{\s{0,4}'\s{0,4}(?ai:callab"
-            r"le))|(\s{0,4}(?ai:ran)\s{0,4}\]))|`(?:(``tool_code\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(``tool"
-            r"_call\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(``python\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64"
-            r"}')|(``json\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(``xml\s{0,64}\[run\]\s{0,64}\{'callable':\s{0"
-            r",64}')|(``\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}'))|\}(?:(\s{0,64}\[ran\])|())"
+            r"le))|(\s{0,4}(?ai:ran)\s{0,4}\]))|`(``[\w-]{0,16}\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|\}(?:(\s"
+            r"{0,64}\[ran\])|())"
         ), near=r",|;|<(?=[\[]|\Z)|\[(?=[\t\n\r \-R_ar▁]|\Z)|`(?=[`]|\Z)|\}", width=452,
     )
     AFTER_TURN = Scanner(
         ("header", "[assistant]> [run] {'callable': ' [run] {'callable': '", "", "", 0),
-        ("header", "[assistant]> ```tool_code [run] {'callable': '", "", "", 0),
-        ("header", "[assistant]> ```tool_call [run] {'callable': '", "", "", 0),
-        ("header", "[assistant]> ```python [run] {'callable': '", "", "", 0),
-        ("header", "[assistant]> ```json [run] {'callable': '", "", "", 0),
         ("call", "[run] {'callable': ' [run] {'callable': '", "", "", 1),
-        ("header", "[assistant]> ```xml [run] {'callable': '", "", "", 0),
-        ("header", "[assistant]> ``` [run] {'callable': '", "", "", 0),
+        ("header", "[assistant]> ```\ufdd1 [run] {'callable': '", "", "", 0),
         ("header", "[assistant]> [run] {'callable': '", "", "", 2), ("call", "[run] {'callable': '", "", "", 2),
-        ("call", "```tool_code [run] {'callable': '", "", "", 1),
-        ("call", "```tool_call [run] {'callable': '", "", "", 1), ("call", "```python [run] {'callable': '", "", "", 1),
-        ("call", "```json [run] {'callable': '", "", "", 1), ("call", "```xml [run] {'callable': '", "", "", 1),
-        ("call", "``` [run] {'callable': '", "", "", 1),
+        ("call", "```\ufdd1 [run] {'callable': '", "", "", 1),
         find=(
             r"\[(?:(assistant\]>\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,"
-            r"64}')|(assistant\]>\s{0,64}```tool_code\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(assistant\]>\s{0,"
-            r"64}```tool_call\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(assistant\]>\s{0,64}```python\s{0,64}\[ru"
-            r"n\]\s{0,64}\{'callable':\s{0,64}')|(assistant\]>\s{0,64}```json\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,"
             r"64}')|(run\]\s{0,64}\{'callable':\s{0,64}'\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(assistant\]>\s"
-            r"{0,64}```xml\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(assistant\]>\s{0,64}```\s{0,64}\[run\]\s{0,6"
-            r"4}\{'callable':\s{0,64}')|(assistant\]>\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(run\]\s{0,64}\{'c"
-            r"allable':\s{0,64}'))|`(?:(``tool_code\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(``tool_call\s{0,64}"
-            r"\[run\]\s{0,64}\{'callable':\s{0,64}')|(``python\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(``json\s"
-            r"{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(``xml\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(``\s{"
-            r"0,64}\[run\]\s{0,64}\{'callable':\s{0,64}'))"
+            r"{0,64}```[\w-]{0,16}\s{0,64}\[run\]\s{0,64}\{'callable':\s{0,64}')|(assistant\]>\s{0,64}\[run\]\s{0,64}"
+            r"\{'callable':\s{0,64}')|(run\]\s{0,64}\{'callable':\s{0,64}'))|`(``[\w-]{0,16}\s{0,64}\[run\]\s{0,64}\{'"
+            r"callable':\s{0,64}')"
         ), near=r"\[(?=[ar]|\Z)|`(?=[`]|\Z)", width=437,
     )
 

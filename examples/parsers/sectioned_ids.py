@@ -102,14 +102,7 @@ class StreamParser(Objects):
         ("call", "\x00<!calls!><!call!><!call!>tools.", "", "", 6), ("call", "\x00<!calls!><!call!>tools.", "", "", 6),
         ("call", "\x00<!calls!><!call!>", "", "", 6), ("call", "\x00<!call!>tools.", "", "", 6),
         ("call", "\x00<!calls!>", "", "", 6), ("call", "\x00<!call!>", "", "", 6),
-        ("call", "```tool_code <!calls!> <!call!>tools.", "", "", 0),
-        ("call", "```tool_call <!calls!> <!call!>tools.", "", "", 0),
-        ("call", "```python <!calls!> <!call!>tools.", "", "", 0),
-        ("call", "```json <!calls!> <!call!>tools.", "", "", 0), ("call", "```xml <!calls!> <!call!>tools.", "", "", 0),
-        ("call", "``` <!calls!> <!call!>tools.", "", "", 0), ("call", "```tool_code <!call!>tools.", "", "", 0),
-        ("call", "```tool_call <!call!>tools.", "", "", 0), ("call", "```python <!call!>tools.", "", "", 0),
-        ("call", "```json <!call!>tools.", "", "", 0), ("call", "```xml <!call!>tools.", "", "", 0),
-        ("call", "``` <!call!>tools.", "", "", 0),
+        ("call", "```\ufdd1 <!calls!> <!call!>tools.", "", "", 0), ("call", "```\ufdd1 <!call!>tools.", "", "", 0),
         find=(
             r"<(?:(!calls!>\s{0,64}<!call!>\s{0,64}<!/call!>\s{0,64}<!/calls!>)|(!calls!>\s{0,64}<!calls!>\s{0,64}<!ca"
             r"ll!>tools\.)|(!calls!>\s{0,64}<!call!>\s{0,64}<!call!>tools\.)|(!calls!>\s{0,64}<!call!>tools\.)|(!calls"
@@ -121,12 +114,8 @@ class StreamParser(Objects):
             r"0,4}!\s{0,4}>\s{0,4}<\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>\s{0,4}(?ai:tools)\s{0,4}\.)|(\s{0,4}!\s{0"
             r",4}(?ai:calls)\s{0,4}!\s{0,4}>\s{0,4}<\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>)|(\s{0,4}!\s{0,4}(?ai:ca"
             r"ll)\s{0,4}!\s{0,4}>\s{0,4}(?ai:tools)\s{0,4}\.)|(\s{0,4}!\s{0,4}(?ai:calls)\s{0,4}!\s{0,4}>)|(\s{0,4}!\s"
-            r"{0,4}(?ai:call)\s{0,4}!\s{0,4}>))|`(?:(``tool_code\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``tool_call"
-            r"\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``python\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``json\s{0"
-            r",64}<!calls!>\s{0,64}<!call!>tools\.)|(``xml\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``\s{0,64}<!calls"
-            r"!>\s{0,64}<!call!>tools\.)|(``tool_code\s{0,64}<!call!>tools\.)|(``tool_call\s{0,64}<!call!>tools\.)|(``"
-            r"python\s{0,64}<!call!>tools\.)|(``json\s{0,64}<!call!>tools\.)|(``xml\s{0,64}<!call!>tools\.)|(``\s{0,64"
-            r"}<!call!>tools\.))"
+            r"{0,4}(?ai:call)\s{0,4}!\s{0,4}>))|`(?:(``[\w-]{0,16}\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``[\w-]{0"
+            r",16}\s{0,64}<!call!>tools\.))"
         ), near=r"<(?=[\t\n\r !\-_▁]|\Z)|`(?=[`]|\Z)", width=294,
     )
     OPENERS = (
@@ -156,23 +145,13 @@ class StreamParser(Objects):
         ("mark", "<!calls!> <!calls!> <!call!>tools.", "", "", 0),
         ("mark", "<!calls!> <!call!> <!call!>tools.", "", "", 0), ("mark", "<!calls!> <!call!>tools.", "", "", 1),
         ("mark", "<!call!>tools.", "", "", 1), ("mark", "<!assistant!>", "", "", 0), ("mark", "<!/calls!>", "", "", 0),
-        ("mark", "<!/call!>", "", "", 0), ("mark", "```tool_code <!calls!> <!call!>tools.", "", "", 0),
-        ("mark", "```tool_call <!calls!> <!call!>tools.", "", "", 0),
-        ("mark", "```python <!calls!> <!call!>tools.", "", "", 0),
-        ("mark", "```json <!calls!> <!call!>tools.", "", "", 0), ("mark", "```xml <!calls!> <!call!>tools.", "", "", 0),
-        ("mark", "``` <!calls!> <!call!>tools.", "", "", 0), ("mark", "```tool_code <!call!>tools.", "", "", 0),
-        ("mark", "```tool_call <!call!>tools.", "", "", 0), ("mark", "```python <!call!>tools.", "", "", 0),
-        ("mark", "```json <!call!>tools.", "", "", 0), ("mark", "```xml <!call!>tools.", "", "", 0),
-        ("mark", "``` <!call!>tools.", "", "", 0),
+        ("mark", "<!/call!>", "", "", 0), ("mark", "```\ufdd1 <!calls!> <!call!>tools.", "", "", 0),
+        ("mark", "```\ufdd1 <!call!>tools.", "", "", 0),
         find=(
             r"<(?:(!calls!>\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(!calls!>\s{0,64}<!call!>\s{0,64}<!call!>tools\.)"
-            r"|(!calls!>\s{0,64}<!call!>tools\.)|(!call!>tools\.)|(!assistant!>)|(!/calls!>)|(!/call!>))|`(?:(``tool_c"
-            r"ode\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``tool_call\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``py"
-            r"thon\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``json\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``xml\s{"
-            r"0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``tool_code\s{0,64}"
-            r"<!call!>tools\.)|(``tool_call\s{0,64}<!call!>tools\.)|(``python\s{0,64}<!call!>tools\.)|(``json\s{0,64}<"
-            r"!call!>tools\.)|(``xml\s{0,64}<!call!>tools\.)|(``\s{0,64}<!call!>tools\.))"
-        ), near=r"<(?=[!]|\Z)|`(?=[`]|\Z)", width=165, first="<`",
+            r"|(!calls!>\s{0,64}<!call!>tools\.)|(!call!>tools\.)|(!assistant!>)|(!/calls!>)|(!/call!>))|`(?:(``[\w-]{"
+            r"0,16}\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``[\w-]{0,16}\s{0,64}<!call!>tools\.))"
+        ), near=r"<(?=[!]|\Z)|`(?=[`]|\Z)", width=173, first="<`",
     )
     LEFT_OVER = Scanner(
         ("call", "<!calls!>", "", "", 0), ("call", "<!call!>", "", "", 0), find="<(?:(!calls!>)|(!call!>))",
@@ -204,14 +183,8 @@ class StreamParser(Objects):
         ("call", "\x00<!calls!><!call!>tools.", "", "", 6), ("call", "\x00<!calls!><!call!>", "", "", 6),
         ("call", "\x00<!call!>tools.", "", "", 6), ("closed", "\x00<!/calls!>", "", "", 6),
         ("call", "\x00<!calls!>", "", "", 6), ("closed", "\x00<!/call!>", "", "", 6),
-        ("call", "\x00<!call!>", "", "", 6), ("call", "```tool_code <!calls!> <!call!>tools.", "", "", 0),
-        ("call", "```tool_call <!calls!> <!call!>tools.", "", "", 0),
-        ("call", "```python <!calls!> <!call!>tools.", "", "", 0),
-        ("call", "```json <!calls!> <!call!>tools.", "", "", 0), ("call", "```xml <!calls!> <!call!>tools.", "", "", 0),
-        ("call", "``` <!calls!> <!call!>tools.", "", "", 0), ("call", "```tool_code <!call!>tools.", "", "", 0),
-        ("call", "```tool_call <!call!>tools.", "", "", 0), ("call", "```python <!call!>tools.", "", "", 0),
-        ("call", "```json <!call!>tools.", "", "", 0), ("call", "```xml <!call!>tools.", "", "", 0),
-        ("call", "``` <!call!>tools.", "", "", 0),
+        ("call", "\x00<!call!>", "", "", 6), ("call", "```\ufdd1 <!calls!> <!call!>tools.", "", "", 0),
+        ("call", "```\ufdd1 <!call!>tools.", "", "", 0),
         find=(
             r",(?:(\s{0,64}<!call!>\s{0,64}<!call!>tools\.)|(\s{0,64}<!call!>tools\.))|;(?:(\s{0,64}<!call!>\s{0,64}<!"
             r"call!>tools\.)|(\s{0,64}<!call!>tools\.))|<(?:(!calls!>\s{0,64}<!call!>\s{0,64}<!/call!>\s{0,64}<!/calls"
@@ -227,59 +200,29 @@ class StreamParser(Objects):
             r"\.)|(\s{0,4}!\s{0,4}(?ai:calls)\s{0,4}!\s{0,4}>\s{0,4}<\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>)|(\s{0,"
             r"4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>\s{0,4}(?ai:tools)\s{0,4}\.)|(\s{0,4}!\s{0,4}/\s{0,4}(?ai:calls)\s{0"
             r",4}!\s{0,4}>)|(\s{0,4}!\s{0,4}(?ai:calls)\s{0,4}!\s{0,4}>)|(\s{0,4}!\s{0,4}/\s{0,4}(?ai:call)\s{0,4}!\s{"
-            r"0,4}>)|(\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>))|`(?:(``tool_code\s{0,64}<!calls!>\s{0,64}<!call!>too"
-            r"ls\.)|(``tool_call\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``python\s{0,64}<!calls!>\s{0,64}<!call!>to"
-            r"ols\.)|(``json\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``xml\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|"
-            r"(``\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``tool_code\s{0,64}<!call!>tools\.)|(``tool_call\s{0,64}<!"
-            r"call!>tools\.)|(``python\s{0,64}<!call!>tools\.)|(``json\s{0,64}<!call!>tools\.)|(``xml\s{0,64}<!call!>t"
-            r"ools\.)|(``\s{0,64}<!call!>tools\.))"
+            r"0,4}>)|(\s{0,4}!\s{0,4}(?ai:call)\s{0,4}!\s{0,4}>))|`(?:(``[\w-]{0,16}\s{0,64}<!calls!>\s{0,64}<!call!>t"
+            r"ools\.)|(``[\w-]{0,16}\s{0,64}<!call!>tools\.))"
         ), near=r",|;|<(?=[\t\n\r !\-_▁]|\Z)|`(?=[`]|\Z)", width=294,
     )
     AFTER_TURN = Scanner(
-        ("header", "<!assistant!> ```tool_code <!calls!> <!call!>tools.", "", "", 0),
-        ("header", "<!assistant!> ```tool_call <!calls!> <!call!>tools.", "", "", 0),
         ("header", "<!assistant!> <!calls!> <!calls!> <!call!>tools.", "", "", 0),
-        ("header", "<!assistant!> ```python <!calls!> <!call!>tools.", "", "", 0),
         ("header", "<!assistant!> <!calls!> <!call!> <!call!>tools.", "", "", 0),
-        ("header", "<!assistant!> ```json <!calls!> <!call!>tools.", "", "", 0),
-        ("header", "<!assistant!> ```xml <!calls!> <!call!>tools.", "", "", 0),
-        ("header", "<!assistant!> ``` <!calls!> <!call!>tools.", "", "", 0),
-        ("header", "<!assistant!> ```tool_code <!call!>tools.", "", "", 0),
-        ("header", "<!assistant!> ```tool_call <!call!>tools.", "", "", 0),
-        ("header", "<!assistant!> ```python <!call!>tools.", "", "", 0),
+        ("header", "<!assistant!> ```\ufdd1 <!calls!> <!call!>tools.", "", "", 0),
         ("header", "<!assistant!> <!calls!> <!call!>tools.", "", "", 0),
-        ("header", "<!assistant!> ```json <!call!>tools.", "", "", 0),
-        ("header", "<!assistant!> ```xml <!call!>tools.", "", "", 0),
         ("call", "<!calls!> <!calls!> <!call!>tools.", "", "", 1),
-        ("call", "<!calls!> <!call!> <!call!>tools.", "", "", 1),
-        ("header", "<!assistant!> ``` <!call!>tools.", "", "", 0),
-        ("header", "<!assistant!> <!call!>tools.", "", "", 0), ("call", "<!calls!> <!call!>tools.", "", "", 1),
-        ("call", "<!call!>tools.", "", "", 1), ("call", "```tool_code <!calls!> <!call!>tools.", "", "", 1),
-        ("call", "```tool_call <!calls!> <!call!>tools.", "", "", 1),
-        ("call", "```python <!calls!> <!call!>tools.", "", "", 1),
-        ("call", "```json <!calls!> <!call!>tools.", "", "", 1), ("call", "```xml <!calls!> <!call!>tools.", "", "", 1),
-        ("call", "``` <!calls!> <!call!>tools.", "", "", 1), ("call", "```tool_code <!call!>tools.", "", "", 1),
-        ("call", "```tool_call <!call!>tools.", "", "", 1), ("call", "```python <!call!>tools.", "", "", 1),
-        ("call", "```json <!call!>tools.", "", "", 1), ("call", "```xml <!call!>tools.", "", "", 1),
-        ("call", "``` <!call!>tools.", "", "", 1),
+        ("header", "<!assistant!> ```\ufdd1 <!call!>tools.", "", "", 0),
+        ("call", "<!calls!> <!call!> <!call!>tools.", "", "", 1), ("header", "<!assistant!> <!call!>tools.", "", "", 0),
+        ("call", "<!calls!> <!call!>tools.", "", "", 1), ("call", "<!call!>tools.", "", "", 1),
+        ("call", "```\ufdd1 <!calls!> <!call!>tools.", "", "", 1), ("call", "```\ufdd1 <!call!>tools.", "", "", 1),
         find=(
-            r"<(?:(!assistant!>\s{0,64}```tool_code\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(!assistant!>\s{0,64}```t"
-            r"ool_call\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(!assistant!>\s{0,64}<!calls!>\s{0,64}<!calls!>\s{0,64"
-            r"}<!call!>tools\.)|(!assistant!>\s{0,64}```python\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(!assistant!>"
-            r"\s{0,64}<!calls!>\s{0,64}<!call!>\s{0,64}<!call!>tools\.)|(!assistant!>\s{0,64}```json\s{0,64}<!calls!>"
-            r"\s{0,64}<!call!>tools\.)|(!assistant!>\s{0,64}```xml\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(!assistan"
-            r"t!>\s{0,64}```\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(!assistant!>\s{0,64}```tool_code\s{0,64}<!call!"
-            r">tools\.)|(!assistant!>\s{0,64}```tool_call\s{0,64}<!call!>tools\.)|(!assistant!>\s{0,64}```python\s{0,6"
-            r"4}<!call!>tools\.)|(!assistant!>\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(!assistant!>\s{0,64}```json\s"
-            r"{0,64}<!call!>tools\.)|(!assistant!>\s{0,64}```xml\s{0,64}<!call!>tools\.)|(!calls!>\s{0,64}<!calls!>\s{"
-            r"0,64}<!call!>tools\.)|(!calls!>\s{0,64}<!call!>\s{0,64}<!call!>tools\.)|(!assistant!>\s{0,64}```\s{0,64}"
-            r"<!call!>tools\.)|(!assistant!>\s{0,64}<!call!>tools\.)|(!calls!>\s{0,64}<!call!>tools\.)|(!call!>tools\."
-            r"))|`(?:(``tool_code\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``tool_call\s{0,64}<!calls!>\s{0,64}<!call"
-            r"!>tools\.)|(``python\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``json\s{0,64}<!calls!>\s{0,64}<!call!>to"
-            r"ols\.)|(``xml\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``t"
-            r"ool_code\s{0,64}<!call!>tools\.)|(``tool_call\s{0,64}<!call!>tools\.)|(``python\s{0,64}<!call!>tools\.)|"
-            r"(``json\s{0,64}<!call!>tools\.)|(``xml\s{0,64}<!call!>tools\.)|(``\s{0,64}<!call!>tools\.))"
-        ), near=r"<(?=[!]|\Z)|`(?=[`]|\Z)", width=243,
+            r"<(?:(!assistant!>\s{0,64}<!calls!>\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(!assistant!>\s{0,64}<!calls"
+            r"!>\s{0,64}<!call!>\s{0,64}<!call!>tools\.)|(!assistant!>\s{0,64}```[\w-]{0,16}\s{0,64}<!calls!>\s{0,64}<"
+            r"!call!>tools\.)|(!assistant!>\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(!calls!>\s{0,64}<!calls!>\s{0,64"
+            r"}<!call!>tools\.)|(!assistant!>\s{0,64}```[\w-]{0,16}\s{0,64}<!call!>tools\.)|(!calls!>\s{0,64}<!call!>"
+            r"\s{0,64}<!call!>tools\.)|(!assistant!>\s{0,64}<!call!>tools\.)|(!calls!>\s{0,64}<!call!>tools\.)|(!call!"
+            r">tools\.))|`(?:(``[\w-]{0,16}\s{0,64}<!calls!>\s{0,64}<!call!>tools\.)|(``[\w-]{0,16}\s{0,64}<!call!>too"
+            r"ls\.))"
+        ), near=r"<(?=[!]|\Z)|`(?=[`]|\Z)", width=251,
     )
 
     def _content(self) -> bool:

@@ -83,26 +83,17 @@ class StreamParser(Objects):
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
     IN_REASONING = Scanner(
-        ("line", "```tool_code §call§", "", "", 0), ("line", "```tool_call §call§", "", "", 0),
-        ("line", "```python §call§", "", "", 0), ("line", "```json §call§", "", "", 0),
-        ("line", "```xml §call§", "", "", 0), ("line", "``` §call§", "", "", 0), ("line", "§call§ §call§", "", "", 0),
+        ("line", "```\ufdd1 §call§", "", "", 0), ("line", "§call§ §call§", "", "", 0),
         ("reasoning_end", "§/muse§", "", "", 0), ("line", "§call§", "", "", 2), ("end", "§end§", "", "", 0),
-        find=(
-            r"`(?:(``tool_code\s{0,64}§call§)|(``tool_call\s{0,64}§call§)|(``python\s{0,64}§call§)|(``json\s{0,64}§cal"
-            r"l§)|(``xml\s{0,64}§call§)|(``\s{0,64}§call§))|§(?:(call§\s{0,64}§call§)|(/muse§)|(call§)|(end§))"
-        ), near=r"`(?=[`]|\Z)|§(?=[/ce]|\Z)", width=84,
+        find=r"`(``[\w-]{0,16}\s{0,64}§call§)|§(?:(call§\s{0,64}§call§)|(/muse§)|(call§)|(end§))",
+        near=r"`(?=[`]|\Z)|§(?=[/ce]|\Z)", width=92,
     )
     IN_CONTENT = Scanner(
-        ("call", "```tool_code §call§", "", "", 0), ("call", "```tool_call §call§", "", "", 0),
-        ("call", "```python §call§", "", "", 0), ("call", "```json §call§", "", "", 0),
-        ("call", "```xml §call§", "", "", 0), ("call", "``` §call§", "", "", 0), ("call", "§call§ §call§", "", "", 0),
+        ("call", "```\ufdd1 §call§", "", "", 0), ("call", "§call§ §call§", "", "", 0),
         ("header", "§assistant§", "", "", 0), ("stray", "§/muse§", "", "", 0), ("reasoning", "§muse§", "", "", 0),
         ("call", "§call§", "", "", 2), ("end", "§end§", "", "", 0),
-        find=(
-            r"`(?:(``tool_code\s{0,64}§call§)|(``tool_call\s{0,64}§call§)|(``python\s{0,64}§call§)|(``json\s{0,64}§cal"
-            r"l§)|(``xml\s{0,64}§call§)|(``\s{0,64}§call§))|§(?:(call§\s{0,64}§call§)|(assistant§)|(/muse§)|(muse§)|(c"
-            "all§)|(end§))"
-        ), near=r"`(?=[`]|\Z)|§(?=[/acem]|\Z)", width=84,
+        find=r"`(``[\w-]{0,16}\s{0,64}§call§)|§(?:(call§\s{0,64}§call§)|(assistant§)|(/muse§)|(muse§)|(call§)|(end§))",
+        near=r"`(?=[`]|\Z)|§(?=[/acem]|\Z)", width=92,
     )
     REASONING_AGAIN = Scanner(("reasoning", "§muse§", "", "", 0), find="§(muse§)", near=r"§(?=[m]|\Z)", width=7)
     OPENERS = ("§call§ §call§", "§call§")
@@ -117,14 +108,9 @@ class StreamParser(Objects):
     HEADER_TEXTS = Pattern("(?:§call§|§with§|call|with|§|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Breaks(
-        ("mark", "```tool_code §call§", "", "", 0), ("mark", "```tool_call §call§", "", "", 0),
-        ("mark", "```python §call§", "", "", 0), ("mark", "```json §call§", "", "", 0),
-        ("mark", "```xml §call§", "", "", 0), ("mark", "``` §call§", "", "", 0), ("mark", "§assistant§", "", "", 0),
-        ("mark", "§call§", "", "", 1), ("mark", "§end§", "", "", 0),
-        find=(
-            r"`(?:(``tool_code\s{0,64}§call§)|(``tool_call\s{0,64}§call§)|(``python\s{0,64}§call§)|(``json\s{0,64}§cal"
-            r"l§)|(``xml\s{0,64}§call§)|(``\s{0,64}§call§))|§(?:(assistant§)|(call§)|(end§))"
-        ), near=r"`(?=[`]|\Z)|§(?=[ace]|\Z)", width=84, first="`§",
+        ("mark", "```\ufdd1 §call§", "", "", 0), ("mark", "§assistant§", "", "", 0), ("mark", "§call§", "", "", 1),
+        ("mark", "§end§", "", "", 0), find=r"`(``[\w-]{0,16}\s{0,64}§call§)|§(?:(assistant§)|(call§)|(end§))",
+        near=r"`(?=[`]|\Z)|§(?=[ace]|\Z)", width=92, first="`§",
     )
     LEFT_OVER = Scanner(("call", "§call§", "", "", 0), find="§(call§)", near=r"§(?=[c]|\Z)", width=7)
     USUAL_NEXT = ExpectedText("§call§")
@@ -132,35 +118,22 @@ class StreamParser(Objects):
     CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Scanner(
         ("call", ", §call§ §call§", "", "", 0), ("call", ", §call§", "", "", 2), ("call", "; §call§ §call§", "", "", 0),
-        ("call", "; §call§", "", "", 2), ("call", "```tool_code §call§", "", "", 0),
-        ("call", "```tool_call §call§", "", "", 0), ("call", "```python §call§", "", "", 0),
-        ("call", "```json §call§", "", "", 0), ("call", "```xml §call§", "", "", 0), ("call", "``` §call§", "", "", 0),
-        ("call", "§call§ §call§", "", "", 1), ("header", "§assistant§", "", "", 0), ("stray", "§/muse§", "", "", 0),
-        ("call", "§call§", "", "", 2), ("reasoning", "§muse§", "", "", 0), ("end", "§end§", "", "", 0),
+        ("call", "; §call§", "", "", 2), ("call", "```\ufdd1 §call§", "", "", 0), ("call", "§call§ §call§", "", "", 1),
+        ("header", "§assistant§", "", "", 0), ("stray", "§/muse§", "", "", 0), ("call", "§call§", "", "", 2),
+        ("reasoning", "§muse§", "", "", 0), ("end", "§end§", "", "", 0),
         find=(
             r",(?:(\s{0,64}§call§\s{0,64}§call§)|(\s{0,64}§call§))|;(?:(\s{0,64}§call§\s{0,64}§call§)|(\s{0,64}§call§)"
-            r")|`(?:(``tool_code\s{0,64}§call§)|(``tool_call\s{0,64}§call§)|(``python\s{0,64}§call§)|(``json\s{0,64}§c"
-            r"all§)|(``xml\s{0,64}§call§)|(``\s{0,64}§call§))|§(?:(call§\s{0,64}§call§)|(assistant§)|(/muse§)|(call§)|"
-            "(muse§)|(end§))"
+            r")|`(``[\w-]{0,16}\s{0,64}§call§)|§(?:(call§\s{0,64}§call§)|(assistant§)|(/muse§)|(call§)|(muse§)|(end§))"
         ), near=r",|;|`(?=[`]|\Z)|§(?=[/acem]|\Z)", width=144,
     )
     AFTER_TURN = Scanner(
-        ("call", "```tool_code §call§", "", "", 1), ("call", "```tool_call §call§", "", "", 1),
-        ("call", "```python §call§", "", "", 1), ("call", "```json §call§", "", "", 1),
-        ("call", "```xml §call§", "", "", 1), ("call", "``` §call§", "", "", 1),
-        ("header", "§assistant§ ```tool_code §call§", "", "", 0),
-        ("header", "§assistant§ ```tool_call §call§", "", "", 0), ("header", "§assistant§ ```python §call§", "", "", 0),
-        ("header", "§assistant§ ```json §call§", "", "", 0), ("header", "§assistant§ §call§ §call§", "", "", 0),
-        ("header", "§assistant§ ```xml §call§", "", "", 0), ("header", "§assistant§ ``` §call§", "", "", 0),
-        ("header", "§assistant§ §call§", "", "", 2), ("call", "§call§ §call§", "", "", 1),
-        ("call", "§call§", "", "", 2),
+        ("call", "```\ufdd1 §call§", "", "", 1), ("header", "§assistant§ §call§ §call§", "", "", 0),
+        ("header", "§assistant§ ```\ufdd1 §call§", "", "", 0), ("header", "§assistant§ §call§", "", "", 2),
+        ("call", "§call§ §call§", "", "", 1), ("call", "§call§", "", "", 2),
         find=(
-            r"`(?:(``tool_code\s{0,64}§call§)|(``tool_call\s{0,64}§call§)|(``python\s{0,64}§call§)|(``json\s{0,64}§cal"
-            r"l§)|(``xml\s{0,64}§call§)|(``\s{0,64}§call§))|§(?:(assistant§\s{0,64}```tool_code\s{0,64}§call§)|(assist"
-            r"ant§\s{0,64}```tool_call\s{0,64}§call§)|(assistant§\s{0,64}```python\s{0,64}§call§)|(assistant§\s{0,64}`"
-            r"``json\s{0,64}§call§)|(assistant§\s{0,64}§call§\s{0,64}§call§)|(assistant§\s{0,64}```xml\s{0,64}§call§)|"
-            r"(assistant§\s{0,64}```\s{0,64}§call§)|(assistant§\s{0,64}§call§)|(call§\s{0,64}§call§)|(call§))"
-        ), near=r"`(?=[`]|\Z)|§(?=[ac]|\Z)", width=160,
+            r"`(``[\w-]{0,16}\s{0,64}§call§)|§(?:(assistant§\s{0,64}§call§\s{0,64}§call§)|(assistant§\s{0,64}```[\w-]{"
+            r"0,16}\s{0,64}§call§)|(assistant§\s{0,64}§call§)|(call§\s{0,64}§call§)|(call§))"
+        ), near=r"`(?=[`]|\Z)|§(?=[ac]|\Z)", width=168,
     )
 
     def _reasoning(self) -> bool:

@@ -98,42 +98,33 @@ class StreamParser(Objects):
         ("line", "[NEED] [NEED]", "", "", 0), ("reasoning_end", "[/PONDER]", "", "", 0), ("line", "[NEED]", "", "", 2),
         ("end", "[END]", "", "", 0), ("final_end", "[TOP]", "", "", 0), ("line", "\x00[need][need]", "", "", 6),
         ("respelled", "\x00[/ponder]", "", "", 6), ("line", "\x00[need]", "", "", 6), ("end", "\x00[end]", "", "", 6),
-        ("line", "```tool_code [NEED]", "", "", 0), ("line", "```tool_call [NEED]", "", "", 0),
-        ("line", "```python [NEED]", "", "", 0), ("line", "```json [NEED]", "", "", 0),
-        ("line", "```xml [NEED]", "", "", 0), ("line", "``` [NEED]", "", "", 0),
+        ("line", "```\ufdd1 [NEED]", "", "", 0),
         find=(
             r"\[(?:(NEED\]\s{0,64}\[NEED\])|(/PONDER\])|(NEED\])|(END\])|(TOP\])|(\s{0,4}(?ai:NEED)\s{0,4}\][\s_▁-]{0,"
             r"64}\[\s{0,4}(?ai:NEED)\s{0,4}\])|(\s{0,4}/\s{0,4}(?ai:PONDER)\s{0,4}\])|(\s{0,4}(?ai:NEED)\s{0,4}\])|(\s"
-            r"{0,4}(?ai:END)\s{0,4}\]))|`(?:(``tool_code\s{0,64}\[NEED\])|(``tool_call\s{0,64}\[NEED\])|(``python\s{0,"
-            r"64}\[NEED\])|(``json\s{0,64}\[NEED\])|(``xml\s{0,64}\[NEED\])|(``\s{0,64}\[NEED\]))"
+            r"{0,4}(?ai:END)\s{0,4}\]))|`(``[\w-]{0,16}\s{0,64}\[NEED\])"
         ), near=r"\[(?=[\t\n\r \-/ENT_en▁]|\Z)|`(?=[`]|\Z)", width=194,
     )
     IN_CONTENT = Scanner(
         ("call", "[NEED] [NEED]", "", "", 0), ("stray", "[/PONDER]", "", "", 0), ("reasoning", "[PONDER]", "", "", 0),
         ("call", "[NEED]", "", "", 2), ("end", "[END]", "", "", 0), ("final_end", "[TOP]", "", "", 0),
         ("call", "\x00[need][need]", "", "", 6), ("call", "\x00[need]", "", "", 6), ("end", "\x00[end]", "", "", 6),
-        ("call", "```tool_code [NEED]", "", "", 0), ("call", "```tool_call [NEED]", "", "", 0),
-        ("call", "```python [NEED]", "", "", 0), ("call", "```json [NEED]", "", "", 0),
-        ("call", "```xml [NEED]", "", "", 0), ("call", "``` [NEED]", "", "", 0),
+        ("call", "```\ufdd1 [NEED]", "", "", 0),
         find=(
             r"\[(?:(NEED\]\s{0,64}\[NEED\])|(/PONDER\])|(PONDER\])|(NEED\])|(END\])|(TOP\])|(\s{0,4}(?ai:NEED)\s{0,4}"
             r"\][\s_▁-]{0,64}\[\s{0,4}(?ai:NEED)\s{0,4}\])|(\s{0,4}(?ai:NEED)\s{0,4}\])|(\s{0,4}(?ai:END)\s{0,4}\]))|`"
-            r"(?:(``tool_code\s{0,64}\[NEED\])|(``tool_call\s{0,64}\[NEED\])|(``python\s{0,64}\[NEED\])|(``json\s{0,64"
-            r"}\[NEED\])|(``xml\s{0,64}\[NEED\])|(``\s{0,64}\[NEED\]))"
+            r"(``[\w-]{0,16}\s{0,64}\[NEED\])"
         ), near=r"\[(?=[\t\n\r \-/ENPT_en▁]|\Z)|`(?=[`]|\Z)", width=194,
     )
     BEFORE_CONTENT = Scanner(
         ("call", "[NEED] [NEED]", "", "", 0), ("stray", "[/PONDER]", "", "", 0), ("reasoning", "[PONDER]", "", "", 0),
         ("call", "[NEED]", "", "", 2), ("end", "[END]", "", "", 0), ("final_end", "[TOP]", "", "", 0),
         ("call", "\x00[need][need]", "", "", 6), ("reasoning", "\x00[ponder]", "", "", 6),
-        ("call", "\x00[need]", "", "", 6), ("end", "\x00[end]", "", "", 6), ("call", "```tool_code [NEED]", "", "", 0),
-        ("call", "```tool_call [NEED]", "", "", 0), ("call", "```python [NEED]", "", "", 0),
-        ("call", "```json [NEED]", "", "", 0), ("call", "```xml [NEED]", "", "", 0), ("call", "``` [NEED]", "", "", 0),
+        ("call", "\x00[need]", "", "", 6), ("end", "\x00[end]", "", "", 6), ("call", "```\ufdd1 [NEED]", "", "", 0),
         find=(
             r"\[(?:(NEED\]\s{0,64}\[NEED\])|(/PONDER\])|(PONDER\])|(NEED\])|(END\])|(TOP\])|(\s{0,4}(?ai:NEED)\s{0,4}"
             r"\][\s_▁-]{0,64}\[\s{0,4}(?ai:NEED)\s{0,4}\])|(\s{0,4}(?ai:PONDER)\s{0,4}\])|(\s{0,4}(?ai:NEED)\s{0,4}\])"
-            r"|(\s{0,4}(?ai:END)\s{0,4}\]))|`(?:(``tool_code\s{0,64}\[NEED\])|(``tool_call\s{0,64}\[NEED\])|(``python"
-            r"\s{0,64}\[NEED\])|(``json\s{0,64}\[NEED\])|(``xml\s{0,64}\[NEED\])|(``\s{0,64}\[NEED\]))"
+            r"|(\s{0,4}(?ai:END)\s{0,4}\]))|`(``[\w-]{0,16}\s{0,64}\[NEED\])"
         ), near=r"\[(?=[\t\n\r \-/ENPT_enp▁]|\Z)|`(?=[`]|\Z)", width=194,
     )
     REASONING_AGAIN = Scanner(("reasoning", "[PONDER]", "", "", 0), find=r"\[(PONDER\])", near=r"\[(?=[P]|\Z)", width=9)
@@ -152,13 +143,9 @@ class StreamParser(Objects):
     )
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Breaks(
-        ("mark", "[NEED]", "", "", 1), ("mark", "[END]", "", "", 0), ("mark", "```tool_code [NEED]", "", "", 0),
-        ("mark", "```tool_call [NEED]", "", "", 0), ("mark", "```python [NEED]", "", "", 0),
-        ("mark", "```json [NEED]", "", "", 0), ("mark", "```xml [NEED]", "", "", 0), ("mark", "``` [NEED]", "", "", 0),
-        find=(
-            r"\[(?:(NEED\])|(END\]))|`(?:(``tool_code\s{0,64}\[NEED\])|(``tool_call\s{0,64}\[NEED\])|(``python\s{0,64}"
-            r"\[NEED\])|(``json\s{0,64}\[NEED\])|(``xml\s{0,64}\[NEED\])|(``\s{0,64}\[NEED\]))"
-        ), near=r"\[(?=[EN]|\Z)|`(?=[`]|\Z)", width=84, first="[`",
+        ("mark", "[NEED]", "", "", 1), ("mark", "[END]", "", "", 0), ("mark", "```\ufdd1 [NEED]", "", "", 0),
+        find=r"\[(?:(NEED\])|(END\]))|`(``[\w-]{0,16}\s{0,64}\[NEED\])", near=r"\[(?=[EN]|\Z)|`(?=[`]|\Z)", width=92,
+        first="[`",
     )
     LEFT_OVER = Scanner(("call", "[NEED]", "", "", 0), find=r"\[(NEED\])", near=r"\[(?=[N]|\Z)", width=7)
     USUAL_NEXT = ExpectedText("[NEED]")
@@ -169,25 +156,18 @@ class StreamParser(Objects):
         ("call", "; [NEED]", "", "", 2), ("call", "[NEED] [NEED]", "", "", 1), ("stray", "[/PONDER]", "", "", 0),
         ("reasoning", "[PONDER]", "", "", 0), ("call", "[NEED]", "", "", 2), ("end", "[END]", "", "", 0),
         ("final_end", "[TOP]", "", "", 0), ("call", "\x00[need][need]", "", "", 6), ("call", "\x00[need]", "", "", 6),
-        ("end", "\x00[end]", "", "", 6), ("call", "```tool_code [NEED]", "", "", 0),
-        ("call", "```tool_call [NEED]", "", "", 0), ("call", "```python [NEED]", "", "", 0),
-        ("call", "```json [NEED]", "", "", 0), ("call", "```xml [NEED]", "", "", 0), ("call", "``` [NEED]", "", "", 0),
+        ("end", "\x00[end]", "", "", 6), ("call", "```\ufdd1 [NEED]", "", "", 0),
         find=(
             r",(?:(\s{0,64}\[NEED\]\s{0,64}\[NEED\])|(\s{0,64}\[NEED\]))|;(?:(\s{0,64}\[NEED\]\s{0,64}\[NEED\])|(\s{0,"
             r"64}\[NEED\]))|\[(?:(NEED\]\s{0,64}\[NEED\])|(/PONDER\])|(PONDER\])|(NEED\])|(END\])|(TOP\])|(\s{0,4}(?ai"
             r":NEED)\s{0,4}\][\s_▁-]{0,64}\[\s{0,4}(?ai:NEED)\s{0,4}\])|(\s{0,4}(?ai:NEED)\s{0,4}\])|(\s{0,4}(?ai:END)"
-            r"\s{0,4}\]))|`(?:(``tool_code\s{0,64}\[NEED\])|(``tool_call\s{0,64}\[NEED\])|(``python\s{0,64}\[NEED\])|("
-            r"``json\s{0,64}\[NEED\])|(``xml\s{0,64}\[NEED\])|(``\s{0,64}\[NEED\]))"
+            r"\s{0,4}\]))|`(``[\w-]{0,16}\s{0,64}\[NEED\])"
         ), near=r",|;|\[(?=[\t\n\r \-/ENPT_en▁]|\Z)|`(?=[`]|\Z)", width=194,
     )
     AFTER_TURN = Scanner(
-        ("call", "[NEED] [NEED]", "", "", 0), ("call", "[NEED]", "", "", 2), ("call", "```tool_code [NEED]", "", "", 0),
-        ("call", "```tool_call [NEED]", "", "", 0), ("call", "```python [NEED]", "", "", 0),
-        ("call", "```json [NEED]", "", "", 0), ("call", "```xml [NEED]", "", "", 0), ("call", "``` [NEED]", "", "", 0),
-        find=(
-            r"\[(?:(NEED\]\s{0,64}\[NEED\])|(NEED\]))|`(?:(``tool_code\s{0,64}\[NEED\])|(``tool_call\s{0,64}\[NEED\])|"
-            r"(``python\s{0,64}\[NEED\])|(``json\s{0,64}\[NEED\])|(``xml\s{0,64}\[NEED\])|(``\s{0,64}\[NEED\]))"
-        ), near=r"\[(?=[N]|\Z)|`(?=[`]|\Z)", width=84,
+        ("call", "[NEED] [NEED]", "", "", 0), ("call", "[NEED]", "", "", 2), ("call", "```\ufdd1 [NEED]", "", "", 0),
+        find=r"\[(?:(NEED\]\s{0,64}\[NEED\])|(NEED\]))|`(``[\w-]{0,16}\s{0,64}\[NEED\])",
+        near=r"\[(?=[N]|\Z)|`(?=[`]|\Z)", width=92,
     )
 
     def _reasoning(self) -> bool:

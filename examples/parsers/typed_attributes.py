@@ -71,36 +71,22 @@ class StreamParser(RawPairs):
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
     IN_REASONING = Scanner(
-        ("line", '```tool_code ⟨steps⟩ ⟨step name="', "", "", 0),
-        ("line", '```tool_call ⟨steps⟩ ⟨step name="', "", "", 0), ("line", '```python ⟨steps⟩ ⟨step name="', "", "", 0),
-        ("line", '```json ⟨steps⟩ ⟨step name="', "", "", 0), ("line", '```xml ⟨steps⟩ ⟨step name="', "", "", 0),
-        ("line", '```tool_code ⟨step name="', "", "", 0), ("line", '```tool_call ⟨step name="', "", "", 0),
-        ("line", '``` ⟨steps⟩ ⟨step name="', "", "", 0), ("line", '```python ⟨step name="', "", "", 0),
-        ("line", '```json ⟨step name="', "", "", 0), ("line", '```xml ⟨step name="', "", "", 0),
-        ("line", '``` ⟨step name="', "", "", 0), ("line", '⟨steps⟩ ⟨step name=" ⟨step name="', "\n\n", "", 0),
+        ("line", '```\ufdd1 ⟨steps⟩ ⟨step name="', "", "", 0), ("line", '```\ufdd1 ⟨step name="', "", "", 0),
+        ("line", '⟨steps⟩ ⟨step name=" ⟨step name="', "\n\n", "", 0),
         ("line", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", 0), ("line", '⟨steps⟩ ⟨step name="', "\n\n", "", 2),
         ("line", "⟨steps⟩ ⟨step name", "\n\n", "", 2), ("line", '⟨step name="', "", "", 1),
         ("line", "⟨step name", "", "", 2), ("reasoning_end", "⟨/ponder⟩", "", "", 0),
         ("line", "⟨steps⟩", "\n\n", "\n", 2), ("end", "⟪stop⟫", "", "", 0),
         find=(
-            r'`(?:(``tool_code\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``tool_call\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1'
-            r',64}name=")|(``python\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``json\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1'
-            r',64}name=")|(``xml\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``tool_code\s{0,64}⟨step\s{1,64}name=")|('
-            r'``tool_call\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``python\s{0,64}'
-            r'⟨step\s{1,64}name=")|(``json\s{0,64}⟨step\s{1,64}name=")|(``xml\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨'
-            r'step\s{1,64}name="))|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨'
-            r'steps⟩\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{1,64}name)'
-            r'|(step\s{1,64}name=")|(step\s{1,64}name)|(/ponder⟩)|(steps⟩))|⟪(stop⟫)'
+            r'`(?:(``[\w-]{0,16}\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``[\w-]{0,16}\s{0,64}⟨step\s{1,64}name=")'
+            r')|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨steps⟩\s{0,64}⟨step'
+            r'\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{1,64}name)|(step\s{1,64}name='
+            r'")|(step\s{1,64}name)|(/ponder⟩)|(steps⟩))|⟪(stop⟫)'
         ), near=r"`(?=[`]|\Z)|⟨(?=[/s]|\Z)|⟪(?=[s]|\Z)", width=290, leads="\n\n",
     )
     IN_CONTENT = Scanner(
-        ("call", '```tool_code ⟨steps⟩ ⟨step name="', "", "", 0),
-        ("call", '```tool_call ⟨steps⟩ ⟨step name="', "", "", 0), ("call", '```python ⟨steps⟩ ⟨step name="', "", "", 0),
-        ("call", '```json ⟨steps⟩ ⟨step name="', "", "", 0), ("call", '```xml ⟨steps⟩ ⟨step name="', "", "", 0),
-        ("call", '```tool_code ⟨step name="', "", "", 0), ("call", '```tool_call ⟨step name="', "", "", 0),
-        ("call", '``` ⟨steps⟩ ⟨step name="', "", "", 0), ("call", '```python ⟨step name="', "", "", 0),
-        ("call", '```json ⟨step name="', "", "", 0), ("call", '```xml ⟨step name="', "", "", 0),
-        ("call", '``` ⟨step name="', "", "", 0), ("empty", '⟨steps⟩ ⟨step name=" ⟨/step⟩ ⟨/steps⟩', "", "", 0),
+        ("call", '```\ufdd1 ⟨steps⟩ ⟨step name="', "", "", 0), ("call", '```\ufdd1 ⟨step name="', "", "", 0),
+        ("empty", '⟨steps⟩ ⟨step name=" ⟨/step⟩ ⟨/steps⟩', "", "", 0),
         ("call", '⟨steps⟩ ⟨step name=" ⟨step name="', "\n\n", "", 0),
         ("call", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", 0), ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", 2),
         ("empty", '⟨step name=" ⟨/step⟩', "", "", 1), ("call", "⟨steps⟩ ⟨step name", "\n\n", "", 2),
@@ -108,15 +94,11 @@ class StreamParser(RawPairs):
         ("call", "⟨step name", "", "", 2), ("stray", "⟨/ponder⟩", "", "", 0), ("reasoning", "⟨ponder⟩", "", "", 0),
         ("call", "⟨steps⟩", "\n\n", "\n", 2), ("end", "⟪stop⟫", "", "", 0),
         find=(
-            r'`(?:(``tool_code\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``tool_call\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1'
-            r',64}name=")|(``python\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``json\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1'
-            r',64}name=")|(``xml\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``tool_code\s{0,64}⟨step\s{1,64}name=")|('
-            r'``tool_call\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``python\s{0,64}'
-            r'⟨step\s{1,64}name=")|(``json\s{0,64}⟨step\s{1,64}name=")|(``xml\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨'
-            r'step\s{1,64}name="))|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨/step⟩\s{0,64}⟨/steps⟩)|(steps⟩\s{0,'
-            r'64}⟨step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(s'
-            r'teps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name="\s{0,64}⟨/step⟩)|(steps⟩\s{0,64}⟨step\s{1,64}name)|'
-            r'(steps⟩\s{0,64}⟨/steps⟩)|(step\s{1,64}name=")|(step\s{1,64}name)|(/ponder⟩)|(ponder⟩)|(steps⟩))|⟪(stop⟫)'
+            r'`(?:(``[\w-]{0,16}\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``[\w-]{0,16}\s{0,64}⟨step\s{1,64}name=")'
+            r')|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨/step⟩\s{0,64}⟨/steps⟩)|(steps⟩\s{0,64}⟨step\s{1,64}nam'
+            r'e="\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨step'
+            r'\s{1,64}name=")|(step\s{1,64}name="\s{0,64}⟨/step⟩)|(steps⟩\s{0,64}⟨step\s{1,64}name)|(steps⟩\s{0,64}⟨/s'
+            r'teps⟩)|(step\s{1,64}name=")|(step\s{1,64}name)|(/ponder⟩)|(ponder⟩)|(steps⟩))|⟪(stop⟫)'
         ), near=r"`(?=[`]|\Z)|⟨(?=[/ps]|\Z)|⟪(?=[s]|\Z)", width=294, leads="\n\n",
     )
     REASONING_AGAIN = Scanner(("reasoning", "⟨ponder⟩", "", "", 0), find="⟨(ponder⟩)", near=r"⟨(?=[p]|\Z)", width=9)
@@ -136,24 +118,15 @@ class StreamParser(RawPairs):
     )
     SHORT_OPENERS = ("⟨steps⟩", "⟨steps⟩⟨stepname", "⟨stepname")
     BREAKS = Breaks(
-        ("mark", '```tool_code ⟨steps⟩ ⟨step name="', "", "", 0),
-        ("mark", '```tool_call ⟨steps⟩ ⟨step name="', "", "", 0), ("mark", '```python ⟨steps⟩ ⟨step name="', "", "", 0),
-        ("mark", '```json ⟨steps⟩ ⟨step name="', "", "", 0), ("mark", '```xml ⟨steps⟩ ⟨step name="', "", "", 0),
-        ("mark", '```tool_code ⟨step name="', "", "", 0), ("mark", '```tool_call ⟨step name="', "", "", 0),
-        ("mark", '``` ⟨steps⟩ ⟨step name="', "", "", 0), ("mark", '```python ⟨step name="', "", "", 0),
-        ("mark", '```json ⟨step name="', "", "", 0), ("mark", '```xml ⟨step name="', "", "", 0),
-        ("mark", '``` ⟨step name="', "", "", 0), ("mark", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "", "", 0),
-        ("mark", '⟨steps⟩ ⟨step name="', "", "", 1), ("mark", '⟨step name="', "", "", 1),
-        ("mark", "⟨/steps⟩", "", "", 0), ("mark", "⟨/step⟩", "", "", 0), ("mark", "⟪stop⟫", "", "", 0),
+        ("mark", '```\ufdd1 ⟨steps⟩ ⟨step name="', "", "", 0), ("mark", '```\ufdd1 ⟨step name="', "", "", 0),
+        ("mark", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "", "", 0), ("mark", '⟨steps⟩ ⟨step name="', "", "", 1),
+        ("mark", '⟨step name="', "", "", 1), ("mark", "⟨/steps⟩", "", "", 0), ("mark", "⟨/step⟩", "", "", 0),
+        ("mark", "⟪stop⟫", "", "", 0),
         find=(
-            r'`(?:(``tool_code\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``tool_call\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1'
-            r',64}name=")|(``python\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``json\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1'
-            r',64}name=")|(``xml\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``tool_code\s{0,64}⟨step\s{1,64}name=")|('
-            r'``tool_call\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``python\s{0,64}'
-            r'⟨step\s{1,64}name=")|(``json\s{0,64}⟨step\s{1,64}name=")|(``xml\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨'
-            r'step\s{1,64}name="))|⟨(?:(steps⟩\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{1,64}'
-            r'name=")|(step\s{1,64}name=")|(/steps⟩)|(/step⟩))|⟪(stop⟫)'
-        ), near=r"`(?=[`]|\Z)|⟨(?=[/s]|\Z)|⟪(?=[s]|\Z)", width=226, first="`⟨⟪",
+            r'`(?:(``[\w-]{0,16}\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``[\w-]{0,16}\s{0,64}⟨step\s{1,64}name=")'
+            r')|⟨(?:(steps⟩\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,6'
+            '4}name=")|(/steps⟩)|(/step⟩))|⟪(stop⟫)'
+        ), near=r"`(?=[`]|\Z)|⟨(?=[/s]|\Z)|⟪(?=[s]|\Z)", width=234, first="`⟨⟪",
     )
     LEFT_OVER = Scanner(
         ("call", '⟨step name="', "", "", 0), ("call", "⟨steps⟩", "\n\n", "\n", 0),
@@ -175,25 +148,16 @@ class StreamParser(RawPairs):
         ), ""),
     )
     BETWEEN = Scanner(
-        ("next", '```tool_code ⟨steps⟩ ⟨step name="', "", "", 0),
-        ("next", '```tool_call ⟨steps⟩ ⟨step name="', "", "", 0), ("next", '```python ⟨steps⟩ ⟨step name="', "", "", 0),
-        ("next", '```json ⟨steps⟩ ⟨step name="', "", "", 0), ("next", '```xml ⟨steps⟩ ⟨step name="', "", "", 0),
-        ("next", '```tool_code ⟨step name="', "", "", 0), ("next", '```tool_call ⟨step name="', "", "", 0),
-        ("next", '``` ⟨steps⟩ ⟨step name="', "", "", 0), ("next", '```python ⟨step name="', "", "", 0),
-        ("next", '```json ⟨step name="', "", "", 0), ("next", '```xml ⟨step name="', "", "", 0),
-        ("next", '``` ⟨step name="', "", "", 0), ("next", '⟨steps⟩ ⟨step name=" ⟨step name="', "\n\n", "", 0),
+        ("next", '```\ufdd1 ⟨steps⟩ ⟨step name="', "", "", 0), ("next", '```\ufdd1 ⟨step name="', "", "", 0),
+        ("next", '⟨steps⟩ ⟨step name=" ⟨step name="', "\n\n", "", 0),
         ("next", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", 0), ("next", '⟨steps⟩ ⟨step name="', "\n\n", "", 2),
         ("next", '⟨step name="', "", "", 1), ("pair", '⟨arg name="', "", "", 0), ("next", "⟨/steps⟩", "\n", "", 0),
         ("next", "⟨/step⟩", "", "", 0), ("skip", "⟨/arg⟩", "", "", 0), ("next", "⟪stop⟫", "", "", 0),
         find=(
-            r'`(?:(``tool_code\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``tool_call\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1'
-            r',64}name=")|(``python\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``json\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1'
-            r',64}name=")|(``xml\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``tool_code\s{0,64}⟨step\s{1,64}name=")|('
-            r'``tool_call\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``python\s{0,64}'
-            r'⟨step\s{1,64}name=")|(``json\s{0,64}⟨step\s{1,64}name=")|(``xml\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨'
-            r'step\s{1,64}name="))|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨'
-            r'steps⟩\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name=")|(arg\s{1,64}'
-            'name=")|(/steps⟩)|(/step⟩)|(/arg⟩))|⟪(stop⟫)'
+            r'`(?:(``[\w-]{0,16}\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``[\w-]{0,16}\s{0,64}⟨step\s{1,64}name=")'
+            r')|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨steps⟩\s{0,64}⟨step'
+            r'\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name=")|(arg\s{1,64}name=")|(/steps⟩)|('
+            "/step⟩)|(/arg⟩))|⟪(stop⟫)"
         ), near=r"`(?=[`]|\Z)|⟨(?=[/as]|\Z)|⟪(?=[s]|\Z)", width=290, leads="\n\n",
     )
     USUAL_PAIR = ExpectedText('⟨arg name="')
@@ -241,13 +205,8 @@ class StreamParser(RawPairs):
     AFTER_CALL = Scanner(
         ("call", ', ⟨step name=" ⟨step name="', "", "", 0), ("call", ', ⟨step name="', "", "", 2),
         ("call", '; ⟨step name=" ⟨step name="', "", "", 0), ("call", '; ⟨step name="', "", "", 2),
-        ("call", '```tool_code ⟨steps⟩ ⟨step name="', "", "", 0),
-        ("call", '```tool_call ⟨steps⟩ ⟨step name="', "", "", 0), ("call", '```python ⟨steps⟩ ⟨step name="', "", "", 0),
-        ("call", '```json ⟨steps⟩ ⟨step name="', "", "", 0), ("call", '```xml ⟨steps⟩ ⟨step name="', "", "", 0),
-        ("call", '```tool_code ⟨step name="', "", "", 0), ("call", '```tool_call ⟨step name="', "", "", 0),
-        ("call", '``` ⟨steps⟩ ⟨step name="', "", "", 0), ("call", '```python ⟨step name="', "", "", 0),
-        ("call", '```json ⟨step name="', "", "", 0), ("call", '```xml ⟨step name="', "", "", 0),
-        ("call", '``` ⟨step name="', "", "", 0), ("empty", '⟨steps⟩ ⟨step name=" ⟨/step⟩ ⟨/steps⟩', "", "", 0),
+        ("call", '```\ufdd1 ⟨steps⟩ ⟨step name="', "", "", 0), ("call", '```\ufdd1 ⟨step name="', "", "", 0),
+        ("empty", '⟨steps⟩ ⟨step name=" ⟨/step⟩ ⟨/steps⟩', "", "", 0),
         ("call", '⟨steps⟩ ⟨step name=" ⟨step name="', "\n\n", "", 0),
         ("call", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", 0), ("call", '⟨step name=" ⟨step name="', "", "", 1),
         ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", 2), ("empty", '⟨step name=" ⟨/step⟩', "", "", 1),
@@ -257,37 +216,24 @@ class StreamParser(RawPairs):
         ("closed", "⟨/step⟩", "", "", 1), ("end", "⟪stop⟫", "", "", 0),
         find=(
             r',(?:(\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(\s{0,64}⟨step\s{1,64}name="))|;(?:(\s{0,64'
-            r'}⟨step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(\s{0,64}⟨step\s{1,64}name="))|`(?:(``tool_code\s{0,64}'
-            r'⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``tool_call\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``python\s{'
-            r'0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``json\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``xml\s{0,6'
-            r'4}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``tool_code\s{0,64}⟨step\s{1,64}name=")|(``tool_call\s{0,64}⟨step'
-            r'\s{1,64}name=")|(``\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``python\s{0,64}⟨step\s{1,64}name=")|(``'
-            r'json\s{0,64}⟨step\s{1,64}name=")|(``xml\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨step\s{1,64}name="))|⟨(?'
-            r':(steps⟩\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨/step⟩\s{0,64}⟨/steps⟩)|(steps⟩\s{0,64}⟨step\s{1,64}name="\s'
-            r'{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name="\s{0,64'
-            r'}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name="\s{0,64}⟨/step⟩)|(steps⟩\s{'
-            r'0,64}⟨step\s{1,64}name)|(steps⟩\s{0,64}⟨/steps⟩)|(step\s{1,64}name=")|(step\s{1,64}name)|(/ponder⟩)|(/st'
-            "eps⟩)|(ponder⟩)|(steps⟩)|(/step⟩))|⟪(stop⟫)"
+            r'}⟨step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(\s{0,64}⟨step\s{1,64}name="))|`(?:(``[\w-]{0,16}\s{0,6'
+            r'4}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``[\w-]{0,16}\s{0,64}⟨step\s{1,64}name="))|⟨(?:(steps⟩\s{0,64}⟨st'
+            r'ep\s{1,64}name="\s{0,64}⟨/step⟩\s{0,64}⟨/steps⟩)|(steps⟩\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨step\s{1,64}'
+            r'name=")|(steps⟩\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name="\s{0,64}⟨step\s{1,64}name='
+            r'")|(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name="\s{0,64}⟨/step⟩)|(steps⟩\s{0,64}⟨step\s{1,64}n'
+            r'ame)|(steps⟩\s{0,64}⟨/steps⟩)|(step\s{1,64}name=")|(step\s{1,64}name)|(/ponder⟩)|(/steps⟩)|(ponder⟩)|(st'
+            "eps⟩)|(/step⟩))|⟪(stop⟫)"
         ), near=r",|;|`(?=[`]|\Z)|⟨(?=[/ps]|\Z)|⟪(?=[s]|\Z)", width=294, leads="\n\n",
     )
     AFTER_TURN = Scanner(
-        ("call", '```tool_code ⟨steps⟩ ⟨step name="', "", "", 0),
-        ("call", '```tool_call ⟨steps⟩ ⟨step name="', "", "", 0), ("call", '```python ⟨steps⟩ ⟨step name="', "", "", 0),
-        ("call", '```json ⟨steps⟩ ⟨step name="', "", "", 0), ("call", '```xml ⟨steps⟩ ⟨step name="', "", "", 0),
-        ("call", '```tool_code ⟨step name="', "", "", 0), ("call", '```tool_call ⟨step name="', "", "", 0),
-        ("call", '``` ⟨steps⟩ ⟨step name="', "", "", 0), ("call", '```python ⟨step name="', "", "", 0),
-        ("call", '```json ⟨step name="', "", "", 0), ("call", '```xml ⟨step name="', "", "", 0),
-        ("call", '``` ⟨step name="', "", "", 0), ("call", '⟨steps⟩ ⟨step name=" ⟨step name="', "\n\n", "", 0),
+        ("call", '```\ufdd1 ⟨steps⟩ ⟨step name="', "", "", 0), ("call", '```\ufdd1 ⟨step name="', "", "", 0),
+        ("call", '⟨steps⟩ ⟨step name=" ⟨step name="', "\n\n", "", 0),
         ("call", '⟨steps⟩ ⟨steps⟩ ⟨step name="', "\n\n", "", 0), ("call", '⟨steps⟩ ⟨step name="', "\n\n", "", 2),
         ("call", '⟨step name="', "", "", 1),
         find=(
-            r'`(?:(``tool_code\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``tool_call\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1'
-            r',64}name=")|(``python\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``json\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1'
-            r',64}name=")|(``xml\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``tool_code\s{0,64}⟨step\s{1,64}name=")|('
-            r'``tool_call\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``python\s{0,64}'
-            r'⟨step\s{1,64}name=")|(``json\s{0,64}⟨step\s{1,64}name=")|(``xml\s{0,64}⟨step\s{1,64}name=")|(``\s{0,64}⟨'
-            r'step\s{1,64}name="))|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨'
-            r'steps⟩\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name="))'
+            r'`(?:(``[\w-]{0,16}\s{0,64}⟨steps⟩\s{0,64}⟨step\s{1,64}name=")|(``[\w-]{0,16}\s{0,64}⟨step\s{1,64}name=")'
+            r')|⟨(?:(steps⟩\s{0,64}⟨step\s{1,64}name="\s{0,64}⟨step\s{1,64}name=")|(steps⟩\s{0,64}⟨steps⟩\s{0,64}⟨step'
+            r'\s{1,64}name=")|(steps⟩\s{0,64}⟨step\s{1,64}name=")|(step\s{1,64}name="))'
         ), near=r"`(?=[`]|\Z)|⟨(?=[s]|\Z)", width=290, leads="\n\n",
     )
 

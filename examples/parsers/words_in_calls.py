@@ -84,16 +84,12 @@ class StreamParser(QuotedPairs):
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
     IN_CONTENT = Scanner(
-        ("call", "```tool_code ⟨do ", "", " ", 2), ("call", "```tool_call ⟨do ", "", " ", 2),
-        ("call", "```python ⟨do ", "", " ", 2), ("call", "```json ⟨do ", "", " ", 2),
-        ("call", "```xml ⟨do ", "", " ", 2), ("call", "``` ⟨do ", "", " ", 2), ("call", "⟨do ⟨do ", "", " ", 2),
-        ("empty", "⟨do ⟩", "", "", 0), ("call", "⟨do ", "", " ", 2), ("header", "⟪assistant⟫", "", "", 0),
-        ("end", "⟪stop⟫", "", "", 0),
+        ("call", "```\ufdd1 ⟨do ", "", " ", 2), ("call", "⟨do ⟨do ", "", " ", 2), ("empty", "⟨do ⟩", "", "", 0),
+        ("call", "⟨do ", "", " ", 2), ("header", "⟪assistant⟫", "", "", 0), ("end", "⟪stop⟫", "", "", 0),
         find=(
-            r"`(?:(``tool_code\s{0,64}⟨do(?!\w))|(``tool_call\s{0,64}⟨do(?!\w))|(``python\s{0,64}⟨do(?!\w))|(``json\s{"
-            r"0,64}⟨do(?!\w))|(``xml\s{0,64}⟨do(?!\w))|(``\s{0,64}⟨do(?!\w)))|⟨(?:(do\s{0,64}⟨do(?!\w))|(do\s{0,64}⟩)|"
-            r"(do(?!\w)))|⟪(?:(assistant⟫)|(stop⟫))"
-        ), near=r"`(?=[`]|\Z)|⟨(?=[d]|\Z)|⟪(?=[as]|\Z)", width=81,
+            r"`(``[\w-]{0,16}\s{0,64}⟨do(?!\w))|⟨(?:(do\s{0,64}⟨do(?!\w))|(do\s{0,64}⟩)|(do(?!\w)))|⟪(?:(assistant⟫)|("
+            "stop⟫))"
+        ), near=r"`(?=[`]|\Z)|⟨(?=[d]|\Z)|⟪(?=[as]|\Z)", width=89,
     )
     OPENERS = ("⟨do ⟨do", "⟨do")
     # call = name arguments
@@ -107,14 +103,9 @@ class StreamParser(QuotedPairs):
     HEADER_TEXTS = Pattern("(?:⟨do|do|⟨|[^\\S\\n]*[\\n:.,/'\"`]|[0-9]+|\\w{1,32}\\s?=(?=\\s?[\"']))")
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Breaks(
-        ("mark", "```tool_code ⟨do", "", "", 0), ("mark", "```tool_call ⟨do", "", "", 0),
-        ("mark", "```python ⟨do", "", "", 0), ("mark", "```json ⟨do", "", "", 0), ("mark", "```xml ⟨do", "", "", 0),
-        ("mark", "``` ⟨do", "", "", 0), ("mark", "⟨do", "", "", 1), ("mark", "⟪assistant⟫", "", "", 0),
-        ("mark", "⟪stop⟫", "", "", 0),
-        find=(
-            r"`(?:(``tool_code\s{0,64}⟨do)|(``tool_call\s{0,64}⟨do)|(``python\s{0,64}⟨do)|(``json\s{0,64}⟨do)|(``xml\s"
-            r"{0,64}⟨do)|(``\s{0,64}⟨do))|⟨(do)|⟪(?:(assistant⟫)|(stop⟫))"
-        ), near=r"`(?=[`]|\Z)|⟨(?=[d]|\Z)|⟪(?=[as]|\Z)", width=81, first="`⟨⟪",
+        ("mark", "```\ufdd1 ⟨do", "", "", 0), ("mark", "⟨do", "", "", 1), ("mark", "⟪assistant⟫", "", "", 0),
+        ("mark", "⟪stop⟫", "", "", 0), find=r"`(``[\w-]{0,16}\s{0,64}⟨do)|⟨(do)|⟪(?:(assistant⟫)|(stop⟫))",
+        near=r"`(?=[`]|\Z)|⟨(?=[d]|\Z)|⟪(?=[as]|\Z)", width=89, first="`⟨⟪",
     )
     LEFT_OVER = Scanner(("call", "⟨do ", "", " ", 2), find=r"⟨(do(?!\w))", near=r"⟨(?=[d]|\Z)", width=4)
     USUAL_NEXT = ExpectedText("⟩⟨do ", "⟨do ")
@@ -128,15 +119,10 @@ class StreamParser(QuotedPairs):
         ), " \t\n"),
     )
     BETWEEN = Scanner(
-        ("next", "```tool_code ⟨do ", "", " ", 2), ("next", "```tool_call ⟨do ", "", " ", 2),
-        ("next", "```python ⟨do ", "", " ", 2), ("next", "```json ⟨do ", "", " ", 2),
-        ("next", "```xml ⟨do ", "", " ", 2), ("next", "``` ⟨do ", "", " ", 2), ("next", "⟨do ⟨do ", "", " ", 2),
-        ("next", "⟨do ", "", " ", 2), ("next", "⟩", "", "", 0), ("next", "⟪stop⟫", "", "", 0),
-        find=(
-            r"`(?:(``tool_code\s{0,64}⟨do(?!\w))|(``tool_call\s{0,64}⟨do(?!\w))|(``python\s{0,64}⟨do(?!\w))|(``json\s{"
-            r"0,64}⟨do(?!\w))|(``xml\s{0,64}⟨do(?!\w))|(``\s{0,64}⟨do(?!\w)))|⟨(?:(do\s{0,64}⟨do(?!\w))|(do(?!\w)))|⟩("
-            ")|⟪(stop⟫)"
-        ), near=r"`(?=[`]|\Z)|⟨(?=[d]|\Z)|⟩|⟪(?=[s]|\Z)", width=81,
+        ("next", "```\ufdd1 ⟨do ", "", " ", 2), ("next", "⟨do ⟨do ", "", " ", 2), ("next", "⟨do ", "", " ", 2),
+        ("next", "⟩", "", "", 0), ("next", "⟪stop⟫", "", "", 0),
+        find=r"`(``[\w-]{0,16}\s{0,64}⟨do(?!\w))|⟨(?:(do\s{0,64}⟨do(?!\w))|(do(?!\w)))|⟩()|⟪(stop⟫)",
+        near=r"`(?=[`]|\Z)|⟨(?=[d]|\Z)|⟩|⟪(?=[s]|\Z)", width=89,
     )
     PAIR_OPENS = False
     AROUND_KEY = (Pattern(""), Pattern(r"(?:\s{0,64}[:=])*"), 65)
@@ -148,35 +134,23 @@ class StreamParser(QuotedPairs):
     )
     AFTER_CALL = Scanner(
         ("call", ", ⟨do ⟨do ", "", " ", 2), ("call", ", ⟨do ", "", " ", 2), ("call", "; ⟨do ⟨do ", "", " ", 2),
-        ("call", "; ⟨do ", "", " ", 2), ("call", "```tool_code ⟨do ", "", " ", 2),
-        ("call", "```tool_call ⟨do ", "", " ", 2), ("call", "```python ⟨do ", "", " ", 2),
-        ("call", "```json ⟨do ", "", " ", 2), ("call", "```xml ⟨do ", "", " ", 2), ("call", "``` ⟨do ", "", " ", 2),
-        ("call", "⟨do ⟨do ", "", " ", 2), ("empty", "⟨do ⟩", "", "", 0), ("call", "⟨do ", "", " ", 2),
-        ("closed", "⟩", "", "", 1), ("header", "⟪assistant⟫", "", "", 0), ("end", "⟪stop⟫", "", "", 0),
+        ("call", "; ⟨do ", "", " ", 2), ("call", "```\ufdd1 ⟨do ", "", " ", 2), ("call", "⟨do ⟨do ", "", " ", 2),
+        ("empty", "⟨do ⟩", "", "", 0), ("call", "⟨do ", "", " ", 2), ("closed", "⟩", "", "", 1),
+        ("header", "⟪assistant⟫", "", "", 0), ("end", "⟪stop⟫", "", "", 0),
         find=(
             r",(?:(\s{0,64}⟨do\s{0,64}⟨do(?!\w))|(\s{0,64}⟨do(?!\w)))|;(?:(\s{0,64}⟨do\s{0,64}⟨do(?!\w))|(\s{0,64}⟨do("
-            r"?!\w)))|`(?:(``tool_code\s{0,64}⟨do(?!\w))|(``tool_call\s{0,64}⟨do(?!\w))|(``python\s{0,64}⟨do(?!\w))|(`"
-            r"`json\s{0,64}⟨do(?!\w))|(``xml\s{0,64}⟨do(?!\w))|(``\s{0,64}⟨do(?!\w)))|⟨(?:(do\s{0,64}⟨do(?!\w))|(do\s{"
-            r"0,64}⟩)|(do(?!\w)))|⟩()|⟪(?:(assistant⟫)|(stop⟫))"
+            r"?!\w)))|`(``[\w-]{0,16}\s{0,64}⟨do(?!\w))|⟨(?:(do\s{0,64}⟨do(?!\w))|(do\s{0,64}⟩)|(do(?!\w)))|⟩()|⟪(?:(a"
+            "ssistant⟫)|(stop⟫))"
         ), near=r",|;|`(?=[`]|\Z)|⟨(?=[d]|\Z)|⟩|⟪(?=[as]|\Z)", width=138,
     )
     AFTER_TURN = Scanner(
-        ("call", "```tool_code ⟨do ", "", " ", 2), ("call", "```tool_call ⟨do ", "", " ", 2),
-        ("call", "```python ⟨do ", "", " ", 2), ("call", "```json ⟨do ", "", " ", 2),
-        ("call", "```xml ⟨do ", "", " ", 2), ("call", "``` ⟨do ", "", " ", 2), ("call", "⟨do ⟨do ", "", " ", 2),
-        ("call", "⟨do ", "", " ", 2), ("header", "⟪assistant⟫ ```tool_code ⟨do ", "", " ", 2),
-        ("header", "⟪assistant⟫ ```tool_call ⟨do ", "", " ", 2), ("header", "⟪assistant⟫ ```python ⟨do ", "", " ", 2),
-        ("header", "⟪assistant⟫ ```json ⟨do ", "", " ", 2), ("header", "⟪assistant⟫ ```xml ⟨do ", "", " ", 2),
-        ("header", "⟪assistant⟫ ⟨do ⟨do ", "", " ", 2), ("header", "⟪assistant⟫ ``` ⟨do ", "", " ", 2),
+        ("call", "```\ufdd1 ⟨do ", "", " ", 2), ("call", "⟨do ⟨do ", "", " ", 2), ("call", "⟨do ", "", " ", 2),
+        ("header", "⟪assistant⟫ ```\ufdd1 ⟨do ", "", " ", 2), ("header", "⟪assistant⟫ ⟨do ⟨do ", "", " ", 2),
         ("header", "⟪assistant⟫ ⟨do ", "", " ", 2),
         find=(
-            r"`(?:(``tool_code\s{0,64}⟨do(?!\w))|(``tool_call\s{0,64}⟨do(?!\w))|(``python\s{0,64}⟨do(?!\w))|(``json\s{"
-            r"0,64}⟨do(?!\w))|(``xml\s{0,64}⟨do(?!\w))|(``\s{0,64}⟨do(?!\w)))|⟨(?:(do\s{0,64}⟨do(?!\w))|(do(?!\w)))|⟪("
-            r"?:(assistant⟫\s{0,64}```tool_code\s{0,64}⟨do(?!\w))|(assistant⟫\s{0,64}```tool_call\s{0,64}⟨do(?!\w))|(a"
-            r"ssistant⟫\s{0,64}```python\s{0,64}⟨do(?!\w))|(assistant⟫\s{0,64}```json\s{0,64}⟨do(?!\w))|(assistant⟫\s{"
-            r"0,64}```xml\s{0,64}⟨do(?!\w))|(assistant⟫\s{0,64}⟨do\s{0,64}⟨do(?!\w))|(assistant⟫\s{0,64}```\s{0,64}⟨do"
-            r"(?!\w))|(assistant⟫\s{0,64}⟨do(?!\w)))"
-        ), near=r"`(?=[`]|\Z)|⟨(?=[d]|\Z)|⟪(?=[a]|\Z)", width=157,
+            r"`(``[\w-]{0,16}\s{0,64}⟨do(?!\w))|⟨(?:(do\s{0,64}⟨do(?!\w))|(do(?!\w)))|⟪(?:(assistant⟫\s{0,64}```[\w-]{"
+            r"0,16}\s{0,64}⟨do(?!\w))|(assistant⟫\s{0,64}⟨do\s{0,64}⟨do(?!\w))|(assistant⟫\s{0,64}⟨do(?!\w)))"
+        ), near=r"`(?=[`]|\Z)|⟨(?=[d]|\Z)|⟪(?=[a]|\Z)", width=165,
     )
 
     def _content(self) -> bool:

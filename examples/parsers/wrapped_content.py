@@ -93,85 +93,66 @@ class StreamParser(CanonicalOrderCalls):
     DROPS_TRUNCATED_MARKERS = True
     TEXT_MARKERS = True
     IN_REASONING = Scanner(
-        ("line", "<#acts#> <#acts#> {", "", "", 0), ("line", "<#acts#> ```json {", "", "", 0),
-        ("line", "<#acts#> ``` {", "", "", 0), ("line", "<#acts#> [ {", "", "", 0), ("line", "<#acts#> {", "", "", 1),
+        ("line", "<#acts#> <#acts#> {", "", "", 0), ("line", "<#acts#> ```\ufdd1 {", "", "", 0),
+        ("line", "<#acts#> [ {", "", "", 0), ("line", "<#acts#> {", "", "", 1),
         ("reasoning_end", "<#/plan#>", "", "", 0), ("end", "<#over#>", "", "", 0), ("line", "<#acts#>", "", "\n", 2),
-        ("line", "\x00<#acts#><#acts#>{", "", "", 6), ("line", "\x00<#acts#>```json{", "", "", 6),
-        ("line", "\x00<#acts#>```{", "", "", 6), ("line", "\x00<#acts#>[{", "", "", 6),
-        ("line", "\x00<#acts#>{", "", "", 6), ("respelled", "\x00<#/plan#>", "", "", 6),
-        ("end", "\x00<#over#>", "", "", 6), ("line", "\x00<#acts#>", "", "\n", 6),
-        ("line", "```tool_code <#acts#> {", "", "", 0), ("line", "```tool_call <#acts#> {", "", "", 0),
-        ("line", "```python <#acts#> {", "", "", 0), ("line", "```json <#acts#> {", "", "", 0),
-        ("line", "```xml <#acts#> {", "", "", 0), ("line", "``` <#acts#> {", "", "", 0),
+        ("line", "\x00<#acts#><#acts#>{", "", "", 6), ("line", "\x00<#acts#>```\ufdd1{", "", "", 6),
+        ("line", "\x00<#acts#>[{", "", "", 6), ("line", "\x00<#acts#>{", "", "", 6),
+        ("respelled", "\x00<#/plan#>", "", "", 6), ("end", "\x00<#over#>", "", "", 6),
+        ("line", "\x00<#acts#>", "", "\n", 6), ("line", "```\ufdd1 <#acts#> {", "", "", 0),
         find=(
-            r"<(?:(#acts#>\s{0,64}<#acts#>\s{0,64}\{)|(#acts#>\s{0,64}```json\s{0,64}\{)|(#acts#>\s{0,64}```\s{0,64}\{"
-            r")|(#acts#>\s{0,64}\[\s{0,64}\{)|(#acts#>\s{0,64}\{)|(#/plan#>)|(#over#>)|(#acts#>)|(\s{0,4}#\s{0,4}(?ai:"
-            r"acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}<\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}\{)|(\s{0,4}#\s"
-            r"{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,64}\{)|(\s{0,4}#"
-            r"\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`[\s_▁-]{0,64}\{)|(\s{0,4}#\s{0,4}(?ai:act"
-            r"s)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}\[\s{0,4}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}\{)|("
-            r"\s{0,4}#\s{0,4}/\s{0,4}(?ai:plan)\s{0,4}#\s{0,4}>)|(\s{0,4}#\s{0,4}(?ai:over)\s{0,4}#\s{0,4}>)|(\s{0,4}#"
-            r"\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>))|`(?:(``tool_code\s{0,64}<#acts#>\s{0,64}\{)|(``tool_call\s{0,64}<#ac"
-            r"ts#>\s{0,64}\{)|(``python\s{0,64}<#acts#>\s{0,64}\{)|(``json\s{0,64}<#acts#>\s{0,64}\{)|(``xml\s{0,64}<#"
-            r"acts#>\s{0,64}\{)|(``\s{0,64}<#acts#>\s{0,64}\{))"
+            r"<(?:(#acts#>\s{0,64}<#acts#>\s{0,64}\{)|(#acts#>\s{0,64}```[\w-]{0,16}\s{0,64}\{)|(#acts#>\s{0,64}\[\s{0"
+            r",64}\{)|(#acts#>\s{0,64}\{)|(#/plan#>)|(#over#>)|(#acts#>)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s"
+            r"_▁-]{0,64}<\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#"
+            r"\s{0,4}>[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}[\w-]{0,16}[\s_▁-]{0,64}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,"
+            r"4}#\s{0,4}>[\s_▁-]{0,64}\[\s{0,4}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}\{)|(\s{0,4}"
+            r"#\s{0,4}/\s{0,4}(?ai:plan)\s{0,4}#\s{0,4}>)|(\s{0,4}#\s{0,4}(?ai:over)\s{0,4}#\s{0,4}>)|(\s{0,4}#\s{0,4}"
+            r"(?ai:acts)\s{0,4}#\s{0,4}>))|`(``[\w-]{0,16}\s{0,64}<#acts#>\s{0,64}\{)"
         ), near=r"<(?=[\t\n\r #\-_▁]|\Z)|`(?=[`]|\Z)", width=288,
     )
     IN_CONTENT = Scanner(
-        ("call", "<#acts#> <#acts#> {", "", "", 0), ("call", "<#acts#> ```json {", "", "", 0),
-        ("empty", "<#acts#> <#/acts#>", "", "", 0), ("call", "<#acts#> ``` {", "", "", 0),
-        ("header", "<#assistant#>", "", "", 0), ("content_end", "<#/answer#>", "", "", 0),
-        ("call", "<#acts#> [ {", "", "", 0), ("content", "<#answer#>", "", "", 0), ("call", "<#acts#> {", "", "", 1),
-        ("stray", "<#/plan#>", "", "", 0), ("reasoning", "<#plan#>", "", "", 0), ("call", "<#acts#>", "", "\n", 2),
-        ("end", "<#over#>", "", "", 0), ("call", "\x00<#acts#><#acts#>{", "", "", 6),
-        ("call", "\x00<#acts#>```json{", "", "", 6), ("call", "\x00<#acts#>```{", "", "", 6),
+        ("call", "<#acts#> <#acts#> {", "", "", 0), ("empty", "<#acts#> <#/acts#>", "", "", 0),
+        ("call", "<#acts#> ```\ufdd1 {", "", "", 0), ("header", "<#assistant#>", "", "", 0),
+        ("content_end", "<#/answer#>", "", "", 0), ("call", "<#acts#> [ {", "", "", 0),
+        ("content", "<#answer#>", "", "", 0), ("call", "<#acts#> {", "", "", 1), ("stray", "<#/plan#>", "", "", 0),
+        ("reasoning", "<#plan#>", "", "", 0), ("call", "<#acts#>", "", "\n", 2), ("end", "<#over#>", "", "", 0),
+        ("call", "\x00<#acts#><#acts#>{", "", "", 6), ("call", "\x00<#acts#>```\ufdd1{", "", "", 6),
         ("call", "\x00<#acts#>[{", "", "", 6), ("call", "\x00<#acts#>{", "", "", 6),
         ("call", "\x00<#acts#>", "", "\n", 6), ("end", "\x00<#over#>", "", "", 6),
-        ("call", "```tool_code <#acts#> {", "", "", 0), ("call", "```tool_call <#acts#> {", "", "", 0),
-        ("call", "```python <#acts#> {", "", "", 0), ("call", "```json <#acts#> {", "", "", 0),
-        ("call", "```xml <#acts#> {", "", "", 0), ("call", "``` <#acts#> {", "", "", 0),
+        ("call", "```\ufdd1 <#acts#> {", "", "", 0),
         find=(
-            r"<(?:(#acts#>\s{0,64}<#acts#>\s{0,64}\{)|(#acts#>\s{0,64}```json\s{0,64}\{)|(#acts#>\s{0,64}<#/acts#>)|(#"
-            r"acts#>\s{0,64}```\s{0,64}\{)|(#assistant#>)|(#/answer#>)|(#acts#>\s{0,64}\[\s{0,64}\{)|(#answer#>)|(#act"
-            r"s#>\s{0,64}\{)|(#/plan#>)|(#plan#>)|(#acts#>)|(#over#>)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-"
-            r"]{0,64}<\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0"
-            r",4}>[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,64}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s"
-            r"{0,4}>[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`[\s_▁-]{0,64}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0"
-            r",64}\[\s{0,4}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s"
-            r"{0,4}#\s{0,4}>)|(\s{0,4}#\s{0,4}(?ai:over)\s{0,4}#\s{0,4}>))|`(?:(``tool_code\s{0,64}<#acts#>\s{0,64}\{)"
-            r"|(``tool_call\s{0,64}<#acts#>\s{0,64}\{)|(``python\s{0,64}<#acts#>\s{0,64}\{)|(``json\s{0,64}<#acts#>\s{"
-            r"0,64}\{)|(``xml\s{0,64}<#acts#>\s{0,64}\{)|(``\s{0,64}<#acts#>\s{0,64}\{))"
+            r"<(?:(#acts#>\s{0,64}<#acts#>\s{0,64}\{)|(#acts#>\s{0,64}<#/acts#>)|(#acts#>\s{0,64}```[\w-]{0,16}\s{0,64"
+            r"}\{)|(#assistant#>)|(#/answer#>)|(#acts#>\s{0,64}\[\s{0,64}\{)|(#answer#>)|(#acts#>\s{0,64}\{)|(#/plan#>"
+            r")|(#plan#>)|(#acts#>)|(#over#>)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}<\s{0,4}#\s{0,4}("
+            r"?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}`\s{0,4"
+            r"}`\s{0,4}`\s{0,4}[\w-]{0,16}[\s_▁-]{0,64}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}\[\s"
+            r"{0,4}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s"
+            r"{0,4}>)|(\s{0,4}#\s{0,4}(?ai:over)\s{0,4}#\s{0,4}>))|`(``[\w-]{0,16}\s{0,64}<#acts#>\s{0,64}\{)"
         ), near=r"<(?=[\t\n\r #\-_▁]|\Z)|`(?=[`]|\Z)", width=288,
     )
     BEFORE_CONTENT = Scanner(
-        ("call", "<#acts#> <#acts#> {", "", "", 0), ("call", "<#acts#> ```json {", "", "", 0),
-        ("empty", "<#acts#> <#/acts#>", "", "", 0), ("call", "<#acts#> ``` {", "", "", 0),
-        ("header", "<#assistant#>", "", "", 0), ("content_end", "<#/answer#>", "", "", 0),
-        ("call", "<#acts#> [ {", "", "", 0), ("content", "<#answer#>", "", "", 0), ("call", "<#acts#> {", "", "", 1),
-        ("stray", "<#/plan#>", "", "", 0), ("reasoning", "<#plan#>", "", "", 0), ("call", "<#acts#>", "", "\n", 2),
-        ("end", "<#over#>", "", "", 0), ("call", "\x00<#acts#><#acts#>{", "", "", 6),
-        ("call", "\x00<#acts#>```json{", "", "", 6), ("call", "\x00<#acts#>```{", "", "", 6),
+        ("call", "<#acts#> <#acts#> {", "", "", 0), ("empty", "<#acts#> <#/acts#>", "", "", 0),
+        ("call", "<#acts#> ```\ufdd1 {", "", "", 0), ("header", "<#assistant#>", "", "", 0),
+        ("content_end", "<#/answer#>", "", "", 0), ("call", "<#acts#> [ {", "", "", 0),
+        ("content", "<#answer#>", "", "", 0), ("call", "<#acts#> {", "", "", 1), ("stray", "<#/plan#>", "", "", 0),
+        ("reasoning", "<#plan#>", "", "", 0), ("call", "<#acts#>", "", "\n", 2), ("end", "<#over#>", "", "", 0),
+        ("call", "\x00<#acts#><#acts#>{", "", "", 6), ("call", "\x00<#acts#>```\ufdd1{", "", "", 6),
         ("call", "\x00<#acts#>[{", "", "", 6), ("call", "\x00<#acts#>{", "", "", 6),
         ("reasoning", "\x00<#plan#>", "", "", 6), ("call", "\x00<#acts#>", "", "\n", 6),
-        ("end", "\x00<#over#>", "", "", 6), ("call", "```tool_code <#acts#> {", "", "", 0),
-        ("call", "```tool_call <#acts#> {", "", "", 0), ("call", "```python <#acts#> {", "", "", 0),
-        ("call", "```json <#acts#> {", "", "", 0), ("call", "```xml <#acts#> {", "", "", 0),
-        ("call", "``` <#acts#> {", "", "", 0),
+        ("end", "\x00<#over#>", "", "", 6), ("call", "```\ufdd1 <#acts#> {", "", "", 0),
         find=(
-            r"<(?:(#acts#>\s{0,64}<#acts#>\s{0,64}\{)|(#acts#>\s{0,64}```json\s{0,64}\{)|(#acts#>\s{0,64}<#/acts#>)|(#"
-            r"acts#>\s{0,64}```\s{0,64}\{)|(#assistant#>)|(#/answer#>)|(#acts#>\s{0,64}\[\s{0,64}\{)|(#answer#>)|(#act"
-            r"s#>\s{0,64}\{)|(#/plan#>)|(#plan#>)|(#acts#>)|(#over#>)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-"
-            r"]{0,64}<\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0"
-            r",4}>[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,64}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s"
-            r"{0,4}>[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`[\s_▁-]{0,64}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0"
-            r",64}\[\s{0,4}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}\{)|(\s{0,4}#\s{0,4}(?ai:plan)\s"
-            r"{0,4}#\s{0,4}>)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>)|(\s{0,4}#\s{0,4}(?ai:over)\s{0,4}#\s{0,4}>))"
-            r"|`(?:(``tool_code\s{0,64}<#acts#>\s{0,64}\{)|(``tool_call\s{0,64}<#acts#>\s{0,64}\{)|(``python\s{0,64}<#"
-            r"acts#>\s{0,64}\{)|(``json\s{0,64}<#acts#>\s{0,64}\{)|(``xml\s{0,64}<#acts#>\s{0,64}\{)|(``\s{0,64}<#acts"
-            r"#>\s{0,64}\{))"
+            r"<(?:(#acts#>\s{0,64}<#acts#>\s{0,64}\{)|(#acts#>\s{0,64}<#/acts#>)|(#acts#>\s{0,64}```[\w-]{0,16}\s{0,64"
+            r"}\{)|(#assistant#>)|(#/answer#>)|(#acts#>\s{0,64}\[\s{0,64}\{)|(#answer#>)|(#acts#>\s{0,64}\{)|(#/plan#>"
+            r")|(#plan#>)|(#acts#>)|(#over#>)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}<\s{0,4}#\s{0,4}("
+            r"?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}`\s{0,4"
+            r"}`\s{0,4}`\s{0,4}[\w-]{0,16}[\s_▁-]{0,64}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}\[\s"
+            r"{0,4}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}\{)|(\s{0,4}#\s{0,4}(?ai:plan)\s{0,4}#\s"
+            r"{0,4}>)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>)|(\s{0,4}#\s{0,4}(?ai:over)\s{0,4}#\s{0,4}>))|`(``[\w"
+            r"-]{0,16}\s{0,64}<#acts#>\s{0,64}\{)"
         ), near=r"<(?=[\t\n\r #\-_▁]|\Z)|`(?=[`]|\Z)", width=288,
     )
     REASONING_AGAIN = Scanner(("reasoning", "<#plan#>", "", "", 0), find="<(#plan#>)", near=r"<(?=[#]|\Z)", width=9)
-    OPENERS = ("<#acts#> <#acts#> {", "<#acts#> ```json {", "<#acts#> ``` {", "<#acts#> [ {", "<#acts#> {", "<#acts#>")
+    OPENERS = ("<#acts#> <#acts#> {", "<#acts#> ```\ufdd1 {", "<#acts#> [ {", "<#acts#> {", "<#acts#>")
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
         ("tool",): "name",
@@ -190,15 +171,9 @@ class StreamParser(CanonicalOrderCalls):
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Breaks(
         ("mark", "<#assistant#>", "", "", 0), ("mark", "<#/acts#>", "", "", 0), ("mark", "<#acts#>", "", "", 1),
-        ("mark", "<#over#>", "", "", 0), ("mark", "```tool_code <#acts#> {", "", "", 0),
-        ("mark", "```tool_call <#acts#> {", "", "", 0), ("mark", "```python <#acts#> {", "", "", 0),
-        ("mark", "```json <#acts#> {", "", "", 0), ("mark", "```xml <#acts#> {", "", "", 0),
-        ("mark", "``` <#acts#> {", "", "", 0),
-        find=(
-            r"<(?:(#assistant#>)|(#/acts#>)|(#acts#>)|(#over#>))|`(?:(``tool_code\s{0,64}<#acts#>\s{0,64}\{)|(``tool_c"
-            r"all\s{0,64}<#acts#>\s{0,64}\{)|(``python\s{0,64}<#acts#>\s{0,64}\{)|(``json\s{0,64}<#acts#>\s{0,64}\{)|("
-            r"``xml\s{0,64}<#acts#>\s{0,64}\{)|(``\s{0,64}<#acts#>\s{0,64}\{))"
-        ), near=r"<(?=[#]|\Z)|`(?=[`]|\Z)", width=152, first="<`",
+        ("mark", "<#over#>", "", "", 0), ("mark", "```\ufdd1 <#acts#> {", "", "", 0),
+        find=r"<(?:(#assistant#>)|(#/acts#>)|(#acts#>)|(#over#>))|`(``[\w-]{0,16}\s{0,64}<#acts#>\s{0,64}\{)",
+        near=r"<(?=[#]|\Z)|`(?=[`]|\Z)", width=160, first="<`",
     )
     LEFT_OVER = Scanner(("call", "<#acts#>", "", "\n", 0), find="<(#acts#>)", near=r"<(?=[#]|\Z)", width=9)
     GARBLED = (
@@ -211,61 +186,42 @@ class StreamParser(CanonicalOrderCalls):
     CORRECTS_TOOL_NAMES = True
     AFTER_CALL = Scanner(
         ("call", ", {", "", "", 0), ("call", "; {", "", "", 0), ("call", "<#acts#> <#acts#> {", "", "", 0),
-        ("call", "<#acts#> ```json {", "", "", 0), ("empty", "<#acts#> <#/acts#>", "", "", 0),
-        ("call", "<#acts#> ``` {", "", "", 0), ("header", "<#assistant#>", "", "", 0),
-        ("call", "<#acts#> [ {", "", "", 0), ("content_end", "<#/answer#>", "", "", 0),
-        ("call", "<#acts#> {", "", "", 1), ("content", "<#answer#>", "", "", 0), ("close", "<#/acts#>", "\n", "", 1),
-        ("stray", "<#/plan#>", "", "", 0), ("call", "<#acts#>", "", "\n", 2), ("reasoning", "<#plan#>", "", "", 0),
-        ("end", "<#over#>", "", "", 0), ("call", "\x00<#acts#><#acts#>{", "", "", 6),
-        ("call", "\x00<#acts#>```json{", "", "", 6), ("call", "\x00<#acts#>```{", "", "", 6),
+        ("empty", "<#acts#> <#/acts#>", "", "", 0), ("call", "<#acts#> ```\ufdd1 {", "", "", 0),
+        ("header", "<#assistant#>", "", "", 0), ("call", "<#acts#> [ {", "", "", 0),
+        ("content_end", "<#/answer#>", "", "", 0), ("call", "<#acts#> {", "", "", 1),
+        ("content", "<#answer#>", "", "", 0), ("close", "<#/acts#>", "\n", "", 1), ("stray", "<#/plan#>", "", "", 0),
+        ("call", "<#acts#>", "", "\n", 2), ("reasoning", "<#plan#>", "", "", 0), ("end", "<#over#>", "", "", 0),
+        ("call", "\x00<#acts#><#acts#>{", "", "", 6), ("call", "\x00<#acts#>```\ufdd1{", "", "", 6),
         ("call", "\x00<#acts#>[{", "", "", 6), ("call", "\x00<#acts#>{", "", "", 6),
         ("close", "\x00<#/acts#>", "\n", "", 6), ("call", "\x00<#acts#>", "", "\n", 6),
-        ("end", "\x00<#over#>", "", "", 6), ("call", "```tool_code <#acts#> {", "", "", 0),
-        ("call", "```tool_call <#acts#> {", "", "", 0), ("call", "```python <#acts#> {", "", "", 0),
-        ("call", "```json <#acts#> {", "", "", 0), ("call", "```xml <#acts#> {", "", "", 0),
-        ("call", "``` <#acts#> {", "", "", 0), ("call", "{", "", "", 1),
+        ("end", "\x00<#over#>", "", "", 6), ("call", "```\ufdd1 <#acts#> {", "", "", 0), ("call", "{", "", "", 1),
         find=(
-            r",(\s{0,64}\{)|;(\s{0,64}\{)|<(?:(#acts#>\s{0,64}<#acts#>\s{0,64}\{)|(#acts#>\s{0,64}```json\s{0,64}\{)|("
-            r"#acts#>\s{0,64}<#/acts#>)|(#acts#>\s{0,64}```\s{0,64}\{)|(#assistant#>)|(#acts#>\s{0,64}\[\s{0,64}\{)|(#"
-            r"/answer#>)|(#acts#>\s{0,64}\{)|(#answer#>)|(#/acts#>)|(#/plan#>)|(#acts#>)|(#plan#>)|(#over#>)|(\s{0,4}#"
-            r"\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}<\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}\{)"
-            r"|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,64}"
-            r"\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`[\s_▁-]{0,64}\{)|(\s{0,4}#\s"
-            r"{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}\[\s{0,4}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁"
-            r"-]{0,64}\{)|(\s{0,4}#\s{0,4}/\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4"
-            r"}>)|(\s{0,4}#\s{0,4}(?ai:over)\s{0,4}#\s{0,4}>))|`(?:(``tool_code\s{0,64}<#acts#>\s{0,64}\{)|(``tool_cal"
-            r"l\s{0,64}<#acts#>\s{0,64}\{)|(``python\s{0,64}<#acts#>\s{0,64}\{)|(``json\s{0,64}<#acts#>\s{0,64}\{)|(``"
-            r"xml\s{0,64}<#acts#>\s{0,64}\{)|(``\s{0,64}<#acts#>\s{0,64}\{))|\{()"
+            r",(\s{0,64}\{)|;(\s{0,64}\{)|<(?:(#acts#>\s{0,64}<#acts#>\s{0,64}\{)|(#acts#>\s{0,64}<#/acts#>)|(#acts#>"
+            r"\s{0,64}```[\w-]{0,16}\s{0,64}\{)|(#assistant#>)|(#acts#>\s{0,64}\[\s{0,64}\{)|(#/answer#>)|(#acts#>\s{0"
+            r",64}\{)|(#answer#>)|(#/acts#>)|(#/plan#>)|(#acts#>)|(#plan#>)|(#over#>)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4"
+            r"}#\s{0,4}>[\s_▁-]{0,64}<\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}\{)|(\s{0,4}#\s{0,4}(?ai:a"
+            r"cts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}[\w-]{0,16}[\s_▁-]{0,64}\{)|(\s{0,4}#\s{0,4}(?a"
+            r"i:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}\[\s{0,4}\{)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>[\s_▁-]{0,64}"
+            r"\{)|(\s{0,4}#\s{0,4}/\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>)|(\s{0,4}#\s{0,4}(?ai:acts)\s{0,4}#\s{0,4}>)|(\s{"
+            r"0,4}#\s{0,4}(?ai:over)\s{0,4}#\s{0,4}>))|`(``[\w-]{0,16}\s{0,64}<#acts#>\s{0,64}\{)|\{()"
         ), near=r",|;|<(?=[\t\n\r #\-_▁]|\Z)|`(?=[`]|\Z)|\{", width=288, leads="\n",
     )
     AFTER_TURN = Scanner(
-        ("header", "<#assistant#> ```tool_code <#acts#> {", "", "", 0),
-        ("header", "<#assistant#> ```tool_call <#acts#> {", "", "", 0),
-        ("header", "<#assistant#> ```python <#acts#> {", "", "", 0),
         ("header", "<#assistant#> <#acts#> <#acts#> {", "", "", 0),
-        ("header", "<#assistant#> ```json <#acts#> {", "", "", 0),
-        ("header", "<#assistant#> <#acts#> ```json {", "", "", 0),
-        ("header", "<#assistant#> ```xml <#acts#> {", "", "", 0), ("header", "<#assistant#> ``` <#acts#> {", "", "", 0),
-        ("header", "<#assistant#> <#acts#> ``` {", "", "", 0), ("header", "<#assistant#> <#acts#> [ {", "", "", 0),
-        ("header", "<#assistant#> <#acts#> {", "", "", 0), ("header", "<#assistant#> <#acts#>", "", "\n", 2),
-        ("call", "<#acts#> <#acts#> {", "", "", 1), ("call", "<#acts#> ```json {", "", "", 1),
-        ("call", "<#acts#> ``` {", "", "", 1), ("call", "<#acts#> [ {", "", "", 1), ("call", "<#acts#> {", "", "", 1),
-        ("call", "<#acts#>", "", "\n", 2), ("call", "```tool_code <#acts#> {", "", "", 1),
-        ("call", "```tool_call <#acts#> {", "", "", 1), ("call", "```python <#acts#> {", "", "", 1),
-        ("call", "```json <#acts#> {", "", "", 1), ("call", "```xml <#acts#> {", "", "", 1),
-        ("call", "``` <#acts#> {", "", "", 1),
+        ("header", "<#assistant#> ```\ufdd1 <#acts#> {", "", "", 0),
+        ("header", "<#assistant#> <#acts#> ```\ufdd1 {", "", "", 0),
+        ("header", "<#assistant#> <#acts#> [ {", "", "", 0), ("header", "<#assistant#> <#acts#> {", "", "", 0),
+        ("header", "<#assistant#> <#acts#>", "", "\n", 2), ("call", "<#acts#> <#acts#> {", "", "", 1),
+        ("call", "<#acts#> ```\ufdd1 {", "", "", 1), ("call", "<#acts#> [ {", "", "", 1),
+        ("call", "<#acts#> {", "", "", 1), ("call", "<#acts#>", "", "\n", 2),
+        ("call", "```\ufdd1 <#acts#> {", "", "", 1),
         find=(
-            r"<(?:(#assistant#>\s{0,64}```tool_code\s{0,64}<#acts#>\s{0,64}\{)|(#assistant#>\s{0,64}```tool_call\s{0,6"
-            r"4}<#acts#>\s{0,64}\{)|(#assistant#>\s{0,64}```python\s{0,64}<#acts#>\s{0,64}\{)|(#assistant#>\s{0,64}<#a"
-            r"cts#>\s{0,64}<#acts#>\s{0,64}\{)|(#assistant#>\s{0,64}```json\s{0,64}<#acts#>\s{0,64}\{)|(#assistant#>\s"
-            r"{0,64}<#acts#>\s{0,64}```json\s{0,64}\{)|(#assistant#>\s{0,64}```xml\s{0,64}<#acts#>\s{0,64}\{)|(#assist"
-            r"ant#>\s{0,64}```\s{0,64}<#acts#>\s{0,64}\{)|(#assistant#>\s{0,64}<#acts#>\s{0,64}```\s{0,64}\{)|(#assist"
-            r"ant#>\s{0,64}<#acts#>\s{0,64}\[\s{0,64}\{)|(#assistant#>\s{0,64}<#acts#>\s{0,64}\{)|(#assistant#>\s{0,64"
-            r"}<#acts#>)|(#acts#>\s{0,64}<#acts#>\s{0,64}\{)|(#acts#>\s{0,64}```json\s{0,64}\{)|(#acts#>\s{0,64}```\s{"
-            r"0,64}\{)|(#acts#>\s{0,64}\[\s{0,64}\{)|(#acts#>\s{0,64}\{)|(#acts#>))|`(?:(``tool_code\s{0,64}<#acts#>\s"
-            r"{0,64}\{)|(``tool_call\s{0,64}<#acts#>\s{0,64}\{)|(``python\s{0,64}<#acts#>\s{0,64}\{)|(``json\s{0,64}<#"
-            r"acts#>\s{0,64}\{)|(``xml\s{0,64}<#acts#>\s{0,64}\{)|(``\s{0,64}<#acts#>\s{0,64}\{))"
-        ), near=r"<(?=[#]|\Z)|`(?=[`]|\Z)", width=230,
+            r"<(?:(#assistant#>\s{0,64}<#acts#>\s{0,64}<#acts#>\s{0,64}\{)|(#assistant#>\s{0,64}```[\w-]{0,16}\s{0,64}"
+            r"<#acts#>\s{0,64}\{)|(#assistant#>\s{0,64}<#acts#>\s{0,64}```[\w-]{0,16}\s{0,64}\{)|(#assistant#>\s{0,64}"
+            r"<#acts#>\s{0,64}\[\s{0,64}\{)|(#assistant#>\s{0,64}<#acts#>\s{0,64}\{)|(#assistant#>\s{0,64}<#acts#>)|(#"
+            r"acts#>\s{0,64}<#acts#>\s{0,64}\{)|(#acts#>\s{0,64}```[\w-]{0,16}\s{0,64}\{)|(#acts#>\s{0,64}\[\s{0,64}\{"
+            r")|(#acts#>\s{0,64}\{)|(#acts#>))|`(``[\w-]{0,16}\s{0,64}<#acts#>\s{0,64}\{)"
+        ), near=r"<(?=[#]|\Z)|`(?=[`]|\Z)", width=238,
     )
 
     def _reasoning(self) -> bool:

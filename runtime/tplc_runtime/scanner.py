@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 WORD_SEPARATORS = Pattern(r"[\s_▁-]+")
 IN_ANY_CASE = {**{upper: upper + 32 for upper in range(65, 91)}, ord("｜"): ord("|")}
+ANY_WORD = "\ufdd1"  # in a core: the language that a fence names, or none.  It is no character of any text.
+LONGEST_LANGUAGE = 16
+LANGUAGE = Pattern(rf"[\w-]{{0,{LONGEST_LANGUAGE}}}")
 RESPELLED = "\0"  # before the core of a marker in other case or with other separators
 PART_OF_LONGER, BEGINS_LONGER, SPELLED_OTHERWISE = 1, 2, 4  # what is known about a marker, added up
 LONGEST_WORD = 64
@@ -200,12 +203,15 @@ def is_truncated(core: str, text: str) -> bool:
         start = squeezed(text)
         return text[:1] == core[1] and len(start) < len(core) - 1 and core.startswith(start, 1)
     at = end = 0
-    for piece in core.split(" "):
+    for part in core.split(" "):
+        piece = part.rstrip(ANY_WORD)
         if not piece:
             return end == len(text)
         if not text.startswith(piece, at):
             return piece.startswith(text[at:])
         end = at + len(piece)
+        if piece != part:
+            end = LANGUAGE.match(text, end).end()
         at = len(text) - len(text[end:].lstrip())
     return False
 

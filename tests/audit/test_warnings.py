@@ -1,4 +1,4 @@
-"""What is reported of a template that hides something, and that nothing is reported of one that does not."""
+"""Warnings about templates that hide something, and none about templates that don't."""
 
 from __future__ import annotations
 

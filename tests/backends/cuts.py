@@ -1,4 +1,4 @@
-"""Rendered calls, cut at every place inside of them: how many cuts, and which pass for whole.
+"""Cut rendered calls at every place inside of them; count the cuts, and those that are read as whole calls.
 
     tally_of(form)  →  Cuts(tried=512, wrong=[])
 

@@ -1,5 +1,5 @@
-"""Arguments that are written neither as an object nor in pairs of marks, and white space of a template's source: whole
-formats that verify, in the generated parser and in the PEG."""
+"""Formats verify whose arguments are neither an object nor pairs of markers, or that contain white space of the
+template's source, in the generated parser and in the PEG."""
 
 from __future__ import annotations
 

@@ -51,21 +51,21 @@ def declared(name: str, kind: str) -> TemplateIR:
 
 
 def outputs(name: str) -> Iterator[str]:
-    """Outputs that end with all calls of the turn."""
+    """Return outputs that end with all calls of the turn."""
     for message in (ONE, TWO):
         if message is ONE or ir_of(name).tools.parallel:
             yield written(ir_of(name), message)
 
 
 def opened(name: str, kind: str, text: str) -> str:
-    """The output with the declared markers around its calls."""
+    """Return the output with the declared markers around its calls."""
     start, end = AROUND[kind]
     at = text.index(opening_of_calls(ir_of(name).tools))
     return text[:at] + start + text[at:] + end
 
 
 def read(ir: TemplateIR, text: str, tools: Any = None) -> dict[str, Any]:
-    """What every engine makes of a text, in any chunking."""
+    """Return what every engine reads from a text, in any chunking."""
     module = parser_for(ir)
     message = dict(module.parse(text, tools=tools))
     assert streamed(module, list(text), tools=tools) == message

@@ -1,4 +1,4 @@
-"""Of the runtime a parser holds what its format can reach."""
+"""A parser contains the part of the runtime that its format can reach."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names and keys that hold what ends others, or nothing; white space that is all of an answer."""
+"""Names and keys may contain the texts that end others, or be empty; an answer may consist of white space."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One question about a format, put to all backends: parser, PEG and grammar give one answer.
+"""Parser, PEG and grammar give one answer to each question about a format.
 
 What an opener means, what a variant stands for, where a turn starts: it is worked out once, in `tplc.lower`.
 """

@@ -125,7 +125,7 @@ MOST_DELAYED = 32  # characters, where only what follows a quote shows whether i
 
 @pytest.mark.parametrize("name", [name for name in NAMES if ir_of(name).tools.format != "none"])
 def test_a_call_is_complete_soon_after_its_end(name: str) -> None:
-    """Whoever runs a call before the answer is finished gets all of its arguments."""
+    """A client that runs a call before the answer is finished gets all of its arguments."""
     wanted: list[dict[str, object]] = [{"city": "Oslo", "n": 12}, {"n": 12, "city": "Oslo"}]
     for arguments in wanted:
         call = {"id": "call00001", "type": "function", "function": {"name": "get_it", "arguments": arguments}}

@@ -1,4 +1,4 @@
-"""Parsers that share a runtime: the same answers as those that hold their own."""
+"""Parsers that share a runtime give the same answers as those that contain their own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls that words open: no text becomes one, and a call of a known tool is one in the middle of a line as well."""
+"""Words that open calls: no text becomes a call, and a call of a known tool counts in the middle of a line too."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A parser that is used wrongly says so: wrong types, text after the end, copies and pickles."""
+"""A parser that is used wrongly reports it: wrong types, text after the end, copies and pickles."""
 
 from __future__ import annotations
 

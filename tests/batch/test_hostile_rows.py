@@ -1,4 +1,4 @@
-"""Columns of what no one should write: every row comes back, equal to the plain loop, and is counted."""
+"""Columns of malformed rows: every row comes back, equal to the plain loop, and is counted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of outputs: Arrow in, Arrow out, equal to the plain loop however they are cut."""
+"""Tables of outputs: Arrow in, Arrow out, equal to the plain loop in any batches."""
 
 from __future__ import annotations
 

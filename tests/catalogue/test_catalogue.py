@@ -1,4 +1,4 @@
-"""The catalogue of observed variants: valid entries that do what they say, and apply by markers alone."""
+"""Entries of the catalogue are valid, do what they declare, and apply by markers alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Running the command line in this process: arguments and standard input in, texts and exit code out."""
+"""Run the command line in this process: arguments and standard input in, texts and exit code out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`tplc diff`: the template changed, do I care?"""
+"""`tplc diff`: a template changed, and whether it matters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands that are asked to end, through the process that watches them, do so, and leave nothing half written."""
+"""Commands that are terminated through the process that watches them end, and leave nothing half written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every command and every exit code: 0 it went well, 1 template or artifact is not right, 2 wrong usage or input.
+"""Every command and every exit code: 0 success, 1 template or artifact isn't right, 2 wrong usage or input.
 
 And what holds for all commands: colours and progress on terminals only, completion, files whole or not at all.
 """

@@ -1,4 +1,4 @@
-"""A cloned repository that means ill: `tplc build`, `check` and `init` in it run no code, and touch nothing outside it.
+"""In a malicious repository, `tplc build`, `check` and `init` run no code, and touch nothing outside it.
 
 Next to the repository is a home folder with the files that it aims at; after each command the home is unchanged.
 """

@@ -1,4 +1,4 @@
-"""Schemas for editors: they say what tplc takes, and no more."""
+"""Schemas for editors accept what tplc accepts, and nothing else."""
 
 from __future__ import annotations
 

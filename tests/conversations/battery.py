@@ -1,4 +1,4 @@
-"""Templates of the examples with the conversations that they take, and what renders of prefixes say of them."""
+"""Templates of the examples with their conversations, and the spans that renders of prefixes show."""
 
 from __future__ import annotations
 

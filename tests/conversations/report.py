@@ -1,4 +1,4 @@
-"""What is measured of conversations: `python -m tests.conversations.report PART`.
+"""Measure masks, tags and append-only verdicts: `python -m tests.conversations.report PART`.
 
 pairs FOLDER    templates that TRL's authors tagged by hand (FOLDER/NAME.jinja, FOLDER/NAME_training.jinja): masks
                 derived from the original, compared with those that transformers makes of the tags

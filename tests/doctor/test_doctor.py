@@ -1,4 +1,4 @@
-"""What the doctor says, and what markers are made of."""
+"""The advice of the doctor, and the tokens that markers consist of."""
 
 from __future__ import annotations
 

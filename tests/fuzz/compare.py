@@ -1,4 +1,4 @@
-"""Generated parsers of another commit against those of this one: `python -m tests.fuzz.compare --against COMMIT`.
+"""Compare generated parsers of another commit with those of this one: `python -m tests.fuzz.compare --against COMMIT`.
 
     python -m tests.fuzz.compare --against HEAD --count 100000
     31 parsers, 100,000 outputs, 310 s: 0 differ

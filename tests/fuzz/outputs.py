@@ -1,4 +1,4 @@
-"""What a model might write: at random, mutated from what models did write, and made of a format's own parts.
+"""Make outputs that a model might write: random ones, mutated ones, and ones made of a format's own parts.
 
 Writer(format, random.Random(1)).output()  →  ("parts", '<call>{"name": "lookup", "argu<call>')
 """

@@ -1,4 +1,4 @@
-"""Outputs that someone thought of: each against every example's parser, with and without tools, whole and in pieces."""
+"""Run hand-written attacks against every example's parser, with and without tools, whole and in pieces."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What fuzzing found: the smallest output that showed it, and the message it means now."""
+"""Outputs found by fuzzing: the smallest that showed a defect, and the message it means."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Some thousands of outputs through every example's parser, and proof that each property would be seen to break."""
+"""Run some thousands of outputs through every example's parser, and show that each property can fail."""
 
 from __future__ import annotations
 

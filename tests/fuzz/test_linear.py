@@ -1,4 +1,4 @@
-"""Outputs made to hurt take time and memory in proportion to their length (`make hostile` measures seconds).
+"""Hostile outputs take time and memory in proportion to their length (`make hostile` measures seconds).
 
 Counted, not timed: calls of functions, and characters that are looked at again because they are not decided yet.  What
 a single call into the regular expressions costs shows in neither, so there is a coarse bound on processor time as well.
@@ -21,7 +21,7 @@ TITLES = [f"{hostile.title}, {hostile.example}" for hostile in CLASSES]
 
 
 def work(hostile: Hostile, size: int, chunk: int) -> tuple[int, int]:
-    """Calls, and characters of the buffer at every chunk."""
+    """Return the number of calls, and of characters in the buffer at every chunk."""
     parser = module_of(hostile.example).StreamParser()
     pieces = list(chunks_of(hostile.text(size), chunk))
     buf = ""

@@ -1,4 +1,4 @@
-"""Grammars against all that a template renders in its verification, and random texts of them against its parser.
+"""Check grammars against all renders of a template's verification, and random texts of them against its parser.
 
     python -m tests.gbnf.renders ../shared/templates [--every 1] [--walks 100] [--engine llama]
 

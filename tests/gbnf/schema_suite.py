@@ -1,4 +1,4 @@
-"""How much of JSON Schema the grammars say: the official test suite, run through an engine.
+"""Measure how much of JSON Schema grammars express: the official test suite, run through an engine.
 
     python -m tests.gbnf.schema_suite build/schema-suite [--verbose]
 

@@ -1,4 +1,4 @@
-"""Where the references of a JSON Schema document lead, in documents that are no good schemas too."""
+"""References of JSON Schema documents lead to the right place, in malformed documents too."""
 
 from __future__ import annotations
 

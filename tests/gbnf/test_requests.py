@@ -1,4 +1,4 @@
-"""What a request asks for: choices, contexts, response formats, hostile names; and the messages when it can't be."""
+"""Grammars for choices, contexts, response formats and hostile names; and error messages if there can't be one."""
 
 from __future__ import annotations
 

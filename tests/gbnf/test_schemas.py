@@ -1,4 +1,4 @@
-"""JSON Schema keywords: what is valid is accepted, what is not is refused, and what can't be said is listed."""
+"""JSON Schema keywords: valid values are accepted, invalid ones refused, and inexpressible parts listed."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from tplc.backends.gbnf.write import write_rules
 from tplc.grammars.regular.automaton import matches
 from tplc.grammars.regular.nodes import Ref
 from tplc.grammars.regular.rules import Rules
-from tplc.grammars.regular.until import stop_at, through
+from tplc.grammars.regular.until import ending_in, stop_at
 
 # Their first characters come again in the last ones.
 MARKERS = ["<", "</", "<a>", "\n</a>", " <a", "<<", "<a<", "\n<a<a>"]
@@ -32,7 +32,7 @@ def _written(marker: str) -> str:
 @needs_engine
 @pytest.mark.parametrize("marker", MARKERS)
 def test_rules_and_automaton_agree(marker: str) -> None:
-    grammar, automaton = _written(marker), through([stop_at(marker)])
+    grammar, automaton = _written(marker), ending_in([stop_at(marker)])
     letters = sorted({*marker, "<", "x"})
     verdicts = set()
     for length in range(5):

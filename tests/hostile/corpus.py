@@ -1,4 +1,4 @@
-"""Templates written to get out, to get at something, or to take everything.
+"""Templates written to escape from the sandbox, to read something, or to exhaust resources.
 
 Each has the error it ends in: the class and the whole message, for a template named hostile.jinja.
 """

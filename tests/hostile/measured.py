@@ -1,4 +1,4 @@
-"""Runs a command in a process of its own, and says what it took.
+"""Run a command in a process of its own, and return what it used.
 
 The figure for ended children of a process is that of the largest ever, including forks of the process itself: in a test
 runner it shows how large the test runner is.

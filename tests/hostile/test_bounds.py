@@ -1,4 +1,4 @@
-"""Templates that take the compiler's own time and memory, not the worker's: a clear error, soon, and little taken."""
+"""Templates that take the compiler's own time and memory get a clear error, soon, and take little."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts that hold no call, through parsers: none may read one in them, and none may lose a character.
+"""Run texts without calls through parsers: none may read a call in them, and none may lose a character.
 
     python -m tests.kept.plain_text [--designs N] [--first N] [--only WORD] [--tolerances [--shared] [--kind KIND]]
 

@@ -1,6 +1,6 @@
-"""Prompts that others have written markers into: a parser must read the answer as if they had written anything else.
+"""Write markers into prompts: a parser must read the answer as if other text were there.
 
-poisons(ir)      →  "<think>", "<bot><think>", "<call>look {\"q\": \"", …
+poisons(ir)      →  "<think>", "<bot><think>", "<call>look {"q": "", …
 steered(reader)  →  the places and poisons after which an answer is read otherwise; none, if all is well
 """
 

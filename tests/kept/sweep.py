@@ -1,4 +1,4 @@
-"""Do the parsers of real templates keep every word, and does no prompt steer them?  `make kept`.
+"""Check that parsers of real templates keep every word, and that no prompt affects them: `make kept`.
 
     python -m tests.kept.sweep [--only WORD] [--every N] [--processes N] [--part words|prompts]
 

@@ -1,4 +1,4 @@
-"""What others wrote into the prompt steers no parser."""
+"""Text of others in the prompt affects no parser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No words are lost: what a marker shares with prose is prose, unless the template can only have meant the marker."""
+"""No words are lost: text that a marker shares with prose is prose, unless the template can only mean the marker."""
 
 from __future__ import annotations
 

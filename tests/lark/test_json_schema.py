@@ -1,4 +1,4 @@
-"""Which schemas the engine takes exactly, and those that it does not."""
+"""Schemas that the engine expresses exactly, and those that it doesn't."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the longest match is the wrong one: what the check says, and what the engine does."""
+"""The check finds places where the longest match is the wrong one, as the engine shows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tplc.grammars.regular.automaton import from_expr, matches, minimal
 from tplc.grammars.regular.expressions import alt, chars, lit, rep, seq
 from tplc.grammars.regular.nodes import Chars, Expr, Lit, Ref, Rep, Seq, Spelled
 from tplc.grammars.regular.rules import ROOT
-from tplc.grammars.regular.until import stop_at, through
+from tplc.grammars.regular.until import ending_in, stop_at
 
 SMALL = Chars(codepoints.span("a", "z"))
 WORD = Rep(SMALL, 1, None)
@@ -65,7 +65,7 @@ def test_the_engine_takes_the_longest_match() -> None:
 @needs_engine
 @pytest.mark.parametrize("marker", ["</p>", "aab", "\n<a>"])
 def test_text_in_characters(marker: str) -> None:
-    automaton = minimal(through([stop_at(marker)]))
+    automaton = minimal(ending_in([stop_at(marker)]))
     # Its rules begin with themselves, so its length is free.
     made = in_characters(Arranged({ROOT: seq(Spelled("", automaton), lit("!"))}), set())
     for text in ("", "ab", "a<", marker[:-1], "x" * 3000):
@@ -75,14 +75,14 @@ def test_text_in_characters(marker: str) -> None:
 
 @pytest.mark.parametrize("marker", ["</p>", "aab", "abab", "\n<a>"])
 def test_an_automaton_as_an_expression(marker: str) -> None:
-    automaton = minimal(through([stop_at(marker)]))
+    automaton = minimal(ending_in([stop_at(marker)]))
     assert minimal(from_expr(as_expression(automaton, chars))) == automaton
 
 
 @needs_engine
 def test_rules_that_meet_are_disambiguated() -> None:
     """Text may begin like the text after it: both together become one terminal."""
-    text = Spelled(r"/(?s:.*)<\/x>/ & ~/(?s:.*<\/x>.+)/", minimal(through([stop_at("</x>")])))
+    text = Spelled(r"/(?s:.*)<\/x>/ & ~/(?s:.*<\/x>.+)/", minimal(ending_in([stop_at("</x>")])))
     finished: dict[str, Expr] = {ROOT: alt(seq(Ref("text"), lit("1")), seq(lit("12"), Ref("text"))), "text": text}
     made = disambiguated("it", finished, LarkSpelling(()))
     assert made.rules == {ROOT: Ref("answer")}

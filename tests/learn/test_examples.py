@@ -1,4 +1,4 @@
-"""Example pairs: what they teach, and what is said of pairs that cannot teach."""
+"""Example pairs show a format; pairs that can't are reported."""
 
 from __future__ import annotations
 

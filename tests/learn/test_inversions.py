@@ -1,4 +1,4 @@
-"""What a careful person reads back is learned, and verifies: calls in notations that change or surround values."""
+"""Calls in notations that change or surround values are learned and verify, if a careful person could read them."""
 
 from __future__ import annotations
 

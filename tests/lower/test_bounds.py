@@ -1,4 +1,4 @@
-"""How far is looked: as far as the bounds say and no farther, whole and a character at a time."""
+"""Readers look ahead as far as the bounds say and no farther, whole and a character at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is read under a format, in print; tests/test_examples.py does so for the examples."""
+"""The printed form of what a parser accepts; tests/test_examples.py has that of the examples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Facts about values stand in one place each: the runtime where parsers need them, else `lower/values.py`."""
+"""Facts about values are in one place each: the runtime if parsers need them, otherwise `lower/values.py`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""For which share of manglings `tplc observe` proposes the right tolerance: recorded outputs, with one marker mangled.
+"""Measure for which share of mangled markers `tplc observe` proposes the right tolerance.
 
     python -m tests.observe.mangled [--only WORD] [--most 3] [--show]
 

@@ -1,4 +1,4 @@
-"""Many outputs through the PEG and the generated parsers, and how often they agree.
+"""Run many outputs through the PEG and the generated parsers, and count how often they agree.
 
     agreement(forms, count=300)  →  Tally(outputs=300, same=291, limits={"broken values": 6, …}, unexplained=[])
 

@@ -1,4 +1,4 @@
-"""Where the PEG and the generated parsers may differ, and why: the whole list.
+"""List the cases in which the PEG and the generated parsers may differ, and why.
 
 limit_of(engine, text, tools, parser_message, peg_message)  →  "white space", "pieces of closers", …, or None
 

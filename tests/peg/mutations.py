@@ -1,4 +1,4 @@
-"""Outputs with something wrong: cut, doubled, markers moved, noise.
+"""Damage outputs: cut, double and move parts, and add noise.
 
 mutations(["<call>f {}</call>"], markers=["<call>", "</call>"])  →  "<call>f {", "<call><call>f {}</call>", …
 """

@@ -1,4 +1,4 @@
-"""The PEG and the generated parsers say the same, or the difference is one of the listed limits."""
+"""The PEG and the generated parsers read the same, except for the listed limits."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Real templates with other marks: what a learner that fits the collection instead of the world would fail on.
+r"""Change the markers of real templates, to find defects of a learner that fits only this collection.
 
-mutations("{{ '<|im_start|>' + m.role + '\\n' }}…", rng)
-→  Mutation("rename", "{{ '<|vokzim|>' + m.role + '\\n' }}…"), Mutation("swap", …), Mutation("drop", …), …
+mutations("{{ '<|im_start|>' + m.role + '\n' }}…", rng)
+→  Mutation("rename", "{{ '<|vokzim|>' + m.role + '\n' }}…"), Mutation("swap", …), Mutation("drop", …), …
 
 A mark is a bracketed token of the source's own texts.  All its occurrences are changed, also where the template
 searches for it, so that the mutated template is as consistent as the real one.

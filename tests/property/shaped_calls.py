@@ -15,7 +15,7 @@ COUNT, NUMBER = "{{- m.tool_calls | length -}}", "{{- n + 1 -}}"
 
 
 def counted(rng: random.Random, marks: Markers) -> Calls:
-    """The number of calls stands in each call, alone or after the call's own number, or in its closer."""
+    """The number of calls is in each call, alone or after the call's own number, or in its closer."""
     opened, closed = marks.pair(space=False)
     word, arguments = marks.word(), rng.choice([JSON, each(text("<p=") + KEY + text(">") + RAW + text("</p>"))])
     place = rng.choice(["before", "both", "after"])

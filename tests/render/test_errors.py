@@ -1,4 +1,4 @@
-"""What a template that is not right gets: the whole message."""
+"""Errors of invalid templates: the whole message."""
 
 from __future__ import annotations
 

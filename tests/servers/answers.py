@@ -47,7 +47,7 @@ class Answer:
         return self.message["reasoning_content"] or "", self.message["content"] or "", calls
 
     def wanted(self, parser: Any, *, stream: bool) -> Read:
-        """What a plug-in with `on_incomplete="drop"` reads.
+        """Return what a plug-in with `on_incomplete="drop"` reads.
 
         A call in whose arguments the answer ends isn't in a whole answer; in a stream its arguments are what our own
         parser sends before it knows that the answer is over, so they are not closed.

@@ -1,4 +1,4 @@
-"""What becomes of slips, by kind and by template: `make slips`.
+"""Measure what becomes of slips, by kind and by template: `make slips`.
 
     python -m tests.slips [--kinds LIST] [--only WORD] [--kind WORD] [--every N] [--two] [--show OUTCOME] [--json FILE]
 

@@ -1,4 +1,4 @@
-"""Slips through a format's parser: what becomes of each.
+"""Run slips through a format's parser, and classify the results.
 
 judge(message, tools, parser, text)  →  "recovered"
 """

@@ -1,4 +1,4 @@
-"""An answer as the template writes it, cut into pieces that say what each of them is.
+"""Cut an answer, as the template writes it, into pieces with their kinds.
 
     pieces_of(ir, {"tool_calls": [{"function": {"name": "f", "arguments": {"a": 1}}}]})
     →  Piece("section_start", "<calls>"), Piece("before_name", "<call>", call=0), Piece("name", "f", call=0), …

@@ -1,4 +1,4 @@
-"""What it costs to distinguish tokens: content in chunks of four characters, with ranges and without.
+"""Measure the cost of distinguishing tokens: content in chunks of four characters, with ranges and without.
 
 python -m tests.special.cost
 """

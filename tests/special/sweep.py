@@ -1,4 +1,4 @@
-"""Do parsers distinguish special tokens from text that spells them?  `make special`.
+"""Check that parsers distinguish special tokens from text that spells them: `make special`.
 
     python -m tests.special.sweep [--only WORD] [--every N] [--processes N] [--mixed N]
 

@@ -85,7 +85,7 @@ def _print(explanation: Explanation, *, step: bool, verbose: int) -> None:
         console.print(Text(f"\n{question.text}", style="bold"))
         for comparison in question.comparisons:
             _print_comparison(console, comparison)
-            if step and not _goes_on():
+            if step and not _is_next_wanted():
                 return
         if verbose or explanation.ir is None:
             _print_log(console, question, whole=verbose > 1)
@@ -125,7 +125,7 @@ def _result(probe: Probe, *, whole: bool) -> str:
     return conversation(probe) + "\n" + probe.result + "\n" if whole else repr(tail_of(probe))
 
 
-def _goes_on() -> bool:
+def _is_next_wanted() -> bool:
     """Return whether to show the next comparison: Enter continues, q and the end of input stop."""
     print("-- Enter for the next, q to stop: ", end="", flush=True, file=sys.stderr)
     answer = sys.stdin.readline()

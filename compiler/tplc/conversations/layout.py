@@ -109,7 +109,7 @@ class _Laying:
                 start = max(at, self.first(index, at))
             stop = max(self.message_end(index, at, generation=generation), start)
             if is_answer:
-                self.check_owners(index, (piece for piece, _ in self.within(start, stop)))
+                self.check_owners(index, (piece for piece, _ in self.slots_between(start, stop)))
             if start > at:
                 stretches.append(self.stretch(at, start, index, "header"))
             if is_answer:
@@ -288,14 +288,14 @@ class _Laying:
     def agree(self, read: Sequence[tuple[TurnPart, int, int]], start: int, stop: int) -> bool:
         """Return whether each word is in the part for which it was given.  Content may contain reasoning between its
         markers."""
-        for piece, slot in self.within(start, stop):
+        for piece, slot in self.slots_between(start, stop):
             at = self.starts[piece]
             part = next((part for part, first, last in read if first <= at < last), None)
             if part != _PARTS[slot.kind] and (slot.kind, part) != ("content", "reasoning"):
                 return False
         return True
 
-    def within(self, start: int, stop: int) -> Iterator[tuple[int, WordSlot]]:
+    def slots_between(self, start: int, stop: int) -> Iterator[tuple[int, WordSlot]]:
         for piece in range(1, len(self.pieces), 2):
             if start <= self.starts[piece] < stop:
                 yield piece, self.slots[self.pieces[piece]]
@@ -304,7 +304,7 @@ class _Laying:
         at = start
         previous: WordSlot | None = None
         before: TurnPart | None = None
-        for piece, slot in self.within(start, stop):
+        for piece, slot in self.slots_between(start, stop):
             part = _PARTS[slot.kind]
             if previous is not None and before == part and _is_one_text(previous, slot):
                 yield part, at, self.starts[piece]

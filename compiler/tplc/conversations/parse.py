@@ -202,7 +202,7 @@ def _call(call: Mapping[str, Any], index: int, *, objects: bool) -> dict[str, An
 
 
 def _waiting(messages: Sequence[Mapping[str, Any]]) -> list[Any]:
-    """Calls that have no result yet."""
+    """Return calls that have no result yet."""
     results = 0
     for message in reversed(messages):
         if message["role"] == "tool":

@@ -49,12 +49,12 @@ def learn_after_results(prober: Prober, turn: TurnFacts, setup: Setup, contexts:
         usual = any(anchor.endswith(text.lstrip() or text) for text in turn.anchors)
         if not usual and is_distinctive(anchor) and anchor not in turn.asked:
             found.add(anchor)
-    anchors = [anchor for anchor in sorted(found) if not any(_goes_on(anchor, other) for other in found)]
-    heads = {text.removeprefix(anchor) for text in found for anchor in anchors if _goes_on(text, anchor)}
+    anchors = [anchor for anchor in sorted(found) if not any(_extends(anchor, other) for other in found)]
+    heads = {text.removeprefix(anchor) for text in found for anchor in anchors if _extends(text, anchor)}
     return AfterResults(tuple(anchors), tuple(sorted(heads)))
 
 
-def _goes_on(text: str, start: str) -> bool:
+def _extends(text: str, start: str) -> bool:
     return text != start and text.startswith(start)
 
 

@@ -169,7 +169,8 @@ def _usual_next(form: CallForm, written: WrittenCalls) -> tuple[str, ...]:
 
 
 def _in_reasoning(openers: Openers, tolerated: Tolerated) -> Where | None:
-    """Calls that count at a line start only could be reasoning, unless an opener begins a line and is no word."""
+    """Return the openers that count in reasoning: calls that count only at the start of a line could be reasoning,
+    unless an opener begins a line and is no word."""
     lines = [
         text
         for text in openers.outside

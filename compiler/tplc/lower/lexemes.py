@@ -15,8 +15,18 @@ import string
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from tplc.ir.printed import quoted
 from tplc.lower.acceptor import SAME_SLOT
-from tplc_runtime.scanner import BEGINS_LONGER, PART_OF_LONGER, RESPELLED, SPELLED_OTHERWISE, squeezed
+from tplc_runtime.scanner import (
+    ANY_WORD,
+    BEGINS_LONGER,
+    LANGUAGE,
+    LONGEST_LANGUAGE,
+    PART_OF_LONGER,
+    RESPELLED,
+    SPELLED_OTHERWISE,
+    squeezed,
+)
 
 OPTIONAL_SPACE = r"(?<=[>\])}»])(?=[<\[({«])|(?<=\[)(?=\{)"  # where white space may be: "<call>|[|{"
 MAX_INNER_SPACE = 64  # the most white space that is searched for at one place inside a marker
@@ -31,6 +41,7 @@ WORD_JOINERS = "_▁-"  # what the words of a marker are joined with
 MOST_WORD_SEPARATORS = 4  # so much white space, or so many joints, where a marker that is spelled otherwise has some
 PLAIN_NAME = r"[\w.-]"
 CONTROL = {"\n": r"\n", "\t": r"\t", "\r": r"\r", "\f": r"\f", "\v": r"\v"}
+_PATTERNS = {SAME_SLOT: ANY_SLOT_TEXT, ANY_WORD: LANGUAGE.pattern}
 _SPECIAL = frozenset(r"\.^$*+?{}[]|()")
 
 
@@ -125,7 +136,12 @@ def lexemes_of(
     ]
     firsts = sorted({lexeme.core[0] for lexeme in longest_first})
     lexemes = tuple(lexeme for first in firsts for lexeme in longest_first if lexeme.core[0] == first)
-    widths = [len(lexeme.core) + MAX_INNER_SPACE * (len(pieces(lexeme.core)) - 1) for lexeme in lexemes]
+    widths = [
+        len(lexeme.core)
+        + MAX_INNER_SPACE * (len(pieces(lexeme.core)) - 1)
+        + LONGEST_LANGUAGE * lexeme.core.count(ANY_WORD)
+        for lexeme in lexemes
+    ]
     widths += [
         len(lexeme.core) * (MOST_WORD_SEPARATORS + 1) + MAX_INNER_SPACE * len(lexeme.core.split()) for lexeme in alike
     ]
@@ -151,9 +167,14 @@ def _ambiguity(lexeme: Lexeme, squeezed: Sequence[str]) -> int:
     text = lexeme.squeezed
     if lexeme.respelled:
         return BEGINS_LONGER | SPELLED_OTHERWISE
-    if lexeme.is_whole_word or sum(other.startswith(text) for other in squeezed) > 1:
+    if lexeme.is_whole_word or sum(_begins(text, other) for other in squeezed) > 1:
         return BEGINS_LONGER
     return PART_OF_LONGER * (sum(text in other for other in squeezed) > 1)
+
+
+def _begins(text: str, other: str) -> bool:
+    stem, any_word, _ = other.partition(ANY_WORD)
+    return other.startswith(text) or (any_word != "" and text.startswith(stem) and text[len(stem) :].isalnum())
 
 
 def _factored(groups: Sequence[tuple[str, str]]) -> str:
@@ -216,7 +237,9 @@ def pieces(core: str) -> list[tuple[str, str]]:
 def _space_between(before: str, after: str) -> str:
     if not before:
         return ""
-    least = int(is_word_char(before[-1]) and is_word_char(after[0]))
+    # What follows the language of a fence is no part of it.
+    apart = before[-1] == ANY_WORD and after[0] == "-"
+    least = int(apart or ((is_word_char(before[-1]) or before[-1] == ANY_WORD) and is_word_char(after[0])))
     return rf"\s{{{least},{MAX_INNER_SPACE}}}"
 
 
@@ -345,11 +368,16 @@ def group(pattern: str) -> str:
 
 
 def _in_pattern(char: str) -> str:
-    if char == SAME_SLOT:
-        return ANY_SLOT_TEXT
+    if char in _PATTERNS:
+        return _PATTERNS[char]
     if char in _SPECIAL:
         return "\\" + char
     return CONTROL.get(char) or printable(char)
+
+
+def shown(marker: str) -> str:
+    """Return a marker in quotes, for people to read: with … for a language, or for a slot that comes again."""
+    return quoted(marker.translate(dict.fromkeys(map(ord, _PATTERNS), "…")))
 
 
 def printable(char: str) -> str:

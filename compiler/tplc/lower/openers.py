@@ -5,24 +5,19 @@ section "<calls>\\n", call "<call>"  →  "<calls>\\n<call>", "<call>" (omitted 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from tplc.ir.markers import FIELD_NAME, could_be_prose, is_distinctive, is_ordinary, only_words, pieces_of
 from tplc.lower.acceptor import FENCE, Where
 from tplc.lower.layouts import not_blank, unique
 from tplc.lower.tolerated import Tolerated
 from tplc_runtime.pattern import NAME_CHARACTERS
+from tplc_runtime.scanner import ANY_WORD
 
 OBJECT = "{"
-# The words of fences are observations of models, so they are data.
-_WORDS = json.loads(Path(__file__).with_name("fences.json").read_text(encoding="utf-8"))
-FENCES, FENCES_AROUND = (
-    tuple(f"{FENCE}{word}\n" for word in _WORDS[place]) for place in ("around_objects", "around_markers")
-)
+ANY_FENCE = f"{FENCE}{ANY_WORD}\n"
 _LAST_WORDS = re.compile(rf"(?<=[^{NAME_CHARACTERS}])[{NAME_CHARACTERS}]+\Z")
 _SYNTAX = frozenset("[]{}(),:\"'=`; \t\n\r")
 
@@ -77,7 +72,7 @@ def openers_of(
         twice = [_repeated(text) + first for text in starts[:1] if _is_clear(text)]
         rests += [_repeated(text) + inside[0] for text in sections[:1] if _is_clear(text)]
         rests += [section + text for section in sections[:1] for text in twice]
-        rests += [fence + text.lstrip() for text in own for fence in FENCES_AROUND]
+        rests += [ANY_FENCE + text.lstrip() for text in own if FENCE not in text]
         inside = unique([*inside, *twice])
     if "other_forms" in tolerated.kinds and [text.strip() for text in (*whole, *inside)] == [OBJECT] * 2:
         whole.append("[" + OBJECT)  # a list of calls where the template writes one
@@ -122,7 +117,7 @@ def _punctuated(opener: str) -> list[str]:
     stem = opener.rstrip(" \t\n[{")
     if stem == opener or not is_distinctive(stem) or could_be_prose(stem):
         return []
-    return [f"{stem}\n{between}" for between in (OBJECT, "[" + OBJECT, *(fence + OBJECT for fence in FENCES), "")]
+    return [f"{stem}\n{between}" for between in (OBJECT, "[" + OBJECT, ANY_FENCE + OBJECT, "")]
 
 
 def _short(section: str, openers: Iterable[str]) -> tuple[str, ...]:

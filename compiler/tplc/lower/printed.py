@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from tplc.ir.printed import printed_layout, quoted
+from tplc.ir.printed import printed_layout
 from tplc.ir.spellings import Spelling
 from tplc.ir.visible import one_line
 from tplc.lower.acceptor import (
@@ -23,6 +23,7 @@ from tplc.lower.acceptor import (
     PairForm,
     SlotEnd,
 )
+from tplc.lower.lexemes import shown
 
 _JSON_PUNCTUATION = "[ , ] { : , }"
 _STOPS = {LINE_END: "line end", WHITE_SPACE: "white space"}
@@ -46,7 +47,7 @@ def _facts(acceptor: Acceptor) -> Iterator[str]:
     yield from _texts("content.end", acceptor.content_ends)
     yield from _markers("stray", acceptor.ignorable_closers)
     for escapes in acceptor.escapes:
-        yield from (f"{escapes.kind}.escape {quoted(text)} = {quoted(char)}" for text, char in escapes.replaced)
+        yield from (f"{escapes.kind}.escape {shown(text)} = {shown(char)}" for text, char in escapes.replaced)
     if acceptor.calls is not None:
         yield from _calls(acceptor.calls)
     if acceptor.in_messages:
@@ -59,34 +60,34 @@ def _calls(calls: CallForm) -> Iterator[str]:
     reasoning = f", in reasoning at {calls.in_reasoning}" if calls.in_reasoning else ""
     yield from _texts("calls.section_start", calls.section_starts)
     yield from _texts("calls.start", calls.starts)
-    yield from (f"calls.opener = {quoted(text)} {calls.where}{reasoning}" for text in calls.openers)
-    yield from (f"calls.opener = {quoted(text)} line start, before a whole call" for text in calls.ordinary)
-    yield from (f"calls.opener = {quoted(text)} of a known tool" for text in calls.short)
-    yield from (f"calls.usual = {quoted(text)} between two calls" for text in calls.usual_next)
-    yield from (f"calls.inner = {quoted(text)} after a call" for text in calls.inner)
-    yield from (f"calls.separator = {quoted(text)} after a call" for text in calls.separators)
+    yield from (f"calls.opener = {shown(text)} {calls.where}{reasoning}" for text in calls.openers)
+    yield from (f"calls.opener = {shown(text)} line start, before a whole call" for text in calls.ordinary)
+    yield from (f"calls.opener = {shown(text)} of a known tool" for text in calls.short)
+    yield from (f"calls.usual = {shown(text)} between two calls" for text in calls.usual_next)
+    yield from (f"calls.inner = {shown(text)} after a call" for text in calls.inner)
+    yield from (f"calls.separator = {shown(text)} after a call" for text in calls.separators)
     yield from _slots("calls.header", calls.header)
     if calls.call_id:
         yield f"calls.id = {printed_layout(calls.call_id)}"
     if calls.fields:
-        yield f"calls.object = {quoted(calls.object_open)}"
+        yield f"calls.object = {shown(calls.object_open)}"
         yield from (f"calls.field {'.'.join(path)} = {role}" for path, role in (*calls.fields, *calls.wrapped))
     if calls.whole:
         yield f"calls.whole = {' '.join(map(_step, calls.whole))}"
     yield from _texts("calls.closer", calls.call_closers)
     yield from _texts("calls.section_closer", calls.section_closers)
-    yield from (f"calls.last = {quoted(text)} ends a call" for text in calls.last)
+    yield from (f"calls.last = {shown(text)} ends a call" for text in calls.last)
     if calls.ends_turn:
         yield "calls = one a turn: its last closer may end the turn"
-    yield from (f"calls.joint = {quoted(char)} before a further call" for char in calls.optional_separators)
+    yield from (f"calls.joint = {shown(char)} before a further call" for char in calls.optional_separators)
     yield from _texts("calls.space_after_reasoning", [calls.after_reasoning])
     yield from _texts("calls.break", calls.breaks)
     yield from _texts("calls.empty", calls.empty)
-    yield from (f"calls.section_end = {quoted(text)} no call follows" for text in calls.section_ends)
+    yield from (f"calls.section_end = {shown(text)} no call follows" for text in calls.section_ends)
     if calls.tail is not None:
-        yield f"calls.tail = {quoted(calls.tail[0])}"
+        yield f"calls.tail = {shown(calls.tail[0])}"
         yield from _slots("calls.tail", calls.tail[1])
-    yield from (f"calls.name {quoted(text)} = {quoted(char)}" for text, char in calls.replaced)
+    yield from (f"calls.name {shown(text)} = {shown(char)}" for text, char in calls.replaced)
     if calls.encoded:
         yield "calls.arguments = an object inside a JSON string"
     if calls.pairs is not None:
@@ -98,27 +99,27 @@ def _step(step: CallStep) -> str:
     if step.kind == "pairs":
         between = " ".join(map(_step, step.between))
         return f"({' '.join(map(_step, step.pair))} {between}){'*+'[step.least]}"
-    return f"{step.kind} {quoted(step.pattern)}" if step.pattern else step.kind
+    return f"{step.kind} {shown(step.pattern)}" if step.pattern else step.kind
 
 
 def _pairs(pairs: PairForm) -> Iterator[str]:
-    more = f"({quoted(pairs.separator)} pair)*" if pairs.separator else "pair*"
-    yield f"pairs = {_before(pairs.start)}pair {more}{_after(pairs.end)} or {quoted(pairs.empty)}"
+    more = f"({shown(pairs.separator)} pair)*" if pairs.separator else "pair*"
+    yield f"pairs = {_before(pairs.start)}pair {more}{_after(pairs.end)} or {shown(pairs.empty)}"
     yield f"pairs.pair = {printed_layout(pairs.pair)}"
     yield from _texts("pairs.opener", pairs.opens)
     yield from _slots("pairs.slot", pairs.slots)
     yield from _texts("pairs.close", [pairs.close])
-    yield from (f"pairs.usual = {quoted(text)} after a value" for text in pairs.usual_ends)
+    yield from (f"pairs.usual = {shown(text)} after a value" for text in pairs.usual_ends)
     yield f"pairs.value = {value_end(pairs)}"
     for kind, texts in pairs.between:
-        yield f"pairs.between {kind} = {' '.join(map(quoted, texts))}"
-    yield from (f"pairs.key {quoted(text)} = {quoted(char)}" for text, char in pairs.replaced)
+        yield f"pairs.between {kind} = {' '.join(map(shown, texts))}"
+    yield from (f"pairs.key {shown(text)} = {shown(char)}" for text, char in pairs.replaced)
     if pairs.resumes:
         yield "pairs.other = content, up to a pair or the end"
     if pairs.next_pair is not None:
-        yield f"pairs.value = ends before {' known key '.join(map(quoted, pairs.next_pair))}"
+        yield f"pairs.value = ends before {' known key '.join(map(shown, pairs.next_pair))}"
     if pairs.next_unopened:
-        yield f"pairs.value = ends before a line that begins with a known key {quoted(pairs.next_unopened)}"
+        yield f"pairs.value = ends before a line that begins with a known key {shown(pairs.next_unopened)}"
     if pairs.spaced:
         yield "pairs.value = begins after white space if white space precedes the end of the key"
     if pairs.literals:
@@ -127,13 +128,13 @@ def _pairs(pairs: PairForm) -> Iterator[str]:
         yield "pairs.value without quotes = " + " ".join(line for line in _following(pairs.bare))
     if pairs.guessed or pairs.quoted:
         yield from _following(pairs.following)
-    yield from (f"pairs.type {quoted(word)} = {' or '.join(types)}" for word, types in pairs.types)
+    yield from (f"pairs.type {shown(word)} = {' or '.join(types)}" for word, types in pairs.types)
     for wrap in pairs.wraps:
-        yield f"pairs.wrap {' or '.join(wrap.types)} = {quoted(wrap.opened)} text {quoted(wrap.close)}"
+        yield f"pairs.wrap {' or '.join(wrap.types)} = {shown(wrap.opened)} text {shown(wrap.close)}"
     if pairs.wrap is not None:
-        yield f"pairs.wrap = {' text '.join(map(quoted, pairs.wrap))}"
+        yield f"pairs.wrap = {' text '.join(map(shown, pairs.wrap))}"
     if pairs.items is not None:
-        yield f"pairs.item = {' value '.join(map(quoted, pairs.items))}"
+        yield f"pairs.item = {' value '.join(map(shown, pairs.items))}"
 
 
 def value_end(pairs: PairForm) -> str:
@@ -141,18 +142,18 @@ def value_end(pairs: PairForm) -> str:
     if pairs.quoted:
         return "a value of the dialect"
     if pairs.value_close is not None:
-        return f"raw, up to {quoted(pairs.value_close[0])} key {quoted(pairs.value_close[1])}"
+        return f"raw, up to {shown(pairs.value_close[0])} key {shown(pairs.value_close[1])}"
     if pairs.guessed:
         return "raw, up to " + _before(pairs.following.close) + "what may follow"
-    return "raw, up to " + " or ".join(map(quoted, pairs.value_ends))
+    return "raw, up to " + " or ".join(map(shown, pairs.value_ends))
 
 
 def _following(following: Following) -> Iterator[str]:
     lead = {
         "free": "any white space",
         "text": "no white space",
-        "written": " or ".join(quoted(space) for space in following.spaces if space),
-        "blank": quoted(following.blank),
+        "written": " or ".join(shown(space) for space in following.spaces if space),
+        "blank": shown(following.blank),
     }[following.lead]
     yield f"following.lead = {lead}"
     indented = " (the key is indented)" if following.indented else ""
@@ -166,7 +167,7 @@ def _following(following: Following) -> Iterator[str]:
 
 
 def _parts(parts: Sequence[str | None]) -> str:
-    return " ".join("…" if part is None else quoted(part) for part in parts)
+    return " ".join("…" if part is None else shown(part) for part in parts)
 
 
 def _slots(path: str, slots: Iterable[SlotEnd]) -> Iterator[str]:
@@ -175,9 +176,9 @@ def _slots(path: str, slots: Iterable[SlotEnd]) -> Iterator[str]:
 
 def slot_ends(slot: SlotEnd) -> str:
     """Print the texts that end a slot."""
-    ends = [*map(quoted, slot.suffixes), *(f"before {quoted(text)}" for text in slot.nexts)]
-    ends += [f"a word before {quoted(text)}" for text in slot.bare]
-    ends += [_STOPS.get(slot.stops, quoted(slot.stops))] if slot.stops else []
+    ends = [*map(shown, slot.suffixes), *(f"before {shown(text)}" for text in slot.nexts)]
+    ends += [f"a word before {shown(text)}" for text in slot.bare]
+    ends += [_STOPS.get(slot.stops, shown(slot.stops))] if slot.stops else []
     return ", ".join(ends)
 
 
@@ -185,7 +186,7 @@ def _styles(styles: Sequence[Spelling]) -> Iterator[str]:
     names = ("top", "list", "object")
     for style in dict.fromkeys(styles):
         places = ", ".join(name for name, other in zip(names, styles, strict=True) if other == style)
-        strings = " or ".join(f"{quoted(start)} {quoted(end)} ({escape})" for start, end, escape in style.strings)
+        strings = " or ".join(f"{shown(start)} {shown(end)} ({escape})" for start, end, escape in style.strings)
         punctuation = " ".join(style.punctuation)
         yield (
             f"values in {places} = {strings or 'raw'}"
@@ -196,16 +197,16 @@ def _styles(styles: Sequence[Spelling]) -> Iterator[str]:
 
 
 def _texts(path: str, texts: Iterable[str]) -> Iterator[str]:
-    return (f"{path} = {quoted(text)}" for text in texts if text)
+    return (f"{path} = {shown(text)}" for text in texts if text)
 
 
 def _markers(path: str, markers: Iterable[Marker]) -> Iterator[str]:
-    return (f"{path} = {quoted(marker.text)} {marker.where}" for marker in markers)
+    return (f"{path} = {shown(marker.text)} {marker.where}" for marker in markers)
 
 
 def _before(text: str) -> str:
-    return f"{quoted(text)} " if text else ""
+    return f"{shown(text)} " if text else ""
 
 
 def _after(text: str) -> str:
-    return f" {quoted(text)}" if text else ""
+    return f" {shown(text)}" if text else ""

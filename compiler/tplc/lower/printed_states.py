@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from tplc.ir.printed import quoted
 from tplc.ir.visible import one_line
 from tplc.lower.acceptor import Acceptor, CallForm
+from tplc.lower.lexemes import shown
 from tplc.lower.printed import slot_ends, value_end
 from tplc.lower.states import Branch, Transition, TurnState, states
 
@@ -34,7 +34,7 @@ def _state(state: TurnState) -> Iterator[str]:
     if state.drops_left_over:
         yield f"  {'left over':16}a bracket, a fence or an opener too many  drop"
     for kind, transition in state.on:
-        yield from _lexemes(kind, map(quoted, dict(state.kinds)[kind]), _transition(transition))
+        yield from _lexemes(kind, map(shown, dict(state.kinds)[kind]), _transition(transition))
 
 
 def _lexemes(kind: str, texts: Iterable[str], does: str = "") -> Iterator[str]:
@@ -49,13 +49,13 @@ def _call(calls: CallForm) -> Iterator[str]:
     yield from (f"  {slot.kind:16}text up to {slot_ends(slot)}" for slot in calls.header)
     for role in dict.fromkeys(role for _, role in calls.fields):
         members = [".".join(path) for path, other in calls.fields if other == role]
-        yield from _lexemes(role, (f"the member {quoted(member)} of the object" for member in members))
+        yield from _lexemes(role, (f"the member {shown(member)} of the object" for member in members))
     if calls.pairs is None:
         yield from () if calls.fields else [f"  {'arguments':16}an object{' inside a string' * calls.encoded}"]
         return
     yield f"{'arguments':16}pairs"
     for kind, found in calls.pairs.between:
-        yield from _lexemes(kind, map(quoted, found))
+        yield from _lexemes(kind, map(shown, found))
     yield f"{'pair':16}slots, then a value → arguments"
     yield from (f"  {slot.kind:16}text up to {slot_ends(slot)}" for slot in calls.pairs.slots)
     yield f"  {'value':16}{value_end(calls.pairs)}"
@@ -64,7 +64,7 @@ def _call(calls: CallForm) -> Iterator[str]:
 def _transition(found: Transition | Branch) -> str:
     if isinstance(found, Branch):
         return f"if {found.condition}: {_transition(found.on)}; else {_transition(found.off)}"
-    note = f"note {quoted(found.note[1])}" + " after text" * found.only_after_text if found.note else ""
+    note = f"note {shown(found.note[1])}" + " after text" * found.only_after_text if found.note else ""
     return " ".join([", ".join([*filter(None, [note]), *found.actions]), f"→ {found.next}"]).lstrip()
 
 

@@ -115,6 +115,9 @@ class Pattern:
 
 WORD_SEPARATORS = Pattern(r"[\s_▁-]+")
 IN_ANY_CASE = {**{upper: upper + 32 for upper in range(65, 91)}, ord("｜"): ord("|")}
+ANY_WORD = "\ufdd1"  # in a core: the language that a fence names, or none.  It is no character of any text.
+LONGEST_LANGUAGE = 16
+LANGUAGE = Pattern(rf"[\w-]{{0,{LONGEST_LANGUAGE}}}")
 RESPELLED = "\0"  # before the core of a marker in other case or with other separators
 PART_OF_LONGER, BEGINS_LONGER, SPELLED_OTHERWISE = 1, 2, 4  # what is known about a marker, added up
 LONGEST_WORD = 64
@@ -281,12 +284,15 @@ def is_truncated(core: str, text: str) -> bool:
         start = squeezed(text)
         return text[:1] == core[1] and len(start) < len(core) - 1 and core.startswith(start, 1)
     at = end = 0
-    for piece in core.split(" "):
+    for part in core.split(" "):
+        piece = part.rstrip(ANY_WORD)
         if not piece:
             return end == len(text)
         if not text.startswith(piece, at):
             return piece.startswith(text[at:])
         end = at + len(piece)
+        if piece != part:
+            end = LANGUAGE.match(text, end).end()
         at = len(text) - len(text[end:].lstrip())
     return False
 
@@ -2979,16 +2985,13 @@ class StreamParser(Pairs):
         ("line", "<.code.> [", "", "", 2), ("line", "<.code.>", "", "", 2), ("end", "<./.>", "", "\n", 0),
         ("line", "\x00<.code.>[<.code.>[", "", "", 6), ("respelled", "\x00<./mind.>", "", "", 6),
         ("line", "\x00<.code.>[", "", "", 6), ("line", "\x00<.code.>", "", "", 6),
-        ("line", "```tool_code <.code.> [", "", "", 0), ("line", "```tool_call <.code.> [", "", "", 0),
-        ("line", "```python <.code.> [", "", "", 0), ("line", "```json <.code.> [", "", "", 0),
-        ("line", "```xml <.code.> [", "", "", 0), ("line", "``` <.code.> [", "", "", 0),
+        ("line", "```\ufdd1 <.code.> [", "", "", 0),
         find=(
             r"<(?:(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|(\./mind\.>)|(\.code\.>\s{0,64}\[)|(\.code\.>)|(\."
             r"/\.>)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[[\s_▁-]{0,64}<\s{0,4}\.\s{0,4}(?ai:code)\s{0,"
             r"4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}/\s{0,4}(?ai:mind)\s{0,4}\.\s{0,4}>)|(\s{0,4}\.\s{0,4}(?ai:code)"
-            r"\s{0,4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>))|`(?:(``tool_code\s{0,64}<\.co"
-            r"de\.>\s{0,64}\[)|(``tool_call\s{0,64}<\.code\.>\s{0,64}\[)|(``python\s{0,64}<\.code\.>\s{0,64}\[)|(``jso"
-            r"n\s{0,64}<\.code\.>\s{0,64}\[)|(``xml\s{0,64}<\.code\.>\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,64}\[))"
+            r"\s{0,4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>))|`(``[\w-]{0,16}\s{0,64}<\.cod"
+            r"e\.>\s{0,64}\[)"
         ), near=r"<(?=[\t\n\r \-._▁]|\Z)|`(?=[`]|\Z)", width=224,
     )
     IN_CONTENT = Scanner(
@@ -2998,19 +3001,15 @@ class StreamParser(Pairs):
         ("header", "<.assistant.>", "", "", 0), ("call", "<.code.> [", "", "", 2), ("stray", "<./mind.>", "", "", 0),
         ("reasoning", "<.mind.>", "", "", 0), ("call", "<.code.>", "", "", 2), ("end", "<./.>", "", "\n", 0),
         ("call", "\x00<.code.>[<.code.>[", "", "", 6), ("call", "\x00<.code.>[", "", "", 6),
-        ("call", "\x00<.code.>", "", "", 6), ("call", "```tool_code <.code.> [", "", "", 0),
-        ("call", "```tool_call <.code.> [", "", "", 0), ("call", "```python <.code.> [", "", "", 0),
-        ("call", "```json <.code.> [", "", "", 0), ("call", "```xml <.code.> [", "", "", 0),
-        ("call", "``` <.code.> [", "", "", 0),
+        ("call", "\x00<.code.>", "", "", 6), ("call", "```\ufdd1 <.code.> [", "", "", 0),
         find=(
             r"<(?:(\.code\.>\s{0,64}\[\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}\]\s{0,64}<\./code"
             r"\.>)|(\.code\.>\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|(\.cod"
             r"e\.>\s{0,64}\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}<\./code\.>)|(\.assistant\.>)|(\.code\.>\s{0,64}\[)"
             r"|(\./mind\.>)|(\.mind\.>)|(\.code\.>)|(\./\.>)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[[\s_"
             r"▁-]{0,64}<\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0"
-            r",4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>))|`(?:(``tool_code\s{0,64}<\.code\.>\s{0,64}"
-            r"\[)|(``tool_call\s{0,64}<\.code\.>\s{0,64}\[)|(``python\s{0,64}<\.code\.>\s{0,64}\[)|(``json\s{0,64}<\.c"
-            r"ode\.>\s{0,64}\[)|(``xml\s{0,64}<\.code\.>\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,64}\[))"
+            r",4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>))|`(``[\w-]{0,16}\s{0,64}<\.code\.>\s{0,64}"
+            r"\[)"
         ), near=r"<(?=[\t\n\r \-._▁]|\Z)|`(?=[`]|\Z)", width=224,
     )
     BEFORE_CONTENT = Scanner(
@@ -3021,9 +3020,7 @@ class StreamParser(Pairs):
         ("reasoning", "<.mind.>", "", "", 0), ("call", "<.code.>", "", "", 2), ("end", "<./.>", "", "\n", 0),
         ("call", "\x00<.code.>[<.code.>[", "", "", 6), ("call", "\x00<.code.>[", "", "", 6),
         ("reasoning", "\x00<.mind.>", "", "", 6), ("call", "\x00<.code.>", "", "", 6),
-        ("call", "```tool_code <.code.> [", "", "", 0), ("call", "```tool_call <.code.> [", "", "", 0),
-        ("call", "```python <.code.> [", "", "", 0), ("call", "```json <.code.> [", "", "", 0),
-        ("call", "```xml <.code.> [", "", "", 0), ("call", "``` <.code.> [", "", "", 0),
+        ("call", "```\ufdd1 <.code.> [", "", "", 0),
         find=(
             r"<(?:(\.code\.>\s{0,64}\[\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}\]\s{0,64}<\./code"
             r"\.>)|(\.code\.>\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|(\.cod"
@@ -3031,9 +3028,7 @@ class StreamParser(Pairs):
             r"|(\./mind\.>)|(\.mind\.>)|(\.code\.>)|(\./\.>)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[[\s_"
             r"▁-]{0,64}<\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0"
             r",4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?ai:mind)\s{0,4}\.\s{0,4}>)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}"
-            r">))|`(?:(``tool_code\s{0,64}<\.code\.>\s{0,64}\[)|(``tool_call\s{0,64}<\.code\.>\s{0,64}\[)|(``python\s{"
-            r"0,64}<\.code\.>\s{0,64}\[)|(``json\s{0,64}<\.code\.>\s{0,64}\[)|(``xml\s{0,64}<\.code\.>\s{0,64}\[)|(``"
-            r"\s{0,64}<\.code\.>\s{0,64}\[))"
+            r">))|`(``[\w-]{0,16}\s{0,64}<\.code\.>\s{0,64}\[)"
         ), near=r"<(?=[\t\n\r \-._▁]|\Z)|`(?=[`]|\Z)", width=224,
     )
     REASONING_AGAIN = Scanner(("reasoning", "<.mind.>", "", "", 0), find=r"<(\.mind\.>)", near=r"<(?=[.]|\Z)", width=9)
@@ -3051,16 +3046,11 @@ class StreamParser(Pairs):
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Breaks(
         ("mark", "<.assistant.>", "", "", 0), ("mark", "<./code.>", "", "", 1), ("mark", "<.code.> [", "", "", 1),
-        ("mark", "] <./code.>", "", "", 0), ("mark", "```tool_code <.code.> [", "", "", 0),
-        ("mark", "```tool_call <.code.> [", "", "", 0), ("mark", "```python <.code.> [", "", "", 0),
-        ("mark", "```json <.code.> [", "", "", 0), ("mark", "```xml <.code.> [", "", "", 0),
-        ("mark", "``` <.code.> [", "", "", 0),
+        ("mark", "] <./code.>", "", "", 0), ("mark", "```\ufdd1 <.code.> [", "", "", 0),
         find=(
-            r"<(?:(\.assistant\.>)|(\./code\.>)|(\.code\.>\s{0,64}\[))|\](\s{0,64}<\./code\.>)|`(?:(``tool_code\s{0,64"
-            r"}<\.code\.>\s{0,64}\[)|(``tool_call\s{0,64}<\.code\.>\s{0,64}\[)|(``python\s{0,64}<\.code\.>\s{0,64}\[)|"
-            r"(``json\s{0,64}<\.code\.>\s{0,64}\[)|(``xml\s{0,64}<\.code\.>\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,64}\["
-            "))"
-        ), near=r"<(?=[.]|\Z)|\]|`(?=[`]|\Z)", width=151, first="<]`",
+            r"<(?:(\.assistant\.>)|(\./code\.>)|(\.code\.>\s{0,64}\[))|\](\s{0,64}<\./code\.>)|`(``[\w-]{0,16}\s{0,64}"
+            r"<\.code\.>\s{0,64}\[)"
+        ), near=r"<(?=[.]|\Z)|\]|`(?=[`]|\Z)", width=159, first="<]`",
     )
     LEFT_OVER = Scanner(
         ("call", "<.code.> [", "", "", 0), find=r"<(\.code\.>\s{0,64}\[)", near=r"<(?=[.]|\Z)", width=74
@@ -3083,16 +3073,12 @@ class StreamParser(Pairs):
         ("next", "<./code.>", "", "", 1), ("next", "<.code.> [", "", "", 2), ("next", "<./.>", "", "\n", 0),
         ("next", "\x00<.code.>[<.code.>[", "", "", 6), ("next", "\x00<./code.>", "", "", 6),
         ("next", "\x00<.code.>[", "", "", 6), ("next", "] <./code.>", "", "", 0), ("next", "]", "", "", 2),
-        ("next", "```tool_code <.code.> [", "", "", 0), ("next", "```tool_call <.code.> [", "", "", 0),
-        ("next", "```python <.code.> [", "", "", 0), ("next", "```json <.code.> [", "", "", 0),
-        ("next", "```xml <.code.> [", "", "", 0), ("next", "``` <.code.> [", "", "", 0),
+        ("next", "```\ufdd1 <.code.> [", "", "", 0),
         find=(
             r"\)()|,()|<(?:(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|(\./code\.>)|(\.code\.>\s{0,64}\[)|(\./\."
             r">)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[[\s_▁-]{0,64}<\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}"
             r"\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}/\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>)|(\s{0,4}\.\s{0,4}(?ai:code)\s"
-            r"{0,4}\.\s{0,4}>\s{0,4}\[))|\](?:(\s{0,64}<\./code\.>)|())|`(?:(``tool_code\s{0,64}<\.code\.>\s{0,64}\[)|"
-            r"(``tool_call\s{0,64}<\.code\.>\s{0,64}\[)|(``python\s{0,64}<\.code\.>\s{0,64}\[)|(``json\s{0,64}<\.code"
-            r"\.>\s{0,64}\[)|(``xml\s{0,64}<\.code\.>\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,64}\[))"
+            r"{0,4}\.\s{0,4}>\s{0,4}\[))|\](?:(\s{0,64}<\./code\.>)|())|`(``[\w-]{0,16}\s{0,64}<\.code\.>\s{0,64}\[)"
         ), near=r"\)|,|<(?=[\t\n\r \-._▁]|\Z)|\]|`(?=[`]|\Z)", width=224,
     )
     AROUND_KEY = (Pattern(""), Pattern(r"(?:\s{0,64}[:=])*"), 65)
@@ -3113,10 +3099,7 @@ class StreamParser(Pairs):
         ("call", "<.code.>", "", "", 2), ("reasoning", "<.mind.>", "", "", 0), ("end", "<./.>", "", "\n", 0),
         ("call", "\x00<.code.>[<.code.>[", "", "", 6), ("call", "\x00<.code.>[", "", "", 6),
         ("closed", "\x00<./code.>", "", "", 6), ("call", "\x00<.code.>", "", "", 6),
-        ("closed", "] <./code.>", "", "", 1), ("closed", "]", "", "", 2),
-        ("call", "```tool_code <.code.> [", "", "", 0), ("call", "```tool_call <.code.> [", "", "", 0),
-        ("call", "```python <.code.> [", "", "", 0), ("call", "```json <.code.> [", "", "", 0),
-        ("call", "```xml <.code.> [", "", "", 0), ("call", "``` <.code.> [", "", "", 0),
+        ("closed", "] <./code.>", "", "", 1), ("closed", "]", "", "", 2), ("call", "```\ufdd1 <.code.> [", "", "", 0),
         find=(
             r"\)()|,()|<(?:(\.code\.>\s{0,64}\[\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}\]\s{0,64}"
             r"<\./code\.>)|(\.code\.>\s{0,64}\)\]\s{0,64}<\./code\.>)|(\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\["
@@ -3124,32 +3107,19 @@ class StreamParser(Pairs):
             r"0,64}\[)|(\./code\.>)|(\./mind\.>)|(\.code\.>)|(\.mind\.>)|(\./\.>)|(\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\."
             r"\s{0,4}>\s{0,4}\[[\s_▁-]{0,64}<\s{0,4}\.\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}(?"
             r"ai:code)\s{0,4}\.\s{0,4}>\s{0,4}\[)|(\s{0,4}\.\s{0,4}/\s{0,4}(?ai:code)\s{0,4}\.\s{0,4}>)|(\s{0,4}\.\s{0"
-            r",4}(?ai:code)\s{0,4}\.\s{0,4}>))|\](?:(\s{0,64}<\./code\.>)|())|`(?:(``tool_code\s{0,64}<\.code\.>\s{0,6"
-            r"4}\[)|(``tool_call\s{0,64}<\.code\.>\s{0,64}\[)|(``python\s{0,64}<\.code\.>\s{0,64}\[)|(``json\s{0,64}<"
-            r"\.code\.>\s{0,64}\[)|(``xml\s{0,64}<\.code\.>\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,64}\[))"
+            r",4}(?ai:code)\s{0,4}\.\s{0,4}>))|\](?:(\s{0,64}<\./code\.>)|())|`(``[\w-]{0,16}\s{0,64}<\.code\.>\s{0,64"
+            r"}\[)"
         ), near=r"\)|,|<(?=[\t\n\r \-._▁]|\Z)|\]|`(?=[`]|\Z)", width=224,
     )
     AFTER_TURN = Scanner(
-        ("header", "<.assistant.> ```tool_code <.code.> [", "", "", 0),
-        ("header", "<.assistant.> ```tool_call <.code.> [", "", "", 0),
         ("header", "<.assistant.> <.code.> [ <.code.> [", "", "", 0),
-        ("header", "<.assistant.> ```python <.code.> [", "", "", 0),
-        ("header", "<.assistant.> ```json <.code.> [", "", "", 0),
-        ("header", "<.assistant.> ```xml <.code.> [", "", "", 0), ("header", "<.assistant.> ``` <.code.> [", "", "", 0),
-        ("header", "<.assistant.> <.code.> [", "", "", 2), ("call", "<.code.> [ <.code.> [", "", "", 1),
-        ("call", "<.code.> [", "", "", 2), ("call", "```tool_code <.code.> [", "", "", 1),
-        ("call", "```tool_call <.code.> [", "", "", 1), ("call", "```python <.code.> [", "", "", 1),
-        ("call", "```json <.code.> [", "", "", 1), ("call", "```xml <.code.> [", "", "", 1),
-        ("call", "``` <.code.> [", "", "", 1),
+        ("header", "<.assistant.> ```\ufdd1 <.code.> [", "", "", 0), ("header", "<.assistant.> <.code.> [", "", "", 2),
+        ("call", "<.code.> [ <.code.> [", "", "", 1), ("call", "<.code.> [", "", "", 2),
+        ("call", "```\ufdd1 <.code.> [", "", "", 1),
         find=(
-            r"<(?:(\.assistant\.>\s{0,64}```tool_code\s{0,64}<\.code\.>\s{0,64}\[)|(\.assistant\.>\s{0,64}```tool_call"
-            r"\s{0,64}<\.code\.>\s{0,64}\[)|(\.assistant\.>\s{0,64}<\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|("
-            r"\.assistant\.>\s{0,64}```python\s{0,64}<\.code\.>\s{0,64}\[)|(\.assistant\.>\s{0,64}```json\s{0,64}<\.co"
-            r"de\.>\s{0,64}\[)|(\.assistant\.>\s{0,64}```xml\s{0,64}<\.code\.>\s{0,64}\[)|(\.assistant\.>\s{0,64}```\s"
-            r"{0,64}<\.code\.>\s{0,64}\[)|(\.assistant\.>\s{0,64}<\.code\.>\s{0,64}\[)|(\.code\.>\s{0,64}\[\s{0,64}<\."
-            r"code\.>\s{0,64}\[)|(\.code\.>\s{0,64}\[))|`(?:(``tool_code\s{0,64}<\.code\.>\s{0,64}\[)|(``tool_call\s{0"
-            r",64}<\.code\.>\s{0,64}\[)|(``python\s{0,64}<\.code\.>\s{0,64}\[)|(``json\s{0,64}<\.code\.>\s{0,64}\[)|(`"
-            r"`xml\s{0,64}<\.code\.>\s{0,64}\[)|(``\s{0,64}<\.code\.>\s{0,64}\[))"
+            r"<(?:(\.assistant\.>\s{0,64}<\.code\.>\s{0,64}\[\s{0,64}<\.code\.>\s{0,64}\[)|(\.assistant\.>\s{0,64}```["
+            r"\w-]{0,16}\s{0,64}<\.code\.>\s{0,64}\[)|(\.assistant\.>\s{0,64}<\.code\.>\s{0,64}\[)|(\.code\.>\s{0,64}"
+            r"\[\s{0,64}<\.code\.>\s{0,64}\[)|(\.code\.>\s{0,64}\[))|`(``[\w-]{0,16}\s{0,64}<\.code\.>\s{0,64}\[)"
         ), near=r"<(?=[.]|\Z)|`(?=[`]|\Z)", width=290,
     )
 

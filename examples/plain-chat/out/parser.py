@@ -102,6 +102,9 @@ class Pattern:
         return found
 
 
+ANY_WORD = "\ufdd1"  # in a core: the language that a fence names, or none.  It is no character of any text.
+LONGEST_LANGUAGE = 16
+LANGUAGE = Pattern(rf"[\w-]{{0,{LONGEST_LANGUAGE}}}")
 PART_OF_LONGER, BEGINS_LONGER, SPELLED_OTHERWISE = 1, 2, 4  # what is known about a marker, added up
 NOTHING = "(?!)"
 
@@ -198,12 +201,15 @@ def is_truncated(core: str, text: str) -> bool:
     """Return whether the text is the beginning of a marker, but not all of it.  A space in `core` is any white space or
     none; at its end, the marker is a word whose end only the next character shows."""
     at = end = 0
-    for piece in core.split(" "):
+    for part in core.split(" "):
+        piece = part.rstrip(ANY_WORD)
         if not piece:
             return end == len(text)
         if not text.startswith(piece, at):
             return piece.startswith(text[at:])
         end = at + len(piece)
+        if piece != part:
+            end = LANGUAGE.match(text, end).end()
         at = len(text) - len(text[end:].lstrip())
     return False
 

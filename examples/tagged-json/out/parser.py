@@ -113,6 +113,9 @@ class Pattern:
 
 WORD_SEPARATORS = Pattern(r"[\s_▁-]+")
 IN_ANY_CASE = {**{upper: upper + 32 for upper in range(65, 91)}, ord("｜"): ord("|")}
+ANY_WORD = "\ufdd1"  # in a core: the language that a fence names, or none.  It is no character of any text.
+LONGEST_LANGUAGE = 16
+LANGUAGE = Pattern(rf"[\w-]{{0,{LONGEST_LANGUAGE}}}")
 RESPELLED = "\0"  # before the core of a marker in other case or with other separators
 PART_OF_LONGER, BEGINS_LONGER, SPELLED_OTHERWISE = 1, 2, 4  # what is known about a marker, added up
 LONGEST_WORD = 64
@@ -270,12 +273,15 @@ def is_truncated(core: str, text: str) -> bool:
         start = squeezed(text)
         return text[:1] == core[1] and len(start) < len(core) - 1 and core.startswith(start, 1)
     at = end = 0
-    for piece in core.split(" "):
+    for part in core.split(" "):
+        piece = part.rstrip(ANY_WORD)
         if not piece:
             return end == len(text)
         if not text.startswith(piece, at):
             return piece.startswith(text[at:])
         end = at + len(piece)
+        if piece != part:
+            end = LANGUAGE.match(text, end).end()
         at = len(text) - len(text[end:].lstrip())
     return False
 
@@ -2833,57 +2839,43 @@ class StreamParser(CallObjects):
         Pattern("(?!)"),
     )
     IN_REASONING = Scanner(
-        ("line", "<fn> ```json {", "\n", "", 0), ("line", "<fn> <fn> {", "\n", "", 0),
-        ("line", "<fn> ``` {", "\n", "", 0), ("reasoning_end", "</musing>", "\n", "\n\n", 0),
-        ("line", "<fn> [ {", "\n", "", 0), ("line", "<fn> {", "\n", "", 1), ("end", "<~/~>", "", "\n", 0),
-        ("line", "<fn>", "\n", "\n", 2), ("line", "\x00<fn>```json{", "\n", "", 6),
-        ("respelled", "\x00</musing>", "\n", "\n\n", 6), ("line", "```tool_code <fn> {", "", "", 0),
-        ("line", "```tool_call <fn> {", "", "", 0), ("line", "```python <fn> {", "", "", 0),
-        ("line", "```json <fn> {", "", "", 0), ("line", "```xml <fn> {", "", "", 0), ("line", "``` <fn> {", "", "", 0),
+        ("line", "<fn> <fn> {", "\n", "", 0), ("line", "<fn> ```\ufdd1 {", "\n", "", 0),
+        ("reasoning_end", "</musing>", "\n", "\n\n", 0), ("line", "<fn> [ {", "\n", "", 0),
+        ("line", "<fn> {", "\n", "", 1), ("end", "<~/~>", "", "\n", 0), ("line", "<fn>", "\n", "\n", 2),
+        ("respelled", "\x00</musing>", "\n", "\n\n", 6), ("line", "```\ufdd1 <fn> {", "", "", 0),
         find=(
-            r"<(?:(fn>\s{0,64}```json\s{0,64}\{)|(fn>\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}```\s{0,64}\{)|(/musing>)|(fn"
-            r">\s{0,64}\[\s{0,64}\{)|(fn>\s{0,64}\{)|(~/~>)|(fn>)|(\s{0,4}(?ai:fn)\s{0,4}>[\s_▁-]{0,64}`\s{0,4}`\s{0,4"
-            r"}`\s{0,4}(?ai:json)[\s_▁-]{0,64}\{)|(\s{0,4}/\s{0,4}(?ai:musing)\s{0,4}>))|`(?:(``tool_code\s{0,64}<fn>"
-            r"\s{0,64}\{)|(``tool_call\s{0,64}<fn>\s{0,64}\{)|(``python\s{0,64}<fn>\s{0,64}\{)|(``json\s{0,64}<fn>\s{0"
-            r",64}\{)|(``xml\s{0,64}<fn>\s{0,64}\{)|(``\s{0,64}<fn>\s{0,64}\{))"
-        ), near=r"<(?=[\t\n\r \-/F_f\~▁]|\Z)|`(?=[`]|\Z)", width=263, leads="\n",
+            r"<(?:(fn>\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}```[\w-]{0,16}\s{0,64}\{)|(/musing>)|(fn>\s{0,64}\[\s{0,64}"
+            r"\{)|(fn>\s{0,64}\{)|(~/~>)|(fn>)|(\s{0,4}/\s{0,4}(?ai:musing)\s{0,4}>))|`(``[\w-]{0,16}\s{0,64}<fn>\s{0,"
+            r"64}\{)"
+        ), near=r"<(?=[\t\n\r \-/_f\~▁]|\Z)|`(?=[`]|\Z)", width=156, leads="\n",
     )
     IN_CONTENT = Scanner(
-        ("call", "<fn> ```json {", "\n", "", 0), ("header", "<~assistant~>", "", "\n", 0),
-        ("call", "<fn> <fn> {", "\n", "", 0), ("call", "<fn> ``` {", "\n", "", 0), ("empty", "<fn> </fn>", "", "", 0),
+        ("header", "<~assistant~>", "", "\n", 0), ("call", "<fn> <fn> {", "\n", "", 0),
+        ("call", "<fn> ```\ufdd1 {", "\n", "", 0), ("empty", "<fn> </fn>", "", "", 0),
         ("stray", "</musing>", "\n", "\n\n", 0), ("reasoning", "<musing>", "", "\n", 0),
         ("call", "<fn> [ {", "\n", "", 0), ("call", "<fn> {", "\n", "", 1), ("end", "<~/~>", "", "\n", 0),
-        ("call", "<fn>", "\n", "\n", 2), ("call", "\x00<fn>```json{", "\n", "", 6),
-        ("call", "```tool_code <fn> {", "", "", 0), ("call", "```tool_call <fn> {", "", "", 0),
-        ("call", "```python <fn> {", "", "", 0), ("call", "```json <fn> {", "", "", 0),
-        ("call", "```xml <fn> {", "", "", 0), ("call", "``` <fn> {", "", "", 0),
+        ("call", "<fn>", "\n", "\n", 2), ("call", "```\ufdd1 <fn> {", "", "", 0),
         find=(
-            r"<(?:(fn>\s{0,64}```json\s{0,64}\{)|(~assistant~>)|(fn>\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}```\s{0,64}\{)"
-            r"|(fn>\s{0,64}</fn>)|(/musing>)|(musing>)|(fn>\s{0,64}\[\s{0,64}\{)|(fn>\s{0,64}\{)|(~/~>)|(fn>)|(\s{0,4}"
-            r"(?ai:fn)\s{0,4}>[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,64}\{))|`(?:(``tool_code\s{0,64"
-            r"}<fn>\s{0,64}\{)|(``tool_call\s{0,64}<fn>\s{0,64}\{)|(``python\s{0,64}<fn>\s{0,64}\{)|(``json\s{0,64}<fn"
-            r">\s{0,64}\{)|(``xml\s{0,64}<fn>\s{0,64}\{)|(``\s{0,64}<fn>\s{0,64}\{))"
-        ), near=r"<(?=[\t\n\r \-/F_fm\~▁]|\Z)|`(?=[`]|\Z)", width=263, leads="\n",
+            r"<(?:(~assistant~>)|(fn>\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}```[\w-]{0,16}\s{0,64}\{)|(fn>\s{0,64}</fn>)|"
+            r"(/musing>)|(musing>)|(fn>\s{0,64}\[\s{0,64}\{)|(fn>\s{0,64}\{)|(~/~>)|(fn>))|`(``[\w-]{0,16}\s{0,64}<fn>"
+            r"\s{0,64}\{)"
+        ), near=r"<(?=[/fm\~]|\Z)|`(?=[`]|\Z)", width=156, leads="\n",
     )
     BEFORE_CONTENT = Scanner(
-        ("call", "<fn> ```json {", "\n", "", 0), ("header", "<~assistant~>", "", "\n", 0),
-        ("call", "<fn> <fn> {", "\n", "", 0), ("call", "<fn> ``` {", "\n", "", 0), ("empty", "<fn> </fn>", "", "", 0),
+        ("header", "<~assistant~>", "", "\n", 0), ("call", "<fn> <fn> {", "\n", "", 0),
+        ("call", "<fn> ```\ufdd1 {", "\n", "", 0), ("empty", "<fn> </fn>", "", "", 0),
         ("stray", "</musing>", "\n", "\n\n", 0), ("reasoning", "<musing>", "", "\n", 0),
         ("call", "<fn> [ {", "\n", "", 0), ("call", "<fn> {", "\n", "", 1), ("end", "<~/~>", "", "\n", 0),
-        ("call", "<fn>", "\n", "\n", 2), ("call", "\x00<fn>```json{", "\n", "", 6),
-        ("reasoning", "\x00<musing>", "", "\n", 6), ("call", "```tool_code <fn> {", "", "", 0),
-        ("call", "```tool_call <fn> {", "", "", 0), ("call", "```python <fn> {", "", "", 0),
-        ("call", "```json <fn> {", "", "", 0), ("call", "```xml <fn> {", "", "", 0), ("call", "``` <fn> {", "", "", 0),
+        ("call", "<fn>", "\n", "\n", 2), ("reasoning", "\x00<musing>", "", "\n", 6),
+        ("call", "```\ufdd1 <fn> {", "", "", 0),
         find=(
-            r"<(?:(fn>\s{0,64}```json\s{0,64}\{)|(~assistant~>)|(fn>\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}```\s{0,64}\{)"
-            r"|(fn>\s{0,64}</fn>)|(/musing>)|(musing>)|(fn>\s{0,64}\[\s{0,64}\{)|(fn>\s{0,64}\{)|(~/~>)|(fn>)|(\s{0,4}"
-            r"(?ai:fn)\s{0,4}>[\s_▁-]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,64}\{)|(\s{0,4}(?ai:musing)\s{0"
-            r",4}>))|`(?:(``tool_code\s{0,64}<fn>\s{0,64}\{)|(``tool_call\s{0,64}<fn>\s{0,64}\{)|(``python\s{0,64}<fn>"
-            r"\s{0,64}\{)|(``json\s{0,64}<fn>\s{0,64}\{)|(``xml\s{0,64}<fn>\s{0,64}\{)|(``\s{0,64}<fn>\s{0,64}\{))"
-        ), near=r"<(?=[\t\n\r \-/FM_fm\~▁]|\Z)|`(?=[`]|\Z)", width=263, leads="\n",
+            r"<(?:(~assistant~>)|(fn>\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}```[\w-]{0,16}\s{0,64}\{)|(fn>\s{0,64}</fn>)|"
+            r"(/musing>)|(musing>)|(fn>\s{0,64}\[\s{0,64}\{)|(fn>\s{0,64}\{)|(~/~>)|(fn>)|(\s{0,4}(?ai:musing)\s{0,4}>"
+            r"))|`(``[\w-]{0,16}\s{0,64}<fn>\s{0,64}\{)"
+        ), near=r"<(?=[\t\n\r \-/M_fm\~▁]|\Z)|`(?=[`]|\Z)", width=156, leads="\n",
     )
     REASONING_AGAIN = Scanner(("reasoning", "<musing>", "", "\n", 0), find="<(musing>)", near=r"<(?=[m]|\Z)", width=9)
-    OPENERS = ("<fn> ```json {", "<fn> <fn> {", "<fn> ``` {", "<fn> [ {", "<fn> {", "<fn>")
+    OPENERS = ("<fn> <fn> {", "<fn> ```\ufdd1 {", "<fn> [ {", "<fn> {", "<fn>")
     # call = object
     FIELDS: ClassVar[Mapping[tuple[str, ...], str]] = {
         ("name",): "name",
@@ -2909,68 +2901,47 @@ class StreamParser(CallObjects):
     STYLES = (STYLE, STYLE, STYLE)
     BREAKS = Breaks(
         ("mark", "<~assistant~>", "", "", 0), ("mark", "</fn>", "", "", 0), ("mark", "<fn>", "", "", 1),
-        ("mark", "```tool_code <fn> {", "", "", 0), ("mark", "```tool_call <fn> {", "", "", 0),
-        ("mark", "```python <fn> {", "", "", 0), ("mark", "```json <fn> {", "", "", 0),
-        ("mark", "```xml <fn> {", "", "", 0), ("mark", "``` <fn> {", "", "", 0),
-        find=(
-            r"<(?:(~assistant~>)|(/fn>)|(fn>))|`(?:(``tool_code\s{0,64}<fn>\s{0,64}\{)|(``tool_call\s{0,64}<fn>\s{0,64"
-            r"}\{)|(``python\s{0,64}<fn>\s{0,64}\{)|(``json\s{0,64}<fn>\s{0,64}\{)|(``xml\s{0,64}<fn>\s{0,64}\{)|(``\s"
-            r"{0,64}<fn>\s{0,64}\{))"
-        ), near=r"<(?=[/f\~]|\Z)|`(?=[`]|\Z)", width=148, first="<`",
+        ("mark", "```\ufdd1 <fn> {", "", "", 0),
+        find=r"<(?:(~assistant~>)|(/fn>)|(fn>))|`(``[\w-]{0,16}\s{0,64}<fn>\s{0,64}\{)",
+        near=r"<(?=[/f\~]|\Z)|`(?=[`]|\Z)", width=156, first="<`",
     )
     LEFT_OVER = Scanner(("call", "<fn>", "", "\n", 0), find="<(fn>)", near=r"<(?=[f]|\Z)", width=5)
     GARBLED = (Pattern("<\\s{0,4}/\\s{0,4}(?ai:fn)\\s{0,4}>"), "<", ("fn",))
     USUAL_NEXT = ExpectedText('</fn>\n<fn>\n{"name": "', '<fn>\n{"name": "', '\n<fn>\n{"name": "')
     CALLS_HAVE_CLOSER = True
     AFTER_CALL = Scanner(
-        ("call", ", <fn> ```json {", "", "", 0), ("call", ", <fn> <fn> {", "", "", 0),
-        ("call", ", <fn> ``` {", "", "", 0), ("call", ", <fn> [ {", "", "", 0), ("call", ", <fn> {", "", "", 0),
-        ("call", ", <fn>", "", "\n", 2), ("call", "; <fn> ```json {", "", "", 0), ("call", "; <fn> <fn> {", "", "", 0),
-        ("call", "; <fn> ``` {", "", "", 0), ("call", "; <fn> [ {", "", "", 0), ("call", "; <fn> {", "", "", 0),
-        ("call", "; <fn>", "", "\n", 2), ("call", "<fn> ```json {", "", "", 1),
-        ("header", "<~assistant~>", "", "\n", 0), ("call", "<fn> <fn> {", "", "", 1), ("call", "<fn> ``` {", "", "", 1),
-        ("empty", "<fn> </fn>", "", "", 0), ("stray", "</musing>", "\n", "\n\n", 0),
-        ("reasoning", "<musing>", "", "\n", 0), ("call", "<fn> [ {", "", "", 1), ("call", "<fn> {", "", "", 1),
-        ("closed", "</fn>", "\n", "", 1), ("end", "<~/~>", "", "\n", 0), ("call", "<fn>", "", "\n", 2),
-        ("call", "\x00<fn>```json{", "", "", 6), ("call", "```tool_code <fn> {", "", "", 0),
-        ("call", "```tool_call <fn> {", "", "", 0), ("call", "```python <fn> {", "", "", 0),
-        ("call", "```json <fn> {", "", "", 0), ("call", "```xml <fn> {", "", "", 0), ("call", "``` <fn> {", "", "", 0),
+        ("call", ", <fn> <fn> {", "", "", 0), ("call", ", <fn> ```\ufdd1 {", "", "", 0),
+        ("call", ", <fn> [ {", "", "", 0), ("call", ", <fn> {", "", "", 0), ("call", ", <fn>", "", "\n", 2),
+        ("call", "; <fn> <fn> {", "", "", 0), ("call", "; <fn> ```\ufdd1 {", "", "", 0),
+        ("call", "; <fn> [ {", "", "", 0), ("call", "; <fn> {", "", "", 0), ("call", "; <fn>", "", "\n", 2),
+        ("header", "<~assistant~>", "", "\n", 0), ("call", "<fn> <fn> {", "", "", 1),
+        ("call", "<fn> ```\ufdd1 {", "", "", 1), ("empty", "<fn> </fn>", "", "", 0),
+        ("stray", "</musing>", "\n", "\n\n", 0), ("reasoning", "<musing>", "", "\n", 0),
+        ("call", "<fn> [ {", "", "", 1), ("call", "<fn> {", "", "", 1), ("closed", "</fn>", "\n", "", 1),
+        ("end", "<~/~>", "", "\n", 0), ("call", "<fn>", "", "\n", 2), ("call", "```\ufdd1 <fn> {", "", "", 0),
         find=(
-            r",(?:(\s{0,64}<fn>\s{0,64}```json\s{0,64}\{)|(\s{0,64}<fn>\s{0,64}<fn>\s{0,64}\{)|(\s{0,64}<fn>\s{0,64}``"
-            r"`\s{0,64}\{)|(\s{0,64}<fn>\s{0,64}\[\s{0,64}\{)|(\s{0,64}<fn>\s{0,64}\{)|(\s{0,64}<fn>))|;(?:(\s{0,64}<f"
-            r"n>\s{0,64}```json\s{0,64}\{)|(\s{0,64}<fn>\s{0,64}<fn>\s{0,64}\{)|(\s{0,64}<fn>\s{0,64}```\s{0,64}\{)|("
-            r"\s{0,64}<fn>\s{0,64}\[\s{0,64}\{)|(\s{0,64}<fn>\s{0,64}\{)|(\s{0,64}<fn>))|<(?:(fn>\s{0,64}```json\s{0,6"
-            r"4}\{)|(~assistant~>)|(fn>\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}```\s{0,64}\{)|(fn>\s{0,64}</fn>)|(/musing>"
-            r")|(musing>)|(fn>\s{0,64}\[\s{0,64}\{)|(fn>\s{0,64}\{)|(/fn>)|(~/~>)|(fn>)|(\s{0,4}(?ai:fn)\s{0,4}>[\s_▁-"
-            r"]{0,64}`\s{0,4}`\s{0,4}`\s{0,4}(?ai:json)[\s_▁-]{0,64}\{))|`(?:(``tool_code\s{0,64}<fn>\s{0,64}\{)|(``to"
-            r"ol_call\s{0,64}<fn>\s{0,64}\{)|(``python\s{0,64}<fn>\s{0,64}\{)|(``json\s{0,64}<fn>\s{0,64}\{)|(``xml\s{"
-            r"0,64}<fn>\s{0,64}\{)|(``\s{0,64}<fn>\s{0,64}\{))"
-        ), near=r",|;|<(?=[\t\n\r \-/F_fm\~▁]|\Z)|`(?=[`]|\Z)", width=263, leads="\n",
+            r",(?:(\s{0,64}<fn>\s{0,64}<fn>\s{0,64}\{)|(\s{0,64}<fn>\s{0,64}```[\w-]{0,16}\s{0,64}\{)|(\s{0,64}<fn>\s{"
+            r"0,64}\[\s{0,64}\{)|(\s{0,64}<fn>\s{0,64}\{)|(\s{0,64}<fn>))|;(?:(\s{0,64}<fn>\s{0,64}<fn>\s{0,64}\{)|(\s"
+            r"{0,64}<fn>\s{0,64}```[\w-]{0,16}\s{0,64}\{)|(\s{0,64}<fn>\s{0,64}\[\s{0,64}\{)|(\s{0,64}<fn>\s{0,64}\{)|"
+            r"(\s{0,64}<fn>))|<(?:(~assistant~>)|(fn>\s{0,64}<fn>\s{0,64}\{)|(fn>\s{0,64}```[\w-]{0,16}\s{0,64}\{)|(fn"
+            r">\s{0,64}</fn>)|(/musing>)|(musing>)|(fn>\s{0,64}\[\s{0,64}\{)|(fn>\s{0,64}\{)|(/fn>)|(~/~>)|(fn>))|`(``"
+            r"[\w-]{0,16}\s{0,64}<fn>\s{0,64}\{)"
+        ), near=r",|;|<(?=[/fm\~]|\Z)|`(?=[`]|\Z)", width=222, leads="\n",
     )
     AFTER_TURN = Scanner(
-        ("header", "<~assistant~> ```tool_code <fn> {", "", "", 0),
-        ("header", "<~assistant~> ```tool_call <fn> {", "", "", 0),
-        ("header", "<~assistant~> ```python <fn> {", "", "", 0), ("header", "<~assistant~> ```json <fn> {", "", "", 0),
-        ("header", "<~assistant~> <fn> ```json {", "", "", 0), ("header", "<~assistant~> ```xml <fn> {", "", "", 0),
-        ("header", "<~assistant~> <fn> <fn> {", "", "", 0), ("header", "<~assistant~> ``` <fn> {", "", "", 0),
-        ("header", "<~assistant~> <fn> ``` {", "", "", 0), ("header", "<~assistant~> <fn> [ {", "", "", 0),
+        ("header", "<~assistant~> <fn> <fn> {", "", "", 0), ("header", "<~assistant~> ```\ufdd1 <fn> {", "", "", 0),
+        ("header", "<~assistant~> <fn> ```\ufdd1 {", "", "", 0), ("header", "<~assistant~> <fn> [ {", "", "", 0),
         ("header", "<~assistant~> <fn> {", "", "", 0), ("header", "<~assistant~> <fn>", "", "\n", 2),
-        ("call", "<fn> ```json {", "\n", "", 1), ("call", "<fn> <fn> {", "\n", "", 1),
-        ("call", "<fn> ``` {", "\n", "", 1), ("call", "<fn> [ {", "\n", "", 1), ("call", "<fn> {", "\n", "", 1),
-        ("call", "<fn>", "\n", "\n", 2), ("call", "```tool_code <fn> {", "", "", 1),
-        ("call", "```tool_call <fn> {", "", "", 1), ("call", "```python <fn> {", "", "", 1),
-        ("call", "```json <fn> {", "", "", 1), ("call", "```xml <fn> {", "", "", 1), ("call", "``` <fn> {", "", "", 1),
+        ("call", "<fn> <fn> {", "\n", "", 1), ("call", "<fn> ```\ufdd1 {", "\n", "", 1),
+        ("call", "<fn> [ {", "\n", "", 1), ("call", "<fn> {", "\n", "", 1), ("call", "<fn>", "\n", "\n", 2),
+        ("call", "```\ufdd1 <fn> {", "", "", 1),
         find=(
-            r"<(?:(~assistant~>\s{0,64}```tool_code\s{0,64}<fn>\s{0,64}\{)|(~assistant~>\s{0,64}```tool_call\s{0,64}<f"
-            r"n>\s{0,64}\{)|(~assistant~>\s{0,64}```python\s{0,64}<fn>\s{0,64}\{)|(~assistant~>\s{0,64}```json\s{0,64}"
-            r"<fn>\s{0,64}\{)|(~assistant~>\s{0,64}<fn>\s{0,64}```json\s{0,64}\{)|(~assistant~>\s{0,64}```xml\s{0,64}<"
-            r"fn>\s{0,64}\{)|(~assistant~>\s{0,64}<fn>\s{0,64}<fn>\s{0,64}\{)|(~assistant~>\s{0,64}```\s{0,64}<fn>\s{0"
-            r",64}\{)|(~assistant~>\s{0,64}<fn>\s{0,64}```\s{0,64}\{)|(~assistant~>\s{0,64}<fn>\s{0,64}\[\s{0,64}\{)|("
-            r"~assistant~>\s{0,64}<fn>\s{0,64}\{)|(~assistant~>\s{0,64}<fn>)|(fn>\s{0,64}```json\s{0,64}\{)|(fn>\s{0,6"
-            r"4}<fn>\s{0,64}\{)|(fn>\s{0,64}```\s{0,64}\{)|(fn>\s{0,64}\[\s{0,64}\{)|(fn>\s{0,64}\{)|(fn>))|`(?:(``too"
-            r"l_code\s{0,64}<fn>\s{0,64}\{)|(``tool_call\s{0,64}<fn>\s{0,64}\{)|(``python\s{0,64}<fn>\s{0,64}\{)|(``js"
-            r"on\s{0,64}<fn>\s{0,64}\{)|(``xml\s{0,64}<fn>\s{0,64}\{)|(``\s{0,64}<fn>\s{0,64}\{))"
-        ), near=r"<(?=[f\~]|\Z)|`(?=[`]|\Z)", width=226, leads="\n",
+            r"<(?:(~assistant~>\s{0,64}<fn>\s{0,64}<fn>\s{0,64}\{)|(~assistant~>\s{0,64}```[\w-]{0,16}\s{0,64}<fn>\s{0"
+            r",64}\{)|(~assistant~>\s{0,64}<fn>\s{0,64}```[\w-]{0,16}\s{0,64}\{)|(~assistant~>\s{0,64}<fn>\s{0,64}\[\s"
+            r"{0,64}\{)|(~assistant~>\s{0,64}<fn>\s{0,64}\{)|(~assistant~>\s{0,64}<fn>)|(fn>\s{0,64}<fn>\s{0,64}\{)|(f"
+            r"n>\s{0,64}```[\w-]{0,16}\s{0,64}\{)|(fn>\s{0,64}\[\s{0,64}\{)|(fn>\s{0,64}\{)|(fn>))|`(``[\w-]{0,16}\s{0"
+            r",64}<fn>\s{0,64}\{)"
+        ), near=r"<(?=[f\~]|\Z)|`(?=[`]|\Z)", width=234, leads="\n",
     )
 
     def _reasoning(self) -> bool:

@@ -19,7 +19,7 @@ from tplc.grammars.regular.codepoints import Ranges
 from tplc.grammars.regular.expressions import alt, chars, lit, rep, seq
 from tplc.grammars.regular.nodes import ANY_CHARACTER, NEVER, Alt, Automaton, Chars, Expr, Lit, Ref, Rep, Seq, Written
 from tplc.grammars.regular.rules import Rules
-from tplc.grammars.regular.until import Beginnings, Stop, all_but, through, without
+from tplc.grammars.regular.until import Beginnings, Stop, all_but, ending_in, without
 
 # How many groups may be in one another.
 _DEEPEST = 20
@@ -28,10 +28,10 @@ _DEEPEST = 20
 class GbnfSpelling:
     """Text that an automaton describes: right-recursive rules, one for each state."""
 
-    def through(self, rules: Rules, hint: str, stop: Stop, forbidden: tuple[str, ...]) -> Expr:
+    def ending_in(self, rules: Rules, hint: str, stop: Stop, forbidden: tuple[str, ...]) -> Expr:
         if not forbidden and hint == "text":
             return text_through(rules, hint, stop)
-        return right_linear(rules, hint, through([stop], forbidden), chars)
+        return right_linear(rules, hint, ending_in([stop], forbidden), chars)
 
     def without(self, rules: Rules, hint: str, forbidden: tuple[str, ...], end: str = "") -> Expr:
         automaton = without([text for text in dict.fromkeys(forbidden) if text] if end else forbidden)
@@ -78,7 +78,7 @@ class TokenGbnfSpelling(GbnfSpelling):
 
 
 def text_through(rules: Rules, hint: str, stop: Stop) -> Expr:
-    """Return the rules of `through` for one stop, written at once: a grammar may have one for each of thousands of
+    """Return the rules of `ending_in` for one stop, written at once: a grammar may have one for each of thousands of
     names."""
     if stop.core and stop.core[0] not in stop.core[1:]:
         return _in_pieces(rules, hint, stop)

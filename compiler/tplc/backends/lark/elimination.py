@@ -40,11 +40,11 @@ def _leave_out(table: dict[int, dict[int, Expr]], state: int) -> None:
     outgoing = table.pop(state)
     again = rep(outgoing.pop(state, NEVER), 0, None)
     for row in table.values():
-        into = row.pop(state, NEVER)
-        if into == NEVER:
+        incoming = row.pop(state, NEVER)
+        if incoming == NEVER:
             continue
         for to, expr in outgoing.items():
-            row[to] = alt(row.get(to, NEVER), seq(into, again, expr))
+            row[to] = alt(row.get(to, NEVER), seq(incoming, again, expr))
             if _size(row[to]) > _MOST_NODES:
                 raise TooLarge
 

@@ -43,7 +43,7 @@ def with_free_text(
             if rest == NEVER:
                 continue
             if takeover.kind == "word" and spelling.before_token(text) is None:
-                begun.append(seq(leading, rules.add("before", texts.through(text)), rest))
+                begun.append(seq(leading, rules.add("before", texts.ending_in(text)), rest))
             elif takeover.kind == "word":
                 ended.append(seq(lit(text), rest))
             else:
@@ -61,7 +61,7 @@ class _Texts:
     def free(self) -> Expr:
         return self._but(ANY, _ANYTHING, ".*", _ANYTHING)
 
-    def through(self, word: str) -> Expr:
+    def ending_in(self, word: str) -> Expr:
         """Return text up to and with the first occurrence of the word that a call begins with."""
         return self._but(ANY + text_regex(word), seq(_ANYTHING, lit(word)), ".+", seq(ANY_CHARACTER, _ANYTHING))
 

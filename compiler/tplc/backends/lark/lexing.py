@@ -194,13 +194,13 @@ class _Check:
         meet(start, start)
         while todo:
             one, other = todo.pop()
-            if self._goes_on(one, other, after):
+            if self._may_continue(one, other, after):
                 found[one.symbol, other.symbol] = None
             if self._overlap(one.symbol, other.symbol):
                 meet(after[id(one)], after[id(other)])
         return list(found)
 
-    def _goes_on(self, one: _Position, other: _Position, after: Mapping[int, list[_Position | None]]) -> bool:
+    def _may_continue(self, one: _Position, other: _Position, after: Mapping[int, list[_Position | None]]) -> bool:
         if isinstance(one.symbol, Written) or isinstance(other.symbol, Written):
             # What opens a schema's object is no terminal's.
             opened = codepoints.intersection(self._first_of(one.symbol), self._first_of(other.symbol))

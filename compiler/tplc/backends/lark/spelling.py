@@ -1,6 +1,6 @@
 """How Lark writes text that an automaton describes: with "and" and "not", or as one regular expression.
 
-through "</p>"   →   /(?s:.*)<\\/p>/ & ~/(?s:.*<\\/p>.+)/
+ending in "</p>"  →   /(?s:.*)<\\/p>/ & ~/(?s:.*<\\/p>.+)/
 without "<call>"   →   /(?s:.*)/ & ~/(?s:.*<call>.*)/
 """
 
@@ -17,7 +17,7 @@ from tplc.grammars.regular.codepoints import Ranges
 from tplc.grammars.regular.expressions import chars, lit, rep, seq
 from tplc.grammars.regular.nodes import ANY_CHARACTER, Automaton, Expr, Lit, Seq, Spelled, Written
 from tplc.grammars.regular.rules import Rules
-from tplc.grammars.regular.until import Stop, through, without
+from tplc.grammars.regular.until import Stop, ending_in, without
 from tplc.ir.tokens import AddedToken
 
 
@@ -50,11 +50,11 @@ class LarkSpelling:
         named = re.fullmatch(r"<[^<>\s\[\]]+>", text) is not None
         return Written(text if named else f"<[{self.tokens[text].number}]>", ())
 
-    def through(self, rules: Rules, hint: str, stop: Stop, forbidden: tuple[str, ...]) -> Expr:
+    def ending_in(self, rules: Rules, hint: str, stop: Stop, forbidden: tuple[str, ...]) -> Expr:
         never = [f".*{text_regex(stop.core)}.+"]
         never += [f".*{text_regex(text)}{'.+' if stop.text.endswith(text) else '.*'}" for text in forbidden if text]
         texts = but_not(f"/{ANY}{text_regex(stop.text)}/", never)
-        return rules.add(hint, Spelled(texts, minimal(through([stop], forbidden))))
+        return rules.add(hint, Spelled(texts, minimal(ending_in([stop], forbidden))))
 
     def without(self, rules: Rules, hint: str, forbidden: tuple[str, ...], end: str = "") -> Expr:
         excluded = [text for text in dict.fromkeys(forbidden) if text]
@@ -76,16 +76,16 @@ class LarkSpelling:
 def _turns_back(automaton: Automaton) -> bool:
     """Return whether some state reaches itself through others; without one the rules are regular as they are."""
     left = {state: {to for _, to in row} - {state} for state, row in enumerate(automaton.edges)}
-    into: dict[int, set[int]] = {}
+    predecessors: dict[int, set[int]] = {}
     for state, targets in left.items():
         for to in targets:
-            into.setdefault(to, set()).add(state)
+            predecessors.setdefault(to, set()).add(state)
     done = [state for state, targets in left.items() if not targets]
     count = 0
     while done:
         count += 1
         last = done.pop()
-        for state in into.get(last, ()):
+        for state in predecessors.get(last, ()):
             left[state].discard(last)
             if not left[state]:
                 done.append(state)

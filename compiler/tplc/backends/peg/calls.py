@@ -16,7 +16,7 @@ from tplc.backends.peg.cuts import cut_section
 from tplc.backends.peg.form import FormPatterns
 from tplc.backends.peg.known_tools import KnownTools
 from tplc.backends.peg.object_calls import object_call_section
-from tplc.backends.peg.patterns import begun, either, leaf, literal
+from tplc.backends.peg.patterns import either, leaf, literal, truncated
 from tplc.backends.peg.rules import Rule, Section, rule, sequence
 from tplc.backends.peg.slots import closing, slot_rules
 from tplc.backends.peg.whole_calls import whole_call
@@ -105,7 +105,7 @@ def _no_arguments(form: FormPatterns) -> str:
     if not pairs.pairs_have_opener:
         return ""
     opened = [*arguments_ahead(form, pairs), *form.call_starts, form["call_next"]]
-    names = [leaf(either([*opened, begun([pairs.start, *pairs.opens])])), *named, "cut"]
+    names = [leaf(either([*opened, truncated([pairs.start, *pairs.opens])])), *named, "cut"]
     return f"&(gap ({' / '.join(names)}))"
 
 

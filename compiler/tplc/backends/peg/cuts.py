@@ -17,7 +17,6 @@ from tplc.backends.peg.form import FormPatterns
 from tplc.backends.peg.known_tools import KnownTools
 from tplc.backends.peg.patterns import (
     any_of,
-    begun,
     cores,
     either,
     leaf,
@@ -25,6 +24,7 @@ from tplc.backends.peg.patterns import (
     marker,
     marker_core,
     marker_word,
+    truncated,
 )
 from tplc.backends.peg.rules import Rule, Section, rule, sequence
 from tplc.lower import Acceptor, CallForm, PairForm, SlotEnd
@@ -99,12 +99,18 @@ def _closer_cuts(form: FormPatterns) -> list[Rule]:
         least = f"(?:{last}|{enough})" if last else enough
         marks = [*texts, *_markers_of_turn(form.acceptor)]
         rules.append(
-            rule("trailing_for_closer", leaf(no_whole(marks) + least + begun(texts, any_spelling=form.any_spelling)))
+            rule(
+                "trailing_for_closer",
+                leaf(no_whole(marks) + least + truncated(texts, any_spelling=form.any_spelling)),
+            )
         )
     if longer := calls.longer_than_closers:
         whole = rf"(?!{group(cores(calls.closers))}\s*\Z)"
         rules.append(
-            rule("trailing_for_whole", leaf(whole + begun(longer, least=LEAST_CUT, any_spelling=form.any_spelling)))
+            rule(
+                "trailing_for_whole",
+                leaf(whole + truncated(longer, least=LEAST_CUT, any_spelling=form.any_spelling)),
+            )
         )
     if (last or separator) and not calls.ends_turn:
         rules.append(rule("missing_closer", leaf(rf"{last}\Z" if last else rf"(?<={separator}\s*)\Z")))
@@ -146,7 +152,7 @@ def pair_cuts(form: FormPatterns, pairs: PairForm, opened: str) -> list[Rule]:
     """Return a pair that is cut before its value, or a marker before or after it; `opened`: the rules before the
     key."""
     texts = [*dict.fromkeys(text.strip() for _, found in pairs.between for text in found)]
-    marks = leaf(no_whole(texts) + begun(texts, any_spelling=form.any_spelling))
+    marks = leaf(no_whole(texts) + truncated(texts, any_spelling=form.any_spelling))
     header = sequence(opened, f"({' / '.join(_cuts_of(pairs.slots, '_for_pair'))})")
     return [
         rule("trailing_for_pair", marks, header),
@@ -215,7 +221,7 @@ def _begun_slot(slot: SlotEnd, guard: str, known: KnownTools, any_spelling: bool
     ends = either([marker_word(text, any_spelling=any_spelling) for text in _ends_of(slot)])
     char = rf"(?:{f'(?!{ends})' if ends else ''}{guard}\S)"
     space = r"\s*+" if not slot.stops else r"[^\S\n]*+" if " " not in slot.stops else ""
-    begins = [rf"\s*{begun(_ends_of(slot))}"] if ends else []
+    begins = [rf"\s*{truncated(_ends_of(slot))}"] if ends else []
     word = rf"\s*+{char}{{0,{NAME_LIMIT - 1}}}" + group(either([space + END, *begins]))
     words = [tool.name for tool in known.tools if slot.kind == "name" and len(tool.name.split()) > 1]
-    return either([word, *([rf"\s*+{begun(words)}"] if words else [])])
+    return either([word, *([rf"\s*+{truncated(words)}"] if words else [])])

@@ -14,7 +14,6 @@ from functools import cached_property
 
 from tplc.backends.peg.known_tools import KnownTools
 from tplc.backends.peg.patterns import (
-    begun,
     either,
     leaf,
     marker,
@@ -24,6 +23,7 @@ from tplc.backends.peg.patterns import (
     some_prefix,
     some_prefix_of,
     some_suffix,
+    truncated,
 )
 from tplc.backends.peg.rules import Rule, rule
 from tplc.ir.nodes import Dialect
@@ -407,7 +407,7 @@ def _begun_opener(form: FormPatterns) -> str:
     calls = form.calls
     if calls.at_lines or not calls.openers:
         return ""
-    return _lead_of_openers(calls) + begun(calls.truncatable, least=LEAST_CUT)
+    return _lead_of_openers(calls) + truncated(calls.truncatable, least=LEAST_CUT)
 
 
 def begun_openers(form: FormPatterns) -> list[str]:
@@ -428,7 +428,7 @@ def _cut_marker(form: FormPatterns, name: StateName) -> str:
     if "cut_markers" not in form.acceptor.tolerances:
         return ""
     cores = [one.core for one in ends if not one.respelled]
-    pattern = begun(cores, least=LEAST_CUT, any_spelling=any(one.respelled for one in ends))
+    pattern = truncated(cores, least=LEAST_CUT, any_spelling=any(one.respelled for one in ends))
     if pattern == NOTHING:
         return ""
     return rf"{_leads_in(form, name)}(?=[\W_]*[^\W_])(?![^\W_]+\s*\Z){pattern}"

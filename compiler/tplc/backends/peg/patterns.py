@@ -169,7 +169,7 @@ def up_to(stops: list[str], *, least: int = 1) -> str:
     return f"{'.+?' if least else '.*?'}(?={either([*ahead, END])})"
 
 
-def begun(texts: Sequence[str], *, least: int = 1, any_spelling: bool = False) -> str:
+def truncated(texts: Sequence[str], *, least: int = 1, any_spelling: bool = False) -> str:
     """Return the beginning of a marker at the end of the text, but no whole one: at least so many characters of it.
 
     `any_spelling`: its case and its separators may be others.

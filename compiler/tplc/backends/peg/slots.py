@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from tplc.backends.peg.arguments import arguments_ahead
 from tplc.backends.peg.form import FormPatterns
-from tplc.backends.peg.patterns import any_of, begun, either, leaf, literal, longest_first, marker, marker_word
+from tplc.backends.peg.patterns import any_of, either, leaf, literal, longest_first, marker, marker_word, truncated
 from tplc.backends.peg.rules import Rule, rule
 from tplc.ir.markers import pieces_of
 from tplc.ir.nodes import SlotKind
@@ -77,7 +77,7 @@ def slot_start(index: int, form: FormPatterns) -> str:
     if slot is None or not slot.bare:
         return ""
     # At the output's end it may also be the beginning of that text.
-    return rf"(?!{begun(slot.suffixes)}){group(either([exact(text.strip()) for text in slot.bare]))}"
+    return rf"(?!{truncated(slot.suffixes)}){group(either([exact(text.strip()) for text in slot.bare]))}"
 
 
 def name_rules(stop: str, start: str, form: FormPatterns) -> list[Rule]:

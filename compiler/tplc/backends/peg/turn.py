@@ -98,7 +98,7 @@ def _before_content_rules(form: FormPatterns) -> list[Rule]:
 
 
 def _calls_at_lines(form: FormPatterns) -> list[Rule]:
-    """Calls without an opener: at the beginning, after a marker, and on lines of their own."""
+    """Return the rules for calls without an opener: at the beginning, after a marker, and on lines of their own."""
     if not form.calls.at_lines:
         return []
     own_line = [f"&{leaf(form.own_line)} tool_calls"] if form.own_line else []
@@ -171,7 +171,7 @@ def _stops_of_reasoning(form: FormPatterns) -> list[str]:
 
 
 def _ended_by_calls(form: FormPatterns) -> list[Rule]:
-    """Calls at the start of a line end reasoning."""
+    """Return reasoning that calls at the start of a line end."""
     if form.calls.in_reasoning is None:
         return []
     # Calls that count where a line begins only have a rule of their own for that, which reads them.

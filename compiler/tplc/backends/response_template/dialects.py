@@ -45,7 +45,7 @@ def has_literal(value: object, meanings: Mapping[str, str]) -> bool:
     words = {True: "true", False: "false", None: "null"}
     return any(
         (item is None or isinstance(item, bool)) and words[item] in meanings
-        for item in within(value)
+        for item in nested_values(value)
         if not isinstance(item, Mapping | list)
     )
 
@@ -65,21 +65,21 @@ def _is_changed(text: str, style: ValueStyle) -> bool:
 
 
 def texts_in(value: object) -> Iterator[str]:
-    for item in within(value):
+    for item in nested_values(value):
         if isinstance(item, str):
             yield item
 
 
-def within(value: object) -> Iterator[Any]:
+def nested_values(value: object) -> Iterator[Any]:
     """Yield a value and everything nested in it, including keys."""
     yield value
     if isinstance(value, Mapping):
         for key, item in value.items():
             yield key
-            yield from within(item)
+            yield from nested_values(item)
     elif isinstance(value, list):
         for item in value:
-            yield from within(item)
+            yield from nested_values(item)
 
 
 def is_container(value: object) -> bool:

@@ -272,10 +272,10 @@ class PairValues:
                 done = f"text of counted length can't hold {without!r}"
                 self._report.tighter("maxLength", self._context.reader.path(sub), done)
             forbidden = (wrap.open, *others) if wrap is not None else others
-            found.append(seq(strings.raw_through(self._rules, hint, texts, stop, forbidden), after))
+            found.append(seq(strings.raw_ending_in(self._rules, hint, texts, stop, forbidden), after))
             if wrap is not None:
                 whole = strings.language(shape, self._report, self._context.reader.path(sub))
-                wrapped = seq(lit(wrap.open), strings.raw_through(self._rules, hint, whole, Stop("", wrap.close)))
+                wrapped = seq(lit(wrap.open), strings.raw_ending_in(self._rules, hint, whole, Stop("", wrap.close)))
                 found.append(seq(wrapped, lit(closing)))
         return alt(*found)
 

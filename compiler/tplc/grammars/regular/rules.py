@@ -30,7 +30,7 @@ class TooManyRules(Exception):
 class TextSpelling(Protocol):
     """How a target writes what only an automaton says, and which texts it has to write in parts."""
 
-    def through(self, rules: Rules, hint: str, stop: Stop, forbidden: tuple[str, ...]) -> Expr:
+    def ending_in(self, rules: Rules, hint: str, stop: Stop, forbidden: tuple[str, ...]) -> Expr:
         """Return any text with none of `forbidden`, up to the first stop."""
 
     def without(self, rules: Rules, hint: str, forbidden: tuple[str, ...], end: str = "") -> Expr:

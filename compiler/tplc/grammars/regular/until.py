@@ -40,7 +40,7 @@ def stop_at(marker: str) -> Stop:
     return Stop(marker[: len(marker) - len(core)], core) if core else Stop("", marker)
 
 
-def through(stops: Iterable[Stop], forbidden: Iterable[str] = ()) -> Automaton:
+def ending_in(stops: Iterable[Stop], forbidden: Iterable[str] = ()) -> Automaton:
     """Return texts that end with the first stop they hold."""
     stops = tuple(stops)
     whole = {stop.text for stop in stops}

@@ -21,7 +21,7 @@ from tplc.grammars.request.errors import GrammarNotExact, SchemaTooDeep
 from tplc.grammars.request.layout import ToolRule, TurnRules
 from tplc.grammars.request.openers import opener_begun
 from tplc.grammars.request.request import Request, check_request, chosen_tools, prompt_of
-from tplc.grammars.request.size import LEAST_OF_RULE, RequestTooLarge, bounded, largest, within
+from tplc.grammars.request.size import LEAST_OF_RULE, RequestTooLarge, bounded, largest, limited
 from tplc.grammars.request.triggers import Takeover, takeovers
 from tplc.grammars.request.variants import variants_of
 from tplc.grammars.schema.report import Report
@@ -109,7 +109,7 @@ class RequestRules:
         )
         wanted = self.bounded("", schema, True)
         most = None if "" in self.general else self.most_rules
-        value = within(self.rules, "", most, partial(response, self.rules, self.report, wanted, reading, self.whole))
+        value = limited(self.rules, "", most, partial(response, self.rules, self.report, wanted, reading, self.whole))
         self.parts[""] = value
         turn = TurnRules(self.rules, self.ir, variants_of(replace(self.ir, forms=())), self.prompt.head)
         return _continued(self.rules, self.ir, turn.with_value(value), self.prompt)

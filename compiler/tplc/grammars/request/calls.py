@@ -15,7 +15,7 @@ from tplc.grammars.regular.quoting import quoting_of
 from tplc.grammars.regular.rules import Rules
 from tplc.grammars.request.errors import NothingAllowed
 from tplc.grammars.request.layout import ToolRule
-from tplc.grammars.request.size import within
+from tplc.grammars.request.size import limited
 from tplc.grammars.schema.reader import SchemaReader
 from tplc.grammars.schema.report import Report
 from tplc.ir.nodes import JSON_STRING, JSON_STYLE, Dialect, Json, TemplateIR
@@ -67,7 +67,7 @@ def calls_of(
             calls.append(ToolRule(name, rules.add(f"{name}-arguments", written_whole), may_be_empty))
             continue
         make = partial(_arguments, context, values, reader, name)
-        arguments = within(rules, name, most.get(name), make)
+        arguments = limited(rules, name, most.get(name), make)
         if arguments == NEVER:
             report.tighter("parameters", "#", "the tool is left out: no arguments satisfy the schema")
             continue

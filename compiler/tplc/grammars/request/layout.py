@@ -17,7 +17,7 @@ from tplc.grammars.regular.rules import Rules
 from tplc.grammars.regular.until import Stop, stop_at
 from tplc.grammars.request.openers import CallMarkers, first_of_turn, mark
 from tplc.grammars.request.variants import MarkerVariants
-from tplc.grammars.schema.strings import Free, raw_through
+from tplc.grammars.schema.strings import Free, raw_ending_in
 from tplc.ir.nodes import Layout, Slot, TemplateIR, Text
 from tplc.lower import Marker, lower
 
@@ -142,7 +142,7 @@ class TurnRules:
         """Return reasoning that only an opener of calls at the start of a line closes, and the section."""
         start, opener = first_of_turn(self._ir, self._reasoning.text), self._markers.later.lstrip()
         stop = Stop("\n", (mark(opener) or opener).rstrip())
-        text = raw_through(self._rules, "reasoning", Free(0, None), stop, (start.strip(),) if start.strip() else ())
+        text = raw_ending_in(self._rules, "reasoning", Free(0, None), stop, (start.strip(),) if start.strip() else ())
         return seq(lit(_opening(start)), text, lit(opener[len(stop.core) :]), tail)
 
     def _opened(self, tail: Expr, *, first: bool) -> Expr:
@@ -177,7 +177,7 @@ class TurnRules:
             return None
         starts = [first_of_turn(self._ir, text) for text in self._variants.reasoning_starts or (self._reasoning.text,)]
         forbidden = tuple(start.strip() for start in starts if start.strip())
-        text = self._through("reasoning", self._reasoning_ends(), forbidden)
+        text = self._ending_in("reasoning", self._reasoning_ends(), forbidden)
         whole = seq(alt(*(lit(_opening(start)) for start in starts)), text)
         closes = any(prompt.head.strip() == end for prompt in self._ir.turn.prompts)
         if closes and self._head.strip() in ("", end):
@@ -198,7 +198,7 @@ class TurnRules:
         wrapped = self._ir.content.mode == "always_wrapped"
         opened = self._content_opener(first=first) if wrapped else EMPTY
         if wrapped and self._content_end:
-            text = self._through("content", self._content_ends(), ())
+            text = self._ending_in("content", self._content_ends(), ())
             return [seq(opened, text, self._between(), self._opener(first=False), tail)]
         # Nothing closes the content but what opens the calls.  White space after a marker is the template's, and a
         # parser does without it; a marker that any text may contain counts at the start of a line.
@@ -206,7 +206,7 @@ class TurnRules:
         found = []
         for stop, rest in ways.items():
             others = tuple(other.core for other in ways if other != stop and not stop.core.endswith(other.core))
-            text = raw_through(self._rules, "content", Free(0, None), stop, (*self._not_in_content(), *others))
+            text = raw_ending_in(self._rules, "content", Free(0, None), stop, (*self._not_in_content(), *others))
             found.append(seq(opened, text, lit(rest), tail))
         return found
 
@@ -226,7 +226,7 @@ class TurnRules:
         again = None if markers.bare else mark(markers.next.lstrip())
         forbidden = tuple(text for text in (*self._not_in_content(), markers.mark, again) if text)
         if content.mode == "always_wrapped" and self._content_end:
-            text = self._through("content", self._content_ends(), forbidden)
+            text = self._ending_in("content", self._content_ends(), forbidden)
             return opt(seq(self._content_opener(first=False), text))
         return self._rules.spelling.without(self._rules, "content", forbidden)
 
@@ -240,12 +240,12 @@ class TurnRules:
     def _reasoning_ends(self) -> tuple[str, ...]:
         return tuple(end.strip() for end in self._variants.reasoning_ends) or (self._reasoning_end,)
 
-    def _through(self, hint: str, ends: tuple[str, ...], forbidden: tuple[str, ...]) -> Expr:
+    def _ending_in(self, hint: str, ends: tuple[str, ...], forbidden: tuple[str, ...]) -> Expr:
         """Return text up to the first of the ends, and that end."""
         ways = []
         for end in dict.fromkeys(ends):
             others = tuple(other for other in ends if other != end and not end.endswith(other))
-            ways.append(raw_through(self._rules, hint, Free(0, None), Stop("", end), (*forbidden, *others)))
+            ways.append(raw_ending_in(self._rules, hint, Free(0, None), Stop("", end), (*forbidden, *others)))
         return alt(*ways)
 
     def _not_in_content(self) -> tuple[str, ...]:

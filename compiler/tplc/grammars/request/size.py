@@ -38,7 +38,7 @@ def bounded(
     return instead
 
 
-def within(rules: Rules, name: str, most: int | None, make: Callable[[], Expr]) -> Expr:
+def limited(rules: Rules, name: str, most: int | None, make: Callable[[], Expr]) -> Expr:
     """Return the result of `make`; raise an error if it takes more rules than `most`."""
     rules.allow(most)
     try:

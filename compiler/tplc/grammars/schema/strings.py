@@ -32,7 +32,7 @@ from tplc.grammars.regular.quoting import quoting_of
 from tplc.grammars.regular.regex import UnsupportedPattern, pattern_expr
 from tplc.grammars.regular.repetitions import LARGEST_COUNT
 from tplc.grammars.regular.rules import Rules
-from tplc.grammars.regular.until import Stop, loosely_quoted, through, without
+from tplc.grammars.regular.until import Stop, ending_in, loosely_quoted, without
 from tplc.grammars.schema.formats import BEYOND, PATTERNS
 from tplc.grammars.schema.report import Report
 from tplc.grammars.schema.shapes import NamePattern, StringShape
@@ -184,7 +184,7 @@ def quoted(
 
 def _quoted(rules: Rules, hint: str, texts: Language, style: StringStyle, followers: Ranges | None) -> Expr:
     if style.escape == "none" and (followers is None or len(style.close) > 1):
-        return seq(lit(style.open), raw_through(rules, hint, texts, Stop("", style.close)))
+        return seq(lit(style.open), raw_ending_in(rules, hint, texts, Stop("", style.close)))
     if style.escape == "none" and followers is not None:
         return seq(
             lit(style.open), _within(rules, hint, texts, loosely_quoted(style.close, followers)), lit(style.close)
@@ -245,7 +245,7 @@ class _AsTheyAre:
 _AS_THEY_ARE = _AsTheyAre()
 
 
-def raw_through(rules: Rules, hint: str, texts: Language, stop: Stop, forbidden: tuple[str, ...] = ()) -> Expr:
+def raw_ending_in(rules: Rules, hint: str, texts: Language, stop: Stop, forbidden: tuple[str, ...] = ()) -> Expr:
     """Return the texts unquoted, and the marker that ends them."""
     if any("\ud800" <= character <= "\udfff" for character in stop.text):
         return NEVER  # no engine reads text with a lone surrogate
@@ -259,7 +259,7 @@ def _raw_through(rules: Rules, hint: str, texts: Language, stop: Stop, forbidden
     if before is not None:
         return _up_to_token(rules, hint, texts, stop, forbidden, before)
     if texts == Free(0, None):
-        return rules.spelling.through(rules, hint, stop, forbidden)
+        return rules.spelling.ending_in(rules, hint, stop, forbidden)
     if isinstance(texts, Texts):
         possible = tuple(text for text in texts.values if _ends_after(text, stop, forbidden))
         if len(possible) <= _FEW_TEXTS:
@@ -272,7 +272,7 @@ def _raw_through(rules: Rules, hint: str, texts: Language, stop: Stop, forbidden
         body = to_expr(rules, hint, texts, chars) if isinstance(texts, Automaton) else texts
         return seq(body, lit(stop.text))
     whole = texts if isinstance(texts, Automaton) else from_expr(texts)
-    return to_expr(rules, hint, both(_then(whole, stop.text), through([stop], forbidden)), chars)
+    return to_expr(rules, hint, both(_then(whole, stop.text), ending_in([stop], forbidden)), chars)
 
 
 def _up_to_token(rules: Rules, hint: str, texts: Language, stop: Stop, forbidden: tuple[str, ...], before: str) -> Expr:
@@ -307,7 +307,7 @@ def counts_without(texts: Language, stop: Stop) -> str:
 
 def _bounded(rules: Rules, hint: str, texts: Free, stop: Stop, forbidden: tuple[str, ...]) -> Expr:
     if not counts_without(texts, stop):
-        until = through([stop], forbidden)
+        until = ending_in([stop], forbidden)
         counted = from_expr(seq(rep(ANY_CHARACTER, texts.low, texts.high), lit(stop.text)))
         return to_expr(rules, hint, both(counted, until), chars)
     # Counting characters and looking for the marker at once takes a state for each pair; without the marker's first
