@@ -253,7 +253,7 @@ pictures: $(READY)  ## draw the pictures of the documentation from data and from
 docs: $(READY)  ## the guide and the API reference as a site, in build/docs
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[docs]"
 	rm -rf $(OUT)/guide && mkdir -p $(OUT)/guide
-	git ls-files -z -- '*.md' docs schemas examples | xargs -0 cp --parents -t $(OUT)/guide
+	git ls-files -z -- '*.md' docs schemas examples compiler runtime | xargs -0 cp --parents -t $(OUT)/guide
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "wrote build/docs/index.html"
 

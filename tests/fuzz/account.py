@@ -39,7 +39,7 @@ from tplc.ir.nodes import TemplateIR
 from tplc.lower import lower
 from tplc.lower.states import states
 from tplc.verify.artifact import load_module
-from tplc_runtime.scanner import squeezed
+from tplc_runtime.scanner import ANY_WORD, squeezed
 
 TEXT_STATES = ("_start", "_content", "_reasoning")
 VALUE_STATES = ("_arguments", "_object", "_value")
@@ -192,11 +192,11 @@ class Markers:
 
     def fits(self, text: str) -> bool:
         """Return whether a text is white space or a marker."""
-        found = "".join(text.split())
+        openings = ("", *self._openings)
         # In other case, or with other separators.
         alike = squeezed(text)
-        return any(found + opening in self._squeezed for opening in ("", *self._openings)) or any(
-            alike + squeezed(opening) in self._alike for opening in ("", *self._openings)
+        return any(found + opening in self._squeezed for found in _forms(text) for opening in openings) or any(
+            alike + squeezed(opening) in self._alike for opening in openings
         )
 
     def holds(self, text: str) -> bool:
@@ -222,6 +222,15 @@ class Markers:
         text = _COMMENT.sub(" ", text)
         text = _HEXADECIMAL.sub(" ", _ESCAPE.sub(" ", text))
         return (char for char in text.lower() if char not in self._syntax and not char.isspace())
+
+
+def _forms(text: str) -> Iterator[str]:
+    """Yield the text without white space, as it is and with ANY_WORD for the language that a fence may name."""
+    found = "".join(text.split())
+    yield found
+    fence = re.search(r"```(?P<language>[\w-]{0,16})", found)
+    for end in range(fence.start("language"), fence.end() + 1) if fence is not None else ():
+        yield found[: fence.start("language")] + ANY_WORD + found[end:]
 
 
 def _texts(module: ModuleType) -> Iterator[str]:
