@@ -1,7 +1,7 @@
 """Compare today's parsers with those of an earlier commit: `python -m benchmarks.against COMMIT`.
 
-Five formats by six kinds of output in chunks of 4: the time as a ratio, taken in turns, and how many functions are
-called for a chunk, which is the same on every machine.  Then lines, and the time of an import, of all five.
+Five formats by six kinds of output, in chunks of 4 and as a whole: the time as a ratio, taken in turns, and how many
+functions are called for a chunk, which is the same on every machine.  Before that lines, and the time of an import.
 """
 
 from __future__ import annotations
@@ -61,14 +61,16 @@ def run(parser: Any, chunks: Sequence[str]) -> None:
     stream.finish()
 
 
-def speeds(sources: Sequence[dict[str, str]], size: int, rounds: int) -> Table:
-    table = Table("time now / before (functions called for a chunk: before, now)", *KINDS)
+def speeds(sources: Sequence[dict[str, str]], size: int, rounds: int, *, whole: bool) -> Table:
+    """Return the ratios of times; `whole`: of texts that are fed at once."""
+    fed = "whole" if whole else f"in chunks of {CHUNK}"
+    table = Table(f"{fed}: time now / before (functions called for a chunk: before, now)", *KINDS)
     for name, example in FORMATS.items():
         before, now = (load_module(source[example]) for source in sources)
         shown = []
         for kind in KINDS:
             text = write_message(ir_of(example), message(kind, size))
-            chunks = [text[at : at + CHUNK] for at in range(0, len(text), CHUNK)]
+            chunks = [text] if whole else [text[at : at + CHUNK] for at in range(0, len(text), CHUNK)]
             ways = [lambda parser=parser, chunks=chunks: run(parser, chunks) for parser in (before, now)]
             for way in ways:
                 way()  # compiles patterns
@@ -108,7 +110,8 @@ def main() -> None:
     sources = [sources_of(given.commit, formats), {example: parser_of(example) for example in EXAMPLES}]
     console = Console(width=170)
     console.print(import_times(sources, given.rounds))
-    console.print(speeds(sources, given.size * 1024, given.rounds))
+    for whole in (False, True):
+        console.print(speeds(sources, given.size * 1024, given.rounds, whole=whole))
 
 
 if __name__ == "__main__":

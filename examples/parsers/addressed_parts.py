@@ -67,6 +67,17 @@ class StreamParser(RawPairs):
     ANCHORS = ("<:from assistant",)
     AROUND_REASONING = (("to self:>",), ("<:more:>",))
     HEADED = False
+    MARKER_LIKE = (
+        Pattern(
+            r'(?:[<＜][\s<＜/\\|｜!:]{0,4}(?:(?ai:more)|(?ai:run)|(?ai:given))s?(?!\w)(?:[=:][\w.:-]{1,64})?\s?[^\w\s\"\\]'
+            r"{0,4})(?=\w|\n|\Z)"
+        ),
+        Pattern(r"\A[>](?![^\S\n])|\A[^<]*[>]\Z|\A[<][^>]*\Z|(?<![^\S\n])[<]\Z"),
+        Pattern(
+            r'"(?:[>]|\\r\\n)|(?:(?:[<＜][\s<＜/\\|｜!:]{0,4}(?:(?ai:more)|(?ai:run)|(?ai:given))s?(?!\w)(?:[=:][\w.:-]{1,'
+            r'64})?\s?[^\w\s\"\\]{0,4})(?:\\n)?|[<]|\\r)"'
+        ),
+    )
     PLACE_DECIDES = True
     HAS_LINE_MARKERS = True
     HAS_FINAL_MARKERS = True

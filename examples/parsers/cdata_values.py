@@ -65,6 +65,17 @@ class StreamParser(WrappedValues):
     HEADS = ("", "<quiet>\n", "<quiet>\n\n</quiet>\n\n")
     ANCHORS = ("<-assistant->\n",)
     AROUND_REASONING = (("<quiet>",), ("</quiet>",))
+    MARKER_LIKE = (
+        Pattern(
+            r'(?:[<＜][\s<＜/\\|｜!:]{0,4}(?:(?ai:quiet)|(?ai:act)|(?ai:arg))s?(?!\w)(?:[=:][\w.:-]{1,64})?\s?[^\w\s\"\\]{'
+            r"0,4})(?=\w|\n|\Z)"
+        ),
+        Pattern(r"\A[>](?![^\S\n])|\A[^<]*[>]\Z|\A[<][^>]*\Z|(?<![^\S\n])[<]\Z"),
+        Pattern(
+            r'"(?:[>]|\\r\\n)|(?:(?:[<＜][\s<＜/\\|｜!:]{0,4}(?:(?ai:quiet)|(?ai:act)|(?ai:arg))s?(?!\w)(?:[=:][\w.:-]{1,6'
+            r'4})?\s?[^\w\s\"\\]{0,4})(?:\\n)?|[<]|\\r)"'
+        ),
+    )
     PLACE_DECIDES = True
     HAS_LINE_MARKERS = True
     HAS_RESPELLED_ENDS = True

@@ -80,6 +80,14 @@ class StreamParser(CallObjects):
     HEADS = ("[[depth]] [[/depth]]\n", "[[depth]] ")
     ANCHORS = ("[[assistant]] ",)
     AROUND_REASONING = (("[[depth]]",), ("[[/depth]]",))
+    MARKER_LIKE = (
+        Pattern(
+            r'(?:[<\[＜][\s<\[＜/\\|｜!:]{0,4}(?:(?ai:depth)|(?ai:call))s?(?!\w)(?:[=:][\w.:-]{1,64})?\s?[^\w\s\"\\]{0,4})'
+            r"(?=\w|\n|\Z)"
+        ),
+        Pattern(r"\A[\]](?![^\S\n])|\A[^\[]*[\]]\Z|\A[\[][^\]]*\Z|(?<![^\S\n])[\[]\Z"),
+        Pattern("(?!)"),
+    )
     PLACE_DECIDES = True
     HAS_LINE_MARKERS = True
     HAS_RESPELLED_ENDS = True

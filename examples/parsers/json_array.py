@@ -78,6 +78,14 @@ class StreamParser(CanonicalOrderCalls):
     ANCHORS = ("«assistant» ",)
     AROUND_REASONING = (("«aside»",), ("«/aside»",))
     HEADED = False
+    MARKER_LIKE = (
+        Pattern(
+            r'(?:[<«＜][\s<«＜/\\|｜!:]{0,4}(?:(?ai:aside)|(?ai:wishes))s?(?!\w)(?:[=:][\w.:-]{1,64})?\s?[^\w\s\"\\]{0,4})'
+            r"(?=\w|\n|\Z)"
+        ),
+        Pattern(r"\A[»](?![^\S\n])|\A[^«]*[»]\Z|\A[«][^»]*\Z|(?<![^\S\n])[«]\Z"),
+        Pattern("(?!)"),
+    )
     PLACE_DECIDES = True
     HAS_LINE_MARKERS = True
     HAS_RESPELLED_ENDS = True

@@ -65,6 +65,17 @@ class StreamParser(RawPairs):
     HEADS = ("", "\n[mull][/mull]")
     ANCHORS = ("[@bot@]",)
     AROUND_REASONING = (("[mull]",), ("[/mull]",))
+    MARKER_LIKE = (
+        Pattern(
+            r'(?:[<\[＜][\s<\[＜/\\|｜!:]{0,4}(?:(?ai:mull)|(?ai:ability))s?(?!\w)(?:[=:][\w.:-]{1,64})?\s?[^\w\s\"\\]{0,4'
+            r"}|\[\s{0,4}(?ai:k)\s{0,4}\]|\[\s{0,4}/\s{0,4}(?ai:v)\s{0,4}\])(?=\w|\n|\Z)"
+        ),
+        Pattern(r"\A[\]](?![^\S\n])|\A[^\[]*[\]]\Z|\A[\[][^\]]*\Z|(?<![^\S\n])[\[]\Z"),
+        Pattern(
+            r'"(?:[\]]|\\r\\n)|(?:(?:[<\[＜][\s<\[＜/\\|｜!:]{0,4}(?:(?ai:mull)|(?ai:ability))s?(?!\w)(?:[=:][\w.:-]{1,64}'
+            r')?\s?[^\w\s\"\\]{0,4}|\[\s{0,4}(?ai:k)\s{0,4}\]|\[\s{0,4}/\s{0,4}(?ai:v)\s{0,4}\])(?:\\n)?|[\[]|\\r)"'
+        ),
+    )
     PLACE_DECIDES = True
     HAS_LINE_MARKERS = True
     HAS_RESPELLED_ENDS = True

@@ -78,6 +78,11 @@ class StreamParser(CanonicalOrderCalls):
     ANCHORS = ("[=assistant=]",)
     HEADED = False
     REASONING = False
+    MARKER_LIKE = (
+        Pattern(r'(?:[<\[＜][\s<\[＜/\\|｜!:]{0,4}(?:)s?(?!\w)(?:[=:][\w.:-]{1,64})?\s?[^\w\s\"\\]{0,4})(?=\w|\n|\Z)'),
+        Pattern(r"\A[\]](?![^\S\n])|\A[^\[]*[\]]\Z|\A[\[][^\]]*\Z|(?<![^\S\n])[\[]\Z"),
+        Pattern("(?!)"),
+    )
     PLACE_DECIDES = True
     HAS_LINE_MARKERS = True
     HAS_FINAL_MARKERS = True

@@ -65,6 +65,17 @@ class StreamParser(RawPairs):
     HEADS = ("<musings>\n", "<musings>\n\n</musings>\n\n")
     ANCHORS = ("<:assistant:>\n",)
     AROUND_REASONING = (("<musings>",), ("</musings>",))
+    MARKER_LIKE = (
+        Pattern(
+            r'(?:[<＜][\s<＜/\\|｜!:]{0,4}(?:(?ai:musings)|(?ai:deed)|(?ai:with))s?(?!\w)(?:[=:][\w.:-]{1,64})?\s?[^\w\s\"'
+            r"\\]{0,4}|<\s{0,4}/\s{0,4}(?ai:do)\s{0,4}>)(?=\w|\n|\Z)"
+        ),
+        Pattern(r"\A[>](?![^\S\n])|\A[^<]*[>]\Z|\A[<][^>]*\Z|(?<![^\S\n])[<]\Z"),
+        Pattern(
+            r'"(?:[>]|\\r\\n)|(?:(?:[<＜][\s<＜/\\|｜!:]{0,4}(?:(?ai:musings)|(?ai:deed)|(?ai:with))s?(?!\w)(?:[=:][\w.:-]'
+            r'{1,64})?\s?[^\w\s\"\\]{0,4}|<\s{0,4}/\s{0,4}(?ai:do)\s{0,4}>)(?:\\n)?|[<]|\\r)"'
+        ),
+    )
     PLACE_DECIDES = True
     HAS_LINE_MARKERS = True
     HAS_RESPELLED_ENDS = True
@@ -143,9 +154,9 @@ class StreamParser(RawPairs):
     )
     LEFT_OVER = Scanner(("call", "<deed> <do=", "", "", 0), find=r"<(deed>\s{0,64}<do=)", near=r"<(?=[d]|\Z)", width=76)
     GARBLED = (
-        Pattern("[()/<>\\[\\\\\\]{\\|}＜＞｜][()/<>\\[\\\\\\]{\\|}＜＞｜\\s]{0,7}(?:(?ai:deed))s?(?!\\w)(?:[=:][\"']?[\\w.-]{1,64}[\"']?)?[)/>\\\\\\]\\|}＞｜]{0,4}"),
+        Pattern("[()/<>\\[\\\\\\]{\\|}＜＞｜][()/<>\\[\\\\\\]{\\|}＜＞｜\\s]{0,7}(?:(?ai:deed))s?(?!\\w)(?:[=:][\"']?[\\w.-]{1,64}[\"']?)?[)/>\\\\\\]\\|}＞｜]{0,4}|<\\s{0,4}/\\s{0,4}(?ai:do)\\s{0,4}>"),
         "()/<>[\\]{|}＜＞｜",
-        ("deed",),
+        ("deed", "do"),
     )
     USUAL_NEXT = ExpectedText("</do>\n</deed>\n<deed>\n<do=", "<deed>\n<do=", "\n<deed>\n<do=")
     CALLS_HAVE_CLOSER = True

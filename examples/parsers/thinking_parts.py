@@ -79,6 +79,14 @@ class StreamParser(Objects):
     ANCHORS = ("[/TO]", "[/BACK]")
     AROUND_REASONING = (("[PONDER]",), ("[/PONDER]",))
     HEADED = False
+    MARKER_LIKE = (
+        Pattern(
+            r'(?:[<\[＜][\s<\[＜/\\|｜!:]{0,4}(?:(?ai:PONDER)|(?ai:NEED))s?(?!\w)(?:[=:][\w.:-]{1,64})?\s?[^\w\s\"\\]{0,4}'
+            r")(?=\w|\n|\Z)"
+        ),
+        Pattern(r"\A[\]](?![^\S\n])|\A[^\[]*[\]]\Z|\A[\[][^\]]*\Z|(?<![^\S\n])[\[]\Z"),
+        Pattern("(?!)"),
+    )
     PLACE_DECIDES = True
     HAS_LINE_MARKERS = True
     HAS_FINAL_MARKERS = True

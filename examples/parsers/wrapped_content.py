@@ -78,6 +78,14 @@ class StreamParser(CanonicalOrderCalls):
     ANCHORS = ("<#assistant#>",)
     AROUND_REASONING = (("<#plan#>",), ("<#/plan#>",))
     HEADED = False
+    MARKER_LIKE = (
+        Pattern(
+            r'(?:[<＜][\s<＜/\\|｜!:]{0,4}(?:(?ai:plan)|(?ai:answer)|(?ai:acts))s?(?!\w)(?:[=:][\w.:-]{1,64})?\s?[^\w\s\"'
+            r"\\]{0,4})(?=\w|\n|\Z)"
+        ),
+        Pattern(r"\A[>](?![^\S\n])|\A[^<]*[>]\Z|\A[<][^>]*\Z|(?<![^\S\n])[<]\Z"),
+        Pattern("(?!)"),
+    )
     PLACE_DECIDES = True
     HAS_LINE_MARKERS = True
     HAS_RESPELLED_ENDS = True

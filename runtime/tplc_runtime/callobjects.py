@@ -14,7 +14,7 @@ from .pattern import Pattern
 from .repairs import Repairs
 from .scanner import NO_BREAKS
 from .schema import keys_of, tool_named
-from .second import FIRST_KEY, PART_OF_FIRST_KEY, arguments_of, is_wrapper
+from .second import FIRST_KEY, PART_OF_FIRST_KEY, arguments_after, arguments_of, is_wrapper
 from .turn import ENDS_IN_CALL, next_char
 from .values import Reader, Style, escaped, json_end, text_of
 
@@ -322,6 +322,10 @@ class CallObjects(Repairs):
         if self._arguments_before_name is None:
             found = None if self._arguments_next_to_name or len(self._others_found) != 1 else self._others_found[0]
             inside = arguments_of(self._out.calls[-1][0], found, self._tools) if found and self.REREADS_CALLS else None
+            alone = not (inside or self._arguments_next_to_name or self._unknown or reader.repair)
+            if alone and self.REREADS_CALLS and self._tools:
+                self._reader, self._state = None, type(self)._arguments_after
+                return True
             self._out.emit("arguments", inside or self._no_arguments())
             self.incomplete = self.incomplete or (self._unknown and not (self._arguments_next_to_name or inside))
         if reader.repair:
@@ -330,7 +334,21 @@ class CallObjects(Repairs):
         self._reader = None
         return self._close_call()
 
+    def _arguments_after(self) -> bool:
+        """Read the arguments in an object of their own, after the object with the name."""
+        found = arguments_after(self._out.calls[-1][0], self._buf, self._pos, self._tools, self._final)
+        if found is None:
+            return False
+        if found[0]:
+            self._note("arguments_next_to_name", "the arguments follow the object with the name")
+        self._pos = found[1]
+        self._out.emit("arguments", found[0] or "{}")
+        return self._close_call()
+
     def _finish(self) -> None:
+        if self._state == type(self)._arguments_after:
+            self._out.emit("arguments", "{}")
+            self._close_call()
         reader, self._reader = self._reader, None
         self._second_reading_failed = True  # there is nothing more to read
         if reader is not None and not self._has_name:

@@ -74,6 +74,12 @@ class Pairs(Repairs):
             and self.BETWEEN.is_truncated(self._buf, next_char(self._buf, self._pos), PAIR_KINDS)
         ):
             return self._drop_truncated_call()
+        # Most keys begin with a letter: a pair without an opener costs no more then.
+        if kind == "" and self.GARBLED and not self._buf[self._pos : self._pos + 2].strip()[:1].isalnum():
+            garbled = self._closes_garbled()
+            if garbled is None:
+                return False
+            kind = "next" if garbled else kind
         if self.REREADS_CALLS and self._count == 0 and self._tools and kind in ("", "pair"):
             other = self._object_for_pairs()
             if other is not None:

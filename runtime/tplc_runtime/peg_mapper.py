@@ -596,7 +596,8 @@ def pairs_end_in_text(readers: Readers, text: str, node: Optional[Node]) -> bool
         return False
     at = next_char(text, node.end)
     mark = between.match_at(text, at)
-    return at < len(text) and (mark is None or mark.kind not in ("end", "next"))
+    ends = at == len(text) or (mark is not None and mark.kind in ("end", "next"))
+    return not ends and not readers.closes_garbled(text, at)
 
 
 def listed(values: Sequence[str], types: Types) -> str:

@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional
 from .callobjects import NO_NAME, CallReader
 from .machine import CLOSER_KINDS
 from .pattern import NAME_LIMIT, Pattern
-from .repairs import LEFT_OVER_BRACKET, is_empty_object
+from .repairs import ENDS_OF_CALLS, LEFT_OVER_BRACKET, is_empty_object
 from .scanner import NO_BREAKS, NO_MARKERS, Breaks, Scanner
 from .schema import Parameters, fits, is_odd_key, keys_of, properties_of, tool_named
 from .second import (
     FIRST_KEY,
     NO_BRACE,
     any_styles,
+    arguments_after,
     arguments_in,
     arguments_of,
     calls_in,
@@ -81,6 +82,7 @@ class OtherSpelling:
     is_distinct: bool = True
     names_alike: bool = True
     reads_again: bool = True
+    garbled: Pattern = NO_TEXTS  # closers with the right letters and other brackets
     is_closed: bool = False  # a call that is no object has a closer
 
 
@@ -229,7 +231,18 @@ class Readers:
         at = next_char(text, pos)
         if at == len(text) or not self.spelled.is_closed or not is_empty_object(arguments):
             return False
+        if self.closes_garbled(text, at):
+            return False
         return self.spelled.after_call.match_at(text, at) is None and LEFT_OVER_BRACKET.match(text, at) is None
+
+    def closes_garbled(self, text: str, pos: int) -> bool:
+        """Return whether a garbled closer is here, and then the end of the calls."""
+        garbled = self.spelled.garbled.match(text, pos)
+        if garbled is None:
+            return False
+        at = next_char(text, garbled.end())
+        mark = self.spelled.after_call.match_at(text, at)
+        return at == len(text) or (mark is not None and mark.kind in ENDS_OF_CALLS)
 
     def fits(self, name: str, arguments: str) -> bool:
         """Return whether the schema of a tool allows repaired arguments."""
@@ -369,6 +382,12 @@ class _ObjectCall:
             self.arguments = arguments_of(name, self.others[0], self.tools)
             self.early = False
         incomplete = incomplete or (self.arguments is None and self.has_unknown and not self.flat_members)
+        alone = self.arguments is None and not (
+            self.flat_members or self.has_unknown or incomplete or self.reader.repair
+        )
+        if alone and again and self.tools:
+            following, self.pos = arguments_after(name, self.text, self.pos, self.tools, True) or ("", self.pos)
+            self.arguments = following or None
         if self.early and self.arguments is not None:
             inner = self.readers.call_within(name, self.arguments)
             incomplete = incomplete or inner == ""

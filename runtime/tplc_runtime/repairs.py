@@ -21,7 +21,7 @@ ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "clos
 PART_OF_NAME = Pattern(r"(?:[=:][\"']?)?\Z")  # after a garbled closer
 PART_OF_ATTRIBUTE = Pattern(r"\w{1,32}\s?=\s?")  # before the quote that shows what it is
 LEFT_OVER_BRACKET = Pattern(r"[\"']?[}\])]{1,4}|`{1,3}|\|?>")
-LEFT_IN_CALL = Pattern(r"[\"']?[}\])]{0,4}[,;]")  # and before the closer that a call lacks
+LEFT_OVER = Pattern(r"[\"']?[}\])]{0,4}[.,;]|" + LEFT_OVER_BRACKET.pattern)
 
 
 def is_empty_object(arguments: str) -> bool:
@@ -127,14 +127,14 @@ class Repairs(Machine):
             if is_empty_object("".join(texts)):
                 self._note_lost_text("no_argument", "text follows the empty arguments of a call without a closer")
 
-    def _left_over_bracket(self, start: int) -> int:
-        """Return the end of a garbled closer, or of a bracket, a fence or a comma too many; 0 if there is none, -1 if
-        more input is needed."""
-        if self.GARBLED and (end := self._garbled_closer(start)) != 0:
-            return end
-        left = LEFT_IN_CALL.match(self._buf, start) if self._unclosed else None
-        left = left or LEFT_OVER_BRACKET.match(self._buf, start)
-        return 0 if left is None else int(left.end())
+    def _left_over_ends(self, start: int) -> list[int]:
+        """Return where a garbled closer ends, and a bracket, a fence or punctuation too many; -1 if more input is
+        needed."""
+        if start == len(self._buf):
+            return []
+        left = LEFT_OVER.match(self._buf, start)
+        ends = [self._garbled_closer(start) if self.GARBLED else 0, 0 if left is None else int(left.end())]
+        return [end for end in ends if end != 0]
 
     def _garbled_closer(self, start: int) -> int:
         pattern, first_chars, words = self.GARBLED
@@ -154,26 +154,35 @@ class Repairs(Machine):
         """
         buf, start = self._buf, next_char(self._buf, self._pos)
         opener = self.LEFT_OVER.match_at(buf, start) if self._unclosed else None
-        if opener is not None:
-            kind, end = "call", opener.end
-        elif kind == "" and start < len(buf) and (end := self._left_over_bracket(start)) != 0:
-            if end < 0:
+        kind = kind if opener is None else "call"
+        for end in [opener.end] if opener is not None else self._left_over_ends(start) if kind == "" else []:
+            over = self._calls_end_after(end, kind)
+            if over is None:
                 return "more"
-        else:
-            return "more" if kind == "" and not self._final and buf[start:] in ('"', "'") else "no"
-        at = next_char(buf, end)
+            if over:
+                self._note("left_over", f"{buf[start:end].strip()} is left over after a call")
+                if kind == "call":
+                    self._pos = end
+                else:
+                    self._text("trailing", end)
+                self._space = ""
+                self._unclosed = self._unclosed and kind != "call"
+                return "dropped"
+        return "more" if kind == "" and not self._final and buf[start:] in ('"', "'") else "no"
+
+    def _calls_end_after(self, end: int, kind: str = "") -> bool | None:
+        """Return whether the calls end after a text of this kind, or a further one follows; None if more input is
+        needed."""
+        buf, at = self._buf, next_char(self._buf, end)
         mark = self.AFTER_CALL.match_at(buf, at)
         is_open = not self._final and (mark is None or mark.ambiguous)
-        if is_open and (at == len(buf) or self.AFTER_CALL.prefix_of(buf, at)):
-            return "more"
+        if end < 0 or (is_open and (at == len(buf) or self.AFTER_CALL.prefix_of(buf, at) != "")):
+            return None
         ends = mark is not None and mark.kind in ENDS_OF_CALLS and not (mark.kind == kind == "call")
-        if not ends and (at < len(buf) or kind == "call"):
-            return "no"
-        self._note("left_over", f"{buf[start:end].strip()} is left over after a call")
-        if kind == "call":
-            self._pos = end
-        else:
-            self._text("trailing", end)
-        self._space = ""
-        self._unclosed = self._unclosed and kind != "call"
-        return "dropped"
+        return ends or (at == len(buf) and kind != "call")
+
+    def _closes_garbled(self) -> bool | None:
+        """Return whether a garbled closer comes next, and then the end of the calls; None if more input is needed."""
+        start = next_char(self._buf, self._pos)
+        end = self._garbled_closer(start) if self.GARBLED and start < len(self._buf) else 0
+        return self._calls_end_after(end) if end != 0 else False

@@ -40,6 +40,7 @@ BEFORE_FIRST_KEY = Pattern(
     r"""[\s({\[\\"'“”‘«`]*(?:(?i:json)\b:?[\s({\[\\"'“”‘«`]*)?(?:<(?:[\w:-]+\s*[ =]\s*(?:\w+\s*=\s*)?)?["']?)?"""
 )
 ANY_KEY = Pattern(r"""(?=[\s(\[`{]|(?i:json))[\s(\[`]*(?:(?i:json)\b:?\s*)?(?:\{[{\s]*|(?<=\s))(?:\\n)?[\\"'“”‘«]+\w""")
+AFTER_OBJECT = Pattern(r"\s*(?:[,;]\s*)?")
 WORD_BEFORE = Pattern(r"\s*(?i:json)\b:?\s*")
 # The name of a tool before its arguments, and a keyword in them.
 CALLED = Pattern(rf"""["'`]?([{NAME_CHARACTERS}]{{1,64}}?)["'`]?\s*(?:([(])|[:=]?\s*(?=\{{))""")
@@ -98,6 +99,25 @@ def arguments_of(name: str, text: str, tools: Parameters) -> str | None:
     value = loaded(text)
     found = _with_arguments(name, {"arguments": value}, tools) if value is not None and name in tools else None
     return None if found is None else found[1]
+
+
+def arguments_after(name: str, text: str, pos: int, tools: Parameters, final: bool) -> tuple[str, int] | None:
+    """Return the arguments of a tool in an object of their own, after the object with its name, and where they end.
+
+    ("", pos) if there are none; None if more input is needed.
+    """
+    keys, start = keys_allowed(tools.get(name)), AFTER_OBJECT.match(text, pos).end()
+    if keys is None or (start == len(text) and final) or text[start : start + 1] not in ("{", ""):
+        return "", pos
+    reader = Reader(any_styles())
+    end = reader.read(text, start, final)
+    if reader.want and not final:
+        return None
+    found = None if reader.want else loaded(reader.close())
+    if not isinstance(found, dict) or not keys.issuperset(found):
+        return "", pos
+    is_call = any(isinstance(found.get(key), str) and found[key] in tools for key in NAME_KEYS)
+    return ("", pos) if is_call else (json.dumps(found, ensure_ascii=False), end)
 
 
 def is_wrapper(key: str, name: str, tools: Parameters) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from .pattern import NAME_CHARACTERS, NAME_LIMIT, Pattern
 from .scanner import NO_BREAKS, PLAIN_WORD, SPELLED_OTHERWISE, Breaks, Match, Scanner
-from .schema import properties_of
+from .schema import properties_of, tool_named
 from .turn import SPELLING, TurnStates, next_char
 
 TYPE_CHECKING = False
@@ -125,7 +125,11 @@ class Slots(TurnStates):
             return slot
         if mark.kind == "bare" and self._final and ends.partial_match(self._buf, pos) <= mark.start:
             return "end"  # the output ends in the text between two slots
-        return slot if mark.kind == "bare" and ONE_WORD.fullmatch(text) is None else ""
+        if mark.kind != "bare":
+            return ""
+        # Prose contains such a text: with tools, only the name of one is a name there.
+        unknown = slot == "name" and self._tools and tool_named(text, self._tools) not in self._tools
+        return slot if unknown or ONE_WORD.fullmatch(text) is None else ""
 
     def _known(self, slot: str, pos: int, ends: Scanner, stops: str) -> int:
         """Return the length of a tool's name here that contains an end of names; -1 if more input is needed."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from .heads import after_last_anchor, continued_head, known_head
+from .markerlike import LIKE_A_MARKER, marker_like
 from .message import Copyable, Diagnostic, checked_text
 from .scanner import Match
 from .schema import parameters_of, tools_in
@@ -55,6 +56,7 @@ class Stream(Copyable):
     WAITS: ClassVar[bool] = False  # states wait for the rest of a marker
     FEED_HOLDS_PENDING: ClassVar[bool] = False  # `feed` handles pending text
     ESCAPES: ClassVar[Any] = None  # texts that stand for characters, by kind of text
+    MARKER_LIKE: ClassVar[Any] = None  # what is like a marker
     SPACE: ClassVar[str] = ""  # alternatives of the white space before the content, with SPACE_SEPARATOR between
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
     _last_char = ""  # of the text before
@@ -338,6 +340,10 @@ class Stream(Copyable):
         """What was dropped, repaired or not read so far."""
         if self.CALLS and self._unchecked:
             self._note_misfits()
+        if self.MARKER_LIKE and self._final and not self._diagnostics:
+            found = marker_like(self._out.to_message(), self.MARKER_LIKE)
+            if found:
+                self._note("like_a_marker", found + LIKE_A_MARKER)
         return self._diagnostics
 
     def _note_misfits(self) -> None:

@@ -291,8 +291,9 @@ class TurnStates(Stream):
             self._mark = Match(mark.kind, mark.start, mark.end, mark.lead, mark.trail)
 
     def _drop_noted(self, code: str, text: str) -> bool:
-        """Drop the marker and report it; the part that it is in continues."""
-        self._note(code, text)
+        """Drop the marker and report it, unless it is the prompt's; the part that it is in continues."""
+        if self._echo or self._here() >= 0:
+            self._note(code, text)
         return self._drop(self._only_space_so_far)
 
     def _drop_after_text(self, code: str, text: str) -> bool:

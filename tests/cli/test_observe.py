@@ -49,7 +49,7 @@ arguments "look: 'at' is missing": 1 output
 incomplete "the output ends inside a call": 1 output
     <call>{"name": "look", "argume⟦⟧   out.jsonl: line 7
 
-proposed             "<kall>" for "<call>" (2 outputs; 2 clean because of it)
+proposed             "<kall>" for "<call>" (2 outputs; 2 clean because of it, 2 changed by it alone)
 with them            4 of 7 outputs are clean
 """
 PROPOSED = {

@@ -1,6 +1,6 @@
 """Run texts without calls through parsers: none may read a call in them, and none may lose a character.
 
-    python -m tests.kept.plain_text [--designs N] [--first N] [--only WORD] [--tolerances [--shared]]
+    python -m tests.kept.plain_text [--designs N] [--first N] [--only WORD] [--tolerances [--shared] [--kind KIND]]
 
 The texts are prose, source code, letters, configuration, pages, logs (tests/cases/prose, and tests/fluent.py), also one
 paragraph at a time; and sentences with what opens calls in the format: in a word, in a line, at a line's start.
@@ -153,8 +153,8 @@ def collected(only: str) -> Iterator[tuple[str, TemplateIR]]:
                 yield path.stem, ir
 
 
-def tolerances(only: str, show: int, *, shared: bool) -> int:
-    effects = {kind: Effect() for kind in GENERAL_TOLERANCES}
+def tolerances(only: str, show: int, *, shared: bool, kinds: Sequence[str]) -> int:
+    effects = {kind: Effect() for kind in kinds or GENERAL_TOLERANCES}
     for name, ir in [*((one.name, one.ir) for one in formats()), *(collected(only) if shared else ())]:
         if only in name:
             compare(name, ir, effects)
@@ -178,9 +178,10 @@ def main(arguments: list[str]) -> int:
     parser.add_argument(
         "--tolerances", action="store_true", help="read the examples' texts with each tolerance on and off"
     )
+    parser.add_argument("--kind", action="append", default=[], help="with --tolerances: this tolerance alone")
     options = parser.parse_args(arguments)
     if options.tolerances:
-        return tolerances(options.only, options.show, shared=options.shared)
+        return tolerances(options.only, options.show, shared=options.shared, kinds=options.kind)
     found = [(one.name, one.ir) for one in formats()]
     groups = {"examples": found, "designs": designs(range(options.first, options.first + options.designs))}
     wrong = 0

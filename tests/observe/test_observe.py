@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import pytest
 
 from tests.backends.parsers import ir_of
 from tplc.driver import artifact_of
+from tplc.ir.markers import is_distinctive, pieces_of
+from tplc.ir.own_markers import own_markers
 from tplc.ir.write import write_message
 from tplc.lower import lower
 from tplc.observe import Finding, Recorded, judge_of, observe
@@ -110,3 +114,41 @@ def test_a_proposal_says_what_it_does_by_itself() -> None:
     found = observe(ir_of("tagged-json"), recorded(WRITTEN, changed, both), source="out.jsonl")
     effects = {one.text: (one.seen, one.mended, one.changed) for one in found.proposals}
     assert effects == {"<fnn>": (2, 2, 2), "</fnn>": (1, 1, 0)}
+
+
+def test_a_proposal_without_which_all_is_as_clean_is_dropped() -> None:
+    """The output is odd with the proposal too, because its tool is unknown: nothing becomes clean."""
+    tools = [{"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {}}}}]
+    odd = Recorded("line 1", WRITTEN.replace("<fn>", "<fnn>"), tools=tools)
+    found = observe(ir_of("tagged-json"), [odd], source="out.jsonl")
+    assert [judged.clean for judged in found.judged] == [False]
+    assert found.proposals == ()
+
+
+@pytest.mark.parametrize("spelled", [str, str.upper, lambda text: f"{text[0]} {text[1:]}"])
+@pytest.mark.parametrize("name", ["tagged-json", "forced-open", "cdata-values", "parameter-tags"])
+def test_no_marker_in_any_spelling_is_proposed_for_another(name: str, spelled: Callable[[str], str]) -> None:
+    """Each marker in the place of each other one, in outputs with a call."""
+    ir = ir_of(name)
+    written = write_message(ir, {**CALL, "reasoning_content": "A forecast, then."})
+    written = written.removeprefix(lower(ir).heads[0])
+    markers = [marker for marker in own_markers(ir) if marker in written and is_distinctive(marker)]
+    odd = [written.replace(one, spelled(other)) for one in markers for other in markers if one != other]
+    found = observe(ir, recorded(written, *odd), source="out.jsonl")
+    folded = {folded_text(piece) for marker in markers for piece in (marker, *pieces_of(marker))}
+    for proposal in found.proposals:
+        own = {folded_text(piece) for piece in (proposal.marker, *pieces_of(proposal.marker))}
+        assert folded_text(proposal.text) not in folded - own
+
+
+def folded_text(text: str) -> str:
+    return "".join(text.lower().split())
+
+
+def test_a_proposal_that_changes_a_message_of_the_verification_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The text stands in the content of a message that the template renders."""
+    ir, odd = ir_of("tagged-json"), WRITTEN.replace("<fn>", "<fnn>")
+    assert [one.text for one in observe(ir, recorded(odd), source="out.jsonl").proposals] == ["<fnn>"]
+    quoting = WRITTEN.replace("Let me see.", 'See <fnn>\n{"name": "f", "arguments": {}}\n</fn> here.')
+    monkeypatch.setattr(import_module("tplc.observe.observe"), "_rendered", lambda _: [quoting])
+    assert observe(ir, recorded(odd), source="out.jsonl").proposals == ()

@@ -100,12 +100,9 @@ def _print(found: Observation, options: ObserveOptions) -> None:
     if found.proposals:
         console.print()
     for proposal in found.proposals:
-        text, marker = (json.dumps(each, ensure_ascii=False) for each in (proposal.text, proposal.marker))
-        _row(
-            console,
-            "proposed",
-            f"{one_line(text)} for {one_line(marker)} ({_count(proposal.seen)}; {proposal.mended} clean because of it)",
-        )
+        text, marker = (one_line(json.dumps(each, ensure_ascii=False)) for each in (proposal.text, proposal.marker))
+        effects = f"{proposal.mended} clean because of it, {proposal.changed} changed by it alone"
+        _row(console, "proposed", f"{text} for {marker} ({_count(proposal.seen)}; {effects})")
     if found.proposals:
         _row(console, "with them", f"{sum(judged.clean for judged in found.tried)} of {total} outputs are clean")
     if options.try_it:

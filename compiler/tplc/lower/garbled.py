@@ -8,14 +8,16 @@ They count directly after a call, where a marker of the calls, the end of the tu
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from tplc.lower.acceptor import Acceptor
 from tplc.lower.layouts import unique
-from tplc.lower.lexemes import exact, in_class, is_respelled
+from tplc.lower.lexemes import exact, in_class, is_respelled, respelling
 
-_WORD = re.compile(r"[A-Za-z]+|[^\W_A-Za-z]+")
+WORDS = re.compile(r"[A-Za-z]+|[^\W_A-Za-z]+")
 _BRACKETS = frozenset("<>/\\|[](){}＜＞｜")
+SHORT = re.compile(r"[<\[【«][^\w\s]*[A-Za-z]+[^\w\s]*[>\]】»]")
 _OPENING = frozenset("<[({«【＜")
 
 
@@ -33,23 +35,37 @@ def garbled_closers(acceptor: Acceptor) -> Garbled | None:
     calls = acceptor.calls
     if calls is None or not acceptor.tolerances.issuperset(("marker_spelling", "repeated_markers")):
         return None
-    after = (*acceptor.ends, *acceptor.last_ends, *calls.separators)  # no first character of these is taken
-    cores = [text.strip() for text in calls.closers if text.strip()]
-    cores = [core for core in unique(cores) if is_respelled(core) and not any(map(str.isspace, core))]
-    words = unique("".join(_WORD.findall(core)).lower() for core in cores)
-    if not cores:
+    cores = unique(text.strip() for text in calls.closers if not any(map(str.isspace, text.strip())))
+    long = tuple(core for core in cores if core and is_respelled(core))
+    # A short word may be any other text's: such a closer is only in other case, or has white space in it.
+    short = tuple(core for core in cores if core not in long and SHORT.fullmatch(core))
+    if not long and not short:
         return None
-    first_chars = _BRACKETS.union(
-        *({char for char in core if not char.isalnum() and char not in "_▁-"} for core in cores)
-    )
+    after = (*acceptor.ends, *acceptor.last_ends, *calls.separators)  # no first character of these is taken
+    first_chars = {core[0] for core in short} | (_first_chars(long) if long else set())
+    patterns = [_with_other_brackets(long, after)] * bool(long) + [respelling(core) for core in short]
+    words = unique("".join(WORDS.findall(core)).lower() for core in (*long, *short))
+    return Garbled("|".join(patterns), "".join(sorted(first_chars)), words)
+
+
+def _first_chars(cores: Iterable[str]) -> set[str]:
+    return {*_BRACKETS, *(char for core in cores for char in core if not char.isalnum() and char not in "_▁-")}
+
+
+def _with_other_brackets(cores: Sequence[str], after: Iterable[str]) -> str:
+    """Return the pattern of closers with the right letters; `after`: texts that may come next."""
+    first_chars = _first_chars(cores)
     trailing = first_chars - _OPENING - {text.strip()[0] for text in after if text.strip()}
-    bodies = "|".join(unique(r"[\W_]{0,4}".join(map(_any_case, _WORD.findall(core))) for core in cores))
     leading = in_class(sorted(first_chars))
     name = r"""(?:[=:]["']?[\w.-]{1,64}["']?)?"""
     end = rf"[{in_class(sorted(trailing))}]{{0,4}}" if trailing else ""
-    return Garbled(
-        rf"[{leading}][{leading}\s]{{0,7}}(?:{bodies})s?(?!\w){name}{end}", "".join(sorted(first_chars)), words
-    )
+    bodies = "|".join(unique(map(any_case_words, cores)))
+    return rf"[{leading}][{leading}\s]{{0,7}}(?:{bodies})s?(?!\w){name}{end}"
+
+
+def any_case_words(core: str) -> str:
+    """Return the pattern of a marker's words in any case, with other characters between them."""
+    return r"[\W_]{0,4}".join(map(_any_case, WORDS.findall(core)))
 
 
 def _any_case(word: str) -> str:

@@ -8,16 +8,21 @@ it raises NotAsWritten, because tolerances in calls are not defined here.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import cast
 
 from tplc.lower.acceptor import Acceptor
 from tplc.lower.interpret_calls import InterpretedCall, NotAsWritten, read_call, read_slots
 from tplc.lower.lexemes import Lexeme, Lexemes, lexemes_of
+from tplc.lower.markerlike import marker_like_texts
 from tplc.lower.states import Action, Branch, StateName, Transition, TurnState, is_unopened, starts_with_closer, states
 from tplc_runtime.escapes import Escapes
-from tplc_runtime.pattern import IDENTIFIER, LEAST_CUT
+from tplc_runtime.markerlike import LIKE_A_MARKER, marker_like
+from tplc_runtime.message import Message
+from tplc_runtime.pattern import IDENTIFIER, LEAST_CUT, Pattern
 from tplc_runtime.turn import (
     ENDS_IN_CALL,
     ENDS_IN_REASONING,
@@ -125,7 +130,21 @@ class _Interpreter:
         if self.is_unclosed and self.acceptor.calls is not None and not self.acceptor.calls.ends_turn:
             self.reading.incomplete = True
             self._note(*ENDS_IN_CALL)
+        self._note_marker_like()
         return self.reading
+
+    def _note_marker_like(self) -> None:
+        """Report text like a marker, if nothing else is reported."""
+        patterns, message = marker_like_texts(self.acceptor), self.reading.message
+        if patterns is not None and not self.reading.diagnostics:
+            texts = [json.dumps(call.arguments, ensure_ascii=False) for call in self.reading.calls]
+            calls = [{"function": {"arguments": text}} for text in texts]
+            found = marker_like(
+                cast("Message", {**message, "tool_calls": calls}),
+                [Pattern(one) for one in (patterns.text, patterns.edge, patterns.value)],
+            )
+            if found:
+                self._note("like_a_marker", found + LIKE_A_MARKER)
 
     def _step(self, name: StateName) -> StateName:
         """Read up to the next lexeme that counts, and follow its transition."""
@@ -249,7 +268,7 @@ class _Interpreter:
         if state.name == "after_call" and (rest := self.text[self.pos :].strip()):
             markers = ["".join(lexeme.core.split()) for lexeme in state.lexemes.all]
             is_cut = any(marker.startswith("".join(rest.split())) for marker in markers)
-            if self.is_unclosed or is_cut or rest[0] in "}])\"'`" or transition.next == "call":
+            if self.is_unclosed or is_cut or rest[0] in "}])\"'`.,;" or transition.next == "call":
                 raise NotAsWritten
         return "content" if transition.next == "call" else transition.next
 

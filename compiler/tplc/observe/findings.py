@@ -91,14 +91,16 @@ class Judge:
         return Judged(output, message, tuple(self._findings(output, message, stream)))
 
     def _findings(self, output: Recorded, message: Message, stream: Any) -> Iterator[Finding]:
-        yield from self._alike("marker in content", output.text, message["content"])
-        yield from self._alike("marker in reasoning", output.text, message["reasoning_content"])
+        markers = [*self._alike("marker in content", output.text, message["content"])]
+        markers += self._alike("marker in reasoning", output.text, message["reasoning_content"])
+        yield from markers
         unknown = list(_unknown_tools(output, message))
         yield from unknown
         violations = list(_violations(output, message))
         yield from violations
         # Codes that findings of their own are about.
         elsewhere = {*ENDS, *["unknown_tool"] * bool(unknown), *MISFITS * bool(violations)}
+        elsewhere.update(["like_a_marker"] * bool(markers))
         for diagnostic in stream.diagnostics:
             if diagnostic.code not in elsewhere:
                 at = max(diagnostic.offset, 0)

@@ -155,7 +155,21 @@ def _measured(
 
 
 def _harmless(ir: TemplateIR, judge: Judge, proposals: Sequence[Proposal], source: str) -> list[Proposal]:
-    """Return the proposals that change no message of the verification."""
+    """Return the proposals that together change no message of the verification, the most frequent ones first."""
+    outputs = [Recorded("verification", text) for text in _rendered(ir)]
+    before = [dict(judge.judge(output).message) for output in outputs]
+    kept: list[Proposal] = []
+    for proposal in proposals:
+        # Both ends of reasoning make sense together alone.
+        pair = [other for other in proposals if {proposal.marker, other.marker} == {"reasoning.start", "reasoning.end"}]
+        now = tried(ir, outputs, list(dict.fromkeys([*kept, proposal, *pair])), source)
+        if [dict(each.message) for each in now] == before:
+            kept.append(proposal)
+    return kept
+
+
+def _rendered(ir: TemplateIR) -> list[str]:
+    """Return the messages of the verification as the template renders them."""
     texts = []
     for case in battery(ir):
         message = as_message(ir, case)
@@ -167,13 +181,4 @@ def _harmless(ir: TemplateIR, judge: Judge, proposals: Sequence[Proposal], sourc
             texts.append(write_message(ir, {**message, "tool_calls": calls}))
         except (ValueError, KeyError, StopIteration):
             continue  # the format has no such message
-    outputs = [Recorded("verification", text) for text in dict.fromkeys(texts)]
-    before = [dict(judge.judge(output).message) for output in outputs]
-    kept = []
-    for proposal in proposals:
-        # Both ends of reasoning make sense together alone.
-        pair = [other for other in proposals if {proposal.marker, other.marker} == {"reasoning.start", "reasoning.end"}]
-        now = tried(ir, outputs, [proposal, *pair], source)
-        if [dict(each.message) for each in now] == before:
-            kept.append(proposal)
-    return kept
+    return list(dict.fromkeys(texts))

@@ -53,10 +53,17 @@ def _group(group: Group) -> str:
 def _proposals(observation: Observation) -> str:
     if not observation.proposals:
         return ""
-    rows = [(_quoted(each.marker), _quoted(each.text), str(each.seen)) for each in observation.proposals]
+    rows = [
+        (_quoted(each.marker), _quoted(each.text), str(each.seen), str(each.mended), str(each.changed))
+        for each in observation.proposals
+    ]
     clean = sum(judged.clean for judged in observation.tried)
     summary = f"<p>With these tolerances, {clean} of {len(observation.tried)} outputs are clean.</p>"
-    section = figures("Proposed tolerances", ("marker", "text in its place", "outputs"), rows)
+    section = figures(
+        "Proposed tolerances",
+        ("marker", "text in its place", "outputs", "clean because of it", "changed by it alone"),
+        rows,
+    )
     return section.removesuffix("</section>") + summary + "</section>"
 
 

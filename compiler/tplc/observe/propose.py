@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Collection, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from itertools import permutations
@@ -18,6 +18,7 @@ from itertools import permutations
 from tplc.ir.markers import is_distinctive, parts_of, pieces_of
 from tplc.ir.nodes import TemplateIR, Tolerance
 from tplc.ir.own_markers import own_markers
+from tplc.ir.roles import marker_of
 from tplc.observe.findings import Judge, Judged
 from tplc.observe.groups import Group
 
@@ -67,7 +68,19 @@ def propose(ir: TemplateIR, judge: Judge, groups: Sequence[Group], step: Callabl
     chosen = {proposal.text: proposal for proposal in _of_reasoning(ir, groups, of_calls)}
     for (text, marker), _ in found.most_common():  # a text stands for one marker: the one that it was found for most
         chosen.setdefault(text, Proposal(marker, text, sum(text in each for each in texts)))
-    return sorted(chosen.values(), key=lambda each: (-each.seen, each.marker, each.text))
+    proposals = sorted(chosen.values(), key=lambda each: (-each.seen, each.marker, each.text))
+    return [each for each in proposals if not _is_another_marker(ir, each, targets)]
+
+
+def _is_another_marker(ir: TemplateIR, proposal: Proposal, targets: Collection[str]) -> bool:
+    """Return whether the text is another marker of the format than the one that it is proposed for, in any spelling."""
+    own = {_folded(text) for whole in [marker_of(ir, proposal.marker)] for text in (whole, *pieces_of(whole))}
+    return _folded(proposal.text) in {*map(_folded, targets)} - own
+
+
+def _folded(text: str) -> str:
+    """Return a marker without white space and separators, in lower case."""
+    return re.sub(r"[\s_▁-]+", "", text).lower()
 
 
 def _targets(ir: TemplateIR) -> dict[str, str]:

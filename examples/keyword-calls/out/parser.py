@@ -1358,6 +1358,27 @@ def arguments_within(name: str, value: Any, tools: Parameters) -> dict[str, Any]
     return given if keys == set() and isinstance(given, dict) else None
 
 
+LIKE_A_MARKER = " is like a marker, but remains in the message"
+
+
+def marker_like(message: Message, patterns: Sequence[Pattern]) -> str:
+    """Return the first text that is like a marker; "" if there is none.
+
+    `patterns`: such a text anywhere, a bracket at the edge of a text that is next to a marker, and either of them at
+    the edge of a value in arguments.
+    """
+    content, reasoning, calls = message["content"] or "", message["reasoning_content"] or "", message["tool_calls"]
+    searched = [(patterns[0], reasoning), (patterns[0], content)]
+    if reasoning or calls:
+        searched += [(patterns[1], reasoning), (patterns[1], content)]
+    searched += [(patterns[2], call["function"]["arguments"]) for call in calls]
+    for pattern, text in searched:
+        match = pattern.search(text)
+        if match is not None:
+            return str(match[0]).strip()
+    return ""
+
+
 OPENING = Pattern(r"\s*```[^\n`]*\n")
 PART_OF_OPENING = Pattern(r"\s*(?:`{0,2}|```[^\n`]*)")
 FENCE_LIMIT = 256  # longer white space, or a longer line, isn't a fence
@@ -1533,6 +1554,7 @@ def at_line_start(text: str, before: bool) -> bool:
 class Stream(Copyable):
     TRANSCRIPT: ClassVar[type[Transcript]] = Transcript
     ANCHORS: ClassVar[Sequence[str]] = ()
+    MARKER_LIKE: ClassVar[Any] = None  # what is like a marker
     SPACE: ClassVar[str] = ""  # alternatives of the white space before the content, with SPACE_SEPARATOR between
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
 
@@ -1791,6 +1813,10 @@ class Stream(Copyable):
         """What was dropped, repaired or not read so far."""
         if self._unchecked:
             self._note_misfits()
+        if self.MARKER_LIKE and self._final and not self._diagnostics:
+            found = marker_like(self._out.to_message(), self.MARKER_LIKE)
+            if found:
+                self._note("like_a_marker", found + LIKE_A_MARKER)
         return self._diagnostics
 
     def _note_misfits(self) -> None:
@@ -2029,8 +2055,9 @@ class TurnStates(Stream):
             self._mark = Match(mark.kind, mark.start, mark.end, mark.lead, mark.trail)
 
     def _drop_noted(self, code: str, text: str) -> bool:
-        """Drop the marker and report it; the part that it is in continues."""
-        self._note(code, text)
+        """Drop the marker and report it, unless it is the prompt's; the part that it is in continues."""
+        if self._echo or self._here() >= 0:
+            self._note(code, text)
         return self._drop(self._only_space_so_far)
 
     def _drop_after_text(self, code: str, text: str) -> bool:
@@ -2258,7 +2285,11 @@ class Slots(TurnStates):
             return slot
         if mark.kind == "bare" and self._final and ends.partial_match(self._buf, pos) <= mark.start:
             return "end"  # the output ends in the text between two slots
-        return slot if mark.kind == "bare" and ONE_WORD.fullmatch(text) is None else ""
+        if mark.kind != "bare":
+            return ""
+        # Prose contains such a text: with tools, only the name of one is a name there.
+        unknown = slot == "name" and self._tools and tool_named(text, self._tools) not in self._tools
+        return slot if unknown or ONE_WORD.fullmatch(text) is None else ""
 
     def _known(self, slot: str, pos: int, ends: Scanner, stops: str) -> int:
         """Return the length of a tool's name here that contains an end of names; -1 if more input is needed."""
@@ -2531,7 +2562,7 @@ ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "clos
 PART_OF_NAME = Pattern(r"(?:[=:][\"']?)?\Z")  # after a garbled closer
 PART_OF_ATTRIBUTE = Pattern(r"\w{1,32}\s?=\s?")  # before the quote that shows what it is
 LEFT_OVER_BRACKET = Pattern(r"[\"']?[}\])]{1,4}|`{1,3}|\|?>")
-LEFT_IN_CALL = Pattern(r"[\"']?[}\])]{0,4}[,;]")  # and before the closer that a call lacks
+LEFT_OVER = Pattern(r"[\"']?[}\])]{0,4}[.,;]|" + LEFT_OVER_BRACKET.pattern)
 
 
 def is_empty_object(arguments: str) -> bool:
@@ -2637,14 +2668,14 @@ class Repairs(Machine):
             if is_empty_object("".join(texts)):
                 self._note_lost_text("no_argument", "text follows the empty arguments of a call without a closer")
 
-    def _left_over_bracket(self, start: int) -> int:
-        """Return the end of a garbled closer, or of a bracket, a fence or a comma too many; 0 if there is none, -1 if
-        more input is needed."""
-        if self.GARBLED and (end := self._garbled_closer(start)) != 0:
-            return end
-        left = LEFT_IN_CALL.match(self._buf, start) if self._unclosed else None
-        left = left or LEFT_OVER_BRACKET.match(self._buf, start)
-        return 0 if left is None else int(left.end())
+    def _left_over_ends(self, start: int) -> list[int]:
+        """Return where a garbled closer ends, and a bracket, a fence or punctuation too many; -1 if more input is
+        needed."""
+        if start == len(self._buf):
+            return []
+        left = LEFT_OVER.match(self._buf, start)
+        ends = [self._garbled_closer(start) if self.GARBLED else 0, 0 if left is None else int(left.end())]
+        return [end for end in ends if end != 0]
 
     def _garbled_closer(self, start: int) -> int:
         pattern, first_chars, words = self.GARBLED
@@ -2664,29 +2695,38 @@ class Repairs(Machine):
         """
         buf, start = self._buf, next_char(self._buf, self._pos)
         opener = self.LEFT_OVER.match_at(buf, start) if self._unclosed else None
-        if opener is not None:
-            kind, end = "call", opener.end
-        elif kind == "" and start < len(buf) and (end := self._left_over_bracket(start)) != 0:
-            if end < 0:
+        kind = kind if opener is None else "call"
+        for end in [opener.end] if opener is not None else self._left_over_ends(start) if kind == "" else []:
+            over = self._calls_end_after(end, kind)
+            if over is None:
                 return "more"
-        else:
-            return "more" if kind == "" and not self._final and buf[start:] in ('"', "'") else "no"
-        at = next_char(buf, end)
+            if over:
+                self._note("left_over", f"{buf[start:end].strip()} is left over after a call")
+                if kind == "call":
+                    self._pos = end
+                else:
+                    self._text("trailing", end)
+                self._space = ""
+                self._unclosed = self._unclosed and kind != "call"
+                return "dropped"
+        return "more" if kind == "" and not self._final and buf[start:] in ('"', "'") else "no"
+
+    def _calls_end_after(self, end: int, kind: str = "") -> bool | None:
+        """Return whether the calls end after a text of this kind, or a further one follows; None if more input is
+        needed."""
+        buf, at = self._buf, next_char(self._buf, end)
         mark = self.AFTER_CALL.match_at(buf, at)
         is_open = not self._final and (mark is None or mark.ambiguous)
-        if is_open and (at == len(buf) or self.AFTER_CALL.prefix_of(buf, at)):
-            return "more"
+        if end < 0 or (is_open and (at == len(buf) or self.AFTER_CALL.prefix_of(buf, at) != "")):
+            return None
         ends = mark is not None and mark.kind in ENDS_OF_CALLS and not (mark.kind == kind == "call")
-        if not ends and (at < len(buf) or kind == "call"):
-            return "no"
-        self._note("left_over", f"{buf[start:end].strip()} is left over after a call")
-        if kind == "call":
-            self._pos = end
-        else:
-            self._text("trailing", end)
-        self._space = ""
-        self._unclosed = self._unclosed and kind != "call"
-        return "dropped"
+        return ends or (at == len(buf) and kind != "call")
+
+    def _closes_garbled(self) -> bool | None:
+        """Return whether a garbled closer comes next, and then the end of the calls; None if more input is needed."""
+        start = next_char(self._buf, self._pos)
+        end = self._garbled_closer(start) if self.GARBLED and start < len(self._buf) else 0
+        return self._calls_end_after(end) if end != 0 else False
 
 
 NO_PAIR = "expected an argument or the end of the call"
@@ -2733,6 +2773,12 @@ class Pairs(Repairs):
             and self.BETWEEN.is_truncated(self._buf, next_char(self._buf, self._pos), PAIR_KINDS)
         ):
             return self._drop_truncated_call()
+        # Most keys begin with a letter: a pair without an opener costs no more then.
+        if kind == "" and self.GARBLED and not self._buf[self._pos : self._pos + 2].strip()[:1].isalnum():
+            garbled = self._closes_garbled()
+            if garbled is None:
+                return False
+            kind = "next" if garbled else kind
         if self._count == 0 and self._tools and kind in ("", "pair"):
             other = self._object_for_pairs()
             if other is not None:
@@ -2926,6 +2972,14 @@ class StreamParser(Pairs):
     HEADS = ("",)
     ANCHORS = ("<.assistant.>",)
     AROUND_REASONING = (("<.mind.>",), ("<./mind.>",))
+    MARKER_LIKE = (
+        Pattern(
+            r'(?:[<＜][\s<＜/\\|｜!:]{0,4}(?:(?ai:mind)|(?ai:code))s?(?!\w)(?:[=:][\w.:-]{1,64})?\s?[^\w\s\"\\]{0,4})(?=\w'
+            r"|\n|\Z)"
+        ),
+        Pattern(r"\A[>](?![^\S\n])|\A[^<]*[>]\Z|\A[<][^>]*\Z|(?<![^\S\n])[<]\Z"),
+        Pattern("(?!)"),
+    )
     IN_REASONING = Scanner(
         ("line", "<.code.> [ <.code.> [", "", "", 0), ("reasoning_end", "<./mind.>", "", "", 0),
         ("line", "<.code.> [", "", "", 2), ("line", "<.code.>", "", "", 2), ("end", "<./.>", "", "\n", 0),

@@ -1020,6 +1020,7 @@ BEFORE_FIRST_KEY = Pattern(
     r"""[\s({\[\\"'“”‘«`]*(?:(?i:json)\b:?[\s({\[\\"'“”‘«`]*)?(?:<(?:[\w:-]+\s*[ =]\s*(?:\w+\s*=\s*)?)?["']?)?"""
 )
 ANY_KEY = Pattern(r"""(?=[\s(\[`{]|(?i:json))[\s(\[`]*(?:(?i:json)\b:?\s*)?(?:\{[{\s]*|(?<=\s))(?:\\n)?[\\"'“”‘«]+\w""")
+AFTER_OBJECT = Pattern(r"\s*(?:[,;]\s*)?")
 WORD_BEFORE = Pattern(r"\s*(?i:json)\b:?\s*")
 # The name of a tool before its arguments, and a keyword in them.
 CALLED = Pattern(rf"""["'`]?([{NAME_CHARACTERS}]{{1,64}}?)["'`]?\s*(?:([(])|[:=]?\s*(?=\{{))""")
@@ -1064,6 +1065,25 @@ def arguments_of(name: str, text: str, tools: Parameters) -> str | None:
     value = loaded(text)
     found = _with_arguments(name, {"arguments": value}, tools) if value is not None and name in tools else None
     return None if found is None else found[1]
+
+
+def arguments_after(name: str, text: str, pos: int, tools: Parameters, final: bool) -> tuple[str, int] | None:
+    """Return the arguments of a tool in an object of their own, after the object with its name, and where they end.
+
+    ("", pos) if there are none; None if more input is needed.
+    """
+    keys, start = keys_allowed(tools.get(name)), AFTER_OBJECT.match(text, pos).end()
+    if keys is None or (start == len(text) and final) or text[start : start + 1] not in ("{", ""):
+        return "", pos
+    reader = Reader(any_styles())
+    end = reader.read(text, start, final)
+    if reader.want and not final:
+        return None
+    found = None if reader.want else loaded(reader.close())
+    if not isinstance(found, dict) or not keys.issuperset(found):
+        return "", pos
+    is_call = any(isinstance(found.get(key), str) and found[key] in tools for key in NAME_KEYS)
+    return ("", pos) if is_call else (json.dumps(found, ensure_ascii=False), end)
 
 
 def is_wrapper(key: str, name: str, tools: Parameters) -> bool:
@@ -1315,6 +1335,27 @@ def arguments_within(name: str, value: Any, tools: Parameters) -> dict[str, Any]
     return given if keys == set() and isinstance(given, dict) else None
 
 
+LIKE_A_MARKER = " is like a marker, but remains in the message"
+
+
+def marker_like(message: Message, patterns: Sequence[Pattern]) -> str:
+    """Return the first text that is like a marker; "" if there is none.
+
+    `patterns`: such a text anywhere, a bracket at the edge of a text that is next to a marker, and either of them at
+    the edge of a value in arguments.
+    """
+    content, reasoning, calls = message["content"] or "", message["reasoning_content"] or "", message["tool_calls"]
+    searched = [(patterns[0], reasoning), (patterns[0], content)]
+    if reasoning or calls:
+        searched += [(patterns[1], reasoning), (patterns[1], content)]
+    searched += [(patterns[2], call["function"]["arguments"]) for call in calls]
+    for pattern, text in searched:
+        match = pattern.search(text)
+        if match is not None:
+            return str(match[0]).strip()
+    return ""
+
+
 OPENING = Pattern(r"\s*```[^\n`]*\n")
 PART_OF_OPENING = Pattern(r"\s*(?:`{0,2}|```[^\n`]*)")
 FENCE_LIMIT = 256  # longer white space, or a longer line, isn't a fence
@@ -1512,6 +1553,7 @@ class Stream(Copyable):
     TRANSCRIPT: ClassVar[type[Transcript]] = Transcript
     HEADS: ClassVar[Sequence[str]] = ("",)
     ANCHORS: ClassVar[Sequence[str]] = ()
+    MARKER_LIKE: ClassVar[Any] = None  # what is like a marker
     SPACE: ClassVar[str] = ""  # alternatives of the white space before the content, with SPACE_SEPARATOR between
     AROUND_REASONING: ClassVar[tuple[tuple[str, ...], tuple[str, ...]]] = ((), ())
 
@@ -1772,6 +1814,10 @@ class Stream(Copyable):
         """What was dropped, repaired or not read so far."""
         if self._unchecked:
             self._note_misfits()
+        if self.MARKER_LIKE and self._final and not self._diagnostics:
+            found = marker_like(self._out.to_message(), self.MARKER_LIKE)
+            if found:
+                self._note("like_a_marker", found + LIKE_A_MARKER)
         return self._diagnostics
 
     def _note_misfits(self) -> None:
@@ -2018,8 +2064,9 @@ class TurnStates(Stream):
             self._mark = Match(mark.kind, mark.start, mark.end, mark.lead, mark.trail)
 
     def _drop_noted(self, code: str, text: str) -> bool:
-        """Drop the marker and report it; the part that it is in continues."""
-        self._note(code, text)
+        """Drop the marker and report it, unless it is the prompt's; the part that it is in continues."""
+        if self._echo or self._here() >= 0:
+            self._note(code, text)
         return self._drop(self._only_space_so_far)
 
     def _drop_after_text(self, code: str, text: str) -> bool:
@@ -2146,8 +2193,9 @@ class TurnStates(Stream):
 
 
 ENDS_OF_CALLS = ("tail", "both", "call", "separator", "section", "closed", "close", "end", "final_end")
+PART_OF_NAME = Pattern(r"(?:[=:][\"']?)?\Z")  # after a garbled closer
 LEFT_OVER_BRACKET = Pattern(r"[\"']?[}\])]{1,4}|`{1,3}|\|?>")
-LEFT_IN_CALL = Pattern(r"[\"']?[}\])]{0,4}[,;]")  # and before the closer that a call lacks
+LEFT_OVER = Pattern(r"[\"']?[}\])]{0,4}[.,;]|" + LEFT_OVER_BRACKET.pattern)
 
 
 class Machine(TurnStates):
@@ -2160,6 +2208,8 @@ class Machine(TurnStates):
     _is_opened_twice = False  # another opener follows the opener of this call
     _repaired = False  # the arguments of the last call were repaired
     _second_reading_failed = False  # the second reading of this call found none
+    # Closers with the right letters and other brackets: a pattern, the characters that they begin with, their letters.
+    GARBLED: ClassVar[Any] = None
     LEFT_OVER: ClassVar[Scanner] = NO_MARKERS  # openers that may be in the place of a closer
 
     def _feed_regular_json(self, chunk: str) -> list[Delta]:
@@ -2336,12 +2386,25 @@ class Machine(TurnStates):
     def _restore_first_reading(self) -> bool:
         raise NotImplementedError
 
-    def _left_over_bracket(self, start: int) -> int:
-        """Return the end of a garbled closer, or of a bracket, a fence or a comma too many; 0 if there is none, -1 if
-        more input is needed."""
-        left = LEFT_IN_CALL.match(self._buf, start) if self._unclosed else None
-        left = left or LEFT_OVER_BRACKET.match(self._buf, start)
-        return 0 if left is None else int(left.end())
+    def _left_over_ends(self, start: int) -> list[int]:
+        """Return where a garbled closer ends, and a bracket, a fence or punctuation too many; -1 if more input is
+        needed."""
+        if start == len(self._buf):
+            return []
+        left = LEFT_OVER.match(self._buf, start)
+        ends = [self._garbled_closer(start) if self.GARBLED else 0, 0 if left is None else int(left.end())]
+        return [end for end in ends if end != 0]
+
+    def _garbled_closer(self, start: int) -> int:
+        pattern, first_chars, words = self.GARBLED
+        buf, rest = self._buf, self._buf[start : start + NAME_LIMIT]
+        match = pattern.match(buf, start)
+        if match is not None:
+            return -1 if not self._final and PART_OF_NAME.match(buf, match.end()) else int(match.end())
+        if self._final or rest[0] not in first_chars or len(rest) == NAME_LIMIT:
+            return 0
+        letters = squeezed("".join(filter(str.isalnum, rest)))
+        return -1 if any(word.startswith(letters) for word in words) else 0
 
     def _drop_left_over(self, kind: str) -> str:
         """Skip a superfluous bracket after a call, or an opener in the place of a closer, at the end of the calls.
@@ -2350,29 +2413,32 @@ class Machine(TurnStates):
         """
         buf, start = self._buf, next_char(self._buf, self._pos)
         opener = self.LEFT_OVER.match_at(buf, start) if self._unclosed else None
-        if opener is not None:
-            kind, end = "call", opener.end
-        elif kind == "" and start < len(buf) and (end := self._left_over_bracket(start)) != 0:
-            if end < 0:
+        kind = kind if opener is None else "call"
+        for end in [opener.end] if opener is not None else self._left_over_ends(start) if kind == "" else []:
+            over = self._calls_end_after(end, kind)
+            if over is None:
                 return "more"
-        else:
-            return "more" if kind == "" and not self._final and buf[start:] in ('"', "'") else "no"
-        at = next_char(buf, end)
+            if over:
+                self._note("left_over", f"{buf[start:end].strip()} is left over after a call")
+                if kind == "call":
+                    self._pos = end
+                else:
+                    self._text("trailing", end)
+                self._space = ""
+                self._unclosed = self._unclosed and kind != "call"
+                return "dropped"
+        return "more" if kind == "" and not self._final and buf[start:] in ('"', "'") else "no"
+
+    def _calls_end_after(self, end: int, kind: str = "") -> bool | None:
+        """Return whether the calls end after a text of this kind, or a further one follows; None if more input is
+        needed."""
+        buf, at = self._buf, next_char(self._buf, end)
         mark = self.AFTER_CALL.match_at(buf, at)
         is_open = not self._final and (mark is None or mark.ambiguous)
-        if is_open and (at == len(buf) or self.AFTER_CALL.prefix_of(buf, at)):
-            return "more"
+        if end < 0 or (is_open and (at == len(buf) or self.AFTER_CALL.prefix_of(buf, at) != "")):
+            return None
         ends = mark is not None and mark.kind in ENDS_OF_CALLS and not (mark.kind == kind == "call")
-        if not ends and (at < len(buf) or kind == "call"):
-            return "no"
-        self._note("left_over", f"{buf[start:end].strip()} is left over after a call")
-        if kind == "call":
-            self._pos = end
-        else:
-            self._text("trailing", end)
-        self._space = ""
-        self._unclosed = self._unclosed and kind != "call"
-        return "dropped"
+        return ends or (at == len(buf) and kind != "call")
 
 
 NO_FLOOR = sys.maxsize
@@ -2656,6 +2722,10 @@ class CallObjects(Machine):
         if self._arguments_before_name is None:
             found = None if self._arguments_next_to_name or len(self._others_found) != 1 else self._others_found[0]
             inside = arguments_of(self._out.calls[-1][0], found, self._tools) if found else None
+            alone = not (inside or self._arguments_next_to_name or self._unknown or reader.repair)
+            if alone and self._tools:
+                self._reader, self._state = None, type(self)._arguments_after
+                return True
             self._out.emit("arguments", inside or self._no_arguments())
             self.incomplete = self.incomplete or (self._unknown and not (self._arguments_next_to_name or inside))
         if reader.repair:
@@ -2664,7 +2734,21 @@ class CallObjects(Machine):
         self._reader = None
         return self._close_call()
 
+    def _arguments_after(self) -> bool:
+        """Read the arguments in an object of their own, after the object with the name."""
+        found = arguments_after(self._out.calls[-1][0], self._buf, self._pos, self._tools, self._final)
+        if found is None:
+            return False
+        if found[0]:
+            self._note("arguments_next_to_name", "the arguments follow the object with the name")
+        self._pos = found[1]
+        self._out.emit("arguments", found[0] or "{}")
+        return self._close_call()
+
     def _finish(self) -> None:
+        if self._state == type(self)._arguments_after:
+            self._out.emit("arguments", "{}")
+            self._close_call()
         reader, self._reader = self._reader, None
         self._second_reading_failed = True  # there is nothing more to read
         if reader is not None and not self._has_name:
@@ -2746,6 +2830,14 @@ class StreamParser(CallObjects):
     HEADS = ("", "<musing>\n\n</musing>\n\n")
     ANCHORS = ("<~assistant~>\n",)
     AROUND_REASONING = (("<musing>",), ("</musing>",))
+    MARKER_LIKE = (
+        Pattern(
+            r'(?:[<＜][\s<＜/\\|｜!:]{0,4}(?:(?ai:musing))s?(?!\w)(?:[=:][\w.:-]{1,64})?\s?[^\w\s\"\\]{0,4}|<\s{0,4}(?ai:f'
+            r"n)\s{0,4}>|<\s{0,4}/\s{0,4}(?ai:fn)\s{0,4}>)(?=\w|\n|\Z)"
+        ),
+        Pattern(r"\A[>](?![^\S\n])|\A[^<]*[>]\Z|\A[<][^>]*\Z|(?<![^\S\n])[<]\Z"),
+        Pattern("(?!)"),
+    )
     IN_REASONING = Scanner(
         ("line", "<fn> <fn> {", "\n", "", 0), ("line", "<fn> ```\ufdd1 {", "\n", "", 0),
         ("reasoning_end", "</musing>", "\n", "\n\n", 0), ("line", "<fn> [ {", "\n", "", 0),
@@ -2814,6 +2906,7 @@ class StreamParser(CallObjects):
         near=r"<(?=[/f\~]|\Z)|`(?=[`]|\Z)", width=156, first="<`",
     )
     LEFT_OVER = Scanner(("call", "<fn>", "", "\n", 0), find="<(fn>)", near=r"<(?=[f]|\Z)", width=5)
+    GARBLED = (Pattern("<\\s{0,4}/\\s{0,4}(?ai:fn)\\s{0,4}>"), "<", ("fn",))
     USUAL_NEXT = ExpectedText('</fn>\n<fn>\n{"name": "', '<fn>\n{"name": "', '\n<fn>\n{"name": "')
     CALLS_HAVE_CLOSER = True
     AFTER_CALL = Scanner(

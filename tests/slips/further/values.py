@@ -148,7 +148,9 @@ def _(answer: Answer) -> Iterator[str]:
 
 @further("keywords: parentheses")
 def _(answer: Answer) -> Iterator[str]:
-    if is_keyword_format(answer) and answer.calls == 1 and ")" in answer.text:
+    # In formats without parentheses of their own they belong to a value.
+    own = any(")" in piece.text for piece in answer.pieces if piece.kind not in ("value", "content"))
+    if is_keyword_format(answer) and answer.calls == 1 and own:
         start, _, end = answer.text.rpartition(")")
         yield from (start + bracket + end for bracket in ("", "))", ");"))
         yield answer.text.replace("(", " (", 1)

@@ -42,7 +42,7 @@ from tplc.lower.lexemes import (
 )
 from tplc.lower.states import StateName, closes_and_opens, is_unopened, states, texts_at
 from tplc.lower.values import LEAST_CUT, NAME_LIMIT
-from tplc_runtime.repairs import LEFT_IN_CALL, LEFT_OVER_BRACKET
+from tplc_runtime.repairs import LEFT_OVER
 from tplc_runtime.turn import CALL_KINDS, CUT_KINDS, MOST_ENDS
 
 OPENS = ("call", "line")
@@ -248,6 +248,13 @@ class FormPatterns:
     def not_last(self) -> str:
         return rf"(?<!{self.last}\s*)" if self.last else ""
 
+    @property
+    def garbled_closer(self) -> str:
+        """Return a garbled closer of the calls, before what ends them."""
+        garbled = garbled_closers(self.acceptor)
+        over = rf"(?=\s*+(?:{self.after_left_over()}|\Z))"
+        return "" if garbled is None else rf"(?>{garbled.pattern}){over}"
+
     def after_left_over(self, *but: str) -> str:
         kinds = [kind for kind in (*CALL_KINDS, "end", "final_end") if kind not in but]
         return group(of_kinds(self.states["after_call"], kinds))
@@ -378,9 +385,7 @@ def _left_bracket(form: FormPatterns) -> str:
     """Return a bracket or a fence that is left over after a call."""
     if form.acceptor.calls is None or "repeated_markers" not in form.acceptor.tolerances:
         return ""
-    after, brackets = form.states["after_call"].find, LEFT_OVER_BRACKET.pattern
-    if form.calls.is_closed:
-        brackets = rf"{form.not_last}{LEFT_IN_CALL.pattern}|{brackets}"
+    after, brackets = form.states["after_call"].find, LEFT_OVER.pattern
     if (garbled := garbled_closers(form.acceptor)) is not None:
         brackets = rf"(?>{garbled.pattern})|{brackets}"
     return rf"\s*+(?!{after})(?:{brackets})(?=\s*+(?:{form.after_left_over()}|\Z))"

@@ -36,7 +36,7 @@ class PairRules:
         self.values = RawValues(form, pairs)
         self.key_end, self.type_end = key_ends(pairs), key_ends(pairs, "type")
         self.opened = "arguments_open?" if pairs.start.strip() else ""
-        guard = ["!arguments_over"] if self.instead else []
+        guard = ["!arguments_over"] if self.instead or (form.garbled_closer and not pairs.opens) else []
         self.head = [*guard, *(["key_open"] if pairs.opens else [])]
         # One character of white space that ends a key is no part of a raw value.
         spaced = not pairs.quoted and any(slot.kind == "key" and slot.stops for slot in pairs.slots)
@@ -147,18 +147,17 @@ class PairRules:
         stop = self.values.cores_of("pair", "broken", *ENDS_OF_PAIRS)
         # White space is looked at once: what steps through it takes its length squared.
         text = rf"\S(?:(?!{stop})\S|\s++(?!{stop}))*+(?=\s*+(?:{stop}))"
-        return rule(NO_PAIR, leaf(f"(?!{ends})" * bool(ends) + text))
+        over = either([ends, self.form.garbled_closer])
+        return rule(NO_PAIR, leaf(f"(?!{over})" * bool(over) + text))
 
     # The slots before the value
 
     def slot_rules(self) -> list[Rule]:
         rules = [rule("key_open", leaf(self.values.cores_of("pair")))] if self.pairs.opens else []
         # Where a pair begins with its key, what else may come there.
-        rules += (
-            [rule("arguments_over", leaf(cores(self.instead, any_spelling=self.form.any_spelling)))]
-            if self.instead
-            else []
-        )
+        over = cores(self.instead, any_spelling=self.form.any_spelling) if self.instead else ""
+        garbled = self.form.garbled_closer if not self.pairs.opens else ""
+        rules += [rule("arguments_over", leaf(either([over, garbled])))] if over or garbled else []
         # What shows that the key has ended: a marker, or white space alone.
         stop = rf"\s*+{group(cores(self.key_end, any_spelling=self.form.any_spelling))}" if self.key_end else r"\s"
         empty = f"(?={stop})|" if self.key_end else ""

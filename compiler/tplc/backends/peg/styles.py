@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from tplc.lower import Acceptor
 from tplc.lower.following import after_quoted
+from tplc.lower.garbled import garbled_closers
 from tplc.lower.lexemes import Lexemes, lexemes_of
 from tplc.lower.pairs import around_key, between_pairs
 from tplc.lower.states import respelled_kinds, states
@@ -44,6 +45,8 @@ def spelled_of(acceptor: Acceptor) -> OtherSpelling:
     spelled.closers, spelled.header_texts = calls.distinctive_closers, Pattern(calls.header_pattern)
     spelled.id_prefix = calls.shape.id_prefix
     pairs = calls.pairs
+    garbled = garbled_closers(acceptor)
+    spelled.garbled = spelled.garbled if garbled is None else Pattern(garbled.pattern)
     spelled.is_closed = not calls.fields and calls.is_closed
     if pairs is not None:
         spelled.between = scanner(between_pairs(pairs, respelled_kinds(acceptor)))

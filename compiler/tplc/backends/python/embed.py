@@ -32,6 +32,7 @@ FILES = (
     "values",
     "second",
     "escapes",
+    "markerlike",
     "fence",
     "transcript",
     "heads",

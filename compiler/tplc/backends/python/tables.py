@@ -31,6 +31,7 @@ from tplc.lower.bounds import KEY
 from tplc.lower.following import after_quoted, closes_call, pattern_of, start_of
 from tplc.lower.garbled import garbled_closers
 from tplc.lower.lexemes import MAX_INNER_SPACE, NOTHING, Lexemes, lexemes_of, plain_word
+from tplc.lower.markerlike import marker_like_texts
 from tplc.lower.pairs import around_key, between_pairs, closes_lost_value, ends_of_value, value_ends_and_markers
 from tplc.lower.states import (
     StateName,
@@ -153,6 +154,7 @@ def _of_the_turn(facts: Acceptor, of_state: Mapping[StateName, TurnState]) -> li
     lines += ["    HEADED = False"] * (not any(facts.heads))
     lines += ["    REASONING = False"] * (not (facts.reasoning_starts or facts.reasoning_ends))
     lines += _escapes(facts)
+    lines += _marker_like(facts)
     at_lines = _counts_at_lines(facts)
     respelled_ends = bool(has_respelled_ends(facts)) and (at_ends or not is_unopened(facts))
     return lines + _flags(
@@ -373,6 +375,14 @@ def _escapes(facts: Acceptor) -> list[str]:
         (literal(each.kind), called("Escapes", [_replaced_texts(each.replaced)])) for each in facts.escapes
     )
     return assignment("ESCAPES", by_kind, INDENT)
+
+
+def _marker_like(facts: Acceptor) -> list[str]:
+    found = marker_like_texts(facts)
+    if found is None:
+        return []
+    patterns = [called("Pattern", [raw(one)]) for one in (found.text, found.edge, found.value)]
+    return assignment("MARKER_LIKE", called("", patterns), INDENT)
 
 
 def _expected(name: str, usual: Iterable[str]) -> list[str]:

@@ -1,0 +1,73 @@
+r"""Texts that are like a marker: the letters of one in any brackets, and the brackets of markers by themselves.
+
+    "<muse>", "</muse>"  →  a pattern of `＜muse`, `</ MUSE`, `<|muse`; "<" begins markers, ">" ends them
+
+A parser leaves such a text in the message if nothing shows that it is a marker, and reports it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tplc.ir.markers import pieces_of
+from tplc.lower.acceptor import Acceptor
+from tplc.lower.garbled import SHORT, WORDS, any_case_words
+from tplc.lower.layouts import unique
+from tplc.lower.lexemes import NOTHING, in_class, is_respelled, respelling
+
+SPACE_IN_LINE = r"[^\S\n]"
+_CLOSING = frozenset(">]}»】⟩＞")
+
+
+@dataclass(frozen=True, slots=True)
+class MarkerLikeTexts:
+    """Patterns of a text like a marker: `text` finds one anywhere, `edge` a bracket of markers at the edge of a text,
+    and `value` either of them at the edge of a string in arguments, if values are raw text."""
+
+    text: str
+    edge: str
+    value: str
+
+
+def marker_like_texts(acceptor: Acceptor) -> MarkerLikeTexts | None:
+    """Return what is like a marker of the format; None if no marker has brackets and a word."""
+    pieces = unique(piece for text in _markers(acceptor) for piece in pieces_of(text))
+    long = tuple(core for core in pieces if is_respelled(core) and WORDS.search(core) is not None)
+    short = tuple(core for core in pieces if core not in long and SHORT.fullmatch(core))
+    if not long and not short:
+        return None
+    first = in_class(sorted({core[0] for core in (*long, *short)}))
+    last = in_class(sorted({core[-1] for core in (*long, *short)} & _CLOSING)) or ">"
+    text = "|".join([*([_with_other_brackets(long)] if long else []), *map(respelling, short)])
+    # Brackets in pairs, a bracket next to white space, and a marker in a sentence are more likely text.
+    edges = [rf"\A[{last}](?!{SPACE_IN_LINE})", rf"\A[^{first}]*[{last}]\Z"]
+    edges += [rf"\A[{first}][^{last}]*\Z", rf"(?<!{SPACE_IN_LINE})[{first}]\Z"]
+    pairs = acceptor.calls.pairs if acceptor.calls is not None else None
+    value = rf'"(?:[{last}]|\\r\\n)|(?:(?:{text})(?:\\n)?|[{first}]|\\r)"'
+    is_raw = pairs is not None and not pairs.quoted
+    return MarkerLikeTexts(rf"(?:{text})(?=\w|\n|\Z)", "|".join(edges), value if is_raw else NOTHING)
+
+
+def _with_other_brackets(cores: Sequence[str]) -> str:
+    """Return the pattern of markers with the right letters."""
+    brackets = in_class(sorted({*(core[0] for core in cores), "<", "＜"}))
+    words = "|".join(unique(any_case_words(_first_tag(core)) for core in cores))
+    opened = rf"[{brackets}][\s{brackets}/\\|｜!:]{{0,4}}(?:{words})s?(?!\w)"
+    return rf"{opened}(?:[=:][\w.:-]{{1,64}})?\s?[^\w\s\"\\]{{0,4}}"
+
+
+def _first_tag(core: str) -> str:
+    """Return a marker up to its first closing bracket, `=` or quote: what follows differs between outputs."""
+    return re.split(r"[>\]}»】⟩=\"']", core, maxsplit=1)[0]
+
+
+def _markers(acceptor: Acceptor) -> Iterator[str]:
+    calls = acceptor.calls
+    yield from (start.text for start in (*acceptor.reasoning_starts, *acceptor.content_starts))
+    yield from (*acceptor.reasoning_ends, *acceptor.content_ends)
+    if calls is not None:
+        yield from (*calls.section_starts, *calls.starts, *calls.closers)
+        yield from calls.pairs.opens if calls.pairs is not None else ()
+        yield from calls.pairs.value_ends if calls.pairs is not None else ()

@@ -1,0 +1,91 @@
+"""What is left over after calls, and texts like markers: parser, chunks and PEG alike, with the diagnostics."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import pytest
+
+from tests.backends.parsers import ir_of, parser_of
+from tests.slips.bases import TOOLS
+from tplc.backends.peg.engine import PegEngine
+
+OSLO = ("get_weather", '{"city": "Oslo", "days": 3}')
+LEFT_OVER = " is left over after a call"
+LIKE = " is like a marker, but remains in the message"
+
+
+class Case(NamedTuple):
+    """An output, and the content, calls, diagnostics and `incomplete` that it means."""
+
+    name: str  # of the format
+    text: str
+    content: str | None
+    calls: list[tuple[str, str]]
+    diagnostics: list[str]
+    incomplete: bool = False
+
+
+TAGGED = '<fn>\n{"name": "get_weather", "arguments": {"city": "Oslo", "days": 3}}'
+CDATA = '<act name="get_weather"><arg key="city">Oslo</arg><arg key="days">3</arg>'
+PAIRS = "\n\n<deed>\n<do=get_weather>\n<with=city>\nOslo\n</with>\n<with=days>\n3\n</with>\n"
+CASES = {
+    "punctuation before the closer": Case("tagged-json", f"{TAGGED}.\n</fn>", None, [OSLO], ["." + LEFT_OVER]),
+    "brackets and punctuation": Case("tagged-json", f"{TAGGED}}};\n</fn>", None, [OSLO], ["};" + LEFT_OVER]),
+    "punctuation in a sentence": Case("tagged-json", f"{TAGGED}\n</fn>. So.", ". So.", [OSLO], []),
+    "a bracket between calls": Case(
+        "tagged-json", f"{TAGGED}\n</fn>>\n{TAGGED}\n</fn>", None, [OSLO, OSLO], [">" + LEFT_OVER]
+    ),
+    "a closer in other case": Case("tagged-json", f"{TAGGED}\n</FN><~/~>\n", None, [OSLO], ["</FN>" + LEFT_OVER]),
+    "the same before text": Case("tagged-json", f"{TAGGED}\n</FN> So.", "\n</FN> So.", [OSLO], []),
+    "a garbled closer after pairs": Case("cdata-values", f"{CDATA}<\\act><-/->", None, [OSLO], ["<\\act>" + LEFT_OVER]),
+    "the same with the name": Case(
+        "cdata-values", f"{CDATA}</act=get_weather><-/->", None, [OSLO], ["</act=get_weather>" + LEFT_OVER]
+    ),
+    "two closers, one of them garbled": Case(
+        "parameter-tags", f"{PAIRS}</do>\n<\\deed><:>\n", None, [OSLO], ["<\\deed>" + LEFT_OVER]
+    ),
+    "arguments in an object of their own": Case(
+        "tagged-json",
+        '<fn>\n{"name": "get_weather"}, {"city": "Oslo", "days": 3}\n</fn>',
+        None,
+        [OSLO],
+        ["the arguments follow the object with the name"],
+    ),
+    "the same without arguments": Case(
+        "tagged-json",
+        '<fn>\n{"name": "list_all"} {}\n</fn>',
+        None,
+        [("list_all", "{}")],
+        ["the arguments follow the object with the name"],
+    ),
+    "a name alone": Case("tagged-json", '<fn>\n{"name": "list_all"}\n</fn>', None, [("list_all", "{}")], []),
+    "a closer after content": Case("tagged-json", "Well.</fn>", "Well.</fn>", [], ["</fn>" + LIKE]),
+    "a marker in a sentence": Case("tagged-json", "Use </fn> to close.", "Use </fn> to close.", [], []),
+    "a bracket too many before a value's closer": Case(
+        "cdata-values",
+        '<act name="get_weather"><arg key="city">Oslo<</arg><arg key="days">3</arg></act>',
+        None,
+        [("get_weather", '{"city": "Oslo<", "days": 3}')],
+        ['<"' + LIKE],
+    ),
+}
+
+
+def read(case: Case, chunks: list[str]) -> tuple[Any, ...]:
+    stream = parser_of(case.name).StreamParser(tools=TOOLS)
+    for chunk in chunks:
+        stream.feed(chunk)
+    stream.finish()
+    calls = [(call["function"]["name"], call["function"]["arguments"]) for call in stream.message["tool_calls"]]
+    return stream.message["content"], calls, [each.text for each in stream.diagnostics], stream.incomplete
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))
+def test_what_is_left_over(case: Case) -> None:
+    wanted = (case.content, case.calls, case.diagnostics, case.incomplete)
+    assert read(case, [case.text]) == wanted
+    assert read(case, list(case.text)) == wanted
+    assert read(case, [case.text[at : at + 7] for at in range(0, len(case.text), 7)]) == wanted
+    whole = parser_of(case.name).parse(case.text, tools=TOOLS)
+    assert dict(PegEngine(ir_of(case.name)).parse(case.text, tools=TOOLS)) == dict(whole)
