@@ -192,8 +192,8 @@ CHANGED = """
         (
             "list | join('.')",
             "trim",
-            "reasoning cannot be read: the render depends on its words and holds none of them as it is, "
-            "so something changes them",
+            "reasoning cannot be read: the render depends on the message's words, but contains none of them unchanged, "
+            "because the template changes them",
         ),
     ],
 )
@@ -291,7 +291,10 @@ CHANGED_CONTENT = (
         ("text | lower", "the template writes small letters"),
         ("text | reverse", "the template reverses the text: "),
         ("text[:5]", "the template writes only the beginning: "),
-        ("text | replace(text[5:6], '4')", "the render depends on its words and holds none of them as it is"),
+        (
+            "text | replace(text[5:6], '4')",
+            "the render depends on the message's words, but contains none of them unchanged",
+        ),
     ],
     ids=["capitals", "small letters", "reverse", "beginning", "letters"],
 )

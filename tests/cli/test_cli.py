@@ -294,7 +294,7 @@ BAD_TEMPLATES: dict[str, tuple[str | bytes, int, str]] = {
     "no template": (
         "Just a text.",
         1,
-        "bad.jinja: the template holds no Jinja, so all conversations render alike\n",
+        "bad.jinja: the template contains no Jinja, so all conversations render the same\n",
     ),
     "never ends": (
         "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}",

@@ -30,7 +30,7 @@ def turn_section(form: FormPatterns) -> Section:
     space = "content_space " if form["content_space"] else ""
     before = f"thinking_cut? reasoning_for_closer* {_before_content(form)}"
     return Section(
-        "A turn, part after part: what matches first is taken, and what is no marker is content.",
+        "The parts of a turn, in order. The first alternative that matches is taken; text without markers is content.",
         (
             rule("turn", f"{space}(!content_open_for_start thinking_aloud)? {before} part*"),
             rule("part", *_parts(form)),
